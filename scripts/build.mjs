@@ -1,0 +1,235 @@
+#!/usr/bin/env node
+// Builds dist/: build.mjs [--quiet] [--no-types]. Does nothing when nothing changed since the last build.
+// Files arrive by rename and chunks carry a hash in their name, so a program running from dist/ is not broken by a build.
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import fs from "node:fs";
+import { builtinModules, createRequire } from "node:module";
+import path from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+
+const ENTRIES = { cli: "src/cli/main.ts", index: "src/index.ts", compat: "src/compat.ts" };
+const EXTERNAL = ["fs-native-extensions"];
+/** A quick build leaves chunks of earlier builds this long, for processes that still run them. */
+const KEEP_OLD_MS = 60 * 60 * 1000;
+const LOCK_WAIT_MS = 120 * 1000;
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
+const dist = path.join(root, "dist");
+// npm never packs files named ._*, so neither of these is published.
+const stampFile = path.join(dist, "._stamp.json");
+const lockFile = path.join(dist, "._lock");
+const quiet = process.argv.includes("--quiet");
+const withTypes = !process.argv.includes("--no-types");
+
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`build: ${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = 1;
+}
+
+async function main() {
+  const started = Date.now();
+  if (isFresh(fingerprint())) return say("up to date");
+  fs.mkdirSync(dist, { recursive: true });
+  await withLock(async () => {
+    const print = fingerprint(); // taken before the build: a file saved meanwhile makes the next one run
+    if (isFresh(print)) return say("up to date");
+    fs.rmSync(stampFile, { force: true });
+    const files = new Map(await bundle());
+    if (withTypes) for (const [name, text] of declarations()) files.set(name, text);
+    for (const [name, text] of files) put(name, text);
+    prune(files);
+    put("._stamp.json", JSON.stringify({ print, types: withTypes, files: [...files.keys()] }));
+    say(`${files.size} files${withTypes ? "" : ", no types"}, ${Date.now() - started} ms`);
+  });
+}
+
+function say(text) {
+  if (!quiet) process.stdout.write(`build: ${text}\n`);
+}
+
+/** Name, time and size of everything the output depends on; also sees files that are gone. */
+function fingerprint() {
+  const hash = createHash("sha256");
+  const inputs = ["package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json", "scripts/build.mjs"];
+  for (const file of [...inputs, ...walk(path.join(root, "src")).map((name) => `src/${name}`)]) {
+    const stat = fs.statSync(path.join(root, file), { throwIfNoEntry: false });
+    hash.update(`${file} ${stat?.mtimeMs} ${stat?.size}\n`);
+  }
+  return hash.digest("hex");
+}
+
+function isFresh(print) {
+  try {
+    const stamp = JSON.parse(fs.readFileSync(stampFile, "utf8"));
+    if (stamp.print !== print || (withTypes && !stamp.types)) return false;
+    return stamp.files.every((name) => fs.existsSync(path.join(dist, name)));
+  } catch {
+    return false;
+  }
+}
+
+/** @returns {Promise<[string, string][]>} */
+async function bundle() {
+  const esbuild = await import("esbuild");
+  const { version } = JSON.parse(fs.readFileSync(path.join(root, "package.json"), "utf8"));
+  const entryPoints = Object.fromEntries(
+    Object.entries(ENTRIES).filter(([, file]) => fs.existsSync(path.join(root, file))),
+  );
+  if (Object.keys(entryPoints).length === 0) return [];
+  const result = await esbuild
+    .build({
+      absWorkingDir: root,
+      entryPoints,
+      outdir: "dist",
+      chunkNames: "chunks/[name]-[hash]",
+      bundle: true,
+      splitting: true,
+      format: "esm",
+      platform: "node",
+      target: "node20",
+      external: EXTERNAL,
+      plugins: [builtinsWithoutRequire()],
+      define: { __MEMDIR_VERSION__: JSON.stringify(version) },
+      minifyWhitespace: true,
+      minifySyntax: true,
+      lineLimit: 160, // Node prints the whole line an error came from
+      legalComments: "none", // the licences are in THIRD-PARTY.txt
+      charset: "utf8",
+      metafile: true,
+      write: false,
+      logLevel: "silent",
+    })
+    .catch((error) => {
+      throw new Error(esbuild.formatMessagesSync(error.errors ?? [], { kind: "error" }).join("\n") || error.message);
+    });
+  /** @type {[string, string][]} */
+  const files = result.outputFiles.map((file) => [path.relative(dist, file.path), file.text]);
+  const cli = files.find(([name]) => name === "cli.js");
+  if (cli && !cli[1].startsWith("#!")) cli[1] = `#!/usr/bin/env node\n${cli[1]}`;
+  files.push(["THIRD-PARTY.txt", thirdParty(Object.keys(result.metafile.inputs))]);
+  return files;
+}
+
+/**
+ * Bundled CommonJS packages call `require("util")`, which an ES module does not have. Asking Node itself for the
+ * built-in costs nothing in chunks that need none, where a banner with `createRequire` would slow every start.
+ * @returns {import("esbuild").Plugin}
+ */
+function builtinsWithoutRequire() {
+  const names = new Set([...builtinModules, ...builtinModules.map((name) => `node:${name}`)]);
+  return {
+    name: "builtins-without-require",
+    setup(build) {
+      build.onResolve({ filter: /^[a-z:/_]+$/ }, ({ path: name, kind }) =>
+        kind === "require-call" && names.has(name) ? { path: name, namespace: "builtin" } : undefined,
+      );
+      build.onLoad({ filter: /.*/, namespace: "builtin" }, ({ path: name }) => ({
+        contents: `module.exports = process.getBuiltinModule("${name}");`,
+      }));
+    },
+  };
+}
+
+/** Types of what index.ts and compat.ts reach. @returns {[string, string][]} */
+function declarations() {
+  if (!fs.existsSync(path.join(root, ENTRIES.index)) && !fs.existsSync(path.join(root, ENTRIES.compat))) return [];
+  const outDir = fs.mkdtempSync(path.join(dist, "._types-"));
+  try {
+    const tsc = path.join(path.dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin/tsc");
+    const args = [tsc, "-p", "tsconfig.build.json", "--outDir", outDir];
+    const run = spawnSync(process.execPath, args, { cwd: root, encoding: "utf8" });
+    if (run.status !== 0) throw new Error(`tsc failed\n${run.stdout}${run.stderr}`.trim());
+    return walk(outDir).map((name) => {
+      // tsc leaves `./x.ts` in declarations; in the package there is only x.d.ts, which `./x.js` stands for
+      const text = fs.readFileSync(path.join(outDir, name), "utf8");
+      return [`types/${name}`, text.replace(/((?:from|import\() ?["']\.{1,2}\/[^"']+)\.ts(?=["'])/g, "$1.js")];
+    });
+  } finally {
+    fs.rmSync(outDir, { recursive: true, force: true });
+  }
+}
+
+function thirdParty(inputs) {
+  const folders = new Set(inputs.map((file) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0]));
+  folders.delete(undefined);
+  const parts = [...folders].sort().map((folder) => {
+    const full = path.join(root, folder);
+    const { name, version, license } = JSON.parse(fs.readFileSync(path.join(full, "package.json"), "utf8"));
+    const texts = fs.readdirSync(full).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file));
+    const text = texts.sort().map((file) => fs.readFileSync(path.join(full, file), "utf8").trim());
+    return `${name} ${version} (${license})\n\n${text.join("\n\n") || "The package holds no licence text."}\n`;
+  });
+  return `Packages bundled into these files, with their licences.\n\n${parts.join(`\n${"-".repeat(80)}\n\n`)}`;
+}
+
+/** Writes by rename, and only when the content differs. */
+function put(name, text) {
+  const file = path.join(dist, name);
+  if (!fs.existsSync(file) || fs.readFileSync(file, "utf8") !== text) {
+    fs.mkdirSync(path.dirname(file), { recursive: true });
+    const temporary = path.join(dist, `._${process.pid}.tmp`);
+    fs.writeFileSync(temporary, text, { mode: name === "cli.js" ? 0o755 : 0o644 });
+    fs.renameSync(temporary, file);
+  }
+}
+
+/** Removes what this build did not make. Types stay in a quick build, and so do recent chunks. */
+function prune(files) {
+  for (const name of walk(dist)) {
+    if (files.has(name) || name.startsWith("._lock")) continue;
+    if (!withTypes && name.startsWith("types/")) continue;
+    const file = path.join(dist, name);
+    const age = Date.now() - (fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+    if (withTypes || age > KEEP_OLD_MS) fs.rmSync(file, { force: true });
+  }
+}
+
+/** Files below a folder, relative to it, with forward slashes, sorted. */
+function walk(folder) {
+  if (!fs.existsSync(folder)) return [];
+  const entries = fs.readdirSync(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
+  return files.map((file) => path.relative(folder, file).replaceAll(path.sep, "/")).sort();
+}
+
+/** One build at a time; a lock whose owner died is taken over. */
+async function withLock(work) {
+  const until = Date.now() + LOCK_WAIT_MS;
+  while (!take()) {
+    if (Date.now() > until)
+      throw new Error(`another build holds ${path.relative(root, lockFile)}; remove it if none runs`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  try {
+    await work();
+  } finally {
+    fs.rmSync(lockFile, { force: true });
+  }
+}
+
+function take() {
+  try {
+    fs.writeFileSync(lockFile, String(process.pid), { flag: "wx" });
+    return true;
+  } catch (error) {
+    if (error.code !== "EEXIST") throw error;
+    if (!ownerLives()) fs.rmSync(lockFile, { force: true });
+    return false;
+  }
+}
+
+function ownerLives() {
+  try {
+    const age = Date.now() - fs.statSync(lockFile).mtimeMs;
+    const pid = Number(fs.readFileSync(lockFile, "utf8"));
+    if (!pid) return age < 5000; // made, its pid not yet written
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === "EPERM";
+  }
+}

@@ -1,0 +1,191 @@
+/** The table of commands: names, options and help. */
+
+import type { Command, Option } from "./command.ts";
+
+export const COMMON_OPTIONS: Record<string, Option> = {
+  cwd: { value: "DIR", help: "the project to work on (default: here)" },
+  "memory-dir": { value: "DIR", help: "use this memory directory instead of the project's" },
+  scope: { value: "SCOPE", help: "user, project, team or agent:NAME (default: all for reading, project for writing)" },
+  json: { help: "one JSON value on standard output, nothing else" },
+  help: { short: "h", help: "this text" },
+};
+
+const TYPE: Option = { value: "TYPE", help: "user, feedback, project or reference" };
+const REDACT: Option = { help: "mask secrets instead of refusing" };
+
+export const COMMANDS: readonly Command[] = [
+  {
+    name: "console",
+    usage: "",
+    summary: "a console on this project's memory; on a pipe it reads lines and ends with the input",
+    options: {},
+    arguments: { min: 0, max: 0 },
+    example: 'echo "remember that releases are cut on Tuesdays" | memdir',
+  },
+  {
+    name: "save",
+    usage: "--type TYPE --name NAME [-]",
+    summary: "saves a memory; the same name again updates it",
+    options: {
+      type: TYPE,
+      name: { value: "NAME", help: "a short title" },
+      description: { value: "TEXT", help: "one line for the index: what it is about" },
+      when: {
+        value: "CUE",
+        multiple: true,
+        help: "a situation in which it should come to mind; may be given several times",
+      },
+      file: { value: "FILE", help: "read the body from this file; - is standard input" },
+      pin: { help: "keep its line in the index when others must go" },
+      source: { value: "WHO", help: "who said it: user, inferred, tool or document" },
+      reason: { value: "TEXT", help: "a note for the journal" },
+      redact: REDACT,
+    },
+    arguments: { min: 0, max: 1 },
+    example:
+      'echo "Use pnpm, never npm." | memdir save --type feedback --name "use pnpm" --description "Package manager"',
+  },
+  {
+    name: "list",
+    usage: "",
+    summary: "lists memories of all scopes",
+    options: { type: TYPE },
+    arguments: { min: 0, max: 0 },
+    example: "memdir list --type feedback",
+  },
+  {
+    name: "show",
+    usage: "NAME",
+    summary: "shows one memory; NAME is a file name, a stem or a name",
+    options: {},
+    arguments: { min: 1, max: 1 },
+    example: 'memdir show "use pnpm"',
+  },
+  {
+    name: "edit",
+    usage: "NAME",
+    summary: "opens a memory in $VISUAL or $EDITOR and checks it on close",
+    options: { redact: REDACT },
+    arguments: { min: 1, max: 1 },
+    example: 'EDITOR=nano memdir edit "use pnpm"',
+  },
+  {
+    name: "forget",
+    usage: "NAME",
+    summary: "removes a memory and its index line; undo brings it back",
+    options: {
+      reason: { value: "TEXT", help: "a note for the journal" },
+      purge: { help: "for good: also removes its earlier versions from the journal" },
+    },
+    arguments: { min: 1, max: 1 },
+    example: 'memdir forget "use pnpm"',
+  },
+  {
+    name: "rename",
+    usage: "NAME NEW",
+    summary: "gives a memory a new name",
+    options: {},
+    arguments: { min: 2, max: 2 },
+    example: 'memdir rename "use pnpm" "package manager is pnpm"',
+  },
+  {
+    name: "search",
+    usage: "WORDS",
+    summary: "finds every memory that holds the words, best first",
+    options: {},
+    arguments: { min: 1, max: 64 },
+    example: "memdir search deploy staging",
+  },
+  {
+    name: "index",
+    usage: "",
+    summary: "shows what the model sees of MEMORY.md",
+    options: { rebuild: { help: "give every memory its line again, take out dead ones" } },
+    arguments: { min: 0, max: 0 },
+    example: "memdir index --rebuild",
+  },
+  {
+    name: "context",
+    usage: "",
+    summary: "shows what a host loads at start: instructions and the index",
+    options: {
+      touch: { value: "FILE", multiple: true, help: "a file that is read or written then" },
+      "add-dir": { value: "DIR", multiple: true, help: "a further directory, as for Claude Code" },
+      "setting-sources": { value: "LIST", help: "which settings count: user,project,local" },
+    },
+    arguments: { min: 0, max: 0 },
+    example: "memdir context --json",
+  },
+  {
+    name: "history",
+    usage: "[NAME]",
+    summary: "lists changes, newest last",
+    options: {},
+    arguments: { min: 0, max: 1 },
+    example: "memdir history",
+  },
+  {
+    name: "undo",
+    usage: "[ID]",
+    summary: "takes one change back, whole; without ID the last one",
+    options: {},
+    arguments: { min: 0, max: 1 },
+    example: "memdir undo 17",
+  },
+  {
+    name: "prune",
+    usage: "",
+    summary: "forgets old memories as one change that undo takes back; never feedback or pinned ones",
+    options: {
+      "older-than": { value: "DAYS", help: "how old (default: 90)" },
+      type: { value: "TYPE", help: "only this type: project (default), reference or user" },
+      suggest: { help: "only say what would go" },
+    },
+    arguments: { min: 0, max: 0 },
+    example: "memdir prune --suggest",
+  },
+  {
+    name: "lint",
+    usage: "",
+    summary: "checks form and wording of memories and index; exit code 1 if there is something to mend",
+    options: {},
+    arguments: { min: 0, max: 0 },
+    example: "memdir lint",
+  },
+  {
+    name: "doctor",
+    usage: "",
+    summary: "checks the installation and the directory: permissions, index, older layouts, moved projects",
+    options: {},
+    arguments: { min: 0, max: 0 },
+    example: "memdir doctor",
+  },
+  {
+    name: "adopt",
+    usage: "[DIR]",
+    summary: "takes over the memories of a moved or renamed project, or settles who owns a directory",
+    options: {
+      separate: { help: "two projects share this directory by accident: give this one its own" },
+      share: { help: "two projects share this directory: that is fine" },
+      keep: { help: "the directory's former project is gone: it belongs to this one now" },
+    },
+    arguments: { min: 0, max: 1 },
+    example: "memdir adopt",
+  },
+  {
+    name: "trust",
+    usage: "",
+    summary: "allows this repository's settings to use a memory directory outside it",
+    options: { revoke: { help: "take the permission back" } },
+    arguments: { min: 0, max: 0 },
+    example: "memdir trust",
+  },
+  {
+    name: "completion",
+    usage: "SHELL",
+    summary: "prints a completion script for bash, zsh or fish",
+    options: {},
+    arguments: { min: 1, max: 1 },
+    example: 'eval "$(memdir completion bash)"',
+  },
+];

@@ -1,0 +1,46 @@
+/** `memdir context`: what a host loads at start. */
+
+import { resolve } from "node:path";
+import { processEnv } from "../config.ts";
+import { MemdirError } from "../errors.ts";
+import { openMemdir } from "../open.ts";
+import type { Call, Run } from "./command.ts";
+
+export const run: Run = async (call) => {
+  const memdir = await openMemdir({
+    cwd: call.cwd,
+    env: processEnv(),
+    by: "cli",
+    memoryDir: call.value("memory-dir"),
+    scope: call.value("scope"),
+    ...readSources(call),
+  });
+  const touched = call.values("touch").map((file) => resolve(call.cwd, file));
+  const context = await memdir.context(touched);
+  if (call.json) {
+    call.terminal.json(context);
+    return 0;
+  }
+  for (const warning of context.warnings) call.terminal.warn(`memdir: warning: ${warning}`);
+  for (const { path, label, size } of context.instructions)
+    call.terminal.print(`${path} (${label}): ${size} characters`);
+  const { dir, index, warning } = context.memory;
+  if (dir === null) call.terminal.print(`memory is off: ${memdir.config.disabled}`);
+  else call.terminal.print(`${dir}/MEMORY.md: ${index === null ? "no index" : `${index.split("\n").length} lines`}`);
+  if (warning) call.terminal.print(`> ${warning.message}`);
+  return 0;
+};
+
+const SOURCES = ["user", "project", "local"] as const;
+
+function readSources(call: Call): { settingSources?: (typeof SOURCES)[number][] } {
+  const list = call.value("setting-sources");
+  if (list === undefined) return {};
+  const names = list
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+  const bad = names.find((name) => !SOURCES.some((source) => source === name));
+  if (bad !== undefined) throw new MemdirError("usage", `--setting-sources: "${bad}" is none of ${SOURCES.join(", ")}`);
+  return { settingSources: SOURCES.filter((source) => names.includes(source)) };
+}

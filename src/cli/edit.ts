@@ -1,0 +1,48 @@
+/** `memdir edit`: the file in the user's editor, checked when it closes. */
+
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { processEnv } from "../config.ts";
+import { MemdirError } from "../errors.ts";
+import type { Run } from "./command.ts";
+import { printSaved } from "./save.ts";
+
+export const run: Run = async (call) => {
+  const name = call.args[0] as string;
+  const memdir = await call.open();
+  const { file, text } = await memdir.text(name);
+  // The editor works on a copy: a half-written or refused edit never touches the memory.
+  const folder = mkdtempSync(join(tmpdir(), "memdir-edit-"));
+  const copy = join(folder, basename(file));
+  writeFileSync(copy, text, { mode: 0o600 });
+  runEditor(copy);
+  const edited = readFileSync(copy, "utf8");
+  try {
+    printSaved(call, await memdir.edit(file, text, edited, { redact: call.flag("redact") }));
+  } catch (error) {
+    if (error instanceof MemdirError && error.code !== "secret") {
+      throw new MemdirError(error.code, `${error.message}; your text is in ${copy}`, { cause: error });
+    }
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+  rmSync(folder, { recursive: true, force: true });
+  return 0;
+};
+
+function runEditor(path: string): void {
+  const env = processEnv();
+  const editor = env.VISUAL || env.EDITOR;
+  if (!editor) throw new MemdirError("usage", "no editor is set: run it as EDITOR=nano memdir edit NAME");
+  // "code --wait": the words after the first are arguments; no shell is involved.
+  const [program = "", ...args] = editor.match(/"[^"]*"|\S+/g)?.map((word) => word.replace(/^"|"$/g, "")) ?? [];
+  const result = spawnSync(program, [...args, path], { stdio: "inherit" });
+  if (result.error)
+    throw new MemdirError("usage", `the editor "${editor}" could not be started: set EDITOR to another one`, {
+      cause: result.error,
+    });
+  if (result.status !== 0)
+    throw new MemdirError("usage", `the editor ended with code ${result.status}: nothing was changed`);
+}

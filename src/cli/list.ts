@@ -1,0 +1,46 @@
+/** `memdir list`. */
+
+import { MemdirError } from "../errors.ts";
+import { ageInWords } from "../memory/age.ts";
+import type { Row } from "../memory/list.ts";
+import { isMemoryType, MEMORY_TYPES } from "../memory/type.ts";
+import type { Color, Run } from "./command.ts";
+
+export const run: Run = async (call) => {
+  const type = call.value("type");
+  if (type !== undefined && !isMemoryType(type)) {
+    throw new MemdirError("usage", `the type "${type}" is none of ${MEMORY_TYPES.join(", ")}`);
+  }
+  const memdir = await call.open();
+  const { rows, skipped } = await memdir.survey();
+  const shown = rows.filter((row) => type === undefined || row.type === type);
+  if (call.json) {
+    call.terminal.json(shown);
+    return 0;
+  }
+  if (shown.length === 0) {
+    call.terminal.print("No memories saved yet.");
+    call.terminal.print(
+      call.terminal.color.dim('Save one: echo "Use pnpm." | memdir save --type feedback --name "use pnpm"'),
+    );
+  } else {
+    call.terminal.print(`${shown.length} ${shown.length === 1 ? "memory" : "memories"}:`);
+    for (const row of shown) call.terminal.print(rowLine(row, call.terminal.color));
+  }
+  for (const { path, reason } of skipped) call.terminal.warn(`memdir: note: ${path} is passed over: ${reason}`);
+  return 0;
+};
+
+/** `[type] name — description`. A type that the file does not state is not shown. */
+export function plainRow(row: Row): string {
+  const type = row.typeExplicit ? `[${row.type}] ` : "";
+  return `    ${type}${row.name}${row.description === "" ? "" : ` — ${row.description}`}`;
+}
+
+function rowLine(row: Row, color: Color): string {
+  const scope = row.scope === "project" ? "" : `${row.scope}, `;
+  const line = `${plainRow(row)} ${color.dim(`(${scope}${ageInWords(row.ageDays)})`)}`;
+  return row.problems.length === 0
+    ? line
+    : `${line}\n        ${color.yellow(`${row.file}: ${row.problems.join("; ")}`)}`;
+}

@@ -1,0 +1,136 @@
+/** From arguments to an exit code: finds the command, reads its options, runs it, and is the one place that catches. */
+
+import { parseArgs } from "node:util";
+import { type Env, processEnv } from "../config.ts";
+import { exitCodeOf, MemdirError } from "../errors.ts";
+import { openMemdir } from "../open.ts";
+import type { Call, Command, Terminal } from "./command.ts";
+import { COMMANDS, COMMON_OPTIONS } from "./commands.ts";
+import { commandHelp, generalHelp } from "./help.ts";
+import { LOADERS } from "./load.ts";
+import { openTerminal } from "./terminal.ts";
+
+declare const __MEMDIR_VERSION__: string;
+
+export async function runCommandLine(argv: string[]): Promise<number> {
+  const env = processEnv();
+  const terminal = openTerminal(env);
+  const json = argv.includes("--json");
+  // A reader that closes early (`memdir list | head -1`) is no error.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 3));
+  try {
+    return await dispatch(argv, env, terminal);
+  } catch (error) {
+    return report(error, { json, debug: Boolean(env.MEMDIR_DEBUG) }, terminal);
+  }
+}
+
+async function dispatch(argv: string[], env: Env, terminal: Terminal): Promise<number> {
+  const { command, rest } = findCommand(argv);
+  if (!command) {
+    terminal.print(argv[0] === "--version" ? __MEMDIR_VERSION__ : generalHelp(terminal.color));
+    return 0;
+  }
+  const { values, positionals } = readOptions(command, rest);
+  if (values.help) {
+    terminal.print(commandHelp(command, terminal.color));
+    return 0;
+  }
+  const { min, max } = command.arguments;
+  if (positionals.length < min || positionals.length > max) {
+    const problem =
+      positionals.length < min ? "an argument is missing" : `"${positionals[max]}" is one argument too many`;
+    throw new MemdirError(
+      "usage",
+      `${problem}: the call is \`memdir ${command.name} ${command.usage}\`; see memdir ${command.name} --help`,
+    );
+  }
+  const text = (name: string) => (typeof values[name] === "string" ? (values[name] as string) : undefined);
+  const cwd = resolveCwd(text("cwd"));
+  const call: Call = {
+    args: positionals,
+    flag: (name) => values[name] === true,
+    value: text,
+    values: (name) => (Array.isArray(values[name]) ? (values[name] as string[]) : []),
+    json: values.json === true,
+    cwd,
+    terminal,
+    open: async () => {
+      const memdir = await openMemdir({
+        cwd,
+        env,
+        by: "cli",
+        memoryDir: text("memory-dir"),
+        scope: text("scope"),
+        log: (message) => {
+          if (env.MEMDIR_DEBUG) terminal.warn(`memdir: debug: ${message}`);
+        },
+      });
+      for (const warning of memdir.warnings) terminal.warn(`memdir: warning: ${warning}`);
+      return memdir;
+    },
+  };
+  const load = LOADERS[command.name];
+  if (!load) throw new Error(`the command ${command.name} has no code`);
+  return (await load()).run(call);
+}
+
+/** `memdir` alone, or with options only, is the console. */
+function findCommand(argv: string[]): { command: Command | null; rest: string[] } {
+  const first = argv[0];
+  if (first === "--help" || first === "-h" || first === "--version" || first === "help") {
+    const named = COMMANDS.find((c) => c.name === argv[1]);
+    return { command: first === "help" && named ? named : null, rest: ["--help"] };
+  }
+  if (first === undefined || first.startsWith("-")) {
+    return { command: COMMANDS.find((c) => c.name === "console") ?? null, rest: argv };
+  }
+  const command = COMMANDS.find((c) => c.name === first);
+  if (!command)
+    throw new MemdirError("usage", `there is no command "${first}"${nearest(first)}; memdir --help lists them`);
+  return { command, rest: argv.slice(1) };
+}
+
+function nearest(word: string): string {
+  const close = COMMANDS.find((c) => c.name.startsWith(word.slice(0, 3)) || word.startsWith(c.name));
+  return close ? `, did you mean "${close.name}"?` : "";
+}
+
+function readOptions(command: Command, argv: string[]) {
+  const options = Object.fromEntries(
+    Object.entries({ ...command.options, ...COMMON_OPTIONS }).map(([name, { value, multiple, short }]) => [
+      name,
+      {
+        type: value === undefined ? ("boolean" as const) : ("string" as const),
+        ...(multiple ? { multiple } : {}),
+        ...(short ? { short } : {}),
+      },
+    ]),
+  );
+  try {
+    return parseArgs({ args: argv, options, allowPositionals: true });
+  } catch (error) {
+    const message = (error as Error).message.split(". ")[0];
+    throw new MemdirError("usage", `${message}; see memdir ${command.name} --help`, { cause: error });
+  }
+}
+
+function resolveCwd(given: string | undefined): string {
+  if (given === undefined) return process.cwd();
+  if (given === "" || given.includes("\0")) throw new MemdirError("usage", "--cwd needs a directory");
+  return given;
+}
+
+function report(error: unknown, options: { json: boolean; debug: boolean }, terminal: Terminal): number {
+  const known = error instanceof MemdirError;
+  const message = known
+    ? error.message
+    : `unexpected failure: ${(error as Error)?.message ?? error}; run it again with MEMDIR_DEBUG=1 and report it`;
+  if (options.json) terminal.warn(JSON.stringify({ error: { code: known ? error.code : "internal", message } }));
+  else terminal.warn(`memdir: ${message.replaceAll("\n", " ")}`);
+  if (options.debug && error instanceof Error) {
+    terminal.warn(error.stack ?? "");
+    if (error.cause) terminal.warn(`caused by: ${(error.cause as Error).stack ?? error.cause}`);
+  }
+  return exitCodeOf(error);
+}

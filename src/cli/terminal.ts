@@ -1,0 +1,27 @@
+/** The real terminal: the only place of the package that writes to the standard streams. */
+
+import type { Env } from "../config.ts";
+import type { Color, Terminal } from "./command.ts";
+
+export function openTerminal(env: Env): Terminal {
+  const colored = process.stdout.isTTY === true && !env.NO_COLOR;
+  return {
+    print: (text) => void process.stdout.write(`${text}\n`),
+    warn: (text) => void process.stderr.write(`${text}\n`),
+    json: (value) => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`),
+    readInput: readStandardInput,
+    interactive: process.stdin.isTTY === true && process.stdout.isTTY === true,
+    color: colored ? ANSI : PLAIN,
+  };
+}
+
+async function readStandardInput(): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+const paint = (open: number, close: number) => (text: string) => `\x1b[${open}m${text}\x1b[${close}m`;
+const same = (text: string) => text;
+const ANSI: Color = { bold: paint(1, 22), dim: paint(2, 22), yellow: paint(33, 39), green: paint(32, 39) };
+const PLAIN: Color = { bold: same, dim: same, yellow: same, green: same };

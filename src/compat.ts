@@ -1,0 +1,147 @@
+/** The seeds' own function names over the same code, for programs written against them (`memdir/compat`). */
+
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { type Env, processEnv, readConfig } from "./config.ts";
+import { ageInDays, ageInWords } from "./memory/age.ts";
+import { INDEX_FILE } from "./memory/directory.ts";
+import type { Row } from "./memory/list.ts";
+import type { MemoryType as Type } from "./memory/type.ts";
+import { openMemdir } from "./open.ts";
+import { locate } from "./project/locate.ts";
+import { findProject } from "./project/root.ts";
+import { type FieldValue, parseDocument } from "./text/frontmatter.ts";
+import { formatDocument, type Metadata } from "./text/frontmatter-edit.ts";
+
+export { getTeamMemDir, getTeamMemPath } from "./project/scopes.ts";
+
+/** Values are their names in lower case, comparable to plain strings. */
+export const MemoryType = { USER: "user", FEEDBACK: "feedback", PROJECT: "project", REFERENCE: "reference" } as const;
+export type MemoryType = Type;
+
+export interface MemoryEntry {
+  name: string;
+  description: string;
+  type: MemoryType;
+  content: string;
+  filename: string;
+  filePath: string;
+}
+
+export interface Options {
+  /** Default: the working directory of the process. */
+  cwd?: string;
+  env?: Env;
+  now?: () => Date;
+}
+
+export const MAX_INDEX_LINES = 200;
+export const MAX_INDEX_BYTES = 25_000;
+
+export function getMemoryDir(projectRoot?: string, options: Options = {}): string {
+  const cwd = projectRoot ?? options.cwd ?? process.cwd();
+  const here = findProject(cwd);
+  const config = readConfig({ cwd, env: options.env ?? processEnv(), projectRoot: here.worktreeRoot ?? here.cwd });
+  return locate({ cwd, config }).dir;
+}
+
+export function getIndexPath(projectRoot?: string, options: Options = {}): string {
+  return join(getMemoryDir(projectRoot, options), INDEX_FILE);
+}
+
+/** After this the model can write at once, without looking whether the directory exists. */
+export function ensureMemoryDirExists(projectRoot?: string, options: Options = {}): string {
+  const dir = getMemoryDir(projectRoot, options);
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  return dir;
+}
+
+/** Saves the file and its index line; the file's name is the answer. */
+export async function saveMemory(
+  entry: Omit<MemoryEntry, "filename" | "filePath">,
+  options: Options = {},
+): Promise<string> {
+  const { name, description, type, content } = entry;
+  return (await (await open(options)).save({ name, description, type, body: content })).file;
+}
+
+export async function listMemories(options: Options = {}): Promise<MemoryEntry[]> {
+  const memdir = await open(options);
+  const rows = await memdir.list();
+  return Promise.all(rows.map(async (row) => entryOf(row, row.unreadable ? "" : (await memdir.show(row.file)).body)));
+}
+
+/** All memories of a project with their content. */
+export function scanMemoryFiles(projectRoot: string, options: Options = {}): Promise<MemoryEntry[]> {
+  return listMemories({ ...options, cwd: projectRoot });
+}
+
+/** Headers only: no body is read. */
+export async function scanMemoryHeaders(
+  options: Options = {},
+): Promise<(Omit<MemoryEntry, "content"> & { mtimeMs: number })[]> {
+  const rows = await (await open(options)).list();
+  return rows.map((row) => {
+    const { content: _, ...header } = entryOf(row, "");
+    return { ...header, mtimeMs: Date.parse(row.modified) };
+  });
+}
+
+/** MEMORY.md as the model sees it, with the warning if it was cut; "" when there is none. */
+export async function loadMemoryIndex(options: Options = {}): Promise<string> {
+  const { index, warning } = await (await open(options)).index();
+  return warning ? `${index}\n\n> ${warning.message}` : index;
+}
+
+/** Gives every memory its line. */
+export async function updateMemoryIndex(options: Options = {}): Promise<void> {
+  await (await open(options)).rebuildIndex();
+}
+
+/** Flat texts: a list is joined with commas, a map is left out. */
+export function parseFrontmatter(content: string): { meta: Record<string, string>; body: string } {
+  const document = parseDocument(content);
+  const meta: Record<string, string> = {};
+  for (const { key, value } of document.fields) {
+    const text = flatten(value);
+    if (text !== null) meta[key] = text;
+  }
+  return { meta, body: document.body };
+}
+
+export function parseMemoryFrontmatter(content: string): Record<string, string> {
+  return parseFrontmatter(content).meta;
+}
+
+export function formatFrontmatter(meta: Metadata, body: string): string {
+  return formatDocument(meta, body);
+}
+
+/** today, yesterday, N days ago. */
+export function memoryAge(mtimeMs: number, now: Date): string {
+  return ageInWords(memoryAgeDays(mtimeMs, now));
+}
+
+export function memoryAgeDays(mtimeMs: number, now: Date): number {
+  return ageInDays(mtimeMs, now.getTime());
+}
+
+function flatten(value: FieldValue): string | null {
+  if (typeof value === "string") return value;
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string").join(", ") : null;
+}
+
+function open(options: Options) {
+  return openMemdir({
+    cwd: options.cwd ?? process.cwd(),
+    scope: "project",
+    by: "library",
+    ...(options.env ? { env: options.env } : {}),
+    ...(options.now ? { now: options.now } : {}),
+  });
+}
+
+function entryOf(row: Row, content: string): MemoryEntry {
+  const { name, description, type, file, path } = row;
+  return { name, description, type, content, filename: file, filePath: path };
+}

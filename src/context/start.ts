@@ -1,0 +1,57 @@
+/** What a host loads at start: instruction files and the index, as one value. */
+
+import { statSync } from "node:fs";
+import type { Config } from "../config.ts";
+import { isWithin } from "../disk/real-path.ts";
+import { discoverInstructions, type InstructionFile } from "../instructions/discover.ts";
+import { ageInDays } from "../memory/age.ts";
+import type { Directory } from "../memory/directory.ts";
+import { type IndexWarning, loadIndex } from "../memory/index-load.ts";
+import type { Location } from "../project/locate.ts";
+
+/** What a host loads at start, and what touching files adds. */
+export interface StartContext {
+  instructions: InstructionFile[];
+  nested: { path: string; content: string }[];
+  memory: { dir: string | null; index: string | null; truncated: boolean; warning: IndexWarning | null };
+  /** Touched memories, and from how many days on the host says how old they are. */
+  recallAge: { path: string; days: number | null }[];
+  environment: Record<string, string>;
+  warnings: string[];
+}
+
+/** From this age on the client says how old a memory is when it is read. */
+const STALE_DAYS = 2;
+
+export function buildStartContext(
+  directory: Directory,
+  location: Location,
+  config: Config,
+  warnings: readonly string[],
+  touched: readonly string[],
+): StartContext {
+  const on = config.disabled === null;
+  // The switch that drops all instruction files drops the index with them; memory itself stays on.
+  const view = on && !config.claudeMdsDisabled ? loadIndex(directory, { generate: true }) : null;
+  return {
+    instructions: discoverInstructions(location.project.cwd, config),
+    nested: [],
+    memory: {
+      dir: on ? directory.path : null,
+      index: view && view.index !== "" ? view.index : null,
+      truncated: view?.truncated ?? false,
+      warning: view?.warning ?? null,
+    },
+    recallAge: touched
+      .filter((path) => isWithin(directory.path, path))
+      .map((path) => ({ path, days: on ? staleDays(path, directory.now().getTime()) : null })),
+    environment: { cwd: location.project.cwd, root: location.project.root, platform: process.platform },
+    warnings: [...warnings],
+  };
+}
+
+function staleDays(path: string, nowMs: number): number | null {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  const days = stat ? ageInDays(stat.mtimeMs, nowMs) : 0;
+  return days >= STALE_DAYS ? days : null;
+}

@@ -1,0 +1,56 @@
+/** The one error class: a code for programs, a message for people that says what, which and how to fix it. */
+
+export type ErrorCode =
+  | "usage" // the call itself is wrong
+  | "not-found" // no memory, entry or file by that name
+  | "ambiguous" // more than one memory answers to the name
+  | "outside" // a path leads out of the directory it must stay in
+  | "secret" // the text holds a credential
+  | "conflict" // the file changed since, or the target exists
+  | "broken" // a file cannot be parsed and must be mended by hand
+  | "untrusted" // a repository asks for something only the user may allow
+  | "disk" // the file system refused
+  | "lock"; // another writer did not let go in time
+
+/** Failures of the environment, not of the request: exit code 3 on the command line. */
+const ENVIRONMENT: ReadonlySet<ErrorCode> = new Set(["disk", "lock"]);
+
+export class MemdirError extends Error {
+  readonly code: ErrorCode;
+  /** For programs, e.g. the rule and line of every secret found. Never holds a secret's value. */
+  readonly details: unknown;
+
+  constructor(code: ErrorCode, message: string, options: { cause?: unknown; details?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.name = "MemdirError";
+    this.code = code;
+    this.details = options.details;
+  }
+}
+
+export function exitCodeOf(error: unknown): 2 | 3 {
+  if (error instanceof MemdirError) return ENVIRONMENT.has(error.code) ? 3 : 2;
+  return 3;
+}
+
+/** Turns an error of the file system into one that names the file and a remedy; ours pass through. */
+export function diskError(error: unknown, doing: string, file: string): MemdirError {
+  if (error instanceof MemdirError) return error;
+  const code = (error as NodeJS.ErrnoException)?.code ?? "";
+  const remedy = REMEDIES[code] ?? "see the cause with MEMDIR_DEBUG=1";
+  return new MemdirError("disk", `cannot ${doing} ${file}${code ? ` (${code})` : ""}: ${remedy}`, { cause: error });
+}
+
+const REMEDIES: Record<string, string> = {
+  ENOSPC: "the disk is full, nothing was changed; free some space and run it again",
+  EDQUOT: "the disk quota is used up, nothing was changed; free some space and run it again",
+  EROFS: "the file system is read-only; choose another directory with --memory-dir",
+  EACCES: "no permission; check the owner and mode of the directory",
+  EPERM: "no permission; check the owner and mode of the directory",
+  ENOENT: "it is gone; was the directory removed meanwhile? Run the command again to make it anew",
+  ENOTDIR: "a part of the path is a file, not a directory; move it away or choose another --memory-dir",
+  EISDIR: "a directory stands where a file belongs; move it away",
+  ELOOP: "it is a symbolic link where none is allowed; replace it by a real file or directory",
+  EMFILE: "too many open files; raise the limit (ulimit -n)",
+  EIO: "the disk reported an error; check its health",
+};

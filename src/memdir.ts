@@ -1,0 +1,60 @@
+/** Memdir: every verb on one project's memory. Doors translate the outside world into calls on it. */
+
+import type { Config } from "./config.ts";
+import type { StartContext } from "./context/start.ts";
+import type { AdoptResult } from "./memory/adopt.ts";
+import type { Directory } from "./memory/directory.ts";
+import type { Check } from "./memory/doctor.ts";
+import type { ForgetResult } from "./memory/forget.ts";
+import type { IndexView } from "./memory/index-load.ts";
+import type { Entry } from "./memory/journal.ts";
+import type { LintProblem } from "./memory/lint.ts";
+import type { Listing, Row, ShownMemory } from "./memory/list.ts";
+import type { PruneRequest, PruneResult } from "./memory/prune.ts";
+import type { SaveRequest, SaveResult } from "./memory/save.ts";
+import type { MemoryType } from "./memory/type.ts";
+import type { UndoResult } from "./memory/undo.ts";
+import type { Location } from "./project/locate.ts";
+import type { OlderDirectory } from "./project/older.ts";
+import type { Orphan } from "./project/orphans.ts";
+
+export type SearchHit = Row & { score: number; line: string };
+
+/** Made by `openMemdir`; holds nothing open and needs no closing. */
+export interface Memdir {
+  readonly location: Location;
+  readonly config: Config;
+  /** The directories in use; the first is the one that is written to. */
+  readonly directories: readonly Directory[];
+  /** What the user should know before anything else; every command shows it. */
+  readonly warnings: readonly string[];
+
+  save(request: SaveRequest): Promise<SaveResult>;
+  list(filter?: { type?: MemoryType | undefined }): Promise<Row[]>;
+  /** As `list`, with what was passed over and why. */
+  survey(): Promise<Listing>;
+  show(name: string): Promise<ShownMemory>;
+  /** The file's whole text, for an editor; it goes back to `edit` as `base`. */
+  text(name: string): Promise<{ file: string; path: string; text: string }>;
+  edit(name: string, base: string, text: string, options?: { redact?: boolean }): Promise<SaveResult>;
+  forget(name: string, options?: { reason?: string; purge?: boolean }): Promise<ForgetResult>;
+  rename(name: string, newName: string): Promise<SaveResult>;
+  search(words: string): Promise<SearchHit[]>;
+  history(name?: string): Promise<Entry[]>;
+  undo(id?: string): Promise<UndoResult>;
+  prune(request: PruneRequest): Promise<PruneResult>;
+
+  /** MEMORY.md as the model sees it; generated as the client does when it is missing. */
+  index(): Promise<IndexView>;
+  rebuildIndex(): Promise<IndexView & { notices: string[] }>;
+  context(touched: readonly string[]): Promise<StartContext>;
+
+  lint(): Promise<(LintProblem & { scope: string })[]>;
+  doctor(): Promise<Check[]>;
+  findAdoptable(): Promise<{ orphans: Orphan[]; older: OlderDirectory[] }>;
+  adopt(from: string): Promise<AdoptResult>;
+  /** Settles to whom a directory belongs that two projects' paths lead to. */
+  settle(way: "separate" | "share" | "keep"): Promise<{ dir: string; message: string }>;
+  /** Allows the repository's settings to use the directory outside it that they ask for. */
+  trust(options: { revoke: boolean }): { dir: string | null; message: string };
+}

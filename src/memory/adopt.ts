@@ -1,0 +1,86 @@
+/** Taking over the memories of another directory: copied as one journal entry, nothing overwritten, nothing removed there. */
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { applyChange, withDirectory } from "./change.ts";
+import { type Directory, INDEX_FILE } from "./directory.ts";
+import { formatIndexLine, parseIndexLine } from "./index-line.ts";
+import { putLine, splitLines } from "./index-text.ts";
+import { hashOf } from "./journal.ts";
+import { parseHeader } from "./memory.ts";
+import { findBytes, readBytes } from "./read.ts";
+import { walk } from "./walk.ts";
+
+export interface AdoptResult {
+  from: string;
+  /** Files that are new here, by the name they got. */
+  adopted: string[];
+  /** Files that were here already with the same content. */
+  present: string[];
+  undo: string | null;
+  notices: string[];
+}
+
+export async function adoptMemories(directory: Directory, from: Directory): Promise<AdoptResult> {
+  return withDirectory(directory, () => {
+    const writes = new Map<string, Buffer>();
+    const present: string[] = [];
+    const names = new Map<string, string>();
+    for (const file of walk(from.path, from.recursive).files) {
+      const data = readBytes(from, file);
+      const name = freeName(directory, file, data, writes);
+      if (name === null) present.push(file);
+      else {
+        writes.set(name, data);
+        names.set(file, name);
+      }
+    }
+    const theirs = findBytes(from, INDEX_FILE)?.toString("utf8") ?? "";
+    const applied =
+      writes.size === 0
+        ? null
+        : applyChange(directory, {
+            action: "adopt",
+            reason: `from ${from.path}`,
+            writes,
+            index: { change: (index) => mergeIndex(index, theirs, names, writes) },
+          });
+    return {
+      from: from.path,
+      adopted: [...writes.keys()],
+      present,
+      undo: applied?.entry.id ?? null,
+      notices: applied?.notices ?? [],
+    };
+  });
+}
+
+/** The same name if it is free, a numbered one if another memory has it, null if the same content is there. */
+function freeName(directory: Directory, file: string, data: Buffer, taken: ReadonlyMap<string, Buffer>): string | null {
+  for (let number = 1; ; number++) {
+    const name = number === 1 ? file : file.replace(/\.md$/, `_${number}.md`);
+    const there = taken.get(name) ?? findBytes(directory, name);
+    if (!there) {
+      if (!existsSync(join(directory.path, name))) return name;
+    } else if (hashOf(there) === hashOf(data)) return null;
+  }
+}
+
+/** Their lines keep their words where the file kept its name; text of their own that is not here yet follows. */
+function mergeIndex(
+  index: string,
+  theirs: string,
+  names: ReadonlyMap<string, string>,
+  writes: ReadonlyMap<string, Buffer>,
+): string {
+  const lines = splitLines(theirs).map((line) => line.trimEnd());
+  let out = index;
+  for (const [file, name] of names) {
+    const header = parseHeader(name, writes.get(name) as Buffer);
+    const line = file === name ? lines.find((l) => parseIndexLine(l)?.file === file) : undefined;
+    out = putLine(out, header, null, { text: line ?? formatIndexLine(header), after: "" });
+  }
+  const there = new Set(splitLines(out).map((line) => line.trimEnd()));
+  const own = lines.filter((line) => line !== "" && parseIndexLine(line) === null && !there.has(line));
+  return own.length === 0 ? out : `${out}${out === "" || out.endsWith("\n") ? "" : "\n"}${own.join("\n")}\n`;
+}

@@ -1,0 +1,117 @@
+/** The one way in which files of a directory change: locked, recovered, journalled, written, indexed. */
+
+import { lstatSync, mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { moveInto, removeQuietly, syncDirectory, writeTemporary } from "../disk/atomic.ts";
+import { resolveInside } from "../disk/fence.ts";
+import { acquireLock } from "../disk/lock.ts";
+import { diskError, MemdirError } from "../errors.ts";
+import { checkState, type Directory, fileMode, prepareDirectory, statePath } from "./directory.ts";
+import { type IndexRequest, type IndexSync, syncIndex } from "./index-sync.ts";
+import { type Action, beginEntry, type Entry, endEntry, hashOf } from "./journal.ts";
+import { findBytes } from "./read.ts";
+import { recover } from "./recover.ts";
+
+/** New content by file; null removes it. */
+export type Writes = ReadonlyMap<string, Uint8Array | null>;
+
+export interface Change {
+  action: Action;
+  reason: string;
+  writes: Writes;
+  index: IndexRequest;
+  lines?: Entry["lines"];
+  undoes?: string;
+  /** Keep no before-images: the user wants the content gone. */
+  purge?: boolean;
+}
+
+/** Runs `work` as the only writer of the directory, after mending what a killed one left behind. */
+export async function withDirectory<T>(directory: Directory, work: () => T | Promise<T>): Promise<T> {
+  prepareDirectory(directory);
+  const lock = await acquireLock(statePath(directory));
+  try {
+    checkState(directory);
+    recover(directory);
+    return await work();
+  } catch (error) {
+    throw diskError(error, "write in", directory.path);
+  } finally {
+    lock.release();
+  }
+}
+
+/** Applies a change: all of its files, or none of them. The lock must be held. */
+export function applyChange(directory: Directory, change: Change): IndexSync & { entry: Entry } {
+  const images = new Map<string, Uint8Array>();
+  const files: Entry["files"] = [];
+  for (const [file, content] of change.writes) {
+    resolveInside(directory.path, file);
+    const before = findBytes(directory, file);
+    if (before && !change.purge) images.set(hashOf(before), before);
+    files.push({ file, before: before ? hashOf(before) : null, after: content ? hashOf(content) : null });
+  }
+  const entry = beginEntry(
+    directory,
+    {
+      action: change.action,
+      reason: change.reason,
+      files,
+      ...(change.lines ? { lines: change.lines } : {}),
+      ...(change.undoes ? { undoes: change.undoes } : {}),
+      ...(change.purge ? { purged: true } : {}),
+    },
+    images,
+  );
+  const temporaries = new Map<string, string>();
+  let committed = false;
+  try {
+    for (const [file, content] of change.writes) {
+      if (content)
+        temporaries.set(file, writeTemporary(statePath(directory, "tmp"), content, modeFor(directory, file)));
+    }
+    const sync = syncIndex(directory, change.index, () => {
+      checkUnchanged(directory, files);
+      committed = true;
+      moveAll(directory, change.writes, temporaries);
+    });
+    endEntry(directory, entry.id, "done");
+    return { ...sync, entry };
+  } catch (error) {
+    for (const path of temporaries.values()) removeQuietly(path);
+    // Once files have moved, the next opening finishes the entry; before that, it never happened.
+    if (!committed) endEntry(directory, entry.id, "dropped");
+    throw error;
+  }
+}
+
+/** Writers that do not take the lock may have been here since the before-images were made. */
+function checkUnchanged(directory: Directory, files: Entry["files"]): void {
+  for (const { file, before } of files) {
+    const now = findBytes(directory, file);
+    if ((now ? hashOf(now) : null) !== before) {
+      throw new MemdirError(
+        "conflict",
+        `${file} was changed by another program just now; nothing was written, run the command again`,
+      );
+    }
+  }
+}
+
+function moveAll(directory: Directory, writes: Writes, temporaries: ReadonlyMap<string, string>): void {
+  for (const [file, content] of writes) {
+    const path = resolveInside(directory.path, file);
+    if (content) {
+      mkdirSync(dirname(path), { recursive: true });
+      moveInto(temporaries.get(file) as string, path);
+    } else {
+      removeQuietly(path);
+      syncDirectory(dirname(path));
+    }
+  }
+}
+
+function modeFor(directory: Directory, file: string): number {
+  const stat = lstatSync(join(directory.path, file), { throwIfNoEntry: false });
+  return stat?.isFile() ? stat.mode & 0o777 : fileMode(directory);
+}

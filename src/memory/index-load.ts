@@ -1,0 +1,168 @@
+/** MEMORY.md as the model sees it: cut exactly as the client cuts, and generated as the client does when it is missing. */
+
+import { lstatSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { exchange, removeQuietly, writeTemporary } from "../disk/atomic.ts";
+import { diskError } from "../errors.ts";
+import { stripForClient } from "../text/client-markdown.ts";
+import { parseDocument } from "../text/frontmatter.ts";
+import { type Directory, fileMode, INDEX_FILE, OVERFLOW_FILE, prepareDirectory, statePath } from "./directory.ts";
+import { type IndexLimits, isOver } from "./index-limits.ts";
+import { linkedFiles } from "./index-text.ts";
+import { stemOf } from "./memory.ts";
+import { findBytes } from "./read.ts";
+import { walk } from "./walk.ts";
+
+export interface IndexView {
+  dir: string;
+  /** What is loaded, without the warning. */
+  index: string;
+  /** Size of the whole index, not of the part that is loaded. */
+  lines: number;
+  chars: number;
+  truncated: boolean;
+  warning: IndexWarning | null;
+  /** Files that only the overflow page points to. */
+  overflow: string[];
+}
+
+export interface IndexWarning {
+  /** Lines of the whole index if they are too many, else null; the same for characters. */
+  lines: number | null;
+  chars: number | null;
+  /** How many lines are not loaded, and the first of them; null when one giant line was cut inside. */
+  cutLines: number | null;
+  firstCutLine: number | null;
+  message: string;
+}
+
+export function loadIndex(directory: Directory, options: { generate: boolean }): IndexView {
+  const text = readIndexText(directory) ?? (options.generate ? generateIndex(directory) : "");
+  const overflowText = findBytes(directory, OVERFLOW_FILE)?.toString("utf8") ?? "";
+  const inIndex = linkedFiles(text);
+  const overflow = [...linkedFiles(overflowText)].filter((file) => !inIndex.has(file));
+  return { dir: directory.path, ...cutIndex(text, directory.limits), overflow };
+}
+
+/** The file's text; "" for one that cannot be followed, null when nothing is there. */
+function readIndexText(directory: Directory): string | null {
+  const path = join(directory.path, INDEX_FILE);
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (!stat) return null;
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === "ENOENT" || code === "ELOOP" || code === "EISDIR") return "";
+    throw diskError(error, "read", path);
+  }
+}
+
+/** Lines first, then at the last newline under the character limit; one giant line is cut inside, never inside a character. */
+export function cutIndex(text: string, limits: IndexLimits): Omit<IndexView, "dir" | "overflow"> {
+  const whole = stripForClient(text).trim();
+  const all = whole === "" ? [] : whole.split("\n");
+  const size = { lines: all.length, chars: whole.length };
+  if (!isOver(size, limits)) {
+    return { index: toLf(whole), ...size, truncated: false, warning: null };
+  }
+  let kept = all.slice(0, limits.maxLines).join("\n");
+  let insideLine = false;
+  if (kept.length > limits.maxChars) {
+    const newline = kept.lastIndexOf("\n", limits.maxChars);
+    insideLine = newline <= 0;
+    kept = insideLine ? cutCodePoints(kept, limits.maxChars) : kept.slice(0, newline);
+  }
+  const keptLines = kept.split("\n").length;
+  const cut = insideLine && all.length === 1 ? null : all.length - keptLines;
+  const warning: Omit<IndexWarning, "message"> = {
+    lines: size.lines > limits.maxLines ? size.lines : null,
+    chars: size.chars > limits.maxChars ? size.chars : null,
+    cutLines: cut,
+    firstCutLine: cut === null ? null : keptLines + 1,
+  };
+  const first = (cut === null ? kept.slice(-40) : (all[keptLines] ?? "")).trim();
+  return {
+    index: toLf(kept),
+    ...size,
+    truncated: true,
+    warning: { ...warning, message: inWords(warning, first, limits) },
+  };
+}
+
+function inWords(warning: Omit<IndexWarning, "message">, first: string, limits: IndexLimits): string {
+  const over = [
+    warning.lines === null ? "" : `${warning.lines} lines (limit ${limits.maxLines})`,
+    warning.chars === null ? "" : `${warning.chars} characters (limit ${limits.maxChars})`,
+  ].filter((part) => part !== "");
+  const excerpt = JSON.stringify(first.length > 60 ? `${cutCodePoints(first, 60)}…` : first);
+  const lost =
+    warning.cutLines === null
+      ? `the line is cut after ${excerpt}`
+      : `${warning.cutLines} line${warning.cutLines === 1 ? "" : "s"} from line ${warning.firstCutLine} on (${excerpt}) are not loaded`;
+  return `MEMORY.md has ${over.join(" and ")}: ${lost}. Keep one line per memory, under 200 characters; \`memdir index --rebuild\` moves the least valuable lines to an overflow page.`;
+}
+
+function cutCodePoints(text: string, length: number): string {
+  const last = text.charCodeAt(length - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length);
+}
+
+function toLf(text: string): string {
+  return text.replaceAll("\r\n", "\n");
+}
+
+/** Numbers of the client's own generator, as observed. */
+const GENERATED = { lineChars: 150, lines: 140, chars: 17_500 };
+
+/**
+ * The index that the client makes when there are memories and no MEMORY.md: newest first, stem as title. It is written
+ * too, as the client does, so that both see the same; where it cannot be written it is only shown.
+ */
+function generateIndex(directory: Directory): string {
+  const { files } = walk(directory.path, directory.recursive);
+  const usable = files
+    .filter((file) => !/[[\]()]/.test(file))
+    .map((file) => ({ file, mtimeMs: statSync(join(directory.path, file), { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
+    .sort((a, b) => b.mtimeMs - a.mtimeMs || (a.file < b.file ? -1 : 1));
+  const lines: string[] = [];
+  let chars = 0;
+  for (const { file } of usable) {
+    const line = generatedLine(directory, file);
+    if (lines.length >= GENERATED.lines || chars + line.length + 1 > GENERATED.chars) break;
+    lines.push(line);
+    chars += line.length + 1;
+  }
+  if (lines.length === 0) return "";
+  const text = `${lines.join("\n")}\n`;
+  if (!directory.readOnly) writeGenerated(directory, text);
+  return text;
+}
+
+function generatedLine(directory: Directory, file: string): string {
+  const { fields, problems } = parseDocument(findBytes(directory, file)?.toString("utf8") ?? "");
+  const field = fields.find((f) => f.key === "description");
+  const isText = field && typeof field.value === "string" && !(field.style === "plain" && isOtherScalar(field.value));
+  const description = isText && problems.length === 0 ? (field.value as string).replace(/\s+/g, " ").trim() : "";
+  const line = `- [${stemOf(file)}](${file})${description === "" ? "" : ` — ${description}`}`;
+  return line.length > GENERATED.lineChars ? `${cutCodePoints(line, GENERATED.lineChars - 1)}…` : line;
+}
+
+/** An unquoted number, boolean or null is not text for the client. */
+function isOtherScalar(value: string): boolean {
+  return /^(true|false|null|~|[-+]?(\d[\d_]*)?\.?\d+(e[-+]?\d+)?|0x[0-9a-f]+|0o[0-7]+|[-+]?\.inf|\.nan)$/i.test(
+    value.trim(),
+  );
+}
+
+function writeGenerated(directory: Directory, text: string): void {
+  try {
+    prepareDirectory(directory);
+    const temporary = writeTemporary(statePath(directory, "tmp"), text, fileMode(directory));
+    // Somebody else may have made one meanwhile: theirs stays.
+    const result = exchange(temporary, join(directory.path, INDEX_FILE), () => false, null);
+    if (result === "changed") removeQuietly(temporary);
+  } catch (error) {
+    directory.log(`MEMORY.md was not written: ${(error as Error).message}`);
+  }
+}

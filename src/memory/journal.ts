@@ -1,0 +1,199 @@
+/**
+ * The journal: what changed, when, by whom, with what it was before. An intent line is on disk before the change is made and
+ * an end line follows it; a last intent without an end belongs to a writer that died.
+ */
+
+import { createHash } from "node:crypto";
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  readSync,
+  writeSync,
+} from "node:fs";
+import { moveInto, writeTemporary } from "../disk/atomic.ts";
+import { diskError } from "../errors.ts";
+import { type Directory, statePath } from "./directory.ts";
+import type { RemovedLine } from "./index-text.ts";
+
+export type Action = "save" | "forget" | "rename" | "edit" | "undo" | "adopt" | "prune";
+
+export interface Entry {
+  id: string;
+  at: string;
+  action: Action;
+  by: string;
+  reason: string;
+  files: FileChange[];
+  /** Index lines that the change took out, by file, for undo. */
+  lines?: Record<string, RemovedLine>;
+  /** The entry that an undo took back. */
+  undoes?: string;
+  /** The before-images were removed on the user's word: it cannot be undone. */
+  purged?: boolean;
+}
+
+/** Hashes of a file's content before and after; null where it did not exist. */
+export interface FileChange {
+  file: string;
+  before: string | null;
+  after: string | null;
+}
+
+interface End {
+  id: string;
+  end: "done" | "dropped";
+}
+
+/** More than any line of ours: an intent and its end are always found in the tail. */
+const TAIL_BYTES = 64 * 1024;
+
+export function hashOf(data: string | Uint8Array): string {
+  return createHash("sha256").update(data).digest("hex");
+}
+
+/** Writes the before-images and the intent line; both are on disk when this returns. The lock must be held. */
+export function beginEntry(
+  directory: Directory,
+  entry: Omit<Entry, "id" | "at" | "by">,
+  images: ReadonlyMap<string, Uint8Array>,
+): Entry {
+  for (const [hash, data] of images) {
+    const path = imagePath(directory, hash);
+    if (!existsSync(path)) moveInto(writeTemporary(statePath(directory, "tmp"), data, 0o600), path);
+  }
+  const id = String(Number(readTail(directory).lastId) + 1);
+  const full: Entry = { id, at: directory.now().toISOString(), by: directory.by, ...entry };
+  append(directory, full, true);
+  return full;
+}
+
+export function endEntry(directory: Directory, id: string, end: End["end"]): void {
+  append(directory, { id, end }, false);
+}
+
+/** All entries that took effect, oldest first. Lines that cannot be read are passed over. */
+export function readJournal(directory: Directory): Entry[] {
+  const entries = new Map<string, Entry>();
+  for (const line of readLines(directory)) {
+    if ("end" in line) {
+      if (line.end === "dropped") entries.delete(line.id);
+    } else entries.set(line.id, line);
+  }
+  return [...entries.values()];
+}
+
+/** The last intent whose writer did not come to the end, or null. */
+export function findUnfinished(directory: Directory): Entry | null {
+  return readTail(directory).unfinished;
+}
+
+export function readImage(directory: Directory, hash: string): Buffer | null {
+  try {
+    const data = readFileSync(imagePath(directory, hash));
+    return hashOf(data) === hash ? data : null;
+  } catch {
+    return null;
+  }
+}
+
+export function imagePath(directory: Directory, hash: string): string {
+  return statePath(directory, "images", hash);
+}
+
+export function journalPath(directory: Directory): string {
+  return statePath(directory, "journal.jsonl");
+}
+
+function append(directory: Directory, line: Entry | End, flush: boolean): void {
+  const path = journalPath(directory);
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, "a+", 0o600);
+    const size = fstatSync(fd).size;
+    const last = Buffer.alloc(1);
+    // A torn last line (power cut, full disk) must not swallow this one.
+    if (size > 0) readSync(fd, last, 0, 1, size - 1);
+    const start = size > 0 && last[0] !== 10 ? "\n" : "";
+    const data = Buffer.from(`${start}${JSON.stringify(line)}\n`);
+    try {
+      if (writeSync(fd, data) < data.length) throw Object.assign(new Error("short write"), { code: "ENOSPC" });
+      if (flush) fsyncSync(fd);
+    } catch (error) {
+      ftruncateSync(fd, size);
+      throw error;
+    }
+  } catch (error) {
+    throw diskError(error, "write the journal", path);
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+function readLines(directory: Directory): (Entry | End)[] {
+  let text: string;
+  try {
+    text = readFileSync(journalPath(directory), "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw diskError(error, "read the journal", journalPath(directory));
+  }
+  return parseLines(text);
+}
+
+function readTail(directory: Directory): { lastId: string; unfinished: Entry | null } {
+  let lastId = "0";
+  let unfinished: Entry | null = null;
+  for (const line of parseLines(tailText(directory))) {
+    if ("end" in line) {
+      if (unfinished?.id === line.id) unfinished = null;
+    } else {
+      unfinished = line;
+    }
+    lastId = line.id;
+  }
+  return { lastId, unfinished };
+}
+
+function tailText(directory: Directory): string {
+  let fd: number;
+  try {
+    fd = openSync(journalPath(directory), "r");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
+    throw diskError(error, "read the journal", journalPath(directory));
+  }
+  try {
+    const size = fstatSync(fd).size;
+    // A change of many files has a long line: read on until a whole one is in the tail.
+    for (let want = TAIL_BYTES; ; want *= 4) {
+      const length = Math.min(size, want);
+      const data = Buffer.alloc(length);
+      readSync(fd, data, 0, length, size - length);
+      const text = data.toString("utf8");
+      if (length === size) return text;
+      const whole = text.slice(text.indexOf("\n") + 1);
+      if (parseLines(whole).some((line) => !("end" in line))) return whole;
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function parseLines(text: string): (Entry | End)[] {
+  const lines: (Entry | End)[] = [];
+  for (const line of text.split("\n")) {
+    if (line === "") continue;
+    try {
+      const value = JSON.parse(line) as Entry | End;
+      if (typeof value?.id === "string") lines.push(value);
+    } catch {
+      // Torn by a power cut: whatever it announced did not happen, because the change comes after the flush.
+    }
+  }
+  return lines;
+}

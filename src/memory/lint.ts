@@ -1,0 +1,87 @@
+/** Form and wording of memories and of the index: hints for people, never a reason to refuse or drop a file. */
+
+import { findRelativeDates } from "../text/relative-dates.ts";
+import { findSecrets } from "../text/secrets.ts";
+import { type Directory, INDEX_FILE } from "./directory.ts";
+import { parseIndexLine } from "./index-line.ts";
+import { splitLines } from "./index-text.ts";
+import { type Memory, stemOf } from "./memory.ts";
+import { findBytes, readMemory } from "./read.ts";
+import { scan } from "./scan.ts";
+
+export interface LintProblem {
+  file: string;
+  line: number | null;
+  rule: string;
+  message: string;
+}
+
+/** More than this is more than one memory. */
+const MAX_BODY_CHARS = 8000;
+const MAX_LINE_CHARS = 200;
+
+export async function lintDirectory(directory: Directory): Promise<LintProblem[]> {
+  const problems: LintProblem[] = [];
+  for (const { header } of scan(directory).memories) {
+    problems.push(...(await lintMemory(directory, header.file)));
+  }
+  return [...problems, ...lintIndex(directory)];
+}
+
+async function lintMemory(directory: Directory, file: string): Promise<LintProblem[]> {
+  const found: LintProblem[] = [];
+  const add = (rule: string, message: string, line: number | null = null) => found.push({ file, line, rule, message });
+  let memory: Memory;
+  try {
+    memory = readMemory(directory, file);
+  } catch (error) {
+    return [{ file, line: null, rule: "unreadable", message: (error as Error).message }];
+  }
+  for (const problem of memory.problems) add("format", problem);
+  if (memory.metadata.name === undefined) add("name", "no name: the file's stem is used");
+  else if (memory.name !== stemOf(file) && !isDerived(memory.name, file))
+    add("name", `the name does not match the file name ${stemOf(file)}`);
+  if (memory.description === "")
+    add("description", "no description: the index line says nothing, and recall finds it harder");
+  if (memory.typeExplicit && (memory.type === "feedback" || memory.type === "project")) {
+    if (!/\*\*why:?\*\*|^#+\s*why\b/im.test(memory.body))
+      add("why", "no **Why:** line: without the reason nobody can judge an edge case");
+    if (!/\*\*how to apply:?\*\*|^#+\s*how to apply\b/im.test(memory.body)) add("how", "no **How to apply:** line");
+  }
+  if (memory.body.length > MAX_BODY_CHARS)
+    add("size", `${memory.body.length} characters: one memory per file, split it`);
+  if (memory.type === "project") {
+    const said = memory.modified ?? memory.created;
+    for (const { line, words, date } of await findRelativeDates(memory.body, said ? new Date(said) : directory.now())) {
+      add("relative-date", `"${words}" meant ${date}: write the date`, line);
+    }
+  }
+  for (const { rule, line } of await findSecrets(memory.body))
+    add("secret", `looks like a secret (${rule}): take it out`, line);
+  return found;
+}
+
+/** `prefers tabs` in `user_prefers_tabs.md` or `prefers-tabs.md` is a match. */
+function isDerived(name: string, file: string): boolean {
+  const words = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
+  const stem = words(stemOf(file).replace(/^(user|feedback|project|reference)[-_]/, "")).replace(/\d+$/, "");
+  return stem !== "" && words(name).startsWith(stem);
+}
+
+function lintIndex(directory: Directory): LintProblem[] {
+  const text = findBytes(directory, INDEX_FILE)?.toString("utf8") ?? "";
+  const found: LintProblem[] = [];
+  let prose = 0;
+  for (const [at, line] of splitLines(text).entries()) {
+    const add = (rule: string, message: string) => found.push({ file: INDEX_FILE, line: at + 1, rule, message });
+    const parsed = parseIndexLine(line);
+    if (line.trimEnd().length > MAX_LINE_CHARS)
+      add("index-line-length", `${line.trimEnd().length} characters, keep it under ${MAX_LINE_CHARS}`);
+    if (parsed && findBytes(directory, parsed.file) === null)
+      add("index-dangling", `points to ${parsed.file}, which does not exist`);
+    if (!parsed && line.trim() !== "" && !/^(#{1,6}\s|<!--|---)/.test(line.trim()) && ++prose === 4) {
+      add("index-prose", "the index holds text of its own: it is a list of pointers, put the text into a memory");
+    }
+  }
+  return found;
+}

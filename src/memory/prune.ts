@@ -1,0 +1,50 @@
+/** Forgetting old memories at one stroke, on the user's explicit word: one journal entry that undo takes back. */
+
+import { applyChange, withDirectory } from "./change.ts";
+import type { Directory } from "./directory.ts";
+import { recountOverflow, removeFromOverflow } from "./index-sync.ts";
+import { removeLines } from "./index-text.ts";
+import { listMemories, type Row } from "./list.ts";
+import type { MemoryType } from "./type.ts";
+
+export interface PruneRequest {
+  type: MemoryType;
+  olderThanDays: number;
+  dryRun: boolean;
+}
+
+export interface PruneResult {
+  memories: Row[];
+  undo: string | null;
+}
+
+/** Corrections and pinned memories never go this way. */
+export async function pruneMemories(directory: Directory, request: PruneRequest): Promise<PruneResult> {
+  const { rows } = await listMemories(directory);
+  const memories = rows.filter(
+    (row) =>
+      row.type === request.type &&
+      row.type !== "feedback" &&
+      !row.pinned &&
+      row.problems.length === 0 &&
+      row.ageDays > request.olderThanDays,
+  );
+  if (request.dryRun || memories.length === 0) return { memories, undo: null };
+  return withDirectory(directory, () => {
+    const files = memories.map((row) => row.file);
+    for (const file of files) removeFromOverflow(directory, file);
+    const applied = applyChange(directory, {
+      action: "prune",
+      reason: `${request.type} memories older than ${request.olderThanDays} days`,
+      writes: new Map(files.map((file) => [file, null])),
+      index: {
+        change: (index) =>
+          recountOverflow(
+            directory,
+            files.reduce((text, file) => removeLines(text, file).text, index),
+          ),
+      },
+    });
+    return { memories, undo: applied.entry.id };
+  });
+}

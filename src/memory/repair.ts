@@ -1,0 +1,23 @@
+/** At every opening: mends what a killed writer or a stale editor left, if there is anything and nobody is writing. */
+
+import { tryLock } from "../disk/lock.ts";
+import { loadNative } from "../disk/native.ts";
+import { type Directory, statePath } from "./directory.ts";
+import { needsRecovery, recover } from "./recover.ts";
+
+/** Never throws and never waits: whoever holds the lock does the same first, and reading works without it. */
+export function repairDirectory(directory: Directory): void {
+  if (directory.readOnly) return;
+  try {
+    if (!needsRecovery(directory)) return;
+    const lock = tryLock(statePath(directory, "lock"), loadNative());
+    if (!lock) return;
+    try {
+      recover(directory);
+    } finally {
+      lock.release();
+    }
+  } catch (error) {
+    directory.log(`${directory.path} was not repaired: ${(error as Error).message}`);
+  }
+}

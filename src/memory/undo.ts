@@ -1,0 +1,102 @@
+/** Taking a journal entry back, whole: refused if any of its files changed since. */
+
+import { MemdirError } from "../errors.ts";
+import { applyChange, withDirectory } from "./change.ts";
+import type { Directory } from "./directory.ts";
+import { recountOverflow, removeFromOverflow } from "./index-sync.ts";
+import { putLine, removeLines } from "./index-text.ts";
+import { type Entry, hashOf, readImage, readJournal } from "./journal.ts";
+import { parseHeader } from "./memory.ts";
+import { findBytes } from "./read.ts";
+
+export interface UndoResult {
+  /** The entry that was taken back. */
+  undone: string;
+  action: Entry["action"];
+  files: string[];
+  /** The new entry, which can be undone in turn. */
+  undo: string;
+  notices: string[];
+}
+
+/** Without an id: the last entry that is neither an undo nor undone. */
+export async function undoEntry(directory: Directory, id?: string): Promise<UndoResult> {
+  return withDirectory(directory, () => {
+    const entry = findEntry(readJournal(directory), id);
+    const writes = new Map(
+      entry.files.map(({ file, before, after }) => [file, restored(directory, entry.id, file, before, after)]),
+    );
+    const headers = [...writes].map(([file, data]) => ({
+      file,
+      next: data ? parseHeader(file, data.toString("utf8")) : null,
+      previous: currentHeader(directory, file),
+    }));
+    const dropped = headers.filter(({ next, file }) => next === null && removeFromOverflow(directory, file)).length > 0;
+    const applied = applyChange(directory, {
+      action: "undo",
+      reason: `undo of ${entry.action} ${entry.id}`,
+      undoes: entry.id,
+      writes,
+      index: {
+        change: (index) =>
+          headers.reduce(
+            (text, { file, next, previous }) =>
+              next ? putLine(text, next, previous, entry.lines?.[file]) : removeLines(text, file).text,
+            dropped ? recountOverflow(directory, index) : index,
+          ),
+      },
+    });
+    return {
+      undone: entry.id,
+      action: entry.action,
+      files: [...writes.keys()],
+      undo: applied.entry.id,
+      notices: applied.notices,
+    };
+  });
+}
+
+function findEntry(entries: readonly Entry[], id: string | undefined): Entry {
+  const undone = new Set(entries.flatMap((e) => (e.undoes ? [e.undoes] : [])));
+  const entry =
+    id === undefined
+      ? entries.findLast((e) => e.action !== "undo" && !undone.has(e.id) && !e.purged)
+      : entries.find((e) => e.id === id);
+  if (!entry) {
+    throw new MemdirError(
+      "not-found",
+      id === undefined ? "there is nothing to undo" : `the journal has no entry ${id}: \`memdir history\` lists them`,
+    );
+  }
+  if (entry.purged) throw new MemdirError("conflict", `entry ${entry.id} was purged: its content was removed for good`);
+  return entry;
+}
+
+function restored(
+  directory: Directory,
+  id: string,
+  file: string,
+  before: string | null,
+  after: string | null,
+): Buffer | null {
+  const current = findBytes(directory, file);
+  if ((current ? hashOf(current) : null) !== after) {
+    throw new MemdirError(
+      "conflict",
+      `entry ${id} is not undone: ${file} changed since; undo the later change first, or edit the file by hand`,
+    );
+  }
+  if (before === null) return null;
+  const data = readImage(directory, before);
+  if (!data)
+    throw new MemdirError(
+      "conflict",
+      `entry ${id} cannot be undone: the earlier content of ${file} is no longer in the journal`,
+    );
+  return data;
+}
+
+function currentHeader(directory: Directory, file: string) {
+  const data = findBytes(directory, file);
+  return data ? parseHeader(file, data.toString("utf8")) : null;
+}

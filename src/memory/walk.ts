@@ -1,0 +1,53 @@
+/** The files of a directory that are memories, and what was passed over and why. */
+
+import { type Dirent, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { INDEX_FILE, OVERFLOW_FILE } from "./directory.ts";
+
+export interface Walked {
+  /** Paths below the directory, with `/`, sorted. */
+  files: string[];
+  /** Symbolic links named like memories: listed, never followed. */
+  links: string[];
+  skipped: { path: string; reason: string }[];
+}
+
+/** Deep enough for every known layout; a loop of bind mounts ends here. */
+const MAX_DEPTH = 8;
+
+/** Daily logs are raw material, not memories. */
+const DAILY_LOG = /^logs\/\d{4}\//;
+
+export function walk(directory: string, recursive = true): Walked {
+  const walked: Walked = { files: [], links: [], skipped: [] };
+  visit(directory, "", 0, recursive, walked);
+  walked.files.sort();
+  return walked;
+}
+
+function visit(root: string, folder: string, depth: number, recursive: boolean, walked: Walked): void {
+  let entries: Dirent[];
+  try {
+    entries = readdirSync(folder === "" ? root : join(root, folder), { withFileTypes: true });
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
+    if (code !== "ENOENT") walked.skipped.push({ path: folder || ".", reason: `cannot be read (${code})` });
+    return;
+  }
+  for (const entry of entries) {
+    const name = entry.name;
+    if (name.startsWith(".")) continue;
+    const path = folder === "" ? name : `${folder}/${name}`;
+    if (entry.isFile()) {
+      if (name.endsWith(".md") && name !== INDEX_FILE && path !== OVERFLOW_FILE && !DAILY_LOG.test(path))
+        walked.files.push(path);
+    } else if (entry.isDirectory()) {
+      if (name.endsWith(".md")) walked.skipped.push({ path, reason: "a directory named like a memory" });
+      if (recursive && depth < MAX_DEPTH) visit(root, path, depth + 1, recursive, walked);
+    } else if (entry.isSymbolicLink()) {
+      if (name.endsWith(".md") && name !== INDEX_FILE) walked.links.push(path);
+    } else if (name.endsWith(".md")) {
+      walked.skipped.push({ path, reason: "not a regular file" });
+    }
+  }
+}

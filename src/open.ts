@@ -1,0 +1,186 @@
+/** The composition root: options and environment in, a ready Memdir out. */
+
+import { join } from "node:path";
+import { type Config, type Env, processEnv, readConfig } from "./config.ts";
+import { buildStartContext } from "./context/start.ts";
+import { MemdirError } from "./errors.ts";
+import type { Memdir } from "./memdir.ts";
+import type { Directory } from "./memory/directory.ts";
+import { findMemory } from "./memory/find.ts";
+import { loadIndex } from "./memory/index-load.ts";
+import { readJournal } from "./memory/journal.ts";
+import { type Listing, listMemories, showMemory } from "./memory/list.ts";
+import { readBytes, readMemory } from "./memory/read.ts";
+import { repairDirectory } from "./memory/repair.ts";
+import { matchMemory, searchWords } from "./memory/search.ts";
+import { claimDirectory, findOwnerWarning, settleOwner, trustDirectory } from "./project/claim.ts";
+import { type Location, locate } from "./project/locate.ts";
+import { findOlderDirectories } from "./project/older.ts";
+import { findOrphans } from "./project/orphans.ts";
+import { identifyProject } from "./project/owner.ts";
+import { findProject } from "./project/root.ts";
+import { listScopes, type ScopeDirectory, scopeDirectory } from "./project/scopes.ts";
+
+export interface OpenOptions {
+  /** The working directory whose project is meant. */
+  cwd: string;
+  /** Instead of the directory that the environment, settings or project give. */
+  memoryDir?: string | undefined;
+  /** Restricts every verb to one scope: user, project, team, agent:NAME. */
+  scope?: string | undefined;
+  env?: Env;
+  now?: () => Date;
+  log?: (message: string) => void;
+  /** Who asks, for the journal. */
+  by?: string;
+  /** As Claude Code's --setting-sources. */
+  settingSources?: readonly ("user" | "project" | "local")[];
+}
+
+export async function openMemdir(options: OpenOptions): Promise<Memdir> {
+  const env = options.env ?? processEnv();
+  const { config, location } = findPlace(options, env);
+  const { main, directories, older } = findDirectories(options, config, location);
+  for (const directory of directories) repairDirectory(directory);
+  const isProject = main.path === location.dir;
+  const ownerWarning = isProject ? await findOwnerWarning(location, env) : null;
+  const warnings = [...config.problems, ...locationWarnings(location), ...(ownerWarning ? [ownerWarning] : [])];
+
+  const find = (name: string) => findMemory(directories, name);
+  const survey = async (): Promise<Listing> => {
+    const listings = await Promise.all(directories.map(listMemories));
+    return { rows: listings.flatMap((l) => l.rows), skipped: listings.flatMap((l) => l.skipped) };
+  };
+  /** A directory is recorded as this project's when something was written into it. */
+  const claimed = async <T>(result: Promise<T>): Promise<T> => {
+    const done = await result;
+    if (isProject) await claimDirectory(location, env, main);
+    return done;
+  };
+  const findAdoptable = async () => {
+    const identity = await identifyProject(location.project, env);
+    return { orphans: findOrphans({ config, identity, dir: location.dir }), older };
+  };
+
+  // Verbs that write are loaded when they are called: reading must start fast.
+  return {
+    location,
+    config,
+    directories,
+    warnings,
+    save: async (request) => claimed((await import("./memory/save.ts")).saveMemory(main, request)),
+    list: async (filter = {}) => (await survey()).rows.filter((row) => !filter.type || row.type === filter.type),
+    survey,
+    show: async (name) => showMemory(find(name).directory, find(name).file),
+    text: async (name) => {
+      const { directory, file } = find(name);
+      return { file, path: join(directory.path, file), text: readBytes(directory, file).toString("utf8") };
+    },
+    edit: async (name, base, text, edits) => {
+      const { directory, file } = find(name);
+      return (await import("./memory/edit.ts")).editMemory(directory, file, base, text, edits);
+    },
+    forget: async (name, forgets) => {
+      const { directory, file } = find(name);
+      return (await import("./memory/forget.ts")).forgetMemory(directory, file, forgets);
+    },
+    rename: async (name, newName) => {
+      const { directory, file } = find(name);
+      return (await import("./memory/rename.ts")).renameMemory(directory, file, newName);
+    },
+    search: (query) => search(directories, query),
+    history: async (name) => {
+      const isNamed = (file: string) => file === name || file.replace(/\.md$/, "") === name;
+      return readJournal(main).filter((entry) => name === undefined || entry.files.some(({ file }) => isNamed(file)));
+    },
+    undo: async (id) => (await import("./memory/undo.ts")).undoEntry(main, id),
+    prune: async (request) => (await import("./memory/prune.ts")).pruneMemories(main, request),
+    index: async () => loadIndex(main, { generate: true }),
+    rebuildIndex: async () => {
+      const { rebuildIndex } = await import("./memory/index-rebuild.ts");
+      const { notices } = await rebuildIndex(main);
+      return { ...loadIndex(main, { generate: false }), notices };
+    },
+    context: async (touched) => buildStartContext(main, location, config, warnings, touched),
+    lint: async () => {
+      const { lintDirectory } = await import("./memory/lint.ts");
+      const lintOne = async (d: Directory) =>
+        (await lintDirectory(d)).map((problem) => ({ ...problem, scope: d.scope }));
+      return (await Promise.all(directories.map(lintOne))).flat();
+    },
+    doctor: async () => {
+      const { examine } = await import("./memory/doctor.ts");
+      return examine(directories, { warnings, ...(await findAdoptable()) });
+    },
+    findAdoptable,
+    adopt: async (from) => {
+      const { adoptMemories } = await import("./memory/adopt.ts");
+      const recursive = older.find(({ dir }) => dir === from)?.recursive ?? !from.endsWith("projects");
+      return claimed(adoptMemories(main, { ...main, path: from, readOnly: true, recursive }));
+    },
+    settle: (way) => settleOwner(way, location, config, env, main.now),
+    trust: ({ revoke }) => trustDirectory(location, config, revoke),
+  };
+}
+
+function findPlace(options: OpenOptions, env: Env): { config: Config; location: Location } {
+  const here = findProject(options.cwd);
+  const sources = options.settingSources ? { settingSources: options.settingSources } : {};
+  const config = readConfig({ cwd: options.cwd, env, projectRoot: here.worktreeRoot ?? here.cwd, ...sources });
+  return { config, location: locate({ cwd: options.cwd, config, memoryDir: options.memoryDir }) };
+}
+
+function findDirectories(options: OpenOptions, config: Config, location: Location) {
+  const context = { config, project: location.project, dir: location.dir };
+  const open = (scope: ScopeDirectory, readOnly = false, recursive = true): Directory => ({
+    path: scope.dir,
+    scope: scope.scope,
+    inRepository: scope.committable,
+    readOnly,
+    recursive,
+    limits: config.index,
+    ageDays: config.ageDays,
+    now: options.now ?? (() => new Date()),
+    by: options.by ?? "library",
+    log: options.log ?? (() => {}),
+  });
+  const main = open(scopeDirectory(options.scope ?? "project", context));
+  const others = options.scope ? [] : listScopes(context).map((scope) => open(scope));
+  // An explicit directory stands alone.
+  const older =
+    main.path === location.dir && location.source === "computed"
+      ? findOlderDirectories({ config, project: location.project, dir: location.dir })
+      : [];
+  const olderScope = { scope: "project", insideRepository: false, committable: false };
+  const directories = [
+    main,
+    ...others.filter((directory) => directory.path !== main.path),
+    ...older.map(({ dir, recursive }) => open({ ...olderScope, dir }, true, recursive)),
+  ];
+  return { main, directories, older };
+}
+
+async function search(directories: readonly Directory[], query: string) {
+  const words = searchWords(query);
+  if (words.length === 0) throw new MemdirError("usage", "give at least one word to search for");
+  const found = await Promise.all(
+    directories.map(async (directory) => {
+      const { rows } = await listMemories(directory);
+      return rows.flatMap((row) => {
+        const hit = row.unreadable ? null : matchMemory(readMemory(directory, row.file), words);
+        return hit ? [{ ...row, ...hit }] : [];
+      });
+    }),
+  );
+  return found.flat().sort((a, b) => b.score - a.score || a.ageDays - b.ageDays || (a.file < b.file ? -1 : 1));
+}
+
+function locationWarnings({ rejected, untrusted }: Location): string[] {
+  const warnings = rejected.map(({ via, value, reason }) => `${via} (${JSON.stringify(value)}) is not used: ${reason}`);
+  if (untrusted) {
+    warnings.push(
+      `${untrusted.via} asks for the memory directory ${untrusted.dir}, outside the repository; it is not used until you run \`memdir trust\``,
+    );
+  }
+  return warnings;
+}

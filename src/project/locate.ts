@@ -1,0 +1,156 @@
+/** Where a project's memory directory lies: option, environment, settings, else computed from the project's path. */
+
+import fs from "node:fs";
+import path from "node:path";
+import type { Config, SettingSource } from "../config.ts";
+import { SETTING_SOURCES } from "../config.ts";
+import { isWithin, realPath } from "../disk/real-path.ts";
+import { MemdirError } from "../errors.ts";
+import { checkDirectoryPath, refusedName, refusedPlace } from "./directory-path.ts";
+import { findProject, type Project } from "./root.ts";
+import { separatorSlug, sha256Key, slugOf } from "./slug.ts";
+
+export interface Location {
+  dir: string;
+  source: "option" | "env" | "settings" | "computed";
+  /** What named it, for messages: an option, a variable, a key and its file, or the keying. */
+  via: string;
+  /** Sources that named something that may not be used; the next one was taken. */
+  rejected: { via: string; value: string; reason: string }[];
+  /** A directory outside the repository that its own settings ask for: used only once the user has approved it. */
+  untrusted: { via: string; dir: string; root: string } | null;
+  project: Project;
+}
+
+export interface LocateOptions {
+  cwd: string;
+  /** Its `env` is the environment that counts. */
+  config: Config;
+  /** The --memory-dir option; unlike the other sources it may be relative, to `cwd`. */
+  memoryDir?: string | undefined;
+}
+
+/** Own name first, then the aliases (C21). */
+const VARIABLES = ["MEMDIR_MEMORY_DIR", "CLAUDE_MEMORY_DIR", "CLAUDE_COWORK_MEMORY_PATH_OVERRIDE"];
+
+/** Throws for a bad `memoryDir` only: somebody is there to correct it. Other sources that are refused are reported. */
+export function locate(options: LocateOptions): Location {
+  const { config, memoryDir } = options;
+  const project = findProject(options.cwd, config);
+  const location: Location = { dir: "", source: "computed", via: "", rejected: [], untrusted: null, project };
+
+  if (memoryDir !== undefined) {
+    const checked = check(isWhole(memoryDir) ? memoryDir : path.resolve(options.cwd, memoryDir), config, project);
+    if ("path" in checked) return { ...location, dir: checked.path, source: "option", via: "--memory-dir" };
+    const advice = "give a directory of its own, such as ~/my-memories";
+    throw new MemdirError("usage", `--memory-dir ${JSON.stringify(memoryDir)}: ${checked.reason}; ${advice}`);
+  }
+
+  for (const candidate of candidatesOf(config)) {
+    const { via, value } = candidate;
+    const checked = check(value, config, project);
+    if ("reason" in checked) {
+      location.rejected.push({ via, value, reason: checked.reason });
+    } else if (candidate.fromRepository && !isAllowed(checked.path, config, project)) {
+      location.untrusted ??= { via, dir: checked.path, root: trustKey(project) };
+    } else {
+      const untrusted = location.untrusted?.dir === checked.path ? null : location.untrusted;
+      return { ...location, dir: checked.path, source: candidate.source, via, untrusted };
+    }
+  }
+
+  const base = findBase(config, project, location.rejected);
+  const { name, via } = findName(config, project, location.rejected);
+  return { ...location, dir: path.join(base, "projects", name, config.memoryFolder), via };
+}
+
+/** The key under which the user file's `trusted` knows a project: one for all its worktrees. */
+export function trustKey(project: Project): string {
+  return project.gitRoot ?? project.root;
+}
+
+interface Candidate {
+  source: "env" | "settings";
+  via: string;
+  value: string;
+  fromRepository: boolean;
+}
+
+function candidatesOf(config: Config): Candidate[] {
+  const candidates: Candidate[] = [];
+  for (const name of VARIABLES) {
+    const value = config.env[name];
+    if (value) candidates.push({ source: "env", via: name, value, fromRepository: false });
+  }
+  // The client knows only the first key, so in any file it outranks the second.
+  for (const key of ["autoMemoryDirectory", "memoryDir"] as const) {
+    for (const source of SETTING_SOURCES) {
+      const { file, [key]: value } = config.settings[source];
+      const fromRepository = REPOSITORY_SOURCES.has(source);
+      if (value) candidates.push({ source: "settings", via: `${key} in ${file}`, value, fromRepository });
+    }
+  }
+  return candidates;
+}
+
+/** Both arrive with a clone: nothing keeps a repository from committing its local settings. */
+const REPOSITORY_SOURCES: ReadonlySet<SettingSource> = new Set(["project", "local"]);
+
+function check(value: string, config: Config, project: Project): { path: string } | { reason: string } {
+  const checked = checkDirectoryPath(value, config.home);
+  if ("reason" in checked) return checked;
+  // Somebody who works inside a memory directory under version control stands in such a repository.
+  const isMemories = fs.existsSync(path.join(checked.path, "MEMORY.md"));
+  const repository = isMemories ? null : project.worktreeRoot;
+  const reason =
+    refusedPlace(checked.path, config.home, { repository }) ??
+    refusedPlace(realPath(checked.path), realPath(config.home), { repository });
+  return reason === null ? checked : { reason };
+}
+
+function isWhole(value: string): boolean {
+  return value === "" || value.startsWith("~") || value.startsWith("\\\\") || path.isAbsolute(value);
+}
+
+/** A repository may choose a directory inside itself; any other only with the user's word for exactly that one. */
+function isAllowed(dir: string, config: Config, project: Project): boolean {
+  const key = trustKey(project);
+  const approved = Object.hasOwn(config.trusted, key) ? config.trusted[key] : undefined;
+  if (approved !== undefined && path.resolve(approved) === dir) return true;
+  const real = realPath(dir);
+  const inGit = real.split(path.sep).some((part) => part.toLowerCase() === ".git");
+  if (inGit) return false;
+  const tops = [project.worktreeRoot, project.gitRoot ?? project.root].filter((top) => top !== null);
+  // Where the home directory is a repository, everything private lies "inside" it.
+  const home = realPath(config.home);
+  return tops.some((top) => isWithin(top, real) && !isWithin(top, home));
+}
+
+function findBase(config: Config, project: Project, rejected: Location["rejected"]): string {
+  const via = "CLAUDE_CODE_REMOTE_MEMORY_DIR";
+  const value = config.env[via];
+  if (!value) return config.claudeDir;
+  const checked = check(value, config, project);
+  if ("path" in checked) return checked.path;
+  rejected.push({ via, value, reason: checked.reason });
+  return config.claudeDir;
+}
+
+function findName(config: Config, project: Project, rejected: Location["rejected"]): { name: string; via: string } {
+  const { directories, keying } = config;
+  const key = project.root;
+  const asked: { via: string; name: string | undefined }[] = [
+    { via: "CLAUDE_CODE_PROJECT_DIR_NAME", name: config.env.CLAUDE_CODE_PROJECT_DIR_NAME || undefined },
+    { via: `directories in ${config.userFile}`, name: Object.hasOwn(directories, key) ? directories[key] : undefined },
+    { via: `keying in ${config.userFile}`, name: typeof keying === "object" ? keying.name : undefined },
+  ];
+  for (const { via, name } of asked) {
+    if (name === undefined) continue;
+    const reason = refusedName(name);
+    if (reason === null) return { name, via };
+    rejected.push({ via, value: name, reason });
+  }
+  if (keying === "sha256-16") return { name: sha256Key(project.root), via: "sha256-16" };
+  const rule = config.profile === "code-assist" ? separatorSlug : slugOf;
+  return { name: rule(project.root), via: "slug" };
+}

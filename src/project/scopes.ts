@@ -1,0 +1,139 @@
+/** The directories of the scopes: user, project, team, and one per agent. */
+
+import fs from "node:fs";
+import path from "node:path";
+import type { Config } from "../config.ts";
+import { isWithin, realPath } from "../disk/real-path.ts";
+import { MemdirError } from "../errors.ts";
+import { type AgentScope, agentDirectories, agentName, findAgentScope } from "./agents.ts";
+import { refusedName } from "./directory-path.ts";
+import { listEntries } from "./memory-count.ts";
+import type { Project } from "./root.ts";
+
+export interface ScopeDirectory {
+  /** As the user may name it again: `agent:NAME@user`, never the short form. */
+  scope: string;
+  dir: string;
+  insideRepository: boolean;
+  /** Meant to travel with the repository: times of files there are those of the clone and say nothing of age (C15). */
+  committable: boolean;
+}
+
+export interface ScopeContext {
+  config: Config;
+  project: Project;
+  /** The project's memory directory, as located. */
+  dir: string;
+}
+
+export const SCOPE_NAMES = "user, project, team, agent:NAME, agent:NAME@user, agent:NAME@project, agent:NAME@local";
+
+export function scopeDirectory(scope: string, context: ScopeContext): ScopeDirectory {
+  const { config, project } = context;
+  if (scope === "project") return projectDirectory(context);
+  if (scope === "user") return { scope, dir: userMemoryDir(config), insideRepository: false, committable: false };
+  if (scope === "team") return inRepository(scope, getTeamMemDir(repositoryOf(project)), project, true);
+  if (scope.startsWith("agent:")) return agentDirectory(scope.slice("agent:".length), context);
+  throw new MemdirError("usage", `there is no scope ${JSON.stringify(scope)}; choose one of ${SCOPE_NAMES}`);
+}
+
+/** Every scope that exists on disk, the project's first, each directory once. */
+export function listScopes(context: ScopeContext): ScopeDirectory[] {
+  const names = ["project", "user", ...(context.config.team ? ["team"] : []), ...listAgentScopes(context)];
+  const seen = new Set<string>();
+  const found: ScopeDirectory[] = [];
+  for (const name of names) {
+    const scope = attempt(() => scopeDirectory(name, context));
+    if (scope === null || !isDirectory(scope.dir)) continue;
+    const real = realPath(scope.dir);
+    if (!seen.has(real)) found.push(scope);
+    seen.add(real);
+  }
+  return found;
+}
+
+export function getTeamMemDir(projectRoot: string): string {
+  return path.join(projectRoot, ".claude", "memory");
+}
+
+/** A memory's file in the team's directory, in the folder of its type. Throws where a name would lead out of it. */
+export function getTeamMemPath(projectRoot: string, type: string, name: string): string {
+  const stem = name.endsWith(".md") ? name.slice(0, -".md".length) : name;
+  for (const [what, part] of [["type", type] as const, ["name", stem] as const]) {
+    const reason = refusedName(part);
+    if (reason) throw new MemdirError("usage", `the ${what} ${JSON.stringify(part)} cannot be a file name: ${reason}`);
+  }
+  return path.join(getTeamMemDir(projectRoot), type, `${stem}.md`);
+}
+
+/** The checkout that team and agent directories live in: each worktree has its own, as git tracks them. */
+export function repositoryOf(project: Project): string {
+  return project.worktreeRoot ?? project.root;
+}
+
+function userMemoryDir(config: Config): string {
+  return path.join(config.claudeDir, "memory");
+}
+
+function projectDirectory({ config, project, dir }: ScopeContext): ScopeDirectory {
+  // Where the home directory is a repository, `~/.claude` lies inside it and is still private.
+  const isPrivate = isWithin(realPath(config.claudeDir), realPath(dir));
+  const inside = project.insideGit && !isPrivate && isWithin(repositoryOf(project), realPath(dir));
+  return { scope: "project", dir, insideRepository: inside, committable: inside };
+}
+
+function agentDirectory(text: string, context: ScopeContext): ScopeDirectory {
+  const { config, project } = context;
+  const at = text.lastIndexOf("@");
+  const name = agentName(at === -1 ? text : text.slice(0, at));
+  const asked = at === -1 ? null : text.slice(at + 1);
+  if (asked !== null && asked !== "user" && asked !== "project" && asked !== "local") {
+    const valid = "agent:NAME@user, agent:NAME@project or agent:NAME@local";
+    throw new MemdirError("usage", `there is no agent scope ${JSON.stringify(asked)}; write ${valid}`);
+  }
+  const repository = repositoryOf(project);
+  const agentScope = asked ?? findAgentScope(name, config, repository);
+  const scope = `agent:${name}@${agentScope}`;
+  if (config.scopeLayout === "shared") return { ...sharedDirectory(agentScope, context), scope };
+  const dir = agentDirectories(name, config, repository)[agentScope];
+  if (agentScope === "user") return { scope, dir, insideRepository: false, committable: false };
+  return inRepository(scope, dir, project, agentScope === "project");
+}
+
+/** 004's layout: all agents of a scope share one directory. */
+function sharedDirectory(agentScope: AgentScope, context: ScopeContext): ScopeDirectory {
+  return scopeDirectory({ user: "user", project: "project", local: "team" }[agentScope], context);
+}
+
+/** A repository could ship `.claude/memory` as a link to anything of the user's; so its directories must stay inside it. */
+function inRepository(scope: string, dir: string, project: Project, committable: boolean): ScopeDirectory {
+  const repository = repositoryOf(project);
+  if (!isWithin(realPath(repository), realPath(dir))) {
+    const remedy = "replace the link by a directory, or name the target with --memory-dir";
+    throw new MemdirError("outside", `${dir} is a link that leads out of ${repository}; ${remedy}`);
+  }
+  return { scope, dir, insideRepository: project.insideGit, committable: project.insideGit && committable };
+}
+
+function listAgentScopes({ config, project }: ScopeContext): string[] {
+  if (config.scopeLayout === "shared") return [];
+  const parents = Object.entries(agentDirectories("", config, repositoryOf(project)));
+  const scopes = parents.flatMap(([agentScope, parent]) =>
+    listEntries(parent)
+      .filter((entry) => !entry.name.startsWith(".") && isDirectory(path.join(parent, entry.name)))
+      .map((entry) => `agent:${entry.name}@${agentScope}`),
+  );
+  return scopes.sort();
+}
+
+function isDirectory(dir: string): boolean {
+  return attempt(() => fs.statSync(dir).isDirectory()) ?? false;
+}
+
+function attempt<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,40 @@
+/** The user's own settings file: the one place where an approval or a project's directory name is written. */
+
+import { mkdirSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Config } from "../config.ts";
+import { moveInto, PRIVATE_MODE, writeTemporary } from "../disk/atomic.ts";
+import { diskError, MemdirError } from "../errors.ts";
+
+/** Sets or removes (`null`) one entry of a map in the file; everything else in it stays. */
+export function setUserEntry(config: Config, map: "trusted" | "directories", key: string, value: string | null): void {
+  const file = config.userFile;
+  const content = readObject(file);
+  const entries = { ...(content[map] as Record<string, string> | undefined) };
+  if (value === null) delete entries[key];
+  else entries[key] = value;
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    const text = `${JSON.stringify({ ...content, [map]: entries }, null, 2)}\n`;
+    moveInto(writeTemporary(dirname(file), text, PRIVATE_MODE, ".memdir"), file);
+  } catch (error) {
+    throw diskError(error, "write", file);
+  }
+}
+
+function readObject(file: string): Record<string, unknown> {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
+    throw diskError(error, "read", file);
+  }
+  try {
+    const value = JSON.parse(text.replace(/^\uFEFF/, ""));
+    if (value !== null && typeof value === "object" && !Array.isArray(value)) return value;
+  } catch {
+    // Said below, without quoting the text.
+  }
+  throw new MemdirError("broken", `${file} is not valid JSON and is not rewritten: mend it by hand first`);
+}

@@ -1,0 +1,195 @@
+/** Settings files, Claude Code's and ours: JSON with every value checked; what is wrong is a problem, never an exception. */
+
+import fs from "node:fs";
+import path from "node:path";
+
+export type SettingSource = "managed" | "local" | "project" | "user";
+/** Strongest first. */
+export const SETTING_SOURCES: readonly SettingSource[] = ["managed", "local", "project", "user"];
+
+/** The keys of Claude Code's settings files that concern memory and instructions; all others are left unread. */
+export interface ClaudeSettings {
+  /** Where it was read, for messages; the file need not exist. */
+  file: string;
+  autoMemoryEnabled?: boolean;
+  autoMemoryDirectory?: string;
+  memoryDir?: string;
+  env?: Record<string, string>;
+  claudeMdExcludes?: string[];
+  additionalDirectories?: string[];
+  enabledPlugins?: Record<string, boolean>;
+}
+
+export interface Places {
+  claudeDir: string;
+  managedDir: string;
+  projectRoot: string;
+  /** Which of the three count, as in Claude Code's `--setting-sources`; all when undefined. */
+  sources: readonly ("user" | "project" | "local")[] | undefined;
+}
+
+export function readClaudeSettings(places: Places, problems: string[]): Record<SettingSource, ClaudeSettings> {
+  const files = {
+    user: path.join(places.claudeDir, "settings.json"),
+    project: path.join(places.projectRoot, ".claude", "settings.json"),
+    local: path.join(places.projectRoot, ".claude", "settings.local.json"),
+  };
+  const read = (source: "user" | "project" | "local"): ClaudeSettings => {
+    const counts = places.sources?.includes(source) ?? true;
+    // In the home directory the project's file is the user's: read twice it would count as a repository's wish.
+    const twice = source === "project" && files.project === files.user && (places.sources?.includes("user") ?? true);
+    return counts && !twice ? pickSettings(openJson(files[source], problems)) : { file: files[source] };
+  };
+  const managed = path.join(places.managedDir, "managed-settings.json");
+  const parts = [managed, ...listDropIns(path.join(places.managedDir, "managed-settings.d"))];
+  const policy = parts.map((file) => pickSettings(openJson(file, problems))).reduce(overlay);
+  return { managed: policy, local: read("local"), project: read("project"), user: read("user") };
+}
+
+/** Documented for administrators: later names win, hidden files are skipped. */
+function listDropIns(dir: string): string[] {
+  try {
+    const names = fs.readdirSync(dir).filter((name) => name.endsWith(".json") && !name.startsWith("."));
+    return names.sort().map((name) => path.join(dir, name));
+  } catch {
+    return [];
+  }
+}
+
+function pickSettings(file: JsonFile): ClaudeSettings {
+  const permissions = take(file, "permissions", OBJECT) ?? {};
+  const settings: ClaudeSettings = {
+    file: file.path,
+    autoMemoryEnabled: take(file, "autoMemoryEnabled", BOOLEAN),
+    autoMemoryDirectory: take(file, "autoMemoryDirectory", TEXT),
+    memoryDir: take(file, "memoryDir", TEXT),
+    env: take(file, "env", ENV_BLOCK),
+    claudeMdExcludes: take(file, "claudeMdExcludes", TEXTS),
+    additionalDirectories: take({ ...file, values: permissions }, "additionalDirectories", TEXTS),
+    enabledPlugins: take(file, "enabledPlugins", SWITCHES),
+  };
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as typeof settings;
+}
+
+function overlay(base: ClaudeSettings, top: ClaudeSettings): ClaudeSettings {
+  const merged: ClaudeSettings = { ...base, ...top };
+  if (base.env && top.env) merged.env = { ...base.env, ...top.env };
+  if (base.enabledPlugins && top.enabledPlugins)
+    merged.enabledPlugins = { ...base.enabledPlugins, ...top.enabledPlugins };
+  for (const key of ["claudeMdExcludes", "additionalDirectories"] as const) {
+    if (base[key] && top[key]) merged[key] = [...base[key], ...top[key]];
+  }
+  return merged;
+}
+
+export interface JsonFile {
+  path: string;
+  values: Record<string, unknown>;
+  problems: string[];
+}
+
+/** A file of ours or of the client's is a few kilobytes; anything larger is not a settings file. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** A missing or empty file has no values. Must not throw. */
+export function openJson(file: string, problems: string[]): JsonFile {
+  const opened: JsonFile = { path: file, values: {}, problems };
+  let text: string;
+  try {
+    const stat = fs.statSync(file);
+    if (!stat.isFile() || stat.size > MAX_BYTES) {
+      problems.push(`${file}: ${stat.isFile() ? "larger than 4 MB" : "not a file"}; it is ignored`);
+      return opened;
+    }
+    text = fs.readFileSync(file, "utf8").replace(/^\uFEFF/, "");
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
+    if (code !== "ENOENT" && code !== "ENOTDIR") problems.push(`${file}: cannot be read (${code}); it is ignored`);
+    return opened;
+  }
+  if (text.trim() === "") return opened;
+  try {
+    const values = OBJECT.accept(JSON.parse(text));
+    if (values) return { ...opened, values };
+    problems.push(`${file}: must hold one JSON object; it is ignored`);
+  } catch (error) {
+    problems.push(`${file}: not valid JSON${placeOf(error, text)}; it is ignored until that is mended`);
+  }
+  return opened;
+}
+
+/** The engine's own message quotes the text, which may hold a key: only the line is passed on. */
+function placeOf(error: unknown, text: string): string {
+  const position = /position (\d+)/.exec(String(error))?.[1];
+  return position ? ` (line ${text.slice(0, Number(position)).split("\n").length})` : "";
+}
+
+/** What a value must be, in words and as a check that returns undefined for anything else. */
+export interface Kind<T> {
+  expected: string;
+  accept: (value: unknown) => T | undefined;
+}
+
+export function take<T>(file: JsonFile, key: string, kind: Kind<T>): T | undefined {
+  const value = file.values[key];
+  if (value === undefined || value === null) return undefined;
+  const accepted = kind.accept(value);
+  if (accepted === undefined) file.problems.push(`${file.path}: "${key}" must be ${kind.expected}; it is ignored`);
+  return accepted;
+}
+
+export const BOOLEAN: Kind<boolean> = { expected: "true or false", accept: booleanOf };
+export const TEXT: Kind<string> = { expected: "a text", accept: textOf };
+export const TEXTS: Kind<string[]> = {
+  expected: "a list of texts",
+  accept: (value) => (Array.isArray(value) && value.every((item) => typeof item === "string") ? value : undefined),
+};
+export const COUNT: Kind<number> = {
+  expected: "a whole number above zero",
+  accept: (value) => (Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : undefined),
+};
+export const OBJECT: Kind<Record<string, unknown>> = {
+  expected: "an object",
+  accept: (value) =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined,
+};
+export const TEXT_BY_NAME: Kind<Record<string, string>> = mapOf("texts", textOf);
+const SWITCHES: Kind<Record<string, boolean>> = {
+  expected: "an object",
+  // Some values are lists of versions; only the plain switches concern us.
+  accept: (value) => keep(value, booleanOf),
+};
+const ENV_BLOCK = mapOf("texts", (value) =>
+  ["string", "number", "boolean"].includes(typeof value) ? String(value) : undefined,
+);
+
+export function oneOf<T extends string>(values: readonly T[]): Kind<T> {
+  return { expected: `one of ${values.join(", ")}`, accept: (value) => values.find((item) => item === value) };
+}
+
+function mapOf<T>(what: string, accept: (value: unknown) => T | undefined): Kind<Record<string, T>> {
+  return {
+    expected: `an object of ${what}`,
+    accept: (value) => {
+      const kept = keep(value, accept);
+      return kept && Object.keys(kept).length === Object.keys(value as object).length ? kept : undefined;
+    },
+  };
+}
+
+function keep<T>(value: unknown, accept: (value: unknown) => T | undefined): Record<string, T> | undefined {
+  const object = OBJECT.accept(value);
+  if (!object) return undefined;
+  const entries = Object.entries(object).map(([key, item]) => [key, accept(item)] as const);
+  return Object.fromEntries(entries.filter((entry): entry is readonly [string, T & {}] => entry[1] !== undefined));
+}
+
+function booleanOf(value: unknown): boolean | undefined {
+  return typeof value === "boolean" ? value : undefined;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}

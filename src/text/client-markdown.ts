@@ -1,0 +1,86 @@
+/** What Claude Code takes out of a Markdown file before the model sees it: frontmatter and block comments, as observed. */
+
+/** The text as the client counts and shows it, not yet trimmed. */
+export function stripForClient(text: string): string {
+  return stripBlockComments(stripFrontmatter(text.startsWith("\uFEFF") ? text.slice(1) : text));
+}
+
+/** Ends at the first `---` followed by white space, even inside a value: that is what the client does. */
+export function stripFrontmatter(text: string): string {
+  const match = /^---[ \t]*\r?\n(?:[\s\S]*?)---(?:\s+|$)/.exec(text);
+  return match ? text.slice(match[0].length) : text;
+}
+
+const FENCE = /^ {0,3}(`{3,}|~{3,})/;
+const COMMENT = /^ {0,3}<!--/;
+const RAW_HTML = /^ {0,3}<(script|pre|style|textarea)\b/i;
+const HTML_BLOCK = /^ {0,3}<\/?[a-z][a-z0-9-]*(\s|\/?>|$)/i;
+
+/**
+ * Removes HTML comments that stand as blocks of their own. Comments in code, lists, quotes, other HTML and in the middle of
+ * a line stay. Removing one turns all line ends into `\n`.
+ */
+export function stripBlockComments(text: string): string {
+  if (!text.includes("<!--")) return text;
+  const source = text.replaceAll("\r\n", "\n");
+  let out = "";
+  let at = 0;
+  let removed = false;
+  while (at < source.length) {
+    const end = lineEnd(source, at);
+    const line = source.slice(at, end);
+    const comment = COMMENT.test(line) ? commentSpan(source, at) : null;
+    if (comment) {
+      removed = true;
+      out += comment.rest;
+      at = comment.end;
+      continue;
+    }
+    const block = COMMENT.test(line) ? end : blockEnd(source, at, line, end);
+    out += source.slice(at, block);
+    at = block;
+  }
+  return removed ? out : text;
+}
+
+/** The block comment that starts at `at`: where it ends, and what stands behind it on its last line. Null if it is none. */
+function commentSpan(source: string, at: number): { end: number; rest: string } | null {
+  const open = source.indexOf("<!--", at);
+  // `<!-->` and `<!--->` end at once and are not taken for comments.
+  if (/^<!---?>/.test(source.slice(open, open + 6)) && !source.startsWith("<!---->", open)) return null;
+  const close = source.indexOf("-->", open + 4);
+  if (close < 0) return null;
+  const end = lineEnd(source, close);
+  const rest = source.slice(close + 3, end);
+  if (rest.trim() !== "") return { end, rest };
+  let after = end;
+  while (after < source.length && source.slice(after, lineEnd(source, after)).trim() === "")
+    after = lineEnd(source, after);
+  return { end: after, rest: "" };
+}
+
+/** Where the block that starts with this line ends: fences and HTML blocks are passed over whole. */
+function blockEnd(source: string, at: number, line: string, end: number): number {
+  const fence = FENCE.exec(line)?.[1];
+  if (fence) {
+    const close = new RegExp(`^ {0,3}${fence[0] === "`" ? "`" : "~"}{${fence.length},}[ \\t]*$`, "m");
+    const found = close.exec(source.slice(end));
+    return found ? lineEnd(source, end + found.index) : source.length;
+  }
+  const raw = RAW_HTML.exec(line)?.[1];
+  if (raw) {
+    const close = source.toLowerCase().indexOf(`</${raw.toLowerCase()}>`, at);
+    return close < 0 ? source.length : lineEnd(source, close);
+  }
+  if (HTML_BLOCK.test(line)) {
+    const blank = /\n[ \t]*\n/.exec(source.slice(at));
+    return blank ? at + blank.index + 1 : source.length;
+  }
+  return end;
+}
+
+/** The position after the line's break. */
+function lineEnd(source: string, at: number): number {
+  const newline = source.indexOf("\n", at);
+  return newline < 0 ? source.length : newline + 1;
+}

@@ -1,0 +1,102 @@
+/** Writing frontmatter: strict formatting of new text, and edits that change only the bytes they must. */
+
+import type { Document, Field, FieldValue } from "./frontmatter.ts";
+import { findField, parseDocument } from "./frontmatter.ts";
+
+export type Metadata = Record<string, string | readonly string[] | undefined>;
+
+/** A new text from its fields and body. Empty values are left out; lists get a line per item. */
+export function formatDocument(metadata: Metadata, body: string): string {
+  const fields = Object.entries(metadata)
+    .filter(([, value]) => value !== undefined && value.length > 0)
+    .map(([key, value]) => formatField(key, value as string | readonly string[], 0, "\n"))
+    .join("");
+  const text = body.trim();
+  return `---\n${fields}---\n${text === "" ? "" : `\n${text}\n`}`;
+}
+
+/**
+ * Sets or removes (`null`) fields, leaving every other byte as it is. A field is looked for at the top level, then under
+ * `metadata`, where Claude Code moves fields; a new one goes to where the document keeps its `type`.
+ */
+export function editFields(text: string, changes: Record<string, string | readonly string[] | null>): string {
+  let out = text;
+  for (const [key, value] of Object.entries(changes)) out = editField(parseDocument(out), key, value);
+  return out;
+}
+
+function editField(document: Document, key: string, value: string | readonly string[] | null): string {
+  const { text, eol } = document;
+  const field = findField(document.fields, [key]) ?? findField(document.fields, ["metadata", key]);
+  if (field) {
+    if (value === null) return text.slice(0, field.start) + text.slice(field.end);
+    if (sameValue(field.value, value)) return text;
+    const line = formatField(key, value, field.indent, eol, field.comment);
+    return text.slice(0, field.start) + line + text.slice(field.end);
+  }
+  if (value === null) return text;
+  const metadata = findField(document.fields, ["metadata"]);
+  const last = metadata?.fields.at(-1);
+  const nested = last !== undefined && !TOP_LEVEL.has(key) && findField(document.fields, ["type"]) === null;
+  const at = nested ? (last as Field).end : document.fenceStart;
+  return text.slice(0, at) + formatField(key, value, nested ? (last as Field).indent : 0, eol) + text.slice(at);
+}
+
+/** Claude Code leaves these two at the top and moves the rest under `metadata`. */
+const TOP_LEVEL: ReadonlySet<string> = new Set(["name", "description"]);
+
+/** Replaces the body and keeps the blank lines around it. */
+export function editBody(text: string, body: string): string {
+  const document = parseDocument(text);
+  const next = body.trim().replaceAll("\r\n", "\n").replaceAll("\n", document.eol);
+  const region = text.slice(document.bodyStart);
+  if (region.trim() === next) return text;
+  if (region.trim() === "") {
+    const gap = document.hasFrontmatter ? document.eol : "";
+    return text.slice(0, document.bodyStart) + gap + next + document.eol;
+  }
+  const lead = region.length - region.trimStart().length;
+  const tail = region.slice(region.trimEnd().length);
+  return text.slice(0, document.bodyStart) + region.slice(0, lead) + next + tail;
+}
+
+function sameValue(a: FieldValue, b: string | readonly string[]): boolean {
+  if (typeof a === "string" || typeof b === "string") return a === b;
+  return Array.isArray(a) && a.length === b.length && a.every((item, i) => item === b[i]);
+}
+
+function formatField(
+  key: string,
+  value: string | readonly string[],
+  indent: number,
+  eol: string,
+  comment = "",
+): string {
+  const pad = " ".repeat(indent);
+  if (typeof value === "string") return `${pad}${key}: ${formatScalar(value)}${comment}${eol}`;
+  return `${pad}${key}:${comment}${eol}${value.map((item) => `${pad}  - ${formatScalar(item)}${eol}`).join("")}`;
+}
+
+/** Plain where every YAML reader and ours agree on it, else double-quoted as in JSON. */
+export function formatScalar(value: string): string {
+  return isPlain(value) ? value : quote(value);
+}
+
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+
+function isPlain(value: string): boolean {
+  // Claude Code writes its timestamps unquoted.
+  if (TIMESTAMP.test(value)) return true;
+  if (!/^[\p{L}\p{N}_(/.]/u.test(value) || value !== value.trim()) return false;
+  if (/[\p{Cc}\u2028\u2029\ufeff]|: | #|:$/u.test(value) || !value.isWellFormed()) return false;
+  if (/^(true|false|null|yes|no|on|off|y|n|nan|inf)$/i.test(value)) return false;
+  // Anything that starts like a number, date or special float may be taken for one.
+  return !/^[-+.]?[0-9]/.test(value) && !/^\.(inf|nan)$/i.test(value) && !/^(---|\.\.\.)/.test(value);
+}
+
+function quote(value: string): string {
+  return JSON.stringify(value).replace(
+    /[\x7f-\x9f\u2028\u2029\ufeff]/g,
+    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}

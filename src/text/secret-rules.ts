@@ -1,0 +1,354 @@
+/** Our own rules for credentials: formats and named values that secretlint misses or reports with a wrong range. */
+
+/** Where a credential stands, as offsets into the text. Never the value. */
+export interface SecretSpan {
+  rule: string;
+  start: number;
+  end: number;
+}
+
+/** Every span the rules below find, in no order and possibly overlapping. Linear in the length of the text. */
+export function findByOwnRules(text: string): SecretSpan[] {
+  return [
+    ...findFormats(text),
+    ...findPrivateKeys(text),
+    ...findUrlPasswords(text),
+    ...findAuthorizations(text),
+    ...findNamedValues(text),
+  ];
+}
+
+/**
+ * Stand-ins that documentation uses: `ghp_xxxxxxxx`, `sk-...`, AWS's own `...EXAMPLE`. Asked of formats that are otherwise
+ * certain, hence narrow: twelve equal-looking characters do not happen in a real key.
+ */
+export function isFiller(value: string): boolean {
+  return /x{6,}|\*{4,}|\.{3,}|example(?:key)?$|your[_-]/i.test(value) || new Set(value.slice(-12)).size <= 2;
+}
+
+/** Names of rules that say only what the value was called; a format that overlaps says more. */
+export const GENERIC_RULES: ReadonlySet<string> = new Set(["password", "secret", "token", "api-key", "bearer-token"]);
+
+// Rule, a literal without which the pattern cannot match (searching it is many times faster than the pattern), pattern.
+// A pattern either ends in an open run or is bounded, so that none can take more than linear time.
+const FORMATS: readonly (readonly [rule: string, hint: string, pattern: RegExp])[] = [
+  ["1password-token", "ops_eyJ", /ops_eyJ[\w+/=-]{80,}/],
+  ["age-secret-key", "AGE-SECRET-KEY-", /AGE-SECRET-KEY-(?:PQ-)?1[0-9A-Z]{50,}/],
+  ["airtable-token", "pat", /pat[A-Za-z0-9]{14}\.[0-9a-f]{64}/],
+  ["anthropic-key", "sk-ant-", /sk-ant-[\w-]{20,}/],
+  ["atlassian-token", "ATATT3", /ATATT3[\w=-]{60,}/],
+  ["aws-secret-key", "IA", /(?:AKIA|ASIA)[A-Z0-9]{16}[^A-Za-z0-9/+\n]{1,20}[A-Za-z0-9/+]{40}(?![\w/+=])/],
+  ["aws-bedrock-key", "ABSK", /ABSK[A-Za-z0-9+/]{80,}={0,2}/],
+  ["azure-client-secret", "Q~", /(?<![\w~.-])[A-Za-z0-9_~.]{3}\dQ~[\w~.-]{31,34}(?![\w~-])/],
+  ["azure-key", "Key=", /(?<=(?:Account|SharedAccess)Key=)[A-Za-z0-9+/]{40,}={0,2}/],
+  ["azure-sas", "sig=", /(?<=[?&]sig=)[A-Za-z0-9%+/]{40,}={0,2}/],
+  ["brevo-key", "xkeysib-", /xkeysib-[0-9a-f]{64}-[A-Za-z0-9]{16}/],
+  ["buildkite-token", "bkua_", /bkua_[0-9a-f]{40}/],
+  ["crates-token", "cio", /cio[A-Za-z0-9]{32}(?!\w)/],
+  ["digitalocean-token", "_v1_", /do[opr]_v1_[0-9a-f]{64}/],
+  ["discord-token", ".", /[MNO](?=[\w-]{0,24}\d)[\w-]{23,25}\.[\w-]{6}\.(?=[\w-]{0,38}\d)[\w-]{27,40}(?![\w-])/],
+  ["discord-webhook", "/api/webhooks/", /discord(?:app)?\.com\/api\/webhooks\/\d{16,20}\/[\w-]{30,}/],
+  ["doppler-token", "dp.", /dp\.(?:pt|st|ct|sa|scim|audit)\.[\w.-]{40,}/],
+  ["flyio-token", "fm2_", /fm2_[\w+/=-]{40,}/],
+  ["github-token", "gh", /gh[pousr]_[\w.-]{36,}/],
+  ["github-token", "github_pat_", /github_pat_\w{22,}/],
+  ["gitlab-token", "gl", /gl(?:pat|ptt|dt|rt|rtr|cbt|ft|soat|imt|oas|agent)-[\w.-]{20,}/],
+  ["google-api-key", "AIza", /AIza[\w-]{35}(?![\w-])/],
+  ["google-api-key", "AQ.Ab", /AQ\.Ab[\w-]{40,}/],
+  ["google-oauth-secret", "GOCSPX-", /GOCSPX-[\w-]{28}/],
+  ["google-oauth-token", "ya29.", /ya29\.[\w-]{30,}/],
+  ["google-oauth-token", "1//0", /1\/\/0[\w-]{40,}/],
+  ["groq-key", "gsk_", /gsk_[A-Za-z0-9]{40,}/],
+  ["heroku-key", "HRKU-", /HRKU-[\w-]{36,}/],
+  ["huggingface-token", "hf_", /hf_[A-Za-z0-9]{30,}/],
+  ["jfrog-token", "AKCp", /AKCp[A-Za-z0-9]{60,}/],
+  // The look-behind keeps one long run without dots from being scanned again at each of its `-eyJ`.
+  ["jwt", "eyJ", /(?<![_-])eyJ[\w-]{10,}\.[\w-]*\.[\w-]{10,}(?:\.[\w-]+)*/],
+  ["langsmith-key", "lsv2_", /lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}/],
+  ["linear-token", "lin_", /lin_(?:api|oauth)_[A-Za-z0-9]{32,}/],
+  ["mailchimp-key", "-us", /[0-9a-f]{32}-us\d{1,2}(?!\w)/],
+  ["mailgun-key", "key-", /key-[0-9a-f]{32}(?!\w)/],
+  ["mailgun-key", "-", /[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![\w-])/],
+  ["neon-key", "napi_", /napi_[a-z0-9]{50,}/],
+  ["netlify-token", "nfp_", /nfp_[A-Za-z0-9]{36,}/],
+  ["newrelic-key", "NRAK-", /NRAK-[A-Z0-9]{27}/],
+  ["notion-token", "secret_", /secret_[A-Za-z0-9]{43}(?!\w)/],
+  ["npm-token", "_authToken=", /(?<=:_authToken=)[^\s"'$<{[][^\s"']{7,}/],
+  ["nvidia-key", "nvapi-", /nvapi-[\w-]{50,}/],
+  ["openai-key", "sk-", /sk-(?:proj|svcacct|admin|None)-[\w-]{20,}/],
+  ["openai-key", "sk-", /sk-[A-Za-z0-9]{32,}(?![\w-])/],
+  ["openrouter-key", "sk-or-", /sk-or-v1-[0-9a-f]{40,}/],
+  ["perplexity-key", "pplx-", /pplx-[A-Za-z0-9]{40,}/],
+  ["pinecone-key", "pcsk_", /pcsk_\w{40,}/],
+  ["planetscale-token", "pscale_", /pscale_(?:tkn|pw|oauth)_[\w.-]{32,}/],
+  ["posthog-key", "phx_", /phx_[A-Za-z0-9]{40,}/],
+  ["postman-key", "PMAK-", /PMAK-[0-9a-f]{24}-[0-9a-f]{34}/],
+  [
+    "private-key",
+    "LS0tLS1CRUdJTiB",
+    /LS0tLS1CRUdJTiB(?:[A-Za-z0-9+/]{0,16})(?:QUklWQVRF|UFJJVkFUR|BSSVZBVEU)[A-Za-z0-9+/=]{40,}/,
+  ],
+  ["pulumi-token", "pul-", /pul-[0-9a-f]{40}/],
+  ["pypi-token", "pypi-", /pypi-AgE[\w-]{40,}/],
+  ["replicate-token", "r8_", /r8_[A-Za-z0-9]{37,}/],
+  ["resend-key", "re_", /re_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}/],
+  ["rubygems-key", "rubygems_", /rubygems_[0-9a-f]{48}/],
+  ["sendgrid-key", "SG.", /SG\.[\w-]{20,24}\.[\w-]{39,50}/],
+  ["sentry-token", "sntry", /sntry[su]_[\w+/=-]{40,}/],
+  ["slack-token", "xox", /xox[a-z][.-][\w.%-]{16,}/],
+  ["slack-token", "xapp-", /xapp-\d-[\w-]{16,}/],
+  [
+    "slack-webhook",
+    "hooks.slack.com/",
+    /https:\/\/hooks\.slack\.com\/(?:services|workflows|triggers)\/[A-Z]\w{5,}\/[\w/-]{16,}/,
+  ],
+  ["square-token", "sq0", /sq0[a-z]{3}-[\w-]{22,}/],
+  ["stripe-key", "k_", /[sr]k_(?:live|test|prod)_[A-Za-z0-9]{16,}/],
+  ["stripe-webhook-secret", "whsec_", /whsec_[A-Za-z0-9+/=]{24,}/],
+  ["supabase-key", "sbp_", /sbp_[0-9a-f]{40,}/],
+  ["supabase-key", "sb_secret_", /sb_secret_[\w-]{20,}/],
+  ["tailscale-key", "tskey-", /tskey-[a-z]+-[A-Za-z0-9]{8,}(?:-[A-Za-z0-9]+)?/],
+  ["tavily-key", "tvly-", /tvly-[A-Za-z0-9-]{24,}/],
+  ["teams-webhook", "webhook.office.com/", /webhook\.office\.com\/webhookb2\/[\w@-]{36,}\/[\w/-]{32,}/],
+  ["telegram-token", ":AA", /\d{8,10}:AA[\w-]{32,34}(?![\w-])/],
+  ["terraform-token", ".atlasv1.", /[A-Za-z0-9]{14}\.atlasv1\.[\w-]{60,}/],
+  ["twilio-key", "SK", /SK[0-9a-f]{32}(?!\w)/],
+  ["vault-token", "hv", /hv[sbr]\.[\w-]{24,}/],
+  ["vercel-token", "vercel_blob_rw_", /vercel_blob_rw_\w{30,}/],
+  ["xai-key", "xai-", /xai-[A-Za-z0-9]{60,}/],
+];
+
+function* findFormats(text: string): Generator<SecretSpan> {
+  for (const [rule, hint, pattern] of FORMATS) {
+    if (!text.includes(hint)) continue;
+    for (const match of text.matchAll(new RegExp(`(?<![A-Za-z0-9])(?:${pattern.source})`, "g"))) {
+      const value = match[0].replace(/\.+$/, "");
+      if (!isFiller(value)) yield span(rule, match.index, value);
+    }
+  }
+}
+
+// A generous upper bound: the PEM of a 16,384-bit RSA key has 12,700 characters.
+const MAX_PEM = 20_000;
+
+// Header lines (`Proc-Type: 4,ENCRYPTED`) and lines of base64; a line's end may be written as \n, quoted or indented. Without
+// line ends only long runs count, so that the words behind a key that was cut off are not taken with it.
+const PEM_LINES =
+  /^(?:[ \t>|"',+#]*(?:\\[nrt]|\r?\n)[\s\\>|"',+#nrt]{0,20}?(?:[A-Z][\w-]{2,20}: [^\n\\]{0,100}|[A-Za-z0-9+/=]{4,}(?=[ \t]*(?:[\r\n\\"',|]|$)))|[ \t]*[A-Za-z0-9+/=]{32,})*/;
+
+/**
+ * PEM blocks of any kind. secretlint takes only those whose body begins with `MI` and has 100 characters, which leaves out
+ * Ed25519, EC, PGP and encrypted keys, and it needs the END line.
+ */
+function* findPrivateKeys(text: string): Generator<SecretSpan> {
+  let done = 0;
+  for (const match of text.matchAll(/-----BEGIN[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g)) {
+    if (match.index < done) continue;
+    const from = match.index + match[0].length;
+    const rest = text.slice(from, from + MAX_PEM);
+    const body = PEM_LINES.exec(rest)?.[0] ?? "";
+    if (!/[A-Za-z0-9+/]{32}/.test(body)) continue;
+    const tail =
+      /^[A-Za-z0-9+/=\s\\>|"',#]{0,100}-----END[A-Z0-9 ]{0,40}-----/.exec(rest.slice(body.length))?.[0] ?? "";
+    done = from + body.length + tail.length;
+    yield { rule: "private-key", start: match.index, end: done };
+  }
+}
+
+const DATABASES =
+  /^(?:postgres|mysql|mariadb|mongo|redis|valkey|mssql|sqlserver|oracle|clickhouse|cockroach|neo4j|cassandra)/i;
+
+/** `scheme://user:password@host` of any scheme: the password alone, so that the host stays readable. */
+function* findUrlPasswords(text: string): Generator<SecretSpan> {
+  for (const match of text.matchAll(/:\/\//g)) {
+    const scheme = /[a-z][a-z0-9+.-]*$/i.exec(text.slice(Math.max(0, match.index - 20), match.index))?.[0];
+    if (!scheme) continue;
+    const from = match.index + 3;
+    const authority = text.slice(from, from + 400);
+    const pair = /^([^\s:/@?#"'`<>()[\]]{0,128}):([^\s/?"'`<>()[\]]{1,256})@(?=[\w[])/.exec(authority);
+    if (pair) {
+      const [, user = "", password = ""] = pair;
+      // GitHub's old form carries the token as the user.
+      if (password === "x-oauth-basic") yield span("github-token", from, user);
+      else if (password.length >= 4 && password !== user && !isPlaceholder(password)) {
+        yield span(DATABASES.test(scheme) ? "database-password" : "url-password", from + user.length + 1, password);
+      }
+      continue;
+    }
+    // A token as the only user. Sentry's DSNs look the same and are public.
+    const token = /^([\w-]{20,256})@(?![\w.]*sentry)\w/.exec(authority)?.[1];
+    if (token && isMixed(token) && !isFiller(token)) yield span("url-password", from, token);
+  }
+}
+
+function* findAuthorizations(text: string): Generator<SecretSpan> {
+  const header =
+    /\b(authorization["'`*\]]{0,4}[ \t]{0,4}[:=][ \t"'`*]{0,4})?\b(bearer|basic|token)[ \t]{1,4}([\w.~+/=-]{8,})/gi;
+  for (const match of text.matchAll(header)) {
+    const [whole, named, scheme = "", value = ""] = match;
+    if (isPlaceholder(value) || isReference(value) || isFiller(value)) continue;
+    const start = match.index + whole.length - value.length;
+    if (/basic/i.test(scheme)) {
+      // Base64 of user:password, and nothing else that follows the word "basic", decodes to printable text with a colon.
+      if (/^[ -~]+:[ -~]+$/.test(Buffer.from(value, "base64").toString("latin1")))
+        yield span("basic-auth", start, value);
+    } else if (isMixed(value) && (named || (/bearer/i.test(scheme) && value.length >= 16))) {
+      yield span("bearer-token", start, value);
+    }
+  }
+  for (const match of text.matchAll(
+    /\bcurl\b[^\n]{0,300}?[ \t](?:-u|--user)[ =]["']?([^\s:"']{1,64}):([^\s"']{4,})/g,
+  )) {
+    const [whole, user, password = ""] = match;
+    if (password === user || isPlaceholder(password)) continue;
+    yield span("password", match.index + whole.lastIndexOf(password), password);
+  }
+  for (const match of text.matchAll(/\blogin[ \t]{1,4}\S{1,64}\s{1,8}password[ \t]{1,4}(\S{4,})/g)) {
+    const [whole, password = ""] = match;
+    if (!isPlaceholder(password)) yield span("password", match.index + whole.length - password.length, password);
+  }
+}
+
+// The word must end the name: `token_count`, `password_hash`, `secretName` and plurals are no credentials.
+const NAMES =
+  /pass(?:word|wd|phrase|code)?|pwd|secret(?:[ _-]?(?:access[ _-]?)?key)?|token|(?:api|access|auth|account|private|signing|encryption|master|service[ _-]?role)[ _-]?key/gi;
+
+const SUFFIX = String.raw`(?:[_-]?(?:value|base|prod(?:uction)?|staging|live|dev|test|local|ci|\d{1,3})(?![A-Za-z0-9]))?`;
+const CLOSE = String.raw`(?<close>(?:\\?["'\x60]\]?|\*{1,2}|_{1,2})*)`;
+const ASSIGN = String.raw`[ \t]{0,8}(?<sign>:[ \t]*[&\w<>[\]| ]{1,24}=|:=|={1,3}>?|:|\||>)[ \t]{0,8}\*{0,2}[ \t]{0,8}`;
+const IS = String.raw`[ \t]{1,4}(?:is|was)(?:[ \t]now)?:?[ \t]{1,4}`;
+const FOR = String.raw`[ \t]{1,4}(?:for|of|to|on|in)[ \t][^\n:=|]{1,40}?(?::|=|[ \t](?:is|was))[ \t]{1,4}`;
+const VALUE = String.raw`(?:[bru]?\\?(?<quote>["'\x60])(?<quoted>[^\n]{1,1000}?)\\?\k<quote>|(?<bare>\S+))`;
+const AFTER = new RegExp(
+  `^${SUFFIX}(?:${CLOSE}(?:${ASSIGN}|${IS}|${FOR})|(?<comma>["'],[ \\t]*(?=["']))|(?<flag>[ \\t]+))${VALUE}`,
+  "i",
+);
+// Enough for the widest form of all the above around a value of 1,000 characters.
+const REACH = 1_200;
+
+/** `password: x`, `API_KEY=x`, `"secret": "x"`, `--token x`, `password for staging is x`, `<password>x</password>`, `| token | x |`. */
+function* findNamedValues(text: string): Generator<SecretSpan> {
+  let done = 0;
+  for (const match of text.matchAll(NAMES)) {
+    if (match.index < done) continue;
+    const from = match.index + match[0].length;
+    const after = AFTER.exec(text.slice(from, from + REACH));
+    if (!after?.groups) continue;
+    const before = text.slice(Math.max(0, match.index - 64), match.index);
+    const { close = "", sign, quote, quoted, bare = "", comma, flag } = after.groups;
+    if (/:$/.test(before)) continue; // a part of an ARN or URN: `arn:…:secret:name`
+    if (match[0].toLowerCase() === "pass" && (/[a-z]$/.test(before) || !sign)) continue; // bypass, compass
+    if (comma && !/\b(?:define|set\w*|put)[ \t]*\([ \t]*["'][\w.-]*$/i.test(before)) continue;
+    if (flag && !/(?:^|\s)--?[\w-]*$/.test(before)) continue;
+    if (sign === ">" && !/<[\w:.-]*$/.test(before)) continue;
+
+    const value = quoted ?? cutBare(bare);
+    const start =
+      from + after[0].length - (quoted === undefined ? bare.length : after[0].length - after[0].lastIndexOf(quoted));
+    const shell =
+      sign === "=" &&
+      close === "" &&
+      /=$/.test(after[0].slice(0, after[0].length - bare.length)) &&
+      !/[a-z]/.test(match[0]);
+    const literal = quoted === undefined ? shell : quote !== "`";
+    const rule = nameRule(match[0], value);
+    if (!isCredible(value, rule, literal)) continue;
+    done = start + value.length;
+    // A bare value longer than the reach goes on to its end.
+    if (quoted === undefined && value.length === bare.length)
+      done += /^[^\s"'`<>|]*/.exec(text.slice(done))?.[0].length ?? 0;
+    yield { rule, start, end: done };
+  }
+}
+
+function nameRule(name: string, value: string): string {
+  if (/^p/i.test(name) && !/key$/i.test(name)) return "password";
+  if (/secret[ _-]?access[ _-]?key/i.test(name) && /^[A-Za-z0-9/+=]{40}$/.test(value)) return "aws-secret-key";
+  if (/^token$/i.test(name)) return "token";
+  return /^secret/i.test(name) ? "secret" : "api-key";
+}
+
+/** An unquoted value ends at markup, at the next `name=` of its list, and before the punctuation of the sentence. */
+function cutBare(bare: string): string {
+  const plain = /^[^"'`<>|]*/.exec(bare)?.[0] ?? "";
+  const alone = /^[^;,&]*(?:[;,&](?![\w-]+[=:])[^;,&]*)*/.exec(plain)?.[0] ?? "";
+  return alone.replace(/[.,;:)\]}*_\\]+$/, "");
+}
+
+function isCredible(value: string, rule: string, literal: boolean): boolean {
+  const password = rule === "password";
+  if (/\s/.test(value) || value.length < (password ? 6 : 8) || isPlaceholder(value)) return false;
+  if (rule === "aws-secret-key") return !isFiller(value);
+  if (isReference(value) && !(password && literal && /\d/.test(value) && !/[/(]|\.env/.test(value))) return false;
+  if (password && /^\d+$/.test(value)) return true;
+  // Letters alone are a password only where code or a shell says so; a capitalised word is a label of a form.
+  if (password && literal && /^[A-Za-z_-]{8,}$/.test(value))
+    return !/^[A-Z]?[a-z]*(?:password|passwort)$|^[A-Z][a-z]+$/.test(value);
+  return isMixed(value) && !(literal ? isTechnical(value) : isWordy(value, password));
+}
+
+/** Letters with digits, or with the marks people put inside a password. */
+function isMixed(value: string): boolean {
+  return (
+    /[A-Za-z]/.test(value) && (/\d/.test(value) || /^[^A-Za-z]*[A-Za-z][^!@#$%^*~]*[!@#$%^*~].*[A-Za-z]/.test(value))
+  );
+}
+
+const PLACEHOLDER_WORDS =
+  /(?:^|[^a-z])(?:examples?|samples?|placeholder|change[-_ ]?(?:me|this|it)|redacted|removed|masked|dummy|fake|todo|tbd|fixme|replace[-_]?(?:me|with|this)?|insert|your)(?:[^a-z]|$)/i;
+const PLACEHOLDER_VALUES =
+  /^(?:(?:my|the|some|any|a|an|test|new|old)[-_]?)?(?:user|pass|password|passwd|passphrase|pwd|secret|token|key|api[-_]?key|apikey|credentials?|postgres|mysql|redis|root|admin|guest|test|testing|string|text|number|boolean|bool|object|varchar|hidden|required|optional|none|null|nil|undefined|true|false|empty|unset|default|foobar|foo|bar|value)$/i;
+
+/** Templates, ellipses and words that stand for a value. `password123` is weak but real, and is reported. */
+function isPlaceholder(value: string): boolean {
+  return (
+    /^[<[{(]|\$\{|\{\{|\$\(|<%|^\$[A-Za-z_]|^%\w+%$|^\{?[a-z_]+\}$|\.\.\.|…|\*{3}|•|x{4,}/i.test(value) ||
+    new Set(value).size <= 2 ||
+    PLACEHOLDER_WORDS.test(value) ||
+    PLACEHOLDER_VALUES.test(value)
+  );
+}
+
+/** Values that point elsewhere or measure something: code, variables, URLs, paths, versions, dates, digests, tickets. */
+function isReference(value: string): boolean {
+  return (
+    /^[A-Za-z_$][\w$]*(?:\?)?(?:\.[A-Za-z_$]|\(|\[|::|->)/.test(value) ||
+    /^[A-Z]{2}[A-Z0-9]*(?:_[A-Z0-9]+)+$/.test(value) ||
+    /^[a-z][\w+.-]*:\/\//i.test(value) ||
+    isPath(value) ||
+    /^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$/.test(value) ||
+    /^v?\d+\.\d[\w.+-]*$|^\d{4}-\d\d(?:-\d\d)?(?:T[\d:.]+Z?)?$|^\d+[a-z]{1,6}$/i.test(value) ||
+    /^(?:sha\d{1,3}|md5)[:-]|^0x[0-9a-f]{40}$/i.test(value) ||
+    /^[A-Z]{2,10}-?\d{1,6}$/.test(value)
+  );
+}
+
+function isPath(value: string): boolean {
+  if (/^(?:\.{0,2}|~|[A-Za-z]:)[/\\]\w/.test(value)) return true;
+  const parts = value.split("/");
+  // Base64 has slashes too, but its parts mix digits and both cases.
+  return (
+    parts.length > 1 &&
+    parts.every((part) => /^[@\w.-]*$/.test(part) && !(/\d/.test(part) && /[a-z]/.test(part) && /[A-Z]/.test(part)))
+  );
+}
+
+const TECHNICAL =
+  /^(?:argon2(?:id?|d)?|bcrypt|scrypt|pbkdf2|sha\d+|md5|hmac|oauth2?|base(?:16|32|58|64)(?:url)?|utf8?|aes\d*|rsa\d*|ed25519|x25519|secp\d+[kr]1|[hrep]s\d{3}|x509|pkcs\d*|k8s|s3|ec2|1password|http2|uuid(?:v\d)?|auth0|varchar\d*|int\d+|v\d+|[A-Z]{2,6}\d{1,5})$/i;
+
+/** Names of algorithms and products that contain digits, alone or joined: `argon2id`, `HMAC-SHA256`. */
+function isTechnical(value: string): boolean {
+  return value.split(/[-_./:+]/).every((part) => TECHNICAL.test(part) || /^[A-Za-z]*$/.test(part));
+}
+
+/** Joined words as prose and resource names have them: `at-least-8-chars`, `us-east-1a`, `db1-prod-creds`. */
+function isWordy(value: string, password: boolean): boolean {
+  const parts = value.split(/[-_./:+]/);
+  if (parts.length === 1) return TECHNICAL.test(value);
+  const resource = password ? /^\d{1,2}[a-z]{1,2}$/ : /^(?:\d{1,2}[a-z]{1,2}|[a-z]{1,5}\d{1,2})$/;
+  return parts.every((part) => /^(?:[A-Za-z]*|\d{1,3})$/.test(part) || TECHNICAL.test(part) || resource.test(part));
+}
+
+function span(rule: string, start: number, value: string): SecretSpan {
+  return { rule, start, end: start + value.length };
+}

@@ -1,0 +1,71 @@
+/** What `npm pack` would publish: everything a user needs, nothing of the workshop. */
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { builtinModules } from "node:module";
+import path from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+
+const root = path.resolve(import.meta.dirname, "../..");
+let files: { path: string; mode: number }[];
+
+beforeAll(() => {
+  // A dry run still runs `prepack`, which builds with types.
+  const out = execFileSync("npm", ["pack", "--dry-run", "--json"], {
+    cwd: root,
+    encoding: "utf8",
+    shell: process.platform === "win32",
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  files = JSON.parse(out.slice(out.indexOf("[")))[0].files;
+}, 60_000);
+
+describe("the package", () => {
+  it.each([
+    "package.json",
+    "README.md",
+    "LICENSE",
+    "CHANGELOG.md",
+    "dist/cli.js",
+    "dist/index.js",
+    "dist/compat.js",
+    "dist/THIRD-PARTY.txt",
+    "dist/types/index.d.ts",
+    "dist/types/compat.d.ts",
+  ])("holds %s", (file) => {
+    expect(files.map((each) => each.path)).toContain(file);
+  });
+
+  it("holds nothing else than dist, docs and the texts about it", () => {
+    const allowed =
+      /^(dist\/(chunks\/)?[\w.-]+\.js|dist\/types\/.+\.d\.ts|dist\/THIRD-PARTY\.txt|docs\/.+|[A-Z]+(\.md)?|package\.json)$/;
+    expect(files.map((each) => each.path).filter((file) => !allowed.test(file))).toEqual([]);
+  });
+
+  it("has a command line that can be run", () => {
+    expect((files.find((file) => file.path === "dist/cli.js")?.mode ?? 0) & 0o111).toBe(0o111);
+    expect(readFileSync(path.join(root, "dist/cli.js"), "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
+  });
+
+  it("imports only Node and its dependencies, in code and in types", () => {
+    const { dependencies } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
+    const known = new Set([
+      ...builtinModules,
+      ...builtinModules.map((name) => `node:${name}`),
+      ...Object.keys(dependencies),
+    ]);
+    const strangers = files
+      .filter((file) => /^dist\/(index|compat|cli)\.js$|\.d\.ts$/.test(file.path))
+      .flatMap((file) =>
+        [
+          ...readFileSync(path.join(root, file.path), "utf8").matchAll(/(?:from|import\()\s*["']([^."'][^"']*)["']/g),
+        ].map((match) => `${file.path}: ${match[1]}`),
+      )
+      .filter((line) => !known.has(line.split(": ")[1] ?? ""));
+    expect(strangers).toEqual([]);
+  });
+
+  it("names no path of the machine that built it", () => {
+    const texts = files.filter((file) => /^dist\/.*\.(js|ts|txt)$/.test(file.path));
+    expect(texts.filter((file) => readFileSync(path.join(root, file.path), "utf8").includes(root))).toEqual([]);
+  });
+});
