@@ -111,7 +111,7 @@ export function readConfig(options: ConfigOptions): Config {
     settings,
     env: effective,
     disabled: whyDisabled(effective, settings),
-    claudeMdsDisabled: isOn(effective.CLAUDE_CODE_DISABLE_CLAUDE_MDS),
+    claudeMdsDisabled: isOn(effective.CLAUDE_CODE_DISABLE_CLAUDE_MDS) || isOn(effective.CLAUDE_CODE_SIMPLE),
     problems,
   };
 }

@@ -144,7 +144,9 @@ function generatedLine(directory: Directory, file: string): string {
   const field = fields.find((f) => f.key === "description");
   const isText = field && typeof field.value === "string" && !(field.style === "plain" && isOtherScalar(field.value));
   const description = isText && problems.length === 0 ? (field.value as string).replace(/\s+/g, " ").trim() : "";
-  const line = `- [${stemOf(file)}](${file})${description === "" ? "" : ` — ${description}`}`;
+  const link = `- [${stemOf(file)}](${file})`;
+  const line = `${link} — ${description}`;
+  if (description === "" || link.length >= GENERATED.lineChars - 4) return link;
   return line.length > GENERATED.lineChars ? `${cutCodePoints(line, GENERATED.lineChars - 1)}…` : line;
 }
 

@@ -134,7 +134,7 @@ const MAX_PEM = 20_000;
 // Header lines (`Proc-Type: 4,ENCRYPTED`) and lines of base64; a line's end may be written as \n, quoted or indented. Without
 // line ends only long runs count, so that the words behind a key that was cut off are not taken with it.
 const PEM_LINES =
-  /^(?:[ \t>|"',+#]*(?:\\[nrt]|\r?\n)[\s\\>|"',+#nrt]{0,20}?(?:[A-Z][\w-]{2,20}: [^\n\\]{0,100}|[A-Za-z0-9+/=]{4,}(?=[ \t]*(?:[\r\n\\"',|]|$)))|[ \t]*[A-Za-z0-9+/=]{32,})*/;
+  /^(?:[ \t>|"',+#]*(?:\\[nrt]|\r?\n)[\s\\>|"',+#nrt]{0,20}?(?:[A-Z][\w-]{2,20}: [^\n\\]{0,100}|[A-Za-z0-9+/=]{32,}|[A-Za-z0-9+/=]{4,}(?=[ \t]*(?:[\r\n\\"',|]|$)))|[ \t]*[A-Za-z0-9+/=]{32,})*/;
 
 /**
  * PEM blocks of any kind. secretlint takes only those whose body begins with `MI` and has 100 characters, which leaves out
@@ -211,20 +211,20 @@ function* findAuthorizations(text: string): Generator<SecretSpan> {
 
 // The word must end the name: `token_count`, `password_hash`, `secretName` and plurals are no credentials.
 const NAMES =
-  /pass(?:word|wd|phrase|code)?|pwd|secret(?:[ _-]?(?:access[ _-]?)?key)?|token|(?:api|access|auth|account|private|signing|encryption|master|service[ _-]?role)[ _-]?key/gi;
+  /pass(?:wor[dt]|wd|phrase|code|ord)?|pwd|kennwort|wachtwoord|contraseña|senha|mot de passe|пароль|パスワード|密码|secret(?:[ _-]?(?:access[ _-]?)?key)?|token|(?:api|access|auth|account|private|signing|encryption|master|service[ _-]?role)[ _-]?key/gi;
 
 const SUFFIX = String.raw`(?:[_-]?(?:value|base|prod(?:uction)?|staging|live|dev|test|local|ci|\d{1,3})(?![A-Za-z0-9]))?`;
 const CLOSE = String.raw`(?<close>(?:\\?["'\x60]\]?|\*{1,2}|_{1,2})*)`;
-const ASSIGN = String.raw`[ \t]{0,8}(?<sign>:[ \t]*[&\w<>[\]| ]{1,24}=|:=|={1,3}>?|:|\||>)[ \t]{0,8}\*{0,2}[ \t]{0,8}`;
-const IS = String.raw`[ \t]{1,4}(?:is|was)(?:[ \t]now)?:?[ \t]{1,4}`;
+const ASSIGN = String.raw`[ \t]{0,8}(?<sign>:[ \t]*[&\w<>[\]| ]{1,24}=|:=|={1,3}>?|[:：]|(?<=[ \t])\|(?=[ \t])|>)[ \t]{0,8}\*{0,2}[ \t]{0,8}`;
+const IS = String.raw`[ \t]{1,4}(?:is|was|ist|est|es|er)(?:[ \t]now)?:?[ \t]{1,4}`;
 const FOR = String.raw`[ \t]{1,4}(?:for|of|to|on|in)[ \t][^\n:=|]{1,40}?(?::|=|[ \t](?:is|was))[ \t]{1,4}`;
-const VALUE = String.raw`(?:[bru]?\\?(?<quote>["'\x60])(?<quoted>[^\n]{1,1000}?)\\?\k<quote>|(?<bare>\S+))`;
+const VALUE = String.raw`(?:[bru]?\\?(?<quote>["'\x60]))?(?<run>\S{1,256})`;
 const AFTER = new RegExp(
   `^${SUFFIX}(?:${CLOSE}(?:${ASSIGN}|${IS}|${FOR})|(?<comma>["'],[ \\t]*(?=["']))|(?<flag>[ \\t]+))${VALUE}`,
   "i",
 );
-// Enough for the widest form of all the above around a value of 1,000 characters.
-const REACH = 1_200;
+// Enough for the widest form of all the above around a value of which 256 characters are looked at.
+const REACH = 400;
 
 /** `password: x`, `API_KEY=x`, `"secret": "x"`, `--token x`, `password for staging is x`, `<password>x</password>`, `| token | x |`. */
 function* findNamedValues(text: string): Generator<SecretSpan> {
@@ -235,37 +235,37 @@ function* findNamedValues(text: string): Generator<SecretSpan> {
     const after = AFTER.exec(text.slice(from, from + REACH));
     if (!after?.groups) continue;
     const before = text.slice(Math.max(0, match.index - 64), match.index);
-    const { close = "", sign, quote, quoted, bare = "", comma, flag } = after.groups;
+    const { close = "", sign, quote, run = "", comma, flag } = after.groups;
     if (/:$/.test(before)) continue; // a part of an ARN or URN: `arn:…:secret:name`
     if (match[0].toLowerCase() === "pass" && (/[a-z]$/.test(before) || !sign)) continue; // bypass, compass
     if (comma && !/\b(?:define|set\w*|put)[ \t]*\([ \t]*["'][\w.-]*$/i.test(before)) continue;
     if (flag && !/(?:^|\s)--?[\w-]*$/.test(before)) continue;
     if (sign === ">" && !/<[\w:.-]*$/.test(before)) continue;
 
-    const value = quoted ?? cutBare(bare);
-    const start =
-      from + after[0].length - (quoted === undefined ? bare.length : after[0].length - after[0].lastIndexOf(quoted));
-    const shell =
-      sign === "=" &&
-      close === "" &&
-      /=$/.test(after[0].slice(0, after[0].length - bare.length)) &&
-      !/[a-z]/.test(match[0]);
-    const literal = quoted === undefined ? shell : quote !== "`";
+    const value = quote ? cutQuoted(run, quote) : cutBare(run);
+    const start = from + after[0].length - run.length;
+    const shell = sign === "=" && close === "" && text[start - 1] === "=" && match[0] === match[0].toUpperCase();
     const rule = nameRule(match[0], value);
-    if (!isCredible(value, rule, literal)) continue;
+    if (!isCredible(value, rule, quote ? quote !== "`" : shell)) continue;
     done = start + value.length;
-    // A bare value longer than the reach goes on to its end.
-    if (quoted === undefined && value.length === bare.length)
-      done += /^[^\s"'`<>|]*/.exec(text.slice(done))?.[0].length ?? 0;
+    // A value that fills the reach goes on to its end.
+    if (value.length === 256) done += /^[^\s"'`<>|]*/.exec(text.slice(done))?.[0].length ?? 0;
     yield { rule, start, end: done };
   }
 }
 
 function nameRule(name: string, value: string): string {
-  if (/^p/i.test(name) && !/key$/i.test(name)) return "password";
   if (/secret[ _-]?access[ _-]?key/i.test(name) && /^[A-Za-z0-9/+=]{40}$/.test(value)) return "aws-secret-key";
-  if (/^token$/i.test(name)) return "token";
-  return /^secret/i.test(name) ? "secret" : "api-key";
+  if (/^secret/i.test(name)) return "secret";
+  if (/key$/i.test(name)) return "api-key";
+  return /^token$/i.test(name) ? "token" : "password";
+}
+
+/** Empty when a space comes before the closing quote: no credential of a format we know has one. */
+function cutQuoted(run: string, quote: string): string {
+  const end = run.indexOf(quote);
+  if (end === -1) return run.length === 256 ? run : "";
+  return run.slice(0, end).replace(/\\$/, "");
 }
 
 /** An unquoted value ends at markup, at the next `name=` of its list, and before the punctuation of the sentence. */
@@ -302,7 +302,9 @@ const PLACEHOLDER_VALUES =
 /** Templates, ellipses and words that stand for a value. `password123` is weak but real, and is reported. */
 function isPlaceholder(value: string): boolean {
   return (
-    /^[<[{(]|\$\{|\{\{|\$\(|<%|^\$[A-Za-z_]|^%\w+%$|^\{?[a-z_]+\}$|\.\.\.|…|\*{3}|•|x{4,}/i.test(value) ||
+    /^[<[{(]|\$\{|\{\{|\$\(|<%|^\$[a-z_]+(?:$|->|[:[.])|^\$[a-z_]*_[a-z0-9_]*$|^%\w+%$|^\{?[a-z_]+\}$|\.\.\.|…|\*{3}|•|x{4,}/i.test(
+      value,
+    ) ||
     new Set(value).size <= 2 ||
     PLACEHOLDER_WORDS.test(value) ||
     PLACEHOLDER_VALUES.test(value)
@@ -312,7 +314,7 @@ function isPlaceholder(value: string): boolean {
 /** Values that point elsewhere or measure something: code, variables, URLs, paths, versions, dates, digests, tickets. */
 function isReference(value: string): boolean {
   return (
-    /^[A-Za-z_$][\w$]*(?:\?)?(?:\.[A-Za-z_$]|\(|\[|::|->)/.test(value) ||
+    /^[A-Za-z_$][\w$]*\??(?:\.[A-Za-z_$]|\(|\[|::|->)/.test(value) ||
     /^[A-Z]{2}[A-Z0-9]*(?:_[A-Z0-9]+)+$/.test(value) ||
     /^[a-z][\w+.-]*:\/\//i.test(value) ||
     isPath(value) ||
@@ -334,19 +336,23 @@ function isPath(value: string): boolean {
 }
 
 const TECHNICAL =
-  /^(?:argon2(?:id?|d)?|bcrypt|scrypt|pbkdf2|sha\d+|md5|hmac|oauth2?|base(?:16|32|58|64)(?:url)?|utf8?|aes\d*|rsa\d*|ed25519|x25519|secp\d+[kr]1|[hrep]s\d{3}|x509|pkcs\d*|k8s|s3|ec2|1password|http2|uuid(?:v\d)?|auth0|varchar\d*|int\d+|v\d+|[A-Z]{2,6}\d{1,5})$/i;
+  /^(?:argon2(?:id?|d)?|bcrypt|scrypt|pbkdf2|sha\d+|md5|hmac|oauth2?|base(?:16|32|58|64)(?:url)?|utf8?|aes\d*|rsa\d*|ed25519|x25519|secp\d+[kr]1|[hrep]s\d{3}|x509|pkcs\d*|k8s|s3|ec2|1password|http2|uuid(?:v\d)?|auth0|varchar\d*|int\d+|v\d+)$/i;
 
 /** Names of algorithms and products that contain digits, alone or joined: `argon2id`, `HMAC-SHA256`. */
 function isTechnical(value: string): boolean {
-  return value.split(/[-_./:+]/).every((part) => TECHNICAL.test(part) || /^[A-Za-z]*$/.test(part));
+  return value.split(/[-_./:+]/).every((part) => isTechnicalWord(part) || /^[A-Za-z]*$/.test(part));
+}
+
+function isTechnicalWord(word: string): boolean {
+  return TECHNICAL.test(word) || /^[A-Z]{2,6}\d{1,5}$/.test(word);
 }
 
 /** Joined words as prose and resource names have them: `at-least-8-chars`, `us-east-1a`, `db1-prod-creds`. */
 function isWordy(value: string, password: boolean): boolean {
   const parts = value.split(/[-_./:+]/);
-  if (parts.length === 1) return TECHNICAL.test(value);
+  if (parts.length === 1) return isTechnicalWord(value);
   const resource = password ? /^\d{1,2}[a-z]{1,2}$/ : /^(?:\d{1,2}[a-z]{1,2}|[a-z]{1,5}\d{1,2})$/;
-  return parts.every((part) => /^(?:[A-Za-z]*|\d{1,3})$/.test(part) || TECHNICAL.test(part) || resource.test(part));
+  return parts.every((part) => /^(?:[A-Za-z]*|\d{1,3})$/.test(part) || isTechnicalWord(part) || resource.test(part));
 }
 
 function span(rule: string, start: number, value: string): SecretSpan {

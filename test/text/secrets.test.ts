@@ -143,6 +143,9 @@ const URLS: Positive[] = [
 
 const NAMED: Positive[] = [
   ["YAML", "password", `hunter${word(4)}`, (v) => `password: ${v}`],
+  ["short", "password", `hunter${2}`, (v) => `password: ${v}`],
+  ["season and year", "password", `Summer${2024}`, (v) => `the admin password is ${v}`],
+  ["begins like a variable", "password", `$ecret${99}!`, (v) => `password: ${v}`],
   ["environment", "password", word(10), (v) => `PASSWORD=${v}`],
   ["environment, letters only", "password", chars(LOWER, 12), (v) => `export DB_PASSWORD=${v}`],
   ["digits only", "password", "84620157", (v) => `password: ${v}`],
@@ -177,8 +180,17 @@ const NAMED: Positive[] = [
   ["base64 with slashes", "secret", `${word(12)}/${word(10)}+${word(8)}==`, (v) => `secret: ${v}`],
   ["Twilio auth token", "token", chars(HEX, 32), (v) => `TWILIO_AUTH_TOKEN=${v}`],
   ["weak but real", "password", `password${123}`, (v) => `password: ${v}`],
+  ["German", "password", word(10), (v) => `Das Passwort ist ${v}, bitte nicht weitergeben.`],
+  ["Japanese", "password", word(10), (v) => `パスワード：${v}`],
+  [
+    "letters of other scripts",
+    "password",
+    `Hjert${"ø"}ya!${2291}`,
+    (v) => `the staging db password is ${v}, only this once`,
+  ],
   ["numbered", "secret", word(20), (v) => `CLIENT_SECRET_2=${v}`],
   ["longer than the reach", "token", word(3000), (v) => `token: ${v}`],
+  ["longer than the reach, quoted", "secret", word(3000), (v) => `{"secret": "${v}"}`],
   ["bearer", "bearer-token", word(30), (v) => `Authorization: Bearer ${v}`],
   ["bearer in curl", "bearer-token", word(30), (v) => `curl -H "Authorization: Bearer ${v}" https://api.example.com`],
   ["bearer alone", "bearer-token", word(30), (v) => `send it as Bearer ${v}`],
@@ -207,6 +219,8 @@ const NEGATIVES: string[] = [
   "password: $" + "{DB_PASSWORD}",
   "password: $DB_PASSWORD",
   "PASSWORD=$(pass show db)",
+  "PASSWORD=$DB_PASSWORD_2",
+  "password = $this->config['db1'];",
   "password: {{ vault_db_password }}",
   "token: $" + "{{ secrets.NPM_TOKEN }}",
   "set PASSWORD=%DB_PASSWORD%",
@@ -278,6 +292,8 @@ const NEGATIVES: string[] = [
   "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ1fYq2Lx0s8bN3vQm7cWd5eRt9uKp4h ann@host",
   "The compass: 12north34 and the bypass: 4way8lane",
   "docker run -u 1000:1000 app",
+  "takes an Ed25519PrivateKey|Ed448PrivateKey|Ed25519PublicKey",
+  "| token | meaning |\n| ----- | ------- |\n| password | 8-chars minimum |",
   "TOKEN = 0xdAC17F958D2ee523a2206206994597C13D831ec7",
   "import { createSecretKey } from 'node:crypto'; // token: Buffer.from(x1)",
   "src/memory/index-sync.ts reads MEMORY.md, see docs/adr/0012-index.md",
@@ -396,7 +412,7 @@ describe("redactSecrets", () => {
 
   it("leaves no piece of a value, and nothing to find, in any mixture", async () => {
     const pieces = fc.constantFrom(
-      ...POSITIVES.filter(([label]) => label !== "longer than the reach").map((positive) => ({
+      ...POSITIVES.filter(([label]) => !label.startsWith("longer")).map((positive) => ({
         text: textOf(positive),
         value: positive[2],
       })),
@@ -505,12 +521,12 @@ describe("time", () => {
   it.each(SEEDS)(
     "takes linear time on a megabyte of %j",
     async (seed) => {
-      for (const filler of ["", "a", "1", " ", "'"]) {
-        const unit = seed + filler;
-        const text = unit.repeat(Math.ceil(1_000_000 / unit.length));
+      for (const text of [seed, `${seed}1`, `${seed} `].map((unit) =>
+        unit.repeat(Math.ceil(1_000_000 / unit.length)),
+      )) {
         expect((await seconds(text)).seconds).toBeLessThan(4);
-        expect((await seconds(seed + (filler || "x").repeat(1_000_000))).seconds).toBeLessThan(4);
       }
+      expect((await seconds(seed + "a".repeat(1_000_000))).seconds).toBeLessThan(4);
     },
     60_000,
   );
