@@ -8,7 +8,7 @@ import type { Memdir } from "./memdir.ts";
 import type { Directory } from "./memory/directory.ts";
 import { findMemory } from "./memory/find.ts";
 import { loadIndex } from "./memory/index-load.ts";
-import { readJournal } from "./memory/journal.ts";
+import { type Entry, lastUndoable, readJournal } from "./memory/journal.ts";
 import { type Listing, listMemories, showMemory } from "./memory/list.ts";
 import { readBytes, readMemory } from "./memory/read.ts";
 import { repairDirectory } from "./memory/repair.ts";
@@ -51,6 +51,9 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     const listings = await Promise.all(directories.map(listMemories));
     return { rows: listings.flatMap((l) => l.rows), skipped: listings.flatMap((l) => l.skipped) };
   };
+  /** Every directory has its own journal: an entry of another than the main one is known by its scope too. */
+  const signed = <T extends { undo: string | null }>(directory: Directory, result: T): T =>
+    directory === main || result.undo === null ? result : { ...result, undo: `${directory.scope}:${result.undo}` };
   /** A directory is recorded as this project's when something was written into it. */
   const claimed = async <T>(result: Promise<T>): Promise<T> => {
     const done = await result;
@@ -71,29 +74,41 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     save: async (request) => claimed((await import("./memory/save.ts")).saveMemory(main, request)),
     list: async (filter = {}) => (await survey()).rows.filter((row) => !filter.type || row.type === filter.type),
     survey,
-    show: async (name) => showMemory(find(name).directory, find(name).file),
+    show: async (name) => {
+      const { directory, file } = find(name);
+      return showMemory(directory, file);
+    },
     text: async (name) => {
       const { directory, file } = find(name);
       return { file, path: join(directory.path, file), text: readBytes(directory, file).toString("utf8") };
     },
     edit: async (name, base, text, edits) => {
       const { directory, file } = find(name);
-      return (await import("./memory/edit.ts")).editMemory(directory, file, base, text, edits);
+      const { editMemory } = await import("./memory/edit.ts");
+      return signed(directory, await editMemory(directory, file, base, text, edits));
     },
     forget: async (name, forgets) => {
       const { directory, file } = find(name);
-      return (await import("./memory/forget.ts")).forgetMemory(directory, file, forgets);
+      const { forgetMemory } = await import("./memory/forget.ts");
+      return signed(directory, await forgetMemory(directory, file, forgets));
     },
     rename: async (name, newName) => {
       const { directory, file } = find(name);
-      return (await import("./memory/rename.ts")).renameMemory(directory, file, newName);
+      const { renameMemory } = await import("./memory/rename.ts");
+      return signed(directory, await renameMemory(directory, file, newName));
     },
     search: (query) => search(directories, query),
     history: async (name) => {
       const isNamed = (file: string) => file === name || file.replace(/\.md$/, "") === name;
-      return readJournal(main).filter((entry) => name === undefined || entry.files.some(({ file }) => isNamed(file)));
+      return journalOf(directories).filter(
+        ({ files }) => name === undefined || files.some(({ file }) => isNamed(file)),
+      );
     },
-    undo: async (id) => (await import("./memory/undo.ts")).undoEntry(main, id),
+    undo: async (id) => {
+      const { undoEntry } = await import("./memory/undo.ts");
+      const { directory, entry } = findJournal(directories, id);
+      return signed(directory, await undoEntry(directory, entry));
+    },
     prune: async (request) => (await import("./memory/prune.ts")).pruneMemories(main, request),
     index: async () => loadIndex(main, { generate: true }),
     rebuildIndex: async () => {
@@ -173,6 +188,32 @@ async function search(directories: readonly Directory[], query: string) {
     }),
   );
   return found.flat().sort((a, b) => b.score - a.score || a.ageDays - b.ageDays || (a.file < b.file ? -1 : 1));
+}
+
+/** The entries of all directories by time; those of other directories than the first carry their scope in front. */
+function journalOf(directories: readonly Directory[]): Entry[] {
+  const all = directories.flatMap((directory, at) =>
+    readJournal(directory).map((entry) => (at === 0 ? entry : { ...entry, id: `${directory.scope}:${entry.id}` })),
+  );
+  return all.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+}
+
+/** The directory that an entry's id belongs to. Without an id: where the last change that can be undone was made. */
+function findJournal(
+  directories: readonly Directory[],
+  id: string | undefined,
+): { directory: Directory; entry: string | undefined } {
+  const [main] = directories as [Directory];
+  if (id === undefined) {
+    const lasts = directories.map((directory) => ({ directory, at: lastUndoable(readJournal(directory))?.at ?? "" }));
+    const latest = lasts.reduce((a, b) => (b.at > a.at ? b : a));
+    return { directory: latest.directory, entry: undefined };
+  }
+  const colon = id.lastIndexOf(":");
+  const scope = id.slice(0, Math.max(0, colon));
+  const directory = scope === "" ? main : directories.find((d) => d.scope === scope);
+  if (!directory) throw new MemdirError("not-found", `the journal has no entry ${id}: \`memdir history\` lists them`);
+  return { directory, entry: id.slice(colon + 1) };
 }
 
 function locationWarnings({ rejected, untrusted }: Location): string[] {

@@ -33,15 +33,15 @@ export function writeTemporary(
   return path;
 }
 
-/** Moves a temporary file over `target`; it is on disk when this returns. */
-export function moveInto(temporary: string, target: string): void {
+/** Moves a temporary file over `target`; it is on disk when this returns, unless the caller flushes the directory itself. */
+export function moveInto(temporary: string, target: string, flush = true): void {
   try {
     renameSync(temporary, target);
   } catch (error) {
     removeQuietly(temporary);
     throw error;
   }
-  syncDirectory(dirname(target));
+  if (flush) syncDirectory(dirname(target));
 }
 
 /** A file that can be rebuilt: whole for every reader, but not worth waiting for the disk. */

@@ -98,17 +98,18 @@ function checkUnchanged(directory: Directory, files: Entry["files"]): void {
   }
 }
 
+/** One flush per folder, after all of its files have moved. */
 function moveAll(directory: Directory, writes: Writes, temporaries: ReadonlyMap<string, string>): void {
+  const folders = new Set<string>();
   for (const [file, content] of writes) {
     const path = resolveInside(directory.path, file);
+    folders.add(dirname(path));
     if (content) {
       mkdirSync(dirname(path), { recursive: true });
-      moveInto(temporaries.get(file) as string, path);
-    } else {
-      removeQuietly(path);
-      syncDirectory(dirname(path));
-    }
+      moveInto(temporaries.get(file) as string, path, false);
+    } else removeQuietly(path);
   }
+  for (const folder of folders) syncDirectory(folder);
 }
 
 function modeFor(directory: Directory, file: string): number {

@@ -87,6 +87,12 @@ export function readJournal(directory: Directory): Entry[] {
   return [...entries.values()];
 }
 
+/** The last entry that is neither an undo nor undone. */
+export function lastUndoable(entries: readonly Entry[]): Entry | null {
+  const undone = new Set(entries.flatMap((e) => (e.undoes ? [e.undoes] : [])));
+  return entries.findLast((e) => e.action !== "undo" && !undone.has(e.id) && !e.purged) ?? null;
+}
+
 /** The last intent whose writer did not come to the end, or null. */
 export function findUnfinished(directory: Directory): Entry | null {
   return readTail(directory).unfinished;

@@ -2,12 +2,14 @@
 
 import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { removeQuietly } from "../disk/atomic.ts";
-import { type Directory, INDEX_FILE, statePath } from "./directory.ts";
+import { moveInto, removeQuietly, writeTemporary } from "../disk/atomic.ts";
+import { resolveInside } from "../disk/fence.ts";
+import { type Directory, fileMode, INDEX_FILE, statePath } from "./directory.ts";
 import { parseIndexLine } from "./index-line.ts";
 import { readBase, removeFromOverflow, syncIndex } from "./index-sync.ts";
 import { putLine, removeLines, splitLines } from "./index-text.ts";
-import { type Entry, endEntry, findUnfinished, hashOf } from "./journal.ts";
+import { type Entry, endEntry, type FileChange, findUnfinished, hashOf, readImage } from "./journal.ts";
+import { parseHeader } from "./memory.ts";
 import { findBytes, readHeader } from "./read.ts";
 
 /** A temporary file of a living writer is younger than this. */
@@ -29,27 +31,43 @@ export function recover(directory: Directory): void {
   if (indexLostLines(directory)) syncIndex(directory, { change: (text) => text });
 }
 
-/** Every file of an entry is either moved or not; the hashes tell. What was moved stays, and its index line follows. */
+/** Every file of an entry is either moved or not; the hashes tell. All moved: the index follows. Some: they are moved back. */
 function finish(directory: Directory, entry: Entry): void {
-  const happened = entry.files.filter(({ file, before, after }) => {
-    const data = findBytes(directory, file);
-    return (data ? hashOf(data) : null) !== before || before === after;
-  });
-  if (happened.length > 0) {
-    directory.log(`finishing the interrupted ${entry.action} of ${happened.map((f) => f.file).join(", ")}`);
-    const exists = (file: string) =>
-      lstatSync(join(directory.path, file), { throwIfNoEntry: false })?.isFile() === true;
-    for (const { file } of happened) if (!exists(file)) removeFromOverflow(directory, file);
+  const happened = entry.files.filter(({ file, before }) => currentHash(directory, file) !== before);
+  const complete = happened.length === entry.files.length || entry.purged === true;
+  if (happened.length > 0)
+    directory.log(`${complete ? "finishing" : "taking back"} the interrupted ${entry.action} ${entry.id}`);
+  if (!complete) for (const change of happened) moveBack(directory, change);
+  for (const { file } of happened) if (!isFile(directory, file)) removeFromOverflow(directory, file);
+  if (happened.length > 0)
     syncIndex(directory, {
-      change: (text) =>
-        happened.reduce(
-          (out, { file }) =>
-            exists(file) ? putLine(out, readHeader(directory, file), null) : removeLines(out, file).text,
-          text,
-        ),
+      change: (text) => happened.reduce((out, change) => followFile(directory, out, change), text),
     });
-  }
-  endEntry(directory, entry.id, happened.length > 0 ? "done" : "dropped");
+  endEntry(directory, entry.id, complete && happened.length > 0 ? "done" : "dropped");
+}
+
+/** Only what is still exactly what the dead writer left; another program's later edit stays. */
+function moveBack(directory: Directory, { file, before, after }: FileChange): void {
+  if (currentHash(directory, file) !== after) return;
+  const path = resolveInside(directory.path, file);
+  const image = before === null ? null : readImage(directory, before);
+  if (before === null) removeQuietly(path);
+  else if (image) moveInto(writeTemporary(statePath(directory, "tmp"), image, fileMode(directory)), path);
+}
+
+function followFile(directory: Directory, index: string, { file, before }: FileChange): string {
+  if (!isFile(directory, file)) return removeLines(index, file).text;
+  const image = before === null ? null : readImage(directory, before);
+  return putLine(index, readHeader(directory, file), image ? parseHeader(file, image) : null);
+}
+
+function currentHash(directory: Directory, file: string): string | null {
+  const data = findBytes(directory, file);
+  return data ? hashOf(data) : null;
+}
+
+function isFile(directory: Directory, file: string): boolean {
+  return lstatSync(join(directory.path, file), { throwIfNoEntry: false })?.isFile() === true;
 }
 
 /** A line of ours whose memory exists is gone from MEMORY.md: an editor wrote an older text over it. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import { editFields } from "../text/frontmatter-edit.ts";
+import { findSecrets } from "../text/secrets.ts";
 import { applyChange, withDirectory } from "./change.ts";
 import type { Directory } from "./directory.ts";
 import { readOverflow, writeOverflow } from "./index-sync.ts";
@@ -12,12 +13,14 @@ import { moveLine } from "./index-text.ts";
 import { parseMemory } from "./memory.ts";
 import { cleanName, fileNameFor, sameName } from "./name.ts";
 import { readBytes, refuseBroken } from "./read.ts";
-import type { SaveResult } from "./save.ts";
+import { type SaveResult, secretError } from "./save.ts";
 import { scan } from "./scan.ts";
 
 /** A new name, and the file name that goes with it. Links in other memories are pointed out, not touched. */
 export async function renameMemory(directory: Directory, file: string, newName: string): Promise<SaveResult> {
   const name = cleanName(newName);
+  const secrets = await findSecrets(name);
+  if (secrets.length > 0) throw secretError(secrets.map(({ rule }) => `${rule} in the name`));
   return withDirectory(directory, () => {
     const data = readBytes(directory, file);
     const memory = parseMemory(file, data);

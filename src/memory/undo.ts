@@ -5,7 +5,7 @@ import { applyChange, withDirectory } from "./change.ts";
 import type { Directory } from "./directory.ts";
 import { recountOverflow, removeFromOverflow } from "./index-sync.ts";
 import { putLine, removeLines } from "./index-text.ts";
-import { type Entry, hashOf, readImage, readJournal } from "./journal.ts";
+import { type Entry, hashOf, lastUndoable, readImage, readJournal } from "./journal.ts";
 import { parseHeader } from "./memory.ts";
 import { findBytes } from "./read.ts";
 
@@ -57,11 +57,7 @@ export async function undoEntry(directory: Directory, id?: string): Promise<Undo
 }
 
 function findEntry(entries: readonly Entry[], id: string | undefined): Entry {
-  const undone = new Set(entries.flatMap((e) => (e.undoes ? [e.undoes] : [])));
-  const entry =
-    id === undefined
-      ? entries.findLast((e) => e.action !== "undo" && !undone.has(e.id) && !e.purged)
-      : entries.find((e) => e.id === id);
+  const entry = id === undefined ? lastUndoable(entries) : entries.find((e) => e.id === id);
   if (!entry) {
     throw new MemdirError(
       "not-found",

@@ -203,7 +203,7 @@ function* findAuthorizations(text: string): Generator<SecretSpan> {
     if (password === user || isPlaceholder(password)) continue;
     yield span("password", match.index + whole.lastIndexOf(password), password);
   }
-  for (const match of text.matchAll(/\blogin[ \t]{1,4}\S{1,64}\s{1,8}password[ \t]{1,4}(\S{4,})/g)) {
+  for (const match of text.matchAll(/\blogin[ \t]{1,4}\S{1,64}\s{1,8}password[ \t]{1,4}["']?([^\s"']{4,})/g)) {
     const [whole, password = ""] = match;
     if (!isPlaceholder(password)) yield span("password", match.index + whole.length - password.length, password);
   }
