@@ -94,7 +94,9 @@ async function saveText(type: MemoryType, text: string, memdir: Memdir, terminal
     .replace(/[.,;:!?]+$/, "")
     .slice(0, 80);
   const source = { by: "user", session: null, message: null };
-  const result = await memdir.save({ type, name, description: text.slice(0, 140), body: text, source });
+  // A name that says it all needs no description.
+  const description = text === name ? "" : text.slice(0, 140);
+  const result = await memdir.save({ type, name, description, body: text, source });
   printSaved({ json: false, terminal }, result);
   terminal.print(terminal.color.dim(`    saved as ${type}; memdir edit ${result.file} changes it`));
 }

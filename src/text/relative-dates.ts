@@ -26,14 +26,14 @@ export async function findRelativeDates(text: string, now: Date): Promise<Relati
     const paragraph = block.includes("`") ? blankSpans(block) : block;
     if (HINT.test(paragraph)) {
       parser ??= await loadParser();
-      for (const result of parser.parse(paragraph, now, { forwardDate: true })) {
+      for (const result of parser.parse(paragraph, now)) {
         const words = relativeWords(paragraph, result);
         if (!words) continue;
         const at = result.index + result.text.indexOf(words);
         found.push({
           line: line + countLines(paragraph.slice(0, at)),
           words: words.replace(/\s+/g, " "),
-          date: isoDay(result),
+          date: isoDay(result, words, now),
         });
       }
     }
@@ -51,7 +51,7 @@ const COUNT =
 /** What counts as relative. Used on what chrono found, which also finds times, durations and calendar dates. */
 const RELATIVE = [
   "today|tonight|tomorrow|tmrw|overmorrow|yesterday|last\\s+night|this\\s+(?:morning|afternoon|evening)",
-  `(?:on\\s+)?(?:(?:this|next|last|past|coming)\\s+)?${WEEKDAY}(?:\\s+(?:of\\s+)?(?:this|next|last)\\s+week)?`,
+  `(?:on\\s+)?(?:(?:this|next|last|past)\\s+)?${WEEKDAY}(?:\\s+(?:of\\s+)?(?:this|next|last)\\s+week)?`,
   // Short names only with a word before them, and never `sat` and `sun`, which are words of their own.
   "(?:on|this|next|last)\\s+(?:tues?|wed|thurs?|fri)\\.?",
   "(?:this|next|last)\\s+(?:week|weekend|month|quarter|year)",
@@ -62,12 +62,8 @@ const RELATIVE = [
   "eod|eow|eom|eoq|eoy",
 ].join("|");
 
-/** A part of each form above, so that most texts are done without loading the parser. */
-const HINT = new RegExp(
-  `\\b(?:to(?:day|night|morrow)|tmrw|overmorrow|yesterday|last\\s+night|this\\s+(?:morning|afternoon|evening)|${WEEKDAY}|${UNIT}|weekend|tues?|wed|thurs?|fri|(?:this|next|last)\\s+${MONTH}|eo[dwmqy])\\b`,
-  "i",
-);
-
+/** Most texts are done after this, without loading the parser. */
+const HINT = new RegExp(`\\b(?:${RELATIVE})`, "i");
 const WHOLE = new RegExp(`^(?:${RELATIVE})(?![\\w-])`, "i");
 const REPEATED =
   /\b(?:every|each|other|weekly|monthly|first|second|third|fourth|[1-5](?:st|nd|rd|th)|black|good|cyber|patch|casual)\s+(?:on\s+)?$/i;
@@ -95,6 +91,7 @@ function relativeWords(text: string, result: ParsedResult): string | null {
     )
   )
     return null;
+  if (new RegExp(`\\b${MONTH}$`).test(match[0])) return null; // "this may", "this march": names are capitalised
   if (isWeekdayRange(before, words, after)) return null;
   if (/^today$/i.test(words) && /^['’]s\b/.test(after)) return null;
   // A piece of a path, a file name, a tag or a longer word.
@@ -108,7 +105,7 @@ function relativeWords(text: string, result: ParsedResult): string | null {
 function isWeekdayRange(before: string, words: string, after: string): boolean {
   const day = "(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|satu?r?|sun)(?:day)?";
   const join = "\\s*(?:-|–|—|to|through|thru)\\s*";
-  if (/\b(?:this|next|last|coming|past)\b/i.test(words)) return false;
+  if (/\b(?:this|next|last|past)\b/i.test(words)) return false;
   return (
     new RegExp(`^${day}${join}${day}\\b`, "i").test(words.replace(/^on\s+/i, "") + after) ||
     new RegExp(`\\b${day}${join}$`, "i").test(before)
@@ -116,9 +113,16 @@ function isWeekdayRange(before: string, words: string, after: string): boolean {
 }
 
 /** The calendar fields, not the instant: turning an instant into a day is where dates shift by one. */
-function isoDay({ start }: ParsedResult): string {
-  const [year, month, day] = [start.get("year"), start.get("month"), start.get("day")];
-  return `${String(year).padStart(4, "0")}-${String(month).padStart(2, "0")}-${String(day).padStart(2, "0")}`;
+function isoDay({ start }: ParsedResult, words: string, now: Date): string {
+  let day = { year: start.get("year") ?? 0, month: start.get("month") ?? 0, day: start.get("day") ?? 0 };
+  if (start.isCertain("weekday") && !/\b(?:this|next|last|past)\b/i.test(words)) {
+    // chrono takes the nearest such weekday, which may be past; notes are about what comes.
+    const days = ((start.get("weekday") ?? 0) - now.getDay() + 7) % 7;
+    day = toDay(new Date(now.getFullYear(), now.getMonth(), now.getDate() + days));
+  }
+  return [String(day.year).padStart(4, "0"), String(day.month).padStart(2, "0"), String(day.day).padStart(2, "0")].join(
+    "-",
+  );
 }
 
 let parser: Chrono | undefined;

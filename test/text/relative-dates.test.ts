@@ -30,6 +30,7 @@ const POSITIVES: [text: string, words: string, date: string][] = [
   ["We move next year", "next year", "2027-11-15"],
   ["Audit starts next quarter", "next quarter", "2027-02-15"],
   ["Upgrade next March", "next March", "2027-03-01"],
+  ["It opens this May", "this May", "2026-05-01"],
   ["Since last December", "last December", "2025-12-01"],
   ["Rewritten two months ago", "two months ago", "2026-09-15"],
   ["Broken a few days ago", "a few days ago", "2026-11-12"],
@@ -38,7 +39,7 @@ const POSITIVES: [text: string, words: string, date: string][] = [
   ["yesterday's deploy failed", "yesterday", "2026-11-14"],
   ["The freeze begins next\nThursday for all", "next Thursday", "2026-11-19"],
   ["(Thursday) is the day", "Thursday", "2026-11-19"],
-  ["until next fri.", "next fri", "2026-11-20"],
+  ["until next fri.", "next fri.", "2026-11-20"],
 ];
 
 const NEGATIVES: string[] = [

@@ -1,1 +1,0 @@
-"use strict";require("./run.cjs").runCommandLine(process.argv.slice(2)).then(c=>{process.exitCode=c});

@@ -1,1 +1,0 @@
-import{lintDirectory}from"./chunk-DSPELZUA.mjs";import"./chunk-CV36WH4Q.mjs";import"./chunk-L35GQXQP.mjs";import"./chunk-WYD4XCYU.mjs";import"./chunk-FI5JVWHB.mjs";import"./chunk-J6SWJF5P.mjs";export{lintDirectory};

@@ -1,1 +1,0 @@
-import{printSaved}from"./chunk-2F6RYKB4.mjs";import"./chunk-J6SWJF5P.mjs";var run=async call=>{let memdir=await call.open();return printSaved(call,await memdir.rename(call.args[0],call.args[1])),0};export{run};

@@ -1,1 +1,0 @@
-import{saveMemory,secretError,writeMemory}from"./chunk-2G4PK3ZP.mjs";import"./chunk-W7NLNOQU.mjs";import"./chunk-L35GQXQP.mjs";import"./chunk-PWCFT5QV.mjs";import"./chunk-U7TVA6TR.mjs";import"./chunk-24O5J4JW.mjs";import"./chunk-WYD4XCYU.mjs";import"./chunk-FI5JVWHB.mjs";import"./chunk-J6SWJF5P.mjs";import"./chunk-DYCWI5BC.mjs";export{saveMemory,secretError,writeMemory};

@@ -1,1 +1,0 @@
-var run=async call=>{let hits=await(await call.open()).search(call.args.join(" "));if(call.json)return call.terminal.json(hits),0;hits.length===0&&call.terminal.print("Nothing found.");for(let hit of hits)call.terminal.print(`[${hit.type}] ${call.terminal.color.bold(hit.name)} ${call.terminal.color.dim(hit.file)}`),call.terminal.print(`    ${hit.line}`);return 0};export{run};

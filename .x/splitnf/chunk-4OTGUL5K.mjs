@@ -1,1 +1,0 @@
-import{__commonJS}from"./chunk-SFOWPKN3.mjs";var require_node_child_process=__commonJS({"bi:node:child_process"(exports,module){module.exports=process.getBuiltinModule("node:child_process")}});export{require_node_child_process};

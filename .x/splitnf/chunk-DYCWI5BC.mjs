@@ -1,1 +1,0 @@
-function ageInDays(thenMs,nowMs){return Math.max(0,Math.floor((nowMs-thenMs)/864e5))}function ageName(days,limits){return days>=limits.old?"old":days>=limits.stale?"stale":days>=limits.recent?"recent":"fresh"}function ageInWords(days){return days===0?"today":days===1?"yesterday":`${days} days ago`}export{ageInDays,ageName,ageInWords};

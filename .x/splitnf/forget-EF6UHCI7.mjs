@@ -1,1 +1,0 @@
-import"./chunk-SFOWPKN3.mjs";var run=async call=>{let memdir=await call.open(),reason=call.value("reason"),result=await memdir.forget(call.args[0],{purge:call.flag("purge"),...reason===void 0?{}:{reason}});return call.json?call.terminal.json(result):call.terminal.print(`removed ${result.file}${result.undo===null?"":`; memdir undo ${result.undo} brings it back`}`),0};export{run};

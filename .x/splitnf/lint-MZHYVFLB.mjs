@@ -1,1 +1,0 @@
-import{lintDirectory}from"./chunk-XJZGDQQQ.mjs";import"./chunk-7RQI3BIJ.mjs";import"./chunk-JZNL2Z6P.mjs";import"./chunk-22VR6DA5.mjs";import"./chunk-FI5JVWHB.mjs";import"./chunk-J6SWJF5P.mjs";import"./chunk-QBHQ7A6U.mjs";import"./chunk-6G76UXOG.mjs";import"./chunk-SFOWPKN3.mjs";export{lintDirectory};

@@ -1,1 +1,0 @@
-import{printSaved}from"./chunk-OYCWMWMZ.mjs";import"./chunk-J6SWJF5P.mjs";import"./chunk-QBHQ7A6U.mjs";import"./chunk-6G76UXOG.mjs";import"./chunk-SFOWPKN3.mjs";var run=async call=>{let memdir=await call.open();return printSaved(call,await memdir.rename(call.args[0],call.args[1])),0};export{run};

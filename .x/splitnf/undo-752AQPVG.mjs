@@ -1,1 +1,0 @@
-import"./chunk-SFOWPKN3.mjs";var run=async call=>{let result=await(await call.open()).undo(call.args[0]);if(call.json)call.terminal.json(result);else{call.terminal.print(`undid ${result.action} ${result.undone}: ${result.files.join(", ")}`);for(let notice of result.notices)call.terminal.warn(`memdir: note: ${notice}`)}return 0};export{run};
