@@ -44,7 +44,11 @@ async function measure() {
   say(`seeding ${FEW} and ${MANY} memories`);
   const few = await seed(openMemdir, "few", FEW);
   const many = await seed(openMemdir, "many", MANY);
-  return [...(await measureSaves(openMemdir, few, many)), ...(await measureLists(openMemdir, many)), ...measureStarts(few)];
+  return [
+    ...(await measureSaves(openMemdir, few, many)),
+    ...(await measureLists(openMemdir, many)),
+    ...measureStarts(few),
+  ];
 }
 
 /** New memories, each forgotten again outside the clock so that the sizes stay; then updates of one that is there. */
@@ -94,7 +98,9 @@ async function measureLists(openMemdir, many) {
       if (i >= 0) inside[kind].push(ms);
     }
   }
-  const script = `(${statAll})(${JSON.stringify(many.dir)})`.replaceAll("fs.", "require('fs').").replaceAll("path.", "require('path').");
+  const script = `(${statAll})(${JSON.stringify(many.dir)})`
+    .replaceAll("fs.", "require('fs').")
+    .replaceAll("path.", "require('path').");
   const outside = interleave(LISTS, {
     list: [binary, "list", "--cwd", many.cwd],
     json: [binary, "list", "--json", "--cwd", many.cwd],
@@ -207,7 +213,11 @@ function print(rows) {
     const verdict = target === null ? "" : value <= target ? `≤ ${target}×` : `≤ ${target}× **missed**`;
     return [what, `${ms.toFixed(2)} ms`, against, `${againstMs.toFixed(2)} ms`, `${value.toFixed(2)}×`, verdict];
   });
-  const lines = [["what", "time", "against", "time", "ratio", "target"], ["---", "---:", "---", "---:", "---:", "---"], ...cells];
+  const lines = [
+    ["what", "time", "against", "time", "ratio", "target"],
+    ["---", "---:", "---", "---:", "---:", "---"],
+    ...cells,
+  ];
   const cpu = os.cpus();
   process.stdout.write(`${lines.map((line) => `| ${line.join(" | ")} |`).join("\n")}\n\n`);
   process.stdout.write(

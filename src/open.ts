@@ -1,5 +1,6 @@
 /** The composition root: options and environment in, a ready Memdir out. */
 
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { type Config, type Env, processEnv, readConfig } from "./config.ts";
 import { buildStartContext } from "./context/start.ts";
@@ -13,6 +14,7 @@ import { type Listing, listMemories, showMemory } from "./memory/list.ts";
 import { readBytes, readMemory } from "./memory/read.ts";
 import { repairDirectory } from "./memory/repair.ts";
 import { matchMemory, searchWords } from "./memory/search.ts";
+import { isTakenOver } from "./memory/taken-over.ts";
 import { claimDirectory, findOwnerWarning, settleOwner, trustDirectory } from "./project/claim.ts";
 import { type Location, locate } from "./project/locate.ts";
 import { findOlderDirectories } from "./project/older.ts";
@@ -40,13 +42,28 @@ export interface OpenOptions {
 export async function openMemdir(options: OpenOptions): Promise<Memdir> {
   const env = options.env ?? processEnv();
   const { config, location } = findPlace(options, env);
-  const { main, directories, older } = findDirectories(options, config, location);
+  const found = findDirectories(options, config, location);
+  const { main } = found;
+  const isOpen = (from: { dir: string; recursive: boolean }) =>
+    !isTakenOver(main, { path: from.dir, recursive: from.recursive });
+  const older = found.older.filter(isOpen);
+  const directories = found.directories.filter(
+    (directory) => !directory.readOnly || isOpen({ ...directory, dir: directory.path }),
+  );
   for (const directory of directories) repairDirectory(directory);
   const isProject = main.path === location.dir;
   const ownerWarning = isProject ? await findOwnerWarning(location, env) : null;
   const warnings = [...config.problems, ...locationWarnings(location), ...(ownerWarning ? [ownerWarning] : [])];
 
   const find = (name: string) => findMemory(directories, name);
+  /** Also memories that are gone have a history, under their file name. */
+  const findNamed = (name: string): string | null => {
+    try {
+      return find(name).file;
+    } catch {
+      return null;
+    }
+  };
   const survey = async (): Promise<Listing> => {
     const listings = await Promise.all(directories.map(listMemories));
     return { rows: listings.flatMap((l) => l.rows), skipped: listings.flatMap((l) => l.skipped) };
@@ -62,7 +79,8 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
   };
   const findAdoptable = async () => {
     const identity = await identifyProject(location.project, env);
-    return { orphans: findOrphans({ config, identity, dir: location.dir }), older };
+    const orphans = findOrphans({ config, identity, dir: location.dir });
+    return { orphans: orphans.filter(({ dir }) => isOpen({ dir, recursive: dir.endsWith("memory") })), older };
   };
 
   // Verbs that write are loaded when they are called: reading must start fast.
@@ -99,7 +117,8 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     },
     search: (query) => search(directories, query),
     history: async (name) => {
-      const isNamed = (file: string) => file === name || file.replace(/\.md$/, "") === name;
+      const named = name === undefined ? null : findNamed(name);
+      const isNamed = (file: string) => file === named || file === name || file.replace(/\.md$/, "") === name;
       return journalOf(directories).filter(
         ({ files }) => name === undefined || files.some(({ file }) => isNamed(file)),
       );
@@ -130,6 +149,8 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     findAdoptable,
     adopt: async (from) => {
       const { adoptMemories } = await import("./memory/adopt.ts");
+      if (!statSync(from, { throwIfNoEntry: false })?.isDirectory())
+        throw new MemdirError("usage", `${from} is no directory: \`memdir doctor\` lists what can be adopted`);
       const recursive = older.find(({ dir }) => dir === from)?.recursive ?? !from.endsWith("projects");
       return claimed(adoptMemories(main, { ...main, path: from, readOnly: true, recursive }));
     },
@@ -193,7 +214,11 @@ async function search(directories: readonly Directory[], query: string) {
 /** The entries of all directories by time; those of other directories than the first carry their scope in front. */
 function journalOf(directories: readonly Directory[]): Entry[] {
   const all = directories.flatMap((directory, at) =>
-    readJournal(directory).map((entry) => (at === 0 ? entry : { ...entry, id: `${directory.scope}:${entry.id}` })),
+    readJournal(directory).map((entry) => {
+      if (at === 0) return entry;
+      const sign = (id: string) => `${directory.scope}:${id}`;
+      return { ...entry, id: sign(entry.id), ...(entry.undoes ? { undoes: sign(entry.undoes) } : {}) };
+    }),
   );
   return all.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
 }

@@ -22,7 +22,7 @@ export async function answerLine(line: string, memdir: Memdir, terminal: Termina
   const [, command = "", rest = ""] = /^(\/?\S+)\s*([\s\S]*)$/.exec(text) ?? [];
   if (text === "") return "stay";
   if (/^\/(exit|quit)$/.test(command)) return "leave";
-  const answer = ANSWERS[command.toLowerCase()];
+  const answer = ANSWERS[command.toLowerCase().replace(/:$/, "")];
   if (answer) await answer(rest.trim(), memdir, terminal);
   else if (command.startsWith("/"))
     throw new MemdirError("usage", `there is no ${command} here; /help lists what you can type`);

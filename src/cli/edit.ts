@@ -17,8 +17,14 @@ export const run: Run = async (call) => {
   const folder = mkdtempSync(join(tmpdir(), "memdir-edit-"));
   const copy = join(folder, basename(file));
   writeFileSync(copy, text, { mode: 0o600 });
-  runEditor(copy);
-  const edited = readFileSync(copy, "utf8");
+  let edited: string;
+  try {
+    runEditor(copy);
+    edited = readCopy(copy);
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
   try {
     printSaved(call, await memdir.edit(file, text, edited, { redact: call.flag("redact") }));
   } catch (error) {
@@ -31,6 +37,14 @@ export const run: Run = async (call) => {
   rmSync(folder, { recursive: true, force: true });
   return 0;
 };
+
+function readCopy(copy: string): string {
+  try {
+    return readFileSync(copy, "utf8");
+  } catch (error) {
+    throw new MemdirError("usage", "the editor removed its file: nothing was changed", { cause: error });
+  }
+}
 
 function runEditor(path: string): void {
   const env = processEnv();

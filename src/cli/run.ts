@@ -1,5 +1,6 @@
 /** From arguments to an exit code: finds the command, reads its options, runs it, and is the one place that catches. */
 
+import { statSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { type Env, processEnv } from "../config.ts";
 import { exitCodeOf, MemdirError } from "../errors.ts";
@@ -42,7 +43,7 @@ async function dispatch(argv: string[], env: Env, terminal: Terminal): Promise<n
       positionals.length < min ? "an argument is missing" : `"${positionals[max]}" is one argument too many`;
     throw new MemdirError(
       "usage",
-      `${problem}: the call is \`memdir ${command.name} ${command.usage}\`; see memdir ${command.name} --help`,
+      `${problem}: the call is \`${`memdir ${command.name} ${command.usage}`.trim()}\`; see memdir ${command.name} --help`,
     );
   }
   const text = (name: string) => (typeof values[name] === "string" ? (values[name] as string) : undefined);
@@ -80,15 +81,19 @@ function findCommand(argv: string[]): { command: Command | null; rest: string[] 
   const first = argv[0];
   if (first === "--help" || first === "-h" || first === "--version" || first === "help") {
     const named = COMMANDS.find((c) => c.name === argv[1]);
+    if (first === "help" && argv[1] !== undefined && !argv[1].startsWith("-") && !named) throw unknown(argv[1]);
     return { command: first === "help" && named ? named : null, rest: ["--help"] };
   }
   if (first === undefined || first.startsWith("-")) {
     return { command: COMMANDS.find((c) => c.name === "console") ?? null, rest: argv };
   }
   const command = COMMANDS.find((c) => c.name === first);
-  if (!command)
-    throw new MemdirError("usage", `there is no command "${first}"${nearest(first)}; memdir --help lists them`);
+  if (!command) throw unknown(first);
   return { command, rest: argv.slice(1) };
+}
+
+function unknown(word: string): MemdirError {
+  return new MemdirError("usage", `there is no command "${word}"${nearest(word)}; memdir --help lists them`);
 }
 
 function nearest(word: string): string {
@@ -118,6 +123,8 @@ function readOptions(command: Command, argv: string[]) {
 function resolveCwd(given: string | undefined): string {
   if (given === undefined) return process.cwd();
   if (given === "" || given.includes("\0")) throw new MemdirError("usage", "--cwd needs a directory");
+  if (!statSync(given, { throwIfNoEntry: false })?.isDirectory())
+    throw new MemdirError("usage", `--cwd ${JSON.stringify(given)}: there is no such directory`);
   return given;
 }
 

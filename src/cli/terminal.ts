@@ -10,7 +10,10 @@ export function openTerminal(env: Env): Terminal {
     warn: (text) => void process.stderr.write(`${text}\n`),
     json: (value) => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`),
     readInput: readStandardInput,
-    interactive: process.stdin.isTTY === true && process.stdout.isTTY === true,
+    // Asked late: merely looking at standard input loads half of Node's streams.
+    get interactive() {
+      return process.stdin.isTTY === true && process.stdout.isTTY === true;
+    },
     color: colored ? ANSI : PLAIN,
   };
 }

@@ -1,6 +1,6 @@
 /** Files that appear whole or not at all: written aside, flushed, then moved into place. */
 
-import { closeSync, fsyncSync, linkSync, openSync, renameSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, linkSync, lstatSync, openSync, renameSync, unlinkSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { loadNative, type Native } from "./native.ts";
 
@@ -46,13 +46,20 @@ export function moveInto(temporary: string, target: string, flush = true): void 
 
 /** A file that can be rebuilt: whole for every reader, but not worth waiting for the disk. */
 export function writeCacheFile(temporaries: string, target: string, data: string): void {
-  renameSync(writeTemporary(temporaries, data, PRIVATE_MODE, "cache", false), target);
+  const temporary = writeTemporary(temporaries, data, PRIVATE_MODE, "cache", false);
+  try {
+    renameSync(temporary, target);
+  } catch (error) {
+    removeQuietly(temporary);
+    throw error;
+  }
 }
 
 /**
  * Puts a temporary file in the place of `target` and returns the path where the replaced file now lies, for the caller to
  * look at and remove: what was replaced may not be what the caller read before. Null when there was nothing.
  * Without the native swap, `unchanged()` is asked a last time before a plain rename; null means it was renamed.
+ * After "changed" the temporary file is still there for the caller; after an error it is gone.
  */
 export function exchange(
   temporary: string,
@@ -60,32 +67,46 @@ export function exchange(
   unchanged: () => boolean,
   native: Native | null = loadNative(),
 ): { replaced: string | null } | "changed" {
-  try {
-    linkSync(temporary, target);
+  // EPERM and friends: a file system without hard links; the ways below do without them.
+  const linked = attempt(temporary, () => linkSync(temporary, target), [
+    "EEXIST",
+    "EPERM",
+    "ENOTSUP",
+    "EXDEV",
+    "EISDIR",
+  ]);
+  if (linked === "done") {
     removeQuietly(temporary);
     syncDirectory(dirname(target));
     return { replaced: null };
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    // EPERM and friends: a file system without hard links; the ways below do without them.
-    if (code !== "EEXIST" && code !== "EPERM" && code !== "ENOTSUP" && code !== "EXDEV" && code !== "EISDIR")
-      throw error;
   }
-  if (native && process.platform !== "win32") {
-    try {
-      native.swapSync(temporary, target);
+  // A directory would be swapped away like a file; the rename below refuses it.
+  const isDirectory = lstatSync(target, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (native && process.platform !== "win32" && !isDirectory) {
+    const unable = ["ENOENT", "EINVAL", "ENOSYS", "ENOTSUP"];
+    const swapped = attempt(temporary, () => native.swapSync(temporary, target), unable);
+    if (swapped === "ENOENT") return "changed";
+    if (swapped === "done") {
       syncDirectory(dirname(target));
       return { replaced: temporary };
-    } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code;
-      if (code === "ENOENT") return "changed";
-      if (code !== "EINVAL" && code !== "ENOSYS" && code !== "ENOTSUP") throw error;
     }
   }
-  if (!unchanged()) return "changed";
-  renameSync(temporary, target);
-  syncDirectory(dirname(target));
+  if (!isDirectory && !unchanged()) return "changed";
+  moveInto(temporary, target);
   return { replaced: null };
+}
+
+/** Runs a call that leaves the temporary file alone when it fails: the code of an expected failure, else it is cleared up. */
+function attempt(temporary: string, call: () => void, expected: readonly string[]): string {
+  try {
+    call();
+    return "done";
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "";
+    if (expected.includes(code)) return code;
+    removeQuietly(temporary);
+    throw error;
+  }
 }
 
 /** Makes a rename survive a power cut. Windows has no such call and needs none. */

@@ -1,6 +1,6 @@
 /** Keeps paths inside the directory they were given for: names are checked as text, then on the disk. */
 
-import { lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { lstatSync, readlinkSync, realpathSync, type Stats } from "node:fs";
 import { dirname, isAbsolute, resolve } from "node:path";
 import { MemdirError } from "../errors.ts";
 import { isWithin, realPath } from "./real-path.ts";
@@ -24,25 +24,28 @@ export function findNameProblem(name: string): string | null {
   if (name.includes("\0")) return "it holds a NUL character";
   if (name.includes("\\")) return "it holds a backslash";
   if (isAbsolute(name) || /^[A-Za-z]:/.test(name)) return "it is an absolute path";
-  const decoded = decode(name);
-  if (decoded !== name && /\.\.|[/\\\0]/.test(decoded)) return "it hides a path in percent-encoding";
-  const folded = name.normalize("NFKC");
-  if (folded !== name && /\.\.|[/\\\0]/.test(folded) && !/\.\.|\//.test(name)) {
-    return "it hides a path in look-alike characters";
-  }
+  if (hidesPath(name)) return "it hides a path in percent-encoding or look-alike characters";
   if (name.split("/").some((part) => part === ".." || part === "." || part === "")) return "it holds `..`, `.` or `//`";
   return null;
+}
+
+/** Whether the name has other parts, or `..` among them, once it is decoded as often as that changes anything. */
+function hidesPath(name: string): boolean {
+  let revealed = name;
+  for (let next = decode(name); next !== revealed; next = decode(next)) revealed = next;
+  if (revealed === name) return false;
+  const parts = revealed.split(/[/\\\0]/);
+  return parts.length !== name.split("/").length || parts.some((part) => part === ".." || part === ".");
 }
 
 /** The deepest existing ancestor, links resolved, must lie below the root, links resolved; the leaf must not be a link. */
 function checkLinks(root: string, path: string, shown: string): void {
   const realRoot = realPath(root);
-  const leaf = lstatSync(path, { throwIfNoEntry: false });
+  const leaf = look(path, shown);
   if (leaf?.isSymbolicLink()) throw outside(shown, `it is a symbolic link to ${readlinkSync(path)}`);
   let ancestor = leaf ? path : dirname(path);
   while (ancestor !== dirname(ancestor)) {
-    const stat = lstatSync(ancestor, { throwIfNoEntry: false });
-    if (stat) break;
+    if (look(ancestor, shown)) break;
     ancestor = dirname(ancestor);
   }
   let real: string;
@@ -56,11 +59,22 @@ function checkLinks(root: string, path: string, shown: string): void {
   if (isWithin(root, ancestor) && !isWithin(realRoot, real)) throw outside(shown, "a link leads out of the directory");
 }
 
-function decode(text: string): string {
+/** Undefined when nothing is there. A circle of links or a file in the place of a folder is no way in. */
+function look(path: string, shown: string): Stats | undefined {
   try {
-    return decodeURIComponent(text);
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (cause) {
+    throw outside(shown, `it cannot be followed (${(cause as NodeJS.ErrnoException).code})`, cause);
+  }
+}
+
+/** One layer of percent-encoding and of look-alike characters taken off. */
+function decode(text: string): string {
+  const folded = text.normalize("NFKC");
+  try {
+    return decodeURIComponent(folded);
   } catch {
-    return text.replace(/%([0-7][0-9a-fA-F])/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+    return folded.replace(/%([0-7][0-9a-fA-F])/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   }
 }
 

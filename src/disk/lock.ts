@@ -6,17 +6,7 @@
  * dead one's and takes it over at once; a pid file of a process without the module counts while that process lives.
  */
 
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  unlinkSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { diskError, MemdirError } from "../errors.ts";
 import { removeQuietly } from "./atomic.ts";
@@ -50,29 +40,49 @@ export async function acquireLock(directory: string, options: LockOptions = {}):
   });
   const tail = before.then(() => mine);
   queues.set(path, tail);
-  await before;
-  const finish = () => {
+  void tail.then(() => {
     if (queues.get(path) === tail) queues.delete(path);
-    leave();
-  };
+  });
+  const started = performance.now();
   try {
-    const lock = await poll(path, options);
+    await turn(before, path, options);
+    const lock = await poll(path, options, started);
     return {
       release: () => {
         lock.release();
-        finish();
+        leave();
       },
     };
   } catch (error) {
-    finish();
+    leave();
     throw error;
   }
 }
 
-async function poll(path: string, options: LockOptions): Promise<Lock> {
+/** Waits for the writers of this process, no longer than for those of others. */
+async function turn(before: Promise<void>, path: string, options: LockOptions): Promise<void> {
+  const { timeoutMs = TIMEOUT_MS, signal } = options;
+  signal?.throwIfAborted();
+  let stop = () => {};
+  const tooLate = new Promise<never>((_, fail) => {
+    const timer = setTimeout(() => fail(busy(path, timeoutMs)), timeoutMs);
+    const abort = () => fail(signal?.reason);
+    signal?.addEventListener("abort", abort);
+    stop = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
+    };
+  });
+  try {
+    await Promise.race([before, tooLate]);
+  } finally {
+    stop();
+  }
+}
+
+async function poll(path: string, options: LockOptions, started: number): Promise<Lock> {
   const native = options.native === undefined ? loadNative() : options.native;
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
-  const started = performance.now();
   for (let round = 0; ; round++) {
     options.signal?.throwIfAborted();
     const lock = tryLock(path, native);
@@ -87,6 +97,7 @@ async function poll(path: string, options: LockOptions): Promise<Lock> {
 /** The lock, or null when somebody else has it. */
 export function tryLock(path: string, native: Native | null): Lock | null {
   const fd = open(path);
+  let pidLine: string | null;
   try {
     if (native && !native.tryLock(fd)) {
       closeSync(fd);
@@ -95,9 +106,9 @@ export function tryLock(path: string, native: Native | null): Lock | null {
     // The directory may have been removed or replaced while we waited: a lock on a file that is gone protects nothing.
     const there = statSync(path, { throwIfNoEntry: false });
     const held = fstatSync(fd);
-    const owned =
-      there && there.ino === held.ino && there.dev === held.dev && takePidFile(`${path}.pid`, native !== null);
-    if (!owned) {
+    const same = there && there.ino === held.ino && there.dev === held.dev;
+    pidLine = same ? takePidFile(`${path}.pid`, native !== null) : null;
+    if (pidLine === null) {
       closeSync(fd);
       return null;
     }
@@ -105,9 +116,13 @@ export function tryLock(path: string, native: Native | null): Lock | null {
     closeSync(fd);
     throw diskError(error, "lock", path);
   }
+  let released = false;
   return {
     release: () => {
-      removeQuietly(`${path}.pid`);
+      if (released) return;
+      released = true;
+      // If it took too long or the directory was replaced, the file is somebody else's by now.
+      if (readHolder(`${path}.pid`)?.line === pidLine) removeQuietly(`${path}.pid`);
       // Closing gives the kernel lock back.
       closeSync(fd);
     },
@@ -122,24 +137,35 @@ function open(path: string): number {
   }
 }
 
-function takePidFile(path: string, kernelLocked: boolean): boolean {
-  if (createPidFile(path, kernelLocked)) return true;
-  const holder = readHolder(path);
-  if (holder === null) return createPidFile(path, kernelLocked);
-  const dead = kernelLocked && holder.kernelLocked ? true : isDead(holder);
-  if (!dead) return false;
-  // Moved aside, not removed: only one of several waiters succeeds in moving it.
-  const aside = `${path}.${process.pid}`;
-  try {
-    renameSync(path, aside);
-    unlinkSync(aside);
-  } catch {
-    return false;
+let counter = 0;
+
+/** The line that was written into the pid file, or null when somebody else has it. */
+function takePidFile(path: string, kernelLocked: boolean): string | null {
+  // The last word tells this holder from an earlier one of the same process.
+  const line = `${process.pid} ${kernelLocked ? "kernel" : "pid"} ${process.hrtime.bigint().toString(36)}-${counter++}`;
+  if (createPidFile(path, line)) return line;
+  if (!isLeftOver(path, kernelLocked)) return null;
+  // One waiter at a time clears up, and looks again before it does: else a slow one would remove the next holder's file.
+  const guard = `${path}.clear`;
+  if (!createPidFile(guard, line)) {
+    if (isLeftOver(guard, false)) removeQuietly(guard);
+    return null;
   }
-  return createPidFile(path, kernelLocked);
+  try {
+    if (!isLeftOver(path, kernelLocked)) return null;
+    removeQuietly(path);
+    return createPidFile(path, line) ? line : null;
+  } finally {
+    removeQuietly(guard);
+  }
 }
 
-function createPidFile(path: string, kernelLocked: boolean): boolean {
+function isLeftOver(path: string, kernelLocked: boolean): boolean {
+  const holder = readHolder(path);
+  return holder !== null && ((kernelLocked && holder.kernelLocked) || isDead(holder));
+}
+
+function createPidFile(path: string, line: string): boolean {
   let fd: number;
   try {
     fd = openSync(path, "wx", 0o600);
@@ -148,7 +174,7 @@ function createPidFile(path: string, kernelLocked: boolean): boolean {
     throw error;
   }
   try {
-    writeSync(fd, `${process.pid} ${kernelLocked ? "kernel" : "pid"}\n`);
+    writeSync(fd, `${line}\n`);
   } catch (error) {
     removeQuietly(path);
     throw error;
@@ -159,6 +185,7 @@ function createPidFile(path: string, kernelLocked: boolean): boolean {
 }
 
 interface Holder {
+  line: string;
   pid: number;
   kernelLocked: boolean;
   ageMs: number;
@@ -166,10 +193,11 @@ interface Holder {
 
 function readHolder(path: string): Holder | null {
   try {
-    const [pid, kind] = readFileSync(path, "utf8").trim().split(" ");
+    const line = readFileSync(path, "utf8").trim();
+    const [pid, kind] = line.split(" ");
     // File times are wall-clock times, so their age is too.
     const ageMs = performance.timeOrigin + performance.now() - statSync(path).mtimeMs;
-    return { pid: Number(pid), kernelLocked: kind === "kernel", ageMs };
+    return { line, pid: Number(pid), kernelLocked: kind === "kernel", ageMs };
   } catch {
     return null;
   }

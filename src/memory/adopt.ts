@@ -4,8 +4,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { applyChange, withDirectory } from "./change.ts";
 import { type Directory, INDEX_FILE } from "./directory.ts";
-import { formatIndexLine, parseIndexLine } from "./index-line.ts";
-import { putLine, splitLines } from "./index-text.ts";
+import { parseIndexLine } from "./index-line.ts";
+import type { LineEdit } from "./index-pages.ts";
+import { splitLines } from "./index-text.ts";
 import { hashOf } from "./journal.ts";
 import { parseHeader } from "./memory.ts";
 import { findBytes, readBytes } from "./read.ts";
@@ -43,7 +44,7 @@ export async function adoptMemories(directory: Directory, from: Directory): Prom
             action: "adopt",
             reason: `from ${from.path}`,
             writes,
-            index: { change: (index) => mergeIndex(index, theirs, names, writes) },
+            index: { edits: editsFor(theirs, names, writes) },
           });
     return {
       from: from.path,
@@ -66,21 +67,15 @@ function freeName(directory: Directory, file: string, data: Buffer, taken: Reado
   }
 }
 
-/** Their lines keep their words where the file kept its name; text of their own that is not here yet follows. */
-function mergeIndex(
-  index: string,
-  theirs: string,
-  names: ReadonlyMap<string, string>,
-  writes: ReadonlyMap<string, Buffer>,
-): string {
-  const lines = splitLines(theirs).map((line) => line.trimEnd());
-  let out = index;
-  for (const [file, name] of names) {
+/** Their lines keep their words where the file kept its name; text of their own follows. */
+function editsFor(theirs: string, names: ReadonlyMap<string, string>, writes: ReadonlyMap<string, Buffer>): LineEdit[] {
+  const lines = splitLines(theirs);
+  const puts = [...names].map(([file, name]): LineEdit => {
     const header = parseHeader(name, writes.get(name) as Buffer);
-    const line = file === name ? lines.find((l) => parseIndexLine(l)?.file === file) : undefined;
-    out = putLine(out, header, null, { text: line ?? formatIndexLine(header), after: "" });
-  }
-  const there = new Set(splitLines(out).map((line) => line.trimEnd()));
-  const own = lines.filter((line) => line !== "" && parseIndexLine(line) === null && !there.has(line));
-  return own.length === 0 ? out : `${out}${out === "" || out.endsWith("\n") ? "" : "\n"}${own.join("\n")}\n`;
+    const line = file === name ? lines.find((l) => parseIndexLine(l)?.file === file.normalize("NFC")) : undefined;
+    const restore = line === undefined ? [] : [{ text: `${line.trimEnd()}\n`, at: -1, after: "" }];
+    return { kind: "put", header, previous: null, restore };
+  });
+  const text = lines.filter((line) => line.trim() !== "" && parseIndexLine(line) === null);
+  return [...puts, { kind: "text", lines: text }];
 }

@@ -75,13 +75,22 @@ export function applyChange(directory: Directory, change: Change): IndexSync & {
       committed = true;
       moveAll(directory, change.writes, temporaries);
     });
-    endEntry(directory, entry.id, "done");
+    closeEntry(directory, entry.id, "done");
     return { ...sync, entry };
   } catch (error) {
     for (const path of temporaries.values()) removeQuietly(path);
     // Once files have moved, the next opening finishes the entry; before that, it never happened.
-    if (!committed) endEntry(directory, entry.id, "dropped");
+    if (!committed) closeEntry(directory, entry.id, "dropped");
     throw error;
+  }
+}
+
+/** Without its end the next opening finishes or drops the entry: no reason to call the change failed. */
+function closeEntry(directory: Directory, id: string, end: "done" | "dropped"): void {
+  try {
+    endEntry(directory, id, end);
+  } catch (error) {
+    directory.log((error as Error).message);
   }
 }
 

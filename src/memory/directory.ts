@@ -1,8 +1,8 @@
 /** A directory of memories: where it is, whose it is, and the world around it. Made in open.ts, passed to every verb. */
 
-import { lstatSync, mkdirSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
-import { PRIVATE_MODE, SHARED_MODE } from "../disk/atomic.ts";
+import { PRIVATE_MODE, SHARED_MODE, writeCacheFile } from "../disk/atomic.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import type { AgeLimits } from "./age.ts";
 import type { IndexLimits } from "./index-limits.ts";
@@ -48,27 +48,41 @@ export function prepareDirectory(directory: Directory): void {
   const mode = directory.inRepository ? 0o755 : 0o700;
   try {
     mkdirSync(directory.path, { recursive: true, mode });
-    for (const folder of [statePath(directory), statePath(directory, "tmp"), statePath(directory, "images")]) {
-      if (!statSync(folder, { throwIfNoEntry: false })) mkdirSync(folder, { recursive: true, mode: 0o700 });
+    // One after the other, each checked before anything is made inside it.
+    for (const names of STATE_FOLDERS) {
+      const folder = statePath(directory, ...names);
+      if (!lstatSync(folder, { throwIfNoEntry: false })) makeFolder(folder);
+      checkFolder(directory, names);
     }
+    const ignore = statePath(directory, ".gitignore");
+    if (!lstatSync(ignore, { throwIfNoEntry: false })?.size) writeCacheFile(statePath(directory, "tmp"), ignore, "*\n");
   } catch (error) {
     throw diskError(error, "make the directory", directory.path);
   }
-  checkState(directory);
-  const ignore = statePath(directory, ".gitignore");
-  if (!statSync(ignore, { throwIfNoEntry: false })) writeFileSync(ignore, "*\n", { mode: 0o600 });
 }
+
+const STATE_FOLDERS: readonly (readonly string[])[] = [[], ["tmp"], ["images"]];
 
 /** The directory itself may be a link, by the user's choice; what memdir made inside it may not. */
 export function checkState(directory: Directory): void {
-  const real = realpathSync(directory.path);
-  for (const folder of [[], ["tmp"], ["images"]]) {
-    const path = statePath(directory, ...folder);
-    if (lstatSync(path).isSymbolicLink() || realpathSync(path) !== join(real, ".memdir", ...folder)) {
-      throw new MemdirError(
-        "outside",
-        `${path} is a symbolic link: nothing was written; remove the link and run the command again`,
-      );
-    }
+  for (const names of STATE_FOLDERS) checkFolder(directory, names);
+}
+
+function checkFolder(directory: Directory, names: readonly string[]): void {
+  const path = statePath(directory, ...names);
+  if (lstatSync(path).isDirectory() && realpathSync(path) === join(realpathSync(directory.path), ".memdir", ...names))
+    return;
+  throw new MemdirError(
+    "outside",
+    `${path} is a symbolic link or no directory: nothing was written; remove it and run the command again`,
+  );
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another process made it just now.
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
 }

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
 import { applyChange, withDirectory } from "./change.ts";
 import { type Directory, INDEX_FILE } from "./directory.ts";
-import { recountOverflow, removeFromOverflow } from "./index-sync.ts";
 import { removeLines } from "./index-text.ts";
 import { imagePath, readJournal } from "./journal.ts";
 import { findBytes } from "./read.ts";
@@ -29,20 +28,14 @@ export async function forgetMemory(
     if (!stat) throw new MemdirError("not-found", `${file} is gone already`);
     // A link is not a memory of this directory: only the link goes.
     if (stat.isSymbolicLink()) unlinkSync(path);
-    const line = removeLines(findBytes(directory, INDEX_FILE)?.toString("utf8") ?? "", file).removed;
-    const wasInOverflow = removeFromOverflow(directory, file);
+    const removed = removeLines(findBytes(directory, INDEX_FILE)?.toString("utf8") ?? "", file).removed;
     const applied = applyChange(directory, {
       action: "forget",
       reason: options.reason ?? "",
       writes: new Map(stat.isSymbolicLink() ? [] : [[file, null]]),
-      ...(line ? { lines: { [file]: line } } : {}),
+      ...(removed.length > 0 && !options.purge ? { lines: { [file]: removed } } : {}),
       ...(options.purge ? { purge: true } : {}),
-      index: {
-        change: (index) => {
-          const { text } = removeLines(index, file);
-          return wasInOverflow ? recountOverflow(directory, text) : text;
-        },
-      },
+      index: { edits: [{ kind: "drop", file }] },
     });
     if (options.purge) purgeImages(directory, file);
     return { file, action: "removed", undo: options.purge || stat.isSymbolicLink() ? null : applied.entry.id };

@@ -2,8 +2,9 @@
 
 import { OVERFLOW_FILE } from "./directory.ts";
 import { type IndexLimits, type IndexSize, isOver, measureIndex } from "./index-limits.ts";
-import { formatIndexLine, parseIndexLine } from "./index-line.ts";
-import { splitLines } from "./index-text.ts";
+import { parseIndexLine } from "./index-line.ts";
+import { overflowLink, putOverflowLink } from "./index-pages.ts";
+import { linkedFiles, splitLines } from "./index-text.ts";
 import type { MemoryType } from "./type.ts";
 
 /** What decides the value of a line. */
@@ -44,38 +45,46 @@ export function fitIndex(
   const size = measureIndex(text);
   if (!isOver(size, limits)) return { text, overflow: null, moved: [], stillOver: false };
 
-  const overflowText = readOverflow();
   const lines = splitLines(text);
   const movable = lines
     .map((line, at) => ({ at, line, file: parseIndexLine(line)?.file ?? "" }))
     .filter(({ file }) => file !== "" && file !== OVERFLOW_FILE)
     .flatMap((entry) => {
       const value = tellValue(entry.file, entry.line.trimEnd());
-      return value ? [{ ...entry, rank: rankOf(value, entry.file === saved) }] : [];
+      const isGiant = entry.line.length > limits.maxChars * KEEP_SHARE;
+      return value ? [{ ...entry, rank: isGiant ? [-1, 0, 0] : rankOf(value, entry.file === saved) }] : [];
     })
     .sort((a, b) => compareRanks(a.rank, b.rank));
-
-  const target = {
+  const left = { lines: size.lines + 1, chars: size.chars + overflowLink(99_999).length };
+  const room = {
     maxLines: Math.floor(limits.maxLines * KEEP_SHARE),
     maxChars: Math.floor(limits.maxChars * KEEP_SHARE),
   };
-  const gone = new Set<number>();
-  const left: IndexSize = { ...size };
-  // The link to the overflow page takes a line itself.
-  const link = { lines: 1, chars: 90 };
-  for (const { at, line } of movable) {
-    if (!isOver({ lines: left.lines + link.lines, chars: left.chars + link.chars }, target)) break;
-    gone.add(at);
+  // Where hand-written text fills the index, room cannot be made: then only what must go goes.
+  const moving = takeUntil(movable, left, room) ?? takeUntil(movable, left, limits) ?? movable;
+  if (moving.length === 0) return { text, overflow: null, moved: [], stillOver: true };
+
+  const gone = new Set(moving.map(({ at }) => at));
+  const overflow = addToOverflow(readOverflow(), moving);
+  const kept = lines.filter((_, at) => !gone.has(at)).join("");
+  const next = putOverflowLink(kept, linkedFiles(overflow).size);
+  const moved = moving.map(({ file }) => file);
+  return { text: next, overflow, moved, stillOver: isOver(measureIndex(next), limits) };
+}
+
+/** The first lines that must go for the rest to keep the limits; null if all of them are not enough. */
+function takeUntil<T extends { line: string }>(
+  movable: readonly T[],
+  size: IndexSize,
+  limits: IndexLimits,
+): T[] | null {
+  const left = { ...size };
+  for (const [at, { line }] of movable.entries()) {
+    if (!isOver(left, limits)) return movable.slice(0, at);
     left.lines -= 1;
     left.chars -= line.length;
   }
-  const movedLines = movable.filter(({ at }) => gone.has(at));
-  const moved = movedLines.map(({ file }) => file);
-  const overflow = addToOverflow(overflowText, movedLines);
-  const kept = lines.filter((_, at) => !gone.has(at)).join("");
-  const count = splitLines(overflow).filter((line) => parseIndexLine(line)).length;
-  const next = putOverflowLink(kept, count);
-  return { text: next, overflow, moved, stillOver: isOver(measureIndex(next), limits) };
+  return isOver(left, limits) ? null : [...movable];
 }
 
 function addToOverflow(overflow: string, moved: readonly { line: string; file: string }[]): string {
@@ -86,26 +95,6 @@ function addToOverflow(overflow: string, moved: readonly { line: string; file: s
   const body = kept.join("");
   const gap = body === "" || body.endsWith("\n") ? "" : "\n";
   return body + gap + moved.map(({ line }) => `${line.trimEnd()}\n`).join("");
-}
-
-/** The line that leads to the overflow page; memdir's own, so its number may change. */
-export function putOverflowLink(text: string, count: number): string {
-  const plural = count === 1 ? "y" : "ies";
-  const line = formatIndexLine({
-    file: OVERFLOW_FILE,
-    name: "More memories",
-    description: `${count} further memor${plural}; look here when nothing above fits`,
-  });
-  const lines = splitLines(text);
-  const at = lines.findIndex((l) => parseIndexLine(l)?.file === OVERFLOW_FILE);
-  if (count === 0) return lines.filter((_, i) => i !== at).join("");
-  if (at >= 0) lines[at] = `${line}\n`;
-  else {
-    const last = lines.at(-1);
-    if (last !== undefined && !last.endsWith("\n")) lines[lines.length - 1] = `${last}\n`;
-    lines.push(`${line}\n`);
-  }
-  return lines.join("");
 }
 
 /** Lower goes first: stale project notes, references, other project notes, the user, corrections, pinned, the one just saved. */

@@ -16,46 +16,108 @@ export function formatIndexLine(header: Pick<Header, "file" | "name" | "descript
   return `- [${title || "memory"}](${formatTarget(header.file)})${hook === "" ? "" : ` — ${hook}`}`;
 }
 
-/** One line that cannot open a comment, a code span or a second line. */
+/** One line that opens no code span, HTML tag, comment or escape that could swallow the link. */
 function tame(text: string): string {
-  return text.replace(/\s+/g, " ").trim().replaceAll("`", "'").replaceAll("<!--", "<! --").replaceAll("-->", "-- >");
+  return text
+    .replace(/\s+/g, " ")
+    .trim()
+    .replaceAll("`", "'")
+    .replace(/<(?=[a-z/!?])/gi, "< ")
+    .replaceAll("-->", "-- >");
 }
 
-/** Only what would end or break the link is encoded, so that names stay readable. */
-function formatTarget(file: string): string {
-  return file.replace(/[\s()<>[\]%]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`);
+/** Only what would end or change the link is encoded, so that names stay readable. */
+export function formatTarget(file: string): string {
+  return file.replace(/[\s\p{Cc}()<>[\]%#\\`:~?&*]/gu, (c) => {
+    const encoded = encodeURIComponent(c);
+    return encoded === c ? `%${c.charCodeAt(0).toString(16).toUpperCase()}` : encoded;
+  });
 }
 
-const BULLET = /^\s*(?:[-*+]|\d+[.)])\s+(.*)$/;
-/** `[Title](file.md) — hook`, and with `**[…](…)** (type)` around and behind. */
-const LINK = /^(?:\*\*)?\[((?:\\.|[^\]\\])*)\]\(<?([^()<>]*?(?:\([^()]*\)[^()<>]*?)*)>?\)(?:\*\*)?(.*)$/;
-/** `text [file.md]`. */
-const TRAILING = /^(.*?)\s*\[([^[\]()]+\.md)\]\s*$/;
+const BULLET = /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+/;
 
 /** Reads the formats of all seeds; null for a heading, prose, or a link to something else than a Markdown file here. */
 export function parseIndexLine(line: string): IndexLine | null {
-  const content = BULLET.exec(line.trimEnd())?.[1];
-  if (content === undefined) return null;
-  const link = LINK.exec(content);
-  if (link) {
-    const file = parseTarget(link[2] ?? "");
-    const hook = (link[3] ?? "")
-      .replace(/^\s*\((?:user|feedback|project|reference)\)/, "")
-      .replace(/^\s*[—–:-]+\s*/, "");
-    return file === null ? null : { file, title: link[1] ?? "", hook: hook.trim() };
+  const target = findTarget(line);
+  const file = target ? parseTarget(line.slice(target.start, target.end)) : null;
+  if (!target || file === null) return null;
+  if (!target.isLink) return { file, title: target.title, hook: target.title };
+  const hook = line
+    .slice(target.after)
+    .trim()
+    .replace(/^\*\*/, "")
+    .replace(/^\s*\((?:user|feedback|project|reference)\)/, "")
+    .replace(/^\s*[—–:-]+\s*/, "");
+  return { file, title: target.title, hook: hook.trim() };
+}
+
+/** Where the line's target stands; only for lines that have one. */
+export function targetSpan(line: string): { start: number; end: number; isLink: boolean } {
+  const target = findTarget(line);
+  if (!target) throw new Error("the line has no target");
+  return target;
+}
+
+interface Target {
+  start: number;
+  end: number;
+  /** Where the text behind the link begins. */
+  after: number;
+  isLink: boolean;
+  title: string;
+}
+
+/** `[Title](file.md)` at the start of the item, also in `**…**`; else `[file.md]` at its end. */
+function findTarget(line: string): Target | null {
+  const bullet = BULLET.exec(line)?.[0];
+  if (bullet === undefined) return null;
+  let at = bullet.length;
+  if (line.startsWith("**", at)) at += 2;
+  const title = line[at] === "[" ? closing(line, at, "[", "]") : -1;
+  if (title > 0 && line[title + 1] === "(") {
+    const end = closing(line, title + 1, "(", ")");
+    if (end > 0) return { start: title + 2, end, after: end + 1, isLink: true, title: line.slice(at + 1, title) };
   }
-  const trailing = TRAILING.exec(content);
-  const file = trailing ? parseTarget(trailing[2] ?? "") : null;
-  return file === null ? null : { file, title: trailing?.[1] ?? "", hook: trailing?.[1] ?? "" };
+  const text = line.trimEnd();
+  const open = text.endsWith(".md]") ? text.lastIndexOf("[") : -1;
+  if (open < bullet.length) return null;
+  return {
+    start: open + 1,
+    end: text.length - 1,
+    after: text.length,
+    isLink: false,
+    title: text.slice(bullet.length, open).trim(),
+  };
+}
+
+/** The bracket that closes the one at `open`, with inner pairs and escapes passed over; -1 if there is none. */
+function closing(line: string, open: number, left: string, right: string): number {
+  let depth = 0;
+  for (let i = open; i < line.length; i++) {
+    const c = line[i];
+    if (c === "\\") i++;
+    else if (c === left) depth++;
+    else if (c === right && --depth === 0) return i;
+  }
+  return -1;
 }
 
 function parseTarget(target: string): string | null {
-  let file = target.trim().replace(/^\.\//, "").replace(/#.*$/, "");
+  const bare = target
+    .trim()
+    .replace(/^<(.*)>$/, "$1")
+    .replace(/^\.\//, "")
+    .replace(/#.*$/, "");
+  const elsewhere = /^[a-z][a-z0-9+.-]*:|^[/~\\]|(^|\/)\.\.(\/|$)/i.test(bare);
+  const file = decode(bare);
+  return elsewhere || !file.endsWith(".md") || /(^|\/)\.\.(\/|$)|^\//.test(file) ? null : file.normalize("NFC");
+}
+
+/** A percent sign that encodes nothing is part of the name. */
+function decode(text: string): string {
   try {
-    file = decodeURIComponent(file);
+    return decodeURIComponent(text);
   } catch {
-    // A percent sign that encodes nothing is part of the name.
+    return text;
   }
-  const elsewhere = /^[a-z][a-z0-9+.-]*:|^[/~\\]|(^|\/)\.\.(\/|$)/i.test(file);
-  return elsewhere || !file.endsWith(".md") ? null : file.normalize("NFC");
 }

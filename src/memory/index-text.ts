@@ -1,11 +1,14 @@
 /** MEMORY.md as text: finds, adds, updates and removes single lines; every other byte stays. */
 
-import { formatIndexLine, parseIndexLine } from "./index-line.ts";
+import { formatIndexLine, formatTarget, parseIndexLine, targetSpan } from "./index-line.ts";
 import type { Header } from "./memory.ts";
 
-/** A line that was taken out and the line it stood behind, so that undo can put it back in its place. */
+/** A line that was taken out and where it stood, so that undo can put it back in its place. */
 export interface RemovedLine {
+  /** With its line break, if it had one. */
   text: string;
+  at: number;
+  /** The line before it, without trailing space; null for the first. */
   after: string | null;
 }
 
@@ -24,54 +27,72 @@ export function linkedFiles(text: string): Set<string> {
   return files;
 }
 
+/** Whether a line points to the file. Only lines that can name it are parsed: a page may have thousands. */
+export function hasLine(text: string, file: string): boolean {
+  const mayName = namesFile(file);
+  return mayName(text) && splitLines(text).some((line) => mayName(line) && isLineOf(line, file));
+}
+
 /**
  * Makes the index point to a memory. A line that memdir wrote for `previous` is replaced; one in other words is left as it
- * is, since somebody chose them. `restore` puts a removed line back where it stood.
+ * is, since somebody chose them. `restore` puts removed lines back where they stood.
  */
-export function putLine(text: string, header: Header, previous: Header | null, restore?: RemovedLine): string {
-  const lines = splitLines(text);
-  const file = header.file.normalize("NFC");
-  const line = restore?.text ?? formatIndexLine(header);
+export function putLine(
+  text: string,
+  header: Header,
+  previous: Header | null,
+  restore: readonly RemovedLine[] = [],
+): string {
+  const line = formatIndexLine(header);
   const own = previous ? formatIndexLine(previous) : null;
   let found = false;
-  const kept = lines.filter((existing) => {
-    if (parseIndexLine(existing)?.file !== file) return true;
+  const kept = splitLines(text).filter((existing) => {
+    if (!isLineOf(existing, header.file)) return true;
     const bare = existing.trimEnd();
-    if (bare !== own && bare !== line) {
-      found = true;
-      return true;
-    }
     // Our own line: the first one stays and gets the new words, a second one (from a merge) goes.
-    const first = !found;
+    const again = found && (bare === own || bare === line);
     found = true;
-    return first;
+    return !again;
   });
-  if (!found) return insertLine(kept, line, header, restore);
+  if (!found) return restore.length > 0 ? restoreRemoved(kept, restore) : insertLine(kept, line, header);
   return kept
     .map((existing) => (own !== null && existing.trimEnd() === own ? line + existing.slice(own.length) : existing))
     .join("");
 }
 
-function insertLine(lines: string[], line: string, header: Header, restore?: RemovedLine): string {
-  const eol = lines[0]?.endsWith("\r\n") ? "\r\n" : "\n";
-  const before = restore ? positionAfter(lines, restore.after) : sectionEnd(lines, header.type);
-  const at = before ?? lines.length;
-  const previous = lines[at - 1];
-  if (previous !== undefined && !previous.endsWith("\n")) lines[at - 1] = previous + eol;
-  lines.splice(at, 0, line + eol);
-  return lines.join("");
+function insertLine(lines: string[], line: string, header: Header): string {
+  const at = sectionEnd(lines, header.type) ?? lines.length;
+  return insertAt(lines, at, line + eolOf(lines)).join("");
 }
 
-function positionAfter(lines: readonly string[], after: string | null): number | null {
-  if (after === null) return 0;
-  const at = lines.findIndex((l) => l.trimEnd() === after);
-  return at < 0 ? null : at + 1;
+/** Ends the line before it, if it has no break of its own. */
+function insertAt(lines: string[], at: number, line: string): string[] {
+  const before = lines[at - 1];
+  if (before !== undefined && !before.endsWith("\n")) lines[at - 1] = before + eolOf(lines);
+  lines.splice(at, 0, at < lines.length && !line.endsWith("\n") ? line + eolOf(lines) : line);
+  return lines;
+}
+
+export function eolOf(lines: readonly string[]): string {
+  return lines[0]?.endsWith("\r\n") ? "\r\n" : "\n";
+}
+
+/** Each line at its old number if the line before it is still the same, else behind that line, else at the end. */
+export function restoreRemoved(lines: string[], removed: readonly RemovedLine[]): string {
+  for (const { text, at, after } of removed) {
+    const isBefore = (line: string | undefined) => (line === undefined ? null : line.trimEnd()) === after;
+    const behind = after === null ? 0 : lines.findIndex(isBefore) + 1 || lines.length;
+    insertAt(lines, at <= lines.length && isBefore(lines[at - 1]) ? at : behind, text);
+  }
+  return lines.join("");
 }
 
 /** Behind the last entry under a heading named like the type, for an index that is kept in sections. */
 function sectionEnd(lines: readonly string[], type: string): number | null {
-  const heading = new RegExp(`^#{1,6}\\s+${type}s?\\b`, "i");
-  const start = lines.findIndex((l) => heading.test(l));
+  const named = (pattern: string) => lines.findIndex((l) => new RegExp(pattern, "i").test(l));
+  // "# Project Memory" is the title of the whole, not a section, unless there is nothing better.
+  const exact = named(`^#{1,6}\\s+${type}s?\\s*$`);
+  const start = exact >= 0 ? exact : named(`^#{2,6}\\s+${type}s?\\b`);
   if (start < 0) return null;
   let last = start;
   for (let i = start + 1; i < lines.length && !/^#{1,6}\s/.test(lines[i] as string); i++) {
@@ -81,12 +102,14 @@ function sectionEnd(lines: readonly string[], type: string): number | null {
 }
 
 /** Takes out every line that points to the file. */
-export function removeLines(text: string, file: string): { text: string; removed: RemovedLine | null } {
+export function removeLines(text: string, file: string): { text: string; removed: RemovedLine[] } {
+  const mayName = namesFile(file);
+  if (!mayName(text)) return { text, removed: [] };
   const lines = splitLines(text);
-  let removed: RemovedLine | null = null;
-  const kept = lines.filter((line, i) => {
-    if (parseIndexLine(line)?.file !== file.normalize("NFC")) return true;
-    removed ??= { text: line.trimEnd(), after: i === 0 ? null : (lines[i - 1] as string).trimEnd() };
+  const removed: RemovedLine[] = [];
+  const kept = lines.filter((line, at) => {
+    if (!mayName(line) || !isLineOf(line, file)) return true;
+    removed.push({ text: line, at, after: at === 0 ? null : (lines[at - 1] as string).trimEnd() });
     return false;
   });
   return { text: kept.join(""), removed };
@@ -94,16 +117,23 @@ export function removeLines(text: string, file: string): { text: string; removed
 
 /** Points every line of one file to another; its words stay unless memdir wrote them. */
 export function moveLine(text: string, previous: Header, next: Header): string {
-  const target = formatIndexLine({ ...next, name: "x", description: "" }).slice("- [x](".length, -1);
   const old = formatIndexLine(previous);
   return splitLines(text)
     .map((line) => {
-      const parsed = parseIndexLine(line);
-      if (parsed?.file !== previous.file.normalize("NFC")) return line;
+      if (!isLineOf(line, previous.file)) return line;
       if (line.trimEnd() === old) return formatIndexLine(next) + line.slice(old.length);
-      return line.replace(/\]\([^)]*\)|\[[^[\]]+\.md\](?=\s*$)/, (m) =>
-        m.startsWith("](") ? `](${target})` : `[${next.file}]`,
-      );
+      const { start, end, isLink } = targetSpan(line);
+      return line.slice(0, start) + (isLink ? formatTarget(next.file) : next.file) + line.slice(end);
     })
     .join("");
+}
+
+function isLineOf(line: string, file: string): boolean {
+  return parseIndexLine(line)?.file === file.normalize("NFC");
+}
+
+/** A cheap test that is never wrong when it says no. */
+function namesFile(file: string): (text: string) => boolean {
+  const isPlain = /^[\w./-]+$/.test(file);
+  return (text) => !isPlain || text.includes(file) || text.includes("%");
 }

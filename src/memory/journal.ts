@@ -3,9 +3,9 @@
  * an end line follows it; a last intent without an end belongs to a writer that died.
  */
 
-import { createHash } from "node:crypto";
 import {
   closeSync,
+  constants,
   existsSync,
   fstatSync,
   fsyncSync,
@@ -30,7 +30,7 @@ export interface Entry {
   reason: string;
   files: FileChange[];
   /** Index lines that the change took out, by file, for undo. */
-  lines?: Record<string, RemovedLine>;
+  lines?: Record<string, readonly RemovedLine[]>;
   /** The entry that an undo took back. */
   undoes?: string;
   /** The before-images were removed on the user's word: it cannot be undone. */
@@ -49,11 +49,16 @@ interface End {
   end: "done" | "dropped";
 }
 
+/** A link in the journal's place would lead the writing elsewhere; a fifo would hold it up for ever. */
+const SAFE = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+const APPEND = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | SAFE;
+const READ = constants.O_RDONLY | SAFE;
+
 /** More than any line of ours: an intent and its end are always found in the tail. */
 const TAIL_BYTES = 64 * 1024;
 
 export function hashOf(data: string | Uint8Array): string {
-  return createHash("sha256").update(data).digest("hex");
+  return process.getBuiltinModule("node:crypto").createHash("sha256").update(data).digest("hex");
 }
 
 /** Writes the before-images and the intent line; both are on disk when this returns. The lock must be held. */
@@ -119,7 +124,7 @@ function append(directory: Directory, line: Entry | End, flush: boolean): void {
   const path = journalPath(directory);
   let fd: number | undefined;
   try {
-    fd = openSync(path, "a+", 0o600);
+    fd = openSync(path, APPEND, 0o600);
     const size = fstatSync(fd).size;
     const last = Buffer.alloc(1);
     // A torn last line (power cut, full disk) must not swallow this one.
@@ -168,7 +173,7 @@ function readTail(directory: Directory): { lastId: string; unfinished: Entry | n
 function tailText(directory: Directory): string {
   let fd: number;
   try {
-    fd = openSync(journalPath(directory), "r");
+    fd = openSync(journalPath(directory), READ);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
     throw diskError(error, "read the journal", journalPath(directory));

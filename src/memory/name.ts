@@ -1,6 +1,5 @@
 /** Names of memories and the file names made from them. */
 
-import { createHash } from "node:crypto";
 import { MemdirError } from "../errors.ts";
 import type { MemoryType } from "./type.ts";
 
@@ -39,7 +38,9 @@ export function slugify(name: string): string {
     .normalize("NFC")
     .replace(/[^\p{L}\p{N}\p{M}]+/gu, "_");
   const slug = [...words.replace(/^_+|_+$/g, "")].slice(0, MAX_SLUG_LENGTH).join("").replace(/_+$/, "");
-  return slug === "" ? `memory_${createHash("sha256").update(name).digest("hex").slice(0, 8)}` : slug;
+  return slug === ""
+    ? `memory_${process.getBuiltinModule("node:crypto").createHash("sha256").update(name).digest("hex").slice(0, 8)}`
+    : slug;
 }
 
 /** `{type}_{slug}.md`, with a number from the second one on. The type in front keeps clear of reserved names like `con.md`. */

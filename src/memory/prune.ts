@@ -1,10 +1,10 @@
 /** Forgetting old memories at one stroke, on the user's explicit word: one journal entry that undo takes back. */
 
 import { applyChange, withDirectory } from "./change.ts";
-import type { Directory } from "./directory.ts";
-import { recountOverflow, removeFromOverflow } from "./index-sync.ts";
+import { type Directory, INDEX_FILE } from "./directory.ts";
 import { removeLines } from "./index-text.ts";
 import { listMemories, type Row } from "./list.ts";
+import { findBytes } from "./read.ts";
 import type { MemoryType } from "./type.ts";
 
 export interface PruneRequest {
@@ -32,18 +32,14 @@ export async function pruneMemories(directory: Directory, request: PruneRequest)
   if (request.dryRun || memories.length === 0) return { memories, undo: null };
   return withDirectory(directory, () => {
     const files = memories.map((row) => row.file);
-    for (const file of files) removeFromOverflow(directory, file);
+    const index = findBytes(directory, INDEX_FILE)?.toString("utf8") ?? "";
+    const lines = Object.fromEntries(files.map((file) => [file, removeLines(index, file).removed]));
     const applied = applyChange(directory, {
       action: "prune",
       reason: `${request.type} memories older than ${request.olderThanDays} days`,
       writes: new Map(files.map((file) => [file, null])),
-      index: {
-        change: (index) =>
-          recountOverflow(
-            directory,
-            files.reduce((text, file) => removeLines(text, file).text, index),
-          ),
-      },
+      lines,
+      index: { edits: files.map((file) => ({ kind: "drop", file })) },
     });
     return { memories, undo: applied.entry.id };
   });

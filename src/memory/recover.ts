@@ -1,13 +1,16 @@
 /** Mends what a killed writer left: an unfinished journal entry, an index without its line, temporary files. */
 
-import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
+import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { moveInto, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { resolveInside } from "../disk/fence.ts";
 import { type Directory, fileMode, INDEX_FILE, statePath } from "./directory.ts";
-import { parseIndexLine } from "./index-line.ts";
-import { readBase, removeFromOverflow, syncIndex } from "./index-sync.ts";
-import { putLine, removeLines, splitLines } from "./index-text.ts";
+import { indexPath, readBase } from "./index-base.ts";
+import { readText } from "./index-file.ts";
+import { formatIndexLine, parseIndexLine } from "./index-line.ts";
+import type { LineEdit } from "./index-pages.ts";
+import { lostLines, syncIndex } from "./index-sync.ts";
+import { splitLines } from "./index-text.ts";
 import { type Entry, endEntry, type FileChange, findUnfinished, hashOf, readImage } from "./journal.ts";
 import { parseHeader } from "./memory.ts";
 import { findBytes, readHeader } from "./read.ts";
@@ -17,10 +20,7 @@ const TEMPORARY_MS = 60_000;
 
 /** Cheap: is there anything that `recover` would do? Asked at every opening, without the lock. */
 export function needsRecovery(directory: Directory): boolean {
-  return (
-    existsSync(statePath(directory)) &&
-    (findUnfinished(directory) !== null || indexLostLines(directory) || leftovers(directory).length > 0)
-  );
+  return findUnfinished(directory) !== null || indexLostLines(directory) || leftovers(directory).length > 0;
 }
 
 /** The lock must be held. */
@@ -28,7 +28,7 @@ export function recover(directory: Directory): void {
   const unfinished = findUnfinished(directory);
   if (unfinished) finish(directory, unfinished);
   sweep(directory);
-  if (indexLostLines(directory)) syncIndex(directory, { change: (text) => text });
+  if (indexLostLines(directory)) syncIndex(directory, { edits: [], mend: true });
 }
 
 /** Every file of an entry is either moved or not; the hashes tell. All moved: the index follows. Some: they are moved back. */
@@ -38,11 +38,8 @@ function finish(directory: Directory, entry: Entry): void {
   if (happened.length > 0)
     directory.log(`${complete ? "finishing" : "taking back"} the interrupted ${entry.action} ${entry.id}`);
   if (!complete) for (const change of happened) moveBack(directory, change);
-  for (const { file } of happened) if (!isFile(directory, file)) removeFromOverflow(directory, file);
   if (happened.length > 0)
-    syncIndex(directory, {
-      change: (text) => happened.reduce((out, change) => followFile(directory, out, change), text),
-    });
+    syncIndex(directory, { edits: happened.map((change) => editFor(directory, change)), mend: true });
   endEntry(directory, entry.id, complete && happened.length > 0 ? "done" : "dropped");
 }
 
@@ -55,10 +52,16 @@ function moveBack(directory: Directory, { file, before, after }: FileChange): vo
   else if (image) moveInto(writeTemporary(statePath(directory, "tmp"), image, fileMode(directory)), path);
 }
 
-function followFile(directory: Directory, index: string, { file, before }: FileChange): string {
-  if (!isFile(directory, file)) return removeLines(index, file).text;
+function editFor(directory: Directory, { file, before }: FileChange): LineEdit {
+  if (!isFile(directory, file)) return { kind: "drop", file };
   const image = before === null ? null : readImage(directory, before);
-  return putLine(index, readHeader(directory, file), image ? parseHeader(file, image) : null);
+  // Looked for on the overflow page too: it may have been written before the writer died.
+  return {
+    kind: "put",
+    header: readHeader(directory, file),
+    previous: image ? parseHeader(file, image) : null,
+    restore: [],
+  };
 }
 
 function currentHash(directory: Directory, file: string): string | null {
@@ -70,22 +73,10 @@ function isFile(directory: Directory, file: string): boolean {
   return lstatSync(join(directory.path, file), { throwIfNoEntry: false })?.isFile() === true;
 }
 
-/** A line of ours whose memory exists is gone from MEMORY.md: an editor wrote an older text over it. */
+/** An editor wrote an older text over lines of ours. */
 function indexLostLines(directory: Directory): boolean {
-  const base = readBase(directory).text;
-  if (base === null) return false;
-  let current: string;
-  try {
-    current = readFileSync(join(directory.path, INDEX_FILE), "utf8");
-  } catch {
-    return false;
-  }
-  if (current === base) return false;
-  const linked = new Set(splitLines(current).map((line) => parseIndexLine(line)?.file));
-  return splitLines(base).some((line) => {
-    const file = parseIndexLine(line)?.file;
-    return file !== undefined && !linked.has(file) && existsSync(join(directory.path, file));
-  });
+  if (!isFile(directory, INDEX_FILE)) return false;
+  return lostLines(directory, readText(indexPath(directory)) ?? "");
 }
 
 function sweep(directory: Directory): void {
@@ -106,34 +97,33 @@ function leftovers(directory: Directory): string[] {
   }
   return names.filter((name) => {
     const pid = Number(/^[a-z]+-(\d+)-/.exec(name)?.[1]);
-    if (pid === process.pid) return false;
-    if (Number.isInteger(pid) && !isAlive(pid)) return true;
     const stat = lstatSync(statePath(directory, "tmp", name), { throwIfNoEntry: false });
+    // In a container the next writer often has the number of the dead one; its own files are younger than itself.
+    if (pid === process.pid) return stat !== undefined && stat.mtimeMs < performance.timeOrigin;
+    if (Number.isInteger(pid) && !isAlive(pid)) return true;
     return stat !== undefined && directory.now().getTime() - stat.mtimeMs > TEMPORARY_MS;
   });
 }
 
-/** A writer killed between swapping and looking leaves another program's index here: its hand-written lines go back. */
+/** A writer killed between swapping and looking leaves another program's index here: what was worded by hand goes back. */
 function rescueLines(directory: Directory, path: string): void {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch {
-    return;
-  }
-  const known = new Set(splitLines(readBase(directory).text ?? "").map((line) => line.trimEnd()));
-  const own = splitLines(text).filter(
-    (line) => line.trim() !== "" && !known.has(line.trimEnd()) && parseIndexLine(line) === null,
+  const theirs = readText(path) ?? "";
+  const { text, retired } = readBase(directory);
+  const current = readText(indexPath(directory)) ?? "";
+  const known = new Set(
+    [...splitLines(text ?? ""), ...splitLines(current)].map((line) => line.trimEnd()).concat(retired),
   );
-  if (own.length === 0) return;
-  syncIndex(directory, {
-    change: (current) => {
-      const there = new Set(splitLines(current).map((line) => line.trimEnd()));
-      const missing = own.map((line) => line.trimEnd()).filter((line) => !there.has(line));
-      const gap = current === "" || current.endsWith("\n") ? "" : "\n";
-      return missing.length === 0 ? current : `${current}${gap}${missing.join("\n")}\n`;
-    },
+  const edits = splitLines(theirs).flatMap((line): LineEdit[] => {
+    const bare = line.trimEnd();
+    if (bare === "" || known.has(bare)) return [];
+    const file = parseIndexLine(line)?.file;
+    if (file === undefined) return [{ kind: "text", lines: [bare] }];
+    if (!isFile(directory, file)) return [];
+    const header = readHeader(directory, file);
+    const isOwn = bare === formatIndexLine(header);
+    return isOwn ? [] : [{ kind: "reword", header, line: bare }];
   });
+  if (edits.length > 0) syncIndex(directory, { edits });
 }
 
 function isAlive(pid: number): boolean {

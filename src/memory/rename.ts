@@ -8,8 +8,6 @@ import { editFields } from "../text/frontmatter-edit.ts";
 import { findSecrets } from "../text/secrets.ts";
 import { applyChange, withDirectory } from "./change.ts";
 import type { Directory } from "./directory.ts";
-import { readOverflow, writeOverflow } from "./index-sync.ts";
-import { moveLine } from "./index-text.ts";
 import { parseMemory } from "./memory.ts";
 import { cleanName, fileNameFor, sameName } from "./name.ts";
 import { readBytes, refuseBroken } from "./read.ts";
@@ -41,14 +39,17 @@ export async function renameMemory(directory: Directory, file: string, newName: 
     const next = parseMemory(target, renamed);
     const writes = new Map<string, Uint8Array | null>([[target, Buffer.from(renamed)]]);
     if (target !== file) writes.set(file, null);
-    const overflow = readOverflow(directory);
-    const moved = moveLine(overflow, memory, next);
-    if (moved !== overflow) writeOverflow(directory, moved);
     const applied = applyChange(directory, {
       action: "rename",
       reason: "",
       writes,
-      index: { saved: target, change: (index) => moveLine(index, memory, next) },
+      index: {
+        saved: next,
+        edits: [
+          { kind: "move", from: memory, to: next },
+          { kind: "put", header: next, previous: next },
+        ],
+      },
     });
     return {
       file: target,

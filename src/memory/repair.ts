@@ -1,14 +1,18 @@
 /** At every opening: mends what a killed writer or a stale editor left, if there is anything and nobody is writing. */
 
+import { existsSync } from "node:fs";
 import { tryLock } from "../disk/lock.ts";
 import { loadNative } from "../disk/native.ts";
-import { type Directory, statePath } from "./directory.ts";
+import { checkState, type Directory, statePath } from "./directory.ts";
 import { needsRecovery, recover } from "./recover.ts";
 
 /** Never throws and never waits: whoever holds the lock does the same first, and reading works without it. */
 export function repairDirectory(directory: Directory): void {
   if (directory.readOnly) return;
   try {
+    if (!existsSync(statePath(directory))) return;
+    // Before anything is read or swept there: a link may lead to somebody else's files.
+    checkState(directory);
     if (!needsRecovery(directory)) return;
     const lock = tryLock(statePath(directory, "lock"), loadNative());
     if (!lock) return;

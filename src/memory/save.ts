@@ -10,8 +10,6 @@ import { findSecrets, redactSecrets } from "../text/secrets.ts";
 import { applyChange, withDirectory } from "./change.ts";
 import type { Directory } from "./directory.ts";
 import { formatIndexLine } from "./index-line.ts";
-import { recountOverflow, removeFromOverflow } from "./index-sync.ts";
-import { putLine } from "./index-text.ts";
 import type { Action } from "./journal.ts";
 import { formatSource, type Header, parseMemory, type Source } from "./memory.ts";
 import { cleanName, fileNameFor, oneLine, otherFileNames, sameName } from "./name.ts";
@@ -81,14 +79,10 @@ export function writeMemory(
   if (before === text) return { file, path, action: "unchanged", notices: [], undo: null };
   const header: Header = parseMemory(file, text);
   const previous = before === null ? null : parseMemory(file, before);
-  const promoted = previous !== null && removeFromOverflow(directory, file);
   const applied = applyChange(directory, {
     ...entry,
     writes: new Map([[file, Buffer.from(text)]]),
-    index: {
-      saved: file,
-      change: (index) => putLine(promoted ? recountOverflow(directory, index) : index, header, previous),
-    },
+    index: { saved: header, edits: [{ kind: "put", header, previous }] },
   });
   const notices = [...applied.notices, ...lineNotices(directory, header)];
   return { file, path, action: before === null ? "created" : "updated", notices, undo: applied.entry.id };

@@ -2,11 +2,11 @@
 
 import { MemdirError } from "../errors.ts";
 import { applyChange, withDirectory } from "./change.ts";
-import type { Directory } from "./directory.ts";
-import { recountOverflow, removeFromOverflow } from "./index-sync.ts";
-import { putLine, removeLines } from "./index-text.ts";
+import { type Directory, INDEX_FILE } from "./directory.ts";
+import type { LineEdit } from "./index-pages.ts";
+import { removeLines } from "./index-text.ts";
 import { type Entry, hashOf, lastUndoable, readImage, readJournal } from "./journal.ts";
-import { parseHeader } from "./memory.ts";
+import { type Header, parseHeader } from "./memory.ts";
 import { findBytes } from "./read.ts";
 
 export interface UndoResult {
@@ -31,20 +31,14 @@ export async function undoEntry(directory: Directory, id?: string): Promise<Undo
       next: data ? parseHeader(file, data.toString("utf8")) : null,
       previous: currentHeader(directory, file),
     }));
-    const dropped = headers.filter(({ next, file }) => next === null && removeFromOverflow(directory, file)).length > 0;
+    const lines = removedLines(directory, headers);
     const applied = applyChange(directory, {
       action: "undo",
       reason: `undo of ${entry.action} ${entry.id}`,
       undoes: entry.id,
       writes,
-      index: {
-        change: (index) =>
-          headers.reduce(
-            (text, { file, next, previous }) =>
-              next ? putLine(text, next, previous, entry.lines?.[file]) : removeLines(text, file).text,
-            dropped ? recountOverflow(directory, index) : index,
-          ),
-      },
+      ...(lines ? { lines } : {}),
+      index: { edits: headers.map((change) => editFor(change, entry)) },
     });
     return {
       undone: entry.id,
@@ -54,6 +48,24 @@ export async function undoEntry(directory: Directory, id?: string): Promise<Undo
       notices: applied.notices,
     };
   });
+}
+
+interface Restored {
+  file: string;
+  next: Header | null;
+  previous: Header | null;
+}
+
+function editFor({ file, next, previous }: Restored, entry: Entry): LineEdit {
+  if (next === null) return { kind: "drop", file };
+  return { kind: "put", header: next, previous, restore: entry.lines?.[file] ?? [] };
+}
+
+/** The undo of this undo puts these back. */
+function removedLines(directory: Directory, headers: readonly Restored[]): Entry["lines"] {
+  const index = findBytes(directory, INDEX_FILE)?.toString("utf8") ?? "";
+  const gone = headers.filter(({ next }) => next === null);
+  return Object.fromEntries(gone.map(({ file }) => [file, removeLines(index, file).removed]));
 }
 
 function findEntry(entries: readonly Entry[], id: string | undefined): Entry {

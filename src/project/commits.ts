@@ -1,13 +1,13 @@
 /** When the files of a directory were last committed: their age where a checkout has reset every file time. */
 
-import { execFile } from "node:child_process";
-
 /** Paths below `dir` with the time of their last commit; empty outside git, or when git takes too long. */
 export async function lastCommitTimes(dir: string): Promise<Map<string, number>> {
   const args = ["-C", dir, "log", "--format=%x00%ct", "--name-only", "--relative", "--no-renames", "-z", "--", "."];
   const options = { timeout: 3000, maxBuffer: 64 << 20, windowsHide: true };
   const output = await new Promise<string>((done) => {
-    execFile("git", args, options, (error, stdout) => done(error ? "" : stdout));
+    process
+      .getBuiltinModule("node:child_process")
+      .execFile("git", args, options, (error, stdout) => done(error ? "" : stdout));
   });
   const times = new Map<string, number>();
   let time = 0;

@@ -3,7 +3,7 @@
 import path from "node:path";
 import type { Config } from "../config.ts";
 import { realPath } from "../disk/real-path.ts";
-import { countMemories } from "./memory-count.ts";
+import { countMemories, listEntries } from "./memory-count.ts";
 import type { Project } from "./root.ts";
 import { separatorSlug, sha256Key, slugOf } from "./slug.ts";
 
@@ -51,9 +51,12 @@ function candidatesOf(config: Config, project: Project): OlderDirectory[] {
     flat(slugOf(root)),
     nested("worktree-slug", projects, slugOf(worktreeRoot ?? root)),
     nested("cwd-slug", projects, slugOf(cwd)),
-    nested("sha256-16", projects, sha256Key(root)),
-    nested("sha256-16", projects, sha256Key(cwd)),
-    nested("mini-claude", mini, sha256Key(root)),
-    nested("mini-claude", mini, sha256Key(cwd)),
+    ...(hasHashes(projects) ? [root, cwd].map((at) => nested("sha256-16", projects, sha256Key(at))) : []),
+    ...(hasHashes(mini) ? [root, cwd].map((at) => nested("mini-claude", mini, sha256Key(at))) : []),
   ];
+}
+
+/** Hashing needs a module that is slow to load: only where a folder has such a name. */
+function hasHashes(projects: string): boolean {
+  return listEntries(projects).some((entry) => /^[0-9a-f]{16}$/.test(entry.name));
 }

@@ -13,6 +13,7 @@ export function stripFrontmatter(text: string): string {
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 const COMMENT = /^ {0,3}<!--/;
+const LIST_ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)]) +/;
 const RAW_HTML = /^ {0,3}<(script|pre|style|textarea)\b/i;
 const HTML_BLOCK = /^ {0,3}<\/?[a-z][a-z0-9-]*(\s|\/?>|$)/i;
 
@@ -26,10 +27,21 @@ export function stripBlockComments(text: string): string {
   let out = "";
   let at = 0;
   let removed = false;
+  // How deep a line must be to belong to the list item above it.
+  let item = Number.POSITIVE_INFINITY;
   while (at < source.length) {
     const end = lineEnd(source, at);
     const line = source.slice(at, end);
-    const comment = COMMENT.test(line) ? commentSpan(source, at) : null;
+    const indent = line.length - line.trimStart().length;
+    if (LIST_ITEM.test(line)) item = LIST_ITEM.exec(line)?.[0].length ?? item;
+    else if (line.trim() !== "" && indent < item) item = Number.POSITIVE_INFINITY;
+    const starts = COMMENT.test(line) && indent < item;
+    // Nothing below closes a comment: looking again for each of them would take the square of the text.
+    if (starts && !source.includes("-->", at)) {
+      out += source.slice(at);
+      break;
+    }
+    const comment = starts ? commentSpan(source, at) : null;
     if (comment) {
       removed = true;
       out += comment.rest;

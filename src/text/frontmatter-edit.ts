@@ -26,7 +26,10 @@ export function editFields(text: string, changes: Record<string, string | readon
 }
 
 function editField(document: Document, key: string, value: string | readonly string[] | null): string {
-  const { text, eol } = document;
+  const { text } = document;
+  // A text without frontmatter gets none.
+  if (!document.hasFrontmatter) return text;
+  const eol = text.startsWith("\r\n", text.indexOf("\n") - 1) ? "\r\n" : "\n";
   const field = findField(document.fields, [key]) ?? findField(document.fields, ["metadata", key]);
   if (field) {
     if (value === null) return text.slice(0, field.start) + text.slice(field.end);
@@ -48,16 +51,16 @@ const TOP_LEVEL: ReadonlySet<string> = new Set(["name", "description"]);
 /** Replaces the body and keeps the blank lines around it. */
 export function editBody(text: string, body: string): string {
   const document = parseDocument(text);
-  const next = body.trim().replaceAll("\r\n", "\n").replaceAll("\n", document.eol);
+  const lines = body.trim().replaceAll("\r\n", "\n");
   const region = text.slice(document.bodyStart);
-  if (region.trim() === next) return text;
-  if (region.trim() === "") {
-    const gap = document.hasFrontmatter ? document.eol : "";
-    return text.slice(0, document.bodyStart) + gap + next + document.eol;
-  }
-  const lead = region.length - region.trimStart().length;
-  const tail = region.slice(region.trimEnd().length);
-  return text.slice(0, document.bodyStart) + region.slice(0, lead) + next + tail;
+  if (region.trim().replaceAll("\r\n", "\n") === lines) return text;
+  const next = lines.replaceAll("\n", document.eol);
+  const blank = region.trim() === "";
+  let lead = blank ? "" : region.slice(0, region.length - region.trimStart().length);
+  // After the frontmatter a blank line; without one, a first line `---` would become its beginning.
+  if (lead === "" && (document.hasFrontmatter ? blank : lines.split("\n", 1)[0]?.trim() === "---")) lead = document.eol;
+  const tail = blank ? document.eol : region.slice(region.trimEnd().length);
+  return text.slice(0, document.bodyStart) + lead + next + tail;
 }
 
 function sameValue(a: FieldValue, b: string | readonly string[]): boolean {
@@ -73,7 +76,9 @@ function formatField(
   comment = "",
 ): string {
   const pad = " ".repeat(indent);
-  if (typeof value === "string") return `${pad}${key}: ${formatScalar(value)}${comment}${eol}`;
+  // Behind a plain value the comment would be read as a part of it.
+  if (typeof value === "string")
+    return `${pad}${key}: ${comment === "" ? formatScalar(value) : quote(value)}${comment}${eol}`;
   return `${pad}${key}:${comment}${eol}${value.map((item) => `${pad}  - ${formatScalar(item)}${eol}`).join("")}`;
 }
 
@@ -87,16 +92,17 @@ const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 function isPlain(value: string): boolean {
   // Claude Code writes its timestamps unquoted.
   if (TIMESTAMP.test(value)) return true;
-  if (!/^[\p{L}\p{N}_(/.]/u.test(value) || value !== value.trim()) return false;
-  if (/[\p{Cc}\u2028\u2029\ufeff]|: | #|:$/u.test(value) || !value.isWellFormed()) return false;
+  if (!/^([\p{L}\p{N}_(/]|\.[\p{L}/])/u.test(value) || value !== value.trim()) return false;
+  if (/[\p{Cc}\u2028\u2029\ufeff\ufffe\uffff]|: | #|:$|---(\s|$)/u.test(value) || !value.isWellFormed()) return false;
   if (/^(true|false|null|yes|no|on|off|y|n|nan|inf)$/i.test(value)) return false;
   // Anything that starts like a number, date or special float may be taken for one.
   return !/^[-+.]?[0-9]/.test(value) && !/^\.(inf|nan)$/i.test(value) && !/^(---|\.\.\.)/.test(value);
 }
 
+/** Escapes what strict YAML readers refuse, and a `---` that Claude Code would take for the end of the frontmatter. */
 function quote(value: string): string {
   return JSON.stringify(value).replace(
-    /[\x7f-\x9f\u2028\u2029\ufeff]/g,
+    /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|-(?=--\s)/g,
     (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }

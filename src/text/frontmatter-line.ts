@@ -45,3 +45,8 @@ export function keyEnd(line: string): number {
   }
   return line.indexOf(":");
 }
+
+export function unquoteKey(key: string): string {
+  const quote = key[0];
+  return (quote === '"' || quote === "'") && key.length > 1 && key.endsWith(quote) ? key.slice(1, -1) : key;
+}

@@ -1,7 +1,7 @@
 /** Values of frontmatter fields: plain, quoted, bracketed, listed, nested and block texts, each with where it ends. */
 
 import type { Field, FieldValue, Line } from "./frontmatter-line.ts";
-import { indentOf, isBlankOrComment, keyEnd } from "./frontmatter-line.ts";
+import { indentOf, isBlankOrComment, keyEnd, unquoteKey } from "./frontmatter-line.ts";
 
 export interface ReadValue {
   value: FieldValue;
@@ -26,7 +26,10 @@ export function readValue(
 ): ReadValue {
   const rest = (lines[at] as Line).text.slice(column).trim();
   const next = at + 1;
-  if (rest === "" || rest.startsWith("#")) return readBelow(lines, next, to, indent, parseMap);
+  if (rest === "" || rest.startsWith("#")) {
+    const below = readBelow(lines, next, to, indent, parseMap);
+    return rest === "" ? below : { ...below, comment: ` ${rest}` };
+  }
   if (/^[|>][-+0-9]*(\s+#.*)?$/.test(rest)) return readBlock(lines, next, to, indent, rest);
   if (rest[0] === '"' || rest[0] === "'") return readQuoted(lines, at, to, rest);
   if (rest[0] === "[" || rest[0] === "{") return readFlow(lines, at, to, indent, rest);
@@ -52,10 +55,16 @@ function readPlain(lines: readonly Line[], from: number, to: number, indent: num
 
 function readBlock(lines: readonly Line[], from: number, to: number, indent: number, marker: string): ReadValue {
   const taken: string[] = [];
+  let depth = Number.POSITIVE_INFINITY;
   let next = from;
   while (next < to) {
     const text = (lines[next] as Line).text;
-    if (text.trim() !== "" && indentOf(text) <= indent) break;
+    if (text.trim() !== "") {
+      // The first line says how deep the text is; a comment that is less deep ends it, as in YAML.
+      const isComment = text.trim().startsWith("#") && taken.length > 0 && indentOf(text) < depth;
+      if (indentOf(text) <= indent || isComment) break;
+      depth = Math.min(depth, indentOf(text));
+    }
     taken.push(text);
     next++;
   }
@@ -63,8 +72,7 @@ function readBlock(lines: readonly Line[], from: number, to: number, indent: num
     taken.pop();
     next--;
   }
-  const depth = Math.min(...taken.filter((t) => t.trim() !== "").map(indentOf));
-  const texts = taken.map((t) => t.slice(Number.isFinite(depth) ? depth : 0));
+  const texts = taken.map((text) => text.slice(depth));
   const value = marker.startsWith("|") ? texts.join("\n") : fold(texts);
   return scalar(value, "block", next);
 }
@@ -103,15 +111,24 @@ function readBelow(lines: readonly Line[], from: number, to: number, indent: num
     }
     end++;
   }
-  if (keyEnd(line.text) < 0) {
+  if (!isMapLine(line.text)) {
+    const text = line.text.trim();
+    if (text[0] === '"' || text[0] === "'") return readQuoted(lines, first, to, text);
     const texts = lines.slice(first, last + 1).map((l) => l.text.trim());
     return scalar(fold(texts), "plain", last + 1);
   }
   const problems: string[] = [];
-  const fields = parseMap(lines, first, last + 1, problems);
+  const fields = parseMap(lines, first, end, problems);
+  // A last line that looks like a comment may belong to a quoted or block text.
+  while (last + 1 < end && (lines[last + 1] as Line).start < (fields.at(-1)?.end ?? 0)) last++;
   const value = Object.fromEntries(fields.map((f) => [f.key, f.value]));
   const read: ReadValue = { value, style: "map", comment: "", fields, next: last + 1 };
   return problems.length > 0 ? { ...read, problem: problems.join("; ") } : read;
+}
+
+/** Texts below their key may hold addresses and times: only a colon before white space makes a map, as in YAML. */
+function isMapLine(line: string): boolean {
+  return /^\s*["']/.test(line) ? keyEnd(line) >= 0 : /:(\s|$)/.test(line);
 }
 
 function readList(lines: readonly Line[], from: number, to: number, depth: number): ReadValue {
@@ -139,42 +156,55 @@ function readList(lines: readonly Line[], from: number, to: number, depth: numbe
 
 function readItem(text: string): { value: string; problem?: string } {
   if (text[0] !== '"' && text[0] !== "'") return { value: text };
-  const close = closingQuote(text, 0);
+  const close = closingQuote(text, text[0], 1);
   if (close < 0) return { value: text, problem: "a quote is never closed" };
   return { value: decodeQuoted(text.slice(0, close + 1)) };
 }
 
 function readQuoted(lines: readonly Line[], at: number, to: number, first: string): ReadValue {
-  let text = first;
+  const quote = first[0] as string;
+  // Each line is looked at once: a quote that is never closed must not cost the square of the text.
+  const pieces: string[] = [];
+  let piece = first.slice(1);
+  let breaks = 0;
   let next = at + 1;
-  let close = closingQuote(text, 0);
+  let close = closingQuote(piece, quote, 0);
   while (close < 0 && next < to) {
-    const more = (lines[next] as Line).text.trim();
-    text =
-      text.endsWith("\\") && first[0] === '"' ? text.slice(0, -1) + more : `${text}${more === "" ? "\n" : ` ${more}`}`;
-    close = closingQuote(text, 0);
-    next++;
+    const more = (lines[next++] as Line).text.trim();
+    if (more === "" && next < to) breaks++;
+    else {
+      const joined = quote === '"' && /(?<!\\)(\\\\)*\\$/.test(piece);
+      pieces.push(joined ? piece.slice(0, -1) : piece, breaks > 0 ? "\n".repeat(breaks) : joined ? "" : " ");
+      piece = more;
+      breaks = 0;
+      close = closingQuote(piece, quote, 0);
+    }
   }
   if (close < 0) return scalar(first, "plain", at + 1, "a quote is never closed");
-  const tail = text.slice(close + 1);
+  const tail = piece.slice(close + 1);
   if (tail.trim() !== "" && !/^\s+#/.test(tail)) {
     return scalar(first, "plain", at + 1, "there is text after the closing quote");
   }
-  const read = scalar(decodeQuoted(text.slice(0, close + 1)), "quoted", next);
+  const inner = pieces.join("") + piece.slice(0, close);
+  const read = scalar(decodeQuoted(quote + inner + quote), "quoted", next);
   return { ...read, comment: tail.trimEnd() };
 }
 
 function readFlow(lines: readonly Line[], at: number, to: number, indent: number, first: string): ReadValue {
-  let text = first;
+  const open = { depth: 0, quote: "" };
+  const pieces = [first];
   let next = at + 1;
-  let close = closingBracket(text);
+  let close = closingBracket(first, open);
   while (close < 0 && next < to) {
     const line = (lines[next] as Line).text;
     if (line.trim() !== "" && indentOf(line) <= indent && keyEnd(line) > 0 && !line.trim().startsWith("]")) break;
-    text += ` ${line.trim()}`;
-    close = closingBracket(text);
+    const piece = ` ${line.trim()}`;
+    close = closingBracket(piece, open);
+    pieces.push(piece);
     next++;
   }
+  const text = pieces.join("");
+  if (close >= 0) close += text.length - (pieces.at(-1) as string).length;
   if (close < 0) return scalar(first, "plain", at + 1, `a "${first[0]}" is never closed`);
   const tail = text.slice(close + 1);
   // "[x] done: the rest" is a sentence, not a list.
@@ -185,8 +215,9 @@ function readFlow(lines: readonly Line[], at: number, to: number, indent: number
     return { value: inner.map(unquoteScalar), style: "list", comment, fields: [], next };
   }
   const entries = inner.map((part) => {
-    const colon = part.indexOf(":");
-    return colon < 0 ? [part.trim(), ""] : [part.slice(0, colon).trim(), unquoteScalar(part.slice(colon + 1).trim())];
+    const colon = keyEnd(part);
+    const key = unquoteKey(colon < 0 ? part : part.slice(0, colon).trim());
+    return [key, colon < 0 ? "" : unquoteScalar(part.slice(colon + 1).trim())];
   });
   return { value: Object.fromEntries(entries), style: "map", comment, fields: [], next };
 }
@@ -199,7 +230,7 @@ function splitFlow(text: string): string[] {
   for (let i = 0; i <= text.length; i++) {
     const c = text[i];
     if ((c === '"' || c === "'") && text.slice(start, i).trim() === "") {
-      const close = closingQuote(text, i);
+      const close = closingQuote(text, c, i + 1);
       if (close > 0) i = close;
     } else if (c === "[" || c === "{") depth++;
     else if (c === "]" || c === "}") depth--;
@@ -212,23 +243,23 @@ function splitFlow(text: string): string[] {
   return parts;
 }
 
-function closingBracket(text: string): number {
-  let depth = 0;
+/** Where the outermost bracket closes in this piece, or -1; `open` says what is still open for the next piece. */
+function closingBracket(text: string, open: { depth: number; quote: string }): number {
   for (let i = 0; i < text.length; i++) {
-    const c = text[i];
-    if ((c === '"' || c === "'") && /[[{,:\s]/.test(text[i - 1] ?? "")) {
-      const close = closingQuote(text, i);
-      if (close < 0) return -1;
-      i = close;
-    } else if (c === "[" || c === "{") depth++;
-    else if ((c === "]" || c === "}") && --depth === 0) return i;
+    const c = text[i] as string;
+    if (open.quote !== "") {
+      i = closingQuote(text, open.quote, i);
+      if (i < 0) return -1;
+      open.quote = "";
+    } else if ((c === '"' || c === "'") && /[[{,:\s]/.test(text[i - 1] ?? "")) open.quote = c;
+    else if (c === "[" || c === "{") open.depth++;
+    else if ((c === "]" || c === "}") && --open.depth === 0) return i;
   }
   return -1;
 }
 
-function closingQuote(text: string, open: number): number {
-  const quote = text[open];
-  for (let i = open + 1; i < text.length; i++) {
+function closingQuote(text: string, quote: string, from: number): number {
+  for (let i = from; i < text.length; i++) {
     if (quote === '"' && text[i] === "\\") i++;
     else if (text[i] === quote) {
       if (quote === "'" && text[i + 1] === "'") i++;
@@ -239,7 +270,7 @@ function closingQuote(text: string, open: number): number {
 }
 
 function unquoteScalar(text: string): string {
-  const quoted = (text[0] === '"' || text[0] === "'") && closingQuote(text, 0) === text.length - 1;
+  const quoted = (text[0] === '"' || text[0] === "'") && closingQuote(text, text[0] as string, 1) === text.length - 1;
   return quoted ? decodeQuoted(text) : text;
 }
 

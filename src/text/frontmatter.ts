@@ -7,7 +7,7 @@
  */
 
 import type { Field, FieldValue, Line } from "./frontmatter-line.ts";
-import { indentOf, isBlankOrComment, keyEnd } from "./frontmatter-line.ts";
+import { indentOf, isBlankOrComment, keyEnd, unquoteKey } from "./frontmatter-line.ts";
 import { readValue } from "./frontmatter-value.ts";
 
 export type { Field, FieldValue };
@@ -105,11 +105,6 @@ function parseMap(lines: readonly Line[], from: number, to: number, problems: st
     i = value.next;
   }
   return fields;
-}
-
-function unquoteKey(key: string): string {
-  const quote = key[0];
-  return (quote === '"' || quote === "'") && key.length > 1 && key.endsWith(quote) ? key.slice(1, -1) : key;
 }
 
 function lineAt(text: string, start: number, number: number): Line {

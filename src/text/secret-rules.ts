@@ -1,5 +1,7 @@
 /** Our own rules for credentials: formats and named values that secretlint misses or reports with a wrong range. */
 
+import { FORMATS } from "./secret-formats.ts";
+
 /** Where a credential stands, as offsets into the text. Never the value. */
 export interface SecretSpan {
   rule: string;
@@ -28,95 +30,6 @@ export function isFiller(value: string): boolean {
 
 /** Names of rules that say only what the value was called; a format that overlaps says more. */
 export const GENERIC_RULES: ReadonlySet<string> = new Set(["password", "secret", "token", "api-key", "bearer-token"]);
-
-// Rule, a literal without which the pattern cannot match (searching it is many times faster than the pattern), pattern.
-// A pattern either ends in an open run or is bounded, so that none can take more than linear time.
-const FORMATS: readonly (readonly [rule: string, hint: string, pattern: RegExp])[] = [
-  ["1password-token", "ops_eyJ", /ops_eyJ[\w+/=-]{80,}/],
-  ["age-secret-key", "AGE-SECRET-KEY-", /AGE-SECRET-KEY-(?:PQ-)?1[0-9A-Z]{50,}/],
-  ["airtable-token", "pat", /pat[A-Za-z0-9]{14}\.[0-9a-f]{64}/],
-  ["anthropic-key", "sk-ant-", /sk-ant-[\w-]{20,}/],
-  ["atlassian-token", "ATATT3", /ATATT3[\w=-]{60,}/],
-  ["aws-secret-key", "IA", /(?:AKIA|ASIA)[A-Z0-9]{16}[^A-Za-z0-9/+\n]{1,20}[A-Za-z0-9/+]{40}(?![\w/+=])/],
-  ["aws-bedrock-key", "ABSK", /ABSK[A-Za-z0-9+/]{80,}={0,2}/],
-  ["azure-client-secret", "Q~", /(?<![\w~.-])[A-Za-z0-9_~.]{3}\dQ~[\w~.-]{31,34}(?![\w~-])/],
-  ["azure-key", "Key=", /(?<=(?:Account|SharedAccess)Key=)[A-Za-z0-9+/]{40,}={0,2}/],
-  ["azure-sas", "sig=", /(?<=[?&]sig=)[A-Za-z0-9%+/]{40,}={0,2}/],
-  ["brevo-key", "xkeysib-", /xkeysib-[0-9a-f]{64}-[A-Za-z0-9]{16}/],
-  ["buildkite-token", "bkua_", /bkua_[0-9a-f]{40}/],
-  ["crates-token", "cio", /cio[A-Za-z0-9]{32}(?!\w)/],
-  ["digitalocean-token", "_v1_", /do[opr]_v1_[0-9a-f]{64}/],
-  ["discord-token", ".", /[MNO](?=[\w-]{0,24}\d)[\w-]{23,25}\.[\w-]{6}\.(?=[\w-]{0,38}\d)[\w-]{27,40}(?![\w-])/],
-  ["discord-webhook", "/api/webhooks/", /discord(?:app)?\.com\/api\/webhooks\/\d{16,20}\/[\w-]{30,}/],
-  ["doppler-token", "dp.", /dp\.(?:pt|st|ct|sa|scim|audit)\.[\w.-]{40,}/],
-  ["flyio-token", "fm2_", /fm2_[\w+/=-]{40,}/],
-  ["github-token", "gh", /gh[pousr]_[\w.-]{36,}/],
-  ["github-token", "github_pat_", /github_pat_\w{22,}/],
-  ["gitlab-token", "gl", /gl(?:pat|ptt|dt|rt|rtr|cbt|ft|soat|imt|oas|agent)-[\w.-]{20,}/],
-  ["google-api-key", "AIza", /AIza[\w-]{35}(?![\w-])/],
-  ["google-api-key", "AQ.Ab", /AQ\.Ab[\w-]{40,}/],
-  ["google-oauth-secret", "GOCSPX-", /GOCSPX-[\w-]{28}/],
-  ["google-oauth-token", "ya29.", /ya29\.[\w-]{30,}/],
-  ["google-oauth-token", "1//0", /1\/\/0[\w-]{40,}/],
-  ["groq-key", "gsk_", /gsk_[A-Za-z0-9]{40,}/],
-  ["heroku-key", "HRKU-", /HRKU-[\w-]{36,}/],
-  ["huggingface-token", "hf_", /hf_[A-Za-z0-9]{30,}/],
-  ["jfrog-token", "AKCp", /AKCp[A-Za-z0-9]{60,}/],
-  // The look-behind keeps one long run without dots from being scanned again at each of its `-eyJ`.
-  ["jwt", "eyJ", /(?<![_-])eyJ[\w-]{10,}\.[\w-]*\.[\w-]{10,}(?:\.[\w-]+)*/],
-  ["langsmith-key", "lsv2_", /lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}/],
-  ["linear-token", "lin_", /lin_(?:api|oauth)_[A-Za-z0-9]{32,}/],
-  ["mailchimp-key", "-us", /[0-9a-f]{32}-us\d{1,2}(?!\w)/],
-  ["mailgun-key", "key-", /key-[0-9a-f]{32}(?!\w)/],
-  ["mailgun-key", "-", /[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![\w-])/],
-  ["neon-key", "napi_", /napi_[a-z0-9]{50,}/],
-  ["netlify-token", "nfp_", /nfp_[A-Za-z0-9]{36,}/],
-  ["newrelic-key", "NRAK-", /NRAK-[A-Z0-9]{27}/],
-  ["notion-token", "secret_", /secret_[A-Za-z0-9]{43}(?!\w)/],
-  ["npm-token", "_authToken=", /(?<=:_authToken=)[^\s"'$<{[][^\s"']{7,}/],
-  ["nvidia-key", "nvapi-", /nvapi-[\w-]{50,}/],
-  ["openai-key", "sk-", /sk-(?:proj|svcacct|admin|None)-[\w-]{20,}/],
-  ["openai-key", "sk-", /sk-[A-Za-z0-9]{32,}(?![\w-])/],
-  ["openrouter-key", "sk-or-", /sk-or-v1-[0-9a-f]{40,}/],
-  ["perplexity-key", "pplx-", /pplx-[A-Za-z0-9]{40,}/],
-  ["pinecone-key", "pcsk_", /pcsk_\w{40,}/],
-  ["planetscale-token", "pscale_", /pscale_(?:tkn|pw|oauth)_[\w.-]{32,}/],
-  ["posthog-key", "phx_", /phx_[A-Za-z0-9]{40,}/],
-  ["postman-key", "PMAK-", /PMAK-[0-9a-f]{24}-[0-9a-f]{34}/],
-  [
-    "private-key",
-    "LS0tLS1CRUdJTiB",
-    /LS0tLS1CRUdJTiB(?:[A-Za-z0-9+/]{0,16})(?:QUklWQVRF|UFJJVkFUR|BSSVZBVEU)[A-Za-z0-9+/=]{40,}/,
-  ],
-  ["pulumi-token", "pul-", /pul-[0-9a-f]{40}/],
-  ["pypi-token", "pypi-", /pypi-AgE[\w-]{40,}/],
-  ["replicate-token", "r8_", /r8_[A-Za-z0-9]{37,}/],
-  ["resend-key", "re_", /re_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}/],
-  ["rubygems-key", "rubygems_", /rubygems_[0-9a-f]{48}/],
-  ["sendgrid-key", "SG.", /SG\.[\w-]{20,24}\.[\w-]{39,50}/],
-  ["sentry-token", "sntry", /sntry[su]_[\w+/=-]{40,}/],
-  ["slack-token", "xox", /xox[a-z][.-][\w.%-]{16,}/],
-  ["slack-token", "xapp-", /xapp-\d-[\w-]{16,}/],
-  [
-    "slack-webhook",
-    "hooks.slack.com/",
-    /https:\/\/hooks\.slack\.com\/(?:services|workflows|triggers)\/[A-Z]\w{5,}\/[\w/-]{16,}/,
-  ],
-  ["square-token", "sq0", /sq0[a-z]{3}-[\w-]{22,}/],
-  ["stripe-key", "k_", /[sr]k_(?:live|test|prod)_[A-Za-z0-9]{16,}/],
-  ["stripe-webhook-secret", "whsec_", /whsec_[A-Za-z0-9+/=]{24,}/],
-  ["supabase-key", "sbp_", /sbp_[0-9a-f]{40,}/],
-  ["supabase-key", "sb_secret_", /sb_secret_[\w-]{20,}/],
-  ["tailscale-key", "tskey-", /tskey-[a-z]+-[A-Za-z0-9]{8,}(?:-[A-Za-z0-9]+)?/],
-  ["tavily-key", "tvly-", /tvly-[A-Za-z0-9-]{24,}/],
-  ["teams-webhook", "webhook.office.com/", /webhook\.office\.com\/webhookb2\/[\w@-]{36,}\/[\w/-]{32,}/],
-  ["telegram-token", ":AA", /\d{8,10}:AA[\w-]{32,34}(?![\w-])/],
-  ["terraform-token", ".atlasv1.", /[A-Za-z0-9]{14}\.atlasv1\.[\w-]{60,}/],
-  ["twilio-key", "SK", /SK[0-9a-f]{32}(?!\w)/],
-  ["vault-token", "hv", /hv[sbr]\.[\w-]{24,}/],
-  ["vercel-token", "vercel_blob_rw_", /vercel_blob_rw_\w{30,}/],
-  ["xai-key", "xai-", /xai-[A-Za-z0-9]{60,}/],
-];
 
 function* findFormats(text: string): Generator<SecretSpan> {
   for (const [rule, hint, pattern] of FORMATS) {

@@ -92,7 +92,7 @@ async function checkEnd(world: HeavyWorld, result: Awaited<ReturnType<typeof sto
   const all = [...index, ...more].map((line) => line.trimEnd());
   const counts = edited.written.map((line) => ({ line, count: all.filter((l) => l === line).length }));
   const problems = {
-    handWritten: counts.filter(({ count }) => count !== 1),
+    handWritten: counts.filter(({ count }) => count !== 1).map(({ line, count }) => `${count} × ${line}`),
     index: indexProblems(world.memory),
     leftovers: leftovers(world.memory),
   };
@@ -108,6 +108,7 @@ async function checkEnd(world: HeavyWorld, result: Awaited<ReturnType<typeof sto
   const journal = readJournal(world.memory);
   expect(journal).toHaveLength(acks.filter((a) => a.action !== "unchanged").length);
   const last = new Map(journal.flatMap((entry) => entry.files.map(({ file, after }) => [file, after] as const)));
+  const stale: string[] = [];
   for (const file of files) {
     const data = readFileSync(path.join(world.memory, file));
     expect(hashOf(data), file).toBe(last.get(file));
@@ -115,14 +116,19 @@ async function checkEnd(world: HeavyWorld, result: Awaited<ReturnType<typeof sto
     const end = /\nEND (.+) (\d+\.\d+)\n$/.exec(text);
     expect(end, file).not.toBeNull();
     const [, name, version] = end as unknown as [string, string, string];
-    expect(acks.some((a) => a.file === file && a.name === name && a.version === version), file).toBe(true);
+    expect(
+      acks.some((a) => a.file === file && a.name === name && a.version === version),
+      file,
+    ).toBe(true);
     // The whole of one version: all lines of the body and the description agree.
     const bodyLines = text.split("\n").filter((line) => line.startsWith("line of "));
     expect(new Set(bodyLines)).toEqual(new Set([`line of ${name} version ${version}`]));
     expect(text).toContain(`${name} by ${version} end.`);
-    // Its index line shows the version that is there, not an earlier one.
-    expect(all.filter((l) => l.includes(`](${file})`))).toEqual([`- [${name}](${file}) — ${name} by ${version} end.`]);
+    const line = `- [${name}](${file}) — ${name} by ${version} end.`;
+    if (!all.includes(line)) stale.push(all.filter((l) => l.includes(`](${file})`)).join());
   }
+  // Lines in memdir's own words show the version that is there, not an earlier one that the editor brought back.
+  expect(stale).toEqual([]);
 }
 
 describe("16 processes save at once", () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { formatIndexLine, parseIndexLine } from "../../src/memory/index-line.ts";
-import { linkedFiles, moveLine, putLine, removeLines, splitLines } from "../../src/memory/index-text.ts";
+import { moveLine, putLine, removeLines, splitLines } from "../../src/memory/index-text.ts";
 import { type Header, parseHeader } from "../../src/memory/memory.ts";
 import type { MemoryType } from "../../src/memory/type.ts";
 
@@ -94,29 +94,16 @@ describe("putLine", () => {
   });
 });
 
-describe("removeLines and restore", () => {
-  const cases = {
-    first: "- [a.md](a.md) — d\n# T\n",
-    middle: "# T\n- [b](b.md)\n- [a.md](a.md) — d\n- [c](c.md)\n",
-    last: "# T\n\n- [a.md](a.md) — d\n",
-    "behind the second blank line": "# T\n\n- [b](b.md)\n\n- [a.md](a.md) — d\n- [c](c.md)\n",
-    "behind a line that stands twice": "- x\n- y\n- x\n- [a.md](a.md) — d\n- z\n",
-    "hand-worded": "# T\n- [My words](a.md) — mine\n- z\n",
-    "with trailing blanks": "# T\n- [a.md](a.md) — d  \n- z\n",
-    "without a break at the end": "# T\n- [a.md](a.md) — d",
-    CRLF: "# T\r\n\r\n- [a.md](a.md) — d\r\n- z\r\n",
-    "pointed to twice": "## User\n- One thing [a.md]\n- Another thing [a.md]\n- z\n",
-    alone: "- [a.md](a.md) — d\n",
-  };
-  it.each(Object.entries(cases))("a removed line comes back in its exact place: %s", (_, text) => {
-    const { text: without, removed } = removeLines(text, "a.md");
-    expect(linkedFiles(without)).not.toContain("a.md");
-    expect(removed).not.toBeNull();
-    expect(putLine(without, header("a.md"), null, removed ?? undefined)).toBe(text);
+describe("removeLines", () => {
+  it("takes every line that points to the file, in whatever form, and no other", () => {
+    const text = "# T\n- [a.md](a.md) — d\n- Another thing [a.md]\n- [b](b.md) see [a](a.md)\nprose (a.md)\n";
+    expect(removeLines(text, "a.md").text).toBe("# T\n- [b](b.md) see [a](a.md)\nprose (a.md)\n");
+    expect(removeLines("# T\n", "a.md").text).toBe("# T\n");
   });
 
-  it("nothing to remove is nothing removed", () => {
-    expect(removeLines("# T\n", "a.md")).toEqual({ text: "# T\n", removed: null });
+  it("finds a file by NFC and NFD alike", () => {
+    expect(removeLines("- [x](caf\u00e9.md)\n", "cafe\u0301.md").text).toBe("");
+    expect(removeLines("- [x](cafe\u0301.md)\n", "caf\u00e9.md").text).toBe("");
   });
 });
 

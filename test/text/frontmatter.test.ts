@@ -166,13 +166,23 @@ describe("C39 values", () => {
   });
 
   it("block texts", () => {
-    expect(read("a: |\n  one\n    two\n\n  three\nb: >-\n  one\n  two\n\n  three\nc: |\nd: > # why\n  x: y\n  # z")).toEqual(
-      { a: "one\n  two\n\nthree", b: "one two\nthree", c: "", d: "x: y # z" },
-    );
+    expect(
+      read("a: |\n  one\n    two\n\n  three\nb: >-\n  one\n  two\n\n  three\nc: |\nd: > # why\n  x: y\n  # z"),
+    ).toEqual({ a: "one\n  two\n\nthree", b: "one two\nthree", c: "", d: "x: y # z" });
+  });
+
+  it("lines that look like comments belong to a block or quoted text, also at the end of a map", () => {
+    expect(read("m:\n  a: |\n    x\n    # y\nlast: z").m).toEqual({ a: "x\n# y" });
+    expect(read('m:\n  a: "x\n    # y"\nlast: z').m).toEqual({ a: "x # y" });
+    expect(read("a: |\n    x\n  # a comment, not as deep\nlast: z")).toEqual({ a: "x", last: "z" });
   });
 
   it("plain text over several lines", () => {
-    expect(read("a: one\n  two\n  three\nb: x\nc:\n  one\n  two")).toEqual({ a: "one two three", b: "x", c: "one two" });
+    expect(read("a: one\n  two\n  three\nb: x\nc:\n  one\n  two")).toEqual({
+      a: "one two three",
+      b: "x",
+      c: "one two",
+    });
   });
 
   it("plain text below its key may hold addresses and times", () => {
@@ -264,7 +274,9 @@ describe("line ends", () => {
 
 /** Pieces that the reader gives a meaning to, in any order. */
 const piece = fc.constantFrom(
-  ..."---|\n|\r\n|: |:|a|b: |metadata:\n|  |\t|- |# |\"|'|\\|[|]|{|}|, |> |\\|\n|\n\n|\uFEFF|é|😀|\ud800|\0|key: value\n|x: |-\n".split("|"),
+  ..."---|\n|\r\n|: |:|a|b: |metadata:\n|  |\t|- |# |\"|'|\\|[|]|{|}|, |> |\\|\n|\n\n|\uFEFF|é|😀|\ud800|\0|key: value\n|x: |-\n".split(
+    "|",
+  ),
   "|",
   "|\n",
 );
@@ -306,7 +318,7 @@ function checkSpans(text: string, fields: readonly Field[], from: number, to: nu
 
 describe("whatever the text", () => {
   it("never throws, and what it says fits together", () => {
-    fc.assert(fc.property(anyText, checkConsistent), { numRuns: 2000 });
+    fc.assert(fc.property(anyText, checkConsistent), { numRuns: 1000 });
   });
 
   it.each([
@@ -341,11 +353,11 @@ describe("whatever the text", () => {
 
   it("a megabyte of block text", () => {
     const document = parseDocument(`---\na: |\n${"  x\n".repeat(250_000)}---\n`);
-    expect((document.fields[0]?.value as string).length).toBe(499_999);
+    expect(String(document.fields[0]?.value)).toHaveLength(499_999);
   });
 
   it("deep nesting", () => {
-    const steps = Array.from({ length: 1500 }, (_, depth) => `${" ".repeat(depth)}k:\n`).join("");
+    const steps = Array.from({ length: 450 }, (_, depth) => `${" ".repeat(depth)}k:\n`).join("");
     const document = parseDocument(`---\n${steps}---\n`);
     expect(document.fields[0]?.key).toBe("k");
     const flow = parseDocument(`---\na: ${"[".repeat(50_000)}${"]".repeat(50_000)}\n---\n`);
@@ -362,10 +374,21 @@ function checkConsistentQuickly(text: string): void {
 describe("what other programs write with a YAML library is read as they mean it", () => {
   const word = fc.oneof(
     { weight: 6, arbitrary: fc.stringMatching(/^[a-z]{1,9}$/) },
-    { weight: 3, arbitrary: fc.constantFrom("https://a.b/c", "10:30", "note:", "#12", "it's", '"so"', "-", "C:\\x", "—") },
-    { weight: 1, arbitrary: fc.constantFrom("\n", "\n\n", "\\", "\t", "é", "😀", "[x]", "{y}", "yes", "42", "%", "@a", "&b") },
+    {
+      weight: 3,
+      arbitrary: fc.constantFrom("https://a.b/c", "10:30", "note:", "#12", "it's", '"so"', "-", "C:\\x", "—"),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom("\n", "\n\n", "\\", "\t", "é", "😀", "[x]", "{y}", "yes", "42", "%", "@a", "&b"),
+    },
   );
-  const sentence = fc.array(word, { minLength: 1, maxLength: 30 }).map((words) => words.join(" ").trim());
+  const sentence = fc.array(word, { minLength: 1, maxLength: 30 }).map((words) =>
+    words
+      .join(" ")
+      .replace(/ *(\n+) */g, "$1")
+      .trim(),
+  );
   const options = fc.constantFrom<Parameters<typeof stringify>[2]>(
     {},
     { lineWidth: 30 },
@@ -380,7 +403,6 @@ describe("what other programs write with a YAML library is read as they mean it"
     fc.assert(
       fc.property(sentence, sentence, fc.array(sentence, { maxLength: 3 }), options, (name, description, tags, how) => {
         const text = `---\n${stringify({ name, metadata: { type: "user", description }, last: "x", tags }, null, how)}---\nbody\n`;
-        // The one intended difference: a comment sign in plain text is text.
         const document = parseDocument(text);
         const values = valuesOf(document.fields);
         expect({ ...values, tags: undefined }, text).toEqual({
@@ -391,7 +413,7 @@ describe("what other programs write with a YAML library is read as they mean it"
         });
         if (tags.every((tag) => !/[\n"'\\]|: |.{20}/.test(tag))) expect(values.tags, text).toEqual(tags);
       }),
-      { numRuns: 600 },
+      { numRuns: 400 },
     );
   });
 });

@@ -1,0 +1,20 @@
+/** Whether another directory's memories have all been adopted: then it is neither listed nor offered again. */
+
+import type { Directory } from "./directory.ts";
+import { hashOf, readJournal } from "./journal.ts";
+import { findBytes } from "./read.ts";
+import { walk } from "./walk.ts";
+
+/** By the content that was adopted: it stays taken over when the copy here is edited later, not when the adoption is undone. */
+export function isTakenOver(directory: Directory, from: Pick<Directory, "path" | "recursive">): boolean {
+  const entries = readJournal(directory);
+  const undone = new Set(entries.flatMap((entry) => (entry.undoes ? [entry.undoes] : [])));
+  const adoptions = entries.filter((entry) => entry.action === "adopt" && !undone.has(entry.id));
+  if (adoptions.length === 0) return false;
+  const taken = new Set(adoptions.flatMap((entry) => entry.files.map(({ after }) => after)));
+  return walk(from.path, from.recursive).files.every((file) => {
+    const there = findBytes({ ...directory, path: from.path }, file);
+    const here = findBytes(directory, file);
+    return there === null || taken.has(hashOf(there)) || (here !== null && hashOf(here) === hashOf(there));
+  });
+}

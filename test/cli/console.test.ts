@@ -1,0 +1,210 @@
+/** The console on a pipe and on a real terminal. */
+
+import { execFileSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { BINARY, openSandbox, type Sandbox, start } from "./run.ts";
+
+let box: Sandbox;
+beforeAll(() => {
+  box = openSandbox();
+});
+
+const greeting = () => `memdir on ${box.cwd}\n  directory  ${box.dir()}\n`;
+const empty = () => `${greeting()}No memories saved yet.\nType remember that … to save the first one, or /help.\n`;
+/** What follows the greeting. */
+async function talk(...lines: string[]) {
+  const ran = await box.run([], { input: lines.map((line) => `${line}\n`).join("") });
+  const body = ran.out.includes("/help lists what you can type\n")
+    ? ran.out.split("/help lists what you can type\n")[1]
+    : ran.out.replace(empty(), "");
+  return { ...ran, body: body ?? "" };
+}
+
+describe("on a pipe", () => {
+  test("greets, says that there is nothing yet and what to do, and ends with the input", async () => {
+    const [bare, named] = await Promise.all([box.run([]), box.run(["console"])]);
+    expect(bare).toEqual({ code: 0, out: empty(), err: "" });
+    expect(named).toEqual(bare);
+    expect(fs.existsSync(box.dir())).toBe(false);
+  });
+
+  test('/memory without memories: "No memories saved yet." (B9.8)', async () => {
+    expect(await talk("/memory", "/memory show")).toMatchObject({
+      code: 0,
+      body: "No memories saved yet.\nMEMORY.md is empty.\n",
+    });
+  });
+
+  test("remember guesses the type, says it, and saves", async () => {
+    const ran = await talk(
+      "remember that releases are cut on Tuesdays",
+      "remember never push to main on a Friday",
+      "remember I prefer tabs",
+      "remember that bugs are tracked in Linear",
+    );
+    expect(ran.code).toBe(0);
+    expect(ran.err).toBe("");
+    expect(ran.body.split("\n").slice(0, 2)).toEqual([
+      "created project_releases_are_cut_on_tuesdays.md   (memdir undo 1)",
+      "    saved as project; memdir edit project_releases_are_cut_on_tuesdays.md changes it",
+    ]);
+    const files = fs.readdirSync(box.dir()).filter((name) => /^[a-z]+_/.test(name));
+    expect(files.sort()).toEqual([
+      "feedback_never_push_to_main_on_a_friday.md",
+      "project_releases_are_cut_on_tuesdays.md",
+      "reference_bugs_are_tracked_in_linear.md",
+      "user_i_prefer_tabs.md",
+    ]);
+  });
+
+  test("a capital letter and a colon are understood too", async () => {
+    const other = openSandbox();
+    const ran = await other.run([], { input: "Remember: I prefer tabs\nRemember that I work at night\n" });
+    expect(ran.out).toContain("created user_i_prefer_tabs.md");
+    expect(ran.out).toContain("created user_i_work_at_night.md");
+  });
+
+  test("greets with directory, count by type and the index against the cap", async () => {
+    const chars = fs.readFileSync(path.join(box.dir(), "MEMORY.md"), "utf8").trim().length;
+    const ran = await box.run([]);
+    expect(ran.out).toBe(
+      `${greeting()}  memories   4: 1 user, 1 feedback, 1 project, 1 reference\n` +
+        `  index      4 of 200 lines, ${chars} of 25000 characters\n  /help lists what you can type\n`,
+    );
+  });
+
+  test("/memory: count, then [type] name — description, exactly (B9.8)", async () => {
+    await box.run(["save", "--type", "user", "--name", "I prefer tabs", "--description", "Indentation"]);
+    const ran = await talk("/memory");
+    expect(ran.body).toBe(
+      [
+        "4 memories:",
+        "    [feedback] never push to main on a Friday",
+        "    [project] releases are cut on Tuesdays",
+        "    [reference] bugs are tracked in Linear",
+        "    [user] I prefer tabs — Indentation",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  test("/memory show, /memory show NAME, /memory save TYPE TEXT (B9.9, C30)", async () => {
+    const ran = await talk(
+      "/memory save feedback always run the linter",
+      "/memory show always run the linter",
+      "/memory show",
+      "/memory save Grafana is at https://grafana.example",
+    );
+    expect(ran.code).toBe(0);
+    expect(ran.body).toMatch(/^created feedback_always_run_the_linter\.md/);
+    expect(ran.body).toContain("[feedback] always run the linter\n");
+    expect(ran.body).toContain("- [always run the linter](feedback_always_run_the_linter.md)\n");
+    expect(ran.body).toContain("    saved as reference;");
+    expect((await box.json(["show", "always run the linter"])).metadata.source).toBe("user");
+  });
+
+  test("forget by name or by words, never by guess; /undo brings it back", async () => {
+    const ran = await talk("forget always run the linter", "/undo", "forget grafana", "forget on", "/search Tuesdays");
+    expect(ran.body).toMatch(/^removed feedback_always_run_the_linter\.md; \/undo brings it back \(entry \d+\)\n/);
+    expect(ran.body).toContain("undid forget: feedback_always_run_the_linter.md\n");
+    expect(ran.body).toMatch(/removed reference_grafana_is_at\S*\.md/);
+    expect(ran.err).toMatch(/^memdir: several memories could be meant: .*; say forget and one of these names\n$/);
+    expect(ran.body).toContain("    releases are cut on Tuesdays: releases are cut on Tuesdays\n");
+    expect(ran.code).toBe(2);
+  });
+
+  test("/help lists all of it; /exit leaves before the rest", async () => {
+    const ran = await talk("/help", "/exit", "remember not this");
+    for (const word of ["/memory", "/memory show", "/memory save", "remember", "forget", "/search", "/undo", "/exit"]) {
+      expect(ran.body).toContain(word);
+    }
+    expect(ran.body).not.toContain("created");
+    expect(ran.code).toBe(0);
+  });
+
+  test("plain words are answered, an unknown command is said, and the exit code remembers it (B9.9)", async () => {
+    const plain = await talk("hello there", "");
+    expect(plain).toMatchObject({ code: 0, err: "" });
+    expect(plain.body).toBe("This console only keeps memories for now: type remember …, forget … or /help.\n");
+    const ran = await talk("/nope", "/memory nope", "remember", "forget", "/memory");
+    expect(ran.err.split("\n").filter(Boolean)).toHaveLength(4);
+    for (const line of ran.err.trim().split("\n")) expect(line).toMatch(/^memdir: /);
+    expect(ran.body).toMatch(/^5 memories:\n/);
+    expect(ran.code).toBe(2);
+  });
+
+  test("a secret is refused and not shown", async () => {
+    const secret = `ghp_${"aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"}`;
+    const ran = await talk(`remember the token ${secret}`);
+    expect(ran.code).toBe(2);
+    expect(ran.out + ran.err).not.toContain(secret);
+  });
+
+  test("warnings: memories with problems, entries passed over, an index that is cut", async () => {
+    const odd = box.at("odd");
+    fs.mkdirSync(path.join(odd, "folder.md"), { recursive: true });
+    fs.writeFileSync(path.join(odd, "broken.md"), "---\nname: broken\n");
+    const lines = Array.from({ length: 230 }, (_, i) => `Line ${i} by hand`);
+    fs.writeFileSync(path.join(odd, "MEMORY.md"), `${lines.join("\n")}\n`);
+    const ran = await box.run(["--memory-dir", odd, "--scope", "project"]);
+    expect(ran.out).toContain("  1 with problems: memdir lint\n");
+    expect(ran.out).toContain("  1 entries passed over: memdir doctor\n");
+    expect(ran.out).toMatch(/ {2}MEMORY\.md has 230 lines \(limit 200\): 30 lines from line 201 on .* are not loaded/);
+    expect(ran.out).toContain(`  directory  ${odd}\n`);
+  });
+
+  test("a last line without a newline counts, CRLF does not matter", async () => {
+    const ran = await box.run([], { input: "/memory\r\n/search tabs" });
+    expect(ran.out).toContain("5 memories:\n");
+    expect(ran.out).toMatch(/I prefer tabs: I prefer tabs\n$/);
+  });
+});
+
+describe("colour", () => {
+  test("none on a pipe", async () => {
+    const all = await Promise.all([box.run(["list"]), box.run([]), box.run(["--help"]), box.run(["doctor"])]);
+    for (const { out, err } of all) expect(out + err).not.toContain("\x1b");
+  });
+});
+
+const hasScript = (() => {
+  try {
+    return execFileSync("script", ["--version"], { encoding: "utf8" }).includes("util-linux");
+  } catch {
+    return false;
+  }
+})();
+
+describe.skipIf(!hasScript)("on a terminal", () => {
+  const terminal = (input: string, args: string, env: Record<string, string> = {}) =>
+    start(
+      "bash",
+      [
+        "-c",
+        `(sleep 0.6; printf '${input}'; sleep 0.5) | script -qec '"${process.execPath}" "${BINARY}" ${args}' /dev/null`,
+      ],
+      "",
+      box.cwd,
+      {
+        ...box.env,
+        TERM: "xterm-256color",
+        ...env,
+      },
+    );
+
+  test("the prompt appears, a line is answered, Ctrl-D leaves with 0", async () => {
+    const ran = await terminal("/memory\\r\\004", "");
+    expect(ran.out).toContain("> ");
+    expect(ran.out).toContain("5 memories:");
+    expect(ran.out).toContain("\x1b[1mmemdir\x1b[22m");
+    expect(ran.code).toBe(0);
+  });
+
+  test("NO_COLOR gives no colours on a terminal", async () => {
+    const ran = await terminal("", "list", { NO_COLOR: "1" });
+    expect(ran.out).toContain("I prefer tabs");
+    expect(ran.out).not.toContain("\x1b[");
+  });
+});

@@ -1,0 +1,137 @@
+/** Help that cannot lie: every option is listed and every example runs. */
+
+import fs from "node:fs";
+import path from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { COMMANDS, COMMON_OPTIONS } from "../../src/cli/commands.ts";
+import { LOADERS } from "../../src/cli/load.ts";
+import { BINARY, openSandbox, type Ran, type Sandbox, start } from "./run.ts";
+
+let box: Sandbox;
+beforeAll(async () => {
+  box = openSandbox();
+  fs.mkdirSync(box.at("bin"));
+  fs.writeFileSync(box.at("bin", "memdir"), `#!/bin/sh\nexec "${process.execPath}" "${BINARY}" "$@"\n`, {
+    mode: 0o755,
+  });
+  fs.writeFileSync(box.at("bin", "nano"), "#!/bin/sh\nexit 0\n", { mode: 0o755 });
+  await box.run(["save", "--type", "feedback", "--name", "use pnpm", "--description", "Package manager"], {
+    input: "x",
+  });
+});
+
+const shell = (script: string, input = "") =>
+  start("bash", ["-c", script], input, box.cwd, { ...box.env, PATH: `${box.at("bin")}:${box.env.PATH}` });
+
+test("--help, -h and help give the same, and name every command", async () => {
+  const [long, short, word] = await Promise.all([box.run(["--help"]), box.run(["-h"]), box.run(["help"])]);
+  expect(long).toEqual(short);
+  expect(long).toEqual(word);
+  expect(long).toMatchObject({ code: 0, err: "" });
+  for (const { name, summary } of COMMANDS)
+    expect(long.out).toMatch(new RegExp(`^ {2}${name} +${quoted(summary)}$`, "m"));
+  for (const name of Object.keys(COMMON_OPTIONS)) expect(long.out).toContain(`--${name}`);
+  expect(long.out).toContain("Exit codes: 0 done, 1");
+  expectNarrow(long);
+});
+
+test("--version", async () => {
+  const { version } = JSON.parse(fs.readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  const all = await Promise.all([box.run(["--version"]), box.run(["-V"])]);
+  for (const ran of all) expect(ran).toEqual({ code: 0, out: `${version}\n`, err: "" });
+});
+
+test("every command of the table has its code", () => {
+  expect(Object.keys(LOADERS).sort()).toEqual(COMMANDS.map((c) => c.name).sort());
+});
+
+describe("each command", () => {
+  test.each(COMMANDS.map((command) => [command.name, command] as const))(
+    "%s: help lists its options and its example",
+    async (name, command) => {
+      const [flag, word] = await Promise.all([box.run([name, "--help"]), box.run(["help", name])]);
+      expect(flag).toEqual(word);
+      expect(flag).toMatchObject({ code: 0, err: "" });
+      for (const [option, { value, help }] of Object.entries({ ...command.options, ...COMMON_OPTIONS })) {
+        expect(flag.out).toMatch(new RegExp(`--${option}${value ? ` ${value}` : ""} +${quoted(help)}$`, "m"));
+      }
+      expect(flag.out).toMatch(/^usage: memdir/m);
+      expect(flag.out).toContain(`example: ${command.example}\n`);
+      expectNarrow(flag);
+    },
+  );
+
+  test.each(COMMANDS.map(({ name, example }) => [name, example]))("%s: its example runs: %s", async (name, example) => {
+    if (name === "undo" || name === "forget" || name === "rename" || name === "edit" || name === "show") {
+      await box.run(["save", "--type", "feedback", "--name", "use pnpm", "--description", "Package manager"], {
+        input: "x",
+      });
+    }
+    // There must be something to trust.
+    const asked = { autoMemoryDirectory: box.at("elsewhere") };
+    const settings = name === "trust" ? box.put("project/.claude/settings.json", asked) : null;
+    // `undo 17` stands for any entry: the one that is there is put in its place.
+    const id = name === "undo" ? ((await box.json(["history"])).at(-1).id as string) : "";
+    const ran = await shell(example.replace("undo 17", `undo ${id}`));
+    if (settings) fs.rmSync(settings);
+    expect(ran.err).not.toMatch(/^memdir: (?!note|warning)/m);
+    expect(ran.code).toBe(name === "lint" ? 1 : 0);
+  });
+});
+
+describe("completion", () => {
+  test("bash: the script is sound and completes commands and options (syntax checked with bash -n)", async () => {
+    const script = await box.run(["completion", "bash"]);
+    expect(script).toMatchObject({ code: 0, err: "" });
+    const file = box.put("completion.bash", script.out);
+    expect(await start("bash", ["-n", file], "", box.cwd, box.env)).toEqual({ code: 0, out: "", err: "" });
+    const complete = (words: string[]) =>
+      shell(
+        `source "${file}"; COMP_WORDS=(${words.map((w) => `"${w}"`).join(" ")}); COMP_CWORD=${words.length - 1}; _memdir; echo "\${COMPREPLY[@]}"`,
+      );
+    const [commands, options, common] = await Promise.all([
+      complete(["memdir", "re"]),
+      complete(["memdir", "save", "--re"]),
+      complete(["memdir", "list", "--"]),
+    ]);
+    expect(commands.out).toBe("rename\n");
+    expect(options.out.trim().split(" ").sort()).toEqual(["--reason", "--redact"]);
+    expect(common.out.trim().split(" ").sort()).toEqual([
+      "--cwd",
+      "--help",
+      "--json",
+      "--memory-dir",
+      "--scope",
+      "--type",
+    ]);
+  });
+
+  test("zsh: loads bash's completion", async () => {
+    const script = await box.run(["completion", "zsh"]);
+    expect(script.out).toMatch(/^autoload -U \+X bashcompinit && bashcompinit\n/);
+    const file = box.put("completion.zsh", script.out.split("\n").slice(1).join("\n"));
+    expect((await start("bash", ["-n", file], "", box.cwd, box.env)).code).toBe(0);
+  });
+
+  test("fish: one line per command and option, quotes closed", async () => {
+    const script = await box.run(["completion", "fish"]);
+    for (const { name } of COMMANDS) expect(script.out).toContain(`-n __fish_use_subcommand -a ${name} -d '`);
+    for (const line of script.out.trimEnd().split("\n")) {
+      expect(line).toMatch(/^complete -c memdir -n (?:"[^"]*"|\S+) (?:-a|-l) [a-z-]+ -d '(?:\\'|[^'])*'$/);
+    }
+  });
+});
+
+function expectNarrow(ran: Ran): void {
+  for (const line of ran.out.split("\n")) expect(line.length, line).toBeLessThanOrEqual(120);
+}
+
+function quoted(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}
+
+test("the help is for people: nothing of it is made when a directory cannot be opened", async () => {
+  const ran = await box.run(["save", "--help", "--memory-dir", "/"]);
+  expect(ran.code).toBe(0);
+  expect(fs.existsSync(path.join("/", "MEMORY.md"))).toBe(false);
+});

@@ -1,0 +1,120 @@
+import fs from "node:fs";
+import { describe, expect, it } from "vitest";
+import { hashOf } from "../../src/memory/journal.ts";
+import { DAY, errorOf, makeWorld, note } from "../world.ts";
+
+describe("forget", () => {
+  it("removes file and line, and says how to bring it back", async () => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    await memdir.save(note("a"));
+    expect(await memdir.forget("a", { reason: "wrong" })).toEqual({ file: "user_a.md", action: "removed", undo: "2" });
+    expect(world.files()).toEqual(["MEMORY.md"]);
+    expect(world.index()).toBe("");
+    expect((await memdir.history()).at(-1)?.reason).toBe("wrong");
+  });
+
+  it("a broken file and invalid UTF-8 can be forgotten and brought back byte for byte", async () => {
+    const world = makeWorld();
+    const bytes = Buffer.concat([Buffer.from("---\nname: x\n\n"), Buffer.from([0xff, 0])]);
+    world.write("bad.md", bytes);
+    const memdir = await world.open();
+    const { undo } = await memdir.forget("bad");
+    expect(world.exists("bad.md")).toBe(false);
+    await memdir.undo(undo ?? "");
+    expect(fs.readFileSync(world.path("bad.md"))).toEqual(bytes);
+  });
+
+  it("C-7 of a link only the link goes", async () => {
+    const world = makeWorld();
+    const target = `${world.top}/target.md`;
+    fs.writeFileSync(target, "mine");
+    world.write("x", "");
+    fs.symlinkSync(target, world.path("link.md"));
+    fs.symlinkSync("nowhere", world.path("dangling.md"));
+    const memdir = await world.open();
+    expect(await memdir.forget("link")).toMatchObject({ undo: null });
+    await memdir.forget("dangling");
+    expect(world.exists("link.md") || world.exists("dangling.md")).toBe(false);
+    expect(fs.readFileSync(target, "utf8")).toBe("mine");
+  });
+
+  it("purge leaves nothing of it: no image, no line, no cache", async () => {
+    const world = makeWorld();
+    // Far enough ahead for the header cache to trust what it read.
+    world.now = new Date(Date.now() + DAY);
+    const memdir = await world.open();
+    for (let i = 0; i < 30; i++) await memdir.save(note(`other ${i}`));
+    await memdir.save(note("secret plan", { body: "marker-body-1", description: "marker-description-1" }));
+    await memdir.save(note("secret plan", { body: "marker-body-2", description: "marker-description-2" }));
+    await memdir.list();
+    const other = await memdir.save(note("other 1", { body: "changed" }));
+    const { undo } = await memdir.forget("secret plan", { purge: true });
+    expect(undo).toBeNull();
+    for (const marker of ["marker-body-1", "marker-body-2", "marker-description-2", "marker-description-1"])
+      expect([marker, world.grep(marker)]).toEqual([marker, []]);
+    const entry = (await memdir.history()).at(-1);
+    const error = await errorOf(memdir.undo(entry?.id));
+    expect(error.message).toMatch(/was purged/);
+    // What belongs to other memories is still there.
+    await memdir.undo(other.undo ?? "");
+    expect((await memdir.show("other 1")).body).toBe("Body of other 1.");
+  });
+
+  it("purge keeps an image that another memory needs", async () => {
+    const world = makeWorld();
+    world.write("one.md", "the same");
+    world.write("two.md", "the same");
+    const memdir = await world.open();
+    const { undo } = await memdir.forget("two");
+    await memdir.forget("one", { purge: true });
+    expect(world.exists(`.memdir/images/${hashOf("the same")}`)).toBe(true);
+    await memdir.undo(undo ?? "");
+    expect(world.read("two.md")).toBe("the same");
+  });
+
+  it("a purged entry is not what undo without an id takes", async () => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    await memdir.save(note("a"));
+    await memdir.save(note("b"));
+    await memdir.forget("b", { purge: true });
+    expect(await memdir.undo("1")).toMatchObject({ files: ["user_a.md"] });
+  });
+});
+
+describe("prune", () => {
+  async function start() {
+    const world = makeWorld();
+    const memdir = await world.open();
+    for (const type of ["user", "feedback", "project", "reference"] as const)
+      await memdir.save(note(`old ${type}`, { type }));
+    await memdir.save(note("kept", { type: "project", pinned: true }));
+    world.write("broken.md", "---\nname: b\ntype: project\n");
+    world.now = new Date(world.now.getTime() + 100 * DAY);
+    for (const file of world.files()) world.age(file, 100 * DAY);
+    await memdir.save(note("new", { type: "project" }));
+    return { world, memdir };
+  }
+
+  it("B4.16 takes only old memories of the type, never pinned or broken ones", async () => {
+    const { world, memdir } = await start();
+    const dry = await memdir.prune({ type: "project", olderThanDays: 30, dryRun: true });
+    expect(dry).toMatchObject({ undo: null, memories: [{ file: "project_old_project.md" }] });
+    expect(world.exists("project_old_project.md")).toBe(true);
+    const { undo, memories } = await memdir.prune({ type: "project", olderThanDays: 30, dryRun: false });
+    expect(memories.map(({ file }) => file)).toEqual(["project_old_project.md"]);
+    expect(world.exists("project_old_project.md")).toBe(false);
+    expect(world.index()).not.toContain("project_old_project.md");
+    expect(undo).not.toBeNull();
+  });
+
+  it("B4.16 never takes corrections, and says nothing to undo where there is nothing", async () => {
+    const { world, memdir } = await start();
+    expect(await memdir.prune({ type: "feedback", olderThanDays: 0, dryRun: false })).toEqual({
+      memories: [],
+      undo: null,
+    });
+    expect(world.exists("feedback_old_feedback.md")).toBe(true);
+  });
+});

@@ -1,0 +1,138 @@
+import fs from "node:fs";
+import { describe, expect, it } from "vitest";
+import { makeWorld, type World } from "../world.ts";
+
+const SECRET = ["ghp", "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"].join("_");
+
+async function rules(world: World): Promise<string[]> {
+  return (await (await world.open()).lint()).map(({ file, rule }) => `${file}: ${rule}`);
+}
+
+function text(fields: string, body = "Body."): string {
+  return `---\n${fields}\n---\n\n${body}\n`;
+}
+
+const GOOD = "name: a\ndescription: d\ntype: user";
+
+describe("lint", () => {
+  it("a good memory and a good index have no problems", async () => {
+    const world = makeWorld();
+    world.write("a.md", text(GOOD));
+    world.write("MEMORY.md", "# Memory Index\n\n- [a](a.md) — d\n");
+    expect(await (await world.open()).lint()).toEqual([]);
+    expect(await (await makeWorld().open()).lint()).toEqual([]);
+  });
+
+  it("B2.13 the three required fields, and a name that matches the file", async () => {
+    const world = makeWorld();
+    world.write("empty.md", text("x: y"));
+    world.write("other.md", text(GOOD));
+    world.write("user_prefers_tabs.md", text("name: Prefers tabs\ndescription: d\ntype: user"));
+    world.write("user_prefers_tabs_2.md", text("name: prefers TABS\ndescription: d\ntype: user"));
+    world.write("prefers-tabs.md", text("name: Prefers tabs\ndescription: d\ntype: user"));
+    expect(await rules(world)).toEqual([
+      "empty.md: format",
+      "empty.md: name",
+      "empty.md: description",
+      "other.md: name",
+    ]);
+  });
+
+  it("B2.1 another type is named", async () => {
+    const world = makeWorld();
+    world.write("a.md", text("name: a\ndescription: d\ntype: opinion"));
+    expect(await (await world.open()).lint()).toMatchObject([
+      { rule: "format", message: expect.stringContaining('"opinion"'), scope: "project" },
+    ]);
+  });
+
+  it.each(["feedback", "project"])(
+    "B2.15 C33 a %s memory wants Why and How to apply, in bold or as headings",
+    async (type) => {
+      const world = makeWorld();
+      const fields = (name: string) => `name: ${name}\ndescription: d\ntype: ${type}`;
+      world.write("bare.md", text(fields("bare"), "Rule."));
+      world.write("bold.md", text(fields("bold"), "Rule.\n\n**Why:** x\n**How to apply:** y"));
+      world.write("headings.md", text(fields("headings"), "# Rule\nx\n# Why\ny\n# How to Apply\nz"));
+      expect(await rules(world)).toEqual(["bare.md: why", "bare.md: how"]);
+    },
+  );
+
+  it.each(["user", "reference"])("B2.16 a %s memory is free-form", async (type) => {
+    const world = makeWorld();
+    world.write("a.md", text(`name: a\ndescription: d\ntype: ${type}`, "Anything, since yesterday."));
+    expect(await rules(world)).toEqual([]);
+  });
+
+  it("B2.18 relative dates of project memories, counted from when they were written", async () => {
+    const world = makeWorld();
+    const fields = "name: a\ndescription: d\ntype: project\nmodified: 2026-01-05T12:00:00.000Z";
+    world.write("a.md", text(fields, "The freeze begins tomorrow.\n\n**Why:** x\n**How to apply:** y"));
+    const [problem] = await (await world.open()).lint();
+    expect(problem).toMatchObject({ rule: "relative-date", message: expect.stringContaining("2026-01-06") });
+    expect(world.read("a.md").split("\n")[(problem?.line ?? 0) - 1]).toContain("tomorrow");
+  });
+
+  it("B2.19 one memory per file: a long body is pointed out", async () => {
+    const world = makeWorld();
+    world.write("a.md", text(GOOD, "x".repeat(8001)));
+    expect(await rules(world)).toEqual(["a.md: size"]);
+  });
+
+  it("secrets by rule and line of the file, anywhere in it, the value never", async () => {
+    const world = makeWorld();
+    world.write("a.md", text(GOOD, `First.\n${SECRET}`));
+    world.write("b.md", text(`name: b\ndescription: ${SECRET}\ntype: user`));
+    const problems = await (await world.open()).lint();
+    expect(problems.map(({ file, rule, line }) => [file, rule, line])).toEqual([
+      ["a.md", "secret", 8],
+      ["b.md", "secret", 3],
+    ]);
+    expect(JSON.stringify(problems)).not.toContain(SECRET);
+  });
+
+  it("what cannot be parsed or read is a problem, not a crash", async () => {
+    const world = makeWorld();
+    world.write("broken.md", "---\nname: broken\n");
+    world.write(
+      "bytes.md",
+      Buffer.concat([Buffer.from(text("name: bytes\ndescription: d\ntype: user")), Buffer.from([0xff])]),
+    );
+    fs.symlinkSync("nowhere.md", world.path("dangling.md"));
+    const found = await rules(world);
+    expect(found).toContain("broken.md: format");
+    expect(found).toContain("bytes.md: format");
+    expect(found).toContain("dangling.md: unreadable");
+  });
+
+  it("an index that points to a directory or a link is linted all the same", async () => {
+    const world = makeWorld();
+    world.write("x.md/inner.md", text("name: inner\ndescription: d\ntype: user"));
+    fs.symlinkSync("nowhere.md", world.path("dangling.md"));
+    world.write("MEMORY.md", "- [x](x.md)\n- [y](dangling.md)\n- [inner](x.md/inner.md)\n");
+    const found = await rules(world);
+    expect(found).toContain("MEMORY.md: index-dangling");
+    expect(await (await world.open()).doctor()).toBeInstanceOf(Array);
+  });
+
+  it("C11 B4.18 the index: long lines, dead pointers, prose", async () => {
+    const world = makeWorld();
+    world.write("a.md", text(GOOD));
+    world.write(
+      "MEMORY.md",
+      `# Index\n- [a](a.md) — ${"x".repeat(200)}\n- [gone](gone.md)\n\nOne.\nTwo.\nThree.\nFour.\nFive.\n`,
+    );
+    const problems = await (await world.open()).lint();
+    expect(problems.map(({ rule, line }) => [rule, line])).toEqual([
+      ["index-line-length", 2],
+      ["index-dangling", 3],
+      ["index-prose", 8],
+    ]);
+  });
+
+  it("B4.18 a few words and headings are no prose", async () => {
+    const world = makeWorld();
+    world.write("MEMORY.md", "# Index\n\nKeep it short.\n\n## User\n<!-- note -->\n");
+    expect(await rules(world)).toEqual([]);
+  });
+});

@@ -1,0 +1,288 @@
+import fs from "node:fs";
+import { describe, expect, it } from "vitest";
+import { hashOf } from "../../src/memory/journal.ts";
+import { DAY, errorOf, HOUR, makeWorld, note, type World } from "../world.ts";
+
+const HAND = "# Memory Index\n\nProse.\n\n- [first](first.md) — by hand\n\n## User\n\n";
+
+/** All that a person sees: memories, index and overflow page. */
+function state(world: World): Record<string, string> {
+  return Object.fromEntries(world.files().map((file) => [file, world.read(file)]));
+}
+
+async function start() {
+  const world = makeWorld();
+  world.write("first.md", "---\nname: first\ndescription: d\ntype: user\n---\n");
+  world.write("MEMORY.md", HAND);
+  const memdir = await world.open();
+  for (const name of ["a", "b", "c"]) await memdir.save(note(name));
+  world.now = new Date(world.now.getTime() + HOUR);
+  return { world, memdir };
+}
+
+describe("the journal", () => {
+  it("every change is in it with who, when, why and the hashes; the before-image lies beside it", async () => {
+    const { world, memdir } = await start();
+    const before = world.read("user_a.md");
+    await memdir.save(note("a", { description: "new", reason: "asked to" }));
+    const entry = (await memdir.history()).at(-1);
+    expect(entry).toEqual({
+      id: "4",
+      at: world.now.toISOString(),
+      by: "test",
+      action: "save",
+      reason: "asked to",
+      files: [{ file: "user_a.md", before: hashOf(before), after: hashOf(world.read("user_a.md")) }],
+    });
+    expect(world.read(`.memdir/images/${hashOf(before)}`)).toBe(before);
+  });
+
+  it("names every verb, and history of one file only its own", async () => {
+    const { world, memdir } = await start();
+    await memdir.rename("b", "bee");
+    const { text } = await memdir.text("a");
+    await memdir.edit("a", text, `${text}More.\n`);
+    await memdir.forget("c", { reason: "old" });
+    await memdir.undo();
+    world.now = new Date(world.now.getTime() + 400 * DAY);
+    await memdir.prune({ type: "user", olderThanDays: 30, dryRun: false });
+    const actions = (entries: { action: string }[]) => entries.map(({ action }) => action);
+    expect(actions(await memdir.history())).toEqual([
+      "save",
+      "save",
+      "save",
+      "rename",
+      "edit",
+      "forget",
+      "undo",
+      "prune",
+    ]);
+    expect(actions(await memdir.history("user_bee.md"))).toEqual(["rename", "prune"]);
+    expect(actions(await memdir.history("user_c"))).toEqual(["save", "forget", "undo", "prune"]);
+  });
+
+  it("is found by the memory's name, too", async () => {
+    const { memdir } = await start();
+    await memdir.save(note("Long name"));
+    expect(await memdir.history("Long name")).toHaveLength(1);
+  });
+
+  it("a torn last line is passed over and does not swallow the next", async () => {
+    const { world, memdir } = await start();
+    fs.appendFileSync(world.path(".memdir/journal.jsonl"), '{"id":"4","at":"2026-');
+    const again = await world.open();
+    expect(await again.history()).toHaveLength(3);
+    const { undo } = await again.save(note("d"));
+    expect((await memdir.history()).map(({ id }) => id)).toEqual(["1", "2", "3", undo]);
+    await memdir.undo(undo ?? "");
+    expect(world.exists("user_d.md")).toBe(false);
+  });
+
+  it("a refused change leaves no entry", async () => {
+    const { memdir, world } = await start();
+    await errorOf(memdir.rename("a", "b"));
+    await errorOf(memdir.forget("nothing"));
+    expect(await memdir.history()).toHaveLength(3);
+    expect(world.files()).toHaveLength(5);
+  });
+
+  it("a journal with a line longer than the tail that is read still counts on", async () => {
+    const world = makeWorld();
+    for (let i = 0; i < 600; i++)
+      world.write(`user_m${i}.md`, `---\nname: m${i}\ntype: user\n---\n`, { ageMs: 99 * DAY });
+    const memdir = await world.open();
+    const pruned = await memdir.prune({ type: "user", olderThanDays: 9, dryRun: false });
+    expect(pruned.memories).toHaveLength(600);
+    expect(fs.statSync(world.path(".memdir/journal.jsonl")).size).toBeGreaterThan(64 * 1024);
+    expect((await memdir.save(note("next"))).undo).toBe("2");
+    await memdir.undo(pruned.undo ?? "");
+    expect(await memdir.list()).toHaveLength(601);
+    expect((await memdir.index()).truncated).toBe(false);
+  });
+});
+
+describe("undo brings everything back byte for byte", () => {
+  it("of a created memory", async () => {
+    const { world, memdir } = await start();
+    const before = state(world);
+    const { undo } = await memdir.save(note("d"));
+    expect(await memdir.undo(undo ?? "")).toMatchObject({ undone: undo, action: "save", files: ["user_d.md"] });
+    expect(state(world)).toEqual(before);
+  });
+
+  it("of an updated memory", async () => {
+    const { world, memdir } = await start();
+    const before = state(world);
+    const { undo } = await memdir.save(note("b", { description: "new words", body: "New." }));
+    await memdir.undo(undo ?? "");
+    expect(state(world)).toEqual(before);
+  });
+
+  it.each(["first", "a", "b", "c"])("of the forgotten memory %s: its line is back in its exact place", async (name) => {
+    const { world, memdir } = await start();
+    const before = state(world);
+    const { undo } = await memdir.forget(name);
+    expect(Object.keys(state(world))).toHaveLength(4);
+    await memdir.undo(undo ?? "");
+    expect(state(world)).toEqual(before);
+  });
+
+  const places = {
+    first: "- [a.md](a.md) — d\n# T\n",
+    middle: "# T\n- [b](b.md)\n- [a.md](a.md) — d\n- [c](c.md)\n",
+    last: "# T\n\n- [a.md](a.md) — d\n",
+    alone: "- [a.md](a.md) — d\n",
+    "behind the second blank line": "# T\n\n- [b](b.md)\n\n- [a.md](a.md) — d\n- [c](c.md)\n",
+    "behind a line that stands twice": "- x\n- y\n- x\n- [a.md](a.md) — d\n- z\n",
+    "hand-worded": "# T\n- [My words](a.md) — mine\n- z\n",
+    "with trailing blanks": "# T\n- [a.md](a.md) — d  \n- z\n",
+    "without a break at the end": "# T\n- [a.md](a.md) — d",
+    "behind a frontmatter": "---\nx: y\n---\n- [a.md](a.md) — d\n",
+    CRLF: "# T\r\n\r\n- [a.md](a.md) — d\r\n- z\r\n",
+    "two lines, apart": "## User\n- One thing [a.md]\n- z\n\n- Another thing [a.md]\n- z\n",
+  };
+  it.each(Object.entries(places))("of a forgotten memory, its line back in its exact place: %s", async (_, index) => {
+    const world = makeWorld();
+    for (const name of ["a", "b", "c"])
+      world.write(`${name}.md`, `---\nname: ${name}.md\ndescription: d\ntype: user\n---\n`);
+    world.write("MEMORY.md", index);
+    // Taken in by an earlier change, so that the lines of the other files are not what changes here.
+    const memdir = await world.open();
+    await memdir.save(note("other"));
+    await memdir.undo();
+    const before = state(world);
+    const { undo } = await memdir.forget("a.md");
+    expect(world.index()).not.toContain("a.md");
+    await memdir.undo(undo ?? "");
+    expect(state(world)).toEqual(before);
+  });
+
+  it("of a forgotten memory with two lines", async () => {
+    const { world, memdir } = await start();
+    fs.appendFileSync(world.path("MEMORY.md"), "- Another thing about a [user_a.md]\n");
+    const before = state(world);
+    const { undo } = await memdir.forget("a");
+    expect(world.index()).not.toContain("user_a.md");
+    await memdir.undo(undo ?? "");
+    expect(state(world)).toEqual(before);
+  });
+
+  it("of a renamed memory, in its own words and in others'", async () => {
+    for (const name of ["a", "first"]) {
+      const { world, memdir } = await start();
+      const before = state(world);
+      const { undo } = await memdir.rename(name, "another name");
+      await memdir.undo(undo ?? "");
+      expect(state(world)).toEqual(before);
+    }
+  });
+
+  it("of an edited memory", async () => {
+    const { world, memdir } = await start();
+    const before = state(world);
+    const { text } = await memdir.text("b");
+    const { undo } = await memdir.edit("b", text, text.replace("name: b", "name: bee"));
+    expect(world.index()).toContain("[bee](user_b.md)");
+    await memdir.undo(undo ?? "");
+    expect(state(world)).toEqual(before);
+  });
+
+  it("of many pruned memories at once, hand-worded lines and places included", async () => {
+    const { world, memdir } = await start();
+    const before = state(world);
+    world.now = new Date(world.now.getTime() + 400 * DAY);
+    const { undo, memories } = await memdir.prune({ type: "user", olderThanDays: 30, dryRun: false });
+    expect(memories).toHaveLength(4);
+    expect(world.files()).toEqual(["MEMORY.md"]);
+    await memdir.undo(undo ?? "");
+    expect(state(world)).toEqual(before);
+  });
+
+  it("of an undo, back and forth", async () => {
+    const { world, memdir } = await start();
+    const before = state(world);
+    const { undo } = await memdir.forget("first");
+    const forgotten = state(world);
+    const once = await memdir.undo(undo ?? "");
+    expect(state(world)).toEqual(before);
+    const twice = await memdir.undo(once.undo);
+    expect(state(world)).toEqual(forgotten);
+    await memdir.undo(twice.undo);
+    expect(state(world)).toEqual(before);
+  });
+});
+
+describe("undo", () => {
+  it("without an id takes the last change that is neither an undo nor undone, step by step", async () => {
+    const { world, memdir } = await start();
+    await memdir.forget("c");
+    expect((await memdir.undo()).undone).toBe("4");
+    expect((await memdir.undo()).undone).toBe("3");
+    expect((await memdir.undo()).undone).toBe("2");
+    expect((await memdir.undo()).undone).toBe("1");
+    expect(world.files()).toEqual(["MEMORY.md", "first.md"]);
+    expect(world.index()).toBe(HAND);
+    expect(await errorOf(memdir.undo())).toMatchObject({ code: "not-found", message: "there is nothing to undo" });
+  });
+
+  it("refuses when the file changed since, says so and changes nothing", async () => {
+    const { world, memdir } = await start();
+    const { undo } = await memdir.save(note("a", { description: "new" }));
+    fs.appendFileSync(world.path("user_a.md"), "By hand.\n");
+    const before = state(world);
+    const error = await errorOf(memdir.undo(undo ?? ""));
+    expect(error).toMatchObject({ code: "conflict" });
+    expect(error.message).toMatch(/entry 4 is not undone: user_a\.md changed since/);
+    expect(state(world)).toEqual(before);
+    expect(await memdir.history()).toHaveLength(4);
+  });
+
+  it("refuses to bring a forgotten memory back over a new one of its file name", async () => {
+    const { world, memdir } = await start();
+    const { undo } = await memdir.forget("a");
+    await memdir.save(note("a", { body: "Anew." }));
+    expect(await errorOf(memdir.undo(undo ?? ""))).toMatchObject({ code: "conflict" });
+    expect(world.read("user_a.md")).toContain("Anew.");
+  });
+
+  it("refuses all when one of many changed", async () => {
+    const { world, memdir } = await start();
+    world.now = new Date(world.now.getTime() + 400 * DAY);
+    const { undo } = await memdir.prune({ type: "user", olderThanDays: 30, dryRun: false });
+    world.write("user_b.md", "mine");
+    expect(await errorOf(memdir.undo(undo ?? ""))).toMatchObject({ code: "conflict" });
+    expect(world.files()).toEqual(["MEMORY.md", "user_b.md"]);
+  });
+
+  it.each(["99", "x", "", "team:1"])("the unknown id %j is not found", async (id) => {
+    const { memdir } = await start();
+    expect(await errorOf(memdir.undo(id))).toMatchObject({ code: "not-found" });
+  });
+
+  it("says so when the earlier content is gone", async () => {
+    const { world, memdir } = await start();
+    const { undo } = await memdir.forget("a");
+    fs.rmSync(world.path(".memdir/images"), { recursive: true });
+    const error = await errorOf(memdir.undo(undo ?? ""));
+    expect(error.message).toMatch(/user_a\.md is no longer in the journal/);
+  });
+
+  it("a damaged image is not taken for the content", async () => {
+    const { world, memdir } = await start();
+    const hash = hashOf(world.read("user_a.md"));
+    const { undo } = await memdir.forget("a");
+    fs.appendFileSync(world.path(".memdir/images", hash), "x");
+    expect(await errorOf(memdir.undo(undo ?? ""))).toMatchObject({ code: "conflict" });
+  });
+
+  it("of another scope's change undoes that one, not the project's entry of the same number", async () => {
+    const world = makeWorld();
+    await (await world.open({ scope: "team" })).save(note("shared"));
+    const memdir = await world.open();
+    await memdir.save(note("private"));
+    const { undo } = await memdir.forget("shared");
+    await memdir.undo(undo ?? "");
+    expect((await memdir.list()).map(({ name }) => name).sort()).toEqual(["private", "shared"]);
+    expect(await memdir.history()).toHaveLength(4);
+  });
+});
