@@ -1,6 +1,7 @@
 /** A world for tests: a fresh home, a git project, a clock that stands still until it is set. Nothing global is read or changed. */
 
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -140,6 +141,11 @@ export function mainOf(memdir: Memdir): Directory {
 /** A request with what a test does not care about filled in. */
 export function note(name: string, more: Partial<SaveRequest> = {}): SaveRequest {
   return { type: "user", name, description: `about ${name}`, body: `Body of ${name}.`, ...more };
+}
+
+/** What a before-image is named by. */
+export function sha256(data: string | Uint8Array): string {
+  return createHash("sha256").update(data).digest("hex");
 }
 
 /** The error that the work ends with; a test fails when there is none. */

@@ -2,12 +2,12 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { sha256 } from "../text/hash.ts";
 import { applyChange, withDirectory } from "./change.ts";
 import { type Directory, INDEX_FILE } from "./directory.ts";
 import { parseIndexLine } from "./index-line.ts";
 import type { LineEdit } from "./index-pages.ts";
 import { splitLines } from "./index-text.ts";
-import { hashOf } from "./journal.ts";
 import { parseHeader } from "./memory.ts";
 import { findBytes, readBytes } from "./read.ts";
 import { walk } from "./walk.ts";
@@ -63,7 +63,7 @@ function freeName(directory: Directory, file: string, data: Buffer, taken: Reado
     const there = taken.get(name) ?? findBytes(directory, name);
     if (!there) {
       if (!existsSync(join(directory.path, name))) return name;
-    } else if (hashOf(there) === hashOf(data)) return null;
+    } else if (sha256(there) === sha256(data)) return null;
   }
 }
 

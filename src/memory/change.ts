@@ -6,9 +6,10 @@ import { moveInto, removeQuietly, syncDirectory, writeTemporary } from "../disk/
 import { resolveInside } from "../disk/fence.ts";
 import { acquireLock } from "../disk/lock.ts";
 import { diskError, MemdirError } from "../errors.ts";
+import { sha256 } from "../text/hash.ts";
 import { checkState, type Directory, fileMode, prepareDirectory, statePath } from "./directory.ts";
 import { type IndexRequest, type IndexSync, syncIndex } from "./index-sync.ts";
-import { type Action, beginEntry, type Entry, endEntry, hashOf } from "./journal.ts";
+import { type Action, beginEntry, type Entry, endEntry } from "./journal.ts";
 import { findBytes } from "./read.ts";
 import { recover } from "./recover.ts";
 
@@ -48,8 +49,8 @@ export function applyChange(directory: Directory, change: Change): IndexSync & {
   for (const [file, content] of change.writes) {
     resolveInside(directory.path, file);
     const before = findBytes(directory, file);
-    if (before && !change.purge) images.set(hashOf(before), before);
-    files.push({ file, before: before ? hashOf(before) : null, after: content ? hashOf(content) : null });
+    if (before && !change.purge) images.set(sha256(before), before);
+    files.push({ file, before: before ? sha256(before) : null, after: content ? sha256(content) : null });
   }
   const entry = beginEntry(
     directory,
@@ -98,7 +99,7 @@ function closeEntry(directory: Directory, id: string, end: "done" | "dropped"): 
 function checkUnchanged(directory: Directory, files: Entry["files"]): void {
   for (const { file, before } of files) {
     const now = findBytes(directory, file);
-    if ((now ? hashOf(now) : null) !== before) {
+    if ((now ? sha256(now) : null) !== before) {
       throw new MemdirError(
         "conflict",
         `${file} was changed by another program just now; nothing was written, run the command again`,

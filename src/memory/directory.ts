@@ -70,8 +70,10 @@ export function checkState(directory: Directory): void {
 
 function checkFolder(directory: Directory, names: readonly string[]): void {
   const path = statePath(directory, ...names);
-  if (lstatSync(path).isDirectory() && realpathSync(path) === join(realpathSync(directory.path), ".memdir", ...names))
-    return;
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  // Not made yet, or removed by somebody: nothing can be written through it.
+  if (!stat) return;
+  if (stat.isDirectory() && realpathSync(path) === join(realpathSync(directory.path), ".memdir", ...names)) return;
   throw new MemdirError(
     "outside",
     `${path} is a symbolic link or no directory: nothing was written; remove it and run the command again`,

@@ -3,10 +3,10 @@
 import { MemdirError } from "../errors.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import { editFields } from "../text/frontmatter-edit.ts";
+import { sha256 } from "../text/hash.ts";
 import { findSecrets, redactSecrets } from "../text/secrets.ts";
 import { withDirectory } from "./change.ts";
 import type { Directory } from "./directory.ts";
-import { hashOf } from "./journal.ts";
 import { parseMemory } from "./memory.ts";
 import { findBytes } from "./read.ts";
 import { type SaveResult, secretError, writeMemory } from "./save.ts";
@@ -22,7 +22,7 @@ export async function editMemory(
   const checked = await checkEdit(file, base, text, options.redact === true);
   return withDirectory(directory, () => {
     const current = findBytes(directory, file);
-    if (!current || hashOf(current) !== hashOf(base)) {
+    if (!current || sha256(current) !== sha256(base)) {
       throw new MemdirError(
         "conflict",
         `${file} changed while it was edited: nothing was overwritten; look at it again and repeat the edit`,
@@ -52,9 +52,9 @@ async function checkEdit(
   return { text: redactSecrets(text, findings), notices: [...notices, ...found.map((what) => `masked: ${what}`)] };
 }
 
-/** `modified` moves with the text, unless the person set it, and is never added to a file without frontmatter. */
+/** `modified` moves with the text, unless the person set it; a file without frontmatter gets none. */
 function stamp(directory: Directory, base: string, text: string): string {
-  const before = parseMemory("x.md", base).modified;
-  const unchanged = text === base || parseMemory("x.md", text).modified !== before || before === null;
-  return unchanged ? text : editFields(text, { modified: directory.now().toISOString() });
+  const modified = (document: string) => parseMemory("x.md", document).modified;
+  if (text === base || modified(text) !== modified(base)) return text;
+  return editFields(text, { modified: directory.now().toISOString() });
 }

@@ -2,12 +2,15 @@
 
 import { lstatSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
+import { removeQuietly } from "../disk/atomic.ts";
 import { MemdirError } from "../errors.ts";
 import { applyChange, withDirectory } from "./change.ts";
-import { type Directory, INDEX_FILE } from "./directory.ts";
+import { type Directory, statePath } from "./directory.ts";
+import { indexPath, readBase, writeBase } from "./index-base.ts";
+import { peekIndex } from "./index-file.ts";
+import { parseIndexLine } from "./index-line.ts";
 import { removeLines } from "./index-text.ts";
 import { imagePath, readJournal } from "./journal.ts";
-import { findBytes } from "./read.ts";
 
 export interface ForgetResult {
   file: string;
@@ -28,7 +31,7 @@ export async function forgetMemory(
     if (!stat) throw new MemdirError("not-found", `${file} is gone already`);
     // A link is not a memory of this directory: only the link goes.
     if (stat.isSymbolicLink()) unlinkSync(path);
-    const removed = removeLines(findBytes(directory, INDEX_FILE)?.toString("utf8") ?? "", file).removed;
+    const removed = removeLines(peekIndex(indexPath(directory)), file).removed;
     const applied = applyChange(directory, {
       action: "forget",
       reason: options.reason ?? "",
@@ -37,7 +40,10 @@ export async function forgetMemory(
       ...(options.purge ? { purge: true } : {}),
       index: { edits: [{ kind: "drop", file }] },
     });
-    if (options.purge) purgeImages(directory, file);
+    if (options.purge) {
+      purgeImages(directory, file);
+      purgeTraces(directory, file);
+    }
     return { file, action: "removed", undo: options.purge || stat.isSymbolicLink() ? null : applied.entry.id };
   });
 }
@@ -60,4 +66,12 @@ function purgeImages(directory: Directory, file: string): void {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     }
   }
+}
+
+/** Its header in the cache, its line among those that are remembered. */
+function purgeTraces(directory: Directory, file: string): void {
+  removeQuietly(statePath(directory, "headers.json"));
+  const base = readBase(directory);
+  const retired = base.retired.filter((line) => parseIndexLine(line)?.file !== file.normalize("NFC"));
+  writeBase(directory, { ...base, retired });
 }

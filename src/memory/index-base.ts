@@ -1,6 +1,6 @@
 /** What memdir remembers of MEMORY.md as it last left it: how foreign edits are told from our own. */
 
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { writeCacheFile } from "../disk/atomic.ts";
 import { type Directory, INDEX_FILE, statePath } from "./directory.ts";
@@ -9,8 +9,8 @@ import type { RemovedLine } from "./index-text.ts";
 export interface Base {
   /** Null when memdir has not written the index yet, or the record is gone. */
   text: string | null;
-  /** The time of the directory then: unchanged means that nobody put a file into it. */
-  dirMtimeMs: number | null;
+  /** The times of the directory and its folders then: unchanged means that nobody put a file into them. */
+  folders: Record<string, number> | null;
   /** Lines by hand that were out of sight for a moment while ours stood in their place. */
   hidden: HiddenLine[];
   /** Lines of ours that were replaced or removed, newest last: a stale editor may bring them back. */
@@ -32,12 +32,12 @@ export function readBase(directory: Directory): Base {
   try {
     const data = readFileSync(statePath(directory, "index.base"), "utf8");
     const newline = data.indexOf("\n");
-    const { dirMtimeMs, hidden, retired } = JSON.parse(data.slice(0, newline)) as Omit<Base, "text">;
+    const { folders, hidden, retired } = JSON.parse(data.slice(0, newline)) as Omit<Base, "text">;
     const now = directory.now().getTime();
     const fresh = hidden.filter(({ since }) => Math.abs(now - since) < HIDDEN_MS);
-    return { text: data.slice(newline + 1), dirMtimeMs, hidden: fresh, retired };
+    return { text: data.slice(newline + 1), folders, hidden: fresh, retired };
   } catch {
-    return { text: null, dirMtimeMs: null, hidden: [], retired: [] };
+    return { text: null, folders: null, hidden: [], retired: [] };
   }
 }
 
@@ -50,10 +50,6 @@ export function writeBase(directory: Directory, base: Base): void {
   } catch (error) {
     directory.log(`index.base was not written: ${(error as Error).message}`);
   }
-}
-
-export function dirMtime(directory: Directory): number {
-  return statSync(directory.path).mtimeMs;
 }
 
 export function indexPath(directory: Directory): string {

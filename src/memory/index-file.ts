@@ -9,11 +9,17 @@ export function readCurrent(path: string, known: string | null): string | null {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (!stat || stat.isSymbolicLink()) return null;
   if (!stat.isFile()) {
-    throw new MemdirError("disk", `${path} is not a file: move it away, the index belongs there`);
+    const what = stat.isDirectory() ? "a directory" : "not a file";
+    throw new MemdirError("disk", `${path} is ${what}: move it away, the index belongs there`);
   }
   const text = readText(path);
   // Renaming sets ctime after the last write: such a file arrived whole. Else somebody may be writing it in place.
   return text === known || (text !== "" && stat.ctimeMs > stat.mtimeMs) ? text : settle(path);
+}
+
+/** The index for looking only: "" where there is none, or none that may be followed. */
+export function peekIndex(path: string): string {
+  return lstatSync(path, { throwIfNoEntry: false })?.isFile() ? (readText(path) ?? "") : "";
 }
 
 /** Reads until two readings agree: an editor that truncates and writes in place is seen half-way otherwise. */

@@ -21,12 +21,12 @@ export function mendForeign(
 ): string {
   const current = refreshRetired(text, base.retired, lookup);
   const linked = linkedFiles(current);
-  const known_ = splitLines(known);
-  const lost = known_.flatMap((line, at) => {
+  const knownLines = splitLines(known);
+  const lost = knownLines.flatMap((line, at) => {
     const file = parseIndexLine(line)?.file;
     if (file === undefined || linked.has(file) || lookup.findHeader(file) === null || lookup.isInMore(file)) return [];
     linked.add(file);
-    return [{ text: line, at, after: at === 0 ? null : (known_[at - 1] as string).trimEnd() }];
+    return [{ text: line, at, after: at === 0 ? null : (knownLines[at - 1] as string).trimEnd() }];
   });
   const restored = restoreRemoved(splitLines(current), lost);
   const there = new Set(splitLines(restored).map((line) => line.trimEnd()));

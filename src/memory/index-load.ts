@@ -1,13 +1,14 @@
 /** MEMORY.md as the model sees it: cut exactly as the client cuts, and generated as the client does when it is missing. */
 
-import { lstatSync, readFileSync, statSync } from "node:fs";
+import { lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { exchange, removeQuietly, writeTemporary } from "../disk/atomic.ts";
-import { diskError } from "../errors.ts";
 import { stripForClient } from "../text/client-markdown.ts";
 import { parseDocument } from "../text/frontmatter.ts";
-import { type Directory, fileMode, INDEX_FILE, OVERFLOW_FILE, prepareDirectory, statePath } from "./directory.ts";
+import { type Directory, fileMode, INDEX_FILE, prepareDirectory, statePath } from "./directory.ts";
+import { readText } from "./index-file.ts";
 import { type IndexLimits, isOver } from "./index-limits.ts";
+import { readOverflow } from "./index-sync.ts";
 import { linkedFiles } from "./index-text.ts";
 import { stemOf } from "./memory.ts";
 import { findBytes } from "./read.ts";
@@ -38,7 +39,7 @@ export interface IndexWarning {
 
 export function loadIndex(directory: Directory, options: { generate: boolean }): IndexView {
   const text = readIndexText(directory) ?? (options.generate ? generateIndex(directory) : "");
-  const overflowText = findBytes(directory, OVERFLOW_FILE)?.toString("utf8") ?? "";
+  const overflowText = readOverflow(directory);
   const inIndex = linkedFiles(text);
   const overflow = [...linkedFiles(overflowText)].filter((file) => !inIndex.has(file));
   return { dir: directory.path, ...cutIndex(text, directory.limits), overflow };
@@ -49,13 +50,8 @@ function readIndexText(directory: Directory): string | null {
   const path = join(directory.path, INDEX_FILE);
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (!stat) return null;
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    if (code === "ENOENT" || code === "ELOOP" || code === "EISDIR") return "";
-    throw diskError(error, "read", path);
-  }
+  // The client follows a link here, so for looking we do too; a directory or fifo is no index.
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ? (readText(path) ?? "") : "";
 }
 
 /** Lines first, then at the last newline under the character limit; one giant line is cut inside, never inside a character. */

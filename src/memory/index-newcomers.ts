@@ -3,7 +3,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Directory } from "./directory.ts";
-import { type Base, dirMtime } from "./index-base.ts";
+import type { Base } from "./index-base.ts";
 import { formatIndexLine } from "./index-line.ts";
 import { moreOf, type Pages } from "./index-pages.ts";
 import { linkedFiles, putLine } from "./index-text.ts";
@@ -12,6 +12,8 @@ import { walk } from "./walk.ts";
 
 export interface Newcomers {
   files: string[];
+  /** The folders that were looked into; "" is the directory itself. */
+  folders: string[];
   /** Some files are too young to be taken in: look again next time. */
   waiting: boolean;
 }
@@ -22,12 +24,16 @@ const GRACE_MS = 60_000;
 /** The directory is listed only when its time says that somebody else changed it, or when every memory is asked for. */
 export function findNewcomers(directory: Directory, base: Base, index: string | null, everything: boolean): Newcomers {
   const all = everything || index === null;
-  if (!all && base.dirMtimeMs !== null && base.dirMtimeMs === dirMtime(directory)) return { files: [], waiting: false };
+  const listed = Object.keys(base.folders ?? {});
+  if (!all && base.folders !== null && sameStamps(base.folders, stampFolders(directory, listed))) {
+    return { files: [], folders: listed, waiting: false };
+  }
   const now = directory.now().getTime();
   const linked = linkedFiles(index ?? "");
   const known = linkedFiles(base.text ?? "");
   let waiting = false;
-  const files = walk(directory.path, directory.recursive).files.filter((file) => {
+  const walked = walk(directory.path, directory.recursive);
+  const files = walked.files.filter((file) => {
     const name = file.normalize("NFC");
     // A line of ours that is gone from the index is not a newcomer's: it is put back in its place.
     if (linked.has(name) || (!all && known.has(name))) return false;
@@ -36,7 +42,16 @@ export function findNewcomers(directory: Directory, base: Base, index: string | 
     waiting ||= young;
     return !young;
   });
-  return { files, waiting };
+  return { files, folders: walked.folders, waiting };
+}
+
+export function stampFolders(directory: Directory, folders: readonly string[]): Record<string, number> {
+  const mtime = (folder: string) => statSync(join(directory.path, folder), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return Object.fromEntries(folders.map((folder) => [folder, mtime(folder)]));
+}
+
+function sameStamps(a: Record<string, number>, b: Record<string, number>): boolean {
+  return Object.keys(a).length > 0 && Object.entries(a).every(([folder, time]) => b[folder] === time);
 }
 
 /** More than this are simply appended, without looking for a section of their type. */

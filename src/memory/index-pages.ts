@@ -38,7 +38,8 @@ export function applyEdit(pages: Pages, edit: LineEdit): Pages {
   if (edit.kind === "text") return { ...pages, index: appendLines(pages.index, edit.lines) };
   if (edit.kind === "move") {
     if (hasLine(pages.index, edit.from.file)) return { ...pages, index: moveLine(pages.index, edit.from, edit.to) };
-    return withMore(pages, moveLine(moreOf(pages), edit.from, edit.to));
+    if (hasLine(moreOf(pages), edit.from.file)) return withMore(pages, moveLine(moreOf(pages), edit.from, edit.to));
+    return { ...pages, index: putLine(pages.index, edit.to, null) };
   }
   const { header, previous, restore } = edit;
   // A new memory has no line yet; of an older one it may have gone to the overflow page, and comes back.

@@ -9,16 +9,16 @@ import { moveInto, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { MemdirError } from "../errors.ts";
 import { ageInDays } from "./age.ts";
 import { type Directory, fileMode, OVERFLOW_FILE, statePath } from "./directory.ts";
-import { type Base, dirMtime, indexPath, readBase, writeBase } from "./index-base.ts";
-import { readCurrent, replaceIndex } from "./index-file.ts";
+import { type Base, indexPath, readBase, writeBase } from "./index-base.ts";
+import { peekIndex, readCurrent, replaceIndex } from "./index-file.ts";
 import { fitIndex } from "./index-fit.ts";
 import { hiddenLines, mendForeign, retiredLines } from "./index-foreign.ts";
 import { formatIndexLine } from "./index-line.ts";
-import { addNewcomers, findNewcomers } from "./index-newcomers.ts";
+import { addNewcomers, findNewcomers, stampFolders } from "./index-newcomers.ts";
 import { applyEdit, dropDoubles, type LineEdit, moreOf, type Pages, sweepLines } from "./index-pages.ts";
 import { linkedFiles } from "./index-text.ts";
 import type { Header } from "./memory.ts";
-import { findBytes, readHeader } from "./read.ts";
+import { readHeader } from "./read.ts";
 
 export interface IndexSync {
   /** Files whose lines went to the overflow page. */
@@ -61,7 +61,7 @@ export function syncIndex(directory: Directory, request: IndexRequest, commit: (
     for (const edit of request.edits) pages = applyEdit(pages, edit);
     if (source !== known || request.mend || request.rebuild) pages = dropDoubles(pages);
     if (request.rebuild) pages = sweepLines(pages, (file) => findName(directory, file) !== null);
-    const fitted = fitPages(directory, pages, request.saved ?? null);
+    const fitted = fitPages(directory, pages, request);
 
     const prepared = preparePages(directory, fitted.pages, expected);
     try {
@@ -75,8 +75,8 @@ export function syncIndex(directory: Directory, request: IndexRequest, commit: (
     const theirs = prepared.index === null ? null : replaceIndex(prepared.index, path, expected);
     if (theirs === null) {
       const retired = [...base.retired, ...retiredLines(known, fitted.pages.index)];
-      const dirMtimeMs = newcomers.waiting ? null : dirMtime(directory);
-      writeBase(directory, { text: fitted.pages.index, dirMtimeMs, hidden, retired });
+      const folders = newcomers.waiting ? null : stampFolders(directory, newcomers.folders);
+      writeBase(directory, { text: fitted.pages.index, folders, hidden, retired });
       const link = wasLink
         ? [`MEMORY.md was a symbolic link: it is a file now, and what it pointed to is unchanged`]
         : [];
@@ -128,18 +128,19 @@ function preparePages(directory: Directory, pages: Pages, expected: string | nul
   };
 }
 
-function fitPages(directory: Directory, pages: Pages, saved: Header | null): IndexSync & { pages: Pages } {
+function fitPages(directory: Directory, pages: Pages, request: IndexRequest): IndexSync & { pages: Pages } {
   const now = directory.now().getTime();
+  // Memories of this change are not on disk yet.
+  const coming = new Map(request.edits.flatMap(headerOf).map((header) => [header.file.normalize("NFC"), header]));
   const fitted = fitIndex(
     pages.index,
     () => moreOf(pages),
     directory.limits,
     (file, line) => {
-      const isSaved = saved?.file.normalize("NFC") === file;
-      const name = isSaved ? file : findName(directory, file);
-      if (name === null) return null;
-      const header = isSaved ? saved : readHeader(directory, name);
+      const name = findName(directory, file) ?? file;
       const stat = statSync(join(directory.path, name), { throwIfNoEntry: false });
+      const header = coming.get(file) ?? (stat ? readHeader(directory, name) : null);
+      if (header === null) return null;
       const stamp = header.modified ? Date.parse(header.modified) : (stat?.mtimeMs ?? now);
       return {
         type: header.type,
@@ -148,7 +149,7 @@ function fitPages(directory: Directory, pages: Pages, saved: Header | null): Ind
         own: line === formatIndexLine(header),
       };
     },
-    saved?.file.normalize("NFC") ?? null,
+    request.saved?.file.normalize("NFC") ?? null,
   );
   const notices: string[] = [];
   if (fitted.moved.length > 0) {
@@ -160,6 +161,11 @@ function fitPages(directory: Directory, pages: Pages, saved: Header | null): Ind
     notices.push("MEMORY.md is over the client's limit by hand-written text alone: shorten it, its end is not loaded");
   const more = fitted.overflow ?? pages.more;
   return { pages: { ...pages, index: fitted.text, more }, moved: fitted.moved, notices };
+}
+
+function headerOf(edit: LineEdit): Header[] {
+  if (edit.kind === "put") return [edit.header];
+  return edit.kind === "move" ? [edit.to] : [];
 }
 
 function lookupIn(directory: Directory) {
@@ -174,7 +180,7 @@ function lookupIn(directory: Directory) {
 }
 
 export function readOverflow(directory: Directory): string {
-  return findBytes(directory, OVERFLOW_FILE)?.toString("utf8") ?? "";
+  return peekIndex(join(directory.path, OVERFLOW_FILE));
 }
 
 /** Whether an editor's older text lies over lines of ours, so that the next opening should mend it. */
@@ -193,7 +199,7 @@ function once<T>(make: () => T): () => T {
 }
 
 /** The file as it is spelled on disk: index lines are compared composed (NFC), a disk may hold the other form. */
-function findName(directory: Directory, file: string): string | null {
+export function findName(directory: Directory, file: string): string | null {
   const isFile = (name: string) => lstatSync(join(directory.path, name), { throwIfNoEntry: false })?.isFile() === true;
   return [file, file.normalize("NFD")].find(isFile) ?? null;
 }

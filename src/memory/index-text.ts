@@ -79,12 +79,20 @@ export function eolOf(lines: readonly string[]): string {
 
 /** Each line at its old number if the line before it is still the same, else behind that line, else at the end. */
 export function restoreRemoved(lines: string[], removed: readonly RemovedLine[]): string {
+  const top = frontmatterEnd(lines);
   for (const { text, at, after } of removed) {
     const isBefore = (line: string | undefined) => (line === undefined ? null : line.trimEnd()) === after;
     const behind = after === null ? 0 : lines.findIndex(isBefore) + 1 || lines.length;
-    insertAt(lines, at <= lines.length && isBefore(lines[at - 1]) ? at : behind, text);
+    const place = at >= 0 && at <= lines.length && isBefore(lines[at - 1]) ? at : behind;
+    insertAt(lines, Math.max(top, place), text);
   }
   return lines.join("");
+}
+
+/** Nothing goes above a frontmatter that somebody gave the index. */
+function frontmatterEnd(lines: readonly string[]): number {
+  if (lines[0]?.trim() !== "---") return 0;
+  return lines.findIndex((line, at) => at > 0 && line.trim() === "---") + 1;
 }
 
 /** Behind the last entry under a heading named like the type, for an index that is kept in sections. */

@@ -17,6 +17,7 @@ import {
 } from "node:fs";
 import { moveInto, writeTemporary } from "../disk/atomic.ts";
 import { diskError } from "../errors.ts";
+import { sha256 } from "../text/hash.ts";
 import { type Directory, statePath } from "./directory.ts";
 import type { RemovedLine } from "./index-text.ts";
 
@@ -56,10 +57,6 @@ const READ = constants.O_RDONLY | SAFE;
 
 /** More than any line of ours: an intent and its end are always found in the tail. */
 const TAIL_BYTES = 64 * 1024;
-
-export function hashOf(data: string | Uint8Array): string {
-  return process.getBuiltinModule("node:crypto").createHash("sha256").update(data).digest("hex");
-}
 
 /** Writes the before-images and the intent line; both are on disk when this returns. The lock must be held. */
 export function beginEntry(
@@ -106,7 +103,7 @@ export function findUnfinished(directory: Directory): Entry | null {
 export function readImage(directory: Directory, hash: string): Buffer | null {
   try {
     const data = readFileSync(imagePath(directory, hash));
-    return hashOf(data) === hash ? data : null;
+    return sha256(data) === hash ? data : null;
   } catch {
     return null;
   }

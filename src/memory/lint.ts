@@ -1,12 +1,16 @@
 /** Form and wording of memories and of the index: hints for people, never a reason to refuse or drop a file. */
 
+import { parseDocument } from "../text/frontmatter.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { findSecrets } from "../text/secrets.ts";
 import { type Directory, INDEX_FILE } from "./directory.ts";
+import { indexPath } from "./index-base.ts";
+import { peekIndex } from "./index-file.ts";
 import { parseIndexLine } from "./index-line.ts";
+import { findName } from "./index-sync.ts";
 import { splitLines } from "./index-text.ts";
-import { type Memory, stemOf } from "./memory.ts";
-import { findBytes, readMemory } from "./read.ts";
+import { parseMemory, stemOf } from "./memory.ts";
+import { readBytes } from "./read.ts";
 import { scan } from "./scan.ts";
 
 export interface LintProblem {
@@ -23,7 +27,7 @@ const MAX_LINE_CHARS = 200;
 export async function lintDirectory(directory: Directory): Promise<LintProblem[]> {
   const problems: LintProblem[] = [];
   for (const { header } of scan(directory).memories) {
-    problems.push(...(await lintMemory(directory, header.file)));
+    for (const problem of await lintMemory(directory, header.file)) problems.push(problem);
   }
   return [...problems, ...lintIndex(directory)];
 }
@@ -31,12 +35,14 @@ export async function lintDirectory(directory: Directory): Promise<LintProblem[]
 async function lintMemory(directory: Directory, file: string): Promise<LintProblem[]> {
   const found: LintProblem[] = [];
   const add = (rule: string, message: string, line: number | null = null) => found.push({ file, line, rule, message });
-  let memory: Memory;
+  let data: Buffer;
   try {
-    memory = readMemory(directory, file);
+    data = readBytes(directory, file);
   } catch (error) {
     return [{ file, line: null, rule: "unreadable", message: (error as Error).message }];
   }
+  const text = data.toString("utf8");
+  const memory = parseMemory(file, data);
   for (const problem of memory.problems) add("format", problem);
   if (memory.metadata.name === undefined) add("name", "no name: the file's stem is used");
   else if (memory.name !== stemOf(file) && !isDerived(memory.name, file))
@@ -52,13 +58,21 @@ async function lintMemory(directory: Directory, file: string): Promise<LintProbl
     add("size", `${memory.body.length} characters: one memory per file, split it`);
   if (memory.type === "project") {
     const said = memory.modified ?? memory.created;
-    for (const { line, words, date } of await findRelativeDates(memory.body, said ? new Date(said) : directory.now())) {
-      add("relative-date", `"${words}" meant ${date}: write the date`, line);
+    const dates = await findRelativeDates(memory.body, said ? new Date(said) : directory.now());
+    for (const { line, words, date } of dates) {
+      add("relative-date", `"${words}" meant ${date}: write the date`, line + linesAbove(text));
     }
   }
-  for (const { rule, line } of await findSecrets(memory.body))
+  for (const { rule, line } of await findSecrets(text))
     add("secret", `looks like a secret (${rule}): take it out`, line);
   return found;
+}
+
+/** How many lines stand before the body. */
+function linesAbove(text: string): number {
+  const region = text.slice(parseDocument(text).bodyStart);
+  const start = text.length - region.trimStart().length;
+  return text.slice(0, start).split("\n").length - 1;
 }
 
 /** `prefers tabs` in `user_prefers_tabs.md` or `prefers-tabs.md` is a match. */
@@ -69,7 +83,7 @@ function isDerived(name: string, file: string): boolean {
 }
 
 function lintIndex(directory: Directory): LintProblem[] {
-  const text = findBytes(directory, INDEX_FILE)?.toString("utf8") ?? "";
+  const text = peekIndex(indexPath(directory));
   const found: LintProblem[] = [];
   let prose = 0;
   for (const [at, line] of splitLines(text).entries()) {
@@ -77,7 +91,7 @@ function lintIndex(directory: Directory): LintProblem[] {
     const parsed = parseIndexLine(line);
     if (line.trimEnd().length > MAX_LINE_CHARS)
       add("index-line-length", `${line.trimEnd().length} characters, keep it under ${MAX_LINE_CHARS}`);
-    if (parsed && findBytes(directory, parsed.file) === null)
+    if (parsed && findName(directory, parsed.file) === null)
       add("index-dangling", `points to ${parsed.file}, which does not exist`);
     if (!parsed && line.trim() !== "" && !/^(#{1,6}\s|<!--|---)/.test(line.trim()) && ++prose === 4) {
       add("index-prose", "the index holds text of its own: it is a list of pointers, put the text into a memory");

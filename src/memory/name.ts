@@ -1,6 +1,7 @@
 /** Names of memories and the file names made from them. */
 
 import { MemdirError } from "../errors.ts";
+import { sha256 } from "../text/hash.ts";
 import type { MemoryType } from "./type.ts";
 
 /** A name is a title, not a text. */
@@ -38,9 +39,7 @@ export function slugify(name: string): string {
     .normalize("NFC")
     .replace(/[^\p{L}\p{N}\p{M}]+/gu, "_");
   const slug = [...words.replace(/^_+|_+$/g, "")].slice(0, MAX_SLUG_LENGTH).join("").replace(/_+$/, "");
-  return slug === ""
-    ? `memory_${process.getBuiltinModule("node:crypto").createHash("sha256").update(name).digest("hex").slice(0, 8)}`
-    : slug;
+  return slug === "" ? `memory_${sha256(name).slice(0, 8)}` : slug;
 }
 
 /** `{type}_{slug}.md`, with a number from the second one on. The type in front keeps clear of reserved names like `con.md`. */

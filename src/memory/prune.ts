@@ -1,10 +1,11 @@
 /** Forgetting old memories at one stroke, on the user's explicit word: one journal entry that undo takes back. */
 
 import { applyChange, withDirectory } from "./change.ts";
-import { type Directory, INDEX_FILE } from "./directory.ts";
+import type { Directory } from "./directory.ts";
+import { indexPath } from "./index-base.ts";
+import { peekIndex } from "./index-file.ts";
 import { removeLines } from "./index-text.ts";
 import { listMemories, type Row } from "./list.ts";
-import { findBytes } from "./read.ts";
 import type { MemoryType } from "./type.ts";
 
 export interface PruneRequest {
@@ -32,7 +33,7 @@ export async function pruneMemories(directory: Directory, request: PruneRequest)
   if (request.dryRun || memories.length === 0) return { memories, undo: null };
   return withDirectory(directory, () => {
     const files = memories.map((row) => row.file);
-    const index = findBytes(directory, INDEX_FILE)?.toString("utf8") ?? "";
+    const index = peekIndex(indexPath(directory));
     const lines = Object.fromEntries(files.map((file) => [file, removeLines(index, file).removed]));
     const applied = applyChange(directory, {
       action: "prune",

@@ -10,7 +10,8 @@ import { type Header, type Memory, parseHeader, parseMemory } from "./memory.ts"
 const HEAD_BYTES = 8 * 1024;
 const MAX_HEAD_BYTES = 256 * 1024;
 
-const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0);
+/** Links are not followed, and a fifo does not hold us up. */
+const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** The bytes of a file below the directory. Links are not followed. */
 export function readBytes(directory: Directory, file: string): Buffer {

@@ -4,6 +4,7 @@ import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { moveInto, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { resolveInside } from "../disk/fence.ts";
+import { sha256 } from "../text/hash.ts";
 import { type Directory, fileMode, INDEX_FILE, statePath } from "./directory.ts";
 import { indexPath, readBase } from "./index-base.ts";
 import { readText } from "./index-file.ts";
@@ -11,7 +12,7 @@ import { formatIndexLine, parseIndexLine } from "./index-line.ts";
 import type { LineEdit } from "./index-pages.ts";
 import { lostLines, syncIndex } from "./index-sync.ts";
 import { splitLines } from "./index-text.ts";
-import { type Entry, endEntry, type FileChange, findUnfinished, hashOf, readImage } from "./journal.ts";
+import { type Entry, endEntry, type FileChange, findUnfinished, readImage } from "./journal.ts";
 import { parseHeader } from "./memory.ts";
 import { findBytes, readHeader } from "./read.ts";
 
@@ -66,7 +67,7 @@ function editFor(directory: Directory, { file, before }: FileChange): LineEdit {
 
 function currentHash(directory: Directory, file: string): string | null {
   const data = findBytes(directory, file);
-  return data ? hashOf(data) : null;
+  return data ? sha256(data) : null;
 }
 
 function isFile(directory: Directory, file: string): boolean {

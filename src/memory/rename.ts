@@ -45,10 +45,7 @@ export async function renameMemory(directory: Directory, file: string, newName: 
       writes,
       index: {
         saved: next,
-        edits: [
-          { kind: "move", from: memory, to: next },
-          { kind: "put", header: next, previous: next },
-        ],
+        edits: [{ kind: "move", from: memory, to: next }],
       },
     });
     return {

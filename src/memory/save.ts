@@ -4,12 +4,15 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
 import { parseDocument } from "../text/frontmatter.ts";
-import { editBody, editFields, formatDocument, type Metadata } from "../text/frontmatter-edit.ts";
+import { editBody, editFields, formatDocument, type Metadata, type MetadataValue } from "../text/frontmatter-edit.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { findSecrets, redactSecrets } from "../text/secrets.ts";
 import { applyChange, withDirectory } from "./change.ts";
 import type { Directory } from "./directory.ts";
-import { formatIndexLine } from "./index-line.ts";
+import { indexPath } from "./index-base.ts";
+import { peekIndex } from "./index-file.ts";
+import { formatIndexLine, parseIndexLine } from "./index-line.ts";
+import { splitLines } from "./index-text.ts";
 import type { Action } from "./journal.ts";
 import { formatSource, type Header, parseMemory, type Source } from "./memory.ts";
 import { cleanName, fileNameFor, oneLine, otherFileNames, sameName } from "./name.ts";
@@ -62,7 +65,7 @@ export async function saveMemory(directory: Directory, request: SaveRequest): Pr
     const place = findPlace(directory, asked.clean.type, asked.clean.name);
     const text =
       place.old === null ? newText(directory, asked.clean) : updatedText(directory, place.file, place.old, asked.clean);
-    const result = writeMemory(directory, place.file, text, { action: "save", reason: request.reason ?? "" });
+    const result = writeMemory(directory, place.file, text, { action: "save", reason: asked.clean.reason ?? "" });
     return { ...result, notices: [...notices, ...place.notices, ...result.notices] };
   });
 }
@@ -105,19 +108,31 @@ interface Place {
   notices: string[];
 }
 
-/** The file that holds this name and type already, or the first free file name. */
+/** How many numbered file names are looked at: more names that differ only in signs are not to be expected. */
+const NUMBERS = 10;
+
+/** The file that holds this name and type already, wherever another writer put it, or the first free file name. */
 function findPlace(directory: Directory, type: MemoryType, name: string): Place {
   const notices = sameNameElsewhere(directory, type, name);
-  for (const file of otherFileNames(type, name)) {
+  const numbered = Array.from({ length: NUMBERS }, (_, i) => fileNameFor(type, name, i + 1));
+  for (const file of new Set([...numbered, ...otherFileNames(type, name), ...filesByTitle(directory, name)])) {
     const old = readIfSame(directory, file, type, name);
     if (old) return { file, old, notices };
   }
   for (let number = 1; ; number++) {
     const file = fileNameFor(type, name, number);
     if (!lstatSync(join(directory.path, file), { throwIfNoEntry: false })) return { file, old: null, notices };
-    const old = readIfSame(directory, file, type, name);
-    if (old) return { file, old, notices };
   }
+}
+
+/** Files that the index lists under this name. */
+function filesByTitle(directory: Directory, name: string): string[] {
+  const lines = splitLines(peekIndex(indexPath(directory)));
+  const title = parseIndexLine(formatIndexLine({ file: "x.md", name, description: "" }))?.title;
+  return lines.flatMap((line) => {
+    const parsed = line.includes(title ?? "") ? parseIndexLine(line) : null;
+    return parsed?.title === title && parsed ? [parsed.file] : [];
+  });
 }
 
 function readIfSame(directory: Directory, file: string, type: MemoryType, name: string): Buffer | null {
@@ -155,7 +170,7 @@ function optionalFields(request: SaveRequest): Metadata {
   return {
     ...(request.when?.length ? { when: request.when } : {}),
     ...(request.links?.length ? { links: request.links } : {}),
-    ...(request.pinned === undefined ? {} : { pinned: String(request.pinned) }),
+    ...(request.pinned === undefined ? {} : { pinned: request.pinned }),
     ...(request.source ? { source: formatSource(request.source) } : {}),
   };
 }
@@ -167,7 +182,7 @@ function updatedText(directory: Directory, file: string, old: Buffer, request: S
   const document = parseDocument(text);
   const fields = { ...(request.description ? { description: request.description } : {}), ...optionalFields(request) };
   const edited = editBody(
-    document.hasFrontmatter ? editFields(text, fields as Record<string, string | string[]>) : text,
+    document.hasFrontmatter ? editFields(text, fields as Record<string, MetadataValue>) : text,
     request.body || document.body,
   );
   return edited === text || !document.hasFrontmatter
@@ -188,7 +203,12 @@ async function checkSecrets<T extends SaveRequest>(request: T): Promise<{ clean:
   clean.description = await scan("description", request.description ?? "");
   clean.body = await scan("body", request.body);
   clean.when = await Promise.all((request.when ?? []).map((cue) => scan("cues", cue)));
+  clean.links = await Promise.all((request.links ?? []).map((link) => scan("links", link)));
+  clean.reason = await scan("reason", request.reason ?? "");
+  await scan("source", request.source ? formatSource(request.source) : "");
   if (found.length === 0) return { clean: request, notices: [] };
+  // A source is an identifier: masked it would name nothing, so it is left out.
+  if (clean.source && (await findSecrets(formatSource(clean.source))).length > 0) delete clean.source;
   if (!request.redact) throw secretError(found);
   return { clean, notices: found.map((what) => `masked: ${what}`) };
 }

@@ -1,7 +1,8 @@
 /** Whether another directory's memories have all been adopted: then it is neither listed nor offered again. */
 
+import { sha256 } from "../text/hash.ts";
 import type { Directory } from "./directory.ts";
-import { hashOf, readJournal } from "./journal.ts";
+import { readJournal } from "./journal.ts";
 import { findBytes } from "./read.ts";
 import { walk } from "./walk.ts";
 
@@ -15,6 +16,6 @@ export function isTakenOver(directory: Directory, from: Pick<Directory, "path" |
   return walk(from.path, from.recursive).files.every((file) => {
     const there = findBytes({ ...directory, path: from.path }, file);
     const here = findBytes(directory, file);
-    return there === null || taken.has(hashOf(there)) || (here !== null && hashOf(here) === hashOf(there));
+    return there === null || taken.has(sha256(there)) || (here !== null && sha256(here) === sha256(there));
   });
 }

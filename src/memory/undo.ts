@@ -1,11 +1,14 @@
 /** Taking a journal entry back, whole: refused if any of its files changed since. */
 
 import { MemdirError } from "../errors.ts";
+import { sha256 } from "../text/hash.ts";
 import { applyChange, withDirectory } from "./change.ts";
-import { type Directory, INDEX_FILE } from "./directory.ts";
+import type { Directory } from "./directory.ts";
+import { indexPath } from "./index-base.ts";
+import { peekIndex } from "./index-file.ts";
 import type { LineEdit } from "./index-pages.ts";
 import { removeLines } from "./index-text.ts";
-import { type Entry, hashOf, lastUndoable, readImage, readJournal } from "./journal.ts";
+import { type Entry, lastUndoable, readImage, readJournal } from "./journal.ts";
 import { type Header, parseHeader } from "./memory.ts";
 import { findBytes } from "./read.ts";
 
@@ -38,7 +41,7 @@ export async function undoEntry(directory: Directory, id?: string): Promise<Undo
       undoes: entry.id,
       writes,
       ...(lines ? { lines } : {}),
-      index: { edits: headers.map((change) => editFor(change, entry)) },
+      index: { edits: renamedBack(entry, headers) ?? headers.map((change) => editFor(change, entry)) },
     });
     return {
       undone: entry.id,
@@ -56,6 +59,13 @@ interface Restored {
   previous: Header | null;
 }
 
+/** The line of a renamed memory stays where it is and points back. */
+function renamedBack(entry: Entry, headers: readonly Restored[]): LineEdit[] | null {
+  const from = headers.find(({ next }) => next === null)?.previous;
+  const to = headers.find(({ previous }) => previous === null)?.next;
+  return entry.files.length === 2 && from && to ? [{ kind: "move", from, to }] : null;
+}
+
 function editFor({ file, next, previous }: Restored, entry: Entry): LineEdit {
   if (next === null) return { kind: "drop", file };
   return { kind: "put", header: next, previous, restore: entry.lines?.[file] ?? [] };
@@ -63,7 +73,7 @@ function editFor({ file, next, previous }: Restored, entry: Entry): LineEdit {
 
 /** The undo of this undo puts these back. */
 function removedLines(directory: Directory, headers: readonly Restored[]): Entry["lines"] {
-  const index = findBytes(directory, INDEX_FILE)?.toString("utf8") ?? "";
+  const index = peekIndex(indexPath(directory));
   const gone = headers.filter(({ next }) => next === null);
   return Object.fromEntries(gone.map(({ file }) => [file, removeLines(index, file).removed]));
 }
@@ -88,7 +98,7 @@ function restored(
   after: string | null,
 ): Buffer | null {
   const current = findBytes(directory, file);
-  if ((current ? hashOf(current) : null) !== after) {
+  if ((current ? sha256(current) : null) !== after) {
     throw new MemdirError(
       "conflict",
       `entry ${id} is not undone: ${file} changed since; undo the later change first, or edit the file by hand`,

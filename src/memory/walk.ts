@@ -10,6 +10,8 @@ export interface Walked {
   /** Symbolic links named like memories: listed, never followed. */
   links: string[];
   skipped: { path: string; reason: string }[];
+  /** Every folder that was looked into; "" is the directory itself. */
+  folders: string[];
 }
 
 /** Deep enough for every known layout; a loop of bind mounts ends here. */
@@ -19,7 +21,7 @@ const MAX_DEPTH = 8;
 const DAILY_LOG = /^logs\/\d{4}\//;
 
 export function walk(directory: string, recursive = true): Walked {
-  const walked: Walked = { files: [], links: [], skipped: [] };
+  const walked: Walked = { files: [], links: [], skipped: [], folders: [] };
   visit(directory, "", 0, recursive, walked);
   walked.files.sort();
   return walked;
@@ -34,6 +36,7 @@ function visit(root: string, folder: string, depth: number, recursive: boolean, 
     if (code !== "ENOENT") walked.skipped.push({ path: folder || ".", reason: `cannot be read (${code})` });
     return;
   }
+  walked.folders.push(folder);
   for (const entry of entries) {
     const name = entry.name;
     if (name.startsWith(".")) continue;
@@ -43,9 +46,13 @@ function visit(root: string, folder: string, depth: number, recursive: boolean, 
         walked.files.push(path);
     } else if (entry.isDirectory()) {
       if (name.endsWith(".md")) walked.skipped.push({ path, reason: "a directory named like a memory" });
-      if (recursive && depth < MAX_DEPTH) visit(root, path, depth + 1, recursive, walked);
+      if (!recursive) continue;
+      if (depth < MAX_DEPTH) visit(root, path, depth + 1, recursive, walked);
+      else walked.skipped.push({ path, reason: `more than ${MAX_DEPTH} folders deep` });
     } else if (entry.isSymbolicLink()) {
       if (name.endsWith(".md") && name !== INDEX_FILE) walked.links.push(path);
+      else if (!name.endsWith(".md"))
+        walked.skipped.push({ path, reason: "a symbolic link: memdir does not follow links" });
     } else if (name.endsWith(".md")) {
       walked.skipped.push({ path, reason: "not a regular file" });
     }

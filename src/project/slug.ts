@@ -1,5 +1,7 @@
 /** The folder names that stand for a project's path, one function per known keying. */
 
+import { sha256 } from "../text/hash.ts";
+
 /** Claude Code's limit before it cuts and appends a hash. */
 const MAX_SLUG_CHARS = 200;
 
@@ -16,7 +18,7 @@ export function separatorSlug(path: string): string {
 
 /** mini-claude's rule: the first 16 hex digits of the path's sha256. */
 export function sha256Key(path: string): string {
-  return process.getBuiltinModule("node:crypto").createHash("sha256").update(path).digest("hex").slice(0, 16);
+  return sha256(path).slice(0, 16);
 }
 
 /** The 32-bit hash of Java's strings, over UTF-16 units. */

@@ -3,13 +3,14 @@
 import type { Document, Field, FieldValue } from "./frontmatter.ts";
 import { findField, parseDocument } from "./frontmatter.ts";
 
-export type Metadata = Record<string, string | readonly string[] | undefined>;
+/** A boolean is written bare; text that looks like one is quoted. */
+export type MetadataValue = string | boolean | readonly string[];
+export type Metadata = Record<string, MetadataValue | undefined>;
 
 /** A new text from its fields and body. Empty values are left out; lists get a line per item. */
 export function formatDocument(metadata: Metadata, body: string): string {
   const fields = Object.entries(metadata)
-    .filter(([, value]) => value !== undefined && value.length > 0)
-    .map(([key, value]) => formatField(key, value as string | readonly string[], 0, "\n"))
+    .flatMap(([key, value]) => (value === undefined || isEmpty(value) ? [] : [formatField(key, value, 0, "\n")]))
     .join("");
   const text = body.trim();
   return `---\n${fields}---\n${text === "" ? "" : `\n${text}\n`}`;
@@ -19,13 +20,13 @@ export function formatDocument(metadata: Metadata, body: string): string {
  * Sets or removes (`null`) fields, leaving every other byte as it is. A field is looked for at the top level, then under
  * `metadata`, where Claude Code moves fields; a new one goes to where the document keeps its `type`.
  */
-export function editFields(text: string, changes: Record<string, string | readonly string[] | null>): string {
+export function editFields(text: string, changes: Record<string, MetadataValue | null>): string {
   let out = text;
   for (const [key, value] of Object.entries(changes)) out = editField(parseDocument(out), key, value);
   return out;
 }
 
-function editField(document: Document, key: string, value: string | readonly string[] | null): string {
+function editField(document: Document, key: string, value: MetadataValue | null): string {
   const { text } = document;
   // A text without frontmatter gets none.
   if (!document.hasFrontmatter) return text;
@@ -63,19 +64,19 @@ export function editBody(text: string, body: string): string {
   return text.slice(0, document.bodyStart) + lead + next + tail;
 }
 
-function sameValue(a: FieldValue, b: string | readonly string[]): boolean {
+function isEmpty(value: MetadataValue): boolean {
+  return typeof value !== "boolean" && value.length === 0;
+}
+
+function sameValue(a: FieldValue, b: MetadataValue): boolean {
+  if (typeof b === "boolean") return a === String(b);
   if (typeof a === "string" || typeof b === "string") return a === b;
   return Array.isArray(a) && a.length === b.length && a.every((item, i) => item === b[i]);
 }
 
-function formatField(
-  key: string,
-  value: string | readonly string[],
-  indent: number,
-  eol: string,
-  comment = "",
-): string {
+function formatField(key: string, value: MetadataValue, indent: number, eol: string, comment = ""): string {
   const pad = " ".repeat(indent);
+  if (typeof value === "boolean") return `${pad}${key}: ${value}${comment}${eol}`;
   // Behind a plain value the comment would be read as a part of it.
   if (typeof value === "string")
     return `${pad}${key}: ${comment === "" ? formatScalar(value) : quote(value)}${comment}${eol}`;

@@ -1,7 +1,6 @@
 import fs from "node:fs";
 import { describe, expect, it } from "vitest";
-import { hashOf } from "../../src/memory/journal.ts";
-import { DAY, errorOf, makeWorld, note } from "../world.ts";
+import { DAY, errorOf, makeWorld, note, sha256 } from "../world.ts";
 
 describe("forget", () => {
   it("removes file and line, and says how to bring it back", async () => {
@@ -68,7 +67,7 @@ describe("forget", () => {
     const memdir = await world.open();
     const { undo } = await memdir.forget("two");
     await memdir.forget("one", { purge: true });
-    expect(world.exists(`.memdir/images/${hashOf("the same")}`)).toBe(true);
+    expect(world.exists(`.memdir/images/${sha256("the same")}`)).toBe(true);
     await memdir.undo(undo ?? "");
     expect(world.read("two.md")).toBe("the same");
   });

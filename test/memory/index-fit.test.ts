@@ -207,15 +207,16 @@ describe("a full index", () => {
     expect(Number(/— (\d+) further/.exec(world.index())?.[1])).toBe((await memdir.index()).overflow.length);
   });
 
-  it("renaming a memory of the overflow page moves its line there", async () => {
+  it("renaming a memory of the overflow page takes its line along", async () => {
     const { world, memdir } = await full();
     const { undo } = await memdir.rename("p3", "p three");
-    expect(world.read("MEMORY.more.md")).toContain("- [p three](project_p_three.md) — about p3");
+    expect(world.index() + world.read("MEMORY.more.md")).toContain("- [p three](project_p_three.md) — about p3\n");
     expect(pointers(world).get("project_p_three.md")).toBe(1);
     expect(pointers(world).has("project_p3.md")).toBe(false);
     await memdir.undo(undo ?? "");
     expect(pointers(world).get("project_p3.md")).toBe(1);
     expect(pointers(world).has("project_p_three.md")).toBe(false);
+    expect(pointers(world).size).toBe(11);
   });
 
   it("C13 an editor that brings an old text back does not make lines stand twice", async () => {

@@ -166,7 +166,7 @@ describe("MEMORY.md while others write it", () => {
     ]) {
       const error = await errorOf(work());
       expect(error.code).toBe("disk");
-      expect(error.message).toMatch(/MEMORY\.md.*(is a directory|EISDIR).*move it away/);
+      expect(error.message).toMatch(/MEMORY\.md.*(is a directory|is not a file|EISDIR).*move it away/);
       expect([world.files(), world.read("MEMORY.more.md"), world.read("user_a.md")]).toEqual(before);
     }
     expect(await memdir.list()).toHaveLength(5);

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import { describe, expect, it } from "vitest";
-import { endEntry, type FileChange, hashOf } from "../../src/memory/journal.ts";
-import { mainOf, makeWorld, note, type World } from "../world.ts";
+import { endEntry, type FileChange } from "../../src/memory/journal.ts";
+import { mainOf, makeWorld, note, sha256, type World } from "../world.ts";
 
 /** The pid of a process that lived and is gone. */
 const DEAD_PID = Number(execFileSync(process.execPath, ["-e", "console.log(process.pid)"], { encoding: "utf8" }));
@@ -22,8 +22,8 @@ function intend(
   more: object = {},
 ): void {
   const files: FileChange[] = Object.entries(changes).map(([file, { before, after }]) => {
-    if (before !== null) fs.writeFileSync(world.path(".memdir/images", hashOf(before)), before);
-    return { file, before: before === null ? null : hashOf(before), after: after === null ? null : hashOf(after) };
+    if (before !== null) fs.writeFileSync(world.path(".memdir/images", sha256(before)), before);
+    return { file, before: before === null ? null : sha256(before), after: after === null ? null : sha256(after) };
   });
   const line = { id: "77", at: world.now.toISOString(), by: "test", action, reason: "", files, ...more };
   fs.appendFileSync(world.path(".memdir/journal.jsonl"), `${JSON.stringify(line)}\n`);

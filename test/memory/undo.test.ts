@@ -1,7 +1,6 @@
 import fs from "node:fs";
 import { describe, expect, it } from "vitest";
-import { hashOf } from "../../src/memory/journal.ts";
-import { DAY, errorOf, HOUR, makeWorld, note, type World } from "../world.ts";
+import { DAY, errorOf, HOUR, makeWorld, note, sha256, type World } from "../world.ts";
 
 const HAND = "# Memory Index\n\nProse.\n\n- [first](first.md) — by hand\n\n## User\n\n";
 
@@ -32,9 +31,9 @@ describe("the journal", () => {
       by: "test",
       action: "save",
       reason: "asked to",
-      files: [{ file: "user_a.md", before: hashOf(before), after: hashOf(world.read("user_a.md")) }],
+      files: [{ file: "user_a.md", before: sha256(before), after: sha256(world.read("user_a.md")) }],
     });
-    expect(world.read(`.memdir/images/${hashOf(before)}`)).toBe(before);
+    expect(world.read(`.memdir/images/${sha256(before)}`)).toBe(before);
   });
 
   it("names every verb, and history of one file only its own", async () => {
@@ -269,7 +268,7 @@ describe("undo", () => {
 
   it("a damaged image is not taken for the content", async () => {
     const { world, memdir } = await start();
-    const hash = hashOf(world.read("user_a.md"));
+    const hash = sha256(world.read("user_a.md"));
     const { undo } = await memdir.forget("a");
     fs.appendFileSync(world.path(".memdir/images", hash), "x");
     expect(await errorOf(memdir.undo(undo ?? ""))).toMatchObject({ code: "conflict" });
