@@ -11,6 +11,7 @@ import {
   type RemovedLine,
   removeLines,
   splitLines,
+  takeLines,
 } from "./index-text.ts";
 import type { Header } from "./memory.ts";
 
@@ -47,11 +48,11 @@ export function applyEdit(pages: Pages, edit: LineEdit): Pages {
   if (isNew || hasLine(pages.index, header.file)) {
     return { ...pages, index: putLine(pages.index, header, previous, restore) };
   }
-  const { text, removed } = removeLines(moreOf(pages), header.file);
-  if (removed.length === 0) return { ...pages, index: putLine(pages.index, header, previous, restore) };
+  const { text, lines } = takeLines(moreOf(pages), header.file);
+  if (lines.length === 0) return { ...pages, index: putLine(pages.index, header, previous, restore) };
   const own = previous ? formatIndexLine(previous) : formatIndexLine(header);
-  const worded = removed.filter((line) => line.text.trimEnd() !== own).map((line) => ({ ...line, at: -1, after: "" }));
-  return withMore({ ...pages, index: putLine(pages.index, header, previous, restore ?? worded) }, text);
+  const worded = lines.filter((line) => line.trimEnd() !== own).map((line) => ({ text: line, at: -1, after: "" }));
+  return withMore({ ...pages, index: putLine(pages.index, header, previous, restore ?? worded) }, text, lines.length);
 }
 
 function rewordLine(pages: Pages, header: Header, line: string): Pages {
@@ -73,7 +74,8 @@ function rewordLine(pages: Pages, header: Header, line: string): Pages {
 function dropLine(pages: Pages, file: string): Pages {
   const index = removeLines(pages.index, file);
   if (index.removed.length > 0) return { ...pages, index: index.text };
-  return withMore(pages, removeLines(moreOf(pages), file).text);
+  const { text, lines } = takeLines(moreOf(pages), file);
+  return withMore(pages, text, lines.length);
 }
 
 /** Lines that are not there yet, at the end. */
@@ -114,10 +116,18 @@ export function moreOf(pages: Pages): string {
   return pages.more ?? pages.readMore();
 }
 
-/** With another overflow page; the index says how many lines it has. */
-export function withMore(pages: Pages, more: string): Pages {
+/** With another overflow page; the index says how many lines it has. `taken` saves counting when only lines were taken out. */
+export function withMore(pages: Pages, more: string, taken?: number): Pages {
   if (more === moreOf(pages)) return pages;
-  return { ...pages, more, index: putOverflowLink(pages.index, linkedFiles(more).size) };
+  const stated = taken === undefined ? null : statedCount(pages.index);
+  const count = stated === null ? linkedFiles(more).size : stated - (taken as number);
+  return { ...pages, more, index: putOverflowLink(pages.index, count) };
+}
+
+function statedCount(index: string): number | null {
+  const line = takeLines(index, OVERFLOW_FILE).lines[0]?.trimEnd();
+  const count = Number(/ — (\d+) further/.exec(line ?? "")?.[1]);
+  return line === overflowLink(count) ? count : null;
 }
 
 /** The line that leads to the overflow page; memdir's own, so its number may change. */

@@ -107,7 +107,7 @@ function preparePages(directory: Directory, pages: Pages, expected: string | nul
   const write = (text: string, path: string, kind: string) =>
     writeTemporary(statePath(directory, "tmp"), text, modeOf(path, directory), kind);
   // An overflow page without a line is of no use to anybody.
-  const moreText = pages.more !== null && linkedFiles(pages.more).size > 0 ? pages.more : null;
+  const moreText = pages.more !== null && /\.md[)\]]/.test(pages.more) ? pages.more : null;
   const more = moreText === null ? null : write(moreText, morePath, "file");
   let index: string | null = null;
   try {

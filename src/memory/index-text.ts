@@ -27,10 +27,36 @@ export function linkedFiles(text: string): Set<string> {
   return files;
 }
 
-/** Whether a line points to the file. Only lines that can name it are parsed: a page may have thousands. */
+/** Whether a line points to the file. */
 export function hasLine(text: string, file: string): boolean {
-  const mayName = namesFile(file);
-  return mayName(text) && splitLines(text).some((line) => mayName(line) && isLineOf(line, file));
+  return takeLines(text, file).lines.length > 0;
+}
+
+/**
+ * The lines that point to the file, and the text without them. A page may have thousands of lines: only those that name the
+ * file are looked at.
+ */
+export function takeLines(text: string, file: string): { text: string; lines: string[] } {
+  if (!/^[\w./-]+$/.test(file)) {
+    const { text: rest, removed } = removeLines(text, file);
+    return { text: rest, lines: removed.map((line) => line.text) };
+  }
+  const lines: string[] = [];
+  let rest = "";
+  let from = 0;
+  for (let at = text.indexOf(file); at >= 0; ) {
+    const start = text.lastIndexOf("\n", at) + 1;
+    const newline = text.indexOf("\n", at);
+    const end = newline < 0 ? text.length : newline + 1;
+    const line = text.slice(start, end);
+    if (isLineOf(line, file)) {
+      lines.push(line);
+      rest += text.slice(from, start);
+      from = end;
+    }
+    at = text.indexOf(file, end);
+  }
+  return { text: rest + text.slice(from), lines };
 }
 
 /**
@@ -111,12 +137,10 @@ function sectionEnd(lines: readonly string[], type: string): number | null {
 
 /** Takes out every line that points to the file. */
 export function removeLines(text: string, file: string): { text: string; removed: RemovedLine[] } {
-  const mayName = namesFile(file);
-  if (!mayName(text)) return { text, removed: [] };
   const lines = splitLines(text);
   const removed: RemovedLine[] = [];
   const kept = lines.filter((line, at) => {
-    if (!mayName(line) || !isLineOf(line, file)) return true;
+    if (!isLineOf(line, file)) return true;
     removed.push({ text: line, at, after: at === 0 ? null : (lines[at - 1] as string).trimEnd() });
     return false;
   });
@@ -138,10 +162,4 @@ export function moveLine(text: string, previous: Header, next: Header): string {
 
 function isLineOf(line: string, file: string): boolean {
   return parseIndexLine(line)?.file === file.normalize("NFC");
-}
-
-/** A cheap test that is never wrong when it says no. */
-function namesFile(file: string): (text: string) => boolean {
-  const isPlain = /^[\w./-]+$/.test(file);
-  return (text) => !isPlain || text.includes(file) || text.includes("%");
 }
