@@ -129,7 +129,10 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
       return signed(directory, await undoEntry(directory, entry));
     },
     prune: async (request) => (await import("./memory/prune.ts")).pruneMemories(main, request),
-    index: async () => loadIndex(main, { generate: true }),
+    index: async () => {
+      repairDirectory(main);
+      return loadIndex(main, { generate: true });
+    },
     rebuildIndex: async () => {
       const { rebuildIndex } = await import("./memory/index-rebuild.ts");
       const { notices } = await rebuildIndex(main);

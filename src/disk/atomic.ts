@@ -17,8 +17,9 @@ export function writeTemporary(
   mode: number,
   kind = "file",
   flush = true,
+  mark = "",
 ): string {
-  const path = join(directory, `${kind}-${process.pid}-${process.hrtime.bigint().toString(36)}-${counter++}`);
+  const path = join(directory, `${kind}-${process.pid}-${process.hrtime.bigint().toString(36)}-${counter++}${mark}`);
   const fd = openSync(path, "wx", mode);
   try {
     const bytes = typeof data === "string" ? Buffer.from(data) : data;

@@ -4,12 +4,14 @@ import { lstatSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { removeQuietly } from "../disk/atomic.ts";
 import { MemdirError } from "../errors.ts";
+import { findSecrets, redactSecrets } from "../text/secrets.ts";
 import { applyChange, withDirectory } from "./change.ts";
 import { type Directory, statePath } from "./directory.ts";
 import { indexPath, readBase, writeBase } from "./index-base.ts";
 import { peekIndex } from "./index-file.ts";
 import { parseIndexLine } from "./index-line.ts";
-import { removeLines } from "./index-text.ts";
+import { readOverflow } from "./index-sync.ts";
+import { type RemovedLine, removeLines, takeLines } from "./index-text.ts";
 import { imagePath, readJournal } from "./journal.ts";
 
 export interface ForgetResult {
@@ -25,16 +27,18 @@ export async function forgetMemory(
   file: string,
   options: { reason?: string; purge?: boolean } = {},
 ): Promise<ForgetResult> {
+  // A forget is never refused: a secret in its reason is masked.
+  const reason = redactSecrets(options.reason ?? "", await findSecrets(options.reason ?? ""));
   return withDirectory(directory, () => {
     const path = join(directory.path, file);
     const stat = lstatSync(path, { throwIfNoEntry: false });
     if (!stat) throw new MemdirError("not-found", `${file} is gone already`);
     // A link is not a memory of this directory: only the link goes.
     if (stat.isSymbolicLink()) unlinkSync(path);
-    const removed = removeLines(peekIndex(indexPath(directory)), file).removed;
+    const removed = findLines(directory, file);
     const applied = applyChange(directory, {
       action: "forget",
-      reason: options.reason ?? "",
+      reason,
       writes: new Map(stat.isSymbolicLink() ? [] : [[file, null]]),
       ...(removed.length > 0 && !options.purge ? { lines: { [file]: removed } } : {}),
       ...(options.purge ? { purge: true } : {}),
@@ -46,6 +50,13 @@ export async function forgetMemory(
     }
     return { file, action: "removed", undo: options.purge || stat.isSymbolicLink() ? null : applied.entry.id };
   });
+}
+
+/** Its lines in the index, else on the overflow page, for undo. */
+export function findLines(directory: Directory, file: string): RemovedLine[] {
+  const { removed } = removeLines(peekIndex(indexPath(directory)), file);
+  if (removed.length > 0) return removed;
+  return takeLines(readOverflow(directory), file).lines.map((text) => ({ text, at: -1, after: "" }));
 }
 
 /** Before-images that only this file needs. */

@@ -1,5 +1,6 @@
 /** Mends a text of MEMORY.md that another program wrote without knowing what memdir had written meanwhile. */
 
+import { OVERFLOW_FILE } from "./directory.ts";
 import type { Base } from "./index-base.ts";
 import { formatIndexLine, parseIndexLine } from "./index-line.ts";
 import { linkedFiles, restoreRemoved, splitLines } from "./index-text.ts";
@@ -51,12 +52,12 @@ function refreshRetired(text: string, retired: readonly string[], lookup: Lookup
     .join("");
 }
 
-/** Lines of ours in `before` that `after` no longer has. */
+/** Lines of ours in `before` that `after` no longer has; not the link to the overflow page, which is counted anew. */
 export function retiredLines(before: string, after: string): string[] {
   const there = new Set(splitLines(after).map((line) => line.trimEnd()));
   return splitLines(before)
     .map((line) => line.trimEnd())
-    .filter((line) => !there.has(line) && parseIndexLine(line) !== null);
+    .filter((line) => !there.has(line) && (parseIndexLine(line)?.file ?? OVERFLOW_FILE) !== OVERFLOW_FILE);
 }
 
 /** Text by hand that stood in `theirs` and was out of sight while `ours` was in its place. */

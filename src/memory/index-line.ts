@@ -36,8 +36,14 @@ export function formatTarget(file: string): string {
 
 const BULLET = /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+/;
 
+/** A line in our own form, the usual case: read at a tenth of the price of the others. */
+const OWN = /^- \[([^[\]\\]*)\]\(([\w.-]+(?:\/[\w.-]+)*\.md)\)(?: — (.*))?$/;
+
 /** Reads the formats of all seeds; null for a heading, prose, or a link to something else than a Markdown file here. */
 export function parseIndexLine(line: string): IndexLine | null {
+  const own = OWN.exec(line.trimEnd());
+  if (own && !own[2]?.includes(".."))
+    return { file: own[2] as string, title: own[1] as string, hook: own[3]?.trim() ?? "" };
   const target = findTarget(line);
   const file = target ? parseTarget(line.slice(target.start, target.end)) : null;
   if (!target || file === null) return null;

@@ -22,7 +22,13 @@ export interface Newcomers {
 const GRACE_MS = 60_000;
 
 /** The directory is listed only when its time says that somebody else changed it, or when every memory is asked for. */
-export function findNewcomers(directory: Directory, base: Base, index: string | null, everything: boolean): Newcomers {
+export function findNewcomers(
+  directory: Directory,
+  base: Base,
+  index: string | null,
+  readMore: () => string,
+  everything: boolean,
+): Newcomers {
   const all = everything || index === null;
   const listed = Object.keys(base.folders ?? {});
   if (!all && base.folders !== null && sameStamps(base.folders, stampFolders(directory, listed))) {
@@ -31,12 +37,15 @@ export function findNewcomers(directory: Directory, base: Base, index: string | 
   const now = directory.now().getTime();
   const linked = linkedFiles(index ?? "");
   const known = linkedFiles(base.text ?? "");
+  let inMore: Set<string> | null = null;
   let waiting = false;
   const walked = walk(directory.path, directory.recursive);
   const files = walked.files.filter((file) => {
     const name = file.normalize("NFC");
     // A line of ours that is gone from the index is not a newcomer's: it is put back in its place.
     if (linked.has(name) || (!all && known.has(name))) return false;
+    inMore ??= linkedFiles(readMore());
+    if (inMore.has(name)) return false;
     const mtimeMs = statSync(join(directory.path, file), { throwIfNoEntry: false })?.mtimeMs ?? 0;
     const young = !all && now - mtimeMs < GRACE_MS;
     waiting ||= young;

@@ -90,10 +90,11 @@ export function appendLines(text: string, lines: readonly string[]): string {
 /** Takes lines out of the overflow page that stand in the index too: a stale editor or a dead writer left them in both. */
 export function dropDoubles(pages: Pages): Pages {
   const more = moreOf(pages);
-  if (more === "") return pages;
   const linked = linkedFiles(pages.index);
   const kept = splitLines(more).filter((line) => !linked.has(parseIndexLine(line)?.file ?? ""));
-  return withMore(pages, kept.join(""));
+  const next = withMore(pages, kept.join(""));
+  // The number in the link may be an old one, too.
+  return next === pages ? { ...pages, index: putOverflowLink(pages.index, linkedFiles(more).size) } : next;
 }
 
 /** Takes out lines that point to nothing, and a line that stands a second time. */

@@ -7,6 +7,7 @@ import { lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { moveInto, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { MemdirError } from "../errors.ts";
+import { sha256 } from "../text/hash.ts";
 import { ageInDays } from "./age.ts";
 import { type Directory, fileMode, OVERFLOW_FILE, statePath } from "./directory.ts";
 import { type Base, indexPath, readBase, writeBase } from "./index-base.ts";
@@ -47,7 +48,8 @@ export function syncIndex(directory: Directory, request: IndexRequest, commit: (
   const base = readBase(directory);
   const wasLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   const current = readCurrent(path, base.text);
-  const newcomers = findNewcomers(directory, base, current, request.rebuild === true);
+  const readMore = once(() => readOverflow(directory));
+  const newcomers = findNewcomers(directory, base, current, readMore, request.rebuild === true);
   const hidden = [...base.hidden];
   let source = current ?? base.text ?? "";
   let expected = current;
@@ -56,7 +58,11 @@ export function syncIndex(directory: Directory, request: IndexRequest, commit: (
 
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const mended = source === known ? source : mendForeign(source, known, { ...base, hidden }, lookupIn(directory));
-    let pages: Pages = { index: mended, more: null, readMore: once(() => readOverflow(directory)) };
+    let pages: Pages = {
+      index: mended,
+      more: null,
+      readMore: () => (attempt === 0 ? readMore() : readOverflow(directory)),
+    };
     pages = addNewcomers(directory, pages, newcomers.files);
     for (const edit of request.edits) pages = applyEdit(pages, edit);
     if (source !== known || request.mend || request.rebuild) pages = dropDoubles(pages);
@@ -104,14 +110,14 @@ interface Prepared {
 /** Both pages written aside and flushed. */
 function preparePages(directory: Directory, pages: Pages, expected: string | null): Prepared {
   const morePath = join(directory.path, OVERFLOW_FILE);
-  const write = (text: string, path: string, kind: string) =>
-    writeTemporary(statePath(directory, "tmp"), text, modeOf(path, directory), kind);
+  const write = (text: string, path: string, kind: string, mark = "") =>
+    writeTemporary(statePath(directory, "tmp"), text, modeOf(path, directory), kind, true, mark);
   // An overflow page without a line is of no use to anybody.
   const moreText = pages.more !== null && /\.md[)\]]/.test(pages.more) ? pages.more : null;
   const more = moreText === null ? null : write(moreText, morePath, "file");
   let index: string | null = null;
   try {
-    if (pages.index !== expected) index = write(pages.index, indexPath(directory), "index");
+    if (pages.index !== expected) index = write(pages.index, indexPath(directory), "index", ownMark(pages.index));
   } catch (error) {
     if (more) removeQuietly(more);
     throw error;
@@ -126,6 +132,11 @@ function preparePages(directory: Directory, pages: Pages, expected: string | nul
       for (const temporary of [index, more]) if (temporary) removeQuietly(temporary);
     },
   };
+}
+
+/** In the name of a temporary index: a leftover whose text still fits its name was never swapped with the index. */
+export function ownMark(text: string): string {
+  return `-${sha256(text).slice(0, 16)}`;
 }
 
 function fitPages(directory: Directory, pages: Pages, request: IndexRequest): IndexSync & { pages: Pages } {

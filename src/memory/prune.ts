@@ -2,9 +2,7 @@
 
 import { applyChange, withDirectory } from "./change.ts";
 import type { Directory } from "./directory.ts";
-import { indexPath } from "./index-base.ts";
-import { peekIndex } from "./index-file.ts";
-import { removeLines } from "./index-text.ts";
+import { findLines } from "./forget.ts";
 import { listMemories, type Row } from "./list.ts";
 import type { MemoryType } from "./type.ts";
 
@@ -33,8 +31,7 @@ export async function pruneMemories(directory: Directory, request: PruneRequest)
   if (request.dryRun || memories.length === 0) return { memories, undo: null };
   return withDirectory(directory, () => {
     const files = memories.map((row) => row.file);
-    const index = peekIndex(indexPath(directory));
-    const lines = Object.fromEntries(files.map((file) => [file, removeLines(index, file).removed]));
+    const lines = Object.fromEntries(files.map((file) => [file, findLines(directory, file)]));
     const applied = applyChange(directory, {
       action: "prune",
       reason: `${request.type} memories older than ${request.olderThanDays} days`,

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { moveInto, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { resolveInside } from "../disk/fence.ts";
 import { sha256 } from "../text/hash.ts";
-import { type Directory, fileMode, INDEX_FILE, statePath } from "./directory.ts";
+import { type Directory, fileMode, statePath } from "./directory.ts";
 import { indexPath, readBase } from "./index-base.ts";
 import { readText } from "./index-file.ts";
 import { formatIndexLine, parseIndexLine } from "./index-line.ts";
 import type { LineEdit } from "./index-pages.ts";
-import { lostLines, syncIndex } from "./index-sync.ts";
+import { lostLines, ownMark, syncIndex } from "./index-sync.ts";
 import { splitLines } from "./index-text.ts";
 import { type Entry, endEntry, type FileChange, findUnfinished, readImage } from "./journal.ts";
 import { parseHeader } from "./memory.ts";
@@ -19,7 +19,7 @@ import { findBytes, readHeader } from "./read.ts";
 /** A temporary file of a living writer is younger than this. */
 const TEMPORARY_MS = 60_000;
 
-/** Cheap: is there anything that `recover` would do? Asked at every opening, without the lock. */
+/** Cheap: is there anything that `recover` or `mendIndex` would do? Asked at every opening, without the lock. */
 export function needsRecovery(directory: Directory): boolean {
   return findUnfinished(directory) !== null || indexLostLines(directory) || leftovers(directory).length > 0;
 }
@@ -29,6 +29,10 @@ export function recover(directory: Directory): void {
   const unfinished = findUnfinished(directory);
   if (unfinished) finish(directory, unfinished);
   sweep(directory);
+}
+
+/** The lock must be held. Every change does this on its way; an opening that only reads does nothing else. */
+export function mendIndex(directory: Directory): void {
   if (indexLostLines(directory)) syncIndex(directory, { edits: [], mend: true });
 }
 
@@ -74,10 +78,12 @@ function isFile(directory: Directory, file: string): boolean {
   return lstatSync(join(directory.path, file), { throwIfNoEntry: false })?.isFile() === true;
 }
 
-/** An editor wrote an older text over lines of ours. */
+/** Somebody removed the index, or wrote an older text over lines of ours. */
 function indexLostLines(directory: Directory): boolean {
-  if (!isFile(directory, INDEX_FILE)) return false;
-  return lostLines(directory, readText(indexPath(directory)) ?? "");
+  const stat = lstatSync(indexPath(directory), { throwIfNoEntry: false });
+  // Removed: deleting MEMORY.md loses nothing.
+  if (!stat) return (readBase(directory).text ?? "") !== "";
+  return stat.isFile() && lostLines(directory, readText(indexPath(directory)) ?? "");
 }
 
 function sweep(directory: Directory): void {
@@ -109,6 +115,7 @@ function leftovers(directory: Directory): string[] {
 /** A writer killed between swapping and looking leaves another program's index here: what was worded by hand goes back. */
 function rescueLines(directory: Directory, path: string): void {
   const theirs = readText(path) ?? "";
+  if (path.endsWith(ownMark(theirs))) return;
   const { text, retired } = readBase(directory);
   const current = readText(indexPath(directory)) ?? "";
   const known = new Set(

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { tryLock } from "../disk/lock.ts";
 import { loadNative } from "../disk/native.ts";
 import { checkState, type Directory, statePath } from "./directory.ts";
-import { needsRecovery, recover } from "./recover.ts";
+import { mendIndex, needsRecovery, recover } from "./recover.ts";
 
 /** Never throws and never waits: whoever holds the lock does the same first, and reading works without it. */
 export function repairDirectory(directory: Directory): void {
@@ -18,6 +18,7 @@ export function repairDirectory(directory: Directory): void {
     if (!lock) return;
     try {
       recover(directory);
+      mendIndex(directory);
     } finally {
       lock.release();
     }

@@ -17,6 +17,7 @@ import type { Action } from "./journal.ts";
 import { formatSource, type Header, parseMemory, type Source } from "./memory.ts";
 import { cleanName, fileNameFor, oneLine, otherFileNames, sameName } from "./name.ts";
 import { findBytes, refuseBroken } from "./read.ts";
+import { mendIndex } from "./recover.ts";
 import { isMemoryType, MEMORY_TYPES, type MemoryType } from "./type.ts";
 
 export interface SaveRequest {
@@ -79,7 +80,10 @@ export function writeMemory(
 ): SaveResult {
   const path = join(directory.path, file);
   const before = findBytes(directory, file)?.toString("utf8") ?? null;
-  if (before === text) return { file, path, action: "unchanged", notices: [], undo: null };
+  if (before === text) {
+    mendIndex(directory);
+    return { file, path, action: "unchanged", notices: [], undo: null };
+  }
   const header: Header = parseMemory(file, text);
   const previous = before === null ? null : parseMemory(file, before);
   const applied = applyChange(directory, {

@@ -4,10 +4,8 @@ import { MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 import { applyChange, withDirectory } from "./change.ts";
 import type { Directory } from "./directory.ts";
-import { indexPath } from "./index-base.ts";
-import { peekIndex } from "./index-file.ts";
+import { findLines } from "./forget.ts";
 import type { LineEdit } from "./index-pages.ts";
-import { removeLines } from "./index-text.ts";
 import { type Entry, lastUndoable, readImage, readJournal } from "./journal.ts";
 import { type Header, parseHeader } from "./memory.ts";
 import { findBytes } from "./read.ts";
@@ -73,9 +71,8 @@ function editFor({ file, next, previous }: Restored, entry: Entry): LineEdit {
 
 /** The undo of this undo puts these back. */
 function removedLines(directory: Directory, headers: readonly Restored[]): Entry["lines"] {
-  const index = peekIndex(indexPath(directory));
   const gone = headers.filter(({ next }) => next === null);
-  return Object.fromEntries(gone.map(({ file }) => [file, removeLines(index, file).removed]));
+  return Object.fromEntries(gone.map(({ file }) => [file, findLines(directory, file)]));
 }
 
 function findEntry(entries: readonly Entry[], id: string | undefined): Entry {

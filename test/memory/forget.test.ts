@@ -13,6 +13,16 @@ describe("forget", () => {
     expect((await memdir.history()).at(-1)?.reason).toBe("wrong");
   });
 
+  it("a secret in the reason is kept nowhere", async () => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    await memdir.save(note("a"));
+    const secret = ["ghp", "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"].join("_");
+    await memdir.forget("a", { reason: `it held ${secret}` });
+    expect(world.exists("user_a.md")).toBe(false);
+    expect(world.grep(secret)).toEqual([]);
+  });
+
   it("a broken file and invalid UTF-8 can be forgotten and brought back byte for byte", async () => {
     const world = makeWorld();
     const bytes = Buffer.concat([Buffer.from("---\nname: x\n\n"), Buffer.from([0xff, 0])]);

@@ -233,6 +233,19 @@ describe("a full index", () => {
     expect(count.size).toBe(12);
   });
 
+  it("C10 a hand-worded line of the overflow page keeps its words through forget and undo", async () => {
+    const world = makeWorld({ settings: { index: { maxLines: 5 } } });
+    const old = "---\nname: old\ndescription: d\ntype: project\nmodified: 2020-01-01T00:00:00.000Z\n---\n";
+    world.write("old.md", old);
+    world.write("MEMORY.md", "- [My words](old.md) — mine\n");
+    const memdir = await world.open();
+    for (let i = 0; i < 6; i++) await memdir.save(note(`f${i}`, { type: "feedback" }));
+    expect(world.read("MEMORY.more.md")).toContain("- [My words](old.md) — mine\n");
+    const { undo } = await memdir.forget("old");
+    await memdir.undo(undo ?? "");
+    expect(world.index() + world.read("MEMORY.more.md")).toContain("- [My words](old.md) — mine\n");
+  });
+
   it("C10 hand-written text alone over the cap: nothing of it moves, and it is said", async () => {
     const world = makeWorld();
     const hand = `# Mine\n${"A hand-written line.\n".repeat(250)}`;

@@ -24,6 +24,7 @@ describe("rebuildIndex", () => {
     await memdir.index();
     await memdir.rebuildIndex();
     for (const file of ["user_a.md", "user_b.md"]) expect(world.index().split(`(${file})`)).toHaveLength(2);
+    expect(world.index()).toContain("# By hand\n\nProse.\n");
   });
 
   it("C10 without any state: every memory of every folder has one line", async () => {

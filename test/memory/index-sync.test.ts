@@ -101,6 +101,15 @@ describe("MEMORY.md while others write it", () => {
     expect(world.index()).toBe(`${before}- [c](user_c.md) — about c\n`);
   });
 
+  it("C10 also with a save that changes nothing", async () => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    await memdir.save(note("a"));
+    fs.rmSync(world.path("MEMORY.md"));
+    expect(await memdir.save(note("a"))).toMatchObject({ action: "unchanged" });
+    expect(world.index()).toBe("- [a](user_a.md) — about a\n");
+  });
+
   it("C10 also when .memdir is deleted with it, then without what was written by hand", async () => {
     const world = makeWorld();
     const memdir = await world.open();

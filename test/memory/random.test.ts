@@ -77,16 +77,15 @@ describe("any order of changes", () => {
               await world.open();
             }
           }
+          const files = (await memdir.list()).map(({ file }) => file);
+          expect(pointers(world)).toEqual(Object.fromEntries(files.map((file) => [file, 1])));
+          expect(byHand(world.index())).toEqual(HAND);
+          expect(measureIndex(world.index()).lines).toBeLessThanOrEqual(12);
           if (now.do === "save") stale = world.index();
         }
-        await memdir.rebuildIndex();
-        const files = (await memdir.list()).map(({ file }) => file);
-        expect(pointers(world)).toEqual(Object.fromEntries(files.map((file) => [file, 1])));
-        expect(byHand(world.index())).toEqual(HAND);
-        expect(measureIndex(world.index()).lines).toBeLessThanOrEqual(12);
-        expect(fs.readdirSync(world.path(".memdir/tmp"))).toEqual([]);
+        if (world.exists(".memdir")) expect(fs.readdirSync(world.path(".memdir/tmp"))).toEqual([]);
       }),
-      { numRuns: 40 },
+      { numRuns: 25 },
     );
   });
 
@@ -116,7 +115,7 @@ describe("any order of changes", () => {
           expect(state()).toEqual(states.pop());
         }
       }),
-      { numRuns: 40 },
+      { numRuns: 25 },
     );
   });
 });
