@@ -27,6 +27,7 @@ export const run: Run = async (call) => {
   const { dir, index, warning } = context.memory;
   if (dir === null) call.terminal.print(`memory is off: ${memdir.config.disabled}`);
   else call.terminal.print(`${dir}/MEMORY.md: ${index === null ? "no index" : `${index.split("\n").length} lines`}`);
+  call.terminal.print(`${context.environment.transcripts}: transcripts of sessions here`);
   if (warning) call.terminal.print(`> ${warning.message}`);
   return 0;
 };

@@ -1,6 +1,7 @@
 /** What a host loads at start: instruction files and the index, as one value. */
 
 import { statSync } from "node:fs";
+import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { isWithin } from "../disk/real-path.ts";
 import { discoverInstructions, type InstructionFile } from "../instructions/discover.ts";
@@ -8,6 +9,7 @@ import { ageInDays } from "../memory/age.ts";
 import type { Directory } from "../memory/directory.ts";
 import { type IndexWarning, loadIndex } from "../memory/index-load.ts";
 import type { Location } from "../project/locate.ts";
+import { slugOf } from "../project/slug.ts";
 
 /** What a host loads at start, and what touching files adds. */
 export interface StartContext {
@@ -45,7 +47,13 @@ export function buildStartContext(
     recallAge: touched
       .filter((path) => isWithin(directory.path, path))
       .map((path) => ({ path, days: on ? staleDays(path, directory.now().getTime()) : null })),
-    environment: { cwd: location.project.cwd, root: location.project.root, platform: process.platform },
+    environment: {
+      cwd: location.project.cwd,
+      root: location.project.root,
+      platform: process.platform,
+      // The third store, after memories and instructions: kept by the host under the working directory, not the root.
+      transcripts: join(config.claudeDir, "projects", slugOf(location.project.cwd)),
+    },
     warnings: [...warnings],
   };
 }

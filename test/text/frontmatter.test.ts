@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
@@ -415,5 +417,17 @@ describe("what other programs write with a YAML library is read as they mean it"
       }),
       { numRuns: 400 },
     );
+  });
+});
+
+describe("B2.10", () => {
+  it("needs no YAML library: the reader imports nothing but its own parts", () => {
+    const folder = path.resolve(import.meta.dirname, "../../src/text");
+    const imports = readdirSync(folder)
+      .filter((name) => name.startsWith("frontmatter"))
+      .flatMap((name) =>
+        [...readFileSync(path.join(folder, name), "utf8").matchAll(/from "([^"]+)"/g)].map((m) => m[1]),
+      );
+    expect(imports.filter((name) => !name?.startsWith("./frontmatter"))).toEqual([]);
   });
 });
