@@ -50,7 +50,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
   const directories = found.directories.filter(
     (directory) => !directory.readOnly || isOpen({ ...directory, dir: directory.path }),
   );
-  for (const directory of directories) repairDirectory(directory);
+  for (const directory of directories) await repairDirectory(directory);
   const isProject = main.path === location.dir;
   const ownerWarning = isProject ? await findOwnerWarning(location, env) : null;
   const warnings = [...config.problems, ...locationWarnings(location), ...(ownerWarning ? [ownerWarning] : [])];
@@ -74,7 +74,8 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
   /** A directory is recorded as this project's when something was written into it. */
   const claimed = async <T>(result: Promise<T>): Promise<T> => {
     const done = await result;
-    if (isProject) await claimDirectory(location, env, main);
+    // Only a record of whose the directory is: what was asked for is done.
+    if (isProject) await claimDirectory(location, env, main).catch((error: Error) => main.log(error.message));
     return done;
   };
   const findAdoptable = async () => {
@@ -130,7 +131,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     },
     prune: async (request) => (await import("./memory/prune.ts")).pruneMemories(main, request),
     index: async () => {
-      repairDirectory(main);
+      await repairDirectory(main);
       return loadIndex(main, { generate: true });
     },
     rebuildIndex: async () => {

@@ -6,8 +6,8 @@
  * dead one's and takes it over at once; a pid file of a process without the module counts while that process lives.
  */
 
-import { closeSync, constants, fstatSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
-import { join } from "node:path";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { diskError, MemdirError } from "../errors.ts";
 import { removeQuietly } from "./atomic.ts";
 import { loadNative, type Native } from "./native.ts";
@@ -20,6 +20,8 @@ export interface LockOptions {
   timeoutMs?: number;
   native?: Native | null;
   signal?: AbortSignal;
+  /** The folder's name for people, where `directory` is only a handle on it. */
+  name?: string;
 }
 
 /** Longer than any change of ours takes; a writer that waits longer says who holds the lock. */
@@ -33,19 +35,20 @@ const queues = new Map<string, Promise<void>>();
 
 export async function acquireLock(directory: string, options: LockOptions = {}): Promise<Lock> {
   const path = join(directory, "lock");
-  const before = queues.get(path) ?? Promise.resolve();
+  const name = join(options.name ?? directory, "lock");
+  const before = queues.get(name) ?? Promise.resolve();
   let leave = () => {};
   const mine = new Promise<void>((done) => {
     leave = done;
   });
   const tail = before.then(() => mine);
-  queues.set(path, tail);
+  queues.set(name, tail);
   void tail.then(() => {
-    if (queues.get(path) === tail) queues.delete(path);
+    if (queues.get(name) === tail) queues.delete(name);
   });
   const started = performance.now();
   try {
-    await turn(before, path, options);
+    await turn(before, name, options);
     const lock = await poll(path, options, started);
     return {
       release: () => {
@@ -87,7 +90,7 @@ async function poll(path: string, options: LockOptions, started: number): Promis
     options.signal?.throwIfAborted();
     const lock = tryLock(path, native);
     if (lock) return lock;
-    if (performance.now() - started > timeoutMs) throw busy(path, timeoutMs);
+    if (performance.now() - started > timeoutMs) throw busy(join(options.name ?? dirname(path), "lock"), timeoutMs);
     // Short at first for a writer that is about to finish; spread out so that many waiters do not move in step.
     const ceiling = Math.min(12, 1 + round);
     await new Promise((done) => setTimeout(done, 1 + Math.random() * ceiling));
@@ -161,6 +164,8 @@ function takePidFile(path: string, kernelLocked: boolean): string | null {
 }
 
 function isLeftOver(path: string, kernelLocked: boolean): boolean {
+  // We never make a link: somebody else did, and it stands for no holder.
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return true;
   const holder = readHolder(path);
   return holder !== null && ((kernelLocked && holder.kernelLocked) || isDead(holder));
 }

@@ -23,7 +23,7 @@ export interface AdoptResult {
 }
 
 export async function adoptMemories(directory: Directory, from: Directory): Promise<AdoptResult> {
-  return withDirectory(directory, () => {
+  return withDirectory(directory, (directory) => {
     const writes = new Map<string, Buffer>();
     const present: string[] = [];
     const names = new Map<string, string>();

@@ -5,9 +5,9 @@ import { dirname, join } from "node:path";
 import { moveInto, removeQuietly, syncDirectory, writeTemporary } from "../disk/atomic.ts";
 import { resolveInside } from "../disk/fence.ts";
 import { acquireLock } from "../disk/lock.ts";
-import { diskError, MemdirError } from "../errors.ts";
+import { MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
-import { checkState, type Directory, fileMode, prepareDirectory, statePath } from "./directory.ts";
+import { type Directory, fileMode, prepareDirectory, statePath, withPins } from "./directory.ts";
 import { type IndexRequest, type IndexSync, syncIndex } from "./index-sync.ts";
 import { type Action, beginEntry, type Entry, endEntry } from "./journal.ts";
 import { findBytes } from "./read.ts";
@@ -27,19 +27,27 @@ export interface Change {
   purge?: boolean;
 }
 
+/** How often a directory that is removed or replaced under a waiting writer is tried again. */
+const MAX_REPLACED = 5;
+
 /** Runs `work` as the only writer of the directory, after mending what a killed one left behind. */
-export async function withDirectory<T>(directory: Directory, work: () => T | Promise<T>): Promise<T> {
-  prepareDirectory(directory);
-  const lock = await acquireLock(statePath(directory));
-  try {
-    checkState(directory);
-    recover(directory);
-    return await work();
-  } catch (error) {
-    throw diskError(error, "write in", directory.path);
-  } finally {
-    lock.release();
+export async function withDirectory<T>(directory: Directory, work: (pinned: Directory) => T | Promise<T>): Promise<T> {
+  for (let attempt = 0; attempt < MAX_REPLACED; attempt++) {
+    prepareDirectory(directory);
+    const done = await withPins(directory, async (pinned) => {
+      const lock = await acquireLock(statePath(pinned), { name: statePath(directory) });
+      try {
+        // Removed or replaced while we waited: what is held is not the user's directory any more.
+        if (!pinned.pins?.base.isCurrent()) return null;
+        recover(pinned);
+        return { result: await work(pinned) };
+      } finally {
+        lock.release();
+      }
+    });
+    if (done) return done.result;
   }
+  throw new MemdirError("disk", `${directory.path} is removed or replaced again and again: nothing was written`);
 }
 
 /** Applies a change: all of its files, or none of them. The lock must be held. */

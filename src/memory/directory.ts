@@ -3,6 +3,7 @@
 import { lstatSync, mkdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { PRIVATE_MODE, SHARED_MODE, writeCacheFile } from "../disk/atomic.ts";
+import { type Pin, pinFolder } from "../disk/pin.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import type { AgeLimits } from "./age.ts";
 import type { IndexLimits } from "./index-limits.ts";
@@ -24,13 +25,75 @@ export interface Directory {
   /** Who asks, for the journal: `cli`, `library`, later `hook` and `mcp`. */
   by: string;
   log: (message: string) => void;
+  /** Only while a change is being made. */
+  pins?: Pins;
 }
 
 export const INDEX_FILE = "MEMORY.md";
 export const OVERFLOW_FILE = "MEMORY.more.md";
 
+/** A path below `.memdir`; while the directory is being written to, through folders that are held open. */
 export function statePath(directory: Directory, ...names: string[]): string {
-  return join(directory.path, ".memdir", ...names);
+  const [folder, ...rest] = names;
+  const pins = directory.pins;
+  if (!pins) return join(directory.path, ".memdir", ...names);
+  if (folder === "tmp" || folder === "images") return join(pins[folder].path, ...rest);
+  return join(pins.base.path, ...names);
+}
+
+/** `.memdir` and its folders, held open. */
+export interface Pins {
+  base: Pin;
+  tmp: Pin;
+  images: Pin;
+}
+
+/** The directory with its state folders held open: whatever is swapped into their place is not written to. To be closed. */
+export function openPins(directory: Directory): { pinned: Directory; close: () => void } {
+  const opened: Pin[] = [];
+  const close = () => {
+    for (const pin of opened) pin.close();
+  };
+  const open = (folder: string): Pin => {
+    const pin = pinFolder(folder);
+    opened.push(pin);
+    return pin;
+  };
+  try {
+    const base = open(statePath(directory));
+    const pins = { base, tmp: open(join(base.path, "tmp")), images: open(join(base.path, "images")) };
+    return { pinned: { ...directory, pins }, close };
+  } catch (error) {
+    close();
+    throw diskError(error, "open the folders in", statePath(directory));
+  }
+}
+
+export async function withPins<T>(directory: Directory, work: (pinned: Directory) => T | Promise<T>): Promise<T> {
+  const { pinned, close } = openPins(directory);
+  try {
+    return await work(pinned);
+  } catch (error) {
+    throw named(pinned, error);
+  } finally {
+    close();
+  }
+}
+
+/** The user knows the folders by their names, not by the numbers under which they are held. */
+function named({ pins, path }: Directory, error: unknown): MemdirError {
+  const failed = diskError(error, "write in", path);
+  const folders: [Pin | undefined, string][] = [
+    [pins?.base, "."],
+    [pins?.tmp, "tmp"],
+    [pins?.images, "images"],
+  ];
+  const message = folders.reduce(
+    (text, [pin, folder]) => (pin ? text.replaceAll(`${pin.path}/`, `${join(path, ".memdir", folder)}/`) : text),
+    failed.message,
+  );
+  if (message === failed.message) return failed;
+  return new MemdirError(failed.code, message, { cause: failed.cause, details: failed.details });
 }
 
 export function fileMode(directory: Directory): number {

@@ -20,7 +20,7 @@ export async function editMemory(
   options: { redact?: boolean } = {},
 ): Promise<SaveResult> {
   const checked = await checkEdit(file, base, text, options.redact === true);
-  return withDirectory(directory, () => {
+  return withDirectory(directory, (directory) => {
     const current = findBytes(directory, file);
     if (!current || sha256(current) !== sha256(base)) {
       throw new MemdirError(

@@ -29,7 +29,7 @@ export async function forgetMemory(
 ): Promise<ForgetResult> {
   // A forget is never refused: a secret in its reason is masked.
   const reason = redactSecrets(options.reason ?? "", await findSecrets(options.reason ?? ""));
-  return withDirectory(directory, () => {
+  return withDirectory(directory, (directory) => {
     const path = join(directory.path, file);
     const stat = lstatSync(path, { throwIfNoEntry: false });
     if (!stat) throw new MemdirError("not-found", `${file} is gone already`);

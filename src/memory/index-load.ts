@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { exchange, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { stripForClient } from "../text/client-markdown.ts";
 import { parseDocument } from "../text/frontmatter.ts";
-import { type Directory, fileMode, INDEX_FILE, prepareDirectory, statePath } from "./directory.ts";
+import { type Directory, fileMode, INDEX_FILE, openPins, prepareDirectory, statePath } from "./directory.ts";
 import { readText } from "./index-file.ts";
 import { type IndexLimits, isOver } from "./index-limits.ts";
 import { readOverflow } from "./index-sync.ts";
@@ -156,10 +156,15 @@ function isOtherScalar(value: string): boolean {
 function writeGenerated(directory: Directory, text: string): void {
   try {
     prepareDirectory(directory);
-    const temporary = writeTemporary(statePath(directory, "tmp"), text, fileMode(directory));
-    // Somebody else may have made one meanwhile: theirs stays.
-    const result = exchange(temporary, join(directory.path, INDEX_FILE), () => false, null);
-    if (result === "changed") removeQuietly(temporary);
+    const { pinned, close } = openPins(directory);
+    try {
+      const temporary = writeTemporary(statePath(pinned, "tmp"), text, fileMode(directory));
+      // Somebody else may have made one meanwhile: theirs stays.
+      const result = exchange(temporary, join(directory.path, INDEX_FILE), () => false, null);
+      if (result === "changed") removeQuietly(temporary);
+    } finally {
+      close();
+    }
   } catch (error) {
     directory.log(`MEMORY.md was not written: ${(error as Error).message}`);
   }

@@ -5,5 +5,5 @@ import type { Directory } from "./directory.ts";
 import { type IndexSync, syncIndex } from "./index-sync.ts";
 
 export async function rebuildIndex(directory: Directory): Promise<IndexSync> {
-  return withDirectory(directory, () => syncIndex(directory, { edits: [], rebuild: true }));
+  return withDirectory(directory, (pinned) => syncIndex(pinned, { edits: [], rebuild: true }));
 }

@@ -29,7 +29,7 @@ export async function pruneMemories(directory: Directory, request: PruneRequest)
       row.ageDays > request.olderThanDays,
   );
   if (request.dryRun || memories.length === 0) return { memories, undo: null };
-  return withDirectory(directory, () => {
+  return withDirectory(directory, (directory) => {
     const files = memories.map((row) => row.file);
     const lines = Object.fromEntries(files.map((file) => [file, findLines(directory, file)]));
     const applied = applyChange(directory, {

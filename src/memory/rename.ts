@@ -19,7 +19,7 @@ export async function renameMemory(directory: Directory, file: string, newName: 
   const name = cleanName(newName);
   const secrets = await findSecrets(name);
   if (secrets.length > 0) throw secretError(secrets.map(({ rule }) => `${rule} in the name`));
-  return withDirectory(directory, () => {
+  return withDirectory(directory, (directory) => {
     const data = readBytes(directory, file);
     const memory = parseMemory(file, data);
     refuseBroken(memory);

@@ -3,25 +3,27 @@
 import { existsSync } from "node:fs";
 import { tryLock } from "../disk/lock.ts";
 import { loadNative } from "../disk/native.ts";
-import { checkState, type Directory, statePath } from "./directory.ts";
+import { checkState, type Directory, statePath, withPins } from "./directory.ts";
 import { mendIndex, needsRecovery, recover } from "./recover.ts";
 
 /** Never throws and never waits: whoever holds the lock does the same first, and reading works without it. */
-export function repairDirectory(directory: Directory): void {
+export async function repairDirectory(directory: Directory): Promise<void> {
   if (directory.readOnly) return;
   try {
     if (!existsSync(statePath(directory))) return;
     // Before anything is read or swept there: a link may lead to somebody else's files.
     checkState(directory);
     if (!needsRecovery(directory)) return;
-    const lock = tryLock(statePath(directory, "lock"), loadNative());
-    if (!lock) return;
-    try {
-      recover(directory);
-      mendIndex(directory);
-    } finally {
-      lock.release();
-    }
+    await withPins(directory, (pinned) => {
+      const lock = tryLock(statePath(pinned, "lock"), loadNative());
+      if (!lock) return;
+      try {
+        recover(pinned);
+        mendIndex(pinned);
+      } finally {
+        lock.release();
+      }
+    });
   } catch (error) {
     directory.log(`${directory.path} was not repaired: ${(error as Error).message}`);
   }

@@ -62,7 +62,7 @@ export async function saveMemory(directory: Directory, request: SaveRequest): Pr
     );
   }
   const notices = [...asked.notices, ...(await dateNotices(directory, asked.clean))];
-  return withDirectory(directory, () => {
+  return withDirectory(directory, (directory) => {
     const place = findPlace(directory, asked.clean.type, asked.clean.name);
     const text =
       place.old === null ? newText(directory, asked.clean) : updatedText(directory, place.file, place.old, asked.clean);

@@ -3,7 +3,7 @@
 import { readFileSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { writeCacheFile } from "../disk/atomic.ts";
-import { checkState, type Directory, statePath } from "./directory.ts";
+import { type Directory, openPins, statePath } from "./directory.ts";
 import type { Header } from "./memory.ts";
 import { readHeader, unreadable } from "./read.ts";
 import { walk } from "./walk.ts";
@@ -85,9 +85,13 @@ function readCache(directory: Directory): Map<string, CacheRow> {
 function writeCache(directory: Directory, rows: CacheRow[]): void {
   if (directory.readOnly) return;
   try {
-    checkState(directory);
     const cache: Cache = { version: VERSION, rows };
-    writeCacheFile(statePath(directory, "tmp"), statePath(directory, "headers.json"), JSON.stringify(cache));
+    const { pinned, close } = openPins(directory);
+    try {
+      writeCacheFile(statePath(pinned, "tmp"), statePath(pinned, "headers.json"), JSON.stringify(cache));
+    } finally {
+      close();
+    }
   } catch (error) {
     directory.log(`the header cache of ${directory.path} was not written: ${(error as Error).message}`);
   }

@@ -22,7 +22,7 @@ export interface UndoResult {
 
 /** Without an id: the last entry that is neither an undo nor undone. */
 export async function undoEntry(directory: Directory, id?: string): Promise<UndoResult> {
-  return withDirectory(directory, () => {
+  return withDirectory(directory, (directory) => {
     const entry = findEntry(readJournal(directory), id);
     const writes = new Map(
       entry.files.map(({ file, before, after }) => [file, restored(directory, entry.id, file, before, after)]),

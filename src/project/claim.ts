@@ -1,9 +1,10 @@
 /** Keeps a memory directory's record of its project, and notices when another project uses the same directory. */
 
 import { existsSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Config, Env } from "../config.ts";
 import { writeCacheFile } from "../disk/atomic.ts";
+import { pinFolder } from "../disk/pin.ts";
 import { MemdirError } from "../errors.ts";
 import { type Location, locate, trustKey } from "./locate.ts";
 import {
@@ -88,6 +89,21 @@ export function trustDirectory(
   return { dir, message: `${dir} is now the memory directory of ${key}` };
 }
 
+/** Through folders that are held open: a link in their place must not lead the record elsewhere. */
+function writeOwner(dir: string, text: string): void {
+  const base = pinFolder(join(dir, ".memdir"));
+  try {
+    const tmp = pinFolder(join(base.path, "tmp"));
+    try {
+      writeCacheFile(tmp.path, join(base.path, basename(ownerFile(dir))), text);
+    } finally {
+      tmp.close();
+    }
+  } finally {
+    base.close();
+  }
+}
+
 /** Records this project, unless the directory is another's: that is for the user to settle. */
 export async function claimDirectory(
   location: Location,
@@ -102,5 +118,5 @@ export async function claimDirectory(
   if (!options.force && (ownership === "collision" || ownership === "abandoned")) return;
   const shared = options.shared === undefined ? {} : { shared: options.shared };
   const next = mergeOwner(owner, identity, { at: options.now().toISOString(), ...shared });
-  writeCacheFile(join(location.dir, ".memdir", "tmp"), ownerFile(location.dir), formatOwner(next));
+  writeOwner(location.dir, formatOwner(next));
 }
