@@ -1,8 +1,8 @@
 /** What memdir remembers of MEMORY.md as it last left it: how foreign edits are told from our own. */
 
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { writeCacheFile } from "../disk/atomic.ts";
+import { readRegular } from "../disk/regular.ts";
 import { type Directory, INDEX_FILE, statePath } from "./directory.ts";
 import type { RemovedLine } from "./index-text.ts";
 
@@ -30,7 +30,7 @@ const MAX_RETIRED = 200;
 
 export function readBase(directory: Directory): Base {
   try {
-    const data = readFileSync(statePath(directory, "index.base"), "utf8");
+    const data = readRegular(statePath(directory, "index.base"))?.toString("utf8") ?? "";
     const newline = data.indexOf("\n");
     const { folders, hidden, retired } = JSON.parse(data.slice(0, newline)) as Omit<Base, "text">;
     const now = directory.now().getTime();

@@ -1,7 +1,8 @@
 /** MEMORY.md on disk, read and replaced with programs in mind that do not take memdir's lock. */
 
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from "node:fs";
+import { existsSync, lstatSync } from "node:fs";
 import { exchange, removeQuietly } from "../disk/atomic.ts";
+import { readRegular } from "../disk/regular.ts";
 import { diskError, MemdirError } from "../errors.ts";
 
 /** The index now; null if there is none. A link is not followed: it is replaced, and what it points to stays. */
@@ -62,19 +63,12 @@ function isLink(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
 }
 
-/** A fifo in its place must not hold us up for ever. */
-const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
-
+/** Null when there is nothing; "" for what is no file. */
 export function readText(path: string): string | null {
-  let fd: number | undefined;
   try {
-    fd = openSync(path, FLAGS);
-    return fstatSync(fd).isFile() ? readFileSync(fd, "utf8") : "";
+    return readRegular(path, { follow: true })?.toString("utf8") ?? (existsSync(path) ? "" : null);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw diskError(error, "read", path);
-  } finally {
-    if (fd !== undefined) closeSync(fd);
   }
 }
 

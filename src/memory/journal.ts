@@ -11,12 +11,12 @@ import {
   fsyncSync,
   ftruncateSync,
   openSync,
-  readFileSync,
   readSync,
   writeSync,
 } from "node:fs";
 import { moveInto, writeTemporary } from "../disk/atomic.ts";
-import { diskError } from "../errors.ts";
+import { openRegular, readRegular } from "../disk/regular.ts";
+import { diskError, MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 import { type Directory, statePath } from "./directory.ts";
 import type { RemovedLine } from "./index-text.ts";
@@ -53,7 +53,6 @@ interface End {
 /** A link in the journal's place would lead the writing elsewhere; a fifo would hold it up for ever. */
 const SAFE = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 const APPEND = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | SAFE;
-const READ = constants.O_RDONLY | SAFE;
 
 /** More than any line of ours: an intent and its end are always found in the tail. */
 const TAIL_BYTES = 64 * 1024;
@@ -102,8 +101,8 @@ export function findUnfinished(directory: Directory): Entry | null {
 
 export function readImage(directory: Directory, hash: string): Buffer | null {
   try {
-    const data = readFileSync(imagePath(directory, hash));
-    return sha256(data) === hash ? data : null;
+    const data = readRegular(imagePath(directory, hash));
+    return data && sha256(data) === hash ? data : null;
   } catch {
     return null;
   }
@@ -122,7 +121,9 @@ function append(directory: Directory, line: Entry | End, flush: boolean): void {
   let fd: number | undefined;
   try {
     fd = openSync(path, APPEND, 0o600);
-    const size = fstatSync(fd).size;
+    const stat = fstatSync(fd);
+    if (!stat.isFile()) throw new MemdirError("disk", `${path} is no ordinary file: move it away`);
+    const size = stat.size;
     const last = Buffer.alloc(1);
     // A torn last line (power cut, full disk) must not swallow this one.
     if (size > 0) readSync(fd, last, 0, 1, size - 1);
@@ -143,14 +144,12 @@ function append(directory: Directory, line: Entry | End, flush: boolean): void {
 }
 
 function readLines(directory: Directory): (Entry | End)[] {
-  let text: string;
+  const path = journalPath(directory);
   try {
-    text = readFileSync(journalPath(directory), "utf8");
+    return parseLines(readRegular(path)?.toString("utf8") ?? "");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw diskError(error, "read the journal", journalPath(directory));
+    throw diskError(error, "read the journal", path);
   }
-  return parseLines(text);
 }
 
 function readTail(directory: Directory): { lastId: string; unfinished: Entry | null } {
@@ -168,15 +167,16 @@ function readTail(directory: Directory): { lastId: string; unfinished: Entry | n
 }
 
 function tailText(directory: Directory): string {
-  let fd: number;
+  const path = journalPath(directory);
+  let opened: ReturnType<typeof openRegular>;
   try {
-    fd = openSync(journalPath(directory), READ);
+    opened = openRegular(path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
-    throw diskError(error, "read the journal", journalPath(directory));
+    throw diskError(error, "read the journal", path);
   }
+  if (!opened) return "";
+  const { fd, size } = opened;
   try {
-    const size = fstatSync(fd).size;
     // A change of many files has a long line: read on until a whole one is in the tail.
     for (let want = TAIL_BYTES; ; want *= 4) {
       const length = Math.min(size, want);

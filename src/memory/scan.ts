@@ -1,8 +1,9 @@
 /** All headers of a directory, from a cache where the file's times, size and inode say that it is unchanged. */
 
-import { readFileSync, type Stats, statSync } from "node:fs";
+import { type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { writeCacheFile } from "../disk/atomic.ts";
+import { readRegular } from "../disk/regular.ts";
 import { type Directory, openPins, statePath } from "./directory.ts";
 import type { Header } from "./memory.ts";
 import { readHeader, unreadable } from "./read.ts";
@@ -74,7 +75,7 @@ export function scan(directory: Directory): Scan {
 
 function readCache(directory: Directory): Map<string, CacheRow> {
   try {
-    const cache = JSON.parse(readFileSync(statePath(directory, "headers.json"), "utf8")) as Cache;
+    const cache = JSON.parse(readRegular(statePath(directory, "headers.json"))?.toString("utf8") ?? "") as Cache;
     return new Map(cache.version === VERSION ? cache.rows.map((row) => [row[4].file, row]) : []);
   } catch {
     return new Map();

@@ -1,0 +1,35 @@
+/** Reading what should be an ordinary file, where anything may stand: a fifo must not hold us up, a link not lead away. */
+
+import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+
+const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
+
+/** An open file for reading, or null when there is none, or something that is no ordinary file. Other failures throw. */
+export function openRegular(path: string, options: { follow?: boolean } = {}): { fd: number; size: number } | null {
+  let fd: number;
+  try {
+    fd = openSync(path, options.follow ? FLAGS : FLAGS | NOFOLLOW);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "";
+    if (ABSENT.has(code)) return null;
+    throw error;
+  }
+  const stat = fstatSync(fd);
+  if (stat.isFile()) return { fd, size: stat.size };
+  closeSync(fd);
+  return null;
+}
+
+/** Nothing there; a link that must not be followed; a socket. */
+const ABSENT: ReadonlySet<string> = new Set(["ENOENT", "ELOOP", "ENXIO", "ENOTDIR"]);
+
+export function readRegular(path: string, options: { follow?: boolean } = {}): Buffer | null {
+  const opened = openRegular(path, options);
+  if (!opened) return null;
+  try {
+    return readFileSync(opened.fd);
+  } finally {
+    closeSync(opened.fd);
+  }
+}
