@@ -1,6 +1,5 @@
 /** The console, first version: greets with what it found, then takes commands and plain "remember" and "forget". */
 
-import { createInterface } from "node:readline";
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { MEMORY_TYPES } from "../memory/type.ts";
@@ -11,6 +10,7 @@ export const run: Run = async (call) => {
   const memdir = await call.open();
   await greet(memdir, call.terminal);
   const interactive = call.terminal.interactive;
+  const { createInterface } = await import("node:readline");
   const lines = createInterface({
     input: process.stdin,
     output: interactive ? process.stdout : undefined,

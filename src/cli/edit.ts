@@ -1,6 +1,5 @@
 /** `memdir edit`: the file in the user's editor, checked when it closes. */
 
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -19,7 +18,7 @@ export const run: Run = async (call) => {
   writeFileSync(copy, text, { mode: 0o600 });
   let edited: string;
   try {
-    runEditor(copy);
+    await runEditor(copy);
     edited = readCopy(copy);
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
@@ -46,12 +45,14 @@ function readCopy(copy: string): string {
   }
 }
 
-function runEditor(path: string): void {
+async function runEditor(path: string): Promise<void> {
   const env = processEnv();
   const editor = env.VISUAL || env.EDITOR;
   if (!editor) throw new MemdirError("usage", "no editor is set: run it as EDITOR=nano memdir edit NAME");
   // "code --wait": the words after the first are arguments; no shell is involved.
   const [program = "", ...args] = editor.match(/"[^"]*"|\S+/g)?.map((word) => word.replace(/^"|"$/g, "")) ?? [];
+  // Loaded here: it is slow to load, and every command is bundled with this one.
+  const { spawnSync } = await import("node:child_process");
   const result = spawnSync(program, [...args, path], { stdio: "inherit" });
   if (result.error)
     throw new MemdirError("usage", `the editor "${editor}" could not be started: set EDITOR to another one`, {

@@ -24,8 +24,8 @@ export const run: Run = async (call) => {
       call.terminal.color.dim('Save one: echo "Use pnpm." | memdir save --type feedback --name "use pnpm"'),
     );
   } else {
-    call.terminal.print(`${shown.length} ${shown.length === 1 ? "memory" : "memories"}:`);
-    for (const row of shown) call.terminal.print(rowLine(row, call.terminal.color));
+    const head = `${shown.length} ${shown.length === 1 ? "memory" : "memories"}:`;
+    call.terminal.print([head, ...shown.map((row) => rowLine(row, call.terminal.color))].join("\n"));
   }
   for (const { path, reason } of skipped) call.terminal.warn(`memdir: note: ${path} is passed over: ${reason}`);
   return 0;

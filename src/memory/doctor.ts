@@ -1,6 +1,5 @@
 /** The health of a directory and of what surrounds it, each check with its remedy. Changes nothing. */
 
-import { execFile } from "node:child_process";
 import { accessSync, constants, existsSync } from "node:fs";
 import { loadNative } from "../disk/native.ts";
 import type { OlderDirectory } from "../project/older.ts";
@@ -141,7 +140,8 @@ function examineAccess(directory: Directory, at: string): Check {
   }
 }
 
-function isIgnored(path: string): Promise<boolean> {
+async function isIgnored(path: string): Promise<boolean> {
+  const { execFile } = await import("node:child_process");
   return new Promise((done) => {
     execFile(
       "git",

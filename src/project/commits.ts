@@ -4,10 +4,10 @@
 export async function lastCommitTimes(dir: string): Promise<Map<string, number>> {
   const args = ["-C", dir, "log", "--format=%x00%ct", "--name-only", "--relative", "--no-renames", "-z", "--", "."];
   const options = { timeout: 3000, maxBuffer: 64 << 20, windowsHide: true };
+  // Loaded late: it is slow to load, and most listings need no git.
+  const { execFile } = await import("node:child_process");
   const output = await new Promise<string>((done) => {
-    process
-      .getBuiltinModule("node:child_process")
-      .execFile("git", args, options, (error, stdout) => done(error ? "" : stdout));
+    execFile("git", args, options, (error, stdout) => done(error ? "" : stdout));
   });
   const times = new Map<string, number>();
   let time = 0;
