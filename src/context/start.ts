@@ -33,19 +33,21 @@ export function buildStartContext(
   touched: readonly string[],
 ): StartContext {
   const on = config.disabled === null;
+  // A host that trusts the repository follows its settings; memdir itself does not, and the warnings say so.
+  const shown = location.untrusted ? { ...directory, path: location.untrusted.dir, readOnly: true } : directory;
   // The switch that drops all instruction files drops the index with them; memory itself stays on.
-  const view = on && !config.claudeMdsDisabled ? loadIndex(directory, { generate: true }) : null;
+  const view = on && !config.claudeMdsDisabled ? loadIndex(shown, { generate: true }) : null;
   return {
     instructions: discoverInstructions(location.project.cwd, config),
     nested: [],
     memory: {
-      dir: on ? directory.path : null,
+      dir: on ? shown.path : null,
       index: view && view.index !== "" ? view.index : null,
       truncated: view?.truncated ?? false,
       warning: view?.warning ?? null,
     },
     recallAge: touched
-      .filter((path) => isWithin(directory.path, path))
+      .filter((path) => isWithin(shown.path, path))
       .map((path) => ({ path, days: on ? staleDays(path, directory.now().getTime()) : null })),
     environment: {
       cwd: location.project.cwd,

@@ -1,13 +1,13 @@
 /** The one way in which files of a directory change: locked, recovered, journalled, written, indexed. */
 
-import { lstatSync, mkdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { mkdirSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
 import { moveInto, removeQuietly, syncDirectory, writeTemporary } from "../disk/atomic.ts";
 import { resolveInside } from "../disk/fence.ts";
 import { acquireLock } from "../disk/lock.ts";
 import { MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
-import { type Directory, fileMode, prepareDirectory, statePath, withPins } from "./directory.ts";
+import { type Directory, modeFor, prepareDirectory, statePath, withPins } from "./directory.ts";
 import { type IndexRequest, type IndexSync, syncIndex } from "./index-sync.ts";
 import { type Action, beginEntry, type Entry, endEntry } from "./journal.ts";
 import { findBytes } from "./read.ts";
@@ -125,12 +125,7 @@ function moveAll(directory: Directory, writes: Writes, temporaries: ReadonlyMap<
     if (content) {
       mkdirSync(dirname(path), { recursive: true });
       moveInto(temporaries.get(file) as string, path, false);
-    } else removeQuietly(path);
+    } else rmSync(path, { force: true });
   }
   for (const folder of folders) syncDirectory(folder);
-}
-
-function modeFor(directory: Directory, file: string): number {
-  const stat = lstatSync(join(directory.path, file), { throwIfNoEntry: false });
-  return stat?.isFile() ? stat.mode & 0o777 : fileMode(directory);
 }

@@ -96,6 +96,12 @@ function named({ pins, path }: Directory, error: unknown): MemdirError {
   return new MemdirError(failed.code, message, { cause: failed.cause, details: failed.details });
 }
 
+/** A file keeps the mode it has. */
+export function modeFor(directory: Directory, file: string): number {
+  const stat = lstatSync(join(directory.path, file), { throwIfNoEntry: false });
+  return stat?.isFile() ? stat.mode & 0o777 : fileMode(directory);
+}
+
 export function fileMode(directory: Directory): number {
   return directory.inRepository ? SHARED_MODE : PRIVATE_MODE;
 }

@@ -9,7 +9,7 @@ import { moveInto, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 import { ageInDays } from "./age.ts";
-import { type Directory, fileMode, OVERFLOW_FILE, statePath } from "./directory.ts";
+import { type Directory, INDEX_FILE, modeFor, OVERFLOW_FILE, statePath } from "./directory.ts";
 import { type Base, indexPath, readBase, writeBase } from "./index-base.ts";
 import { peekIndex, readCurrent, replaceIndex } from "./index-file.ts";
 import { fitIndex } from "./index-fit.ts";
@@ -110,14 +110,14 @@ interface Prepared {
 /** Both pages written aside and flushed. */
 function preparePages(directory: Directory, pages: Pages, expected: string | null): Prepared {
   const morePath = join(directory.path, OVERFLOW_FILE);
-  const write = (text: string, path: string, kind: string, mark = "") =>
-    writeTemporary(statePath(directory, "tmp"), text, modeOf(path, directory), kind, true, mark);
+  const write = (text: string, file: string, kind: string, mark = "") =>
+    writeTemporary(statePath(directory, "tmp"), text, modeFor(directory, file), kind, true, mark);
   // An overflow page without a line is of no use to anybody.
   const moreText = pages.more !== null && /\.md[)\]]/.test(pages.more) ? pages.more : null;
-  const more = moreText === null ? null : write(moreText, morePath, "file");
+  const more = moreText === null ? null : write(moreText, OVERFLOW_FILE, "file");
   let index: string | null = null;
   try {
-    if (pages.index !== expected) index = write(pages.index, indexPath(directory), "index", ownMark(pages.index));
+    if (pages.index !== expected) index = write(pages.index, INDEX_FILE, "index", ownMark(pages.index));
   } catch (error) {
     if (more) removeQuietly(more);
     throw error;
@@ -213,9 +213,4 @@ function once<T>(make: () => T): () => T {
 export function findName(directory: Directory, file: string): string | null {
   const isFile = (name: string) => lstatSync(join(directory.path, name), { throwIfNoEntry: false })?.isFile() === true;
   return [file, file.normalize("NFD")].find(isFile) ?? null;
-}
-
-function modeOf(path: string, directory: Directory): number {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  return stat?.isFile() ? stat.mode & 0o777 : fileMode(directory);
 }

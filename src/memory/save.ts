@@ -222,16 +222,14 @@ export function secretError(found: readonly string[]): MemdirError {
   return new MemdirError(
     "secret",
     `not saved, it holds what looks like a secret: ${what}; take it out, or save with --redact to mask it`,
-    {
-      details: found,
-    },
+    { details: found },
   );
 }
 
 /** A relative date in a project memory means nothing when it is read weeks later. */
 async function dateNotices(directory: Directory, request: SaveRequest): Promise<string[]> {
   if (request.type !== "project") return [];
-  const dates = await findRelativeDates(`${request.body}`, directory.now());
+  const dates = await findRelativeDates(request.body, directory.now());
   const inDescription = await findRelativeDates(request.description ?? "", directory.now());
   return [
     ...inDescription.map(

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { makeWorld } from "../world.ts";
@@ -34,5 +34,23 @@ describe("what a host loads at start", () => {
     expect((await memdir.list()).map((row) => row.file)).toEqual(["auto/deploys.md"]);
     expect((await memdir.show("deploys")).body).toBe("On Tuesdays.");
     expect((await memdir.index()).index).toBe("- [deploys](auto/deploys.md) — d");
+  });
+});
+
+describe("C22 a repository whose settings name a directory outside it", () => {
+  it("is shown as a host would load it, is not written to, and comes with a warning", async () => {
+    const world = makeWorld();
+    const outside = path.join(path.dirname(world.project), "elsewhere");
+    mkdirSync(outside);
+    writeFileSync(path.join(outside, "a.md"), "---\nname: a\ndescription: theirs\n---\n");
+    mkdirSync(path.join(world.project, ".claude"), { recursive: true });
+    writeFileSync(path.join(world.project, ".claude/settings.json"), JSON.stringify({ autoMemoryDirectory: outside }));
+    const memdir = await world.open();
+    const { memory, warnings } = await memdir.context([]);
+    expect(memory).toMatchObject({ dir: outside, index: "- [a](a.md) — theirs" });
+    expect(warnings.join()).toContain("memdir trust");
+    expect(readdirSync(outside)).toEqual(["a.md"]);
+    const saved = await memdir.save({ type: "user", name: "mine", description: "d", body: "b" });
+    expect(saved.path.startsWith(outside)).toBe(false);
   });
 });
