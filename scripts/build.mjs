@@ -13,6 +13,7 @@ const ENTRIES = { cli: "src/cli/main.ts", run: "src/cli/run.ts", index: "src/ind
 const EXTERNAL = ["fs-native-extensions"];
 /** Large packages that few commands need: files of their own, loaded when they are asked for. */
 const VENDOR = {
+  marked: "./vendor/marked.js",
   "chrono-node/en": "./vendor/chrono.js",
   "@secretlint/secretlint-rule-preset-recommend": "./vendor/secretlint.js",
 };

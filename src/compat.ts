@@ -1,8 +1,10 @@
 /** The seeds' own function names over the same code, for programs written against them (`memdir/compat`). */
 
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, isAbsolute, join, relative } from "node:path";
 import { type Env, processEnv, readConfig } from "./config.ts";
+import { LABELS } from "./instructions/file.ts";
+import { renderInstructions } from "./instructions/render.ts";
 import { ageInDays, ageInWords } from "./memory/age.ts";
 import { INDEX_FILE } from "./memory/directory.ts";
 import type { Row } from "./memory/list.ts";
@@ -144,4 +146,69 @@ function open(options: Options) {
 function entryOf(row: Row, content: string): MemoryEntry {
   const { name, description, type, file, path } = row;
   return { name, description, type, content, filename: file, filePath: path };
+}
+
+/** Seed 000's limit for one instruction file. */
+export const MAX_MEMORY_CHARACTER_COUNT = 40_000;
+
+/** An instruction file as seed 000 describes it. */
+export interface MemoryFileInfo {
+  path: string;
+  content: string;
+  source: "managed" | "user" | "project" | "local";
+  isRoot: boolean;
+  relativePath: string | null;
+  size: number;
+  errors: string[];
+}
+
+/** The instruction files of a project; one that cannot be read is an entry with an error. */
+export async function getMemoryFiles(
+  projectRoot: string,
+  options: { includeManaged?: boolean; includeUser?: boolean; additionalDirs?: readonly string[] } & Options = {},
+): Promise<MemoryFileInfo[]> {
+  const env = {
+    ...(options.env ?? processEnv()),
+    ...(options.additionalDirs ? { CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD: "1" } : {}),
+  };
+  const memdir = await openMemdir({ cwd: projectRoot, scope: "project", by: "library", env });
+  const instructions = await memdir.instructions({
+    ...(options.includeManaged === undefined ? {} : { includeManaged: options.includeManaged }),
+    ...(options.includeUser === undefined ? {} : { includeUser: options.includeUser }),
+    ...(options.additionalDirs ? { addDirs: options.additionalDirs } : {}),
+  });
+  const { root, cwd } = memdir.location.project;
+  const place = (path: string) => {
+    const relativePath = relative(root, path);
+    const outside = relativePath.startsWith("..") || isAbsolute(relativePath);
+    return { path, isRoot: dirname(path) === cwd, relativePath: outside ? null : relativePath };
+  };
+  const files = (await instructions.load()).map(({ path, content, source, size }) => ({
+    ...place(path),
+    content,
+    source,
+    size,
+    errors: [],
+  }));
+  const failed = (await instructions.skipped())
+    .filter(({ reason }) => reason.startsWith("cannot be read"))
+    .map(({ path, reason }) => ({
+      ...place(path),
+      content: "",
+      source: "project" as const,
+      size: 0,
+      errors: [reason],
+    }));
+  return [...files, ...failed];
+}
+
+/** One text with a preamble and a header per file; "" for no files. */
+export function buildClaudeMdContext(files: readonly MemoryFileInfo[]): string {
+  const readable = files.filter(({ errors }) => errors.length === 0);
+  return renderInstructions(readable.map((file) => ({ ...file, label: LABELS[file.source], importedBy: null })));
+}
+
+/** Strictly more than the limit. */
+export function getLargeMemoryFiles(files: readonly MemoryFileInfo[]): MemoryFileInfo[] {
+  return files.filter(({ size }) => size > MAX_MEMORY_CHARACTER_COUNT);
 }

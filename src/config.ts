@@ -45,6 +45,8 @@ export interface Config {
   trusted: Readonly<Record<string, string>>;
   /** Root of a project -> a folder name instead of the slug, for projects whose slugs collide. */
   directories: Readonly<Record<string, string>>;
+  /** Root of a project -> when the user allowed its instruction files to import from outside the working directory. */
+  approvedImports: Readonly<Record<string, string>>;
   settings: Readonly<Record<SettingSource, ClaudeSettings>>;
   /** The environment as given, then the `env` blocks of settings for names that it lacks. */
   env: Env;
@@ -108,6 +110,7 @@ export function readConfig(options: ConfigOptions): Config {
     team: isOff(env.TEAMMEM) ? false : isOn(env.TEAMMEM) || (user.team ?? true),
     trusted: user.trusted ?? {},
     directories: user.directories ?? {},
+    approvedImports: user.approvedImports ?? {},
     settings,
     env: effective,
     disabled: whyDisabled(effective, settings),
@@ -179,10 +182,11 @@ interface OwnSettings {
   team?: boolean;
   trusted?: Record<string, string>;
   directories?: Record<string, string>;
+  approvedImports?: Record<string, string>;
 }
 
 /** Keys that reach outside a repository: its own file may not set them. */
-const USER_ONLY = ["profile", "keying", "team", "trusted", "directories"] as const;
+const USER_ONLY = ["profile", "keying", "team", "trusted", "directories", "approvedImports"] as const;
 
 function readOwn(file: JsonFile, source: "user" | "project"): OwnSettings {
   const own: OwnSettings = {
@@ -204,6 +208,7 @@ function readOwn(file: JsonFile, source: "user" | "project"): OwnSettings {
     team: take(file, "team", BOOLEAN),
     trusted: take(file, "trusted", TEXT_BY_NAME),
     directories: take(file, "directories", TEXT_BY_NAME),
+    approvedImports: take(file, "approvedImports", TEXT_BY_NAME),
   };
 }
 

@@ -2,7 +2,10 @@
 
 export type { StartContext } from "./context/start.ts";
 export { type ErrorCode, MemdirError } from "./errors.ts";
-export type { Memdir, SearchHit } from "./memdir.ts";
+export type { InstructionFile, InstructionSource, SkippedFile } from "./instructions/file.ts";
+export type { Instructions } from "./instructions/instructions.ts";
+export { type RenderedInstructions, renderInstructions } from "./instructions/render.ts";
+export type { InstructionOptions, Memdir, SearchHit } from "./memdir.ts";
 export type { AdoptResult } from "./memory/adopt.ts";
 export { type Age, ageInDays, ageInWords, ageName } from "./memory/age.ts";
 export type { ForgetResult } from "./memory/forget.ts";

@@ -2,6 +2,8 @@
 
 import type { Config } from "./config.ts";
 import type { StartContext } from "./context/start.ts";
+import type { Instructions } from "./instructions/instructions.ts";
+import type { ScopeOptions } from "./instructions/scope.ts";
 import type { AdoptResult } from "./memory/adopt.ts";
 import type { Directory } from "./memory/directory.ts";
 import type { Check } from "./memory/doctor.ts";
@@ -19,6 +21,9 @@ import type { OlderDirectory } from "./project/older.ts";
 import type { Orphan } from "./project/orphans.ts";
 
 export type SearchHit = Row & { score: number; line: string };
+
+/** `addDirs` as with --add-dir, seed 000's switches, and `allAgents` for the files of other agents. */
+export type InstructionOptions = Omit<ScopeOptions, "settingSources">;
 
 /** Made by `openMemdir`; holds nothing open and needs no closing. */
 export interface Memdir {
@@ -47,7 +52,12 @@ export interface Memdir {
   /** MEMORY.md as the model sees it; generated as the client does when it is missing. */
   index(): Promise<IndexView>;
   rebuildIndex(): Promise<IndexView & { notices: string[] }>;
-  context(touched: readonly string[]): Promise<StartContext>;
+  /** What a host loads at start, and what touching these files adds. */
+  context(touched: readonly string[], options?: InstructionOptions): Promise<StartContext>;
+  /** CLAUDE.md files, rules and imports of this session. */
+  instructions(options?: InstructionOptions): Promise<Instructions>;
+  /** Allows instruction files of this project to import from outside the working directory. */
+  approveImports(): { root: string; message: string };
 
   lint(): Promise<(LintProblem & { scope: string })[]>;
   doctor(): Promise<Check[]>;

@@ -3,9 +3,8 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { type Config, type Env, processEnv, readConfig } from "./config.ts";
-import { buildStartContext } from "./context/start.ts";
 import { MemdirError } from "./errors.ts";
-import type { Memdir } from "./memdir.ts";
+import type { InstructionOptions, Memdir } from "./memdir.ts";
 import type { Directory } from "./memory/directory.ts";
 import { findMemory } from "./memory/find.ts";
 import { loadIndex } from "./memory/index-load.ts";
@@ -15,7 +14,7 @@ import { readBytes, readMemory } from "./memory/read.ts";
 import { repairDirectory } from "./memory/repair.ts";
 import { matchMemory, searchWords } from "./memory/search.ts";
 import { isTakenOver } from "./memory/taken-over.ts";
-import { claimDirectory, findOwnerWarning, settleOwner, trustDirectory } from "./project/claim.ts";
+import { approveImports, claimDirectory, findOwnerWarning, settleOwner, trustDirectory } from "./project/claim.ts";
 import { type Location, locate } from "./project/locate.ts";
 import { findOlderDirectories } from "./project/older.ts";
 import { findOrphans } from "./project/orphans.ts";
@@ -84,6 +83,13 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     return { orphans: orphans.filter(({ dir }) => isOpen({ dir, recursive: dir.endsWith("memory") })), older };
   };
 
+  const instructions = async (asked: InstructionOptions = {}) => {
+    const { openInstructions } = await import("./instructions/instructions.ts");
+    const { openScope } = await import("./instructions/scope.ts");
+    const sources = options.settingSources ? { settingSources: options.settingSources } : {};
+    return openInstructions(openScope(location.project, config, { ...asked, ...sources }));
+  };
+
   // Verbs that write are loaded when they are called: reading must start fast.
   return {
     location,
@@ -139,7 +145,12 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
       const { notices } = await rebuildIndex(main);
       return { ...loadIndex(main, { generate: false }), notices };
     },
-    context: async (touched) => buildStartContext(main, location, config, warnings, touched),
+    context: async (touched, asked) => {
+      const { buildStartContext } = await import("./context/start.ts");
+      return buildStartContext(main, await instructions(asked), location, config, warnings, touched);
+    },
+    instructions,
+    approveImports: () => approveImports(location, config, main.now()),
     lint: async () => {
       const { lintDirectory } = await import("./memory/lint.ts");
       const lintOne = async (d: Directory) =>

@@ -107,10 +107,12 @@ export const COMMANDS: readonly Command[] = [
   {
     name: "context",
     usage: "",
-    summary: "shows what a host loads at start: instructions and the index",
+    summary: "shows what a host loads at start, and why every other candidate is not loaded",
     options: {
       touch: { value: "FILE", multiple: true, help: "a file that is read or written then" },
       "add-dir": { value: "DIR", multiple: true, help: "a further directory, as for Claude Code" },
+      "approve-imports": { help: "allow imports from outside the working directory in this project, from now on" },
+      "all-agents": { help: "also AGENTS.md, GEMINI.md, Cursor's and Copilot's files" },
       "setting-sources": { value: "LIST", help: "which settings count: user,project,local" },
     },
     arguments: { min: 0, max: 0 },

@@ -18,7 +18,15 @@ export const run: Run = async (call) => {
     prompt: "> ",
   });
   let code = 0;
-  if (interactive) lines.prompt();
+  // Ctrl-D may close it while a line is still being answered, and newer Nodes refuse to prompt then.
+  let open = interactive;
+  lines.once("close", () => {
+    open = false;
+  });
+  const prompt = () => {
+    if (open) lines.prompt();
+  };
+  prompt();
   for await (const line of lines) {
     try {
       if ((await answerLine(line, memdir, call.terminal)) === "leave") break;
@@ -28,7 +36,7 @@ export const run: Run = async (call) => {
       call.terminal.warn(`memdir: ${error.message}`);
       code = interactive ? 0 : 2;
     }
-    if (interactive) lines.prompt();
+    prompt();
   }
   lines.close();
   if (interactive) call.terminal.print("");

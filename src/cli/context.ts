@@ -7,23 +7,32 @@ import { openMemdir } from "../open.ts";
 import type { Call, Run } from "./command.ts";
 
 export const run: Run = async (call) => {
-  const memdir = await openMemdir({
-    cwd: call.cwd,
-    env: processEnv(),
-    by: "cli",
-    memoryDir: call.value("memory-dir"),
-    scope: call.value("scope"),
-    ...readSources(call),
-  });
+  const open = () =>
+    openMemdir({
+      cwd: call.cwd,
+      env: processEnv(),
+      by: "cli",
+      memoryDir: call.value("memory-dir"),
+      scope: call.value("scope"),
+      ...readSources(call),
+    });
+  if (call.flag("approve-imports")) call.terminal.warn(`memdir: note: ${(await open()).approveImports().message}`);
+  const memdir = await open();
   const touched = call.values("touch").map((file) => resolve(call.cwd, file));
-  const context = await memdir.context(touched);
+  const addDirs = call.values("add-dir").map((directory) => resolve(call.cwd, directory));
+  const context = await memdir.context(touched, { addDirs, allAgents: call.flag("all-agents") });
   if (call.json) {
     call.terminal.json(context);
     return 0;
   }
   for (const warning of context.warnings) call.terminal.warn(`memdir: warning: ${warning}`);
-  for (const { path, label, size } of context.instructions)
-    call.terminal.print(`${path} (${label}): ${size} characters`);
+  const { dim } = call.terminal.color;
+  // A token is about four characters of English.
+  const describe = ({ path, label, size }: { path: string; label: string; size: number }) =>
+    `${path} ${dim(`(${label}): ${size} characters, about ${Math.ceil(size / 4)} tokens`)}`;
+  for (const file of context.instructions) call.terminal.print(describe(file));
+  for (const file of context.nested) call.terminal.print(`after a touch: ${describe(file)}`);
+  for (const { path, reason } of context.skipped) call.terminal.print(dim(`not loaded: ${path}: ${reason}`));
   const { dir, index, warning } = context.memory;
   if (dir === null) call.terminal.print(`memory is off: ${memdir.config.disabled}`);
   else call.terminal.print(`${dir}/MEMORY.md: ${index === null ? "no index" : `${index.split("\n").length} lines`}`);

@@ -4,7 +4,8 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { isWithin } from "../disk/real-path.ts";
-import { discoverInstructions, type InstructionFile } from "../instructions/discover.ts";
+import type { InstructionFile, SkippedFile } from "../instructions/file.ts";
+import type { Instructions } from "../instructions/instructions.ts";
 import { ageInDays } from "../memory/age.ts";
 import type { Directory } from "../memory/directory.ts";
 import { type IndexWarning, loadIndex } from "../memory/index-load.ts";
@@ -14,7 +15,10 @@ import { slugOf } from "../project/slug.ts";
 /** What a host loads at start, and what touching files adds. */
 export interface StartContext {
   instructions: InstructionFile[];
-  nested: { path: string; content: string }[];
+  /** What the touched files add, in order. */
+  nested: InstructionFile[];
+  /** Candidates that are not loaded, each with the reason. */
+  skipped: SkippedFile[];
   memory: { dir: string | null; index: string | null; truncated: boolean; warning: IndexWarning | null };
   /** Touched memories, and from how many days on the host says how old they are. */
   recallAge: { path: string; days: number | null }[];
@@ -25,21 +29,26 @@ export interface StartContext {
 /** From this age on the client says how old a memory is when it is read. */
 const STALE_DAYS = 2;
 
-export function buildStartContext(
+export async function buildStartContext(
   directory: Directory,
+  instructions: Instructions,
   location: Location,
   config: Config,
   warnings: readonly string[],
   touched: readonly string[],
-): StartContext {
+): Promise<StartContext> {
   const on = config.disabled === null;
   // A host that trusts the repository follows its settings; memdir itself does not, and the warnings say so.
   const shown = location.untrusted ? { ...directory, path: location.untrusted.dir, readOnly: true } : directory;
   // The switch that drops all instruction files drops the index with them; memory itself stays on.
   const view = on && !config.claudeMdsDisabled ? loadIndex(shown, { generate: true }) : null;
+  const off = config.claudeMdsDisabled;
+  const nested: InstructionFile[] = [];
+  for (const path of off ? [] : touched) nested.push(...(await instructions.touch(path)));
   return {
-    instructions: discoverInstructions(location.project.cwd, config),
-    nested: [],
+    instructions: off ? [] : await instructions.load(),
+    nested,
+    skipped: off ? [] : await instructions.skipped(),
     memory: {
       dir: on ? shown.path : null,
       index: view && view.index !== "" ? view.index : null,
@@ -56,7 +65,7 @@ export function buildStartContext(
       // The third store, after memories and instructions: kept by the host under the working directory, not the root.
       transcripts: join(config.claudeDir, "projects", slugOf(location.project.cwd)),
     },
-    warnings: [...warnings],
+    warnings: [...warnings, ...(off ? [] : await instructions.problems()).map(({ message }) => message)],
   };
 }
 

@@ -79,7 +79,7 @@ export function cutIndex(text: string, limits: IndexLimits): Omit<IndexView, "di
   };
   const first = (cut === null ? kept.slice(-40) : (all[keptLines] ?? "")).trim();
   return {
-    index: toLf(kept),
+    index: toLf(kept).trimEnd(),
     ...size,
     truncated: true,
     warning: { ...warning, message: inWords(warning, first, limits) },

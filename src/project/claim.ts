@@ -67,6 +67,13 @@ export async function settleOwner(
   return { dir: location.dir, message: `${location.dir} ${what}` };
 }
 
+/** The user allows this project's instruction files to import from outside the working directory. */
+export function approveImports(location: Location, config: Config, now: Date): { root: string; message: string } {
+  const root = trustKey(location.project);
+  setUserEntry(config, "approvedImports", root, now.toISOString());
+  return { root, message: `instruction files of ${root} may now import files from outside the working directory` };
+}
+
 /** The user allows, or no longer allows, what the repository's settings ask for. */
 export function trustDirectory(
   location: Location,

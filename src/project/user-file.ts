@@ -7,7 +7,12 @@ import { moveInto, PRIVATE_MODE, writeTemporary } from "../disk/atomic.ts";
 import { diskError, MemdirError } from "../errors.ts";
 
 /** Sets or removes (`null`) one entry of a map in the file; everything else in it stays. */
-export function setUserEntry(config: Config, map: "trusted" | "directories", key: string, value: string | null): void {
+export function setUserEntry(
+  config: Config,
+  map: "trusted" | "directories" | "approvedImports",
+  key: string,
+  value: string | null,
+): void {
   const file = config.userFile;
   const content = readObject(file);
   const entries = { ...(content[map] as Record<string, string> | undefined) };

@@ -1,0 +1,99 @@
+/** Where `@path` in a Markdown text asks for another file: in running text, not in code, HTML blocks or link targets. */
+
+import type { Token } from "marked";
+
+/**
+ * The targets of `@path` imports in a Markdown text, in order of appearance, each once: `\ ` read as a space, `#fragment`
+ * dropped. Whether a target is a path that may be followed is `resolveImport`'s to say. Must not throw: a text that the
+ * Markdown parser gives up on has no imports.
+ *
+ * @param text a file without its frontmatter and block comments
+ */
+export async function findImports(text: string): Promise<string[]> {
+  if (!CANDIDATE.test(text) || ABYSS.test(text)) return [];
+  const { Lexer } = await import("marked");
+  const found = new Set<string>();
+  try {
+    for (const passage of passagesOf(text.replace(/\r\n?/g, "\n"))) {
+      if (!CANDIDATE.test(passage)) continue;
+      // The client reads without GitHub's additions: with them `@a@b.md` would be a mail address and `~~@a.md~~` an import.
+      const lexer = new Lexer({ gfm: false });
+      lexer.blockTokens(passage, lexer.tokens);
+      // What `lex` does next, less the paragraphs that cannot hold an import.
+      for (const { src, tokens } of lexer.inlineQueue) if (src.includes("@")) lexer.inlineTokens(src, tokens);
+      collect(lexer.tokens, found);
+    }
+  } catch {
+    // Nesting spread over many lines can still overflow the parser's stack.
+    return [];
+  }
+  return [...found];
+}
+
+/** Every import looks like this: it may follow a mark such as `*`, `[` or `>` that the parser takes away, but no letter. */
+const CANDIDATE = /(?<![A-Za-z0-9])@\S/;
+
+/**
+ * A line a hundred quotes or lists deep, by its marks or by its indent at two columns a level: no person wrote it, and the
+ * parser reads the text anew for each level.
+ */
+const ABYSS = /^(?:[ \t]{200,}(?:[>+*-]|\d{1,9}[.)])|[ \t]*(?:(?:>|(?:[+*-]|\d{1,9}[.)])(?=[ \t]))[ \t]*){100})/m;
+
+/** At the start of a run of text or after white space; ends at white space or at a backslash that escapes no space. */
+const IMPORT = /(?<!\S)@(?<target>(?:\\ |[^\s\\])+)/g;
+
+/** Only the innermost runs of text count, so that code inside a list item is not read along with the item. */
+function collect(tokens: readonly Token[], found: Set<string>): void {
+  for (const token of tokens) {
+    if (token.type === "list") collect(token.items, found);
+    else if ("tokens" in token && token.tokens) collect(token.tokens, found);
+    else if (token.type === "text") for (const target of targetsIn(token.raw)) found.add(target);
+  }
+}
+
+function targetsIn(run: string): string[] {
+  return [...run.matchAll(IMPORT)].flatMap(({ groups }) => {
+    const target = groups?.target?.split("#", 1)[0]?.replaceAll("\\ ", " ");
+    return target ? [target] : [];
+  });
+}
+
+/** An empty line, then text at the margin: no list, quote, code or paragraph goes on across it, only a fence does. */
+const BREAK = /\n\n(?=[A-Za-z@#])/;
+
+/**
+ * HTML at the start of a line, fences off the margin and link definitions may reach across a break in ways not worth
+ * following, and the rare Unicode line ends are none to the parser.
+ */
+const ENTANGLED =
+  /^[^A-Za-z\n]*<|^[^A-Za-z`~\n]+(?:```|~~~)|<(?:[!?]|\/?(?:pre|script|style|textarea)\b)|\]:|[\u2028\u2029]/im;
+
+const FENCE = /^(`{3,}|~{3,})(.*)$/gm;
+
+/**
+ * Parts that parse alone as they do within the whole. Parsing is most of the cost of loading instructions, and most parts
+ * of a file hold no `@`.
+ */
+function passagesOf(text: string): string[] {
+  if (ENTANGLED.test(text)) return [text];
+  const passages: string[] = [];
+  let pending: string[] = [];
+  let fence: string | null = null;
+  for (const part of text.split(BREAK)) {
+    pending.push(part);
+    fence = fenceAfter(part, fence);
+    if (fence !== null) continue;
+    passages.push(pending.join("\n\n"));
+    pending = [];
+  }
+  return pending.length > 0 ? [...passages, pending.join("\n\n")] : passages;
+}
+
+/** The mark of the fence that is open at the end of `part`, given the one open at its start. */
+function fenceAfter(part: string, open: string | null): string | null {
+  for (const [, mark = "", rest = ""] of part.matchAll(FENCE)) {
+    if (open === null) open = mark.startsWith("`") && rest.includes("`") ? null : mark;
+    else if (mark.startsWith(open) && /^ *$/.test(rest)) open = null;
+  }
+  return open;
+}

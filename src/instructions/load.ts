@@ -1,0 +1,207 @@
+/**
+ * Loads what Claude Code loads at start, in its order: managed, user, then every directory from the outermost to the working
+ * directory, then added ones. A file comes once, its imports right behind it. Whatever is not loaded is named with the reason.
+ */
+
+import { statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { isWithin, realPath } from "../disk/real-path.ts";
+import { readRegular } from "../disk/regular.ts";
+import { stripForClient } from "../text/client-markdown.ts";
+import { type InstructionFile, type InstructionSource, LABELS, type SkippedFile } from "./file.ts";
+import { findImports } from "./import-syntax.ts";
+import { resolveImport } from "./import-target.ts";
+import { listRuleFiles } from "./rule-files.ts";
+import { readRulePaths } from "./rule-paths.ts";
+import { type InstructionScope, isExternal } from "./scope.ts";
+
+/** A rule that waits for a touch of a matching file. */
+export interface WaitingRule {
+  path: string;
+  source: InstructionSource;
+  patterns: string[];
+  /** The folder that the patterns are relative to. */
+  base: string;
+}
+
+export interface Loaded {
+  files: InstructionFile[];
+  skipped: SkippedFile[];
+  waiting: WaitingRule[];
+  /** Paths as found, and real paths, of everything that was loaded. */
+  paths: Set<string>;
+  reals: Set<string>;
+  /** Everything whose appearance, change or removal would change what is loaded at start. */
+  watched: Set<string>;
+}
+
+/** As many hops as the client follows. */
+const MAX_HOPS = 4;
+
+/** The client passes over anything larger. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+export function emptyLoaded(): Loaded {
+  return { files: [], skipped: [], waiting: [], paths: new Set(), reals: new Set(), watched: new Set() };
+}
+
+export async function loadAtStart(scope: InstructionScope): Promise<Loaded> {
+  const loaded = emptyLoaded();
+  const load = loader(scope, loaded, true);
+  await load.file(join(scope.managedDir, "CLAUDE.md"), "managed");
+  await load.rules(join(scope.managedDir, ".claude", "rules"), "managed", scope.cwd);
+  await load.file(join(scope.claudeDir, "CLAUDE.md"), "user");
+  await load.rules(join(scope.claudeDir, "rules"), "user", scope.cwd);
+  const before = loaded.files.length;
+  const chain = ancestorsOf(scope.cwd);
+  for (const directory of [...chain, ...scope.addDirs]) await load.directory(directory);
+  const byClient = scope.agents && !loaded.files.slice(before).some(isClaudeFile);
+  for (const directory of chain) {
+    if (byClient || scope.allAgents) await load.agents(directory);
+    else load.shadowAgents(directory);
+    if (scope.allAgents) await load.others(directory);
+  }
+  return loaded;
+}
+
+/** CLAUDE.md and CLAUDE.local.md of the project, wherever they lie; rules do not count. */
+export function isClaudeFile(file: InstructionFile): boolean {
+  return file.importedBy === null && /[/\\]CLAUDE(\.local)?\.md$/.test(file.path);
+}
+
+/** Outermost first, the directory itself last. */
+function ancestorsOf(directory: string): string[] {
+  const parent = dirname(directory);
+  return parent === directory ? [directory] : [...ancestorsOf(parent), directory];
+}
+
+/** The ways in which files get loaded; `trim` at start, not when nested. */
+export function loader(scope: InstructionScope, loaded: Loaded, trim: boolean) {
+  const skip = (path: string, reason: string) => void loaded.skipped.push({ path, reason });
+
+  async function file(
+    path: string,
+    source: InstructionSource,
+    importedBy: string | null = null,
+    hops = 0,
+  ): Promise<boolean> {
+    const text = admit(path, source);
+    if (text === null) return false;
+    const stripped = stripForClient(text);
+    const content = trim ? stripped.trim() : stripped;
+    const real = realPath(path);
+    loaded.paths.add(path);
+    loaded.reals.add(real);
+    if (content.trim() === "") skip(path, "empty");
+    else loaded.files.push({ path, label: LABELS[source], source, content, size: content.length, importedBy });
+    await imports(stripped, path, real, source, hops);
+    return content.trim() !== "";
+  }
+
+  /** The file's text, or null when it is not loaded; the usual absence is not worth a word. */
+  function admit(path: string, source: InstructionSource): string | null {
+    loaded.watched.add(path);
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (!stat) return null;
+    if (!scope.kinds.has(source)) return refuse(path, `${source} files are not among the setting sources`);
+    if (source !== "managed" && scope.isExcluded(path)) return refuse(path, "excluded by claudeMdExcludes");
+    if (!stat.isFile()) return refuse(path, "not a file");
+    if (stat.size > MAX_BYTES) return refuse(path, `too large (${stat.size} bytes, the limit is ${MAX_BYTES})`);
+    if (isKnown(path)) return refuse(path, "loaded already, under this or another name");
+    try {
+      return readRegular(path, { follow: true })?.toString("utf8") ?? refuse(path, "not a file");
+    } catch (error) {
+      return refuse(path, `cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    }
+  }
+
+  /** At start the same file is loaded once however it is reached; later only the name counts, as for the client. */
+  function isKnown(path: string): boolean {
+    return trim ? loaded.reals.has(realPath(path)) : loaded.paths.has(path);
+  }
+
+  function refuse(path: string, reason: string): null {
+    skip(path, reason);
+    return null;
+  }
+
+  async function imports(
+    text: string,
+    path: string,
+    real: string,
+    source: InstructionSource,
+    hops: number,
+  ): Promise<void> {
+    for (const target of await findImports(text)) {
+      const resolved = resolveImport(target, { folder: dirname(real), home: scope.home });
+      if ("refused" in resolved) skip(`@${target}`, `not imported by ${path}: ${resolved.refused}`);
+      else if (hops >= MAX_HOPS) skip(resolved.path, `more than ${MAX_HOPS} imports deep`);
+      else if (loaded.reals.has(realPath(resolved.path))) continue;
+      else if (source !== "user" && !scope.externalApproved && isExternal(scope, resolved.path)) {
+        skip(resolved.path, `imported by ${path} from outside the working directory, which needs your approval`);
+      } else if (!statSync(resolved.path, { throwIfNoEntry: false }))
+        skip(resolved.path, `imported by ${path}, but missing`);
+      else await file(resolved.path, source, path, hops + 1);
+    }
+  }
+
+  async function rules(folder: string, source: InstructionSource, base: string): Promise<void> {
+    loaded.watched.add(folder);
+    for (const path of listRuleFiles(folder)) {
+      // Only a link leads out of the folder, or a folder that is a link itself.
+      if (source !== "user" && !scope.externalApproved && !isWithin(folder, path) && isExternal(scope, path)) {
+        skip(path, "a linked rule from outside the working directory, which needs your approval");
+      } else await rule(path, source, base);
+    }
+  }
+
+  async function rule(path: string, source: InstructionSource, base: string): Promise<void> {
+    const text = isKnown(path) ? null : admit(path, source);
+    if (text === null) return;
+    const paths = readRulePaths(text);
+    for (const problem of paths.problems) skip(path, problem);
+    if (paths.kind === "always") await file(path, source);
+    else if (paths.kind === "never") skip(path, paths.problem);
+    else {
+      loaded.waiting.push({ path, source, patterns: paths.patterns, base });
+      // The client follows the imports of a waiting rule at once.
+      await imports(stripForClient(text), path, realPath(path), source, 0);
+    }
+  }
+
+  /** What one directory of the chain adds. */
+  async function directory(folder: string): Promise<void> {
+    const { shadowed } = scope;
+    const isShadowed = shadowed && isWithin(shadowed.root, folder) && !isWithin(shadowed.worktree, folder);
+    if (!isShadowed) {
+      await file(join(folder, "CLAUDE.md"), "project");
+      await file(join(folder, ".claude", "CLAUDE.md"), "project");
+      await rules(join(folder, ".claude", "rules"), "project", folder);
+    }
+    await file(join(folder, "CLAUDE.local.md"), "local");
+  }
+
+  async function agents(folder: string): Promise<void> {
+    await file(join(folder, "AGENTS.md"), "project");
+    await file(join(folder, ".claude", "AGENTS.md"), "project");
+  }
+
+  /** What other agents read: not loaded by Claude Code, only on request. */
+  async function others(folder: string): Promise<void> {
+    await file(join(folder, "GEMINI.md"), "project");
+    await file(join(folder, ".github", "copilot-instructions.md"), "project");
+    for (const path of listRuleFiles(join(folder, ".cursor", "rules"), ".mdc")) await file(path, "project");
+  }
+
+  function shadowAgents(folder: string): void {
+    const path = join(folder, "AGENTS.md");
+    if (statSync(path, { throwIfNoEntry: false })) {
+      skip(
+        path,
+        scope.agents ? "a CLAUDE.md of the project is loaded instead" : "AGENTS.md is switched off in the settings",
+      );
+    }
+  }
+
+  return { file, rules, directory, agents, others, shadowAgents };
+}

@@ -1,0 +1,209 @@
+/**
+ * When a rule applies: the `paths` of its frontmatter, read as Claude Code was seen to read it.
+ *
+ * The client reads YAML. Where that fails it puts quotes around the values that hold special characters, line by line, and
+ * reads again; where that fails too there are no `paths`, and the rule is loaded at start.
+ */
+
+import type { Field } from "../text/frontmatter.ts";
+import { parseDocument } from "../text/frontmatter.ts";
+import { keyEnd } from "../text/frontmatter-line.ts";
+import { canMatch, expandPatterns } from "./globs.ts";
+
+export type RulePaths =
+  /** No `paths`, or one that says nothing (empty, a number, a map, `**`): loaded at start. */
+  | { kind: "always" }
+  /** Loaded on the first touch of a file that `matchesPaths(patterns, file)`. */
+  | { kind: "when"; patterns: string[] }
+  /** No file can match, so the client never loads it. */
+  | { kind: "never"; problem: string };
+
+/** Of each sort of bad pattern; a thousand alternatives in braces are one mistake. */
+const MAX_REPORTED = 5;
+
+/** A YAML value as far as `paths` needs it: texts, lists of them, and everything else. */
+type Value = string | Value[] | null;
+
+/** What a rule file's frontmatter says about when it applies. `text` is the whole file. Must not throw; `problems` say what to mend. */
+export function readRulePaths(text: string): RulePaths & { problems: string[] } {
+  const source = text.startsWith("\uFEFF") ? text.slice(1) : text;
+  const frontmatter = /^---[ \t]*\r?\n([\s\S]*?)---(?:\s|$)/.exec(source)?.[1];
+  if (frontmatter === undefined) {
+    const isOpen = /^---[ \t]*\r?\n/.test(source) && /^paths:/m.test(source);
+    const problems = isOpen
+      ? ["the frontmatter that begins in line 1 has no closing `---`; its `paths` is not seen"]
+      : [];
+    return { kind: "always", problems };
+  }
+  const { value, problems } = readPathsField(frontmatter);
+  return decide(splitPatterns(value), problems);
+}
+
+function decide(patterns: string[], problems: string[]): RulePaths & { problems: string[] } {
+  const expanded = expandPatterns(patterns);
+  const dead = expanded.patterns.filter((pattern) => !pattern.startsWith("!") && !canMatch(pattern));
+  problems.push(
+    ...expanded.refused
+      .slice(0, MAX_REPORTED)
+      .map((p) => `the pattern "${shorten(p)}" has too many alternatives in braces and matches nothing`),
+    ...dead.slice(0, MAX_REPORTED).map((p) => `the pattern "${shorten(p)}" matches nothing${hint(p)}`),
+    ...patterns
+      .filter((p) => p.includes("\n"))
+      .slice(0, MAX_REPORTED)
+      .map((p) => `the pattern "${shorten(p)}" spans lines; write a list, or commas between patterns`),
+  );
+  const isAll = expanded.refused.length === 0 && expanded.patterns.every((pattern) => pattern === "**");
+  if (isAll) return { kind: "always", problems };
+  if (expanded.patterns.some(canMatch)) return { kind: "when", patterns, problems };
+  const problem = problems[0] ?? "`paths` only takes files out (`!`), it names none";
+  return { kind: "never", problem, problems: problems.length > 0 ? problems : [problem] };
+}
+
+function hint(pattern: string): string {
+  if (pattern.startsWith("./")) return `; write "${shorten(pattern.slice(2))}"`;
+  if (pattern.startsWith("../")) return "; files above the rule's own directory are never matched";
+  if (pattern.includes("[")) return '; a "[" is never closed';
+  return "";
+}
+
+function shorten(pattern: string): string {
+  const line = pattern.replaceAll(/\s+/g, " ");
+  return line.length > 80 ? `${line.slice(0, 80)}…` : line;
+}
+
+/** Commas divide, but not those in braces; list items are divided too. */
+function splitPatterns(value: Value): string[] {
+  if (value === null) return [];
+  if (typeof value !== "string") return value.flatMap(splitPatterns);
+  const patterns: string[] = [];
+  let depth = 0;
+  let start = 0;
+  for (let i = 0; i <= value.length; i++) {
+    const c = value[i];
+    if (c === "{") depth++;
+    else if (c === "}") depth = Math.max(0, depth - 1);
+    else if (c === undefined || (c === "," && depth === 0)) {
+      patterns.push(value.slice(start, i).trim());
+      start = i + 1;
+    }
+  }
+  return patterns.filter((pattern) => pattern !== "");
+}
+
+function readPathsField(frontmatter: string): { value: Value; problems: string[] } {
+  const strict = readStrictly(frontmatter);
+  if (strict.problems.length === 0) return strict;
+  const mended = readStrictly(quoteValues(frontmatter));
+  if (mended.problems.length === 0) return { value: mended.value, problems: strict.problems };
+  const isNamed = /^paths\s*:/m.test(frontmatter);
+  const lost = isNamed ? ["`paths` could not be read, so the rule is loaded at start"] : [];
+  return { value: null, problems: [...strict.problems, ...lost] };
+}
+
+const SPECIAL = /[{}[\]*&#!|>%@`]|: /;
+
+/** Puts quotes around the values that hold characters with a meaning in YAML. Lists and deeper lines stay as they are. */
+function quoteValues(frontmatter: string): string {
+  const lines = frontmatter.split(/\r?\n/).map((line) => {
+    const match = /^([A-Za-z_-]+):\s+(\S.*)$/.exec(line);
+    const value = match?.[2];
+    if (!match || value === undefined || isQuoted(value) || !SPECIAL.test(value)) return line;
+    return `${match[1]}: "${value.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+  });
+  return lines.join("\n");
+}
+
+function isQuoted(value: string): boolean {
+  return value.length > 1 && (value[0] === '"' || value[0] === "'") && value.endsWith(value[0]);
+}
+
+/** The value of `paths`; with problems it is not YAML, and nothing in it counts. */
+function readStrictly(frontmatter: string): { value: Value; problems: string[] } {
+  const document = parseDocument(`---\n${frontmatter}\n---\n`);
+  const problems = [...document.problems];
+  let value: Value = null;
+  for (const field of document.fields) {
+    const read = field.indent === document.fields[0]?.indent ? readField(field, document.text) : undefined;
+    if (read === undefined) problems.push(`"${shorten(field.key)}" is not valid YAML; put its value in quotes`);
+    else if (field.key === "paths") value = read;
+  }
+  return { value, problems };
+}
+
+/** Undefined when this is not YAML: the lenient reader takes more than the client does. */
+function readField(field: Field, text: string): Value | undefined {
+  const raw = text.slice(field.start, field.end);
+  const newline = raw.indexOf("\n");
+  const colon = keyEnd(newline < 0 ? raw : raw.slice(0, newline));
+  // `key:value` is one text, not a key with a value.
+  if (!/\s/.test(raw[colon + 1] ?? "\n")) return undefined;
+  if (field.style === "quoted" || field.style === "block") return field.value as string;
+  if (field.style === "plain") return readPlain(field.value as string, false);
+  if (field.style === "map")
+    return field.fields.every((inner) => readField(inner, text) !== undefined) ? null : undefined;
+  if (field.style === "empty") return null;
+  const rest = raw.slice(colon + 1).trim();
+  if (rest.startsWith("[")) return readFlowList(rest.slice(1, rest.lastIndexOf("]")));
+  return readBlockList(field.value as string[], raw.slice(colon + 1));
+}
+
+/** Items whose text was decoded already; `raw` tells which were in quotes. */
+function readBlockList(items: readonly string[], raw: string): Value | undefined {
+  const marks = raw.split("\n").filter((line) => /^\s*-(\s|$)/.test(line));
+  const depth = marks[0]?.indexOf("-");
+  const starts = marks.filter((line) => line.indexOf("-") === depth).map((line) => line.trim().slice(1).trim());
+  const values: Value[] = [];
+  for (const [i, item] of items.entries()) {
+    const start = starts[i] ?? "";
+    const isFlow = item.startsWith("[") && item.endsWith("]");
+    // A map in a list is valid and says nothing.
+    const isMap = /^[^\s"'{[*&!%@`][^#]*?:(\s|$)/.test(item) || /^\{[^{}]*\}$/.test(item);
+    let value: Value | undefined;
+    if (start[0] === '"' || start[0] === "'") value = item;
+    else if (isFlow) value = readFlowList(item.slice(1, -1));
+    else value = isMap ? null : readPlain(item, false);
+    if (value === undefined) return undefined;
+    values.push(value);
+  }
+  return values;
+}
+
+/** The inside of `[…]`, which may go over several lines. */
+function readFlowList(inside: string): Value | undefined {
+  const values: Value[] = [];
+  const item = /(?:"([^"\\]*(?:\\.[^"\\]*)*)"|'([^']*(?:''[^']*)*)'|([^,"'\s][^,]*))?\s*(?:,|$)/sy;
+  let at = skipBlank(inside, 0);
+  while (at < inside.length) {
+    item.lastIndex = at;
+    const match = item.exec(inside);
+    if (!match) return undefined;
+    const [whole, double, single, plain] = match;
+    const quoted = double?.replaceAll(/\\(.)/gs, "$1") ?? single?.replaceAll("''", "'");
+    const value = quoted ?? readPlain((plain ?? "").trim().replaceAll(/\s+/g, " "), true);
+    if (value === undefined) return undefined;
+    values.push(value);
+    at = skipBlank(inside, at + whole.length);
+  }
+  return values;
+}
+
+/** Blanks are passed by hand: in the expression they could be divided in many ways, and each would be tried. */
+function skipBlank(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && (text[at] as string).trim() === "") at++;
+  return at;
+}
+
+/** Text without quotes: null for what YAML takes for a number, a truth value or nothing; undefined for what it refuses. */
+function readPlain(text: string, inFlow: boolean): Value | undefined {
+  const comment = text.search(/(^|\s)#/);
+  const value = (comment < 0 ? text : text.slice(0, comment)).trim();
+  if (/^[&!]/.test(value)) {
+    const space = value.search(/\s/);
+    return space < 0 ? null : readPlain(value.slice(space).trim(), inFlow);
+  }
+  if (/^[*%@`,[\]{}|>"']/.test(value) || /^[-?:](\s|$)/.test(value)) return undefined;
+  if (/:(\s|$)/.test(value) || (inFlow && /[[\]{}]/.test(value))) return undefined;
+  if (value === "" || /^(~|null|true|false)$/i.test(value)) return null;
+  return /^[-+]?(\d+(\.\d*)?|\.\d+)(e[-+]?\d+)?$|^0[xo][\da-f]+$|^[-+]?\.(inf|nan)$/i.test(value) ? null : value;
+}

@@ -1,0 +1,86 @@
+/** What decides which instruction files count: places, settings and approvals, gathered once. */
+
+import { join } from "node:path";
+import picomatch from "picomatch";
+import { type Config, SETTING_SOURCES } from "../config.ts";
+import { isWithin, realPath } from "../disk/real-path.ts";
+import { readRegular } from "../disk/regular.ts";
+import { trustKey } from "../project/locate.ts";
+import type { Project } from "../project/root.ts";
+import type { InstructionSource } from "./file.ts";
+
+export interface InstructionScope {
+  cwd: string;
+  home: string;
+  claudeDir: string;
+  managedDir: string;
+  /** Further directories that the user added on the command line. */
+  addDirs: readonly string[];
+  /** Which kinds are loaded at all (`--setting-sources`). */
+  kinds: ReadonlySet<InstructionSource>;
+  isExcluded(path: string): boolean;
+  /** Imports and linked rules may lead out of the working directory. */
+  externalApproved: boolean;
+  /** Claude Code reads AGENTS.md through a plugin that can be switched off. */
+  agents: boolean;
+  /** Also the files of other agents, whatever Claude Code does. */
+  allAgents: boolean;
+  /** For a linked worktree inside its own repository: that repository's root, whose checked-in files the worktree has itself. */
+  shadowed: { root: string; worktree: string } | null;
+}
+
+export interface ScopeOptions {
+  addDirs?: readonly string[];
+  settingSources?: readonly ("user" | "project" | "local")[];
+  /** Seed 000's switches. */
+  includeManaged?: boolean;
+  includeUser?: boolean;
+  /** Also AGENTS.md beside a CLAUDE.md, and the files of other agents: GEMINI.md, Cursor's and Copilot's. */
+  allAgents?: boolean;
+}
+
+const AGENTS_PLUGIN = "cc-plugin-agents-md@builtin";
+
+export function openScope(project: Project, config: Config, options: ScopeOptions = {}): InstructionScope {
+  const settings = SETTING_SOURCES.map((source) => config.settings[source]);
+  const patterns = settings.flatMap((each) => each.claudeMdExcludes ?? []);
+  const matches = patterns.map((pattern) => picomatch(pattern, { dot: true }));
+  const sources = options.settingSources ?? ["user", "project", "local"];
+  const addDirsOn = /^(1|true|yes|on)$/i.test(config.env.CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD ?? "");
+  const { gitRoot, worktreeRoot } = project;
+  const inside =
+    gitRoot !== null && worktreeRoot !== null && gitRoot !== worktreeRoot && isWithin(gitRoot, worktreeRoot);
+  return {
+    cwd: project.cwd,
+    home: config.home,
+    claudeDir: config.claudeDir,
+    managedDir: config.managedDir,
+    addDirs: addDirsOn ? (options.addDirs ?? []) : [],
+    kinds: new Set<InstructionSource>([
+      ...(options.includeManaged === false ? [] : (["managed"] as const)),
+      ...sources.filter((source) => source !== "user" || options.includeUser !== false),
+    ]),
+    isExcluded: (path) => matches.some((match) => match(path)),
+    externalApproved: trustKey(project) in config.approvedImports || isApproved(project, config),
+    allAgents: options.allAgents === true,
+    agents: !settings.some((each) => each.enabledPlugins?.[AGENTS_PLUGIN] === false),
+    shadowed: inside ? { root: gitRoot, worktree: worktreeRoot } : null,
+  };
+}
+
+/** Claude Code's own record of the user's approval, kept under the git root; ours is `approvedImports` in memdir.json. */
+function isApproved(project: Project, config: Config): boolean {
+  const moved = config.claudeDir !== join(config.home, ".claude");
+  const file = moved ? join(config.claudeDir, ".claude.json") : join(config.home, ".claude.json");
+  try {
+    const { projects } = JSON.parse(readRegular(file, { follow: true })?.toString("utf8") ?? "{}");
+    return projects?.[project.gitRoot ?? project.cwd]?.hasClaudeMdExternalIncludesApproved === true;
+  } catch {
+    return false;
+  }
+}
+
+/** Outside the working directory, links resolved: what a project file may not reach without approval. */
+export function isExternal(scope: InstructionScope, path: string): boolean {
+  return !isWithin(scope.cwd, realPath(path));
+}
