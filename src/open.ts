@@ -159,7 +159,8 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     },
     doctor: async () => {
       const { examine } = await import("./memory/doctor.ts");
-      return examine(directories, { warnings, ...(await findAdoptable()) });
+      const problems = await (await instructions()).problems();
+      return examine(directories, { warnings, instructions: problems, ...(await findAdoptable()) });
     },
     findAdoptable,
     adopt: async (from) => {

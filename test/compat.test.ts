@@ -232,3 +232,63 @@ test("memoryAge and memoryAgeDays: whole days, never negative (B7.1, B7.3)", () 
   expect([0, 23.9, 24, 47.9, 48, -5].map((hours) => compat.memoryAgeDays(at(hours), now))).toEqual([0, 0, 1, 1, 2, 0]);
   expect([0, 24, 48].map((hours) => compat.memoryAge(at(hours), now))).toEqual(["today", "yesterday", "2 days ago"]);
 });
+
+describe("instruction files by seed 000's names", () => {
+  const root = fs.mkdtempSync(path.join(top, "instructions-"));
+  const repository = path.join(root, "project");
+  const env = { HOME: path.join(root, "home"), MEMDIR_MANAGED_DIR: path.join(root, "managed") };
+  const put = (file: string, text: string) => {
+    fs.mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
+    fs.writeFileSync(path.join(root, file), text);
+  };
+  put("managed/CLAUDE.md", "MANAGED");
+  put("home/.claude/CLAUDE.md", "USER");
+  put("project/CLAUDE.md", "PROJECT");
+  put("project/.claude/rules/testing.md", "RULE");
+  put("project/CLAUDE.local.md", "x".repeat(40_001));
+  put("extra/CLAUDE.md", "y".repeat(40_000));
+
+  test("B0.1 B0.8 B0.13 every file with its fields; each switch adds or takes away its own", async () => {
+    const all = await compat.getMemoryFiles(repository, { env });
+    expect(all.map(({ source, content }) => [source, content.slice(0, 7)])).toEqual([
+      ["managed", "MANAGED"],
+      ["user", "USER"],
+      ["project", "PROJECT"],
+      ["project", "RULE"],
+      ["local", "xxxxxxx"],
+    ]);
+    expect(all[2]).toEqual({
+      path: path.join(repository, "CLAUDE.md"),
+      content: "PROJECT",
+      source: "project",
+      isRoot: true,
+      relativePath: "CLAUDE.md",
+      size: 7,
+      errors: [],
+    });
+    const sources = async (options: object) =>
+      (await compat.getMemoryFiles(repository, { env, ...options })).map((f) => f.source);
+    expect(await sources({ includeManaged: false })).not.toContain("managed");
+    expect(await sources({ includeUser: false })).not.toContain("user");
+    expect(await sources({ additionalDirs: [path.join(root, "extra")] })).toHaveLength(6);
+  });
+
+  test("B0.9 B0.10 B0.11 one text: the preamble once, a header per file, a note only for the user's", async () => {
+    const text = compat.buildClaudeMdContext(await compat.getMemoryFiles(repository, { env }));
+    const user = path.join(root, "home/.claude/CLAUDE.md");
+    expect(text).toContain(`Contents of ${user} (user's private global instructions for all projects):\n\nUSER`);
+    expect(text).toContain(`Contents of ${path.join(repository, "CLAUDE.md")}:\n\nPROJECT`);
+    expect(text).toContain(`Contents of ${path.join(repository, ".claude/rules/testing.md")}:\n\nRULE`);
+    expect(text.indexOf("Follow it exactly")).toBeLessThan(text.indexOf("Contents of"));
+    expect(text.split("Follow it exactly")).toHaveLength(2);
+    expect(compat.buildClaudeMdContext([])).toBe("");
+  });
+
+  test("B0.14 larger than the limit, not as large", async () => {
+    const files = await compat.getMemoryFiles(repository, { env, additionalDirs: [path.join(root, "extra")] });
+    expect(compat.MAX_MEMORY_CHARACTER_COUNT).toBe(40_000);
+    expect(compat.getLargeMemoryFiles(files).map((file) => file.path)).toEqual([
+      path.join(repository, "CLAUDE.local.md"),
+    ]);
+  });
+});

@@ -27,16 +27,21 @@ export const run: Run = async (call) => {
   }
   for (const warning of context.warnings) call.terminal.warn(`memdir: warning: ${warning}`);
   const { dim } = call.terminal.color;
+  const short = (text: string) => text.replaceAll(`${memdir.config.home}/`, "~/");
   // A token is about four characters of English.
   const describe = ({ path, label, size }: { path: string; label: string; size: number }) =>
-    `${path} ${dim(`(${label}): ${size} characters, about ${Math.ceil(size / 4)} tokens`)}`;
+    `${short(path)} ${dim(`(${label}): ${size} characters, about ${Math.ceil(size / 4)} tokens`)}`;
   for (const file of context.instructions) call.terminal.print(describe(file));
   for (const file of context.nested) call.terminal.print(`after a touch: ${describe(file)}`);
-  for (const { path, reason } of context.skipped) call.terminal.print(dim(`not loaded: ${path}: ${reason}`));
+  for (const { path, reason } of context.skipped)
+    call.terminal.print(dim(`not loaded: ${short(path)}: ${short(reason)}`));
   const { dir, index, warning } = context.memory;
   if (dir === null) call.terminal.print(`memory is off: ${memdir.config.disabled}`);
-  else call.terminal.print(`${dir}/MEMORY.md: ${index === null ? "no index" : `${index.split("\n").length} lines`}`);
-  call.terminal.print(`${context.environment.transcripts}: transcripts of sessions here`);
+  else
+    call.terminal.print(
+      `${short(dir)}/MEMORY.md: ${index === null ? "no index" : `${index.split("\n").length} lines`}`,
+    );
+  call.terminal.print(`${short(context.environment.transcripts ?? "")}: transcripts of sessions here`);
   if (warning) call.terminal.print(`> ${warning.message}`);
   return 0;
 };

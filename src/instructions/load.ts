@@ -28,9 +28,9 @@ export interface Loaded {
   files: InstructionFile[];
   skipped: SkippedFile[];
   waiting: WaitingRule[];
-  /** Paths as found, and real paths, of everything that was loaded. */
+  /** Everything that was loaded: paths as found, and real paths with the name each was loaded under. */
   paths: Set<string>;
-  reals: Set<string>;
+  reals: Map<string, string>;
   /** Everything whose appearance, change or removal would change what is loaded at start. */
   watched: Set<string>;
 }
@@ -42,7 +42,7 @@ const MAX_HOPS = 4;
 const MAX_BYTES = 4 * 1024 * 1024;
 
 export function emptyLoaded(): Loaded {
-  return { files: [], skipped: [], waiting: [], paths: new Set(), reals: new Set(), watched: new Set() };
+  return { files: [], skipped: [], waiting: [], paths: new Set(), reals: new Map(), watched: new Set() };
 }
 
 export async function loadAtStart(scope: InstructionScope): Promise<Loaded> {
@@ -91,7 +91,7 @@ export function loader(scope: InstructionScope, loaded: Loaded, trim: boolean) {
     const content = trim ? stripped.trim() : stripped;
     const real = realPath(path);
     loaded.paths.add(path);
-    loaded.reals.add(real);
+    loaded.reals.set(real, path);
     if (content.trim() === "") skip(path, "empty");
     else loaded.files.push({ path, label: LABELS[source], source, content, size: content.length, importedBy });
     await imports(stripped, path, real, source, hops);
@@ -107,7 +107,9 @@ export function loader(scope: InstructionScope, loaded: Loaded, trim: boolean) {
     if (source !== "managed" && scope.isExcluded(path)) return refuse(path, "excluded by claudeMdExcludes");
     if (!stat.isFile()) return refuse(path, "not a file");
     if (stat.size > MAX_BYTES) return refuse(path, `too large (${stat.size} bytes, the limit is ${MAX_BYTES})`);
-    if (isKnown(path)) return refuse(path, "loaded already, under this or another name");
+    if (loaded.paths.has(path)) return null;
+    if (isKnown(path))
+      return refuse(path, `the same file as ${loaded.reals.get(realPath(path))}, which is loaded already`);
     try {
       return readRegular(path, { follow: true })?.toString("utf8") ?? refuse(path, "not a file");
     } catch (error) {

@@ -24,6 +24,8 @@ export interface Surroundings {
   warnings: readonly string[];
   older: readonly OlderDirectory[];
   orphans: readonly Orphan[];
+  /** What is wrong with instruction files. */
+  instructions: readonly { path: string; message: string }[];
 }
 
 export async function examine(directories: readonly Directory[], surroundings: Surroundings): Promise<Check[]> {
@@ -32,9 +34,11 @@ export async function examine(directories: readonly Directory[], surroundings: S
   return [...examineProject(surroundings), examineLocks(), ...perDirectory.flat()];
 }
 
-function examineProject({ warnings, older, orphans }: Surroundings): Check[] {
+function examineProject({ warnings, older, orphans, instructions }: Surroundings): Check[] {
   const checks = warnings.map((warning) => check("settings", false, warning, "follow the advice in the message"));
   if (warnings.length === 0) checks.push(check("settings", true, "nothing was refused", null));
+  for (const { path, message } of instructions) checks.push(check("instructions", false, message, `edit ${path}`));
+  if (instructions.length === 0) checks.push(check("instructions", true, "nothing to mend in CLAUDE.md files", null));
   for (const { dir, layout } of older) {
     checks.push(check("older-layout", false, `memories in ${dir} (${layout}) are only read`, `memdir adopt ${dir}`));
   }

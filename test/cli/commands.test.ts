@@ -347,7 +347,7 @@ describe("context, prune, lint, doctor, trust, adopt", () => {
     });
     const human = await box.run(["context"]);
     expect(human.out).toContain(`${box.cwd}/CLAUDE.md`);
-    expect(human.out).toContain(`${box.dir()}/MEMORY.md: 2 lines`);
+    expect(human.out).toContain(`${box.dir().replace(`${box.home}/`, "~/")}/MEMORY.md: 2 lines`);
   });
 
   test("context --touch tells the age of a stale memory", async () => {
