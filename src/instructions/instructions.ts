@@ -1,6 +1,6 @@
 /** The instructions of one session: loaded once, added to by touches, kept until they change or something clears them. */
 
-import { statSync } from "node:fs";
+import { statOrNull } from "../disk/stat.ts";
 import type { InstructionFile, SkippedFile } from "./file.ts";
 import { examineInstructions, type InstructionProblem } from "./health.ts";
 import { type Loaded, loadAtStart } from "./load.ts";
@@ -46,21 +46,30 @@ export function openInstructions(scope: InstructionScope): Instructions {
     }));
     return kept;
   };
+  let last: Promise<unknown> = Promise.resolve();
+  /** One after the other: what a touch adds is told to it alone. */
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const turn = last.then(work);
+    last = turn.catch(() => {});
+    return turn;
+  };
   const atStart = async () => {
     const { loaded, start } = await get();
     return loaded.files.slice(0, start);
   };
   return {
     load: atStart,
-    touch: async (path) => touchFile(scope, (await get()).loaded, path),
-    touchCommand: async (command) => {
-      const { loaded } = await get();
-      const added: InstructionFile[] = [];
-      for (const path of filesInCommand(command, scope.cwd)) added.push(...(await touchFile(scope, loaded, path)));
-      return added;
-    },
+    touch: (path) => inTurn(async () => touchFile(scope, (await get()).loaded, path)),
+    touchCommand: (command) =>
+      inTurn(async () => {
+        const { loaded } = await get();
+        const added: InstructionFile[] = [];
+        for (const path of filesInCommand(command, scope.cwd)) added.push(...(await touchFile(scope, loaded, path)));
+        return added;
+      }),
     render: async (place, options = {}) => {
-      rendered = options.omit ? null : renderFor(await atStart(), place);
+      if (options.omit) return null;
+      rendered = renderFor(await atStart(), place);
       return rendered;
     },
     cached: () => rendered,
@@ -91,6 +100,6 @@ function stampAll(paths: ReadonlySet<string>): Map<string, string> {
 
 /** Changes whenever the file does; "" where there is none. */
 function stampOf(path: string): string {
-  const stat = statSync(path, { throwIfNoEntry: false });
+  const stat = statOrNull(path);
   return stat ? `${stat.mtimeMs} ${stat.size} ${stat.ino}` : "";
 }

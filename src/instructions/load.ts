@@ -3,10 +3,10 @@
  * directory, then added ones. A file comes once, its imports right behind it. Whatever is not loaded is named with the reason.
  */
 
-import { statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { isWithin, realPath } from "../disk/real-path.ts";
 import { readRegular } from "../disk/regular.ts";
+import { statOrNull } from "../disk/stat.ts";
 import { stripForClient } from "../text/client-markdown.ts";
 import { type InstructionFile, type InstructionSource, LABELS, type SkippedFile } from "./file.ts";
 import { findImports } from "./import-syntax.ts";
@@ -31,6 +31,8 @@ export interface Loaded {
   /** Everything that was loaded: paths as found, and real paths with the name each was loaded under. */
   paths: Set<string>;
   reals: Map<string, string>;
+  /** By device and inode, for files with more than one name. */
+  inodes: Map<string, string>;
   /** Everything whose appearance, change or removal would change what is loaded at start. */
   watched: Set<string>;
 }
@@ -42,7 +44,15 @@ const MAX_HOPS = 4;
 const MAX_BYTES = 4 * 1024 * 1024;
 
 export function emptyLoaded(): Loaded {
-  return { files: [], skipped: [], waiting: [], paths: new Set(), reals: new Map(), watched: new Set() };
+  return {
+    files: [],
+    skipped: [],
+    waiting: [],
+    paths: new Set(),
+    reals: new Map(),
+    inodes: new Map(),
+    watched: new Set(),
+  };
 }
 
 export async function loadAtStart(scope: InstructionScope): Promise<Loaded> {
@@ -77,6 +87,8 @@ function ancestorsOf(directory: string): string[] {
 
 /** The ways in which files get loaded; `trim` at start, not when nested. */
 export function loader(scope: InstructionScope, loaded: Loaded, trim: boolean) {
+  /** The real path of the waiting rule whose imports are followed: it must not come in through them. */
+  let following: string | null = null;
   const skip = (path: string, reason: string) => void loaded.skipped.push({ path, reason });
 
   async function file(
@@ -101,7 +113,7 @@ export function loader(scope: InstructionScope, loaded: Loaded, trim: boolean) {
   /** The file's text, or null when it is not loaded; the usual absence is not worth a word. */
   function admit(path: string, source: InstructionSource): string | null {
     loaded.watched.add(path);
-    const stat = statSync(path, { throwIfNoEntry: false });
+    const stat = statOrNull(path);
     if (!stat) return null;
     if (!scope.kinds.has(source)) return refuse(path, `${source} files are not among the setting sources`);
     if (source !== "managed" && scope.isExcluded(path)) return refuse(path, "excluded by claudeMdExcludes");
@@ -110,6 +122,12 @@ export function loader(scope: InstructionScope, loaded: Loaded, trim: boolean) {
     if (loaded.paths.has(path)) return null;
     if (isKnown(path))
       return refuse(path, `the same file as ${loaded.reals.get(realPath(path))}, which is loaded already`);
+    if (trim && stat.nlink > 1) {
+      const inode = `${stat.dev} ${stat.ino}`;
+      const other = loaded.inodes.get(inode) ?? path;
+      if (other !== path) return refuse(path, `the same file as ${other}, which is loaded already`);
+      loaded.inodes.set(inode, path);
+    }
     try {
       return readRegular(path, { follow: true })?.toString("utf8") ?? refuse(path, "not a file");
     } catch (error) {
@@ -138,27 +156,37 @@ export function loader(scope: InstructionScope, loaded: Loaded, trim: boolean) {
       const resolved = resolveImport(target, { folder: dirname(real), home: scope.home });
       if ("refused" in resolved) skip(`@${target}`, `not imported by ${path}: ${resolved.refused}`);
       else if (hops >= MAX_HOPS) skip(resolved.path, `more than ${MAX_HOPS} imports deep`);
-      else if (loaded.reals.has(realPath(resolved.path))) continue;
+      else if (loaded.reals.has(realPath(resolved.path)) || realPath(resolved.path) === following) continue;
       else if (source !== "user" && !scope.externalApproved && isExternal(scope, resolved.path)) {
         skip(resolved.path, `imported by ${path} from outside the working directory, which needs your approval`);
-      } else if (!statSync(resolved.path, { throwIfNoEntry: false }))
+      } else if (!statOrNull(resolved.path)) {
+        loaded.watched.add(resolved.path);
         skip(resolved.path, `imported by ${path}, but missing`);
-      else await file(resolved.path, source, path, hops + 1);
+      } else await file(resolved.path, source, path, hops + 1);
     }
+  }
+
+  /** Links may lead out of the folder; only the user's own rules follow them anywhere. */
+  function listed(folder: string, source: InstructionSource, ending?: string): string[] {
+    // `.claude` and `rules` may be links that lead away; what they lie in may be reached through one anywhere.
+    const home = join(realPath(dirname(dirname(folder))), basename(dirname(folder)), basename(folder));
+    const mayReach = (path: string) =>
+      source === "user" || scope.externalApproved || isWithin(home, path) || !isExternal(scope, path);
+    const { files, folders, closed } = listRuleFiles(folder, mayReach, ending);
+    for (const each of folders) loaded.watched.add(each);
+    const away = files.filter((path) => !mayReach(path));
+    for (const path of [...closed, ...away])
+      skip(path, "a link leads out of the working directory, which needs your approval");
+    return files.filter(mayReach);
   }
 
   async function rules(folder: string, source: InstructionSource, base: string): Promise<void> {
-    loaded.watched.add(folder);
-    for (const path of listRuleFiles(folder)) {
-      // Only a link leads out of the folder, or a folder that is a link itself.
-      if (source !== "user" && !scope.externalApproved && !isWithin(folder, path) && isExternal(scope, path)) {
-        skip(path, "a linked rule from outside the working directory, which needs your approval");
-      } else await rule(path, source, base);
-    }
+    for (const path of listed(folder, source)) await rule(path, source, base);
   }
 
   async function rule(path: string, source: InstructionSource, base: string): Promise<void> {
-    const text = isKnown(path) ? null : admit(path, source);
+    const isWaiting = loaded.waiting.some((each) => each.path === path);
+    const text = isWaiting || isKnown(path) ? null : admit(path, source);
     if (text === null) return;
     const paths = readRulePaths(text);
     for (const problem of paths.problems) skip(path, problem);
@@ -167,7 +195,9 @@ export function loader(scope: InstructionScope, loaded: Loaded, trim: boolean) {
     else {
       loaded.waiting.push({ path, source, patterns: paths.patterns, base });
       // The client follows the imports of a waiting rule at once.
-      await imports(stripForClient(text), path, realPath(path), source, 0);
+      following = realPath(path);
+      await imports(stripForClient(text), path, following, source, 0);
+      following = null;
     }
   }
 
@@ -192,12 +222,12 @@ export function loader(scope: InstructionScope, loaded: Loaded, trim: boolean) {
   async function others(folder: string): Promise<void> {
     await file(join(folder, "GEMINI.md"), "project");
     await file(join(folder, ".github", "copilot-instructions.md"), "project");
-    for (const path of listRuleFiles(join(folder, ".cursor", "rules"), ".mdc")) await file(path, "project");
+    for (const path of listed(join(folder, ".cursor", "rules"), "project", ".mdc")) await file(path, "project");
   }
 
   function shadowAgents(folder: string): void {
     const path = join(folder, "AGENTS.md");
-    if (statSync(path, { throwIfNoEntry: false })) {
+    if (statOrNull(path)) {
       skip(
         path,
         scope.agents ? "a CLAUDE.md of the project is loaded instead" : "AGENTS.md is switched off in the settings",

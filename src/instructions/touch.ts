@@ -2,6 +2,7 @@
 
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { isWithin, realPath } from "../disk/real-path.ts";
+import { statOrNull } from "../disk/stat.ts";
 import type { InstructionFile } from "./file.ts";
 import { matchesPaths } from "./globs.ts";
 import { isClaudeFile, type Loaded, loader, type WaitingRule } from "./load.ts";
@@ -25,14 +26,17 @@ export async function touchFile(scope: InstructionScope, loaded: Loaded, path: s
   const inner = loaded.waiting.filter((rule) => !outer.includes(rule));
   for (const rule of outer.filter(wait)) await load.file(rule.path, rule.source);
   for (const folder of foldersBetween(scope.cwd, dirname(file))) {
+    // Below what is not there is nothing either.
+    if (!statOrNull(folder)?.isDirectory()) break;
     const hasClaude = await load.file(join(folder, "CLAUDE.md"), "project");
     await load.file(join(folder, ".claude", "CLAUDE.md"), "project");
     await load.file(join(folder, "CLAUDE.local.md"), "local");
-    const before = loaded.waiting.length;
     await load.rules(join(folder, ".claude", "rules"), "project", folder);
-    for (const rule of loaded.waiting.slice(before).filter(wait)) await load.file(rule.path, rule.source);
-    if (scope.agents && !atStart && !hasClaude && !loaded.paths.has(join(folder, "CLAUDE.md")))
-      await load.agents(folder);
+    const here = loaded.waiting.filter(({ base }) => base === folder);
+    for (const rule of here.filter(wait)) await load.file(rule.path, rule.source);
+    const byClient = scope.agents && !atStart && !hasClaude && !loaded.paths.has(join(folder, "CLAUDE.md"));
+    if (byClient || scope.allAgents) await load.agents(folder);
+    if (scope.allAgents) await load.others(folder);
   }
   for (const rule of inner.filter(wait)) await load.file(rule.path, rule.source);
   loaded.waiting = loaded.waiting.filter((rule) => !loaded.paths.has(rule.path));

@@ -297,7 +297,7 @@ describe("candidates that are not loaded", () => {
     expect(await reasonOf(instructions, folder)).toBe("not a file");
   });
 
-  it("C-15: the same file under two names, by a symbolic and by a hard link", async () => {
+  it("C-15: the same file under two names, by a symbolic link", async () => {
     const world = makeWorld();
     const { project } = world;
     const root = put(project, "CLAUDE.md", "root");
@@ -307,6 +307,18 @@ describe("candidates that are not loaded", () => {
     const instructions = open(world);
     expect(texts(await instructions.load())).toEqual(["root"]);
     expect(await reasonOf(instructions, soft)).toContain("loaded already");
+  });
+
+  it("C-15: the same inode under two names, by a hard link", async () => {
+    const world = makeWorld();
+    const { project } = world;
+    const root = put(project, "CLAUDE.md", "root");
+    fs.mkdirSync(path.join(project, ".claude"));
+    const hard = path.join(project, ".claude", "CLAUDE.md");
+    fs.linkSync(root, hard);
+    const instructions = open(world);
+    expect(texts(await instructions.load())).toEqual(["root"]);
+    expect(await reasonOf(instructions, hard)).toContain("loaded already");
   });
 
   it("C37: over 4 MiB is passed over with its size; exactly 4 MiB is not", async () => {
@@ -340,6 +352,20 @@ describe("candidates that are not loaded", () => {
     put(project, ".claude", "rules", "r.md", "rule");
     put(project, "CLAUDE.local.md", "local");
     expect(texts(await open(world).load())).toEqual(["rule", "local"]);
+  });
+
+  it("B0.13: files where folders should be", async () => {
+    const world = makeWorld();
+    const { home, project, top } = world;
+    fs.rmSync(path.join(home, ".claude"), { recursive: true });
+    for (const folder of [path.join(home, ".claude"), path.join(top, "managed"), path.join(project, ".claude")]) {
+      put(folder, "a file");
+    }
+    put(project, ".github", "a file");
+    put(project, ".cursor", "a file");
+    put(project, "CLAUDE.md", "root @.github/x.md");
+    const instructions = open(world, { allAgents: true });
+    expect(texts(await instructions.load())).toEqual(["root @.github/x.md"]);
   });
 
   it("B0.5: a waiting rule names its patterns, a broken one its fault, an empty file that it is empty", async () => {

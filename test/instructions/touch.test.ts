@@ -110,6 +110,16 @@ describe("touching a file", () => {
     expect(await instructions.skipped()).toEqual([]);
   });
 
+  it("B0.5 B0.18: a waiting rule that imports itself, or is imported by what it imports, still waits", async () => {
+    const world = makeWorld();
+    const { project } = world;
+    put(project, ".claude", "rules", "w.md", "---\npaths: 'src/*'\n---\nwaits @w.md @../../i.md");
+    put(project, "i.md", "i @.claude/rules/w.md");
+    const instructions = open(world);
+    expect(texts(await instructions.load())).toEqual(["i @.claude/rules/w.md"]);
+    expect(texts(await instructions.touch("src/x"))).toEqual(["waits @w.md @../../i.md"]);
+  });
+
   it("B0.18 B0.19: nested files bring their imports, under the same limits", async () => {
     const world = makeWorld();
     const { project, top } = world;
