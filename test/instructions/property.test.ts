@@ -108,16 +108,19 @@ function plant({ files, links, approved }: Tree) {
   const cwd = path.join(top, "project", "cwd");
   for (const folder of FOLDERS) fs.mkdirSync(path.join(top, folder), { recursive: true });
   fs.mkdirSync(path.join(top, "project", ".git"));
+  // Nothing is made through a link that leads away: the disk outside stays as it is, and mkdir in /proc never ends.
+  const isInside = (name: string) => isWithin(top, realPath(path.dirname(name)));
   for (const { from, to } of links) {
+    if (!isInside(path.join(top, from))) continue;
     attempt(() => fs.mkdirSync(path.dirname(path.join(top, from)), { recursive: true }));
     attempt(() => fs.symlinkSync(to.replace("TOP", top), path.join(top, from)));
   }
   for (const { place, paths, imports } of files) {
     const name = path.join(top, place);
+    if (!isInside(name)) continue;
     const head = paths === null ? "" : `---\npaths: ${paths}\n---\n`;
     const text = imports.map((each) => `see @${each.replace("TOP", top)} here`).join("\n");
     attempt(() => fs.mkdirSync(path.dirname(name), { recursive: true }));
-    // Not through a link: the disk outside the run stays as it is.
     attempt(() => fs.writeFileSync(name, `${head}text of ${place}\n${text}\n`, { flag: "wx" }));
   }
   const project = path.join(top, "project");
