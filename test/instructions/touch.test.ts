@@ -1,25 +1,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { readConfig } from "../../src/config.ts";
-import { openInstructions } from "../../src/instructions/instructions.ts";
-import { openScope, type ScopeOptions } from "../../src/instructions/scope.ts";
-import { findProject } from "../../src/project/root.ts";
 import { makeWorld, type World } from "../world.ts";
-
-function put(...parts: [...string[], string]): string {
-  const content = parts.pop() as string;
-  const file = path.join(...parts);
-  fs.mkdirSync(path.dirname(file), { recursive: true });
-  fs.writeFileSync(file, content);
-  return file;
-}
-
-function open(world: World, options: ScopeOptions = {}, cwd = world.project) {
-  const project = findProject(cwd);
-  const config = readConfig({ cwd, env: world.env, projectRoot: project.root });
-  return openInstructions(openScope(project, config, options));
-}
+import { open, put } from "./open.ts";
 
 const texts = (files: { content: string }[]) => files.map(({ content }) => content.trim());
 
