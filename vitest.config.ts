@@ -15,6 +15,7 @@ for (const name of Object.keys(process.env)) {
 export default defineConfig({
   define: { __MEMDIR_VERSION__: JSON.stringify(version) },
   test: {
+    setupFiles: ["test/setup.ts"],
     include: ["test/**/*.test.ts"],
     exclude: ["test/heavy/**"],
     pool: "forks",

@@ -39,9 +39,9 @@ export function keyEnd(line: string): number {
   const text = line.trimStart();
   const quote = text[0];
   if (quote === '"' || quote === "'") {
-    const close = text.indexOf(quote, 1);
-    const colon = close < 0 ? -1 : text.indexOf(":", close);
-    return colon < 0 ? -1 : colon + indentOf(line);
+    // The quoted part must be all of the key: a quoted text may hold colons, and escaped quotes, too.
+    const key = (quote === '"' ? /^"(?:\\.|[^"\\])*"\s*:/ : /^'(?:''|[^'])*'\s*:/).exec(text);
+    return key ? key[0].length - 1 + indentOf(line) : -1;
   }
   return line.indexOf(":");
 }

@@ -155,7 +155,9 @@ function isAllowed({ path: name, source, importedBy }: InstructionFile, top: str
   if (source === "user") return true;
   if (isWithin(cwd, realPath(name))) return true;
   if (importedBy !== null) return false;
-  if (source === "managed") return isWithin(path.join(top, "managed"), name);
+  // The managed folder may be a link; rules are known by where they really lie.
+  const managed = path.join(top, "managed");
+  if (source === "managed") return isWithin(managed, name) || isWithin(realPath(managed), name);
   // A CLAUDE.md that is a link counts where it stands.
   const chain = [path.dirname(top), top, path.join(top, "project"), cwd];
   const isFixed = chain.some((folder) => FIXED.has(path.relative(folder, name)));

@@ -401,6 +401,11 @@ describe("what other programs write with a YAML library is read as they mean it"
     { version: "1.1" },
   );
 
+  it("C39 a quoted text below its key may begin with an escaped quote and hold colons", () => {
+    const inside = 'description:\n  "\\"so\\" https://a.b/c: it\'s\n  a"\nlast: x';
+    expect(read(inside)).toEqual({ description: '"so" https://a.b/c: it\'s a', last: "x" });
+  });
+
   it("C39 texts, lists and one nested map", () => {
     fc.assert(
       fc.property(sentence, sentence, fc.array(sentence, { maxLength: 3 }), options, (name, description, tags, how) => {
