@@ -4,9 +4,11 @@ import { mkdirSync } from "node:fs";
 import { dirname, isAbsolute, join, relative } from "node:path";
 import { type Env, processEnv, readConfig } from "./config.ts";
 import { LABELS } from "./instructions/file.ts";
+import { MAX_CHARACTERS } from "./instructions/health.ts";
 import { renderInstructions } from "./instructions/render.ts";
 import { ageInDays, ageInWords } from "./memory/age.ts";
 import { INDEX_FILE } from "./memory/directory.ts";
+import { CLIENT_LIMITS } from "./memory/index-limits.ts";
 import type { Row } from "./memory/list.ts";
 import type { MemoryType as Type } from "./memory/type.ts";
 import { openMemdir } from "./open.ts";
@@ -37,8 +39,8 @@ export interface Options {
   now?: () => Date;
 }
 
-export const MAX_INDEX_LINES = 200;
-export const MAX_INDEX_BYTES = 25_000;
+export const MAX_INDEX_LINES = CLIENT_LIMITS.maxLines;
+export const MAX_INDEX_BYTES = CLIENT_LIMITS.maxChars;
 
 export function getMemoryDir(projectRoot?: string, options: Options = {}): string {
   const cwd = projectRoot ?? options.cwd ?? process.cwd();
@@ -149,7 +151,7 @@ function entryOf(row: Row, content: string): MemoryEntry {
 }
 
 /** Seed 000's limit for one instruction file. */
-export const MAX_MEMORY_CHARACTER_COUNT = 40_000;
+export const MAX_MEMORY_CHARACTER_COUNT = MAX_CHARACTERS;
 
 /** An instruction file as seed 000 describes it. */
 export interface MemoryFileInfo {
