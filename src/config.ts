@@ -39,6 +39,8 @@ export interface Config {
   index: { maxLines: number; maxChars: number };
   /** The age in whole days from which a memory is called recent, stale, old; below all of them it is fresh. */
   ageDays: { recent: number; stale: number; old: number };
+  /** Whether meaning takes part in recall; false leaves the model of meaning unloaded. */
+  meaning: boolean;
   /** Whether the team's directory takes part when all scopes are listed. */
   team: boolean;
   /** Root of a project -> the one directory outside it that the user allowed its repository to choose. */
@@ -107,6 +109,7 @@ export function readConfig(options: ConfigOptions): Config {
     memoryFolder: preset.memoryFolder,
     index: { maxLines: 200, maxChars: 25_000, ...user.index, ...project.index },
     ageDays: ascending({ ...AGE_DAYS, ...user.ageDays, ...project.ageDays }, problems),
+    meaning: isOff(env.MEMDIR_MEANING) ? false : (project.meaning ?? user.meaning ?? true),
     team: isOff(env.TEAMMEM) ? false : isOn(env.TEAMMEM) || (user.team ?? true),
     trusted: user.trusted ?? {},
     directories: user.directories ?? {},
@@ -179,6 +182,7 @@ interface OwnSettings {
   scopeLayout?: Config["scopeLayout"];
   index?: Partial<Config["index"]>;
   ageDays?: Partial<Config["ageDays"]>;
+  meaning?: boolean;
   team?: boolean;
   trusted?: Record<string, string>;
   directories?: Record<string, string>;
@@ -194,6 +198,7 @@ function readOwn(file: JsonFile, source: "user" | "project"): OwnSettings {
     scopeLayout: take(file, "scopeLayout", oneOf(["separate", "shared"])),
     index: readCounts(file, "index", ["maxLines", "maxChars"]),
     ageDays: readCounts(file, "ageDays", ["recent", "stale", "old"]),
+    meaning: take(file, "meaning", BOOLEAN),
   };
   if (source === "project") {
     for (const key of USER_ONLY.filter((key) => file.values[key] !== undefined)) {

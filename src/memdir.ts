@@ -1,6 +1,7 @@
 /** Memdir: every verb on one project's memory. Doors translate the outside world into calls on it. */
 
 import type { Config } from "./config.ts";
+import type { MemoryPromptOptions } from "./context/memory-prompt.ts";
 import type { StartContext } from "./context/start.ts";
 import type { Instructions } from "./instructions/instructions.ts";
 import type { ScopeOptions } from "./instructions/scope.ts";
@@ -19,8 +20,10 @@ import type { UndoResult } from "./memory/undo.ts";
 import type { Location } from "./project/locate.ts";
 import type { OlderDirectory } from "./project/older.ts";
 import type { Orphan } from "./project/orphans.ts";
-
-export type SearchHit = Row & { score: number; line: string };
+import type { Prefetch } from "./recall/prefetch.ts";
+import type { Recalled, RecallOptions, RecallResult } from "./recall/recall.ts";
+import type { PrefetchOptions, WarmOptions } from "./recall/recaller.ts";
+import type { SearchHit } from "./recall/search.ts";
 
 /** `addDirs` as with --add-dir, seed 000's switches, and `allAgents` for the files of other agents. */
 export type InstructionOptions = Omit<ScopeOptions, "settingSources">;
@@ -45,6 +48,14 @@ export interface Memdir {
   forget(name: string, options?: { reason?: string; purge?: boolean }): Promise<ForgetResult>;
   rename(name: string, newName: string): Promise<SaveResult>;
   search(words: string): Promise<SearchHit[]>;
+  /** The few memories that help with a prompt. Never throws. */
+  recall(prompt: string, options?: RecallOptions): Promise<RecallResult>;
+  /** The same beside the conversation: polled, never awaited. Null when there is nothing to ask for. */
+  prefetch(prompt: string, options?: PrefetchOptions): Promise<Prefetch<Recalled> | null>;
+  /** Makes the recall cache whole, meaning included: long work, with progress. */
+  warm(options?: WarmOptions): Promise<{ memories: number; embedded: number; left: number }>;
+  /** What a model is told about its memory. */
+  prompt(options?: MemoryPromptOptions): Promise<string>;
   history(name?: string): Promise<Entry[]>;
   undo(id?: string): Promise<UndoResult>;
   prune(request: PruneRequest): Promise<PruneResult>;

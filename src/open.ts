@@ -10,9 +10,8 @@ import { findMemory } from "./memory/find.ts";
 import { loadIndex } from "./memory/index-load.ts";
 import { type Entry, lastUndoable, readJournal } from "./memory/journal.ts";
 import { type Listing, listMemories, showMemory } from "./memory/list.ts";
-import { readBytes, readMemory } from "./memory/read.ts";
+import { readBytes } from "./memory/read.ts";
 import { repairDirectory } from "./memory/repair.ts";
-import { matchMemory, searchWords } from "./memory/search.ts";
 import { isTakenOver } from "./memory/taken-over.ts";
 import { approveImports, claimDirectory, findOwnerWarning, settleOwner, trustDirectory } from "./project/claim.ts";
 import { type Location, locate } from "./project/locate.ts";
@@ -21,6 +20,9 @@ import { findOrphans } from "./project/orphans.ts";
 import { identifyProject } from "./project/owner.ts";
 import { findProject } from "./project/root.ts";
 import { listScopes, type ScopeDirectory, scopeDirectory } from "./project/scopes.ts";
+import type { Embed } from "./recall/digest.ts";
+import type { Recaller } from "./recall/recaller.ts";
+import type { SideQuery } from "./recall/select.ts";
 
 export interface OpenOptions {
   /** The working directory whose project is meant. */
@@ -34,6 +36,10 @@ export interface OpenOptions {
   log?: (message: string) => void;
   /** Who asks, for the journal. */
   by?: string;
+  /** A model that chooses memories: system text and question in, answer out. Without it recall is offline. */
+  ask?: SideQuery | null;
+  /** Makes vectors of texts, or null for recall by words only. Default: MiniLM, if it is installed and not switched off. */
+  embed?: Embed | null;
   /** As Claude Code's --setting-sources. */
   settingSources?: readonly ("user" | "project" | "local")[];
 }
@@ -90,13 +96,35 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     return openInstructions(openScope(location.project, config, { ...asked, ...sources }));
   };
 
+  let opened: Recaller | null = null;
+  const recaller = async (): Promise<Recaller> => {
+    const { openRecaller } = await import("./recall/recaller.ts");
+    opened ??= openRecaller(directories, {
+      findEmbed: async () => (options.embed !== undefined ? options.embed : config.meaning ? findEmbed() : null),
+      ask: options.ask ?? null,
+      now: main.now,
+      ticks: () => performance.now(),
+      log: main.log,
+    });
+    return opened;
+  };
+  /** What was written is ready to be recalled. */
+  const noted = async <T extends { file: string }>(directory: Directory, written: Promise<T>): Promise<T> => {
+    const result = await written;
+    await (await recaller()).note(directory, result.file);
+    return result;
+  };
+
   // Verbs that write are loaded when they are called: reading must start fast.
   return {
     location,
     config,
     directories,
     warnings,
-    save: async (request) => claimed((await import("./memory/save.ts")).saveMemory(main, request)),
+    save: async (request) => {
+      const { saveMemory } = await import("./memory/save.ts");
+      return noted(main, claimed(saveMemory(main, request)));
+    },
     list: async (filter = {}) => (await survey()).rows.filter((row) => !filter.type || row.type === filter.type),
     survey,
     show: async (name) => {
@@ -110,7 +138,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     edit: async (name, base, text, edits) => {
       const { directory, file } = find(name);
       const { editMemory } = await import("./memory/edit.ts");
-      return signed(directory, await editMemory(directory, file, base, text, edits));
+      return signed(directory, await noted(directory, editMemory(directory, file, base, text, edits)));
     },
     forget: async (name, forgets) => {
       const { directory, file } = find(name);
@@ -120,9 +148,17 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     rename: async (name, newName) => {
       const { directory, file } = find(name);
       const { renameMemory } = await import("./memory/rename.ts");
-      return signed(directory, await renameMemory(directory, file, newName));
+      return signed(directory, await noted(directory, renameMemory(directory, file, newName)));
     },
-    search: (query) => search(directories, query),
+    search: async (query) => (await import("./recall/search.ts")).searchMemories(directories, query),
+    recall: async (prompt, asked) => (await recaller()).recall(prompt, asked),
+    prefetch: async (prompt, asked) => (await recaller()).prefetch(prompt, asked),
+    warm: async (asked) => (await recaller()).warm(asked),
+    prompt: async (asked) => {
+      const { buildMemoryPrompt } = await import("./context/memory-prompt.ts");
+      const team = directories.find(({ scope }) => scope === "team");
+      return buildMemoryPrompt(main, { ...asked, teamDir: config.team ? (team?.path ?? null) : null });
+    },
     history: async (name) => {
       const named = name === undefined ? null : findNamed(name);
       const isNamed = (file: string) => file === named || file === name || file.replace(/\.md$/, "") === name;
@@ -212,19 +248,10 @@ function findDirectories(options: OpenOptions, config: Config, location: Locatio
   return { main, directories, older };
 }
 
-async function search(directories: readonly Directory[], query: string) {
-  const words = searchWords(query);
-  if (words.length === 0) throw new MemdirError("usage", "give at least one word to search for");
-  const found = await Promise.all(
-    directories.map(async (directory) => {
-      const { rows } = await listMemories(directory);
-      return rows.flatMap((row) => {
-        const hit = row.unreadable ? null : matchMemory(readMemory(directory, row.file), words);
-        return hit ? [{ ...row, ...hit }] : [];
-      });
-    }),
-  );
-  return found.flat().sort((a, b) => b.score - a.score || a.ageDays - b.ageDays || (a.file < b.file ? -1 : 1));
+/** MiniLM, loaded when meaning is first needed. */
+async function findEmbed(): Promise<Embed | null> {
+  const { openMeaning } = await import("./meaning/meaning.ts");
+  return openMeaning().meaning?.embed ?? null;
 }
 
 /** The entries of all directories by time; those of other directories than the first carry their scope in front. */

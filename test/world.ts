@@ -66,6 +66,8 @@ export function makeWorld(options: { settings?: object; env?: Env } = {}): World
     HOME: home,
     MEMDIR_MANAGED_DIR: path.join(top, "managed"),
     GIT_CONFIG_NOSYSTEM: "1",
+    // Loading the model of meaning takes longer than most tests; those about it say so.
+    MEMDIR_MEANING: "0",
     ...options.env,
   };
   const git = (...args: string[]) =>

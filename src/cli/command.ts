@@ -37,6 +37,12 @@ export interface Call {
 }
 
 /** Standard streams as commands see them. */
+export interface Progress {
+  show(done: number, total: number): void;
+  /** Clears the line. */
+  end(): void;
+}
+
 export interface Terminal {
   /** A line, or several, on standard output. */
   print(text: string): void;
@@ -47,6 +53,8 @@ export interface Terminal {
   readInput(): Promise<string>;
   interactive: boolean;
   color: Color;
+  /** For long work: a bar on a terminal, nothing elsewhere. */
+  progress(what: string): Progress;
 }
 
 export interface Color {

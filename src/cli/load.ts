@@ -11,6 +11,8 @@ export const LOADERS: Readonly<Record<string, () => Promise<{ run: Run }>>> = {
   forget: () => import("./forget.ts"),
   rename: () => import("./rename.ts"),
   search: () => import("./search.ts"),
+  recall: () => import("./recall.ts"),
+  prompt: () => import("./prompt.ts"),
   index: () => import("./index-command.ts"),
   context: () => import("./context.ts"),
   history: () => import("./history.ts"),

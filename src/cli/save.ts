@@ -25,6 +25,8 @@ export const run: Run = async (call) => {
     name,
     body: await readBody(call),
     when: call.values("when"),
+    links: call.values("link"),
+    supersedes: call.values("supersedes"),
     redact: call.flag("redact"),
     ...(call.value("description") === undefined ? {} : { description: call.value("description") as string }),
     ...(call.flag("pin") ? { pinned: true } : {}),

@@ -1,7 +1,7 @@
 /** The real terminal: the only place of the package that writes to the standard streams. */
 
 import type { Env } from "../config.ts";
-import type { Color, Terminal } from "./command.ts";
+import type { Color, Progress, Terminal } from "./command.ts";
 
 export function openTerminal(env: Env): Terminal {
   const colored = process.stdout.isTTY === true && !env.NO_COLOR;
@@ -15,6 +15,25 @@ export function openTerminal(env: Env): Terminal {
       return process.stdin.isTTY === true && process.stdout.isTTY === true;
     },
     color: colored ? ANSI : PLAIN,
+    progress: (what) => (process.stderr.isTTY === true && !env.NO_COLOR ? openBar(what) : NO_BAR),
+  };
+}
+
+const NO_BAR: Progress = { show: () => {}, end: () => {} };
+const BAR_WIDTH = 24;
+
+/** On standard error, so that it never mixes with the output. */
+function openBar(what: string): Progress {
+  let shown = false;
+  return {
+    show(done, total) {
+      const filled = Math.round((done / Math.max(1, total)) * BAR_WIDTH);
+      process.stderr.write(`\r${what} ${"█".repeat(filled)}${"░".repeat(BAR_WIDTH - filled)} ${done}/${total}`);
+      shown = true;
+    },
+    end() {
+      if (shown) process.stderr.write("\r\x1b[K");
+    },
   };
 }
 

@@ -46,7 +46,7 @@ export function moveInto(temporary: string, target: string, flush = true): void 
 }
 
 /** A file that can be rebuilt: whole for every reader, but not worth waiting for the disk. */
-export function writeCacheFile(temporaries: string, target: string, data: string): void {
+export function writeCacheFile(temporaries: string, target: string, data: string | Uint8Array): void {
   const temporary = writeTemporary(temporaries, data, PRIVATE_MODE, "cache", false);
   try {
     renameSync(temporary, target);

@@ -56,7 +56,8 @@ export async function showMemory(directory: Directory, file: string): Promise<Sh
   return { ...row, body: memory.body, metadata: memory.metadata };
 }
 
-function rowOf(directory: Directory, memory: Scanned, times: ReadonlyMap<string, number>, nowMs: number): Row {
+/** `times` are commit times, where a checkout has reset those of the files. */
+export function rowOf(directory: Directory, memory: Scanned, times: ReadonlyMap<string, number>, nowMs: number): Row {
   const { header, mtimeMs, bytes } = memory;
   const stamp = stampOf(directory, header, mtimeMs, times);
   const ageDays = ageInDays(stamp, nowMs);

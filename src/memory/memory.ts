@@ -19,6 +19,8 @@ export interface Header {
   verified: string | null;
   pinned: boolean;
   links: string[];
+  /** Names or files of memories that this one replaces: they rank under it. */
+  supersedes: string[];
   /** Cues: situations in which this memory should come to mind. */
   when: string[];
   source: Source | null;
@@ -81,6 +83,7 @@ function headerOf(file: string, document: Document, utf8: boolean): Header {
     verified: dateOf(read("verified")),
     pinned: /^(true|yes)$/i.test(firstWord(textOf(read("pinned")))),
     links: listOf(read("links")),
+    supersedes: listOf(read("supersedes")),
     when: listOf(read("when")),
     source: sourceOf(read("source")),
     problems,

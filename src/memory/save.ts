@@ -28,6 +28,8 @@ export interface SaveRequest {
   /** Cues: situations in which the memory should come to mind. */
   when?: readonly string[];
   links?: readonly string[];
+  /** Names or files of memories that this one replaces. */
+  supersedes?: readonly string[];
   pinned?: boolean;
   source?: Source;
   /** Save with secrets masked instead of refusing. */
@@ -174,6 +176,7 @@ function optionalFields(request: SaveRequest): Metadata {
   return {
     ...(request.when?.length ? { when: request.when } : {}),
     ...(request.links?.length ? { links: request.links } : {}),
+    ...(request.supersedes?.length ? { supersedes: request.supersedes } : {}),
     ...(request.pinned === undefined ? {} : { pinned: request.pinned }),
     ...(request.source ? { source: formatSource(request.source) } : {}),
   };
@@ -208,6 +211,7 @@ async function checkSecrets<T extends SaveRequest>(request: T): Promise<{ clean:
   clean.body = await scan("body", request.body);
   clean.when = await Promise.all((request.when ?? []).map((cue) => scan("cues", cue)));
   clean.links = await Promise.all((request.links ?? []).map((link) => scan("links", link)));
+  clean.supersedes = await Promise.all((request.supersedes ?? []).map((name) => scan("supersedes", name)));
   clean.reason = await scan("reason", request.reason ?? "");
   await scan("source", request.source ? formatSource(request.source) : "");
   if (found.length === 0) return { clean: request, notices: [] };

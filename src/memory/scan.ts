@@ -30,7 +30,7 @@ interface Cache {
 }
 
 /** Raised whenever the header's shape changes: an older cache is then ignored. */
-const VERSION = 2;
+const VERSION = 3;
 
 /** A file changed this shortly before it was read may change again within the same tick of the clock. */
 const TICK_MS = 50;

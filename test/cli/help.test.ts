@@ -90,7 +90,7 @@ describe("completion", () => {
         `source "${file}"; COMP_WORDS=(${words.map((w) => `"${w}"`).join(" ")}); COMP_CWORD=${words.length - 1}; _memdir; echo "\${COMPREPLY[@]}"`,
       );
     const [commands, options, common] = await Promise.all([
-      complete(["memdir", "re"]),
+      complete(["memdir", "ren"]),
       complete(["memdir", "save", "--re"]),
       complete(["memdir", "list", "--"]),
     ]);

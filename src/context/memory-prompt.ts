@@ -1,0 +1,66 @@
+/** What a model is told about its memory: the section, the index, and on request the memories that the index names. */
+
+import { join } from "node:path";
+import { ageInDays } from "../memory/age.ts";
+import type { Directory } from "../memory/directory.ts";
+import { loadIndex } from "../memory/index-load.ts";
+import { linkedFiles } from "../memory/index-text.ts";
+import { listMemories } from "../memory/list.ts";
+import { findBytes } from "../memory/read.ts";
+import { buildMemoryPart, buildMemorySection, type SectionName, type ToolNames } from "../prompts/memory-section.ts";
+import { fitMemories, MAX_SESSION_MEMORY_BYTES } from "../recall/budget.ts";
+import { formatHeader } from "../recall/injection.ts";
+
+export interface MemoryPromptOptions {
+  /** Only this part. */
+  section?: SectionName;
+  /** What the host calls its tools. */
+  tools?: Partial<ToolNames>;
+  /** False leaves the index for the user context. */
+  withIndex?: boolean;
+  /** Also every memory that the index names, oldest layout's way; within this many bytes if a number is given. */
+  files?: boolean | number;
+  /** Memories that were recalled for this prompt, formatted. */
+  memories?: string;
+  transcriptsDir?: string | null;
+  teamDir?: string | null;
+}
+
+/** Equal files give equal bytes; ages are in it only together with the files themselves. */
+export async function buildMemoryPrompt(directory: Directory, options: MemoryPromptOptions = {}): Promise<string> {
+  const { section, files, memories, ...rest } = options;
+  const view = loadIndex(directory, { generate: true });
+  const referenced = files ? await loadReferenced(directory, view.index, files === true ? undefined : files) : "";
+  const shown = [referenced, memories ?? ""].filter((text) => text !== "").join("\n\n");
+  const parts = {
+    ...rest,
+    dir: directory.path,
+    index: view.index,
+    indexWarning: view.warning?.message ?? null,
+    ...(shown === "" ? {} : { memories: shown }),
+  };
+  return section ? buildMemoryPart(section, parts) : buildMemorySection(parts);
+}
+
+/** Every file that the index names, in its order; one that is missing is passed over. */
+async function loadReferenced(
+  directory: Directory,
+  index: string,
+  maxBytes = MAX_SESSION_MEMORY_BYTES,
+): Promise<string> {
+  const named = [
+    ...linkedFiles(index),
+    ...[...index.matchAll(/\[([^\]\n]+\.md)\]/g)].map(([, file]) => file as string),
+  ];
+  const { rows } = await listMemories(directory);
+  const candidates = [...new Set(named)].flatMap((file) => {
+    const row = rows.find((known) => known.file === file && !known.unreadable);
+    const bytes = row ? findBytes(directory, file) : null;
+    if (!row || !bytes) return [];
+    const ageDays = ageInDays(Date.parse(row.modified), directory.now().getTime());
+    const path = join(directory.path, file);
+    const header = formatHeader({ path, scope: row.scope, ageDays });
+    return [{ path, title: row.name, header, content: bytes.toString("utf8") }];
+  });
+  return fitMemories(candidates, { maxBytes, limit: candidates.length }).text;
+}

@@ -1,0 +1,305 @@
+/**
+ * The arithmetic of the sentence model in AssemblyScript: linear layers on integers, the rest on floats.
+ *
+ * scripts/build-kernel.mjs compiles this file into kernel-bytes.ts. It allocates nothing: the caller lays out the memory.
+ * Addresses are bytes and multiples of 16. Rows of tokens come by twos, in attention by fours, so that no loop needs a
+ * remainder. V8 swaps its first, simple code of a function for better code only when the function is called again: callers
+ * should call often, with little to do each time.
+ */
+import { exp, HALF_SHIFT, halfBits, largest, maxOf, rounded, sumOf, sumsOf } from "./lanes";
+
+/** Activations have 12 bits and a sign. */
+const ACTIVATION_MAX: f32 = 4095;
+/** Weights share what that leaves of the 31 bits of a sum; see `packWeights`. */
+const ROW_SUM_MAX: f32 = 524287; // 2^31 / 4096
+const WEIGHT_MAX: f32 = 32767;
+/** A larger factor would not fit a float together with 2^112; it leaves a weight of 0.001 its 60 steps. */
+const FACTOR_MAX: f32 = 60000;
+
+/** Float16 to float32; `count` is a multiple of 8. True when all are finite. */
+export function widen(from: usize, to: usize, count: i32): bool {
+  const shift = f32x4.splat(HALF_SHIFT);
+  let worst = i16x8.splat(0);
+  for (const end = from + (<usize>count << 1); from < end; from += 16, to += 32) {
+    const half = v128.load(from);
+    worst = i16x8.max_u(worst, v128.and(half, i16x8.splat(0x7fff)));
+    v128.store(to, f32x4.mul(halfBits(i32x4.extend_low_i16x8_s(half)), shift));
+    v128.store(to, f32x4.mul(halfBits(i32x4.extend_high_i16x8_s(half)), shift), 16);
+  }
+  return largest(worst) < 0x7c00;
+}
+
+/**
+ * A float16 matrix to int16. Every row is scaled so that the sum of its sizes times the largest activation just fits 31 bits:
+ * no product can overflow, and most rows keep 10 to 13 bits. `columns` is a multiple of 16. True when all are finite.
+ */
+export function packWeights(from: usize, to: usize, scales: usize, rows: i32, columns: i32): bool {
+  let finite = true;
+  for (let row = 0; row < rows; row++) {
+    const factor = factorOf(from, columns);
+    if (factor < 0) finite = false;
+    packRow(from, to, columns, factor * HALF_SHIFT);
+    store<f32>(scales, 1 / factor);
+    from += <usize>columns << 1;
+    to += <usize>columns << 1;
+    scales += 4;
+  }
+  return finite;
+}
+
+/** What a row of weights is multiplied by; -1 when one of them is not finite. */
+function factorOf(from: usize, columns: i32): f32 {
+  const mask = i16x8.splat(0x7fff);
+  let worst = i16x8.splat(0);
+  let one = f32x4.splat(0);
+  let two = one;
+  for (const end = from + (<usize>columns << 1); from < end; from += 16) {
+    const half = v128.and(v128.load(from), mask);
+    worst = i16x8.max_u(worst, half);
+    one = f32x4.add(one, i32x4.shl(i32x4.extend_low_i16x8_u(half), 13));
+    two = f32x4.add(two, i32x4.shl(i32x4.extend_high_i16x8_u(half), 13));
+  }
+  const peak = largest(worst);
+  if (peak >= 0x7c00) return -1;
+  const sum = sumOf(f32x4.add(one, two)) * HALF_SHIFT;
+  const most = reinterpret<f32>(peak << 13) * HALF_SHIFT;
+  // Rounding may add half a step per weight, hence the columns.
+  return min<f32>(FACTOR_MAX, min<f32>((ROW_SUM_MAX - <f32>columns) / sum, WEIGHT_MAX / most));
+}
+
+function packRow(from: usize, to: usize, count: i32, factor: f32): void {
+  const scale = f32x4.splat(factor);
+  for (const end = to + (<usize>count << 1); to < end; from += 16, to += 16) {
+    const half = v128.load(from);
+    const low = rounded(halfBits(i32x4.extend_low_i16x8_s(half)), scale);
+    const high = rounded(halfBits(i32x4.extend_high_i16x8_s(half)), scale);
+    v128.store(to, i16x8.narrow_i32x4_s(low, high));
+  }
+}
+
+/** Float32 rows to int16, every row scaled to its own largest value. */
+export function packActivations(from: usize, to: usize, scales: usize, rows: i32, columns: i32): void {
+  for (let row = 0; row < rows; row++) {
+    const end = from + (<usize>columns << 2);
+    let peaks = f32x4.splat(0);
+    for (let at = from; at < end; at += 32) {
+      peaks = f32x4.max(peaks, f32x4.max(f32x4.abs(v128.load(at)), f32x4.abs(v128.load(at, 16))));
+    }
+    const most = max<f32>(maxOf(peaks), 1e-30);
+    const scale = f32x4.splat(ACTIVATION_MAX / most);
+    for (; from < end; from += 32, to += 16) {
+      v128.store(to, i16x8.narrow_i32x4_s(rounded(v128.load(from), scale), rounded(v128.load(from, 16), scale)));
+    }
+    store<f32>(scales, most / ACTIVATION_MAX);
+    scales += 4;
+  }
+}
+
+/** out[token][row] = bias[row] + sum over columns of activations[token] * weights[row]. `rows` is a multiple of 4. */
+export function linear(
+  activations: usize,
+  activationScales: usize,
+  weights: usize,
+  weightScales: usize,
+  bias: usize,
+  out: usize,
+  outStride: i32,
+  tokens: i32,
+  rows: i32,
+  columns: i32,
+): void {
+  for (let row = 0; row < rows; row += 4) {
+    fourRows(activations, activationScales, weights, weightScales, bias, out, outStride, tokens, columns);
+    weights += <usize>columns << 3;
+    weightScales += 16;
+    bias += 16;
+    out += 16;
+  }
+}
+
+/** Four rows of weights with every token. */
+function fourRows(
+  activations: usize,
+  activationScales: usize,
+  weights: usize,
+  weightScales: usize,
+  bias: usize,
+  out: usize,
+  outStride: i32,
+  tokens: i32,
+  columns: i32,
+): void {
+  const scale = v128.load(weightScales);
+  const offset = v128.load(bias);
+  for (let token = 0; token < tokens; token += 2) {
+    dots(activations, activations + (<usize>columns << 1), weights, columns, out, out + outStride);
+    finish(out, activationScales, scale, offset);
+    finish(out + outStride, activationScales + 4, scale, offset);
+    activations += <usize>columns << 2;
+    activationScales += 8;
+    out += <usize>outStride << 1;
+  }
+}
+
+/** The hot loop: two tokens with four rows of weights, as integers. */
+function dots(one: usize, two: usize, weights: usize, columns: i32, outOne: usize, outTwo: usize): void {
+  let a0 = i32x4.splat(0), a1 = a0, a2 = a0, a3 = a0;
+  let b0 = a0, b1 = a0, b2 = a0, b3 = a0;
+  const width = <usize>columns << 1;
+  let w1 = weights + width, w2 = w1 + width, w3 = w2 + width;
+  for (const end = w1; weights < end; weights += 16, w1 += 16, w2 += 16, w3 += 16, one += 16, two += 16) {
+    const a = v128.load(one);
+    const b = v128.load(two);
+    let w = v128.load(weights);
+    a0 = i32x4.add(a0, i32x4.dot_i16x8_s(w, a));
+    b0 = i32x4.add(b0, i32x4.dot_i16x8_s(w, b));
+    w = v128.load(w1);
+    a1 = i32x4.add(a1, i32x4.dot_i16x8_s(w, a));
+    b1 = i32x4.add(b1, i32x4.dot_i16x8_s(w, b));
+    w = v128.load(w2);
+    a2 = i32x4.add(a2, i32x4.dot_i16x8_s(w, a));
+    b2 = i32x4.add(b2, i32x4.dot_i16x8_s(w, b));
+    w = v128.load(w3);
+    a3 = i32x4.add(a3, i32x4.dot_i16x8_s(w, a));
+    b3 = i32x4.add(b3, i32x4.dot_i16x8_s(w, b));
+  }
+  v128.store(outOne, sumsOf(a0, a1, a2, a3));
+  v128.store(outTwo, sumsOf(b0, b1, b2, b3));
+}
+
+/** Integer sums to floats, in place. */
+function finish(out: usize, activationScale: usize, scale: v128, offset: v128): void {
+  const factor = f32x4.mul(scale, v128.load32_splat(activationScale));
+  v128.store(out, f32x4.add(f32x4.mul(f32x4.convert_i32x4_s(v128.load(out)), factor), offset));
+}
+
+/** Attention of one head, 32 wide. Queries and values have a row per token, keys one per dimension; `scores` holds 4 rows. */
+export function attend(
+  queries: usize,
+  keys: usize,
+  values: usize,
+  scores: usize,
+  out: usize,
+  rowStride: i32,
+  outStride: i32,
+  tokens: i32,
+  padded: i32,
+): void {
+  const stride = padded << 2;
+  for (let token = 0; token < padded; token += 4) {
+    for (let at = 0; at < stride; at += 16) multiply(queries, rowStride, keys + at, stride, 32, scores + at, stride);
+    for (let row = 0; row < 4; row++) softmax(scores + row * stride, tokens, padded);
+    for (let at = 0; at < 128; at += 16) multiply(scores, stride, values + at, rowStride, padded, out + at, outStride);
+    queries += <usize>rowStride << 2;
+    out += <usize>outStride << 2;
+  }
+}
+
+/** A matrix of 4-byte cells, turned: out[column][row] = from[row][column]. */
+export function turn(from: usize, fromStride: i32, to: usize, rows: i32, columns: i32): void {
+  for (let row = 0; row < rows; row++, from += fromStride, to += 4) {
+    let at = to;
+    for (let column = 0; column < columns; column++, at += <usize>rows << 2) {
+      store<u32>(at, load<u32>(from + (<usize>column << 2)));
+    }
+  }
+}
+
+/** A block of 4 by 4 of a float product: out[i][j] = sum over k of a[i][k] * b[k][j]. */
+function multiply(a: usize, aStride: i32, b: usize, bStride: i32, depth: i32, out: usize, outStride: i32): void {
+  let s0 = f32x4.splat(0), s1 = s0, s2 = s0, s3 = s0;
+  let a1 = a + aStride, a2 = a1 + aStride, a3 = a2 + aStride;
+  for (const end = a + (<usize>depth << 2); a < end; a += 4, a1 += 4, a2 += 4, a3 += 4, b += bStride) {
+    const row = v128.load(b);
+    s0 = f32x4.add(s0, f32x4.mul(row, v128.load32_splat(a)));
+    s1 = f32x4.add(s1, f32x4.mul(row, v128.load32_splat(a1)));
+    s2 = f32x4.add(s2, f32x4.mul(row, v128.load32_splat(a2)));
+    s3 = f32x4.add(s3, f32x4.mul(row, v128.load32_splat(a3)));
+  }
+  v128.store(out, s0);
+  v128.store(out + outStride, s1);
+  v128.store(out + 2 * outStride, s2);
+  v128.store(out + 3 * outStride, s3);
+}
+
+/** One row of scores to shares; what is beyond `tokens` is padding and gets none. */
+function softmax(row: usize, tokens: i32, padded: i32): void {
+  for (let i = tokens; i < padded; i++) store<f32>(row + (<usize>i << 2), -1e30);
+  const end = row + (<usize>padded << 2);
+  let peaks = v128.load(row);
+  for (let at = row + 16; at < end; at += 16) peaks = f32x4.max(peaks, v128.load(at));
+  const peak = f32x4.splat(maxOf(peaks));
+  const scale = f32x4.splat(0.17677669529663687); // 1 / sqrt(32)
+  let sums = f32x4.splat(0);
+  for (let at = row; at < end; at += 16) {
+    const share = exp(f32x4.mul(f32x4.sub(v128.load(at), peak), scale));
+    sums = f32x4.add(sums, share);
+    v128.store(at, share);
+  }
+  const factor = f32x4.splat(1 / sumOf(sums));
+  for (let at = row; at < end; at += 16) v128.store(at, f32x4.mul(v128.load(at), factor));
+  for (let i = tokens; i < padded; i++) store<f32>(row + (<usize>i << 2), 0);
+}
+
+/** x = LayerNorm(x + y), row by row. */
+export function addNorm(x: usize, y: usize, weight: usize, bias: usize, rows: i32, columns: i32): void {
+  const width = <usize>columns << 2;
+  for (let row = 0; row < rows; row++, x += width, y += width) {
+    let sums = f32x4.splat(0);
+    for (let at: usize = 0; at < width; at += 16) {
+      const value = f32x4.add(v128.load(x + at), v128.load(y + at));
+      v128.store(x + at, value);
+      sums = f32x4.add(sums, value);
+    }
+    const mean = f32x4.splat(sumOf(sums) / <f32>columns);
+    let squares = f32x4.splat(0);
+    for (let at: usize = 0; at < width; at += 16) {
+      const value = f32x4.sub(v128.load(x + at), mean);
+      squares = f32x4.add(squares, f32x4.mul(value, value));
+    }
+    const factor = f32x4.splat(1 / sqrt<f32>(sumOf(squares) / <f32>columns + 1e-12));
+    for (let at: usize = 0; at < width; at += 16) {
+      const value = f32x4.mul(f32x4.sub(v128.load(x + at), mean), factor);
+      v128.store(x + at, f32x4.add(f32x4.mul(value, v128.load(weight + at)), v128.load(bias + at)));
+    }
+  }
+}
+
+/** Adds one row to all rows. */
+export function addRow(x: usize, row: usize, rows: i32, columns: i32): void {
+  const width = <usize>columns << 2;
+  for (let i = 0; i < rows; i++, x += width) {
+    for (let at: usize = 0; at < width; at += 16) v128.store(x + at, f32x4.add(v128.load(x + at), v128.load(row + at)));
+  }
+}
+
+/** GELU in place; erf after Abramowitz and Stegun 7.1.26, off by at most 1.5e-7. `count` is a multiple of 4. */
+export function gelu(x: usize, count: i32): void {
+  const one = f32x4.splat(1);
+  const half = f32x4.splat(0.5);
+  for (const end = x + (<usize>count << 2); x < end; x += 16) {
+    const value = v128.load(x);
+    const z = f32x4.mul(f32x4.abs(value), f32x4.splat(0.7071067811865476));
+    const t = f32x4.div(one, f32x4.add(one, f32x4.mul(z, f32x4.splat(0.3275911))));
+    let p = f32x4.splat(1.061405429);
+    p = f32x4.add(f32x4.mul(p, t), f32x4.splat(-1.453152027));
+    p = f32x4.add(f32x4.mul(p, t), f32x4.splat(1.421413741));
+    p = f32x4.add(f32x4.mul(p, t), f32x4.splat(-0.284496736));
+    p = f32x4.add(f32x4.mul(p, t), f32x4.splat(0.254829592));
+    const tail = f32x4.mul(f32x4.mul(p, t), exp(f32x4.neg(f32x4.mul(z, z)))); // 1 - erf(z)
+    // value * (1 + sign * (1 - tail)) / 2, without the sign: max(value, 0) - |value| * tail / 2
+    v128.store(x, f32x4.sub(f32x4.max(value, f32x4.splat(0)), f32x4.mul(f32x4.mul(f32x4.abs(value), half), tail)));
+  }
+}
+
+/** The mean of rows. */
+export function average(x: usize, out: usize, rows: i32, columns: i32): void {
+  const width = <usize>columns << 2;
+  const factor = f32x4.splat(1 / <f32>rows);
+  for (let at: usize = 0; at < width; at += 16) {
+    let sum = f32x4.splat(0);
+    let from = x + at;
+    for (let row = 0; row < rows; row++, from += width) sum = f32x4.add(sum, v128.load(from));
+    v128.store(out + at, f32x4.mul(sum, factor));
+  }
+}

@@ -1,0 +1,180 @@
+/** The weights of the sentence model in the kernel's memory, and room for what is computed from them. */
+import { type Kernel, openKernel } from "./kernel.ts";
+import { broken, type TensorFile } from "./tensor-file.ts";
+
+/** What the model was trained for; it could take 512. */
+export const MAX_TOKENS = 256;
+export const WIDTH = 384;
+export const HIDDEN = 1536;
+const LAYERS = 6;
+const WORDS = 30522;
+/** Bytes of a number: as in the file, as the kernel multiplies it, and otherwise. */
+const HALF = 2;
+const PACKED = 2;
+export const FLOAT = 4;
+/** Weights pass through here on their way from the file. Small, to stay in the processor's cache, but the positions must fit. */
+const STAGE_BYTES = MAX_TOKENS * WIDTH * HALF;
+
+/** int16 rows with the factor of each, and what is added. */
+export interface Linear {
+  weights: number;
+  scales: number;
+  bias: number;
+  rows: number;
+  columns: number;
+}
+
+export interface Norm {
+  weight: number;
+  bias: number;
+}
+
+interface Layer {
+  attention: Linear;
+  attentionOut: Linear;
+  attentionNorm: Norm;
+  up: Linear;
+  down: Linear;
+  norm: Norm;
+}
+
+/** Addresses in the kernel's memory. */
+export interface Places {
+  /** A row for every token, and what the next step adds to it. */
+  state: number;
+  change: number;
+  /** Queries, keys and values of a token side by side; later the wide middle of the feed-forward part. */
+  wide: number;
+  /** Activations as int16, and the factor of each row. */
+  packed: number;
+  packedScales: number;
+  /** A row for every dimension instead of every token. */
+  keys: number;
+  /** Of four tokens. */
+  scores: number;
+  mean: number;
+  positions: number;
+  norm: Norm;
+  layers: Layer[];
+}
+
+export interface Weights {
+  readonly kernel: Kernel;
+  readonly places: Places;
+  /** Puts the embedding of a word into row `token` of `state`: the table is half of the file, so its rows are read one by one. */
+  readWord(id: number, token: number): void;
+}
+
+export function loadWeights(file: string, tensors: TensorFile): Weights {
+  const { places, stage, bytes } = layOut();
+  const kernel = openKernel(bytes);
+  const loader = openLoader(file, tensors, kernel, stage);
+  const words = tensors.find("embeddings.word_embeddings.weight", [WORDS, WIDTH]);
+  loadAll(loader, kernel, places);
+  return {
+    kernel,
+    places,
+    readWord(id, token) {
+      if (id >= WORDS) throw broken(file, `it does not fit its tokenizer, which knows a word ${id}`);
+      loader.halves(words + id * WIDTH * HALF, places.state + token * WIDTH * FLOAT, WIDTH);
+    },
+  };
+}
+
+/** Gives everything its place in memory, in multiples of 16 bytes. */
+function layOut(): { places: Places; stage: number; bytes: number } {
+  let next = 0;
+  const take = (bytes: number) => {
+    const place = next;
+    next += Math.ceil(bytes / 16) * 16;
+    return place;
+  };
+  const norm = (): Norm => ({ weight: take(WIDTH * FLOAT), bias: take(WIDTH * FLOAT) });
+  const linear = (rows: number, columns: number): Linear => ({
+    weights: take(rows * columns * PACKED),
+    scales: take(rows * FLOAT),
+    bias: take(rows * FLOAT),
+    rows,
+    columns,
+  });
+  const stage = take(STAGE_BYTES);
+  const places: Places = {
+    state: take(MAX_TOKENS * WIDTH * FLOAT),
+    change: take(MAX_TOKENS * WIDTH * FLOAT),
+    wide: take(MAX_TOKENS * HIDDEN * FLOAT),
+    packed: take(MAX_TOKENS * HIDDEN * PACKED),
+    packedScales: take(MAX_TOKENS * FLOAT),
+    keys: take(MAX_TOKENS * WIDTH * FLOAT),
+    scores: take(4 * MAX_TOKENS * FLOAT),
+    mean: take(WIDTH * FLOAT),
+    positions: take(MAX_TOKENS * WIDTH * FLOAT),
+    norm: norm(),
+    layers: Array.from({ length: LAYERS }, () => ({
+      attention: linear(3 * WIDTH, WIDTH),
+      attentionOut: linear(WIDTH, WIDTH),
+      attentionNorm: norm(),
+      up: linear(HIDDEN, WIDTH),
+      down: linear(WIDTH, HIDDEN),
+      norm: norm(),
+    })),
+  };
+  return { places, stage, bytes: next };
+}
+
+/** Reads tensors from the file to places in memory; throws when a number is not finite. */
+interface Loader {
+  halves(position: number, to: number, count: number): void;
+  floats(name: string, shape: number[], to: number, count: number): void;
+  norm(name: string, to: Norm): void;
+  linear(name: string, to: Linear, firstRow?: number, rows?: number): void;
+}
+
+function openLoader(file: string, tensors: TensorFile, kernel: Kernel, stage: number): Loader {
+  const fill = (bytes: number, position: number) =>
+    tensors.read(kernel.memory.subarray(stage, stage + bytes), position);
+  const check = (finite: number) => {
+    if (!finite) throw broken(file, "it holds numbers that are not finite");
+  };
+  const halves: Loader["halves"] = (position, to, count) => {
+    fill(count * HALF, position);
+    check(kernel.widen(stage, to, count));
+  };
+  const floats: Loader["floats"] = (name, shape, to, count) => halves(tensors.find(name, shape), to, count);
+  return {
+    halves,
+    floats,
+    norm(name, to) {
+      floats(`${name}.LayerNorm.weight`, [WIDTH], to.weight, WIDTH);
+      floats(`${name}.LayerNorm.bias`, [WIDTH], to.bias, WIDTH);
+    },
+    linear(name, to, firstRow = 0, rows = to.rows) {
+      const { columns } = to;
+      const position = tensors.find(`${name}.weight`, [rows, columns]);
+      const step = STAGE_BYTES / (columns * HALF);
+      for (let row = 0; row < rows; row += step) {
+        const count = Math.min(step, rows - row);
+        const at = firstRow + row;
+        fill(count * columns * HALF, position + row * columns * HALF);
+        check(kernel.packWeights(stage, to.weights + at * columns * PACKED, to.scales + at * FLOAT, count, columns));
+      }
+      floats(`${name}.bias`, [rows], to.bias + firstRow * FLOAT, rows);
+    },
+  };
+}
+
+function loadAll(loader: Loader, kernel: Kernel, places: Places): void {
+  loader.floats("embeddings.token_type_embeddings.weight", [2, WIDTH], places.mean, WIDTH);
+  loader.floats("embeddings.position_embeddings.weight", [512, WIDTH], places.positions, MAX_TOKENS * WIDTH);
+  kernel.addRow(places.positions, places.mean, MAX_TOKENS, WIDTH);
+  loader.norm("embeddings", places.norm);
+  for (const [i, layer] of places.layers.entries()) {
+    const name = `encoder.layer.${i}`;
+    for (const [part, self] of ["query", "key", "value"].entries())
+      loader.linear(`${name}.attention.self.${self}`, layer.attention, part * WIDTH, WIDTH);
+    loader.linear(`${name}.attention.output.dense`, layer.attentionOut);
+    loader.norm(`${name}.attention.output`, layer.attentionNorm);
+    loader.linear(`${name}.intermediate.dense`, layer.up);
+    loader.linear(`${name}.output.dense`, layer.down);
+    loader.norm(`${name}.output`, layer.norm);
+  }
+}

@@ -1,0 +1,75 @@
+/** A text as an uncased BERT model reads it: words in lower case without accents, marks and ideographs one by one. */
+
+/** Words longer than this are unknown, as in the model's own tokenizer. */
+export const MAX_WORD_LETTERS = 100;
+
+const DROPPED = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\ufffd]/u;
+const SPACE = /\p{White_Space}/u;
+const ACCENT = /\p{Mn}/u;
+const PUNCTUATION = /\p{P}/u;
+
+/**
+ * Lower-case words without accents; punctuation marks and ideographs one by one; null for a word that is too long.
+ * Reads no further when `take` returns false.
+ */
+export function eachWord(text: string, take: (word: string | null) => boolean): void {
+  let word = "";
+  let letters = 0;
+  let more = true;
+  const add = (letter: string) => {
+    if (letters++ < MAX_WORD_LETTERS) word += letter;
+  };
+  const end = () => {
+    if (letters > 0 && more) more = take(letters > MAX_WORD_LETTERS ? null : word);
+    word = "";
+    letters = 0;
+  };
+  const alone = (mark: string) => {
+    end();
+    add(mark);
+    end();
+  };
+
+  for (let i = 0; i < text.length && more; i++) {
+    const code = text.codePointAt(i) as number;
+    if (code < 0x80) {
+      if (isLetterOrDigit(code)) add(text.charAt(i).toLowerCase());
+      else if (code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d) end();
+      else if (code > 0x20 && code < 0x7f) alone(text.charAt(i));
+      continue;
+    }
+    if (code > 0xffff) i++;
+    const character = String.fromCodePoint(code);
+    if (DROPPED.test(character)) continue;
+    if (SPACE.test(character)) {
+      end();
+      continue;
+    }
+    const ideograph = isIdeograph(code);
+    for (const part of character.normalize("NFD").toLowerCase()) {
+      if (ACCENT.test(part)) continue;
+      if (ideograph || isPunctuation(part)) alone(part);
+      else add(part);
+    }
+  }
+  end();
+}
+
+function isLetterOrDigit(code: number): boolean {
+  return (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a) || (code >= 0x30 && code <= 0x39);
+}
+
+/** ASCII signs such as `$` count as punctuation; the same kind of sign beyond ASCII does not. */
+function isPunctuation(character: string): boolean {
+  const code = character.charCodeAt(0);
+  return code < 0x80 ? !isLetterOrDigit(code) : PUNCTUATION.test(character);
+}
+
+function isIdeograph(code: number): boolean {
+  return (
+    (code >= 0x4e00 && code <= 0x9fff) ||
+    (code >= 0x3400 && code <= 0x4dbf) ||
+    (code >= 0xf900 && code <= 0xfaff) ||
+    (code >= 0x20000 && code <= 0x2fa1f)
+  );
+}

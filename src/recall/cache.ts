@@ -1,0 +1,115 @@
+/**
+ * The entries of a directory on disk: `.memdir/recall.bin`, a head and then one entry after the other. New ones are
+ * appended, the last one of a file counts. It can always be made again from the files: whatever is wrong with it, it is
+ * left aside and rewritten, and nobody waits for it.
+ */
+
+import { closeSync, constants, existsSync, fstatSync, openSync, writeSync } from "node:fs";
+import { writeCacheFile } from "../disk/atomic.ts";
+import { readRegular } from "../disk/regular.ts";
+import { type Directory, openPins, prepareDirectory, statePath } from "../memory/directory.ts";
+import { decodeEntry, type Entry, encodeEntry, entryBytes } from "./entry.ts";
+
+export const CACHE_FILE = "recall.bin";
+/** Raised whenever digests or entries change: an older file is then ignored. */
+export const CACHE_VERSION = 1;
+export const CACHE_HEAD_BYTES = 16;
+const CACHE_MAGIC = 0x4352444d;
+const ALIGNMENT = 16;
+
+export interface CacheRead {
+  /** By file; the last one counts. */
+  entries: Map<string, Entry>;
+  /** Entries that no longer count, and bytes that are no entry. */
+  wasteBytes: number;
+  bytes: number;
+}
+
+export function readCache(directory: Directory): CacheRead {
+  const read: CacheRead = { entries: new Map(), wasteBytes: 0, bytes: 0 };
+  let buffer: Buffer | null = null;
+  try {
+    buffer = readRegular(statePath(directory, CACHE_FILE));
+  } catch (error) {
+    directory.log(`the recall cache of ${directory.path} cannot be read: ${(error as Error).message}`);
+  }
+  if (!buffer || !isCache(buffer)) return read;
+  // A view of 32-bit numbers must begin at a multiple of four.
+  if (buffer.byteOffset % 8 !== 0) buffer = Buffer.from(new Uint8Array(buffer).buffer);
+  read.bytes = buffer.length;
+  const sizes = new Map<string, number>();
+  for (let at = CACHE_HEAD_BYTES; at < buffer.length; ) {
+    const bytes = entryBytes(buffer, at);
+    if (bytes === 0) {
+      read.wasteBytes += buffer.length - at;
+      break;
+    }
+    const entry = decodeEntry(buffer, at);
+    at += bytes;
+    if (!entry) {
+      read.wasteBytes += bytes;
+      continue;
+    }
+    read.wasteBytes += sizes.get(entry.file) ?? 0;
+    sizes.set(entry.file, bytes);
+    read.entries.set(entry.file, entry);
+  }
+  return read;
+}
+
+/** Whether it begins as this version writes it. */
+export function isCache(buffer: Buffer): boolean {
+  return (
+    buffer.length >= CACHE_HEAD_BYTES &&
+    buffer.readUInt32LE(0) === CACHE_MAGIC &&
+    buffer.readUInt32LE(4) === CACHE_VERSION
+  );
+}
+
+/** In time that depends on these entries alone. False when it has to be rewritten, or cannot be written. */
+export function appendEntries(directory: Directory, entries: readonly Entry[]): boolean {
+  return withState(directory, (pinned) => {
+    const flags = constants.O_WRONLY | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+    const fd = openSync(statePath(pinned, CACHE_FILE), flags);
+    try {
+      const stat = fstatSync(fd);
+      // Half an entry at the end, left by somebody who died: what came behind it would not be found.
+      if (!stat.isFile() || stat.size < CACHE_HEAD_BYTES || stat.size % ALIGNMENT !== 0) return false;
+      // One call, so that two processes do not mix their entries.
+      const data = Buffer.concat(entries.map(encodeEntry));
+      return writeSync(fd, data) === data.length;
+    } finally {
+      closeSync(fd);
+    }
+  });
+}
+
+/** Makes the state folder too, if there is none yet: other tools' directories have none. */
+export function writeEntries(directory: Directory, entries: Iterable<Entry>): boolean {
+  return withState(directory, (pinned) => {
+    const head = Buffer.alloc(CACHE_HEAD_BYTES);
+    head.writeUInt32LE(CACHE_MAGIC, 0);
+    head.writeUInt32LE(CACHE_VERSION, 4);
+    const data = Buffer.concat([head, ...[...entries].map(encodeEntry)]);
+    writeCacheFile(statePath(pinned, "tmp"), statePath(pinned, CACHE_FILE), data);
+    return true;
+  });
+}
+
+function withState(directory: Directory, write: (pinned: Directory) => boolean): boolean {
+  if (directory.readOnly || !existsSync(directory.path)) return false;
+  try {
+    prepareDirectory(directory);
+    const { pinned, close } = openPins(directory);
+    try {
+      return write(pinned);
+    } finally {
+      close();
+    }
+  } catch (error) {
+    // No cache yet, no permission, a full disk: recall works without.
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code !== "ENOENT") directory.log(`the recall cache of ${directory.path} was not written: ${message}`);
+    return false;
+  }
+}

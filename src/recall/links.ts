@@ -1,0 +1,94 @@
+/** Which memories belong together, and which one replaces which. */
+
+import type { Entry } from "./entry.ts";
+
+/** A neighbour's words count this much here, and those of its neighbours half of that. */
+const NEAR = 0.5;
+const FAR = 0.25;
+/** A memory that links to everything says little about any of it. */
+const MAX_NEIGHBOURS = 24;
+
+export interface Neighbour {
+  at: number;
+  weight: number;
+}
+
+export interface Links {
+  /** By position; absent for a memory without links. */
+  neighbours: ReadonlyMap<number, readonly Neighbour[]>;
+  /** Positions: the replaced one and the one that replaces it. */
+  successors: readonly (readonly [old: number, successor: number])[];
+}
+
+export const NO_LINKS: Links = { neighbours: new Map(), successors: [] };
+
+type Linked = Pick<Entry, "file" | "name" | "links">;
+
+/** Links lead both ways. Names that no memory has are ignored. */
+export function resolveLinks(entries: readonly (Linked | null)[]): Links {
+  if (!entries.some((entry) => entry && entry.links.length > 0)) return NO_LINKS;
+  const places = placesOf(entries);
+  const near = new Map<number, Set<number>>();
+  const successors: [number, number][] = [];
+  entries.forEach((entry, at) => {
+    for (const link of entry?.links ?? []) {
+      const isSuperseded = link.startsWith(">");
+      const to = places.get(keyOf(isSuperseded ? link.slice(1) : link));
+      if (to === undefined || to === at) continue;
+      if (isSuperseded) successors.push([to, at]);
+      else {
+        join(near, at, to);
+        join(near, to, at);
+      }
+    }
+  });
+  return { neighbours: withSecondHop(near), successors };
+}
+
+function join(near: Map<number, Set<number>>, from: number, to: number): void {
+  const set = near.get(from);
+  if (set) set.add(to);
+  else near.set(from, new Set([to]));
+}
+
+function withSecondHop(near: ReadonlyMap<number, ReadonlySet<number>>): Map<number, Neighbour[]> {
+  const all = new Map<number, Neighbour[]>();
+  for (const [at, direct] of near) {
+    if (direct.size > MAX_NEIGHBOURS) continue;
+    const found = new Map<number, number>();
+    // Two neighbours are the ordinary case; of many, each counts for less.
+    for (const to of direct) found.set(to, Math.min(NEAR, 1 / direct.size));
+    for (const to of direct) {
+      const further = near.get(to) as ReadonlySet<number>;
+      if (further.size > MAX_NEIGHBOURS) continue;
+      for (const next of further) {
+        if (next !== at && !found.has(next)) found.set(next, Math.min(FAR, NEAR / further.size));
+      }
+    }
+    all.set(
+      at,
+      [...found].slice(0, MAX_NEIGHBOURS * 2).map(([to, weight]) => ({ at: to, weight })),
+    );
+  }
+  return all;
+}
+
+/** By file, by stem and by name; the first of several wins. */
+function placesOf(entries: readonly (Linked | null)[]): Map<string, number> {
+  const places = new Map<string, number>();
+  entries.forEach((entry, at) => {
+    if (!entry) return;
+    for (const key of [entry.file, entry.file.split("/").at(-1) as string, entry.name]) {
+      if (!places.has(keyOf(key))) places.set(keyOf(key), at);
+    }
+  });
+  return places;
+}
+
+function keyOf(name: string): string {
+  return name
+    .trim()
+    .toLowerCase()
+    .replace(/\.md$/, "")
+    .replace(/[\s_-]+/g, "-");
+}

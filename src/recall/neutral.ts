@@ -1,0 +1,195 @@
+/** Makes text from a file harmless to show: it cannot close the fence it is shown in, speak as somebody else, or hide anything. */
+
+import { FRESHNESS_OPENING } from "./freshness.ts";
+
+/** How our own remarks around a memory begin; a memory's text may not begin a line with them. */
+export const PROVENANCE_OPENING = "Provenance:";
+export const LEFT_OUT_OPENING = "Not shown for lack of room:";
+
+/**
+ * What cannot be seen is removed first, so that removing it cannot make a tag. Then lines that pose as ours or as a speaker are
+ * quoted with `> `, and the bracket of a tag that hosts speak with becomes `&lt;`: visible, legible, and no tag. Doing it twice
+ * changes nothing more.
+ */
+export function neutralise(text: string): string {
+  return defuseTags(quotePosingLines(stripInvisible(text)));
+}
+
+/** The same on one line, for paths, titles and descriptions. */
+export function neutraliseLine(text: string): string {
+  return neutralise(stripInvisible(text).replace(/[\n\t]+/g, " "));
+}
+
+/** For our own text around a memory: nothing in it closes the fence, its lines stay as they are. */
+export function neutraliseTags(text: string): string {
+  return defuseTags(stripInvisible(text));
+}
+
+/** Sequences that a terminal obeys instead of showing: colours, links and titles, commands of two characters. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const ESCAPES = /\x1b[\]P^_X][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-~]/g;
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const CONTROLS = /[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ufff9-\ufffb]/g;
+
+/** Vertical tab, form feed, next line and the two separators of Unicode begin a line for some readers: for all of them here. */
+const LINE_BREAKS = /\r\n?|[\v\f\x85\u2028\u2029]/g;
+
+/** Zero width, direction marks, variation selectors, tag characters and the like: what a font shows as nothing. */
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}+/gu;
+
+function stripInvisible(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(ESCAPES, "")
+    .replace(LINE_BREAKS, "\n")
+    .replace(CONTROLS, "")
+    .replace(INVISIBLE, (run, at: number, whole: string) => (isSpelling(run, at, whole) ? run : ""));
+}
+
+const EMOJI_BEFORE = /[\p{Extended_Pictographic}\p{Emoji_Modifier}]$/u;
+const EMOJI_AFTER = /^\p{Extended_Pictographic}/u;
+
+/** Scripts in which a joiner changes the word that is read. None of their letters looks like one of a tag's. */
+const JOINING =
+  "[\\p{Script=Arabic}\\p{Script=Syriac}\\p{Script=Devanagari}\\p{Script=Bengali}\\p{Script=Gujarati}\\p{Script=Gurmukhi}\\p{Script=Kannada}\\p{Script=Malayalam}\\p{Script=Oriya}\\p{Script=Sinhala}\\p{Script=Tamil}\\p{Script=Telugu}]";
+const JOINING_BEFORE = new RegExp(`${JOINING}$`, "u");
+const JOINING_AFTER = new RegExp(`^${JOINING}`, "u");
+
+/** A joiner inside an emoji or inside a word of a joining script, or the selector of an emoji's look. */
+function isSpelling(run: string, at: number, whole: string): boolean {
+  const before = whole.slice(Math.max(0, at - 2), at);
+  const after = whole.slice(at + run.length, at + run.length + 2);
+  if (run === "\ufe0f" || run === "\ufe0e") return EMOJI_BEFORE.test(before);
+  if (run === "\ufe0f\u200d") return EMOJI_BEFORE.test(before) && EMOJI_AFTER.test(after);
+  if (run === "\u200d" && EMOJI_BEFORE.test(before)) return EMOJI_AFTER.test(after);
+  return (run === "\u200d" || run === "\u200c") && JOINING_BEFORE.test(before) && JOINING_AFTER.test(after);
+}
+
+const LINE_POSES = [
+  // A header of ours, with its path; `Memory: 64 GB` is somebody's note.
+  /^\s*memory\s*(?:\(\s*saved\b|:\s*\S.*(?:\.md\b|:\s*$))/i,
+  ...[FRESHNESS_OPENING, PROVENANCE_OPENING, LEFT_OUT_OPENING].map(
+    (opening) => new RegExp(`^\\s*${opening.replaceAll(" ", "\\s+")}`, "i"),
+  ),
+  // Speakers. In small letters the latter are usual keys of settings files.
+  /^\s*[*_]{0,3}(?:human|assistant)[*_]{0,3}\s*:/i,
+  /^\s*[*_]{0,3}(?:SYSTEM|System|USER|User|DEVELOPER|Developer)[*_]{0,3}\s*:/,
+];
+
+function quotePosingLines(text: string): string {
+  const seen = skeletonOf(text).text.split("\n");
+  return text
+    .split("\n")
+    .map((line, i) => (LINE_POSES.some((pose) => pose.test(seen[i]!)) ? `> ${line}` : line))
+    .join("\n");
+}
+
+/** The fence itself: any bracket with its name after it, whatever follows. */
+const FENCE = /<[\s/\\!?]*system[\s_.-]*reminder/gi;
+
+/** Other tags that hosts speak with, when they are whole. */
+const SPEAKING =
+  /<[\s/\\]*(?:antml:[a-z_]+|system(?:[_-][a-z_-]+)?|assistant|user|human|developer|tool_(?:use|call|result|response)s?|function_(?:call|result)s?|invoke|instructions|thinking|memor(?:y|ies)(?:[_-][a-z_-]+)?|memdir[a-z_-]*)(?=\s{0,20}[/\\]?\s{0,20}>|\s[^>]{0,200}>)/gi;
+
+/** Marks of chat templates, such as `<|im_start|>`. */
+const TEMPLATE = /<\|[a-z_]{1,40}\|>/gi;
+
+function defuseTags(text: string): string {
+  const skeleton = skeletonOf(text);
+  const brackets = [FENCE, TEMPLATE, SPEAKING].flatMap((tag) => {
+    const found = [...skeleton.text.matchAll(tag)].filter((match) => tag !== SPEAKING || !isCode(match));
+    return found.map(({ index }) => index);
+  });
+  if (brackets.length === 0) return text;
+
+  let defused = "";
+  let done = 0;
+  for (const at of skeleton.origins([...new Set(brackets)].sort((a, b) => a - b))) {
+    defused += `${text.slice(done, at)}&lt;`;
+    done = at + String.fromCodePoint(text.codePointAt(at)!).length;
+  }
+  return defused + text.slice(done);
+}
+
+/** A type argument, as in `Promise<User | null>`, and a header of C++. */
+function isCode({ 0: tag, index, input }: RegExpExecArray): boolean {
+  const before = input.slice(Math.max(0, index - 20), index);
+  if (tag === "<memory" && /#\s*include\s*$/.test(before)) return true;
+  return /^<[A-Z][a-z]+$/.test(tag) && /\w$/.test(before);
+}
+
+interface Skeleton {
+  text: string;
+  /** Where in the original the places of the skeleton are; both in ascending order. */
+  origins: (places: readonly number[]) => number[];
+}
+
+const NOT_ASCII = /[^\n -~\t]/gu;
+
+/** The text as it looks to somebody who reads past accents, widths and letters of other scripts: matched against, never shown. */
+function skeletonOf(text: string): Skeleton {
+  const skeleton = text.replace(NOT_ASCII, lookOf);
+  const origins = (places: readonly number[]) => {
+    const found: number[] = [];
+    let [seen, offset] = [0, 0];
+    for (const character of text) {
+      seen += lookOf(character).length;
+      while (places[found.length]! < seen) found.push(offset);
+      offset += character.length;
+    }
+    return found;
+  };
+  return { text: skeleton, origins: skeleton === text ? (places) => [...places] : origins };
+}
+
+/** A text repeats its characters, and looking one up is a tenth of working it out. There are only so many. */
+const LOOKS = new Map<string, string>();
+
+function lookOf(character: string): string {
+  const known = LOOKS.get(character);
+  if (known !== undefined) return known;
+  const plain = character.normalize("NFKD").replace(/[\p{M}\p{Default_Ignorable_Code_Point}]/gu, "");
+  const look = plain.replace(
+    /[^\n-~]/gu,
+    (c) => LOOKALIKES.get(c) ?? LOOKALIKES.get(c.toLowerCase())?.toUpperCase() ?? c,
+  );
+  LOOKS.set(character, look);
+  return look;
+}
+
+/** Each row: what it looks like, then the characters that do. Only what tags and speakers are written with. */
+const LOOKALIKES = new Map(
+  [
+    "<‹〈⟨❬❮❰ᐸ˂𝈶⧼",
+    ">›〉⟩❭❯❱ᐳ˃𝈷⧽",
+    "/∕⁄⧸╱⟋",
+    "\\∖⧵╲⟍",
+    ":ː˸∶꞉׃։",
+    "|ǀ│∣",
+    "-‐‑‒–—―−﹘⁃➖",
+    "_ˍ",
+    "aаαɑᴀ",
+    "cсϲᴄ",
+    "dԁᴅ",
+    "eеεєҽᴇ",
+    "gɡց",
+    "hһհʜ",
+    "iіıιɪӏ",
+    "kкκᴋ",
+    "lⅼʟ",
+    "mмᴍ",
+    "nոηпɴ",
+    "oоοσօᴏ",
+    "pрρᴘ",
+    "rгʀ",
+    "sѕꜱ",
+    "tтτᴛ",
+    "uսυᴜ",
+    "vνѵᴠ",
+    "yуүγʏ",
+  ].flatMap((row) => {
+    const [look = "", ...characters] = row;
+    return characters.map((character): [string, string] => [character, look]);
+  }),
+);

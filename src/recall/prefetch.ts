@@ -1,0 +1,123 @@
+/** Recall beside the conversation: started when the prompt comes in, looked at between steps, and never waited for. */
+
+import type { RecallSession } from "./budget.ts";
+
+export interface Prefetching<M extends { path: string }> {
+  query: string;
+  session: Pick<RecallSession, "surfaced" | "isFull">;
+  /** Asked last, as it may look at the disk. */
+  hasMemories: () => boolean;
+  /** Sub-agents work on what they were given. */
+  isSubAgent?: boolean;
+  /** The offline answer. */
+  fast?: (() => readonly M[] | Promise<readonly M[]>) | null;
+  /** The better answer, which may take its time; without it the offline answer is the answer. */
+  run?: ((signal: AbortSignal) => Promise<readonly M[]>) | null;
+  signal?: AbortSignal;
+  log?: (message: string) => void;
+}
+
+/**
+ * Nothing here throws, and `take` and `takeFast` return at once; what they return is never empty and never given twice.
+ * A host that polls by hand reads `settled`, sets `consumed` and awaits `promise`.
+ */
+export interface Prefetch<M extends { path: string }> {
+  /** The best answer there was; the offline one if the better one failed. It never rejects. */
+  promise: Promise<readonly M[]>;
+  /** The answer is final. */
+  settled: boolean;
+  /** The final answer was taken. */
+  consumed: boolean;
+  /** The offline answer as soon as it exists. */
+  fast: readonly M[] | null;
+  /** For every step of a turn: the final answer once it is there, without what the session has seen meanwhile. */
+  take(): readonly M[] | null;
+  /** For the last chance to say something in a turn: the final answer, else the offline one. `take` may add to it later. */
+  takeFast(): readonly M[] | null;
+  /** Ends it: nothing more is given. */
+  abort(): void;
+}
+
+/** Null when a gate is closed; then nothing was called that costs anything. */
+export function startPrefetch<M extends { path: string }>(prefetching: Prefetching<M>): Prefetch<M> | null {
+  const { query, session, isSubAgent = false, run, fast, signal, log = () => {} } = prefetching;
+  if (isSubAgent || (!run && !fast) || signal?.aborted || isTooShort(query) || session.isFull()) return null;
+  if (!holds(prefetching.hasMemories, log)) return null;
+
+  const controller = new AbortController();
+  const given = new Set<string>();
+  let best: readonly M[] | null = null;
+  const handle: Prefetch<M> = {
+    promise: Promise.resolve([]),
+    settled: false,
+    consumed: false,
+    fast: null,
+    take() {
+      if (!handle.settled || handle.consumed) return null;
+      handle.consumed = true;
+      return give(best);
+    },
+    takeFast() {
+      return handle.settled || handle.consumed ? handle.take() : give(handle.fast);
+    },
+    abort() {
+      settle(null);
+      best = null;
+      handle.fast = null;
+      controller.abort();
+    },
+  };
+  const give = (memories: readonly M[] | null) => {
+    const news = (memories ?? []).filter(({ path }) => !given.has(path) && !session.surfaced.has(path));
+    for (const { path } of news) given.add(path);
+    return news.length > 0 ? news : null;
+  };
+  const settle = (answer: readonly M[] | null) => {
+    if (handle.settled) return;
+    handle.settled = true;
+    best = answer;
+    signal?.removeEventListener("abort", handle.abort);
+  };
+  signal?.addEventListener("abort", handle.abort, { once: true });
+  const aborted = new Promise<void>((resolve) => controller.signal.addEventListener("abort", () => resolve()));
+
+  // Async functions, so that what is thrown at once is a rejection too. The slow one starts first: it is the one to wait for.
+  const better = run ? (async () => run(controller.signal))() : null;
+  const offline = (async () => (fast ? await fast() : null))().then(
+    (memories) => {
+      if (!controller.signal.aborted) handle.fast = memories;
+    },
+    (error) => log(`offline recall failed: ${messageOf(error)}`),
+  );
+  const answered = (better ?? offline.then(() => handle.fast)).then(settle, async (error) => {
+    if (controller.signal.aborted) return;
+    log(`recall failed: ${messageOf(error)}`);
+    await offline;
+    settle(handle.fast);
+  });
+  handle.promise = Promise.race([answered, aborted]).then(() => best ?? []);
+  return handle;
+}
+
+/** Chinese, Japanese, Thai and others write sentences without spaces; a run of their letters may be many words. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]{2}/u;
+
+/** A single word says too little to search with. */
+export function isTooShort(query: string): boolean {
+  const text = query.trim();
+  return !/\s/.test(text) && !UNSPACED.test(text);
+}
+
+function holds(hasMemories: () => boolean, log: (message: string) => void): boolean {
+  try {
+    return hasMemories();
+  } catch (error) {
+    log(`recall was not started: ${messageOf(error)}`);
+    return false;
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

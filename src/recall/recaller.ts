@@ -1,0 +1,110 @@
+/** Recall for an opened Memdir: one shelf for all its directories, filled when it is first asked. */
+
+import { lstatSync } from "node:fs";
+import type { Directory } from "../memory/directory.ts";
+import { statePath } from "../memory/directory.ts";
+import { walk } from "../memory/walk.ts";
+import { openRecallSession } from "./budget.ts";
+import { appendEntries, CACHE_FILE, writeEntries } from "./cache.ts";
+import type { Embed } from "./digest.ts";
+import { type Prefetch, startPrefetch } from "./prefetch.ts";
+import { type Recalled, type RecallOptions, type RecallResult, type RecallWorld, recall } from "./recall.ts";
+import { digestFile, freshenFile, freshenShelf, missingVectors, openShelf } from "./shelf.ts";
+
+export interface Recaller {
+  /** Never throws. */
+  recall(prompt: string, options?: RecallOptions): Promise<RecallResult>;
+  /** Null when a gate is closed. */
+  prefetch(prompt: string, options?: PrefetchOptions): Prefetch<Recalled> | null;
+  /** Makes the cache whole, meaning included. Tells how many texts are done; ends early when asked to. */
+  warm(options?: WarmOptions): Promise<{ memories: number; embedded: number; left: number }>;
+  /** After a memory was written: its entry, in time that depends on this memory alone. Never throws. */
+  note(directory: Directory, file: string): Promise<void>;
+}
+
+export interface PrefetchOptions extends RecallOptions {
+  isSubAgent?: boolean;
+}
+
+export interface WarmOptions {
+  onProgress?: (done: number, total: number) => void;
+  signal?: AbortSignal;
+  /** Stop after about this long; the rest comes another time. */
+  budgetMs?: number;
+}
+
+/** What a recall may spend on memories whose meaning is not known yet: prompts must not wait. */
+const EMBED_BUDGET_MS = 250;
+
+export function openRecaller(directories: readonly Directory[], given: Omit<RecallWorld, "shelf">): Recaller {
+  const world: RecallWorld = { ...given, shelf: openShelf(directories) };
+  const embedMissing = async ({ onProgress, signal, budgetMs = Infinity }: WarmOptions) => {
+    const missing = missingVectors(world.shelf);
+    const embed = missing.length > 0 ? await findEmbed(world) : null;
+    if (!embed) return { embedded: 0, left: missing.length };
+    const until = world.ticks() + budgetMs;
+    let embedded = 0;
+    for (const { owner, file } of missing) {
+      if (signal?.aborted || world.ticks() >= until) break;
+      freshenFile(world.shelf, owner, file, embed);
+      onProgress?.(++embedded, missing.length);
+      // So that the host's other work, and Ctrl-C, are not held up.
+      await new Promise((done) => setImmediate(done));
+    }
+    return { embedded, left: missing.length - embedded };
+  };
+
+  return {
+    async recall(prompt, options = {}) {
+      try {
+        await freshenShelf(world.shelf, world.ticks());
+        await embedMissing({ budgetMs: EMBED_BUDGET_MS, ...(options.signal ? { signal: options.signal } : {}) });
+      } catch (error) {
+        world.log(`the recall cache is not up to date: ${(error as Error).message}`);
+      }
+      return recall(world, prompt, options);
+    },
+    prefetch(prompt, options = {}) {
+      const { isSubAgent = false, session = openRecallSession(), ...rest } = options;
+      const start = (more: RecallOptions) => recall(world, prompt, { ...rest, session, ...more });
+      return startPrefetch<Recalled>({
+        query: prompt,
+        session,
+        isSubAgent,
+        hasMemories: () => hasMemories(directories),
+        fast: async () => (await start({ model: false })).memories,
+        run: world.ask && options.model !== false ? async (signal) => (await start({ signal })).memories : null,
+        log: world.log,
+        ...(options.signal ? { signal: options.signal } : {}),
+      });
+    },
+    async warm(options = {}) {
+      await freshenShelf(world.shelf, world.ticks());
+      const { embedded, left } = await embedMissing(options);
+      return { memories: world.shelf.corpus.count, embedded, left };
+    },
+    async note(directory, file) {
+      try {
+        const entry = digestFile(directory, file, null, 0, await findEmbed(world));
+        if (entry === null || entry === "same" || appendEntries(directory, [entry])) return;
+        // There is none yet. One that cannot be appended to is made anew by the next recall, which reads all files anyway.
+        if (!lstatSync(statePath(directory, CACHE_FILE), { throwIfNoEntry: false })) writeEntries(directory, [entry]);
+      } catch (error) {
+        directory.log(`${file} is not in the recall cache yet: ${(error as Error).message}`);
+      }
+    },
+  };
+}
+
+async function findEmbed(world: RecallWorld): Promise<Embed | null> {
+  try {
+    return await world.findEmbed();
+  } catch (error) {
+    world.log(`recall by words only: ${(error as Error).message}`);
+    return null;
+  }
+}
+
+function hasMemories(directories: readonly Directory[]): boolean {
+  return directories.some(({ path, recursive }) => walk(path, recursive).files.length > 0);
+}

@@ -1,0 +1,157 @@
+/** A model's choice among the memories: asked over the manifest, in bounded time, and believed only where it names what there is. */
+
+import type { Row } from "../memory/list.ts";
+import { buildSelectorQuestion, SELECTOR_SYSTEM } from "../prompts/selector.ts";
+import { MAX_MEMORIES } from "./budget.ts";
+import { formatManifest, manifestNames } from "./manifest.ts";
+
+/** One question to a model beside the conversation. It may reject, and it should heed the signal. */
+export type SideQuery = (system: string, user: string, signal?: AbortSignal) => Promise<string>;
+
+export interface Selecting {
+  ask: SideQuery;
+  query: string;
+  /** Best first: if not all fit into the manifest, the last are left out. */
+  rows: readonly Row[];
+  recentTools?: readonly string[];
+  recentMessages?: readonly string[];
+  signal?: AbortSignal;
+  /** No limit but the signal's without it. */
+  timeoutMs?: number;
+  log?: (message: string) => void;
+  limit?: number;
+}
+
+/** `files` and `rows` are the same choice, in the model's order. */
+export type Selection = { files: string[]; rows: Row[] } | { failed: string };
+
+/** Must not throw: a failure is a value, logged once. Without rows nothing is asked. */
+export async function selectWithModel(selecting: Selecting): Promise<Selection> {
+  const { query, rows, recentTools, recentMessages, log = () => {}, limit = MAX_MEMORIES } = selecting;
+  if (rows.length === 0) return { files: [], rows: [] };
+  try {
+    const { manifest, included } = formatManifest(rows);
+    if (included.length === 0) return { files: [], rows: [] };
+    const answer = await askInTime(selecting, buildSelectorQuestion({ query, manifest, recentTools, recentMessages }));
+    const names = parseSelection(answer);
+    if (names === null) throw new Error("the answer holds no list of selected_memories");
+
+    const chosen = new Set<Row>();
+    const find = rowFinder(rows, included);
+    const unknown = names.filter((name) => {
+      const row = find(name);
+      if (row) chosen.add(row);
+      return row === null;
+    });
+    if (unknown.length > 0)
+      log(`memory selection: ${unknown.length} of ${names.length} names are no memories, ignored`);
+    const selected = [...chosen].slice(0, Math.max(0, limit));
+    return { files: selected.map(({ file }) => file), rows: selected };
+  } catch (error) {
+    const failed = error instanceof Error ? error.message : String(error);
+    log(`memory selection failed: ${failed}`);
+    return { failed };
+  }
+}
+
+/** A longer timer would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** The answer, or an error as soon as the time is over or the caller gives up, whether or not the model heeds the signal. */
+async function askInTime({ ask, signal, timeoutMs }: Selecting, question: string): Promise<unknown> {
+  if (signal?.aborted) throw new Error("aborted");
+  const own = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let giveUp = () => {};
+  const ended = new Promise<never>((_, reject) => {
+    giveUp = () => reject(new Error("aborted"));
+    signal?.addEventListener("abort", giveUp, { once: true });
+    if (timeoutMs !== undefined) {
+      timer = setTimeout(
+        () => reject(new Error(`no answer within ${timeoutMs} ms`)),
+        Math.min(timeoutMs, MAX_TIMER_MS),
+      );
+      timer.unref();
+    }
+  });
+  try {
+    // An async function turns what `ask` throws into a rejection; the race has a handler on it however late it comes.
+    const asked = (async () => ask(SELECTOR_SYSTEM, question, own.signal))();
+    return await Promise.race([asked, ended]);
+  } catch (error) {
+    own.abort();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", giveUp);
+  }
+}
+
+/** What is longer is no answer to this question, or no name; without limits a mad answer would keep us busy. */
+const MAX_ANSWER_CHARS = 100_000;
+const MAX_LISTS = 20;
+const MAX_NAME_CHARS = 4096;
+
+/** The names of the last `selected_memories` list in the answer: models that think aloud end with what they mean. */
+function parseSelection(answer: unknown): string[] | null {
+  if (typeof answer !== "string") throw new Error("the answer is no text");
+  const text = answer.slice(0, MAX_ANSWER_CHARS);
+  const starts = [...text.matchAll(/"selected_memories"\s*:\s*(?=\[)/g)].map(({ 0: key, index }) => index + key.length);
+  for (const start of starts.slice(-MAX_LISTS).reverse()) {
+    const list = parseArray(text, start);
+    if (list) return list.filter((name): name is string => typeof name === "string" && name.length <= MAX_NAME_CHARS);
+  }
+  return null;
+}
+
+function parseArray(text: string, start: number): unknown[] | null {
+  let depth = 0;
+  for (let i = start; i < text.length; i++) {
+    const c = text[i];
+    if (c === '"') {
+      for (i++; i < text.length && text[i] !== '"'; i++) if (text[i] === "\\") i++;
+    } else if (c === "[" || c === "{") {
+      depth++;
+    } else if ((c === "]" || c === "}") && --depth === 0) {
+      return parseJson(text.slice(start, i + 1)) ?? parseJson(`${text.slice(start, i).replace(/,\s*$/, "")}]`);
+    }
+  }
+  return null;
+}
+
+function parseJson(text: string): unknown[] | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Finds the row that a model means: by what the manifest calls it, by file, by path or part of one, by a name only it has. */
+function rowFinder(rows: readonly Row[], included: readonly Row[]): (answer: string) => Row | null {
+  const shown = new Set(included);
+  const names = manifestNames(rows);
+  const offered = rows.flatMap((row, i) => {
+    return shown.has(row) ? [{ row, path: slashed(row.path), keys: new Set([names[i], row.file, row.path]) }] : [];
+  });
+  const only = (found: { row: Row }[]) => (found.length === 1 ? found[0]!.row : null);
+  return (answer) => {
+    const name = answer
+      .trim()
+      .replace(/^[`'"]+|[`'"]+$/g, "")
+      .trim();
+    if (name === "") return null;
+    const tail = `/${slashed(name).replace(/^(?:~|\.)?\/+/, "")}`;
+    return (
+      // Two scopes may have the same file: then the better ranked is meant.
+      offered.find(({ keys }) => keys.has(answer) || keys.has(name))?.row ??
+      only(offered.filter(({ path }) => path.endsWith(tail))) ??
+      only(offered.filter(({ row }) => row.name === name))
+    );
+  };
+}
+
+function slashed(path: string): string {
+  return path.replaceAll("\\", "/");
+}

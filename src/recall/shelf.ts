@@ -1,0 +1,214 @@
+/**
+ * The memories of the directories in use, ready to be ranked, and true: before each use the files' times are compared
+ * with what the entries were made from, and what changed behind our back is digested again.
+ */
+
+import { type Stats, statSync } from "node:fs";
+import { join } from "node:path";
+import type { Directory } from "../memory/directory.ts";
+import { readBytes } from "../memory/read.ts";
+import { walk } from "../memory/walk.ts";
+import { lastCommitTimes } from "../project/commits.ts";
+import { appendEntries, readCache, writeEntries } from "./cache.ts";
+import { addEntry, type Corpus, dropEntry, isWorn, makeCorpus } from "./corpus.ts";
+import { digestMemory, type Embed, embedEntry } from "./digest.ts";
+import type { Entry } from "./entry.ts";
+
+export interface Shelf {
+  directories: readonly Directory[];
+  corpus: Corpus;
+  /** Per directory: where each file's entry stands. */
+  places: Map<string, number>[];
+  folders: Folder[][];
+  /** When every file was last looked at. */
+  checkedMs: number;
+}
+
+/** A folder changes its time when a file is made, renamed or removed in it. */
+interface Folder {
+  path: string;
+  mtimeMs: number;
+}
+
+/** A file changed this shortly before it was read may change again within the same tick of the clock. */
+const TICK_MS = 50;
+/** In between, only folders and the likeliest files are looked at: a look at ten thousand files takes longer than ranking them. */
+const FULL_CHECK_MS = 2_000;
+const FEW_FILES = 300;
+/** Rewritten when this much of it no longer counts. */
+const WASTE_BYTES = 256 * 1024;
+
+export function openShelf(directories: readonly Directory[]): Shelf {
+  return {
+    directories,
+    corpus: makeCorpus(),
+    places: directories.map(() => new Map()),
+    folders: directories.map(() => []),
+    checkedMs: -Infinity,
+  };
+}
+
+/** Brings the shelf up to date. `nowMs` is any clock that runs evenly. */
+export async function freshenShelf(shelf: Shelf, nowMs: number): Promise<void> {
+  const isFirst = shelf.checkedMs === -Infinity;
+  const size = shelf.corpus.count;
+  const full = isFirst || size <= FEW_FILES || nowMs - shelf.checkedMs >= FULL_CHECK_MS;
+  for (const [owner, directory] of shelf.directories.entries()) {
+    if (full || foldersChanged(shelf.folders[owner] as Folder[]))
+      await freshenDirectory(shelf, owner, directory, isFirst);
+  }
+  if (full) shelf.checkedMs = nowMs;
+  if (isWorn(shelf.corpus)) rebuild(shelf);
+}
+
+/** Looks at one file again, after it was written, or because it is about to be shown. False when it is gone. */
+export function freshenFile(shelf: Shelf, owner: number, file: string, embed: Embed | null = null): boolean {
+  const directory = shelf.directories[owner] as Directory;
+  const found = digestFile(directory, file, entryAt(shelf, owner, file), 0, embed);
+  if (found === "same") return true;
+  if (found === null) {
+    removeEntry(shelf, owner, file);
+    return false;
+  }
+  putEntry(shelf, owner, found);
+  if (!appendEntries(directory, [found])) writeEntries(directory, entriesOf(shelf, owner));
+  return true;
+}
+
+/** Memories whose meaning is not known yet. */
+export function missingVectors(shelf: Shelf): { owner: number; file: string }[] {
+  return shelf.places.flatMap((places, owner) =>
+    [...places].flatMap(([file, at]) =>
+      shelf.corpus.entries[at]?.vectors.length === 0 && !(shelf.directories[owner] as Directory).readOnly
+        ? [{ owner, file }]
+        : [],
+    ),
+  );
+}
+
+async function freshenDirectory(shelf: Shelf, owner: number, directory: Directory, isFirst: boolean): Promise<void> {
+  const cache = isFirst ? readCache(directory) : null;
+  for (const entry of cache?.entries.values() ?? []) putEntry(shelf, owner, entry);
+  const walked = walk(directory.path, directory.recursive);
+  const folders = walked.folders.map((folder) => join(directory.path, folder));
+  shelf.folders[owner] = folders.map((path) => ({ path, mtimeMs: mtimeOf(path) }));
+  const places = shelf.places[owner] as Map<string, number>;
+  const present = new Set(walked.files);
+  for (const file of [...places.keys()]) if (!present.has(file)) removeEntry(shelf, owner, file);
+
+  const changed: Entry[] = [];
+  let commits: ReadonlyMap<string, number> | null = null;
+  for (const file of walked.files) {
+    const known = entryAt(shelf, owner, file);
+    if (known && isUnchanged(directory, file, known)) continue;
+    if (directory.inRepository) commits ??= await lastCommitTimes(directory.path).catch(() => new Map());
+    const found = digestFile(directory, file, known, commits?.get(file) ?? 0, null);
+    if (found === "same") continue;
+    if (found === null) removeEntry(shelf, owner, file);
+    else {
+      putEntry(shelf, owner, found);
+      changed.push(found);
+    }
+  }
+  const isWasteful = cache !== null && cache.wasteBytes > WASTE_BYTES && cache.wasteBytes * 2 > cache.bytes;
+  if (changed.length === 0 && !isWasteful) return;
+  if (isWasteful || !appendEntries(directory, changed)) writeEntries(directory, entriesOf(shelf, owner));
+}
+
+/** Null when it is gone or cannot be read, "same" when nothing has to be done. */
+export function digestFile(
+  directory: Directory,
+  file: string,
+  known: Entry | null,
+  commitMs: number,
+  embed: Embed | null,
+): Entry | "same" | null {
+  try {
+    const stat = statSync(join(directory.path, file), { throwIfNoEntry: false });
+    if (!stat?.isFile()) return null;
+    const lacksMeaning = embed !== null && known !== null && known.vectors.length === 0;
+    if (known && !lacksMeaning && agrees(known, stat) && isSettled(directory, stat)) return "same";
+    const bytes = readBytes(directory, file);
+    // Written this moment: it must not be believed unchanged on the strength of a clock that ticks slowly.
+    const stamp = isSettled(directory, stat) ? stat : { ...stampOf(stat), mtimeMs: 0 };
+    const entry = digestMemory(file, bytes, stamp, commitMs || (stamp === stat ? 0 : stat.mtimeMs));
+    if (embed) return embedEntry(entry, bytes, embed, known?.vectors);
+    if (known?.hash !== entry.hash) return entry;
+    // Only touched: its meaning is still known. Or looked at again so soon that nothing can be said yet.
+    return known.mtimeMs === entry.mtimeMs && known.ctimeMs === entry.ctimeMs
+      ? "same"
+      : { ...entry, vectors: known.vectors };
+  } catch (error) {
+    directory.log(`${file} is left out of recall: ${(error as Error).message}`);
+    return null;
+  }
+}
+
+function isUnchanged(directory: Directory, file: string, entry: Entry): boolean {
+  try {
+    const stat = statSync(join(directory.path, file), { throwIfNoEntry: false });
+    return stat !== undefined && agrees(entry, stat);
+  } catch {
+    return false;
+  }
+}
+
+function agrees(entry: Entry, stat: Stats): boolean {
+  return (
+    entry.mtimeMs === stat.mtimeMs &&
+    entry.ctimeMs === stat.ctimeMs &&
+    entry.size === stat.size &&
+    entry.ino === stat.ino
+  );
+}
+
+function isSettled(directory: Directory, stat: Stats): boolean {
+  return directory.now().getTime() - stat.ctimeMs > TICK_MS;
+}
+
+function stampOf({ mtimeMs, ctimeMs, size, ino }: Stats) {
+  return { mtimeMs, ctimeMs, size, ino };
+}
+
+function foldersChanged(folders: readonly Folder[]): boolean {
+  return folders.length === 0 || folders.some(({ path, mtimeMs }) => mtimeOf(path) !== mtimeMs);
+}
+
+function mtimeOf(path: string): number {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  } catch {
+    return 0;
+  }
+}
+
+function entryAt(shelf: Shelf, owner: number, file: string): Entry | null {
+  const at = shelf.places[owner]?.get(file);
+  return at === undefined ? null : (shelf.corpus.entries[at] ?? null);
+}
+
+function entriesOf(shelf: Shelf, owner: number): Entry[] {
+  return [...(shelf.places[owner] as Map<string, number>).values()].flatMap((at) => shelf.corpus.entries[at] ?? []);
+}
+
+function putEntry(shelf: Shelf, owner: number, entry: Entry): void {
+  removeEntry(shelf, owner, entry.file);
+  shelf.places[owner]?.set(entry.file, addEntry(shelf.corpus, owner, entry));
+}
+
+function removeEntry(shelf: Shelf, owner: number, file: string): void {
+  const places = shelf.places[owner] as Map<string, number>;
+  const at = places.get(file);
+  if (at === undefined) return;
+  dropEntry(shelf.corpus, at);
+  places.delete(file);
+}
+
+function rebuild(shelf: Shelf): void {
+  const old = shelf.corpus;
+  shelf.corpus = makeCorpus();
+  shelf.places = shelf.directories.map(() => new Map());
+  old.entries.forEach((entry, at) => {
+    if (entry) putEntry(shelf, old.owners[at] as number, entry);
+  });
+}

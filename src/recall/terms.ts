@@ -1,0 +1,96 @@
+/** Text as terms: words without endings, identifiers and paths whole and in parts, CJK text as pairs of characters. */
+
+import { stem } from "./stem.ts";
+import { STOP_WORDS } from "./stop-words.ts";
+
+/** Words with what joins them into identifiers, paths and versions: `max_retry_count`, `src/db/pool.ts`, `v1.2`. */
+const COMPOUND = /[\p{L}\p{N}\p{M}]+(?:[._/\\@#:'’-]+[\p{L}\p{N}\p{M}]+)*/gu;
+const JOINT = /[._/\\@#:-]+/u;
+/** Scripts written without spaces. */
+const CJK =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}ー々〆]+/gu;
+const HAS_CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u;
+/** A megabyte of pasted log says no more about what is wanted than its first part. */
+const MAX_CHARACTERS = 200_000;
+const MAX_TERM = 64;
+
+/** In the order of the text, with repetitions. */
+export function termsOf(text: string): string[] {
+  const terms: string[] = [];
+  const plain = text.slice(0, MAX_CHARACTERS).normalize("NFKC");
+  for (const [compound] of plain.matchAll(COMPOUND)) {
+    if (HAS_CJK.test(compound)) addMixed(terms, compound);
+    else addCompound(terms, compound);
+  }
+  return terms;
+}
+
+export function hasCjk(text: string): boolean {
+  return HAS_CJK.test(text);
+}
+
+/** Latin words inside CJK text are words; the rest is taken in pairs, as there is no telling where its words end. */
+function addMixed(terms: string[], text: string): void {
+  let end = 0;
+  for (const match of text.matchAll(CJK)) {
+    addCompound(terms, text.slice(end, match.index));
+    addPairs(terms, match[0]);
+    end = match.index + match[0].length;
+  }
+  addCompound(terms, text.slice(end));
+}
+
+function addPairs(terms: string[], run: string): void {
+  const characters = [...run];
+  if (characters.length === 1) terms.push(run);
+  for (let i = 0; i + 1 < characters.length; i++) terms.push(`${characters[i]}${characters[i + 1]}`);
+}
+
+function addCompound(terms: string[], compound: string): void {
+  const pieces = compound.split(JOINT).filter((piece) => piece !== "");
+  let parts = 0;
+  for (const piece of pieces) {
+    const words = splitWords(piece);
+    parts += words.length;
+    for (const word of words) addWord(terms, word);
+    if (words.length > 1) addWhole(terms, piece);
+  }
+  // The whole is rarer than its parts: whoever names it means this one.
+  if (pieces.length > 1 && parts > 1) {
+    addWhole(terms, compound.replace(/\\/g, "/"));
+    const last = compound.split(/[/\\]/).at(-1) as string;
+    if (last !== compound && last !== pieces.at(-1)) addWhole(terms, last);
+  }
+}
+
+function addWord(terms: string[], word: string): void {
+  const lower = word.toLowerCase().replace(/’/g, "'");
+  if (STOP_WORDS.has(lower) || (lower.length === 1 && !/\d/.test(lower))) return;
+  const term = stem(american(lower));
+  if (term.length <= MAX_TERM) terms.push(term);
+}
+
+/** One spelling for both sides of the ocean: normalisation, colour. That `raise` becomes `raize` harms nobody. */
+function american(word: string): string {
+  if (word.length < 6) return word;
+  return word.replace(/is(e|ed|es|er|ers|ing|ation|ations)$/, "iz$1").replace(/our(s|ed|ing|al)?$/, "or$1");
+}
+
+function addWhole(terms: string[], whole: string): void {
+  const lower = whole.toLowerCase();
+  if (lower.length <= MAX_TERM) terms.push(lower);
+}
+
+/** `handleAuth` is handle and Auth, `HTTPServer` HTTP and Server; `v3` and `h100` stay whole. */
+function splitWords(piece: string): string[] {
+  if (!/\p{Ll}\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u.test(piece)) return [piece];
+  return piece.split(/(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u);
+}
+
+/** Whether most of its letters are Latin. A text without letters is nobody's language. */
+export function isMostlyLatin(text: string): boolean {
+  const head = text.slice(0, 2000);
+  const letters = head.match(/\p{L}/gu)?.length ?? 0;
+  const latin = head.match(/\p{Script=Latin}/gu)?.length ?? 0;
+  return letters > 0 && latin * 2 > letters;
+}
