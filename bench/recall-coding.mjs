@@ -42,6 +42,13 @@ export async function measureCoding(world, set, cues) {
     return { method, order, shown: shown.map(({ file }) => file) };
   };
   paths.push({ name: "full", answers: await answersOf(set, full) });
+  const plain = await openStore(world, dir, { now: () => now, embed: null });
+  const byWords = async (q) => {
+    const { memories: order } = await plain.recall(q, { limit: 5, model: false, everything: true });
+    const { memories: shown } = await plain.recall(q, { limit: 5, model: false });
+    return { order, shown: shown.map(({ file }) => file) };
+  };
+  paths.push({ name: "words only", answers: await answersOf(set, byWords) });
   if (fs.existsSync(world.hookFile)) {
     const { rankPrompt } = createRequire(import.meta.url)(world.hookFile);
     const hot = async (q) => rankPrompt([{ path: dir, scope: "project" }], q, { nowMs: now.getTime() });
@@ -87,7 +94,8 @@ export function curveRows(paths) {
     for (const share of [0, 0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]) {
       const floor = share === 0 ? -1 : floors[Math.ceil(share * floors.length) - 1] + 1e-6;
       const shown = answerable.map((answer) => {
-        const limit = Math.max(floor, best(answer) * 0.75);
+        // As recall/confidence.ts does it.
+        const limit = best(answer) < floor ? Infinity : Math.max(floor * 0.8, best(answer) * 0.65);
         return {
           ...answer,
           files: answer.order

@@ -13,7 +13,7 @@ export async function measureLocomo(world, file) {
       memories += items.length;
       const dir = writeStore(
         world.root,
-        items.map((item, i) => memoryOf(kind, items, i)),
+        items.map((_, i) => memoryOf(kind, items, i)),
       );
       const memdir = await openStore(world, dir);
       for (const { question, evidence } of conversation.questions) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Compiles src/meaning/*.as and writes src/meaning/kernel-bytes.ts. Run it after a change; a test compares the two.
+// Compiles the .as files and writes them as base64 beside them. Run it after a change; a test compares the two.
 import fs from "node:fs";
 import path from "node:path";
 import process from "node:process";
@@ -10,42 +10,51 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const COMPILER = "assemblyscript/asc";
 const OPTIONS = ["-O3", "--noAssert", "--runtime", "stub", "--enable", "simd", "--importMemory"];
 
+/** Each file of bytes, and the sources whose compiled form it holds. */
+const OUTPUTS = {
+  "src/meaning/kernel-bytes.ts": ["src/meaning/kernel.as", "src/meaning/vocabulary.as"],
+  "src/recall/scan-bytes.ts": ["src/recall/scan.as"],
+};
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  fs.writeFileSync(path.join(root, "src/meaning/kernel-bytes.ts"), await build());
+  for (const [file, text] of Object.entries(await build())) fs.writeFileSync(path.join(root, file), text);
 }
 
-/** The text of kernel-bytes.ts as it should be. @returns {Promise<string>} */
+/** The files of bytes as they should be. @returns {Promise<Record<string, string>>} */
 export async function build() {
-  const kernel = await compile("kernel");
-  const vocabulary = await compile("vocabulary");
-  return `/** The compiled kernel.as and vocabulary.as in base64; written by scripts/build-kernel.mjs. */
-
-export const KERNEL_BYTES =
-  "${kernel}";
-
-export const VOCABULARY_BYTES =
-  "${vocabulary}";
-`;
+  /** @type {Record<string, string>} */
+  const files = {};
+  for (const [file, sources] of Object.entries(OUTPUTS)) {
+    const names = sources.map((source) => path.basename(source)).join(" and ");
+    files[file] = `/** The compiled ${names} in base64; written by scripts/build-kernel.mjs. */\n`;
+    for (const source of sources) {
+      const name = path.basename(source, ".as").toUpperCase();
+      files[file] += `\nexport const ${name}_BYTES =\n  "${await compile(source)}";\n`;
+    }
+  }
+  return files;
 }
 
 /**
  * The compiler asks for `.ts`; ours are named `.as` because neither tsc nor the linter can read them.
- * @param {string} name @returns {Promise<string>}
+ * @param {string} source @returns {Promise<string>}
  */
-async function compile(name) {
+async function compile(source) {
+  const folder = path.join(root, path.dirname(source));
+  const name = path.basename(source, ".as");
   const { default: asc } = await import(COMPILER);
   /** @type {Uint8Array | undefined} */
   let output;
   const { error, stderr } = await asc.main([`${name}.ts`, "--outFile", "out.wasm", ...OPTIONS], {
     readFile: (file) => {
-      const source = path.join(root, "src/meaning", file.replace(/\.ts$/, ".as"));
-      return source.endsWith(".as") && fs.existsSync(source) ? fs.readFileSync(source, "utf8") : null;
+      const full = path.join(folder, file.replace(/\.ts$/, ".as"));
+      return full.endsWith(".as") && fs.existsSync(full) ? fs.readFileSync(full, "utf8") : null;
     },
     writeFile: (file, content) => {
       if (file === "out.wasm" && typeof content !== "string") output = content;
     },
     listFiles: () => [],
   });
-  if (error || !output) throw new Error(`${name}.as does not compile\n${stderr}`);
+  if (error || !output) throw new Error(`${source} does not compile\n${stderr}`);
   return Buffer.from(output).toString("base64");
 }

@@ -9,8 +9,17 @@ import path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
-const ENTRIES = { cli: "src/cli/main.ts", run: "src/cli/run.ts", index: "src/index.ts", compat: "src/compat.ts" };
-const EXTERNAL = ["fs-native-extensions"];
+const ENTRIES = {
+  cli: "src/cli/main.ts",
+  run: "src/cli/run.ts",
+  hook: "src/hooks/prompt.ts",
+  stale: "src/hooks/stale.ts",
+  index: "src/index.ts",
+  compat: "src/compat.ts",
+};
+/** Made once, by a script of their own, and kept with the sources. */
+const ASSETS = { "words.bin": "assets/words.bin" };
+const EXTERNAL = ["fs-native-extensions", "./hook-stale.cjs"];
 /** Large packages that few commands need: files of their own, loaded when they are asked for. */
 const VENDOR = {
   marked: "./vendor/marked.js",
@@ -60,7 +69,14 @@ function say(text) {
 /** Name, time and size of everything the output depends on; also sees files that are gone. */
 function fingerprint() {
   const hash = createHash("sha256");
-  const inputs = ["package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json", "scripts/build.mjs"];
+  const inputs = [
+    "package.json",
+    "package-lock.json",
+    "tsconfig.json",
+    "tsconfig.build.json",
+    "scripts/build.mjs",
+    ...Object.values(ASSETS),
+  ];
   for (const file of [...inputs, ...walk(path.join(root, "src")).map((name) => `src/${name}`)]) {
     const stat = fs.statSync(path.join(root, file), { throwIfNoEntry: false });
     hash.update(`${file} ${stat?.mtimeMs} ${stat?.size}\n`);
@@ -81,28 +97,30 @@ function isFresh(print) {
 /**
  * The command line is one file: Node takes about a millisecond for every further module. The library's two entries share
  * theirs, so that an error class is the same in both.
- * @returns {Promise<[string, string][]>}
+ * @returns {Promise<[string, string | Uint8Array][]>}
  */
 async function bundle() {
   const vendor = Object.entries(VENDOR).map(([name, file]) => [file.slice("./".length, -".js".length), name]);
   const results = await Promise.all([
     build({ cli: ENTRIES.cli }, { plugins: [apart({ "./run.ts": "./run.js" })] }),
     build({ run: ENTRIES.run }, { plugins: [apart(VENDOR)], minifyIdentifiers: true }),
+    build({ hook: ENTRIES.hook, "hook-stale": ENTRIES.stale }, { minifyIdentifiers: true, format: "cjs" }),
     build({ index: ENTRIES.index, compat: ENTRIES.compat }, { plugins: [apart(VENDOR)], splitting: true }),
     build(Object.fromEntries(vendor), { splitting: true }),
   ]);
-  /** @type {[string, string][]} */
+  /** @type {[string, string | Uint8Array][]} */
   const files = results.flatMap(({ outputFiles }) =>
-    outputFiles.map((file) => [path.relative(dist, file.path), file.text]),
+    outputFiles.map((file) => [path.relative(dist, file.path).replace(/^(hook.*)\.js$/, "$1.cjs"), file.text]),
   );
+  for (const [name, file] of Object.entries(ASSETS)) files.push([name, fs.readFileSync(path.join(root, file))]);
   const cli = files.find(([name]) => name === "cli.js");
-  if (cli && !cli[1].startsWith("#!")) cli[1] = `#!/usr/bin/env node\n${cli[1]}`;
+  if (cli && !String(cli[1]).startsWith("#!")) cli[1] = `#!/usr/bin/env node\n${cli[1]}`;
   files.push(["THIRD-PARTY.txt", thirdParty(results.flatMap(({ metafile }) => Object.keys(metafile.inputs)))]);
   return files;
 }
 
 /** Short names spare the command line milliseconds at every start; the library keeps its own for stack traces. */
-async function build(entryPoints, { plugins = [], splitting = false, minifyIdentifiers = false }) {
+async function build(entryPoints, { plugins = [], splitting = false, minifyIdentifiers = false, format = "esm" }) {
   const esbuild = await import("esbuild");
   const { version } = JSON.parse(fs.readFileSync(path.join(root, "package.json"), "utf8"));
   return esbuild
@@ -113,7 +131,7 @@ async function build(entryPoints, { plugins = [], splitting = false, minifyIdent
       chunkNames: "shared-[hash]",
       bundle: true,
       splitting,
-      format: "esm",
+      format,
       platform: "node",
       target: "node20",
       external: EXTERNAL,
@@ -201,7 +219,7 @@ function thirdParty(inputs) {
 /** Writes by rename, and only when the content differs. */
 function put(name, text) {
   const file = path.join(dist, name);
-  if (!fs.existsSync(file) || fs.readFileSync(file, "utf8") !== text) {
+  if (!fs.existsSync(file) || !fs.readFileSync(file).equals(Buffer.from(text))) {
     fs.mkdirSync(path.dirname(file), { recursive: true });
     const temporary = path.join(dist, `._${process.pid}.tmp`);
     fs.writeFileSync(temporary, text, { mode: name === "cli.js" ? 0o755 : 0o644 });

@@ -2,7 +2,8 @@
 
 import { mkdirSync } from "node:fs";
 import { dirname, isAbsolute, join, relative } from "node:path";
-import { type Env, processEnv, readConfig } from "./config.ts";
+import { type Options, openProject, placeOf } from "./compat-recall.ts";
+import { processEnv } from "./config.ts";
 import { LABELS } from "./instructions/file.ts";
 import { MAX_CHARACTERS } from "./instructions/health.ts";
 import { renderInstructions } from "./instructions/render.ts";
@@ -12,11 +13,35 @@ import { CLIENT_LIMITS } from "./memory/index-limits.ts";
 import type { Row } from "./memory/list.ts";
 import type { MemoryType as Type } from "./memory/type.ts";
 import { openMemdir } from "./open.ts";
-import { locate } from "./project/locate.ts";
-import { findProject } from "./project/root.ts";
 import { type FieldValue, parseDocument } from "./text/frontmatter.ts";
 import { formatDocument, type Metadata } from "./text/frontmatter-edit.ts";
 
+export {
+  buildMemoryPromptSection,
+  findRelevantMemories,
+  formatMemoriesForInjection,
+  formatMemoryManifest,
+  getFunctionResultClearingSection,
+  type KeywordMatch,
+  loadMemoryPrompt,
+  MAX_MEMORY_BYTES_PER_FILE,
+  MAX_SESSION_MEMORY_BYTES,
+  type MemoryPrefetch,
+  type Message,
+  type MessageBlock,
+  matchMemoriesByKeyword,
+  memoryFreshnessWarning,
+  type Options,
+  type PromptOptions,
+  type RelevantMemory,
+  type SideQueryFn,
+  SUMMARIZE_TOOL_RESULTS_SECTION,
+  scanForMemories,
+  selectRelevantMemories,
+  startMemoryPrefetch,
+  substituteMemory,
+  type ToolUseContext,
+} from "./compat-recall.ts";
 export { getTeamMemDir, getTeamMemPath } from "./project/scopes.ts";
 
 /** Values are their names in lower case, comparable to plain strings. */
@@ -32,21 +57,14 @@ export interface MemoryEntry {
   filePath: string;
 }
 
-export interface Options {
-  /** Default: the working directory of the process. */
-  cwd?: string;
-  env?: Env;
-  now?: () => Date;
-}
+/** An entry without its body. */
+export type MemoryHeader = Omit<MemoryEntry, "content"> & { mtimeMs: number };
 
 export const MAX_INDEX_LINES = CLIENT_LIMITS.maxLines;
 export const MAX_INDEX_BYTES = CLIENT_LIMITS.maxChars;
 
 export function getMemoryDir(projectRoot?: string, options: Options = {}): string {
-  const cwd = projectRoot ?? options.cwd ?? process.cwd();
-  const here = findProject(cwd);
-  const config = readConfig({ cwd, env: options.env ?? processEnv(), projectRoot: here.worktreeRoot ?? here.cwd });
-  return locate({ cwd, config }).dir;
+  return placeOf(projectRoot === undefined ? options : { ...options, cwd: projectRoot }).location.dir;
 }
 
 export function getIndexPath(projectRoot?: string, options: Options = {}): string {
@@ -66,11 +84,11 @@ export async function saveMemory(
   options: Options = {},
 ): Promise<string> {
   const { name, description, type, content } = entry;
-  return (await (await open(options)).save({ name, description, type, body: content })).file;
+  return (await (await openProject(options)).save({ name, description, type, body: content })).file;
 }
 
 export async function listMemories(options: Options = {}): Promise<MemoryEntry[]> {
-  const memdir = await open(options);
+  const memdir = await openProject(options);
   const rows = await memdir.list();
   return Promise.all(rows.map(async (row) => entryOf(row, row.unreadable ? "" : (await memdir.show(row.file)).body)));
 }
@@ -80,11 +98,12 @@ export function scanMemoryFiles(projectRoot: string, options: Options = {}): Pro
   return listMemories({ ...options, cwd: projectRoot });
 }
 
+/** Seed 000 writes it the way of its language. */
+export { scanMemoryFiles as scan_memory_files };
+
 /** Headers only: no body is read. */
-export async function scanMemoryHeaders(
-  options: Options = {},
-): Promise<(Omit<MemoryEntry, "content"> & { mtimeMs: number })[]> {
-  const rows = await (await open(options)).list();
+export async function scanMemoryHeaders(options: Options = {}): Promise<MemoryHeader[]> {
+  const rows = await (await openProject(options)).list();
   return rows.map((row) => {
     const { content: _, ...header } = entryOf(row, "");
     return { ...header, mtimeMs: Date.parse(row.modified) };
@@ -93,13 +112,13 @@ export async function scanMemoryHeaders(
 
 /** MEMORY.md as the model sees it, with the warning if it was cut; "" when there is none. */
 export async function loadMemoryIndex(options: Options = {}): Promise<string> {
-  const { index, warning } = await (await open(options)).index();
+  const { index, warning } = await (await openProject(options)).index();
   return warning ? `${index}\n\n> ${warning.message}` : index;
 }
 
 /** Gives every memory its line. */
 export async function updateMemoryIndex(options: Options = {}): Promise<void> {
-  await (await open(options)).rebuildIndex();
+  await (await openProject(options)).rebuildIndex();
 }
 
 /** Flat texts: a list is joined with commas, a map is left out. */
@@ -133,16 +152,6 @@ export function memoryAgeDays(mtimeMs: number, now: Date): number {
 function flatten(value: FieldValue): string | null {
   if (typeof value === "string") return value;
   return Array.isArray(value) ? value.filter((item) => typeof item === "string").join(", ") : null;
-}
-
-function open(options: Options) {
-  return openMemdir({
-    cwd: options.cwd ?? process.cwd(),
-    scope: "project",
-    by: "library",
-    ...(options.env ? { env: options.env } : {}),
-    ...(options.now ? { now: options.now } : {}),
-  });
 }
 
 function entryOf(row: Row, content: string): MemoryEntry {

@@ -2,7 +2,8 @@
 
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { type Config, type Env, processEnv, readConfig } from "./config.ts";
+import { processEnv } from "./config.ts";
+import { findDirectories, findPlace, type PlaceOptions } from "./directories.ts";
 import { MemdirError } from "./errors.ts";
 import type { InstructionOptions, Memdir } from "./memdir.ts";
 import type { Directory } from "./memory/directory.ts";
@@ -14,34 +15,18 @@ import { readBytes } from "./memory/read.ts";
 import { repairDirectory } from "./memory/repair.ts";
 import { isTakenOver } from "./memory/taken-over.ts";
 import { approveImports, claimDirectory, findOwnerWarning, settleOwner, trustDirectory } from "./project/claim.ts";
-import { type Location, locate } from "./project/locate.ts";
-import { findOlderDirectories } from "./project/older.ts";
+import type { Location } from "./project/locate.ts";
 import { findOrphans } from "./project/orphans.ts";
 import { identifyProject } from "./project/owner.ts";
-import { findProject } from "./project/root.ts";
-import { listScopes, type ScopeDirectory, scopeDirectory } from "./project/scopes.ts";
 import type { Embed } from "./recall/digest.ts";
 import type { Recaller } from "./recall/recaller.ts";
 import type { SideQuery } from "./recall/select.ts";
 
-export interface OpenOptions {
-  /** The working directory whose project is meant. */
-  cwd: string;
-  /** Instead of the directory that the environment, settings or project give. */
-  memoryDir?: string | undefined;
-  /** Restricts every verb to one scope: user, project, team, agent:NAME. */
-  scope?: string | undefined;
-  env?: Env;
-  now?: () => Date;
-  log?: (message: string) => void;
-  /** Who asks, for the journal. */
-  by?: string;
+export interface OpenOptions extends PlaceOptions {
   /** A model that chooses memories: system text and question in, answer out. Without it recall is offline. */
   ask?: SideQuery | null;
   /** Makes vectors of texts, or null for recall by words only. Default: MiniLM, if it is installed and not switched off. */
   embed?: Embed | null;
-  /** As Claude Code's --setting-sources. */
-  settingSources?: readonly ("user" | "project" | "local")[];
 }
 
 export async function openMemdir(options: OpenOptions): Promise<Memdir> {
@@ -209,43 +194,6 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     settle: (way) => settleOwner(way, location, config, env, main.now),
     trust: ({ revoke }) => trustDirectory(location, config, revoke),
   };
-}
-
-function findPlace(options: OpenOptions, env: Env): { config: Config; location: Location } {
-  const here = findProject(options.cwd);
-  const sources = options.settingSources ? { settingSources: options.settingSources } : {};
-  const config = readConfig({ cwd: options.cwd, env, projectRoot: here.worktreeRoot ?? here.cwd, ...sources });
-  return { config, location: locate({ cwd: options.cwd, config, memoryDir: options.memoryDir }) };
-}
-
-function findDirectories(options: OpenOptions, config: Config, location: Location) {
-  const context = { config, project: location.project, dir: location.dir };
-  const open = (scope: ScopeDirectory, readOnly = false, recursive = true): Directory => ({
-    path: scope.dir,
-    scope: scope.scope,
-    inRepository: scope.committable,
-    readOnly,
-    recursive,
-    limits: config.index,
-    ageDays: config.ageDays,
-    now: options.now ?? (() => new Date()),
-    by: options.by ?? "library",
-    log: options.log ?? (() => {}),
-  });
-  const main = open(scopeDirectory(options.scope ?? "project", context));
-  const others = options.scope ? [] : listScopes(context).map((scope) => open(scope));
-  // An explicit directory stands alone.
-  const older =
-    main.path === location.dir && location.source === "computed"
-      ? findOlderDirectories({ config, project: location.project, dir: location.dir })
-      : [];
-  const olderScope = { scope: "project", insideRepository: false, committable: false };
-  const directories = [
-    main,
-    ...others.filter((directory) => directory.path !== main.path),
-    ...older.map(({ dir, recursive }) => open({ ...olderScope, dir }, true, recursive)),
-  ];
-  return { main, directories, older };
 }
 
 /** MiniLM, loaded when meaning is first needed. */

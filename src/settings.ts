@@ -49,6 +49,7 @@ export function readClaudeSettings(places: Places, problems: string[]): Record<S
 /** Documented for administrators: later names win, hidden files are skipped. */
 function listDropIns(dir: string): string[] {
   try {
+    if (!fs.statSync(dir, { throwIfNoEntry: false })) return [];
     const names = fs.readdirSync(dir).filter((name) => name.endsWith(".json") && !name.startsWith("."));
     return names.sort().map((name) => path.join(dir, name));
   } catch {
@@ -57,6 +58,7 @@ function listDropIns(dir: string): string[] {
 }
 
 function pickSettings(file: JsonFile): ClaudeSettings {
+  if (Object.keys(file.values).length === 0) return { file: file.path };
   const permissions = take(file, "permissions", OBJECT) ?? {};
   const settings: ClaudeSettings = {
     file: file.path,
@@ -96,7 +98,9 @@ export function openJson(file: string, problems: string[]): JsonFile {
   const opened: JsonFile = { path: file, values: {}, problems };
   let text: string;
   try {
-    const stat = fs.statSync(file);
+    // Most of the files that are looked for are not there, and an error takes far longer to make than an answer.
+    const stat = fs.statSync(file, { throwIfNoEntry: false });
+    if (!stat) return opened;
     if (!stat.isFile() || stat.size > MAX_BYTES) {
       problems.push(`${file}: ${stat.isFile() ? "larger than 4 MB" : "not a file"}; it is ignored`);
       return opened;

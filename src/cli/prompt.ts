@@ -11,6 +11,7 @@ export const run: Run = async (call) => {
   }
   const memdir = await call.open();
   const text = await memdir.prompt({
+    makeDirectory: false,
     ...(section === undefined ? {} : { section: section as SectionName }),
     ...(call.flag("files") ? { files: true } : {}),
   });

@@ -1,15 +1,19 @@
 /** What a model is told about its memory: the section, the index, and on request the memories that the index names. */
 
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { ageInDays } from "../memory/age.ts";
 import type { Directory } from "../memory/directory.ts";
 import { loadIndex } from "../memory/index-load.ts";
 import { linkedFiles } from "../memory/index-text.ts";
 import { listMemories } from "../memory/list.ts";
+import { parseHeader } from "../memory/memory.ts";
 import { findBytes } from "../memory/read.ts";
 import { buildMemoryPart, buildMemorySection, type SectionName, type ToolNames } from "../prompts/memory-section.ts";
 import { fitMemories, MAX_SESSION_MEMORY_BYTES } from "../recall/budget.ts";
 import { formatHeader } from "../recall/injection.ts";
+import { neutraliseTags } from "../recall/neutral.ts";
+import { shownContent } from "../recall/shown.ts";
 
 export interface MemoryPromptOptions {
   /** Only this part. */
@@ -24,18 +28,21 @@ export interface MemoryPromptOptions {
   memories?: string;
   transcriptsDir?: string | null;
   teamDir?: string | null;
+  /** False only looks. By default the directory is made, since the model is told that it is there. */
+  makeDirectory?: boolean;
 }
 
 /** Equal files give equal bytes; ages are in it only together with the files themselves. */
 export async function buildMemoryPrompt(directory: Directory, options: MemoryPromptOptions = {}): Promise<string> {
-  const { section, files, memories, ...rest } = options;
+  const { section, files, memories, makeDirectory = true, ...rest } = options;
+  if (makeDirectory && !directory.readOnly) mkdirSync(directory.path, { recursive: true, mode: 0o700 });
   const view = loadIndex(directory, { generate: true });
   const referenced = files ? await loadReferenced(directory, view.index, files === true ? undefined : files) : "";
   const shown = [referenced, memories ?? ""].filter((text) => text !== "").join("\n\n");
   const parts = {
     ...rest,
     dir: directory.path,
-    index: view.index,
+    index: neutraliseTags(view.index).replaceAll(/<(?=\/?memory-index)/gi, "&lt;"),
     indexWarning: view.warning?.message ?? null,
     ...(shown === "" ? {} : { memories: shown }),
   };
@@ -59,8 +66,9 @@ async function loadReferenced(
     if (!row || !bytes) return [];
     const ageDays = ageInDays(Date.parse(row.modified), directory.now().getTime());
     const path = join(directory.path, file);
-    const header = formatHeader({ path, scope: row.scope, ageDays });
-    return [{ path, title: row.name, header, content: bytes.toString("utf8") }];
+    const { source } = parseHeader(file, bytes);
+    const header = formatHeader({ path, scope: row.scope, ageDays, source });
+    return [{ path, title: row.name, header, content: shownContent(bytes.toString("utf8")) }];
   });
   return fitMemories(candidates, { maxBytes, limit: candidates.length }).text;
 }

@@ -4,17 +4,13 @@
  * left aside and rewritten, and nobody waits for it.
  */
 
-import { closeSync, constants, existsSync, fstatSync, openSync, writeSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { writeCacheFile } from "../disk/atomic.ts";
 import { readRegular } from "../disk/regular.ts";
 import { type Directory, openPins, prepareDirectory, statePath } from "../memory/directory.ts";
+import { CACHE_FILE, CACHE_HEAD_BYTES, CACHE_MAGIC, CACHE_VERSION, isCache } from "./cache-file.ts";
 import { decodeEntry, type Entry, encodeEntry, entryBytes } from "./entry.ts";
 
-export const CACHE_FILE = "recall.bin";
-/** Raised whenever digests or entries change: an older file is then ignored. */
-export const CACHE_VERSION = 1;
-export const CACHE_HEAD_BYTES = 16;
-const CACHE_MAGIC = 0x4352444d;
 const ALIGNMENT = 16;
 
 export interface CacheRead {
@@ -22,18 +18,21 @@ export interface CacheRead {
   entries: Map<string, Entry>;
   /** Entries that no longer count, and bytes that are no entry. */
   wasteBytes: number;
+  /** False when something in it hides what is behind it: it has to be rewritten. */
+  isSound: boolean;
   bytes: number;
 }
 
 export function readCache(directory: Directory): CacheRead {
-  const read: CacheRead = { entries: new Map(), wasteBytes: 0, bytes: 0 };
+  const read: CacheRead = { entries: new Map(), wasteBytes: 0, isSound: true, bytes: 0 };
   let buffer: Buffer | null = null;
   try {
     buffer = readRegular(statePath(directory, CACHE_FILE));
   } catch (error) {
     directory.log(`the recall cache of ${directory.path} cannot be read: ${(error as Error).message}`);
   }
-  if (!buffer || !isCache(buffer)) return read;
+  if (!buffer) return read;
+  if (!isCache(buffer)) return { ...read, isSound: false };
   // A view of 32-bit numbers must begin at a multiple of four.
   if (buffer.byteOffset % 8 !== 0) buffer = Buffer.from(new Uint8Array(buffer).buffer);
   read.bytes = buffer.length;
@@ -42,6 +41,7 @@ export function readCache(directory: Directory): CacheRead {
     const bytes = entryBytes(buffer, at);
     if (bytes === 0) {
       read.wasteBytes += buffer.length - at;
+      read.isSound = false;
       break;
     }
     const entry = decodeEntry(buffer, at);
@@ -57,24 +57,17 @@ export function readCache(directory: Directory): CacheRead {
   return read;
 }
 
-/** Whether it begins as this version writes it. */
-export function isCache(buffer: Buffer): boolean {
-  return (
-    buffer.length >= CACHE_HEAD_BYTES &&
-    buffer.readUInt32LE(0) === CACHE_MAGIC &&
-    buffer.readUInt32LE(4) === CACHE_VERSION
-  );
-}
-
 /** In time that depends on these entries alone. False when it has to be rewritten, or cannot be written. */
 export function appendEntries(directory: Directory, entries: readonly Entry[]): boolean {
   return withState(directory, (pinned) => {
-    const flags = constants.O_WRONLY | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+    const flags = constants.O_RDWR | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
     const fd = openSync(statePath(pinned, CACHE_FILE), flags);
     try {
       const stat = fstatSync(fd);
       // Half an entry at the end, left by somebody who died: what came behind it would not be found.
-      if (!stat.isFile() || stat.size < CACHE_HEAD_BYTES || stat.size % ALIGNMENT !== 0) return false;
+      if (!stat.isFile() || stat.size % ALIGNMENT !== 0) return false;
+      const head = Buffer.alloc(CACHE_HEAD_BYTES);
+      if (readSync(fd, head, 0, head.length, 0) < head.length || !isCache(head)) return false;
       // One call, so that two processes do not mix their entries.
       const data = Buffer.concat(entries.map(encodeEntry));
       return writeSync(fd, data) === data.length;

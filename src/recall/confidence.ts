@@ -1,22 +1,26 @@
 /** When a memory is sure enough to be shown: most prompts need none, and noise on every turn is what people hate. */
 
-import type { Ranked } from "./rank.ts";
+/** Something that was ranked. */
+export interface Confident {
+  confidence: number;
+}
 
 export type Method = "lexical" | "hybrid" | "model";
 
-/** Chosen on the measured curve in docs/recall.md: below it a result is more often noise than help. */
-export const FLOORS = { hybrid: 0.8, lexical: 0.2 } as const;
+/** The best one must reach this. Chosen on the measured curve in docs/recall.md: six of ten prompts that need nothing get nothing. */
+export const FLOORS = { hybrid: 0.72, lexical: 0.22 } as const;
+/** What comes with it may be somewhat less sure, but not only be there because something has to be fifth. */
+const SHARE_OF_FLOOR = 0.8;
+const SHARE_OF_BEST = 0.65;
 /** Well above the floor: what is shown there was right more often than not. */
-export const SURE = { hybrid: 1.1, lexical: 0.5 } as const;
-/** What is much weaker than the best is there only because something has to be fifth. */
-const SHARE_OF_BEST = 0.75;
+const SURE = { hybrid: 0.95, lexical: 0.4 } as const;
 
 /** Those to show, in their order. */
-export function sureEnough<R extends Pick<Ranked, "confidence">>(ranked: readonly R[], method: Method): R[] {
-  const kind = method === "lexical" ? "lexical" : "hybrid";
+export function sureEnough<R extends Confident>(ranked: readonly R[], method: Method): R[] {
+  const floor = FLOORS[method === "lexical" ? "lexical" : "hybrid"];
   const best = Math.max(...ranked.map(({ confidence }) => confidence));
-  const floor = Math.max(FLOORS[kind], best * SHARE_OF_BEST);
-  return ranked.filter(({ confidence }) => confidence >= floor);
+  if (best < floor) return [];
+  return ranked.filter(({ confidence }) => confidence >= Math.max(floor * SHARE_OF_FLOOR, best * SHARE_OF_BEST));
 }
 
 export function isLow(confidence: number, method: Method): boolean {

@@ -17,9 +17,11 @@ export interface Corpus {
   links: Links | null;
 }
 
-/** Every vector of the corpus behind one another, with room to grow. */
-interface VectorRow {
+/** Every vector of the corpus, with room to grow. */
+export interface VectorRow {
   values: Int8Array;
+  /** Where in `values` each begins. */
+  starts: Int32Array;
   scales: Float32Array;
   owners: Int32Array;
   isCue: Uint8Array;
@@ -68,10 +70,11 @@ function addVectors(corpus: Corpus, at: number, entry: Entry): void {
   const row = corpus.vectors;
   const needed = row.count + entry.vectors.length;
   if (needed > row.owners.length) corpus.vectors = grow(row, Math.max(64, needed * 2));
-  const { values, scales, owners, isCue } = corpus.vectors;
+  const { values, starts, scales, owners, isCue } = corpus.vectors;
   for (const vector of entry.vectors) {
     const i = corpus.vectors.count++;
     values.set(vector.values, i * DIMENSIONS);
+    starts[i] = i * DIMENSIONS;
     scales[i] = vector.scale;
     owners[i] = at;
     isCue[i] = vector.isCue ? 1 : 0;
@@ -81,6 +84,7 @@ function addVectors(corpus: Corpus, at: number, entry: Entry): void {
 function makeRow(room: number): VectorRow {
   return {
     values: new Int8Array(room * DIMENSIONS),
+    starts: new Int32Array(room),
     scales: new Float32Array(room),
     owners: new Int32Array(room),
     isCue: new Uint8Array(room),
@@ -91,6 +95,7 @@ function makeRow(room: number): VectorRow {
 function grow(row: VectorRow, room: number): VectorRow {
   const larger = makeRow(room);
   larger.values.set(row.values);
+  larger.starts.set(row.starts);
   larger.scales.set(row.scales);
   larger.owners.set(row.owners);
   larger.isCue.set(row.isCue);

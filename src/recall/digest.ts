@@ -2,12 +2,14 @@
 
 import type { Memory } from "../memory/memory.ts";
 import { parseMemory } from "../memory/memory.ts";
+import { hashOf } from "../text/fnv.ts";
 import { DIMENSIONS, type Entry, quantise, type Stamp, type Vector, WEIGHT_UNIT } from "./entry.ts";
-import { hashOf } from "./query.ts";
 import { termsOf } from "./terms.ts";
 
 /** A word in the name tells more than one somewhere in the body, and a cue was written for just this. */
 const WEIGHTS = { name: 3, description: 2, when: 2, file: 1, body: 1 };
+
+const INFERRED_BY = "inferred";
 
 /** About as much as the model reads at once (256 tokens). */
 const PART_CHARACTERS = 1000;
@@ -47,6 +49,7 @@ export function digestMemory(file: string, bytes: Buffer, stamp: Stamp, commitMs
     saidMs: Math.max(timeOf(memory.modified), timeOf(memory.verified)) || commitMs,
     links: linksOf(memory),
     name: memory.name,
+    isInferred: memory.source?.by === INFERRED_BY,
     terms,
     weights: Uint16Array.from(terms, (term) => Math.min(65_535, (weights.get(term) ?? 0) * WEIGHT_UNIT)),
     length: [...weights.values()].reduce((sum, weight) => sum + weight, 0),
@@ -88,7 +91,7 @@ function partsOf(text: string): string[] {
         rest = rest.slice(PART_CHARACTERS);
       }
       if (rest !== "" || part.length >= PART_CHARACTERS) {
-        parts.push(part.trim());
+        if (part.trim() !== "") parts.push(part.trim());
         part = "";
         if (parts.length === MAX_PARTS) return parts;
       }

@@ -23,12 +23,16 @@ export interface Entry extends Stamp {
   /** Names or files that it belongs with, and, marked with a leading `>`, those that it supersedes. */
   links: string[];
   name: string;
+  /** Nobody said it: it was concluded. */
+  isInferred: boolean;
   /** Hashes of its terms, ascending, and how much each weighs. */
   terms: Uint32Array;
   weights: Uint16Array;
   /** Sum of the weights. */
   length: number;
   vectors: Vector[];
+  /** Of the file before it changed, for texts that are still the same; not on disk. */
+  formerVectors?: Vector[];
 }
 
 /** The meaning of one text of a memory: a part of its whole text, or a cue. */
@@ -50,8 +54,10 @@ export const HEAD_BYTES = 96;
 /** Weights are kept in quarters. */
 export const WEIGHT_UNIT = 4;
 
-const TYPES: readonly MemoryType[] = ["user", "feedback", "project", "reference"];
+export const TYPES: readonly MemoryType[] = ["user", "feedback", "project", "reference"];
 const ENTRY_ALIGNMENT = 16;
+/** In `flags`. */
+export const INFERRED = 1;
 
 /** Offsets in the head, in bytes; the hot path reads some of them itself. */
 export const AT = {
@@ -73,6 +79,9 @@ export const AT = {
   length: 80,
   termsAt: 84,
   vectorsAt: 88,
+  flags: 92,
+  /** File, links and name. */
+  strings: HEAD_BYTES,
 } as const;
 
 export function encodeEntry(entry: Entry): Buffer {
@@ -100,6 +109,7 @@ export function encodeEntry(entry: Entry): Buffer {
   out.writeFloatLE(entry.length, AT.length);
   out.writeUInt32LE(termsAt, AT.termsAt);
   out.writeUInt32LE(vectorsAt, AT.vectorsAt);
+  out.writeUInt32LE(entry.isInferred ? INFERRED : 0, AT.flags);
   file.copy(out, HEAD_BYTES);
   links.copy(out, HEAD_BYTES + file.length);
   name.copy(out, HEAD_BYTES + file.length + links.length);
@@ -118,19 +128,17 @@ export function encodeEntry(entry: Entry): Buffer {
   return out;
 }
 
-/** Null when the bytes at this place are no whole, sound entry. */
-export function decodeEntry(buffer: Buffer, at: number): Entry | null {
-  const bytes = entryBytes(buffer, at);
-  if (bytes === 0 || buffer.readUInt32LE(at + AT.check) !== checkOf(buffer, at, bytes)) return null;
+/** As it lies in the buffer, without its vectors: for a process that looks once and ends. */
+export function viewEntry(buffer: Buffer, at: number): Entry {
   const u32 = (offset: number) => buffer.readUInt32LE(at + offset);
   const f64 = (offset: number) => buffer.readDoubleLE(at + offset);
-  const linksAt = HEAD_BYTES + u32(AT.fileBytes);
-  const nameAt = linksAt + u32(AT.linkBytes);
-  const termsAt = at + u32(AT.termsAt);
   const count = u32(AT.termCount);
-  const links = buffer.toString("utf8", at + linksAt, at + nameAt);
+  const linksAt = at + AT.strings + u32(AT.fileBytes);
+  const nameAt = linksAt + u32(AT.linkBytes);
+  const termsAt = buffer.byteOffset + at + u32(AT.termsAt);
+  const links = buffer.toString("utf8", linksAt, nameAt);
   return {
-    file: buffer.toString("utf8", at + HEAD_BYTES, at + linksAt),
+    file: buffer.toString("utf8", at + AT.strings, linksAt),
     hash: u32(AT.hash),
     mtimeMs: f64(AT.mtimeMs),
     ctimeMs: f64(AT.ctimeMs),
@@ -139,17 +147,33 @@ export function decodeEntry(buffer: Buffer, at: number): Entry | null {
     size: f64(AT.size),
     type: TYPES[u32(AT.type)] ?? "user",
     links: links === "" ? [] : links.split("\n"),
-    name: buffer.toString("utf8", at + nameAt, at + nameAt + u32(AT.nameBytes)),
-    terms: copyOf(buffer, termsAt, Uint32Array, count),
-    weights: copyOf(buffer, termsAt + count * 4, Uint16Array, count),
+    name: buffer.toString("utf8", nameAt, nameAt + u32(AT.nameBytes)),
+    isInferred: (u32(AT.flags) & INFERRED) !== 0,
+    terms: new Uint32Array(buffer.buffer, termsAt, count),
+    weights: new Uint16Array(buffer.buffer, termsAt + count * 4, count),
     length: buffer.readFloatLE(at + AT.length),
-    vectors: Array.from({ length: u32(AT.vectorCount) }, (_, i) => {
-      const from = at + u32(AT.vectorsAt) + i * VECTOR_BYTES;
+    vectors: [],
+  };
+}
+
+/** Null when the bytes at this place are no whole, sound entry. */
+export function decodeEntry(buffer: Buffer, at: number): Entry | null {
+  const bytes = entryBytes(buffer, at);
+  if (bytes === 0 || buffer.readUInt32LE(at + AT.check) !== checkOf(buffer, at, bytes)) return null;
+  const view = viewEntry(buffer, at);
+  const vectorsAt = at + buffer.readUInt32LE(at + AT.vectorsAt);
+  return {
+    ...view,
+    // Copies, so that nothing keeps the whole file in memory.
+    terms: view.terms.slice(),
+    weights: view.weights.slice(),
+    vectors: Array.from({ length: buffer.readUInt32LE(at + AT.vectorCount) }, (_, i) => {
+      const from = vectorsAt + i * VECTOR_BYTES;
       return {
         hash: buffer.readUInt32LE(from),
         isCue: buffer.readUInt32LE(from + 4) === 1,
         scale: buffer.readFloatLE(from + 8),
-        values: copyOf(buffer, from + 16, Int8Array, DIMENSIONS),
+        values: new Int8Array(buffer.buffer, buffer.byteOffset + from + 16, DIMENSIONS).slice(),
       };
     }),
   };
@@ -166,6 +190,7 @@ export function entryBytes(buffer: Buffer, at: number): number {
     bytes % ENTRY_ALIGNMENT === 0 &&
     at + bytes <= buffer.length &&
     strings <= u32(AT.termsAt) &&
+    u32(AT.termsAt) % 4 === 0 &&
     u32(AT.termsAt) + u32(AT.termCount) * 6 <= u32(AT.vectorsAt) &&
     u32(AT.vectorsAt) + u32(AT.vectorCount) * VECTOR_BYTES === bytes;
   return fits ? bytes : 0;
@@ -175,7 +200,8 @@ export function entryBytes(buffer: Buffer, at: number): number {
 export function quantise(vector: Float32Array): { scale: number; values: Int8Array } {
   let most = 0;
   for (const value of vector) most = Math.max(most, Math.abs(value));
-  const scale = most / 127 || 1;
+  // As it will be on disk, so that a vector is the same before and after.
+  const scale = Math.fround(most / 127) || 1;
   return { scale, values: Int8Array.from(vector, (value) => Math.round(value / scale)) };
 }
 
@@ -187,17 +213,6 @@ function checkOf(buffer: Buffer, at: number, bytes: number): number {
     if (i !== AT.check >> 2) check = Math.imul(check ^ (words[i] as number), 0x01000193);
   }
   return check >>> 0;
-}
-
-interface View<T> {
-  new (buffer: ArrayBuffer): T;
-  BYTES_PER_ELEMENT: number;
-}
-
-/** A copy, so that nothing keeps the whole file in memory. */
-function copyOf<T>(buffer: Buffer, at: number, Kind: View<T>, count: number): T {
-  const from = buffer.byteOffset + at;
-  return new Kind(buffer.buffer.slice(from, from + count * Kind.BYTES_PER_ELEMENT) as ArrayBuffer);
 }
 
 function align(offset: number, to: number): number {

@@ -57,7 +57,9 @@ function withSecondHop(near: ReadonlyMap<number, ReadonlySet<number>>): Map<numb
     if (direct.size > MAX_NEIGHBOURS) continue;
     const found = new Map<number, number>();
     // Two neighbours are the ordinary case; of many, each counts for less.
-    for (const to of direct) found.set(to, Math.min(NEAR, 1 / direct.size));
+    for (const to of direct) {
+      if ((near.get(to) as ReadonlySet<number>).size <= MAX_NEIGHBOURS) found.set(to, Math.min(NEAR, 1 / direct.size));
+    }
     for (const to of direct) {
       const further = near.get(to) as ReadonlySet<number>;
       if (further.size > MAX_NEIGHBOURS) continue;

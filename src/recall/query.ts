@@ -1,5 +1,6 @@
 /** A prompt as the ranker takes it: its terms with their weights, and its vector. */
 
+import { hashOf } from "../text/fnv.ts";
 import { termsOf } from "./terms.ts";
 
 export interface Term {
@@ -36,7 +37,6 @@ const MAX_MESSAGE_CHARACTERS = 600;
 /** A pasted log has thousands of terms; the first ones say what it is about. */
 const MAX_TERMS = 256;
 const MAX_CHARACTERS = 20_000;
-const MAX_WORD_CHARACTERS = 40;
 
 export function queryTerms(prompt: string, signals: Signals = {}): Term[] {
   const terms = new Map<string, Term>();
@@ -45,7 +45,7 @@ export function queryTerms(prompt: string, signals: Signals = {}): Term[] {
     for (const word of text.slice(0, MAX_CHARACTERS).split(/\s+/)) {
       for (const term of termsOf(word)) {
         if (terms.size >= MAX_TERMS) return;
-        if (!terms.has(term)) terms.set(term, { term, word: trimmed(word), hash: hashOf(term), weight });
+        if (!terms.has(term)) terms.set(term, { term, word, hash: hashOf(term), weight });
       }
     }
   };
@@ -56,19 +56,4 @@ export function queryTerms(prompt: string, signals: Signals = {}): Term[] {
     add(message.slice(0, MAX_MESSAGE_CHARACTERS), MESSAGE_WEIGHT);
   }
   return [...terms.values()];
-}
-
-function trimmed(word: string): string {
-  return word.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "").slice(0, MAX_WORD_CHARACTERS);
-}
-
-/** FNV-1a over UTF-16 units: short, quick, the same on every machine. */
-export function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
-    hash = Math.imul(hash ^ (unit & 0xff), 0x01000193);
-    hash = Math.imul(hash ^ (unit >> 8), 0x01000193);
-  }
-  return hash >>> 0;
 }

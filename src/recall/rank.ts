@@ -4,8 +4,20 @@ import type { Corpus } from "./corpus.ts";
 import { decayOf } from "./decay.ts";
 import { DIMENSIONS, type Entry } from "./entry.ts";
 import { type Links, resolveLinks } from "./links.ts";
-import type { Query } from "./query.ts";
-import { certainty, confidenceOf, rarityOf, saturate, scoreOf } from "./score.ts";
+import type { Query, Term } from "./query.ts";
+import {
+  certainty,
+  confidenceInWords,
+  confidenceOf,
+  meaningOf,
+  rarityOf,
+  saturate,
+  scoreOf,
+  UNKNOWN,
+} from "./score.ts";
+import { hasCjk } from "./terms.ts";
+
+const MAX_WORD_CHARACTERS = 40;
 
 export interface Ranked {
   entry: Entry;
@@ -27,8 +39,9 @@ export function rank(corpus: Corpus, query: Query, options: { nowMs: number; lim
   if (corpus.count === 0) return [];
   corpus.links ??= resolveLinks(corpus.entries);
   const found = findWords(corpus, query, corpus.links);
-  const meaning = query.vector ? findMeaning(corpus, query.vector) : null;
-  const scores = new Float64Array(corpus.entries.length).fill(-1);
+  // Without a single vector it is as if there were no meaning: confidence is then on the scale of words.
+  const meaning = query.vector && corpus.vectors.count > 0 ? findMeaning(corpus, query.vector) : null;
+  const scores = new Float64Array(corpus.entries.length).fill(ABSENT);
   const candidates: number[] = [];
   const weigh = (at: number) => {
     const entry = corpus.entries[at];
@@ -36,29 +49,39 @@ export function rank(corpus: Corpus, query: Query, options: { nowMs: number; lim
     const parts = partsAt(at, found, meaning);
     if (parts.meaning <= 0 && parts.words <= 0) return;
     const thenMs = entry.saidMs || entry.mtimeMs;
-    scores[at] = scoreOf(parts) * decayOf(entry.type, thenMs, options.nowMs);
+    scores[at] = scoreOf(parts.meaning, parts.words, found.total) * decayOf(entry.type, thenMs, options.nowMs);
     candidates.push(at);
   };
   // Without vectors only memories that share a word can have a score.
   if (meaning) for (let at = 0; at < corpus.entries.length; at++) weigh(at);
   else for (const at of found.touched) weigh(at);
-  const superseded = placeSuccessors(corpus, corpus.links, scores, candidates);
+  const { superseded, heirs } = placeSuccessors(corpus, corpus.links, scores, candidates);
+  const sureness = (at: number): number => {
+    const { meaning: near, words, rare } = partsAt(at, found, meaning);
+    return meaning ? confidenceOf(near, rare) : confidenceInWords(words, rare, found.total);
+  };
   return best(candidates, scores, options.limit).map((at) => {
     const entry = corpus.entries[at] as Entry;
     const parts = partsAt(at, found, meaning);
-    const words = query.terms.filter(({ hash }) => hasTerm(entry, hash)).map(({ word }) => word);
+    const words = query.terms.filter(({ hash }) => hasTerm(entry, hash)).map(nameOf);
     const successor = superseded.get(at);
     return {
       entry,
       owner: corpus.owners[at] as number,
       score: scores[at] as number,
-      confidence: confidenceOf(parts),
+      // Whoever is shown what was replaced is shown what replaced it.
+      confidence: Math.max(sureness(at), ...(heirs.get(at) ?? []).map(sureness)),
       words: [...new Set(words)],
       nearest: meaning && nearestOf(corpus, meaning, at),
       isLinked: words.length === 0 && parts.words > 0,
       supersededBy: successor === undefined ? null : (corpus.entries[successor] as Entry).file,
     };
   });
+}
+
+/** As it stood in the prompt; of text without spaces only the part that was found. */
+function nameOf({ term, word }: Term): string {
+  return hasCjk(term) ? term : word.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "").slice(0, MAX_WORD_CHARACTERS);
 }
 
 interface Words {
@@ -81,7 +104,7 @@ function findWords(corpus: Corpus, query: Query, links: Links): Words {
     const rarity = rarityOf(having, corpus.count) * weight;
     total += rarity;
     if (having === 0) continue;
-    const certain = certainty(rarity);
+    const certain = certainty(rarity / weight) * weight;
     const add = (at: number, count: number) => {
       const entry = corpus.entries[at];
       if (!entry) return;
@@ -129,18 +152,16 @@ interface Meaning {
   middle: number;
 }
 
-const UNKNOWN = -2;
-
 function findMeaning(corpus: Corpus, vector: Float32Array): Meaning {
   const size = corpus.entries.length;
   const text = new Float32Array(size).fill(UNKNOWN);
   const cue = new Float32Array(size).fill(UNKNOWN);
   const bestText = new Int32Array(size).fill(-1);
   const bestCue = new Int32Array(size).fill(-1);
-  const { values, scales, owners, isCue, count } = corpus.vectors;
+  const { values, starts, scales, owners, isCue, count } = corpus.vectors;
   for (let i = 0; i < count; i++) {
     const at = owners[i] as number;
-    const similarity = dot(vector, values, i * DIMENSIONS) * (scales[i] as number);
+    const similarity = dot(vector, values, starts[i] as number) * (scales[i] as number);
     const best = isCue[i] ? cue : text;
     if (similarity > (best[at] as number)) {
       best[at] = similarity;
@@ -151,25 +172,19 @@ function findMeaning(corpus: Corpus, vector: Float32Array): Meaning {
   let known = 0;
   for (let at = 0; at < size; at++) {
     if (text[at] === UNKNOWN || !corpus.entries[at]) continue;
-    sum += meaningAt(text[at] as number, cue[at] as number);
+    sum += meaningOf(text[at] as number, cue[at] as number);
     known++;
   }
   return { text, cue, bestText, bestCue, middle: known === 0 ? 0 : sum / known };
 }
 
-/** A memory without cues is judged by its text alone, on the same scale. */
-function meaningAt(text: number, cue: number): number {
-  return text + (cue === UNKNOWN ? text : cue);
-}
-
 function partsAt(at: number, found: Words, meaning: Meaning | null) {
   const text = meaning ? (meaning.text[at] as number) : UNKNOWN;
-  const known = meaning && text !== UNKNOWN ? meaningAt(text, meaning.cue[at] as number) : (meaning?.middle ?? 0);
+  const known = meaning && text !== UNKNOWN ? meaningOf(text, meaning.cue[at] as number) : (meaning?.middle ?? 0);
   return {
     meaning: known,
     words: found.words[at] as number,
     rare: found.rare[at] as number,
-    total: found.total,
   };
 }
 
@@ -188,24 +203,35 @@ function dot(query: Float32Array, values: Int8Array, at: number): number {
   return a + b + c + d;
 }
 
+const ABSENT = -Infinity;
+/** Longer chains, and circles, are left as they are then. */
+const MAX_GENERATIONS = 8;
+
 /** What a memory replaces stands under it, and it stands at least as high as what it replaces. */
-function placeSuccessors(
-  corpus: Corpus,
-  { successors }: Links,
-  scores: Float64Array,
-  candidates: number[],
-): Map<number, number> {
-  const superseded = new Map<number, number>();
-  for (const [old, successor] of successors) {
-    if (!corpus.entries[old] || !corpus.entries[successor]) continue;
-    superseded.set(old, successor);
-    const [before, after] = [scores[old] as number, scores[successor] as number];
-    if (before < 0) continue;
-    if (after < 0) candidates.push(successor);
-    scores[successor] = Math.max(after, before);
-    scores[old] = Math.min(before, (scores[successor] as number) * 0.999 - 1e-6);
+function placeSuccessors(corpus: Corpus, links: Links, scores: Float64Array, candidates: number[]) {
+  const pairs = links.successors.filter(([old, heir]) => corpus.entries[old] && corpus.entries[heir]);
+  const heirs = new Map<number, Set<number>>();
+  // A pair may come before the one that lifts its old memory: as many rounds as generations.
+  for (let round = 0, moved = true; moved && round < MAX_GENERATIONS; round++) {
+    moved = false;
+    for (const [old, heir] of pairs) {
+      if (scores[old] === ABSENT) continue;
+      const from = heirs.get(heir) ?? new Set();
+      for (const each of [old, ...(heirs.get(old) ?? [])]) if (each !== heir) from.add(each);
+      heirs.set(heir, from);
+      if ((scores[heir] as number) >= (scores[old] as number)) continue;
+      if (scores[heir] === ABSENT) candidates.push(heir);
+      scores[heir] = scores[old] as number;
+      moved = true;
+    }
   }
-  return superseded;
+  for (let round = 0; round < MAX_GENERATIONS; round++) {
+    for (const [old, heir] of pairs) {
+      const under = (scores[heir] as number) - Math.abs(scores[heir] as number) * 0.001 - 1e-6;
+      if (scores[old] !== ABSENT && (scores[old] as number) > under) scores[old] = under;
+    }
+  }
+  return { superseded: new Map(pairs), heirs: new Map([...heirs].map(([at, from]) => [at, [...from]])) };
 }
 
 /** The `limit` best, in order; equal ones in the order in which they were added. */

@@ -9,7 +9,6 @@ import type { Directory } from "../memory/directory.ts";
 import { listMemories, type Row, rowOf } from "../memory/list.ts";
 import { parseMemory } from "../memory/memory.ts";
 import { readBytes } from "../memory/read.ts";
-import { editFields } from "../text/frontmatter-edit.ts";
 import { fitMemories, MAX_MEMORIES, type RecallSession } from "./budget.ts";
 import { type Method, sureEnough } from "./confidence.ts";
 import type { Embed } from "./digest.ts";
@@ -19,6 +18,7 @@ import { type Query, queryTerms, type Signals } from "./query.ts";
 import { type Ranked, rank } from "./rank.ts";
 import { type SideQuery, selectWithModel } from "./select.ts";
 import { freshenFile, freshenShelf, type Shelf } from "./shelf.ts";
+import { shownContent } from "./shown.ts";
 import { isMostlyLatin } from "./terms.ts";
 
 /** Everything that recall may touch outside its arguments. */
@@ -95,6 +95,7 @@ export async function recall(world: RecallWorld, prompt: string, options: Recall
     const offline = await recallOffline(world, prompt, options);
     if (!offline) return result({});
     const chosen = (await chooseWithModel(world, prompt, options, offline)) ?? offline;
+    if (options.signal?.aborted) return result({});
     return result(deliver(world, chosen, options));
   } catch (error) {
     world.log(`recall failed: ${(error as Error).message}`);
@@ -116,9 +117,13 @@ async function recallOffline(world: RecallWorld, prompt: string, options: Recall
   await freshenShelf(world.shelf, world.ticks());
   if (world.shelf.corpus.count === 0) return null;
   const query: Query = { terms: queryTerms(asked, options), vector: await vectorOf(world, asked) };
+  // Nothing but marks and stop words: nobody is asked about that.
+  if (query.terms.length === 0 && !query.vector) return null;
   const wanted = options.limit ?? MAX_MEMORIES;
   const limit =
-    world.ask && options.model !== false ? MAX_IN_MANIFEST : wanted + SPARE + (options.exclude?.length ?? 0);
+    world.ask && options.model !== false
+      ? MAX_IN_MANIFEST
+      : wanted + SPARE + (options.exclude?.length ?? 0) + (options.session?.surfaced.size ?? 0);
   const order = rank(world.shelf.corpus, query, { nowMs: world.now().getTime(), limit });
   const all = order.filter((ranked) => !isExcluded(world, ranked, options));
   const method: Method = query.vector && all.some(({ nearest }) => nearest) ? "hybrid" : "lexical";
@@ -144,7 +149,7 @@ async function chooseWithModel(
   options: RecallOptions,
   offline: Choice,
 ): Promise<Choice | null> {
-  if (!world.ask || options.model === false || offline.all.length === 0) return null;
+  if (!world.ask || options.model === false) return null;
   const rows = await rowsInOrder(world, offline.all, options);
   const answer = await selectWithModel({
     ask: world.ask,
@@ -190,7 +195,6 @@ function deliver(world: RecallWorld, { ranked, method }: Choice, options: Recall
   for (const candidate of ranked) {
     const memory = readRanked(world, candidate, method);
     if (memory) read.push({ ...memory, title: memory.name });
-    // One more than are shown, so that something can be named as left out.
     if (read.length >= limit) break;
   }
   const fitted = fitMemories(read, {
@@ -223,11 +227,7 @@ function readRanked(world: RecallWorld, ranked: Ranked, method: Method): Recalle
       confidence: ranked.confidence,
       why: explain(ranked, memory, ageDays, method),
       header: formatHeader({ path, scope, ageDays, source: memory.source }),
-      // Cues are for finding, not for reading.
-      content:
-        memory.when.length > 0 && !memory.broken
-          ? editFields(bytes.toString("utf8"), { when: null })
-          : bytes.toString("utf8"),
+      content: shownContent(bytes.toString("utf8")),
     };
   } catch (error) {
     world.log(`${file} was found and could not be read: ${(error as Error).message}`);

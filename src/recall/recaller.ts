@@ -5,11 +5,12 @@ import type { Directory } from "../memory/directory.ts";
 import { statePath } from "../memory/directory.ts";
 import { walk } from "../memory/walk.ts";
 import { openRecallSession } from "./budget.ts";
-import { appendEntries, CACHE_FILE, writeEntries } from "./cache.ts";
+import { appendEntries, writeEntries } from "./cache.ts";
+import { CACHE_FILE } from "./cache-file.ts";
 import type { Embed } from "./digest.ts";
 import { type Prefetch, startPrefetch } from "./prefetch.ts";
 import { type Recalled, type RecallOptions, type RecallResult, type RecallWorld, recall } from "./recall.ts";
-import { digestFile, freshenFile, freshenShelf, missingVectors, openShelf } from "./shelf.ts";
+import { compactShelf, digestFile, freshenFile, freshenShelf, missingVectors, openShelf } from "./shelf.ts";
 
 export interface Recaller {
   /** Never throws. */
@@ -47,7 +48,8 @@ export function openRecaller(directories: readonly Directory[], given: Omit<Reca
     for (const { owner, file } of missing) {
       if (signal?.aborted || world.ticks() >= until) break;
       freshenFile(world.shelf, owner, file, embed);
-      onProgress?.(++embedded, missing.length);
+      embedded++;
+      onProgress?.(embedded, missing.length);
       // So that the host's other work, and Ctrl-C, are not held up.
       await new Promise((done) => setImmediate(done));
     }
@@ -81,11 +83,19 @@ export function openRecaller(directories: readonly Directory[], given: Omit<Reca
     async warm(options = {}) {
       await freshenShelf(world.shelf, world.ticks());
       const { embedded, left } = await embedMissing(options);
+      // Every embedded memory left its entry without vectors behind.
+      if (embedded > 0) compactShelf(world.shelf);
       return { memories: world.shelf.corpus.count, embedded, left };
     },
     async note(directory, file) {
       try {
-        const entry = digestFile(directory, file, null, 0, await findEmbed(world));
+        const embed = await findEmbed(world);
+        const owner = directories.indexOf(directory);
+        if (owner >= 0 && world.shelf.checkedMs !== -Infinity) {
+          freshenFile(world.shelf, owner, file, embed);
+          return;
+        }
+        const entry = digestFile(directory, file, null, 0, embed);
         if (entry === null || entry === "same" || appendEntries(directory, [entry])) return;
         // There is none yet. One that cannot be appended to is made anew by the next recall, which reads all files anyway.
         if (!lstatSync(statePath(directory, CACHE_FILE), { throwIfNoEntry: false })) writeEntries(directory, [entry]);

@@ -4,8 +4,8 @@
  */
 
 /** Term frequency saturates early, and length matters little: memories are short. */
-const K1 = 0.9;
-const B = 0.4;
+export const K1 = 0.9;
+export const B = 0.4;
 /** In a handful of memories every word is in few of them: rarity is counted as if there were this many. */
 const MIN_COUNT = 30;
 /** Beyond this, rarer is not more telling: a typing error is the rarest of all. */
@@ -13,10 +13,10 @@ const MAX_RARITY = 5.5;
 /** A word this common says nothing certain about any one memory. */
 const CERTAIN_RARITY = 2;
 
-const WORDS = 0.03;
+export const WORDS = 0.03;
 /** Ordinary words give every memory some score; only what covers this much of the prompt's weight is evidence. */
-const COVERAGE_FLOOR = 0.12;
-const COVERAGE = 6;
+export const COVERAGE_FLOOR = 0.12;
+export const COVERAGE = 6;
 const RARE_WORDS = 0.06;
 
 /** How telling a term is, by the number of memories that have it. */
@@ -35,24 +35,30 @@ export function certainty(rarity: number): number {
   return Math.max(0, rarity - CERTAIN_RARITY);
 }
 
-export interface Parts {
-  /** Similarity of the whole text and of the best cue, together from -2 to 2; 0 when meaning is not known. */
-  meaning: number;
-  /** Σ rarity · saturated frequency over the prompt's terms. */
-  words: number;
-  /** The same with only what is certain. */
-  rare: number;
-  /** Σ rarity over all terms of the prompt. */
-  total: number;
+/** What stands for a similarity that is not known; a real one is between -1 and 1. */
+export const UNKNOWN = -2;
+
+/** Text and best cue together. A memory without cues is judged by its text alone, on the same scale. */
+export function meaningOf(text: number, cue: number): number {
+  return text + (cue === UNKNOWN ? text : cue);
 }
 
-/** For the order of memories. */
-export function scoreOf({ meaning, words, total }: Parts): number {
-  const coverage = total === 0 ? 0 : words / (total * (K1 + 1));
-  return meaning + WORDS * words + COVERAGE * Math.max(0, coverage - COVERAGE_FLOOR);
+/** How much of the prompt's weight the words cover: 0 to 1. `total` is Σ rarity over all terms of the prompt. */
+export function coverageOf(words: number, total: number): number {
+  return total === 0 ? 0 : words / (total * (K1 + 1));
 }
 
-/** For the question whether a memory is to be shown at all; comparable between prompts. */
-export function confidenceOf({ meaning, rare }: Parts): number {
+/** For the order of memories. `meaning` is 0 when nothing is known of it; `words` is Σ rarity · saturated frequency over the prompt's terms. */
+export function scoreOf(meaning: number, words: number, total: number): number {
+  return meaning + WORDS * words + COVERAGE * Math.max(0, coverageOf(words, total) - COVERAGE_FLOOR);
+}
+
+/** For the question whether a memory is to be shown at all; comparable between prompts. `rare` is as `words`, of what is certain. */
+export function confidenceOf(meaning: number, rare: number): number {
   return meaning + RARE_WORDS * rare;
+}
+
+/** The same when nothing but words is known: then it also counts how much of the prompt they cover. */
+export function confidenceInWords(words: number, rare: number, total: number): number {
+  return RARE_WORDS * rare + Math.max(0, coverageOf(words, total) - COVERAGE_FLOOR);
 }

@@ -3,8 +3,8 @@
 import { MemdirError } from "../errors.ts";
 import type { Directory } from "../memory/directory.ts";
 import { listMemories, type Row } from "../memory/list.ts";
-import type { Header, Memory } from "../memory/memory.ts";
-import { readMemory } from "../memory/read.ts";
+import { type Header, type Memory, parseMemory } from "../memory/memory.ts";
+import { findBytes } from "../memory/read.ts";
 import { termsOf } from "./terms.ts";
 
 export type SearchHit = Row & Hit;
@@ -16,7 +16,8 @@ export async function searchMemories(directories: readonly Directory[], query: s
     directories.map(async (directory) => {
       const { rows } = await listMemories(directory);
       return rows.flatMap((row) => {
-        const hit = row.unreadable ? null : matchMemory(readMemory(directory, row.file), words);
+        const bytes = row.unreadable ? null : findBytes(directory, row.file);
+        const hit = bytes ? matchMemory(parseMemory(row.file, bytes), words) : null;
         return hit ? [{ ...row, ...hit }] : [];
       });
     }),

@@ -3,6 +3,7 @@
 import type { Row } from "../memory/list.ts";
 import { buildSelectorQuestion, SELECTOR_SYSTEM } from "../prompts/selector.ts";
 import { MAX_MEMORIES } from "./budget.ts";
+import { clipLine } from "./cut.ts";
 import { formatManifest, manifestNames } from "./manifest.ts";
 
 /** One question to a model beside the conversation. It may reject, and it should heed the signal. */
@@ -27,12 +28,12 @@ export type Selection = { files: string[]; rows: Row[] } | { failed: string };
 
 /** Must not throw: a failure is a value, logged once. Without rows nothing is asked. */
 export async function selectWithModel(selecting: Selecting): Promise<Selection> {
-  const { query, rows, recentTools, recentMessages, log = () => {}, limit = MAX_MEMORIES } = selecting;
+  const { rows, log = () => {}, limit = MAX_MEMORIES } = selecting;
   if (rows.length === 0) return { files: [], rows: [] };
   try {
     const { manifest, included } = formatManifest(rows);
     if (included.length === 0) return { files: [], rows: [] };
-    const answer = await askInTime(selecting, buildSelectorQuestion({ query, manifest, recentTools, recentMessages }));
+    const answer = await askInTime(selecting, question(selecting, manifest));
     const names = parseSelection(answer);
     if (names === null) throw new Error("the answer holds no list of selected_memories");
 
@@ -52,6 +53,21 @@ export async function selectWithModel(selecting: Selecting): Promise<Selection> 
     log(`memory selection failed: ${failed}`);
     return { failed };
   }
+}
+
+/** The beginning says what is wanted; the rest of a pasted log would cost more than the answer is worth. */
+const MAX_QUERY_CHARS = 8000;
+const MAX_MESSAGES = 5;
+const MAX_MESSAGE_CHARS = 600;
+
+function question({ query, recentTools, recentMessages }: Selecting, manifest: string): string {
+  const messages = recentMessages?.slice(-MAX_MESSAGES).map((message) => clipLine(message, MAX_MESSAGE_CHARS));
+  return buildSelectorQuestion({
+    query: clipLine(query, MAX_QUERY_CHARS),
+    manifest,
+    recentTools,
+    recentMessages: messages,
+  });
 }
 
 /** A longer timer would fire at once. */

@@ -75,6 +75,11 @@ export function freshenFile(shelf: Shelf, owner: number, file: string, embed: Em
   return true;
 }
 
+/** Rewrites the caches without what no longer counts. */
+export function compactShelf(shelf: Shelf): void {
+  for (const [owner, directory] of shelf.directories.entries()) writeEntries(directory, entriesOf(shelf, owner));
+}
+
 /** Memories whose meaning is not known yet. */
 export function missingVectors(shelf: Shelf): { owner: number; file: string }[] {
   return shelf.places.flatMap((places, owner) =>
@@ -110,7 +115,8 @@ async function freshenDirectory(shelf: Shelf, owner: number, directory: Director
       changed.push(found);
     }
   }
-  const isWasteful = cache !== null && cache.wasteBytes > WASTE_BYTES && cache.wasteBytes * 2 > cache.bytes;
+  const isWasteful =
+    cache !== null && (!cache.isSound || (cache.wasteBytes > WASTE_BYTES && cache.wasteBytes * 2 > cache.bytes));
   if (changed.length === 0 && !isWasteful) return;
   if (isWasteful || !appendEntries(directory, changed)) writeEntries(directory, entriesOf(shelf, owner));
 }
@@ -132,8 +138,16 @@ export function digestFile(
     // Written this moment: it must not be believed unchanged on the strength of a clock that ticks slowly.
     const stamp = isSettled(directory, stat) ? stat : { ...stampOf(stat), mtimeMs: 0 };
     const entry = digestMemory(file, bytes, stamp, commitMs || (stamp === stat ? 0 : stat.mtimeMs));
-    if (embed) return embedEntry(entry, bytes, embed, known?.vectors);
-    if (known?.hash !== entry.hash) return entry;
+    if (!directory.inRepository) entry.saidMs = Math.max(entry.saidMs, stat.mtimeMs);
+    const former = known?.vectors.length ? known.vectors : known?.formerVectors;
+    if (embed) {
+      try {
+        return embedEntry(entry, bytes, embed, former);
+      } catch (error) {
+        directory.log(`${file} is found by its words only: ${(error as Error).message}`);
+      }
+    }
+    if (known?.hash !== entry.hash) return former ? { ...entry, formerVectors: former } : entry;
     // Only touched: its meaning is still known. Or looked at again so soon that nothing can be said yet.
     return known.mtimeMs === entry.mtimeMs && known.ctimeMs === entry.ctimeMs
       ? "same"

@@ -94,8 +94,8 @@ const VOWELS = "aeiouy";
 /** `word` in lower case; anything but a–z and apostrophes is given back as it is. */
 export function stem(word: string): string {
   if (word.length < 3 || !/^[a-z']+$/.test(word)) return word;
-  const irregular = IRREGULAR[word];
-  if (irregular !== undefined) return irregular;
+  // Every object has a constructor, and so has many a memory.
+  if (Object.hasOwn(IRREGULAR, word)) return IRREGULAR[word] as string;
   let w = word.replace(/^'+/, "").replace(/'s?'?$/, "");
   if (w.length < 3) return w;
   // A y that begins the word or follows a vowel is a consonant.

@@ -5,7 +5,25 @@ import { STOP_WORDS } from "./stop-words.ts";
 
 /** Words with what joins them into identifiers, paths and versions: `max_retry_count`, `src/db/pool.ts`, `v1.2`. */
 const COMPOUND = /[\p{L}\p{N}\p{M}]+(?:[._/\\@#:'’-]+[\p{L}\p{N}\p{M}]+)*/gu;
-const JOINT = /[._/\\@#:-]+/u;
+const JOINT = /[._/\\@#:-]+/;
+const ASCII = /^[\0-\x7f]*$/;
+const ASCII_COMPOUND = /[A-Za-z0-9]+(?:[._/\\@#:'-]+[A-Za-z0-9]+)*/g;
+const WORD = /^[A-Z]?[a-z]+$/;
+
+/** Where a word changes its case, and where it is cut for that. */
+interface Case {
+  changes: RegExp;
+  between: RegExp;
+}
+
+const CASE: Case = {
+  changes: /\p{Ll}\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u,
+  between: /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u,
+};
+const ASCII_CASE: Case = {
+  changes: /[a-z][A-Z]|[A-Z][A-Z][a-z]/,
+  between: /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/,
+};
 /** Scripts written without spaces. */
 const CJK =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}ー々〆]+/gu;
@@ -17,10 +35,15 @@ const MAX_TERM = 64;
 /** In the order of the text, with repetitions. */
 export function termsOf(text: string): string[] {
   const terms: string[] = [];
-  const plain = text.slice(0, MAX_CHARACTERS).normalize("NFKC");
-  for (const [compound] of plain.matchAll(COMPOUND)) {
+  const head = text.slice(0, MAX_CHARACTERS);
+  // Most texts are plain ASCII, and patterns for all of Unicode take a fresh process milliseconds to prepare.
+  if (ASCII.test(head)) {
+    for (const compound of head.match(ASCII_COMPOUND) ?? []) addCompound(terms, compound, ASCII_CASE);
+    return terms;
+  }
+  for (const [compound] of head.normalize("NFKC").matchAll(COMPOUND)) {
     if (HAS_CJK.test(compound)) addMixed(terms, compound);
-    else addCompound(terms, compound);
+    else addCompound(terms, compound, CASE);
   }
   return terms;
 }
@@ -33,11 +56,15 @@ export function hasCjk(text: string): boolean {
 function addMixed(terms: string[], text: string): void {
   let end = 0;
   for (const match of text.matchAll(CJK)) {
-    addCompound(terms, text.slice(end, match.index));
+    addCompound(terms, trimJoints(text.slice(end, match.index)), CASE);
     addPairs(terms, match[0]);
     end = match.index + match[0].length;
   }
-  addCompound(terms, text.slice(end));
+  addCompound(terms, trimJoints(text.slice(end)), CASE);
+}
+
+function trimJoints(text: string): string {
+  return text.replace(/^[._/\\@#:'’-]+|[._/\\@#:'’-]+$/g, "");
 }
 
 function addPairs(terms: string[], run: string): void {
@@ -46,11 +73,16 @@ function addPairs(terms: string[], run: string): void {
   for (let i = 0; i + 1 < characters.length; i++) terms.push(`${characters[i]}${characters[i + 1]}`);
 }
 
-function addCompound(terms: string[], compound: string): void {
+function addCompound(terms: string[], compound: string, inCase: Case): void {
+  // An ordinary word, as most are.
+  if (inCase === ASCII_CASE && WORD.test(compound)) {
+    addWord(terms, compound);
+    return;
+  }
   const pieces = compound.split(JOINT).filter((piece) => piece !== "");
   let parts = 0;
   for (const piece of pieces) {
-    const words = splitWords(piece);
+    const words = splitWords(piece, inCase);
     parts += words.length;
     for (const word of words) addWord(terms, word);
     if (words.length > 1) addWhole(terms, piece);
@@ -64,7 +96,7 @@ function addCompound(terms: string[], compound: string): void {
 }
 
 function addWord(terms: string[], word: string): void {
-  const lower = word.toLowerCase().replace(/’/g, "'");
+  const lower = word.toLowerCase().replaceAll("’", "'");
   if (STOP_WORDS.has(lower) || (lower.length === 1 && !/\d/.test(lower))) return;
   const term = stem(american(lower));
   if (term.length <= MAX_TERM) terms.push(term);
@@ -82,15 +114,18 @@ function addWhole(terms: string[], whole: string): void {
 }
 
 /** `handleAuth` is handle and Auth, `HTTPServer` HTTP and Server; `v3` and `h100` stay whole. */
-function splitWords(piece: string): string[] {
-  if (!/\p{Ll}\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u.test(piece)) return [piece];
-  return piece.split(/(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u);
+function splitWords(piece: string, { changes, between }: Case): string[] {
+  return changes.test(piece) ? piece.split(between) : [piece];
 }
 
-/** Whether most of its letters are Latin. A text without letters is nobody's language. */
+/**
+ * Whether most of it is written in Latin letters. A character of a script without spaces is worth several letters: one
+ * long name does not make a Chinese sentence English. A text without letters is nobody's language.
+ */
 export function isMostlyLatin(text: string): boolean {
   const head = text.slice(0, 2000);
-  const letters = head.match(/\p{L}/gu)?.length ?? 0;
-  const latin = head.match(/\p{Script=Latin}/gu)?.length ?? 0;
-  return letters > 0 && latin * 2 > letters;
+  if (ASCII.test(head)) return /[A-Za-z]/.test(head);
+  const count = (pattern: RegExp) => head.match(pattern)?.length ?? 0;
+  const unspaced = count(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu);
+  return count(/\p{Script=Latin}/gu) * 2 > count(/\p{L}/gu) + 3 * unspaced;
 }

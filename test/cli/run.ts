@@ -55,6 +55,7 @@ export function openSandbox(): Sandbox {
   for (const folder of ["home", "tmp"]) fs.mkdirSync(at(folder));
   const env: Record<string, string> = {
     PATH: process.env.PATH ?? "",
+    MEMDIR_MEANING: "0",
     HOME: at("home"),
     USERPROFILE: at("home"),
     TMPDIR: at("tmp"),

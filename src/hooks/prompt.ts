@@ -1,0 +1,122 @@
+/**
+ * The hot path (`dist/hook.cjs`): a host's prompt comes in on standard input, the memories that help go out, in a
+ * process that loads this one file. It fails open: whatever goes wrong, the host goes on without memories.
+ */
+
+import { lstatSync, readFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { processEnv } from "../config.ts";
+import { findDirectories, findPlace } from "../directories.ts";
+import { ageInDays } from "../memory/age.ts";
+import { fitMemories, MAX_MEMORIES } from "../recall/budget.ts";
+import type { Entry } from "../recall/entry.ts";
+import { type HotAnswer, type HotDirectory, type HotOptions, type HotRanked, recallHot } from "../recall/hot.ts";
+import { formatHeader } from "../recall/injection.ts";
+import { isTooShort } from "../recall/prefetch.ts";
+import { shownContent } from "../recall/shown.ts";
+import { readSurfaced, writeSurfaced } from "../recall/surfaced.ts";
+
+/** What Claude Code and its kin pass to a hook; everything else is ignored. */
+interface HookInput {
+  prompt?: unknown;
+  cwd?: unknown;
+  session_id?: unknown;
+}
+
+/** Hooks may add 10,000 characters in all; a byte is at most a character. */
+const MAX_BYTES = 9_500;
+const WORDS_FILE = join(__dirname, "words.bin");
+
+if (require.main === module) {
+  main();
+  // Taking down the engine in good order costs more than a millisecond, and nothing is left to be done.
+  process.exit(0);
+}
+
+function main(): void {
+  try {
+    const input = JSON.parse(readFileSync(0, "utf8")) as HookInput;
+    const text = answer(input);
+    // Not through process.stdout: to open it, Node loads its streams, and that takes longer than all of this.
+    if (text !== "") writeAll(1, formatOutput(text));
+  } catch (error) {
+    if (processEnv().MEMDIR_DEBUG) writeAll(2, `memdir: ${(error as Error).stack}\n`);
+  }
+}
+
+function writeAll(fd: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
+}
+
+function formatOutput(additionalContext: string): string {
+  return `${JSON.stringify({ hookSpecificOutput: { hookEventName: "UserPromptSubmit", additionalContext } })}\n`;
+}
+
+/** The text to add to this prompt; "" for none. */
+export function answer(input: HookInput, now: Date = new Date()): string {
+  const prompt = typeof input.prompt === "string" ? input.prompt : "";
+  if (isTooShort(prompt)) return "";
+  const cwd = typeof input.cwd === "string" && input.cwd !== "" ? input.cwd : process.cwd();
+  const session = typeof input.session_id === "string" ? input.session_id : null;
+  const env = processEnv();
+  const place = findPlace({ cwd }, env);
+  if (place.config.disabled !== null) return "";
+  const { directories } = findDirectories({ cwd, now: () => now, withOlder: false }, place.config, place.location);
+  const open = directories.filter(({ readOnly }) => !readOnly);
+  const [main] = open;
+  if (!main) return "";
+  const surfaced = readSurfaced(main.path, session);
+  if (surfaced.isFull()) return "";
+  const wordsFile = place.config.meaning ? WORDS_FILE : null;
+  const { shown } = recallHot(open, prompt, { nowMs: now.getTime(), wordsFile, digest: digestNow });
+  const pathOf = (ranked: HotRanked) => join((open[ranked.owner] as HotDirectory).path, ranked.file);
+  const candidates = shown
+    .filter((ranked) => !surfaced.surfaced.has(pathOf(ranked)))
+    .slice(0, MAX_MEMORIES)
+    .flatMap((ranked) => readShown(open[ranked.owner] as HotDirectory, ranked, pathOf(ranked), now));
+  const { memories, text } = fitMemories(candidates, { maxBytes: MAX_BYTES, sessionLeft: surfaced.bytesLeft() });
+  if (memories.length > 0) {
+    surfaced.surface(memories);
+    writeSurfaced(main.path, session, surfaced, now.getTime());
+  }
+  return text;
+}
+
+/** The order of all memories for a prompt: what `npm run bench:recall` measures. */
+export function rankPrompt(
+  directories: readonly HotDirectory[],
+  prompt: string,
+  options: Partial<HotOptions> & { nowMs: number },
+): { order: { file: string; confidence: number }[]; shown: string[]; method: string } {
+  const found: HotAnswer = recallHot(directories, prompt, { wordsFile: WORDS_FILE, digest: digestNow, ...options });
+  return {
+    order: found.order.map(({ file, confidence }) => ({ file, confidence })),
+    shown: found.shown.slice(0, 5).map(({ file }) => file),
+    method: found.method,
+  };
+}
+
+/** Files that the cache does not know are rare, and reading them takes much code: it lies in a file of its own. */
+function digestNow(directory: HotDirectory, file: string): Entry | null {
+  const { digestFile } = require("./hook-stale.cjs") as typeof import("./stale.ts");
+  return digestFile(directory.path, file);
+}
+
+function readShown(directory: HotDirectory, ranked: HotRanked, path: string, now: Date) {
+  try {
+    const stat = lstatSync(path);
+    if (!stat.isFile()) return [];
+    // The times of a checkout say nothing; private files are as old as their last touch.
+    const stampMs = directory.inRepository ? ranked.saidMs || stat.mtimeMs : Math.max(ranked.saidMs, stat.mtimeMs);
+    const header = formatHeader({
+      path,
+      scope: directory.scope,
+      ageDays: ageInDays(stampMs, now.getTime()),
+      source: ranked.isInferred ? { by: "inferred", session: null, message: null } : null,
+    });
+    return [{ path, title: ranked.name, header, content: shownContent(readFileSync(path, "utf8")) }];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * Words as vectors, for processes that have no time to load a model: MiniLM's sentence vectors distilled into a sum of
+ * word-piece vectors (`scripts/words/`). Only the rows of the words at hand are read from the file.
+ */
+
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { hashOf } from "../text/fnv.ts";
+import { eachWord } from "./word-split.ts";
+
+export interface Words {
+  readonly dimensions: number;
+  /** Of each row in the file: its scale as a 4-byte number, then its values, a byte each. */
+  readonly rowBytes: number;
+  /** Numbers of the rows that a text is the sum of. */
+  findRows(text: string): number[];
+  /** The vector that every sum begins with, then these rows, copied to `at`. False when the file is not what it was. */
+  readRows(rows: readonly number[], into: Uint8Array, at: number): boolean;
+  close(): void;
+}
+
+const MAGIC = 0x5657444d;
+const VERSION = 2;
+/** Magic, version, number of pieces, number of dimensions. */
+const HEAD_BYTES = 16;
+/** What comes later in a long prompt is mostly pasted text. */
+export const MAX_PIECES = 128;
+
+/** Null when there is no such file, or another one in its place. */
+export function openWords(file: string): Words | null {
+  let fd: number;
+  try {
+    fd = openSync(file, "r");
+  } catch {
+    return null;
+  }
+  const head = new Uint32Array(HEAD_BYTES / 4);
+  readSync(fd, head, 0, HEAD_BYTES, 0);
+  const [magic, version, count = 0, dimensions = 0] = head;
+  const rowBytes = 4 + dimensions;
+  const hashesAt = HEAD_BYTES + dimensions * 4;
+  const rowsAt = hashesAt + count * 4;
+  if (magic !== MAGIC || version !== VERSION || fstatSync(fd).size !== rowsAt + count * rowBytes) {
+    closeSync(fd);
+    return null;
+  }
+  const hashes = new Uint32Array(count);
+  readSync(fd, hashes, 0, count * 4, hashesAt);
+  return {
+    dimensions,
+    rowBytes,
+    findRows(text) {
+      const rows: number[] = [];
+      eachWord(text, (word) => {
+        if (word !== null) addPieces(rows, word, hashes);
+        return rows.length < MAX_PIECES;
+      });
+      return rows.slice(0, MAX_PIECES);
+    },
+    readRows(rows, into, at) {
+      const first = dimensions * 4;
+      if (readSync(fd, into, at, first, HEAD_BYTES) !== first) return false;
+      return rows.every(
+        (row, i) => readSync(fd, into, at + first + i * rowBytes, rowBytes, rowsAt + row * rowBytes) === rowBytes,
+      );
+    },
+    close: () => closeSync(fd),
+  };
+}
+
+/** The longest known piece first, then the longest that goes on from there; nothing when a part is unknown. */
+function addPieces(rows: number[], word: string, hashes: Uint32Array): void {
+  const before = rows.length;
+  for (let start = 0; start < word.length; ) {
+    let end = word.length;
+    let row = -1;
+    for (; end > start; end--) {
+      row = find(hashes, hashOf(start > 0 ? `##${word.slice(start, end)}` : word.slice(0, end)));
+      if (row >= 0) break;
+    }
+    if (row < 0) {
+      rows.length = before;
+      return;
+    }
+    rows.push(row);
+    start = end;
+  }
+}
+
+function find(hashes: Uint32Array, hash: number): number {
+  let low = 0;
+  let high = hashes.length - 1;
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const value = hashes[middle] as number;
+    if (value === hash) return middle;
+    if (value < hash) low = middle + 1;
+    else high = middle - 1;
+  }
+  return -1;
+}

@@ -1,0 +1,16 @@
+/** How the recall cache's file begins: what every reader of it must know, and nothing more. */
+
+export const CACHE_FILE = "recall.bin";
+/** Raised whenever digests or entries change: an older file is then ignored. */
+export const CACHE_VERSION = 1;
+export const CACHE_HEAD_BYTES = 16;
+export const CACHE_MAGIC = 0x4352444d;
+
+/** Whether it begins as this version writes it. */
+export function isCache(buffer: Buffer): boolean {
+  return (
+    buffer.length >= CACHE_HEAD_BYTES &&
+    buffer.readUInt32LE(0) === CACHE_MAGIC &&
+    buffer.readUInt32LE(4) === CACHE_VERSION
+  );
+}

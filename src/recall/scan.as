@@ -1,0 +1,330 @@
+/**
+ * The hot path's look at the recall cache in AssemblyScript: a fresh process runs JavaScript step by step at first, and
+ * ten thousand steps are milliseconds; compiled code is quick from its first step on.
+ *
+ * scripts/build-kernel.mjs compiles this file into scan-bytes.ts. The caller lays out the memory. The layout of an entry
+ * is entry.ts's; a test compares what is found here with what the warm ranker finds.
+ */
+
+const MAGIC: u32 = 0x3145444d;
+const HEAD: u32 = 96;
+const VECTOR: u32 = 400;
+const VALUES: u32 = 16;
+const DIMENSIONS: i32 = 384;
+const UNKNOWN: f32 = -2;
+
+const AT_BYTES: usize = 4;
+const AT_MTIME: usize = 16;
+const AT_FILE: usize = 56;
+const AT_LINKS: usize = 60;
+const AT_NAME: usize = 64;
+const AT_TERMS: usize = 68;
+const AT_VECTORS: usize = 72;
+const AT_LENGTH: usize = 80;
+const AT_TERMS_AT: usize = 84;
+const AT_VECTORS_AT: usize = 88;
+
+/** Writes the address of every entry to `out`, as long as they make sense; how many there are. */
+export function listEntries(from: usize, end: usize, out: usize): i32 {
+  let count = 0;
+  for (let at = from; at + HEAD <= end; ) {
+    const bytes = load<u32>(at, AT_BYTES);
+    if (load<u32>(at) != MAGIC || bytes < HEAD || bytes & 15 || bytes > end - at) break;
+    const strings = <u64>HEAD + load<u32>(at, AT_FILE) + load<u32>(at, AT_LINKS) + load<u32>(at, AT_NAME);
+    const terms = load<u32>(at, AT_TERMS_AT);
+    const vectors = load<u32>(at, AT_VECTORS_AT);
+    if (terms & 3 || strings > terms || <u64>terms + <u64>load<u32>(at, AT_TERMS) * 6 > vectors) break;
+    if (<u64>vectors + <u64>load<u32>(at, AT_VECTORS) * VECTOR != bytes) break;
+    store<u32>(out + (<usize>count << 2), <u32>at);
+    count++;
+    at += bytes;
+  }
+  return count;
+}
+
+/**
+ * Matches the entries with the names of the files that are there (separated by zeros). Of several entries of a file the
+ * last one stays; the others, and those whose file is gone, become 0 in the list. Writes the numbers of names without an
+ * entry to `unknown`; how many. `table` is zeroed, with `slots` (a power of two, twice the names at least) of 16 bytes.
+ */
+export function matchNames(
+  names: usize,
+  bytes: i32,
+  entries: usize,
+  count: i32,
+  table: usize,
+  slots: u32,
+  unknown: usize,
+): i32 {
+  const end = names + bytes;
+  let number: u32 = 0;
+  for (let at = names; at < end; at++) {
+    const start = at;
+    while (at < end && load<u8>(at) != 0) at++;
+    number++;
+    if (isMemory(start, at)) keep(table, slots, hashed(start, at), number);
+  }
+  for (let i = count - 1; i >= 0; i--) {
+    const place = entries + (<usize>i << 2);
+    const entry = <usize>load<u32>(place);
+    const file = entry + HEAD;
+    if (!claim(table, slots, hashed(file, file + load<u32>(entry, AT_FILE)))) store<u32>(place, 0);
+  }
+  let left = 0;
+  for (let slot: u32 = 0; slot < slots; slot++) {
+    const at = table + (<usize>slot << 4);
+    if (load<u32>(at, 8) == 0 || load<u32>(at, 12) == 1) continue;
+    store<u32>(unknown + (<usize>left << 2), load<u32>(at, 8) - 1);
+    left++;
+  }
+  return left;
+}
+
+const FNV_START: u64 = 0xcbf29ce484222325;
+const FNV_PRIME: u64 = 0x100000001b3;
+
+/** Eight bytes at a step, mixed well enough for a table. */
+function hashed(from: usize, end: usize): u64 {
+  let hash = FNV_START;
+  for (; from + 8 <= end; from += 8) {
+    hash = (hash ^ load<u64>(from)) * FNV_PRIME;
+    hash ^= hash >> 29;
+  }
+  for (; from < end; from++) hash = (hash ^ load<u8>(from)) * FNV_PRIME;
+  return hash ^ (hash >> 32);
+}
+
+/** Ends in .md, does not begin with a dot, and is neither the index nor its second page. */
+function isMemory(start: usize, end: usize): bool {
+  const length = end - start;
+  if (length < 4 || load<u8>(start) == 0x2e) return false;
+  if (load<u8>(end - 3) != 0x2e || load<u8>(end - 2) != 0x6d || load<u8>(end - 1) != 0x64) return false;
+  // "MEMORY.m" and then "d" or "ore.md".
+  return !((length == 9 || length == 14) && load<u64>(start) == 0x6d2e59524f4d454d);
+}
+
+function keep(table: usize, slots: u32, hash: u64, number: u32): void {
+  let slot = <u32>(hash >> 32) & (slots - 1);
+  while (load<u32>(table + (<usize>slot << 4), 8) != 0) slot = (slot + 1) & (slots - 1);
+  store<u64>(table + (<usize>slot << 4), hash);
+  store<u32>(table + (<usize>slot << 4), number, 8);
+}
+
+/** Whether the name is there and nobody has claimed it yet. */
+function claim(table: usize, slots: u32, hash: u64): bool {
+  let slot = <u32>(hash >> 32) & (slots - 1);
+  while (load<u32>(table + (<usize>slot << 4), 8) != 0) {
+    const at = table + (<usize>slot << 4);
+    if (load<u64>(at) == hash) {
+      const isFree = load<u32>(at, 12) == 0;
+      store<u32>(at, 1, 12);
+      return isFree;
+    }
+    slot = (slot + 1) & (slots - 1);
+  }
+  return false;
+}
+
+/** When each entry's file was changed, as 8-byte numbers; 0 for nobody. */
+export function listTimes(entries: usize, count: i32, out: usize): void {
+  for (let i = 0; i < count; i++) {
+    const entry = <usize>load<u32>(entries + (<usize>i << 2));
+    store<f64>(out + (<usize>i << 3), entry == 0 ? 0 : load<f64>(entry, AT_MTIME));
+  }
+}
+
+/** Of the live entries: how many, how many have links, and the sum of their lengths, to `out` as 4-byte numbers. */
+export function summarise(entries: usize, count: i32, out: usize): void {
+  let live = 0;
+  let linked = 0;
+  let length: f32 = 0;
+  for (let i = 0; i < count; i++) {
+    const entry = <usize>load<u32>(entries + (<usize>i << 2));
+    if (entry == 0) continue;
+    live++;
+    if (load<u32>(entry, AT_LINKS) > 0) linked++;
+    length += load<f32>(entry, AT_LENGTH);
+  }
+  store<i32>(out, live);
+  store<i32>(out, linked, 4);
+  store<f32>(out, length, 8);
+}
+
+/** How much each term weighs in each entry: one row of `count` numbers per term. And every entry's length. */
+export function matchTerms(
+  entries: usize,
+  count: i32,
+  terms: usize,
+  termCount: i32,
+  weights: usize,
+  lengths: usize,
+): void {
+  for (let i = 0; i < count; i++) {
+    const entry = <usize>load<u32>(entries + (<usize>i << 2));
+    if (entry == 0) continue;
+    store<f32>(lengths + (<usize>i << 2), load<f32>(entry, AT_LENGTH));
+    const size = <i32>load<u32>(entry, AT_TERMS);
+    const list = entry + load<u32>(entry, AT_TERMS_AT);
+    for (let t = 0; t < termCount; t++) {
+      const at = find(list, size, load<u32>(terms + (<usize>t << 2)));
+      if (at < 0) continue;
+      const weight = <f32>load<u16>(list + (<usize>size << 2) + (<usize>at << 1)) * 0.25;
+      store<f32>(weights + (<usize>(t * count + i) << 2), weight);
+    }
+  }
+}
+
+function find(list: usize, size: i32, hash: u32): i32 {
+  let low = 0;
+  let high = size - 1;
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const value = load<u32>(list + (<usize>middle << 2));
+    if (value == hash) return middle;
+    if (value < hash) low = middle + 1;
+    else high = middle - 1;
+  }
+  return -1;
+}
+
+/**
+ * Sums the vector at `from` and the `count` rows behind it (a scale, then a byte per dimension), and writes the sum to
+ * `out` as numbers of 16 bits: what has to be multiplied with the result to give it length one.
+ */
+export function sumRows(from: usize, count: i32, out: usize): f32 {
+  let row = from + (DIMENSIONS << 2);
+  for (let r = 0; r < count; r++) {
+    const scale = load<f32>(row);
+    for (let i = 0; i < DIMENSIONS; i++) {
+      const at = from + (<usize>i << 2);
+      store<f32>(at, load<f32>(at) + scale * <f32>load<i8>(row + 4 + i));
+    }
+    row += 4 + DIMENSIONS;
+  }
+  let most: f32 = 0;
+  let square: f32 = 0;
+  for (let i = 0; i < DIMENSIONS; i++) {
+    const value = load<f32>(from + (<usize>i << 2));
+    most = max(most, abs(value));
+    square += value * value;
+  }
+  if (most == 0) return 0;
+  // Small enough that 384 products with bytes fit into 32 bits.
+  const scale = most / 16000;
+  for (let i = 0; i < DIMENSIONS; i++) {
+    store<i16>(out + (<usize>i << 1), <i16>nearest(load<f32>(from + (<usize>i << 2)) / scale));
+  }
+  return scale / sqrt(square);
+}
+
+/** The best similarity of every entry's text and of its cues with a prompt of 384 numbers of 16 bits, times `scale`. */
+export function matchVectors(entries: usize, count: i32, query: usize, scale: f32, text: usize, cue: usize): void {
+  for (let i = 0; i < count; i++) {
+    const entry = <usize>load<u32>(entries + (<usize>i << 2));
+    let bestText = UNKNOWN;
+    let bestCue = UNKNOWN;
+    if (entry != 0) {
+      const size = load<u32>(entry, AT_VECTORS);
+      let vector = entry + load<u32>(entry, AT_VECTORS_AT);
+      for (let v: u32 = 0; v < size; v++) {
+        const similarity = <f32>dot(vector + VALUES, query) * load<f32>(vector, 8) * scale;
+        if (load<u32>(vector, 4) == 1) bestCue = max(bestCue, similarity);
+        else bestText = max(bestText, similarity);
+        vector += VECTOR;
+      }
+    }
+    store<f32>(text + (<usize>i << 2), bestText);
+    store<f32>(cue + (<usize>i << 2), bestCue);
+  }
+}
+
+function dot(values: usize, query: usize): i32 {
+  let sum = i32x4.splat(0);
+  for (let i = 0; i < DIMENSIONS; i += 16) {
+    const bytes = v128.load(values + i);
+    const at = query + (<usize>i << 1);
+    sum = i32x4.add(sum, i32x4.dot_i16x8_s(i16x8.extend_low_i8x16_s(bytes), v128.load(at)));
+    sum = i32x4.add(sum, i32x4.dot_i16x8_s(i16x8.extend_high_i8x16_s(bytes), v128.load(at, 16)));
+  }
+  return (
+    i32x4.extract_lane(sum, 0) +
+    i32x4.extract_lane(sum, 1) +
+    i32x4.extract_lane(sum, 2) +
+    i32x4.extract_lane(sum, 3)
+  );
+}
+
+/** How many entries have a term. */
+export function countHaving(weights: usize, count: i32): i32 {
+  let having = 0;
+  for (let i = 0; i < count; i++) if (load<f32>(weights + (<usize>i << 2)) > 0) having++;
+  return having;
+}
+
+/** Adds what one term says: `words` and `rare` grow by its rarity and its certainty times the saturated weight. */
+export function addTerm(
+  weights: usize,
+  lengths: usize,
+  count: i32,
+  rarity: f32,
+  certainty: f32,
+  k1: f32,
+  b: f32,
+  meanLength: f32,
+  words: usize,
+  rare: usize,
+): void {
+  for (let i = 0; i < count; i++) {
+    const at = <usize>i << 2;
+    const weight = load<f32>(weights + at);
+    if (weight <= 0) continue;
+    const strength = (weight * (k1 + 1)) / (weight + k1 * (1 - b + (b * load<f32>(lengths + at)) / meanLength));
+    store<f32>(words + at, load<f32>(words + at) + rarity * strength);
+    store<f32>(rare + at, load<f32>(rare + at) + certainty * strength);
+  }
+}
+
+/** The mean of what is known of meaning; 0 when nothing is. */
+export function meanMeaning(entries: usize, count: i32, text: usize, cue: usize): f32 {
+  let sum: f32 = 0;
+  let known = 0;
+  for (let i = 0; i < count; i++) {
+    const at = <usize>i << 2;
+    if (load<u32>(entries + at) == 0 || load<f32>(text + at) == UNKNOWN) continue;
+    sum += meaningOf(load<f32>(text + at), load<f32>(cue + at));
+    known++;
+  }
+  return known == 0 ? 0 : sum / <f32>known;
+}
+
+function meaningOf(text: f32, cue: f32): f32 {
+  return text + (cue == UNKNOWN ? text : cue);
+}
+
+/** score.ts's order of memories: `base` plus a share of the words, plus a share of their coverage above a floor. -1 for nobody. */
+export function scoreAll(
+  entries: usize,
+  count: i32,
+  text: usize,
+  cue: usize,
+  words: usize,
+  middle: f32,
+  wordShare: f32,
+  coverageShare: f32,
+  coverageFloor: f32,
+  coverageOfWords: f32,
+  scores: usize,
+): void {
+  for (let i = 0; i < count; i++) {
+    const at = <usize>i << 2;
+    let score: f32 = -1;
+    if (load<u32>(entries + at) != 0) {
+      const said = load<f32>(words + at);
+      const near = load<f32>(text + at);
+      const meaning = near == UNKNOWN ? middle : meaningOf(near, load<f32>(cue + at));
+      const coverage = max<f32>(0, said * coverageOfWords - coverageFloor);
+      if (meaning > 0 || said > 0) score = meaning + wordShare * said + coverageShare * coverage;
+    }
+    store<f32>(scores + at, score);
+  }
+}

@@ -1,0 +1,74 @@
+/** What a session was shown, kept between the processes of its hooks: `.memdir/surfaced/`, one small file per session. */
+
+import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
+import { hashOf } from "../text/fnv.ts";
+import { openRecallSession, type RecallSession } from "./budget.ts";
+
+const DAY_MS = 86_400_000;
+/** Sessions end without a word; what is older than this is nobody's any more. */
+const KEEP_DAYS = 7;
+const MAX_FILES = 64;
+
+/** A session without a name, or whose file is lost or broken, has seen nothing. */
+export function readSurfaced(directory: string, session: string | null): RecallSession {
+  const opened = openRecallSession();
+  if (session === null) return opened;
+  try {
+    const { paths, bytes } = JSON.parse(readFileSync(fileOf(directory, session), "utf8"));
+    for (const path of paths) if (typeof path === "string") opened.surfaced.add(path);
+    opened.bytes = Number.isFinite(bytes) ? Math.max(0, bytes) : 0;
+  } catch {
+    // Nothing was shown yet.
+  }
+  return opened;
+}
+
+/** Only a convenience: where it cannot be written, a memory may be shown twice. */
+export function writeSurfaced(
+  directory: string,
+  session: string | null,
+  { surfaced, bytes }: RecallSession,
+  nowMs: number,
+): void {
+  if (session === null) return;
+  try {
+    const folder = folderOf(directory);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    // Never through a link that somebody put there.
+    if (![folder, `${directory}/.memdir`].every((path) => lstatSync(path).isDirectory())) return;
+    const file = fileOf(directory, session);
+    const temporary = `${file}.${process.pid}`;
+    writeFileSync(temporary, JSON.stringify({ paths: [...surfaced], bytes }), { mode: 0o600, flag: "wx" });
+    renameSync(temporary, file);
+    sweep(folder, nowMs);
+  } catch {
+    // As said above.
+  }
+}
+
+/** After clear and compact the model has none of it any more. */
+export function clearSurfaced(directory: string, session: string): void {
+  try {
+    unlinkSync(fileOf(directory, session));
+  } catch {
+    // There was nothing.
+  }
+}
+
+function sweep(folder: string, nowMs: number): void {
+  const files = readdirSync(folder);
+  if (files.length <= MAX_FILES) return;
+  for (const name of files) {
+    const file = `${folder}/${name}`;
+    if (nowMs - lstatSync(file).mtimeMs > KEEP_DAYS * DAY_MS) unlinkSync(file);
+  }
+}
+
+function folderOf(directory: string): string {
+  return `${directory}/.memdir/surfaced`;
+}
+
+/** The name of a session is the host's business: only its hash becomes a file name. */
+function fileOf(directory: string, session: string): string {
+  return `${folderOf(directory)}/${hashOf(session).toString(36)}-${session.length}.json`;
+}

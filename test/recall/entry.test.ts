@@ -1,0 +1,156 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { DIMENSIONS, decodeEntry, type Entry, encodeEntry, entryBytes, quantise } from "../../src/recall/entry.ts";
+import { entryOf, fakeEmbed } from "./store.ts";
+
+const u32 = fc.integer({ min: 0, max: 0xffff_ffff });
+const time = fc.double({ min: 0, max: 4e12, noNaN: true, noDefaultInfinity: true });
+/** Well-formed, since it goes through UTF-8; a link is one line. */
+const text = fc.oneof(
+  fc.string({ unit: "grapheme" }),
+  fc.constantFrom("", "größe.md", "部署/手順.md", "👩‍👩‍👧", "a\0b"),
+);
+const line = fc.string({ unit: "grapheme-ascii", minLength: 1 }).map((link) => link.replaceAll("\n", " "));
+
+const vector = fc.record({
+  hash: u32,
+  isCue: fc.boolean(),
+  scale: fc.float({ min: 0, max: 1, noNaN: true }),
+  values: fc.int8Array({ minLength: DIMENSIONS, maxLength: DIMENSIONS }),
+});
+
+const anyEntry: fc.Arbitrary<Entry> = fc
+  .record({
+    file: text,
+    name: text,
+    links: fc.array(
+      fc.oneof(
+        line,
+        line.map((link) => `>${link}`),
+      ),
+      { maxLength: 32 },
+    ),
+    hash: u32,
+    mtimeMs: time,
+    ctimeMs: time,
+    size: fc.nat(),
+    ino: fc.maxSafeNat(),
+    saidMs: time,
+    isInferred: fc.boolean(),
+    type: fc.constantFrom("user" as const, "feedback" as const, "project" as const, "reference" as const),
+    pairs: fc.array(fc.tuple(u32, fc.integer({ min: 0, max: 65_535 })), { maxLength: 40 }),
+    length: fc.float({ min: 0, max: 100_000, noNaN: true }),
+    vectors: fc.array(vector, { maxLength: 8 }),
+  })
+  .map(({ pairs, ...entry }) => ({
+    ...entry,
+    terms: Uint32Array.from(pairs, ([term]) => term).sort(),
+    weights: Uint16Array.from(pairs, ([, weight]) => weight),
+  }));
+
+const small = entryOf(
+  "größe.md",
+  { name: "Size", body: "Twelve [[pools]].", when: ["it is full"], supersedes: ["old"] },
+  { embed: fakeEmbed("full") },
+);
+
+/** Moved behind other bytes, as it lies in a file. */
+function placed(bytes: Buffer, at: number): Buffer {
+  return Buffer.from(new Uint8Array([...new Uint8Array(at), ...bytes, ...new Uint8Array(16)]).buffer);
+}
+
+describe("entries as bytes", () => {
+  it("any entry comes back as it was, wherever it lies", () => {
+    fc.assert(
+      fc.property(anyEntry, fc.integer({ min: 0, max: 4 }), (entry, blocks) => {
+        const bytes = encodeEntry(entry);
+        expect(bytes.length % 16).toBe(0);
+        const file = placed(bytes, blocks * 16);
+        expect(entryBytes(file, blocks * 16)).toBe(bytes.length);
+        expect(decodeEntry(file, blocks * 16)).toEqual(entry);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("what is decoded is a copy: the file may change afterwards", () => {
+    const bytes = encodeEntry(small);
+    const decoded = decodeEntry(bytes, 0) as Entry;
+    bytes.fill(0);
+    expect(decoded).toEqual(decodeEntry(encodeEntry(small), 0));
+  });
+
+  it("the same entry gives the same bytes", () => {
+    expect(encodeEntry(small).equals(encodeEntry(structuredClone(small)))).toBe(true);
+  });
+
+  it("every changed byte is noticed", () => {
+    const bytes = encodeEntry(small);
+    for (let at = 0; at < bytes.length; at++) {
+      for (const flip of [0x01, 0x80, 0xff]) {
+        const broken = Buffer.from(new Uint8Array(bytes).buffer);
+        broken[at]! ^= flip;
+        expect([at, decodeEntry(broken, 0)]).toEqual([at, null]);
+      }
+    }
+  });
+
+  it("cut at any length it is no entry, and nothing throws", () => {
+    const bytes = encodeEntry(small);
+    for (let length = 0; length < bytes.length; length++) {
+      const cut = Buffer.from(new Uint8Array(bytes.subarray(0, length)).buffer);
+      expect([length, entryBytes(cut, 0), decodeEntry(cut, 0)]).toEqual([length, 0, null]);
+    }
+    expect(decodeEntry(bytes, bytes.length)).toBeNull();
+    expect(decodeEntry(bytes, bytes.length + 1600)).toBeNull();
+  });
+
+  it("bytes of any kind behind a true beginning: null or an entry, never an error", () => {
+    const begin = encodeEntry(small).subarray(0, 16);
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 600 }), fc.nat(16), (tail, from) => {
+        const bytes = Buffer.from(new Uint8Array([...begin.subarray(0, from), ...tail]).buffer);
+        expect(decodeEntry(bytes, 0)).toBeNull();
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("lengths that overflow the file are not believed", () => {
+    for (let field = 4; field < 96; field += 4) {
+      for (const value of [0, 1, 0x7fff_ffff, 0xffff_ffff, 0xffff_fff0]) {
+        const bytes = encodeEntry(small);
+        if (bytes.readUInt32LE(field) === value) continue;
+        bytes.writeUInt32LE(value, field);
+        expect([field, value, decodeEntry(bytes, 0)]).toEqual([field, value, null]);
+      }
+    }
+  });
+});
+
+describe("quantise", () => {
+  it("keeps the direction", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.float({ min: -1, max: 1, noNaN: true }), { minLength: DIMENSIONS, maxLength: DIMENSIONS }),
+        (numbers) => {
+          const length = Math.hypot(...numbers);
+          fc.pre(length > 0.1);
+          const one = Float32Array.from(numbers, (value) => value / length);
+          const { scale, values } = quantise(one);
+          const cosine = one.reduce((sum, value, i) => sum + value * (values[i] as number) * scale, 0);
+          expect(cosine).toBeGreaterThan(0.99);
+          expect(cosine).toBeLessThan(1.01);
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+
+  it("nothing, or no numbers: nothing", () => {
+    for (const value of [0, Number.NaN]) {
+      const { scale, values } = quantise(new Float32Array(DIMENSIONS).fill(value));
+      expect([scale, values.every((each) => each === 0)]).toEqual([1, true]);
+    }
+  });
+});

@@ -1,0 +1,119 @@
+/** Memories for tests of recall: as texts, as entries without a disk, and a deterministic stand-in for the model of meaning. */
+
+import type { Memdir } from "../../src/memdir.ts";
+import type { MemoryType } from "../../src/memory/type.ts";
+import type { OpenOptions } from "../../src/open.ts";
+import { addEntry, type Corpus, makeCorpus } from "../../src/recall/corpus.ts";
+import { digestMemory, type Embed, embedEntry } from "../../src/recall/digest.ts";
+import { DIMENSIONS, type Entry } from "../../src/recall/entry.ts";
+import { queryTerms, type Signals } from "../../src/recall/query.ts";
+import { type Ranked, rank } from "../../src/recall/rank.ts";
+import type { RecallResult } from "../../src/recall/recall.ts";
+import { makeWorld, START, type World } from "../world.ts";
+
+export const NOW_MS = Date.parse(START);
+
+export interface Fields {
+  type?: MemoryType;
+  name?: string;
+  description?: string;
+  body?: string;
+  when?: readonly string[];
+  links?: readonly string[];
+  supersedes?: readonly string[];
+  modified?: string;
+}
+
+/** A memory file's text. */
+export function memoryText({ type = "project", body = "", ...fields }: Fields): string {
+  const lines = Object.entries({ type, ...fields }).flatMap(([key, value]) =>
+    Array.isArray(value) ? [`${key}:`, ...value.map((item) => `  - ${item}`)] : [`${key}: ${value}`],
+  );
+  return `---\n${lines.join("\n")}\n---\n\n${body}\n`;
+}
+
+/** An entry as if the file had been read on the day the clock stands at. */
+export function entryOf(file: string, fields: Fields, more: { embed?: Embed; ageMs?: number } = {}): Entry {
+  const bytes = Buffer.from(memoryText(fields));
+  const thenMs = NOW_MS - (more.ageMs ?? 0);
+  const entry = digestMemory(file, bytes, { mtimeMs: thenMs, ctimeMs: thenMs, size: bytes.length, ino: 1 });
+  return more.embed ? embedEntry(entry, bytes, more.embed) : entry;
+}
+
+export function corpusOf(...entries: Entry[]): Corpus {
+  const corpus = makeCorpus();
+  for (const entry of entries) addEntry(corpus, 0, entry);
+  return corpus;
+}
+
+export interface Asking extends Signals {
+  limit?: number;
+  embed?: Embed;
+  nowMs?: number;
+}
+
+export function rankFor(corpus: Corpus, prompt: string, asking: Asking = {}): Ranked[] {
+  const { limit = 100, embed, nowMs = NOW_MS, ...signals } = asking;
+  const vector = embed ? embed(prompt) : null;
+  return rank(corpus, { terms: queryTerms(prompt, signals), vector }, { nowMs, limit });
+}
+
+export const filesOf = (ranked: readonly { entry: { file: string } }[]) => ranked.map(({ entry }) => entry.file);
+
+export interface FakeEmbed extends Embed {
+  /** Every text that was asked for, in order. */
+  asked: string[];
+}
+
+/** A direction for each word; the words of one group share theirs. Enough to tell near from far. */
+export function fakeEmbed(...groups: string[]): FakeEmbed {
+  const directions = new Map(groups.flatMap((group, at) => group.split(" ").map((word) => [word, at] as const)));
+  const embed = (text: string) => {
+    embed.asked.push(text);
+    const vector = new Float32Array(DIMENSIONS);
+    for (const word of text.toLowerCase().match(/[a-z]+/g) ?? []) {
+      (vector[directions.get(word) ?? spread(word)] as number) += directions.has(word) ? 3 : 0.3;
+    }
+    const length = Math.hypot(...vector) || 1;
+    return vector.map((value) => value / length);
+  };
+  embed.asked = [] as string[];
+  return embed;
+}
+
+/** Words of no group lie in the upper half. */
+function spread(word: string): number {
+  let sum = 7;
+  for (const letter of word) sum = (sum * 31 + letter.charCodeAt(0)) % 192;
+  return 192 + sum;
+}
+
+export interface Store {
+  world: World;
+  memdir: Memdir;
+}
+
+/** A directory with these memories, written by another program and settled long ago, and a Memdir opened on it. */
+export async function openStore(
+  files: Readonly<Record<string, Fields | string>>,
+  options: Partial<OpenOptions> = {},
+): Promise<Store> {
+  const world = makeWorld();
+  setLater(world);
+  for (const [file, content] of Object.entries(files)) put(world, file, content);
+  return { world, memdir: await world.open({ embed: null, ...options }) };
+}
+
+/** The disk has its own clock. An hour after it, no file counts as written this moment. */
+export function setLater(world: World): void {
+  world.now = new Date(performance.timeOrigin + performance.now() + 3_600_000);
+}
+
+export function put(world: World, file: string, content: Fields | string): void {
+  world.write(file, typeof content === "string" ? content : memoryText(content));
+}
+
+export const recalled = ({ memories }: Pick<RecallResult, "memories">) => memories.map(({ file }) => file);
+
+/** What a model answers that chooses these files. */
+export const choosing = (...files: string[]) => JSON.stringify({ selected_memories: files });
