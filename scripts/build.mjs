@@ -12,7 +12,8 @@ import { fileURLToPath } from "node:url";
 const ENTRIES = {
   cli: "src/cli/main.ts",
   run: "src/cli/run.ts",
-  hook: "src/hooks/prompt.ts",
+  hook: "src/hooks/hook.ts",
+  prompt: "src/hooks/prompt.ts",
   stale: "src/hooks/stale.ts",
   index: "src/index.ts",
   compat: "src/compat.ts",
@@ -104,7 +105,10 @@ async function bundle() {
   const results = await Promise.all([
     build({ cli: ENTRIES.cli }, { plugins: [apart({ "./run.ts": "./run.js" })] }),
     build({ run: ENTRIES.run }, { plugins: [apart(VENDOR)], minifyIdentifiers: true }),
-    build({ hook: ENTRIES.hook, "hook-stale": ENTRIES.stale }, { minifyIdentifiers: true, format: "cjs" }),
+    build(
+      { hook: ENTRIES.hook, "hook-main": ENTRIES.prompt, "hook-stale": ENTRIES.stale },
+      { minifyIdentifiers: true, format: "cjs" },
+    ),
     build({ index: ENTRIES.index, compat: ENTRIES.compat }, { plugins: [apart(VENDOR)], splitting: true }),
     build(Object.fromEntries(vendor), { splitting: true }),
   ]);
@@ -142,7 +146,8 @@ async function build(entryPoints, { plugins = [], splitting = false, minifyIdent
       minifySyntax: true,
       lineLimit: 160, // Node prints the whole line an error came from
       legalComments: "none", // the licences are in THIRD-PARTY.txt
-      charset: "utf8",
+      // A source with any other character is held in twice the memory and read half as fast.
+      charset: format === "cjs" ? "ascii" : "utf8",
       metafile: true,
       write: false,
       logLevel: "silent",

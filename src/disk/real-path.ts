@@ -11,9 +11,10 @@ export function realPath(file: string, links = 0): string {
   const absolute = path.resolve(file);
   const missing: string[] = [];
   for (let at = absolute; ; at = path.dirname(at)) {
-    const real = attempt(() => resolveLinks(at));
+    const isThere = exists(at);
+    const real = isThere ? attempt(() => resolveLinks(at)) : null;
     if (real !== null) return path.join(real, ...missing);
-    const target = links < MAX_LINKS ? attempt(() => fs.readlinkSync(at)) : null;
+    const target = isThere && links < MAX_LINKS ? attempt(() => fs.readlinkSync(at)) : null;
     if (target !== null) return path.join(realPath(path.resolve(path.dirname(at), target), links + 1), ...missing);
     if (path.dirname(at) === at) return absolute;
     missing.unshift(path.basename(at));
@@ -29,6 +30,15 @@ export function isWithin(dir: string, file: string): boolean {
 /** The system's own answer spells names as the disk does; on Windows it would turn a mapped drive into a network path. */
 function resolveLinks(file: string): string {
   return process.platform === "win32" ? fs.realpathSync(file) : fs.realpathSync.native(file);
+}
+
+/** Asked first: an error takes far longer to make than an answer. */
+function exists(file: string): boolean {
+  try {
+    return fs.lstatSync(file, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true;
+  }
 }
 
 function attempt(read: () => string): string | null {

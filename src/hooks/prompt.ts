@@ -1,6 +1,6 @@
 /**
- * The hot path (`dist/hook.cjs`): a host's prompt comes in on standard input, the memories that help go out, in a
- * process that loads this one file. It fails open: whatever goes wrong, the host goes on without memories.
+ * The hot path: a host's prompt comes in on standard input, the memories that help go out. `hook.ts` runs it. It fails
+ * open: whatever goes wrong, the host goes on without memories.
  */
 
 import { lstatSync, readFileSync, writeSync } from "node:fs";
@@ -27,13 +27,7 @@ interface HookInput {
 const MAX_BYTES = 9_500;
 const WORDS_FILE = join(__dirname, "words.bin");
 
-if (require.main === module) {
-  main();
-  // Taking down the engine in good order costs more than a millisecond, and nothing is left to be done.
-  process.exit(0);
-}
-
-function main(): void {
+export function main(): void {
   try {
     const input = JSON.parse(readFileSync(0, "utf8")) as HookInput;
     const text = answer(input);

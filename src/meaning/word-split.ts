@@ -1,12 +1,17 @@
 /** A text as an uncased BERT model reads it: words in lower case without accents, marks and ideographs one by one. */
 
+import { lazily } from "../text/lazy.ts";
+
 /** Words longer than this are unknown, as in the model's own tokenizer. */
 export const MAX_WORD_LETTERS = 100;
 
-const DROPPED = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\ufffd]/u;
-const SPACE = /\p{White_Space}/u;
-const ACCENT = /\p{Mn}/u;
-const PUNCTUATION = /\p{P}/u;
+/** Only for what is not ASCII. */
+const unicode = lazily(() => ({
+  dropped: /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\ufffd]/u,
+  space: /\p{White_Space}/u,
+  accent: /\p{Mn}/u,
+  punctuation: /\p{P}/u,
+}));
 
 /**
  * Lower-case words without accents; punctuation marks and ideographs one by one; null for a word that is too long.
@@ -40,14 +45,14 @@ export function eachWord(text: string, take: (word: string | null) => boolean): 
     }
     if (code > 0xffff) i++;
     const character = String.fromCodePoint(code);
-    if (DROPPED.test(character)) continue;
-    if (SPACE.test(character)) {
+    if (unicode().dropped.test(character)) continue;
+    if (unicode().space.test(character)) {
       end();
       continue;
     }
     const ideograph = isIdeograph(code);
     for (const part of character.normalize("NFD").toLowerCase()) {
-      if (ACCENT.test(part)) continue;
+      if (unicode().accent.test(part)) continue;
       if (ideograph || isPunctuation(part)) alone(part);
       else add(part);
     }
@@ -62,7 +67,7 @@ function isLetterOrDigit(code: number): boolean {
 /** ASCII signs such as `$` count as punctuation; the same kind of sign beyond ASCII does not. */
 function isPunctuation(character: string): boolean {
   const code = character.charCodeAt(0);
-  return code < 0x80 ? !isLetterOrDigit(code) : PUNCTUATION.test(character);
+  return code < 0x80 ? !isLetterOrDigit(code) : unicode().punctuation.test(character);
 }
 
 function isIdeograph(code: number): boolean {

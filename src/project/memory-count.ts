@@ -30,6 +30,7 @@ export function countMemories(dir: string, options: { recursive: boolean; limit?
 /** The entries of a folder in a fixed order; none if it cannot be read. */
 export function listEntries(folder: string): fs.Dirent[] {
   try {
+    if (!fs.statSync(folder, { throwIfNoEntry: false })) return [];
     return fs.readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch {
     return [];

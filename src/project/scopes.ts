@@ -127,7 +127,7 @@ function listAgentScopes({ config, project }: ScopeContext): string[] {
 }
 
 function isDirectory(dir: string): boolean {
-  return attempt(() => fs.statSync(dir).isDirectory()) ?? false;
+  return attempt(() => fs.statSync(dir, { throwIfNoEntry: false })?.isDirectory() ?? false) ?? false;
 }
 
 function attempt<T>(read: () => T): T | null {

@@ -8,7 +8,7 @@ import { closeSync, constants, existsSync, fstatSync, openSync, readSync, writeS
 import { writeCacheFile } from "../disk/atomic.ts";
 import { readRegular } from "../disk/regular.ts";
 import { type Directory, openPins, prepareDirectory, statePath } from "../memory/directory.ts";
-import { CACHE_FILE, CACHE_HEAD_BYTES, CACHE_MAGIC, CACHE_VERSION, isCache } from "./cache-file.ts";
+import { CACHE_FILE, CACHE_HEAD_BYTES, CACHE_MAGIC, CACHE_VERSION, FOLDER_TIME_AT, isCache } from "./cache-file.ts";
 import { decodeEntry, type Entry, encodeEntry, entryBytes } from "./entry.ts";
 
 const ALIGNMENT = 16;
@@ -20,11 +20,13 @@ export interface CacheRead {
   wasteBytes: number;
   /** False when something in it hides what is behind it: it has to be rewritten. */
   isSound: boolean;
+  /** The folder's time at which these were all of its files; 0 if that is not known. */
+  folderMs: number;
   bytes: number;
 }
 
 export function readCache(directory: Directory): CacheRead {
-  const read: CacheRead = { entries: new Map(), wasteBytes: 0, isSound: true, bytes: 0 };
+  const read: CacheRead = { entries: new Map(), wasteBytes: 0, isSound: true, folderMs: 0, bytes: 0 };
   let buffer: Buffer | null = null;
   try {
     buffer = readRegular(statePath(directory, CACHE_FILE));
@@ -36,6 +38,7 @@ export function readCache(directory: Directory): CacheRead {
   // A view of 32-bit numbers must begin at a multiple of four.
   if (buffer.byteOffset % 8 !== 0) buffer = Buffer.from(new Uint8Array(buffer).buffer);
   read.bytes = buffer.length;
+  read.folderMs = buffer.readDoubleLE(FOLDER_TIME_AT);
   const sizes = new Map<string, number>();
   for (let at = CACHE_HEAD_BYTES; at < buffer.length; ) {
     const bytes = entryBytes(buffer, at);
@@ -68,6 +71,8 @@ export function appendEntries(directory: Directory, entries: readonly Entry[]): 
       if (!stat.isFile() || stat.size % ALIGNMENT !== 0) return false;
       const head = Buffer.alloc(CACHE_HEAD_BYTES);
       if (readSync(fd, head, 0, head.length, 0) < head.length || !isCache(head)) return false;
+      // From now on some of them no longer count, or their files are new.
+      if (head.readDoubleLE(FOLDER_TIME_AT) !== 0) forgetFolder(pinned);
       // One call, so that two processes do not mix their entries.
       const data = Buffer.concat(entries.map(encodeEntry));
       return writeSync(fd, data) === data.length;
@@ -77,16 +82,30 @@ export function appendEntries(directory: Directory, entries: readonly Entry[]): 
   });
 }
 
-/** Makes the state folder too, if there is none yet: other tools' directories have none. */
-export function writeEntries(directory: Directory, entries: Iterable<Entry>): boolean {
+/**
+ * Makes the state folder too, if there is none yet: other tools' directories have none. `folderMs` is the time of a folder
+ * without sub-folders, if these entries are all of its files.
+ */
+export function writeEntries(directory: Directory, entries: Iterable<Entry>, folderMs = 0): boolean {
   return withState(directory, (pinned) => {
     const head = Buffer.alloc(CACHE_HEAD_BYTES);
     head.writeUInt32LE(CACHE_MAGIC, 0);
     head.writeUInt32LE(CACHE_VERSION, 4);
+    head.writeDoubleLE(folderMs, FOLDER_TIME_AT);
     const data = Buffer.concat([head, ...[...entries].map(encodeEntry)]);
     writeCacheFile(statePath(pinned, "tmp"), statePath(pinned, CACHE_FILE), data);
     return true;
   });
+}
+
+/** In its place: appending to the same file would only ever write at its end. */
+function forgetFolder(pinned: Directory): void {
+  const fd = openSync(statePath(pinned, CACHE_FILE), constants.O_WRONLY | (constants.O_NOFOLLOW ?? 0));
+  try {
+    writeSync(fd, new Uint8Array(8), 0, 8, FOLDER_TIME_AT);
+  } finally {
+    closeSync(fd);
+  }
 }
 
 function withState(directory: Directory, write: (pinned: Directory) => boolean): boolean {

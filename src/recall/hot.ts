@@ -6,7 +6,7 @@
 import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { MAX_PIECES, openWords } from "../meaning/words.ts";
 import { walk } from "../memory/walk.ts";
-import { CACHE_FILE, CACHE_HEAD_BYTES, isCache } from "./cache-file.ts";
+import { CACHE_FILE, CACHE_HEAD_BYTES, FOLDER_TIME_AT, isCache } from "./cache-file.ts";
 import { type Confident, type Method, sureEnough } from "./confidence.ts";
 import { decayOf } from "./decay.ts";
 import { AT, DIMENSIONS, type Entry, encodeEntry, HEAD_BYTES, INFERRED, TYPES, viewEntry } from "./entry.ts";
@@ -67,22 +67,20 @@ export interface HotAnswer {
 
 /** Up to here every file is looked at; a look takes some millionths of a second. */
 const ALL_FILES = 300;
-/** Of more, those that changed last, and those about to be shown. */
-const LIKELY_FILES = 40;
+/** Of more, those that changed last; those that are shown are read anyway. */
+const LIKELY_FILES = 8;
 /** More unknown files than this, and digesting them would hold up the prompt: the rest waits. */
 const MAX_DIGESTED = 200;
 const MAX_DIGESTED_BYTES = 2 << 20;
+const MAX_NAME_BYTES = 32 << 20;
 /** So many are weighed in full; age and links move nothing further than that. */
 const FINALISTS = 24;
 
 export function recallHot(directories: readonly HotDirectory[], prompt: string, options: HotOptions): HotAnswer {
   const terms = queryTerms(prompt, options);
-  const names = directories.map(listNames);
-  const desk = openDesk(directories, names, terms.length);
+  const desk = openDesk(directories, terms.length);
   let stale = 0;
-  for (const [owner, directory] of directories.entries()) {
-    stale += readDirectory(desk, owner, directory, names[owner] as string[], options);
-  }
+  for (const [owner, directory] of directories.entries()) stale += readDirectory(desk, owner, directory, options);
   const found = look(desk, terms, isMostlyLatin(prompt) ? options.wordsFile : null, prompt);
   const order = choose(desk, found, options.nowMs);
   const method: Method = found.hasMeaning ? "hybrid" : "lexical";
@@ -107,7 +105,7 @@ interface Desk {
   room: number;
 }
 
-function openDesk(directories: readonly HotDirectory[], names: readonly string[][], termCount: number): Desk {
+function openDesk(directories: readonly HotDirectory[], termCount: number): Desk {
   const files = directories.map(({ path }) => openCache(`${path}/.memdir/${CACHE_FILE}`));
   const sizes = files.map((file) => align(file?.size ?? 0));
   const cacheBytes = sizes.reduce((sum, size) => sum + size, 0);
@@ -116,9 +114,7 @@ function openDesk(directories: readonly HotDirectory[], names: readonly string[]
   const freeEnd = free + MAX_DIGESTED_BYTES;
   const most = Math.floor((cacheBytes + MAX_DIGESTED_BYTES) / HEAD_BYTES) + 1;
   // Pages that are not touched cost nothing: there is room for the worst case.
-  const nameCount = names.reduce((sum, { length }) => sum + length, 0);
-  const needed =
-    freeEnd + most * 4 * (8 + termCount) + nameCount * (4 * 256 + 64) + (MAX_PIECES + 8) * DIMENSIONS * 2 + 65_536;
+  const needed = freeEnd + most * 4 * (8 + termCount) + MAX_NAME_BYTES + (MAX_PIECES + 8) * DIMENSIONS * 2 + 65_536;
   const scan = openScan(needed);
   const bytes = Buffer.from(scan.memory.buffer);
   let at = first;
@@ -131,39 +127,41 @@ function openDesk(directories: readonly HotDirectory[], names: readonly string[]
 }
 
 /** Puts the live entries of a directory on the list. How many files the cache does not know as they are. */
-function readDirectory(
-  desk: Desk,
-  owner: number,
-  directory: HotDirectory,
-  names: readonly string[],
-  options: HotOptions,
-): number {
+function readDirectory(desk: Desk, owner: number, directory: HotDirectory, options: HotOptions): number {
   const { scan, bytes } = desk;
   const { from, end } = desk.caches[owner] as Desk["caches"][number];
   const list = desk.list + desk.count * 4;
   desk.owners.push({ from: desk.count, owner });
   const count = scan.listEntries(from, end, list);
   desk.count += count;
-
-  const namesAt = desk.room;
-  const nameBytes = bytes.write(names.join("\0"), namesAt, "utf8");
-  const table = align(namesAt + nameBytes);
-  const slots = powerAbove(names.length * 2);
-  const unknown = table + slots * 16;
-  const unknownCount = scan.matchNames(namesAt, nameBytes, list, count, table, slots, unknown);
-  const numbers = new Uint32Array(bytes.buffer, unknown, unknownCount);
-  const stale = Array.from(numbers, (number) => names[number] as string);
-
+  const folderMs = end > from ? bytes.readDoubleLE(from - CACHE_HEAD_BYTES + FOLDER_TIME_AT) : 0;
+  const isWhole = folderMs !== 0 && timeOf(directory.path) === folderMs;
+  const stale = isWhole ? [] : matchNames(desk, directory, list, count);
   const entries = new Uint32Array(bytes.buffer, list, count);
-  for (const i of likely(desk, list, count, align(unknown + unknownCount * 4))) {
+  for (const i of likely(desk, list, count)) {
     const file = fileAt(desk, entries[i] as number);
     if (agrees(bytes, entries[i] as number, `${directory.path}/${file}`)) continue;
     entries[i] = 0;
     stale.push(file);
   }
-  bytes.fill(0, namesAt, align(unknown + unknownCount * 4 + count * 8));
   for (const file of stale.slice(0, MAX_DIGESTED)) addDigest(desk, options.digest(directory, file));
   return stale.length;
+}
+
+/** Takes entries off the list whose files are gone. The files that have none. */
+function matchNames({ scan, bytes, room }: Desk, directory: HotDirectory, list: number, count: number): string[] {
+  const names = listNames(directory);
+  const joined = Buffer.from(names.join("\0"));
+  // Far more names than anybody has: recall goes on with what the cache knows.
+  if (joined.length + names.length * 80 > MAX_NAME_BYTES) return [];
+  joined.copy(bytes, room);
+  const table = align(room + joined.length);
+  const slots = powerAbove(names.length * 2);
+  const unknown = table + slots * 16;
+  const unknownCount = scan.matchNames(room, joined.length, list, count, table, slots, unknown);
+  const stale = Array.from(new Uint32Array(bytes.buffer, unknown, unknownCount), (number) => names[number] as string);
+  bytes.fill(0, room, unknown + unknownCount * 4);
+  return stale;
 }
 
 function addDigest(desk: Desk, entry: Entry | null): void {
@@ -177,16 +175,10 @@ function addDigest(desk: Desk, entry: Entry | null): void {
 }
 
 /** Positions of the files whose times are compared: all, or those that changed last. */
-function likely({ scan, bytes }: Desk, list: number, count: number, room: number): number[] {
-  scan.listTimes(list, count, room);
-  const times = new Float64Array(bytes.buffer, room, count);
-  const all = count > ALL_FILES ? LIKELY_FILES : count;
-  const floor = count > all ? (times.slice().sort()[count - all] as number) : 0;
-  const positions: number[] = [];
-  for (let i = 0; i < count && positions.length < ALL_FILES; i++) {
-    const time = times[i] as number;
-    if (time >= floor && time !== 0) positions.push(i);
-  }
+function likely({ scan, bytes, room }: Desk, list: number, count: number): number[] {
+  const found = scan.listNewest(list, count, count > ALL_FILES ? LIKELY_FILES : ALL_FILES, room);
+  const positions = Array.from(new Uint32Array(bytes.buffer, room, found));
+  bytes.fill(0, room, room + found * 4);
   return positions;
 }
 
@@ -209,37 +201,54 @@ function look(desk: Desk, terms: readonly Term[], wordsFile: string | null, prom
   const row = (n: number) => desk.room + n * align(count * 4);
   const view = (n: number) => new Float32Array(bytes.buffer, row(n), count);
   const [lengths, words, rare, text, cue, scores, weights] = [0, 1, 2, 3, 4, 5, 6] as const;
-  const asked = row(weights + terms.length);
-  new Uint32Array(bytes.buffer, asked, terms.length).set(terms.map(({ hash }) => hash));
-  const summary = align(asked + terms.length * 4);
+  const stride = align(count * 4);
+  const [hashes, having, rarities, certainties] = [0, 1, 2, 3].map(
+    (n) => row(weights + terms.length) + n * align(terms.length * 4),
+  ) as [number, number, number, number];
+  const askedHashes = new Uint32Array(bytes.buffer, hashes, terms.length);
+  for (let t = 0; t < terms.length; t++) askedHashes[t] = (terms[t] as Term).hash;
+  const summary = certainties + align(terms.length * 4);
   scan.summarise(list, count, summary);
   const [live = 0, linked = 0] = new Int32Array(bytes.buffer, summary, 2);
   const meanLength = bytes.readFloatLE(summary + 8) / live || 1;
   const links = linked > 0 ? linksOf(desk) : NO_LINKS;
-  let total = 0;
-  for (let t = 0; t < terms.length; t++) {
-    const weightRow = row(weights + t);
-    scan.matchTerms(list, count, asked + t * 4, 1, weightRow, row(lengths));
-    const having = scan.countHaving(weightRow, count);
-    const { weight } = terms[t] as Term;
-    const rarity = rarityOf(having, live) * weight;
-    total += rarity;
-    if (having === 0) continue;
-    if (linked > 0) spread(view(weights + t), links);
-    const certain = certainty(rarity / weight) * weight;
-    scan.addTerm(weightRow, row(lengths), count, rarity, certain, K1, B, meanLength, row(words), row(rare));
-  }
+  scan.matchTerms(list, count, hashes, terms.length, row(weights), stride, row(lengths), having);
+  const total = weighTerms(bytes, terms, live, { having, rarities, certainties });
+  if (linked > 0) for (let t = 0; t < terms.length; t++) spread(view(weights + t), links);
+  const [w, l] = [row(weights), row(lengths)];
+  scan.addTerms(w, stride, l, count, terms.length, rarities, certainties, K1, B, meanLength, row(words), row(rare));
   const query = summary + 16;
   const scale = wordsFile === null ? 0 : embedPrompt(desk, wordsFile, prompt, query);
   if (scale > 0) scan.matchVectors(list, count, query, scale, row(text), row(cue));
   else view(text).fill(UNKNOWN);
   const middle = scan.meanMeaning(list, count, row(text), row(cue));
   const ofWords = total === 0 ? 0 : 1 / (total * (K1 + 1));
-  const [t, c, w] = [row(text), row(cue), row(words)];
-  scan.scoreAll(list, count, t, c, w, middle, WORDS, COVERAGE, COVERAGE_FLOOR, ofWords, row(scores));
+  const [t, c] = [row(text), row(cue)];
+  scan.scoreAll(list, count, t, c, row(words), middle, WORDS, COVERAGE, COVERAGE_FLOOR, ofWords, row(scores));
   const hasMeaning = scale > 0 && middle !== 0;
   const rows = { scores: view(scores), words: view(words), rare: view(rare), text: view(text), cue: view(cue) };
   return { ...rows, total, middle, live, hasMeaning, links };
+}
+
+/** How telling each term is, by how many have it; the sum of it. */
+function weighTerms(
+  { buffer }: Buffer,
+  terms: readonly Term[],
+  live: number,
+  at: { having: number; rarities: number; certainties: number },
+): number {
+  const having = new Uint32Array(buffer, at.having, terms.length);
+  const rarities = new Float32Array(buffer, at.rarities, terms.length);
+  const certainties = new Float32Array(buffer, at.certainties, terms.length);
+  let total = 0;
+  for (let t = 0; t < terms.length; t++) {
+    const { weight } = terms[t] as Term;
+    const rarity = rarityOf(having[t] as number, live);
+    rarities[t] = rarity * weight;
+    certainties[t] = certainty(rarity) * weight;
+    total += rarity * weight;
+  }
+  return total;
 }
 
 /** A word of a linked memory counts here too, for less. */
@@ -364,6 +373,14 @@ function readInto({ fd, size }: { fd: number; size: number }, bytes: Buffer, at:
     return false;
   } finally {
     closeSync(fd);
+  }
+}
+
+function timeOf(path: string): number {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  } catch {
+    return 0;
   }
 }
 

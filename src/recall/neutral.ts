@@ -1,5 +1,6 @@
 /** Makes text from a file harmless to show: it cannot close the fence it is shown in, speak as somebody else, or hide anything. */
 
+import { lazily } from "../text/lazy.ts";
 import { FRESHNESS_OPENING } from "./freshness.ts";
 
 /** How our own remarks around a memory begin; a memory's text may not begin a line with them. */
@@ -36,34 +37,39 @@ const CONTROLS = /[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ufff9-\ufffb]/g;
 const LINE_BREAKS = /\r\n?|[\v\f\x85\u2028\u2029]/g;
 
 /** Zero width, direction marks, variation selectors, tag characters and the like: what a font shows as nothing. */
-const INVISIBLE = /\p{Default_Ignorable_Code_Point}+/gu;
+const invisible = lazily(() => /\p{Default_Ignorable_Code_Point}+/gu);
+
+/** Nothing in it is invisible or looks like something else. */
+const PLAIN = /^[\n\t -~]*$/;
 
 function stripInvisible(text: string): string {
+  if (PLAIN.test(text)) return text;
   return text
     .toWellFormed()
     .replace(ESCAPES, "")
     .replace(LINE_BREAKS, "\n")
     .replace(CONTROLS, "")
-    .replace(INVISIBLE, (run, at: number, whole: string) => (isSpelling(run, at, whole) ? run : ""));
+    .replace(invisible(), (run, at: number, whole: string) => (isSpelling(run, at, whole) ? run : ""));
 }
 
-const EMOJI_BEFORE = /[\p{Extended_Pictographic}\p{Emoji_Modifier}]$/u;
-const EMOJI_AFTER = /^\p{Extended_Pictographic}/u;
+const emoji = lazily(() => ({
+  before: /[\p{Extended_Pictographic}\p{Emoji_Modifier}]$/u,
+  after: /^\p{Extended_Pictographic}/u,
+}));
 
 /** Scripts in which a joiner changes the word that is read. None of their letters looks like one of a tag's. */
 const JOINING =
   "[\\p{Script=Arabic}\\p{Script=Syriac}\\p{Script=Devanagari}\\p{Script=Bengali}\\p{Script=Gujarati}\\p{Script=Gurmukhi}\\p{Script=Kannada}\\p{Script=Malayalam}\\p{Script=Oriya}\\p{Script=Sinhala}\\p{Script=Tamil}\\p{Script=Telugu}]";
-const JOINING_BEFORE = new RegExp(`${JOINING}$`, "u");
-const JOINING_AFTER = new RegExp(`^${JOINING}`, "u");
+const joining = lazily(() => ({ before: new RegExp(`${JOINING}$`, "u"), after: new RegExp(`^${JOINING}`, "u") }));
 
 /** A joiner inside an emoji or inside a word of a joining script, or the selector of an emoji's look. */
 function isSpelling(run: string, at: number, whole: string): boolean {
   const before = whole.slice(Math.max(0, at - 2), at);
   const after = whole.slice(at + run.length, at + run.length + 2);
-  if (run === "\ufe0f" || run === "\ufe0e") return EMOJI_BEFORE.test(before);
-  if (run === "\ufe0f\u200d") return EMOJI_BEFORE.test(before) && EMOJI_AFTER.test(after);
-  if (run === "\u200d" && EMOJI_BEFORE.test(before)) return EMOJI_AFTER.test(after);
-  return (run === "\u200d" || run === "\u200c") && JOINING_BEFORE.test(before) && JOINING_AFTER.test(after);
+  if (run === "\ufe0f" || run === "\ufe0e") return emoji().before.test(before);
+  if (run === "\ufe0f\u200d") return emoji().before.test(before) && emoji().after.test(after);
+  if (run === "\u200d" && emoji().before.test(before)) return emoji().after.test(after);
+  return (run === "\u200d" || run === "\u200c") && joining().before.test(before) && joining().after.test(after);
 }
 
 const LINE_POSES = [
@@ -96,6 +102,7 @@ const SPEAKING =
 const TEMPLATE = /<\|[a-z_]{1,40}\|>/gi;
 
 function defuseTags(text: string): string {
+  if (PLAIN.test(text) && !text.includes("<")) return text;
   const skeleton = skeletonOf(text);
   const brackets = [FENCE, TEMPLATE, SPEAKING].flatMap((tag) => {
     const found = [...skeleton.text.matchAll(tag)].filter((match) => tag !== SPEAKING || !isCode(match));
@@ -125,11 +132,13 @@ interface Skeleton {
   origins: (places: readonly number[]) => number[];
 }
 
-const NOT_ASCII = /[^\n -~\t]/gu;
+const notAscii = lazily(() => /[^\n -~\t]/gu);
+const unseen = lazily(() => /[\p{M}\p{Default_Ignorable_Code_Point}]/gu);
 
 /** The text as it looks to somebody who reads past accents, widths and letters of other scripts: matched against, never shown. */
 function skeletonOf(text: string): Skeleton {
-  const skeleton = text.replace(NOT_ASCII, lookOf);
+  if (PLAIN.test(text)) return { text, origins: (places) => [...places] };
+  const skeleton = text.replace(notAscii(), lookOf);
   const origins = (places: readonly number[]) => {
     const found: number[] = [];
     let [seen, offset] = [0, 0];
@@ -149,47 +158,50 @@ const LOOKS = new Map<string, string>();
 function lookOf(character: string): string {
   const known = LOOKS.get(character);
   if (known !== undefined) return known;
-  const plain = character.normalize("NFKD").replace(/[\p{M}\p{Default_Ignorable_Code_Point}]/gu, "");
+  const plain = character.normalize("NFKD").replace(unseen(), "");
   const look = plain.replace(
     /[^\n-~]/gu,
-    (c) => LOOKALIKES.get(c) ?? LOOKALIKES.get(c.toLowerCase())?.toUpperCase() ?? c,
+    (c) => lookalikes().get(c) ?? lookalikes().get(c.toLowerCase())?.toUpperCase() ?? c,
   );
   LOOKS.set(character, look);
   return look;
 }
 
 /** Each row: what it looks like, then the characters that do. Only what tags and speakers are written with. */
-const LOOKALIKES = new Map(
-  [
-    "<‹〈⟨❬❮❰ᐸ˂𝈶⧼",
-    ">›〉⟩❭❯❱ᐳ˃𝈷⧽",
-    "/∕⁄⧸╱⟋",
-    "\\∖⧵╲⟍",
-    ":ː˸∶꞉׃։",
-    "|ǀ│∣",
-    "-‐‑‒–—―−﹘⁃➖",
-    "_ˍ",
-    "aаαɑᴀ",
-    "cсϲᴄ",
-    "dԁᴅ",
-    "eеεєҽᴇ",
-    "gɡց",
-    "hһհʜ",
-    "iіıιɪӏ",
-    "kкκᴋ",
-    "lⅼʟ",
-    "mмᴍ",
-    "nոηпɴ",
-    "oоοσօᴏ",
-    "pрρᴘ",
-    "rгʀ",
-    "sѕꜱ",
-    "tтτᴛ",
-    "uսυᴜ",
-    "vνѵᴠ",
-    "yуүγʏ",
-  ].flatMap((row) => {
-    const [look = "", ...characters] = row;
-    return characters.map((character): [string, string] => [character, look]);
-  }),
+const lookalikes = lazily(
+  () =>
+    new Map(
+      [
+        "<‹〈⟨❬❮❰ᐸ˂𝈶⧼",
+        ">›〉⟩❭❯❱ᐳ˃𝈷⧽",
+        "/∕⁄⧸╱⟋",
+        "\\∖⧵╲⟍",
+        ":ː˸∶꞉׃։",
+        "|ǀ│∣",
+        "-‐‑‒–—―−﹘⁃➖",
+        "_ˍ",
+        "aаαɑᴀ",
+        "cсϲᴄ",
+        "dԁᴅ",
+        "eеεєҽᴇ",
+        "gɡց",
+        "hһհʜ",
+        "iіıιɪӏ",
+        "kкκᴋ",
+        "lⅼʟ",
+        "mмᴍ",
+        "nոηпɴ",
+        "oоοσօᴏ",
+        "pрρᴘ",
+        "rгʀ",
+        "sѕꜱ",
+        "tтτᴛ",
+        "uսυᴜ",
+        "vνѵᴠ",
+        "yуүγʏ",
+      ].flatMap((row) => {
+        const [look = "", ...characters] = row;
+        return characters.map((character): [string, string] => [character, look]);
+      }),
+    ),
 );

@@ -1,5 +1,6 @@
 /** Recall beside the conversation: started when the prompt comes in, looked at between steps, and never waited for. */
 
+import { lazily } from "../text/lazy.ts";
 import type { RecallSession } from "./budget.ts";
 
 export interface Prefetching<M extends { path: string }> {
@@ -100,13 +101,15 @@ export function startPrefetch<M extends { path: string }>(prefetching: Prefetchi
 }
 
 /** Chinese, Japanese, Thai and others write sentences without spaces; a run of their letters may be many words. */
-const UNSPACED =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]{2}/u;
+const unspaced = lazily(
+  () =>
+    /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]{2}/u,
+);
 
 /** A single word says too little to search with. */
 export function isTooShort(query: string): boolean {
   const text = query.trim();
-  return !/\s/.test(text) && !UNSPACED.test(text);
+  return !/\s/.test(text) && !unspaced().test(text);
 }
 
 function holds(hasMemories: () => boolean, log: (message: string) => void): boolean {

@@ -125,12 +125,28 @@ function claim(table: usize, slots: u32, hash: u64): bool {
   return false;
 }
 
-/** When each entry's file was changed, as 8-byte numbers; 0 for nobody. */
-export function listTimes(entries: usize, count: i32, out: usize): void {
+/** Writes the positions of the entries whose files changed last to `out`, at most `limit`; how many. */
+export function listNewest(entries: usize, count: i32, limit: i32, out: usize): i32 {
+  let found = 0;
   for (let i = 0; i < count; i++) {
     const entry = <usize>load<u32>(entries + (<usize>i << 2));
-    store<f64>(out + (<usize>i << 3), entry == 0 ? 0 : load<f64>(entry, AT_MTIME));
+    if (entry == 0) continue;
+    const time = load<f64>(entry, AT_MTIME);
+    let place = found;
+    while (place > 0 && timeAt(entries, out, place - 1) < time) place--;
+    if (place >= limit) continue;
+    if (found < limit) found++;
+    for (let k = found - 1; k > place; k--) {
+      store<u32>(out + (<usize>k << 2), load<u32>(out + (<usize>(k - 1) << 2)));
+    }
+    store<u32>(out + (<usize>place << 2), i);
   }
+  return found;
+}
+
+function timeAt(entries: usize, list: usize, place: i32): f64 {
+  const position = load<u32>(list + (<usize>place << 2));
+  return load<f64>(<usize>load<u32>(entries + (<usize>position << 2)), AT_MTIME);
 }
 
 /** Of the live entries: how many, how many have links, and the sum of their lengths, to `out` as 4-byte numbers. */
@@ -150,14 +166,16 @@ export function summarise(entries: usize, count: i32, out: usize): void {
   store<f32>(out, length, 8);
 }
 
-/** How much each term weighs in each entry: one row of `count` numbers per term. And every entry's length. */
+/** How much each term weighs in each entry: one row of `stride` bytes per term. Every entry's length, and how many have each term. */
 export function matchTerms(
   entries: usize,
   count: i32,
   terms: usize,
   termCount: i32,
   weights: usize,
+  stride: usize,
   lengths: usize,
+  having: usize,
 ): void {
   for (let i = 0; i < count; i++) {
     const entry = <usize>load<u32>(entries + (<usize>i << 2));
@@ -169,7 +187,9 @@ export function matchTerms(
       const at = find(list, size, load<u32>(terms + (<usize>t << 2)));
       if (at < 0) continue;
       const weight = <f32>load<u16>(list + (<usize>size << 2) + (<usize>at << 1)) * 0.25;
-      store<f32>(weights + (<usize>(t * count + i) << 2), weight);
+      store<f32>(weights + <usize>t * stride + (<usize>i << 2), weight);
+      const counter = having + (<usize>t << 2);
+      store<u32>(counter, load<u32>(counter) + 1);
     }
   }
 }
@@ -254,33 +274,33 @@ function dot(values: usize, query: usize): i32 {
   );
 }
 
-/** How many entries have a term. */
-export function countHaving(weights: usize, count: i32): i32 {
-  let having = 0;
-  for (let i = 0; i < count; i++) if (load<f32>(weights + (<usize>i << 2)) > 0) having++;
-  return having;
-}
-
-/** Adds what one term says: `words` and `rare` grow by its rarity and its certainty times the saturated weight. */
-export function addTerm(
+/** Adds what the terms say: `words` and `rare` grow by each one's rarity and certainty times its saturated weight. */
+export function addTerms(
   weights: usize,
+  stride: usize,
   lengths: usize,
   count: i32,
-  rarity: f32,
-  certainty: f32,
+  termCount: i32,
+  rarities: usize,
+  certainties: usize,
   k1: f32,
   b: f32,
   meanLength: f32,
   words: usize,
   rare: usize,
 ): void {
-  for (let i = 0; i < count; i++) {
-    const at = <usize>i << 2;
-    const weight = load<f32>(weights + at);
-    if (weight <= 0) continue;
-    const strength = (weight * (k1 + 1)) / (weight + k1 * (1 - b + (b * load<f32>(lengths + at)) / meanLength));
-    store<f32>(words + at, load<f32>(words + at) + rarity * strength);
-    store<f32>(rare + at, load<f32>(rare + at) + certainty * strength);
+  for (let t = 0; t < termCount; t++) {
+    const rarity = load<f32>(rarities + (<usize>t << 2));
+    const certainty = load<f32>(certainties + (<usize>t << 2));
+    const row = weights + <usize>t * stride;
+    for (let i = 0; i < count; i++) {
+      const at = <usize>i << 2;
+      const weight = load<f32>(row + at);
+      if (weight <= 0) continue;
+      const strength = (weight * (k1 + 1)) / (weight + k1 * (1 - b + (b * load<f32>(lengths + at)) / meanLength));
+      store<f32>(words + at, load<f32>(words + at) + rarity * strength);
+      store<f32>(rare + at, load<f32>(rare + at) + certainty * strength);
+    }
   }
 }
 

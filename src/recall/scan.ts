@@ -16,18 +16,28 @@ export interface Scan {
     slots: number,
     unknown: number,
   ): number;
-  listTimes(entries: number, count: number, out: number): void;
+  listNewest(entries: number, count: number, limit: number, out: number): number;
   summarise(entries: number, count: number, out: number): void;
-  matchTerms(entries: number, count: number, terms: number, termCount: number, weights: number, lengths: number): void;
+  matchTerms(
+    entries: number,
+    count: number,
+    terms: number,
+    termCount: number,
+    weights: number,
+    stride: number,
+    lengths: number,
+    having: number,
+  ): void;
   matchVectors(entries: number, count: number, query: number, scale: number, text: number, cue: number): void;
   sumRows(from: number, count: number, out: number): number;
-  countHaving(weights: number, count: number): number;
-  addTerm(
+  addTerms(
     weights: number,
+    stride: number,
     lengths: number,
     count: number,
-    rarity: number,
-    certainty: number,
+    termCount: number,
+    rarities: number,
+    certainties: number,
     k1: number,
     b: number,
     meanLength: number,

@@ -9,7 +9,7 @@ import type { Directory } from "../memory/directory.ts";
 import { readBytes } from "../memory/read.ts";
 import { walk } from "../memory/walk.ts";
 import { lastCommitTimes } from "../project/commits.ts";
-import { appendEntries, readCache, writeEntries } from "./cache.ts";
+import { appendEntries, type CacheRead, readCache, writeEntries } from "./cache.ts";
 import { addEntry, type Corpus, dropEntry, isWorn, makeCorpus } from "./corpus.ts";
 import { digestMemory, type Embed, embedEntry } from "./digest.ts";
 import type { Entry } from "./entry.ts";
@@ -77,7 +77,10 @@ export function freshenFile(shelf: Shelf, owner: number, file: string, embed: Em
 
 /** Rewrites the caches without what no longer counts. */
 export function compactShelf(shelf: Shelf): void {
-  for (const [owner, directory] of shelf.directories.entries()) writeEntries(directory, entriesOf(shelf, owner));
+  for (const [owner, directory] of shelf.directories.entries()) {
+    const [folder, ...more] = shelf.folders[owner] as Folder[];
+    writeEntries(directory, entriesOf(shelf, owner), folder && more.length === 0 ? folder.mtimeMs : 0);
+  }
 }
 
 /** Memories whose meaning is not known yet. */
@@ -94,9 +97,11 @@ export function missingVectors(shelf: Shelf): { owner: number; file: string }[] 
 async function freshenDirectory(shelf: Shelf, owner: number, directory: Directory, isFirst: boolean): Promise<void> {
   const cache = isFirst ? readCache(directory) : null;
   for (const entry of cache?.entries.values() ?? []) putEntry(shelf, owner, entry);
+  // Before the walk: whatever comes during it must look like a change.
+  const folderMs = mtimeOf(directory.path);
   const walked = walk(directory.path, directory.recursive);
   const folders = walked.folders.map((folder) => join(directory.path, folder));
-  shelf.folders[owner] = folders.map((path) => ({ path, mtimeMs: mtimeOf(path) }));
+  shelf.folders[owner] = folders.map((path, i) => ({ path, mtimeMs: i === 0 ? folderMs : mtimeOf(path) }));
   const places = shelf.places[owner] as Map<string, number>;
   const present = new Set(walked.files);
   for (const file of [...places.keys()]) if (!present.has(file)) removeEntry(shelf, owner, file);
@@ -115,10 +120,27 @@ async function freshenDirectory(shelf: Shelf, owner: number, directory: Director
       changed.push(found);
     }
   }
-  const isWasteful =
-    cache !== null && (!cache.isSound || (cache.wasteBytes > WASTE_BYTES && cache.wasteBytes * 2 > cache.bytes));
-  if (changed.length === 0 && !isWasteful) return;
-  if (isWasteful || !appendEntries(directory, changed)) writeEntries(directory, entriesOf(shelf, owner));
+  const isWhole = walked.folders.length === 1 && places.size === walked.files.length;
+  store(shelf, owner, cache, changed, isWhole ? folderMs : 0);
+}
+
+/** Appends what changed; rewrites what is broken or mostly waste, or when there is time for it: nothing changed. */
+function store(
+  shelf: Shelf,
+  owner: number,
+  cache: CacheRead | null,
+  changed: readonly Entry[],
+  folderMs: number,
+): void {
+  const directory = shelf.directories[owner] as Directory;
+  const rewrite = () => writeEntries(directory, entriesOf(shelf, owner), folderMs);
+  if (changed.length > 0) {
+    const isWasteful = cache !== null && cache.wasteBytes > WASTE_BYTES && cache.wasteBytes * 2 > cache.bytes;
+    const isBroken = cache !== null && !cache.isSound;
+    if (isWasteful || isBroken || !appendEntries(directory, changed)) rewrite();
+  } else if (cache !== null && (!cache.isSound || cache.wasteBytes > 0 || cache.folderMs !== folderMs)) {
+    if (entriesOf(shelf, owner).length > 0 || cache.bytes > 0) rewrite();
+  }
 }
 
 /** Null when it is gone or cannot be read, "same" when nothing has to be done. */

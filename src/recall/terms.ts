@@ -1,13 +1,13 @@
 /** Text as terms: words without endings, identifiers and paths whole and in parts, CJK text as pairs of characters. */
 
+import { lazily } from "../text/lazy.ts";
 import { stem } from "./stem.ts";
 import { STOP_WORDS } from "./stop-words.ts";
 
 /** Words with what joins them into identifiers, paths and versions: `max_retry_count`, `src/db/pool.ts`, `v1.2`. */
-const COMPOUND = /[\p{L}\p{N}\p{M}]+(?:[._/\\@#:'’-]+[\p{L}\p{N}\p{M}]+)*/gu;
+const ASCII_COMPOUND = /[A-Za-z0-9]+(?:[._/\\@#:'-]+[A-Za-z0-9]+)*/g;
 const JOINT = /[._/\\@#:-]+/;
 const ASCII = /^[\0-\x7f]*$/;
-const ASCII_COMPOUND = /[A-Za-z0-9]+(?:[._/\\@#:'-]+[A-Za-z0-9]+)*/g;
 const WORD = /^[A-Z]?[a-z]+$/;
 
 /** Where a word changes its case, and where it is cut for that. */
@@ -16,18 +16,26 @@ interface Case {
   between: RegExp;
 }
 
-const CASE: Case = {
-  changes: /\p{Ll}\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u,
-  between: /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u,
-};
 const ASCII_CASE: Case = {
   changes: /[a-z][A-Z]|[A-Z][A-Z][a-z]/,
   between: /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/,
 };
+
 /** Scripts written without spaces. */
-const CJK =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}ー々〆]+/gu;
-const HAS_CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u;
+const UNSPACED =
+  "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}";
+
+/** The same for all scripts; a text of plain ASCII needs none of it. */
+const unicode = lazily(() => ({
+  compound: /[\p{L}\p{N}\p{M}]+(?:[._/\\@#:'’-]+[\p{L}\p{N}\p{M}]+)*/gu,
+  inCase: {
+    changes: /\p{Ll}\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u,
+    between: /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u,
+  },
+  unspaced: new RegExp(`[${UNSPACED}ー々〆]+`, "gu"),
+  hasUnspaced: new RegExp(`[${UNSPACED}]`, "u"),
+}));
+
 /** A megabyte of pasted log says no more about what is wanted than its first part. */
 const MAX_CHARACTERS = 200_000;
 const MAX_TERM = 64;
@@ -41,26 +49,26 @@ export function termsOf(text: string): string[] {
     for (const compound of head.match(ASCII_COMPOUND) ?? []) addCompound(terms, compound, ASCII_CASE);
     return terms;
   }
-  for (const [compound] of head.normalize("NFKC").matchAll(COMPOUND)) {
-    if (HAS_CJK.test(compound)) addMixed(terms, compound);
-    else addCompound(terms, compound, CASE);
+  for (const [compound] of head.normalize("NFKC").matchAll(unicode().compound)) {
+    if (unicode().hasUnspaced.test(compound)) addMixed(terms, compound);
+    else addCompound(terms, compound, unicode().inCase);
   }
   return terms;
 }
 
 export function hasCjk(text: string): boolean {
-  return HAS_CJK.test(text);
+  return !ASCII.test(text) && unicode().hasUnspaced.test(text);
 }
 
 /** Latin words inside CJK text are words; the rest is taken in pairs, as there is no telling where its words end. */
 function addMixed(terms: string[], text: string): void {
   let end = 0;
-  for (const match of text.matchAll(CJK)) {
-    addCompound(terms, trimJoints(text.slice(end, match.index)), CASE);
+  for (const match of text.matchAll(unicode().unspaced)) {
+    addCompound(terms, trimJoints(text.slice(end, match.index)), unicode().inCase);
     addPairs(terms, match[0]);
     end = match.index + match[0].length;
   }
-  addCompound(terms, trimJoints(text.slice(end)), CASE);
+  addCompound(terms, trimJoints(text.slice(end)), unicode().inCase);
 }
 
 function trimJoints(text: string): string {
