@@ -53,11 +53,14 @@ function memoryOf(kind, items, i) {
   return {
     file: fileOf(i),
     name: speaker ?? `Session ${i + 1}`,
-    description: date,
+    created: dateOf(date),
     body: text,
     links: near.map(fileOf),
   };
 }
+
+/** "1:56 pm on 8 May, 2023" */
+const dateOf = (text) => new Date(`${text.split(" on ")[1]} UTC`).toISOString();
 
 const fileOf = (i) => `m${String(i).padStart(5, "0")}.md`;
 

@@ -22,7 +22,7 @@ export async function openStore({ root, openMemdir }, dir, options = {}) {
   return memdir;
 }
 
-function formatMemory({ name, description = "", type = "project", body, modified, when = [], links = [] }) {
+function formatMemory({ name, description = "", type = "project", body, created, modified, when = [], links = [] }) {
   const list = (key, items) =>
     items.length > 0 ? [`${key}:`, ...items.map((item) => `  - ${JSON.stringify(item)}`)] : [];
   return [
@@ -30,6 +30,7 @@ function formatMemory({ name, description = "", type = "project", body, modified
     `name: ${JSON.stringify(name)}`,
     `description: ${JSON.stringify(description)}`,
     `type: ${type}`,
+    ...(created ? [`created: ${created}`] : []),
     ...(modified ? [`modified: ${modified}`] : []),
     ...list("when", when),
     ...list("links", links),

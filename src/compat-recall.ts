@@ -143,7 +143,7 @@ export async function matchMemoriesByKeyword(query: string, options: Options = {
 }
 
 /** "" up to yesterday's. */
-export function memoryFreshnessWarning(mtimeMs: number, now: Date): string {
+export function memoryFreshnessWarning(mtimeMs: number, now: Date = new Date()): string {
   return freshnessWarning(ageInDays(mtimeMs, now.getTime()));
 }
 

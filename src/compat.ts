@@ -141,11 +141,11 @@ export function formatFrontmatter(meta: Metadata, body: string): string {
 }
 
 /** today, yesterday, N days ago. */
-export function memoryAge(mtimeMs: number, now: Date): string {
+export function memoryAge(mtimeMs: number, now: Date = new Date()): string {
   return ageInWords(memoryAgeDays(mtimeMs, now));
 }
 
-export function memoryAgeDays(mtimeMs: number, now: Date): number {
+export function memoryAgeDays(mtimeMs: number, now: Date = new Date()): number {
   return ageInDays(mtimeMs, now.getTime());
 }
 

@@ -181,7 +181,13 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     doctor: async () => {
       const { examine } = await import("./memory/doctor.ts");
       const problems = await (await instructions()).problems();
-      return examine(directories, { warnings, instructions: problems, ...(await findAdoptable()) });
+      const { examineCues, examineMeaning } = await import("./recall/health.ts");
+      const { openMeaning } = await import("./meaning/meaning.ts");
+      return [
+        ...(await examine(directories, { warnings, instructions: problems, ...(await findAdoptable()) })),
+        examineMeaning(config.meaning ? openMeaning() : null),
+        examineCues((await survey()).rows),
+      ];
     },
     findAdoptable,
     adopt: async (from) => {

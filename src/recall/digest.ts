@@ -7,7 +7,7 @@ import { DIMENSIONS, type Entry, quantise, type Stamp, type Vector, WEIGHT_UNIT 
 import { termsOf } from "./terms.ts";
 
 /** A word in the name tells more than one somewhere in the body, and a cue was written for just this. */
-const WEIGHTS = { name: 3, description: 2, when: 2, file: 1, body: 1 };
+const WEIGHTS = { name: 3, description: 2, when: 2, file: 1, body: 1, date: 1 };
 
 const INFERRED_BY = "inferred";
 
@@ -35,6 +35,7 @@ export function digestMemory(file: string, bytes: Buffer, stamp: Stamp, commitMs
   add(memory.description, WEIGHTS.description);
   add(file.replace(/\.md$/, ""), WEIGHTS.file);
   add(memory.body, WEIGHTS.body);
+  add(dateInWords(memory.created ?? memory.modified), WEIGHTS.date);
   for (const cue of memory.when.slice(0, MAX_CUES)) add(cue, WEIGHTS.when);
   const terms = Uint32Array.from(weights.keys()).sort();
   const { mtimeMs, ctimeMs, size, ino } = stamp;
@@ -119,6 +120,28 @@ function cleanLink(link: string): string {
     .replace(/^\[\[(.*)\]\]$/, "$1")
     .replace(/^[>]+/, "");
 }
+
+/** As people write it: "what did we decide in March?" */
+function dateInWords(iso: string | null): string {
+  if (iso === null) return "";
+  const date = new Date(iso);
+  return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
+}
+
+const MONTHS = [
+  "January",
+  "February",
+  "March",
+  "April",
+  "May",
+  "June",
+  "July",
+  "August",
+  "September",
+  "October",
+  "November",
+  "December",
+];
 
 function timeOf(iso: string | null): number {
   return iso === null ? 0 : Date.parse(iso);

@@ -10,7 +10,7 @@ import { CACHE_FILE, CACHE_HEAD_BYTES, FOLDER_TIME_AT, isCache } from "./cache-f
 import { type Confident, type Method, sureEnough } from "./confidence.ts";
 import { decayOf } from "./decay.ts";
 import { AT, DIMENSIONS, type Entry, encodeEntry, HEAD_BYTES, INFERRED, TYPES, viewEntry } from "./entry.ts";
-import { type Links, NO_LINKS, resolveLinks } from "./links.ts";
+import { type Links, MOST_FROM_NEIGHBOUR, NO_LINKS, resolveLinks } from "./links.ts";
 import { queryTerms, type Signals, type Term } from "./query.ts";
 import { openScan, type Scan } from "./scan.ts";
 import {
@@ -255,7 +255,7 @@ function weighTerms(
 function spread(weights: Float32Array, { neighbours }: Links): void {
   const own = weights.slice();
   for (const [at, near] of neighbours) {
-    const weight = own[at] as number;
+    const weight = Math.min(own[at] as number, MOST_FROM_NEIGHBOUR);
     if (weight > 0) for (const { at: to, weight: share } of near) (weights[to] as number) += weight * share;
   }
 }

@@ -3,8 +3,10 @@
 import type { Entry } from "./entry.ts";
 
 /** A neighbour's words count this much here, and those of its neighbours half of that. */
-const NEAR = 0.5;
-const FAR = 0.25;
+const NEAR = 0.6;
+const FAR = 0.3;
+/** However often it stands there, and in its name too: it is another memory's word. */
+export const MOST_FROM_NEIGHBOUR = 1;
 /** A memory that links to everything says little about any of it. */
 const MAX_NEIGHBOURS = 24;
 
@@ -58,7 +60,8 @@ function withSecondHop(near: ReadonlyMap<number, ReadonlySet<number>>): Map<numb
     const found = new Map<number, number>();
     // Two neighbours are the ordinary case; of many, each counts for less.
     for (const to of direct) {
-      if ((near.get(to) as ReadonlySet<number>).size <= MAX_NEIGHBOURS) found.set(to, Math.min(NEAR, 1 / direct.size));
+      if ((near.get(to) as ReadonlySet<number>).size <= MAX_NEIGHBOURS)
+        found.set(to, Math.min(NEAR, (2 * NEAR) / direct.size));
     }
     for (const to of direct) {
       const further = near.get(to) as ReadonlySet<number>;

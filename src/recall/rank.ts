@@ -3,7 +3,7 @@
 import type { Corpus } from "./corpus.ts";
 import { decayOf } from "./decay.ts";
 import { DIMENSIONS, type Entry } from "./entry.ts";
-import { type Links, resolveLinks } from "./links.ts";
+import { type Links, MOST_FROM_NEIGHBOUR, resolveLinks } from "./links.ts";
 import type { Query, Term } from "./query.ts";
 import {
   certainty,
@@ -129,7 +129,7 @@ function spread(corpus: Corpus, posting: readonly number[], links: Links): Map<n
     if (!corpus.entries[at]) continue;
     counts.set(at, (counts.get(at) ?? 0) + count);
     for (const { at: to, weight } of links.neighbours.get(at) ?? []) {
-      counts.set(to, (counts.get(to) ?? 0) + count * weight);
+      counts.set(to, (counts.get(to) ?? 0) + Math.min(count, MOST_FROM_NEIGHBOUR) * weight);
     }
   }
   return counts;

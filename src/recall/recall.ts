@@ -91,6 +91,8 @@ export async function recall(world: RecallWorld, prompt: string, options: Recall
     ...found,
     tookMs: Math.round((world.ticks() - started) * 100) / 100,
   });
+  // Nothing more fits: nobody is asked.
+  if (options.session?.isFull()) return result({});
   try {
     const offline = await recallOffline(world, prompt, options);
     if (!offline) return result({});

@@ -74,7 +74,12 @@ export function openRecaller(directories: readonly Directory[], given: Omit<Reca
         session,
         isSubAgent,
         hasMemories: () => hasMemories(directories),
-        fast: async () => (await start({ model: false })).memories,
+        fast: async () => {
+          const { memories } = await start({ model: false });
+          // After the answer: a host that only prefetches must come by its vectors too.
+          embedMissing({ budgetMs: EMBED_BUDGET_MS }).catch((error: Error) => world.log(error.message));
+          return memories;
+        },
         run: world.ask && options.model !== false ? async (signal) => (await start({ signal })).memories : null,
         log: world.log,
         ...(options.signal ? { signal: options.signal } : {}),

@@ -1,4 +1,4 @@
-/** Text as terms: words without endings, identifiers and paths whole and in parts, CJK text as pairs of characters. */
+/** Text as terms: words without endings, identifiers and paths whole and in parts, CJK text as characters and pairs of them. */
 
 import { lazily } from "../text/lazy.ts";
 import { stem } from "./stem.ts";
@@ -34,6 +34,8 @@ const unicode = lazily(() => ({
   },
   unspaced: new RegExp(`[${UNSPACED}ー々〆]+`, "gu"),
   hasUnspaced: new RegExp(`[${UNSPACED}]`, "u"),
+  han: /\p{Script=Han}/u,
+  hiragana: /\p{Script=Hiragana}/u,
 }));
 
 /** A megabyte of pasted log says no more about what is wanted than its first part. */
@@ -75,10 +77,20 @@ function trimJoints(text: string): string {
   return text.replace(/^[._/\\@#:'’-]+|[._/\\@#:'’-]+$/g, "");
 }
 
+/**
+ * Also every Chinese character by itself: two words for a thing often share one. Two hiragana between other characters
+ * are grammar, not a word.
+ */
 function addPairs(terms: string[], run: string): void {
+  const { han, hiragana } = unicode();
   const characters = [...run];
-  if (characters.length === 1) terms.push(run);
-  for (let i = 0; i + 1 < characters.length; i++) terms.push(`${characters[i]}${characters[i + 1]}`);
+  const isMixed = !characters.every((character) => hiragana.test(character));
+  for (let i = 0; i < characters.length; i++) {
+    const [character, next] = [characters[i] as string, characters[i + 1]];
+    if (characters.length === 1 || han.test(character)) terms.push(character);
+    if (next === undefined || (isMixed && hiragana.test(character) && hiragana.test(next))) continue;
+    terms.push(character + next);
+  }
 }
 
 function addCompound(terms: string[], compound: string, inCase: Case): void {

@@ -10,12 +10,12 @@ describe("resolveLinks", () => {
   it("leads both ways, further ones count less", () => {
     const links = resolveLinks([node("a.md", ["b"]), node("b.md", ["c"]), node("c.md"), node("d.md")]);
     expect(neighbours(links, 0)).toEqual([
-      [1, 0.5],
-      [2, 0.25],
+      [1, 0.6],
+      [2, 0.3],
     ]);
     expect(neighbours(links, 2)).toEqual([
-      [1, 0.5],
-      [0, 0.25],
+      [1, 0.6],
+      [0, 0.3],
     ]);
     expect(neighbours(links, 3)).toEqual([]);
   });
@@ -29,7 +29,7 @@ describe("resolveLinks", () => {
     "found as %j",
     (link) => {
       const links = resolveLinks([node("a.md", [link]), node("db/pool-size.md", [], "Pool Size")]);
-      expect(neighbours(links, 0)).toEqual([[1, 0.5]]);
+      expect(neighbours(links, 0)).toEqual([[1, 0.6]]);
     },
   );
 
@@ -60,7 +60,7 @@ describe("resolveLinks", () => {
       ),
       ...leaves,
     ]);
-    expect(neighbours(links, 0)).toEqual(leaves.map((_, i) => [i + 1, 0.1]));
+    expect(neighbours(links, 0)).toEqual(leaves.map((_, i) => [i + 1, 0.12]));
   });
 
   it("thousands of links are worked out quickly", () => {
