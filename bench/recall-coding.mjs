@@ -4,8 +4,6 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { mean, openStore, percent, recallAt, writeStore } from "./recall-store.mjs";
 
-const DAY_MS = 86_400_000;
-
 export function readCoding(file) {
   const { memories, queries } = JSON.parse(fs.readFileSync(file, "utf8"));
   const cuesFile = file.replace(/\.json$/, "-cues.json");
@@ -30,10 +28,7 @@ export async function measureCoding(world, set, cues) {
     when: cues?.[filename] ?? [],
   }));
   const dir = writeStore(world.root, memories);
-  // The day after the newest memory: what the prompts take for today.
-  const newest = Math.max(...memories.map(({ modified }) => Date.parse(modified ?? "")).filter(Number.isFinite), 0);
-  const now = newest > 0 ? new Date(newest + DAY_MS) : new Date();
-  const memdir = await openStore(world, dir, { now: () => now });
+  const memdir = await openStore(world, dir);
   const paths = [];
   const full = async (q) => {
     const options = { limit: 5, model: false };
@@ -42,7 +37,7 @@ export async function measureCoding(world, set, cues) {
     return { method, order, shown: shown.map(({ file }) => file) };
   };
   paths.push({ name: "full", answers: await answersOf(set, full) });
-  const plain = await openStore(world, dir, { now: () => now, embed: null });
+  const plain = await openStore(world, dir, { embed: null });
   const byWords = async (q) => {
     const { memories: order } = await plain.recall(q, { limit: 5, model: false, everything: true });
     const { memories: shown } = await plain.recall(q, { limit: 5, model: false });
@@ -51,7 +46,7 @@ export async function measureCoding(world, set, cues) {
   paths.push({ name: "words only", answers: await answersOf(set, byWords) });
   if (fs.existsSync(world.hookFile)) {
     const { rankPrompt } = createRequire(import.meta.url)(world.hookFile);
-    const hot = async (q) => rankPrompt([{ path: dir, scope: "project" }], q, { nowMs: now.getTime() });
+    const hot = async (q) => rankPrompt([{ path: dir, scope: "project", recursive: true }], q, { nowMs: Date.now() });
     paths.push({ name: "hot", answers: await answersOf(set, hot) });
   }
   return paths;

@@ -86,24 +86,40 @@ async function measureHotPath(world) {
   return Object.entries(times).map(([what, ms]) => timeRow(what, ms, "node -e 0", node, 1.4));
 }
 
-/** One that is shown memories, the more the better, and one that is shown none. */
+/** A short and a long one that are shown memories, and one that is shown none. */
 function findPrompts(root, dir) {
   const random = makeRandom(11);
   const aboutMemory = (i) => {
-    const { name, description } = inventMemory(i % FEW, 0, makeRandom(1_000_003 + (i % FEW)));
+    const { name, description } = inventMemory(i, 0, makeRandom(1_000_003 + i));
     return `${name} ${description}`;
   };
-  const tried = Array.from({ length: 12 }, (_, i) => {
-    // Half of them tell of three memories, the others of anything.
-    const prompt = i % 2 === 0 ? [i, i + 1, i + 2].map(aboutMemory).join(", ") : inventPrompt(random);
-    const { output } = ask(root, dir, prompt, `try-${i}`);
-    return { prompt, bytes: output.length };
-  });
-  const [most] = tried.toSorted((a, b) => b.bytes - a.bytes);
-  const none = tried.find(({ bytes }) => bytes === 0)?.prompt ?? "please run all of it again and tell me what happens";
-  if (most.bytes === 0) throw new Error("no prompt is shown a memory");
-  if (ask(root, dir, none, "none").output !== "") throw new Error("every prompt is shown a memory");
-  return { [`${(most.bytes / 1024).toFixed(1)} KB shown`]: most.prompt, "none shown": none };
+  const tries = Array.from({ length: 12 }, (_, i) => i);
+  const short = findPrompt(root, dir, tries.map(aboutMemory));
+  const long = findPrompt(
+    root,
+    dir,
+    tries.map((i) => [i, i + 1, i + 2].map(aboutMemory).join(", ")),
+  );
+  const none = findPrompt(
+    root,
+    dir,
+    tries.map(() => inventPrompt(random)),
+    (a, b) => a.bytes - b.bytes,
+  );
+  if (short.bytes === 0 || long.bytes === 0) throw new Error("no prompt is shown a memory");
+  if (none.bytes > 0) throw new Error("every prompt is shown a memory");
+  const describe = ({ prompt, bytes }) =>
+    `prompt of ${prompt.split(" ").length} words, ${bytes === 0 ? "nothing" : `${(bytes / 1024).toFixed(1)} KB`} shown`;
+  return Object.fromEntries([short, long, none].map((found) => [describe(found), found.prompt]));
+}
+
+/** The one that is shown most, unless told otherwise. */
+function findPrompt(root, dir, prompts, compare = (a, b) => b.bytes - a.bytes) {
+  const tried = prompts.map((prompt, i) => ({
+    prompt,
+    bytes: ask(root, dir, prompt, `try-${i}-${prompt.length}`).output.length,
+  }));
+  return tried.sort(compare)[0];
 }
 
 function ask(root, dir, prompt, session) {
@@ -236,8 +252,16 @@ async function measureMemory(world, many) {
   const bare = await seed(world, MANY, { embed: null, seed: 3 });
   const script = path.join(import.meta.dirname, "recall-memory.mjs");
   const measureOnce = (dir, env) => {
-    const args = ["--expose-gc", script, path.join(dist, "index.js"), ...(dir ? [dir, inventPrompt(makeRandom(4))] : [])];
-    const { output } = run(args, { cwd: world.root, env: { ...hookEnv(world.root, ""), MEMDIR_MEMORY_DIR: "", ...env } });
+    const args = [
+      "--expose-gc",
+      script,
+      path.join(dist, "index.js"),
+      ...(dir ? [dir, inventPrompt(makeRandom(4))] : []),
+    ];
+    const { output } = run(args, {
+      cwd: world.root,
+      env: { ...hookEnv(world.root, ""), MEMDIR_MEMORY_DIR: "", ...env },
+    });
     const found = JSON.parse(output);
     if (dir && found.considered !== MANY) throw new Error(`a process saw ${found.considered} of ${MANY} memories`);
     return found;
@@ -250,7 +274,13 @@ async function measureMemory(world, many) {
     const { heap, arrays, peak } = found[1];
     const rss = (list) => list.map((each) => each.rss);
     const parts = `heap ${heap.toFixed(0)}, arrays ${arrays.toFixed(0)}, at its highest ${peak.toFixed(0)}`;
-    return sizeRow(`memory at ${MANY} memories, ${what} (${parts})`, rss(found), "the library loaded", rss(idle), target);
+    return sizeRow(
+      `memory at ${MANY} memories, ${what} (${parts})`,
+      rss(found),
+      "the library loaded",
+      rss(idle),
+      target,
+    );
   };
   return [
     row("with vectors and MiniLM", full, 400),
@@ -264,10 +294,12 @@ async function seed(world, count, { cues = 6, embed = embedInvented, seed: numbe
   say(`writing ${count} memories`);
   const dir = writeStore(world.root, inventMemories(count, { cues, seed: number }));
   let texts = 0;
-  const counting = embed && ((text) => {
-    texts++;
-    return embed(text);
-  });
+  const counting =
+    embed &&
+    ((text) => {
+      texts++;
+      return embed(text);
+    });
   // A file is believed unchanged only when it has been still for a moment.
   await new Promise((done) => setTimeout(done, 100));
   const warmed = await openStore(world, dir, { embed: counting });

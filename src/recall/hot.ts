@@ -23,6 +23,7 @@ import {
   K1,
   meaningOf,
   rarityOf,
+  SUM_OF_WORDS,
   UNKNOWN,
   WORDS,
 } from "./score.ts";
@@ -224,7 +225,20 @@ function look(desk: Desk, terms: readonly Term[], wordsFile: string | null, prom
   const middle = scan.meanMeaning(list, count, row(text), row(cue));
   const ofWords = total === 0 ? 0 : 1 / (total * (K1 + 1));
   const [t, c] = [row(text), row(cue)];
-  scan.scoreAll(list, count, t, c, row(words), middle, WORDS, COVERAGE, COVERAGE_FLOOR, ofWords, row(scores));
+  scan.scoreAll(
+    list,
+    count,
+    t,
+    c,
+    row(words),
+    middle,
+    SUM_OF_WORDS,
+    WORDS,
+    COVERAGE,
+    COVERAGE_FLOOR,
+    ofWords,
+    row(scores),
+  );
   const hasMeaning = scale > 0 && middle !== 0;
   const rows = { scores: view(scores), words: view(words), rare: view(rare), text: view(text), cue: view(cue) };
   return { ...rows, total, middle, live, hasMeaning, links };

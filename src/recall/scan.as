@@ -321,7 +321,7 @@ function meaningOf(text: f32, cue: f32): f32 {
   return text + (cue == UNKNOWN ? text : cue);
 }
 
-/** score.ts's order of memories: `base` plus a share of the words, plus a share of their coverage above a floor. -1 for nobody. */
+/** score.ts's order of memories: a share of the meaning and of the words, plus a share of their coverage above a floor. -1 for nobody. */
 export function scoreAll(
   entries: usize,
   count: i32,
@@ -329,6 +329,7 @@ export function scoreAll(
   cue: usize,
   words: usize,
   middle: f32,
+  meaningShare: f32,
   wordShare: f32,
   coverageShare: f32,
   coverageFloor: f32,
@@ -343,7 +344,7 @@ export function scoreAll(
       const near = load<f32>(text + at);
       const meaning = near == UNKNOWN ? middle : meaningOf(near, load<f32>(cue + at));
       const coverage = max<f32>(0, said * coverageOfWords - coverageFloor);
-      if (meaning > 0 || said > 0) score = meaning + wordShare * said + coverageShare * coverage;
+      if (meaning > 0 || said > 0) score = meaningShare * meaning + wordShare * said + coverageShare * coverage;
     }
     store<f32>(scores + at, score);
   }

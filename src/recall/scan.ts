@@ -52,6 +52,7 @@ export interface Scan {
     cue: number,
     words: number,
     middle: number,
+    meaningShare: number,
     wordShare: number,
     coverageShare: number,
     coverageFloor: number,

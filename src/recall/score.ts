@@ -18,6 +18,8 @@ export const WORDS = 0.03;
 export const COVERAGE_FLOOR = 0.12;
 export const COVERAGE = 6;
 const RARE_WORDS = 0.06;
+/** A prompt's vector made of its words points only roughly where the model's would: it weighs less in the order. */
+export const SUM_OF_WORDS = 0.6;
 
 /** How telling a term is, by the number of memories that have it. */
 export function rarityOf(having: number, count: number): number {
