@@ -1,4 +1,5 @@
 // A process that holds a store and says how much memory it takes, in MB: node --expose-gc recall-memory.mjs LIBRARY [DIRECTORY PROMPT].
+import fs from "node:fs";
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 
@@ -14,7 +15,8 @@ for (let i = 0; i < 4; i++) {
 }
 const mb = (bytes) => Math.round(bytes / 1e5) / 10;
 const { rss, heapUsed, arrayBuffers, external } = process.memoryUsage();
-const peak = process.resourceUsage().maxRSS * 1024;
+// The system's own count begins with what the parent had: only Linux tells this process's.
+const peak = process.platform === "linux" ? /VmHWM:\s+(\d+)/.exec(fs.readFileSync("/proc/self/status", "utf8")) : null;
 // The store is still held here.
 const held = memdir === null ? 0 : memdir.directories.length;
 process.stdout.write(
@@ -23,7 +25,7 @@ process.stdout.write(
     heap: mb(heapUsed),
     arrays: mb(arrayBuffers),
     external: mb(external),
-    peak: mb(peak),
+    peak: peak ? mb(Number(peak[1]) * 1024) : null,
     held,
     considered: found?.considered ?? 0,
     method: found?.method ?? "",

@@ -204,7 +204,10 @@ function scanInFours(query, values, owners) {
   const best = new Float32Array(owners[owners.length - 1] + 1).fill(-2);
   for (let i = 0; i < owners.length; i++) {
     const from = i * DIMENSIONS;
-    let [a, b, c, e] = [0, 0, 0, 0];
+    let a = 0;
+    let b = 0;
+    let c = 0;
+    let e = 0;
     for (let d = 0; d < DIMENSIONS; d += 4) {
       a += query[d] * values[from + d];
       b += query[d + 1] * values[from + d + 1];
@@ -273,7 +276,7 @@ async function measureMemory(world, many) {
   const row = (what, found, target) => {
     const { heap, arrays, peak } = found[1];
     const rss = (list) => list.map((each) => each.rss);
-    const parts = `heap ${heap.toFixed(0)}, arrays ${arrays.toFixed(0)}, at its highest ${peak.toFixed(0)}`;
+    const parts = `heap ${heap.toFixed(0)}, arrays ${arrays.toFixed(0)}${peak === null ? "" : `, at its highest ${peak.toFixed(0)}`}`;
     return sizeRow(
       `memory at ${MANY} memories, ${what} (${parts})`,
       rss(found),

@@ -5,6 +5,7 @@
 
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { hashOf } from "../text/fnv.ts";
+import { findSorted } from "../text/sorted.ts";
 import { eachWord } from "./word-split.ts";
 
 export interface Words {
@@ -74,7 +75,7 @@ function addPieces(rows: number[], word: string, hashes: Uint32Array): void {
     let end = word.length;
     let row = -1;
     for (; end > start; end--) {
-      row = find(hashes, hashOf(start > 0 ? `##${word.slice(start, end)}` : word.slice(0, end)));
+      row = findSorted(hashes, hashOf(start > 0 ? `##${word.slice(start, end)}` : word.slice(0, end)));
       if (row >= 0) break;
     }
     if (row < 0) {
@@ -84,17 +85,4 @@ function addPieces(rows: number[], word: string, hashes: Uint32Array): void {
     rows.push(row);
     start = end;
   }
-}
-
-function find(hashes: Uint32Array, hash: number): number {
-  let low = 0;
-  let high = hashes.length - 1;
-  while (low <= high) {
-    const middle = (low + high) >> 1;
-    const value = hashes[middle] as number;
-    if (value === hash) return middle;
-    if (value < hash) low = middle + 1;
-    else high = middle - 1;
-  }
-  return -1;
 }

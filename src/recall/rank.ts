@@ -1,5 +1,6 @@
 /** The order of memories for a prompt: words by term, meaning by vector, both weighed in score.ts. */
 
+import { findSorted } from "../text/sorted.ts";
 import type { Corpus } from "./corpus.ts";
 import { decayOf } from "./decay.ts";
 import { DIMENSIONS, type Entry } from "./entry.ts";
@@ -63,7 +64,7 @@ export function rank(corpus: Corpus, query: Query, options: { nowMs: number; lim
   return best(candidates, scores, options.limit).map((at) => {
     const entry = corpus.entries[at] as Entry;
     const parts = partsAt(at, found, meaning);
-    const words = query.terms.filter(({ hash }) => hasTerm(entry, hash)).map(nameOf);
+    const words = query.terms.filter(({ hash }) => findSorted(entry.terms, hash) >= 0).map(nameOf);
     const successor = superseded.get(at);
     return {
       entry,
@@ -261,17 +262,4 @@ function nearestOf(corpus: Corpus, meaning: Meaning, at: number): Ranked["neares
     first--;
   }
   return { isCue, number: vector - first, similarity: Math.max(text, cue) };
-}
-
-function hasTerm({ terms }: Entry, hash: number): boolean {
-  let low = 0;
-  let high = terms.length - 1;
-  while (low <= high) {
-    const middle = (low + high) >> 1;
-    const value = terms[middle] as number;
-    if (value === hash) return true;
-    if (value < hash) low = middle + 1;
-    else high = middle - 1;
-  }
-  return false;
 }
