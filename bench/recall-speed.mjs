@@ -8,6 +8,7 @@ import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { embedInvented, inventMemories, inventMemory, inventPrompt, makeRandom } from "./recall-invented.mjs";
+import { DIMENSIONS, scanInFours, scanPlainly } from "./recall-scan.mjs";
 import { openStore, writeStore } from "./recall-store.mjs";
 import { formatTable, run, sizeRow, takeTurns, timed, timeRow } from "./recall-timing.mjs";
 
@@ -28,7 +29,6 @@ const PAUSE_MS = 2_200;
 const PAUSES = 5;
 /** A file of two kilobytes takes a page of memory there. */
 const HUGE_BYTES = 2e9;
-const DIMENSIONS = 384;
 const FOLDER_TIME_AT = 8;
 
 const dist = path.resolve(import.meta.dirname, "../dist");
@@ -77,8 +77,11 @@ async function measureHotPath(world) {
   const work = { node: () => run(["-e", "0"], idle).ms };
   for (const [name, { dir }] of Object.entries(stores)) {
     for (const [kind, prompt] of Object.entries(findPrompts(world.root, dir))) {
-      // A session that was shown a memory is not shown it again: every run is a session of its own.
-      work[`hot path, ${name}, ${kind}`] = (round) => ask(world.root, dir, prompt, `${kind}-${round}`).ms;
+      work[`hot path, ${name}, ${kind}`] = (round) => {
+        // A session that was shown a memory is not shown it again: every run is a session of its own, and the only one.
+        for (const file of listSessions(dir)) fs.rmSync(file);
+        return ask(world.root, dir, prompt, `${kind}-${round}`).ms;
+      };
     }
   }
   say("starting processes");
@@ -124,6 +127,11 @@ function findPrompt(root, dir, prompts, compare = (a, b) => b.bytes - a.bytes) {
 
 function ask(root, dir, prompt, session) {
   return run([path.join(dist, "hook.cjs")], { cwd: root, env: hookEnv(root, dir), input: hookInput(prompt, session) });
+}
+
+function listSessions(dir) {
+  const folder = path.join(dir, ".memdir", "surfaced");
+  return fs.existsSync(folder) ? fs.readdirSync(folder).map((name) => path.join(folder, name)) : [];
 }
 
 /** Nothing that a person's shell adds: NODE_EXTRA_CA_CERTS alone costs Node 20 some 50 ms. */
@@ -187,37 +195,6 @@ async function askOpened(stores, method, more = {}) {
     for (const name of Object.keys(stores)) paused[name].push(await work[name](i));
   }
   return { times, paused };
-}
-
-function scanPlainly(query, values, owners) {
-  const best = new Float32Array(owners[owners.length - 1] + 1).fill(-2);
-  for (let i = 0; i < owners.length; i++) {
-    const from = i * DIMENSIONS;
-    let sum = 0;
-    for (let d = 0; d < DIMENSIONS; d++) sum += query[d] * values[from + d];
-    if (sum > best[owners[i]]) best[owners[i]] = sum;
-  }
-  return best;
-}
-
-function scanInFours(query, values, owners) {
-  const best = new Float32Array(owners[owners.length - 1] + 1).fill(-2);
-  for (let i = 0; i < owners.length; i++) {
-    const from = i * DIMENSIONS;
-    let a = 0;
-    let b = 0;
-    let c = 0;
-    let e = 0;
-    for (let d = 0; d < DIMENSIONS; d += 4) {
-      a += query[d] * values[from + d];
-      b += query[d + 1] * values[from + d + 1];
-      c += query[d + 2] * values[from + d + 2];
-      e += query[d + 3] * values[from + d + 3];
-    }
-    const sum = a + b + c + e;
-    if (sum > best[owners[i]]) best[owners[i]] = sum;
-  }
-  return best;
 }
 
 /** New memories and changed ones, in a store that nobody has asked anything yet and in one that is held in memory. */

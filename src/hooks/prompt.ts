@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { processEnv } from "../config.ts";
 import { findDirectories, findPlace } from "../directories.ts";
 import { ageInDays } from "../memory/age.ts";
-import { fitMemories, MAX_MEMORIES } from "../recall/budget.ts";
+import { type Candidate, fitMemories, MAX_MEMORIES } from "../recall/budget.ts";
 import type { Entry } from "../recall/entry.ts";
 import { type HotAnswer, type HotDirectory, type HotOptions, type HotRanked, recallHot } from "../recall/hot.ts";
 import { formatHeader } from "../recall/injection.ts";
@@ -27,14 +27,17 @@ interface HookInput {
 const MAX_BYTES = 9_500;
 const WORDS_FILE = join(__dirname, "words.bin");
 
-export function main(): void {
+/** Whether there was something to say. */
+export function main(): boolean {
   try {
     const input = JSON.parse(readFileSync(0, "utf8")) as HookInput;
     const text = answer(input);
     // Not through process.stdout: to open it, Node loads its streams, and that takes longer than all of this.
     if (text !== "") writeAll(1, formatOutput(text));
+    return text !== "";
   } catch (error) {
     if (processEnv().MEMDIR_DEBUG) writeAll(2, `memdir: ${(error as Error).stack}\n`);
+    return false;
   }
 }
 
@@ -65,17 +68,39 @@ export function answer(input: HookInput, now: Date = new Date()): string {
   const wordsFile = place.config.meaning ? WORDS_FILE : null;
   const { shown } = recallHot(open, prompt, { nowMs: now.getTime(), wordsFile, digest: digestNow });
   const pathOf = (ranked: HotRanked) => join((open[ranked.owner] as HotDirectory).path, ranked.file);
-  const candidates = shown
-    .filter((ranked) => !surfaced.surfaced.has(pathOf(ranked)))
-    .slice(0, MAX_MEMORIES)
-    .flatMap((ranked) => readShown(open[ranked.owner] as HotDirectory, ranked, pathOf(ranked), now));
+  const candidates: Candidate[] = [];
+  for (const ranked of shown) {
+    if (candidates.length === MAX_MEMORIES) break;
+    const path = pathOf(ranked);
+    if (!surfaced.surfaced.has(path))
+      candidates.push(...readShown(open[ranked.owner] as HotDirectory, ranked, path, now));
+  }
   const { memories, text } = fitMemories(candidates, { maxBytes: MAX_BYTES, sessionLeft: surfaced.bytesLeft() });
   if (memories.length > 0) {
     surfaced.surface(memories);
-    writeSurfaced(main.path, session, surfaced, now.getTime());
+    writeSurfaced(main.path, session, surfaced);
   }
   return text;
 }
+
+/** Goes through everything once, so that all of it is in the compiled form that is kept, whatever this prompt needed. */
+export function rehearse(): void {
+  const now = new Date(0);
+  // Of no session: nothing is noted.
+  answer({ prompt: "a prompt of several words, and what_it names in src/it.ts" }, now);
+  const header = formatHeader({ path: __filename, scope: "team", ageDays: ageInDays(0, 1e12), source: null });
+  const content = shownContent("---\nname: one\nwhen:\n  - two\n---\n\nThree.\n");
+  const candidate = { path: __filename, title: "one", header, content };
+  fitMemories([candidate, { ...candidate, content: content.repeat(1000) }], { maxBytes: MAX_BYTES, sessionLeft: 1e5 });
+  readShown(
+    REHEARSED,
+    { file: "", name: "", saidMs: 0, isInferred: true, owner: 0, score: 0, confidence: 0 },
+    __filename,
+    now,
+  );
+}
+
+const REHEARSED: HotDirectory = { path: "", scope: "user", recursive: false, inRepository: true };
 
 /** The order of all memories for a prompt: what `npm run bench:recall` measures. */
 export function rankPrompt(
@@ -94,10 +119,10 @@ export function rankPrompt(
 /** Files that the cache does not know are rare, and reading them takes much code: it lies in a file of its own. */
 function digestNow(directory: HotDirectory, file: string): Entry | null {
   const { digestFile } = require("./hook-stale.cjs") as typeof import("./stale.ts");
-  return digestFile(directory.path, file);
+  return digestFile(directory.path, file, directory.inRepository);
 }
 
-function readShown(directory: HotDirectory, ranked: HotRanked, path: string, now: Date) {
+function readShown(directory: HotDirectory, ranked: HotRanked, path: string, now: Date): Candidate[] {
   try {
     const stat = lstatSync(path);
     if (!stat.isFile()) return [];

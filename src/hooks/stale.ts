@@ -6,11 +6,15 @@ import { digestMemory } from "../recall/digest.ts";
 import type { Entry } from "../recall/entry.ts";
 
 /** Null for a link, and for what cannot be read. */
-export function digestFile(directory: string, file: string): Entry | null {
+export function digestFile(directory: string, file: string, inRepository = false): Entry | null {
   try {
     const path = join(directory, file);
     const stat = lstatSync(path);
-    return stat.isFile() ? digestMemory(file, readFileSync(path), stat) : null;
+    if (!stat.isFile()) return null;
+    const entry = digestMemory(file, readFileSync(path), stat);
+    // As the shelf has it: the times of a checkout say nothing; private files are as old as their last touch.
+    if (!inRepository) entry.saidMs = Math.max(entry.saidMs, stat.mtimeMs);
+    return entry;
   } catch {
     return null;
   }

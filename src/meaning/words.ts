@@ -3,7 +3,7 @@
  * word-piece vectors (`scripts/words/`). Only the rows of the words at hand are read from the file.
  */
 
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { hashOf } from "../text/fnv.ts";
 import { findSorted } from "../text/sorted.ts";
 import { eachWord } from "./word-split.ts";
@@ -25,33 +25,41 @@ const VERSION = 2;
 const HEAD_BYTES = 16;
 /** What comes later in a long prompt is mostly pasted text. */
 export const MAX_PIECES = 128;
+/** No piece of the model's vocabulary is longer than 18 letters. */
+const MAX_PIECE_LETTERS = 24;
+/** Unknown words add no piece and cost the most to look up: they must not go on for a megabyte. */
+const MAX_CHARACTERS = 4_000;
 
 /** Null when there is no such file, or another one in its place. */
 export function openWords(file: string): Words | null {
-  let fd: number;
+  let fd: number | null = null;
   try {
-    fd = openSync(file, "r");
+    fd = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const words = readTable(fd);
+    if (!words) closeSync(fd);
+    return words;
   } catch {
+    if (fd !== null) closeSync(fd);
     return null;
   }
+}
+
+function readTable(fd: number): Words | null {
   const head = new Uint32Array(HEAD_BYTES / 4);
   readSync(fd, head, 0, HEAD_BYTES, 0);
   const [magic, version, count = 0, dimensions = 0] = head;
   const rowBytes = 4 + dimensions;
   const hashesAt = HEAD_BYTES + dimensions * 4;
   const rowsAt = hashesAt + count * 4;
-  if (magic !== MAGIC || version !== VERSION || fstatSync(fd).size !== rowsAt + count * rowBytes) {
-    closeSync(fd);
-    return null;
-  }
+  if (magic !== MAGIC || version !== VERSION || fstatSync(fd).size !== rowsAt + count * rowBytes) return null;
   const hashes = new Uint32Array(count);
-  readSync(fd, hashes, 0, count * 4, hashesAt);
+  if (readSync(fd, hashes, 0, count * 4, hashesAt) !== count * 4) return null;
   return {
     dimensions,
     rowBytes,
     findRows(text) {
       const rows: number[] = [];
-      eachWord(text, (word) => {
+      eachWord(text.slice(0, MAX_CHARACTERS), (word) => {
         if (word !== null) addPieces(rows, word, hashes);
         return rows.length < MAX_PIECES;
       });
@@ -72,7 +80,7 @@ export function openWords(file: string): Words | null {
 function addPieces(rows: number[], word: string, hashes: Uint32Array): void {
   const before = rows.length;
   for (let start = 0; start < word.length; ) {
-    let end = word.length;
+    let end = Math.min(word.length, start + MAX_PIECE_LETTERS);
     let row = -1;
     for (; end > start; end--) {
       row = findSorted(hashes, hashOf(start > 0 ? `##${word.slice(start, end)}` : word.slice(0, end)));

@@ -67,7 +67,9 @@ function withSecondHop(near: ReadonlyMap<number, ReadonlySet<number>>): Map<numb
       const further = near.get(to) as ReadonlySet<number>;
       if (further.size > MAX_NEIGHBOURS) continue;
       for (const next of further) {
-        if (next !== at && !found.has(next)) found.set(next, Math.min(FAR, NEAR / further.size));
+        // The nearest of several ways counts, in whatever order they are found.
+        if (next === at || direct.has(next)) continue;
+        found.set(next, Math.max(found.get(next) ?? 0, Math.min(FAR, NEAR / further.size)));
       }
     }
     all.set(

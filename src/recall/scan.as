@@ -100,7 +100,8 @@ function isMemory(start: usize, end: usize): bool {
   if (length < 4 || load<u8>(start) == 0x2e) return false;
   if (load<u8>(end - 3) != 0x2e || load<u8>(end - 2) != 0x6d || load<u8>(end - 1) != 0x64) return false;
   // "MEMORY.m" and then "d" or "ore.md".
-  return !((length == 9 || length == 14) && load<u64>(start) == 0x6d2e59524f4d454d);
+  if ((length != 9 && length != 14) || load<u64>(start) != 0x6d2e59524f4d454d) return true;
+  return length == 14 && load<u32>(start, 8) != 0x2e65726f;
 }
 
 function keep(table: usize, slots: u32, hash: u64, number: u32): void {
@@ -248,8 +249,11 @@ export function matchVectors(entries: usize, count: i32, query: usize, scale: f3
       let vector = entry + load<u32>(entry, AT_VECTORS_AT);
       for (let v: u32 = 0; v < size; v++) {
         const similarity = <f32>dot(vector + VALUES, query) * load<f32>(vector, 8) * scale;
-        if (load<u32>(vector, 4) == 1) bestCue = max(bestCue, similarity);
-        else bestText = max(bestText, similarity);
+        // Neither NaN nor beyond what a cosine can be: a broken vector is as if it were not there.
+        if (abs(similarity) < 2) {
+          if (load<u32>(vector, 4) == 1) bestCue = max(bestCue, similarity);
+          else bestText = max(bestText, similarity);
+        }
         vector += VECTOR;
       }
     }

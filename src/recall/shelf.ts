@@ -98,10 +98,13 @@ async function freshenDirectory(shelf: Shelf, owner: number, directory: Director
   const cache = isFirst ? readCache(directory) : null;
   for (const entry of cache?.entries.values() ?? []) putEntry(shelf, owner, entry);
   // Before the walk: whatever comes during it must look like a change.
-  const folderMs = mtimeOf(directory.path);
+  const folderMs = quietTimeOf(directory, directory.path);
   const walked = walk(directory.path, directory.recursive);
   const folders = walked.folders.map((folder) => join(directory.path, folder));
-  shelf.folders[owner] = folders.map((path, i) => ({ path, mtimeMs: i === 0 ? folderMs : mtimeOf(path) }));
+  shelf.folders[owner] = folders.map((path, i) => ({
+    path,
+    mtimeMs: i === 0 ? folderMs : quietTimeOf(directory, path),
+  }));
   const places = shelf.places[owner] as Map<string, number>;
   const present = new Set(walked.files);
   for (const file of [...places.keys()]) if (!present.has(file)) removeEntry(shelf, owner, file);
@@ -200,6 +203,12 @@ function agrees(entry: Entry, stat: Stats): boolean {
 
 function isSettled(directory: Directory, stat: Stats): boolean {
   return directory.now().getTime() - stat.ctimeMs > TICK_MS;
+}
+
+/** 0 for a folder that changed this moment: a file that comes within the same tick would not change its time. */
+function quietTimeOf({ now }: Directory, path: string): number {
+  const mtimeMs = mtimeOf(path);
+  return now().getTime() - mtimeMs > TICK_MS ? mtimeMs : 0;
 }
 
 function stampOf({ mtimeMs, ctimeMs, size, ino }: Stats) {

@@ -4,9 +4,7 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, unlinkSync
 import { hashOf } from "../text/fnv.ts";
 import { openRecallSession, type RecallSession } from "./budget.ts";
 
-const DAY_MS = 86_400_000;
-/** Sessions end without a word; what is older than this is nobody's any more. */
-const KEEP_DAYS = 7;
+/** Sessions end without a word: of more than this, the older half is nobody's any more. */
 const MAX_FILES = 64;
 
 /** A session without a name, or whose file is lost or broken, has seen nothing. */
@@ -24,23 +22,21 @@ export function readSurfaced(directory: string, session: string | null): RecallS
 }
 
 /** Only a convenience: where it cannot be written, a memory may be shown twice. */
-export function writeSurfaced(
-  directory: string,
-  session: string | null,
-  { surfaced, bytes }: RecallSession,
-  nowMs: number,
-): void {
+export function writeSurfaced(directory: string, session: string | null, { surfaced, bytes }: RecallSession): void {
   if (session === null) return;
   try {
     const folder = folderOf(directory);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    // Never through a link that somebody put there.
-    if (![folder, `${directory}/.memdir`].every((path) => lstatSync(path).isDirectory())) return;
+    // Never through a link that somebody put there: looked at before anything is made below it.
+    for (const path of [`${directory}/.memdir`, folder]) {
+      mkdirSync(path, { recursive: true, mode: 0o700 });
+      if (!lstatSync(path).isDirectory()) return;
+    }
     const file = fileOf(directory, session);
     const temporary = `${file}.${process.pid}`;
+    const isNew = lstatSync(file, { throwIfNoEntry: false }) === undefined;
     writeFileSync(temporary, JSON.stringify({ paths: [...surfaced], bytes }), { mode: 0o600, flag: "wx" });
     renameSync(temporary, file);
-    sweep(folder, nowMs);
+    if (isNew) sweep(folder);
   } catch {
     // As said above.
   }
@@ -55,13 +51,14 @@ export function clearSurfaced(directory: string, session: string): void {
   }
 }
 
-function sweep(folder: string, nowMs: number): void {
+/** When a session begins, the oldest make room. */
+function sweep(folder: string): void {
   const files = readdirSync(folder);
   if (files.length <= MAX_FILES) return;
-  for (const name of files) {
-    const file = `${folder}/${name}`;
-    if (nowMs - lstatSync(file).mtimeMs > KEEP_DAYS * DAY_MS) unlinkSync(file);
-  }
+  const byAge = files
+    .map((name) => ({ file: `${folder}/${name}`, ms: lstatSync(`${folder}/${name}`).mtimeMs }))
+    .sort((a, b) => a.ms - b.ms);
+  for (const { file } of byAge.slice(0, files.length - MAX_FILES / 2)) unlinkSync(file);
 }
 
 function folderOf(directory: string): string {
