@@ -7,6 +7,7 @@ const HALF_DAYS: Readonly<Record<MemoryType, number>> = { project: 30, reference
 
 /** The most that age takes away: enough to decide between equals, too little to turn a clear order. */
 const MOST = 0.08;
+export const LEAST_DECAY = 1 - MOST;
 
 const DAY_MS = 86_400_000;
 

@@ -128,7 +128,7 @@ export function encodeEntry(entry: Entry): Buffer {
   return out;
 }
 
-/** As it lies in the buffer, without its vectors: for a process that looks once and ends. */
+/** As it lies in the buffer, without its vectors. */
 export function viewEntry(buffer: Buffer, at: number): Entry {
   const u32 = (offset: number) => buffer.readUInt32LE(at + offset);
   const f64 = (offset: number) => buffer.readDoubleLE(at + offset);
@@ -156,24 +156,20 @@ export function viewEntry(buffer: Buffer, at: number): Entry {
   };
 }
 
-/** Null when the bytes at this place are no whole, sound entry. */
+/** Null when the bytes at this place are no whole, sound entry. Its terms and vectors are views: they keep the buffer in memory. */
 export function decodeEntry(buffer: Buffer, at: number): Entry | null {
   const bytes = entryBytes(buffer, at);
   if (bytes === 0 || buffer.readUInt32LE(at + AT.check) !== checkOf(buffer, at, bytes)) return null;
-  const view = viewEntry(buffer, at);
   const vectorsAt = at + buffer.readUInt32LE(at + AT.vectorsAt);
   return {
-    ...view,
-    // Copies, so that nothing keeps the whole file in memory.
-    terms: view.terms.slice(),
-    weights: view.weights.slice(),
+    ...viewEntry(buffer, at),
     vectors: Array.from({ length: buffer.readUInt32LE(at + AT.vectorCount) }, (_, i) => {
       const from = vectorsAt + i * VECTOR_BYTES;
       return {
         hash: buffer.readUInt32LE(from),
         isCue: buffer.readUInt32LE(from + 4) === 1,
         scale: buffer.readFloatLE(from + 8),
-        values: new Int8Array(buffer.buffer, buffer.byteOffset + from + 16, DIMENSIONS).slice(),
+        values: new Int8Array(buffer.buffer, buffer.byteOffset + from + 16, DIMENSIONS),
       };
     }),
   };

@@ -40,9 +40,10 @@ const EMBED_BUDGET_MS = 250;
 export function openRecaller(directories: readonly Directory[], given: Omit<RecallWorld, "shelf">): Recaller {
   const world: RecallWorld = { ...given, shelf: openShelf(directories) };
   const embedMissing = async ({ onProgress, signal, budgetMs = Infinity }: WarmOptions) => {
+    if (world.shelf.corpus.lacking === 0) return { embedded: 0, left: 0 };
+    const embed = await findEmbed(world);
+    if (!embed) return { embedded: 0, left: world.shelf.corpus.lacking };
     const missing = missingVectors(world.shelf);
-    const embed = missing.length > 0 ? await findEmbed(world) : null;
-    if (!embed) return { embedded: 0, left: missing.length };
     const until = world.ticks() + budgetMs;
     let embedded = 0;
     for (const { owner, file } of missing) {

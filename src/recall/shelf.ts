@@ -20,8 +20,10 @@ export interface Shelf {
   /** Per directory: where each file's entry stands. */
   places: Map<string, number>[];
   folders: Folder[][];
-  /** When every file was last looked at. */
+  /** When files were last looked at. */
   checkedMs: number;
+  /** Which of many are looked at next. */
+  cursor: number;
 }
 
 /** A folder changes its time when a file is made, renamed or removed in it. */
@@ -32,9 +34,11 @@ interface Folder {
 
 /** A file changed this shortly before it was read may change again within the same tick of the clock. */
 const TICK_MS = 50;
-/** In between, only folders and the likeliest files are looked at: a look at ten thousand files takes longer than ranking them. */
-const FULL_CHECK_MS = 2_000;
+/** Up to here every file is looked at every time. */
 const FEW_FILES = 300;
+/** Of more, the folders' times and a part of the files: a look at all of them takes longer than ranking them. */
+const SLICE_FILES = 1000;
+const SLICE_MS = 250;
 /** Rewritten when this much of it no longer counts. */
 const WASTE_BYTES = 256 * 1024;
 
@@ -45,20 +49,36 @@ export function openShelf(directories: readonly Directory[]): Shelf {
     places: directories.map(() => new Map()),
     folders: directories.map(() => []),
     checkedMs: -Infinity,
+    cursor: 0,
   };
 }
 
 /** Brings the shelf up to date. `nowMs` is any clock that runs evenly. */
 export async function freshenShelf(shelf: Shelf, nowMs: number): Promise<void> {
   const isFirst = shelf.checkedMs === -Infinity;
-  const size = shelf.corpus.count;
-  const full = isFirst || size <= FEW_FILES || nowMs - shelf.checkedMs >= FULL_CHECK_MS;
+  const isSmall = shelf.corpus.count <= FEW_FILES;
   for (const [owner, directory] of shelf.directories.entries()) {
-    if (full || foldersChanged(shelf.folders[owner] as Folder[]))
-      await freshenDirectory(shelf, owner, directory, isFirst);
+    if (isFirst || isSmall || foldersChanged(shelf.folders[owner] as Folder[]))
+      await freshenDirectory(shelf, owner, directory, { isFirst, isSmall });
   }
-  if (full) shelf.checkedMs = nowMs;
+  if (!isFirst && !isSmall && nowMs - shelf.checkedMs >= SLICE_MS) lookAtSlice(shelf);
+  if (isFirst || isSmall || nowMs - shelf.checkedMs >= SLICE_MS) shelf.checkedMs = nowMs;
   if (isWorn(shelf.corpus)) rebuild(shelf);
+}
+
+/** Files that somebody wrote into in place, a part of them each time. */
+function lookAtSlice(shelf: Shelf): void {
+  const { entries, owners } = shelf.corpus;
+  const size = entries.length;
+  for (let i = 0; i < Math.min(SLICE_FILES, size); i++) {
+    const at = (shelf.cursor + i) % size;
+    const entry = entries[at];
+    const owner = owners[at] as number;
+    if (entry && !isUnchanged(shelf.directories[owner] as Directory, entry.file, entry)) {
+      freshenFile(shelf, owner, entry.file);
+    }
+  }
+  shelf.cursor = size === 0 ? 0 : (shelf.cursor + SLICE_FILES) % size;
 }
 
 /** Looks at one file again, after it was written, or because it is about to be shown. False when it is gone. */
@@ -94,7 +114,12 @@ export function missingVectors(shelf: Shelf): { owner: number; file: string }[] 
   );
 }
 
-async function freshenDirectory(shelf: Shelf, owner: number, directory: Directory, isFirst: boolean): Promise<void> {
+async function freshenDirectory(
+  shelf: Shelf,
+  owner: number,
+  directory: Directory,
+  { isFirst, isSmall }: { isFirst: boolean; isSmall: boolean },
+): Promise<void> {
   const cache = isFirst ? readCache(directory) : null;
   for (const entry of cache?.entries.values() ?? []) putEntry(shelf, owner, entry);
   // Before the walk: whatever comes during it must look like a change.
@@ -113,7 +138,7 @@ async function freshenDirectory(shelf: Shelf, owner: number, directory: Director
   let commits: ReadonlyMap<string, number> | null = null;
   for (const file of walked.files) {
     const known = entryAt(shelf, owner, file);
-    if (known && isUnchanged(directory, file, known)) continue;
+    if (known && ((!isFirst && !isSmall) || isUnchanged(directory, file, known))) continue;
     if (directory.inRepository) commits ??= await lastCommitTimes(directory.path).catch(() => new Map());
     const found = digestFile(directory, file, known, commits?.get(file) ?? 0, null);
     if (found === "same") continue;
