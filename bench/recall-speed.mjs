@@ -284,7 +284,8 @@ async function seed(world, count, { cues = 6, embed = embedInvented, seed: numbe
   await new Promise((done) => setTimeout(done, 100));
   const warmed = await openStore(world, dir, { embed: counting });
   await warmed.rebuildIndex();
-  // Opened anew, since the folder's time is written when nothing else has changed.
+  // Opened anew, since the folder's time is written when nothing else has changed, and it has been still for a moment.
+  await new Promise((done) => setTimeout(done, 100));
   const memdir = await world.openMemdir(optionsOf(world, dir, embed));
   const { considered } = await memdir.recall(inventPrompt(makeRandom(2)), { model: false });
   const cache = fs.openSync(path.join(dir, ".memdir", "recall.bin"));
