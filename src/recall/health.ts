@@ -19,8 +19,8 @@ export function examineMeaning(state: MeaningState | null): Check {
 export function examineCues(rows: readonly { when: readonly string[]; unreadable: boolean }[]): Check {
   const readable = rows.filter(({ unreadable }) => !unreadable);
   const without = readable.filter(({ when }) => when.length === 0).length;
-  const detail = without === 0 ? "every memory has some" : `${without} of ${readable.length} memories have none`;
-  const fix =
-    without === 0 ? null : "memories with `when:` lines are found far more often: `memdir save --when`, or by hand";
-  return { name: "cues", ok: true, detail, fix };
+  const advice = "those with `when:` lines are found far more often (`memdir save --when`)";
+  const detail =
+    without === 0 ? "every memory has some" : `${without} of ${readable.length} memories have none; ${advice}`;
+  return { name: "cues", ok: true, detail, fix: null };
 }
