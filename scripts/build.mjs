@@ -26,6 +26,8 @@ const VENDOR = {
   marked: "./vendor/marked.js",
   "chrono-node/en": "./vendor/chrono.js",
   "@secretlint/secretlint-rule-preset-recommend": "./vendor/secretlint.js",
+  "@anthropic-ai/sdk": "./vendor/anthropic.js",
+  openai: "./vendor/openai.js",
 };
 /** A quick build leaves chunks of earlier builds this long, for processes that still run them. */
 const KEEP_OLD_MS = 60 * 60 * 1000;

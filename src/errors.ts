@@ -9,11 +9,12 @@ export type ErrorCode =
   | "conflict" // the file changed since, or the target exists
   | "broken" // a file cannot be parsed and must be mended by hand
   | "untrusted" // a repository asks for something only the user may allow
+  | "model" // the model did not answer, or not usefully
   | "disk" // the file system refused
   | "lock"; // another writer did not let go in time
 
 /** Failures of the environment, not of the request: exit code 3 on the command line. */
-const ENVIRONMENT: ReadonlySet<ErrorCode> = new Set(["disk", "lock"]);
+const ENVIRONMENT: ReadonlySet<ErrorCode> = new Set(["model", "disk", "lock"]);
 
 export class MemdirError extends Error {
   readonly code: ErrorCode;

@@ -2,11 +2,12 @@
 
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { processEnv } from "./config.ts";
+import { type Env, processEnv } from "./config.ts";
 import { findDirectories, findPlace, type PlaceOptions } from "./directories.ts";
 import { MemdirError } from "./errors.ts";
 import type { InstructionOptions, Memdir } from "./memdir.ts";
 import type { Directory } from "./memory/directory.ts";
+import type { Check } from "./memory/doctor.ts";
 import { findMemory } from "./memory/find.ts";
 import { loadIndex } from "./memory/index-load.ts";
 import { type Entry, lastUndoable, readJournal } from "./memory/journal.ts";
@@ -23,7 +24,7 @@ import type { Recaller } from "./recall/recaller.ts";
 import type { SideQuery } from "./recall/select.ts";
 
 export interface OpenOptions extends PlaceOptions {
-  /** A model that chooses memories: system text and question in, answer out. Without it recall is offline. */
+  /** A model that chooses memories: system text and question in, answer out. Default: the one that MEMDIR_MODEL names; null for none. */
   ask?: SideQuery | null;
   /** Makes vectors of texts, or null for recall by words only. Default: MiniLM, if it is installed and not switched off. */
   embed?: Embed | null;
@@ -84,9 +85,10 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
   let opened: Recaller | null = null;
   const recaller = async (): Promise<Recaller> => {
     const { openRecaller } = await import("./recall/recaller.ts");
+    const ask = options.ask === undefined ? await findAsk(env, main.log) : options.ask;
     opened ??= openRecaller(directories, {
       findEmbed: async () => (options.embed !== undefined ? options.embed : config.meaning ? findEmbed() : null),
-      ask: options.ask ?? null,
+      ask,
       now: main.now,
       ticks: () => performance.now(),
       log: main.log,
@@ -187,6 +189,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
         ...(await examine(directories, { warnings, instructions: problems, ...(await findAdoptable()) })),
         examineMeaning(config.meaning ? openMeaning() : null),
         examineCues((await survey()).rows),
+        await examineModel(env),
       ];
     },
     findAdoptable,
@@ -199,6 +202,30 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     },
     settle: (way) => settleOwner(way, location, config, env, main.now),
     trust: ({ revoke }) => trustDirectory(location, config, revoke),
+  };
+}
+
+async function examineModel(env: Env): Promise<Check> {
+  const { chooseModel } = await import("./model/choose.ts");
+  const choice = chooseModel(env);
+  const name = "model";
+  if (!choice) return { name, ok: true, detail: "none is configured (MEMDIR_MODEL): recall is offline", fix: null };
+  if ("problem" in choice) return { name, ok: false, detail: "not usable: recall is offline", fix: choice.problem };
+  return { name, ok: true, detail: `${choice.provider}/${choice.name} chooses what is recalled`, fix: null };
+}
+
+/** The model that the user's own environment names, never one from a repository's settings; its SDK is loaded when it is first asked. */
+async function findAsk(env: Env, log: (message: string) => void): Promise<SideQuery | null> {
+  if (!env.MEMDIR_MODEL) return null;
+  const { chooseModel } = await import("./model/choose.ts");
+  const choice = chooseModel(env);
+  if (choice && "problem" in choice) log(choice.problem);
+  if (!choice || "problem" in choice) return null;
+  const { sideQuery } = await import("./model/side-query.ts");
+  let query: Promise<SideQuery> | null = null;
+  return async (system, user, signal) => {
+    query ??= choice.open().then((ask) => sideQuery(ask));
+    return (await query)(system, user, signal);
   };
 }
 

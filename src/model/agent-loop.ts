@@ -1,0 +1,172 @@
+/** The agent loop: ask, run the tools that are asked for, and again, until the model is done or something ends it. */
+
+import type { Ask, AskError, Block, Message, Retry, SystemBlock, ToolResult, ToolSpec, ToolUse, Usage } from "./ask.ts";
+import { addUsage, NO_USAGE, textOf } from "./ask.ts";
+import { runTools, type Tool } from "./tool.ts";
+import { MAX_RESULT_CHARS, type ResultLimit } from "./tool-result.ts";
+
+/** All that the provider has been shown. Never changed: a loop returns a new one, so that a fork can share it. */
+export interface Conversation {
+  system: readonly SystemBlock[];
+  tools: readonly ToolSpec[];
+  messages: readonly Message[];
+  /** How many of the messages the last request held: what the provider's cache may know. */
+  sent: number;
+}
+
+export type LoopEvent =
+  | { type: "turn"; turn: number }
+  | { type: "text"; delta: string }
+  /** The texts of this turn are void, and it starts again. */
+  | ({ type: "retry" } & Retry)
+  /** A message was added to the conversation: what a transcript keeps. */
+  | { type: "message"; message: Message }
+  | { type: "tool-start"; call: ToolUse }
+  | { type: "tool-end"; call: ToolUse; result: ToolResult; file: string | null }
+  | { type: "usage"; usage: Usage };
+
+export interface LoopOptions {
+  system: readonly SystemBlock[];
+  /** Ends with what the user says. */
+  messages: readonly Message[];
+  tools: readonly Tool[];
+  /** A turn is one answer of the model and the tools that it calls. */
+  maxTurns: number;
+  maxTokens: number;
+  signal?: AbortSignal;
+  onEvent?: (event: LoopEvent) => void;
+  /** What is larger goes to a file through `write`. */
+  results?: Partial<ResultLimit>;
+}
+
+export interface LoopResult {
+  conversation: Conversation;
+  /** The messages that this loop added. */
+  added: Message[];
+  usage: Usage;
+  turns: number;
+  ended: "done" | "turns" | "aborted" | "length" | "refused" | "error";
+  /** With "error", and with "aborted" if that was while the model answered. */
+  error?: AskError;
+  /** The model's last text; after a failure what had arrived of it. */
+  text: string;
+}
+
+/** Must not throw. Its messages can always be sent again: no call is left without a result. */
+export function runAgentLoop(ask: Ask, options: LoopOptions): Promise<LoopResult> {
+  return loop(ask, { ...options, specs: options.tools.map(specOf), shared: 0 });
+}
+
+export interface ForkOptions extends Omit<LoopOptions, "system" | "messages"> {
+  /** What the second conversation is asked. */
+  prompt: string;
+}
+
+/**
+ * A second conversation that starts where another stands; nothing of it flows back. Must not throw.
+ * The provider caches tools, then system, then messages, so the prefix is sent byte for byte: also the other's tools are
+ * declared as they were. Those that are not among `tools` are refused when they are called. A tool that the other did not
+ * have is declared behind them, which works and loses the cache.
+ */
+export function fork(ask: Ask, from: Conversation, options: ForkOptions): Promise<LoopResult> {
+  const known = new Set(from.tools.map(({ name }) => name));
+  const specs = [...from.tools, ...options.tools.filter(({ name }) => !known.has(name)).map(specOf)];
+  const prompt: Message = { role: "user", content: [{ type: "text", text: options.prompt }] };
+  const messages = [...from.messages, prompt];
+  return loop(ask, { ...options, system: from.system, messages, specs, shared: from.sent });
+}
+
+interface Loop extends LoopOptions {
+  /** What is declared; `tools` is what can be run. */
+  specs: readonly ToolSpec[];
+  /** How many messages of another conversation the provider's cache may know. */
+  shared: number;
+}
+
+async function loop(ask: Ask, options: Loop): Promise<LoopResult> {
+  const { system, specs, tools, maxTurns, maxTokens, shared } = options;
+  const limit: ResultLimit = { maxChars: MAX_RESULT_CHARS, ...options.results };
+  const signal = options.signal ?? new AbortController().signal;
+  const emit = quietly(options.onEvent);
+  const messages = [...options.messages];
+  let sent = 0;
+  let usage = NO_USAGE;
+  let text = "";
+  let turns = 0;
+
+  const add = (message: Message) => {
+    if (message.content.length === 0) return;
+    messages.push(message);
+    emit({ type: "message", message });
+  };
+  const end = (ended: LoopResult["ended"], error?: AskError): LoopResult => ({
+    conversation: { system, tools: specs, messages: [...messages], sent },
+    added: messages.slice(options.messages.length),
+    usage,
+    turns,
+    ended,
+    ...(error && { error }),
+    text,
+  });
+
+  while (turns < maxTurns) {
+    if (signal.aborted) return end("aborted");
+    emit({ type: "turn", turn: ++turns });
+    sent = messages.length;
+    const answer = await ask({
+      system,
+      messages: [...messages],
+      tools: specs,
+      maxTokens,
+      cacheAt: shared > 0 ? [shared - 1, sent - 1] : [sent - 1],
+      signal,
+      onText: (delta) => emit({ type: "text", delta }),
+      onRetry: (retry) => {
+        usage = addUsage(usage, retry.spent);
+        emit({ type: "retry", ...retry });
+      },
+    });
+    const spent = answer.ok ? answer.usage : (answer.partial?.usage ?? NO_USAGE);
+    usage = addUsage(usage, spent);
+    emit({ type: "usage", usage: spent });
+    if (!answer.ok) {
+      text = answer.partial?.text ?? "";
+      return end(answer.error.kind === "aborted" ? "aborted" : "error", answer.error);
+    }
+
+    text = textOf(answer.content);
+    const calls = answer.content.filter((block): block is ToolUse => block.type === "tool_use");
+    if (answer.stop !== "tools" || calls.length === 0) {
+      add({ role: "assistant", content: withoutCalls(answer.content) });
+      return end(answer.stop === "length" || answer.stop === "refused" ? answer.stop : "done");
+    }
+    add({ role: "assistant", content: answer.content });
+    const results = await runTools(calls, tools, signal, limit, {
+      onStart: (call) => emit({ type: "tool-start", call }),
+      onEnd: (call, result, file) => emit({ type: "tool-end", call, result, file }),
+    });
+    add({ role: "user", content: results });
+  }
+  return end(signal.aborted ? "aborted" : "turns");
+}
+
+/** Calls that will not be run may not stay; and without a text, thinking alone is no message. */
+function withoutCalls(content: readonly Block[]): Block[] {
+  const kept = content.filter(({ type }) => type !== "tool_use");
+  return kept.some(({ type }) => type === "text") ? kept : [];
+}
+
+function specOf({ name, description, schema }: Tool): ToolSpec {
+  return { name, description, schema };
+}
+
+/** A listener that throws must not end a conversation. */
+function quietly(listen: (event: LoopEvent) => void = () => {}): (event: LoopEvent) => void {
+  return (event) => {
+    try {
+      listen(event);
+    } catch {
+      // The listener's own fault, and it has nobody here to tell.
+    }
+  };
+}

@@ -1,0 +1,124 @@
+/** The one seam to a model: a conversation goes in, its next message comes out, and failure is a value. */
+
+/** `cache` asks the provider to keep everything up to and including this block. */
+export interface SystemBlock {
+  text: string;
+  cache?: boolean;
+}
+
+export interface TextBlock {
+  type: "text";
+  text: string;
+}
+
+export interface ToolUse {
+  type: "tool_use";
+  id: string;
+  name: string;
+  input: Record<string, unknown>;
+  /** Why `input` is empty although the model sent something: it was no JSON object. Such a call must not be run. */
+  problem?: string;
+}
+
+/** What a provider wants back unchanged in the next request (its thinking, signed): kept, never shown. */
+export interface OpaqueBlock {
+  type: "opaque";
+  provider: string;
+  value: unknown;
+}
+
+export interface ToolResult {
+  type: "tool_result";
+  /** The `id` of the call that it answers. */
+  id: string;
+  content: string;
+  isError?: boolean;
+}
+
+export type Block = TextBlock | ToolUse | OpaqueBlock;
+
+/** After a message with tool calls comes a user message whose first blocks are the results of all of them. */
+export type Message =
+  | { role: "user"; content: readonly (ToolResult | TextBlock)[] }
+  | { role: "assistant"; content: readonly Block[] };
+
+export interface ToolSpec {
+  name: string;
+  description: string;
+  /** JSON Schema of an object. */
+  schema: Record<string, unknown>;
+}
+
+export interface AskRequest {
+  system: readonly SystemBlock[];
+  messages: readonly Message[];
+  tools?: readonly ToolSpec[];
+  /** At most this much is answered. */
+  maxTokens: number;
+  /** Indexes of messages up to which the provider is asked to cache. Two at most are used, as a request may have four marks. */
+  cacheAt?: readonly number[];
+  signal?: AbortSignal;
+  /** Like `onRetry`, must not throw. */
+  onText?: (delta: string) => void;
+  /** The answer starts anew: what `onText` has told so far is void. */
+  onRetry?: (retry: Retry) => void;
+}
+
+export interface Retry {
+  /** The attempt that failed; the first is 1. */
+  attempt: number;
+  waitMs: number;
+  error: AskError;
+  /** What the failed attempt cost; it is not in the usage of the answer. */
+  spent: Usage;
+}
+
+/** `input` counts what was neither read from a cache nor written to it. */
+export interface Usage {
+  input: number;
+  output: number;
+  cacheRead: number;
+  cacheWrite: number;
+}
+
+export interface AskError {
+  kind: "auth" | "rate" | "overloaded" | "network" | "timeout" | "aborted" | "bad-request" | "bad-answer";
+  /** Says how to fix it. Never contains a key. */
+  message: string;
+  retriable: boolean;
+  /** How long the provider asks us to wait. */
+  retryAfterMs?: number;
+}
+
+export type AskAnswer =
+  | {
+      ok: true;
+      content: Block[];
+      /** "tools" exactly if calls are to be answered; at "length" the last block may be cut, and no call is complete for sure. */
+      stop: "end" | "tools" | "length" | "refused";
+      usage: Usage;
+    }
+  | {
+      ok: false;
+      error: AskError;
+      /** What had arrived before it failed, and what that cost. */
+      partial?: { text: string; usage: Usage };
+    };
+
+/** Must not throw or reject; ends soon after the signal. Given equal requests, it sends equal bytes. */
+export type Ask = (request: AskRequest) => Promise<AskAnswer>;
+
+export const NO_USAGE: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    input: a.input + b.input,
+    output: a.output + b.output,
+    cacheRead: a.cacheRead + b.cacheRead,
+    cacheWrite: a.cacheWrite + b.cacheWrite,
+  };
+}
+
+export function textOf(content: readonly { type: string; text?: string }[]): string {
+  return content.map((block) => (block.type === "text" ? (block.text ?? "") : "")).join("");
+}

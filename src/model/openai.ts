@@ -1,0 +1,121 @@
+/** OpenAI's chat completions through its own SDK, for every endpoint that speaks them: Ollama, vLLM, OpenRouter, LM Studio. */
+
+import type {
+  ChatCompletionCreateParamsStreaming,
+  ChatCompletionMessageParam,
+} from "openai/resources/chat/completions";
+import type { Ask, AskRequest, Message } from "./ask.ts";
+import { exchange } from "./exchange.ts";
+import type { Endpoint } from "./failure.ts";
+import { readOpenaiStream } from "./openai-stream.ts";
+
+export const OPENAI_URL = "https://api.openai.com/v1";
+export const OLLAMA_URL = "http://127.0.0.1:11434/v1";
+
+export interface OpenaiOptions {
+  model: string;
+  /** Servers on one's own machine need none. */
+  apiKey?: string;
+  /** With the `/v1`. */
+  baseUrl?: string;
+  /** As people call it. */
+  title?: string;
+  maxSilenceMs?: number;
+}
+
+/** Nothing is sent while a model is loaded or thinks, and on a small machine that takes minutes. Node's fetch waits as long. */
+const MAX_SILENCE_MS = 300_000;
+
+/** Loads the SDK, which takes a while; rejects only if the installation is broken. */
+export async function openOpenai(options: OpenaiOptions): Promise<Ask> {
+  const { OpenAI } = await import("openai");
+  const { model, apiKey = "", baseUrl = OPENAI_URL, title = "OpenAI", maxSilenceMs = MAX_SILENCE_MS } = options;
+  const endpoint: Endpoint = {
+    title,
+    model,
+    apiKey,
+    baseUrl,
+    keyVariable: "OPENAI_API_KEY",
+    urlVariable: "OPENAI_BASE_URL",
+  };
+
+  return (request) =>
+    exchange({
+      endpoint,
+      maxSilenceMs,
+      request,
+      reading: readOpenaiStream(request.messages.length, request.onText),
+      send: (watch) => {
+        // A client for each request, as its fetch watches this one. Whatever it would take from the environment is given.
+        const client = new OpenAI({
+          apiKey: apiKey || "none", // the SDK insists on one
+          adminAPIKey: null,
+          baseURL: baseUrl,
+          organization: null,
+          project: null,
+          webhookSecret: null,
+          logLevel: "off",
+          maxRetries: 0,
+          timeout: maxSilenceMs,
+          fetch: watch.fetch,
+        });
+        const body = openaiBody(model, baseUrl, request);
+        return client.chat.completions.create(body, { signal: watch.signal }).withResponse();
+      },
+    });
+}
+
+function openaiBody(model: string, baseUrl: string, request: AskRequest): ChatCompletionCreateParamsStreaming {
+  const { system, messages, tools = [], maxTokens } = request;
+  const instructions = system
+    .map(({ text }) => text)
+    .filter((text) => text !== "")
+    .join("\n\n");
+  return {
+    model,
+    // OpenAI's newer models refuse the old name; many other servers know no other.
+    ...(new URL(baseUrl).hostname === "api.openai.com"
+      ? { max_completion_tokens: maxTokens }
+      : { max_tokens: maxTokens }),
+    ...(tools.length > 0 && {
+      tools: tools.map(({ name, description, schema }) => ({
+        type: "function" as const,
+        function: { name, description, parameters: { type: "object", ...schema } },
+      })),
+    }),
+    messages: [
+      ...(instructions === "" ? [] : [{ role: "system" as const, content: instructions }]),
+      ...messages.flatMap(messageParams),
+    ],
+    stream: true,
+    stream_options: { include_usage: true },
+  };
+}
+
+/** One message of ours may be several there: each tool result is one of its own. Texts are joined, as not every server takes lists. */
+function messageParams({ role, content }: Message): ChatCompletionMessageParam[] {
+  const text = content
+    .flatMap((block) => (block.type === "text" && block.text !== "" ? [block.text] : []))
+    .join(role === "user" ? "\n\n" : "");
+  if (role === "user") {
+    const results = content.flatMap((block): ChatCompletionMessageParam[] =>
+      block.type === "tool_result"
+        ? [{ role: "tool", tool_call_id: block.id, content: block.isError ? `Error: ${block.content}` : block.content }]
+        : [],
+    );
+    return text === "" ? results : [...results, { role: "user", content: text }];
+  }
+  const calls = content.flatMap((block) =>
+    block.type === "tool_use"
+      ? [
+          {
+            id: block.id,
+            type: "function" as const,
+            function: { name: block.name, arguments: JSON.stringify(block.input) },
+          },
+        ]
+      : [],
+  );
+  if (text === "" && calls.length === 0) return [];
+  return [{ role: "assistant", content: text || null, ...(calls.length > 0 && { tool_calls: calls }) }];
+}

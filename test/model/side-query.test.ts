@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { MemdirError } from "../../src/errors.ts";
+import { askText, sideQuery } from "../../src/model/side-query.ts";
+import type { SideQuery } from "../../src/recall/select.ts";
+import { KEY, useTalk } from "./talk.ts";
+
+const talk = useTalk();
+
+describe("askText", () => {
+  it.each(["anthropic", "openai"] as const)("asks %s one question", async (provider) => {
+    talk.server.queue({ text: ["for", "ty-two"] });
+    expect(await askText(talk[provider], { system: "Be brief.", user: "6 × 7?", maxTokens: 9 })).toBe("forty-two");
+    const { raw } = talk.server.requests[0]!;
+    expect(raw).toContain("6 × 7?");
+    expect(raw).toContain("Be brief.");
+    expect(raw).toContain('"max_tokens":9');
+  });
+
+  it("keeps a text that ran into the limit", async () => {
+    talk.server.queue({ text: "cut", stop: "max_tokens" });
+    expect(await askText(talk.anthropic, { system: "", user: "?" })).toBe("cut");
+  });
+
+  it("rejects with an error that says what to do", async () => {
+    talk.server.queue({ status: 401, message: KEY }, { status: 529 }, { text: "no", stop: "refusal" });
+    const errors = [];
+    for (let i = 0; i < 3; i++) errors.push(await askText(talk.anthropic, { system: "", user: "?" }).catch((e) => e));
+    expect(errors.every((error) => error instanceof MemdirError)).toBe(true);
+    expect(errors.map(({ code, details }) => [code, details.kind])).toEqual([
+      ["usage", "auth"],
+      ["model", "overloaded"],
+      ["usage", "refused"],
+    ]);
+    expect(errors.map(String).join()).not.toContain(KEY);
+  });
+
+  it("fits recall's SideQuery", async () => {
+    const query: SideQuery = sideQuery(talk.anthropic);
+    talk.server.queue({ text: "yes" }, { before: "hang" });
+    expect(await query("s", "u")).toBe("yes");
+    await expect(query("s", "u", AbortSignal.timeout(50))).rejects.toThrow(/stopped/);
+  });
+});
