@@ -221,14 +221,33 @@ function declarations() {
     const args = [tsc, "-p", "tsconfig.build.json", "--outDir", outDir];
     const run = spawnSync(process.execPath, args, { cwd: root, encoding: "utf8" });
     if (run.status !== 0) throw new Error(`tsc failed\n${run.stdout}${run.stderr}`.trim());
-    return walk(outDir).map((name) => {
+    const all = walk(outDir).map((name) => {
       // tsc leaves `./x.ts` in declarations; in the package there is only x.d.ts, which `./x.js` stands for
       const text = fs.readFileSync(path.join(outDir, name), "utf8");
       return [`types/${name}`, text.replace(/((?:from|import\() ?["']\.{1,2}\/[^"']+)\.ts(?=["'])/g, "$1.js")];
     });
+    return reachable(new Map(all), ["types/index.d.ts", "types/compat.d.ts"]);
   } finally {
     fs.rmSync(outDir, { recursive: true, force: true });
   }
+}
+
+/**
+ * What users can see, and nothing that only the inside needs: that may speak of packages which are bundled.
+ * @param {Map<string, string>} files @param {string[]} entries @returns {[string, string][]}
+ */
+function reachable(files, entries) {
+  const seen = new Set();
+  for (const queue = [...entries]; queue.length > 0; ) {
+    const name = queue.pop();
+    const text = name === undefined || seen.has(name) ? undefined : files.get(name);
+    if (name === undefined || text === undefined) continue;
+    seen.add(name);
+    for (const [, target] of text.matchAll(/(?:from|import\() ?["'](\.{1,2}\/[^"']+)\.js["']/g)) {
+      queue.push(`${path.posix.join(path.posix.dirname(name), target)}.d.ts`);
+    }
+  }
+  return [...files].filter(([name]) => seen.has(name));
 }
 
 function thirdParty(inputs) {
