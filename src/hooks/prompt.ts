@@ -14,10 +14,13 @@ import { type HotAnswer, type HotDirectory, type HotOptions, type HotRanked, rec
 import { formatHeader } from "../recall/injection.ts";
 import { isTooShort } from "../recall/prefetch.ts";
 import { shownContent } from "../recall/shown.ts";
-import { readSurfaced, writeSurfaced } from "../recall/surfaced.ts";
+import { clearSurfaced, readSurfaced, writeSurfaced } from "../recall/surfaced.ts";
 
 /** What Claude Code and its kin pass to a hook; everything else is ignored. */
 interface HookInput {
+  hook_event_name?: unknown;
+  /** Why a session starts. */
+  source?: unknown;
   prompt?: unknown;
   cwd?: unknown;
   session_id?: unknown;
@@ -53,7 +56,8 @@ function formatOutput(additionalContext: string): string {
 /** The text to add to this prompt; "" for none. */
 export function answer(input: HookInput, now: Date = new Date()): string {
   const prompt = typeof input.prompt === "string" ? input.prompt : "";
-  if (isTooShort(prompt)) return "";
+  const isCleared = input.hook_event_name === "SessionStart" && /^(clear|compact)$/.test(String(input.source));
+  if (!isCleared && isTooShort(prompt)) return "";
   const cwd = typeof input.cwd === "string" && input.cwd !== "" ? input.cwd : process.cwd();
   const session = typeof input.session_id === "string" ? input.session_id : null;
   const env = processEnv();
@@ -63,6 +67,11 @@ export function answer(input: HookInput, now: Date = new Date()): string {
   const open = directories.filter(({ readOnly }) => !readOnly);
   const [main] = open;
   if (!main) return "";
+  if (isCleared) {
+    // The model has forgotten what it was shown.
+    if (session !== null) clearSurfaced(main.path, session);
+    return "";
+  }
   const surfaced = readSurfaced(main.path, session);
   if (surfaced.isFull()) return "";
   const wordsFile = place.config.meaning ? WORDS_FILE : null;

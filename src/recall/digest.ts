@@ -3,7 +3,7 @@
 import type { Memory } from "../memory/memory.ts";
 import { parseMemory } from "../memory/memory.ts";
 import { hashOf } from "../text/fnv.ts";
-import { DIMENSIONS, type Entry, quantise, type Stamp, type Vector, WEIGHT_UNIT } from "./entry.ts";
+import { type Entry, quantise, type Stamp, type Vector, WEIGHT_UNIT } from "./entry.ts";
 import { termsOf } from "./terms.ts";
 
 /** A word in the name tells more than one somewhere in the body, and a cue was written for just this. */
@@ -59,7 +59,7 @@ export function digestMemory(file: string, bytes: Buffer, stamp: Stamp, commitMs
 }
 
 /** The texts that the entry's vectors stand for, parts of the whole text first, then the cues. */
-export function meaningfulTexts(file: string, bytes: Buffer): { text: string; isCue: boolean }[] {
+function meaningfulTexts(file: string, bytes: Buffer): { text: string; isCue: boolean }[] {
   const memory = parseMemory(file, bytes);
   const head = [memory.name, memory.description].filter((text) => text !== "").join(". ");
   const parts = partsOf(`${head}\n${memory.body}`.trim());
@@ -78,8 +78,6 @@ export function embedEntry(entry: Entry, bytes: Buffer, embed: Embed, known: rea
   });
   return { ...entry, vectors };
 }
-
-export const VECTOR_WIDTH = DIMENSIONS;
 
 function partsOf(text: string): string[] {
   const parts: string[] = [];

@@ -46,7 +46,7 @@ export function meaningOf(text: number, cue: number): number {
 }
 
 /** How much of the prompt's weight the words cover: 0 to 1. `total` is Σ rarity over all terms of the prompt. */
-export function coverageOf(words: number, total: number): number {
+function coverageOf(words: number, total: number): number {
   return total === 0 ? 0 : words / (total * (K1 + 1));
 }
 

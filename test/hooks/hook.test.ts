@@ -369,6 +369,18 @@ describe("a session", () => {
     expect(fs.readdirSync(place.at("elsewhere"))).toEqual([]);
   });
 
+  it.each(["clear", "compact"])("B6.12 after %s the session may be shown everything again", (source) => {
+    const place = makePlace();
+    const first = place.ask(PROMPT, { session_id: "one" });
+    expect(first).not.toBe("");
+    expect(place.ask(PROMPT, { session_id: "one" })).toBe("");
+    expect(place.ask("", { session_id: "one", hook_event_name: "SessionStart", source })).toBe("");
+    expect(place.ask(PROMPT, { session_id: "one" })).toBe(first);
+    // Starting or resuming forgets nothing.
+    place.ask("", { session_id: "one", hook_event_name: "SessionStart", source: "resume" });
+    expect(place.ask(PROMPT, { session_id: "one" })).toBe("");
+  });
+
   it("of long ago is swept when there are many", () => {
     const place = makePlace();
     for (let i = 0; i < 70; i++) place.put(`memory/.memdir/surfaced/old-${i}.json`, "{}", 8 * DAY);
