@@ -260,7 +260,8 @@ function thirdParty(inputs) {
     const text = texts.sort().map((file) => fs.readFileSync(path.join(full, file), "utf8").trim());
     return `${name} ${version} (${license})\n\n${text.join("\n\n") || "The package holds no licence text."}\n`;
   });
-  return `Packages bundled into these files, with their licences.\n\n${parts.join(`\n${"-".repeat(80)}\n\n`)}`;
+  const words = "words.bin was learnt from the outputs of all-MiniLM-L6-v2 (Apache License 2.0): see docs/recall.md.";
+  return `Packages bundled into these files, with their licences. ${words}\n\n${parts.join(`\n${"-".repeat(80)}\n\n`)}`;
 }
 
 /** Writes by rename, and only when the content differs. */
