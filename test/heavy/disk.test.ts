@@ -472,6 +472,7 @@ describe("a symbolic link swapped in", () => {
     [".memdir/lock.pid", "missing"],
     [".memdir/index.base", "precious.md"],
     [".memdir/headers.json", "precious.md"],
+    [".memdir/recall.bin", "precious.md"],
     [".memdir/.gitignore", "missing"],
     ["project_writer_0_memory_0.md", "precious.md"],
     ["project_writer_0_memory_0.md", "missing"],

@@ -189,6 +189,7 @@ describe("odd", () => {
       ".memdir/journal.jsonl",
       ".memdir/index.base",
       ".memdir/headers.json",
+      ".memdir/recall.bin",
       "project_taken.md",
     ]) {
       test(`${name} is ${what}: no command hangs or crashes`, async () => {
