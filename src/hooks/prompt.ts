@@ -34,7 +34,7 @@ const WORDS_FILE = join(__dirname, "words.bin");
 export function main(): boolean {
   try {
     const input = JSON.parse(readFileSync(0, "utf8")) as HookInput;
-    const text = answer(input);
+    const text = answer(input, new Date());
     // Not through process.stdout: to open it, Node loads its streams, and that takes longer than all of this.
     if (text !== "") writeAll(1, formatOutput(text));
     return text !== "";
@@ -54,7 +54,7 @@ function formatOutput(additionalContext: string): string {
 }
 
 /** The text to add to this prompt; "" for none. */
-export function answer(input: HookInput, now: Date = new Date()): string {
+export function answer(input: HookInput, now: Date): string {
   const prompt = typeof input.prompt === "string" ? input.prompt : "";
   const isCleared = input.hook_event_name === "SessionStart" && /^(clear|compact)$/.test(String(input.source));
   if (!isCleared && isTooShort(prompt)) return "";

@@ -187,7 +187,7 @@ export function digestFile(
     const bytes = readBytes(directory, file);
     // Written this moment: it must not be believed unchanged on the strength of a clock that ticks slowly.
     const stamp = isSettled(directory, stat) ? stat : { ...stampOf(stat), mtimeMs: 0 };
-    const entry = digestMemory(file, bytes, stamp, commitMs || (stamp === stat ? 0 : stat.mtimeMs));
+    const entry = digestMemory(file, bytes, stamp, commitMs);
     if (!directory.inRepository) entry.saidMs = Math.max(entry.saidMs, stat.mtimeMs);
     const former = known?.vectors.length ? known.vectors : known?.formerVectors;
     if (embed) {

@@ -3,6 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { SaveRequest } from "../../src/memory/save.ts";
 import { startModelServer } from "../model-server/model-server.ts";
 import { makeWorld } from "../world.ts";
 
@@ -17,6 +18,13 @@ const envFor = (model: string) => ({
   ANTHROPIC_API_KEY: "sk-test-0000",
   ANTHROPIC_BASE_URL: server.url,
 });
+
+const DEPLOYS: SaveRequest = {
+  type: "project",
+  name: "deploys to staging",
+  description: "Deploys run from main",
+  body: "Press promote.",
+};
 
 describe("MEMDIR_MODEL", () => {
   it("C17 the named model chooses over the manifest, which holds no bodies", async () => {
@@ -43,12 +51,7 @@ describe("MEMDIR_MODEL", () => {
   it("a model that is not configured right is said in the log, and recall goes on offline", async () => {
     const world = makeWorld({ env: envFor("claude-test") });
     const memdir = await world.open();
-    await memdir.save({
-      type: "project",
-      name: "deploys to staging",
-      description: "Deploys run from main",
-      body: "Press promote.",
-    });
+    await memdir.save(DEPLOYS);
     const { memories, method } = await memdir.recall("how do deploys to staging work?");
     expect({ method, count: memories.length }).toEqual({ method: "lexical", count: 1 });
     expect(world.logged.join("\n")).toContain("MEMDIR_MODEL");
@@ -60,12 +63,7 @@ describe("MEMDIR_MODEL", () => {
     const settings = { env: envFor("anthropic/claude-test") };
     fs.writeFileSync(path.join(world.project, ".claude", "settings.json"), JSON.stringify(settings));
     const memdir = await world.open();
-    await memdir.save({
-      type: "project",
-      name: "deploys to staging",
-      description: "Deploys run from main",
-      body: "Press promote.",
-    });
+    await memdir.save(DEPLOYS);
     const before = server.requests.length;
     expect((await memdir.recall("how do deploys to staging work?")).method).toBe("lexical");
     expect(server.requests.length).toBe(before);
