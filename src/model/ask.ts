@@ -9,6 +9,8 @@ export interface SystemBlock {
 export interface TextBlock {
   type: "text";
   text: string;
+  /** The kind of reminder that this is, if the program added it and nobody said it. Not sent. */
+  attachment?: string;
 }
 
 export interface ToolUse {
