@@ -12,6 +12,7 @@ import {
   readClaudeSettings,
   SETTING_SOURCES,
   TEXT_BY_NAME,
+  TEXTS,
   take,
 } from "./settings.ts";
 
@@ -49,6 +50,10 @@ export interface Config {
   directories: Readonly<Record<string, string>>;
   /** Root of a project -> when the user allowed its instruction files to import from outside the working directory. */
   approvedImports: Readonly<Record<string, string>>;
+  /** Root of a project -> what its agent's tools may do without asking. */
+  permitted: Readonly<Record<string, readonly string[]>>;
+  /** Whether a model is told the state of the git repository. */
+  gitInstructions: boolean;
   settings: Readonly<Record<SettingSource, ClaudeSettings>>;
   /** The environment as given, then the `env` blocks of settings for names that it lacks. */
   env: Env;
@@ -114,6 +119,8 @@ export function readConfig(options: ConfigOptions): Config {
     trusted: user.trusted ?? {},
     directories: user.directories ?? {},
     approvedImports: user.approvedImports ?? {},
+    permitted: user.permitted ?? {},
+    gitInstructions: !isOn(effective.CLAUDE_CODE_REMOTE) && wantsGit(settings),
     settings,
     env: effective,
     disabled: whyDisabled(effective, settings),
@@ -175,6 +182,15 @@ const KEYING: Kind<Keying> = {
   },
 };
 
+const TEXTS_BY_NAME: Kind<Record<string, string[]>> = {
+  expected: "an object of lists of texts",
+  accept: (value) => {
+    const object = OBJECT.accept(value);
+    const isListed = object && Object.values(object).every((list) => TEXTS.accept(list));
+    return isListed ? (object as Record<string, string[]>) : undefined;
+  },
+};
+
 interface OwnSettings {
   profile?: Profile;
   keying?: Keying;
@@ -187,10 +203,11 @@ interface OwnSettings {
   trusted?: Record<string, string>;
   directories?: Record<string, string>;
   approvedImports?: Record<string, string>;
+  permitted?: Record<string, string[]>;
 }
 
 /** Keys that reach outside a repository: its own file may not set them. */
-const USER_ONLY = ["profile", "keying", "team", "trusted", "directories", "approvedImports"] as const;
+const USER_ONLY = ["profile", "keying", "team", "trusted", "directories", "approvedImports", "permitted"] as const;
 
 function readOwn(file: JsonFile, source: "user" | "project"): OwnSettings {
   const own: OwnSettings = {
@@ -214,6 +231,7 @@ function readOwn(file: JsonFile, source: "user" | "project"): OwnSettings {
     trusted: take(file, "trusted", TEXT_BY_NAME),
     directories: take(file, "directories", TEXT_BY_NAME),
     approvedImports: take(file, "approvedImports", TEXT_BY_NAME),
+    permitted: take(file, "permitted", TEXTS_BY_NAME),
   };
 }
 
@@ -249,6 +267,12 @@ function mergeEnv(env: Env, settings: Record<SettingSource, ClaudeSettings>, pro
     }
   }
   return merged;
+}
+
+/** The strongest source that says anything; on by default. */
+function wantsGit(settings: Record<SettingSource, ClaudeSettings>): boolean {
+  const source = SETTING_SOURCES.find((name) => settings[name].includeGitInstructions !== undefined);
+  return source === undefined || settings[source].includeGitInstructions !== false;
 }
 
 /** The client's order: the environment's word, bare mode, remote without storage, settings, else on. */

@@ -7,7 +7,7 @@ export type SettingSource = "managed" | "local" | "project" | "user";
 /** Strongest first. */
 export const SETTING_SOURCES: readonly SettingSource[] = ["managed", "local", "project", "user"];
 
-/** The keys of Claude Code's settings files that concern memory and instructions; all others are left unread. */
+/** The keys of Claude Code's settings files that concern memory, instructions and commits; all others are left unread. */
 export interface ClaudeSettings {
   /** Where it was read, for messages; the file need not exist. */
   file: string;
@@ -18,6 +18,11 @@ export interface ClaudeSettings {
   claudeMdExcludes?: string[];
   additionalDirectories?: string[];
   enabledPlugins?: Record<string, boolean>;
+  /** What commits and pull requests end with; "" is nothing. */
+  attribution?: { commit?: string; pr?: string };
+  /** The older switch for both. */
+  includeCoAuthoredBy?: boolean;
+  includeGitInstructions?: boolean;
 }
 
 export interface Places {
@@ -69,8 +74,19 @@ function pickSettings(file: JsonFile): ClaudeSettings {
     claudeMdExcludes: take(file, "claudeMdExcludes", TEXTS),
     additionalDirectories: take({ ...file, values: permissions }, "additionalDirectories", TEXTS),
     enabledPlugins: take(file, "enabledPlugins", SWITCHES),
+    attribution: readAttribution(file),
+    includeCoAuthoredBy: take(file, "includeCoAuthoredBy", BOOLEAN),
+    includeGitInstructions: take(file, "includeGitInstructions", BOOLEAN),
   };
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as typeof settings;
+}
+
+function readAttribution(file: JsonFile): ClaudeSettings["attribution"] {
+  const values = take(file, "attribution", OBJECT);
+  if (!values) return undefined;
+  const inner: JsonFile = { path: `${file.path}: attribution`, values, problems: file.problems };
+  const [commit, pr] = [take(inner, "commit", TEXT), take(inner, "pr", TEXT)];
+  return { ...(commit !== undefined && { commit }), ...(pr !== undefined && { pr }) };
 }
 
 function overlay(base: ClaudeSettings, top: ClaudeSettings): ClaudeSettings {
@@ -78,6 +94,7 @@ function overlay(base: ClaudeSettings, top: ClaudeSettings): ClaudeSettings {
   if (base.env && top.env) merged.env = { ...base.env, ...top.env };
   if (base.enabledPlugins && top.enabledPlugins)
     merged.enabledPlugins = { ...base.enabledPlugins, ...top.enabledPlugins };
+  if (base.attribution && top.attribution) merged.attribution = { ...base.attribution, ...top.attribution };
   for (const key of ["claudeMdExcludes", "additionalDirectories"] as const) {
     if (base[key] && top[key]) merged[key] = [...base[key], ...top[key]];
   }

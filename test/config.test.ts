@@ -154,6 +154,28 @@ describe("Claude Code's settings", () => {
     expect(problems).toEqual([expect.stringContaining('"autoMemoryEnabled" must be true or false')]);
   });
 
+  it("B10.5 attribution is read per source, checked part by part, and merged in managed drop-ins", () => {
+    const f = makeFixture();
+    const root = f.repository("repo");
+    f.put({
+      "managed/managed-settings.json": { attribution: { commit: "a", pr: "b" } },
+      "managed/managed-settings.d/10.json": { attribution: { pr: "" } },
+      "home/.claude/settings.json": { includeCoAuthoredBy: false },
+      "repo/.claude/settings.json": { attribution: { commit: 1, pr: "p" }, includeCoAuthoredBy: "no" },
+      "repo/.claude/settings.local.json": { attribution: "off" },
+    });
+    const { settings, problems } = f.config(root);
+    expect(settings.managed.attribution).toEqual({ commit: "a", pr: "" });
+    expect(settings.user).toEqual({ file: f.at("home/.claude/settings.json"), includeCoAuthoredBy: false });
+    expect(settings.project).toEqual({ file: f.at("repo/.claude/settings.json"), attribution: { pr: "p" } });
+    expect(settings.local).toEqual({ file: f.at("repo/.claude/settings.local.json") });
+    expect(problems.sort()).toEqual([
+      expect.stringContaining('settings.json: "includeCoAuthoredBy" must be true or false'),
+      expect.stringContaining('settings.json: attribution: "commit" must be a text'),
+      expect.stringContaining('settings.local.json: "attribution" must be an object'),
+    ]);
+  });
+
   it("setting sources leave files out, managed ones never", () => {
     const f = makeFixture();
     const root = f.repository("repo");

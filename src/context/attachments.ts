@@ -1,0 +1,130 @@
+/** What waits to be told to the model beside what the user says: by kind, each once, as reminders. */
+
+import type { TextBlock } from "../model/ask.ts";
+import { buildChange, buildWithdrawal } from "../prompts/attachments.ts";
+import { formatReminder } from "../recall/injection.ts";
+import { neutraliseTags } from "../recall/neutral.ts";
+import { sha256 } from "../text/hash.ts";
+
+/** In the order in which they are sent. */
+export const ATTACHMENT_KINDS = [
+  "nested-instructions",
+  "memories",
+  "skills",
+  "agents",
+  "deferred-tools",
+  "mcp-instructions",
+  "notice",
+] as const;
+
+export type AttachmentKind = (typeof ATTACHMENT_KINDS)[number];
+
+export interface Attachment {
+  kind: AttachmentKind;
+  /** What it is about, such as a path or the name of a server. */
+  key: string;
+  /** Not fenced and not neutral, except that memories come from recall ready to be shown. */
+  text: string;
+}
+
+/** That something was sent, and a digest of what it said last. */
+export interface SentAttachment {
+  kind: AttachmentKind;
+  key: string;
+  digest: string;
+}
+
+export interface Attachments {
+  /** Each kind and key once. Of the kinds that can change, another text is sent again as a change, "" as its end. */
+  push(attachment: Attachment): void;
+  /** What waits, from now on held for sent: the caller puts it into the conversation. */
+  take(): TextBlock[];
+  /** What the model was shown, for the session's file; it is JSON. */
+  sent(): SentAttachment[];
+  /** After a resume: what a transcript says was sent is not sent again. What it does not understand is passed over. */
+  restore(sent: readonly unknown[]): void;
+  /** After clear and compact the model has none of it any more; what waited belonged to what is gone. */
+  clear(): void;
+}
+
+/** What is true at a time, and may be different later. All others are said once. */
+const DELTAS: ReadonlySet<AttachmentKind> = new Set(["mcp-instructions", "deferred-tools", "agents", "skills"]);
+
+export function openAttachments(): Attachments {
+  const waiting = new Map<string, Attachment>();
+  const sent = new Map<string, SentAttachment>();
+  return {
+    push(attachment) {
+      const id = idOf(attachment);
+      const before = sent.get(id);
+      // Also takes back a change that was undone before anybody was told.
+      if (isSaid(attachment, before)) waiting.delete(id);
+      else waiting.set(id, attachment);
+    },
+    take() {
+      const taken = ATTACHMENT_KINDS.flatMap((kind) => [...waiting.values()].filter((one) => one.kind === kind));
+      waiting.clear();
+      return taken.map((attachment) => {
+        const id = idOf(attachment);
+        const isAgain = sent.has(id);
+        const { kind, key } = attachment;
+        sent.set(id, { kind, key, digest: digestOf(attachment.text) });
+        return remind(kind, wordsOf(attachment, isAgain));
+      });
+    },
+    sent: () => [...sent.values()],
+    restore(list) {
+      for (const one of list)
+        if (isSent(one)) sent.set(idOf(one), { kind: one.kind, key: one.key, digest: one.digest });
+    },
+    clear() {
+      waiting.clear();
+      sent.clear();
+    },
+  };
+}
+
+/** A text that is nothing needs saying only to those who were told something else. */
+function isSaid({ kind, text }: Attachment, before: SentAttachment | undefined): boolean {
+  if (!before) return text.trim() === "";
+  return !DELTAS.has(kind) || before.digest === digestOf(text);
+}
+
+function wordsOf({ kind, key, text }: Attachment, isAgain: boolean): string {
+  if (!isAgain) return text;
+  return text.trim() === "" ? buildWithdrawal(kind, key) : buildChange(text);
+}
+
+/**
+ * A reminder of any kind: text that nobody said. Nothing in it can end its fence. Instructions are the user's own words
+ * and files are to be edited by their words, so both stay as they are but for that; of all else, tags are defused.
+ */
+export function remind(kind: string, text: string): TextBlock {
+  return { type: "text", text: KINDS_READY.has(kind) ? text : formatReminder(guard(kind, text)), attachment: kind };
+}
+
+/** Fenced one by one by recall, which also neutralised them. */
+const KINDS_READY: ReadonlySet<string> = new Set(["memories"]);
+const KINDS_VERBATIM: ReadonlySet<string> = new Set(["instructions", "nested-instructions", "file"]);
+
+function guard(kind: string, text: string): string {
+  return KINDS_VERBATIM.has(kind) ? text.replace(CLOSING, "&lt;") : neutraliseTags(text);
+}
+
+/** The bracket of what ends the fence, however it is spaced. */
+const CLOSING = /<(?=\s*\/\s*system[\s_.-]*reminder)/gi;
+
+function idOf({ kind, key }: { kind: string; key: string }): string {
+  return `${kind} ${key}`;
+}
+
+/** All texts that say nothing are one. */
+function digestOf(text: string): string {
+  return sha256(text.trim());
+}
+
+function isSent(value: unknown): value is SentAttachment {
+  if (typeof value !== "object" || value === null) return false;
+  const { kind, key, digest } = value as Record<string, unknown>;
+  return ATTACHMENT_KINDS.some((known) => known === kind) && typeof key === "string" && typeof digest === "string";
+}

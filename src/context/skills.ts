@@ -1,0 +1,94 @@
+/** Skills: folders with a SKILL.md that says what it is good for; found on disk, and ranked for a prompt. */
+
+import { closeSync, readdirSync, readSync } from "node:fs";
+import { resolveInside } from "../disk/fence.ts";
+import { openRegular } from "../disk/regular.ts";
+import { termsOf } from "../recall/terms.ts";
+import { type Field, findField, parseDocument } from "../text/frontmatter.ts";
+
+export interface Skill {
+  name: string;
+  description: string;
+  /** Of its SKILL.md. */
+  path: string;
+}
+
+const SKILL_FILE = "SKILL.md";
+
+/** A frontmatter stands in the first lines; the skill after it can be long. */
+const HEAD_BYTES = 16 * 1024;
+
+/** More in one folder is not a collection that somebody keeps. */
+const MAX_SKILLS_PER_FOLDER = 500;
+
+/** A name is a word or two. */
+const MAX_NAME_CHARS = 100;
+
+/** More than a handful is noise. */
+const MAX_RANKED = 5;
+
+/**
+ * Those of an earlier folder hide others of the same name; within a folder in order of name. What is missing, broken,
+ * not an ordinary file, or a link out of its folder, is passed over. Must not throw.
+ */
+export function findSkills(folders: readonly string[]): Skill[] {
+  const found = new Map<string, Skill>();
+  for (const folder of folders) {
+    for (const entry of listEntries(folder)) {
+      const skill = readSkill(folder, entry);
+      if (skill && !found.has(skill.name)) found.set(skill.name, skill);
+    }
+  }
+  return [...found.values()];
+}
+
+/** By the share of the prompt's terms that name and description have: the best first, those without any left out. */
+export function rankSkills(skills: readonly Skill[], prompt: string): Skill[] {
+  const wanted = new Set(termsOf(prompt));
+  const scored = skills.map((skill) => {
+    const terms = new Set(termsOf(`${skill.name}\n${skill.description}`));
+    return { skill, hits: [...wanted].filter((term) => terms.has(term)).length };
+  });
+  return scored
+    .filter(({ hits }) => hits > 0)
+    .sort((a, b) => b.hits - a.hits)
+    .slice(0, MAX_RANKED)
+    .map(({ skill }) => skill);
+}
+
+function listEntries(folder: string): string[] {
+  try {
+    const names = readdirSync(folder).filter((name) => !name.startsWith("."));
+    return names.sort().slice(0, MAX_SKILLS_PER_FOLDER);
+  } catch {
+    return [];
+  }
+}
+
+function readSkill(folder: string, entry: string): Skill | null {
+  try {
+    const path = resolveInside(folder, `${entry}/${SKILL_FILE}`);
+    const { fields } = parseDocument(readHead(path));
+    const description = textIn(fields, "description");
+    const name = textIn(fields, "name") || entry;
+    return description === "" || name.length > MAX_NAME_CHARS ? null : { name, description, path };
+  } catch {
+    return null;
+  }
+}
+
+function readHead(path: string): string {
+  const opened = openRegular(path);
+  if (!opened) return "";
+  try {
+    const head = Buffer.alloc(Math.min(opened.size, HEAD_BYTES));
+    return head.toString("utf8", 0, readSync(opened.fd, head, 0, head.length, 0));
+  } finally {
+    closeSync(opened.fd);
+  }
+}
+
+function textIn(fields: readonly Field[], key: string): string {
+  const value = findField(fields, [key])?.value;
+  return typeof value === "string" ? value.replace(/\s+/g, " ").trim() : "";
+}

@@ -1,0 +1,52 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type ModelFacts, type Place, readEnvironment } from "../../src/context/environment.ts";
+import { gitRunner, readGitState } from "../../src/context/git-state.ts";
+import { buildEnvironment } from "../../src/prompts/environment.ts";
+import { makeWorld } from "../world.ts";
+
+const MODEL: ModelFacts = { description: "a large model", cutoff: "January 2026" };
+
+function placeOf(cwd: string, more: Partial<Place> = {}): Place {
+  return { cwd, addedDirs: [], platform: "linux", osVersion: "Linux 6.1", ...more };
+}
+
+describe("the environment as a value", () => {
+  it("B10.2 holds place, system and model", async () => {
+    const world = makeWorld();
+    const git = await readGitState(world.project, gitRunner(world.project, world.env));
+    expect(git).not.toBeNull();
+    expect(readEnvironment(placeOf(world.project, { addedDirs: ["/b", "/a"] }), MODEL, git)).toEqual({
+      cwd: world.project,
+      isGitRepository: true,
+      addedDirs: ["/b", "/a"],
+      platform: "linux",
+      osVersion: "Linux 6.1",
+      model: "a large model",
+      cutoff: "January 2026",
+    });
+  });
+
+  it("B10.2 is a repository also when its state is not to be shown, and below its top", () => {
+    const world = makeWorld();
+    const below = join(world.project, "a", "b");
+    mkdirSync(below, { recursive: true });
+    expect(readEnvironment(placeOf(world.project), null, null).isGitRepository).toBe(true);
+    expect(readEnvironment(placeOf(below), null, null).isGitRepository).toBe(true);
+    expect(readEnvironment(placeOf(world.home), null, null).isGitRepository).toBe(false);
+    expect(readEnvironment(placeOf(join(world.top, "not", "there")), null, null).isGitRepository).toBe(false);
+  });
+
+  it("names each added directory once, and the working directory not again", () => {
+    const { home } = makeWorld();
+    const { addedDirs } = readEnvironment(placeOf(home, { addedDirs: ["/a", home, "/a", "/b"] }), null, null);
+    expect(addedDirs).toEqual(["/a", "/b"]);
+  });
+
+  it("B10.2 gives the same bytes twice", () => {
+    const { project } = makeWorld();
+    const build = () => buildEnvironment(readEnvironment(placeOf(project), MODEL, null));
+    expect(build()).toBe(build());
+  });
+});

@@ -1,0 +1,138 @@
+import { describe, expect, it } from "vitest";
+import { agentSections, MEMORY_SECTION, openSystemPrompt, type Section } from "../../src/context/system-prompt.ts";
+import { buildResultClearingSection, SUMMARIZE_TOOL_RESULTS_SECTION } from "../../src/prompts/tool-results.ts";
+import { makeWorld, note } from "../world.ts";
+
+/** Says how often it was built. */
+function counting(name: string, stable?: boolean): Section & { built: () => number } {
+  let count = 0;
+  return { name, stable, build: () => `${name} ${++count}`, built: () => count };
+}
+
+describe("the system prompt", () => {
+  it("B10.1 is a prefix that is the same bytes every turn, marked at its end, and what changes behind it", async () => {
+    const clock = counting("clock", false);
+    const prompt = openSystemPrompt([counting("a"), clock, counting("b", true)]);
+    const first = await prompt.blocks();
+    const second = await prompt.blocks();
+    expect(first).toEqual([{ text: "a 1\n\nb 1", cache: true }, { text: "clock 1" }]);
+    expect(second).toEqual([{ text: "a 1\n\nb 1", cache: true }, { text: "clock 2" }]);
+    expect(Buffer.from(second[0]?.text ?? "").equals(Buffer.from(first[0]?.text ?? ""))).toBe(true);
+  });
+
+  it("B10.1 builds stable sections anew after clear", async () => {
+    const prompt = openSystemPrompt([counting("a")]);
+    await prompt.blocks();
+    prompt.clear();
+    expect(await prompt.blocks()).toEqual([{ text: "a 2", cache: true }]);
+  });
+
+  it("leaves out what has nothing to say, also when it would have later", async () => {
+    let said: string | null = null;
+    const late: Section = { name: "late", build: () => said };
+    const prompt = openSystemPrompt([late, { name: "empty", build: async () => "", stable: false }, counting("a")]);
+    expect(await prompt.blocks()).toEqual([{ text: "a 1", cache: true }]);
+    said = "now";
+    expect(await prompt.blocks()).toEqual([{ text: "a 1", cache: true }]);
+    prompt.clear();
+    expect((await prompt.blocks())[0]?.text).toBe("now\n\na 2");
+    expect(await openSystemPrompt([]).blocks()).toEqual([]);
+    expect(await openSystemPrompt([counting("v", false)]).blocks()).toEqual([{ text: "v 1" }]);
+  });
+
+  it("builds once for requests at the same time, and all sections side by side", async () => {
+    const a = counting("a");
+    const prompt = openSystemPrompt([a, { name: "slow", build: async () => "slow" }]);
+    const both = await Promise.all([prompt.blocks(), prompt.blocks()]);
+    expect(both[0]).toEqual(both[1]);
+    expect(a.built()).toBe(1);
+  });
+
+  it("is not filled by a build that a clear overtook", async () => {
+    const finish: ((text: string) => void)[] = [];
+    const prompt = openSystemPrompt([{ name: "a", build: () => new Promise<string>((done) => finish.push(done)) }]);
+    const old = prompt.blocks();
+    prompt.clear();
+    const fresh = prompt.blocks();
+    finish[1]?.("new");
+    finish[0]?.("old");
+    expect([await old, await fresh].map(([block]) => block?.text)).toEqual(["old", "new"]);
+    expect((await prompt.blocks())[0]?.text).toBe("new");
+  });
+
+  it.each([
+    ["throws", () => Promise.reject(new Error("no disk"))],
+    [
+      "throws at once",
+      () => {
+        throw new Error("no disk");
+      },
+    ],
+  ])("tries a section again that %s", async (_, fail) => {
+    let works = false;
+    const prompt = openSystemPrompt([{ name: "a", build: () => (works ? "fine" : fail()) }]);
+    await expect(prompt.blocks()).rejects.toThrow("no disk");
+    works = true;
+    expect(await prompt.blocks()).toEqual([{ text: "fine", cache: true }]);
+  });
+
+  it("tells what it was made of, in the order in which it is sent", async () => {
+    const prompt = openSystemPrompt([counting("v", false), counting("a")]);
+    expect(prompt.parts()).toEqual([]);
+    await prompt.blocks();
+    const parts = prompt.parts();
+    expect(parts).toEqual([
+      { name: "a", text: "a 1" },
+      { name: "v", text: "v 1" },
+    ]);
+    parts.pop();
+    expect(prompt.parts()).toHaveLength(2);
+  });
+});
+
+describe("the agent's sections", () => {
+  const namesOf = async (sections: Section[]) => {
+    const prompt = openSystemPrompt(sections);
+    await prompt.blocks();
+    return prompt.parts().map(({ name }) => name);
+  };
+
+  it("are who it is, its tools and its tone; all else on request", async () => {
+    expect(await namesOf(agentSections())).toEqual(["identity", "tools", "tone"]);
+    const all = agentSections({
+      memory: () => "# Memory",
+      attribution: { commit: null, pr: null },
+      keptResults: 0,
+      noteResults: true,
+    });
+    expect(await namesOf(all)).toEqual([
+      "identity",
+      "tools",
+      "tone",
+      "commits",
+      "result-clearing",
+      "result-notes",
+      MEMORY_SECTION,
+    ]);
+  });
+
+  it("B11.11 have the two sections about tool results, each by itself", async () => {
+    const textOf = async (sections: Section[]) => (await openSystemPrompt(sections).blocks())[0]?.text;
+    expect(await textOf(agentSections({ keptResults: 3 }))).toContain(buildResultClearingSection(3));
+    expect(await textOf(agentSections({ keptResults: 3 }))).not.toContain(SUMMARIZE_TOOL_RESULTS_SECTION);
+    expect(await textOf(agentSections({ noteResults: true }))).toContain(SUMMARIZE_TOOL_RESULTS_SECTION);
+    expect(await textOf(agentSections())).not.toContain("tool results may be removed");
+  });
+
+  it("B10.1 keep the prefix while memories come and go", async () => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    const prompt = openSystemPrompt(agentSections({ memory: () => memdir.prompt({ withIndex: false }) }));
+    const [before] = await prompt.blocks();
+    await memdir.save(note("role"));
+    expect((await prompt.blocks())[0]).toEqual(before);
+    prompt.clear();
+    expect((await prompt.blocks())[0]).toEqual(before);
+    expect(before?.text).toContain("# Memory");
+  });
+});
