@@ -1,0 +1,147 @@
+/** Lines of a transcript, in the order of the conversation, as messages that a provider takes. */
+
+import type { Block, Message, TextBlock, ToolResult, ToolUse } from "../model/ask.ts";
+import {
+  answerOf,
+  assistantBlocks,
+  attachmentOf,
+  promptOf,
+  type TranscriptLine,
+  textOrNull,
+  userBlocks,
+} from "./transcript-line.ts";
+
+export interface Prompt {
+  uuid: string;
+  text: string;
+  /** When it was said, ISO; "" if the line does not say. */
+  at: string;
+  /** Of its message. */
+  index: number;
+  /** The line that it hangs on: where to go back to so that it was not said. */
+  parent: string | null;
+}
+
+/** A line and its place in the chain; also lines without a uuid of their own have one here. */
+export interface PlacedLine {
+  line: TranscriptLine;
+  uuid: string;
+  parent: string | null;
+}
+
+export interface ConversationBuilder {
+  add(placed: PlacedLine): void;
+  finish(): { messages: Message[]; prompts: Prompt[]; model: string | null };
+}
+
+/** What stands in place of a result that was never written. */
+export const CUT_OFF = "no result: the session was cut off before the tool was done";
+
+type UserDraft = { role: "user"; content: (ToolResult | TextBlock)[]; prompt: Omit<Prompt, "index"> | null };
+type AssistantDraft = { role: "assistant"; content: Block[]; id: string | null };
+type Draft = UserDraft | AssistantDraft;
+
+export function buildConversation(): ConversationBuilder {
+  const drafts: Draft[] = [];
+  let model: string | null = null;
+  return {
+    add(placed) {
+      const { line } = placed;
+      const attachment = attachmentOf(line);
+      if (attachment) addAttachment(drafts, attachment);
+      if (line.type === "user") {
+        const text = promptOf(line);
+        const { uuid, parent } = placed;
+        const prompt = text === null ? null : { uuid, text, at: textOrNull(line.timestamp) ?? "", parent };
+        drafts.push({ role: "user", content: userBlocks(line), prompt });
+      }
+      const answer = answerOf(line);
+      if (answer) {
+        model = answer.model ?? model;
+        addAnswer(drafts, assistantBlocks(line), answer.id);
+      }
+    },
+    finish: () => ({ ...finish(drafts), model }),
+  };
+}
+
+function addAttachment(drafts: Draft[], { block, index, starts }: NonNullable<ReturnType<typeof attachmentOf>>): void {
+  const last = drafts.at(-1);
+  if (starts || last?.role !== "user") drafts.push({ role: "user", content: [block], prompt: null });
+  else last.content.splice(index, 0, block);
+}
+
+/** Claude Code writes a line for each block, and the results of the first calls may come between them. */
+function addAnswer(drafts: Draft[], content: Block[], id: string | null): void {
+  const last = drafts.findLastIndex(({ role }) => role === "assistant");
+  const started = drafts[last];
+  const between = drafts.slice(last + 1);
+  if (
+    id !== null &&
+    started?.role === "assistant" &&
+    started.id === id &&
+    between.every((draft) => draft.content.every(({ type }) => type === "tool_result"))
+  ) {
+    started.content.push(...content);
+  } else {
+    drafts.push({ role: "assistant", content, id });
+  }
+}
+
+function finish(drafts: readonly Draft[]): { messages: Message[]; prompts: Prompt[] } {
+  const kept = settle(drafts.filter(isMessage));
+  const first = kept.findIndex(({ role }) => role === "user");
+  const sendable = first < 0 ? [] : kept.slice(first);
+  return {
+    messages: sendable.map(({ role, content }) => ({ role, content }) as Message),
+    prompts: sendable.flatMap((draft, index) =>
+      draft.role === "user" && draft.prompt ? [{ ...draft.prompt, index }] : [],
+    ),
+  };
+}
+
+/** Thinking alone, from an answer that was cut off, is no message. */
+function isMessage({ role, content }: Draft): boolean {
+  return role === "user" ? content.length > 0 : content.some(({ type }) => type !== "opaque");
+}
+
+/**
+ * Every call has its result in the message behind it, and no result is without its call. Where all is in order nothing
+ * is changed, and doing it twice changes nothing more: what was sent stays what is sent.
+ */
+function settle(drafts: readonly Draft[]): Draft[] {
+  const settled: Draft[] = [];
+  let at = 0;
+  while (at < drafts.length) {
+    const draft = drafts[at++]!;
+    const answered: UserDraft[] = [];
+    if (draft.role === "user") answered.push(draft);
+    else settled.push(draft);
+    for (let next = drafts[at]; next?.role === "user"; next = drafts[++at]) answered.push(next);
+    const calls = draft.role === "assistant" ? draft.content.filter((block) => block.type === "tool_use") : [];
+    settled.push(...answer(calls, answered));
+  }
+  return settled;
+}
+
+/** The user's messages up to the next answer, with the results of these calls where they belong. */
+function answer(calls: readonly ToolUse[], drafts: readonly UserDraft[]): UserDraft[] {
+  const open = new Set(calls.map(({ id }) => id));
+  const taken = drafts.map(({ content }) =>
+    content.filter((block) => block.type === "tool_result" && open.delete(block.id)),
+  );
+  const missing = [...open].map((id): ToolResult => ({ type: "tool_result", id, content: CUT_OFF, isError: true }));
+  const own = (taken[0] ?? []) as ToolResult[];
+  const moved = [...(taken.slice(1).flat() as ToolResult[]), ...missing];
+  const [first, ...others] = drafts.map((draft) => ({
+    ...draft,
+    content: draft.content.filter(({ type }) => type !== "tool_result"),
+  }));
+  const rest = others.filter(({ content }) => content.length > 0);
+  if (own.length > 0 && first) {
+    // Reminders of ours may stand anywhere, but the provider wants results first.
+    return [{ ...first, content: [...own, ...moved, ...first.content] }, ...rest];
+  }
+  const results: UserDraft[] = moved.length > 0 ? [{ role: "user", content: moved, prompt: null }] : [];
+  return [...results, ...(first && first.content.length > 0 ? [first] : []), ...rest];
+}

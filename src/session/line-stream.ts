@@ -1,0 +1,95 @@
+/** The lines of a file, however large, one at a time as bytes: nothing but the current line is held. */
+
+import { closeSync, read, readSync } from "node:fs";
+import { openRegular } from "../disk/regular.ts";
+
+/** Half a megabyte per read: larger ones are no faster. */
+const CHUNK_BYTES = 1 << 19;
+
+/** Longer than any message can be sent; a line beyond it is damage, and the longest string of Node is not far off. */
+export const MAX_LINE_BYTES = 256 << 20;
+
+const NEWLINE = 10;
+
+export interface Line {
+  /** Valid only during the call: the memory is used again. Null when the line is longer than `MAX_LINE_BYTES`. */
+  bytes: Buffer | null;
+  /** Of its first byte in the file. */
+  offset: number;
+  /** False for a last line without a newline. */
+  ended: boolean;
+}
+
+export interface OpenedLines {
+  size: number;
+  /** Empty lines are left out. Stops after the current read when the signal says so. */
+  each(visit: (line: Line) => void, options?: { signal?: AbortSignal; maxLineBytes?: number }): Promise<void>;
+  /** One line again, by where `each` told it to be. */
+  at(offset: number, length: number): Buffer;
+  close(): void;
+}
+
+/** Null when there is no ordinary file; a link is none. Other failures throw. Must be closed. */
+export function openLines(path: string): OpenedLines | null {
+  const opened = openRegular(path);
+  if (!opened) return null;
+  const { fd, size } = opened;
+  return {
+    size,
+    each: (visit, { signal, maxLineBytes = MAX_LINE_BYTES } = {}) => eachLine(fd, visit, maxLineBytes, signal),
+    at(offset, length) {
+      const bytes = Buffer.allocUnsafe(length);
+      let done = 0;
+      while (done < length) {
+        const count = readSync(fd, bytes, done, length - done, offset + done);
+        if (count === 0) break; // cut off meanwhile
+        done += count;
+      }
+      return bytes.subarray(0, done);
+    },
+    close: () => closeSync(fd),
+  };
+}
+
+async function eachLine(
+  fd: number,
+  visit: (line: Line) => void,
+  maxLineBytes: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  /** Earlier parts of the current line, copied; dropped when there are too many of them. */
+  let parts: Buffer[] = [];
+  let length = 0;
+  let position = 0;
+  const finish = (rest: Buffer, ended: boolean, offset: number) => {
+    const whole = length + rest.length;
+    if (whole > maxLineBytes) visit({ bytes: null, offset, ended });
+    else if (whole > 0) visit({ bytes: parts.length === 0 ? rest : Buffer.concat([...parts, rest]), offset, ended });
+    parts = [];
+    length = 0;
+  };
+
+  while (!signal?.aborted) {
+    const count = await readInto(fd, chunk, position);
+    if (count === 0) break;
+    const bytes = chunk.subarray(0, count);
+    let start = 0;
+    for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
+      finish(bytes.subarray(start, end), true, position + start - length);
+      start = end + 1;
+    }
+    const rest = bytes.subarray(start);
+    position += count;
+    length += rest.length;
+    if (length > maxLineBytes) parts = [];
+    else if (rest.length > 0) parts.push(Buffer.from(rest));
+  }
+  if (!signal?.aborted && length > 0) finish(Buffer.alloc(0), false, position - length);
+}
+
+function readInto(fd: number, chunk: Buffer, position: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    read(fd, chunk, 0, chunk.length, position, (error, count) => (error ? reject(error) : resolve(count)));
+  });
+}

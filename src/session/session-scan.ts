@@ -1,0 +1,178 @@
+/** One pass over a transcript for what a list shows of it, and for what was said in it. */
+
+import { cutLine } from "./excerpt.ts";
+import { type OpenedLines, openLines } from "./line-stream.ts";
+import { sessionIdOf } from "./session-reader.ts";
+import {
+  answerOf,
+  assistantBlocks,
+  isRecord,
+  parseLine,
+  promptOf,
+  type TranscriptLine,
+  textOrNull,
+  titleOf,
+  userBlocks,
+} from "./transcript-line.ts";
+
+export interface SessionRow {
+  id: string;
+  path: string;
+  /** When something was last said, ISO. */
+  at: string;
+  started: string;
+  title: string;
+  /** Prompts and answers; results of tools and reminders are none. */
+  messages: number;
+  cwd: string | null;
+  bytes: number;
+}
+
+export type Role = "user" | "assistant" | "tool" | "attachment";
+
+export interface ScanOptions {
+  /** With `everything`, also results of tools and reminders. */
+  onSaid?: (role: Role, text: string) => void;
+  everything?: boolean;
+  signal?: AbortSignal;
+}
+
+const MAX_TITLE_CHARACTERS = 100;
+
+/** Null when nothing was said in it, or it cannot be read. Must not throw. */
+export async function scanSession(
+  path: string,
+  mtimeMs: number,
+  options: ScanOptions = {},
+): Promise<SessionRow | null> {
+  let lines: OpenedLines | null = null;
+  try {
+    lines = openLines(path);
+    return lines && (await scan(lines, path, mtimeMs, options));
+  } catch {
+    return null; // unreadable, or gone while it was read
+  } finally {
+    lines?.close();
+  }
+}
+
+async function scan(
+  lines: OpenedLines,
+  path: string,
+  mtimeMs: number,
+  options: ScanOptions,
+): Promise<SessionRow | null> {
+  const { onSaid = () => {}, everything = false, signal } = options;
+  const tally = makeTally();
+  await lines.each(
+    ({ bytes }) => {
+      if (!bytes || !isWorthParsing(bytes, everything)) return;
+      const line = parseLine(bytes.toString());
+      if (!line || line.isSidechain === true) return;
+      tally.add(line, onSaid);
+      if (everything) tellTheRest(line, onSaid);
+    },
+    { signal },
+  );
+  if (tally.messages === 0) return null;
+  const changed = new Date(mtimeMs).toISOString();
+  return {
+    id: sessionIdOf(path),
+    path,
+    at: tally.at ?? changed,
+    started: tally.started ?? tally.at ?? changed,
+    title: cutLine(tally.title ?? tally.prompt ?? tally.command ?? "", MAX_TITLE_CHARACTERS) || "(no title)",
+    messages: tally.messages,
+    cwd: tally.cwd,
+    bytes: lines.size,
+  };
+}
+
+function makeTally() {
+  let rank = -1;
+  let lastAnswer: string | null = null;
+  const tally = {
+    messages: 0,
+    at: null as string | null,
+    started: null as string | null,
+    title: null as string | null,
+    /** The first prompt, and the first that is only a command to the client. */
+    prompt: null as string | null,
+    command: null as string | null,
+    cwd: null as string | null,
+    add(line: TranscriptLine, onSaid: (role: Role, text: string) => void) {
+      const named = titleOf(line);
+      if (named && named.rank >= rank) {
+        rank = named.rank;
+        tally.title = named.title;
+      }
+      const prompt = promptOf(line);
+      const answer = prompt === null ? answerOf(line) : null;
+      const text = prompt ?? (answer ? textOfAnswer(line) : "");
+      if (text.trim() === "") return;
+      if (prompt !== null) {
+        if (COMMAND.test(prompt)) tally.command ??= prompt.replace(/<[^>]*>/g, " ");
+        else tally.prompt ??= prompt;
+      }
+      // The blocks of one answer are lines with the same id.
+      if (!answer || answer.id === null || answer.id !== lastAnswer) tally.messages++;
+      lastAnswer = answer?.id ?? null;
+      const at = timeOf(line);
+      tally.at = at ?? tally.at;
+      tally.started ??= at;
+      tally.cwd = textOrNull(line.cwd) ?? tally.cwd;
+      onSaid(answer ? "assistant" : "user", text);
+    },
+  };
+  return tally;
+}
+
+/** How Claude Code writes down its own commands and what they printed. */
+const COMMAND = /^\s*<(?:command|local-command|bash)-[a-z-]+>/;
+
+function textOfAnswer(line: TranscriptLine): string {
+  return assistantBlocks(line)
+    .map((block) => (block.type === "text" ? block.text : ""))
+    .filter((text) => text !== "")
+    .join("\n");
+}
+
+function timeOf(line: TranscriptLine): string | null {
+  const ms = Date.parse(textOrNull(line.timestamp) ?? "");
+  return Number.isNaN(ms) ? null : new Date(ms).toISOString();
+}
+
+function tellTheRest(line: TranscriptLine, onSaid: (role: Role, text: string) => void): void {
+  if (line.type === "user") {
+    for (const block of userBlocks(line)) if (block.type === "tool_result") onSaid("tool", block.content);
+  }
+  if (line.type === "attachment" && isRecord(line.attachment)) {
+    const { content } = line.attachment;
+    onSaid("attachment", typeof content === "string" ? content : JSON.stringify(line.attachment));
+  }
+}
+
+const TYPE_FIRST = Buffer.from('{"type":"');
+const WANTED = ["user", "assistant", "summary", "ai-title", "custom-title"].map((type) =>
+  Buffer.from(`{"type":"${type}"`),
+);
+/** What comes before a message's text. */
+const HEAD_BYTES = 400;
+
+/**
+ * Most bytes of a transcript are results of tools. Inside a string every quote is escaped, so these bytes can only be what
+ * they look like. A line written with other spacing matches nothing here and is parsed: slower, not wrong.
+ */
+function isWorthParsing(bytes: Buffer, everything: boolean): boolean {
+  const head = bytes.subarray(0, HEAD_BYTES);
+  if (head.includes('"isSidechain":true')) return false;
+  if (everything) return true;
+  if (startsWith(bytes, TYPE_FIRST) && !WANTED.some((start) => startsWith(bytes, start))) return false;
+  if (head.includes('"type":"attachment"')) return false;
+  if (bytes.includes('"role":"assistant"')) return bytes.includes('"type":"text"') || !bytes.includes('"content":[');
+  return !bytes.includes('"type":"tool_result"');
+}
+
+function startsWith(bytes: Buffer, start: Buffer): boolean {
+  return bytes.length >= start.length && bytes.compare(start, 0, start.length, 0, start.length) === 0;
+}

@@ -1,0 +1,229 @@
+/** A line of a transcript in Claude Code's shape, and how messages of ours become lines and are read from them. */
+
+import type { Block, Message, TextBlock, ToolResult, Usage } from "../model/ask.ts";
+import { NO_USAGE } from "../model/ask.ts";
+
+/** Anything with a type: most kinds of line are other programs' own business and are passed over. */
+export interface TranscriptLine {
+  type: string;
+  [field: string]: unknown;
+}
+
+type UserBlock = ToolResult | TextBlock;
+
+/** One message as the lines that it takes: its own, then one for each reminder that the program added to it. */
+export type Part =
+  | { type: "user" | "assistant"; message: Record<string, unknown> }
+  /** `index` is the place in the message's content; `starts` marks the first line of a message that nobody said a word of. */
+  | { type: "attachment"; attachment: { type: string; content: string }; index: number; starts?: true };
+
+export interface MessageFacts {
+  id: string;
+  model: string;
+  usage?: Usage | undefined;
+  stop?: string | undefined;
+}
+
+/** Null for what is no JSON object with a type: half a line, another program's output. */
+export function parseLine(text: string): TranscriptLine | null {
+  let value: unknown;
+  try {
+    // An editor may have put a byte order mark before the first line.
+    value = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
+  } catch {
+    return null;
+  }
+  if (!isRecord(value)) return null;
+  // Seed 001 says where its transcripts lie and not how they look; a plain message is the likeliest.
+  if (typeof value.type !== "string" && isRole(value.role)) return { type: value.role, message: value };
+  if (isRole(value.type) && !isRecord(value.message) && value.content !== undefined) {
+    return { ...value, type: value.type, message: { role: value.type, content: value.content } };
+  }
+  return typeof value.type === "string" ? (value as TranscriptLine) : null;
+}
+
+export function formatLine(line: TranscriptLine): string {
+  return `${JSON.stringify(line)}\n`;
+}
+
+export function partsOf(message: Message, facts: MessageFacts): Part[] {
+  if (message.role === "assistant") return [{ type: "assistant", message: assistantMessage(message.content, facts) }];
+  const said = message.content.filter((block) => !isAttachment(block));
+  const attachments = message.content.flatMap((block, index): Part[] =>
+    isAttachment(block)
+      ? [{ type: "attachment", attachment: { type: block.attachment, content: block.text }, index }]
+      : [],
+  );
+  const [first, ...others] = attachments;
+  if (said.length === 0 && first?.type === "attachment") return [{ ...first, starts: true }, ...others];
+  return [{ type: "user", message: { role: "user", content: userContent(said) } }, ...attachments];
+}
+
+/** The blocks of a line of a user; what cannot be sent again, such as an image, is named in its place. */
+export function userBlocks(line: TranscriptLine): UserBlock[] {
+  return contentOf(line).flatMap((block): UserBlock[] => {
+    if (block.type === "text") return typeof block.text === "string" ? [{ type: "text", text: block.text }] : [];
+    if (block.type !== "tool_result") return [{ type: "text", text: `[${block.type}, not kept]` }];
+    if (typeof block.tool_use_id !== "string") return [];
+    const content = resultText(block.content);
+    return [{ type: "tool_result", id: block.tool_use_id, content, ...(block.is_error === true && { isError: true }) }];
+  });
+}
+
+export function assistantBlocks(line: TranscriptLine): Block[] {
+  return contentOf(line).flatMap((block): Block[] => {
+    const { type, id, name, input, provider } = block;
+    if (type === "text") return typeof block.text === "string" ? [{ type, text: block.text }] : [];
+    if (type === "tool_use" && typeof id === "string" && typeof name === "string") {
+      return [{ type, id, name, input: isRecord(input) ? input : {} }];
+    }
+    if (isThinking(block)) return [{ type: "opaque", provider: "anthropic", value: block }];
+    if (type === "opaque" && typeof provider === "string") return [{ type, provider, value: block.value }];
+    return []; // of tools that ran at the provider
+  });
+}
+
+/** A reminder of ours. Claude Code's own have no place in the message: it makes them anew when it resumes. */
+export function attachmentOf(line: TranscriptLine): { block: TextBlock; index: number; starts: boolean } | null {
+  const { attachment, index } = line;
+  if (line.type !== "attachment" || !isRecord(attachment) || !Number.isSafeInteger(index)) return null;
+  if (typeof attachment.type !== "string" || typeof attachment.content !== "string") return null;
+  const block: TextBlock = { type: "text", text: attachment.content, attachment: attachment.type };
+  return { block, index: Math.max(0, index as number), starts: line.starts === true };
+}
+
+/** What somebody typed, or null: results of tools, summaries and the client's own remarks come as lines of the user too. */
+export function promptOf(line: TranscriptLine): string | null {
+  if (line.type !== "user" || line.isMeta === true || line.isCompactSummary === true) return null;
+  const blocks = userBlocks(line);
+  if (blocks.some(({ type }) => type === "tool_result")) return null;
+  const text = blocks.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+  return text.trim() === "" || INTERRUPTED.test(text) ? null : text;
+}
+
+/** What Claude Code writes into the user's mouth when a turn was stopped. */
+const INTERRUPTED = /^\[Request interrupted by user[^\]]*\]\s*$/;
+
+/** An answer of a model, or null: the client also writes its own errors as if the model had said them. */
+export function answerOf(line: TranscriptLine): { id: string | null; model: string | null; usage: Usage } | null {
+  if (line.type !== "assistant" || line.isApiErrorMessage === true || !isRecord(line.message)) return null;
+  const { id, model, usage } = line.message;
+  if (model === "<synthetic>") return null;
+  return { id: textOrNull(id), model: textOrNull(model), usage: parseUsage(usage) };
+}
+
+export function isBoundary(line: TranscriptLine): boolean {
+  return line.type === "system" && line.subtype === "compact_boundary";
+}
+
+/** A title that somebody gave outranks one that a model made, and that a summary of the conversation's start. */
+export function titleOf(line: TranscriptLine): { rank: number; title: string } | null {
+  const rank = TITLE_LINES.indexOf(line.type);
+  if (rank < 0) return null;
+  const title = [line.customTitle, line.aiTitle, line.title, line.summary].find(
+    (text) => typeof text === "string" && text.trim() !== "",
+  );
+  return title === undefined ? null : { rank, title: title as string };
+}
+
+const TITLE_LINES: readonly string[] = ["summary", "ai-title", "custom-title"];
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function textOrNull(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+function isRole(value: unknown): value is "user" | "assistant" {
+  return value === "user" || value === "assistant";
+}
+
+function isAttachment(block: UserBlock): block is TextBlock & { attachment: string } {
+  return block.type === "text" && block.attachment !== undefined;
+}
+
+/** A prompt is a plain string there, as it is everywhere in these files. */
+function userContent(blocks: readonly UserBlock[]): unknown {
+  const [first] = blocks;
+  if (blocks.length === 1 && first?.type === "text") return first.text;
+  return blocks.map((block) =>
+    block.type === "text"
+      ? { type: "text", text: block.text }
+      : {
+          type: "tool_result",
+          tool_use_id: block.id,
+          content: block.content,
+          ...(block.isError && { is_error: true }),
+        },
+  );
+}
+
+/** As the API names them. */
+const STOP_REASONS: Record<string, string> = {
+  end: "end_turn",
+  tools: "tool_use",
+  length: "max_tokens",
+  refused: "refusal",
+};
+
+function assistantMessage(content: readonly Block[], facts: MessageFacts): Record<string, unknown> {
+  const { id, model, stop, usage = NO_USAGE } = facts;
+  return {
+    id,
+    type: "message",
+    role: "assistant",
+    model,
+    content: content.map((block) => {
+      if (block.type === "text") return { type: "text", text: block.text };
+      if (block.type === "opaque")
+        return block.provider === "anthropic" && isThinking(block.value) ? block.value : block;
+      // A call's `problem` only says that it must not be run, and by now it has been answered.
+      return { type: "tool_use", id: block.id, name: block.name, input: block.input };
+    }),
+    stop_reason: stop === undefined ? null : (STOP_REASONS[stop] ?? stop),
+    usage: {
+      input_tokens: usage.input,
+      output_tokens: usage.output,
+      cache_read_input_tokens: usage.cacheRead,
+      cache_creation_input_tokens: usage.cacheWrite,
+    },
+  };
+}
+
+function isThinking(value: unknown): boolean {
+  return isRecord(value) && (value.type === "thinking" || value.type === "redacted_thinking");
+}
+
+interface WireBlock {
+  type: string;
+  [field: string]: unknown;
+}
+
+function contentOf({ message }: TranscriptLine): WireBlock[] {
+  const content = isRecord(message) ? message.content : null;
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  if (!Array.isArray(content)) return [];
+  return content.filter((block): block is WireBlock => isRecord(block) && typeof block.type === "string");
+}
+
+function resultText(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content
+    .filter(isRecord)
+    .map(({ type, text }) => (type === "text" && typeof text === "string" ? text : `[${String(type)}, not kept]`))
+    .join("\n");
+}
+
+function parseUsage(usage: unknown): Usage {
+  if (!isRecord(usage)) return NO_USAGE;
+  const count = (value: unknown) => (typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0);
+  return {
+    input: count(usage.input_tokens),
+    output: count(usage.output_tokens),
+    cacheRead: count(usage.cache_read_input_tokens),
+    cacheWrite: count(usage.cache_creation_input_tokens),
+  };
+}
