@@ -1,0 +1,233 @@
+/** The Grep tool: what files hold, found by a regular expression that cannot hold us up. */
+
+import { join, relative, sep } from "node:path";
+import { isWithin } from "../disk/real-path.ts";
+import type { Tool } from "../model/tool.ts";
+import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
+import { isBinary, isPseudo, readFileAt, reasonOf, tryReadFileAt } from "./file.ts";
+import { decodeText } from "./file-text.ts";
+import { lookAt, SKIPPED, timeOf } from "./glob.ts";
+import { compilePattern } from "./glob-pattern.ts";
+import { readIgnoreFile } from "./ignore-file.ts";
+import { buildSchema, type Input, readInput } from "./input.ts";
+import { type LineSearch, openLineSearch, type SearchAnswer } from "./line-search.ts";
+import { findPlace, type Place, permitRead, showPath } from "./place.ts";
+import { missing } from "./read.ts";
+import { stopIfAborted, WALK_LIMITS, walkFiles } from "./walk.ts";
+import type { Workbench } from "./workbench.ts";
+
+/** Longer than any sensible search takes, shorter than a person waits. */
+const MAX_MS = 20_000;
+/** What is larger was not written by hand. */
+const MAX_FILE_BYTES = 10_000_000;
+/** One message to the thread: large enough not to cost, small enough to keep memory low. */
+const BATCH_CHARS = 1_000_000;
+const BATCH_FILES = 200;
+const DEFAULT_LIMIT = 250;
+
+const FIELDS = {
+  pattern: { type: "string", required: true },
+  path: { type: "string" },
+  glob: { type: "string" },
+  output_mode: { type: "string", values: ["content", "files_with_matches", "count"] },
+  "-i": { type: "boolean" },
+  "-n": { type: "boolean" },
+  "-A": { type: "integer", minimum: 0 },
+  "-B": { type: "integer", minimum: 0 },
+  "-C": { type: "integer", minimum: 0 },
+  head_limit: { type: "integer", minimum: 0 },
+  multiline: { type: "boolean" },
+} as const;
+
+type Wanted = Input<typeof FIELDS>;
+
+interface Hit extends SearchAnswer {
+  path: string;
+}
+
+export function openGrep(bench: Workbench, limits: { maxMs: number } = { maxMs: MAX_MS }): Tool {
+  const words = TOOL_WORDS.Grep;
+  return {
+    name: "Grep",
+    description: words.description,
+    schema: buildSchema(FIELDS, words.inputs),
+    async run(input, { signal }) {
+      const wanted = readInput(FIELDS, input);
+      const { source, flags } = parseExpression(wanted.pattern, wanted["-i"] ?? false);
+      const place = findPlace(bench, wanted.path || ".");
+      await permitRead(bench, "Grep", place, signal);
+      const max = wanted.head_limit || DEFAULT_LIMIT;
+      const isContent = wanted.output_mode === "content";
+      const search = openLineSearch(
+        {
+          source,
+          flags,
+          multiline: wanted.multiline ?? false,
+          lines: isContent,
+          before: wanted["-B"] ?? wanted["-C"] ?? 0,
+          after: wanted["-A"] ?? wanted["-C"] ?? 0,
+          maxLines: max + 1,
+        },
+        limits.maxMs,
+        signal,
+      );
+      const hits: Hit[] = [];
+      const notes: string[] = [];
+      try {
+        let lines = 0;
+        for await (const found of searchFiles(bench, place, wanted, search, { signal, notes })) {
+          hits.push(found);
+          lines += found.lines.length;
+          if (isContent && lines > max) break;
+        }
+      } finally {
+        search.close();
+      }
+      return report(bench, wanted, hits, max, notes);
+    },
+  };
+}
+
+/** The files with a match. Ends early, with a note, when the time is up. */
+async function* searchFiles(
+  bench: Workbench,
+  place: Place,
+  wanted: Wanted,
+  search: LineSearch,
+  { signal, notes }: { signal: AbortSignal; notes: string[] },
+): AsyncGenerator<Hit> {
+  for await (const batch of batchesOf(filesOf(bench, place, wanted, { signal, notes }))) {
+    const answers = await search.search(batch.map(({ text }) => text));
+    for (const [i, answer] of answers.entries()) {
+      if (answer.count > 0) yield { ...answer, path: batch[i]?.path ?? "" };
+    }
+    const late = batch[answers.length];
+    if (!late) continue;
+    const shown = showPath(bench, late.path);
+    notes.push(`The search took too long and ended at ${shown}; use a simpler pattern or a smaller folder`);
+    return;
+  }
+}
+
+interface Searched {
+  path: string;
+  text: string;
+}
+
+async function* batchesOf(files: AsyncIterable<Searched>): AsyncGenerator<Searched[]> {
+  let batch: Searched[] = [];
+  let chars = 0;
+  for await (const file of files) {
+    batch.push(file);
+    chars += file.text.length;
+    if (chars < BATCH_CHARS && batch.length < BATCH_FILES) continue;
+    yield batch;
+    batch = [];
+    chars = 0;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+async function* filesOf(
+  bench: Workbench,
+  place: Place,
+  wanted: Wanted,
+  { signal, notes }: { signal: AbortSignal; notes: string[] },
+): AsyncGenerator<Searched> {
+  const stat = isPseudo(place.real) ? null : lookAt(place.real);
+  if (!stat?.isDirectory()) {
+    yield { path: place.path, text: readOne(place) };
+    return;
+  }
+  const isWanted = parseGlobs(wanted.glob);
+  // Paths in the .gitignore of the working directory start there; elsewhere the searched folder has its own.
+  const top = isWithin(bench.cwd, place.real) && bench.fence === null ? bench.cwd : place.real;
+  const lead = relative(top, place.real)
+    .split(sep)
+    .filter((part) => part !== "");
+  const ignores = readIgnoreFile(top);
+  const files = walkFiles(place.real, {
+    signal,
+    limits: WALK_LIMITS,
+    enter: (parts) => !SKIPPED.includes(parts.at(-1) ?? "") && !ignores([...lead, ...parts], true),
+    onCut: (reason) => notes.push(`Not all files were searched: the walk ended ${reason}`),
+  });
+  for await (const { path, parts, isLink } of files) {
+    if (isLink || !isWanted(parts) || ignores([...lead, ...parts], false)) continue;
+    const bytes = tryReadFileAt(path, MAX_FILE_BYTES);
+    stopIfAborted(signal);
+    if (bytes && !isBinary(bytes)) yield { path: join(place.path, ...parts), text: decodeText(bytes).text };
+  }
+}
+
+function readOne(place: Place): string {
+  let bytes: Buffer | undefined;
+  try {
+    bytes = readFileAt(place.real, MAX_FILE_BYTES)?.bytes;
+  } catch (error) {
+    throw new Error(`${place.shown} cannot be searched: ${reasonOf(error)}`);
+  }
+  if (!bytes) throw missing(place);
+  if (isBinary(bytes)) throw new Error(`${place.shown} cannot be searched: it is a binary file`);
+  return decodeText(bytes).text;
+}
+
+/** Patterns as other programs take them, too: `(?i)` in front, and escapes that JavaScript's strict syntax refuses. */
+function parseExpression(pattern: string, ignoreCase: boolean): { source: string; flags: string } {
+  const inline = pattern.startsWith("(?i)");
+  const source = inline ? pattern.slice(4) : pattern;
+  const flags = ignoreCase || inline ? "i" : "";
+  let problem = "";
+  for (const strict of ["u", ""]) {
+    try {
+      new RegExp(source, flags + strict);
+      return { source, flags: flags + strict };
+    } catch (error) {
+      problem = (error as Error).message;
+    }
+  }
+  throw new Error(`the pattern is no regular expression: ${problem}`);
+}
+
+/** Without a slash a pattern is about the name, in whatever folder. */
+function parseGlobs(glob: string | undefined): (parts: readonly string[]) => boolean {
+  if (!glob?.trim()) return () => true;
+  const negated = glob.startsWith("!");
+  const text = negated ? glob.slice(1) : glob;
+  const pattern = compilePattern(text.includes("/") ? text : `**/${text}`);
+  return (parts) => pattern.matches(parts) !== negated;
+}
+
+function report(bench: Workbench, wanted: Wanted, hits: Hit[], max: number, notes: string[]): string {
+  const rows = wanted.output_mode === "content" ? contentRows(bench, wanted, hits) : fileRows(bench, wanted, hits);
+  const shown = rows.slice(0, max);
+  if (rows.length > max)
+    notes.push(`There is more; only the first ${max} are shown. Narrow the search or raise head_limit`);
+  const tail = notes.length > 0 ? `\n[${notes.join(". ")}.]` : "";
+  return (shown.length > 0 ? shown.join("\n") : "no matches") + tail;
+}
+
+function fileRows(bench: Workbench, wanted: Wanted, hits: readonly Hit[]): string[] {
+  if (wanted.output_mode === "count") return hits.map(({ path, count }) => `${showPath(bench, path)}:${count}`);
+  return hits
+    .map(({ path }) => ({ path, time: timeOf(path) }))
+    .sort((a, b) => b.time - a.time || (a.path < b.path ? -1 : 1))
+    .map(({ path }) => showPath(bench, path));
+}
+
+/** As grep prints them: `:` behind the path of a match, `-` behind that of a line around it, `--` between groups. */
+function contentRows(bench: Workbench, wanted: Wanted, hits: readonly Hit[]): string[] {
+  const rows: string[] = [];
+  const hasContext = Boolean(wanted["-A"] ?? wanted["-B"] ?? wanted["-C"]);
+  for (const { path, lines } of hits) {
+    const shown = showPath(bench, path);
+    let last = 0;
+    for (const [number, isMatch, text] of lines) {
+      if (hasContext && rows.length > 0 && number !== last + 1) rows.push("--");
+      last = number;
+      const mark = isMatch ? ":" : "-";
+      rows.push(`${shown}${mark}${wanted["-n"] === false ? "" : `${number}${mark}`}${text}`);
+    }
+  }
+  return rows;
+}

@@ -1,0 +1,23 @@
+/** What changes between two texts, for a person who is asked about it: the lines between the first and the last difference. */
+
+/** Enough to judge by; a person does not read more in a question. */
+const MAX_LINES = 200;
+const CONTEXT = 3;
+
+export function diffLines(before: string, after: string): string {
+  const old = before === "" ? [] : before.split("\n");
+  const fresh = after === "" ? [] : after.split("\n");
+  let start = 0;
+  while (start < old.length && start < fresh.length && old[start] === fresh[start]) start++;
+  let end = 0;
+  const room = Math.min(old.length, fresh.length) - start;
+  while (end < room && old[old.length - 1 - end] === fresh[fresh.length - 1 - end]) end++;
+  const rows = [
+    ...old.slice(Math.max(0, start - CONTEXT), start).map((line) => ` ${line}`),
+    ...old.slice(start, old.length - end).map((line) => `-${line}`),
+    ...fresh.slice(start, fresh.length - end).map((line) => `+${line}`),
+    ...fresh.slice(fresh.length - end, fresh.length - end + CONTEXT).map((line) => ` ${line}`),
+  ].map((row) => row.replace(/\r$/, ""));
+  if (rows.length <= MAX_LINES) return rows.join("\n");
+  return `${rows.slice(0, MAX_LINES).join("\n")}\n… and ${rows.length - MAX_LINES} more lines`;
+}

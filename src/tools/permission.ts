@@ -1,0 +1,122 @@
+/** Permission for what a tool is about to do: asked once per kind, one question at a time. */
+
+export interface PermissionRequest {
+  /** What an answer holds for: "edit", "read outside", "bash git status", or "bash: " and a whole command. */
+  kind: string;
+  tool: string;
+  /** One line for a person: what exactly. */
+  summary: string;
+  /** A diff or a command. */
+  detail?: string;
+}
+
+/** Must not throw. */
+export type Permit = (request: PermissionRequest, signal: AbortSignal) => Promise<Permission>;
+export type Permission = { allowed: true } | { allowed: false; reason: string };
+
+export interface PermissionOptions {
+  /** Null when nobody can be asked. */
+  ask: ((request: PermissionRequest, signal: AbortSignal) => Promise<"allow" | "deny" | "always">) | null;
+  /** "edit", "read", "bash", "bash git", "bash git status", "all", or a kind as it was remembered. */
+  allowed: readonly string[];
+  /** Keeps a kind that was allowed for always. */
+  remember?: (kind: string) => void;
+}
+
+export interface Permissions {
+  permit: Permit;
+  /** The user speaks: what was denied may be asked again. */
+  newPrompt(): void;
+}
+
+export function openPermissions({ ask, allowed, remember }: PermissionOptions): Permissions {
+  const granted = new Set(allowed.map((entry) => (entry.startsWith(WHOLE) ? entry : entry.trim().replace(/ +/g, " "))));
+  const denied = new Set<string>();
+  /** Ends when nobody is being asked. */
+  let idle: Promise<unknown> = Promise.resolve();
+
+  const known = (kind: string): Permission | null => {
+    if ([...granted].some((entry) => covers(entry, kind))) return { allowed: true };
+    return denied.has(kind) ? refused(kind) : null;
+  };
+
+  const question = async (request: PermissionRequest, signal: AbortSignal): Promise<Permission> => {
+    const { kind } = request;
+    // While this waited, somebody may have answered for the kind, or stopped the turn.
+    const answered = known(kind);
+    if (answered) return answered;
+    if (signal.aborted || !ask) return STOPPED;
+    let answer: "allow" | "deny" | "always" | "stopped";
+    try {
+      answer = await unlessAborted(ask(request, signal), signal, "stopped");
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      return { allowed: false, reason: `the user could not be asked (${why})` };
+    }
+    if (answer === "stopped") return STOPPED;
+    if (answer === "deny") denied.add(kind);
+    else granted.add(kind);
+    if (answer === "always") keep(kind);
+    return known(kind) ?? { allowed: true };
+  };
+
+  const keep = (kind: string) => {
+    try {
+      remember?.(kind);
+    } catch {
+      // It holds for this session all the same.
+    }
+  };
+
+  return {
+    async permit(request, signal) {
+      const answered = known(request.kind);
+      if (answered) return answered;
+      if (!ask) return { allowed: false, reason: nobody(request.kind) };
+      const mine = idle.then(() => question(request, signal));
+      idle = mine;
+      return unlessAborted(mine, signal, STOPPED);
+    },
+    newPrompt: () => denied.clear(),
+  };
+}
+
+/** Whether what was allowed as `entry` includes the kind. A whole command is only ever allowed as such, or with all commands. */
+export function covers(entry: string, kind: string): boolean {
+  if (entry === "all" || entry === kind) return true;
+  if (kind === "read outside") return entry === "read";
+  if (kind.startsWith(WHOLE)) return entry === "bash";
+  return (entry === "bash" || (entry.startsWith("bash ") && !entry.startsWith(WHOLE))) && kind.startsWith(`${entry} `);
+}
+
+/** Before the text of a command that is allowed by its full text only. No program's kind starts so. */
+export const WHOLE = "bash: ";
+
+const STOPPED: Permission = { allowed: false, reason: "stopped by the user before it was answered" };
+
+function refused(kind: string): Permission {
+  const what = kind.startsWith(WHOLE) ? "this command" : `"${kind}"`;
+  const reason = `the user did not allow ${what}; do not try it another way: go on without it, or say what you need it for`;
+  return { allowed: false, reason };
+}
+
+function nobody(kind: string): string {
+  const entry = kind === "read outside" ? "read" : kind.startsWith(WHOLE) ? "bash" : kind;
+  const shown = entry.includes(" ") ? `"${entry}"` : entry;
+  return `it needs permission and nobody can be asked; the user can give it with --allow ${shown}. Go on without it`;
+}
+
+/** What the promise becomes, or `stopped` as soon as the signal is given. */
+async function unlessAborted<T, S>(promise: Promise<T>, signal: AbortSignal, stopped: S): Promise<T | S> {
+  let stop = () => {};
+  const aborted = new Promise<S>((resolve) => {
+    stop = () => resolve(stopped);
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}

@@ -1,0 +1,79 @@
+/** The files below a folder, in order of their names: bounded in time and number, and links are not followed. */
+
+import { type Dirent, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { isPseudo, openFolderAt } from "./file.ts";
+
+export interface Found {
+  path: string;
+  /** The names on the way from where the walk began. */
+  parts: string[];
+  isLink: boolean;
+}
+
+export interface WalkOptions {
+  signal: AbortSignal;
+  /** Whether a folder is looked into. */
+  enter: (parts: readonly string[]) => boolean;
+  limits: WalkLimits;
+  /** Told when the walk ends before it has seen everything, with the reason. */
+  onCut: (reason: string) => void;
+}
+
+export interface WalkLimits {
+  maxEntries: number;
+  maxMs: number;
+}
+
+/** A large repository is seen whole; a home directory is not, and should not be. */
+export const WALK_LIMITS: WalkLimits = { maxEntries: 300_000, maxMs: 20_000 };
+
+/** Others get their turn, and a stop is noticed, at least this often. */
+const ENTRIES_PER_TURN = 500;
+
+/** `top` must be real. Folders that cannot be read are passed over. */
+export async function* walkFiles(top: string, { signal, enter, limits, onCut }: WalkOptions): AsyncGenerator<Found> {
+  const started = performance.now();
+  const open: string[][] = [[]];
+  let entries = 0;
+  let turn = 0;
+  for (let parts = open.pop(); parts; parts = open.pop()) {
+    const folders: string[][] = [];
+    for (const entry of listFolder(join(top, ...parts))) {
+      if (++entries > limits.maxEntries) return onCut(`after ${limits.maxEntries.toLocaleString("en-US")} entries`);
+      if (entries - turn >= ENTRIES_PER_TURN) {
+        turn = entries;
+        await setImmediate();
+        stopIfAborted(signal);
+        if (performance.now() - started > limits.maxMs) return onCut(`after ${Math.ceil(limits.maxMs / 1000)} seconds`);
+      }
+      const below = [...parts, entry.name];
+      if (entry.isDirectory()) {
+        if (enter(below)) folders.push(below);
+      } else if (entry.isFile() || entry.isSymbolicLink()) {
+        yield { path: join(top, ...below), parts: below, isLink: entry.isSymbolicLink() };
+      }
+    }
+    stopIfAborted(signal);
+    open.push(...folders.reverse());
+  }
+}
+
+export function stopIfAborted(signal: AbortSignal): void {
+  if (signal.aborted) throw new Error("stopped by the user before it was done");
+}
+
+function listFolder(path: string): Dirent[] {
+  if (isPseudo(path)) return [];
+  try {
+    const folder = openFolderAt(path);
+    try {
+      return readdirSync(folder.path, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+    } finally {
+      folder.close();
+    }
+  } catch {
+    return [];
+  }
+}
