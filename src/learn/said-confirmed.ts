@@ -1,0 +1,46 @@
+/** "Do it like that whenever …": a way of working that the person liked, which only what was answered before can name. */
+
+import type { Draft } from "./said-draft.ts";
+import { isHypothetical, isQuestion, isTaskScoped, saysNothing } from "./said-gates.ts";
+import { type Sentence, splitSpeech } from "./said-speech.ts";
+import { endSentence, stripLead } from "./said-statement.ts";
+
+/** The sentence as a rule, if it says that something is to be done so in more cases than this one. */
+export function findConfirmed(sentence: Sentence, at: number): Draft | null {
+  const { plain, text } = stripLead(sentence);
+  if (isQuestion(plain) || isHypothetical(plain) || isTaskScoped(plain)) return null;
+  const said = LIKE_THAT.exec(plain);
+  if (!said || !MORE_CASES.test(plain.slice(said.index))) return null;
+  return {
+    act: "preference",
+    explicit: false,
+    type: "feedback",
+    confidence: 0.7,
+    statement: text,
+    context: [],
+    last: at,
+  };
+}
+
+const LIKE_THAT =
+  /\b(?:(?:do|keep|make|write|handle|lay) (?:it|this|these|them|things)(?: out)? (?:like (?:that|this)|(?:that|this|the same) way)|keep doing (?:that|it|this)|that(?:'s| is| was) (?:exactly |just )?(?:how|the way) i (?:want|like))\b/i;
+const MORE_CASES =
+  /\b(?:for (?:everything|every|all|any|each)|whenever|when(?:ever)? you|every|each|any|always|everywhere|next time|in future)\b/i;
+
+/** What the agent had answered, in its first sentences; null where that says nothing or must not be kept. */
+export function meaningOf(answer: string): string | null {
+  const sentences = splitSpeech(answer.slice(0, MAX_ANSWER));
+  const told = sentences.slice(0, 2);
+  if (told.length === 0 || told.some((sentence) => saysNothing(sentence))) return null;
+  const meaning = told.map(({ text }) => endSentence(text)).join(" ");
+  return meaning.length <= MAX_MEANING ? meaning : null;
+}
+
+/** Its beginning says what was done; the rest is details. */
+const MAX_ANSWER = 2_000;
+const MAX_MEANING = 400;
+
+/** Whether a statement needs what was answered to mean anything. */
+export function pointsBack(statement: string): boolean {
+  return LIKE_THAT.test(statement);
+}

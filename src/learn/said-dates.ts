@@ -1,0 +1,92 @@
+/** Writes the dates of a statement as calendar days, in place of the words that were true only when it was said. */
+
+import { findRelativeDates } from "../text/relative-dates.ts";
+import { mondayOf, writeCalendarDays, writeForeignDays } from "./said-days.ts";
+
+/** Must be given one line. The words go, the date stays: "moves to next Monday" -> "moves to 2026-11-23". */
+export async function writeDates(line: string, now: Date): Promise<string> {
+  return writeRelativeDays(writeDays(line, now), now, MAX_RANGES);
+}
+
+/** Whether a statement names a day or a month; "today" alone does not make something worth keeping. */
+export async function hasDate(line: string, now: Date): Promise<boolean> {
+  if (/\b\d{4}-\d\d(?:-\d\d)?\b|\bQ[1-4]\b/.test(line) || MONTH_NAMED.test(line)) return true;
+  if (writeCalendarDays(line, now) !== line) return true;
+  return (await findRelativeDates(writeDays(line, now), now)).some(
+    ({ words }) =>
+      !/^(?:today|tonight|this (?:morning|afternoon|evening)|eod)\b/i.test(words) ||
+      /\b(?:from|as of|since|until) today\b/i.test(line),
+  );
+}
+
+const MONTH_NAMED =
+  /\b(?:in|by|until|before|from|after|since|the|mid|early|late)[ -](?:January|February|March|April|May|June|July|August|September|October|November|December)\b/;
+
+function writeDays(line: string, now: Date): string {
+  const plain = line
+    .replace(/\b(days?|weeks?|months?|years?) from today\b/gi, "$1 from now")
+    .replace(/\b(in (?:\w+ ){1,3}(?:days|weeks|months))['’] time\b/gi, "$1");
+  return writeCalendarDays(writeForeignDays(plain, now), now)
+    .replace(/\bon on\b/gi, "on")
+    .replace(/\b(by|until|till|from|before|after|to|since) on (?=\d{4}-)/gi, "$1 ");
+}
+
+/** Each range ("tomorrow until Friday", which is found as one date) costs another look at the rest of the line. */
+const MAX_RANGES = 5;
+
+async function writeRelativeDays(line: string, now: Date, ranges: number): Promise<string> {
+  let written = "";
+  let from = 0;
+  // "from Wednesday to 2026-11-24": next to a day that is written out the weekday would pass for a part of it.
+  const seen = line.replace(/(?<=\b(?:to|until|till|through|and) )\d{4}-\d\d-\d\d/g, "\uFFFC".repeat(10));
+  for (const { words, date } of await findRelativeDates(seen, now)) {
+    const at = findOutsideCode(line, words, from);
+    if (at === -1) continue;
+    const range = /\s(?:until|till|til|to|through|thru|and|-|–|—)\s/i.exec(words);
+    const ranged = range !== null && ranges > 0;
+    const said = (ranged ? words.slice(0, range.index) : words).replace(TIME, "");
+    const before = written + line.slice(from, at);
+    from = at + said.length;
+    written = joinDate(before, said, date, line.slice(from), now);
+    if (ranged) return written + (await writeRelativeDays(line.slice(from), now, ranges - 1));
+  }
+  return written + line.slice(from);
+}
+
+/** A time of day stays as it was said. */
+const TIME =
+  /\s+(?:at\s.*|@.*|\d{1,2}(?::\d\d|\s*(?:am|pm)\b).*|(?<!this )(?:morning|afternoon|evening|noon|night).*)$/i;
+
+/** Words of a finding are normalised to single spaces, as the line is. Inline code is not looked into. */
+function findOutsideCode(line: string, words: string, from: number): number {
+  const blanked = line.replace(/`[^`]*`/g, (code) => "\uFFFC".repeat(code.length));
+  return blanked.indexOf(words, from);
+}
+
+const PREPOSITION =
+  /(?:^|\s)(?:on|by|until|till|til|from|since|before|after|to|for|of|through|between|and|or|the|this|our|is|was|due|starting|beginning|around|about|in|into|at|as of|than|mid|early|late|=|-|–|\()\s*$|[(:,–-]\s*$/i;
+
+/** The day with the preposition that the words had in them or now lack. */
+function joinDate(before: string, words: string, date: string, after: string, now: Date): string {
+  const said = words.replace(/^on\s+/i, "");
+  const value = periodOf(said, date, now);
+  const head = /\b(?:end|last day) of/i.test(said) ? before.replace(/\bthe\s+$/i, "") : before;
+  const bare = words === said && (PREPOSITION.test(head) || /^['’]s\b/.test(after));
+  if (bare) return head + value;
+  const preposition = /^\d{4}-\d\d-\d\d$/.test(value) ? "on" : "in";
+  const opening = head.trim() === "" && /^[A-Z]/.test(words);
+  return `${head}${opening ? preposition[0]!.toUpperCase() + preposition.slice(1) : preposition} ${value}`;
+}
+
+/** "last year" is a year and not a day of it: an exact day would be invented. */
+function periodOf(said: string, date: string, now: Date): string {
+  const [, which = "", unit = ""] = /^(this|next|last)\s+(week|month|quarter|year)$/i.exec(said.toLowerCase()) ?? [];
+  if (unit === "year") return date.slice(0, 4);
+  if (unit === "month" || MONTH_ONLY.test(said)) return date.slice(0, 7);
+  if (unit === "quarter") return `Q${Math.ceil(Number(date.slice(5, 7)) / 3)} ${date.slice(0, 4)}`;
+  if (unit === "week") return `the week of ${mondayOf(now, which === "next" ? 1 : which === "last" ? -1 : 0)}`;
+  return date;
+}
+
+const MONTH_ONLY =
+  /^(?:this|next|last)\s+(?:january|february|march|april|may|june|july|august|september|october|november|december)$/i;

@@ -1,0 +1,169 @@
+/** One sentence as the beginning of a memory: by what it asks for in so many words, else by the table of patterns. */
+
+import type { MemoryType } from "../memory/type.ts";
+import { hasDate } from "./said-dates.ts";
+import { findRequest } from "./said-explicit.ts";
+import {
+  endsInTask,
+  isChatter,
+  isHypothetical,
+  isOrder,
+  isQuestion,
+  isReported,
+  isTaskScoped,
+  saysNothing,
+} from "./said-gates.ts";
+import { ROWS } from "./said-patterns.ts";
+import type { Act, Setting } from "./said-row.ts";
+import type { Sentence } from "./said-speech.ts";
+import { endSentence, stripLead, stripOrder } from "./said-statement.ts";
+import { typeOfStatement } from "./said-type.ts";
+
+/** What is going to be one memory: a statement and the sentences that belong to it. */
+export interface Draft {
+  act: Act;
+  explicit: boolean;
+  type: MemoryType | null;
+  confidence: number;
+  statement: string;
+  context: string[];
+  /** The number of its last sentence. */
+  last: number;
+  /** It says that the sentence before it holds. */
+  back?: boolean;
+}
+
+/** The name of a `forget` that means whatever was said last ("forget that, I mixed it up"). */
+export const RETRACTED = "that";
+
+/** A sentence that nobody speaks: only a request in so many words is looked for in it. */
+const MAX_SENTENCE = 600;
+
+/** How many sentences one memory may have: what is longer is a document. */
+export const MAX_LIST = 8;
+
+/** What is asked for in so many words. */
+export function findExplicit(sentences: readonly Sentence[], at: number): Draft | null {
+  const { text, plain } = sentences[at]!;
+  const request = findRequest(plain);
+  if (!request || isReported(plain.slice(0, request.at)) || /\bif (?:i|you|we)\b/i.test(plain.slice(0, request.at)))
+    return null;
+  if (isQuestion(plain) && !/^(?:please )?(?:can|could|would|will) you\b.*\bthat\b/i.test(plain)) return null;
+  const what = text
+    .slice(request.start, request.end)
+    .trim()
+    .replace(/^[,:\s]+/, "");
+  if (request.act === "forget") return isTaskScoped(plain) ? null : forgetting(what, text, at);
+
+  const base = { act: "remember" as const, explicit: true, confidence: 0.95, context: [], last: at };
+  if (/[\p{L}\p{N}]{2}/u.test(what) && !DEMONSTRATIVE.test(what)) {
+    const statement = what.replace(/^not to /i, "do not ").replace(/^to (?=[a-z])/i, "");
+    const type = typeOfStatement(what);
+    return { ...base, type: type === "project" && (request.rule || isOrder(statement)) ? "feedback" : type, statement };
+  }
+  if (/[:：]$/.test(plain)) return listed(base, sentences, at);
+  // "Tests first, remember that." and "We deploy on Tuesdays. Remember that."
+  const here = text.slice(0, request.at).trim();
+  const before = here === "" ? sentences[at - 1] : { text: here, plain: plain.slice(0, request.at).trim() };
+  if (!before || saysNothing(before) || isQuestion(before.plain)) return null;
+  const statement = stripLead(before).text;
+  return { ...base, type: typeOfStatement(statement), statement };
+}
+
+/** "Remember:" and a list behind it. */
+function listed(base: Omit<Draft, "type" | "statement">, sentences: readonly Sentence[], at: number): Draft | null {
+  const end = sentences.findIndex((sentence, i) => i > at && (saysNothing(sentence) || isQuestion(sentence.plain)));
+  const items = sentences.slice(at + 1, Math.min(end === -1 ? sentences.length : end, at + 1 + MAX_LIST));
+  const [first, ...rest] = items.map(({ text }) => text);
+  if (first === undefined) return null;
+  return { ...base, type: typeOfStatement(first), statement: first, context: rest, last: at + items.length };
+}
+
+const DEMONSTRATIVE =
+  /^(?:that|this|it|das|dies|ça|cela|eso|esto|这一点|这点|これ)(?: (?:please|bitte|down|for (?:next time|later|the future)|s'il te plaît|por favor))?[.!。！]*$/i;
+
+function forgetting(what: string, text: string, at: number): Draft | null {
+  const subject = what
+    .split(/[,.;!，。；！]/)[0]!
+    .replace(
+      /^(?:what (?:i|we) (?:said|told you) about|everything about|the (?:note|memory) (?:about|on|of)|about|lo de[l]?) /i,
+      "",
+    )
+    .trim();
+  // "forget the tests, just make it work" is about the work.
+  if (!/\p{L}/u.test(subject) || endsInTask(text) || /, (?:just|let's)\b/i.test(text)) return null;
+  const retracts = /^(?:that|this|it|what i (?:just )?said|the last (?:one|thing)|das|ça|eso)$/i.test(subject);
+  return {
+    act: "forget",
+    explicit: !retracts,
+    type: typeOfStatement(subject),
+    confidence: retracts ? 0.6 : 0.9,
+    statement: retracts ? RETRACTED : subject,
+    context: [text],
+    last: at,
+  };
+}
+
+/** By the table of patterns. */
+export async function findImplied(sentences: readonly Sentence[], at: number, now: Date): Promise<Draft | null> {
+  const sentence = sentences[at]!;
+  if (sentence.plain.length > MAX_SENTENCE || isQuestion(sentence.plain)) return null;
+  const { text, plain, corrected, announced } = stripLead(sentence);
+  if (isHypothetical(plain) || isTaskScoped(plain)) return null;
+
+  const before = sentences[at - 1];
+  const next = sentences[at + 1];
+  const setting: Setting = {
+    corrected: corrected || (before !== undefined && DENIAL.test(before.plain)),
+    announced,
+    reasoned: /\b(?:because|since|so that|otherwise)\b/i.test(plain) || (next !== undefined && isReason(next)),
+    dated: await hasDate(plain, now),
+  };
+  const order = isOrder(plain);
+  for (const row of ROWS) {
+    if (order && !row.order) continue;
+    const match = row.pattern.exec(plain);
+    if (!match || (row.when && !row.when(setting, plain))) continue;
+    if (!row.order && row.act !== "correction" && (endsInTask(plain) || /^i\b(?!'m| am).* here[.!]*$/i.test(plain)))
+      continue;
+    const [start, end] = match.indices?.groups?.what ?? [0, plain.length];
+    const draft = { act: row.act, explicit: false, type: row.type, context: [], last: at, back: row.back === true };
+    const statement = text.slice(start, end);
+    if (!PRONOUN.test(statement) && !row.back) return { ...draft, confidence: row.confidence, statement };
+    // Whom "she" means must have been said, else the memory says nothing to a later reader.
+    const told = before && (row.back ? stripOrder(before) : isSubject(before) ? stripLead(before).text : null);
+    if (told) return { ...draft, confidence: row.confidence - 0.1, statement: `${endSentence(told)} ${statement}` };
+    if (row.back || (row.act !== "pointer" && row.act !== "correction")) return null;
+    return { ...draft, confidence: row.confidence - 0.3, statement };
+  }
+  return null;
+}
+
+/** A sentence that only says no: the next one says how it is instead. */
+const DENIAL =
+  /^(?:(?:hey|hm+|um|oh|ugh|please|wait)[,.]? )?(?:no|nope|nah|wrong(?: again)?|stop|stop it|undo that|revert that|(?:please )?(?:don't|not) (?:do )?(?:like )?(?:that|this)(?: way)?(?: again)?|not (?:with|by|via|in) [^.]{2,40}|not (?:quite|again|what i (?:meant|wanted|asked for))|that's (?:wrong|not right|incorrect|not how we do (?:it|that|things))|that's too [\w-]+|you keep \w+ing(?: \S+){0,8}|(?:you|this) (?:\S+ ){1,8}again|why (?:did|do|are|have) you [^?]{2,80}\?)[.!]*$/i;
+
+/** Long enough to say whom "they" means. */
+function isSubject(before: Sentence): boolean {
+  return isContext(before) && stripLead(before).plain.split(" ").length > 3;
+}
+
+function isReason(next: Sentence): boolean {
+  return isContext(next) && !/^(?:i|i'll|i'm|let's|we'll|you)\b/i.test(next.plain);
+}
+
+export const PRONOUN = /^(?:it|this|that|they|these|those|he|she|there)\b/i;
+
+/** A sentence that may stand beside a rule: told, not asked or ordered, and not for the task only. */
+export function isContext(sentence: Sentence): boolean {
+  const { plain } = sentence;
+  return (
+    plain.length <= MAX_SENTENCE &&
+    !saysNothing(sentence) &&
+    !isQuestion(plain) &&
+    !isChatter(plain) &&
+    !isOrder(plain) &&
+    !isHypothetical(plain) &&
+    !isTaskScoped(plain)
+  );
+}

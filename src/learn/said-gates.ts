@@ -1,0 +1,112 @@
+/** Why a sentence is not worth keeping, whatever words are in it: questions, what holds for one task only, jokes, credentials. */
+
+import { SECRET, type Sentence } from "./said-speech.ts";
+
+/** "Don't save this": nothing of the whole message is kept. */
+export function forbidsKeeping(message: string): boolean {
+  return NOT_TO_KEEP.some((pattern) => pattern.test(message.replace(/[’‘]/g, "'")));
+}
+
+const NOT_TO_KEEP = [
+  /(?:^|[.,;:!?\n] ?|\b(?:please|but|and|so|ok|also) )(?:do not|don't|dont|never) (?:save|remember|store|record|memori[sz]e|note|keep|write down|log|repeat) (?:any of )?(?:this|that|it|what i)\b(?= ?(?:$|[.,;:!\n]|but\b|please\b|anywhere\b|down\b|to (?:your )?memory\b|in (?:your )?memory\b|said\b|say\b|just\b|tell\b))/im,
+  /\boff the record\b|\bbetween (?:you and me|us)\b|\bkeep (?:this|that) (?:to yourself|between)\b/i,
+  /\b(?:merk|speicher)e? (?:dir )?(?:das|dies) (?:bitte )?nicht\b|\bne (?:retiens|note|mémorise|sauvegarde) pas\b|\bno (?:guardes|recuerdes|anotes) (?:esto|eso)\b/i,
+  /(?:不要|别)(?:记住|记下|保存)(?:这|它)|覚えなくて|保存しないで/,
+];
+
+/** Holds for everything, also for what was asked for in so many words. */
+export function saysNothing({ text, plain }: Sentence): boolean {
+  return (
+    text.includes(SECRET) ||
+    NAMED_SECRET.test(text) ||
+    JOKE.test(plain) ||
+    ONCE.test(plain) ||
+    WRITTEN_ALREADY.test(plain)
+  );
+}
+
+/** A credential in everyday words: its name, then a value that is no ordinary word. */
+const NAMED_SECRET =
+  /\b(?:pass ?words?|passwd|pwd|passphrase|passcode|api ?keys?|(?:access |auth |api |bearer )?tokens?|secrets?|credentials?|pin|Passwort|Kennwort|mot de passe|contraseña)\b[^.,;\n]{0,40}?(?:\bis|\bare|\bist|\best|\bes|[:=])\s*["'`]?(?=\S{4,})(?=\S*[\d!@#$%^&*_])\S+|(?:密码|密碼|パスワード)(?:是|は|[:：=])\s*\S{4,}/i;
+
+const JOKE = /\b(?:lol|rofl|lmao|ha(?:ha)+|hehe|jk|just kidding|joking)\b|😂|🤣|[;:]-?[DP](?:\s|$)/i;
+
+/** Said to be for once, in so many words. */
+const ONCE =
+  /\b(?:just|only) (?:for )?this (?:once|time|one|answer|session|task)\b|\b(?:just|only) (?:for )?(?:once|now|today)\b|\bthis (?:once|time only)\b|\b(?:for|in) this (?:answer|reply|session|conversation|chat)\b/i;
+
+/** An appeal to what the instruction files or the code say already. */
+const WRITTEN_ALREADY =
+  /\b(?:as|like|per|see|according to|following)\b[^.]{0,30}(?:\b(?:CLAUDE|AGENTS|GEMINI|CONTRIBUTING|README)\.md\b|\.(?:editorconfig|clang-format|eslintrc|prettierrc)\b)|\b(?:CLAUDE|AGENTS|GEMINI)\.md (?:already )?says\b/i;
+
+/** Whether a sentence asks. Requests that begin with "can you" ask too; those to remember are looked at before. */
+export function isQuestion(plain: string): boolean {
+  return (
+    /[?？]["')\s]*$/.test(plain) ||
+    /^[¿]/.test(plain) ||
+    /, (?:is|are|does|did|can|could|would|will) (?:it|they|you|we|that)\b[^,]*$/i.test(plain) ||
+    /(?:吗|嗎|か)[。\s]*$/.test(plain) ||
+    /^(?:(?:so|and|but|ok|hm+|well|also)[,:]? )?(?:why|what|how|where|who|whose|which|do (?:i|we|you|they)\b|(?:should|shall|could|would|can|will|does|did|is|are|was|were|has|have) (?:i|we|you|it|he|she|they|this|that|there|the|a|an|someone|anyone)\b(?! to\b)|was meinst|sollten wir|kannst du|est-ce que)/i.test(
+      plain,
+    )
+  );
+}
+
+/** Thought aloud, not said. */
+export function isHypothetical(plain: string): boolean {
+  return /\b(?:if (?:i|we|you) (?:say|said|ask|asked|tell|told|were|had|would|wanted|type)|(?:we|i|you|they) could|suppose|supposing|imagine|what if|hypothetically|let's say|assuming|pretend|maybe|perhaps|might|probably|possibly|not sure|unsure|i wonder|i wish|i guess|i think about|thinking (?:about|of|aloud)|considering|would be nice|some ?day|undecided|not (?:yet )?(?:decided|confirmed|deciding|final)|(?:haven't|hasn't|didn't|not) (?:yet )?(?:decide|agree|settle)d?|decided nothing|no decision|in theory|for example|e\.g\.)\b/i.test(
+    plain,
+  );
+}
+
+/** For the task at hand only. */
+export function isTaskScoped(plain: string): boolean {
+  return (
+    /\b(?:for now|for the moment|for the time being|at the moment|right now|temporar(?:y|ily)|for (?:an|the next|another|one|a few|\d+) (?:hours?|minutes?|min)|until i\b|while i\b|first,? then|this time|on my branch|in a (?:minute|moment|second)|once (?:it|this|that) (?:is|'s)|when (?:it|this|that)(?:'s| is) done)\b/i.test(
+      plain,
+    ) ||
+    /\b(?:(?:in|for|on|to|of|from|with) (?:this|these|my|the current)|(?:in|for) (?:that|those)) (?:new )?(?:one|prs?|pull request|mr|branch|file|function|method|class|component|test|case|commit|diff|change|patch|ticket|task|issue|line|block|loop|answer|module|page|screen|run|build|job|error|bug|example|snippet|script|query|step)s?\b/i.test(
+      plain,
+    ) ||
+    /\b(?:yet|here in|over here|this one|the (?:first|second|third|last|other) (?:one|option))\b/i.test(plain) ||
+    /\b(?:line \d+|lines \d)/i.test(plain)
+  );
+}
+
+/** "…, find the spike": what was told before is there for the task that follows. Verbs for talking to a person are not among them. */
+export function endsInTask(plain: string): boolean {
+  return /, (?:(?:so|and|please|then|just|now) ){0,3}(?:hurry|add|change|find|fix|prepare|make|update|remove|delete|run|check|implement|finish|move|rename|set|create|write|give|take|start|stop|kill|open|try|do|put|bump|skip|right|ok|you (?:do|can|should)|can you|could you)\b/i.test(
+    plain,
+  );
+}
+
+/** Words in which somebody else's are told: what follows was not said by the person. */
+export function isReported(before: string): boolean {
+  return /\b(?:says?|said|saying|reads?|prints?|printed|outputs?|shows?|states?|warns?|complains?|writes?|wrote|logs?|logged|asks?|error|warning|message|comment|titled|called|named|quote|sagt|dit|dice)\b[^.]*$/i.test(
+    before.slice(-200),
+  );
+}
+
+/** An order for work: begins with a verb that people give to coding agents. */
+export function isOrder(plain: string): boolean {
+  return ORDER.test(plain);
+}
+
+const ORDER = new RegExp(
+  `^(?:(?:please|pls|ok|okay|and|then|now|so|also|just|yes|yep|great|good|thanks|thx|cool|fine|let's|lets|can you|could you|go ahead and|bitte)[,.!:]? ){0,4}(?:${[
+    "add|adjust|amend|apply|ask|build|bump|call|change|check|clean|close|combine|commit|compare|compile|continue|convert|copy|create|cut|debug|delete|deploy|describe|disable|do|document|draft|drop|dump|edit|enable|exclude|execute|explain|export|extract|fetch|find|finish|fix|format|generate|get|give|go|grep|handle|help|implement|import|improve|include|inline|insert|hide|inspect|install|investigate|keep|kill|leave|list|load|look|make|merge|mock|move|open|optimi[sz]e|paste|patch|pick|port|print|pull|push|put|read|rebase|refactor|release|reload|remove|rename|reorder|replace|report|rerun|reset|restart|restore|retry|revert|review|rewrite|roll|run|save|scan|search|see|send|set|ship|show|simplify|skip|sort|split|squash|start|stop|strip|summari[sz]e|switch|tag|take|tell|test|trace|translate|trim|try|turn|type|undo|update|upgrade|upload|use|validate|verify|wait|wire|wrap|write",
+  ].join(
+    "|",
+  )})\\b(?! (?:(?!(?:the|that|a|an|if|why|how|what|where|whether|all|my|it|this|which)\\b)[\\w-]+ ){0,2}(?:is|are|was|were|has|have|will|must|should|goes|go|now|live|lives|come|comes|needs?|starts?|ends?|expires?|moves?|belongs?)\\b)`,
+  "i",
+);
+
+/** Too little to stand for itself beside a rule: thanks, agreement, a word. */
+export function isChatter(plain: string): boolean {
+  return (
+    plain.length < 12 ||
+    /^(?:ok|okay|thanks|thank you|thx|great|perfect|nice|cool|good|fine|yes|no|yep|sure|got it|done|sorry|hi|hello|hey|right|anyway|moving on|never ?mind|go on|go ahead|that's (?:it|all)|let's)\b[^,:]{0,25}$/i.test(
+      plain,
+    )
+  );
+}

@@ -1,0 +1,47 @@
+/** Pointers to systems outside the repository. */
+
+import { type Row, row } from "./said-row.ts";
+
+const r = String.raw;
+const pointer = row.bind(null, "pointer", "reference");
+
+/** Systems in which teams keep things. */
+const SYSTEM =
+  "(?:linear|jira|notion|confluence|slack|mattermost|zulip|discord|(?:ms|microsoft) teams|grafana|datadog|sentry|backtrace|crashlytics|kibana|splunk|new relic|honeycomb|prometheus|pagerduty|opsgenie|figma|miro|zeplin|1password|bitwarden|lastpass|keeper|hashicorp vault|google (?:drive|docs?|sheets?|calendar)|gdrive|onedrive|sharepoint|dropbox|nextcloud|power bi|looker|tableau|metabase|superset|bigquery|snowflake|databricks|airtable|asana|trello|clickup|shortcut|youtrack|redmine|bugzilla|phabricator|gerrit|zendesk|intercom|freshdesk|hubspot|salesforce|servicenow|github (?:issues|projects?|discussions|wiki)|gitlab|bitbucket|azure devops|jenkins|buildkite|circleci|teamcity|artifactory|nexus|minio|s3|launchdarkly|amplitude|mixpanel|posthog|statuspage|testrail|lokalise|crowdin|transifex|the (?:team |company |internal |shared )?(?:wiki|intranet|runbook|spreadsheet|shared drive|nas|handbook))";
+const ADDRESS = r`(?:(?:https?|smb|s3|gs|ssh|ftp):\/\/\S+|\\\\[\w.-]+\\\S+|\b(?:[a-z0-9-]{1,40}\.){1,4}(?:com|org|net|io|dev|app|example|internal|local|lan|corp|cloud|ai)\b|(?<![\w&])#[a-z][\w-]{2,})`;
+export const PLACE = `(?:\\b${SYSTEM}\\b|${ADDRESS})`;
+
+/** Things of the moment: where they are is of no use tomorrow. */
+const PASSING = r`(?:(?:the|this|that|my|an?|same) (?:[\w-]+ )?(?:ticket|issue|bug|task|pr|pull request|mr|pipeline|deploy|logs?|output|trace|dump|artifact|commit|branch|job|build|run|page|post|article|example|screenshot|stack|diff|typo)\b|(?:the |an? )?(?:[\w-]+ )?(?:errors?|failures?)\b|the crash (?:is|was))`;
+const KEPT =
+  "(?:is|are|lives?|sits?|stays?|finds?|found|kept|keep|keeps|tracked?|tracks|documented|documents?|filed|stored?|stores|logged|reported|posted|published|hosted|managed|collected|discussed|announced|written up|go|goes|come|comes|moved|belongs?|listed|maintained?|maintains|manages?)";
+
+/** "…, implement what it says" makes it a task. */
+const isTask = (plain: string) =>
+  /, (?:please )?(?:implement|fix|do|add|review|read|look|check|open|apply|summari[sz]e|download|try|see)\b/i.test(
+    plain,
+  );
+
+export const POINTERS: readonly Row[] = [
+  pointer(0.85, r`^.{3,120}\bsource of truth\b`, {
+    when: (_, plain) => /\b(?:is|are|comes?|lives?|that's)\b/i.test(plain),
+  }),
+  pointer(
+    0.85,
+    r`^(?!i\b|we (?:got|saw|found)\b|see\b|${PASSING}).{2,80}\b${KEPT}\b(?: \S+){0,6}? (?:in|at|on|under|to|from|via|into|over at|through)\b(?: \S+){0,5}? ?${PLACE}`,
+    { when: (_, plain) => !isTask(plain) },
+  ),
+  pointer(0.8, r`^(?!${PASSING})(?:the |our )?[\w /-]{3,50}: ?${ADDRESS}[.!]?$`),
+  pointer(0.8, r`^for (?!(?:this|that|now)\b).{3,60}(?:,| see| check| go to| use| look| there)\b.{0,60}${PLACE}`, {
+    when: (_, plain) => !isTask(plain),
+  }),
+  pointer(
+    0.8,
+    r`^(?:ask|look|check|report|file|post|search|see)\b.{0,80}${PLACE}.{0,40}\b(?:when|whenever|if|for any|for all|for questions)\b`,
+    { order: true },
+  ),
+  pointer(0.8, r`^(?:if|when(?:ever)?) you need .{3,60}[:,] .{0,40}${PLACE}`, { when: (_, plain) => !isTask(plain) }),
+  pointer(0.85, r`^(?:there(?:'s| is| are)|we have|you have) (?!${PASSING}).{3,80} (?:in|at|on|under) ${PLACE}`, {
+    when: (_, plain) => !isTask(plain),
+  }),
+];

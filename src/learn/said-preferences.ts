@@ -1,0 +1,121 @@
+/** What a person is, knows and likes. */
+
+import { type Row, row } from "./said-row.ts";
+
+const r = String.raw;
+const preference = row.bind(null, "preference", "feedback");
+const person = row.bind(null, "preference", "user");
+
+const LANGUAGE =
+  "(?:english|german|french|spanish|italian|portuguese|dutch|norwegian|swedish|danish|polish|japanese|chinese|korean)";
+const ROLE =
+  "(?:engineer|developer|dev|programmer|analyst|scientist|designer|manager|lead|owner|maintainer|author|architect|admin|administrator|student|intern|researcher|writer|tester|consultant|founder|cto|ceo|dba|sre|physicist|doctor|teacher|reviewer|contractor|translator|accountant|lawyer|editor)";
+const AM = "(?:i'm|i am|im)";
+const HOW = "(?:(?:quite|very|totally|completely|fairly|relatively|still|pretty|rather|also|really) )?";
+const TEXTS =
+  "(?:answers|explanations|commits|commit messages|responses|replies|summaries|pull requests|prs|comments|diffs)";
+
+export const PREFERENCES: readonly Row[] = [
+  preference(
+    0.85,
+    r`^i (?:(?:really|strongly|generally|usually|always|much|definitely|personally|still) ){0,3}(?:prefer|hate|dislike|loathe|can't stand|cannot stand|despise)\b(?! (?:it|this|that|these|those|the (?:first|second|third|last|other|latter|former|old|new)|option|your|not to say)\b)`,
+  ),
+  preference(0.75, r`^i(?:'d| would) (?:really |much )?prefer (?!(?:it|this|that|these|those|the|option|your|not)\b)`),
+  preference(0.75, r`^i(?:'d| would) rather you (?!(?:fix|do|did|stop|wait)\b)\S+`),
+  person(
+    0.8,
+    r`^i (?:really |generally |usually |always )?(?:like|love|enjoy) (?:my |all )?(?:short|concise|brief|terse|detailed|small|plain|simple|direct|explicit|verbose|bullet|step-by-step|tabs|spaces|long|functional|typed)\b`,
+  ),
+  preference(
+    0.8,
+    r`^i (?:only |always |generally |don't |do not |never )?(?:want|need|expect|like) (?!(?:it|this|that|the|you to (?:fix|add|run|look))\b).{0,60}\b${TEXTS}\b(?! (?:for|on|about) (?:this|that|the)\b)`,
+  ),
+  preference(0.8, r`^i (?:always|never) want\b`),
+  preference(
+    0.75,
+    r`^(?:keep|make) (?:your |all |all your )?(?:answers|explanations|commits|commit messages|responses|replies|summaries|pull requests|prs|functions|comments) (?!(?:coming|going|(?:in|on|for) (?:this|that))\b)\S`,
+    { order: true },
+  ),
+  preference(0.75, r`^(?:always )?(?:answer|reply|respond|write|talk|speak)(?: to me)? in ${LANGUAGE}\b`, {
+    order: true,
+  }),
+  preference(
+    0.75,
+    r`^i (?:always|usually|generally) (?:work|do it|do this|do things|like it|want it) (?:that way|like that|this way)\b`,
+    { back: true },
+  ),
+  person(
+    0.85,
+    r`^(?:call me (?!back|when|if|later|an?\b|crazy)|my (?:preferred |main |native |first )?(?:name|pronouns|role|job|title|background|time ?zone|editor|shell|language|mother tongue|team) (?:is|are)\b(?! (?:not|in|on|missing|stuck|blocked|wrong|\w+ing)\b))`,
+  ),
+  person(
+    0.85,
+    r`^${AM} (?:also |just |only )?an? (?!(?:bit|little|lot|huge|big|fan|few|couple|moment|idiot|while|fool|moron|minute|hundred|day|step|hair|tad|touch)\b)\p{L}`,
+  ),
+  person(
+    0.85,
+    r`^${AM} ${HOW}(?:new to|not an?|no expert|not familiar with|unfamiliar with|fluent in|learning|colou?r[- ]?blind|dyslexic|deaf|blind|visually impaired|based in|located in|responsible for|in charge of|on the [\w-]+ team|(?:the|your|our) (?:[\w-]+ ){0,3}${ROLE})\b(?! (?:fan|big fan)\b)`,
+  ),
+  // The capital letter is what makes it a name; the pattern itself ignores case.
+  person(
+    0.8,
+    r`^(?:${AM}|my name is) (?!(?:sorry|fine|done|back|good|ok|afraid|sure|not|on|in|at|so|now|here|going|still|ready|happy|glad|confused|lost|stuck|off|out|tired|curious|just|also|using|looking|working)\b)[\p{L}'-]+(?:, [\p{L}-]+|[.!]?$| and i | from )`,
+    { when: (_, plain) => /^(?:[Ii]'m|[Ii] am|[Ii]m|[Mm]y name is) \p{Lu}\p{Ll}/u.test(plain) },
+  ),
+  person(0.8, r`^i work (?:as|at|for|with|from|in|on) (?!(?:it|this|that)\b)\S`),
+  person(
+    0.8,
+    r`^i (?:mostly|mainly|normally|primarily) (?:do|write|work|code|use)\b|^i (?:do|write|work|code) (?:mostly|mainly|primarily)\b|^i come from (?!(?:the meeting|lunch)\b)\S|^i have an? [\w-]+(?: [\w-]+)? background\b`,
+  ),
+  person(
+    0.85,
+    r`^i(?:'ve| have) been (?!(?:debugging|staring|waiting|trying|looking|fighting|sitting)\b)\w+ing\b.{0,60}\bfor .{1,20}\b(?:years|decades|months)\b|^i(?:'ve| have) .{0,30}\b(?:years|decades)(?: of)? (?:experience|in|with|as)\b|^i(?:'ve| have) never (?:used|written|worked|touched|done) (?!(?:it|this|that)\b)|^i haven't (?:written|used|touched|coded|worked|done) .{2,60}\b(?:since|in years|for years|before)\b`,
+  ),
+  person(
+    0.8,
+    r`^i(?:'ve| have) (?:been )?(?:maintain|writ|work|develop|us|own|run|led|lead|built|teach|taught)\w* .{0,60}\bsince (?:19|20)\d\d\b`,
+  ),
+  person(
+    0.8,
+    r`^as an? (?!(?:result|consequence|rule|side|test|workaround|last|first|bonus|matter|whole|start|user)\b)[\w-]+(?: [\w-]+)?,? i\b`,
+  ),
+  preference(0.75, r`^i(?:'d| would) rather (?:see|have|get|read|review|be) (?!(?:it|this|that)\b).{3,100} than \S`),
+  person(
+    0.75,
+    r`^i (?!(?:was|have|had|think|thought|get|got|see|saw)\b)[a-z]+ .{2,60}\b(?:most of the time|all day|every day)\b|^i (?:usually|mostly|often) (?!(?:get|see|think|forget)\b)[a-z]+ \S`,
+  ),
+  person(
+    0.8,
+    r`(?:^|, |^from [^,]{3,40} )i(?:'ll| will)? (?:now )?(?:own|maintain|lead|take over) (?!(?:it|this|that)\b)\S`,
+  ),
+  person(
+    0.75,
+    r`\bmy first (?:time|project|week|month|steps?) (?:with|using|in|on)\b|^i (?:know|speak) (?!(?:that|what|why|how|it|this|you|the|where)\b)\S.{2,60}\b(?:well|but)\b|^i (?:use|rely on) a screen reader\b`,
+  ),
+  person(
+    0.75,
+    r`^(?!(?:it|this|that|the|these)\b).{2,200}\b(?:unreadable|hard(?:er)?|difficult|impossible|easier|painful)(?: to \w+)? for me\b`,
+  ),
+  person(
+    0.8,
+    r`^(?!(?:it|this|that|these|which)\b)[\w.#+-]+(?: [\w.#+-]+){0,3} (?:is|are) ${HOW}(?:new|foreign|unfamiliar) to me\b`,
+  ),
+  person(
+    0.8,
+    r`^i (?:manage|lead|teach|study|supervise|coordinate|learned|learnt|studied|grew up with) (?!(?:it|this|that|to|how)\b)\S+.{3,}|^i (?:don't|do not|can't|cannot) code\b`,
+  ),
+  preference(
+    0.75,
+    r`^i (?:want|expect) (?!(?:it|this|that|the|you|to)\b)[\w-]+ (?:[\w-]+ )?(?:code|names|tests|functions|files|types|docs)\b`,
+    { when: (s) => s.corrected },
+  ),
+  person(0.8, r`^[\p{L}'-]+ here, [\p{L}-]+`, { when: (_, plain) => /^\p{Lu}\p{Ll}/u.test(plain) }),
+  person(
+    0.8,
+    r`^i have (?:rsi|adhd|dyslexia|tinnitus|poor eyesight|bad eyes|low vision|an? .{2,20} (?:disability|impairment))\b`,
+  ),
+  preference(
+    0.75,
+    r`^i (?:don't|do not|never) want (?:to be \w+|you to) .{3,80}\b(?:each|every|any|anything|always|unless|again)\b`,
+  ),
+];

@@ -1,0 +1,125 @@
+/** What of a message is the person's own speech, sentence by sentence: no code, quotes, logs, tags or documents that were pasted. */
+
+export interface Sentence {
+  /** As it was said, on one line. */
+  text: string;
+  /** Of the same length, with quotes and inline code blanked and apostrophes straight: what the patterns are matched against. */
+  plain: string;
+}
+
+/** Stands for what was blanked: no word, so that no pattern reads across it. */
+export const BLANK = "\uFFFC";
+
+/** Stands for a credential. A sentence that holds one says nothing. */
+export const SECRET = "\uFFFB";
+
+export function splitSpeech(message: string): Sentence[] {
+  const lines = dropFences(dropElements(message.replace(/\r\n?/g, "\n"))).filter((line) => !isNoise(line));
+  return dropPasted(
+    lines
+      .map((line) => line.replace(/\s+/g, " ").trim())
+      .filter((line) => line !== "")
+      .join("\n"),
+  )
+    .split("\n")
+    .flatMap((line) => splitLine(line.replace(/^(?:[-*+•]|\d{1,2}[.)]) /, "")));
+}
+
+/** Comments, and elements such as `<system-reminder>` with all they hold. `Vec<T>` is not closed and stays. */
+function dropElements(text: string): string {
+  const source = text.replace(/<!--[\s\S]*?(?:-->|$(?![\s\S]))/g, "\n");
+  const unclosed = new Set<string>();
+  let kept = "";
+  let from = 0;
+  for (const { 0: tag, 1: name = "", index } of source.matchAll(/<([a-z][\w-]{0,40})(?: [^<>]{0,200})?>/gi)) {
+    if (index < from || unclosed.has(name)) continue;
+    const end = source.indexOf(`</${name}>`, index + tag.length);
+    if (end === -1) unclosed.add(name);
+    else {
+      kept += `${source.slice(from, index)}\n`;
+      from = end + name.length + 3;
+    }
+  }
+  return kept + source.slice(from);
+}
+
+/** Without code in fences and quoted lines. A fence that is not closed goes on to the end. */
+function dropFences(text: string): string[] {
+  let fence = "";
+  return text.split("\n").filter((line) => {
+    const mark = /^\s*(`{3,}|~{3,})/.exec(line)?.[1] ?? "";
+    const inside = fence !== "";
+    if (!inside && mark !== "") fence = mark;
+    else if (inside && mark.startsWith(fence)) fence = "";
+    return !inside && mark === "" && !/^\s*>/.test(line);
+  });
+}
+
+/** "translate this: …" and words addressed to assistants: what comes behind is somebody's text, not something that is told to us. */
+function dropPasted(text: string): string {
+  const planted = PLANTED.exec(text);
+  const own = planted ? text.slice(0, planted.index) : text;
+  const content = CONTENT.exec(own);
+  return content ? own.slice(0, content.index) : own;
+}
+
+const PLANTED =
+  /\b(?:note|message|instructions?|attention)\s+(?:to|for)\s+(?:all\s+|any\s+|the\s+)?(?:ai\b|llms?\b|assistants?\b|(?:coding\s+)?agents?\b|(?:language\s+)?models?\b)|\b(?:ai|llm)\s+(?:assistants?|agents?|models?|tools?)\s*(?:reading\s+this|[:,])|\b(?:assistants?|agents?)\s*(?:reading\s+this)?:|\bignore\s+(?:all\s+|any\s+)?(?:previous|prior|earlier)\s+instructions|^ *system *:/im;
+
+const CONTENT =
+  /(?:^|[.!?] |\n)(?:(?:can|could) you |please |pls |and |now |ok |then ){0,4}(?:translate|summari[sz]e|proofread|rephrase|reword|paraphrase|rewrite|explain|review|analy[sz]e|übersetze?|traduis|traduce|fasse?|here(?:'s| is) (?:the|a|an|my|what) (?:text|page|readme|docs?|document|e?mail|message|log|output|transcript|file|article|comment|issue|error)s?)\b[^:：\n.!?]{0,80}[:：]/i;
+
+/** Lines that a program wrote: logs, stack traces, diffs, shell prompts, tables. */
+function isNoise(line: string): boolean {
+  return (
+    /^\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|\[\d+\/\d+\]|#\d+\s|(?:\[?(?:ERROR|WARN(?:ING)?|INFO|DEBUG|TRACE|FATAL|NOTICE)\]?)[\s:]|at\s+\S+\s*\(|File ".*", line \d|Traceback|\$ \S|[+-]{3} [ab]\/|@@ |\||diff --git)/.test(
+      line,
+    ) || /^(?: {4}|\t)\S.*[;{}()=]/.test(line)
+  );
+}
+
+const segmenter = new Intl.Segmenter("en", { granularity: "sentence" });
+
+/** By Unicode's rules, and also where a full stop is followed by a small letter, as many people type. */
+function splitLine(line: string): Sentence[] {
+  const plainLine = blankQuotes(line);
+  const sentences: Sentence[] = [];
+  let start = 0;
+  const take = (end: number) => {
+    const raw = plainLine.slice(start, end);
+    const from = start + (raw.length - raw.trimStart().length);
+    const to = from + raw.trim().length;
+    if (to > from) sentences.push({ text: line.slice(from, to), plain: plainLine.slice(from, to) });
+    start = end;
+  };
+  for (const { segment, index } of segmenter.segment(plainLine)) {
+    for (const stop of segment.matchAll(/[.!?]\s+(?=\S)/g)) {
+      const end = index + stop.index + stop[0].length;
+      if (!ABBREVIATION.test(plainLine.slice(Math.max(0, end - 14), end))) take(end);
+    }
+    const end = index + segment.length;
+    if (!ABBREVIATION.test(plainLine.slice(Math.max(0, end - 14), end))) take(end);
+  }
+  take(line.length);
+  return sentences;
+}
+
+const ABBREVIATION =
+  /(?:^|[\s(])(?:e\.g|i\.e|z\.b|etc|vs|approx|ca|dr|mr|mrs|ms|prof|st|incl|resp|max|min|fig|bzw|usw)\.\s+$/i;
+
+/** Longer quotes are likelier two apostrophes or inch marks than one quote. */
+const MAX_QUOTE = 300;
+
+const QUOTES = [
+  /`{1,3}[^`]+`{1,3}/g,
+  new RegExp(`"[^"]{1,${MAX_QUOTE}}"`, "g"),
+  new RegExp(`[“„«‟][^“”„«»]{1,${MAX_QUOTE}}[”“»]`, "g"),
+  new RegExp(`[「『][^「」『』]{1,${MAX_QUOTE}}[」』]`, "g"),
+  new RegExp(`(?<=^|[\\s(:])'[^']{1,${MAX_QUOTE}}'(?=$|[\\s.,;:!?)])`, "g"),
+  new RegExp(`(?<=^|[\\s(:])‘[^‘’]{1,${MAX_QUOTE}}’(?=$|[\\s.,;:!?)])`, "g"),
+];
+
+function blankQuotes(line: string): string {
+  const blanked = QUOTES.reduce((text, quote) => text.replace(quote, (found) => BLANK.repeat(found.length)), line);
+  return blanked.replace(/[’‘ʼ]/g, "'");
+}

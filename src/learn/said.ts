@@ -1,0 +1,138 @@
+/** What a person says that is worth keeping, understood by rules, without a model. It would rather miss than invent. */
+
+import type { MemoryType } from "../memory/type.ts";
+import { findSecrets } from "../text/secrets.ts";
+import { findConfirmed, meaningOf, pointsBack } from "./said-confirmed.ts";
+import { writeDates } from "./said-dates.ts";
+import { type Draft, findExplicit, findImplied, isContext, MAX_LIST, PRONOUN, RETRACTED } from "./said-draft.ts";
+import { forbidsKeeping, isTaskScoped, saysNothing } from "./said-gates.ts";
+import { describeStatement, nameStatement } from "./said-name.ts";
+import type { Act } from "./said-row.ts";
+import { SECRET, type Sentence, splitSpeech } from "./said-speech.ts";
+import { formatBody, stripLead } from "./said-statement.ts";
+import { typeOfStatement } from "./said-type.ts";
+
+export interface Said {
+  act: Act;
+  /** Whether they asked for it in so many words ("remember …", "#…"): then it is saved at once, else as the caller chooses. */
+  explicit: boolean;
+  type: MemoryType;
+  /**
+   * At most 8 words and 80 characters. Of a `forget` it is the subject; "that" stands for whatever was said last
+   * ("forget that, I mixed it up").
+   */
+  name: string;
+  description: string;
+  body: string;
+  /** 0 to 1. */
+  confidence: number;
+}
+
+/** A person's own message is shorter; what is longer was pasted. */
+const MAX_MESSAGE = 20_000;
+
+/** How much of what follows a statement is kept with it: its reason mostly comes in the next sentence or two. */
+const MAX_CONTEXT = 2;
+
+/** Nobody says more that is worth keeping in one message. */
+const MAX_SAID = 20;
+
+/**
+ * `text` must be what the person wrote, not a tool's result or a document. `answer` is what the agent had said right before,
+ * if anything: "do it like that for every import" is kept only with it. Throws only when secrets cannot be looked for.
+ */
+export async function understandSaid(text: string, now: Date, answer = ""): Promise<Said[]> {
+  const message = text.slice(0, MAX_MESSAGE).toWellFormed();
+  if (forbidsKeeping(message)) return [];
+  const clean = await maskSecrets(message);
+  const sentences = findQuickSave(clean) ?? splitSpeech(clean);
+  const meaning = answer === "" ? null : meaningOf(await maskSecrets(answer));
+  const drafts = await draftAll(sentences, now, meaning !== null);
+  const said = await Promise.all(drafts.slice(0, MAX_SAID).map((draft) => finish(draft, now, meaning)));
+  return said.filter(({ body }, i) => said.findIndex((other) => other.body === body) === i);
+}
+
+async function maskSecrets(message: string): Promise<string> {
+  let masked = message;
+  for (const { start, end } of await findSecrets(message))
+    masked = masked.slice(0, start) + SECRET.repeat(end - start) + masked.slice(end);
+  return masked;
+}
+
+/** "#the sandbox resets at midnight" as the whole message. Not a second heading, an issue's number or C. */
+function findQuickSave(message: string): Sentence[] | null {
+  const line = message.trim();
+  if (!/^#\s*(?![#!\d\s]|(?:include|define|ifn?def|if|endif|pragma|else|region)\b)\S/.test(line) || line.includes("\n"))
+    return null;
+  const text = `remember: ${line.slice(1).trim()}`;
+  return [{ text, plain: text }];
+}
+
+async function draftAll(sentences: readonly Sentence[], now: Date, answered: boolean): Promise<Draft[]> {
+  const drafts: Draft[] = [];
+  for (let at = 0; at < sentences.length; at++) {
+    const sentence = sentences[at]!;
+    const covered = (drafts.at(-1)?.last ?? -1) >= at;
+    if (covered || saysNothing(sentence)) continue;
+    const open = drafts.at(-1)?.last === at - 1 ? drafts.at(-1)! : null;
+    const found =
+      findExplicit(sentences, at) ??
+      (await findImplied(sentences, at, now)) ??
+      (answered ? findConfirmed(sentence, at) : null);
+    if (!found) {
+      if (open && open.context.length < MAX_CONTEXT && (isContext(sentence) || isManner(open, sentence)))
+        extend(open, sentence, at);
+    } else if (found.act === "forget" && found.statement === RETRACTED) {
+      drafts.splice(0, drafts.length, found);
+    } else if (open && belongsTogether(open, found, sentence)) {
+      extend(open, sentence, at);
+    } else drafts.push(found);
+  }
+  return drafts;
+}
+
+function extend(draft: Draft, { text }: Sentence, at: number): void {
+  draft.context.push(text);
+  draft.last = at;
+}
+
+/** Who somebody is and how they like things is one memory when it is said in one breath; what begins with "she" goes on. */
+function belongsTogether(open: Draft, found: Draft, sentence: Sentence): boolean {
+  if (open.act === "forget" || found.explicit) return false;
+  if (open.context.length >= MAX_LIST) return false;
+  const oneBreath = open.type === "user" && (found.type === "user" || found.type === "feedback");
+  return oneBreath || found.back === true || PRONOUN.test(stripLead(sentence).text);
+}
+
+/** "I'm a pathologist. Explain things in terms of slides": how to talk to somebody belongs to who they are. */
+function isManner(open: Draft, { plain }: Sentence): boolean {
+  return (
+    open.type === "user" &&
+    /^(?:so |please )*(?:explain|assume|avoid|go easy|spell|keep it|skip)\b[^:?]*$/i.test(plain) &&
+    !isTaskScoped(plain)
+  );
+}
+
+async function finish(draft: Draft, now: Date, meaning: string | null): Promise<Said> {
+  const statement = await writeDates(draft.statement, now);
+  const context = await Promise.all(draft.context.map((sentence) => writeDates(sentence, now)));
+  const type = draft.type ?? typeOfStatement(statement);
+  const name = nameStatement(statement);
+  const { act, explicit } = draft;
+  const told = act === "forget" ? context.join(" ") : formatBody(type, statement, context);
+  const meant = meaning !== null && act !== "forget" && pointsBack(statement);
+  const body = meant ? `${told}\n\n**What was meant:** ${await writeDates(meaning, now)}` : told;
+  return {
+    act,
+    explicit,
+    type,
+    name,
+    description: describeStatement(statement),
+    body,
+    confidence: round(draft.confidence),
+  };
+}
+
+function round(confidence: number): number {
+  return Math.round(confidence * 100) / 100;
+}

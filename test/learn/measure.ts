@@ -1,0 +1,108 @@
+/** Measures what is understood against labels: how much of what was saved is right, and how much of what should be was saved. */
+
+import { readFileSync } from "node:fs";
+import { type Said, understandSaid } from "../../src/learn/said.ts";
+
+export interface Figures {
+  precision: number;
+  recall: number;
+  /** What was saved and should not be, or not so. */
+  wrong: string[];
+  missed: string[];
+  said: { id: string; said: Said; forbid: readonly string[] }[];
+}
+
+interface Case {
+  id: string;
+  today: string;
+  messages: { role: string; text: string }[];
+  expect: { type: string; altTypes?: string[]; mustMention: string[]; absoluteDates: string[] }[];
+  forbid: string[];
+}
+
+interface Labelled {
+  id: string;
+  set: string;
+  text: string;
+  expect: { act: string; types: string[]; mention: string[]; dates?: string[]; explicit?: boolean }[];
+  forbid?: string[];
+}
+
+/** Conversations: the user's messages, with what the agent said before each or without; "forget that" takes back the last. */
+export async function measureConversations({ answers }: { answers: boolean }): Promise<Figures> {
+  const { cases } = readFixture<{ cases: Case[] }>("extraction-dev.json");
+  return measure<Case["expect"][number]>(
+    cases.map(({ id, expect, forbid, messages, today }) => ({
+      id,
+      forbid,
+      expect,
+      said: () => sayAll(messages, new Date(`${today}T12:00:00`), answers),
+      fits: (said, wanted) =>
+        [wanted.type, ...(wanted.altTypes ?? [])].includes(said.type) &&
+        [...wanted.mustMention, ...wanted.absoluteDates].every((words) => said.body.includes(words)),
+    })),
+  );
+}
+
+export async function measureSentences(set: string): Promise<Figures> {
+  const { today, sentences } = readFixture<{ today: string; sentences: Labelled[] }>("said.json");
+  return measure<Labelled["expect"][number]>(
+    sentences
+      .filter((sentence) => sentence.set === set)
+      .map(({ id, expect, forbid = [], text }) => ({
+        id,
+        forbid,
+        expect,
+        said: () => understandSaid(text, new Date(`${today}T12:00:00`)),
+        fits: (said, wanted) =>
+          wanted.act === said.act &&
+          wanted.types.includes(said.type) &&
+          (wanted.explicit ?? said.explicit) === said.explicit &&
+          wanted.mention.every((words) => `${said.name} ${said.body}`.includes(words)) &&
+          (wanted.dates ?? []).every((date) => said.body.includes(date)),
+      })),
+  );
+}
+
+async function sayAll(messages: Case["messages"], now: Date, answers: boolean): Promise<Said[]> {
+  const all: Said[] = [];
+  let answer = "";
+  for (const { role, text } of messages) {
+    if (role === "assistant") answer = text;
+    if (role !== "user") continue;
+    for (const said of await understandSaid(text, now, answers ? answer : "")) {
+      if (said.act !== "forget") all.push(said);
+      else if (said.name === "that") all.pop();
+    }
+  }
+  return all;
+}
+
+interface Trial<Wanted> {
+  id: string;
+  forbid: readonly string[];
+  expect: Wanted[];
+  said: () => Promise<Said[]>;
+  fits: (said: Said, wanted: Wanted) => boolean;
+}
+
+async function measure<Wanted>(trials: Trial<Wanted>[]): Promise<Figures> {
+  const figures: Figures = { precision: 0, recall: 0, wrong: [], missed: [], said: [] };
+  let expected = 0;
+  for (const { id, expect, fits, forbid, said: say } of trials) {
+    const all = await say();
+    expected += expect.length;
+    for (const said of all) {
+      figures.said.push({ id, said, forbid });
+      if (!expect.some((wanted) => fits(said, wanted))) figures.wrong.push(`${id}: ${said.body}`);
+    }
+    for (const wanted of expect) if (!all.some((said) => fits(said, wanted))) figures.missed.push(id);
+  }
+  figures.precision = 1 - figures.wrong.length / Math.max(1, figures.said.length);
+  figures.recall = 1 - figures.missed.length / Math.max(1, expected);
+  return figures;
+}
+
+function readFixture<T>(name: string): T {
+  return JSON.parse(readFileSync(new URL(`../fixtures/${name}`, import.meta.url), "utf8"));
+}

@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { findRelativeDates } from "../../src/text/relative-dates.ts";
+import { findSecrets } from "../../src/text/secrets.ts";
+import { type Figures, measureConversations, measureSentences } from "./measure.ts";
+
+/** What no memory may hold, however good the figures are. */
+async function expectClean({ said }: Figures): Promise<void> {
+  for (const { id, said: one, forbid } of said) {
+    const text = `${one.name}\n${one.description}\n${one.body}`;
+    for (const words of forbid) expect(text, id).not.toContain(words);
+    expect(await findSecrets(text), id).toEqual([]);
+    if (one.act !== "forget") expect(await findRelativeDates(text, new Date("2026-11-16T12:00:00")), id).toEqual([]);
+  }
+}
+
+describe("labelled conversations, the user's messages only", () => {
+  it("B3 keeps precision over 0.9 and stores no secret, no planted instruction and no relative date", async () => {
+    const figures = await measureConversations({ answers: false });
+    expect(figures.wrong).toEqual([]);
+    // Three confirmations and one "she" need what the other side said before.
+    expect(figures.missed).toEqual(["xp-03", "xp-13", "xp-21", "xp-22"]);
+    expect(figures.precision).toBeGreaterThanOrEqual(0.9);
+    expect(figures.recall).toBeGreaterThanOrEqual(0.85);
+    await expectClean(figures);
+  });
+});
+
+describe("labelled conversations, with what the agent had answered", () => {
+  it("B3 keeps confirmations as well as corrections", async () => {
+    const figures = await measureConversations({ answers: true });
+    expect(figures.wrong).toEqual([]);
+    expect(figures.missed).toEqual(["xp-21"]);
+    await expectClean(figures);
+  });
+});
+
+describe("labelled sentences of our own", () => {
+  it.each(["tune", "held", "fresh", "last", "final", "blind"])("set %s: precision and recall over 0.9", async (set) => {
+    const figures = await measureSentences(set);
+    expect(figures.precision, figures.wrong.join("\n")).toBeGreaterThanOrEqual(0.9);
+    expect(figures.recall, figures.missed.join("\n")).toBeGreaterThanOrEqual(0.9);
+    await expectClean(figures);
+  });
+
+  it("takes nothing of everyday talk about the work at hand", async () => {
+    const { wrong } = await measureSentences("chat");
+    expect(wrong).toEqual([]);
+  });
+});
