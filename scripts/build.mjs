@@ -16,7 +16,15 @@ const ENTRIES = {
   prompt: "src/hooks/prompt.ts",
   stale: "src/hooks/stale.ts",
   index: "src/index.ts",
+  agentKit: "src/agent-kit.ts",
   compat: "src/compat.ts",
+};
+/** Commands around the agent: many times the code of all others together, which must not pay for it at their start. */
+const AGENT = {
+  console: "src/cli/console.ts",
+  chat: "src/cli/chat.ts",
+  sessions: "src/cli/sessions.ts",
+  rewind: "src/cli/rewind.ts",
 };
 /** Made once, by a script of their own, and kept with the sources. */
 const ASSETS = { "words.bin": "assets/words.bin" };
@@ -98,20 +106,25 @@ function isFresh(print) {
 }
 
 /**
- * The command line is one file: Node takes about a millisecond for every further module. The library's two entries share
+ * The command line is one file: Node takes about a millisecond for every further module. The library's entries share
  * theirs, so that an error class is the same in both.
  * @returns {Promise<[string, string | Uint8Array][]>}
  */
 async function bundle() {
   const vendor = Object.entries(VENDOR).map(([name, file]) => [file.slice("./".length, -".js".length), name]);
+  const agent = Object.fromEntries(Object.keys(AGENT).map((name) => [`./${name}.ts`, `./${name}.js`]));
   const results = await Promise.all([
     build({ cli: ENTRIES.cli }, { plugins: [apart({ "./run.ts": "./run.js" })] }),
-    build({ run: ENTRIES.run }, { plugins: [apart(VENDOR)], minifyIdentifiers: true }),
+    build({ run: ENTRIES.run }, { plugins: [apart({ ...VENDOR, ...agent })], minifyIdentifiers: true }),
+    build(AGENT, { plugins: [apart(VENDOR)], splitting: true }),
     build(
       { hook: ENTRIES.hook, "hook-main": ENTRIES.prompt, "hook-stale": ENTRIES.stale },
       { minifyIdentifiers: true, format: "cjs" },
     ),
-    build({ index: ENTRIES.index, compat: ENTRIES.compat }, { plugins: [apart(VENDOR)], splitting: true }),
+    build(
+      { index: ENTRIES.index, "agent-kit": ENTRIES.agentKit, compat: ENTRIES.compat },
+      { plugins: [apart(VENDOR)], splitting: true },
+    ),
     build(Object.fromEntries(vendor), { splitting: true }),
   ]);
   /** @type {[string, string | Uint8Array][]} */
@@ -218,7 +231,7 @@ function plainBuiltins() {
   };
 }
 
-/** Types of what index.ts and compat.ts reach. @returns {[string, string][]} */
+/** Types of what the library's entries reach. @returns {[string, string][]} */
 function declarations() {
   if (!fs.existsSync(path.join(root, ENTRIES.index)) && !fs.existsSync(path.join(root, ENTRIES.compat))) return [];
   const outDir = fs.mkdtempSync(path.join(dist, "._types-"));
@@ -232,7 +245,7 @@ function declarations() {
       const text = fs.readFileSync(path.join(outDir, name), "utf8");
       return [`types/${name}`, text.replace(/((?:from|import\() ?["']\.{1,2}\/[^"']+)\.ts(?=["'])/g, "$1.js")];
     });
-    return reachable(new Map(all), ["types/index.d.ts", "types/compat.d.ts"]);
+    return reachable(new Map(all), ["types/index.d.ts", "types/agent-kit.d.ts", "types/compat.d.ts"]);
   } finally {
     fs.rmSync(outDir, { recursive: true, force: true });
   }

@@ -16,7 +16,15 @@ export type ErrorCode =
 /** Failures of the environment, not of the request: exit code 3 on the command line. */
 const ENVIRONMENT: ReadonlySet<ErrorCode> = new Set(["model", "disk", "lock"]);
 
+/** Parts of the program that are built apart each have this class: they know one another's errors by this mark. */
+const MARK = Symbol.for("memdir.error");
+
 export class MemdirError extends Error {
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === "object" && value !== null && MARK in value;
+  }
+
+  readonly [MARK] = true;
   readonly code: ErrorCode;
   /** For programs, e.g. the rule and line of every secret found. Never holds a secret's value. */
   readonly details: unknown;

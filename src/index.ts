@@ -1,4 +1,4 @@
-/** The public API, every name listed by hand: any new export here is a promise. */
+/** The public API, every name listed by hand: any new export here is a promise. The agent's parts are in `agent-kit.ts`. */
 
 export type { StartContext } from "./context/start.ts";
 export { type ErrorCode, MemdirError } from "./errors.ts";

@@ -45,6 +45,8 @@ export interface Memdir {
   /** The file's whole text, for an editor; it goes back to `edit` as `base`. */
   text(name: string): Promise<{ file: string; path: string; text: string }>;
   edit(name: string, base: string, text: string, options?: { redact?: boolean }): Promise<SaveResult>;
+  /** A file of a memory directory as an agent's tools write it: checked, journalled and indexed like every save. `base` is what it held, null for nothing. */
+  put(path: string, text: string, base: string | null): Promise<SaveResult>;
   forget(name: string, options?: { reason?: string; purge?: boolean }): Promise<ForgetResult>;
   rename(name: string, newName: string): Promise<SaveResult>;
   search(words: string): Promise<SearchHit[]>;
@@ -69,6 +71,11 @@ export interface Memdir {
   instructions(options?: InstructionOptions): Promise<Instructions>;
   /** Allows instruction files of this project to import from outside the working directory. */
   approveImports(): { root: string; message: string };
+
+  /** What tools of an agent may do here without asking, for always. */
+  readonly permitted: readonly string[];
+  /** Adds to it, in the user's own file. */
+  permit(kind: string): void;
 
   lint(): Promise<(LintProblem & { scope: string })[]>;
   doctor(): Promise<Check[]>;

@@ -1,12 +1,14 @@
 /** The composition root: options and environment in, a ready Memdir out. */
 
 import { statSync } from "node:fs";
-import { join } from "node:path";
+import { isAbsolute, join, relative, sep } from "node:path";
 import { type Env, processEnv } from "./config.ts";
 import { findDirectories, findPlace, type PlaceOptions } from "./directories.ts";
+import { resolveInside } from "./disk/fence.ts";
+import { realPath } from "./disk/real-path.ts";
 import { MemdirError } from "./errors.ts";
 import type { InstructionOptions, Memdir } from "./memdir.ts";
-import type { Directory } from "./memory/directory.ts";
+import { type Directory, INDEX_FILE } from "./memory/directory.ts";
 import type { Check } from "./memory/doctor.ts";
 import { findMemory } from "./memory/find.ts";
 import { loadIndex } from "./memory/index-load.ts";
@@ -15,7 +17,15 @@ import { type Listing, listMemories, showMemory } from "./memory/list.ts";
 import { readBytes } from "./memory/read.ts";
 import { repairDirectory } from "./memory/repair.ts";
 import { isTakenOver } from "./memory/taken-over.ts";
-import { approveImports, claimDirectory, findOwnerWarning, settleOwner, trustDirectory } from "./project/claim.ts";
+import {
+  approveImports,
+  claimDirectory,
+  findOwnerWarning,
+  findPermitted,
+  keepPermitted,
+  settleOwner,
+  trustDirectory,
+} from "./project/claim.ts";
 import type { Location } from "./project/locate.ts";
 import { findOrphans } from "./project/orphans.ts";
 import { identifyProject } from "./project/owner.ts";
@@ -46,6 +56,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
   const ownerWarning = isProject ? await findOwnerWarning(location, env) : null;
   const warnings = [...config.problems, ...locationWarnings(location), ...(ownerWarning ? [ownerWarning] : [])];
 
+  const permitted = [...findPermitted(location, config)];
   const find = (name: string) => findMemory(directories, name);
   /** Also memories that are gone have a history, under their file name. */
   const findNamed = (name: string): string | null => {
@@ -127,6 +138,13 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
       const { editMemory } = await import("./memory/edit.ts");
       return signed(directory, await noted(directory, editMemory(directory, file, base, text, edits)));
     },
+    put: async (path, text, base) => {
+      const { editIndex, editMemory } = await import("./memory/edit.ts");
+      const { directory, file } = findOwner(directories, path);
+      if (file === INDEX_FILE) return editIndex(directory, base, text);
+      const written = noted(directory, editMemory(directory, file, base, text));
+      return signed(directory, await (directory === main ? claimed(written) : written));
+    },
     forget: async (name, forgets) => {
       const { directory, file } = find(name);
       const { forgetMemory } = await import("./memory/forget.ts");
@@ -174,6 +192,11 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     },
     instructions,
     approveImports: () => approveImports(location, config, main.now()),
+    permitted,
+    permit: (kind) => {
+      if (!permitted.includes(kind)) permitted.push(kind);
+      keepPermitted(location, config, permitted);
+    },
     lint: async () => {
       const { lintDirectory } = await import("./memory/lint.ts");
       const lintOne = async (d: Directory) =>
@@ -203,6 +226,22 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     settle: (way) => settleOwner(way, location, config, env, main.now),
     trust: ({ revoke }) => trustDirectory(location, config, revoke),
   };
+}
+
+/** Whose file a path is. Only Markdown outside hidden folders is a memory. */
+function findOwner(directories: readonly Directory[], path: string): { directory: Directory; file: string } {
+  const real = realPath(path);
+  for (const directory of directories) {
+    const file = relative(realPath(directory.path), real).split(sep).join("/");
+    if (directory.readOnly || file === "" || file.startsWith("../") || isAbsolute(file)) continue;
+    resolveInside(directory.path, file);
+    if (/\.md$/i.test(file) && !/(^|\/)\./.test(file)) return { directory, file };
+    throw new MemdirError(
+      "usage",
+      `${file} is no memory: a memory is a .md file, and folders of a dot are memdir's own`,
+    );
+  }
+  throw new MemdirError("outside", `${path} lies in none of the memory directories`);
 }
 
 async function examineModel(env: Env): Promise<Check> {

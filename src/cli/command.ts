@@ -52,6 +52,7 @@ export interface Terminal {
   json(value: unknown): void;
   readInput(): Promise<string>;
   interactive: boolean;
+  colored: boolean;
   color: Color;
   /** For long work: a bar on a terminal, nothing elsewhere. */
   progress(what: string): Progress;

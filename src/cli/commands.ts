@@ -10,6 +10,16 @@ export const COMMON_OPTIONS: Record<string, Option> = {
   help: { short: "h", help: "this text" },
 };
 
+const AGENT: Record<string, Option> = {
+  resume: { value: "ID", help: "go on with this session; the beginning of its id is enough" },
+  continue: { help: "go on with the last session here" },
+  allow: {
+    value: "KIND",
+    multiple: true,
+    help: 'let tools do this without asking: edit, read, bash, "bash git status" or all',
+  },
+  "add-dir": { value: "DIR", multiple: true, help: "a further directory to work in" },
+};
 const TYPE: Option = { value: "TYPE", help: "user, feedback, project or reference" };
 const REDACT: Option = { help: "mask secrets instead of refusing" };
 
@@ -17,10 +27,41 @@ export const COMMANDS: readonly Command[] = [
   {
     name: "console",
     usage: "",
-    summary: "a console on this project's memory; on a pipe it reads lines and ends with the input",
-    options: {},
+    summary: "a console: an agent if MEMDIR_MODEL names a model, else offline; on a pipe it reads lines",
+    options: AGENT,
     arguments: { min: 0, max: 0 },
     example: 'echo "remember that releases are cut on Tuesdays" | memdir',
+  },
+  {
+    name: "chat",
+    usage: "-p TEXT",
+    summary: "one prompt through the agent, its answer printed; without -p the console",
+    options: { prompt: { value: "TEXT", short: "p", help: "what to say; - is standard input" }, ...AGENT },
+    arguments: { min: 0, max: 0 },
+    example: 'memdir chat -p "what did we decide about retries?" --continue',
+  },
+  {
+    name: "sessions",
+    usage: "[search WORDS]",
+    summary: "lists past sessions of this project, Claude Code's too, or finds what was said in them",
+    options: {
+      all: { help: "of all projects" },
+      limit: { value: "N", help: "at most this many" },
+    },
+    arguments: { min: 0, max: 64 },
+    example: 'memdir sessions search "connection pool"',
+  },
+  {
+    name: "rewind",
+    usage: "[ID]",
+    summary: "lists the checkpoints of a session, or takes files and conversation back to one",
+    options: {
+      to: { value: "N", help: "back to before this prompt, by number or id" },
+      code: { help: "only the files" },
+      conversation: { help: "only the conversation" },
+    },
+    arguments: { min: 0, max: 1 },
+    example: "memdir rewind 3f2a --to 1 --code",
   },
   {
     name: "save",

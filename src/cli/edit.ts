@@ -5,12 +5,19 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { processEnv } from "../config.ts";
 import { MemdirError } from "../errors.ts";
+import type { Memdir } from "../memdir.ts";
+import type { SaveResult } from "../memory/save.ts";
 import type { Run } from "./command.ts";
 import { printSaved } from "./save.ts";
 
 export const run: Run = async (call) => {
-  const name = call.args[0] as string;
   const memdir = await call.open();
+  printSaved(call, await editByHand(memdir, call.args[0] as string, { redact: call.flag("redact") }));
+  return 0;
+};
+
+/** Ends when the editor does. */
+export async function editByHand(memdir: Memdir, name: string, options: { redact: boolean }): Promise<SaveResult> {
   const { file, text } = await memdir.text(name);
   // The editor works on a copy: a half-written or refused edit never touches the memory.
   const folder = mkdtempSync(join(tmpdir(), "memdir-edit-"));
@@ -25,7 +32,9 @@ export const run: Run = async (call) => {
     throw error;
   }
   try {
-    printSaved(call, await memdir.edit(file, text, edited, { redact: call.flag("redact") }));
+    const result = await memdir.edit(file, text, edited, options);
+    rmSync(folder, { recursive: true, force: true });
+    return result;
   } catch (error) {
     if (error instanceof MemdirError && error.code !== "secret") {
       throw new MemdirError(error.code, `${error.message}; your text is in ${copy}`, { cause: error });
@@ -33,9 +42,7 @@ export const run: Run = async (call) => {
     rmSync(folder, { recursive: true, force: true });
     throw error;
   }
-  rmSync(folder, { recursive: true, force: true });
-  return 0;
-};
+}
 
 function readCopy(copy: string): string {
   try {

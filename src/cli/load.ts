@@ -4,6 +4,9 @@ import type { Run } from "./command.ts";
 
 export const LOADERS: Readonly<Record<string, () => Promise<{ run: Run }>>> = {
   console: () => import("./console.ts"),
+  chat: () => import("./chat.ts"),
+  sessions: () => import("./sessions.ts"),
+  rewind: () => import("./rewind.ts"),
   save: () => import("./save.ts"),
   list: () => import("./list.ts"),
   show: () => import("./show.ts"),

@@ -14,6 +14,7 @@ export function openTerminal(env: Env): Terminal {
     get interactive() {
       return process.stdin.isTTY === true && process.stdout.isTTY === true;
     },
+    colored,
     color: colored ? ANSI : PLAIN,
     progress: (what) => (process.stderr.isTTY === true && !env.NO_COLOR ? openBar(what) : NO_BAR),
   };

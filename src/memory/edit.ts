@@ -1,37 +1,61 @@
 /** Replacing a memory's whole text, as an editor does: checked on close, refused if the file changed meanwhile. */
 
+import { moveInto, writeTemporary } from "../disk/atomic.ts";
 import { MemdirError } from "../errors.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import { editFields } from "../text/frontmatter-edit.ts";
 import { sha256 } from "../text/hash.ts";
 import { findSecrets, redactSecrets } from "../text/secrets.ts";
 import { withDirectory } from "./change.ts";
-import type { Directory } from "./directory.ts";
+import { type Directory, INDEX_FILE, modeFor, statePath } from "./directory.ts";
+import { indexPath } from "./index-base.ts";
 import { parseMemory } from "./memory.ts";
 import { findBytes } from "./read.ts";
+import { mendIndex } from "./recover.ts";
 import { type SaveResult, secretError, writeMemory } from "./save.ts";
 
-/** `base` is the text that was edited: if the file is no longer that, somebody else wrote it and nothing is overwritten. */
+/**
+ * `base` is the text that was edited, null for a file that is new: if the file is no longer that, somebody else wrote it and
+ * nothing is overwritten.
+ */
 export async function editMemory(
   directory: Directory,
   file: string,
-  base: string,
+  base: string | null,
   text: string,
   options: { redact?: boolean } = {},
 ): Promise<SaveResult> {
-  const checked = await checkEdit(file, base, text, options.redact === true);
+  const checked = await checkEdit(file, base ?? "", text, options.redact === true);
   return withDirectory(directory, (directory) => {
-    const current = findBytes(directory, file);
-    if (!current || sha256(current) !== sha256(base)) {
-      throw new MemdirError(
-        "conflict",
-        `${file} changed while it was edited: nothing was overwritten; look at it again and repeat the edit`,
-      );
-    }
-    const stamped = stamp(directory, base, checked.text);
-    const result = writeMemory(directory, file, stamped, { action: "edit", reason: "" });
+    checkBase(directory, file, base);
+    const stamped = stamp(directory, base ?? "", checked.text);
+    const action = base === null ? "save" : "edit";
+    const result = writeMemory(directory, file, stamped, { action, reason: "" });
     return { ...result, notices: [...checked.notices, ...result.notices] };
   });
+}
+
+/** MEMORY.md as somebody edited it: taken over like any editor's version, and mended where it forgot a memory. */
+export async function editIndex(directory: Directory, base: string | null, text: string): Promise<SaveResult> {
+  const path = indexPath(directory);
+  await checkEdit(INDEX_FILE, text, text, false);
+  return withDirectory(directory, (directory) => {
+    checkBase(directory, INDEX_FILE, base);
+    const temporary = writeTemporary(statePath(directory, "tmp"), text, modeFor(directory, INDEX_FILE));
+    moveInto(temporary, path);
+    mendIndex(directory);
+    const action = base === null ? "created" : "updated";
+    return { file: INDEX_FILE, path, action, notices: [], undo: null };
+  });
+}
+
+function checkBase(directory: Directory, file: string, base: string | null): void {
+  const current = findBytes(directory, file);
+  if ((current ? sha256(current) : null) === (base === null ? null : sha256(base))) return;
+  throw new MemdirError(
+    "conflict",
+    `${file} changed while it was edited: nothing was overwritten; look at it again and repeat the edit`,
+  );
 }
 
 async function checkEdit(

@@ -1,6 +1,18 @@
 /** The agent loop: ask, run the tools that are asked for, and again, until the model is done or something ends it. */
 
-import type { Ask, AskError, Block, Message, Retry, SystemBlock, ToolResult, ToolSpec, ToolUse, Usage } from "./ask.ts";
+import type {
+  Ask,
+  AskError,
+  Block,
+  Message,
+  Retry,
+  SystemBlock,
+  TextBlock,
+  ToolResult,
+  ToolSpec,
+  ToolUse,
+  Usage,
+} from "./ask.ts";
 import { addUsage, NO_USAGE, textOf } from "./ask.ts";
 import { runTools, type Tool } from "./tool.ts";
 import { MAX_RESULT_CHARS, type ResultLimit } from "./tool-result.ts";
@@ -20,7 +32,7 @@ export type LoopEvent =
   /** The texts of this turn are void, and it starts again. */
   | ({ type: "retry" } & Retry)
   /** A message was added to the conversation: what a transcript keeps. */
-  | { type: "message"; message: Message }
+  | { type: "message"; message: Message; usage?: Usage; stop?: string }
   | { type: "tool-start"; call: ToolUse }
   | { type: "tool-end"; call: ToolUse; result: ToolResult; file: string | null }
   | { type: "usage"; usage: Usage };
@@ -37,6 +49,10 @@ export interface LoopOptions {
   onEvent?: (event: LoopEvent) => void;
   /** What is larger goes to a file through `write`. */
   results?: Partial<ResultLimit>;
+  /** What has come up meanwhile and goes along with the tools' results. What it rejects with is left out. */
+  attach?: () => Promise<readonly TextBlock[]>;
+  /** Asked before every turn but the first: true ends the loop with "paused", to be gone on with later. */
+  pause?: () => boolean;
 }
 
 export interface LoopResult {
@@ -45,7 +61,7 @@ export interface LoopResult {
   added: Message[];
   usage: Usage;
   turns: number;
-  ended: "done" | "turns" | "aborted" | "length" | "refused" | "error";
+  ended: "done" | "turns" | "paused" | "aborted" | "length" | "refused" | "error";
   /** With "error", and with "aborted" if that was while the model answered. */
   error?: AskError;
   /** The model's last text; after a failure what had arrived of it. */
@@ -94,10 +110,10 @@ async function loop(ask: Ask, options: Loop): Promise<LoopResult> {
   let text = "";
   let turns = 0;
 
-  const add = (message: Message) => {
+  const add = (message: Message, more: { usage?: Usage; stop?: string } = {}) => {
     if (message.content.length === 0) return;
     messages.push(message);
-    emit({ type: "message", message });
+    emit({ type: "message", message, ...more });
   };
   const end = (ended: LoopResult["ended"], error?: AskError): LoopResult => ({
     conversation: { system, tools: specs, messages: [...messages], sent },
@@ -111,6 +127,7 @@ async function loop(ask: Ask, options: Loop): Promise<LoopResult> {
 
   while (turns < maxTurns) {
     if (signal.aborted) return end("aborted");
+    if (turns > 0 && options.pause?.()) return end("paused");
     emit({ type: "turn", turn: ++turns });
     sent = messages.length;
     const answer = await ask({
@@ -137,17 +154,26 @@ async function loop(ask: Ask, options: Loop): Promise<LoopResult> {
     text = textOf(answer.content);
     const calls = answer.content.filter((block): block is ToolUse => block.type === "tool_use");
     if (answer.stop !== "tools" || calls.length === 0) {
-      add({ role: "assistant", content: withoutCalls(answer.content) });
+      add({ role: "assistant", content: withoutCalls(answer.content) }, { usage: spent, stop: answer.stop });
       return end(answer.stop === "length" || answer.stop === "refused" ? answer.stop : "done");
     }
-    add({ role: "assistant", content: answer.content });
+    add({ role: "assistant", content: answer.content }, { usage: spent, stop: answer.stop });
     const results = await runTools(calls, tools, signal, limit, {
       onStart: (call) => emit({ type: "tool-start", call }),
       onEnd: (call, result, file) => emit({ type: "tool-end", call, result, file }),
     });
-    add({ role: "user", content: results });
+    add({ role: "user", content: [...results, ...(await attached(options.attach))] });
   }
   return end(signal.aborted ? "aborted" : "turns");
+}
+
+/** Reminders help, and their failure must not cost the tools' results. */
+async function attached(attach: LoopOptions["attach"]): Promise<readonly TextBlock[]> {
+  try {
+    return (await attach?.()) ?? [];
+  } catch {
+    return [];
+  }
 }
 
 /** Calls that will not be run may not stay; and without a text, thinking alone is no message. */

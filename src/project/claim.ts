@@ -74,6 +74,15 @@ export function approveImports(location: Location, config: Config, now: Date): {
   return { root, message: `instruction files of ${root} may now import files from outside the working directory` };
 }
 
+/** What tools of this project's agent may do without asking from now on. */
+export function keepPermitted(location: Location, config: Config, kinds: readonly string[]): void {
+  setUserEntry(config, "permitted", trustKey(location.project), kinds);
+}
+
+export function findPermitted(location: Location, config: Config): readonly string[] {
+  return config.permitted[trustKey(location.project)] ?? [];
+}
+
 /** The user allows, or no longer allows, what the repository's settings ask for. */
 export function trustDirectory(
   location: Location,

@@ -9,13 +9,13 @@ import { diskError, MemdirError } from "../errors.ts";
 /** Sets or removes (`null`) one entry of a map in the file; everything else in it stays. */
 export function setUserEntry(
   config: Config,
-  map: "trusted" | "directories" | "approvedImports",
+  map: "trusted" | "directories" | "approvedImports" | "permitted",
   key: string,
-  value: string | null,
+  value: string | readonly string[] | null,
 ): void {
   const file = config.userFile;
   const content = readObject(file);
-  const entries = { ...(content[map] as Record<string, string> | undefined) };
+  const entries = { ...(content[map] as Record<string, string | readonly string[]> | undefined) };
   if (value === null) delete entries[key];
   else entries[key] = value;
   try {

@@ -75,9 +75,11 @@ const CALENDAR_DAY = new RegExp(
   "i",
 );
 
-/** What may not stand before: a repetition or a name, a calendar day that says it already, the start of a path or a tag. */
+/** What may not stand before: any such day, a repetition or a name, a distance, a calendar day that says it already, the start of a path or a tag. */
 const NOT_BEFORE = [
-  /\b(?:every|each|other|weekly|monthly|first|second|third|fourth|[1-5](?:st|nd|rd|th))\s+(?:on\s+)?$/i,
+  /\b(?:every|each|any|an?|other|weekly|monthly|first|second|third|fourth|[1-5](?:st|nd|rd|th))\s+(?:on\s+)?$/i,
+  // Counted from the day that is named: another day than that.
+  /\b(?:days?|weeks?|months?)\s+(?:from|after|before)\s+$/i,
   /\b(?:black|good|cyber|patch|casual)\s+$/i,
   /\d{4}-\d\d-\d\d\s*[,(（]?\s*$/,
   /[\w/\\.@#{=$-]$/,

@@ -11,7 +11,8 @@ beforeAll(() => {
   box = openSandbox();
 });
 
-const greeting = () => `memdir on ${box.cwd}\n  directory  ${box.dir()}\n`;
+const greeting = () =>
+  `memdir on ${box.cwd}\n  directory  ${box.dir()}\n  model      none, so this is the offline console (MEMDIR_MODEL names one)\n`;
 const empty = () => `${greeting()}No memories saved yet.\nType remember that … to save the first one, or /help.\n`;
 /** What follows the greeting. */
 async function talk(...lines: string[]) {
@@ -117,7 +118,7 @@ describe("on a pipe", () => {
 
   test("/help lists all of it; /exit leaves before the rest", async () => {
     const ran = await talk("/help", "/exit", "remember not this");
-    for (const word of ["/memory", "/memory show", "/memory save", "remember", "forget", "/search", "/undo", "/exit"]) {
+    for (const word of ["/memory", "show NAME", "save TYPE TEXT", "remember", "forget", "/search", "/undo", "/exit"]) {
       expect(ran.body).toContain(word);
     }
     expect(ran.body).not.toContain("created");
@@ -127,7 +128,10 @@ describe("on a pipe", () => {
   test("plain words are answered, an unknown command is said, and the exit code remembers it (B9.9)", async () => {
     const plain = await talk("hello there", "");
     expect(plain).toMatchObject({ code: 0, err: "" });
-    expect(plain.body).toBe("This console only keeps memories for now: type remember …, forget … or /help.\n");
+    expect(plain.body).toBe(
+      "No model is configured, so nobody answers. A model would be shown:\n" +
+        "  no memory: none fits these words\n  no instructions: there is no CLAUDE.md here\n",
+    );
     const ran = await talk("/nope", "/memory nope", "remember", "forget", "/memory");
     expect(ran.err.split("\n").filter(Boolean)).toHaveLength(4);
     for (const line of ran.err.trim().split("\n")) expect(line).toMatch(/^memdir: /);

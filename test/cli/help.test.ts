@@ -72,6 +72,7 @@ describe("each command", () => {
     const settings = name === "trust" ? box.put("project/.claude/settings.json", asked) : null;
     // `undo 17` stands for any entry: the one that is there is put in its place.
     const id = name === "undo" ? ((await box.json(["history"])).at(-1).id as string) : "";
+    if (name === "chat" || name === "rewind") putSession();
     const ran = await shell(example.replace("undo 17", `undo ${id}`));
     if (settings) fs.rmSync(settings);
     expect(ran.err).not.toMatch(/^memdir: (?!note|warning)/m);
@@ -135,3 +136,21 @@ test("the help is for people: nothing of it is made when a directory cannot be o
   expect(ran.code).toBe(0);
   expect(fs.existsSync(path.join("/", "MEMORY.md"))).toBe(false);
 });
+
+/** A session with one prompt and its checkpoint. */
+function putSession(): void {
+  const sessionId = "3f2a0000-0000-4000-8000-000000000000";
+  const uuid = "00000000-0000-4000-8000-000000000001";
+  const timestamp = "2026-03-10T12:00:00.000Z";
+  const lines = [
+    { type: "user", uuid, parentUuid: null, sessionId, timestamp, message: { role: "user", content: "hello" } },
+    {
+      type: "file-history-snapshot",
+      messageId: uuid,
+      snapshot: { messageId: uuid, trackedFileBackups: {}, timestamp },
+      isSnapshotUpdate: false,
+    },
+  ];
+  const folder = path.relative(box.top, path.dirname(box.dir()));
+  box.put(path.join(folder, `${sessionId}.jsonl`), `${lines.map((line) => JSON.stringify(line)).join("\n")}\n`);
+}

@@ -1,0 +1,123 @@
+/** A working agent: say something, and it answers with the memory, instructions and tools of a project. */
+
+import { measureWindow, partsOf, type WindowView } from "../context/window.ts";
+import type { InstructionFile } from "../instructions/file.ts";
+import type { Recalled } from "../recall/recall.ts";
+import type { Checkpoint } from "../session/file-history.ts";
+import type { ResumedSession } from "../session/session-reader.ts";
+import { type CompactOptions, type CompactResult, compact } from "./compaction.ts";
+import type { Tell } from "./event.ts";
+import { buildOpening, putOpening } from "./opening.ts";
+import { type RewindWhat, type Rewound, rewind } from "./rewind.ts";
+import { openState } from "./start.ts";
+import type { AgentState, Prompt } from "./state.ts";
+import { type TurnOptions, type TurnResult, takeTurn } from "./turn.ts";
+import type { AgentModel, AgentWorld, SessionUsage } from "./world.ts";
+
+export interface Preview {
+  memories: Recalled[];
+  /** Names of those that did not fit. */
+  leftOut: string[];
+  instructions: InstructionFile[];
+}
+
+/** One thing at a time: a second call waits for the first. */
+export interface Agent {
+  readonly sessionId: string;
+  readonly transcriptPath: string;
+  /** Never throws for what the model or its tools do: `ended` and `error` say how it went. */
+  say(words: string, options?: TurnOptions): Promise<TurnResult>;
+  /** What a model would be shown for these words in a new session. */
+  preview(words: string): Promise<Preview>;
+  compact(options?: Partial<CompactOptions> & { onEvent?: Tell }): Promise<CompactResult>;
+  /** A new session; the old one stays on disk. */
+  clear(): Promise<void>;
+  /** Goes on with another session. */
+  resume(from: ResumedSession): Promise<void>;
+  /** What fills the window. */
+  window(): Promise<WindowView>;
+  prompts(): readonly Prompt[];
+  checkpoints(): Checkpoint[];
+  rewind(id: string, what: RewindWhat): Promise<Rewound>;
+  usage(): SessionUsage;
+  /** The model that is asked; another one from now on if it is given. */
+  model(model?: AgentModel): AgentModel;
+  /** Whether memories are shown and kept in this session. */
+  memory(on?: boolean): boolean;
+  close(): void;
+}
+
+export async function makeAgent(world: AgentWorld, from: ResumedSession | null = null): Promise<Agent> {
+  let state = await openState(world, from);
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T> | T): Promise<T> => {
+    const turn = last.then(work);
+    last = turn.catch(() => {});
+    return turn;
+  };
+  const replace = async (next: ResumedSession | null) => {
+    state.transcript.close();
+    const { usage, memoryOn } = state;
+    state = Object.assign(await openState(world, next), { usage, memoryOn });
+  };
+  return {
+    get sessionId() {
+      return state.transcript.id;
+    },
+    get transcriptPath() {
+      return state.transcript.path;
+    },
+    say: (words, options) => inTurn(() => takeTurn(state, words, options)),
+    preview: (words) => inTurn(() => previewPrompt(state, words)),
+    compact: ({ onEvent, ...options } = {}) =>
+      inTurn(() => {
+        if (onEvent) state.tell = onEvent;
+        return compact(state, { trigger: "manual", ...options });
+      }),
+    clear: () => inTurn(() => replace(null)),
+    resume: (session) => inTurn(() => replace(session)),
+    window: () => inTurn(() => viewWindow(state)),
+    prompts: () => state.prompts,
+    checkpoints: () => state.history.checkpoints(),
+    rewind: (id, what) => inTurn(() => rewind(state, id, what)),
+    usage: () => state.usage,
+    model: (model) => {
+      if (model) {
+        world.model = model;
+        state.contextTokens = 0;
+      }
+      return world.model;
+    },
+    memory: (on) => {
+      if (on !== undefined && on !== state.memoryOn) {
+        state.memoryOn = on;
+        state.system.clear();
+      }
+      return state.memoryOn;
+    },
+    close: () => state.transcript.close(),
+  };
+}
+
+async function previewPrompt(state: AgentState, words: string): Promise<Preview> {
+  const { memdir } = state.world;
+  const instructions = memdir.config.claudeMdsDisabled ? [] : await state.instructions.load();
+  if (!state.memoryOn) return { memories: [], leftOut: [], instructions };
+  const { memories, leftOut } = await memdir.recall(words, { model: false });
+  return { memories, leftOut, instructions };
+}
+
+async function viewWindow(state: AgentState): Promise<WindowView> {
+  const opening = state.sent === 0 ? await buildOpening(state) : [];
+  const messages =
+    state.messages.length === 0 ? [{ role: "user" as const, content: opening }] : putBack(state, opening);
+  const shown = { system: await state.system.blocks(), tools: state.tools, messages };
+  const { maxTokens } = state.world.model;
+  const parts = partsOf(shown, { sections: state.system.parts(), reserved: maxTokens });
+  const used = state.contextTokens > 0 ? { tokens: state.contextTokens } : undefined;
+  return measureWindow(parts, state.world.model.windowTokens, used);
+}
+
+function putBack(state: AgentState, opening: Awaited<ReturnType<typeof buildOpening>>) {
+  return opening.length > 0 ? putOpening(opening, state.messages) : state.messages;
+}

@@ -1,0 +1,140 @@
+/** Compaction: the conversation becomes a summary, and everything that rules it is read from disk again. */
+
+import { approximateTokens } from "../context/window.ts";
+import { readRegular } from "../disk/regular.ts";
+import { fork } from "../model/agent-loop.ts";
+import type { Message, TextBlock } from "../model/ask.ts";
+import { addUsage } from "../model/ask.ts";
+import { buildCompactionPrompt, buildSummaryMessage, readSummary } from "../prompts/compaction.ts";
+import { buildOpening } from "./opening.ts";
+import { reattachFiles } from "./reattach.ts";
+import { clearOldResults, keepTail } from "./shorten.ts";
+import { type AgentState, sessionFolder } from "./state.ts";
+import type { AgentModel } from "./world.ts";
+
+/** Facts of the client we share files with: what is left free before it compacts by itself, and before it warns. */
+export const AUTO_BUFFER_TOKENS = 13_000;
+export const WARN_BUFFER_TOKENS = 20_000;
+
+/** What fails three times in a row will fail again, and each try costs money. */
+export const MAX_FAILURES = 3;
+
+/** A summary is a page or two; more is the conversation again. */
+const SUMMARY_TOKENS = 8_000;
+
+/** What stays word for word beside session notes, which may lag behind. */
+const TAIL_TOKENS = 40_000;
+
+/** How much a conversation may hold before it is compacted by itself. */
+export function autoLimit({ windowTokens, maxTokens }: Pick<AgentModel, "windowTokens" | "maxTokens">): number {
+  const reserved = Math.min(maxTokens, WARN_BUFFER_TOKENS);
+  // In a small window the buffers would leave nothing: then three quarters of it are used.
+  return Math.max(windowTokens - reserved - AUTO_BUFFER_TOKENS, Math.floor(windowTokens * 0.75));
+}
+
+export interface CompactOptions {
+  trigger: "manual" | "auto";
+  /** What the user wants kept above all. */
+  instructions?: string | null;
+  signal?: AbortSignal;
+}
+
+export type CompactResult =
+  | { ok: true; from: "notes" | "model"; before: number; after: number; files: string[] }
+  | { ok: false; problem: string };
+
+/** Must not throw; when it fails, the conversation is as it was. */
+export async function compact(state: AgentState, options: CompactOptions): Promise<CompactResult> {
+  if (state.messages.length === 0) return { ok: false, problem: "there is nothing to compact yet" };
+  state.tell({ type: "compacting", trigger: options.trigger });
+  const before = state.contextTokens || approximateTokens(JSON.stringify(state.messages));
+  const found = findNotes(state) ?? (await summarise(state, options));
+  if ("problem" in found) {
+    state.failures++;
+    const last = state.failures >= MAX_FAILURES ? `; after ${state.failures} failures it is only done on /compact` : "";
+    const problem = `the conversation could not be compacted: ${found.problem}${last}`;
+    state.tell({ type: "problem", message: problem });
+    return { ok: false, problem };
+  }
+  const files = await beginAnew(state, found, { trigger: options.trigger, preTokens: before });
+  state.failures = 0;
+  const after = approximateTokens(JSON.stringify(state.messages));
+  state.contextTokens = after;
+  state.tell({ type: "compacted", trigger: options.trigger, from: found.from, before, after });
+  return { ok: true, from: found.from, before, after, files };
+}
+
+interface Summary {
+  from: "notes" | "model";
+  text: string;
+  /** Messages that stay as they are. */
+  tail: Message[];
+}
+
+/** Session notes, if something keeps them: they cost nothing. */
+function findNotes(state: AgentState): Summary | null {
+  try {
+    const text =
+      readRegular(sessionFolder(state, "session-memory", "summary.md"))
+        ?.toString("utf8")
+        .trim() ?? "";
+    return text === "" ? null : { from: "notes", text, tail: keepTail(state.messages, TAIL_TOKENS) };
+  } catch (error) {
+    state.world.log(`session notes: ${(error as Error).message}`);
+    return null;
+  }
+}
+
+/** A fork on the same prefix. If even that is too long for the model, older tool results are left out, and it is tried once more. */
+async function summarise(state: AgentState, options: CompactOptions): Promise<Summary | { problem: string }> {
+  const { world, messages } = state;
+  let problem = "the model gave no summary";
+  for (const shown of [messages, clearOldResults(messages)]) {
+    const conversation = { system: await state.system.blocks(), tools: state.tools, messages: shown, sent: state.sent };
+    const { text, ended, error, usage } = await fork(world.model.ask, conversation, {
+      prompt: buildCompactionPrompt(options.instructions ?? null),
+      tools: [],
+      maxTurns: 1,
+      maxTokens: Math.min(SUMMARY_TOKENS, world.model.maxTokens),
+      ...(options.signal && { signal: options.signal }),
+    });
+    state.usage = { ...addUsage(state.usage, usage), requests: state.usage.requests + 1 };
+    const summary = ended === "done" || ended === "length" ? readSummary(text) : null;
+    if (summary !== null && summary.trim() !== "") return { from: "model", text: summary, tail: [] };
+    problem = error?.message ?? problem;
+    if (error?.kind !== "bad-request") break;
+  }
+  return { problem };
+}
+
+/** Nothing that was cached survives: the model must be shown what is on disk now. */
+async function beginAnew(
+  state: AgentState,
+  summary: Summary,
+  metadata: { trigger: "manual" | "auto"; preTokens: number },
+): Promise<string[]> {
+  const { transcript } = state;
+  const seen = state.files.capture();
+  state.files.clear();
+  state.instructions.clear();
+  state.attachments.clear();
+  state.recalled.clear();
+  state.system.clear();
+  const opening = await buildOpening(state);
+  const said: TextBlock = {
+    type: "text",
+    text: buildSummaryMessage(summary.text, { transcriptPath: transcript.path }),
+    attachment: "summary",
+  };
+  const files = reattachFiles(state, seen);
+  await state.touching;
+  const message: Message = { role: "user", content: [...opening, said, ...files.blocks, ...state.attachments.take()] };
+  transcript.boundary(metadata);
+  transcript.append(message, { isSummary: true });
+  for (const kept of summary.tail) transcript.append(kept);
+  state.messages = [message, ...summary.tail];
+  // What lies before the boundary cannot be gone back to in the conversation; its files can.
+  state.prompts = [];
+  state.sent = 0;
+  return files.paths;
+}

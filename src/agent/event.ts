@@ -1,0 +1,20 @@
+/** What an agent tells while it works: for a console to show, for a program to log. */
+
+import type { LoopEvent } from "../model/agent-loop.ts";
+import type { Recalled } from "../recall/recall.ts";
+
+export type AgentEvent =
+  | LoopEvent
+  /** Memories that the model is shown now. */
+  | { type: "recalled"; memories: readonly Recalled[] }
+  /** Instruction files that came with a touched folder. */
+  | { type: "instructions"; paths: readonly string[] }
+  /** A memory was written by a tool. */
+  | { type: "saved"; file: string; action: string; notices: readonly string[] }
+  | { type: "compacting"; trigger: "manual" | "auto" }
+  | { type: "compacted"; trigger: "manual" | "auto"; from: "notes" | "model"; before: number; after: number }
+  | { type: "sub-agent"; name: string; id: string; event: LoopEvent | { type: "end"; turns: number } }
+  /** Nothing stops, and somebody should know. */
+  | { type: "problem"; message: string };
+
+export type Tell = (event: AgentEvent) => void;

@@ -1,0 +1,29 @@
+/** The memory directories as the tools see them: writes go through Memdir's own checks, and what is read says how old it is. */
+
+import { statSync } from "node:fs";
+import { basename } from "node:path";
+import { isWithin, realPath } from "../disk/real-path.ts";
+import type { Memdir } from "../memdir.ts";
+import { ageInDays } from "../memory/age.ts";
+import { freshnessWarning } from "../recall/freshness.ts";
+import { formatReminder } from "../recall/injection.ts";
+import type { Workbench } from "../tools/workbench.ts";
+import type { Tell } from "./event.ts";
+
+export function openMemoryStore(memdir: Memdir, now: () => Date, tell: Tell): NonNullable<Workbench["store"]> {
+  const owned = memdir.directories.filter(({ readOnly }) => !readOnly).map(({ path }) => path);
+  const owns = (path: string) => owned.some((dir) => isWithin(realPath(dir), realPath(path)));
+  return {
+    owns,
+    async write(path, text, base) {
+      const { file, action, notices } = await memdir.put(path, text, base);
+      if (action !== "unchanged") tell({ type: "saved", file, action, notices });
+      return { notices };
+    },
+    remark(path) {
+      const stat = owns(path) && basename(path).endsWith(".md") ? statSync(path, { throwIfNoEntry: false }) : undefined;
+      const warning = stat ? freshnessWarning(ageInDays(stat.mtimeMs, now().getTime())) : "";
+      return warning === "" ? null : formatReminder(warning);
+    },
+  };
+}

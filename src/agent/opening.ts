@@ -1,0 +1,59 @@
+/** How a conversation opens: instructions, index and environment as reminders before the first words, read from disk now. */
+
+import { readEnvironment } from "../context/environment.ts";
+import { gitRunner, readGitState } from "../context/git-state.ts";
+import { buildUserContext } from "../context/user-context.ts";
+import { renderInstructions } from "../instructions/render.ts";
+import type { Message, TextBlock } from "../model/ask.ts";
+import { buildEnvironment, buildGitState } from "../prompts/environment.ts";
+import type { AgentState } from "./state.ts";
+
+/** `omit`: for read-only agents, which need neither rules nor memories. */
+export async function buildOpening(state: AgentState, options: { omit?: boolean } = {}): Promise<TextBlock[]> {
+  const { memdir, model, platform, addedDirs, env, now } = state.world;
+  const { config, location } = memdir;
+  const { cwd } = location.project;
+  const omit = options.omit === true || config.claudeMdsDisabled;
+  // Discovery first: what it finds decides what is built.
+  const [instructions, git] = await Promise.all([
+    omit ? [] : state.instructions.load(),
+    readGitState(cwd, gitRunner(cwd, env), !config.gitInstructions),
+  ]);
+  state.branch = git?.branch ?? state.branch;
+  const index = omit || !state.memoryOn ? "" : await memdir.prompt({ section: "index" });
+  const place = { cwd, addedDirs, platform: platform.name, osVersion: platform.version };
+  const facts = model.name === "" ? null : { description: `${model.provider}/${model.name}`, cutoff: model.cutoff };
+  return buildUserContext({
+    instructions: renderInstructions(instructions),
+    index,
+    environment: buildEnvironment(readEnvironment(place, facts, git)),
+    git: git && buildGitState(git),
+    today: localDay(now()),
+  });
+}
+
+/** Notes need a date that still says something next week. */
+function localDay(date: Date): string {
+  const two = (n: number) => String(n).padStart(2, "0");
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}
+
+const OPENING_KINDS: ReadonlySet<string> = new Set(["instructions", "memory-index", "environment"]);
+
+/** The conversation without its opening: that of a resumed session is read afresh. */
+export function dropOpening(messages: readonly Message[]): Message[] {
+  return messages.map((message, i) => (i === 0 && message.role === "user" ? withoutOpening(message) : message));
+}
+
+/** The conversation with its opening in front of the first words. */
+export function putOpening(opening: readonly TextBlock[], messages: readonly Message[]): Message[] {
+  const [first, ...rest] = messages;
+  if (first?.role !== "user") return [...messages];
+  return [{ role: "user", content: [...opening, ...withoutOpening(first).content] }, ...rest];
+}
+
+function withoutOpening(message: Extract<Message, { role: "user" }>): Extract<Message, { role: "user" }> {
+  const isOpening = (block: (typeof message.content)[number]) =>
+    block.type === "text" && OPENING_KINDS.has(block.attachment ?? "");
+  return { role: "user", content: message.content.filter((block) => !isOpening(block)) };
+}

@@ -1,0 +1,49 @@
+/** Recall beside a turn: started with the prompt, shown when it is there, never waited for longer than a blink. */
+
+import { formatInjection } from "../recall/injection.ts";
+import type { Prefetch } from "../recall/prefetch.ts";
+import type { Recalled } from "../recall/recall.ts";
+import type { AgentState } from "./state.ts";
+
+/** Ranking takes a few milliseconds; a cold start, with its cache to read, may take this long before the prompt goes without. */
+const GRACE_MS = 120;
+const STEP_MS = 4;
+
+export async function startRecall(
+  state: AgentState,
+  words: string,
+  signal: AbortSignal,
+): Promise<Prefetch<Recalled> | null> {
+  const { world, recalled } = state;
+  if (!state.memoryOn || asksToIgnore(words)) return null;
+  try {
+    return await world.memdir.prefetch(words, { session: recalled, signal, model: world.recallWithModel });
+  } catch (error) {
+    world.log(`recall did not start: ${(error as Error).message}`);
+    return null;
+  }
+}
+
+export async function waitForFast(
+  recall: Prefetch<Recalled> | null,
+  sleep: (ms: number) => Promise<void>,
+): Promise<void> {
+  for (let waited = 0; recall && !recall.fast && !recall.settled && waited < GRACE_MS; waited += STEP_MS) {
+    await sleep(STEP_MS);
+  }
+}
+
+/** Shows memories with the next message. */
+export function surface(state: AgentState, memories: readonly Recalled[] | null): void {
+  if (!memories || memories.length === 0) return;
+  state.recalled.surface(memories);
+  for (const memory of memories) {
+    state.attachments.push({ kind: "memories", key: memory.path, text: formatInjection([memory]) });
+  }
+  state.tell({ type: "recalled", memories });
+}
+
+/** "Ignore your memory": then nothing is recalled for this prompt. */
+function asksToIgnore(words: string): boolean {
+  return /\b(ignore|disregard|without|don'?t use|do not use)\b[^.!?\n]{0,24}\b(memory|memories)\b/i.test(words);
+}

@@ -1,0 +1,163 @@
+/** One prompt of the user, through model and tools to an answer. */
+
+import { approximateTokens } from "../context/window.ts";
+import { type LoopEvent, type LoopResult, runAgentLoop } from "../model/agent-loop.ts";
+import type { AskError, Message, TextBlock, Usage } from "../model/ask.ts";
+import { addUsage, NO_USAGE } from "../model/ask.ts";
+import type { Prefetch } from "../recall/prefetch.ts";
+import type { Recalled } from "../recall/recall.ts";
+import { SHOWN_LINE } from "../session/session-reader.ts";
+import { announce } from "./announcements.ts";
+import { autoLimit, compact, MAX_FAILURES } from "./compaction.ts";
+import type { Tell } from "./event.ts";
+import { buildOpening, putOpening } from "./opening.ts";
+import { startRecall, surface, waitForFast } from "./recalling.ts";
+import { type AgentState, shownSoFar } from "./state.ts";
+import { keepResult } from "./workbench.ts";
+
+export interface TurnOptions {
+  signal?: AbortSignal;
+  onEvent?: Tell;
+}
+
+export interface TurnResult {
+  /** The model's last text; after a failure what had arrived of it. */
+  text: string;
+  ended: LoopResult["ended"];
+  error?: AskError;
+  usage: Usage;
+  /** What the model was shown. */
+  memories: Recalled[];
+  steps: number;
+}
+
+/** Must not throw for anything that the model, its tools or the disk do. */
+export async function takeTurn(state: AgentState, words: string, options: TurnOptions = {}): Promise<TurnResult> {
+  const { world } = state;
+  const signal = options.signal ?? new AbortController().signal;
+  const memories: Recalled[] = [];
+  let usage = NO_USAGE;
+  state.tell = (event) => {
+    if (event.type === "usage") usage = addUsage(usage, event.usage);
+    if (event.type === "recalled") memories.push(...event.memories);
+    options.onEvent?.(event);
+  };
+  world.permissions.newPrompt();
+  const recall = await startRecall(state, words, signal);
+  if (isNearlyFull(state, approximateTokens(words))) await compact(state, { trigger: "auto", signal });
+  await begin(state, words, recall);
+  const result = await runToEnd(state, recall, signal);
+  recall?.abort();
+  finish(state, result);
+  reportTranscript(state);
+  const { text, ended, error, turns } = result;
+  return { text, ended, ...(error && { error }), usage, memories, steps: turns };
+}
+
+/** The user's words, with what belongs before and behind them, in conversation, transcript and history. */
+async function begin(state: AgentState, words: string, recall: Prefetch<Recalled> | null): Promise<void> {
+  const { world, transcript } = state;
+  const before = shownSoFar(state);
+  // Also of a resumed session: what the disk says now, and the same bytes if nothing changed.
+  const opening = state.sent === 0 ? await buildOpening(state) : [];
+  announce(state, words);
+  await waitForFast(recall, world.sleep);
+  surface(state, recall?.takeFast() ?? null);
+  const said: TextBlock = { type: "text", text: words };
+  const fresh = state.messages.length === 0;
+  const content = [...(fresh ? opening : []), said, ...state.attachments.take()];
+  if (!fresh && opening.length > 0) state.messages = putOpening(opening, state.messages);
+  const parent = transcript.leaf;
+  const message: Message = { role: "user", content };
+  const id = transcript.append(message);
+  state.history.checkpoint(id, words);
+  const at = world.now().toISOString();
+  state.prompts.push({ id, at, text: words, index: state.messages.length, parent, before });
+  state.messages = [...state.messages, message];
+  noteShown(state);
+}
+
+async function runToEnd(
+  state: AgentState,
+  recall: Prefetch<Recalled> | null,
+  signal: AbortSignal,
+): Promise<LoopResult> {
+  for (let steps = 0; ; ) {
+    const result = await runAgentLoop(state.world.model.ask, {
+      system: await state.system.blocks(),
+      messages: state.messages,
+      tools: state.tools,
+      maxTurns: state.world.maxSteps - steps,
+      maxTokens: state.world.model.maxTokens,
+      signal,
+      onEvent: (event) => note(state, event),
+      results: { write: (call, content) => keepResult(state, call, content) },
+      attach: async () => {
+        await state.touching;
+        surface(state, recall?.take() ?? null);
+        const blocks = state.attachments.take();
+        if (blocks.length > 0) noteShown(state);
+        return blocks;
+      },
+      pause: () => isNearlyFull(state, tokensBehind(state)),
+    });
+    steps += result.turns;
+    if (result.ended !== "paused") return { ...result, turns: steps };
+    await compact(state, { trigger: "auto", signal });
+  }
+}
+
+/** Every message is kept before anything else happens. */
+function note(state: AgentState, event: LoopEvent): void {
+  if (event.type === "message") {
+    const { message, usage, stop } = event;
+    state.transcript.append(message, { ...(usage && { usage }), ...(stop && { stop }) });
+    state.messages = [...state.messages, message];
+  }
+  if (event.type === "usage") {
+    const { input, output, cacheRead, cacheWrite } = event.usage;
+    state.usage = { ...addUsage(state.usage, event.usage), requests: state.usage.requests + 1 };
+    state.contextTokens = input + output + cacheRead + cacheWrite || state.contextTokens;
+    state.sent = state.messages.length;
+  }
+  state.tell(event);
+}
+
+/** What the last request did not hold yet. */
+function tokensBehind({ messages, sent }: AgentState): number {
+  return approximateTokens(JSON.stringify(messages.slice(sent + 1)));
+}
+
+function isNearlyFull(state: AgentState, more: number): boolean {
+  if (state.failures >= MAX_FAILURES || state.messages.length < 2) return false;
+  const known = state.contextTokens || approximateTokens(JSON.stringify(state.messages));
+  return known + more > autoLimit(state.world.model);
+}
+
+/** A turn that ended without an answer says so in the conversation: roles alternate, and the model knows. */
+function finish(state: AgentState, { ended, text, error }: LoopResult): void {
+  if (state.messages.at(-1)?.role === "assistant") return;
+  const why =
+    ended === "aborted"
+      ? "stopped by the user"
+      : ended === "turns"
+        ? "stopped after too many steps"
+        : (error?.kind ?? ended);
+  const rest = `[no further answer: ${why}]`;
+  const message: Message = {
+    role: "assistant",
+    content: [{ type: "text", text: text === "" ? rest : `${text}\n\n${rest}` }],
+  };
+  state.transcript.append(message);
+  state.messages = [...state.messages, message];
+}
+
+/** For a resume: what was shown is not shown twice. */
+function noteShown(state: AgentState): void {
+  state.transcript.note({ type: SHOWN_LINE, prompt: state.prompts.at(-1)?.id ?? null, shown: shownSoFar(state) });
+}
+
+function reportTranscript(state: AgentState): void {
+  const message = state.transcript.problem();
+  if (message !== null) state.tell({ type: "problem", message });
+}

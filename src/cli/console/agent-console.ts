@@ -1,0 +1,203 @@
+/** The console on a terminal: the person types below, the agent works above. */
+
+import { join } from "node:path";
+import type { Token } from "marked";
+import type { Agent } from "../../agent/agent.ts";
+import { processEnv } from "../../config.ts";
+import { MemdirError } from "../../errors.ts";
+import type { Memdir } from "../../memdir.ts";
+import { slugOf } from "../../project/slug.ts";
+import type { PermissionRequest } from "../../tools/permission.ts";
+import type { Call, Terminal } from "../command.ts";
+import { editByHand } from "../edit.ts";
+import { printSaved } from "../save.ts";
+import { greet } from "./agent-greeting.ts";
+import { answerLine } from "./agent-line.ts";
+import { openAgentFor } from "./agent-open.ts";
+import { openTurnView } from "./agent-view.ts";
+import { type Input, openInput } from "./input.ts";
+import { openPaint, type Paint } from "./paint.ts";
+import { openPromptHistory, type PromptHistory } from "./prompt-history.ts";
+import { sanitise } from "./sanitise.ts";
+import { openScreen, RESET_SEQUENCES, type Screen } from "./screen.ts";
+import { completeSlash } from "./slash-commands.ts";
+import type { Desk } from "./slash-desk.ts";
+import { describeSession } from "./slash-resume.ts";
+import { FRAME_MS, spinnerLine } from "./spinner.ts";
+
+interface Stage {
+  screen: Screen;
+  input: Input;
+  paint: Paint;
+  terminal: Terminal;
+  history: PromptHistory;
+}
+
+export async function runInteractive(call: Call, memdir: Memdir): Promise<number> {
+  const env = processEnv();
+  const { lexer } = await import("marked");
+  // Asked before the terminal is taken: what is wrong with a session or a model is said plainly.
+  let stage: Stage | null = null;
+  const { agent, offline, from } = await openAgentFor(call, memdir, env, (request) =>
+    stage ? askPermission(stage, request) : Promise.resolve("deny"),
+  );
+  const { name, provider } = agent.model();
+  await greet(memdir, name === "" ? "" : `${provider}/${name}`, call.terminal);
+  if (from) call.terminal.print(describeSession(from, call.terminal.color));
+  stage = openStage(call, memdir, env.TERM === "dumb");
+  const restore = () => void (env.TERM !== "dumb" && process.stdout.write(RESET_SEQUENCES.join("")));
+  process.once("exit", restore);
+  try {
+    await converse(stage, openDesk(stage, memdir, agent, offline, env), lexer);
+  } finally {
+    stage.input.close();
+    stage.screen.close();
+    process.off("exit", restore);
+    agent.close();
+  }
+  const { id, path } = { id: agent.sessionId, path: agent.transcriptPath };
+  if (agent.prompts().length > 0)
+    call.terminal.print(call.terminal.color.dim(`memdir --resume ${id} goes on with this (${path})`));
+  return 0;
+}
+
+async function converse(stage: Stage, desk: Desk, lexer: (text: string) => Token[]): Promise<void> {
+  const talk = (words: string) => takeTurn(stage, desk, words, lexer);
+  for (;;) {
+    const line = await stage.input.read();
+    if (line.type === "end") return;
+    const { problem } = await stage.history.add(line.text);
+    if (problem !== null) stage.terminal.warn(`memdir: note: ${problem}`);
+    try {
+      if ((await answerLine(line.text, desk, talk)) === "leave") return;
+    } catch (error) {
+      // A failed line is said and the console goes on.
+      if (!(error instanceof MemdirError)) throw error;
+      stage.terminal.warn(`memdir: ${error.message}`);
+    }
+  }
+}
+
+async function takeTurn(stage: Stage, desk: Desk, words: string, lexer: (text: string) => Token[]): Promise<void> {
+  const { screen, paint } = stage;
+  const { cwd } = desk.memdir.location.project;
+  const out = { print: screen.print, stream: screen.stream };
+  const view = openTurnView(out, { paint, columns: screen.columns, cwd, lexer });
+  await working(stage, view.status, async (signal) => {
+    const result = await desk.agent.say(words, { signal, onEvent: view.show });
+    screen.endStream();
+    view.end(result);
+  });
+}
+
+/** The spinner runs, and Ctrl-C stops the work and not the program. */
+async function working<T>(
+  { input, screen, paint }: Stage,
+  status: () => { label: string; tokens: number | null },
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const stop = new AbortController();
+  const started = performance.now();
+  const spin = () => {
+    const elapsedMs = performance.now() - started;
+    input.status([spinnerLine({ ...status(), elapsedMs }, screen.columns(), paint)]);
+  };
+  const end = input.onInterrupt(() => stop.abort());
+  spin();
+  const timer = setInterval(spin, FRAME_MS);
+  try {
+    return await work(stop.signal);
+  } finally {
+    clearInterval(timer);
+    end();
+    input.status([]);
+  }
+}
+
+async function askPermission(stage: Stage, request: PermissionRequest): Promise<"allow" | "deny" | "always"> {
+  const { screen, input, paint } = stage;
+  screen.print(`${paint.yellow(`${request.tool} asks:`)} ${sanitise(request.summary)}`);
+  if (request.detail !== undefined) screen.print(paint.dim(clip(sanitise(request.detail), screen.rows())));
+  const key = await input.question(`Allow ${sanitise(request.kind)}?`, [
+    { key: "y", label: "yes, in this session" },
+    { key: "a", label: "always in this project" },
+    { key: "n", label: "no" },
+  ]);
+  return key === "y" ? "allow" : key === "a" ? "always" : "deny";
+}
+
+/** Half the screen at most: the question must be seen with it. */
+function clip(text: string, rows: number): string {
+  const lines = text.split("\n");
+  const room = Math.max(6, Math.floor(rows / 2));
+  return lines.length <= room ? text : [...lines.slice(0, room), `… ${lines.length - room} more lines`].join("\n");
+}
+
+function openStage(call: Call, memdir: Memdir, isDumb: boolean): Stage {
+  const { stdin, stdout } = process;
+  const { colored } = call.terminal;
+  const paint = openPaint(colored);
+  const screen = openScreen({
+    write: (text) => void stdout.write(text),
+    columns: () => stdout.columns,
+    rows: () => stdout.rows,
+    isColour: colored,
+    isDumb,
+  });
+  const { config, location } = memdir;
+  const file = join(config.claudeDir, "projects", slugOf(location.project.cwd), "prompts.jsonl");
+  const history = openPromptHistory({ file, now: () => new Date() });
+  const input = openInput({
+    stdin,
+    screen,
+    paint,
+    history,
+    placeholder: "say something, or /help",
+    completions: (text, cursor) =>
+      completeSlash(text.slice(0, cursor)).map(({ text: insert, help }) => ({
+        label: insert.trim(),
+        description: help,
+        insert,
+        from: 0,
+      })),
+    now: () => performance.now(),
+    setTimer: (run, ms) => {
+      const timer = setTimeout(run, ms);
+      return () => clearTimeout(timer);
+    },
+    onResize: (listener) => listen(stdout, "resize", listener),
+    onSignal: (listener) => listen(process, "SIGINT", listener),
+  });
+  const terminal: Terminal = {
+    ...call.terminal,
+    print: (text) => screen.print(text),
+    warn: (text) => screen.print(paint.yellow(text)),
+    progress: () => ({ show: () => {}, end: () => {} }),
+  };
+  return { screen, input, paint, terminal, history };
+}
+
+function listen(source: NodeJS.EventEmitter, event: string, listener: () => void): () => void {
+  source.on(event, listener);
+  return () => void source.off(event, listener);
+}
+
+function openDesk(stage: Stage, memdir: Memdir, agent: Agent, offline: boolean, env: Desk["env"]): Desk {
+  const { input, screen, terminal } = stage;
+  return {
+    memdir,
+    agent,
+    offline,
+    env,
+    terminal,
+    columns: screen.columns,
+    now: () => new Date(),
+    choose: (question, choices) => input.question(question, choices),
+    edit: async (name) => {
+      const result = await input.release(() => editByHand(memdir, name, { redact: false }));
+      printSaved({ json: false, terminal }, result);
+    },
+    working: (label, work) => working(stage, () => ({ label, tokens: null }), work),
+    suggest: input.suggest,
+  };
+}

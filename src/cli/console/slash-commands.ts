@@ -1,0 +1,69 @@
+/** The table of slash commands, and which one a line means. */
+
+import { MemdirError } from "../../errors.ts";
+import type { Desk, SlashCommand } from "./slash-desk.ts";
+import { MEMORY_COMMANDS } from "./slash-memory.ts";
+import { SESSION_COMMANDS } from "./slash-session.ts";
+
+const EXIT = { usage: "", help: "leaves; so does Ctrl-D", run: async () => "leave" as const };
+
+export const SLASH_COMMANDS: readonly SlashCommand[] = [
+  ...MEMORY_COMMANDS,
+  ...SESSION_COMMANDS,
+  {
+    name: "help",
+    usage: "",
+    help: "this list",
+    run: async (_, desk) => {
+      desk.terminal.print(helpText(desk));
+      return "stay";
+    },
+  },
+  { name: "exit", ...EXIT },
+  { name: "quit", ...EXIT },
+];
+
+/** Runs the command that a line beginning with / names. */
+export async function runSlash(line: string, desk: Desk): Promise<"stay" | "leave"> {
+  const [, name = "", rest = ""] = /^\/(\S*)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
+  const command = SLASH_COMMANDS.find((one) => one.name === name.toLowerCase());
+  if (command) return command.run(rest.trim(), desk);
+  const near = SLASH_COMMANDS.find((one) => name !== "" && one.name.startsWith(name.toLowerCase().slice(0, 3)));
+  const hint = near ? `, did you mean /${near.name}?` : "";
+  throw new MemdirError("usage", `there is no /${name} here${hint}; /help lists what you can type`);
+}
+
+export interface SlashCompletion {
+  text: string;
+  help: string;
+}
+
+/** What could follow what is typed: commands, then the words that a command takes. */
+export function completeSlash(text: string): SlashCompletion[] {
+  const typed = /^\/(\S*)$/.exec(text)?.[1];
+  if (typed !== undefined) {
+    return SLASH_COMMANDS.filter(({ name }) => name !== "quit" && name.startsWith(typed.toLowerCase())).map(
+      ({ name, usage, help }) => ({ text: `/${name}${usage === "" ? "" : " "}`, help }),
+    );
+  }
+  const [, name = "", word = ""] = /^\/(\S+)\s+(\S*)$/.exec(text) ?? [];
+  const command = SLASH_COMMANDS.find((one) => one.name === name.toLowerCase());
+  return (command?.words ?? [])
+    .filter((one) => one.startsWith(word))
+    .map((one) => ({ text: `/${name} ${one} `, help: "" }));
+}
+
+const PLAIN: readonly (readonly [string, string])[] = [
+  ["remember TEXT", "saves a memory, the type is guessed"],
+  ["forget NAME", "removes a memory"],
+  ["#TEXT", "saves TEXT as a memory at once"],
+];
+
+function helpText({ offline }: Desk): string {
+  const slashes = SLASH_COMMANDS.filter(({ name }) => name !== "quit").map(
+    ({ name, usage, help }) => [`/${name} ${usage}`.trim(), help] as const,
+  );
+  const rows = [...(offline ? PLAIN : PLAIN.slice(2)), ...slashes];
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return rows.map(([left, right]) => `${left.padEnd(width)}  ${right}`).join("\n");
+}

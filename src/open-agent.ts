@@ -1,0 +1,124 @@
+/** The composition root of the agent: a Memdir, the model that the environment names and somebody to ask, in; a ready Agent out. */
+
+import { randomUUID } from "node:crypto";
+import os from "node:os";
+import { setTimeout as wait } from "node:timers/promises";
+import { type Agent, makeAgent } from "./agent/agent.ts";
+import { type AgentModel, NO_MODEL } from "./agent/world.ts";
+import { type Env, processEnv } from "./config.ts";
+import { MemdirError } from "./errors.ts";
+import type { Memdir } from "./memdir.ts";
+import type { Ask } from "./model/ask.ts";
+import { chooseModel, type ModelChoice, type Provider } from "./model/choose.ts";
+import { type RetryWorld, withRetries } from "./model/retry.ts";
+import { openMemdir } from "./open.ts";
+import type { ResumedSession } from "./session/session-reader.ts";
+import { openPermissions, type PermissionOptions } from "./tools/permission.ts";
+
+declare const __MEMDIR_VERSION__: string;
+
+export interface AgentOptions {
+  memdir: Memdir;
+  /** Default: the process's own. */
+  env?: Env;
+  /** Instead of the model that MEMDIR_MODEL names; null for none: what needs no model works. */
+  model?: AgentModel | null;
+  /** Who is asked before something is changed or run; null, the default, denies what `allow` does not name. */
+  askPermission?: PermissionOptions["ask"];
+  /** "edit", "read", "bash", "bash git status", "all". */
+  allow?: readonly string[];
+  addDirs?: readonly string[];
+  /** A session to go on with. */
+  from?: ResumedSession | null;
+  now?: () => Date;
+  log?: (message: string) => void;
+  recallWithModel?: boolean;
+  maxSteps?: number;
+}
+
+/** A turn of a hundred answers is an hour of work; whoever wants more can say "go on". */
+const MAX_STEPS = 100;
+
+/** Rejects with a MemdirError when no model is configured, or not properly. */
+export async function openAgent(options: AgentOptions): Promise<Agent> {
+  const { memdir } = options;
+  const env = options.env ?? processEnv();
+  const model = options.model === null ? NO_MODEL : (options.model ?? openModel(env));
+  if ("problem" in model) throw new MemdirError("usage", model.problem);
+  const { permitted, permit: keep } = memdir;
+  return makeAgent(
+    {
+      memdir,
+      model,
+      permissions: openPermissions({
+        ask: options.askPermission ?? null,
+        allowed: [...(options.allow ?? []), ...permitted],
+        remember: (kind) => keep(kind),
+      }),
+      env,
+      now: options.now ?? (() => new Date()),
+      newId: randomUUID,
+      log: options.log ?? (() => {}),
+      sleep,
+      platform: { name: process.platform, version: `${os.type()} ${os.release()}` },
+      version: typeof __MEMDIR_VERSION__ === "string" ? __MEMDIR_VERSION__ : "0.0.0",
+      addedDirs: options.addDirs ?? [],
+      openScope: (scope) => openMemdir({ cwd: memdir.location.project.cwd, env, scope, by: "agent" }),
+      recallWithModel: options.recallWithModel ?? env.MEMDIR_RECALL === "model",
+      maxSteps: options.maxSteps ?? MAX_STEPS,
+    },
+    options.from ?? null,
+  );
+}
+
+/** The model that the environment names, ready to be asked; its SDK is loaded with the first question. */
+export function openModel(env: Env): AgentModel | { problem: string } {
+  const choice = chooseModel(env);
+  if (!choice) {
+    return {
+      problem:
+        "no model is configured; name one, such as MEMDIR_MODEL=anthropic/<model> with ANTHROPIC_API_KEY, or MEMDIR_MODEL=ollama/<model>",
+    };
+  }
+  if ("problem" in choice) return choice;
+  const windowTokens = countOf(env.MEMDIR_CONTEXT_TOKENS) ?? WINDOW_TOKENS[choice.provider];
+  return {
+    ask: openWhenAsked(choice),
+    name: choice.name,
+    provider: choice.provider,
+    windowTokens,
+    maxTokens: Math.min(MAX_ANSWER_TOKENS, Math.floor(windowTokens / 4)),
+    cutoff: env.MEMDIR_MODEL_CUTOFF?.trim() || null,
+  };
+}
+
+/** What the providers' common models hold; MEMDIR_CONTEXT_TOKENS says otherwise. Local models are mostly run with little. */
+const WINDOW_TOKENS: Record<Provider, number> = { anthropic: 200_000, openai: 128_000, ollama: 32_000 };
+
+/** A long file can be written in one answer, and every model of the last years can give as much. */
+const MAX_ANSWER_TOKENS = 16_000;
+
+function openWhenAsked(choice: ModelChoice): Ask {
+  let opened: Promise<Ask> | null = null;
+  return async (request) => {
+    opened ??= choice.open().then((ask) => withRetries(ask, RETRY_WORLD));
+    try {
+      return await (await opened)(request);
+    } catch (error) {
+      opened = null;
+      const message = `the ${choice.provider} client could not be loaded (${(error as Error).message}); reinstall memdir`;
+      return { ok: false, error: { kind: "bad-request", message, retriable: false } };
+    }
+  };
+}
+
+const RETRY_WORLD: RetryWorld = { now: () => performance.now(), sleep, random: Math.random };
+
+async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  await wait(ms, undefined, signal ? { signal } : {}).catch(() => {});
+}
+
+function countOf(text: string | undefined): number | null {
+  const count = Number(text);
+  return Number.isSafeInteger(count) && count >= 1_000 ? count : null;
+}
