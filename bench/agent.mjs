@@ -25,7 +25,7 @@ const TARGETS = { turn: 10, context: 3 };
 const top = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "memdir-bench-agent-")));
 const dist = (name) => pathToFileURL(path.resolve(import.meta.dirname, "../dist", name)).href;
 const { openMemdir } = await import(dist("index.js"));
-const { openAgent } = await import(dist("agent-kit.js"));
+const { openAgent, readSession } = await import(dist("agent-kit.js"));
 
 try {
   const server = await startServer();
@@ -57,20 +57,22 @@ async function measureTurns(server) {
     if (ended !== "done") throw new Error(error?.message ?? ended);
   };
   for (let messages = 0; messages < MESSAGES; messages += 2) await say();
+  const { messages } = await readSession(agent.transcriptPath);
+  const long = messages.map(({ role, content }) => ({
+    role,
+    content: content.map(({ text }) => ({ type: "text", text })),
+  }));
   const times = await takeTurns(ROUNDS, {
-    trip: () => timed(() => askPlainly(server.url)),
+    short: () => timed(() => askPlainly(server.url, [{ role: "user", content: "hello" }])),
+    trip: () => timed(() => askPlainly(server.url, long)),
     turn: () => timed(say),
   });
   const own = times.turn.map((ms, i) => ms - times.trip[i]);
   agent.close();
+  const what = `own work of a turn, ${MEMORIES} memories, ${MESSAGES} messages`;
   return [
-    timeRow(
-      `own work of a turn, ${MEMORIES} memories, ${MESSAGES} messages`,
-      own,
-      "bare round trip",
-      times.trip,
-      TARGETS.turn,
-    ),
+    timeRow(what, own, "bare round trip with the same messages", times.trip, TARGETS.turn),
+    timeRow("the same", own, 'bare round trip with "hello"', times.short),
   ];
 }
 
@@ -120,7 +122,7 @@ async function open({ cwd = top, memoryDir, url }) {
   return openAgent({ memdir, env });
 }
 
-async function askPlainly(url) {
+async function askPlainly(url, messages) {
   const response = await fetch(`${url}/v1/messages`, {
     method: "POST",
     headers: { "content-type": "application/json", "x-api-key": "sk-bench", "anthropic-version": "2023-06-01" },
@@ -128,7 +130,7 @@ async function askPlainly(url) {
       model: "claude-bench",
       max_tokens: 100,
       stream: true,
-      messages: [{ role: "user", content: "hello" }],
+      messages,
     }),
   });
   if (!(await response.text()).includes("message_stop")) throw new Error("the server did not answer");

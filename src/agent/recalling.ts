@@ -6,8 +6,7 @@ import type { Recalled } from "../recall/recall.ts";
 import type { AgentState } from "./state.ts";
 
 /** Ranking takes a few milliseconds; a cold start, with its cache to read, may take this long before the prompt goes without. */
-const GRACE_MS = 120;
-const STEP_MS = 4;
+const GRACE_MS = 150;
 
 export async function startRecall(
   state: AgentState,
@@ -26,11 +25,12 @@ export async function startRecall(
 
 export async function waitForFast(
   recall: Prefetch<Recalled> | null,
-  sleep: (ms: number) => Promise<void>,
+  sleep: (ms: number, signal?: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  for (let waited = 0; recall && !recall.fast && !recall.settled && waited < GRACE_MS; waited += STEP_MS) {
-    await sleep(STEP_MS);
-  }
+  if (!recall) return;
+  const done = new AbortController();
+  await Promise.race([recall.fastReady, sleep(GRACE_MS, done.signal)]);
+  done.abort();
 }
 
 /** Shows memories with the next message. */

@@ -84,6 +84,8 @@ export function measureWindow(
  * character of Chinese, Japanese or Korean is about one by itself, and two units of any other script or of an emoji.
  */
 export function approximateTokens(text: string): number {
+  // Nearly all text is: the engine counts its bytes many times faster than a loop.
+  if (Buffer.byteLength(text) === text.length) return Math.ceil(text.length / 4);
   let [ascii, cjk, other] = [0, 0, 0];
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);

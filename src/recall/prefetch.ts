@@ -31,6 +31,8 @@ export interface Prefetch<M extends { path: string }> {
   consumed: boolean;
   /** The offline answer as soon as it exists. */
   fast: readonly M[] | null;
+  /** Resolves when it does, or when there will be none. It never rejects. */
+  fastReady: Promise<void>;
   /** For every step of a turn: the final answer once it is there, without what the session has seen meanwhile. */
   take(): readonly M[] | null;
   /** For the last chance to say something in a turn: the final answer, else the offline one. `take` may add to it later. */
@@ -53,6 +55,7 @@ export function startPrefetch<M extends { path: string }>(prefetching: Prefetchi
     settled: false,
     consumed: false,
     fast: null,
+    fastReady: Promise.resolve(),
     take() {
       if (!handle.settled || handle.consumed) return null;
       handle.consumed = true;
@@ -90,6 +93,7 @@ export function startPrefetch<M extends { path: string }>(prefetching: Prefetchi
     },
     (error) => log(`offline recall failed: ${messageOf(error)}`),
   );
+  handle.fastReady = Promise.race([offline, aborted]);
   const answered = (better ?? offline.then(() => handle.fast)).then(settle, async (error) => {
     if (controller.signal.aborted) return;
     log(`recall failed: ${messageOf(error)}`);

@@ -15,7 +15,7 @@ import { dirname } from "node:path";
 import { PRIVATE_MODE, syncDirectory } from "../disk/atomic.ts";
 
 export interface LineFile {
-  /** Must not throw. `later` leaves it waiting until a line that is worth a file. */
+  /** Must not throw. `later` leaves it waiting until a line that is worth a file, and does not wait for the disk. */
   write(line: string, options?: { later?: boolean }): void;
   /** What keeps lines from the disk and how to fix it; null when all are there. */
   problem(): string | null;
@@ -41,6 +41,8 @@ export function openLineFile(options: LineFileOptions): LineFile {
   let waitingBytes = 0;
   let wanted = options.exists;
   let made = options.exists;
+  /** Whether a line waits that must be on disk before the conversation goes on. */
+  let urgent = false;
   let problem: string | null = null;
 
   /** The oldest go: the end of a conversation is what somebody wants to go on from. */
@@ -56,11 +58,12 @@ export function openLineFile(options: LineFileOptions): LineFile {
     if (!wanted || waiting.length === 0) return;
     try {
       if (!made) mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER });
-      const { lines, error } = appendLines(path, waiting, !made);
+      const { lines, error } = appendLines(path, waiting, { isNew: !made, urgent });
       made ||= lines > 0;
       for (const line of waiting.slice(0, lines)) waitingBytes -= line.length;
       waiting = waiting.slice(lines);
       if (error) throw error;
+      urgent = false;
       problem = null;
     } catch (error) {
       const now = problemOf(error, path);
@@ -76,6 +79,7 @@ export function openLineFile(options: LineFileOptions): LineFile {
       waiting.push(bytes);
       waitingBytes += bytes.length;
       wanted ||= !later;
+      urgent ||= !later;
       flush();
     },
     problem: () => problem,
@@ -87,7 +91,11 @@ export function openLineFile(options: LineFileOptions): LineFile {
 }
 
 /** How many whole lines are on disk now, and what stopped it. What was written of a further line is cut off again. */
-function appendLines(path: string, lines: readonly Buffer[], isNew: boolean): { lines: number; error: unknown } {
+function appendLines(
+  path: string,
+  lines: readonly Buffer[],
+  { isNew, urgent }: { isNew: boolean; urgent: boolean },
+): { lines: number; error: unknown } {
   const fd = openSync(path, FLAGS, PRIVATE_MODE);
   try {
     const stat = fstatSync(fd);
@@ -98,7 +106,7 @@ function appendLines(path: string, lines: readonly Buffer[], isNew: boolean): { 
     let written = 0;
     try {
       while (written < data.length) written += writeSync(fd, data, written);
-      flushFile(fd);
+      if (urgent) flushFile(fd);
       if (isNew) syncDirectory(dirname(path));
       return { lines: lines.length, error: null };
     } catch (error) {

@@ -116,7 +116,7 @@ async function working<T>(
 
 async function askPermission(stage: Stage, request: PermissionRequest): Promise<"allow" | "deny" | "always"> {
   const { screen, input, paint } = stage;
-  screen.print(`${paint.yellow(`${request.tool} asks:`)} ${sanitise(request.summary)}`);
+  screen.print(`${paint.yellow("?")} ${sanitise(request.summary)}`);
   if (request.detail !== undefined) screen.print(paint.dim(clip(sanitise(request.detail), screen.rows())));
   const key = await input.question(`Allow ${sanitise(request.kind)}?`, [
     { key: "y", label: "yes, in this session" },
