@@ -5,8 +5,9 @@ import type { InstructionFile } from "../instructions/file.ts";
 import type { Recalled } from "../recall/recall.ts";
 import type { Checkpoint } from "../session/file-history.ts";
 import type { ResumedSession } from "../session/session-reader.ts";
+import type { Transcript } from "../session/transcript.ts";
 import { type CompactOptions, type CompactResult, compact } from "./compaction.ts";
-import type { Tell } from "./event.ts";
+import { quietly, type Tell } from "./event.ts";
 import { buildOpening, putOpening } from "./opening.ts";
 import { type RewindWhat, type Rewound, rewind } from "./rewind.ts";
 import { openState } from "./start.ts";
@@ -50,13 +51,22 @@ export interface Agent {
 export async function makeAgent(world: AgentWorld, from: ResumedSession | null = null): Promise<Agent> {
   let state = await openState(world, from);
   let last: Promise<unknown> = Promise.resolve();
+  /** Of sessions that were left while the disk took nothing. */
+  const unwritten = new Set<Transcript>();
+  const writeLeft = () => {
+    for (const transcript of unwritten) {
+      transcript.close();
+      if (transcript.problem() === null) unwritten.delete(transcript);
+    }
+  };
   const inTurn = <T>(work: () => Promise<T> | T): Promise<T> => {
     const turn = last.then(work);
-    last = turn.catch(() => {});
+    last = turn.then(writeLeft, writeLeft);
     return turn;
   };
   const replace = async (next: ResumedSession | null) => {
     state.transcript.close();
+    if (state.transcript.problem() !== null) unwritten.add(state.transcript);
     const { usage, memoryOn } = state;
     state = Object.assign(await openState(world, next), { usage, memoryOn });
   };
@@ -71,7 +81,8 @@ export async function makeAgent(world: AgentWorld, from: ResumedSession | null =
     preview: (words) => inTurn(() => previewPrompt(state, words)),
     compact: ({ onEvent, ...options } = {}) =>
       inTurn(() => {
-        if (onEvent) state.tell = onEvent;
+        // Whoever listened to the last turn did not ask for this.
+        state.tell = quietly(onEvent);
         return compact(state, { trigger: "manual", ...options });
       }),
     clear: () => inTurn(() => replace(null)),
@@ -95,7 +106,10 @@ export async function makeAgent(world: AgentWorld, from: ResumedSession | null =
       }
       return state.memoryOn;
     },
-    close: () => state.transcript.close(),
+    close: () => {
+      state.transcript.close();
+      writeLeft();
+    },
   };
 }
 

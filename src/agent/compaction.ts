@@ -1,15 +1,17 @@
 /** Compaction: the conversation becomes a summary, and everything that rules it is read from disk again. */
 
+import { remind } from "../context/attachments.ts";
 import { approximateTokens } from "../context/window.ts";
 import { readRegular } from "../disk/regular.ts";
 import { fork } from "../model/agent-loop.ts";
-import type { Message, TextBlock } from "../model/ask.ts";
-import { addUsage } from "../model/ask.ts";
-import { buildCompactionPrompt, buildSummaryMessage, readSummary } from "../prompts/compaction.ts";
+import { type Message, type TextBlock, textOf } from "../model/ask.ts";
+import { buildCompactionPrompt, buildSummaryMessage, OPEN_WORDS_NOTE, readSummary } from "../prompts/compaction.ts";
+import { announce } from "./announcements.ts";
 import { buildOpening } from "./opening.ts";
 import { reattachFiles } from "./reattach.ts";
+import { recallAgain } from "./recalling.ts";
 import { clearOldResults, keepTail } from "./shorten.ts";
-import { type AgentState, sessionFolder } from "./state.ts";
+import { type AgentState, addSpent, sessionFolder } from "./state.ts";
 import type { AgentModel } from "./world.ts";
 
 /** Facts of the client we share files with: what is left free before it compacts by itself, and before it warns. */
@@ -22,7 +24,7 @@ export const MAX_FAILURES = 3;
 /** A summary is a page or two; more is the conversation again. */
 const SUMMARY_TOKENS = 8_000;
 
-/** What stays word for word beside session notes, which may lag behind. */
+/** What stays word for word beside session notes, which may lag behind; in a small window half of what it may hold. */
 const TAIL_TOKENS = 40_000;
 
 /** How much a conversation may hold before it is compacted by itself. */
@@ -48,20 +50,37 @@ export async function compact(state: AgentState, options: CompactOptions): Promi
   if (state.messages.length === 0) return { ok: false, problem: "there is nothing to compact yet" };
   state.tell({ type: "compacting", trigger: options.trigger });
   const before = state.contextTokens || approximateTokens(JSON.stringify(state.messages));
-  const found = findNotes(state) ?? (await summarise(state, options));
-  if ("problem" in found) {
-    state.failures++;
-    const last = state.failures >= MAX_FAILURES ? `; after ${state.failures} failures it is only done on /compact` : "";
-    const problem = `the conversation could not be compacted: ${found.problem}${last}`;
-    state.tell({ type: "problem", message: problem });
-    return { ok: false, problem };
+  try {
+    const found = findNotes(state) ?? (await summarise(state, options));
+    if ("problem" in found) return fail(state, found.problem, options.signal);
+    const files = await beginAnew(state, found, { trigger: options.trigger, preTokens: before });
+    const after = approximateTokens(JSON.stringify(state.messages));
+    // Not yet counted by the provider, and some servers never count.
+    state.contextTokens = 0;
+    state.tell({ type: "compacted", trigger: options.trigger, from: found.from, before, after });
+    if (after > autoLimit(state.world.model)) stillFull(state);
+    else state.failures = 0;
+    return { ok: true, from: found.from, before, after, files };
+  } catch (error) {
+    return fail(state, error instanceof Error ? error.message : String(error), options.signal);
   }
-  const files = await beginAnew(state, found, { trigger: options.trigger, preTokens: before });
-  state.failures = 0;
-  const after = approximateTokens(JSON.stringify(state.messages));
-  state.contextTokens = after;
-  state.tell({ type: "compacted", trigger: options.trigger, from: found.from, before, after });
-  return { ok: true, from: found.from, before, after, files };
+}
+
+/** A stop says nothing about whether the next one would succeed. */
+function fail(state: AgentState, why: string, signal: AbortSignal | undefined): CompactResult {
+  if (!signal?.aborted) state.failures++;
+  const last = state.failures >= MAX_FAILURES ? `; after ${state.failures} failures it is only done on /compact` : "";
+  const problem = `the conversation could not be compacted: ${why}${last}`;
+  state.tell({ type: "problem", message: problem });
+  return { ok: false, problem };
+}
+
+/** The instructions alone, or what stays beside them, fill the window: doing it before every step would never end. */
+function stillFull(state: AgentState): void {
+  state.failures++;
+  const message =
+    "the conversation is compacted and still fills the window: shorten the instruction files, or set MEMDIR_CONTEXT_TOKENS if the model holds more";
+  state.tell({ type: "problem", message });
 }
 
 interface Summary {
@@ -71,14 +90,18 @@ interface Summary {
   tail: Message[];
 }
 
+/** Notes are a few pages; what is more than that would fill the window that is to be emptied. */
+const MAX_NOTES_BYTES = 64 * 1024;
+
 /** Session notes, if something keeps them: they cost nothing. */
 function findNotes(state: AgentState): Summary | null {
   try {
     const text =
-      readRegular(sessionFolder(state, "session-memory", "summary.md"))
+      readRegular(sessionFolder(state, "session-memory", "summary.md"), { maxBytes: MAX_NOTES_BYTES })
         ?.toString("utf8")
         .trim() ?? "";
-    return text === "" ? null : { from: "notes", text, tail: keepTail(state.messages, TAIL_TOKENS) };
+    const room = Math.min(TAIL_TOKENS, Math.floor(autoLimit(state.world.model) / 2));
+    return text === "" ? null : { from: "notes", text, tail: keepTail(state.messages, room) };
   } catch (error) {
     state.world.log(`session notes: ${(error as Error).message}`);
     return null;
@@ -91,14 +114,15 @@ async function summarise(state: AgentState, options: CompactOptions): Promise<Su
   let problem = "the model gave no summary";
   for (const shown of [messages, clearOldResults(messages)]) {
     const conversation = { system: await state.system.blocks(), tools: state.tools, messages: shown, sent: state.sent };
-    const { text, ended, error, usage } = await fork(world.model.ask, conversation, {
+    const { text, ended, error, usage, turns } = await fork(world.model.ask, conversation, {
       prompt: buildCompactionPrompt(options.instructions ?? null),
       tools: [],
-      maxTurns: 1,
+      // One that calls a tool is told that there is none, and answers then.
+      maxTurns: 2,
       maxTokens: Math.min(SUMMARY_TOKENS, world.model.maxTokens),
       ...(options.signal && { signal: options.signal }),
     });
-    state.usage = { ...addUsage(state.usage, usage), requests: state.usage.requests + 1 };
+    addSpent(state, usage, turns);
     const summary = ended === "done" || ended === "length" ? readSummary(text) : null;
     if (summary !== null && summary.trim() !== "") return { from: "model", text: summary, tail: [] };
     problem = error?.message ?? problem;
@@ -128,7 +152,15 @@ async function beginAnew(
   };
   const files = reattachFiles(state, seen);
   await state.touching;
-  const message: Message = { role: "user", content: [...opening, said, ...files.blocks, ...state.attachments.take()] };
+  const words = summary.tail.length === 0 ? findOpenWords(state.messages) : [];
+  if (words.length > 0) {
+    const text = textOf(words);
+    announce(state, text);
+    await recallAgain(state, text);
+  }
+  const note = words.length > 0 ? [remind("notice", OPEN_WORDS_NOTE)] : [];
+  const content = [...opening, said, ...note, ...words, ...files.blocks, ...state.attachments.take()];
+  const message: Message = { role: "user", content };
   transcript.boundary(metadata);
   transcript.append(message, { isSummary: true });
   for (const kept of summary.tail) transcript.append(kept);
@@ -137,4 +169,13 @@ async function beginAnew(
   state.prompts = [];
   state.sent = 0;
   return files.paths;
+}
+
+/** In the middle of a turn: what the user wants right now, word for word, as no summary and no notes may be trusted with that. */
+function findOpenWords(messages: readonly Message[]): TextBlock[] {
+  if (messages.at(-1)?.role !== "user") return [];
+  const isSaid = (block: Message["content"][number]): block is TextBlock =>
+    block.type === "text" && block.attachment === undefined;
+  const last = messages.findLast(({ role, content }) => role === "user" && content.some(isSaid));
+  return last?.content.filter(isSaid) ?? [];
 }

@@ -75,8 +75,8 @@ function listMarkdown(folder: string): string[] {
 }
 
 function readDefinition(path: string, problems: string[]): AgentDefinition | null {
-  const bytes = attempt(() => readRegular(path));
-  if (!bytes || bytes.length > MAX_BYTES) {
+  const bytes = attempt(() => readRegular(path, { maxBytes: MAX_BYTES }));
+  if (!bytes) {
     problems.push(`${path}: cannot be read, or is no ordinary file of at most 256 KB; it is left out`);
     return null;
   }

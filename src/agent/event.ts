@@ -18,3 +18,14 @@ export type AgentEvent =
   | { type: "problem"; message: string };
 
 export type Tell = (event: AgentEvent) => void;
+
+/** A listener that throws must end neither a turn nor a tool, and what waits for touched files must not fail for ever. */
+export function quietly(tell: Tell = () => {}): Tell {
+  return (event) => {
+    try {
+      tell(event);
+    } catch {
+      // The listener's own fault, and it has nobody here to tell.
+    }
+  };
+}

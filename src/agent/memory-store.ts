@@ -10,12 +10,20 @@ import { formatReminder } from "../recall/injection.ts";
 import type { Workbench } from "../tools/workbench.ts";
 import type { Tell } from "./event.ts";
 
-export function openMemoryStore(memdir: Memdir, now: () => Date, tell: Tell): NonNullable<Workbench["store"]> {
+export interface StoreWorld {
+  now: () => Date;
+  /** Whether anything is kept in this session. */
+  isOn: () => boolean;
+  tell: Tell;
+}
+
+export function openMemoryStore(memdir: Memdir, { now, isOn, tell }: StoreWorld): NonNullable<Workbench["store"]> {
   const owned = memdir.directories.filter(({ readOnly }) => !readOnly).map(({ path }) => path);
   const owns = (path: string) => owned.some((dir) => isWithin(realPath(dir), realPath(path)));
   return {
     owns,
     async write(path, text, base) {
+      if (!isOn()) throw new Error("memory is switched off in this session, and nothing is kept; tell the user so");
       const { file, action, notices } = await memdir.put(path, text, base);
       if (action !== "unchanged") tell({ type: "saved", file, action, notices });
       return { notices };

@@ -20,7 +20,7 @@ export async function buildOpening(state: AgentState, options: { omit?: boolean 
     readGitState(cwd, gitRunner(cwd, env), !config.gitInstructions),
   ]);
   state.branch = git?.branch ?? state.branch;
-  const index = omit || !state.memoryOn ? "" : await memdir.prompt({ section: "index" });
+  const index = omit || !state.memoryOn ? "" : await readIndex(state);
   const place = { cwd, addedDirs, platform: platform.name, osVersion: platform.version };
   const facts = model.name === "" ? null : { description: `${model.provider}/${model.name}`, cutoff: model.cutoff };
   return buildUserContext({
@@ -30,6 +30,20 @@ export async function buildOpening(state: AgentState, options: { omit?: boolean 
     git: git && buildGitState(git),
     today: localDay(now()),
   });
+}
+
+/** A directory that cannot be made holds no memories: the work goes on without them, and somebody is told. */
+async function readIndex(state: AgentState): Promise<string> {
+  try {
+    return await state.world.memdir.prompt({ section: "index" });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    state.tell({
+      type: "problem",
+      message: `the memory directory cannot be used, and the model is not shown it: ${why}`,
+    });
+    return "";
+  }
 }
 
 /** Notes need a date that still says something next week. */

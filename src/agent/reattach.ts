@@ -44,8 +44,8 @@ const MAX_BYTES = 4 * 1024 * 1024;
 
 function readText(path: string): { bytes: Buffer; lines: string[] } | null {
   try {
-    const bytes = readRegular(path);
-    if (!bytes || bytes.length === 0 || bytes.length > MAX_BYTES || bytes.includes(0)) return null;
+    const bytes = readRegular(path, { maxBytes: MAX_BYTES });
+    if (!bytes || bytes.length === 0 || bytes.includes(0)) return null;
     return { bytes, lines: linesOf(decodeText(bytes).text) };
   } catch {
     return null;

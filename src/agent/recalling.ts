@@ -33,6 +33,18 @@ export async function waitForFast(
   done.abort();
 }
 
+/** For a turn that was compacted in its middle: its memories went with the rest. Ranked offline, which is fast enough to wait for. */
+export async function recallAgain(state: AgentState, words: string): Promise<void> {
+  const { world, recalled } = state;
+  if (!state.memoryOn || asksToIgnore(words)) return;
+  try {
+    const { memories } = await world.memdir.recall(words, { session: recalled, model: false });
+    surface(state, memories);
+  } catch (error) {
+    world.log(`recall after a compaction: ${(error as Error).message}`);
+  }
+}
+
 /** Shows memories with the next message. */
 export function surface(state: AgentState, memories: readonly Recalled[] | null): void {
   if (!memories || memories.length === 0) return;

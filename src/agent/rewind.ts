@@ -28,6 +28,8 @@ export function rewind(state: AgentState, id: string, what: RewindWhat): Rewound
   state.sent = Math.min(state.sent, state.messages.length);
   state.contextTokens = 0;
   restoreShown(state, prompt.before);
+  // What was read in the part that is gone, this conversation has not seen.
+  state.files.clear();
   state.instructions.clear();
   state.transcript.rewindTo(prompt.parent);
   return { files, prompt: prompt.text };

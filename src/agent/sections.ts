@@ -15,7 +15,15 @@ export function openAgentPrompt(state: Pick<AgentState, "world" | "memoryOn">): 
       attribution: findAttribution(config.settings),
       noteResults: true,
       // The index is in the opening: it changes, and this must not.
-      memory: () => (state.memoryOn ? memdir.prompt({ withIndex: false, transcriptsDir }) : null),
+      memory: async () => {
+        try {
+          return state.memoryOn ? await memdir.prompt({ withIndex: false, transcriptsDir }) : null;
+        } catch (error) {
+          // The opening tells the user; without a directory there is nothing to say about it.
+          state.world.log(`the memory section is left out: ${error instanceof Error ? error.message : String(error)}`);
+          return null;
+        }
+      },
     }),
   );
 }

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import type { Attachments } from "../context/attachments.ts";
 import type { SystemPrompt } from "../context/system-prompt.ts";
 import type { Instructions } from "../instructions/instructions.ts";
-import type { Message } from "../model/ask.ts";
+import { addUsage, type Message, type Usage } from "../model/ask.ts";
 import type { Tool } from "../model/tool.ts";
 import type { RecallSession } from "../recall/budget.ts";
 import type { FileHistory } from "../session/file-history.ts";
@@ -67,6 +67,10 @@ export const NOTHING_SHOWN: Shown = { sent: [], recalled: [], bytes: 0 };
 /** Where the session keeps files of its own, beside its transcript. */
 export function sessionFolder(state: AgentState, ...names: string[]): string {
   return join(dirname(state.transcript.path), state.transcript.id, ...names);
+}
+
+export function addSpent(state: AgentState, usage: Usage, requests = 1): void {
+  state.usage = { ...addUsage(state.usage, usage), requests: state.usage.requests + requests };
 }
 
 export function shownSoFar({ attachments, recalled }: AgentState): Shown {

@@ -2,17 +2,18 @@
 
 import { approximateTokens } from "../context/window.ts";
 import { type LoopEvent, type LoopResult, runAgentLoop } from "../model/agent-loop.ts";
-import type { AskError, Message, TextBlock, Usage } from "../model/ask.ts";
-import { addUsage, NO_USAGE } from "../model/ask.ts";
+import type { AskError, Message, TextBlock, ToolResult, Usage } from "../model/ask.ts";
+import { NO_USAGE } from "../model/ask.ts";
+import { shareSignal } from "../model/signal.ts";
 import type { Prefetch } from "../recall/prefetch.ts";
 import type { Recalled } from "../recall/recall.ts";
 import { SHOWN_LINE } from "../session/session-reader.ts";
 import { announce } from "./announcements.ts";
 import { autoLimit, compact, MAX_FAILURES } from "./compaction.ts";
-import type { Tell } from "./event.ts";
+import { quietly, type Tell } from "./event.ts";
 import { buildOpening, putOpening } from "./opening.ts";
 import { startRecall, surface, waitForFast } from "./recalling.ts";
-import { type AgentState, shownSoFar } from "./state.ts";
+import { type AgentState, addSpent, type Shown, shownSoFar } from "./state.ts";
 import { keepResult } from "./workbench.ts";
 
 export interface TurnOptions {
@@ -34,30 +35,58 @@ export interface TurnResult {
 /** Must not throw for anything that the model, its tools or the disk do. */
 export async function takeTurn(state: AgentState, words: string, options: TurnOptions = {}): Promise<TurnResult> {
   const { world } = state;
-  const signal = options.signal ?? new AbortController().signal;
+  const signal = shareSignal(options.signal);
   const memories: Recalled[] = [];
-  let usage = NO_USAGE;
+  // The API refuses a message without words, and would for ever if it stayed in the conversation.
+  if (words.trim() === "") return { text: "", ended: "done", usage: NO_USAGE, memories, steps: 0 };
+  const listen = quietly(options.onEvent);
   state.tell = (event) => {
-    if (event.type === "usage") usage = addUsage(usage, event.usage);
     if (event.type === "recalled") memories.push(...event.memories);
-    options.onEvent?.(event);
+    listen(event);
   };
+  const before = state.usage;
   world.permissions.newPrompt();
-  const recall = await startRecall(state, words, signal);
+  // First: what is forgotten with it may be recalled again for these words.
   if (isNearlyFull(state, approximateTokens(words))) await compact(state, { trigger: "auto", signal });
-  await begin(state, words, recall);
-  const result = await runToEnd(state, recall, signal);
+  const recall = await startRecall(state, words, signal);
+  const result = await runWhole(state, words, recall, signal);
   recall?.abort();
   finish(state, result);
   reportTranscript(state);
   const { text, ended, error, turns } = result;
-  return { text, ended, ...(error && { error }), usage, memories, steps: turns };
+  return { text, ended, ...(error && { error }), usage: spentSince(before, state.usage), memories, steps: turns };
 }
 
-/** The user's words, with what belongs before and behind them, in conversation, transcript and history. */
-async function begin(state: AgentState, words: string, recall: Prefetch<Recalled> | null): Promise<void> {
-  const { world, transcript } = state;
+type Outcome = Pick<LoopResult, "text" | "ended" | "error" | "turns">;
+
+/** What fails here is neither the model nor a tool: rules or memory could not be read. Nothing is sent without them, and the words stay. */
+async function runWhole(
+  state: AgentState,
+  words: string,
+  recall: Prefetch<Recalled> | null,
+  signal: AbortSignal,
+): Promise<Outcome> {
   const before = shownSoFar(state);
+  let content: (ToolResult | TextBlock)[] | null = null;
+  try {
+    content = await prepare(state, words, recall);
+    begin(state, words, content, before);
+    return await runToEnd(state, recall, signal);
+  } catch (thrown) {
+    if (!content) begin(state, words, [{ type: "text", text: words }], before);
+    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    const error: AskError = { kind: "bad-request", message: `the prompt could not be sent: ${why}`, retriable: false };
+    return { text: "", ended: "error", error, turns: 0 };
+  }
+}
+
+/** The user's words with what belongs before and behind them. */
+async function prepare(
+  state: AgentState,
+  words: string,
+  recall: Prefetch<Recalled> | null,
+): Promise<(ToolResult | TextBlock)[]> {
+  const { world } = state;
   // Also of a resumed session: what the disk says now, and the same bytes if nothing changed.
   const opening = state.sent === 0 ? await buildOpening(state) : [];
   announce(state, words);
@@ -67,6 +96,12 @@ async function begin(state: AgentState, words: string, recall: Prefetch<Recalled
   const fresh = state.messages.length === 0;
   const content = [...(fresh ? opening : []), said, ...state.attachments.take()];
   if (!fresh && opening.length > 0) state.messages = putOpening(opening, state.messages);
+  return content;
+}
+
+/** What the user says, in conversation, transcript and history. Must not throw. */
+function begin(state: AgentState, words: string, content: readonly (ToolResult | TextBlock)[], before: Shown): void {
+  const { world, transcript } = state;
   const parent = transcript.leaf;
   const message: Message = { role: "user", content };
   const id = transcript.append(message);
@@ -114,9 +149,10 @@ function note(state: AgentState, event: LoopEvent): void {
     state.transcript.append(message, { ...(usage && { usage }), ...(stop && { stop }) });
     state.messages = [...state.messages, message];
   }
+  if (event.type === "retry") addSpent(state, event.spent);
   if (event.type === "usage") {
     const { input, output, cacheRead, cacheWrite } = event.usage;
-    state.usage = { ...addUsage(state.usage, event.usage), requests: state.usage.requests + 1 };
+    addSpent(state, event.usage);
     state.contextTokens = input + output + cacheRead + cacheWrite || state.contextTokens;
     state.sent = state.messages.length;
   }
@@ -135,7 +171,7 @@ function isNearlyFull(state: AgentState, more: number): boolean {
 }
 
 /** A turn that ended without an answer says so in the conversation: roles alternate, and the model knows. */
-function finish(state: AgentState, { ended, text, error }: LoopResult): void {
+function finish(state: AgentState, { ended, text, error }: Outcome): void {
   if (state.messages.at(-1)?.role === "assistant") return;
   const why =
     ended === "aborted"
@@ -146,10 +182,21 @@ function finish(state: AgentState, { ended, text, error }: LoopResult): void {
   const rest = `[no further answer: ${why}]`;
   const message: Message = {
     role: "assistant",
-    content: [{ type: "text", text: text === "" ? rest : `${text}\n\n${rest}` }],
+    // Without an error the text stands beside the last calls already.
+    content: [{ type: "text", text: error && text !== "" ? `${text}\n\n${rest}` : rest }],
   };
   state.transcript.append(message);
   state.messages = [...state.messages, message];
+}
+
+/** Also tries that failed, compactions and sub-agents. */
+function spentSince(before: Usage, now: Usage): Usage {
+  return {
+    input: now.input - before.input,
+    output: now.output - before.output,
+    cacheRead: now.cacheRead - before.cacheRead,
+    cacheWrite: now.cacheWrite - before.cacheWrite,
+  };
 }
 
 /** For a resume: what was shown is not shown twice. */

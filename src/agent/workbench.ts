@@ -1,6 +1,6 @@
 /** What the agent's tools work with: the session's files and history, the memory directories, and what touching a file adds. */
 
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { moveInto, PRIVATE_MODE, writeTemporary } from "../disk/atomic.ts";
 import type { ToolUse } from "../model/ask.ts";
@@ -24,13 +24,14 @@ export function openWorkbench(state: AgentState, files: FileState): Workbench {
     permit: permissions.permit,
     env,
     onTouch: (touch) => noteTouch(state, touch),
-    store: openMemoryStore(memdir, now, (event) => state.tell(event)),
+    store: openMemoryStore(memdir, { now, isOn: () => state.memoryOn, tell: (event) => state.tell(event) }),
   };
 }
 
 /** What a touched file's folders say to the model goes along with the next results. */
 export function noteTouch(state: AgentState, touch: { path: string } | { command: string }): void {
-  const { instructions } = state;
+  const { instructions, world } = state;
+  if (world.memdir.config.claudeMdsDisabled) return;
   const looking = "path" in touch ? instructions.touch(touch.path) : instructions.touchCommand(touch.command);
   const noted = looking.then(
     (files) => {
@@ -43,7 +44,7 @@ export function noteTouch(state: AgentState, touch: { path: string } | { command
       }
       if (files.length > 0) state.tell({ type: "instructions", paths: files.map(({ path }) => path) });
     },
-    (error: Error) => state.world.log(`instructions of touched files: ${error.message}`),
+    (error: Error) => world.log(`instructions of touched files: ${error.message}`),
   );
   state.touching = Promise.all([state.touching, noted]);
 }
@@ -53,7 +54,9 @@ export async function keepResult(state: AgentState, call: ToolUse, content: stri
   const folder = sessionFolder(state, "tool-results");
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const name = call.id.replace(/[^\w-]/g, "_").slice(0, 100) || "result";
-  const path = join(folder, `${name}.txt`);
+  // Some servers count their calls anew in every answer, and the model was told of the earlier file.
+  let path = join(folder, `${name}.txt`);
+  for (let number = 2; existsSync(path); number++) path = join(folder, `${name}-${number}.txt`);
   moveInto(writeTemporary(folder, content, PRIVATE_MODE, "result", false), path, false);
   return path;
 }

@@ -24,11 +24,12 @@ export function openRegular(path: string, options: { follow?: boolean } = {}): {
 /** Nothing there; a link that must not be followed; a socket. */
 const ABSENT: ReadonlySet<string> = new Set(["ENOENT", "ELOOP", "ENXIO", "ENOTDIR"]);
 
-export function readRegular(path: string, options: { follow?: boolean } = {}): Buffer | null {
+/** Also null for a file of more than `maxBytes`, of which nothing is read. */
+export function readRegular(path: string, options: { follow?: boolean; maxBytes?: number } = {}): Buffer | null {
   const opened = openRegular(path, options);
   if (!opened) return null;
   try {
-    return readFileSync(opened.fd);
+    return opened.size > (options.maxBytes ?? Number.POSITIVE_INFINITY) ? null : readFileSync(opened.fd);
   } finally {
     closeSync(opened.fd);
   }

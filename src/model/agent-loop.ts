@@ -14,6 +14,7 @@ import type {
   Usage,
 } from "./ask.ts";
 import { addUsage, NO_USAGE, textOf } from "./ask.ts";
+import { shareSignal } from "./signal.ts";
 import { runTools, type Tool } from "./tool.ts";
 import { MAX_RESULT_CHARS, type ResultLimit } from "./tool-result.ts";
 
@@ -102,7 +103,7 @@ interface Loop extends LoopOptions {
 async function loop(ask: Ask, options: Loop): Promise<LoopResult> {
   const { system, specs, tools, maxTurns, maxTokens, shared } = options;
   const limit: ResultLimit = { maxChars: MAX_RESULT_CHARS, ...options.results };
-  const signal = options.signal ?? new AbortController().signal;
+  const signal = shareSignal(options.signal);
   const emit = quietly(options.onEvent);
   const messages = [...options.messages];
   let sent = 0;
@@ -176,10 +177,10 @@ async function attached(attach: LoopOptions["attach"]): Promise<readonly TextBlo
   }
 }
 
-/** Calls that will not be run may not stay; and without a text, thinking alone is no message. */
+/** Calls that will not be run may not stay; and without words, thinking or white space alone is no message. */
 function withoutCalls(content: readonly Block[]): Block[] {
   const kept = content.filter(({ type }) => type !== "tool_use");
-  return kept.some(({ type }) => type === "text") ? kept : [];
+  return kept.some((block) => block.type === "text" && block.text.trim() !== "") ? kept : [];
 }
 
 function specOf({ name, description, schema }: Tool): ToolSpec {

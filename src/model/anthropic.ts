@@ -5,6 +5,7 @@ import { readAnthropicStream } from "./anthropic-stream.ts";
 import type { Ask, AskRequest, Message } from "./ask.ts";
 import { exchange } from "./exchange.ts";
 import type { Endpoint } from "./failure.ts";
+import { wellFormed } from "./well-formed.ts";
 
 export const ANTHROPIC_URL = "https://api.anthropic.com";
 
@@ -50,7 +51,9 @@ export async function openAnthropic(options: AnthropicOptions): Promise<Ask> {
           timeout: maxSilenceMs,
           fetch: watch.fetch,
         });
-        return client.messages.create(anthropicBody(model, request), { signal: watch.signal }).withResponse();
+        return client.messages
+          .create(wellFormed(anthropicBody(model, request)), { signal: watch.signal })
+          .withResponse();
       },
     });
 }
@@ -100,9 +103,12 @@ interface WireBlock {
 }
 
 function blockParams(block: Message["content"][number]): WireBlock[] {
-  if (block.type === "text") return block.text === "" ? [] : [{ type: "text", text: block.text }]; // none may be empty
+  // None may be empty, nor white space alone, and models do answer with a line end beside a call.
+  if (block.type === "text") return block.text.trim() === "" ? [] : [{ type: "text", text: block.text }];
   if (block.type === "opaque") return block.provider === "anthropic" ? [block.value as WireBlock] : [];
-  const { type, id } = block;
+  const { type } = block;
+  // Other servers name their calls as they like, such as `functions.Read:0`; this one refuses that.
+  const id = block.id.replace(/[^\w-]/g, "_");
   if (type === "tool_use") return [{ type, id, name: block.name, input: block.input }];
   return [{ type, tool_use_id: id, content: block.content, ...(block.isError && { is_error: true }) }];
 }

@@ -8,6 +8,7 @@ import type { Ask, AskRequest, Message } from "./ask.ts";
 import { exchange } from "./exchange.ts";
 import type { Endpoint } from "./failure.ts";
 import { readOpenaiStream } from "./openai-stream.ts";
+import { wellFormed } from "./well-formed.ts";
 
 export const OPENAI_URL = "https://api.openai.com/v1";
 export const OLLAMA_URL = "http://127.0.0.1:11434/v1";
@@ -59,7 +60,7 @@ export async function openOpenai(options: OpenaiOptions): Promise<Ask> {
           timeout: maxSilenceMs,
           fetch: watch.fetch,
         });
-        const body = openaiBody(model, baseUrl, request);
+        const body = wellFormed(openaiBody(model, baseUrl, request));
         return client.chat.completions.create(body, { signal: watch.signal }).withResponse();
       },
     });
@@ -85,11 +86,23 @@ function openaiBody(model: string, baseUrl: string, request: AskRequest): ChatCo
     }),
     messages: [
       ...(instructions === "" ? [] : [{ role: "system" as const, content: instructions }]),
-      ...messages.flatMap(messageParams),
+      ...joinUsers(messages.flatMap(messageParams)),
     ],
     stream: true,
     stream_options: { include_usage: true },
   };
+}
+
+/** What the user says in two messages, as behind a summary, is one: the chat templates of many local models refuse anything else. */
+function joinUsers(messages: readonly ChatCompletionMessageParam[]): ChatCompletionMessageParam[] {
+  const joined: ChatCompletionMessageParam[] = [];
+  for (const message of messages) {
+    const last = joined.at(-1);
+    if (last?.role === "user" && message.role === "user") {
+      joined[joined.length - 1] = { role: "user", content: `${last.content}\n\n${message.content}` };
+    } else joined.push(message);
+  }
+  return joined;
 }
 
 /** One message of ours may be several there: each tool result is one of its own. Texts are joined, as not every server takes lists. */

@@ -52,6 +52,10 @@ Instruction files and memory were read again and are shown as they are now. On w
 Go on from the next step. Do not greet, do not repeat the summary, and ask only what the summary leaves open.`;
 }
 
+/** Before the user's latest words, when the work on them was interrupted by a compaction. */
+export const OPEN_WORDS_NOTE =
+  "The user's words that follow were said before the summary was made. The work on them is under way: the summary says how far it is.";
+
 /** A file that was in use before, shown again with its line numbers. The text is fenced by whoever attaches it. */
 export function buildFileReattachment(path: string, numberedText: string, cut: boolean): string {
   const rest = cut ? "\n\n(cut here: read the file for the rest of it before you edit that part)" : "";

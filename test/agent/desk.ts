@@ -108,7 +108,7 @@ export async function openDesk(): Promise<AgentDesk> {
     text: (file) => fs.readFileSync(path.join(world.project, file), "utf8"),
     last: () => server.requests.at(-1)?.body,
     shown: () =>
-      (server.requests.at(-1)?.body.messages as { content: { text?: string; content?: string }[] }[])
+      ((server.requests.at(-1)?.body.messages ?? []) as { content: { text?: string; content?: string }[] }[])
         .flatMap(({ content }) => content.map((block) => block.text ?? block.content ?? ""))
         .join("\n"),
   };
