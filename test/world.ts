@@ -3,9 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import fs from "node:fs";
-import os from "node:os";
 import path from "node:path";
-import { afterAll } from "vitest";
 import type { Env } from "../src/config.ts";
 import { MemdirError } from "../src/errors.ts";
 import type { Memdir } from "../src/memdir.ts";
@@ -13,6 +11,7 @@ import type { Directory } from "../src/memory/directory.ts";
 import type { SaveRequest } from "../src/memory/save.ts";
 import { type OpenOptions, openMemdir } from "../src/open.ts";
 import { slugOf } from "../src/project/slug.ts";
+import { makeTemporary } from "./temporary.ts";
 
 export interface World {
   /** Real path of everything below; removed after the test file. */
@@ -47,15 +46,10 @@ export const START = "2026-03-10T12:00:00.000Z";
 export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;
 
-const tops: string[] = [];
-afterAll(() => {
-  for (const top of tops) fs.rmSync(top, { recursive: true, force: true });
-});
-
 /** `settings` becomes the user's memdir.json. */
 export function makeWorld(options: { settings?: object; env?: Env } = {}): World {
-  const top = fs.realpathSync(fs.mkdtempSync(path.join(base(), "memdir-world-")));
-  tops.push(top);
+  // Every save waits for the disk several times, and no test looks at that.
+  const top = makeTemporary("world", "memory");
   const home = path.join(top, "home");
   const project = path.join(top, "project");
   fs.mkdirSync(path.join(home, ".claude"), { recursive: true });
@@ -120,19 +114,15 @@ export function makeWorld(options: { settings?: object; env?: Env } = {}): World
     },
     git,
   };
-  git("init", "-q");
+  initRepository(project);
   return world;
 }
 
-/** Memory where there is some: every save waits for the disk several times, and no test looks at that. */
-function base(): string {
-  try {
-    fs.accessSync("/dev/shm", fs.constants.W_OK | fs.constants.X_OK);
-    const { bavail, bsize } = fs.statfsSync("/dev/shm");
-    return bavail * bsize > 256 << 20 ? "/dev/shm" : os.tmpdir();
-  } catch {
-    return os.tmpdir();
-  }
+/** What `git init` makes, without a process: nearly every test has a repository of its own. */
+export function initRepository(folder: string): void {
+  for (const name of ["objects", "refs"]) fs.mkdirSync(path.join(folder, ".git", name), { recursive: true });
+  fs.writeFileSync(path.join(folder, ".git", "HEAD"), "ref: refs/heads/main\n");
+  fs.writeFileSync(path.join(folder, ".git", "config"), "[core]\n\trepositoryformatversion = 0\n\tbare = false\n");
 }
 
 /** The first directory of a Memdir, for the functions below the verbs. */

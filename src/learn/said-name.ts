@@ -12,7 +12,9 @@ const MAX_DESCRIPTION = 140;
  */
 export function nameStatement(statement: string): string {
   const line = statement.replace(/\s+/g, " ").trim();
-  const cut = isSpaced(line) ? pickWords(line.split(" ")) : pickUnspaced(line);
+  const picked = isSpaced(line) ? pickWords(line.split(" ")) : pickUnspaced(line);
+  // Text without spaces may still hold many short words of another script.
+  const cut = picked.split(" ").slice(0, MAX_WORDS).join(" ");
   return stripEnds(cut.replace(/["“”„«»「」『』`]/g, "")) || "note";
 }
 

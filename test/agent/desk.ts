@@ -2,7 +2,7 @@
 
 import fs from "node:fs";
 import path from "node:path";
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import type { Agent } from "../../src/agent/agent.ts";
 import { makeAgent } from "../../src/agent/agent.ts";
 import type { AgentEvent } from "../../src/agent/event.ts";
@@ -43,15 +43,10 @@ export interface OpenOptions extends Partial<AgentWorld> {
   maxSilenceMs?: number;
 }
 
-const servers: ModelServer[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close();
-});
-
 export async function openDesk(): Promise<AgentDesk> {
   const world = makeWorld();
   const server = await startModelServer();
-  servers.push(server);
+  onTestFinished(() => server.close());
   const events: AgentEvent[] = [];
   const desk: AgentDesk = {
     world,

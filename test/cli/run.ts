@@ -2,10 +2,11 @@
 
 import { execFile, execFileSync } from "node:child_process";
 import fs from "node:fs";
-import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, expect } from "vitest";
+import { expect } from "vitest";
+import { makeTemporary } from "../temporary.ts";
+import { initRepository } from "../world.ts";
 
 export const BINARY = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
 
@@ -43,14 +44,8 @@ export interface Sandbox {
   tree(...except: string[]): string[];
 }
 
-const tops: string[] = [];
-afterAll(() => {
-  for (const top of tops) fs.rmSync(top, { recursive: true, force: true });
-});
-
 export function openSandbox(): Sandbox {
-  const top = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "memdir-cli-")));
-  tops.push(top);
+  const top = makeTemporary("cli", "memory");
   const at = (...parts: string[]) => path.join(top, ...parts);
   for (const folder of ["home", "tmp"]) fs.mkdirSync(at(folder));
   const env: Record<string, string> = {
@@ -76,7 +71,7 @@ export function openSandbox(): Sandbox {
   };
   const repository = (relative: string) => {
     fs.mkdirSync(at(relative), { recursive: true });
-    git(at(relative), "init", "-q");
+    initRepository(at(relative));
     // The path is in the message: two repositories of one second must not have the same first commit.
     git(at(relative), "commit", "-q", "--allow-empty", "-m", at(relative));
     return at(relative);

@@ -6,6 +6,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { slugOf } from "../../src/project/slug.ts";
+import { initRepository } from "../world.ts";
 
 type FileSpec = string | (Part & { parts?: Part[]; base64?: string; json?: unknown; ageHours?: number; mode?: string });
 interface Part {
@@ -111,10 +112,10 @@ export function buildCase(recorded: Recorded["case"], now: number): Built {
 
   for (const place of ["REPO", "HOME", "ADD", "MANAGED"]) fs.mkdirSync(dirs[place] as string, { recursive: true });
   for (const folder of recorded.dirs ?? []) fs.mkdirSync(expand(folder), { recursive: true });
-  if (recorded.git) git(dirs.REPO as string, "init", "-q", ".");
+  if (recorded.git) initRepository(dirs.REPO as string);
   for (const folder of recorded.gitInit ?? []) {
     fs.mkdirSync(expand(folder), { recursive: true });
-    git(expand(folder), "init", "-q", ".");
+    initRepository(expand(folder));
   }
   for (const [name, spec] of Object.entries(recorded.files ?? {})) put(name, spec);
   for (const [kind, json] of Object.entries(recorded.settings ?? {}))
@@ -124,7 +125,8 @@ export function buildCase(recorded: Recorded["case"], now: number): Built {
     fs.mkdirSync(path.dirname(expand(name)), { recursive: true });
     fs.symlinkSync(expand(target), expand(name));
   }
-  if (recorded.git === true) {
+  // Only a worktree needs a commit; what is loaded depends on no other.
+  if (recorded.git === true && recorded.worktree) {
     git(dirs.REPO as string, "add", "-A");
     git(dirs.REPO as string, "commit", "-q", "--allow-empty", "-m", "init");
   }

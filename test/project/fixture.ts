@@ -2,11 +2,10 @@
 
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
-import os from "node:os";
 import path from "node:path";
-import { afterAll } from "vitest";
 import { type Config, type Env, readConfig } from "../../src/config.ts";
 import { findProject } from "../../src/project/root.ts";
+import { makeTemporary } from "../temporary.ts";
 
 export interface Fixture {
   /** Real path of a fresh folder that is removed after the file's tests. */
@@ -21,14 +20,8 @@ export interface Fixture {
   config(cwd: string, env?: Env, sources?: readonly ("user" | "project" | "local")[]): Config;
 }
 
-const created: string[] = [];
-afterAll(() => {
-  for (const top of created) fs.rmSync(top, { recursive: true, force: true });
-});
-
 export function makeFixture(): Fixture {
-  const top = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "memdir-project-")));
-  created.push(top);
+  const top = makeTemporary("project");
   const home = path.join(top, "home");
   fs.mkdirSync(home);
   const at = (...parts: string[]) => path.join(top, ...parts);

@@ -1,25 +1,16 @@
 /** Transcripts for tests: a folder, ids that count up, a clock that ticks, and conversations by chance. */
 
 import fs from "node:fs";
-import os from "node:os";
 import path from "node:path";
 import fc from "fast-check";
-import { afterAll } from "vitest";
 import type { Block, Message, TextBlock, ToolResult } from "../../src/model/ask.ts";
 import type { ResumedSession } from "../../src/session/session-reader.ts";
 import { openTranscript, type Transcript, type TranscriptPlace } from "../../src/session/transcript.ts";
-
-const tops: string[] = [];
-afterAll(() => {
-  for (const top of tops) fs.rmSync(top, { recursive: true, force: true });
-});
+import { makeTemporary } from "../temporary.ts";
 
 /** In memory where there is some: every append waits for the disk. */
 export function makeFolder(): string {
-  const base = fs.existsSync("/dev/shm") ? "/dev/shm" : os.tmpdir();
-  const top = fs.realpathSync(fs.mkdtempSync(path.join(base, "memdir-session-")));
-  tops.push(top);
-  return top;
+  return makeTemporary("session", "memory");
 }
 
 export interface Desk {

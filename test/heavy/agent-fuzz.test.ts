@@ -7,9 +7,9 @@ import { expect, it } from "vitest";
 import type { Agent } from "../../src/agent/agent.ts";
 import type { RewindWhat } from "../../src/agent/rewind.ts";
 import type { MemdirError } from "../../src/errors.ts";
+import { type AgentDesk, calls, openDesk } from "../agent/desk.ts";
+import { plainMessages, rolesOf } from "../agent/hostile.ts";
 import type { Reply } from "../model-server/reply.ts";
-import { type AgentDesk, calls, openDesk } from "./desk.ts";
-import { plainMessages, rolesOf } from "./hostile.ts";
 
 type Step =
   | { do: "say"; how: "plain" | "tools" | "many" | "unknown" | "thinking" | "blank" }
@@ -87,7 +87,7 @@ it("whatever happens in whatever order", async () => {
       await check(desk, agent, belief);
       await desk.server.close();
     }),
-    { numRuns: 12 },
+    { numRuns: 150 },
   );
 });
 
