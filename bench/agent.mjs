@@ -17,6 +17,8 @@ const { values: options } = parseArgs({
   options: { check: { type: "boolean", default: false }, quick: { type: "boolean", default: false } },
 });
 const MEMORIES = options.quick ? 100 : 1_000;
+/** The index holds no more lines than this. */
+const INDEXED = 200;
 const MESSAGES = options.quick ? 50 : 500;
 const ROUNDS = options.quick ? 15 : 60;
 const RULES = 40;
@@ -51,7 +53,8 @@ try {
 async function measureTurns(server) {
   const random = makeRandom(7);
   const memoryDir = writeStore(top, inventMemories(MEMORIES));
-  const agent = await open({ memoryDir, url: server.url });
+  const { agent } = await open({ memoryDir, url: server.url });
+
   const say = async () => {
     const { ended, error } = await agent.say(inventPrompt(random));
     if (ended !== "done") throw new Error(error?.message ?? ended);
@@ -84,11 +87,11 @@ async function measureContext() {
   const words = "Some words about how we work here, and why it came to be so.\n".repeat(80);
   const files = Array.from({ length: RULES }, (_, i) => path.join(rules, `r${i}.md`));
   for (const file of files) fs.writeFileSync(file, `# ${path.basename(file)}\n\n${words}`);
-  const memoryDir = writeStore(top, inventMemories(MEMORIES));
-  const agent = await open({ cwd: project, memoryDir, url: "http://127.0.0.1:9" });
+  const memoryDir = writeStore(top, inventMemories(INDEXED));
+  const { agent, memdir } = await open({ cwd: project, memoryDir, url: "http://127.0.0.1:9" });
+  await memdir.rebuildIndex();
   await agent.window();
   files.push(path.join(memoryDir, "MEMORY.md"));
-  if (!fs.existsSync(files.at(-1))) files.pop();
   const build = async () => {
     await agent.clear();
     return timed(() => agent.window());
@@ -119,7 +122,7 @@ async function open({ cwd = top, memoryDir, url }) {
   };
   const memdir = await openMemdir({ cwd, memoryDir, env, ask: null });
   await memdir.warm();
-  return openAgent({ memdir, env });
+  return { memdir, agent: await openAgent({ memdir, env }) };
 }
 
 async function askPlainly(url, messages) {

@@ -26,6 +26,19 @@ const AGENT = {
   sessions: "src/cli/sessions.ts",
   rewind: "src/cli/rewind.ts",
 };
+/** What open.ts loads when a verb needs it, and listing does not: one more file, so that the first one is read faster. */
+const LATER = [
+  "context/memory-prompt",
+  "context/start",
+  "instructions/instructions",
+  "instructions/scope",
+  "meaning/meaning",
+  "model/choose",
+  "model/side-query",
+  "recall/health",
+  "recall/recaller",
+  "recall/search",
+];
 /** Made once, by a script of their own, and kept with the sources. */
 const ASSETS = { "words.bin": "assets/words.bin" };
 const EXTERNAL = ["fs-native-extensions", "./hook-stale.cjs"];
@@ -113,9 +126,11 @@ function isFresh(print) {
 async function bundle() {
   const vendor = Object.entries(VENDOR).map(([name, file]) => [file.slice("./".length, -".js".length), name]);
   const agent = Object.fromEntries(Object.keys(AGENT).map((name) => [`./${name}.ts`, `./${name}.js`]));
+  const later = Object.fromEntries(LATER.map((name) => [`./${name}.ts`, "./later.js"]));
   const results = await Promise.all([
     build({ cli: ENTRIES.cli }, { plugins: [apart({ "./run.ts": "./run.js" })] }),
-    build({ run: ENTRIES.run }, { plugins: [apart({ ...VENDOR, ...agent })], minifyIdentifiers: true }),
+    build({ run: ENTRIES.run }, { plugins: [apart({ ...VENDOR, ...agent, ...later })], minifyIdentifiers: true }),
+    build({ later: "later" }, { plugins: [together("later", LATER), apart(VENDOR)], minifyIdentifiers: true }),
     build(AGENT, { plugins: [apart(VENDOR)], splitting: true }),
     build(
       { hook: ENTRIES.hook, "hook-main": ENTRIES.prompt, "hook-stale": ENTRIES.stale },
@@ -131,7 +146,7 @@ async function bundle() {
   const files = results.flatMap(({ outputFiles }) =>
     outputFiles.map((file) => [path.relative(dist, file.path).replace(/^(hook.*)\.js$/, "$1.cjs"), file.text]),
   );
-  for (const file of files) if (/^(run\.js|hook.*\.cjs)$/.test(file[0])) file[1] = escaped(String(file[1]));
+  for (const file of files) if (/^(run\.js|later\.js|hook.*\.cjs)$/.test(file[0])) file[1] = escaped(String(file[1]));
   // V8 tells texts of one length apart no further: the compiled form is kept under this name (src/hooks/hook.ts).
   const hot = files.find(([name]) => name === "hook-main.cjs");
   if (hot) hot[1] = `/*${createHash("sha256").update(hot[1]).digest("hex").slice(0, 16)}*/\n${hot[1]}`;
@@ -189,6 +204,20 @@ function apart(targets) {
       build.onResolve({ filter: /./ }, ({ path: name, kind }) =>
         kind === "dynamic-import" && Object.hasOwn(targets, name) ? { path: targets[name], external: true } : undefined,
       );
+    },
+  };
+}
+
+/** An entry that exports what several modules export. */
+function together(entry, modules) {
+  return {
+    name: "together",
+    setup(build) {
+      build.onResolve({ filter: new RegExp(`^${entry}$`) }, () => ({ path: entry, namespace: "together" }));
+      build.onLoad({ filter: /./, namespace: "together" }, () => ({
+        contents: modules.map((name) => `export * from "./${name}.ts";`).join("\n"),
+        resolveDir: path.join(root, "src"),
+      }));
     },
   };
 }

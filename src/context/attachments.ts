@@ -105,7 +105,8 @@ export function remind(kind: string, text: string): TextBlock {
 
 /** Fenced one by one by recall, which also neutralised them. */
 const KINDS_READY: ReadonlySet<string> = new Set(["memories"]);
-const KINDS_VERBATIM: ReadonlySet<string> = new Set(["instructions", "nested-instructions", "file"]);
+/** The index comes neutral from `memory-prompt.ts`. */
+const KINDS_VERBATIM: ReadonlySet<string> = new Set(["instructions", "nested-instructions", "file", "memory-index"]);
 
 function guard(kind: string, text: string): string {
   return KINDS_VERBATIM.has(kind) ? text.replace(CLOSING, "&lt;") : neutraliseTags(text);

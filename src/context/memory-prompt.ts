@@ -36,14 +36,17 @@ export interface MemoryPromptOptions {
 export async function buildMemoryPrompt(directory: Directory, options: MemoryPromptOptions = {}): Promise<string> {
   const { section, files, memories, makeDirectory = true, ...rest } = options;
   if (makeDirectory && !directory.readOnly) mkdirSync(directory.path, { recursive: true, mode: 0o700 });
-  const view = loadIndex(directory, { generate: true });
-  const referenced = files ? await loadReferenced(directory, view.index, files === true ? undefined : files) : "";
+  // The other parts say nothing of it, and reading it takes longer than writing them.
+  const wanted = section === undefined ? options.withIndex !== false || Boolean(files) : section === "index";
+  const view = wanted ? loadIndex(directory, { generate: true }) : null;
+  const referenced =
+    files && view ? await loadReferenced(directory, view.index, files === true ? undefined : files) : "";
   const shown = [referenced, memories ?? ""].filter((text) => text !== "").join("\n\n");
   const parts = {
     ...rest,
     dir: directory.path,
-    index: neutraliseTags(view.index).replaceAll(/<(?=\/?memory-index)/gi, "&lt;"),
-    indexWarning: view.warning?.message ?? null,
+    index: neutraliseTags(view?.index ?? "").replaceAll(/<(?=\/?memory-index)/gi, "&lt;"),
+    indexWarning: view?.warning?.message ?? null,
     ...(shown === "" ? {} : { memories: shown }),
   };
   return section ? buildMemoryPart(section, parts) : buildMemorySection(parts);

@@ -44,8 +44,8 @@ export interface Sandbox {
   tree(...except: string[]): string[];
 }
 
-export function openSandbox(): Sandbox {
-  const top = makeTemporary("cli", "memory");
+export function openSandbox(base: "disk" | "memory" = "memory"): Sandbox {
+  const top = makeTemporary("cli", base);
   const at = (...parts: string[]) => path.join(top, ...parts);
   for (const folder of ["home", "tmp"]) fs.mkdirSync(at(folder));
   const env: Record<string, string> = {
