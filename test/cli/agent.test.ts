@@ -238,6 +238,30 @@ describe("on a terminal", () => {
     expect(shown()).toContain("and one more thing");
   });
 
+  it("Ctrl-Z stops it like any program and fg brings it back; a signal to end gives the terminal back", async () => {
+    const shell = openPty("bash", ["--norc", "-i"], {
+      cwd: box.cwd,
+      env: { ...box.env, TERM: "xterm-256color", PS1: "$ " },
+    });
+    await shell.waitFor(/\$/);
+    shell.write(`"${process.execPath}" "${BINARY}"\r`);
+    await shell.waitFor(ready);
+    shell.write("hello");
+    shell.write("\x1a");
+    await shell.waitFor(/Stopped/);
+    shell.write("fg\r");
+    await shell.waitFor(/> hello/);
+    shell.write(" again");
+    await shell.waitFor(/> hello again/);
+    shell.kill();
+    await shell.exit;
+    const pty = terminal();
+    await pty.waitFor(ready);
+    pty.kill("SIGTERM");
+    expect(await pty.exit).toBe(143);
+    expect(pty.raw()).toMatch(/\x1b\[\?2004l[^>]*$/);
+  });
+
   it("the offline console shows what a model would see, keeps what it is told, and completes commands", async () => {
     const pty = terminal([], { env: { MEMDIR_MODEL: "" } });
     await pty.waitFor(ready);

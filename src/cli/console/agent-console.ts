@@ -47,12 +47,17 @@ export async function runInteractive(call: Call, memdir: Memdir): Promise<number
   stage = openStage(call, memdir, env.TERM === "dumb");
   const restore = () => void (env.TERM !== "dumb" && process.stdout.write(RESET_SEQUENCES.join("")));
   process.once("exit", restore);
+  // What was said is on disk already; the terminal is given back as it was, and commands that run end with us.
+  const endings = Object.entries(ENDING_SIGNALS).map(([signal, code]) =>
+    listen(process, signal, () => process.exit(code)),
+  );
   try {
     await converse(stage, openDesk(stage, memdir, agent, offline, env), lexer);
   } finally {
     stage.input.close();
     stage.screen.close();
     process.off("exit", restore);
+    for (const end of endings) end();
     agent.close();
   }
   const { id, path } = { id: agent.sessionId, path: agent.transcriptPath };
@@ -60,6 +65,8 @@ export async function runInteractive(call: Call, memdir: Memdir): Promise<number
     call.terminal.print(call.terminal.color.dim(`memdir --resume ${id} goes on with this (${path})`));
   return 0;
 }
+
+const ENDING_SIGNALS = { SIGTERM: 143, SIGHUP: 129 };
 
 async function converse(stage: Stage, desk: Desk, lexer: (text: string) => Token[]): Promise<void> {
   const talk = (words: string) => takeTurn(stage, desk, words, lexer);
@@ -167,6 +174,7 @@ function openStage(call: Call, memdir: Memdir, isDumb: boolean): Stage {
     },
     onResize: (listener) => listen(stdout, "resize", listener),
     onSignal: (listener) => listen(process, "SIGINT", listener),
+    ...(process.platform !== "win32" && { suspend }),
   });
   const terminal: Terminal = {
     ...call.terminal,
@@ -175,6 +183,19 @@ function openStage(call: Call, memdir: Memdir, isDumb: boolean): Stage {
     progress: () => ({ show: () => {}, end: () => {} }),
   };
   return { screen, input, paint, terminal, history };
+}
+
+/** Ctrl-Z: the shell takes over, until it brings us back. */
+function suspend(): Promise<void> {
+  // Without a keyboard to read from, nothing else would keep the process.
+  const alive = setInterval(() => {}, 60_000);
+  return new Promise((resolve) => {
+    process.once("SIGCONT", () => {
+      clearInterval(alive);
+      resolve();
+    });
+    process.kill(process.pid, "SIGTSTP");
+  });
 }
 
 function listen(source: NodeJS.EventEmitter, event: string, listener: () => void): () => void {
