@@ -253,7 +253,9 @@ describe("on a terminal", () => {
     await shell.waitFor(/> hello/);
     shell.write(" again");
     await shell.waitFor(/> hello again/);
-    shell.kill();
+    shell.press("ctrl-c", "ctrl-d");
+    await shell.waitFor((screen) => screen.findLast((line) => line !== "")?.startsWith("$") === true);
+    shell.write("exit\r");
     await shell.exit;
     const pty = terminal();
     await pty.waitFor(ready);
