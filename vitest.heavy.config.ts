@@ -8,6 +8,8 @@ export default defineConfig({
     include: ["test/heavy/**/*.test.ts"],
     exclude: [],
     maxWorkers: 1,
+    // A process of its own for each: some look at how long their process has been running.
+    isolate: true,
     fileParallelism: false,
     testTimeout: 600_000,
     hookTimeout: 600_000,
