@@ -44,5 +44,5 @@ export const run: Run = async (call) => {
 
 function rowOf(point: { at: string; label: string; files: number }, i: number, dim: (text: string) => string): string {
   const label = sanitise(point.label).replace(/\s+/g, " ").trim().slice(0, 80);
-  return `${String(i + 1).padStart(3)}  ${point.at.slice(0, 16).replace("T", " ")}  ${label} ${dim(`(${point.files} files changed since)`)}`;
+  return `${String(i + 1).padStart(3)}  ${point.at.slice(0, 16).replace("T", " ")}  ${label} ${dim(`(${point.files} ${point.files === 1 ? "file" : "files"} changed since)`)}`;
 }
