@@ -1,19 +1,24 @@
 /** The library as its README shows it: open, then a verb. Clock, environment and log come in as arguments. */
 
 import fs from "node:fs";
-import os from "node:os";
 import path from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { MemdirError, type OpenOptions, openMemdir } from "../src/index.ts";
+import { makeTemporary } from "./temporary.ts";
 
-const top = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "memdir-open-")));
-afterAll(() => fs.rmSync(top, { recursive: true, force: true }));
+const top = makeTemporary("open", "memory");
 
 let count = 0;
 function options(): OpenOptions & { cwd: string } {
   const root = path.join(top, String(++count));
   fs.mkdirSync(path.join(root, "project", ".git"), { recursive: true });
-  const env = { HOME: path.join(root, "home"), PATH: process.env.PATH, MEMDIR_MANAGED_DIR: path.join(root, "managed") };
+  const env = {
+    HOME: path.join(root, "home"),
+    PATH: process.env.PATH,
+    MEMDIR_MANAGED_DIR: path.join(root, "managed"),
+    // Making vectors takes longer than everything else here.
+    MEMDIR_MEANING: "0",
+  };
   return { cwd: path.join(root, "project"), env };
 }
 

@@ -45,6 +45,11 @@ export interface OpenOptions extends Partial<AgentWorld> {
 
 export async function openDesk(): Promise<AgentDesk> {
   const world = makeWorld();
+  // Five processes for every conversation; what they tell has tests of its own.
+  fs.writeFileSync(
+    path.join(world.home, ".claude", "settings.json"),
+    JSON.stringify({ includeGitInstructions: false }),
+  );
   const server = await startModelServer();
   onTestFinished(() => server.close());
   const events: AgentEvent[] = [];

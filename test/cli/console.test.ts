@@ -1,10 +1,10 @@
 /** The console on a pipe and on a real terminal. */
 
-import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { BINARY, openSandbox, type Sandbox, start } from "./run.ts";
+import { openPty } from "../pty.ts";
+import { BINARY, openSandbox, type Sandbox } from "./run.ts";
 
 let box: Sandbox;
 beforeAll(() => {
@@ -173,42 +173,24 @@ describe("colour", () => {
   });
 });
 
-const hasScript = (() => {
-  try {
-    return execFileSync("script", ["--version"], { encoding: "utf8" }).includes("util-linux");
-  } catch {
-    return false;
-  }
-})();
-
-describe.skipIf(!hasScript)("on a terminal", () => {
-  const terminal = (input: string, args: string, env: Record<string, string> = {}) =>
-    start(
-      "bash",
-      [
-        "-c",
-        `(sleep 0.6; printf '${input}'; sleep 0.5) | script -qec '"${process.execPath}" "${BINARY}" ${args}' /dev/null`,
-      ],
-      "",
-      box.cwd,
-      {
-        ...box.env,
-        TERM: "xterm-256color",
-        ...env,
-      },
-    );
+describe("on a terminal", () => {
+  const terminal = (args: string[], env: Record<string, string> = {}) =>
+    openPty(process.execPath, [BINARY, ...args], { cwd: box.cwd, env: { ...box.env, TERM: "xterm-256color", ...env } });
 
   test("the prompt appears, a line is answered, Ctrl-D leaves with 0", async () => {
-    const ran = await terminal("/memory\\r\\004", "");
-    expect(ran.out).toContain("> ");
-    expect(ran.out).toContain("5 memories:");
-    expect(ran.out).toContain("\x1b[1mmemdir\x1b[22m");
-    expect(ran.code).toBe(0);
+    const pty = terminal([]);
+    await pty.waitFor(/^> /m);
+    pty.write("/memory\r");
+    await pty.waitFor(/5 memories:/);
+    pty.press("ctrl-d");
+    expect(await pty.exit).toBe(0);
+    expect(pty.raw()).toContain("\x1b[1mmemdir\x1b[22m");
   });
 
   test("NO_COLOR gives no colours on a terminal", async () => {
-    const ran = await terminal("", "list", { NO_COLOR: "1" });
-    expect(ran.out).toContain("I prefer tabs");
-    expect(ran.out).not.toContain("\x1b[");
+    const pty = terminal(["list"], { NO_COLOR: "1" });
+    await pty.exit;
+    expect(pty.raw()).toContain("I prefer tabs");
+    expect(pty.raw()).not.toContain("\x1b[");
   });
 });

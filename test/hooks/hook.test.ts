@@ -1,13 +1,13 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";
-import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openMemdir } from "../../src/open.ts";
 import { MAX_SESSION_MEMORY_BYTES } from "../../src/recall/budget.ts";
 import { MAX_MEMORY_BYTES_PER_FILE } from "../../src/recall/cut.ts";
+import { makeTemporary } from "../temporary.ts";
 import { DAY, HOUR } from "../world.ts";
 
 const DIST = fileURLToPath(new URL("../../dist", import.meta.url));
@@ -37,15 +37,9 @@ interface Place {
   tree(): string[];
 }
 
-const tops: string[] = [];
-afterAll(() => {
-  for (const top of tops) fs.rmSync(top, { recursive: true, force: true });
-});
-
 /** A home, a project and a memory directory, and the hook as a host starts it: nothing of our own environment comes along. */
 function makePlace(memories: Readonly<Record<string, string>> = { "deploy.md": DEPLOY, "pool.md": POOL }): Place {
-  const top = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "memdir-hook-")));
-  tops.push(top);
+  const top = makeTemporary("hook", "memory");
   const at = (...names: string[]) => path.join(top, ...names);
   for (const folder of ["home", "project", "memory"]) fs.mkdirSync(at(folder));
   const env = {
