@@ -2,6 +2,7 @@
 
 import os from "node:os";
 import path from "node:path";
+import { type LearnConfig, readLearnConfig } from "./learn-config.ts";
 import type { ClaudeSettings, JsonFile, Kind, SettingSource } from "./settings.ts";
 import {
   BOOLEAN,
@@ -52,6 +53,7 @@ export interface Config {
   approvedImports: Readonly<Record<string, string>>;
   /** Root of a project -> what its agent's tools may do without asking. */
   permitted: Readonly<Record<string, readonly string[]>>;
+  learn: LearnConfig;
   /** Whether a model is told the state of the git repository. */
   gitInstructions: boolean;
   settings: Readonly<Record<SettingSource, ClaudeSettings>>;
@@ -87,7 +89,8 @@ export function readConfig(options: ConfigOptions): Config {
   const asked = profileOf(env.MEMDIR_PROFILE);
   if (env.MEMDIR_PROFILE && !asked) problems.push(`MEMDIR_PROFILE must be one of ${PROFILE_NAMES}; it is ignored`);
   const userFile = path.join(claudeDirOf(asked ?? "claude", home, cwd, env), "memdir.json");
-  const user = readOwn(openJson(userFile, problems), "user");
+  const userJson = openJson(userFile, problems);
+  const user = readOwn(userJson, "user");
   const profile = asked ?? user.profile ?? "claude";
   const preset = PROFILES[profile];
   const claudeDir = claudeDirOf(profile, home, cwd, env);
@@ -120,6 +123,7 @@ export function readConfig(options: ConfigOptions): Config {
     directories: user.directories ?? {},
     approvedImports: user.approvedImports ?? {},
     permitted: user.permitted ?? {},
+    learn: readLearnConfig(userJson, env),
     gitInstructions: !isOn(effective.CLAUDE_CODE_REMOTE) && wantsGit(settings),
     settings,
     env: effective,
@@ -207,7 +211,16 @@ interface OwnSettings {
 }
 
 /** Keys that reach outside a repository: its own file may not set them. */
-const USER_ONLY = ["profile", "keying", "team", "trusted", "directories", "approvedImports", "permitted"] as const;
+const USER_ONLY = [
+  "profile",
+  "keying",
+  "team",
+  "trusted",
+  "directories",
+  "approvedImports",
+  "permitted",
+  "learn",
+] as const;
 
 function readOwn(file: JsonFile, source: "user" | "project"): OwnSettings {
   const own: OwnSettings = {

@@ -25,9 +25,7 @@ export interface Proposal {
   from: "extraction" | "rules" | "dream" | "agent";
 }
 
-/** What may happen with proposals of a scope: nothing, nothing is written, a person decides, they are applied. */
-export const LEARN_MODES = ["off", "read-only", "inbox", "auto"] as const;
-export type LearnMode = (typeof LEARN_MODES)[number];
+export { LEARN_MODES, type LearnMode } from "../learn-config.ts";
 
 /** A memory made of several pieces is trusted no more than the least of them. */
 export function leastTrust(trusts: readonly Trust[]): Trust {

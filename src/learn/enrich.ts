@@ -1,0 +1,101 @@
+/** Cues for memories that lack them: asked of a model in batches, written through the journal, resumable at any point. */
+
+import type { Ask, Usage } from "../model/ask.ts";
+import { addUsage, NO_USAGE, textOf } from "../model/ask.ts";
+import { buildCueQuestion, CUES_SYSTEM, readCues } from "../prompts/enrich.ts";
+import { neutralise } from "../recall/neutral.ts";
+
+export interface EnrichWorld {
+  ask: Ask;
+  /** The file's whole text; it goes back to `write`. */
+  read: (file: string) => Promise<{ text: string; name: string; description: string; body: string }>;
+  write: (file: string, base: string, cues: readonly string[]) => Promise<void>;
+  /** Asked before every batch. */
+  budget: () => { ok: true } | { ok: false; reason: string };
+  spent: (usage: Usage, produced: number) => void;
+  log: (message: string) => void;
+}
+
+export interface EnrichOptions {
+  onProgress?: (done: number, total: number) => void;
+  signal?: AbortSignal;
+}
+
+export interface EnrichResult {
+  enriched: string[];
+  /** How many still have none. */
+  left: number;
+  usage: Usage;
+  /** Why it ended before all were done. */
+  stopped: string | null;
+}
+
+/** Few enough that an answer fits and a lost one costs little. */
+const BATCH = 8;
+/** What a memory is about stands at its beginning. */
+const MAX_BODY_CHARS = 1500;
+const MAX_TOKENS = 2000;
+
+/** `files`: memories without cues. Must not throw: what fails is left for the next run. */
+export async function enrich(
+  world: EnrichWorld,
+  files: readonly string[],
+  options: EnrichOptions = {},
+): Promise<EnrichResult> {
+  const enriched: string[] = [];
+  let usage = NO_USAGE;
+  let stopped: string | null = null;
+  for (let at = 0; at < files.length && stopped === null; at += BATCH) {
+    const budget = world.budget();
+    if (!budget.ok) stopped = budget.reason;
+    else if (options.signal?.aborted) stopped = "stopped by the user";
+    else {
+      const done = await enrichBatch(world, files.slice(at, at + BATCH), options.signal);
+      usage = addUsage(usage, done.usage);
+      enriched.push(...done.enriched);
+      stopped = done.stopped;
+      options.onProgress?.(Math.min(files.length, at + BATCH), files.length);
+    }
+  }
+  return { enriched, left: files.length - enriched.length, usage, stopped };
+}
+
+async function enrichBatch(world: EnrichWorld, files: readonly string[], signal: AbortSignal | undefined) {
+  const read = await Promise.all(files.map((file) => readOne(world, file)));
+  const tasks = read.filter((one) => one !== null);
+  if (tasks.length === 0) return { enriched: [], usage: NO_USAGE, stopped: null };
+  const answer = await world.ask({
+    system: [{ text: CUES_SYSTEM, cache: true }],
+    messages: [{ role: "user", content: [{ type: "text", text: buildCueQuestion(tasks) }] }],
+    maxTokens: MAX_TOKENS,
+    ...(signal && { signal }),
+  });
+  const usage = answer.ok ? answer.usage : (answer.partial?.usage ?? NO_USAGE);
+  const enriched: string[] = [];
+  const cues = answer.ok ? readCues(textOf(answer.content), tasks.length) : null;
+  if (answer.ok && !cues)
+    world.log("enrich: the model's answer was no list of cues; this batch is left for the next run");
+  for (const [i, texts] of cues ?? []) {
+    const task = tasks[i];
+    if (!task) continue;
+    try {
+      await world.write(task.file, task.text, texts);
+      enriched.push(task.file);
+    } catch (error) {
+      world.log(`enrich: ${task.file}: ${(error as Error).message}`);
+    }
+  }
+  world.spent(usage, enriched.length);
+  return { enriched, usage, stopped: answer.ok ? null : answer.error.message };
+}
+
+async function readOne(world: EnrichWorld, file: string) {
+  try {
+    const { text, name, description, body } = await world.read(file);
+    const shown = neutralise(body).slice(0, MAX_BODY_CHARS);
+    return { file, text, name: neutralise(name), description: neutralise(description), body: shown };
+  } catch (error) {
+    world.log(`enrich: ${file}: ${(error as Error).message}`);
+    return null;
+  }
+}
