@@ -25,6 +25,10 @@ const AGENT = {
   chat: "src/cli/chat.ts",
   sessions: "src/cli/sessions.ts",
   rewind: "src/cli/rewind.ts",
+  inbox: "src/cli/inbox.ts",
+  ledger: "src/cli/ledger.ts",
+  log: "src/cli/log.ts",
+  enrich: "src/cli/enrich.ts",
 };
 /** What open.ts loads when a verb needs it, and listing does not: one more file, so that the first one is read faster. */
 const LATER = [

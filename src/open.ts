@@ -17,6 +17,7 @@ import { type Listing, listMemories, showMemory } from "./memory/list.ts";
 import { readBytes } from "./memory/read.ts";
 import { repairDirectory } from "./memory/repair.ts";
 import { isTakenOver } from "./memory/taken-over.ts";
+import { isDailyLog } from "./memory/walk.ts";
 import {
   approveImports,
   claimDirectory,
@@ -142,6 +143,8 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
       const { editIndex, editMemory } = await import("./memory/edit.ts");
       const { directory, file } = findOwner(directories, path);
       if (file === INDEX_FILE) return editIndex(directory, base, text);
+      if (isDailyLog(file))
+        throw new MemdirError("usage", `${file} is a daily log, which only grows: use \`memdir log\``);
       const written = noted(directory, editMemory(directory, file, base, text));
       return signed(directory, await (directory === main ? claimed(written) : written));
     },

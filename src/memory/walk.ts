@@ -18,7 +18,12 @@ export interface Walked {
 const MAX_DEPTH = 8;
 
 /** Daily logs are raw material, not memories. */
-const DAILY_LOG = /^logs\/\d{4}\//;
+const DAILY_LOGS = /^logs\/\d{4}$/;
+
+/** Whether a path below the directory is that of a daily log, in either known shape. */
+export function isDailyLog(file: string): boolean {
+  return /^logs\/\d{4}\//.test(file);
+}
 
 export function walk(directory: string, recursive = true): Walked {
   const walked: Walked = { files: [], links: [], skipped: [], folders: [] };
@@ -42,9 +47,9 @@ function visit(root: string, folder: string, depth: number, recursive: boolean, 
     if (name.startsWith(".")) continue;
     const path = folder === "" ? name : `${folder}/${name}`;
     if (entry.isFile()) {
-      if (name.endsWith(".md") && name !== INDEX_FILE && path !== OVERFLOW_FILE && !DAILY_LOG.test(path))
-        walked.files.push(path);
+      if (name.endsWith(".md") && name !== INDEX_FILE && path !== OVERFLOW_FILE) walked.files.push(path);
     } else if (entry.isDirectory()) {
+      if (DAILY_LOGS.test(path)) continue;
       if (name.endsWith(".md")) walked.skipped.push({ path, reason: "a directory named like a memory" });
       if (!recursive) continue;
       if (depth < MAX_DEPTH) visit(root, path, depth + 1, recursive, walked);

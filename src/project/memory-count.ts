@@ -20,11 +20,16 @@ export function countMemories(dir: string, options: { recursive: boolean; limit?
       if (count >= limit || left-- <= 0) return;
       if (entry.name.startsWith(".")) continue;
       if (entry.isFile() && entry.name.endsWith(".md") && !NOT_MEMORIES.has(entry.name)) count++;
-      else if (recursive && depth < MAX_DEPTH && entry.isDirectory()) visit(path.join(folder, entry.name), depth + 1);
+      else if (recursive && depth < MAX_DEPTH && entry.isDirectory() && !isLogs(folder, entry.name)) visit(path.join(folder, entry.name), depth + 1);
     }
   };
   visit(dir, 1);
   return count;
+}
+
+/** A year of daily logs, which are no memories. */
+function isLogs(folder: string, name: string): boolean {
+  return path.basename(folder) === "logs" && /^\d{4}$/.test(name);
 }
 
 /** The entries of a folder in a fixed order; none if it cannot be read. */

@@ -1,0 +1,153 @@
+/** `memdir ledger`. */
+
+import { MemdirError } from "../errors.ts";
+import { type Limits, tokensLeft } from "../learn/budget.ts";
+import { type Ledger, openLedger, type Spent, startOfDay } from "../learn/ledger.ts";
+import { costOf, countTokens, type Prices } from "../learn/prices.ts";
+import type { Memdir } from "../memdir.ts";
+import { statePath } from "../memory/directory.ts";
+import { plainLine } from "../session/excerpt.ts";
+import type { Call, Run } from "./command.ts";
+
+export interface LedgerSettings {
+  limits: Limits;
+  prices: Prices;
+}
+
+const DEFAULT_DAYS = 7;
+/** A few screenfuls; --json has all. */
+const MAX_ROWS = 200;
+
+export const run: Run = (call) =>
+  showLedger(call, ({ config: { learn } }) => ({ limits: learn, prices: learn.prices }));
+
+export async function showLedger(call: Call, settingsOf: (memdir: Memdir) => LedgerSettings): Promise<number> {
+  const days = daysOf(call);
+  const memdir = await call.open();
+  const settings = settingsOf(memdir);
+  const { limits, prices } = settings;
+  const [directory] = memdir.directories;
+  if (!directory) throw new MemdirError("not-found", "there is no memory directory here, so no ledger");
+  const { now, log } = directory;
+  const ledger = openLedger({ file: statePath(directory, "ledger.jsonl"), prices }, { now, log });
+  const problem = ledger.problem();
+  if (problem !== null) call.terminal.warn(`memdir: warning: ${plainLine(problem)}`);
+  const entries = ledger.entries({ since: startOfDay(now(), 1 - days) });
+  if (call.json) {
+    call.terminal.json(answerOf(ledger, settings, entries));
+    return 0;
+  }
+  printRows(call, entries, prices, days);
+  printToday(call, ledger, limits);
+  return 0;
+}
+
+function daysOf(call: Call): number {
+  const text = call.value("days");
+  if (text === undefined) return DEFAULT_DAYS;
+  if (!/^\d{1,5}$/.test(text) || Number(text) === 0) {
+    throw new MemdirError("usage", `--days takes a whole number from 1, not "${plainLine(text)}"`);
+  }
+  return Number(text);
+}
+
+function answerOf(ledger: Ledger, { limits, prices }: LedgerSettings, entries: readonly Spent[]) {
+  const { tokens, cost, calls } = ledger.today();
+  const { tokensPerDay, tokensPerSession } = limits;
+  return {
+    today: { tokens, cost, calls },
+    budget: { tokensPerDay, tokensPerSession, left: tokensLeft(ledger, limits) },
+    entries: entries.map((entry) => ({
+      ...entry,
+      tokens: countTokens(entry.usage),
+      cost: entry.skipped === null ? costOf(entry.model, entry.usage, prices) : 0,
+    })),
+  };
+}
+
+function printRows(call: Call, entries: readonly Spent[], prices: Prices, days: number): void {
+  const { print, color } = call.terminal;
+  const rows = foldSkips(entries);
+  if (rows.length === 0) {
+    print(days === 1 ? "No background work today." : `No background work in the last ${days} days.`);
+    return;
+  }
+  const hidden = rows.length - MAX_ROWS;
+  if (hidden > 0) print(color.dim(`${hidden} earlier ones are left out; --json shows all.`));
+  const shown = rows.slice(-MAX_ROWS).map(({ entry, times }) => cellsOf(entry, times, prices));
+  const heads = ["when", "what", "session", "tokens", "cost"];
+  const widths = heads.map((head, column) => Math.max(head.length, ...shown.map(({ cells }) => cells[column]!.length)));
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, column) => (column < 3 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
+      .join("  ");
+  print(color.dim(`${line(heads)}  outcome`));
+  for (const { cells, outcome, skipped } of shown) {
+    const text = `${line(cells)}  ${outcome}`;
+    print(skipped ? color.dim(text) : text);
+  }
+}
+
+interface Row {
+  entry: Spent;
+  times: number;
+}
+
+/** At the end of most turns nothing runs, for the same reason as at the one before: a run of them is one row. */
+function foldSkips(entries: readonly Spent[]): Row[] {
+  const rows: Row[] = [];
+  for (const entry of entries) {
+    const last = rows.at(-1);
+    if (last && entry.skipped !== null && isLike(entry, last.entry)) {
+      rows[rows.length - 1] = { entry, times: last.times + 1 };
+    } else rows.push({ entry, times: 1 });
+  }
+  return rows;
+}
+
+function isLike(a: Spent, b: Spent): boolean {
+  return a.kind === b.kind && a.session === b.session && a.skipped === b.skipped;
+}
+
+function cellsOf(entry: Spent, times: number, prices: Prices) {
+  const { at, kind, session, model, usage, produced, skipped } = entry;
+  const start = [localMinute(at), kind, plainLine(session ?? "-").slice(0, 8)];
+  if (skipped !== null) {
+    const again = times === 1 ? "" : ` (${times} times)`;
+    return { cells: [...start, "-", "-"], outcome: `skipped: ${plainLine(skipped)}${again}`, skipped: true };
+  }
+  const cells = [...start, grouped(countTokens(usage)), costText(costOf(model, usage, prices))];
+  return { cells, outcome: [plainLine(produced), plainLine(model)].filter(Boolean).join(", "), skipped: false };
+}
+
+function printToday({ terminal: { print, color } }: Call, ledger: Ledger, limits: Limits): void {
+  const { tokens, cost, calls, unpriced } = ledger.today();
+  const left = tokensLeft(ledger, limits);
+  const many = `${calls} ${calls === 1 ? "call" : "calls"}`;
+  print(color.bold(`Today: ${many}, ${grouped(tokens)} tokens, cost ${costText(cost)}`));
+  print(`Left today: ${grouped(left)} of ${grouped(limits.tokensPerDay)} tokens${left === 0 ? STOPPED : ""}`);
+  if (limits.costPerDay !== null) print(`Cost per day: at most ${limits.costPerDay}`);
+  print(color.dim(`A session may take ${grouped(limits.tokensPerSession)}. Cached input counts a tenth.`));
+  if (unpriced.length > 0) {
+    print(color.dim(`No price is known for ${unpriced.map(plainLine).join(", ")}: set learn.prices in memdir.json.`));
+  }
+}
+
+const STOPPED = "; background work is stopped until midnight";
+
+function costText(cost: number | null): string {
+  if (cost === null) return "unknown";
+  return cost === 0 ? "0" : cost < 0.0001 ? "<0.0001" : cost.toFixed(4);
+}
+
+function grouped(count: number): string {
+  return Number.isFinite(count) ? count.toLocaleString("en-US") : "unlimited";
+}
+
+/** Days are the user's, so the times are too. */
+function localMinute(at: string): string {
+  const date = new Date(at);
+  const two = (part: number) => String(part).padStart(2, "0");
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
+}

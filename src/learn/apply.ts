@@ -1,0 +1,223 @@
+/** What becomes of a proposal: written with where it came from, put into the inbox for a person, or refused with a reason. */
+
+import { join } from "node:path";
+import { readRegular } from "../disk/regular.ts";
+import { diskError, MemdirError } from "../errors.ts";
+import type { ForgetResult } from "../memory/forget.ts";
+import type { Row } from "../memory/list.ts";
+import { formatSource, type Memory, parseMemory } from "../memory/memory.ts";
+import { oneLine, sameName } from "../memory/name.ts";
+import type { SaveRequest, SaveResult } from "../memory/save.ts";
+import { editBody, editFields, formatDocument } from "../text/frontmatter-edit.ts";
+import type { Inbox } from "./inbox.ts";
+import { type LearnMode, mayBecome, type Proposal } from "./proposal.ts";
+import { mayReplace, sourceFor, trustOf } from "./trust.ts";
+
+/** As much of a Memdir as it takes; the first directory is the one that is written to. */
+export interface Store {
+  readonly directories: readonly { readonly path: string }[];
+  list(): Promise<Row[]>;
+  save(request: SaveRequest): Promise<SaveResult>;
+  put(path: string, text: string, base: string | null): Promise<SaveResult>;
+  forget(name: string, options?: { reason?: string }): Promise<ForgetResult>;
+}
+
+export interface Applied {
+  done: "saved" | "updated" | "unchanged" | "forgotten" | "inbox" | "refused";
+  /** The memory that was written, removed or would be; null when there is none yet. */
+  file: string | null;
+  /** The journal entry to give to undo. */
+  undo: string | null;
+  /** In the inbox: its id there. */
+  id?: string;
+  /** Why it was not written. */
+  reason?: string;
+}
+
+/** The memory that a proposal changes, as it is now. */
+interface Target {
+  path: string;
+  text: string;
+  memory: Memory;
+}
+
+/** Must not throw: what goes wrong is `refused` with its reason. */
+export async function applyProposal(
+  store: Store,
+  inbox: Pick<Inbox, "add" | "wasRejected">,
+  proposal: Proposal,
+  mode: LearnMode,
+): Promise<Applied> {
+  if (mode === "off") return refused(proposal, "learning is off for this scope");
+  if (mode === "read-only") return refused(proposal, "this scope is read-only for learning");
+  try {
+    if (inbox.wasRejected(proposal)) return refused(proposal, "it was rejected before");
+    const target = await findTarget(store, proposal);
+    const problem = findProblem(proposal, target);
+    if (problem !== null) return refused(proposal, problem);
+    const same = await findSame(store, proposal, target);
+    if (same !== null) return { done: "unchanged", file: same, undo: null, reason: "it says what is there already" };
+    const doubt = mode === "inbox" ? "a person decides in this scope" : findDoubt(proposal, target);
+    return doubt === null ? await write(store, proposal, target) : await wait(inbox, proposal, target, doubt);
+  } catch (error) {
+    return refused(proposal, told(store, error));
+  }
+}
+
+/** A person has looked at it and wants it: trust no longer decides, but stays written down as it was. Throws when it fails. */
+export async function acceptProposal(store: Store, inbox: Pick<Inbox, "accept">, proposal: Proposal): Promise<Applied> {
+  const target = await findTarget(store, proposal);
+  const blocked = findBlocked(proposal, target);
+  if (blocked !== null)
+    throw new MemdirError(
+      target === null ? "not-found" : "broken",
+      `${blocked}; mend that first, or reject the proposal`,
+    );
+  const same = await findSame(store, proposal, target);
+  const applied: Applied =
+    same === null ? await write(store, proposal, target) : { done: "unchanged", file: same, undo: null };
+  await inbox.accept(proposal.id);
+  return applied;
+}
+
+/** What would change, as texts of the file. `before` is null for a new memory, `after` empty for one that goes. */
+export async function previewProposal(
+  store: Store,
+  proposal: Proposal,
+): Promise<{ file: string | null; before: string | null; after: string }> {
+  const target = await findTarget(store, proposal);
+  const file = target?.memory.file ?? proposal.file;
+  const before = target?.text ?? null;
+  if (proposal.action === "forget") return { file, before, after: "" };
+  return { file, before, after: target ? updatedText(proposal, target) : newText(proposal) };
+}
+
+/** By its file; without one, the memory of this type and name, which a save would change too. */
+async function findTarget(store: Store, proposal: Proposal): Promise<Target | null> {
+  const rows = await ownRows(store);
+  const { file, name, type } = proposal;
+  const row =
+    file !== null
+      ? rows.find((row) => row.file === file)
+      : rows.find((row) => sameName(row.name, name) && (!row.typeExplicit || row.type === type));
+  const data = row && readRegular(row.path);
+  if (!data) return null;
+  return { path: row.path, text: data.toString("utf8"), memory: parseMemory(row.file, data) };
+}
+
+/** Memories of the directory that is written to: those of other scopes are not ours to change. */
+async function ownRows(store: Store): Promise<Row[]> {
+  const own = store.directories[0]?.path ?? "";
+  return (await store.list()).filter((row) => row.path === join(own, row.file) && !row.unreadable);
+}
+
+/** Why nobody should even be asked. */
+function findProblem(proposal: Proposal, target: Target | null): string | null {
+  const { action, trust, type } = proposal;
+  const untold = trust === "tool" || trust === "document";
+  const origin = trust === "tool" ? "what a tool printed" : "a document";
+  if (action === "forget" && untold) return `${origin} cannot ask for a memory to be forgotten`;
+  const blocked = findBlocked(proposal, target);
+  if (blocked !== null) return blocked;
+  // An update keeps the memory's own type, so both must be allowed.
+  const types = target === null ? [type] : [type, target.memory.type];
+  const barred = action === "forget" ? undefined : types.find((kind) => !mayBecome(kind, trust));
+  return barred === undefined ? null : `${origin} cannot become a ${barred} memory: only the user can say that`;
+}
+
+/** Why nobody could write it. */
+function findBlocked({ action, file, name }: Proposal, target: Target | null): string | null {
+  // Forgotten meanwhile: it must not come back by an update.
+  if (target === null) return action === "forget" || file !== null ? `there is no memory ${file ?? name}` : null;
+  const { broken, file: there } = target.memory;
+  return broken && action !== "forget" ? `${there} cannot be parsed and is never rewritten` : null;
+}
+
+/** Why a person should look at it first. */
+function findDoubt({ action, trust }: Proposal, target: Target | null): string | null {
+  if (target === null) return null;
+  const { file, pinned, source } = target.memory;
+  if (!mayReplace(source, trust)) return `${file} is trusted more (${trustOf(source)}) than this (${trust})`;
+  return action === "forget" && pinned && trust !== "user" ? `${file} is pinned` : null;
+}
+
+/** A larger file is no memory that somebody proposes again. */
+const MAX_SAME_BYTES = 256 * 1024;
+
+/** The memory that says exactly this already, under whatever name. */
+async function findSame(store: Store, proposal: Proposal, target: Target | null): Promise<string | null> {
+  if (proposal.action === "forget") return null;
+  if (target !== null && withoutSource(updatedText(proposal, target)) === withoutSource(target.text))
+    return target.memory.file;
+  const body = oneLine(proposal.body);
+  if (target !== null || body === "") return null;
+  const found = (await ownRows(store)).find(({ type, bytes, file, path }) => {
+    const data = type === proposal.type && bytes <= MAX_SAME_BYTES ? readRegular(path) : null;
+    return data !== null && oneLine(parseMemory(file, data).body) === body;
+  });
+  return found?.file ?? null;
+}
+
+/** Saying it again elsewhere does not change a memory. */
+function withoutSource(text: string): string {
+  return editFields(text, { source: null });
+}
+
+async function wait(
+  inbox: Pick<Inbox, "add">,
+  proposal: Proposal,
+  target: Target | null,
+  reason: string,
+): Promise<Applied> {
+  const file = target?.memory.file ?? null;
+  const added = await inbox.add(proposal);
+  if ("id" in added) return { done: "inbox", file, undo: null, id: added.id, reason };
+  if ("duplicate" in added)
+    return { done: "inbox", file, undo: null, id: added.duplicate, reason: "it waits in the inbox already" };
+  return refused(proposal, "full" in added ? "the inbox is full" : "it was rejected before");
+}
+
+async function write(store: Store, proposal: Proposal, target: Target | null): Promise<Applied> {
+  if (proposal.action === "forget") {
+    const { file, undo } = await store.forget(target?.memory.file ?? proposal.name, { reason: proposal.reason });
+    return { done: "forgotten", file, undo };
+  }
+  if (target !== null) {
+    // With the text it was judged by: if somebody writes the memory meanwhile, nothing is overwritten.
+    const { file, undo, action } = await store.put(target.path, updatedText(proposal, target), target.text);
+    return { done: action === "unchanged" ? "unchanged" : "updated", file, undo };
+  }
+  const { type, name, description, body, when, reason } = proposal;
+  const source = sourceFor(proposal);
+  const { file, undo } = await store.save({ type, name, description, body, when, reason, source });
+  return { done: "saved", file, undo };
+}
+
+/** Name and type stay: another name or type is another memory. Cues are kept beside new ones. */
+function updatedText(proposal: Proposal, { text, memory }: Target): string {
+  const source = formatSource(sourceFor(proposal, memory.source));
+  const description = oneLine(proposal.description) || memory.description;
+  const when = [...new Set([...memory.when, ...proposal.when.map(oneLine)])].filter((cue) => cue !== "");
+  const body = proposal.body.trim() || memory.body;
+  // A text without frontmatter gets one, else nobody would know later where its words came from.
+  if (Object.keys(memory.metadata).length === 0)
+    return formatDocument({ name: memory.name, description, type: proposal.type, when, source }, body);
+  const fields = { ...(description ? { description } : {}), ...(when.length > 0 ? { when } : {}), source };
+  return editBody(editFields(text, fields), body);
+}
+
+/** About what a save will write, for people to look at. */
+function newText(proposal: Proposal): string {
+  const { name, description, type, when, body } = proposal;
+  return formatDocument({ name, description, type, when, source: formatSource(sourceFor(proposal)) }, body);
+}
+
+function refused(proposal: Proposal, reason: string): Applied {
+  return { done: "refused", file: proposal.file, undo: null, reason };
+}
+
+function told(store: Store, error: unknown): string {
+  const known = error instanceof MemdirError || (error as NodeJS.ErrnoException)?.code !== undefined;
+  if (!known) return `unexpected failure: ${(error as Error)?.message ?? error}`;
+  return diskError(error, "write a memory in", store.directories[0]?.path ?? "the directory").message;
+}

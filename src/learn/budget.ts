@@ -1,0 +1,56 @@
+/**
+ * How much background work may cost: asked before each of its calls, never by the foreground. Nothing is reserved while a
+ * call runs, so each process at work may go over a limit by the one call that it has under way.
+ */
+
+import type { Ledger } from "./ledger.ts";
+import { sumUp } from "./prices.ts";
+
+export interface Limits {
+  /** Tokens as `countTokens` counts them. A limit of 0 stops all background calls, Infinity none. */
+  tokensPerDay: number;
+  tokensPerSession: number;
+  /** In the currency of the prices; null for no such limit. */
+  costPerDay: number | null;
+}
+
+export type BudgetAnswer = { ok: true } | { ok: false; reason: string };
+
+/** Must not throw. The reason is for the ledger: it says which limit, and where it stands. */
+export function checkBudget(ledger: Ledger, limits: Limits, session: string | null): BudgetAnswer {
+  // What cannot be counted cannot be limited.
+  const problem = ledger.problem();
+  if (problem !== null) return no(problem);
+
+  const today = ledger.today();
+  if (today.tokens >= limits.tokensPerDay) {
+    return no(`the day's budget is used up: ${today.tokens} of ${limits.tokensPerDay} tokens (learn.tokensPerDay)`);
+  }
+  if (limits.costPerDay !== null) {
+    if (today.cost === null) {
+      return no(`cost per day is limited, but ${today.unpriced.join(", ")} has no price: set it in learn.prices`);
+    }
+    if (today.cost >= limits.costPerDay) {
+      return no(
+        `the day's budget is used up: it cost ${today.cost.toFixed(4)} of ${limits.costPerDay} (learn.costPerDay)`,
+      );
+    }
+  }
+  if (session === null) return { ok: true };
+  const spent = sumUp(ledger.entries({ session })).tokens;
+  if (spent >= limits.tokensPerSession) {
+    return no(
+      `the session's budget is used up: ${spent} of ${limits.tokensPerSession} tokens (learn.tokensPerSession)`,
+    );
+  }
+  return { ok: true };
+}
+
+/** Tokens that background work may still take today. */
+export function tokensLeft(ledger: Ledger, limits: Limits): number {
+  return Math.max(0, limits.tokensPerDay - ledger.today().tokens);
+}
+
+function no(reason: string): BudgetAnswer {
+  return { ok: false, reason };
+}

@@ -1,0 +1,217 @@
+/** The daily log: what happened, one line after the other in a file for each day, raw material that dream distils later. */
+
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  writeSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { resolveInside } from "../disk/fence.ts";
+import { type Pin, pinFolder } from "../disk/pin.ts";
+import { readRegular } from "../disk/regular.ts";
+import { diskError, MemdirError } from "../errors.ts";
+import { type Directory, fileMode, prepareDirectory } from "../memory/directory.ts";
+import { findSecrets } from "../text/secrets.ts";
+
+export interface LogEntry {
+  path: string;
+  /** As it was written, without its line end; further lines are indented. */
+  line: string;
+}
+
+export interface DayLog {
+  /** YYYY-MM-DD. */
+  day: string;
+  path: string;
+  text: string;
+}
+
+/** An entry is a note, and must fit into one write. */
+const MAX_ENTRY_BYTES = 64 * 1024;
+
+/** A day of many agents; what is larger was not written line by line. */
+const MAX_LOG_BYTES = 4 * 1024 * 1024;
+
+/** One write at the end of the file: entries of several processes never mix, and nothing that is there is touched. */
+const FLAGS =
+  constants.O_RDWR |
+  constants.O_APPEND |
+  constants.O_CREAT |
+  (constants.O_NOFOLLOW ?? 0) |
+  // A fifo in the place of the file would wait for a reader.
+  (constants.O_NONBLOCK ?? 0);
+
+const NEWLINE = 10;
+
+/** Where the log of a day lies; the day is the one on the user's wall. */
+export function logPath(directory: Directory, at: Date): string {
+  return join(directory.path, ...relativePath(at).split("/"));
+}
+
+/** Throws for a text that is empty, too long or holds a secret; the index is left alone. */
+export async function appendLog(directory: Directory, text: string, world: { now: () => Date }): Promise<LogEntry> {
+  const at = world.now();
+  const line = formatEntry(text, at);
+  await refuseSecrets(line);
+  prepareDirectory(directory);
+  const path = logPath(directory, at);
+  try {
+    const folder = openFolder(directory, relativePath(at));
+    try {
+      append(join(folder.path, `${dayOf(at)}.md`), Buffer.from(`${line}\n`), fileMode(directory));
+    } finally {
+      folder.close();
+    }
+  } catch (error) {
+    throw diskError(error, "write to", path);
+  }
+  return { path, line };
+}
+
+function formatEntry(text: string, at: Date): string {
+  const [first, ...rest] = text.toWellFormed().replace(/\r\n?/g, "\n").replaceAll("\0", "").trim().split("\n");
+  if (!first) throw new MemdirError("usage", "there is nothing to log: give a text, as in `memdir log TEXT`");
+  // Indented, so that no line of the text looks like an entry of its own.
+  const more = rest.map((line) => (line.trim() === "" ? "" : `  ${line.trimEnd()}`));
+  const line = [`- ${two(at.getHours())}:${two(at.getMinutes())} ${first.trimEnd()}`, ...more].join("\n");
+  if (Buffer.byteLength(line) <= MAX_ENTRY_BYTES) return line;
+  throw new MemdirError(
+    "usage",
+    `the text is longer than ${MAX_ENTRY_BYTES} bytes: log what matters of it, and where the rest is`,
+  );
+}
+
+async function refuseSecrets(line: string): Promise<void> {
+  const findings = await findSecrets(line);
+  if (findings.length === 0) return;
+  const found = findings.map(({ rule, line: number }) => `${rule} in line ${number}`);
+  const what = found.slice(0, 5).join(", ");
+  throw new MemdirError("secret", `not logged, it holds what looks like a secret: ${what}; take it out`, {
+    details: found,
+  });
+}
+
+/** Made where it is missing, and held open; a link on the way is refused. */
+function openFolder(directory: Directory, file: string): Pin {
+  const folder = dirname(resolveInside(directory.path, file));
+  mkdirSync(folder, { recursive: true, mode: directory.inRepository ? 0o755 : 0o700 });
+  resolveInside(directory.path, file);
+  return pinFolder(folder);
+}
+
+function append(path: string, bytes: Buffer, mode: number): void {
+  const fd = openSync(path, FLAGS, mode);
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isFile()) throw new MemdirError("broken", "the log of today is no ordinary file: move it away");
+    // Somebody edited it by hand, or the disk was full in the middle of a line. Or another process is writing this very
+    // moment: then an empty line comes between its entry and ours, which means nothing.
+    const whole = endsLine(fd, stat.size) ? bytes : Buffer.concat([Buffer.from("\n"), bytes]);
+    const written = writeSync(fd, whole);
+    if (written < whole.length) {
+      throw new MemdirError("disk", "the disk took only a part of the entry: free some space and log it again");
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function endsLine(fd: number, size: number): boolean {
+  if (size === 0) return true;
+  const last = Buffer.alloc(1);
+  return readSync(fd, last, 0, 1, size - 1) === 1 && last[0] === NEWLINE;
+}
+
+/**
+ * All logs from a day on, oldest first: `logs/YYYY/MM/YYYY-MM-DD.md`, and one file for each session in `logs/YYYY/MM/DD/`.
+ * Links are not followed; what cannot be read is told to the directory's log and left out.
+ */
+export function readLogs(directory: Directory, options: { since?: string } = {}): DayLog[] {
+  const logs: DayLog[] = [];
+  for (const { day, file } of findLogs(directory)) {
+    if (options.since !== undefined && day < options.since) continue;
+    const path = join(directory.path, file);
+    try {
+      const bytes = readRegular(resolveInside(directory.path, file), { maxBytes: MAX_LOG_BYTES });
+      if (bytes) logs.push({ day, path, text: bytes.toString("utf8").replace(/^\ufeff/, "") });
+      else directory.log(`the log ${path} is left out: it is gone or larger than ${MAX_LOG_BYTES} bytes`);
+    } catch (error) {
+      directory.log(diskError(error, "read the log", path).message);
+    }
+  }
+  return logs;
+}
+
+/** By day, then by name. */
+function findLogs(directory: Directory): { day: string; file: string }[] {
+  const found: { day: string; file: string }[] = [];
+  for (const year of list(directory, "logs", FOUR)) {
+    for (const month of list(directory, `logs/${year.name}`, TWO)) {
+      const folder = `logs/${year.name}/${month.name}`;
+      const add = (day: string, file: string) => {
+        if (isDay(day)) found.push({ day, file });
+      };
+      for (const { name } of list(directory, folder, LOG_FILE)) {
+        if (name.startsWith(`${year.name}-${month.name}-`)) add(name.slice(0, -".md".length), `${folder}/${name}`);
+      }
+      for (const day of list(directory, folder, TWO)) {
+        for (const { name } of list(directory, `${folder}/${day.name}`, SESSION_FILE)) {
+          add(`${year.name}-${month.name}-${day.name}`, `${folder}/${day.name}/${name}`);
+        }
+      }
+    }
+  }
+  return found.sort((a, b) => (a.day === b.day ? order(a.file, b.file) : order(a.day, b.day)));
+}
+
+interface Wanted {
+  pattern: RegExp;
+  kind: "isFile" | "isDirectory";
+}
+
+const FOUR: Wanted = { pattern: /^\d{4}$/, kind: "isDirectory" };
+const TWO: Wanted = { pattern: /^\d{2}$/, kind: "isDirectory" };
+const LOG_FILE: Wanted = { pattern: /^\d{4}-\d{2}-\d{2}\.md$/, kind: "isFile" };
+/** Hidden files are somebody's temporary ones. */
+const SESSION_FILE: Wanted = { pattern: /^[^.].*\.md$/s, kind: "isFile" };
+
+function list(directory: Directory, folder: string, { pattern, kind }: Wanted): Dirent[] {
+  try {
+    const entries = readdirSync(resolveInside(directory.path, folder), { withFileTypes: true });
+    return entries.filter((entry) => entry[kind]() && pattern.test(entry.name));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ENOENT") directory.log(diskError(error, "read the logs in", join(directory.path, folder)).message);
+    return [];
+  }
+}
+
+/** Whether the calendar has it: some engines take the 30th of February for a day in March. */
+function isDay(text: string): boolean {
+  const time = Date.parse(`${text}T00:00:00Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+}
+
+export function dayOf(at: Date): string {
+  return `${String(at.getFullYear()).padStart(4, "0")}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+}
+
+function relativePath(at: Date): string {
+  const day = dayOf(at);
+  const [year, month] = day.split("-");
+  return `logs/${year}/${month}/${day}.md`;
+}
+
+function two(number: number): string {
+  return String(number).padStart(2, "0");
+}
+
+function order(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,135 @@
+/** The offline extractor: what the user said in a conversation that is worth keeping, by rules. It would rather miss than invent. */
+
+import type { Header } from "../memory/memory.ts";
+import { oneLine } from "../memory/name.ts";
+import { termsOf } from "../recall/terms.ts";
+import { sha256 } from "../text/hash.ts";
+import type { Proposal } from "./proposal.ts";
+import { type Said, understandSaid } from "./said.ts";
+import { RETRACTED } from "./said-draft.ts";
+
+export interface SpokenMessage {
+  id: string;
+  role: "user" | "assistant" | "tool";
+  text: string;
+  /** ISO time: "next Friday" is counted from here. */
+  at: string;
+}
+
+/** A memory that is there; with its body the comparison is better. */
+export type Existing = Pick<Header, "file" | "name" | "type" | "description"> & { body?: string };
+
+/** Under this the rules themselves are not sure whom or what a sentence is about. */
+const MIN_CONFIDENCE = 0.5;
+
+/** Only what the user wrote is understood; what the agent said before is looked at only where the user points back at it. */
+export async function extractByRules(
+  messages: readonly SpokenMessage[],
+  existing: readonly Existing[],
+  session: string | null = null,
+): Promise<Proposal[]> {
+  let proposals: Proposal[] = [];
+  let answer = "";
+  for (const message of messages) {
+    if (message.role === "assistant") answer = message.text;
+    if (message.role !== "user") continue;
+    const at = new Date(message.at);
+    // Without its date a message's "tomorrow" means nothing.
+    if (Number.isNaN(at.getTime())) continue;
+    for (const said of await understandSaid(message.text, at, answer)) {
+      if (said.confidence < MIN_CONFIDENCE) continue;
+      const next = said.act === "forget" ? takeBack : keep;
+      proposals = next(proposals, existing, said, (of) => propose(of, message, session));
+    }
+  }
+  return proposals;
+}
+
+type Next = (
+  proposals: Proposal[],
+  existing: readonly Existing[],
+  said: Said,
+  propose: (said: Said) => Proposal,
+) => Proposal[];
+
+const keep: Next = (proposals, existing, said, propose) => {
+  const known: Pick<Existing, "name" | "description" | "body">[] = [...existing, ...proposals];
+  return known.some((other) => isSame(said, other)) ? proposals : [...proposals, propose(said)];
+};
+
+/** "Forget that" is about the last thing said here; a named subject only counts if it leads to a single memory. */
+const takeBack: Next = (proposals, existing, said, propose) => {
+  if (said.name === RETRACTED) return proposals.slice(0, -1);
+  const left = proposals.filter((proposal) => !isAbout(said.name, proposal));
+  const [one, ...more] = existing.filter((memory) => isAbout(said.name, memory));
+  if (!one || more.length > 0 || !said.explicit) return left;
+  const { file, type, name, description } = one;
+  return [...left, { ...propose(said), action: "forget", file, type, name, description, body: "" }];
+};
+
+function propose(
+  { act, type, name, description, body, explicit }: Said,
+  message: SpokenMessage,
+  session: string | null,
+) {
+  const proposal: Proposal = {
+    id: sha256(`${message.id}\n${act}\n${body}`).slice(0, 12),
+    at: message.at,
+    action: "save",
+    file: null,
+    type,
+    name,
+    description,
+    body,
+    when: [],
+    // With the agent's words in it, it is more than what the user said.
+    trust: body.includes(MEANT) ? "inferred" : "user",
+    session,
+    message: message.id,
+    reason: explicit && act !== "forget" ? REASONS.remember : REASONS[act],
+    from: "rules",
+  };
+  return proposal;
+}
+
+/** How said.ts marks what the agent had said. */
+const MEANT = "**What was meant:**";
+
+const REASONS: Record<Said["act"], string> = {
+  remember: "the user asked to remember it",
+  forget: "the user asked to forget it",
+  correction: "the user corrected the agent",
+  preference: "the user said how they like it",
+  decision: "the user told of a decision",
+  pointer: "the user said where something is",
+};
+
+/** Of the words of both; names and numbers must agree anyway. */
+const NEARLY_SAME = 0.75;
+
+/** Under the same name, or in nearly the same words. */
+function isSame(said: Said, other: Pick<Existing, "name" | "description" | "body">): boolean {
+  if (oneLine(said.name).toLowerCase() === oneLine(other.name).toLowerCase()) return true;
+  const text = other.body ?? `${other.name} ${other.description}`;
+  const mine = new Set(termsOf(said.body));
+  const theirs = new Set(termsOf(text));
+  // "Use tabs" and "never use tabs", or another date, are news.
+  if (marksOf(said.body) !== marksOf(text)) return false;
+  const shared = [...mine].filter((term) => theirs.has(term)).length;
+  return shared > 0 && shared / (mine.size + theirs.size - shared) >= NEARLY_SAME;
+}
+
+/** What turns a sentence around: numbers and negations. */
+function marksOf(text: string): string {
+  const marks = text
+    .toLowerCase()
+    .match(/\d+|\b(?:no|not|never|nobody|none|without|except|unless|only|nie|kein\w*|nicht)\b|n['’]t\b/g);
+  return [...new Set(marks?.map((mark) => mark.replace("’", "'")))].sort().join(" ");
+}
+
+/** Every word of the subject is in the memory's name or description. */
+function isAbout(subject: string, memory: Pick<Existing, "name" | "description">): boolean {
+  const wanted = new Set(termsOf(subject));
+  const told = new Set(termsOf(`${memory.name} ${memory.description}`));
+  return wanted.size > 0 && [...wanted].every((term) => told.has(term));
+}

@@ -1,0 +1,142 @@
+import fs from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { checkBudget, type Limits, tokensLeft } from "../../src/learn/budget.ts";
+import { openLedger } from "../../src/learn/ledger.ts";
+import type { Prices } from "../../src/learn/prices.ts";
+import { LEARN_DEFAULTS } from "../../src/learn-config.ts";
+import { makeTemporary } from "../temporary.ts";
+
+const NOW = "2026-03-10T12:00:00.000Z";
+const NEXT_DAY = "2026-03-11T12:00:00.000Z";
+const LIMITS: Limits = { tokensPerDay: 1000, tokensPerSession: 300, costPerDay: null };
+
+function desk(prices: Prices = {}) {
+  const file = path.join(makeTemporary("budget", "memory"), ".memdir", "ledger.jsonl");
+  const world = { now: new Date(NOW) };
+  const open = () => openLedger({ file, prices }, { now: () => world.now, log: () => {} });
+  const ledger = open();
+  const spend = (session: string | null, input: number, more: { cacheRead?: number; model?: string } = {}) =>
+    ledger.spend({
+      at: world.now.toISOString(),
+      kind: "extraction",
+      session,
+      model: more.model ?? "anthropic/m",
+      usage: { input, output: 0, cacheRead: more.cacheRead ?? 0, cacheWrite: 0 },
+      produced: "nothing",
+      skipped: null,
+    });
+  return { file, world, ledger, open, spend };
+}
+
+describe("the budget", () => {
+  test("lets work run while there is some left, and the defaults are modest", () => {
+    const { ledger, spend } = desk();
+    expect(checkBudget(ledger, LEARN_DEFAULTS, "s1")).toEqual({ ok: true });
+    spend("s1", 49_999);
+    expect(checkBudget(ledger, LEARN_DEFAULTS, "s1")).toEqual({ ok: true });
+    spend("s1", 1);
+    expect(checkBudget(ledger, LEARN_DEFAULTS, "s1")).toMatchObject({ ok: false });
+  });
+
+  test("stops a session at its limit, on whatever day it was spent, and no other", () => {
+    const { ledger, spend, world } = desk();
+    spend("s1", 299);
+    expect(checkBudget(ledger, LIMITS, "s1").ok).toBe(true);
+    spend("s1", 1);
+    world.now = new Date(NEXT_DAY);
+    expect(checkBudget(ledger, LIMITS, "s1")).toEqual({
+      ok: false,
+      reason: "the session's budget is used up: 300 of 300 tokens (learn.tokensPerSession)",
+    });
+    expect(checkBudget(ledger, LIMITS, "s2").ok).toBe(true);
+    expect(checkBudget(ledger, LIMITS, null).ok).toBe(true);
+  });
+
+  test("stops every session at the day's limit, until midnight, in every process", () => {
+    const { ledger, spend, world, open } = desk();
+    for (const session of ["a", "b", "c", "d", null]) spend(session, 200);
+    for (const session of ["a", "new", null]) {
+      expect(checkBudget(open(), LIMITS, session)).toEqual({
+        ok: false,
+        reason: "the day's budget is used up: 1000 of 1000 tokens (learn.tokensPerDay)",
+      });
+    }
+    expect(tokensLeft(ledger, LIMITS)).toBe(0);
+    world.now = new Date(NEXT_DAY);
+    expect(checkBudget(ledger, LIMITS, "new")).toEqual({ ok: true });
+    expect(tokensLeft(ledger, LIMITS)).toBe(1000);
+  });
+
+  test("cached input counts a tenth", () => {
+    const { ledger, spend } = desk();
+    spend("s1", 0, { cacheRead: 2990 });
+    expect(checkBudget(ledger, LIMITS, "s1").ok).toBe(true);
+    expect(tokensLeft(ledger, LIMITS)).toBe(701);
+    spend("s1", 0, { cacheRead: 10 });
+    expect(checkBudget(ledger, LIMITS, "s1").ok).toBe(false);
+  });
+
+  test("going over by a call leaves nothing, not less than nothing", () => {
+    const { ledger, spend } = desk();
+    spend(null, 5000);
+    expect(tokensLeft(ledger, LIMITS)).toBe(0);
+  });
+
+  test("skips cost nothing", () => {
+    const { ledger } = desk();
+    for (let n = 0; n < 50; n++) ledger.skip("extraction", "s1", "nothing new");
+    expect(checkBudget(ledger, { ...LIMITS, tokensPerDay: 1, tokensPerSession: 1 }, "s1")).toEqual({ ok: true });
+  });
+
+  test("a limit of 0 stops all, an infinite one none", () => {
+    const { ledger, spend } = desk();
+    expect(checkBudget(ledger, { ...LIMITS, tokensPerDay: 0 }, null).ok).toBe(false);
+    spend("s1", 1e9);
+    const none = {
+      tokensPerDay: Number.POSITIVE_INFINITY,
+      tokensPerSession: Number.POSITIVE_INFINITY,
+      costPerDay: null,
+    };
+    expect(checkBudget(ledger, none, "s1")).toEqual({ ok: true });
+  });
+});
+
+describe("a limit of cost", () => {
+  const limits = { tokensPerDay: 1e9, tokensPerSession: 1e9, costPerDay: 2 };
+  const price = { input: 1, output: 1, cacheRead: 1, cacheWrite: 1 };
+
+  test("stops the day when it is reached", () => {
+    const { ledger, spend } = desk({ "anthropic/*": price });
+    spend("s1", 1_999_999);
+    expect(checkBudget(ledger, limits, "s1")).toEqual({ ok: true });
+    spend("s1", 1);
+    expect(checkBudget(ledger, limits, "s1")).toEqual({
+      ok: false,
+      reason: "the day's budget is used up: it cost 2.0000 of 2 (learn.costPerDay)",
+    });
+  });
+
+  test("cannot be held for a model without a price: it stops and says which to set", () => {
+    const { ledger, spend } = desk();
+    spend("s1", 1);
+    expect(checkBudget(ledger, limits, "s1")).toEqual({
+      ok: false,
+      reason: "cost per day is limited, but anthropic/m has no price: set it in learn.prices",
+    });
+    expect(checkBudget(ledger, { ...limits, costPerDay: null }, "s1")).toEqual({ ok: true });
+  });
+
+  test("is never reached by models that cost nothing", () => {
+    const { ledger, spend } = desk();
+    spend("s1", 1e8, { model: "ollama/m" });
+    expect(checkBudget(ledger, limits, "s1")).toEqual({ ok: true });
+  });
+});
+
+test("what cannot be counted does not run", () => {
+  const { ledger, file } = desk();
+  fs.mkdirSync(file, { recursive: true });
+  const answer = checkBudget(ledger, LEARN_DEFAULTS, "s1");
+  expect(answer).toMatchObject({ ok: false, reason: expect.stringContaining(file) });
+});
