@@ -64,6 +64,14 @@ export const COMMANDS: readonly Command[] = [
     example: "memdir rewind 3f2a --to 1 --code",
   },
   {
+    name: "extract",
+    usage: "--transcript FILE",
+    summary: "keeps what is worth keeping of a conversation, with a model, or by rules without one",
+    options: { transcript: { value: "FILE", help: "a session's .jsonl file; memdir sessions --json names them" } },
+    arguments: { min: 0, max: 0 },
+    example: "memdir extract --transcript session.jsonl",
+  },
+  {
     name: "inbox",
     usage: "[accept ID | reject ID | edit ID]",
     summary: "proposals that wait for a person, as diffs; accept, edit or reject them",

@@ -73,6 +73,7 @@ describe("each command", () => {
     // `undo 17` stands for any entry: the one that is there is put in its place.
     const id = name === "undo" ? ((await box.json(["history"])).at(-1).id as string) : "";
     if (name === "chat" || name === "rewind") putSession();
+    if (name === "extract") fs.copyFileSync(putSession(), path.join(box.cwd, "session.jsonl"));
     const ran = await shell(example.replace("undo 17", `undo ${id}`));
     if (settings) fs.rmSync(settings);
     expect(ran.err).not.toMatch(/^memdir: (?!note|warning)/m);
@@ -138,7 +139,7 @@ test("the help is for people: nothing of it is made when a directory cannot be o
 });
 
 /** A session with one prompt and its checkpoint. */
-function putSession(): void {
+function putSession(): string {
   const sessionId = "3f2a0000-0000-4000-8000-000000000000";
   const uuid = "00000000-0000-4000-8000-000000000001";
   const timestamp = "2026-03-10T12:00:00.000Z";
@@ -152,5 +153,5 @@ function putSession(): void {
     },
   ];
   const folder = path.relative(box.top, path.dirname(box.dir()));
-  box.put(path.join(folder, `${sessionId}.jsonl`), `${lines.map((line) => JSON.stringify(line)).join("\n")}\n`);
+  return box.put(path.join(folder, `${sessionId}.jsonl`), `${lines.map((line) => JSON.stringify(line)).join("\n")}\n`);
 }

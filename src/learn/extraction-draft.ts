@@ -1,0 +1,167 @@
+/** A memory as the extracting model wrote it, checked before it is kept: what it is, what it came from, and what it may not hold. */
+
+import { formatSource, type Memory, parseMemory } from "../memory/memory.ts";
+import { oneLine } from "../memory/name.ts";
+import { editFields } from "../text/frontmatter-edit.ts";
+import { findRelativeDates } from "../text/relative-dates.ts";
+import { findSecrets } from "../text/secrets.ts";
+import { findOrigins, isUntold } from "./extraction-origin.ts";
+import type { Piece } from "./extraction-window.ts";
+import { leastTrust, mayBecome, type Proposal, type Trust } from "./proposal.ts";
+import { sourceFor, trustOf } from "./trust.ts";
+
+/** `base` is the text that it was made from; null for a new file. */
+export interface Draft {
+  /** Below the memory directory, with `/`. */
+  file: string;
+  text: string;
+  base: string | null;
+}
+
+export interface DraftWorld {
+  now: () => Date;
+  session: string | null;
+  /** What the model could name as sources. */
+  pieces: readonly Piece[];
+  /** The whole conversation, in full. */
+  said: readonly Piece[];
+}
+
+/** What stands in a file is a proposal without an id; `text` is what is to be written. */
+export type Checked =
+  | { ok: true; proposal: Omit<Proposal, "id">; text: string; notices: string[]; labels: string[] }
+  | { ok: false; reason: string };
+
+/** `earlier`: the labels that a version of this file named before in the same run; in the file they have become its source. */
+export async function checkDraft(world: DraftWorld, draft: Draft, earlier: readonly string[] = []): Promise<Checked> {
+  const memory = parseMemory(draft.file, draft.text);
+  const base = draft.base === null ? null : parseMemory(draft.file, draft.base);
+  const shape = findShapeProblem(memory);
+  if (shape) return refuse(shape);
+  const secrets = await findSecrets(draft.text);
+  if (secrets.length > 0) {
+    const found = secrets.map(({ rule, line }) => `${rule} in line ${line}`).join(", ");
+    return refuse(`it holds a secret (${found}); leave the value out and name only where it is kept`);
+  }
+  const cited = findCited(memory, world.pieces, earlier);
+  const dates = await findDateProblem(memory, base, saidOn(cited.pieces) ?? world.now());
+  if (dates) return refuse(dates);
+  const trust = await decideTrust(memory, base, cited, world.said);
+  const problem = findTrustProblem(memory, base, cited, trust);
+  if (problem) return refuse(problem);
+  const message = cited.pieces.findLast(({ trust }) => trust === "user") ?? cited.pieces.at(-1) ?? null;
+  const text = editFields(draft.text, {
+    source: formatSource(sourceFor({ trust, session: world.session, message: message?.id ?? null })),
+    // To pin is a person's choice; and what a document says must not take the place of what a person said.
+    ...(memory.pinned && !base?.pinned && { pinned: null }),
+    ...(isUntold(trust) && { supersedes: base?.supersedes.length ? base.supersedes : null }),
+  });
+  const proposal: Omit<Proposal, "id"> = {
+    at: world.now().toISOString(),
+    action: base ? "update" : "save",
+    file: base ? draft.file : null,
+    type: memory.type,
+    name: oneLine(memory.name),
+    description: oneLine(memory.description),
+    body: memory.body.trim(),
+    when: memory.when,
+    trust,
+    session: world.session,
+    message: message?.id ?? null,
+    reason: cited.pieces.length > 0 ? `from ${describe(cited.pieces)}` : "no source was named",
+    from: "extraction",
+  };
+  return { ok: true, proposal, text, notices: adviceFor(memory), labels: cited.labels };
+}
+
+function refuse(reason: string): Checked {
+  return { ok: false, reason };
+}
+
+function findShapeProblem(memory: Memory): string | null {
+  if (memory.broken) return `its frontmatter cannot be read: ${memory.problems[0]}`;
+  if (!memory.typeExplicit) return memory.problems[0] ?? "it has no type";
+  if (!("name" in memory.metadata)) return "it has no name: give it one in its frontmatter";
+  if (oneLine(memory.description) === "") return "it has no description: one specific line, by which it is found";
+  return memory.body.trim() === "" ? "it has no body: write what is to be known" : null;
+}
+
+interface Cited {
+  labels: string[];
+  pieces: Piece[];
+  /** Something else than a message of this conversation was named, or nothing. */
+  isUnknown: boolean;
+}
+
+function findCited(memory: Memory, pieces: readonly Piece[], earlier: readonly string[]): Cited {
+  const field = memory.metadata.source ?? (memory.metadata.metadata as Record<string, unknown> | undefined)?.source;
+  const labels = [...new Set([...earlier, ...(JSON.stringify(field ?? "").match(/\bm\d+\b/g) ?? [])])];
+  const found = labels.map((label) => pieces.find((piece) => piece.label === label));
+  return {
+    labels,
+    pieces: found.filter((piece) => piece !== undefined),
+    isUnknown: labels.length === 0 || found.includes(undefined),
+  };
+}
+
+/** "Tomorrow" counts from the day on which it was said. */
+function saidOn(pieces: readonly Piece[]): Date | null {
+  const dated = pieces.filter(({ at }) => at !== null && !Number.isNaN(Date.parse(at)));
+  const best = dated.findLast(({ trust }) => trust === "user") ?? dated.at(-1);
+  return best ? new Date(best.at as string) : null;
+}
+
+/** Not in its cues: those are situations of a later day. What stood there before is not the model's doing. */
+async function findDateProblem(memory: Memory, base: Memory | null, said: Date): Promise<string | null> {
+  const parts = [memory.name, memory.description, memory.body].join("\n\n");
+  const known = new Set((base ? [base.name, base.description, base.body].join("\n") : "").split("\n"));
+  const lines = parts.split("\n");
+  const dates = (await findRelativeDates(parts, said)).filter(({ line }) => !known.has(lines[line - 1] ?? ""));
+  if (dates.length === 0) return null;
+  const found = dates.map(({ words, date }) => `"${words}" is ${date}`).join(", ");
+  return `it holds a date that means nothing later: ${found}; write the date itself`;
+}
+
+/** The least of what it names, of what it was made from, and of what its words were taken from. */
+async function decideTrust(memory: Memory, base: Memory | null, cited: Cited, said: readonly Piece[]): Promise<Trust> {
+  const trusts: Trust[] = cited.pieces.map(({ trust }) => trust);
+  if (cited.isUnknown) trusts.push("tool");
+  if (base) trusts.push(trustOf(base.source));
+  const wordsIn = ({ name, description, body }: Memory) => [name, description, body].join("\n");
+  const before = base ? wordsIn(base) : "";
+  // Also the rule alone: a reason of the model's own making around it must not hide where it comes from.
+  const rule = memory.body.trim().split(/\n\s*\n/, 1)[0] ?? "";
+  for (const words of [wordsIn(memory), rule]) trusts.push(...(await findOrigins(words, before, said)));
+  return leastTrust(trusts);
+}
+
+/** Only the user can say how to work and who they are: their own words must be among the sources, too. */
+function findTrustProblem(memory: Memory, base: Memory | null, cited: Cited, trust: Trust): string | null {
+  const types = [memory.type, ...(base?.typeExplicit ? [base.type] : [])];
+  const personal = types.find((type) => type === "feedback" || type === "user");
+  if (!personal) return null;
+  const fix = "name the user's message in `source:`, such as `source: m1`, or leave it";
+  if (cited.pieces.length === 0) return `a ${personal} memory must say where it comes from: ${fix}`;
+  if (cited.isUnknown) return `\`source:\` names a message that is not among those shown: ${fix}`;
+  if (!types.every((type) => mayBecome(type, trust))) {
+    return `it comes from ${trust === "tool" ? "what a tool printed" : "a document"}, which is data and can never be a ${personal} memory; leave it`;
+  }
+  return cited.pieces.some(({ trust }) => trust === "user")
+    ? null
+    : `the user did not say it, and only they can make a ${personal} memory: ${fix}`;
+}
+
+function describe(pieces: readonly Piece[]): string {
+  return [...new Set(pieces.map(({ speaker, at }) => (at ? `${speaker} on ${at.slice(0, 10)}` : speaker)))].join(", ");
+}
+
+/** Fewer cues than this hardly help; the prompt asks for six. */
+const MIN_CUES = 3;
+
+function adviceFor(memory: Memory): string[] {
+  const advice: string[] = [];
+  if (memory.when.length < MIN_CUES) advice.push("add about six `when:` cues, in other words than the memory's");
+  const isRuled = memory.type === "feedback" || memory.type === "project";
+  if (isRuled && !/\*\*Why:?\*\*/i.test(memory.body)) advice.push("add a line **Why:** and a line **How to apply:**");
+  return advice;
+}

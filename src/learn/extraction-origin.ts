@@ -1,0 +1,115 @@
+/** Where the words of a memory come from, whatever source a model names: text of a tool or a document is known by its words. */
+
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Piece } from "./extraction-window.ts";
+import { TRUSTS, type Trust } from "./proposal.ts";
+
+/** Five words in a row are hardly ever the same by chance. */
+const RUN = 5;
+/** Of the words that the user did not say, so many in one place of a text make it the source. */
+const TAKEN_SHARE = 0.7;
+const MIN_TAKEN = 3;
+/** A place: so many words for each one that is looked for. Somewhere in a long text there is every word. */
+const PLACE_FACTOR = 5;
+/** A longer result is a dump; what it plants to be read stands in its beginning. */
+const MAX_PIECE_CHARS = 100_000;
+/** More than any model has in view, newest first: what it does not see, it cannot copy. */
+const MAX_CHARS = 4_000_000;
+/** So much is looked through in some milliseconds; then others have their turn, as a person may be typing. */
+const CHARS_PER_TURN = 500_000;
+
+/** The trust of every text of a tool or a document that the memory's words are taken from. `base`: what it said before. */
+export async function findOrigins(memory: string, base: string, said: readonly Piece[]): Promise<Trust[]> {
+  const print = takePrint(memory);
+  const spoken = findTraces(base, print);
+  for (const { trust, text } of said) if (trust === "user") addTraces(spoken, findTraces(text, print));
+  const rest: Traces = {
+    runs: new Set([...print.runs].filter((run) => !spoken.runs.has(run))),
+    words: new Set([...print.words].filter((word) => !spoken.words.has(word))),
+  };
+  // When half of what is particular was said by the user, the rest is how it was put.
+  const isSaid = rest.words.size < MIN_TAKEN || rest.words.size < print.words.size / 2;
+  const origins = new Set<Trust>();
+  let chars = 0;
+  for (const { trust, text } of said.toReversed()) {
+    if (!isUntold(trust) || origins.has(trust)) continue;
+    const before = chars;
+    chars += Math.min(text.length, MAX_PIECE_CHARS);
+    if (chars > MAX_CHARS) break;
+    if (Math.floor(chars / CHARS_PER_TURN) > Math.floor(before / CHARS_PER_TURN)) await nextTurn();
+    const { runs } = findTraces(text, { ...rest, firsts: print.firsts });
+    if (runs.size > 0 || (!isSaid && isTogether(text, rest.words))) origins.add(trust);
+  }
+  return [...origins];
+}
+
+/** Nobody answers for it: neither the user nor the assistant. */
+export function isUntold(trust: Trust): boolean {
+  return TRUSTS.indexOf(trust) < TRUSTS.indexOf("inferred");
+}
+
+interface Traces {
+  /** Words in a row. */
+  runs: Set<string>;
+  /** The particular ones. */
+  words: Set<string>;
+}
+
+interface Print extends Traces {
+  /** Words that a run begins with: others need not be looked at. */
+  firsts: Set<string>;
+}
+
+function takePrint(text: string): Print {
+  const words = wordsOf(text);
+  const starts = words.slice(0, Math.max(0, words.length - RUN + 1));
+  return {
+    runs: new Set(starts.map((_, i) => words.slice(i, i + RUN).join(" "))),
+    words: new Set(words.filter((word) => word.length >= 4 && !SCAFFOLD.has(word))),
+    firsts: new Set(starts),
+  };
+}
+
+/** What of the print is in the text. */
+function findTraces(text: string, print: Print): Traces {
+  const traces: Traces = { runs: new Set(), words: new Set() };
+  const words = wordsOf(text);
+  for (const [i, word] of words.entries()) {
+    if (print.words.has(word)) traces.words.add(word);
+    if (!print.firsts.has(word)) continue;
+    const run = words.slice(i, i + RUN).join(" ");
+    if (print.runs.has(run)) traces.runs.add(run);
+  }
+  return traces;
+}
+
+/** Whether most of the words stand close together in the text. */
+function isTogether(text: string, wanted: ReadonlySet<string>): boolean {
+  const hits = [...wordsOf(text).entries()].filter(([, word]) => wanted.has(word));
+  const counts = new Map<string, number>();
+  let from = 0;
+  for (const [at, word] of hits) {
+    counts.set(word, (counts.get(word) ?? 0) + 1);
+    for (; at - hits[from]![0] > wanted.size * PLACE_FACTOR; from++) {
+      const left = hits[from]![1];
+      const count = counts.get(left)! - 1;
+      if (count === 0) counts.delete(left);
+      else counts.set(left, count);
+    }
+    if (counts.size >= wanted.size * TAKEN_SHARE) return true;
+  }
+  return false;
+}
+
+function addTraces(to: Traces, { runs, words }: Traces): void {
+  for (const run of runs) to.runs.add(run);
+  for (const word of words) to.words.add(word);
+}
+
+/** Words of the form that every memory has. */
+const SCAFFOLD: ReadonlySet<string> = new Set(["apply", "user", "when", "this", "that", "with", "from"]);
+
+function wordsOf(text: string): string[] {
+  const shown = text.slice(0, MAX_PIECE_CHARS).normalize("NFKC").toLowerCase();
+  return shown.match(/[\p{L}\p{N}]+/gu) ?? [];
+}

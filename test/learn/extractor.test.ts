@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import { readCursor } from "../../src/learn/cursor.ts";
+import type { ExtractionResult } from "../../src/learn/extraction.ts";
+import { openExtractor } from "../../src/learn/extractor.ts";
+import { DONE, NOTHING, openExtractionDesk, SESSION, TALK, user, write } from "./extraction-desk.ts";
+
+const request = { session: SESSION, messages: TALK };
+const later = (n: number) => ({ session: SESSION, messages: [...TALK, user(`u${n}`, `Later words ${n}`)] });
+
+describe("openExtractor", () => {
+  it("C28 runs one at a time, then the latest waiting one, without throttle", async () => {
+    const desk = await openExtractionDesk();
+    const done: ExtractionResult[] = [];
+    const extractor = openExtractor(desk.world, (result) => done.push(result));
+    desk.server.queue(() => {
+      // From here on every third turn: the trailing run must not care.
+      desk.world.gates = () => ({ enabled: true, mode: "auto", everyTurns: 3, budget: { ok: true } });
+      extractor.request(later(2));
+      extractor.request(later(3));
+      return NOTHING;
+    }, NOTHING);
+    extractor.request(request);
+    await extractor.drain(5_000);
+    expect(desk.server.requests).toHaveLength(2);
+    const second = JSON.stringify(desk.server.requests[1]?.body.messages);
+    expect(second).toContain("Later words 3");
+    expect(second).not.toContain("Later words 2");
+    expect(done.map(({ failed }) => failed)).toEqual([null, null]);
+    expect(readCursor(desk.disk.dir, SESSION)?.message).toBe("u3");
+    expect(desk.disk.logged).toContain("extraction waits: another one is running");
+  });
+
+  it("B3.10 what was asked for stays asked for while it waits", async () => {
+    const desk = await openExtractionDesk();
+    const extractor = openExtractor(desk.world);
+    desk.server.queue(() => {
+      extractor.request({ ...later(2), explicit: true });
+      extractor.request({ ...later(3), memoryWrittenInTurn: true });
+      return NOTHING;
+    }, NOTHING);
+    extractor.request(request);
+    await extractor.drain(5_000);
+    expect(JSON.stringify(desk.server.requests[1]?.body)).toContain("The user asked for something to be remembered");
+  });
+
+  it("waits at the end no longer than told: what runs is stopped, what waits is dropped with a reason", async () => {
+    const desk = await openExtractionDesk();
+    const extractor = openExtractor(desk.world);
+    let tell = () => {};
+    const asked = new Promise<void>((resolve) => {
+      tell = resolve;
+    });
+    desk.server.queue(() => {
+      tell();
+      return { text: "I am", fault: "hang" };
+    });
+    extractor.request(request);
+    extractor.request(later(2));
+    await asked;
+    await extractor.drain(30);
+    expect(desk.disk.logged.join("\n")).toMatch(/session ended before its turn[\s\S]*stopped: it was not done 30 ms/);
+    expect(desk.spent).toMatchObject([{ produced: "nothing (it was stopped)" }]);
+    expect(readCursor(desk.disk.dir, SESSION)).toBeNull();
+    extractor.request(request);
+    expect(desk.skips).toContain("the session is ending");
+    expect(desk.server.requests).toHaveLength(1);
+    await extractor.drain(30);
+  });
+
+  it("goes on after a failure and after a listener that throws, and draining nothing is done at once", async () => {
+    const desk = await openExtractionDesk();
+    const extractor = openExtractor(desk.world, () => {
+      throw new Error("listener");
+    });
+    await extractor.drain(0);
+    desk.server.queue({ status: 401 }, write("feedback_a.md"), DONE);
+    extractor.request(request);
+    await extractor.drain(5_000);
+    extractor.request(request);
+    await extractor.drain(5_000);
+    expect(desk.disk.exists("feedback_a.md")).toBe(true);
+    expect(readCursor(desk.disk.dir, SESSION)?.message).toBe("a1");
+  });
+});
