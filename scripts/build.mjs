@@ -25,6 +25,7 @@ const AGENT = {
   chat: "src/cli/chat.ts",
   sessions: "src/cli/sessions.ts",
   rewind: "src/cli/rewind.ts",
+  dream: "src/cli/dream.ts",
   extract: "src/cli/extract.ts",
   inbox: "src/cli/inbox.ts",
   ledger: "src/cli/ledger.ts",

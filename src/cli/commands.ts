@@ -64,6 +64,18 @@ export const COMMANDS: readonly Command[] = [
     example: "memdir rewind 3f2a --to 1 --code",
   },
   {
+    name: "dream",
+    usage: "",
+    summary: "tidies up memories by a plan: merged, rewritten, retired, each with its reason",
+    options: {
+      plan: { help: "only show the plan (this is what it does without an option)" },
+      apply: { help: "make a plan and apply it, as one change that undo takes back" },
+      status: { help: "when the last one was, and whether one is due" },
+    },
+    arguments: { min: 0, max: 0 },
+    example: "memdir dream --plan",
+  },
+  {
     name: "extract",
     usage: "--transcript FILE",
     summary: "keeps what is worth keeping of a conversation, with a model, or by rules without one",

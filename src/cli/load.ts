@@ -8,6 +8,7 @@ export const LOADERS: Readonly<Record<string, () => Promise<{ run: Run }>>> = {
   sessions: () => import("./sessions.ts"),
   rewind: () => import("./rewind.ts"),
   log: () => import("./log.ts"),
+  dream: () => import("./dream.ts"),
   extract: () => import("./extract.ts"),
   inbox: () => import("./inbox.ts"),
   ledger: () => import("./ledger.ts"),

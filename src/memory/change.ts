@@ -8,8 +8,10 @@ import { acquireLock } from "../disk/lock.ts";
 import { MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 import { type Directory, modeFor, prepareDirectory, statePath, withPins } from "./directory.ts";
-import { type IndexRequest, type IndexSync, syncIndex } from "./index-sync.ts";
-import { type Action, beginEntry, type Entry, endEntry } from "./journal.ts";
+import { indexPath, readBase } from "./index-base.ts";
+import { peekIndex } from "./index-file.ts";
+import { type IndexRequest, type IndexSync, readOverflow, syncIndex } from "./index-sync.ts";
+import { type Action, beginEntry, type Entry, endEntry, type PageHashes } from "./journal.ts";
 import { findBytes } from "./read.ts";
 import { recover } from "./recover.ts";
 
@@ -23,6 +25,8 @@ export interface Change {
   index: IndexRequest;
   lines?: Entry["lines"];
   undoes?: string;
+  /** Keep the index and its overflow page as they were, so that undo can put them back whole. */
+  keepPages?: boolean;
   /** Keep no before-images: the user wants the content gone. */
   purge?: boolean;
 }
@@ -60,6 +64,7 @@ export function applyChange(directory: Directory, change: Change): IndexSync & {
     if (before && !change.purge) images.set(sha256(before), before);
     files.push({ file, before: before ? sha256(before) : null, after: content ? sha256(content) : null });
   }
+  const pages = change.keepPages ? keepPages(directory, images) : null;
   const entry = beginEntry(
     directory,
     {
@@ -68,6 +73,7 @@ export function applyChange(directory: Directory, change: Change): IndexSync & {
       files,
       ...(change.lines ? { lines: change.lines } : {}),
       ...(change.undoes ? { undoes: change.undoes } : {}),
+      ...(pages ? { pages: { before: pages } } : {}),
       ...(change.purge ? { purged: true } : {}),
     },
     images,
@@ -84,7 +90,7 @@ export function applyChange(directory: Directory, change: Change): IndexSync & {
       committed = true;
       moveAll(directory, change.writes, temporaries);
     });
-    closeEntry(directory, entry.id, "done");
+    closeEntry(directory, entry.id, "done", pages ? writtenPages(directory) : undefined);
     return { ...sync, entry };
   } catch (error) {
     for (const path of temporaries.values()) removeQuietly(path);
@@ -95,12 +101,25 @@ export function applyChange(directory: Directory, change: Change): IndexSync & {
 }
 
 /** Without its end the next opening finishes or drops the entry: no reason to call the change failed. */
-function closeEntry(directory: Directory, id: string, end: "done" | "dropped"): void {
+function closeEntry(directory: Directory, id: string, end: "done" | "dropped", pages?: PageHashes): void {
   try {
-    endEntry(directory, id, end);
+    endEntry(directory, id, end, pages);
   } catch (error) {
     directory.log((error as Error).message);
   }
+}
+
+function keepPages(directory: Directory, images: Map<string, Uint8Array>): PageHashes {
+  const index = Buffer.from(peekIndex(indexPath(directory)));
+  const more = Buffer.from(readOverflow(directory));
+  const hashes = { index: sha256(index), more: sha256(more) };
+  images.set(hashes.index, index).set(hashes.more, more);
+  return hashes;
+}
+
+/** As we left them: what lies there by now may be somebody else's. */
+function writtenPages(directory: Directory): PageHashes {
+  return { index: sha256(readBase(directory).text ?? ""), more: sha256(readOverflow(directory)) };
 }
 
 /** Writers that do not take the lock may have been here since the before-images were made. */

@@ -59,7 +59,7 @@ export function findLines(directory: Directory, file: string): RemovedLine[] {
   return takeLines(readOverflow(directory), file).lines.map((text) => ({ text, at: -1, after: "" }));
 }
 
-/** Before-images that only this file needs. */
+/** Before-images that only this file needs, and whole pages of the index, which may tell of it: undo then goes line by line. */
 function purgeImages(directory: Directory, file: string): void {
   const entries = readJournal(directory);
   const hashes = (mine: boolean) =>
@@ -69,7 +69,8 @@ function purgeImages(directory: Directory, file: string): void {
       ),
     );
   const others = hashes(false);
-  for (const hash of hashes(true)) {
+  const pages = entries.flatMap((e) => (e.pages ? [e.pages.before.index, e.pages.before.more] : []));
+  for (const hash of new Set([...hashes(true), ...pages])) {
     if (others.has(hash)) continue;
     try {
       unlinkSync(imagePath(directory, hash));

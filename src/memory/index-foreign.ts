@@ -52,11 +52,11 @@ function refreshRetired(text: string, retired: readonly string[], lookup: Lookup
     .join("");
 }
 
-/** Lines of ours in `before` that `after` no longer has; not the link to the overflow page, which is counted anew. */
-export function retiredLines(before: string, after: string): string[] {
+/** `earlier` ones and lines of `before` that `after` does not have: what undo brought back counts again. Not the link to the overflow page, which is counted anew. */
+export function retiredLines(before: string, after: string, earlier: readonly string[] = []): string[] {
   const there = new Set(splitLines(after).map((line) => line.trimEnd()));
-  return splitLines(before)
-    .map((line) => line.trimEnd())
+  return earlier
+    .concat(splitLines(before).map((line) => line.trimEnd()))
     .filter((line) => !there.has(line) && (parseIndexLine(line)?.file ?? OVERFLOW_FILE) !== OVERFLOW_FILE);
 }
 

@@ -18,6 +18,7 @@ import { formatIndexLine } from "./index-line.ts";
 import { addNewcomers, findNewcomers, stampFolders } from "./index-newcomers.ts";
 import { applyEdit, dropDoubles, type LineEdit, moreOf, type Pages, sweepLines } from "./index-pages.ts";
 import { linkedFiles } from "./index-text.ts";
+import type { PageHashes } from "./journal.ts";
 import type { Header } from "./memory.ts";
 import { readHeader } from "./read.ts";
 
@@ -35,6 +36,10 @@ export interface IndexRequest {
   rebuild?: boolean;
   /** A writer died between the two pages: a line may stand in both. */
   mend?: boolean;
+  /** What the index becomes once the edits are in it, before it is brought under the cap. */
+  arrange?: (index: string) => string;
+  /** Both pages as they were, in place of everything else, if they are still what these hashes say. */
+  restore?: { index: string; more: string; onlyIf: PageHashes };
 }
 
 const MAX_ATTEMPTS = 50;
@@ -57,17 +62,22 @@ export function syncIndex(directory: Directory, request: IndexRequest, commit: (
   let commitOnce: (() => void) | null = commit;
 
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const readNow = () => (attempt === 0 ? readMore() : readOverflow(directory));
+    const back = request.restore && isStill(request.restore.onlyIf, source, readNow) ? request.restore : null;
     const mended = source === known ? source : mendForeign(source, known, { ...base, hidden }, lookupIn(directory));
     let pages: Pages = {
       index: mended,
       more: null,
-      readMore: () => (attempt === 0 ? readMore() : readOverflow(directory)),
+      readMore: readNow,
     };
     pages = addNewcomers(directory, pages, newcomers.files);
     for (const edit of request.edits) pages = applyEdit(pages, edit);
     if (source !== known || request.mend || request.rebuild) pages = dropDoubles(pages);
     if (request.rebuild) pages = sweepLines(pages, (file) => findName(directory, file) !== null);
-    const fitted = fitPages(directory, pages, request);
+    if (request.arrange) pages = { ...pages, index: request.arrange(pages.index) };
+    const fitted = back
+      ? { pages: { ...pages, index: back.index, more: back.more }, moved: [], notices: [] }
+      : fitPages(directory, pages, request);
 
     const prepared = preparePages(directory, fitted.pages, expected);
     try {
@@ -80,7 +90,7 @@ export function syncIndex(directory: Directory, request: IndexRequest, commit: (
     prepared.moveMore();
     const theirs = prepared.index === null ? null : replaceIndex(prepared.index, path, expected);
     if (theirs === null) {
-      const retired = [...base.retired, ...retiredLines(known, fitted.pages.index)];
+      const retired = retiredLines(known, fitted.pages.index, base.retired);
       const folders = newcomers.waiting ? null : stampFolders(directory, newcomers.folders);
       writeBase(directory, { text: fitted.pages.index, folders, hidden, retired });
       const link = wasLink
@@ -98,6 +108,10 @@ export function syncIndex(directory: Directory, request: IndexRequest, commit: (
     "disk",
     `${path} is being rewritten all the time by another program: close it and run \`memdir index --rebuild\``,
   );
+}
+
+function isStill(pages: PageHashes, index: string, readMore: () => string): boolean {
+  return sha256(index) === pages.index && sha256(readMore()) === pages.more;
 }
 
 interface Prepared {

@@ -34,8 +34,15 @@ export interface Entry {
   lines?: Record<string, readonly RemovedLine[]>;
   /** The entry that an undo took back. */
   undoes?: string;
+  /** The index and its overflow page before and after, by hash, for a change that arranged them: undo puts them back whole. */
+  pages?: { before: PageHashes; after?: PageHashes };
   /** The before-images were removed on the user's word: it cannot be undone. */
   purged?: boolean;
+}
+
+export interface PageHashes {
+  index: string;
+  more: string;
 }
 
 /** Hashes of a file's content before and after; null where it did not exist. */
@@ -48,6 +55,8 @@ export interface FileChange {
 interface End {
   id: string;
   end: "done" | "dropped";
+  /** Known only now: others write the index, too. */
+  pages?: PageHashes;
 }
 
 /** A link in the journal's place would lead the writing elsewhere; a fifo would hold it up for ever. */
@@ -73,8 +82,8 @@ export function beginEntry(
   return full;
 }
 
-export function endEntry(directory: Directory, id: string, end: End["end"]): void {
-  append(directory, { id, end }, false);
+export function endEntry(directory: Directory, id: string, end: End["end"], pages?: PageHashes): void {
+  append(directory, { id, end, ...(pages && { pages }) }, false);
 }
 
 /** All entries that took effect, oldest first. Lines that cannot be read are passed over. */
@@ -82,7 +91,9 @@ export function readJournal(directory: Directory): Entry[] {
   const entries = new Map<string, Entry>();
   for (const line of readLines(directory)) {
     if ("end" in line) {
+      const entry = entries.get(line.id);
       if (line.end === "dropped") entries.delete(line.id);
+      else if (entry?.pages && line.pages) entry.pages.after = line.pages;
     } else entries.set(line.id, line);
   }
   return [...entries.values()];

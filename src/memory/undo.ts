@@ -6,6 +6,7 @@ import { applyChange, withDirectory } from "./change.ts";
 import type { Directory } from "./directory.ts";
 import { findLines } from "./forget.ts";
 import type { LineEdit } from "./index-pages.ts";
+import type { IndexRequest } from "./index-sync.ts";
 import { type Entry, lastUndoable, readImage, readJournal } from "./journal.ts";
 import { type Header, parseHeader } from "./memory.ts";
 import { findBytes } from "./read.ts";
@@ -39,7 +40,11 @@ export async function undoEntry(directory: Directory, id?: string): Promise<Undo
       undoes: entry.id,
       writes,
       ...(lines ? { lines } : {}),
-      index: { edits: renamedBack(entry, headers) ?? headers.map((change) => editFor(change, entry)) },
+      ...(entry.pages ? { keepPages: true } : {}),
+      index: {
+        ...restoredPages(directory, entry),
+        edits: renamedBack(entry, headers) ?? headers.map((change) => editFor(change, entry)),
+      },
     });
     return {
       undone: entry.id,
@@ -57,11 +62,19 @@ interface Restored {
   previous: Header | null;
 }
 
+/** The pages whole, where nobody has written them since; else line by line. */
+function restoredPages(directory: Directory, { pages }: Entry): Pick<IndexRequest, "restore"> {
+  const index = pages?.after && readImage(directory, pages.before.index);
+  const more = pages?.after && readImage(directory, pages.before.more);
+  if (!pages?.after || !index || !more) return {};
+  return { restore: { index: index.toString("utf8"), more: more.toString("utf8"), onlyIf: pages.after } };
+}
+
 /** The line of a renamed memory stays where it is and points back. */
 function renamedBack(entry: Entry, headers: readonly Restored[]): LineEdit[] | null {
   const from = headers.find(({ next }) => next === null)?.previous;
   const to = headers.find(({ previous }) => previous === null)?.next;
-  return entry.files.length === 2 && from && to ? [{ kind: "move", from, to }] : null;
+  return entry.files.length === 2 && !entry.pages && from && to ? [{ kind: "move", from, to }] : null;
 }
 
 function editFor({ file, next, previous }: Restored, entry: Entry): LineEdit {

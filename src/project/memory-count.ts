@@ -20,7 +20,8 @@ export function countMemories(dir: string, options: { recursive: boolean; limit?
       if (count >= limit || left-- <= 0) return;
       if (entry.name.startsWith(".")) continue;
       if (entry.isFile() && entry.name.endsWith(".md") && !NOT_MEMORIES.has(entry.name)) count++;
-      else if (recursive && depth < MAX_DEPTH && entry.isDirectory() && !isLogs(folder, entry.name)) visit(path.join(folder, entry.name), depth + 1);
+      else if (recursive && depth < MAX_DEPTH && entry.isDirectory() && !isLogs(folder, entry.name))
+        visit(path.join(folder, entry.name), depth + 1);
     }
   };
   visit(dir, 1);

@@ -47,9 +47,9 @@ export const SESSION_COMMANDS: readonly SlashCommand[] = [
   {
     name: "dream",
     usage: "",
-    help: "tidies up memories (not there yet)",
+    help: "how to tidy up memories",
     run: stay(async (_, { terminal }) =>
-      terminal.print("memdir cannot tidy up by itself yet: memdir lint and memdir prune --suggest show what to mend"),
+      terminal.print("memdir dream shows what could be tidied up, memdir dream --apply does it; undo takes it back"),
     ),
   },
 ];

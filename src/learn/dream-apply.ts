@@ -1,0 +1,111 @@
+/** Carrying out a plan: one journal entry, all of its files or none, taken back by one undo. */
+
+import { MemdirError } from "../errors.ts";
+import { applyChange, type Change, withDirectory } from "../memory/change.ts";
+import type { Directory } from "../memory/directory.ts";
+import { findLines } from "../memory/forget.ts";
+import { formatIndexLine, parseIndexLine } from "../memory/index-line.ts";
+import type { LineEdit } from "../memory/index-pages.ts";
+import { findName } from "../memory/index-sync.ts";
+import { splitLines } from "../memory/index-text.ts";
+import type { Entry } from "../memory/journal.ts";
+import { type Header, parseHeader } from "../memory/memory.ts";
+import { findBytes, readHeader } from "../memory/read.ts";
+import type { MemoryType } from "../memory/type.ts";
+import { checkPlan, findNamedProblems } from "./dream-check.ts";
+import { changesOf, describeOp, type Plan } from "./dream-plan.ts";
+
+export interface Applied {
+  /** What undo is given; null when the plan was empty. */
+  entry: Entry | null;
+  notices: string[];
+}
+
+/** Throws `conflict` with every problem in its details when the plan does not fit the directory any more: nothing is written. */
+export async function applyPlan(directory: Directory, plan: Plan): Promise<Applied> {
+  if (plan.ops.length === 0) return { entry: null, notices: [] };
+  const checked = await checkPlan(plan, directory);
+  if (!checked.ok) throw refused(checked.problems);
+  return withDirectory(directory, (directory) => {
+    // The check took its time, and others may have written meanwhile.
+    const problems = findNamedProblems(plan, directory);
+    if (problems.length > 0) throw refused(problems);
+    const { entry, notices } = applyChange(directory, changeOf(plan, directory));
+    return { entry, notices };
+  });
+}
+
+function refused(problems: readonly string[]): MemdirError {
+  const some = problems.slice(0, 3).join("; ") + (problems.length > 3 ? ` and ${problems.length - 3} more` : "");
+  return new MemdirError("conflict", `the dream's plan was not applied: ${some}; nothing was written, dream again`, {
+    details: problems,
+  });
+}
+
+function changeOf(plan: Plan, directory: Directory): Change {
+  const changes = new Map(plan.ops.flatMap((op) => [...changesOf(op)]));
+  const gone = [...changes].flatMap(([file, text]) => (text === null ? [file] : []));
+  const reindexes = plan.ops.some(({ kind }) => kind === "reindex");
+  return {
+    action: "dream",
+    reason: `dream: ${plan.ops.map(describeOp).join("; ")}`,
+    writes: new Map([...changes].map(([file, text]) => [file, text === null ? null : Buffer.from(text)])),
+    lines: Object.fromEntries(gone.map((file) => [file, findLines(directory, file)])),
+    keepPages: true,
+    index: {
+      edits: [...changes].map(([file, text]) => editFor(directory, file, text)),
+      ...(reindexes && { arrange: (index: string) => arrangeIndex(index, lookupAfter(changes, directory)) }),
+    },
+  };
+}
+
+function editFor(directory: Directory, file: string, text: string | null): LineEdit {
+  if (text === null) return { kind: "drop", file };
+  const before = findBytes(directory, file);
+  return { kind: "put", header: parseHeader(file, text), previous: before ? parseHeader(file, before) : null };
+}
+
+/** Headers as they will be: the new files are not in their places yet when the index is written. */
+function lookupAfter(changes: ReadonlyMap<string, string | null>, directory: Directory) {
+  return (file: string): Header | null => {
+    const name = changes.has(file) ? file : findName(directory, file);
+    const text = name === null ? null : changes.get(name);
+    if (typeof text === "string") return parseHeader(file, text);
+    return name === null || text === null ? null : readHeader(directory, name);
+  };
+}
+
+/**
+ * The index in order: lines that point to nothing go, and every run of lines in our own words is sorted by what they are worth,
+ * as a client that cannot load all of it leaves out the end. What was written by hand stays where it is.
+ */
+export function arrangeIndex(index: string, findHeader: (file: string) => Header | null): string {
+  const lines = splitLines(index).flatMap((line) => {
+    const file = parseIndexLine(line)?.file;
+    const header = file === undefined ? null : findHeader(file);
+    const own = header !== null && formatIndexLine(header) === line.trimEnd() ? header : null;
+    return file !== undefined && header === null ? [] : [{ line, own }];
+  });
+  const arranged: string[] = [];
+  for (let at = 0; at < lines.length; ) {
+    let end = at;
+    while (lines[end]?.own) end++;
+    const run = lines.slice(at, end) as { line: string; own: Header }[];
+    const sorted = run.map(({ own }) => own).sort(byWorth);
+    // Line ends stay in their places: the last line of a file may have none.
+    arranged.push(...run.map(({ line }, i) => formatIndexLine(sorted[i]!) + line.slice(line.trimEnd().length)));
+    if (end < lines.length) arranged.push(lines[end]!.line);
+    at = end + 1;
+  }
+  return arranged.join("");
+}
+
+/** Corrections first: nothing costs more than to hear one again. */
+const WORTH: Record<MemoryType, number> = { feedback: 0, user: 1, project: 2, reference: 3 };
+
+function byWorth(a: Header, b: Header): number {
+  if (a.pinned !== b.pinned) return a.pinned ? -1 : 1;
+  if (a.type !== b.type) return WORTH[a.type] - WORTH[b.type];
+  if ((a.modified ?? "") !== (b.modified ?? "")) return (a.modified ?? "") < (b.modified ?? "") ? 1 : -1;
+  return a.file < b.file ? -1 : 1;
+}

@@ -1,0 +1,200 @@
+/** What a dream can do without a model: duplicates, project notes whose day has passed, dead links, the index in order. */
+
+import type { Directory } from "../memory/directory.ts";
+import { indexPath } from "../memory/index-base.ts";
+import { peekIndex } from "../memory/index-file.ts";
+import { parseIndexLine } from "../memory/index-line.ts";
+import { findName } from "../memory/index-sync.ts";
+import { splitLines } from "../memory/index-text.ts";
+import { formatSource, type Memory, parseMemory, type Source } from "../memory/memory.ts";
+import { readBytes, readHeader } from "../memory/read.ts";
+import { termsOf } from "../recall/terms.ts";
+import { editBody, editFields, type MetadataValue } from "../text/frontmatter-edit.ts";
+import { findRelativeDates } from "../text/relative-dates.ts";
+import { arrangeIndex } from "./dream-apply.ts";
+import { keepsRule, ruleOf } from "./dream-check.ts";
+import { makePlan, type Op, type Plan, takeSnapshot } from "./dream-plan.ts";
+import { leastTrust, mayBecome } from "./proposal.ts";
+import { trustOf } from "./trust.ts";
+
+/** A memory with what it is compared by. */
+interface Known {
+  memory: Memory;
+  text: string;
+  terms: ReadonlySet<string>;
+  /** Numbers and denials: texts that differ in them say different things, however alike they are. */
+  stance: string;
+}
+
+/** Would rather leave two memories apart than make one of what differs. */
+export async function dreamOffline(directory: Directory): Promise<Plan> {
+  const snapshot = takeSnapshot(directory);
+  const known = [...snapshot.keys()].flatMap((file) => understand(directory, file));
+  const expired = findExpired(known, directory.now());
+  const gone = new Set(expired.flatMap((op) => (op.kind === "retire" ? [op.file] : [])));
+  const merges = await findDuplicates(
+    known.filter(({ memory }) => !gone.has(memory.file)),
+    directory.now(),
+  );
+  return makePlan([...expired, ...merges, ...findIndexWork(directory)], snapshot);
+}
+
+/** Only memories without any problem: what is not understood is left alone. */
+function understand(directory: Directory, file: string): Known[] {
+  try {
+    const bytes = readBytes(directory, file);
+    const memory = parseMemory(file, bytes);
+    if (memory.problems.length > 0) return [];
+    const said = `${memory.name}\n${memory.description}\n${memory.body}`;
+    return [{ memory, text: bytes.toString("utf8"), terms: new Set(termsOf(said)), stance: stanceOf(said) }];
+  } catch {
+    return []; // gone or unreadable since the directory was listed
+  }
+}
+
+const DENIAL = /\b(?:not|no|never|none|nor|without|instead|avoid|stop|unless|except|only|cannot|\w+n['’]t)\b/gi;
+
+function stanceOf(text: string): string {
+  const found = [...(text.match(/\d+(?:[.:/-]\d+)*/g) ?? []), ...(text.match(DENIAL) ?? [])];
+  return [...new Set(found.map((word) => word.toLowerCase()))].sort().join(" ");
+}
+
+/** A date this long past is not merely late. */
+const EXPIRED_DAYS = 30;
+const DAY_MS = 86_400_000;
+
+/** Begun at a date, it may hold still. */
+const BEGINS =
+  /\b(?:since|from|as of|starting|started|after|decided|introduced|begins?|began|launched|effective)\W+(?:\w+\W+)?$/i;
+
+/** Days and months in other words: then the date is not the only one. */
+const OTHER_DATE =
+  /\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+\d|\d(?:st|nd|rd|th)?\s+(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|\bQ[1-4]\b|\b\d{4}-\d\d(?![\d-])/i;
+
+function findExpired(known: readonly Known[], now: Date): Op[] {
+  return known.flatMap(({ memory }): Op[] => {
+    if (memory.type !== "project" || memory.pinned) return [];
+    const said = `${memory.name}\n${memory.description}\n${memory.body}`;
+    const dates = [...said.matchAll(/(?<![\d-])\d{4}-\d\d-\d\d(?![\d-])/g)];
+    const [date] = dates[0] ?? [];
+    if (date === undefined || dates.some(([each]) => each !== date) || OTHER_DATE.test(said)) return [];
+    if (dates.some(({ index }) => BEGINS.test(said.slice(0, index)))) return [];
+    const days = Math.floor((now.getTime() - Date.parse(date)) / DAY_MS);
+    const isFresh = [memory.modified, memory.verified].some(
+      (iso) => iso !== null && now.getTime() - Date.parse(iso) <= EXPIRED_DAYS * DAY_MS,
+    );
+    if (!(days > EXPIRED_DAYS) || isFresh) return [];
+    return [
+      { kind: "retire", file: memory.file, successor: null, reason: `its only date, ${date}, lies ${days} days back` },
+    ];
+  });
+}
+
+/** Shared terms by all terms: above this the rest is wording. */
+const NEAR = 0.8;
+const SAME_BODY = 0.5;
+/** Of fewer terms nothing can be said. */
+const MIN_TERMS = 5;
+
+async function findDuplicates(known: readonly Known[], now: Date): Promise<Op[]> {
+  const ops: Op[] = [];
+  const left = new Set([...known].sort(byWorth));
+  for (const first of left) {
+    left.delete(first);
+    const others: Known[] = [];
+    for (const other of left) {
+      if (isDuplicate(first, other) && !other.memory.pinned && canJoin(first, other)) others.push(other);
+    }
+    if (others.length === 0) continue;
+    const op = mergeInto(first, others, now);
+    // A relative date cannot be made absolute without knowing when it was said.
+    if (first.memory.type === "project" && (await findRelativeDates(op.text, now)).length > 0) continue;
+    for (const other of others) left.delete(other);
+    ops.push(op);
+  }
+  return ops.sort((a, b) => (a.kind === "merge" && b.kind === "merge" && a.into < b.into ? -1 : 1));
+}
+
+/** The one that stays: pinned, then the newest, then the longest. */
+function byWorth({ memory: a }: Known, { memory: b }: Known): number {
+  if (a.pinned !== b.pinned) return a.pinned ? -1 : 1;
+  const [newA, newB] = [a.modified ?? a.created ?? "", b.modified ?? b.created ?? ""];
+  if (newA !== newB) return newA < newB ? 1 : -1;
+  if (a.body.length !== b.body.length) return b.body.length - a.body.length;
+  return a.file < b.file ? -1 : 1;
+}
+
+function isDuplicate(a: Known, b: Known): boolean {
+  if (a.memory.type !== b.memory.type) return false;
+  let shared = 0;
+  for (const term of a.terms) if (b.terms.has(term)) shared++;
+  const overlap = shared / (a.terms.size + b.terms.size - shared);
+  // The same words under two titles; if the titles are most of it ("see there"), they are two things.
+  if (plain(a.memory.body) === plain(b.memory.body)) return overlap >= SAME_BODY;
+  return a.stance === b.stance && Math.min(a.terms.size, b.terms.size) >= MIN_TERMS && overlap >= NEAR;
+}
+
+/** What a document said may not be mixed into what the user is or wants. */
+function canJoin(a: Known, b: Known): boolean {
+  const [one, two] = [trustOf(a.memory.source), trustOf(b.memory.source)];
+  return one === two || mayBecome(a.memory.type, leastTrust([one, two]));
+}
+
+function mergeInto(first: Known, others: readonly Known[], now: Date): Op & { kind: "merge" } {
+  const all = [first, ...others].map(({ memory }) => memory);
+  const trust = leastTrust(all.map((memory) => trustOf(memory.source)));
+  const source: Source | null = all.find((memory) => trustOf(memory.source) === trust)?.source ?? null;
+  const fields: Record<string, MetadataValue> = {};
+  for (const key of ["when", "links", "supersedes"] as const) {
+    const values = [...new Set(all.flatMap((memory) => memory[key]))];
+    if (values.length > first.memory[key].length) fields[key] = values;
+  }
+  if (trust !== trustOf(first.memory.source) && source) fields.source = formatSource(source);
+  const body = others.reduce((text, { memory }) => addWhatIsNew(text, memory), first.memory.body.trim());
+  const names = others.map(({ memory }) => memory.file).join(", ");
+  const isExact = others.every(({ memory }) => plain(memory.body) === plain(first.memory.body));
+  return {
+    kind: "merge",
+    files: all.map(({ file }) => file),
+    into: first.memory.file,
+    text: editFields(editBody(first.text, body), { ...fields, modified: now.toISOString() }),
+    reason: `${names} ${others.length === 1 ? "says" : "say"} ${isExact ? "exactly" : "nearly"} the same`,
+  };
+}
+
+/** Paragraphs that hold a word the text does not have are kept, and the rule of a correction is kept as it was said. */
+function addWhatIsNew(body: string, memory: Memory): string {
+  if (memory.type === "feedback" && !keepsRule(memory, { body })) return `${body}\n\n${memory.body.trim()}`;
+  const terms = new Set(termsOf(body));
+  const fresh = memory.body
+    .trim()
+    .split(/\r?\n\s*\n/)
+    .filter((paragraph) => termsOf(paragraph).some((term) => !terms.has(term)))
+    .filter((paragraph) => memory.type !== "feedback" || ruleOf(body) !== plain(paragraph));
+  return [body, ...fresh].join("\n\n");
+}
+
+function plain(text: string): string {
+  return text.replace(/\s+/g, " ").trim().toLowerCase();
+}
+
+/** Files that lines of the index point to and that are not there. */
+export function findDeadLines(directory: Directory): string[] {
+  return splitLines(peekIndex(indexPath(directory))).flatMap((line) => {
+    const file = parseIndexLine(line)?.file;
+    return file !== undefined && findName(directory, file) === null ? [file] : [];
+  });
+}
+
+function findIndexWork(directory: Directory): Op[] {
+  const index = peekIndex(indexPath(directory));
+  const dead = findDeadLines(directory);
+  const arranged = arrangeIndex(index, (file) => {
+    const name = findName(directory, file);
+    return name === null ? null : readHeader(directory, name);
+  });
+  if (arranged === index) return [];
+  const some = dead.slice(0, 3).join(", ") + (dead.length > 3 ? ` and ${dead.length - 3} more` : "");
+  const reason = dead.length > 0 ? `lines that point to nothing (${some}); corrections first` : "corrections first";
+  return [{ kind: "reindex", dead, reason }];
+}

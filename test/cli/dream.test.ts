@@ -1,0 +1,49 @@
+/** `memdir dream` through the binary. */
+
+import fs from "node:fs";
+import path from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { startModelServer } from "../model-server/model-server.ts";
+import { expectError, openSandbox, type Sandbox } from "./run.ts";
+
+const bytes = (box: Sandbox) =>
+  Object.fromEntries(
+    fs
+      .readdirSync(box.dir())
+      .filter((name) => name.endsWith(".md"))
+      .map((name) => [name, fs.readFileSync(path.join(box.dir(), name), "utf8")]),
+  );
+
+it("B9.4 without a model: duplicates are merged by a plan that is shown first, applied as one change, and undone whole", async () => {
+  const box = openSandbox();
+  const body = "The staging database is reset every night at three; never keep test data there over night.";
+  await box.save("staging reset", ["--type", "project"], body);
+  await box.save("staging database reset", ["--type", "project"], body);
+  await box.save("something else", ["--type", "user"], "Prefers short answers in German.");
+  const before = bytes(box);
+  const planned = await box.json(["dream", "--plan"]);
+  expect(planned).toMatchObject({ applied: false, undo: null });
+  expect(planned.plan.map(({ op }: { op: string }) => op)).toContain("merge");
+  expect(planned.plan.every(({ reason }: { reason: string }) => reason !== "")).toBe(true);
+  expect(bytes(box)).toEqual(before);
+  const done = await box.json(["dream", "--apply"]);
+  expect(done.applied).toBe(true);
+  expect(await box.json(["list"])).toHaveLength(2);
+  await box.run(["undo", done.undo]);
+  expect(bytes(box)).toEqual(before);
+  expect((await box.run(["dream", "--status"])).out).toMatch(/last {6}20\d\d-/);
+});
+
+it("nothing to do is said; options exclude one another; a model that fails changes nothing", async () => {
+  const box = openSandbox();
+  await box.save("one");
+  expect((await box.run(["dream"])).out).toContain("nothing to tidy up");
+  expectError(await box.run(["dream", "--plan", "--apply"]), 2, /exclude/);
+  const server = await startModelServer();
+  onTestFinished(() => server.close());
+  server.queue({ status: 401 });
+  const env = { MEMDIR_MODEL: "anthropic/m", ANTHROPIC_API_KEY: "sk-x", ANTHROPIC_BASE_URL: server.url };
+  const failed = await box.run(["dream"], { env });
+  expect(failed.code).toBe(3);
+  expect(await box.json(["list"])).toHaveLength(1);
+});

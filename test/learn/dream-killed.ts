@@ -1,0 +1,36 @@
+/** A process that dreams over a directory and dies, as by `kill -9`, right before its nth rename, link or removal of a file. */
+
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import { applyPlan } from "../../src/learn/dream-apply.ts";
+import { dreamOffline } from "../../src/learn/dream-offline.ts";
+import type { Directory } from "../../src/memory/directory.ts";
+
+const [path = "", nth = "0"] = process.argv.slice(2);
+const directory: Directory = {
+  path,
+  scope: "project",
+  inRepository: false,
+  readOnly: false,
+  recursive: true,
+  limits: { maxLines: 200, maxChars: 25_000 },
+  ageDays: { fresh: 1, aging: 7, stale: 30 } as unknown as Directory["ageDays"],
+  now: () => new Date("2026-03-10T12:00:00.000Z"),
+  by: "test",
+  log: () => {},
+};
+
+const plan = await dreamOffline(directory);
+let calls = 0;
+for (const name of ["renameSync", "linkSync", "rmSync", "unlinkSync", "fsyncSync"] as const) {
+  const real = fs[name] as (...args: unknown[]) => void;
+  Object.assign(fs, {
+    [name]: (...args: unknown[]) => {
+      if (++calls === Number(nth)) process.kill(process.pid, "SIGKILL");
+      real(...args);
+    },
+  });
+}
+syncBuiltinESMExports();
+await applyPlan(directory, plan);
+console.log(String(calls));
