@@ -117,6 +117,7 @@ async function runToEnd(
   recall: Prefetch<Recalled> | null,
   signal: AbortSignal,
 ): Promise<LoopResult> {
+  let shortened = false;
   for (let steps = 0; ; ) {
     const result = await runAgentLoop(state.world.model.ask, {
       system: await state.system.blocks(),
@@ -137,9 +138,23 @@ async function runToEnd(
       pause: () => isNearlyFull(state, tokensBehind(state)),
     });
     steps += result.turns;
-    if (result.ended !== "paused") return { ...result, turns: steps };
-    await compact(state, { trigger: "auto", signal });
+    // The provider counts more than we do, or has a smaller window than we were told: once, that can be helped.
+    const isTooLong: boolean = !shortened && result.error !== undefined && saysTooLong(result.error);
+    if (result.ended !== "paused" && !isTooLong) return { ...result, turns: steps };
+    const compacted = await compact(state, { trigger: "auto", signal });
+    if (isTooLong && !compacted.ok) return { ...result, turns: steps };
+    shortened ||= isTooLong;
   }
+}
+
+/** As the providers and the servers that speak like them put it. */
+function saysTooLong({ kind, message }: AskError): boolean {
+  return (
+    kind === "bad-request" &&
+    /too long|too large|too many tokens|context.{0,20}(length|window|size)|maximum context|exceeds?.{0,30}(tokens|context)/i.test(
+      message,
+    )
+  );
 }
 
 /** Every message is kept before anything else happens. */

@@ -1,23 +1,11 @@
 /** The ledger: what every background call cost and produced, and why others did not run; one JSON line each. */
 
-import {
-  accessSync,
-  closeSync,
-  constants,
-  fstatSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
-import { dirname, join } from "node:path";
-import { PRIVATE_MODE } from "../disk/atomic.ts";
+import { closeSync, lstatSync } from "node:fs";
+import { dirname } from "node:path";
 import { openRegular } from "../disk/regular.ts";
-import { diskError, MemdirError } from "../errors.ts";
+import { diskError } from "../errors.ts";
 import { NO_USAGE, type Usage } from "../model/ask.ts";
+import { appendLines, checkWritable, chunksBackwards } from "./ledger-file.ts";
 import { type Prices, type Sum, sumUp } from "./prices.ts";
 
 export const SPENT_KINDS = ["extraction", "notes", "dream", "enrich", "recall"] as const;
@@ -64,20 +52,10 @@ export interface LedgerWorld {
   log: (message: string) => void;
 }
 
-/** A link in the ledger's place would lead the writing elsewhere; a fifo would hold it up for ever. */
-const APPEND = constants.O_RDWR | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-
-/** A thousand entries or so: a day is nearly always in one read. */
-const CHUNK_BYTES = 256 * 1024;
-/** Some hundred thousand entries: years of use, read in a fraction of a second. */
-const MAX_TAIL_BYTES = 32 << 20;
-/** Far more than an entry takes; what is longer is damage. */
-const MAX_LINE_CHUNKS = 4;
 /** A reason is a sentence. */
 const MAX_TEXT_CHARS = 500;
 /** A disk that takes nothing must not fill the memory. */
 const MAX_WAITING = 200;
-const NEWLINE = 10;
 
 export function openLedger(place: LedgerPlace, world: LedgerWorld): Ledger {
   const { file, prices = {} } = place;
@@ -95,7 +73,7 @@ export function openLedger(place: LedgerPlace, world: LedgerWorld): Ledger {
     const at = Number.isNaN(Date.parse(entry.at)) ? world.now().toISOString() : entry.at;
     waiting.push(tidy({ ...entry, at }));
     try {
-      append(file, waiting.map((each) => `${JSON.stringify(each)}\n`).join(""), flush);
+      appendLines(file, waiting.map((each) => `${JSON.stringify(each)}\n`).join(""), flush);
       waiting = [];
       lastLogged = null;
     } catch (error) {
@@ -151,75 +129,6 @@ function isCall(entry: Spent): boolean {
   return entry.skipped === null;
 }
 
-/** One write at the end of the file, which other processes append to as well: systems keep such writes apart. */
-function append(file: string, lines: string, flush: boolean): void {
-  makeFolder(dirname(file));
-  refuseLink(file);
-  const fd = openSync(file, APPEND | constants.O_CREAT, PRIVATE_MODE);
-  try {
-    const { size } = checkRegular(file, fd);
-    const last = Buffer.alloc(1);
-    if (size > 0) readSync(fd, last, 0, 1, size - 1);
-    // A writer that was killed left half a line: ours must not be glued to it.
-    const data = Buffer.from(size > 0 && last[0] !== NEWLINE ? `\n${lines}` : lines);
-    // What was written of it stays, since others may have appended meanwhile; a torn line is passed over.
-    if (writeSync(fd, data) < data.length) throw Object.assign(new Error("short write"), { code: "ENOSPC" });
-    if (flush) flushFile(fd);
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/** The state folder, hidden from git as it is when a memory makes it. */
-function makeFolder(folder: string): void {
-  refuseLink(folder);
-  if (lstatSync(folder, { throwIfNoEntry: false })) return;
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  try {
-    writeFileSync(join(folder, ".gitignore"), "*\n", { flag: "wx", mode: PRIVATE_MODE });
-  } catch (error) {
-    // Another process made it just now.
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
-}
-
-/** Throws if an entry could not be written. Makes nothing: asking alone should leave no trace. */
-function checkWritable(file: string): void {
-  const folder = dirname(file);
-  refuseLink(folder);
-  if (!lstatSync(folder, { throwIfNoEntry: false })) return;
-  accessSync(folder, constants.W_OK);
-  refuseLink(file);
-  if (!lstatSync(file, { throwIfNoEntry: false })) return;
-  const fd = openSync(file, APPEND);
-  try {
-    checkRegular(file, fd);
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/** Also where the system cannot be asked to open no links. */
-function refuseLink(path: string): void {
-  if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return;
-  throw new MemdirError("outside", `${path} is a symbolic link: nothing was written to the ledger; remove the link`);
-}
-
-function checkRegular(file: string, fd: number): { size: number } {
-  const stat = fstatSync(fd);
-  if (!stat.isFile()) throw new MemdirError("disk", `${file} is no ordinary file: move it away`);
-  return stat;
-}
-
-/** It is written in any case; some network file systems cannot do more, and written again it would count twice. */
-function flushFile(fd: number): void {
-  try {
-    fsyncSync(fd);
-  } catch {
-    // See above.
-  }
-}
-
 /** Reads backwards until a whole chunk is older than `since`: lines of several processes are not quite in order. */
 function readTail(file: string, since: number, session: string | undefined): Spent[] {
   const isLink = lstatSync(dirname(file), { throwIfNoEntry: false })?.isSymbolicLink();
@@ -238,27 +147,6 @@ function readTail(file: string, since: number, session: string | undefined): Spe
     closeSync(opened.fd);
   }
   return chunks.reverse().flat();
-}
-
-/** Whole lines from the end of a file, chunk by chunk, those of each chunk in their order. */
-function* chunksBackwards(fd: number, size: number): Generator<string[]> {
-  /** Ends of a line whose start is further ahead in the file. */
-  let ends: Buffer[] = [];
-  for (let start = size; start > 0 && size - start < MAX_TAIL_BYTES; ) {
-    const length = Math.min(start, CHUNK_BYTES);
-    start -= length;
-    const whole = Buffer.allocUnsafe(length);
-    const chunk = whole.subarray(0, readSync(fd, whole, 0, length, start));
-    const cut = start === 0 ? 0 : chunk.indexOf(NEWLINE) + 1;
-    if (start > 0 && cut === 0) {
-      ends = ends.length < MAX_LINE_CHUNKS ? [chunk, ...ends] : [];
-      continue;
-    }
-    yield Buffer.concat([chunk.subarray(cut), ...ends])
-      .toString("utf8")
-      .split("\n");
-    ends = [chunk.subarray(0, cut)];
-  }
 }
 
 /** Null for what is no entry: torn by a power cut, of a later version, or edited by hand. */

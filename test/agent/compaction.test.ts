@@ -108,6 +108,23 @@ describe("compaction", () => {
     expect(desk.shown()).toContain("We changed the port");
   });
 
+  it("happens when the provider says that the prompt is too long, once", async () => {
+    const desk = await openDesk();
+    const tooLong = { status: 400, message: "prompt is too long: 210000 tokens > 200000 maximum" };
+    desk.server.queue({ text: "hi" });
+    const agent = await desk.open();
+    await agent.say("hello you there");
+    desk.server.queue(tooLong, SUMMARY, { text: "it fits now" });
+    const result = await agent.say("and now something long", { onEvent: desk.onEvent });
+    expect(result).toMatchObject({ text: "it fits now", ended: "done" });
+    expect(desk.shown()).toContain("and now something long");
+    expect(desk.shown()).not.toContain("hello you there");
+    desk.server.queue(tooLong, SUMMARY, tooLong);
+    expect(await agent.say("and once more please")).toMatchObject({ ended: "error", error: { kind: "bad-request" } });
+    desk.server.queue({ text: "still here" });
+    expect((await agent.say("are you there now?")).text).toBe("still here");
+  });
+
   it("three failures stop the automatic kind, and the conversation is whole", async () => {
     const desk = await openDesk();
     const full = { text: "answer", usage: { input: 95_000 } };
