@@ -13,7 +13,7 @@ import type { Reply } from "../model-server/reply.ts";
 
 type Step =
   | { do: "say"; how: "plain" | "tools" | "many" | "unknown" | "thinking" | "blank" }
-  | { do: "fail"; how: "drop" | "malformed" | "busy" | "refused" | "long" | "cut" | "late" }
+  | { do: "fail"; how: "drop" | "malformed" | "busy" | "refused" | "wrong" | "cut" | "late" }
   | { do: "stop"; when: "before" | "text" | "tool" }
   | { do: "compact"; how: "good" | "bad" | "notes" }
   | { do: "rewind"; to: number; what: RewindWhat }
@@ -32,7 +32,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({
       do: fc.constant("fail" as const),
-      how: fc.constantFrom(...(["drop", "malformed", "busy", "refused", "long", "cut", "late"] as const)),
+      how: fc.constantFrom(...(["drop", "malformed", "busy", "refused", "wrong", "cut", "late"] as const)),
     }),
   },
   {
@@ -110,7 +110,7 @@ function scriptOf(one: Step, file: string, number: number): Reply[] {
     if (one.how === "drop" || one.how === "malformed") return six({ text: ["Half of it"], fault: one.how });
     if (one.how === "busy") return six({ status: 529 });
     if (one.how === "refused") return [{ text: "", stop: "refusal" }];
-    if (one.how === "long") return [{ status: 400, message: "prompt is too long" }];
+    if (one.how === "wrong") return [{ status: 400, message: "not accepted like this" }];
     if (one.how === "cut") return [{ text: "cut", tools: [{ ...read, rawInput: '{"file' }], stop: "max_tokens" }];
     return [calls(read), ...six({ text: ["Half of it"], fault: "drop" })];
   }
