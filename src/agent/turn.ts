@@ -139,22 +139,12 @@ async function runToEnd(
     });
     steps += result.turns;
     // The provider counts more than we do, or has a smaller window than we were told: once, that can be helped.
-    const isTooLong: boolean = !shortened && result.error !== undefined && saysTooLong(result.error);
+    const isTooLong: boolean = !shortened && result.error?.isTooLong === true;
     if (result.ended !== "paused" && !isTooLong) return { ...result, turns: steps };
     const compacted = await compact(state, { trigger: "auto", signal });
     if (isTooLong && !compacted.ok) return { ...result, turns: steps };
     shortened ||= isTooLong;
   }
-}
-
-/** As the providers and the servers that speak like them put it. */
-function saysTooLong({ kind, message }: AskError): boolean {
-  return (
-    kind === "bad-request" &&
-    /too long|too large|too many tokens|context.{0,20}(length|window|size)|maximum context|exceeds?.{0,30}(tokens|context)/i.test(
-      message,
-    )
-  );
 }
 
 /** Every message is kept before anything else happens. */

@@ -90,6 +90,8 @@ export interface AskError {
   retriable: boolean;
   /** How long the provider asks us to wait. */
   retryAfterMs?: number;
+  /** The provider says that the request holds more than the model can take. */
+  isTooLong?: boolean;
 }
 
 export type AskAnswer =

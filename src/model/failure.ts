@@ -112,7 +112,7 @@ function statusError(
   }
   if (status === 413) {
     const message = `the conversation is too large for ${title} (413)${why}; compact it or start a new one`;
-    return { kind: "bad-request", message, retriable: false };
+    return { kind: "bad-request", message, retriable: false, isTooLong: true };
   }
   if (status === 408 || status === 504) {
     return {
@@ -132,8 +132,12 @@ function statusError(
     };
   }
   const message = `${title} refuses the request (${status})${why}; check MEMDIR_MODEL, or compact the conversation if it is too long`;
-  return { kind: "bad-request", message, retriable: false };
+  return { kind: "bad-request", message, retriable: false, ...(TOO_LONG.test(said) && { isTooLong: true }) };
 }
+
+/** As the providers and the servers that speak like them put it. */
+const TOO_LONG =
+  /too long|too large|too many tokens|context.{0,20}(?:length|window|size)|maximum context|exceeds?.{0,30}(?:tokens|context)/i;
 
 /** Nothing there will answer the next second either: a wrong address, or a server that is not started. */
 const HOPELESS = /^(ECONNREFUSED|ENOTFOUND|ERR_INVALID_URL|ERR_TLS_|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/;
