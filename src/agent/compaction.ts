@@ -14,9 +14,9 @@ import { clearOldResults, keepTail } from "./shorten.ts";
 import { type AgentState, addSpent, sessionFolder } from "./state.ts";
 import type { AgentModel } from "./world.ts";
 
-/** Facts of the client we share files with: what is left free before it compacts by itself, and before it warns. */
-export const AUTO_BUFFER_TOKENS = 13_000;
-export const WARN_BUFFER_TOKENS = 20_000;
+/** As the client that we share files with does it: so much stays free beside what an answer may take. */
+const BUFFER_TOKENS = 13_000;
+const MAX_ANSWER_TOKENS = 20_000;
 
 /** What fails three times in a row will fail again, and each try costs money. */
 export const MAX_FAILURES = 3;
@@ -29,9 +29,9 @@ const TAIL_TOKENS = 40_000;
 
 /** How much a conversation may hold before it is compacted by itself. */
 export function autoLimit({ windowTokens, maxTokens }: Pick<AgentModel, "windowTokens" | "maxTokens">): number {
-  const reserved = Math.min(maxTokens, WARN_BUFFER_TOKENS);
+  const reserved = Math.min(maxTokens, MAX_ANSWER_TOKENS);
   // In a small window the buffers would leave nothing: then three quarters of it are used.
-  return Math.max(windowTokens - reserved - AUTO_BUFFER_TOKENS, Math.floor(windowTokens * 0.75));
+  return Math.max(windowTokens - reserved - BUFFER_TOKENS, Math.floor(windowTokens * 0.75));
 }
 
 export interface CompactOptions {

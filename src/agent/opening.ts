@@ -6,6 +6,7 @@ import { buildUserContext } from "../context/user-context.ts";
 import { renderInstructions } from "../instructions/render.ts";
 import type { Message, TextBlock } from "../model/ask.ts";
 import { buildEnvironment, buildGitState } from "../prompts/environment.ts";
+import { localDay } from "../text/local-day.ts";
 import type { AgentState } from "./state.ts";
 
 /** `omit`: for read-only agents, which need neither rules nor memories. */
@@ -28,6 +29,7 @@ export async function buildOpening(state: AgentState, options: { omit?: boolean 
     index,
     environment: buildEnvironment(readEnvironment(place, facts, git)),
     git: git && buildGitState(git),
+    // Notes need a date that still says something next week.
     today: localDay(now()),
   });
 }
@@ -44,12 +46,6 @@ async function readIndex(state: AgentState): Promise<string> {
     });
     return "";
   }
-}
-
-/** Notes need a date that still says something next week. */
-function localDay(date: Date): string {
-  const two = (n: number) => String(n).padStart(2, "0");
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
 const OPENING_KINDS: ReadonlySet<string> = new Set(["instructions", "memory-index", "environment"]);

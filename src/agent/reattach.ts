@@ -12,9 +12,9 @@ import type { AgentState } from "./state.ts";
 import { noteTouch } from "./workbench.ts";
 
 /** As the client that we share files with does it. */
-export const MAX_FILES = 5;
-export const MAX_FILE_TOKENS = 5_000;
-export const MAX_TOTAL_TOKENS = 50_000;
+const MAX_FILES = 5;
+const MAX_FILE_TOKENS = 5_000;
+const MAX_TOTAL_TOKENS = 50_000;
 
 /** Newest first. What is gone, too large to read, or a memory (which is recalled when it helps) is passed over. */
 export function reattachFiles(state: AgentState, seen: readonly SeenFile[]): { blocks: TextBlock[]; paths: string[] } {

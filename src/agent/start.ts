@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { openAttachments } from "../context/attachments.ts";
 import { openSystemPrompt } from "../context/system-prompt.ts";
 import { NO_USAGE } from "../model/ask.ts";
-import { slugOf } from "../project/slug.ts";
+import { sessionsFolder } from "../project/sessions-folder.ts";
 import { openRecallSession } from "../recall/budget.ts";
 import { openFileHistory } from "../session/file-history.ts";
 import { openFileState } from "../session/file-state.ts";
@@ -22,7 +22,7 @@ export async function openState(world: AgentWorld, from: ResumedSession | null =
   const { memdir } = world;
   const { cwd } = memdir.location.project;
   const place = {
-    dir: join(memdir.config.claudeDir, "projects", slugOf(cwd)),
+    dir: sessionsFolder(memdir.config, memdir.location.project),
     cwd,
     version: world.version,
     model: () => world.model.name,

@@ -1,6 +1,5 @@
 /** `memdir dream`: tidying up by a plan that a person sees first. */
 
-import { join } from "node:path";
 import { processEnv } from "../config.ts";
 import { MemdirError } from "../errors.ts";
 import { readLogs } from "../learn/daily-log.ts";
@@ -13,7 +12,7 @@ import type { Memdir } from "../memdir.ts";
 import { NO_USAGE, type Usage } from "../model/ask.ts";
 import { openModel } from "../open-agent.ts";
 import { type Learning, openLearning } from "../open-learn.ts";
-import { slugOf } from "../project/slug.ts";
+import { sessionsFolder } from "../project/sessions-folder.ts";
 import type { Call, Run } from "./command.ts";
 import { sanitise } from "./console/sanitise.ts";
 
@@ -80,7 +79,7 @@ function showStatus(call: Call, memdir: Memdir, { directory, mode }: Learning): 
 
 function gatesOf(memdir: Memdir): GateWorld {
   const { config, location } = memdir;
-  const folder = join(config.claudeDir, "projects", slugOf(location.project.cwd));
+  const folder = sessionsFolder(config, location.project);
   return {
     off: config.disabled ?? (config.learn.mode === "off" ? "learning is off (learn.mode)" : null),
     touchedSince: (sinceMs) => countSessions(folder, sinceMs, null),

@@ -4,13 +4,12 @@ import { processEnv } from "../config.ts";
 import { MemdirError } from "../errors.ts";
 import { checkBudget } from "../learn/budget.ts";
 import { enrich } from "../learn/enrich.ts";
-import { openLedger } from "../learn/ledger.ts";
 import type { Memdir } from "../memdir.ts";
 import { addCues } from "../memory/cues.ts";
-import { statePath } from "../memory/directory.ts";
 import type { Row } from "../memory/list.ts";
 import { NO_USAGE } from "../model/ask.ts";
 import { openModel } from "../open-agent.ts";
+import { openLearning } from "../open-learn.ts";
 import type { Call, Run } from "./command.ts";
 
 export const run: Run = async (call) => {
@@ -20,10 +19,7 @@ export const run: Run = async (call) => {
   if (rows.length === 0 || !env.MEMDIR_MODEL?.trim()) return tell(call, rows);
   const model = openModel(env);
   if ("problem" in model) throw new MemdirError("usage", model.problem);
-  const [directory] = memdir.directories;
-  if (!directory) throw new MemdirError("not-found", "there is no memory directory here");
-  const { learn } = memdir.config;
-  const ledger = openLedger({ file: statePath(directory, "ledger.jsonl"), prices: learn.prices }, directory);
+  const { directory, ledger } = openLearning(memdir);
   const progress = call.terminal.progress("cues");
   const stop = new AbortController();
   const onInterrupt = () => stop.abort();
@@ -36,7 +32,7 @@ export const run: Run = async (call) => {
         return { ...(await memdir.text(file)), name, description, body };
       },
       write: async (file, base, cues) => void (await addCues(directory, file, base, cues)),
-      budget: () => checkBudget(ledger, learn, null),
+      budget: () => checkBudget(ledger, memdir.config.learn, null),
       spent: (usage, produced) =>
         ledger.spend({
           at: directory.now().toISOString(),

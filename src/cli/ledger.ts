@@ -2,45 +2,33 @@
 
 import { MemdirError } from "../errors.ts";
 import { type Limits, tokensLeft } from "../learn/budget.ts";
-import { type Ledger, openLedger, type Spent, startOfDay } from "../learn/ledger.ts";
+import { type Ledger, type Spent, startOfDay } from "../learn/ledger.ts";
 import { costOf, countTokens, type Prices } from "../learn/prices.ts";
-import type { Memdir } from "../memdir.ts";
-import { statePath } from "../memory/directory.ts";
+import type { LearnConfig } from "../learn-config.ts";
+import { openLearning } from "../open-learn.ts";
 import { plainLine } from "../session/excerpt.ts";
 import type { Call, Run } from "./command.ts";
-
-export interface LedgerSettings {
-  limits: Limits;
-  prices: Prices;
-}
 
 const DEFAULT_DAYS = 7;
 /** A few screenfuls; --json has all. */
 const MAX_ROWS = 200;
 
-export const run: Run = (call) =>
-  showLedger(call, ({ config: { learn } }) => ({ limits: learn, prices: learn.prices }));
-
-export async function showLedger(call: Call, settingsOf: (memdir: Memdir) => LedgerSettings): Promise<number> {
+export const run: Run = async (call) => {
   const days = daysOf(call);
   const memdir = await call.open();
-  const settings = settingsOf(memdir);
-  const { limits, prices } = settings;
-  const [directory] = memdir.directories;
-  if (!directory) throw new MemdirError("not-found", "there is no memory directory here, so no ledger");
-  const { now, log } = directory;
-  const ledger = openLedger({ file: statePath(directory, "ledger.jsonl"), prices }, { now, log });
+  const { learn } = memdir.config;
+  const { directory, ledger } = openLearning(memdir);
   const problem = ledger.problem();
   if (problem !== null) call.terminal.warn(`memdir: warning: ${plainLine(problem)}`);
-  const entries = ledger.entries({ since: startOfDay(now(), 1 - days) });
+  const entries = ledger.entries({ since: startOfDay(directory.now(), 1 - days) });
   if (call.json) {
-    call.terminal.json(answerOf(ledger, settings, entries));
+    call.terminal.json(answerOf(ledger, learn, entries));
     return 0;
   }
-  printRows(call, entries, prices, days);
-  printToday(call, ledger, limits);
+  printRows(call, entries, learn.prices, days);
+  printToday(call, ledger, learn);
   return 0;
-}
+};
 
 function daysOf(call: Call): number {
   const text = call.value("days");
@@ -51,16 +39,16 @@ function daysOf(call: Call): number {
   return Number(text);
 }
 
-function answerOf(ledger: Ledger, { limits, prices }: LedgerSettings, entries: readonly Spent[]) {
+function answerOf(ledger: Ledger, learn: LearnConfig, entries: readonly Spent[]) {
   const { tokens, cost, calls } = ledger.today();
-  const { tokensPerDay, tokensPerSession } = limits;
+  const { tokensPerDay, tokensPerSession } = learn;
   return {
     today: { tokens, cost, calls },
-    budget: { tokensPerDay, tokensPerSession, left: tokensLeft(ledger, limits) },
+    budget: { tokensPerDay, tokensPerSession, left: tokensLeft(ledger, learn) },
     entries: entries.map((entry) => ({
       ...entry,
       tokens: countTokens(entry.usage),
-      cost: entry.skipped === null ? costOf(entry.model, entry.usage, prices) : 0,
+      cost: entry.skipped === null ? costOf(entry.model, entry.usage, learn.prices) : 0,
     })),
   };
 }

@@ -1,8 +1,9 @@
 /** `memdir log`. */
 
 import { MemdirError } from "../errors.ts";
-import { appendLog, dayOf, readLogs } from "../learn/daily-log.ts";
+import { appendLog, readLogs } from "../learn/daily-log.ts";
 import type { Directory } from "../memory/directory.ts";
+import { localDay } from "../text/local-day.ts";
 import type { Call, Run } from "./command.ts";
 
 export const run: Run = async (call) => {
@@ -29,7 +30,7 @@ async function readText({ args, terminal }: Call): Promise<string | null> {
 }
 
 function showToday({ json, terminal }: Call, directory: Directory): void {
-  const today = dayOf(directory.now());
+  const today = localDay(directory.now());
   const logs = readLogs(directory, { since: today }).filter(({ day }) => day === today);
   if (json) {
     terminal.json(logs);

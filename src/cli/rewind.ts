@@ -3,10 +3,10 @@
 import { processEnv } from "../config.ts";
 import { MemdirError } from "../errors.ts";
 import { openAgent } from "../open-agent.ts";
+import { cutLine } from "../session/excerpt.ts";
 import { readSession } from "../session/session-reader.ts";
 import type { Run } from "./command.ts";
 import { findOne } from "./console/agent-open.ts";
-import { sanitise } from "./console/sanitise.ts";
 import { describeRewind } from "./console/slash-session.ts";
 
 export const run: Run = async (call) => {
@@ -43,6 +43,6 @@ export const run: Run = async (call) => {
 };
 
 function rowOf(point: { at: string; label: string; files: number }, i: number, dim: (text: string) => string): string {
-  const label = sanitise(point.label).replace(/\s+/g, " ").trim().slice(0, 80);
+  const label = cutLine(point.label, 80);
   return `${String(i + 1).padStart(3)}  ${point.at.slice(0, 16).replace("T", " ")}  ${label} ${dim(`(${point.files} ${point.files === 1 ? "file" : "files"} changed since)`)}`;
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { isWithin } from "../disk/real-path.ts";
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import { slugOf } from "../project/slug.ts";
+import { projectsFolder, sessionsFolder } from "../project/sessions-folder.ts";
 import { plainLine } from "../session/excerpt.ts";
 import { type SessionHit, searchSessions } from "../session/session-search.ts";
 import { listSessions, type SessionPlaces, type SessionRow } from "../session/sessions.ts";
@@ -57,16 +57,14 @@ function limitOf(call: Call): number | undefined {
   return Number(text);
 }
 
-/** Sessions are kept by the working directory, unlike memories, which a whole repository shares. */
 export function placesOf({ config, location }: Memdir, all: boolean): SessionPlaces {
-  const projects = join(config.claudeDir, "projects");
-  const dirs = all ? foldersIn(projects) : [join(projects, slugOf(location.project.cwd))];
+  const dirs = all ? foldersIn(projectsFolder(config)) : [sessionsFolder(config, location.project)];
   return { dirs, older: join(config.claudeDir, "sessions") };
 }
 
 /** Seed 001's layout keeps the sessions of all projects together: those that name another one are not meant. */
 function isHere({ path, cwd }: SessionRow, { config, location }: Memdir): boolean {
-  return cwd === null || cwd === location.project.cwd || isWithin(join(config.claudeDir, "projects"), path);
+  return cwd === null || cwd === location.project.cwd || isWithin(projectsFolder(config), path);
 }
 
 function foldersIn(projects: string): string[] {

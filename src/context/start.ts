@@ -1,7 +1,6 @@
 /** What a host loads at start: instruction files and the index, as one value. */
 
 import { statSync } from "node:fs";
-import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { isWithin } from "../disk/real-path.ts";
 import type { InstructionFile, SkippedFile } from "../instructions/file.ts";
@@ -10,7 +9,7 @@ import { ageInDays } from "../memory/age.ts";
 import type { Directory } from "../memory/directory.ts";
 import { type IndexWarning, loadIndex } from "../memory/index-load.ts";
 import type { Location } from "../project/locate.ts";
-import { slugOf } from "../project/slug.ts";
+import { sessionsFolder } from "../project/sessions-folder.ts";
 
 /** What a host loads at start, and what touching files adds. */
 export interface StartContext {
@@ -63,7 +62,7 @@ export async function buildStartContext(
       root: location.project.root,
       platform: process.platform,
       // The third store, after memories and instructions: kept by the host under the working directory, not the root.
-      transcripts: join(config.claudeDir, "projects", slugOf(location.project.cwd)),
+      transcripts: sessionsFolder(config, location.project),
     },
     warnings: [...warnings, ...(off ? [] : await instructions.problems()).map(({ message }) => message)],
   };

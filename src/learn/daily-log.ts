@@ -17,6 +17,7 @@ import { type Pin, pinFolder } from "../disk/pin.ts";
 import { readRegular } from "../disk/regular.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { type Directory, fileMode, prepareDirectory } from "../memory/directory.ts";
+import { localDay } from "../text/local-day.ts";
 import { findSecrets } from "../text/secrets.ts";
 
 export interface LogEntry {
@@ -64,7 +65,7 @@ export async function appendLog(directory: Directory, text: string, world: { now
   try {
     const folder = openFolder(directory, relativePath(at));
     try {
-      append(join(folder.path, `${dayOf(at)}.md`), Buffer.from(`${line}\n`), fileMode(directory));
+      append(join(folder.path, `${localDay(at)}.md`), Buffer.from(`${line}\n`), fileMode(directory));
     } finally {
       folder.close();
     }
@@ -198,12 +199,8 @@ function isDay(text: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
-export function dayOf(at: Date): string {
-  return `${String(at.getFullYear()).padStart(4, "0")}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
-}
-
 function relativePath(at: Date): string {
-  const day = dayOf(at);
+  const day = localDay(at);
   const [year, month] = day.split("-");
   return `logs/${year}/${month}/${day}.md`;
 }

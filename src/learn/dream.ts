@@ -11,8 +11,9 @@ import { formatManifest } from "../recall/manifest.ts";
 import { neutraliseTags } from "../recall/neutral.ts";
 import { openFileState } from "../session/file-state.ts";
 import { editFields } from "../text/frontmatter-edit.ts";
+import { localDay } from "../text/local-day.ts";
 import { openTools } from "../tools/tools.ts";
-import { type DayLog, dayOf } from "./daily-log.ts";
+import type { DayLog } from "./daily-log.ts";
 import { applyPlan } from "./dream-apply.ts";
 import { checkPlan } from "./dream-check.ts";
 import { countOps } from "./dream-diff.ts";
@@ -151,7 +152,7 @@ async function buildRequest(model: DreamModel, directory: Directory, sinceMs: nu
   const { rows } = await listMemories(directory);
   const { manifest, left } = formatManifest(rows, { maxChars: MANIFEST_CHARS });
   const logs: { file: string; text: string }[] = [];
-  const since = sinceMs > 0 ? dayOf(new Date(sinceMs)) : undefined;
+  const since = sinceMs > 0 ? localDay(new Date(sinceMs)) : undefined;
   let room = LOG_CHARS;
   for (const { path, text } of [...model.readLogs(directory, { since })].reverse()) {
     if (text.length > room) break;

@@ -4,6 +4,7 @@ import type { Block, Message, TextBlock, ToolResult } from "../model/ask.ts";
 import { clipLine } from "../recall/cut.ts";
 import { neutralise, neutraliseLine } from "../recall/neutral.ts";
 import { sha256 } from "../text/hash.ts";
+import { localDay } from "../text/local-day.ts";
 import { findSecrets, redactSecrets } from "../text/secrets.ts";
 import type { Trust } from "./proposal.ts";
 
@@ -164,7 +165,5 @@ const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Frida
 export function dayOf(at: string | null): string | null {
   const date = new Date(at ?? Number.NaN);
   if (Number.isNaN(date.getTime())) return null;
-  const two = (number: number) => String(number).padStart(2, "0");
-  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-  return `${WEEKDAYS[date.getDay()]} ${day}`;
+  return `${WEEKDAYS[date.getDay()]} ${localDay(date)}`;
 }

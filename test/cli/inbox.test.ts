@@ -3,12 +3,13 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { Call } from "../../src/cli/command.ts";
 import { run } from "../../src/cli/inbox.ts";
 import { type Inbox, openInbox } from "../../src/learn/inbox.ts";
 import type { Proposal } from "../../src/learn/proposal.ts";
 import type { Memdir } from "../../src/memdir.ts";
-import { errorOf, mainOf, makeWorld, START, type World } from "../world.ts";
+import { propose } from "../learn/proposals.ts";
+import { errorOf, mainOf, makeWorld, type World } from "../world.ts";
+import { hearCall } from "./call.ts";
 
 let world: World;
 let memdir: Memdir;
@@ -25,51 +26,15 @@ afterEach(() => {
 });
 
 async function call(args: string[], json = false): Promise<string> {
-  const out: string[] = [];
-  const same = (text: string) => text;
-  const made: Call = {
-    args,
-    flag: () => false,
-    value: () => undefined,
-    values: () => [],
-    json,
-    cwd: world.project,
-    terminal: {
-      print: (text) => void out.push(text),
-      warn: (text) => void out.push(text),
-      json: (value) => void out.push(JSON.stringify(value)),
-      readInput: async () => "",
-      interactive: false,
-      colored: false,
-      color: { bold: same, dim: same, yellow: same, green: same },
-      progress: () => ({ show: () => {}, end: () => {} }),
-    },
-    open: async () => memdir,
-  };
+  const { call: made, printed, warned, answers } = hearCall(world, { args, json });
   expect(await run(made)).toBe(0);
-  return out.join("\n");
+  return [...printed, ...warned, ...answers.map((answer) => JSON.stringify(answer))].join("\n");
 }
 
 const json = async (...args: string[]) => JSON.parse(await call(args, true));
 
 async function add(more: Partial<Proposal> = {}): Promise<string> {
-  const added = await inbox.add({
-    id: "",
-    at: START,
-    action: "save",
-    file: null,
-    type: "project",
-    name: "retries",
-    description: "How often",
-    body: "Jobs are retried three times.",
-    when: ["a job fails"],
-    trust: "inferred",
-    session: "s1",
-    message: "m1",
-    reason: "said while the queue was discussed",
-    from: "extraction",
-    ...more,
-  });
+  const added = await inbox.add(propose({ reason: "said while the queue was discussed", ...more }));
   if (!("id" in added)) throw new Error(JSON.stringify(added));
   return added.id;
 }

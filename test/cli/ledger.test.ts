@@ -1,45 +1,21 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Call } from "../../src/cli/command.ts";
-import { run, showLedger } from "../../src/cli/ledger.ts";
+import { run } from "../../src/cli/ledger.ts";
 import type { Spent } from "../../src/learn/ledger.ts";
-import { LEARN_DEFAULTS, type LearnConfig } from "../../src/learn-config.ts";
+import type { LearnConfig } from "../../src/learn-config.ts";
 import { DAY, errorOf, HOUR, makeWorld, START, type World } from "../world.ts";
-
-const same = (text: string) => text;
+import { hearCall } from "./call.ts";
 
 async function ledger(world: World, options: { days?: string; json?: boolean; learn?: Partial<LearnConfig> } = {}) {
-  const printed: string[] = [];
-  const warned: string[] = [];
-  // biome-ignore lint/suspicious/noExplicitAny: the shape is what tests look at
-  const answers: any[] = [];
-  const call: Call = {
-    args: [],
-    flag: () => false,
-    value: (name) => (name === "days" ? options.days : undefined),
-    values: () => [],
+  if (options.learn) {
+    fs.writeFileSync(path.join(world.home, ".claude", "memdir.json"), JSON.stringify({ learn: options.learn }));
+  }
+  const { call, printed, warned, answers } = hearCall(world, {
+    options: { days: options.days },
     json: options.json === true,
-    cwd: world.project,
-    open: () => world.open(),
-    terminal: {
-      print: (text) => printed.push(text),
-      warn: (text) => warned.push(text),
-      json: (value) => answers.push(value),
-      readInput: async () => "",
-      interactive: false,
-      colored: false,
-      color: { bold: same, dim: same, yellow: same, green: same },
-      progress: () => ({ show: () => {}, end: () => {} }),
-    },
-  };
-  const code = options.learn
-    ? await showLedger(call, () => ({
-        limits: { ...LEARN_DEFAULTS, ...options.learn },
-        prices: options.learn?.prices ?? {},
-      }))
-    : await run(call);
-  return { code, printed, warned, answer: answers[0] };
+  });
+  return { code: await run(call), printed, warned, answer: answers[0] };
 }
 
 function spent(agoMs: number, more: Partial<Spent> = {}): Spent {

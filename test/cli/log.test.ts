@@ -1,23 +1,21 @@
 /** `memdir log` as the command line calls it, on a world of its own. */
 
 import { describe, expect, test } from "vitest";
-import type { Call, Terminal } from "../../src/cli/command.ts";
 import { run } from "../../src/cli/log.ts";
 import { errorOf, makeWorld } from "../world.ts";
+import { hearCall } from "./call.ts";
 
 function open() {
   const world = makeWorld();
   const printed: string[] = [];
   const answers: unknown[] = [];
-  const same = (text: string) => text;
-  const terminal = {
-    print: (text: string) => void printed.push(text),
-    json: (value: unknown) => void answers.push(value),
-    readInput: async () => "from\nstandard input\n",
-    color: { bold: same, dim: same, yellow: same, green: same },
-  } as unknown as Terminal;
-  const call = (args: string[], json = false) =>
-    run({ args, json, terminal, cwd: world.project, open: () => world.open() } as unknown as Call);
+  const call = async (args: string[], json = false) => {
+    const heard = hearCall(world, { args, json, input: "from\nstandard input\n" });
+    const code = await run(heard.call);
+    printed.push(...heard.printed);
+    answers.push(...heard.answers);
+    return code;
+  };
   return { world, printed, answers, call };
 }
 

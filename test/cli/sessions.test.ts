@@ -1,41 +1,16 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Call } from "../../src/cli/command.ts";
 import { run } from "../../src/cli/sessions.ts";
 import { slugOf } from "../../src/project/slug.ts";
 import { errorOf, makeWorld, type World } from "../world.ts";
-
-const same = (text: string) => text;
+import { hearCall } from "./call.ts";
 
 async function sessions(world: World, args: string[], options: { all?: boolean; limit?: string; json?: boolean } = {}) {
-  const printed: string[] = [];
-  const answers: unknown[] = [];
-  const progress: string[] = [];
-  const call: Call = {
-    args,
-    flag: (name) => name === "all" && options.all === true,
-    value: (name) => (name === "limit" ? options.limit : undefined),
-    values: () => [],
-    json: options.json === true,
-    cwd: world.project,
-    open: () => world.open(),
-    terminal: {
-      print: (text) => printed.push(text),
-      warn: (text) => printed.push(text),
-      json: (value) => answers.push(value),
-      readInput: async () => "",
-      interactive: false,
-      colored: false,
-      color: { bold: same, dim: same, yellow: same, green: same },
-      progress: (what) => ({
-        show: (done, total) => progress.push(`${what} ${done}/${total}`),
-        end: () => progress.push("end"),
-      }),
-    },
-  };
-  const code = await run(call);
-  return { code, printed, answer: answers[0], progress };
+  const { json, ...rest } = options;
+  const heard = hearCall(world, { args, options: rest, json: json === true });
+  const code = await run(heard.call);
+  return { code, printed: [...heard.printed, ...heard.warned], answer: heard.answers[0], progress: heard.progress };
 }
 
 function put(world: World, folder: string, id: string, at: string, ...texts: string[]): void {

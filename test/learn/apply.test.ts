@@ -4,7 +4,8 @@ import { acceptProposal, applyProposal, previewProposal } from "../../src/learn/
 import { type Inbox, openInbox } from "../../src/learn/inbox.ts";
 import type { LearnMode, Proposal, Trust } from "../../src/learn/proposal.ts";
 import type { Memdir } from "../../src/memdir.ts";
-import { errorOf, mainOf, makeWorld, START, type World } from "../world.ts";
+import { errorOf, mainOf, makeWorld, type World } from "../world.ts";
+import { propose as proposeInferred } from "./proposals.ts";
 
 let world: World;
 let memdir: Memdir;
@@ -16,25 +17,7 @@ beforeEach(async () => {
   inbox = openInbox(mainOf(memdir), { now: () => world.now, log: (message) => world.logged.push(message) });
 });
 
-function propose(more: Partial<Proposal> = {}): Proposal {
-  return {
-    id: "whatever",
-    at: START,
-    action: "save",
-    file: null,
-    type: "project",
-    name: "retries",
-    description: "How often",
-    body: "Jobs are retried three times.",
-    when: ["a job fails"],
-    trust: "user",
-    session: "s1",
-    message: "m1",
-    reason: "the user told of a decision",
-    from: "extraction",
-    ...more,
-  };
-}
+const propose = (more: Partial<Proposal> = {}) => proposeInferred({ trust: "user", ...more });
 
 const apply = (more: Partial<Proposal> = {}, mode: LearnMode = "auto") =>
   applyProposal(memdir, inbox, propose(more), mode);

@@ -7,8 +7,9 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { beforeEach, describe, expect, it } from "vitest";
-import { appendLog, dayOf, logPath, readLogs } from "../../src/learn/daily-log.ts";
+import { appendLog, logPath, readLogs } from "../../src/learn/daily-log.ts";
 import type { Directory } from "../../src/memory/directory.ts";
+import { localDay } from "../../src/text/local-day.ts";
 import { errorOf, mainOf, makeWorld, note, type World } from "../world.ts";
 
 let world: World;
@@ -118,6 +119,7 @@ describe("appending", () => {
       stdin: {
         contents: `
           import { appendLog } from "../../src/learn/daily-log.ts";
+import { localDay } from "../../src/text/local-day.ts";
           const [path, who] = process.argv.slice(2);
           const directory = { path, readOnly: false, inRepository: false, log: console.error };
           for (let i = 0; i < 40; i++)
@@ -204,6 +206,6 @@ describe("reading", () => {
 
 it("the day is the one of the local clock", () => {
   const late = new Date(2026, 2, 10, 23, 59);
-  expect(dayOf(late)).toBe("2026-03-10");
+  expect(localDay(late)).toBe("2026-03-10");
   expect(logPath(directory, late)).toBe(world.path("logs", "2026", "03", "2026-03-10.md"));
 });

@@ -3,7 +3,8 @@ import fs from "node:fs";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type Inbox, openInbox } from "../../src/learn/inbox.ts";
 import type { Proposal } from "../../src/learn/proposal.ts";
-import { errorOf, mainOf, makeWorld, START, type World } from "../world.ts";
+import { errorOf, mainOf, makeWorld, type World } from "../world.ts";
+import { propose } from "./proposals.ts";
 
 let world: World;
 let inbox: Inbox;
@@ -16,26 +17,6 @@ beforeEach(async () => {
 async function openAnother(): Promise<Inbox> {
   const directory = mainOf(await world.open());
   return openInbox(directory, { now: () => world.now, log: (message) => world.logged.push(message) });
-}
-
-function propose(more: Partial<Proposal> = {}): Proposal {
-  return {
-    id: "whatever",
-    at: START,
-    action: "save",
-    file: null,
-    type: "project",
-    name: "retries",
-    description: "How often",
-    body: "Jobs are retried three times.",
-    when: ["a job fails"],
-    trust: "inferred",
-    session: "s1",
-    message: "m1",
-    reason: "the user told of a decision",
-    from: "extraction",
-    ...more,
-  };
 }
 
 async function add(more: Partial<Proposal> = {}): Promise<string> {

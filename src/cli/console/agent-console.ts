@@ -6,7 +6,7 @@ import type { Agent } from "../../agent/agent.ts";
 import { processEnv } from "../../config.ts";
 import { MemdirError } from "../../errors.ts";
 import type { Memdir } from "../../memdir.ts";
-import { slugOf } from "../../project/slug.ts";
+import { sessionsFolder } from "../../project/sessions-folder.ts";
 import type { PermissionRequest } from "../../tools/permission.ts";
 import type { Call, Terminal } from "../command.ts";
 import { editByHand } from "../edit.ts";
@@ -152,7 +152,7 @@ function openStage(call: Call, memdir: Memdir, isDumb: boolean): Stage {
     isDumb,
   });
   const { config, location } = memdir;
-  const file = join(config.claudeDir, "projects", slugOf(location.project.cwd), "prompts.jsonl");
+  const file = join(sessionsFolder(config, location.project), "prompts.jsonl");
   const history = openPromptHistory({ file, now: () => new Date() });
   const input = openInput({
     stdin,

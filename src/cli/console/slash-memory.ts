@@ -1,12 +1,13 @@
 /** Slash commands about memories, and saving what was said. */
 
 import { MemdirError } from "../../errors.ts";
+import { nameStatement } from "../../learn/said-name.ts";
+import { typeOfStatement } from "../../learn/said-type.ts";
 import { isMemoryType, type MemoryType } from "../../memory/type.ts";
 import { plainRow } from "../list.ts";
 import { printSaved } from "../save.ts";
 import { printMemory } from "../show.ts";
 import type { Desk, SlashCommand } from "./slash-desk.ts";
-import { guessType, nameOf } from "./slash-said.ts";
 
 const stay = (run: (rest: string, desk: Desk) => Promise<void>) => async (rest: string, desk: Desk) => {
   await run(rest, desk);
@@ -58,7 +59,7 @@ const VERBS: Readonly<Record<string, Verb>> = {
         "the call is /memory save TYPE TEXT, such as: /memory save feedback never commit to main",
       );
     }
-    await saveText(isMemoryType(first) ? first : guessType(body), body, desk);
+    await saveText(isMemoryType(first) ? first : typeOfStatement(body), body, desk);
   },
   edit: async (name, { edit }) => {
     if (name === "") throw new MemdirError("usage", "say which memory to edit; /memory lists them");
@@ -116,12 +117,12 @@ export async function saveSaid(rest: string, desk: Desk): Promise<void> {
   if (said === "") {
     throw new MemdirError("usage", "say what to remember, such as: remember that releases are cut on Tuesdays");
   }
-  await saveText(guessType(said), said, desk);
+  await saveText(typeOfStatement(said), said, desk);
 }
 
 export async function saveText(type: MemoryType, text: string, desk: Desk): Promise<void> {
   const { memdir, terminal } = desk;
-  const name = nameOf(text);
+  const name = nameStatement(text);
   const source = { by: "user", session: null, message: null };
   // A name that says it all needs no description.
   const description = text === name ? "" : text.replace(/\s+/g, " ").slice(0, 140);

@@ -3,6 +3,7 @@
 import type { RewindWhat } from "../../agent/rewind.ts";
 import { MemdirError } from "../../errors.ts";
 import { openModel } from "../../open-agent.ts";
+import { cutLine } from "../../session/excerpt.ts";
 import { readSession } from "../../session/session-reader.ts";
 import { findSession, listSessions } from "../../session/sessions.ts";
 import { placesOf } from "../sessions.ts";
@@ -117,7 +118,7 @@ async function rewindSession(rest: string, desk: Desk): Promise<void> {
   const recent = points.slice(-9);
   const rows = recent.map(({ label, files, at }, i) => ({
     key: String(i + 1),
-    label: `${agoInWords(at, desk.now())}, ${files} ${files === 1 ? "file" : "files"} changed since: ${clip(label)}`,
+    label: `${agoInWords(at, desk.now())}, ${files} ${files === 1 ? "file" : "files"} changed since: ${cutLine(label, 60)}`,
   }));
   const key = number !== "" ? number : choose ? await choose("Back to before which prompt?", rows) : null;
   if (key === null) {
@@ -191,11 +192,6 @@ async function switchModel(rest: string, desk: Desk): Promise<void> {
 
 function needModel({ offline }: Desk): void {
   if (offline) throw new MemdirError("usage", "this needs a model: set MEMDIR_MODEL, or choose one with /model");
-}
-
-function clip(text: string): string {
-  const line = sanitise(text).replace(/\s+/g, " ").trim();
-  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
 }
 
 function agoInWords(at: string, now: Date): string {

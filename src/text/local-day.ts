@@ -1,0 +1,7 @@
+/** A moment as the calendar day that it is where the user is: what "today" means to them. */
+
+/** YYYY-MM-DD */
+export function localDay(at: Date): string {
+  const two = (number: number) => String(number).padStart(2, "0");
+  return `${String(at.getFullYear()).padStart(4, "0")}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+}

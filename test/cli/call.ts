@@ -1,0 +1,49 @@
+/** A command's call without a process: what it would print is kept in lists. */
+
+import type { Call } from "../../src/cli/command.ts";
+import type { World } from "../world.ts";
+
+export interface HeardCall {
+  call: Call;
+  printed: string[];
+  warned: string[];
+  // biome-ignore lint/suspicious/noExplicitAny: the shape is what tests look at
+  answers: any[];
+  progress: string[];
+}
+
+export interface CallOptions {
+  args?: string[];
+  /** Options with a value by name; a switch is true. */
+  options?: Record<string, string | boolean | undefined>;
+  json?: boolean;
+  input?: string;
+}
+
+export function hearCall(world: World, { args = [], options = {}, json = false, input = "" }: CallOptions): HeardCall {
+  const heard: Omit<HeardCall, "call"> = { printed: [], warned: [], answers: [], progress: [] };
+  const same = (text: string) => text;
+  const call: Call = {
+    args,
+    flag: (name) => options[name] === true,
+    value: (name) => (typeof options[name] === "string" ? options[name] : undefined),
+    values: () => [],
+    json,
+    cwd: world.project,
+    open: () => world.open(),
+    terminal: {
+      print: (text) => void heard.printed.push(text),
+      warn: (text) => void heard.warned.push(text),
+      json: (value) => void heard.answers.push(value),
+      readInput: async () => input,
+      interactive: false,
+      colored: false,
+      color: { bold: same, dim: same, yellow: same, green: same },
+      progress: (what) => ({
+        show: (done, total) => void heard.progress.push(`${what} ${done}/${total}`),
+        end: () => void heard.progress.push("end"),
+      }),
+    },
+  };
+  return { call, ...heard };
+}
