@@ -12,6 +12,7 @@ import type { Ask } from "./model/ask.ts";
 import { chooseModel, type ModelChoice, type Provider } from "./model/choose.ts";
 import { type RetryWorld, withRetries } from "./model/retry.ts";
 import { openMemdir } from "./open.ts";
+import { openLearner } from "./open-learn.ts";
 import type { ResumedSession } from "./session/session-reader.ts";
 import { openPermissions, type PermissionOptions } from "./tools/permission.ts";
 
@@ -33,6 +34,8 @@ export interface AgentOptions {
   now?: () => Date;
   log?: (message: string) => void;
   recallWithModel?: boolean;
+  /** Whether the agent learns beside its turns, as the settings of learning say; default true. */
+  learn?: boolean;
   maxSteps?: number;
 }
 
@@ -46,6 +49,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   const model = options.model === null ? NO_MODEL : (options.model ?? openModel(env));
   if ("problem" in model) throw new MemdirError("usage", model.problem);
   const { permitted, permit: keep } = memdir;
+  const learns = options.learn !== false && options.model !== null;
   return makeAgent(
     {
       memdir,
@@ -64,6 +68,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
       version: typeof __MEMDIR_VERSION__ === "string" ? __MEMDIR_VERSION__ : "0.0.0",
       addedDirs: options.addDirs ?? [],
       openScope: (scope) => openMemdir({ cwd: memdir.location.project.cwd, env, scope, by: "agent" }),
+      openLearner: learns ? openLearner(memdir) : null,
       recallWithModel: options.recallWithModel ?? env.MEMDIR_RECALL === "model",
       maxSteps: options.maxSteps ?? MAX_STEPS,
     },

@@ -1,13 +1,18 @@
 /** The composition root of learning: a Memdir and a model, in; what extraction needs, out. */
 
 import { randomUUID } from "node:crypto";
-import type { AgentModel } from "./agent/world.ts";
+import { join } from "node:path";
+import type { AgentModel, LearnerPlace } from "./agent/world.ts";
+import { approximateTokens } from "./context/window.ts";
 import { MemdirError } from "./errors.ts";
-import { applyProposal } from "./learn/apply.ts";
+import { applyAll, applyProposal } from "./learn/apply.ts";
 import { checkBudget } from "./learn/budget.ts";
 import type { ExtractionWorld } from "./learn/extraction.ts";
+import { takeExtractionLock } from "./learn/extraction-lock.ts";
 import { type Inbox, openInbox } from "./learn/inbox.ts";
 import { type Ledger, openLedger } from "./learn/ledger.ts";
+import { extractByRules } from "./learn/rules.ts";
+import { openSessionLearner, type SessionLearner } from "./learn/session-learner.ts";
 import type { LearnMode } from "./learn-config.ts";
 import type { Memdir } from "./memdir.ts";
 import { type Directory, statePath } from "./memory/directory.ts";
@@ -43,8 +48,10 @@ export function openExtraction(
   const { directory, mode, ledger, inbox } = learning;
   const { learn } = memdir.config;
   return {
-    ask: model.ask,
-    model: `${model.provider}/${model.name}`,
+    ask: (request) => model.ask(request),
+    get model() {
+      return `${model.provider}/${model.name}`;
+    },
     now: directory.now,
     newId: randomUUID,
     log: directory.log,
@@ -64,5 +71,59 @@ export function openExtraction(
       return { file: file ?? draft.file, action: done, notices: reason === undefined ? [] : [reason] };
     },
     ledger,
+    lock: (name) => takeExtractionLock(directory, name),
+  };
+}
+
+/** What an agent learns with beside its sessions; null when the user wants none of it. */
+export function openLearner(memdir: Memdir): ((place: LearnerPlace) => SessionLearner) | null {
+  const learning = openLearning(memdir);
+  const { mode, ledger, inbox, directory } = learning;
+  if (mode === "off" || mode === "read-only" || memdir.config.disabled !== null) return null;
+  return ({ session, sessionsDir, model, tell }) => {
+    const live = followModel(model);
+    return openSessionLearner({
+      session,
+      extraction: openExtraction(memdir, learning, live, session),
+      notes: {
+        ask: live.ask,
+        maxTokens: live.maxTokens,
+        sessionsDir,
+        session,
+        configDir: join(memdir.config.claudeDir, "session-memory", "config"),
+        countTokens: approximateTokens,
+        log: directory.log,
+      },
+      takesNotes: memdir.config.learn.notes,
+      ledger,
+      keepExplicit: async (said) => {
+        const proposals = await extractByRules([{ ...said, role: "user" }], await memdir.list(), session);
+        return (await applyAll(memdir, inbox, proposals, mode)).saved;
+      },
+      waiting: () => inbox.list().length,
+      tell,
+    });
+  };
+}
+
+/** The one that is asked now, whichever that is. */
+function followModel(model: () => AgentModel): AgentModel {
+  return {
+    ask: (request) => model().ask(request),
+    get name() {
+      return model().name;
+    },
+    get provider() {
+      return model().provider;
+    },
+    get windowTokens() {
+      return model().windowTokens;
+    },
+    get maxTokens() {
+      return model().maxTokens;
+    },
+    get cutoff() {
+      return model().cutoff;
+    },
   };
 }

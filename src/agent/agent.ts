@@ -2,12 +2,16 @@
 
 import { measureWindow, partsOf, type WindowView } from "../context/window.ts";
 import type { InstructionFile } from "../instructions/file.ts";
+import type { SessionLearner } from "../learn/session-learner.ts";
+import type { NotesResult } from "../learn/session-notes.ts";
+import { shareSignal } from "../model/signal.ts";
 import type { Recalled } from "../recall/recall.ts";
 import type { Checkpoint } from "../session/file-history.ts";
 import type { ResumedSession } from "../session/session-reader.ts";
 import type { Transcript } from "../session/transcript.ts";
 import { type CompactOptions, type CompactResult, compact } from "./compaction.ts";
 import { quietly, type Tell } from "./event.ts";
+import { takeNotesNow } from "./learning.ts";
 import { buildOpening, putOpening } from "./opening.ts";
 import { type RewindWhat, type Rewound, rewind } from "./rewind.ts";
 import { openState } from "./start.ts";
@@ -45,14 +49,26 @@ export interface Agent {
   model(model?: AgentModel): AgentModel;
   /** Whether memories are shown and kept in this session. */
   memory(on?: boolean): boolean;
+  /** Notes of the session as it stands, in the file that compaction reads. */
+  takeNotes(signal?: AbortSignal): Promise<NotesResult | { problem: string }>;
+  /** Whether something is still being learnt from earlier turns. */
+  isLearning(): boolean;
+  /** Waits for that until it is done, the time is over or the signal comes; what is not done then is stopped, and looked at again another time. */
+  drain(options?: { ms?: number; signal?: AbortSignal }): Promise<void>;
   close(): void;
 }
+
+/** An extraction takes some seconds. Who leaves waits half a minute at most, and can leave at once. */
+const DRAIN_MS = 30_000;
 
 export async function makeAgent(world: AgentWorld, from: ResumedSession | null = null): Promise<Agent> {
   let state = await openState(world, from);
   let last: Promise<unknown> = Promise.resolve();
   /** Of sessions that were left while the disk took nothing. */
   const unwritten = new Set<Transcript>();
+  /** Of sessions that were left while something was learnt from them. */
+  const learning = new Set<SessionLearner>();
+  const learners = () => [...learning, ...(state.learner ? [state.learner] : [])];
   const writeLeft = () => {
     for (const transcript of unwritten) {
       transcript.close();
@@ -67,6 +83,8 @@ export async function makeAgent(world: AgentWorld, from: ResumedSession | null =
   const replace = async (next: ResumedSession | null) => {
     state.transcript.close();
     if (state.transcript.problem() !== null) unwritten.add(state.transcript);
+    if (state.learner?.isBusy()) learning.add(state.learner);
+    for (const learner of learning) if (!learner.isBusy()) learning.delete(learner);
     const { usage, memoryOn } = state;
     state = Object.assign(await openState(world, next), { usage, memoryOn });
   };
@@ -106,11 +124,21 @@ export async function makeAgent(world: AgentWorld, from: ResumedSession | null =
       }
       return state.memoryOn;
     },
+    takeNotes: (signal) => inTurn(() => takeNotesNow(state, signal)),
+    isLearning: () => learners().some((learner) => learner.isBusy()),
+    drain: ({ ms = DRAIN_MS, signal } = {}) => drainAll(learners(), ms, shareSignal(signal)),
     close: () => {
       state.transcript.close();
       writeLeft();
     },
   };
+}
+
+async function drainAll(learners: readonly SessionLearner[], ms: number, signal: AbortSignal): Promise<void> {
+  const drain = (atMost: number) => Promise.all(learners.map((learner) => learner.drain(atMost)));
+  const stopped = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  if (!signal.aborted) await Promise.race([drain(ms), stopped]);
+  if (signal.aborted) await drain(0);
 }
 
 async function previewPrompt(state: AgentState, words: string): Promise<Preview> {

@@ -1,5 +1,6 @@
 /** What an agent tells while it works: for a console to show, for a program to log. */
 
+import type { Learnt } from "../learn/session-learner.ts";
 import type { LoopEvent } from "../model/agent-loop.ts";
 import type { Recalled } from "../recall/recall.ts";
 
@@ -11,6 +12,8 @@ export type AgentEvent =
   | { type: "instructions"; paths: readonly string[] }
   /** A memory was written by a tool. */
   | { type: "saved"; file: string; action: string; notices: readonly string[] }
+  /** What was learnt from a turn that has ended, perhaps while the next one is being typed. */
+  | ({ type: "learnt" } & Learnt)
   | { type: "compacting"; trigger: "manual" | "auto" }
   | { type: "compacted"; trigger: "manual" | "auto"; from: "notes" | "model"; before: number; after: number }
   | { type: "sub-agent"; name: string; id: string; event: LoopEvent | { type: "end"; turns: number } }

@@ -51,6 +51,8 @@ export async function openState(world: AgentWorld, from: ResumedSession | null =
     contextTokens: 0,
     failures: 0,
     memoryOn: memdir.config.disabled === null,
+    learner: null,
+    memoryWritten: false,
     branch: null,
     tell: () => {},
   };
@@ -59,6 +61,13 @@ export async function openState(world: AgentWorld, from: ResumedSession | null =
     return { ...prompt, id: uuid, before: shown.get(all[i - 1]?.uuid ?? "") ?? NOTHING_SHOWN };
   });
   restoreShown(state, shown.get(state.prompts.at(-1)?.id ?? "") ?? NOTHING_SHOWN);
+  state.learner =
+    world.openLearner?.({
+      session: transcript.id,
+      sessionsDir: place.dir,
+      model: () => world.model,
+      tell: (learnt) => state.tell({ type: "learnt", ...learnt }),
+    }) ?? null;
   state.system = openAgentPrompt(state);
   state.tools = [...openTools(openWorkbench(state, state.files)), openTaskTool(state)];
   return state;

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import type { Attachments } from "../context/attachments.ts";
 import type { SystemPrompt } from "../context/system-prompt.ts";
 import type { Instructions } from "../instructions/instructions.ts";
+import type { SessionLearner } from "../learn/session-learner.ts";
 import { addUsage, type Message, type Usage } from "../model/ask.ts";
 import type { Tool } from "../model/tool.ts";
 import type { RecallSession } from "../recall/budget.ts";
@@ -37,6 +38,9 @@ export interface AgentState {
   /** Compactions that failed in a row. */
   failures: number;
   memoryOn: boolean;
+  learner: SessionLearner | null;
+  /** Of the turn that runs: whether a tool wrote a memory. */
+  memoryWritten: boolean;
   /** When the conversation began. */
   branch: string | null;
   /** Where events go while a turn runs. */

@@ -11,6 +11,7 @@ import { SHOWN_LINE } from "../session/session-reader.ts";
 import { announce } from "./announcements.ts";
 import { autoLimit, compact, MAX_FAILURES } from "./compaction.ts";
 import { quietly, type Tell } from "./event.ts";
+import { learnFromTurn, noteAnswer } from "./learning.ts";
 import { buildOpening, putOpening } from "./opening.ts";
 import { startRecall, surface, waitForFast } from "./recalling.ts";
 import { type AgentState, addSpent, type Shown, shownSoFar } from "./state.ts";
@@ -42,9 +43,11 @@ export async function takeTurn(state: AgentState, words: string, options: TurnOp
   const listen = quietly(options.onEvent);
   state.tell = (event) => {
     if (event.type === "recalled") memories.push(...event.memories);
+    if (event.type === "saved") state.memoryWritten = true;
     listen(event);
   };
   const before = state.usage;
+  state.memoryWritten = false;
   world.permissions.newPrompt();
   // First: what is forgotten with it may be recalled again for these words.
   if (isNearlyFull(state, approximateTokens(words))) await compact(state, { trigger: "auto", signal });
@@ -53,6 +56,7 @@ export async function takeTurn(state: AgentState, words: string, options: TurnOp
   recall?.abort();
   finish(state, result);
   reportTranscript(state);
+  if (result.ended === "done") await learnFromTurn(state, words);
   const { text, ended, error, turns } = result;
   return { text, ended, ...(error && { error }), usage: spentSince(before, state.usage), memories, steps: turns };
 }
@@ -135,7 +139,10 @@ async function runToEnd(
         if (blocks.length > 0) noteShown(state);
         return blocks;
       },
-      pause: () => isNearlyFull(state, tokensBehind(state)),
+      pause: () => {
+        noteAnswer(state);
+        return isNearlyFull(state, tokensBehind(state));
+      },
     });
     steps += result.turns;
     // The provider counts more than we do, or has a smaller window than we were told: once, that can be helped.

@@ -1,6 +1,7 @@
 /** Everything an agent may touch outside its arguments. Built in open-agent.ts, by tests from their own parts. */
 
 import type { Env } from "../config.ts";
+import type { Learnt, SessionLearner } from "../learn/session-learner.ts";
 import type { Memdir } from "../memdir.ts";
 import type { Ask, Usage } from "../model/ask.ts";
 import type { Permit } from "../tools/permission.ts";
@@ -32,6 +33,15 @@ export const NO_MODEL: AgentModel = {
   cutoff: null,
 };
 
+export interface LearnerPlace {
+  session: string;
+  /** The folder of the project's transcripts. */
+  sessionsDir: string;
+  /** The one that is asked now; it may change. */
+  model: () => AgentModel;
+  tell: (learnt: Learnt) => void;
+}
+
 export interface AgentWorld {
   memdir: Memdir;
   model: AgentModel;
@@ -50,6 +60,8 @@ export interface AgentWorld {
   addedDirs: readonly string[];
   /** A scope's own memory, for sub-agents that have one. */
   openScope: (scope: string) => Promise<Memdir>;
+  /** Learns beside a session; null: nothing is learnt by itself. */
+  openLearner: ((place: LearnerPlace) => SessionLearner) | null;
   /** Whether the model also chooses what is recalled: better, and one more request for every prompt. */
   recallWithModel: boolean;
   /** Answers of the model in one turn; more is a loop that nobody watches. */

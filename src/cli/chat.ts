@@ -4,6 +4,7 @@ import type { AgentEvent } from "../agent/event.ts";
 import type { TurnResult } from "../agent/turn.ts";
 import { processEnv } from "../config.ts";
 import { MemdirError } from "../errors.ts";
+import { plainLine } from "../session/excerpt.ts";
 import type { Call, Run, Terminal } from "./command.ts";
 import { openAgentFor } from "./console/agent-open.ts";
 import { previewText } from "./console/agent-preview.ts";
@@ -26,7 +27,10 @@ export const run: Run = async (call) => {
   try {
     const onEvent = (event: AgentEvent) => warn(event, call.terminal);
     const result = await agent.say(text, { signal: stop.signal, onEvent });
-    return report(call, result, agent.sessionId);
+    const code = report(call, result, agent.sessionId);
+    // The answer is out; whoever does not want to wait for the rest stops it.
+    await agent.drain({ signal: stop.signal });
+    return code;
   } finally {
     process.off("SIGINT", onInterrupt);
     agent.close();
@@ -49,6 +53,10 @@ async function readPrompt(call: Call): Promise<string | null> {
 /** On standard error: what a script's author wants to see and a program reading the answer does not. */
 function warn(event: AgentEvent, terminal: Terminal): void {
   if (event.type === "problem") terminal.warn(`memdir: warning: ${event.message}`);
+  if (event.type === "learnt") {
+    for (const { file, action } of event.saved) terminal.warn(`memdir: note: learnt: ${action} ${plainLine(file)}`);
+    if (event.problem !== null) terminal.warn(`memdir: note: nothing was learnt: ${plainLine(event.problem)}`);
+  }
   if (event.type === "retry") terminal.warn(`memdir: note: ${event.error.message}; trying again`);
   if (event.type === "tool-end" && event.result.isError) {
     const [first = ""] = event.result.content.split("\n");

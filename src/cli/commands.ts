@@ -70,6 +70,7 @@ export const COMMANDS: readonly Command[] = [
     options: {
       plan: { help: "only show the plan (this is what it does without an option)" },
       apply: { help: "make a plan and apply it, as one change that undo takes back" },
+      "if-due": { help: "with --apply, for timers: only a day and five sessions after the last one" },
       status: { help: "when the last one was, and whether one is due" },
     },
     arguments: { min: 0, max: 0 },
@@ -77,9 +78,14 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "extract",
-    usage: "--transcript FILE",
-    summary: "keeps what is worth keeping of a conversation, with a model, or by rules without one",
-    options: { transcript: { value: "FILE", help: "a session's .jsonl file; memdir sessions --json names them" } },
+    usage: "--transcript FILE | --since TIME",
+    summary: "keeps what is worth keeping of conversations, with a model, or by rules without one",
+    options: {
+      transcript: { value: "FILE", help: "a session's .jsonl file, Codex's too; memdir sessions --json names them" },
+      since: { value: "TIME", help: "all sessions here that changed since: 24h, 7d, 2w or a date; run again to go on" },
+      agent: { value: "NAME", help: "with --since: only sessions of claude or codex" },
+      "dry-run": { help: "only say what would be looked at" },
+    },
     arguments: { min: 0, max: 0 },
     example: "memdir extract --transcript session.jsonl",
   },

@@ -1,13 +1,14 @@
 /** `memdir ledger`. */
 
 import { MemdirError } from "../errors.ts";
-import { type Limits, tokensLeft } from "../learn/budget.ts";
+import { tokensLeft } from "../learn/budget.ts";
 import { type Ledger, type Spent, startOfDay } from "../learn/ledger.ts";
 import { costOf, countTokens, type Prices } from "../learn/prices.ts";
 import type { LearnConfig } from "../learn-config.ts";
 import { openLearning } from "../open-learn.ts";
 import { plainLine } from "../session/excerpt.ts";
 import type { Call, Run } from "./command.ts";
+import { costText, grouped, viewToday } from "./money-view.ts";
 
 const DEFAULT_DAYS = 7;
 /** A few screenfuls; --json has all. */
@@ -26,7 +27,7 @@ export const run: Run = async (call) => {
     return 0;
   }
   printRows(call, entries, learn.prices, days);
-  printToday(call, ledger, learn);
+  for (const line of viewToday(ledger, learn, call.terminal.color)) call.terminal.print(line);
   return 0;
 };
 
@@ -106,30 +107,6 @@ function cellsOf(entry: Spent, times: number, prices: Prices) {
   }
   const cells = [...start, grouped(countTokens(usage)), costText(costOf(model, usage, prices))];
   return { cells, outcome: [plainLine(produced), plainLine(model)].filter(Boolean).join(", "), skipped: false };
-}
-
-function printToday({ terminal: { print, color } }: Call, ledger: Ledger, limits: Limits): void {
-  const { tokens, cost, calls, unpriced } = ledger.today();
-  const left = tokensLeft(ledger, limits);
-  const many = `${calls} ${calls === 1 ? "call" : "calls"}`;
-  print(color.bold(`Today: ${many}, ${grouped(tokens)} tokens, cost ${costText(cost)}`));
-  print(`Left today: ${grouped(left)} of ${grouped(limits.tokensPerDay)} tokens${left === 0 ? STOPPED : ""}`);
-  if (limits.costPerDay !== null) print(`Cost per day: at most ${limits.costPerDay}`);
-  print(color.dim(`A session may take ${grouped(limits.tokensPerSession)}. Cached input counts a tenth.`));
-  if (unpriced.length > 0) {
-    print(color.dim(`No price is known for ${unpriced.map(plainLine).join(", ")}: set learn.prices in memdir.json.`));
-  }
-}
-
-const STOPPED = "; background work is stopped until midnight";
-
-function costText(cost: number | null): string {
-  if (cost === null) return "unknown";
-  return cost === 0 ? "0" : cost < 0.0001 ? "<0.0001" : cost.toFixed(4);
-}
-
-function grouped(count: number): string {
-  return Number.isFinite(count) ? count.toLocaleString("en-US") : "unlimited";
 }
 
 /** Days are the user's, so the times are too. */

@@ -7,6 +7,7 @@ import { exitCodeOf, MemdirError } from "../errors.ts";
 import { openMemdir } from "../open.ts";
 import type { Call, Command, Terminal } from "./command.ts";
 import { COMMANDS, COMMON_OPTIONS } from "./commands.ts";
+import { sanitiseLine } from "./console/sanitise.ts";
 import { commandHelp, generalHelp } from "./help.ts";
 import { LOADERS } from "./load.ts";
 import { openTerminal } from "./terminal.ts";
@@ -134,7 +135,7 @@ function report(error: unknown, options: { json: boolean; debug: boolean }, term
     ? error.message
     : `unexpected failure: ${(error as Error)?.message ?? error}; run it again with MEMDIR_DEBUG=1 and report it`;
   if (options.json) terminal.warn(JSON.stringify({ error: { code: known ? error.code : "internal", message } }));
-  else terminal.warn(`memdir: ${message.replaceAll("\n", " ")}`);
+  else terminal.warn(`memdir: ${sanitiseLine(message)}`);
   if (options.debug && error instanceof Error) {
     terminal.warn(error.stack ?? "");
     if (error.cause) terminal.warn(`caused by: ${(error.cause as Error).stack ?? error.cause}`);

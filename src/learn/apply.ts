@@ -64,6 +64,23 @@ export async function applyProposal(
   }
 }
 
+/** One after the other: a later one may change what an earlier one wrote. */
+export async function applyAll(
+  store: Store,
+  inbox: Pick<Inbox, "add" | "wasRejected">,
+  proposals: readonly Proposal[],
+  mode: LearnMode,
+): Promise<{ saved: { file: string; action: string }[]; refused: string[] }> {
+  const saved: { file: string; action: string }[] = [];
+  const refusals: string[] = [];
+  for (const proposal of proposals) {
+    const { done, file, reason } = await applyProposal(store, inbox, proposal, mode);
+    if (done === "refused") refusals.push(`${proposal.name}: ${reason ?? ""}`);
+    else saved.push({ file: file ?? proposal.name, action: done });
+  }
+  return { saved, refused: refusals };
+}
+
 /** A person has looked at it and wants it: trust no longer decides, but stays written down as it was. Throws when it fails. */
 export async function acceptProposal(store: Store, inbox: Pick<Inbox, "accept">, proposal: Proposal): Promise<Applied> {
   const target = await findTarget(store, proposal);

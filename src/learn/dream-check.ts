@@ -140,10 +140,12 @@ async function findTextProblems(op: Op, plan: Plan, directory: Directory): Promi
   for (const problem of next.problems) problems.push(problem);
   if (next.body.trim() === "") problems.push("the new text has no body");
   if (typeof next.metadata.name !== "string") problems.push("the new text has no name");
-  if (next.description === "") problems.push("the new text has no description");
   for (const { rule, line } of await findSecrets(op.text))
     problems.push(`line ${line} holds what looks like a secret (${rule})`);
   const parts = sourcesOf(op, plan, directory);
+  // What never had one need not get one: rules do not invent.
+  if (next.description === "" && (parts.length === 0 || parts.some(({ description }) => description !== "")))
+    problems.push("the new text has no description");
   problems.push(...findTrustProblems(op, next, parts), ...(await findDateProblems(next, parts, directory)));
   const taken = findNamesake(op, next, plan, directory);
   if (taken) problems.push(`${taken} has this type and name already: rewrite or merge it`);

@@ -9,7 +9,9 @@ import { changesOf, describeOp, type Op, type Plan } from "./dream-plan.ts";
 /** Reads the files as they are now; one that changed since is refused by the check, not here. */
 export function formatPlan(plan: Plan, directory: Directory): string {
   if (plan.ops.length === 0) return "Nothing to tidy up.\n";
-  return plan.ops.map((op, at) => `${at + 1}. ${shown(describeOp(op))}\n${formatOp(op, directory)}`).join("\n");
+  return plan.ops
+    .map((op, at) => `${at + 1}. ${shown(describeOp(op).replace(/\s+/g, " "))}\n${formatOp(op, directory)}`)
+    .join("\n");
 }
 
 /** "2 merged, 1 retired"; for reports and the ledger. */

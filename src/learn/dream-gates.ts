@@ -25,8 +25,11 @@ export interface GateWorld {
 
 export type Gate = { open: true; sessions: number } | { open: false; reason: string };
 
-/** Never throws: what cannot be looked at keeps the gate closed. The lock itself is taken by whoever goes through. */
-export function checkDreamGates(world: GateWorld, directory: Directory): Gate {
+/**
+ * Never throws: what cannot be looked at keeps the gate closed. The lock itself is taken by whoever goes through.
+ * With `onlyLook` the sessions are counted however lately that was done, and nothing is noted.
+ */
+export function checkDreamGates(world: GateWorld, directory: Directory, options: { onlyLook?: boolean } = {}): Gate {
   const now = directory.now().getTime();
   if (world.off !== null) return closed(world.off);
   if (directory.readOnly) return closed("the directory is only read");
@@ -36,9 +39,10 @@ export function checkDreamGates(world: GateWorld, directory: Directory): Gate {
   if (dreamer !== null) return closed(`process ${dreamer} is dreaming`);
   if (now - last < BETWEEN_DREAMS_MS) return closed(`the last dream was ${spanOf(now - last)} ago, 24 h must pass`);
   const scanned = scannedAt(directory);
-  if (now - scanned < BETWEEN_SCANS_MS) return closed(`sessions were counted ${spanOf(now - scanned)} ago`);
+  if (!options.onlyLook && now - scanned < BETWEEN_SCANS_MS)
+    return closed(`sessions were counted ${spanOf(now - scanned)} ago`);
   try {
-    noteScan(directory);
+    if (!options.onlyLook) noteScan(directory);
     const sessions = world.touchedSince(last);
     if (sessions >= MIN_SESSIONS) return { open: true, sessions };
     return closed(`${sessions} other sessions since the last dream, ${MIN_SESSIONS} are needed`);

@@ -27,6 +27,8 @@ export interface ExtractionWorld {
   gates: () => Pick<GateState, "enabled" | "mode" | "everyTurns" | "budget">;
   keep: Keep;
   ledger: Pick<Ledger, "spend" | "skip">;
+  /** A function that ends it, or null while another process extracts from this session. Left out where there can be none. */
+  lock?: (session: string) => (() => void) | null;
 }
 
 export interface ExtractionRequest {
@@ -76,29 +78,55 @@ export async function extract(world: ExtractionWorld, request: ExtractionRequest
     calls: 0,
     left: 0,
   };
+  let release: (() => void) | null = null;
   try {
-    const from = readCursor(world.memory.dir, request.session);
-    const fresh = sinceCursor(request.messages, from);
-    const answer = checkGates({ ...world.gates(), ...stateOf(request, fresh) });
-    if (!answer.go) {
-      skip(world, request, result, answer.reason);
-      if (answer.advance) advance(world, request, from, fresh.at(-1));
+    if (!passes(world, request, look(world, request), result)) return result;
+    release = world.lock ? world.lock(request.session) : () => {};
+    if (!release) {
+      skip(world, request, result, "another process is at it");
       return result;
     }
-    const window = await buildWindow(fresh, { list: request.conversation !== undefined });
-    if (window.pieces.length === 0) {
-      skip(world, request, result, "nobody said anything since the last time");
-      advance(world, request, from, window.last ?? undefined);
-      return result;
-    }
-    result.left = window.left;
-    await run(world, request, window, result);
-    if (result.failed === null) advance(world, request, from, window.last ?? undefined);
+    // Whoever had the lock until now may have moved the cursor.
+    const view = look(world, request);
+    if (passes(world, request, view, result)) await runOn(world, request, view, result);
   } catch (error) {
     result.failed = reasonOf(error);
+  } finally {
+    release?.();
   }
   if (result.failed !== null) world.log(`extraction failed, and will look at the same again: ${result.failed}`);
   return result;
+}
+
+/** What there is to look at. */
+interface View {
+  from: Cursor | null;
+  fresh: readonly HeardMessage[];
+}
+
+function look(world: ExtractionWorld, request: ExtractionRequest): View {
+  const from = readCursor(world.memory.dir, request.session);
+  return { from, fresh: sinceCursor(request.messages, from) };
+}
+
+function passes(world: ExtractionWorld, request: ExtractionRequest, view: View, result: ExtractionResult): boolean {
+  const answer = checkGates({ ...world.gates(), ...stateOf(request, view.fresh) });
+  if (answer.go) return true;
+  skip(world, request, result, answer.reason);
+  if (answer.advance) advance(world, request, view.from, view.fresh.at(-1));
+  return false;
+}
+
+async function runOn(world: ExtractionWorld, request: ExtractionRequest, view: View, result: ExtractionResult) {
+  const window = await buildWindow(view.fresh, { list: request.conversation !== undefined });
+  if (window.pieces.length === 0) {
+    skip(world, request, result, "nobody said anything since the last time");
+    advance(world, request, view.from, window.last ?? undefined);
+    return;
+  }
+  result.left = window.left;
+  await run(world, request, window, result);
+  if (result.failed === null) advance(world, request, view.from, window.last ?? undefined);
 }
 
 function stateOf(request: ExtractionRequest, fresh: readonly HeardMessage[]) {

@@ -7,10 +7,11 @@ export interface Extractor {
   request(request: ExtractionRequest): void;
   /** Waits for what runs and waits, at most this long; then it is stopped, and its cursor stays. */
   drain(ms: number): Promise<void>;
+  isBusy(): boolean;
 }
 
 /** For a stopped run to note what it cost. */
-const GRACE_MS = 250;
+export const GRACE_MS = 250;
 
 /** `onDone` is told of every run that asked a model. */
 export function openExtractor(
@@ -65,6 +66,7 @@ export function openExtractor(
       stopping.abort();
       await endsWithin(running ?? Promise.resolve(), GRACE_MS);
     },
+    isBusy: () => running !== null,
   };
 }
 
@@ -77,7 +79,7 @@ function join(earlier: ExtractionRequest, later: ExtractionRequest): ExtractionR
   };
 }
 
-async function endsWithin(work: Promise<void>, ms: number): Promise<boolean> {
+export async function endsWithin(work: Promise<void>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
     timer = setTimeout(() => resolve(false), ms);

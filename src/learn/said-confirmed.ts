@@ -23,9 +23,9 @@ export function findConfirmed(sentence: Sentence, at: number): Draft | null {
 }
 
 const LIKE_THAT =
-  /\b(?:(?:do|keep|make|write|handle|lay) (?:it|this|these|them|things)(?: out)? (?:like (?:that|this)|(?:that|this|the same) way)|keep doing (?:that|it|this)|that(?:'s| is| was) (?:exactly |just )?(?:how|the way) i (?:want|like))\b/i;
+  /\b(?:(?:do|keep|make|write|handle|lay) (?:it|this|these|them|things)(?: out)? (?:like (?:that|this)|(?:that|this|the same) way)|keep doing (?:that|it|this)|that(?:'s| is| was) (?:exactly |just )?(?:how|the way|the [\w-]+) i (?:want|like|need)|keep (?!doing\b)[a-z]+ing (?:it|them|these|things|\w+s) (?:like (?:that|this)|(?:that|this) way))\b/i;
 const MORE_CASES =
-  /\b(?:for (?:everything|every|all|any|each)|whenever|when(?:ever)? you|every|each|any|always|everywhere|next time|in future)\b/i;
+  /\b(?:keep [a-z]+ing (?:them|things|\w+s)|for (?:everything|every|all|any|each)|whenever|when(?:ever)? you|every|each|any|always|everywhere|next time|in future|(?:with|for|in) (?!(?:the|this|these|that|those|my|your)\b)(?:[\w-]+ ){0,2}[\w-]+s)\b/i;
 
 /** What the agent had answered, in its first sentences; null where that says nothing or must not be kept. */
 export function meaningOf(answer: string): string | null {

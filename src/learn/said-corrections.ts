@@ -7,13 +7,16 @@ const correction = row.bind(null, "correction", "feedback");
 const rule = row.bind(null, "preference", "feedback");
 
 /** A verb in its base form: not "always fails", "never worked". */
-const VERB = r`(?!(?:[a-z]*[^s\W]s|[a-z]+ed|mind|heard|seen|had|been|knew|thought|got|did|was|were|a|an|the|in|on|at|understood|again)\b)[a-z]+`;
+const VERB = r`(?!(?:[a-z]*[^s\W]s|[a-z]+ed|mind|heard|seen|had|been|knew|thought|got|did|was|were|a|an|the|in|on|at|understood|again|happy|glad|good|nice|great|fun|right|wrong|true|welcome|same|more|there|here|ready|possible|ok|better|worth|too)\b)[a-z]+`;
 
 /** Words that make a sentence hold for more than one case. */
 const GENERAL =
   /\b(?:any(?:thing|where|one|body)?|ever|every(?:thing|where|one)?|always|never|yourself|again|unless|whenever|without asking|each|by default|as a rule|in (?:the )?(?:[\w-]+ )?(?:tests|docs|code|repo|repository|project|codebase|production|prod|api|commits?|commit messages|comments|changelog|answers|responses))\b|\bunder \S+\//i;
 /** What is broken now is for the session, not for memory. */
 const BREAKAGE = /\b(?:bugs?|errors?|crash(?:es|ed)?|failing|fail(?:s|ed)?|broken|red|takes|hangs?|still)\b/i;
+/** What people make at work and have conventions for. */
+const WORKS =
+  "(?:commits|(?:commit|error|log) messages|commit subjects|branches|branch names|prs|pull requests|release notes|changelogs?|manuals?|docs|migrations|test names|file names|identifiers|versions|releases|reviews|deploys|tickets|reports|estimates)";
 const HOUSE =
   /\b(?:everywhere|always|(?:in|across) (?:this|the|our) (?:\w+ )?(?:repo|repository|project|codebase|team|company|monorepo))\b/i;
 
@@ -66,9 +69,12 @@ export const CORRECTIONS: readonly Row[] = [
   ),
   correction(
     0.85,
-    r`^we (?:do not|don't|dont|never|always|no longer) (?!know|have|need|get|care|see|think|want|remember|seem|support|got|had|did|saw|understand|expect|fail|crash|end up|forget)[a-z]+(?<!ed)\b`,
+    r`^we (?:do not|don't|dont|never|always|no longer) (?!know|have|need|get|care|see|think|want|remember|seem|support|got|had|did|saw|understand|expect|fail|crash|end up|forget|win|lose|laugh|joke|eat|drink|celebrate|meet|sing|go out|hang out|argue|complain|say|talk|wonder)[a-z]+(?<!ed)\b`,
   ),
-  correction(0.85, r`^we use \S.{0,60}?,? (?:not|never|instead of|rather than) \S`),
+  correction(
+    0.85,
+    r`^we use (?!(?:the same|a similar|this|that|it)\b)\S.{0,60}?(?:,? (?:not|never|instead of|rather than)|, no) \S`,
+  ),
   correction(0.8, r`^we (?:use|want|prefer|write|keep|like|return|call|spell|put) \S`, {
     when: (s, plain) => s.corrected || HOUSE.test(plain),
   }),
@@ -98,7 +104,10 @@ export const CORRECTIONS: readonly Row[] = [
     { when: (_, plain) => /\bbefore (?:\S+ing|you ever)\b/i.test(plain), order: true },
   ),
   correction(0.85, r`^you (?:should|must|have to|need to|may) (?:always|never) `),
-  correction(0.85, r`^(?:the|our) (?:rule|convention|policy|standard|agreement)(?: here)? is\b`),
+  correction(
+    0.85,
+    r`^(?:the|our) (?:rule|convention|policy|standard|agreement)(?: here)? is\b(?! (?:in|at|on|under|wrong|broken|not|missing)\b)`,
+  ),
   correction(0.75, r`^(?!(?:it|this|that|there)\b)(?:\S+ ){1,6}must (?:never|always|not|only)\b`, {
     when: (s, plain) => s.corrected || (s.reasoned && !/^(?:the|an?|users?)\b/i.test(plain) && !BREAKAGE.test(plain)),
   }),
@@ -109,7 +118,7 @@ export const CORRECTIONS: readonly Row[] = [
   ),
   rule(
     0.75,
-    r`^(?:whenever|every time|each time|any time|when) you (?:write|add|create|change|touch|edit|update|generate|open|commit|name|refactor|review|explain|answer|show)\b.{3,100}, (?!(?:it|the|i|we|you|there|this|that|they)\b)[a-z]+ \S`,
+    r`^(?:whenever|every time|each time|any time|when) you (?:write|add|create|change|touch|edit|update|generate|open|commit|name|refactor|review|explain|answer|show|(?:give|send|show|suggest|paste) me|propose|cite|quote)\b.{3,100}, (?!(?:it|the|i|we|you|there|this|that|they)\b)[a-z]+ \S`,
   ),
   rule(0.75, r`^(?:before|after) (?:every|each|any) .{3,60}, (?!(?:it|the|i|we|there|this|that|they)\b)[a-z]+ \S`),
   rule(0.75, r`^(?!i\b).{6,80} when(?:ever)? i (?:ask|write|send|paste|give you|show you)\b`, { order: true }),
@@ -132,6 +141,36 @@ export const CORRECTIONS: readonly Row[] = [
     },
   ),
   correction(0.75, r`^(?!(?:this|his|tests)\b)[\w-]+s .{3,80}, not \S`, { when: (s) => s.corrected }),
+  correction(0.75, r`^our (?:[\w-]+ ){0,2}${WORKS} (?:are|is|use|go|have|get|carry) .{3,80}, not \S`, {
+    when: (_, plain) => !BREAKAGE.test(plain),
+  }),
+  correction(
+    0.75,
+    r`^(?!(?:the|this|that|it|they)\b)(?:[\w-]+ ){1,5}(?:go|goes|belong|belongs) (?:in|into|under|to) \S+, not \S`,
+    { when: (s) => s.corrected },
+  ),
+  // Who may do it and what is never done, said of all such things: "decoders are never removed".
+  correction(
+    0.75,
+    r`^(?:.{3,120}, so )?(?!(?:the|a|an|this|that|these|those|it|they|he|she|there|my|your)\b)(?:[\w/.-]+ ){1,5}(?:is|are|gets?) (?:only |never |always )(?:ever )?(?:changed|edited|touched|merged|deployed|approved|reviewed|released|signed|removed|deleted|renamed|committed|published|rebased|squashed|generated)\b`,
+    {
+      when: (s, plain) => (s.corrected || /\bonly \w+ by\b|, so /i.test(plain)) && !BREAKAGE.test(plain),
+    },
+  ),
+  correction(
+    0.75,
+    r`^(?!(?:the|a|an|this|that|these|those|it|they|he|she|there|my|your|tests)\b)(?:[\w/-]+ ){0,3}[\w-]+s (?:always|never) (?:get|go|need|have|start|use|come|carry|contain)\b(?!.*\b(?:here|there)\b)`,
+    { when: (s, plain) => s.corrected && !BREAKAGE.test(plain) },
+  ),
+  correction(
+    0.75,
+    r`^(?:our |all )?(?:[\w-]+ )?${WORKS} (?:need|must|have to|should|go|start|end|use|get|carry|are (?:written|named|grouped|sorted|kept)|always|never)\b(?!.*\b(?:now|again|still|first|yet)\b)`,
+    { when: (s, plain) => (s.corrected || s.reasoned) && !BREAKAGE.test(plain) },
+  ),
+  rule(
+    0.75,
+    r`^(?!(?:it|this|that)\b).{3,80} (?:is|are) the (?:way to go|right way|way (?:i|we) (?:want|like|do) it) (?:for|in|with) (?:all|every|any|each|everything)\b`,
+  ),
   correction(
     0.8,
     r`^(?:.{0,60}\b)?(?:in general|as a (?:general )?(?:rule|policy)|as a matter of principle)[:,] (?<what>\S+ \S+ \S+.*)`,

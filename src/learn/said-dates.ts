@@ -1,7 +1,8 @@
 /** Writes the dates of a statement as calendar days, in place of the words that were true only when it was said. */
 
 import { findRelativeDates } from "../text/relative-dates.ts";
-import { mondayOf, writeCalendarDays, writeForeignDays } from "./said-days.ts";
+import { mondayOf, writeCalendarDays, writePastWeekdays } from "./said-days.ts";
+import { hasForeignDay, writeForeignDays } from "./said-foreign-days.ts";
 
 /** Must be given one line. The words go, the date stays: "moves to next Monday" -> "moves to 2026-11-23". */
 export async function writeDates(line: string, now: Date): Promise<string> {
@@ -11,7 +12,7 @@ export async function writeDates(line: string, now: Date): Promise<string> {
 /** Whether a statement names a day or a month; "today" alone does not make something worth keeping. */
 export async function hasDate(line: string, now: Date): Promise<boolean> {
   if (/\b\d{4}-\d\d(?:-\d\d)?\b|\bQ[1-4]\b/.test(line) || MONTH_NAMED.test(line)) return true;
-  if (writeCalendarDays(line, now) !== line) return true;
+  if (writeCalendarDays(writePastWeekdays(line, now), now) !== line) return true;
   return (await findRelativeDates(writeDays(line, now), now)).some(
     ({ words }) =>
       !/^(?:today|tonight|this (?:morning|afternoon|evening)|eod)\b/i.test(words) ||
@@ -19,14 +20,23 @@ export async function hasDate(line: string, now: Date): Promise<boolean> {
   );
 }
 
+/** Whether a text still holds a day that means another one tomorrow, also where the finder is not sure. */
+export async function hasRelativeDate(text: string, now: Date): Promise<boolean> {
+  return LEFT.test(text) || hasForeignDay(text) || (await findRelativeDates(text, now)).length > 0;
+}
+
+const LEFT =
+  /(?<![\w/.-])(?:tomorrow|yesterday|tonight|last night|(?:next|last|this|current) sprint|over the weekend|(?:two|three|four) (?:mon|tues|wednes|thurs|fri|satur|sun)days (?:from now|ago)|(?:next|last|this) (?:week|weekend|month|quarter|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|(?:until|till|by) (?:mon|tues|wednes|thurs|fri|satur|sun)day(?!s))(?![\w/-]|\.\w)/i;
+
 const MONTH_NAMED =
   /\b(?:in|by|until|before|from|after|since|the|mid|early|late)[ -](?:January|February|March|April|May|June|July|August|September|October|November|December)\b/;
 
 function writeDays(line: string, now: Date): string {
   const plain = line
     .replace(/\b(days?|weeks?|months?|years?) from today\b/gi, "$1 from now")
+    .replace(/\bfirst of (this|next|last) month\b/gi, "1st of $1 month")
     .replace(/\b(in (?:\w+ ){1,3}(?:days|weeks|months))['’] time\b/gi, "$1");
-  return writeCalendarDays(writeForeignDays(plain, now), now)
+  return writeCalendarDays(writePastWeekdays(writeForeignDays(plain, now), now), now)
     .replace(/\bon on\b/gi, "on")
     .replace(/\b(by|until|till|from|before|after|to|since) on (?=\d{4}-)/gi, "$1 ");
 }
@@ -48,7 +58,11 @@ async function writeRelativeDays(line: string, now: Date, ranges: number): Promi
     const before = written + line.slice(from, at);
     from = at + said.length;
     written = joinDate(before, said, date, line.slice(from), now);
-    if (ranged) return written + (await writeRelativeDays(line.slice(from), now, ranges - 1));
+    // "tomorrow evening until Sunday": the evening is no part of what is looked at next.
+    if (ranged) {
+      const rest = line.slice(at + range.index);
+      return `${written}${words.slice(said.length, range.index)}${await writeRelativeDays(rest, now, ranges - 1)}`;
+    }
   }
   return written + line.slice(from);
 }

@@ -24,6 +24,24 @@ const RULES: readonly Rule[] = [
       return own ? `${word ? `${word} ` : ""}${year}'s` : `${word ?? "in"} ${year}`;
     },
   ),
+  rule(
+    `\\b(?:on )?(?:the )?${WEEKDAY} after next\\b`,
+    (now, day) => `on ${shift(now, (daysUntil(now, day!) || 7) + 7)}`,
+  ),
+  rule(
+    `\\b(?:on )?(?:a week on ${WEEKDAY}|${WEEKDAY} (?:week(?! of)|in a week))\\b`,
+    (now, on, week) => `on ${shift(now, (daysUntil(now, (on ?? week)!) || 7) + 7)}`,
+  ),
+  rule(`\\b(?:on )?${WEEKDAY} in (two|three|four|[2-4]) weeks\\b`, (now, day, count) => {
+    const weeks = Math.max(COUNTS.indexOf(count!.toLowerCase()), Number(count) || 0);
+    return `on ${shift(mondayAfter(now, weeks), daysAfterMonday(day!))}`;
+  }),
+  rule(`\\beod (?:on )?${WEEKDAY}\\b`, (_, day) => `on ${day}`),
+  rule("\\ba fortnight ago\\b", (now) => `on ${shift(now, -14)}`),
+  rule("\\b(?:in )?(this|next|last) (spring|summer|autumn|fall|winter)\\b", (now, which, season) => {
+    return `in ${season} ${seasonYear(now, which!.toLowerCase(), season!.toLowerCase())}`;
+  }),
+  rule("\\b(?:the )?end of next week\\b", (now) => shift(now, ((7 - now.getDay()) % 7) + 7)),
   rule("\\b(?:in )?the week after next\\b", (now) => `in the week of ${mondayOf(now, 2)}`),
   rule("\\bin a fortnight\\b|\\ba fortnight from now\\b", (now) => `on ${shift(now, 14)}`),
   rule(`\\b(a|one|two|three|four|[1-4]) weeks? from ${WEEKDAY}\\b`, (now, count, day) => {
@@ -68,47 +86,64 @@ export function writeCalendarDays(line: string, now: Date): string {
   );
 }
 
-/** The commonest words of the languages in which a request is understood: how many days from now, or which year. */
-const FOREIGN: readonly [RegExp, number | "last year" | "next year"][] = [
-  [/(?<![\p{L}\p{N}])(?:heute|aujourd'hui|hoy)(?![\p{L}\p{N}])|今天|今日/giu, 0],
-  [/(?<![\p{L}\p{N}])(?:übermorgen|après-demain|pasado mañana)(?![\p{L}\p{N}])|后天|明後日/giu, 2],
-  // Lower case only in German, and never "la mañana": both also mean the morning.
-  [/(?<![\p{L}\p{N}])(?:morgen|demain|(?<!la )mañana)(?![\p{L}\p{N}])|明天|明日/gu, 1],
-  [/(?<![\p{L}\p{N}])(?:gestern|ayer|(?<=[ ,])hier)(?![\p{L}\p{N}])|昨天|昨日/gu, -1],
-  [
-    /(?<![\p{L}\p{N}])(?:(?:letzte|vorige)[sn]? Jahr|l'an(?:née)? derni(?:er|ère)|el año pasado)(?![\p{L}\p{N}])|去年|昨年/giu,
-    "last year",
-  ],
-  [
-    /(?<![\p{L}\p{N}])(?:(?:nächste|kommende)[sn]? Jahr|l'an(?:née)? prochaine?|el (?:próximo año|año que viene))(?![\p{L}\p{N}])|明年|来年/giu,
-    "next year",
-  ],
-];
+/**
+ * "On Tuesday we lost two hours of scans" was the last Tuesday, while a weekday elsewhere is one to come. Clause by clause: what
+ * happened and what is planned often stand in one sentence.
+ */
+export function writePastWeekdays(line: string, now: Date): string {
+  return line
+    .split(/(?<=[,;:] )|(?= (?:because|so|but|and|which) )/)
+    .map((clause) => {
+      if (!HAPPENED.test(clause) || PLANNED.test(clause)) return clause;
+      return clause.replace(
+        PAST_WEEKDAY,
+        (_, day: string) => `on ${shift(now, -((7 - daysUntil(now, day)) % 7 || 7))}`,
+      );
+    })
+    .join("");
+}
 
-export function writeForeignDays(line: string, now: Date): string {
-  // "hier" is German for "here": it counts only in what looks French.
-  const french = /\b(?:le|la|les|une?|des|que|est|pas|nous)\b/i.test(line);
-  return FOREIGN.reduce(
-    (text, [pattern, distance]) =>
-      text.replace(pattern, (found) => {
-        if (/^hier$/i.test(found) && !french) return found;
-        if (typeof distance === "number") return shift(now, distance);
-        return String(now.getFullYear() + (distance === "last year" ? -1 : 1));
-      }),
-    line,
+const HAPPENED =
+  /\b(?:was|were|lost|had|went|broke|got|did|came|ran|sent|saw|found|told|met|left|took|fell|cut|joined|started|merged|deployed|shipped|released|crashed|failed|happened|deleted|removed|launched|upgraded|migrated|switched|decided|agreed|approved|rejected|signed|cancell?ed|announced|reported|arrived|stopped|wiped|leaked|corrupted|published|pushed|reverted|rolled)\b/i;
+const PLANNED =
+  /\b(?:will|shall|going to|is|are|must|has to|have to|should|can|may|gets?|scheduled|planned|due|supposed|(?:decided|agreed|told) (?:\S+ )?(?:to|that))\b|['’](?:ll|s|re)\b/i;
+const PAST_WEEKDAY = new RegExp(
+  `(?<!\\b(?:next|this|coming|every|each|last|to|until|till|by|from|for|since|before|after|of|the|a|and) )(?<![\\w-])(?:on )?${WEEKDAY}\\b(?!s|-|,? (?:the )?\\d)`,
+  "gi",
+);
+
+/** Months in which the seasons begin, in the north. */
+const SEASONS: Readonly<Record<string, number>> = { spring: 2, summer: 5, autumn: 8, fall: 8, winter: 11 };
+
+/** "Next spring" is the first that begins after now, "last summer" the last that has begun. */
+function seasonYear(now: Date, which: string, season: string): number {
+  const begun = now.getMonth() >= SEASONS[season]!;
+  if (which === "next") return now.getFullYear() + Number(begun);
+  return now.getFullYear() - Number(which === "last" && !begun);
+}
+
+function mondayAfter(now: Date, weeks: number): Date {
+  return new Date(
+    now.getFullYear(),
+    now.getMonth(),
+    now.getDate() - daysAfterMonday(WEEKDAYS[now.getDay()]!) + 7 * weeks,
   );
+}
+
+function daysAfterMonday(weekday: string): number {
+  return (WEEKDAYS.indexOf(weekday.toLowerCase()) + 6) % 7;
 }
 
 /** The Monday of the week that is so many weeks ahead (ISO 8601: a week begins on Monday). */
 export function mondayOf(now: Date, weeks: number): string {
-  return shift(now, -((now.getDay() + 6) % 7) + 7 * weeks);
+  return shift(mondayAfter(now, weeks), 0);
 }
 
-function shift(now: Date, days: number): string {
+export function shift(now: Date, days: number): string {
   return iso(new Date(now.getFullYear(), now.getMonth(), now.getDate() + days));
 }
 
-function daysUntil(now: Date, weekday: string): number {
+export function daysUntil(now: Date, weekday: string): number {
   return (WEEKDAYS.indexOf(weekday.toLowerCase()) - now.getDay() + 7) % 7;
 }
 

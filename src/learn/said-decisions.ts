@@ -19,11 +19,24 @@ const isBreakage = (plain: string) =>
 export const DECISIONS: readonly Row[] = [
   decision(
     0.85,
-    r`^(?:then |so )?(?:we|the (?:[\w-]+ )?(?:team|board|client|customer|group|committee|council)|management|legal|product)(?:'ve| have|'re| are)? (?:(?:just|finally|all|now|jointly|also) ){0,2}(?:decided|agreed|settled on|voted|committed to|opted)\b(?! (?:(?:on |to )?(?:nothing|disagree)|this|that|it|already|yet|with (?:you|that|this|me)[.!]?$))`,
+    r`^(?:then |so )?(?:we|[\w-]+ and i|i and [\w-]+|the (?:[\w-]+ )?(?:team|board|client|customer|group|committee|council)|management|legal|product)(?:'ve| have|'re| are)? (?:(?:just|finally|all|now|jointly|also) ){0,2}(?:decided|agreed|settled on|voted|committed to|opted)\b(?! (?:(?:on |to )?(?:nothing|disagree)|(?:this|that|it)(?: one)?(?:[.,;!]|$| (?:already|yet|last|before|in|with|by|is|was)\b)|already|yet|with (?:you|that|this|me)[.!]?$))`,
   ),
   decision(
     0.8,
     r`^(?:the (?:[\w-]+ )?(?:team|board|client|customer|group|committee|council)|management|legal|product) (?:has |have )?(?:just |finally )?(?:chose|chosen|picked|selected|approved|rejected|vetoed|signed off)\b`,
+  ),
+  decision(
+    0.75,
+    r`^(?:the (?:[\w-]+ )?(?:team|board|client|customer|vendor|auditors?|works council)|management|legal|compliance|security) (?:now )?(?:wants?|requires?|insists? on|demands?|forbids?) .{3,80}\b(?:every|any|all|each|no|never|always)\b`,
+  ),
+  // The capital letter is what makes it a name.
+  decision(
+    0.75,
+    r`^[\p{L}-]{2,20} (?:decides (?:about|on)|approves|signs off|has the (?:last|final) (?:word|say)|(?:has to|must) (?:sign|approve|be asked))\b`,
+    {
+      when: (_, plain) =>
+        /^\p{Lu}\p{Ll}/u.test(plain) && !/^(?:He|She|It|They|This|That|Who|We|You|Everyone|Nobody)\b/.test(plain),
+    },
   ),
   decision(0.8, r`^we (?:have |'ve )?(?:just |finally )?(?:chose|chosen|picked|selected) \S`, {
     when: (s, plain) => s.dated || s.reasoned || isFinal(plain),
@@ -39,6 +52,13 @@ export const DECISIONS: readonly Row[] = [
     0.8,
     r`^(?:that(?:'s| is| was)|it(?:'s| is)) (?:now )?(?:decided|agreed|official|settled|final|a (?:final )?decision)[.!]*$`,
     { back: true },
+  ),
+  decision(0.8, r`^(?:decided|agreed|settled|final|final decision)(?:[.!]*$|,? (?:because|since|as) \S)`, {
+    back: true,
+  }),
+  decision(
+    0.8,
+    r`^(?:wir haben (?:uns )?(?:heute |gestern |gerade )?(?:entschieden|beschlossen|vereinbart|geeinigt)|es ist (?:entschieden|beschlossen)|(?:on a|nous avons) (?:décidé|convenu)|hemos (?:decidido|acordado)|se ha decidido)(?![\p{L}])(?!.*(?<!\p{L})(?:nicht|ob|noch|später)(?!\p{L})).{8,}`,
   ),
   decision(0.75, r`^(?:we|\w+ and i|\w+ and \w+) (?:decided|agreed on|settled) (?:it|that|this)\b`, { back: true }),
   decision(0.8, r`^we went with \S`, {
@@ -73,6 +93,10 @@ export const DECISIONS: readonly Row[] = [
     r`^(?:i'm|i am|i'll be|i will be) (?:out of (?:the )?office|out (?:from|until|on|next|all)|away|off|on (?:leave|vacation|holiday|parental leave|sabbatical))\b`,
     { when: (s) => s.dated },
   ),
+  decision(0.75, r`^since \S+.{3,30} (?:all|every|each|we|our|nobody|no) \S+ \S`, {
+    when: (s, plain) => s.dated && !isBreakage(plain),
+  }),
+  decision(0.75, r`^.{10,200}\bsince then,? (?!(?:it|i)\b)\S+ \S+ \S`, { when: (s) => s.dated }),
   decision(0.75, r`^(?:as of|effective|starting|beginning|from) \S+.{10,}`, {
     when: (s, plain) => s.dated && !isBreakage(plain),
   }),

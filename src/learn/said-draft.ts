@@ -6,6 +6,7 @@ import { findRequest } from "./said-explicit.ts";
 import {
   endsInTask,
   isChatter,
+  isDerivable,
   isHypothetical,
   isOrder,
   isQuestion,
@@ -16,7 +17,7 @@ import {
 import { ROWS } from "./said-patterns.ts";
 import type { Act, Setting } from "./said-row.ts";
 import type { Sentence } from "./said-speech.ts";
-import { endSentence, stripLead, stripOrder } from "./said-statement.ts";
+import { endSentence, type Statement, stripLead, stripOrder } from "./said-statement.ts";
 import { typeOfStatement } from "./said-type.ts";
 
 /** What is going to be one memory: a statement and the sentences that belong to it. */
@@ -53,11 +54,15 @@ export function findExplicit(sentences: readonly Sentence[], at: number): Draft 
     .slice(request.start, request.end)
     .trim()
     .replace(/^[,:\s]+/, "");
+  if (isReminder(plain.slice(request.at), what)) return null;
   if (request.act === "forget") return isTaskScoped(plain) ? null : forgetting(what, text, at);
 
   const base = { act: "remember" as const, explicit: true, confidence: 0.95, context: [], last: at };
   if (/[\p{L}\p{N}]{2}/u.test(what) && !DEMONSTRATIVE.test(what)) {
-    const statement = what.replace(/^not to /i, "do not ").replace(/^to (?=[a-z])/i, "");
+    const statement = what
+      .replace(/^not to /i, "do not ")
+      .replace(/^to (?=[a-z])/i, "")
+      .replace(/\s*[?？]+$/, "");
     const type = typeOfStatement(what);
     return { ...base, type: type === "project" && (request.rule || isOrder(statement)) ? "feedback" : type, statement };
   }
@@ -68,6 +73,23 @@ export function findExplicit(sentences: readonly Sentence[], at: number): Draft 
   if (!before || saysNothing(before) || isQuestion(before.plain)) return null;
   const statement = stripLead(before).text;
   return { ...base, type: typeOfStatement(statement), statement };
+}
+
+/** "Don't forget to push", "do you remember that trick we used", "bear in mind it's late": for the task, or for the talk. */
+function isReminder(request: string, what: string): boolean {
+  const words = what.split(/\s+/);
+  const general =
+    /\b(?:always|never|every|each|any|all|when(?:ever)?|before|after|must|because|otherwise|ever)\b/i.test(what);
+  if (/\bforget\b/i.test(request.split(what)[0] ?? "")) {
+    if (/^to\b/i.test(what) && (!general || isTaskScoped(what) || /\b(?:this|that|it)\b/i.test(what))) return true;
+    if (words.length < 4 && !general) return true;
+  }
+  if (
+    /\?\s*$/.test(request) &&
+    /\b(?:you|we|i) (?:showed|used|did|had|told|mentioned|discussed|saw|wrote)\b/i.test(what)
+  )
+    return true;
+  return words.length < 4 && /^(?:it|it's|they|they're|he|she|there)\b/i.test(what);
 }
 
 /** "Remember:" and a list behind it. */
@@ -108,8 +130,8 @@ function forgetting(what: string, text: string, at: number): Draft | null {
 export async function findImplied(sentences: readonly Sentence[], at: number, now: Date): Promise<Draft | null> {
   const sentence = sentences[at]!;
   if (sentence.plain.length > MAX_SENTENCE || isQuestion(sentence.plain)) return null;
-  const { text, plain, corrected, announced } = stripLead(sentence);
-  if (isHypothetical(plain) || isTaskScoped(plain)) return null;
+  const { text, plain, corrected, announced } = stripRecord(stripLead(sentence));
+  if (isHypothetical(plain) || isTaskScoped(plain) || isDerivable(plain)) return null;
 
   const before = sentences[at - 1];
   const next = sentences[at + 1];
@@ -139,9 +161,19 @@ export async function findImplied(sentences: readonly Sentence[], at: number, no
   return null;
 }
 
+/** "Start a postmortem: last night the run sent every mail twice": what is to be put on record is told on the way. */
+function stripRecord(statement: Statement): Statement {
+  const head = /^[a-z]+ [^:]{0,40}\b(?:post-?mortem|incident (?:report|page)|outage report)\b[^:]{0,30}: /i.exec(
+    statement.plain,
+  );
+  if (!head) return statement;
+  const at = head[0].length;
+  return { ...statement, text: statement.text.slice(at), plain: statement.plain.slice(at), announced: true };
+}
+
 /** A sentence that only says no: the next one says how it is instead. */
 const DENIAL =
-  /^(?:(?:hey|hm+|um|oh|ugh|please|wait)[,.]? )?(?:no|nope|nah|wrong(?: again)?|stop|stop it|undo that|revert that|(?:please )?(?:don't|not) (?:do )?(?:like )?(?:that|this)(?: way)?(?: again)?|not (?:with|by|via|in) [^.]{2,40}|not (?:quite|again|what i (?:meant|wanted|asked for))|that's (?:wrong|not right|incorrect|not how we do (?:it|that|things))|that's too [\w-]+|you keep \w+ing(?: \S+){0,8}|(?:you|this) (?:\S+ ){1,8}again|why (?:did|do|are|have) you [^?]{2,80}\?)[.!]*$/i;
+  /^(?:(?:hey|hm+|um|oh|ugh|please|wait)[,.]? )?(?:no|nope|nah|wrong(?: again)?|stop|stop it|undo that|revert that|(?:please )?(?:don't|not) (?:do )?(?:like )?(?:that|this)(?: way)?(?: again)?|not (?:with|by|via|in) [^.]{2,40}|not (?:quite|again|what i (?:meant|wanted|asked for))|that's (?:wrong|not right|incorrect|not how we do (?:it|that|things))|that's too [\w-]+|you keep \w+ing(?: \S+){0,8}|(?:you|this) (?:\S+ ){1,8}again|why (?:did|do|are|have) you [^?]{2,80}\?|that (?:locks|breaks|ruins|hides|leaks|costs|kills|blocks|slows|loses|drops|confuses|violates) .{3,80}|(?:put|bring|take) \S.{2,40} (?:back|out)(?: again| please)?|(?:revert|undo|restore) (?:it|that|this|them|\S.{2,40}))[.!]*$/i;
 
 /** Long enough to say whom "they" means. */
 function isSubject(before: Sentence): boolean {

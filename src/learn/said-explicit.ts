@@ -24,12 +24,14 @@ export function findRequest(plain: string): Request | null {
 }
 
 /** What may come before a request: small talk, and the end of another clause. */
-const LEAD = `(?:(?:please|pls|plz|ok(?:ay)?|oh|ah|hey|hi|hello|yes|yep|yeah|no|nope|wait|so|and|also|but|btw|by the way|thanks|thx|great|good|nice|cool|right|just|one more thing|one thing|important|note|reminder|fyi|heads up|quick note|actually|then|now|always|bitte|und|ach ja|übrigens|s'il te plaît|por favor|y|et)(?:[,:;.!]| -|)\\s+){0,5}`;
+const LEAD = `(?:(?:please|pls|plz|ok(?:ay)?|oh|ah|hey|hi|hello|yes|yep|yeah|no|nope|wait|so|and|also|but|btw|by the way|thanks|thx|great|good|nice|cool|right|just|one more thing|one thing|important|sorry|note|reminder|fyi|heads up|quick note|actually|then|now|always|bitte|und|ach ja|übrigens|s'il te plaît|por favor|y|et)(?:[,:;.!]| -|)\\s+){0,5}`;
 const START = `^${LEAD}`;
 /** Also in the middle of a sentence, behind a comma: "it works, and please remember that …". */
 const CLAUSE = `(?:^|[,;–—]\\s|\\s-\\s|\\s(?:and|but|also)\\s)${LEAD}`;
 const WHAT = "(?<what>.*)$";
-const THAT = "(?:\\s*[:,]|\\s+(?:that|this|the following|also|how|too)\\b[:,]?|)\\s*";
+/** "remember for next time that …" */
+const LATER = "(?: for (?:next time|later|the future|later sessions|future sessions|future reference))?";
+const THAT = "(?:\\s*[:,]|\\s+(?:(?:that|the following|also|how|too)\\b[:,]?|this\\s*[:,-])|)\\s*";
 
 const remember = (source: string): ["remember", RegExp] => ["remember", new RegExp(source, "di")];
 const rule = (source: string): ["rule", RegExp] => ["rule", new RegExp(source, "di")];
@@ -44,17 +46,17 @@ const REQUESTS: readonly (readonly ["remember" | "rule" | "forget", RegExp])[] =
     `${START}(?:i (?:want|need|would like|'d like) you to|you (?:should|must|need to|have to)) (?:always )?(?:remember|keep in mind|know|note)${THAT}${WHAT}`,
   ),
   remember(
-    `${START}(?:can|could|would|will) you (?:please )?(?:remember|keep in mind|note|save|store|memori[sz]e) (?:that|this:)\\s*${WHAT}`,
+    `${START}(?:can|could|would|will) you (?:please )?(?:remember|keep in mind|note|save|store|memori[sz]e|make a (?:mental )?note)${LATER} (?:that|this:)\\s*${WHAT}`,
   ),
   remember(
-    `${START}(?:(?:one|another|a|some) (?:more )?things?|something|what|things) (?:you should |you must |to )(?:remember|keep in mind|note|know)\\s*[:,-]\\s*${WHAT}`,
+    `${START}(?:(?:one|another|a|some) (?:more )?things?|something|what|things) (?:you should |you must |to )(?:remember|keep in mind|note|know)${LATER}\\s*[:,-]\\s*${WHAT}`,
   ),
   // "remember when …" and "remember me" reminisce.
   remember(
-    `${CLAUSE}(?:always )?(?:remember|memori[sz]e|keep in mind|bear in mind)(?! (?:when|me|how (?:we|i|you)|last time|the (?:time|days))\\b|\\?)${THAT}${WHAT}`,
+    `${CLAUSE}(?:always )?(?:remember|memori[sz]e|keep in mind|bear in mind)(?! (?:when|me|how (?:we|i|you)|last time|the (?:time|days))\\b|\\?)${LATER}${THAT}${WHAT}`,
   ),
   remember(
-    `${START}(?:make|take|keep|leave) a (?:mental )?note(?! of (?:the|how|what)\\b)(?:\\s*:|\\s+(?:that|of|to self|of this)\\b[:,]?|)\\s*${WHAT}`,
+    `${START}(?:make|take|keep|leave) a (?:mental )?note${LATER}(?! of (?:the|how|what)\\b| (?:in|on|at|to|under) )(?:\\s*:|\\s+(?:that|of|to self|of this)\\b[:,]?|)\\s*${WHAT}`,
   ),
   remember(
     `${START}(?:note|notes?) (?:to self|for (?:next time|later|the future|future sessions|yourself))\\s*[:,-]\\s*${WHAT}`,
@@ -63,20 +65,22 @@ const REQUESTS: readonly (readonly ["remember" | "rule" | "forget", RegExp])[] =
     `${START}note (?:that |this: ?|: ?)?(?<what>.*?),? (?:for|the) (?:next time|the future|later|future reference|future sessions)[.!]*$`,
   ),
   remember(
-    `${START}(?:save|store|add|put|write|record|commit) (?:this|that|it|the following)?\\s*(?:down|to memory|in(?:to)? (?:your )?memory|to your memory|as a memory|in your notes|to your notes)\\s*[:,-]?\\s*(?:that\\s+)?${WHAT}`,
+    `${START}(?:save|store|add|put|write|record|commit) (?:this|that|it|the following)?\\s*(?:down|to memory|in(?:to)? (?:your )?memory|to your memory|as a memory|in your notes|to your notes)(?![.\\w/-])\\s*[:,-]?\\s*(?:that\\s+)?${WHAT}`,
   ),
+  remember(`${START}for the record\\s*:\\s*${WHAT}`),
   remember(`${START}(?:save|store|memori[sz]e|record) (?:this|the following)\\s*[:,-]\\s*${WHAT}`),
   remember(
     `${START}(?:for (?:future reference|later reference|next time|the future|future sessions)|just so you know for (?:later|next time))\\s*[:,-]?\\s*${WHAT}`,
   ),
   rule(
-    `${START}(?:from now on(?:wards?)?|from here on(?: out)?|going forwards?|moving forwards?|henceforth|in (?:the )?future(?=,| please| always| never| don't| do not| use| ask| write| just))\\s*[:,-]?\\s*${WHAT}`,
+    `${START}(?:from now on(?:wards?)?|from here on(?: out)?|going forwards?|moving forwards?|henceforth|hereafter|in (?:the )?future(?=,| please| always| never| don't| do not| use| ask| write| just))\\s*[:,-]?\\s*${WHAT}`,
   ),
   rule(`^${LEAD}(?<what>.*\\w),? (?:from now on|going forward|henceforth|in all future sessions)[.!]*$`),
 
   remember(
-    `${CLAUSE}(?:merke? dir|denke? (?:bitte )?dara?n|behalte? (?:bitte )?im (?:hinter)?kopf|notiere? dir)(?: bitte)?\\s*[:,]?\\s*(?:dass\\s+)?${WHAT}`,
+    `${CLAUSE}(?:merke? dir|denke? (?:bitte )?dara?n|behalte? (?:bitte )?im (?:hinter)?kopf|notiere? dir)(?: bitte)?(?: für (?:die Zukunft|später|das nächste Mal))?\\s*[:,]?\\s*(?:dass\\s+)?${WHAT}`,
   ),
+  remember(`${START}(?:bitte )?merken\\s*:\\s*${WHAT}`),
   remember(`${START}vergiss (?:bitte )?nicht\\s*[:,]?\\s*(?:dass\\s+)?${WHAT}`),
   rule(
     `${START}(?:ab (?:jetzt|sofort|heute)|von (?:nun|jetzt) an|in zukunft|künftig|zukünftig|fortan)\\b\\s*[:,]?\\s*${WHAT}`,
@@ -105,6 +109,11 @@ const REQUESTS: readonly (readonly ["remember" | "rule" | "forget", RegExp])[] =
   ),
   remember(`^(?:꼭 )?기억해(?: ?줘| ?주세요)?\\s*[:,]?\\s*${WHAT}`),
 
+  forget(
+    `${START}(?:please )?(?:ignore|scratch|disregard|strike|cancel) (?<what>that|this|it|what i (?:just )?said)(?:[,.!;:]|$| (?:please|sorry|i was|it was)\\b).*$`,
+  ),
+  forget(`${START}(?:i take (?<what>that|it) back)\\b.*$`),
+  forget(`${START}never ?mind (?<what>what i (?:just )?said)\\b.*$`),
   forget(
     `${START}(?:you (?:can|may|should) )?forget(?: about)?\\b(?! (?:it|me)\\b(?! about))\\s*[:,]?\\s*(?:that\\s+(?=\\S+\\s+\\S+\\s+\\S))?${WHAT}`,
   ),

@@ -18,26 +18,48 @@ const NOT_TO_KEEP = [
 export function saysNothing({ text, plain }: Sentence): boolean {
   return (
     text.includes(SECRET) ||
-    NAMED_SECRET.test(text) ||
+    NAMED_SECRET.some((pattern) => pattern.test(text)) ||
     JOKE.test(plain) ||
     ONCE.test(plain) ||
     WRITTEN_ALREADY.test(plain)
   );
 }
 
+const SECRET_NAME =
+  "(?:pass ?words?|passwd|pwd|passphrase|passcode|api ?keys?|(?:access |auth |api |bearer )?tokens?|secrets?|credentials?|pin|Passwort|Kennwort|mot de passe|contraseña)";
+
 /** A credential in everyday words: its name, then a value that is no ordinary word. */
-const NAMED_SECRET =
-  /\b(?:pass ?words?|passwd|pwd|passphrase|passcode|api ?keys?|(?:access |auth |api |bearer )?tokens?|secrets?|credentials?|pin|Passwort|Kennwort|mot de passe|contraseña)\b[^.,;\n]{0,40}?(?:\bis|\bare|\bist|\best|\bes|[:=])\s*["'`]?(?=\S{4,})(?=\S*[\d!@#$%^&*_])\S+|(?:密码|密碼|パスワード)(?:是|は|[:：=])\s*\S{4,}/i;
+const NAMED_SECRET: readonly RegExp[] = [
+  new RegExp(
+    String.raw`\b${SECRET_NAME}\b[^.,;\n]{0,40}?(?:\bis|\bare|\bist|\best|\bes|[:=])\s*["'\x60]?(?=\S{4,})(?=\S*[\d!@#$%^&*_])\S+`,
+    "i",
+  ),
+  // "user svc-import, password Troll#44" and "pass Troll_44": a value right behind the name, with more than letters in it.
+  new RegExp(
+    String.raw`(?:(?<=^|[,;:/(] ?)(?:pass|pw)|\b${SECRET_NAME})[ :=]+["'\x60“„]?(?=\S{6,})(?=\S*\p{L})(?=\S*[\d!@#$%^&*_])\S+`,
+    "iu",
+  ),
+  /\b(?:pass ?word|passphrase|passcode|Passwort|Kennwort)\b[^.,;\n]{0,20}["'`“„«][^"'`”“»]{4,}/i,
+  /\b(?:pin|cvc|cvv|tan)\b[^.,;\n]{0,30}\b\d{3,8}\b/i,
+  /(?:密码|密碼|パスワード)(?:是|は|[:：=])\s*\S{4,}/,
+];
 
 const JOKE = /\b(?:lol|rofl|lmao|ha(?:ha)+|hehe|jk|just kidding|joking)\b|😂|🤣|[;:]-?[DP](?:\s|$)/i;
 
 /** Said to be for once, in so many words. */
 const ONCE =
-  /\b(?:just|only) (?:for )?this (?:once|time|one|answer|session|task)\b|\b(?:just|only) (?:for )?(?:once|now|today)\b|\bthis (?:once|time only)\b|\b(?:for|in) this (?:answer|reply|session|conversation|chat)\b/i;
+  /\b(?:just|only) (?:for )?this (?:once|time|one|answer|session|task)\b|\b(?:just|only) (?:for )?(?:once|now|today)\b|\bthis (?:once|time only)\b|\b(?:for|in) this (?:answer|reply|session|conversation|chat)\b|\bi'm (?:in a hurry|busy|tired|late|hungry|in a meeting|about to|on (?:the (?:train|phone|road|bus)|mobile))\b/i;
 
 /** An appeal to what the instruction files or the code say already. */
 const WRITTEN_ALREADY =
   /\b(?:as|like|per|see|according to|following)\b[^.]{0,30}(?:\b(?:CLAUDE|AGENTS|GEMINI|CONTRIBUTING|README)\.md\b|\.(?:editorconfig|clang-format|eslintrc|prettierrc)\b)|\b(?:CLAUDE|AGENTS|GEMINI)\.md (?:already )?says\b/i;
+
+/** What anybody can look up: "we use React 19, see package.json". */
+export function isDerivable(plain: string): boolean {
+  return /\b(?:see|as in|like in|per|according to|it's in|that's in|defined in|set in) (?:the )?\S*\.(?:json|toml|ya?ml|ini|cfg|cmake|gradle|xml|lock|txt|md|rs|py|go|tsx?|jsx?|c|cpp|h|hpp|java|rb|env)\b/i.test(
+    plain,
+  );
+}
 
 /** Whether a sentence asks. Requests that begin with "can you" ask too; those to remember are looked at before. */
 export function isQuestion(plain: string): boolean {
@@ -54,7 +76,7 @@ export function isQuestion(plain: string): boolean {
 
 /** Thought aloud, not said. */
 export function isHypothetical(plain: string): boolean {
-  return /\b(?:if (?:i|we|you) (?:say|said|ask|asked|tell|told|were|had|would|wanted|type)|(?:we|i|you|they) could|suppose|supposing|imagine|what if|hypothetically|let's say|assuming|pretend|maybe|perhaps|might|probably|possibly|not sure|unsure|i wonder|i wish|i guess|i think about|thinking (?:about|of|aloud)|considering|would be nice|some ?day|undecided|not (?:yet )?(?:decided|confirmed|deciding|final)|(?:haven't|hasn't|didn't|not) (?:yet )?(?:decide|agree|settle)d?|decided nothing|no decision|in theory|for example|e\.g\.)\b/i.test(
+  return /\b(?:if (?:i|we|you) (?:say|said|ask|asked|tell|told|were|had|would|wanted|type)|(?:we|i|you|they) could|suppose|supposing|imagine|what if|if .{3,60} we(?:'d| would)|just a thought|there's talk|rumou?rs?|nothing official|not convinced|in an ideal world|hypothetically|let's say|assuming|pretend|maybe|perhaps|might|probably|possibly|not sure|unsure|i wonder|i wish|i guess|i think about|thinking (?:about|of|aloud)|considering|would be nice|some ?day|undecided|not (?:yet )?(?:decided|confirmed|deciding|final)|(?:haven't|hasn't|didn't|not) (?:yet )?(?:decide|agree|settle)d?|decided nothing|no decision|in theory|for example|e\.g\.)\b/i.test(
     plain,
   );
 }
@@ -75,7 +97,7 @@ export function isTaskScoped(plain: string): boolean {
 
 /** "…, find the spike": what was told before is there for the task that follows. Verbs for talking to a person are not among them. */
 export function endsInTask(plain: string): boolean {
-  return /, (?:(?:so|and|please|then|just|now) ){0,3}(?:hurry|add|change|find|fix|prepare|make|update|remove|delete|run|check|implement|finish|move|rename|set|create|write|give|take|start|stop|kill|open|try|do|put|bump|skip|right|ok|you (?:do|can|should)|can you|could you)\b/i.test(
+  return /(?:, (?:(?:so|and|please|then|just|now) ){0,3}| so please )(?:hurry|let's|merge|revert|undo|restore|push|commit|rerun|retry|look|add|change|find|fix|prepare|make|update|remove|delete|run|check|implement|finish|move|rename|set|create|write|give|take|start|stop|kill|open|try|do|put|bump|skip|right|ok|you (?:do|can|should)|can you|could you)\b/i.test(
     plain,
   );
 }

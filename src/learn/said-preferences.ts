@@ -19,6 +19,8 @@ export const PREFERENCES: readonly Row[] = [
   preference(
     0.85,
     r`^i (?:(?:really|strongly|generally|usually|always|much|definitely|personally|still) ){0,3}(?:prefer|hate|dislike|loathe|can't stand|cannot stand|despise)\b(?! (?:it|this|that|these|those|the (?:first|second|third|last|other|latter|former|old|new)|option|your|not to say)\b)`,
+    // "i hate timezones" is a sigh.
+    { when: (s, plain) => s.reasoned || /\bprefer\b/i.test(plain) || plain.split(" ").length > 3 },
   ),
   preference(0.75, r`^i(?:'d| would) (?:really |much )?prefer (?!(?:it|this|that|these|those|the|option|your|not)\b)`),
   preference(0.75, r`^i(?:'d| would) rather you (?!(?:fix|do|did|stop|wait)\b)\S+`),
@@ -31,6 +33,11 @@ export const PREFERENCES: readonly Row[] = [
     r`^i (?:only |always |generally |don't |do not |never )?(?:want|need|expect|like) (?!(?:it|this|that|the|you to (?:fix|add|run|look))\b).{0,60}\b${TEXTS}\b(?! (?:for|on|about) (?:this|that|the)\b)`,
   ),
   preference(0.8, r`^i (?:always|never) want\b`),
+  preference(0.8, r`^i (?:really |do |don't |do not )?(?:like|hate|appreciate|dislike) it when you \S+ \S`),
+  preference(
+    0.75,
+    r`^i(?:'d like| would like| want| need| expect) you to (?!(?:fix|do|add|run|look)\b).{3,100}\b(?:anything|any|every|each|always|whenever|every time)\b`,
+  ),
   preference(
     0.75,
     r`^(?:keep|make) (?:your |all |all your )?(?:answers|explanations|commits|commit messages|responses|replies|summaries|pull requests|prs|functions|comments) (?!(?:coming|going|(?:in|on|for) (?:this|that))\b)\S`,
@@ -54,7 +61,7 @@ export const PREFERENCES: readonly Row[] = [
   ),
   person(
     0.85,
-    r`^${AM} ${HOW}(?:new to|not an?|no expert|not familiar with|unfamiliar with|fluent in|learning|colou?r[- ]?blind|dyslexic|deaf|blind|visually impaired|based in|located in|responsible for|in charge of|on the [\w-]+ team|(?:the|your|our) (?:[\w-]+ ){0,3}${ROLE})\b(?! (?:fan|big fan)\b)`,
+    r`^${AM} ${HOW}(?:new to|not an?|no expert|not familiar with|unfamiliar with|fluent in|learning|colou?r[- ]?blind|dyslexic|left-handed|deaf|blind|visually impaired|based in|located in|responsible for|in charge of|on the [\w-]+ team|(?:the|your|our) (?:[\w-]+ ){0,3}${ROLE})\b(?! (?:fan|big fan)\b)`,
   ),
   // The capital letter is what makes it a name; the pattern itself ignores case.
   person(
@@ -69,7 +76,7 @@ export const PREFERENCES: readonly Row[] = [
   ),
   person(
     0.85,
-    r`^i(?:'ve| have) been (?!(?:debugging|staring|waiting|trying|looking|fighting|sitting)\b)\w+ing\b.{0,60}\bfor .{1,20}\b(?:years|decades|months)\b|^i(?:'ve| have) .{0,30}\b(?:years|decades)(?: of)? (?:experience|in|with|as)\b|^i(?:'ve| have) never (?:used|written|worked|touched|done) (?!(?:it|this|that)\b)|^i haven't (?:written|used|touched|coded|worked|done) .{2,60}\b(?:since|in years|for years|before)\b`,
+    r`^i(?:'ve| have) been (?!(?:debugging|staring|waiting|trying|looking|fighting|sitting)\b)\w+ing\b.{0,60}\bfor .{1,20}\b(?:years|decades|months)\b|^i(?:'ve| have) .{0,30}\b(?:years|decades)(?:(?: of)? (?:experience|in|with|as)\b| of [\w+#.-]+)|^i(?:'ve| have) never (?:used|written|worked|touched|done) (?!(?:it|this|that)\b)|^i haven't (?:written|used|touched|coded|worked|done) .{2,60}\b(?:since|in years|for years|before)\b`,
   ),
   person(
     0.8,
@@ -82,7 +89,7 @@ export const PREFERENCES: readonly Row[] = [
   preference(0.75, r`^i(?:'d| would) rather (?:see|have|get|read|review|be) (?!(?:it|this|that)\b).{3,100} than \S`),
   person(
     0.75,
-    r`^i (?!(?:was|have|had|think|thought|get|got|see|saw)\b)[a-z]+ .{2,60}\b(?:most of the time|all day|every day)\b|^i (?:usually|mostly|often) (?!(?:get|see|think|forget)\b)[a-z]+ \S`,
+    r`^i (?!(?:was|have|had|think|thought|get|got|see|saw)\b)[a-z]+ .{2,60}\b(?:most of the time|all day|every day)\b|^i (?:read|see|view|use|review|write) (?:your|all|everything|most|answers|diffs|prs) .{0,60}\bmostly\b|^i (?:usually|mostly|often) (?!(?:get|see|think|forget|agree)\b)[a-z]+ (?!(?:it|this|that)\b)\S`,
   ),
   person(
     0.8,
@@ -108,6 +115,25 @@ export const PREFERENCES: readonly Row[] = [
     0.75,
     r`^i (?:want|expect) (?!(?:it|this|that|the|you|to)\b)[\w-]+ (?:[\w-]+ )?(?:code|names|tests|functions|files|types|docs)\b`,
     { when: (s) => s.corrected },
+  ),
+  // "I'm the statistician on the reader study": a trade by its ending, with what it is for.
+  person(
+    0.8,
+    r`^${AM} (?:the|one of the) (?:[\w-]+ ){0,2}(?!(?:other|number|user|computer|caller|owner)\b)[a-z]{3,}(?:ians?|ists?|ers?|ors?|eers?|nurses?|heads?|leads?) (?:of|on|for|in|at|behind|from) \S`,
+  ),
+  person(
+    0.8,
+    r`^i (?:just |only |recently )?(?:joined|started|was hired)(?: here| the team| this (?:team|project))? as (?:an? |the )?(?:[\w-]+ ){0,3}${ROLE}\b|^i do (?:mostly |only |mainly |just )?(?:qa|ops|devops|support|testing|front-?end|back-?end|design|sales|marketing|data science|machine learning|ml|security|infra|infrastructure|localization|docs|hardware|firmware)\b(?=[,.;!]|$| (?:and|so|here|for|but|only)\b)`,
+  ),
+  person(
+    0.75,
+    r`^no need (?:for (?:[\w-]+ ){0,3}explanations?|to (?:explain|teach|go into) .{3,80}), i(?:'ve| have|'m| am)? [a-z]+ \S`,
+  ),
+  // What the agent may leave out when it talks; "you don't need to fix that" is about the work.
+  preference(
+    0.75,
+    r`^you (?:(?:don't|do not) (?:have|need) to|needn't) (?:ask|explain|tell|show|confirm|apologi[sz]e|praise|thank|summari[sz]e|repeat|justify|warn)\b(?! (?:it|this|that|these|those|anything about (?:this|that))\b)`,
+    { order: true },
   ),
   person(0.8, r`^[\p{L}'-]+ here, [\p{L}-]+`, { when: (_, plain) => /^\p{Lu}\p{Ll}/u.test(plain) }),
   person(

@@ -59,12 +59,16 @@ function dropFences(text: string): string[] {
 function dropPasted(text: string): string {
   const planted = PLANTED.exec(text);
   const own = planted ? text.slice(0, planted.index) : text;
-  const content = CONTENT.exec(own);
-  return content ? own.slice(0, content.index) : own;
+  const starts = [CONTENT, DICTATED].map((pattern) => pattern.exec(own)?.index ?? own.length);
+  return own.slice(0, Math.min(...starts));
 }
 
 const PLANTED =
   /\b(?:note|message|instructions?|attention)\s+(?:to|for)\s+(?:all\s+|any\s+|the\s+)?(?:ai\b|llms?\b|assistants?\b|(?:coding\s+)?agents?\b|(?:language\s+)?models?\b)|\b(?:ai|llm)\s+(?:assistants?|agents?|models?|tools?)\s*(?:reading\s+this|[:,])|\b(?:assistants?|agents?)\s*(?:reading\s+this)?:|\bignore\s+(?:all\s+|any\s+)?(?:previous|prior|earlier)\s+instructions|^ *system *:/im;
+
+/** "Write in the manual: …", "add to the template: …". Not what is to go into the memory itself. */
+const DICTATED =
+  /(?:^|[.!?] |\n)(?:(?:can|could) you |please |pls |and |now |ok |then ){0,4}(?:write|add|put|append|insert|paste|include|print|type|mention|state|change|set)\b(?![^:：\n]{0,80}\b(?:memory|memories|notes?|down)\b)[^:：\n.!?]{0,60}\b(?:in|to|into|at|on|as|under|like)\b[^:：\n.!?]{0,60}[:：]/i;
 
 const CONTENT =
   /(?:^|[.!?] |\n)(?:(?:can|could) you |please |pls |and |now |ok |then ){0,4}(?:translate|summari[sz]e|proofread|rephrase|reword|paraphrase|rewrite|explain|review|analy[sz]e|übersetze?|traduis|traduce|fasse?|here(?:'s| is) (?:the|a|an|my|what) (?:text|page|readme|docs?|document|e?mail|message|log|output|transcript|file|article|comment|issue|error)s?)\b[^:：\n.!?]{0,80}[:：]/i;

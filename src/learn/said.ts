@@ -3,7 +3,7 @@
 import type { MemoryType } from "../memory/type.ts";
 import { findSecrets } from "../text/secrets.ts";
 import { findConfirmed, meaningOf, pointsBack } from "./said-confirmed.ts";
-import { writeDates } from "./said-dates.ts";
+import { hasRelativeDate, writeDates } from "./said-dates.ts";
 import { type Draft, findExplicit, findImplied, isContext, MAX_LIST, PRONOUN, RETRACTED } from "./said-draft.ts";
 import { forbidsKeeping, isTaskScoped, saysNothing } from "./said-gates.ts";
 import { describeStatement, nameStatement } from "./said-name.ts";
@@ -48,7 +48,8 @@ export async function understandSaid(text: string, now: Date, answer = ""): Prom
   const sentences = findQuickSave(clean) ?? splitSpeech(clean);
   const meaning = answer === "" ? null : meaningOf(await maskSecrets(answer));
   const drafts = await draftAll(sentences, now, meaning !== null);
-  const said = await Promise.all(drafts.slice(0, MAX_SAID).map((draft) => finish(draft, now, meaning)));
+  const finished = await Promise.all(drafts.slice(0, MAX_SAID).map((draft) => finish(draft, now, meaning)));
+  const said = finished.filter((one) => one !== null);
   return said.filter(({ body }, i) => said.findIndex((other) => other.body === body) === i);
 }
 
@@ -113,7 +114,8 @@ function isManner(open: Draft, { plain }: Sentence): boolean {
   );
 }
 
-async function finish(draft: Draft, now: Date, meaning: string | null): Promise<Said> {
+/** null when a day is left in it that could not be worked out: it would be wrong tomorrow. */
+async function finish(draft: Draft, now: Date, meaning: string | null): Promise<Said | null> {
   const statement = await writeDates(draft.statement, now);
   const context = await Promise.all(draft.context.map((sentence) => writeDates(sentence, now)));
   const type = draft.type ?? typeOfStatement(statement);
@@ -122,6 +124,7 @@ async function finish(draft: Draft, now: Date, meaning: string | null): Promise<
   const told = act === "forget" ? context.join(" ") : formatBody(type, statement, context);
   const meant = meaning !== null && act !== "forget" && pointsBack(statement);
   const body = meant ? `${told}\n\n**What was meant:** ${await writeDates(meaning, now)}` : told;
+  if (act !== "forget" && (await hasRelativeDate(body, now))) return null;
   return {
     act,
     explicit,

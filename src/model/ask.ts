@@ -114,6 +114,10 @@ export type Ask = (request: AskRequest) => Promise<AskAnswer>;
 
 export const NO_USAGE: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 
+export function usedNothing({ input, output, cacheRead, cacheWrite }: Usage): boolean {
+  return input + output + cacheRead + cacheWrite === 0;
+}
+
 export function addUsage(a: Usage, b: Usage): Usage {
   return {
     input: a.input + b.input,

@@ -141,7 +141,7 @@ Save only what cannot be worked out from the project as it stands. Not:
 - passing details of the task: steps, interim results, what only this conversation needs
 - secrets: no password, token or key, not even in part
 
-This holds even when the user asks for it. If they want such a thing kept, say a tour of the modules, ask which part of it was surprising or non-obvious to them, and keep only this part.`;
+This holds even when the user asks for it. If they want such a thing kept, say a tour of the modules, ask which part of it was surprising or non-obvious to them, and keep only this part. If they insist on all of it, keep all of it; secrets never.`;
 
 function buildSaving(_: MemorySection, { write, edit }: ToolNames): string {
   return `## How to save

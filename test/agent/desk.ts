@@ -91,6 +91,7 @@ export async function openDesk(): Promise<AgentDesk> {
           version: "0.0.0-test",
           addedDirs: [],
           openScope: (scope) => world.open({ scope }),
+          openLearner: null,
           recallWithModel: false,
           maxSteps: 20,
           ...more,

@@ -3,6 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { note } from "../learn/extraction-desk.ts";
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts";
 import { openPty, type Pty } from "../pty.ts";
 import { BINARY, expectError, openSandbox, type Sandbox } from "./run.ts";
@@ -19,6 +20,8 @@ const env = () => ({
   MEMDIR_MODEL: "anthropic/claude-test",
   ANTHROPIC_API_KEY: "sk-test-0123456789",
   ANTHROPIC_BASE_URL: server.url,
+  // What is learnt beside a turn has tests of its own, and would take the answers of the next one.
+  MEMDIR_LEARN: "off",
 });
 const terminal = (
   args: string[] = [],
@@ -51,6 +54,22 @@ describe("chat -p", () => {
     ]);
     const found = await box.json(["sessions", "search", "sure", "about"]);
     expect(found[0]).toMatchObject({ id: answer.sessionId, line: expect.stringContaining("are you sure about that?") });
+  });
+
+  it("C28 prints the answer first, then learns from the turn; MEMDIR_LEARN=off learns nothing", async () => {
+    const learning = { ...env(), MEMDIR_LEARN: "auto" };
+    const prompt = "Please never squash my commits, the reviewers read them one by one.";
+    const file = { tools: [{ name: "Write", input: { file_path: "keep_commits.md", content: note() } }] };
+    server.queue({ text: "Understood." }, file, { text: "Kept one." }, { text: "Understood." });
+    const said = await box.run(["chat", "-p", prompt], { env: learning });
+    expect(said.out).toBe("Understood.\n");
+    expect(said.err).toMatch(/^memdir: note: learnt: saved \S+\.md\n$/);
+    expect(await box.json(["list"])).toMatchObject([{ name: "Keep commits separate" }]);
+    expect((await box.json(["ledger"])).entries).toMatchObject([{ kind: "extraction", produced: "1 saved" }]);
+    expect((await box.run(["undo"])).code).toBe(0);
+    expect(await box.json(["list"])).toEqual([]);
+    await box.run(["chat", "-p", prompt], { env: env() });
+    expect(server.requests).toHaveLength(4);
   });
 
   it("denies changes unless they are allowed", async () => {
@@ -94,7 +113,12 @@ describe("chat -p", () => {
   it("an OpenAI-compatible server works the same", async () => {
     server.queue({ tools: [{ name: "Bash", input: { command: "echo four" } }] }, { text: "It says four." });
     const ran = await box.run(["chat", "-p", "run echo for me", "--allow", "bash"], {
-      env: { MEMDIR_MODEL: "openai/some-model", OPENAI_API_KEY: "sk-x", OPENAI_BASE_URL: server.openaiUrl },
+      env: {
+        MEMDIR_MODEL: "openai/some-model",
+        OPENAI_API_KEY: "sk-x",
+        OPENAI_BASE_URL: server.openaiUrl,
+        MEMDIR_LEARN: "off",
+      },
     });
     expect(ran).toEqual({ code: 0, out: "It says four.\n", err: "" });
     expect(shown()).toContain("four");

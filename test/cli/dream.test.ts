@@ -47,3 +47,23 @@ it("nothing to do is said; options exclude one another; a model that fails chang
   expect(failed.code).toBe(3);
   expect(await box.json(["list"])).toHaveLength(1);
 });
+
+it("--if-due leaves it alone until a day and five sessions have passed, and that is no failure", async () => {
+  const box = openSandbox();
+  const body = "The staging database is reset every night at three; never keep test data there over night.";
+  await box.save("staging reset", ["--type", "project"], body);
+  await box.save("staging database reset", ["--type", "project"], body);
+  expectError(await box.run(["dream", "--if-due"]), 2, /--apply/);
+  const early = await box.run(["dream", "--apply", "--if-due"]);
+  expect(early).toMatchObject({ code: 0, out: expect.stringContaining("0 other sessions since the last dream") });
+  // Looking does not count as counting: asked again it says the same.
+  for (const _ of [1, 2]) expect((await box.run(["dream", "--status"])).out).toContain("no: 0 other sessions");
+  const sessions = path.dirname(box.dir());
+  for (let i = 0; i < 5; i++)
+    fs.writeFileSync(path.join(sessions, `0000000${i}-0000-4000-8000-000000000000.jsonl`), "");
+  fs.rmSync(path.join(box.dir(), ".memdir", "dream-scan"));
+  const due = await box.json(["dream", "--apply", "--if-due"]);
+  expect(due.applied).toBe(true);
+  expect(await box.json(["list"])).toHaveLength(1);
+  expect((await box.run(["dream", "--apply", "--if-due"])).out).toContain("24 h must pass");
+});

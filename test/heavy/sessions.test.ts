@@ -34,7 +34,12 @@ it("C26 B1.13 lists and searches a transcript of 1 GB in a small heap", async ()
 it("B1.13 goes on with it", async () => {
   const server = await startModelServer();
   server.queue({ text: "Going on." });
-  const env = { MEMDIR_MODEL: "anthropic/x", ANTHROPIC_API_KEY: "sk-x", ANTHROPIC_BASE_URL: server.url };
+  const env = {
+    MEMDIR_MODEL: "anthropic/x",
+    ANTHROPIC_API_KEY: "sk-x",
+    ANTHROPIC_BASE_URL: server.url,
+    MEMDIR_LEARN: "off",
+  };
   expect(await run(["chat", "--resume", "1111", "-p", "where were we?"], env)).toBe("Going on.\n");
   expect(JSON.stringify(server.requests[0]?.body.messages)).toContain("the needle is here");
   await server.close();

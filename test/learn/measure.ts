@@ -28,9 +28,18 @@ interface Labelled {
   forbid?: string[];
 }
 
+/** The project's labelled conversations; the rules were tuned on them. */
+export const DEV = new URL("../fixtures/extraction-dev.json", import.meta.url);
+/** Our own, written before the rules were looked at; the rules were then mended on them. */
+export const OWN = new URL("./data/extraction-own.json", import.meta.url);
+/** Our own, never tuned on: what the rules do on text they were not made for. */
+export const BLIND = new URL("./data/extraction-blind.json", import.meta.url);
+
+const SENTENCES = new URL("../fixtures/said.json", import.meta.url);
+
 /** Conversations: the user's messages, with what the agent said before each or without; "forget that" takes back the last. */
-export async function measureConversations({ answers }: { answers: boolean }): Promise<Figures> {
-  const { cases } = readFixture<{ cases: Case[] }>("extraction-dev.json");
+export async function measureConversations(set: URL, { answers }: { answers: boolean }): Promise<Figures> {
+  const { cases } = readJson<{ cases: Case[] }>(set);
   return measure<Case["expect"][number]>(
     cases.map(({ id, expect, forbid, messages, today }) => ({
       id,
@@ -45,7 +54,7 @@ export async function measureConversations({ answers }: { answers: boolean }): P
 }
 
 export async function measureSentences(set: string): Promise<Figures> {
-  const { today, sentences } = readFixture<{ today: string; sentences: Labelled[] }>("said.json");
+  const { today, sentences } = readJson<{ today: string; sentences: Labelled[] }>(SENTENCES);
   return measure<Labelled["expect"][number]>(
     sentences
       .filter((sentence) => sentence.set === set)
@@ -103,6 +112,6 @@ async function measure<Wanted>(trials: Trial<Wanted>[]): Promise<Figures> {
   return figures;
 }
 
-function readFixture<T>(name: string): T {
-  return JSON.parse(readFileSync(new URL(`../fixtures/${name}`, import.meta.url), "utf8"));
+function readJson<T>(file: URL): T {
+  return JSON.parse(readFileSync(file, "utf8"));
 }

@@ -6,7 +6,22 @@ const NOW = new Date("2026-11-16T12:00:00");
 
 describe("writeDates", () => {
   it.each([
-    ["we decided it on Thursday", "we decided it on 2026-11-19"],
+    ["we decided it on Thursday", "we decided it on 2026-11-12"],
+    ["on Tuesday we lost two hours of scans", "on 2026-11-10 we lost two hours of scans"],
+    ["I joined as an engineer on Friday", "I joined as an engineer on 2026-11-13"],
+    ["the demo was moved to Tuesday", "the demo was moved to 2026-11-17"],
+    ["we decided to ship on Friday", "we decided to ship on 2026-11-20"],
+    ["it broke on Friday, the fix ships on Tuesday", "it broke on 2026-11-13, the fix ships on 2026-11-17"],
+    ["down from tomorrow evening until Sunday", "down from 2026-11-17 evening until 2026-11-22"],
+    ["it moves to the Tuesday after next", "it moves to on 2026-12-01"],
+    ["it ships Friday in two weeks", "it ships on 2026-12-04"],
+    ["it starts next spring", "it starts in spring 2027"],
+    ["it broke last summer", "it broke in summer 2026"],
+    ["due by the end of next week", "due by 2026-11-29"],
+    ["wird in drei Wochen abgeschaltet", "wird am 2026-12-07 abgeschaltet"],
+    ["die Abnahme ist bis Freitag verschoben", "die Abnahme ist bis 2026-11-20 verschoben"],
+    ["la bascule se fait dans 10 jours", "la bascule se fait le 2026-11-26"],
+    ["jeden Montag und montags", "jeden Montag und montags"],
     ["the freeze starts next Monday", "the freeze starts on 2026-11-23"],
     ["from next Monday until the end of the month", "from 2026-11-23 until 2026-11-30"],
     ["away from tomorrow until Friday", "away from 2026-11-17 until 2026-11-20"],

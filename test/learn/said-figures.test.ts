@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { findRelativeDates } from "../../src/text/relative-dates.ts";
 import { findSecrets } from "../../src/text/secrets.ts";
-import { type Figures, measureConversations, measureSentences } from "./measure.ts";
+import { BLIND, DEV, type Figures, measureConversations, measureSentences, OWN } from "./measure.ts";
 
 /** What no memory may hold, however good the figures are. */
 async function expectClean({ said }: Figures): Promise<void> {
@@ -15,7 +15,7 @@ async function expectClean({ said }: Figures): Promise<void> {
 
 describe("labelled conversations, the user's messages only", () => {
   it("B3 keeps precision over 0.9 and stores no secret, no planted instruction and no relative date", async () => {
-    const figures = await measureConversations({ answers: false });
+    const figures = await measureConversations(DEV, { answers: false });
     expect(figures.wrong).toEqual([]);
     // Three confirmations and one "she" need what the other side said before.
     expect(figures.missed).toEqual(["xp-03", "xp-13", "xp-21", "xp-22"]);
@@ -27,7 +27,7 @@ describe("labelled conversations, the user's messages only", () => {
 
 describe("labelled conversations, with what the agent had answered", () => {
   it("B3 keeps confirmations as well as corrections", async () => {
-    const figures = await measureConversations({ answers: true });
+    const figures = await measureConversations(DEV, { answers: true });
     expect(figures.wrong).toEqual([]);
     expect(figures.missed).toEqual(["xp-21"]);
     await expectClean(figures);

@@ -24,7 +24,7 @@ describe("requests in so many words", () => {
     ["keep in mind the gate closes at six", "the gate closes at six."],
     ["for future reference: the gate closes at six", "the gate closes at six."],
     ["save this: the gate closes at six", "the gate closes at six."],
-    ["can you please remember that the gate closes at six?", "the gate closes at six?"],
+    ["can you please remember that the gate closes at six?", "the gate closes at six."],
     ["The gate closes at six. Remember that.", "The gate closes at six."],
     ["Remember:\n- the gate closes at six\n- Ida has the key", "the gate closes at six. Ida has the key."],
     ["#the gate closes at six", "the gate closes at six."],

@@ -198,3 +198,21 @@ describe("search", () => {
     expect(await errorOf(memdir.search(" "))).toMatchObject({ code: "usage" });
   });
 });
+
+describe("capacity", () => {
+  it("B11.19 is bounded by the index, not by the number of files: what has no line there is listed, found and recalled", async () => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    for (let i = 0; i < 230; i++)
+      world.write(
+        `project_note_${i}.md`,
+        `---\nname: note ${i}\ndescription: about subject${i}\ntype: project\n---\n\nText ${i}.\n`,
+      );
+    await memdir.save({ type: "user", name: "late", description: "the newest one", body: "Quokkas are tidy." });
+    expect(world.index().split("\n").filter(Boolean).length).toBeLessThanOrEqual(200);
+    expect(await memdir.list()).toHaveLength(231);
+    expect((await memdir.search("subject7"))[0]?.name).toBe("note 7");
+    const { memories } = await memdir.recall("what do we know about subject199?", { model: false });
+    expect(memories.map(({ name }) => name)).toContain("note 199");
+  });
+});

@@ -11,8 +11,8 @@ const MAY_IMPORT: Record<string, string[]> = {
   cli: [
     "hooks",
     "open-agent",
-    "open-learn",
     "open",
+    "open-learn",
     "agent",
     "directories",
     "memdir",
@@ -36,8 +36,8 @@ const MAY_IMPORT: Record<string, string[]> = {
   ],
   hooks: [
     "open-agent",
-    "open-learn",
     "open",
+    "open-learn",
     "agent",
     "directories",
     "memdir",
@@ -63,8 +63,8 @@ const MAY_IMPORT: Record<string, string[]> = {
     "compat-recall",
     "index",
     "open-agent",
-    "open-learn",
     "open",
+    "open-learn",
     "agent",
     "directories",
     "memdir",
@@ -89,8 +89,8 @@ const MAY_IMPORT: Record<string, string[]> = {
   "compat-recall": [
     "index",
     "open-agent",
-    "open-learn",
     "open",
+    "open-learn",
     "agent",
     "directories",
     "memdir",
@@ -114,8 +114,8 @@ const MAY_IMPORT: Record<string, string[]> = {
   ],
   index: [
     "open-agent",
-    "open-learn",
     "open",
+    "open-learn",
     "agent",
     "directories",
     "memdir",
@@ -139,8 +139,8 @@ const MAY_IMPORT: Record<string, string[]> = {
   ],
   "agent-kit": [
     "open-agent",
-    "open-learn",
     "open",
+    "open-learn",
     "agent",
     "directories",
     "memdir",
@@ -164,6 +164,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   ],
   "open-agent": [
     "open",
+    "open-learn",
     "agent",
     "directories",
     "memdir",

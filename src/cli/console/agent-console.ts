@@ -9,8 +9,6 @@ import type { Memdir } from "../../memdir.ts";
 import { sessionsFolder } from "../../project/sessions-folder.ts";
 import type { PermissionRequest } from "../../tools/permission.ts";
 import type { Call, Terminal } from "../command.ts";
-import { editByHand } from "../edit.ts";
-import { printSaved } from "../save.ts";
 import { greet } from "./agent-greeting.ts";
 import { answerLine } from "./agent-line.ts";
 import { openAgentFor } from "./agent-open.ts";
@@ -53,6 +51,12 @@ export async function runInteractive(call: Call, memdir: Memdir): Promise<number
   );
   try {
     await converse(stage, openDesk(stage, memdir, agent, offline, env), lexer);
+    if (agent.isLearning())
+      await working(
+        stage,
+        () => ENDING,
+        (signal) => agent.drain({ signal }),
+      );
   } finally {
     stage.input.close();
     stage.screen.close();
@@ -66,6 +70,7 @@ export async function runInteractive(call: Call, memdir: Memdir): Promise<number
   return 0;
 }
 
+const ENDING = { label: "finishing what is being learnt, Ctrl-C leaves at once", tokens: null };
 const ENDING_SIGNALS = { SIGTERM: 143, SIGHUP: 129 };
 
 async function converse(stage: Stage, desk: Desk, lexer: (text: string) => Token[]): Promise<void> {
@@ -214,10 +219,7 @@ function openDesk(stage: Stage, memdir: Memdir, agent: Agent, offline: boolean, 
     columns: screen.columns,
     now: () => new Date(),
     choose: (question, choices) => input.question(question, choices),
-    edit: async (name) => {
-      const result = await input.release(() => editByHand(memdir, name, { redact: false }));
-      printSaved({ json: false, terminal }, result);
-    },
+    release: input.release,
     working: (label, work) => working(stage, () => ({ label, tokens: null }), work),
     suggest: input.suggest,
   };

@@ -2,6 +2,7 @@
 
 import type { Memdir } from "../../memdir.ts";
 import { MEMORY_TYPES } from "../../memory/type.ts";
+import { openLearning } from "../../open-learn.ts";
 import type { Color, Terminal } from "../command.ts";
 
 export async function greet(memdir: Memdir, model: string, terminal: Terminal): Promise<void> {
@@ -25,6 +26,9 @@ export async function greet(memdir: Memdir, model: string, terminal: Terminal): 
   if (broken > 0) terminal.print(yellow(`  ${broken} with problems: memdir lint`));
   if (skipped.length > 0) terminal.print(yellow(`  ${skipped.length} entries passed over: memdir doctor`));
   if (view.warning) terminal.print(yellow(`  ${view.warning.message}`));
+  const waiting = openLearning(memdir).inbox.list().length;
+  if (waiting > 0)
+    terminal.print(yellow(`  ${waiting} ${waiting === 1 ? "proposal waits" : "proposals wait"}: /inbox`));
   if (rows.length > 0) terminal.print(dim("  /help lists what you can type"));
 }
 

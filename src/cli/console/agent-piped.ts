@@ -32,7 +32,7 @@ export async function runPiped(call: Call, memdir: Memdir): Promise<number> {
     columns: () => COLUMNS,
     now: () => new Date(),
     choose: null,
-    edit: null,
+    release: null,
     working: (_, work) => work(new AbortController().signal),
     suggest: () => {},
   };
@@ -57,6 +57,7 @@ export async function runPiped(call: Call, memdir: Memdir): Promise<number> {
       code = Math.max(code, 2);
     }
   }
+  await agent.drain();
   agent.close();
   return code;
 }

@@ -82,6 +82,12 @@ export function openTurnView(out: ViewOut, { paint, columns, cwd, lexer }: ViewO
       note(`${action === "created" ? "remembers" : "updated"} ${file}`);
       for (const notice of notices) note(`  ${notice}`);
     },
+    learnt({ saved, waiting: proposals, problem }) {
+      for (const { file, action } of saved) if (action !== "inbox") note(`learnt: ${action} ${file}`);
+      if (saved.some(({ action }) => action === "inbox"))
+        note(`${count(proposals, "proposal waits", "proposals wait")}: /inbox`);
+      if (problem !== null) note(`nothing was learnt from this turn: ${problem}`);
+    },
     compacting() {
       waiting = "compacting the conversation";
     },

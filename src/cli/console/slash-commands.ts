@@ -1,7 +1,9 @@
 /** The table of slash commands, and which one a line means. */
 
 import { MemdirError } from "../../errors.ts";
+import { sanitiseLine } from "./sanitise.ts";
 import type { Desk, SlashCommand } from "./slash-desk.ts";
+import { LEARN_COMMANDS } from "./slash-learn.ts";
 import { MEMORY_COMMANDS } from "./slash-memory.ts";
 import { SESSION_COMMANDS } from "./slash-session.ts";
 
@@ -9,6 +11,7 @@ const EXIT = { usage: "", help: "leaves; so does Ctrl-D", run: async () => "leav
 
 export const SLASH_COMMANDS: readonly SlashCommand[] = [
   ...MEMORY_COMMANDS,
+  ...LEARN_COMMANDS,
   ...SESSION_COMMANDS,
   {
     name: "help",
@@ -23,14 +26,23 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   { name: "quit", ...EXIT },
 ];
 
-/** Runs the command that a line beginning with / names. */
+/** Runs the command that a line beginning with / names. What it throws names memories and files: it is harmless to print. */
 export async function runSlash(line: string, desk: Desk): Promise<"stay" | "leave"> {
   const [, name = "", rest = ""] = /^\/(\S*)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
   const command = SLASH_COMMANDS.find((one) => one.name === name.toLowerCase());
-  if (command) return command.run(rest.trim(), desk);
+  if (command) return harmless(() => command.run(rest.trim(), desk));
   const near = SLASH_COMMANDS.find((one) => name !== "" && one.name.startsWith(name.toLowerCase().slice(0, 3)));
   const hint = near ? `, did you mean /${near.name}?` : "";
-  throw new MemdirError("usage", `there is no /${name} here${hint}; /help lists what you can type`);
+  throw new MemdirError("usage", `there is no /${sanitiseLine(name)} here${hint}; /help lists what you can type`);
+}
+
+async function harmless<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof MemdirError)) throw error;
+    throw new MemdirError(error.code, sanitiseLine(error.message), { cause: error, details: error.details });
+  }
 }
 
 export interface SlashCompletion {

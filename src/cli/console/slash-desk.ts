@@ -4,6 +4,7 @@ import type { Agent } from "../../agent/agent.ts";
 import type { Env } from "../../config.ts";
 import type { Memdir } from "../../memdir.ts";
 import type { Terminal } from "../command.ts";
+import { wrapText } from "./wrap.ts";
 
 export interface Desk {
   memdir: Memdir;
@@ -17,8 +18,8 @@ export interface Desk {
   now: () => Date;
   /** Null where nobody can be asked. */
   choose: ((question: string, choices: readonly Choice[]) => Promise<string | null>) | null;
-  /** Opens a memory in the person's editor; null where there is no terminal. */
-  edit: ((name: string) => Promise<void>) | null;
+  /** Gives the terminal to another program, such as an editor, until the work ends; null where there is no terminal. */
+  release: (<T>(work: () => Promise<T>) => Promise<T>) | null;
   /** Long work on a terminal: its signal is aborted by Ctrl-C. */
   working<T>(label: string, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /** Puts words into the input line, to be changed and sent. */
@@ -38,4 +39,17 @@ export interface SlashCommand {
   /** Words that can follow, for completion. */
   words?: readonly string[];
   run(rest: string, desk: Desk): Promise<"stay" | "leave">;
+}
+
+/** A command after which the console goes on. */
+export function stay(run: (rest: string, desk: Desk) => Promise<void>): SlashCommand["run"] {
+  return async (rest, desk) => {
+    await run(rest, desk);
+    return "stay";
+  };
+}
+
+/** Broken at words instead of where the terminal ends. */
+export function printFolded({ terminal, columns }: Desk, text: string): void {
+  terminal.print(wrapText(text, columns()).join("\n"));
 }

@@ -4,15 +4,11 @@ import { MemdirError } from "../../errors.ts";
 import { nameStatement } from "../../learn/said-name.ts";
 import { typeOfStatement } from "../../learn/said-type.ts";
 import { isMemoryType, type MemoryType } from "../../memory/type.ts";
+import { editByHand } from "../edit.ts";
 import { plainRow } from "../list.ts";
 import { printSaved } from "../save.ts";
 import { printMemory } from "../show.ts";
-import type { Desk, SlashCommand } from "./slash-desk.ts";
-
-const stay = (run: (rest: string, desk: Desk) => Promise<void>) => async (rest: string, desk: Desk) => {
-  await run(rest, desk);
-  return "stay" as const;
-};
+import { type Desk, type SlashCommand, stay } from "./slash-desk.ts";
 
 export const MEMORY_COMMANDS: readonly SlashCommand[] = [
   {
@@ -61,10 +57,12 @@ const VERBS: Readonly<Record<string, Verb>> = {
     }
     await saveText(isMemoryType(first) ? first : typeOfStatement(body), body, desk);
   },
-  edit: async (name, { edit }) => {
+  edit: async (name, { memdir, release, terminal }) => {
     if (name === "") throw new MemdirError("usage", "say which memory to edit; /memory lists them");
-    if (!edit) throw new MemdirError("usage", "an editor needs a terminal: use memdir save, or edit the file itself");
-    await edit(name);
+    if (!release)
+      throw new MemdirError("usage", "an editor needs a terminal: use memdir save, or edit the file itself");
+    const result = await release(() => editByHand(memdir, name, { redact: false }));
+    printSaved({ json: false, terminal }, result);
   },
   forget: forgetSaid,
   on: async (_, desk) => switchMemory(true, desk),

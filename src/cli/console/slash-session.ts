@@ -1,7 +1,9 @@
 /** Slash commands about the session: what fills it, how to shorten it, and how to go back. */
 
+import { dirname } from "node:path";
 import type { RewindWhat } from "../../agent/rewind.ts";
 import { MemdirError } from "../../errors.ts";
+import { notesPath } from "../../learn/session-notes.ts";
 import { openModel } from "../../open-agent.ts";
 import { cutLine } from "../../session/excerpt.ts";
 import { readSession } from "../../session/session-reader.ts";
@@ -10,13 +12,8 @@ import { placesOf } from "../sessions.ts";
 import { drawWindow } from "./chart.ts";
 import { openPaint } from "./paint.ts";
 import { sanitise } from "./sanitise.ts";
-import type { Desk, SlashCommand } from "./slash-desk.ts";
+import { type Desk, type SlashCommand, stay } from "./slash-desk.ts";
 import { describeSession } from "./slash-resume.ts";
-
-const stay = (run: (rest: string, desk: Desk) => Promise<void>) => async (rest: string, desk: Desk) => {
-  await run(rest, desk);
-  return "stay" as const;
-};
 
 export const SESSION_COMMANDS: readonly SlashCommand[] = [
   { name: "context", usage: "", help: "what fills the model's window", run: stay(showContext) },
@@ -26,6 +23,7 @@ export const SESSION_COMMANDS: readonly SlashCommand[] = [
     help: "replaces the conversation by a summary; rules and index are read again",
     run: stay(compactNow),
   },
+  { name: "summary", usage: "", help: "takes notes of this session now, which /compact uses", run: stay(takeNotes) },
   {
     name: "clear",
     usage: "",
@@ -43,16 +41,7 @@ export const SESSION_COMMANDS: readonly SlashCommand[] = [
     help: "goes back to before a prompt: files, conversation or both",
     run: stay(rewindSession),
   },
-  { name: "cost", usage: "", help: "what this session has used", run: stay(showCost) },
   { name: "model", usage: "[PROVIDER/NAME]", help: "the model that answers, or another one", run: stay(switchModel) },
-  {
-    name: "dream",
-    usage: "",
-    help: "how to tidy up memories",
-    run: stay(async (_, { terminal }) =>
-      terminal.print("memdir dream shows what could be tidied up, memdir dream --apply does it; undo takes it back"),
-    ),
-  },
 ];
 
 async function showContext(_: string, { agent, terminal, columns }: Desk): Promise<void> {
@@ -72,6 +61,14 @@ async function compactNow(rest: string, desk: Desk): Promise<void> {
   const from = result.from === "notes" ? "from the session's notes" : "by the model";
   const files = result.files.length === 0 ? "" : `, ${result.files.length} files shown again`;
   terminal.print(`compacted ${from}: about ${result.before} tokens became ${result.after}${files}`);
+}
+
+async function takeNotes(_: string, desk: Desk): Promise<void> {
+  needModel(desk);
+  const result = await desk.working("taking notes", (signal) => desk.agent.takeNotes(signal));
+  if (result.problem !== undefined) throw new MemdirError("model", result.problem);
+  const { sessionId, transcriptPath } = desk.agent;
+  desk.terminal.print(`the notes are in ${notesPath({ sessionsDir: dirname(transcriptPath), session: sessionId })}`);
 }
 
 async function resumeSession(rest: string, desk: Desk): Promise<void> {
@@ -162,18 +159,6 @@ export function describeRewind(
     const note = reason ? `: ${reason}` : outside ? " (somebody else had changed it since; that is kept too)" : "";
     return `${DONE[action] ?? action} ${sanitise(path)}${note}`;
   });
-}
-
-async function showCost(_: string, { agent, terminal }: Desk): Promise<void> {
-  const { requests, input, output, cacheRead, cacheWrite } = agent.usage();
-  const rows = [
-    ["requests", requests],
-    ["input tokens", input],
-    ["read from the cache", cacheRead],
-    ["written to the cache", cacheWrite],
-    ["output tokens", output],
-  ] as const;
-  terminal.print(rows.map(([name, count]) => `${name.padEnd(20)} ${count.toLocaleString("en")}`).join("\n"));
 }
 
 async function switchModel(rest: string, desk: Desk): Promise<void> {
