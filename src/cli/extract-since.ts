@@ -1,0 +1,237 @@
+/** `memdir extract --since`: the sessions of this project since a time, one after the other, to go on with if it is stopped. */
+
+import { isAbsolute, join } from "node:path";
+import { processEnv } from "../config.ts";
+import { MemdirError } from "../errors.ts";
+import type { BudgetAnswer } from "../learn/budget.ts";
+import type { Ledger } from "../learn/ledger.ts";
+import {
+  findNew,
+  NOTHING_NEW,
+  type SessionExtraction,
+  type SessionExtractionOptions,
+} from "../learn/session-extraction.ts";
+import type { Memdir } from "../memdir.ts";
+import { addUsage, NO_USAGE, type Usage } from "../model/ask.ts";
+import { openLearning } from "../open-learn.ts";
+import { findProject } from "../project/root.ts";
+import { sessionsFolder } from "../project/sessions-folder.ts";
+import { plainLine } from "../session/excerpt.ts";
+import {
+  type FoundTranscript,
+  findTranscripts,
+  type HeardSession,
+  readTranscript,
+  TRANSCRIPT_AGENTS,
+  type TranscriptAgent,
+} from "../session/transcripts.ts";
+import type { Call } from "./command.ts";
+import { placesOf } from "./sessions.ts";
+
+/** How sessions are looked through, and whether that may go on today. */
+export interface Looker {
+  look(session: HeardSession, options: SessionExtractionOptions): Promise<SessionExtraction>;
+  budget(): BudgetAnswer;
+}
+
+/** What became of one session. */
+interface Looked {
+  id: string;
+  agent: TranscriptAgent;
+  path: string;
+  /** New ones. */
+  messages: number;
+  saved: SessionExtraction["saved"];
+  skipped: string | null;
+}
+
+interface Walk {
+  sessions: Looked[];
+  /** How many sessions are still to be looked at. */
+  left: number;
+  usage: Usage;
+  /** Why it ended early. */
+  stopped: string | null;
+  warnings: string[];
+}
+
+export async function extractSince(
+  call: Call,
+  since: string,
+  openLooker: (memdir: Memdir) => Looker,
+  signal: AbortSignal,
+): Promise<number> {
+  const agent = agentOf(call.value("agent"));
+  const memdir = await call.open();
+  const { directory, ledger, mode } = openLearning(memdir);
+  const found = await find(memdir, agent, parseSince(since, directory.now()));
+  const looker = call.flag("dry-run") ? null : openLooker(memdir);
+  const progress = call.terminal.progress("sessions");
+  const world = { dir: directory.path, ledger, onProgress: progress.show, signal };
+  const isBarred = looker !== null && (mode === "off" || mode === "read-only");
+  const walk = isBarred
+    ? { ...beginWalk(found), stopped: `nothing was done: learning is ${mode} here (learn.mode)` }
+    : await walkThrough(found, looker, world);
+  progress.end();
+  const { sessions, left, usage, stopped } = walk;
+  if (call.json) call.terminal.json({ sessions, saved: countSaved(sessions), left, usage });
+  else tell(call, walk, since, looker === null);
+  for (const warning of walk.warnings) call.terminal.warn(`memdir: warning: ${plainLine(warning)}`);
+  if (stopped !== null) call.terminal.warn(`memdir: warning: ${plainLine(stopped)}`);
+  return signal.aborted ? INTERRUPTED : 0;
+}
+
+/** As a shell says it of a program that Ctrl-C ended. */
+export const INTERRUPTED = 130;
+
+function agentOf(text: string | undefined): TranscriptAgent | null {
+  if (text === undefined) return null;
+  const agent = TRANSCRIPT_AGENTS.find((one) => one === text);
+  if (agent) return agent;
+  throw new MemdirError("usage", `--agent is ${TRANSCRIPT_AGENTS.join(" or ")}, not "${plainLine(text)}"`);
+}
+
+const HOUR_MS = 3_600_000;
+const UNITS_MS: Readonly<Record<string, number>> = { h: HOUR_MS, d: 24 * HOUR_MS, w: 7 * 24 * HOUR_MS };
+
+/** A length of time before now, or a day from its first minute on, where the user is. */
+function parseSince(text: string, now: Date): number {
+  const [, number, unit] = /^(\d{1,5})([hdw])$/.exec(text.trim().toLowerCase()) ?? [];
+  if (number !== undefined) return now.getTime() - Number(number) * (UNITS_MS[unit ?? ""] ?? 0);
+  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text.trim()) ?? [];
+  const date = new Date(Number(year), Number(month) - 1, Number(day));
+  // Out of range it would be another day.
+  if (date.getMonth() === Number(month) - 1 && date.getDate() === Number(day)) return date.getTime();
+  throw new MemdirError(
+    "usage",
+    `--since "${plainLine(text)}": give hours, days, weeks or a date, such as 24h, 7d, 2w or 2026-11-01`,
+  );
+}
+
+function find(memdir: Memdir, agent: TranscriptAgent | null, sinceMs: number): Promise<FoundTranscript[]> {
+  const { config, location } = memdir;
+  const { projectScope, home } = config;
+  const { root } = location.project;
+  return findTranscripts(
+    {
+      claude: agent === "codex" ? null : placesOf(memdir, true),
+      own: sessionsFolder(config, location.project),
+      codex: agent === "claude" ? null : join(processEnv().CODEX_HOME?.trim() || join(home, ".codex"), "sessions"),
+      // Those that share this directory of memories: subfolders and worktrees, but no repository inside this one.
+      // A path of another system would be looked for below the working directory.
+      isHere: (cwd) => isAbsolute(cwd) && !cwd.includes("\0") && findProject(cwd, { projectScope }).root === root,
+    },
+    sinceMs,
+  );
+}
+
+interface WalkWorld {
+  /** The memory directory, which knows how far each session was looked at. */
+  dir: string;
+  ledger: Pick<Ledger, "skip">;
+  onProgress: (done: number, total: number) => void;
+  signal: AbortSignal;
+}
+
+/** A model that failed so often in a row does not work at all. */
+const MAX_FAILURES = 3;
+
+/** Without a looker nothing is asked or written, and `left` says how many there are to look at. */
+async function walkThrough(found: readonly FoundTranscript[], looker: Looker | null, world: WalkWorld): Promise<Walk> {
+  const walk = beginWalk(found);
+  const stop = (why: string, then: string) => {
+    walk.stopped = `${why}; ${count(walk.left, "session")} left; run the same again ${then}`;
+  };
+  let failures = 0;
+  for (const [index, transcript] of found.entries()) {
+    world.onProgress(index, found.length);
+    const { end, why } = await visit(transcript, looker, world, walk);
+    if (end === "done") walk.left--;
+    failures = end === "failed" ? failures + 1 : 0;
+    if (world.signal.aborted) stop("interrupted", "to go on");
+    else if (end === "spent") stop(why, why.startsWith("the day's") ? "tomorrow" : "when that is mended");
+    else if (failures === MAX_FAILURES) stop(`it failed ${failures} times in a row`, "when that is mended");
+    if (walk.stopped !== null) return walk;
+  }
+  if (looker && walk.left > 0) stop("not all could be done", "to try the rest");
+  return walk;
+}
+
+function beginWalk(found: readonly FoundTranscript[]): Walk {
+  return { sessions: [], left: found.length, usage: NO_USAGE, stopped: null, warnings: [] };
+}
+
+/** `open`: there is something to look at, and it was not looked at to the end. */
+interface Visited {
+  end: "done" | "open" | "failed" | "spent";
+  why: string;
+}
+
+/** One session; what is told of it goes into the walk. One that cannot be read is a warning. */
+async function visit(
+  transcript: FoundTranscript,
+  looker: Looker | null,
+  { dir, ledger, signal }: WalkWorld,
+  walk: Walk,
+): Promise<Visited> {
+  const { agent, path } = transcript;
+  const session = await readTranscript(path).catch((error: Error) => error);
+  if (session instanceof Error) {
+    walk.warnings.push(`${path} is passed over: ${session.message}`);
+    return { end: "done", why: "" };
+  }
+  const row: Looked = { id: session.id, agent, path, messages: findNew(dir, session).length, saved: [], skipped: null };
+  walk.sessions.push(row);
+  // Once is enough: what is wrong with a session that was looked at to its end has been told.
+  if (row.messages > 0 || session.messages.length === 0) {
+    walk.warnings.push(...session.problems.map((problem) => `${path}: ${problem}`));
+  }
+  if (row.messages === 0) {
+    row.skipped = NOTHING_NEW;
+    return { end: "done", why: "" };
+  }
+  if (!looker) return { end: "open", why: "" };
+  const before = looker.budget();
+  if (!before.ok) {
+    row.skipped = before.reason;
+    ledger.skip("extraction", session.id, before.reason);
+    return { end: "spent", why: before.reason };
+  }
+  const { saved, refused, usage, skipped, failed } = await looker.look(session, { signal });
+  Object.assign(row, { saved, skipped: skipped ?? failed });
+  walk.usage = addUsage(walk.usage, usage);
+  walk.warnings.push(...refused.map((reason) => `not kept: ${reason}`));
+  if (signal.aborted && failed !== null) return { end: "open", why: "" };
+  if (failed !== null) {
+    walk.warnings.push(`${path}: ${failed}`);
+    return { end: "failed", why: failed };
+  }
+  const after = looker.budget();
+  return skipped !== null && !after.ok ? { end: "spent", why: after.reason } : { end: "done", why: "" };
+}
+
+function tell({ terminal: { print, color } }: Call, { sessions, left }: Walk, since: string, isTrial: boolean): void {
+  const fresh = sessions.filter(({ messages }) => messages > 0);
+  for (const { agent, id, messages, saved, skipped } of fresh) {
+    const line = `${agent.padEnd(6)}  ${color.bold(plainLine(id).slice(0, 8))}  ${count(messages, "new message")}`;
+    print(skipped === null ? line : `${line}: ${plainLine(skipped)}`);
+    for (const { file, action } of saved) print(`    ${action} ${plainLine(file)}`);
+  }
+  if (left > 0 && fresh.length === 0) return; // why is told as a warning
+  if (sessions.length === 0) print(`No sessions of this project since ${plainLine(since)}.`);
+  else if (fresh.length === 0) print(`Nothing new in ${count(sessions.length, "session")}.`);
+  else if (isTrial) print(`${count(fresh.length, "session")} would be looked at.`);
+  else
+    print(
+      `${count(fresh.length, "session")} with something new; ${count(countSaved(sessions), "memory", "memories")} kept.`,
+    );
+}
+
+/** What was there already is not counted. */
+function countSaved(sessions: readonly Looked[]): number {
+  return sessions.flatMap(({ saved }) => saved).filter(({ action }) => action !== "unchanged").length;
+}
+
+function count(number: number, one: string, many = `${one}s`): string {
+  return `${number} ${number === 1 ? one : many}`;
+}

@@ -1,0 +1,137 @@
+/** The transcripts of a project, whichever agent wrote them: which changed lately, and what was said in them. */
+
+import { lstatSync, readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type HeardSession, readCodexHead, readCodexSession } from "./codex-reader.ts";
+import { openLines } from "./line-stream.ts";
+import { readSession } from "./session-reader.ts";
+import { eachSession, type SessionFile, type SessionPlaces } from "./sessions.ts";
+import { parseLine, textOrNull } from "./transcript-line.ts";
+
+export type { HeardSession } from "./codex-reader.ts";
+
+export const TRANSCRIPT_AGENTS = ["claude", "codex"] as const;
+export type TranscriptAgent = (typeof TRANSCRIPT_AGENTS)[number];
+
+export interface FoundTranscript {
+  agent: TranscriptAgent;
+  id: string;
+  path: string;
+  changedMs: number;
+}
+
+export interface TranscriptPlaces {
+  /** Claude Code's folders and ours; null to leave them out. */
+  claude: SessionPlaces | null;
+  /** The one of those folders that is this project's: what lies in it need not say so. */
+  own: string;
+  /** Codex's folder of sessions, by year, month and day; null to leave it out. */
+  codex: string | null;
+  /** Whether a session in this working directory is this project's. */
+  isHere: (cwd: string) => boolean;
+}
+
+/** Changed at this time or later; oldest first, so that what was said later has the last word. Must not throw. */
+export async function findTranscripts(places: TranscriptPlaces, sinceMs: number): Promise<FoundTranscript[]> {
+  const claude = places.claude ? await findClaude(places.claude, places, sinceMs) : [];
+  const codex = places.codex === null ? [] : findCodex(places.codex, places.isHere, sinceMs);
+  const newest = new Map<string, FoundTranscript>();
+  for (const one of [...claude, ...codex].sort(byChange)) {
+    // The same session in two folders, as after a project was moved: the one that went on.
+    newest.delete(`${one.agent} ${one.id}`);
+    newest.set(`${one.agent} ${one.id}`, one);
+  }
+  return [...newest.values()];
+}
+
+/** Tells by its first lines who wrote it. Throws if there is no such file. */
+export async function readTranscript(path: string): Promise<HeardSession & { agent: TranscriptAgent }> {
+  const agent = readCodexHead(path) ? "codex" : "claude";
+  const session: HeardSession = agent === "codex" ? await readCodexSession(path) : await readSession(path);
+  const { id, messages, prompts, cwd, problems } = session;
+  return { agent, id, path, messages, prompts, cwd, problems };
+}
+
+function byChange(a: FoundTranscript, b: FoundTranscript): number {
+  return a.changedMs - b.changedMs || (a.path < b.path ? -1 : 1);
+}
+
+async function findClaude(
+  claude: SessionPlaces,
+  { own, isHere }: TranscriptPlaces,
+  sinceMs: number,
+): Promise<FoundTranscript[]> {
+  const found: FoundTranscript[] = [];
+  // Another folder may hold sessions of a subfolder or a worktree. One that does not say where it was could be anybody's.
+  const isOurs = (path: string) => {
+    const cwd = dirname(path) === own ? null : readCwd(path);
+    return dirname(path) === own || (cwd !== null && isHere(cwd));
+  };
+  const look = async ({ id, path, mtimeMs }: SessionFile) =>
+    mtimeMs >= sinceMs && isOurs(path) ? { agent: "claude" as const, id, path, changedMs: mtimeMs } : null;
+  await eachSession(claude, {}, look, (one) => found.push(one));
+  return found;
+}
+
+/** Lines before the first message are short, but a pasted text is not. */
+const MAX_HEAD_BYTES = 1 << 18;
+const MAX_HEAD_LINES = 40;
+
+/** The first working directory that a transcript of Claude Code names. */
+function readCwd(path: string): string | null {
+  try {
+    const lines = openLines(path);
+    if (!lines) return null;
+    try {
+      const text = lines.at(0, Math.min(lines.size, MAX_HEAD_BYTES)).toString();
+      for (const one of text.split("\n", MAX_HEAD_LINES)) {
+        const cwd = textOrNull(parseLine(one)?.cwd);
+        if (cwd) return cwd;
+      }
+    } finally {
+      lines.close();
+    }
+  } catch {
+    // Unreadable, or gone.
+  }
+  return null;
+}
+
+const ROLLOUT = /^rollout-.*\.jsonl$/;
+
+/** A session that went on lies in the folder of the day it began: all are looked into, few files are opened. */
+function findCodex(folder: string, isHere: (cwd: string) => boolean, sinceMs: number): FoundTranscript[] {
+  const days = [/^\d{4}$/, /^\d{2}$/, /^\d{2}$/].reduce(
+    (folders, name) => folders.flatMap((one) => namesIn(one, name, "folder").map((each) => join(one, each))),
+    [folder],
+  );
+  return days.flatMap((day) =>
+    namesIn(day, ROLLOUT, "file").flatMap((name): FoundTranscript[] => {
+      const path = join(day, name);
+      const changedMs = changeOf(path);
+      if (changedMs === null || changedMs < sinceMs) return [];
+      const head = readCodexHead(path);
+      // One that does not say where it was belongs to nobody.
+      if (!head || head.isSubAgent || head.cwd === null || !isHere(head.cwd)) return [];
+      return [{ agent: "codex", id: head.id, path, changedMs }];
+    }),
+  );
+}
+
+function changeOf(path: string): number | null {
+  try {
+    return lstatSync(path).mtimeMs;
+  } catch {
+    return null;
+  }
+}
+
+function namesIn(dir: string, name: RegExp, kind: "folder" | "file"): string[] {
+  try {
+    return readdirSync(dir, { withFileTypes: true })
+      .filter((entry) => name.test(entry.name) && (kind === "folder" ? entry.isDirectory() : entry.isFile()))
+      .map((entry) => entry.name);
+  } catch {
+    return []; // none, or not for us
+  }
+}
