@@ -15,9 +15,11 @@ const ENTRIES = {
   hook: "src/hooks/hook.ts",
   prompt: "src/hooks/prompt.ts",
   stale: "src/hooks/stale.ts",
+  stop: "src/hooks/stop.ts",
   index: "src/index.ts",
   agentKit: "src/agent-kit.ts",
   compat: "src/compat.ts",
+  memoryTool: "src/memory-tool/memory-tool.ts",
 };
 /** Commands around the agent: many times the code of all others together, which must not pay for it at their start. */
 const AGENT = {
@@ -31,6 +33,9 @@ const AGENT = {
   ledger: "src/cli/ledger.ts",
   log: "src/cli/log.ts",
   enrich: "src/cli/enrich.ts",
+  mcp: "src/cli/mcp.ts",
+  import: "src/cli/import.ts",
+  export: "src/cli/export.ts",
 };
 /** What open.ts loads when a verb needs it, and listing does not: one more file, so that the first one is read faster. */
 const LATER = [
@@ -139,11 +144,21 @@ async function bundle() {
     build({ later: "later" }, { plugins: [together("later", LATER), apart(VENDOR)], minifyIdentifiers: true }),
     build(AGENT, { plugins: [apart(VENDOR)], splitting: true }),
     build(
-      { hook: ENTRIES.hook, "hook-main": ENTRIES.prompt, "hook-stale": ENTRIES.stale },
+      {
+        hook: ENTRIES.hook,
+        "hook-main": ENTRIES.prompt,
+        "hook-stale": ENTRIES.stale,
+        "hook-stop": ENTRIES.stop,
+      },
       { minifyIdentifiers: true, format: "cjs" },
     ),
     build(
-      { index: ENTRIES.index, "agent-kit": ENTRIES.agentKit, compat: ENTRIES.compat },
+      {
+        index: ENTRIES.index,
+        "agent-kit": ENTRIES.agentKit,
+        compat: ENTRIES.compat,
+        "memory-tool": ENTRIES.memoryTool,
+      },
       { plugins: [apart(VENDOR)], splitting: true },
     ),
     build(Object.fromEntries(vendor), { splitting: true }),
@@ -154,8 +169,10 @@ async function bundle() {
   );
   for (const file of files) if (/^(run\.js|later\.js|hook.*\.cjs)$/.test(file[0])) file[1] = escaped(String(file[1]));
   // V8 tells texts of one length apart no further: the compiled form is kept under this name (src/hooks/hook.ts).
-  const hot = files.find(([name]) => name === "hook-main.cjs");
-  if (hot) hot[1] = `/*${createHash("sha256").update(hot[1]).digest("hex").slice(0, 16)}*/\n${hot[1]}`;
+  for (const file of files) {
+    if (!/^hook-(main|stop)\.cjs$/.test(file[0])) continue;
+    file[1] = `/*${createHash("sha256").update(file[1]).digest("hex").slice(0, 16)}*/\n${file[1]}`;
+  }
   for (const [name, file] of Object.entries(ASSETS)) files.push([name, fs.readFileSync(path.join(root, file))]);
   const cli = files.find(([name]) => name === "cli.js");
   if (cli && !String(cli[1]).startsWith("#!")) cli[1] = `#!/usr/bin/env node\n${cli[1]}`;
@@ -280,7 +297,11 @@ function declarations() {
       const text = fs.readFileSync(path.join(outDir, name), "utf8");
       return [`types/${name}`, text.replace(/((?:from|import\() ?["']\.{1,2}\/[^"']+)\.ts(?=["'])/g, "$1.js")];
     });
-    return reachable(new Map(all), ["types/index.d.ts", "types/agent-kit.d.ts", "types/compat.d.ts"]);
+    const entries = ["index", "agent-kit", "compat", "memory-tool/memory-tool"];
+    return reachable(
+      new Map(all),
+      entries.map((name) => `types/${name}.d.ts`),
+    );
   } finally {
     fs.rmSync(outDir, { recursive: true, force: true });
   }

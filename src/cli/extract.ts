@@ -11,6 +11,7 @@ import { openExtraction, openLearning } from "../open-learn.ts";
 import { plainLine } from "../session/excerpt.ts";
 import { readTranscript } from "../session/transcripts.ts";
 import type { Call, Run } from "./command.ts";
+import { runFromHook } from "./extract-hook.ts";
 import { extractSince, INTERRUPTED, type Looker } from "./extract-since.ts";
 
 export const run: Run = async (call) => {
@@ -19,6 +20,8 @@ export const run: Run = async (call) => {
   if ((file === undefined) === (since === undefined)) {
     throw new MemdirError("usage", "which conversations? memdir extract --transcript FILE, or --since 7d");
   }
+  const mark = call.value("session-hook");
+  if (mark !== undefined) return runFromHook(call, mark);
   const stop = new AbortController();
   const onInterrupt = () => stop.abort();
   process.once("SIGINT", onInterrupt);

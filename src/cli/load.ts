@@ -31,5 +31,8 @@ export const LOADERS: Readonly<Record<string, () => Promise<{ run: Run }>>> = {
   doctor: () => import("./doctor.ts"),
   adopt: () => import("./adopt.ts"),
   trust: () => import("./trust.ts"),
+  mcp: () => import("./mcp.ts"),
+  import: () => import("./import.ts"),
+  export: () => import("./export.ts"),
   completion: () => import("./completion.ts"),
 };

@@ -1,42 +1,60 @@
 /**
- * `dist/hook.cjs`, what a host starts on every prompt. It runs `hook-main.cjs` beside it with the engine's own compiled
- * form of it, kept from an earlier run: a third of what such a short process does would otherwise be compiling.
+ * `dist/hook.cjs`, what a host starts on every prompt and at the end of every turn. It runs `hook-main.cjs` or `hook-stop.cjs`
+ * beside it with the engine's own compiled form of it, kept from an earlier run: a third of what such a short process does would
+ * otherwise be compiling.
  */
 
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
-import { setFlagsFromString } from "node:v8";
 import { Script } from "node:vm";
 import { processEnv } from "../config.ts";
+import type { HookInput } from "./prompt.ts";
+import type { StopInput } from "./stop.ts";
 
-type Exports = Pick<typeof import("./prompt.ts"), "main" | "answer" | "rankPrompt" | "rehearse">;
+/** What each of the files that are run has. */
+interface Exports {
+  main(input: HookInput & StopInput): unknown;
+  rehearse(): void;
+}
 
 const MAIN_FILE = join(__dirname, "hook-main.cjs");
+const STOP_FILE = join(__dirname, "hook-stop.cjs");
 /** The compiled form belongs to one engine and one text, whose hash the build writes into its first line. */
 const ENGINE = `${process.version}-${process.arch}`;
 const MARK = /^\/\*([0-9a-f]{16})\*\/\n/;
 
 if (require.main === module) {
   try {
+    const input: unknown = JSON.parse(readFileSync(0, "utf8"));
+    if (typeof input !== "object" || input === null) throw new TypeError("standard input holds no JSON object");
+    const isStop = "hook_event_name" in input && input.hook_event_name === "Stop";
     // The quick compiler only: the other one works beside us on code that will have run before it is done. Always before
-    // the first script, as the kept form is made for these settings.
-    setFlagsFromString("--liftoff-only");
-    const { script, exports } = load();
-    exports.main();
+    // the first script, as the kept form is made for these settings. A stop has no such code, and does without the module.
+    if (!isStop) process.getBuiltinModule("node:v8").setFlagsFromString("--liftoff-only");
+    const { script, exports } = load(isStop ? STOP_FILE : MAIN_FILE);
+    exports.main(input);
     if (script.isNew) {
       // A run that stopped early has compiled little, and what is kept is kept for good.
       exports.rehearse();
       keep(script);
     }
   } catch (error) {
-    // Half an installation: the host goes on without memories.
-    if (processEnv().MEMDIR_DEBUG) writeSync(2, `memdir: ${(error as Error).stack}\n`);
+    // Half an installation, or a host that says something else: it goes on without memories.
+    if (processEnv().MEMDIR_DEBUG) tell(`memdir: ${(error as Error).stack}\n`);
   }
   // Taking down the engine in good order costs more than a millisecond, and nothing is left to be done.
   process.exit(0);
 } else {
   module.exports = require(MAIN_FILE);
+}
+
+function tell(text: string): void {
+  try {
+    writeSync(2, text);
+  } catch {
+    // Nobody listens.
+  }
 }
 
 interface Loaded {
@@ -46,16 +64,16 @@ interface Loaded {
   script: Script;
 }
 
-function load(): { script: Loaded; exports: Exports } {
-  const source = readFileSync(MAIN_FILE, "latin1");
+function load(program: string): { script: Loaded; exports: Exports } {
+  const source = readFileSync(program, "latin1");
   // The engine itself compares no more than the length of the text.
   const mark = MARK.exec(source)?.[1];
   const file = mark ? join(cacheFolder(), `hook-${ENGINE}-${mark}.bin`) : null;
   const cachedData = file === null ? undefined : readKept(file);
   const wrapped = `(function(exports,require,module,__filename,__dirname){${source}\n})`;
-  const script = new Script(wrapped, { filename: MAIN_FILE, ...(cachedData ? { cachedData } : {}) });
+  const script = new Script(wrapped, { filename: program, ...(cachedData ? { cachedData } : {}) });
   const made = { exports: {} as Exports };
-  script.runInThisContext()(made.exports, require, made, MAIN_FILE, __dirname);
+  script.runInThisContext()(made.exports, require, made, program, __dirname);
   return { script: { isNew: script.cachedDataRejected !== false, file, script }, exports: made.exports };
 }
 

@@ -1,6 +1,6 @@
 /**
- * The hot path: a host's prompt comes in on standard input, the memories that help go out. `hook.ts` runs it. It fails
- * open: whatever goes wrong, the host goes on without memories.
+ * The hot path: a host's prompt comes in, the memories that help go out. `hook.ts` runs it. It fails open: whatever goes wrong,
+ * the host goes on without memories.
  */
 
 import { lstatSync, readFileSync, writeSync } from "node:fs";
@@ -17,7 +17,7 @@ import { shownContent } from "../recall/shown.ts";
 import { clearSurfaced, readSurfaced, writeSurfaced } from "../recall/surfaced.ts";
 
 /** What Claude Code and its kin pass to a hook; everything else is ignored. */
-interface HookInput {
+export interface HookInput {
   hook_event_name?: unknown;
   /** Why a session starts. */
   source?: unknown;
@@ -31,9 +31,8 @@ const MAX_BYTES = 9_500;
 const WORDS_FILE = join(__dirname, "words.bin");
 
 /** Whether there was something to say. */
-export function main(): boolean {
+export function main(input: HookInput): boolean {
   try {
-    const input = JSON.parse(readFileSync(0, "utf8")) as HookInput;
     const text = answer(input, new Date());
     // Not through process.stdout: to open it, Node loads its streams, and that takes longer than all of this.
     if (text !== "") writeAll(1, formatOutput(text));

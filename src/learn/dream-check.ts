@@ -12,7 +12,8 @@ import { isDailyLog } from "../memory/walk.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { findSecrets } from "../text/secrets.ts";
 import { changesOf, hashOf, isMemoryFile, namedFiles, type Op, type Plan } from "./dream-plan.ts";
-import { leastTrust, mayBecome, TRUSTS } from "./proposal.ts";
+import { findOrigins, isUntold } from "./extraction-origin.ts";
+import { leastTrust, mayBecome, TRUSTS, type Trust } from "./proposal.ts";
 import { trustOf } from "./trust.ts";
 
 export type Checked = { ok: true } | { ok: false; problems: string[] };
@@ -146,9 +147,10 @@ async function findTextProblems(op: Op, plan: Plan, directory: Directory): Promi
   // What never had one need not get one: rules do not invent.
   if (next.description === "" && (parts.length === 0 || parts.some(({ description }) => description !== "")))
     problems.push("the new text has no description");
-  problems.push(...findTrustProblems(op, next, parts), ...(await findDateProblems(next, parts, directory)));
-  const taken = findNamesake(op, next, plan, directory);
-  if (taken) problems.push(`${taken} has this type and name already: rewrite or merge it`);
+  const taken = await findTaken(op, next, parts, directory);
+  problems.push(...findTrustProblems(op, next, parts, taken), ...(await findDateProblems(next, parts, directory)));
+  const namesake = findNamesake(op, next, plan, directory);
+  if (namesake) problems.push(`${namesake} has this type and name already: rewrite or merge it`);
   return problems;
 }
 
@@ -166,12 +168,28 @@ function sourcesOf(op: Op, plan: Plan, directory: Directory): Memory[] {
   return [...files].flatMap((file) => findMemory(directory, file) ?? []);
 }
 
-function findTrustProblems(op: Op, next: Memory, parts: readonly Memory[]): string[] {
+/** The trust of memories that are not named and whose words are in the new text all the same: what a tool or a document said. */
+async function findTaken(op: Op, next: Memory, parts: readonly Memory[], directory: Directory): Promise<Trust[]> {
+  const named = new Set([...parts.map(({ file }) => file), ...namedFiles(op)]);
+  const others = scan(directory).memories.flatMap(({ header: { file, source } }) => {
+    const trust = trustOf(source);
+    const memory = !named.has(file) && isUntold(trust) ? findMemory(directory, file) : null;
+    return memory ? [{ trust, text: wordsIn(memory) }] : [];
+  });
+  return others.length === 0 ? [] : findOrigins(wordsIn(next), parts.map(wordsIn).join("\n"), others);
+}
+
+function wordsIn({ name, description, when, body }: Memory): string {
+  return [name, description, ...when, body].join("\n");
+}
+
+function findTrustProblems(op: Op, next: Memory, parts: readonly Memory[], taken: readonly Trust[]): string[] {
   // What a log says was concluded by an agent, whoever had said it.
   const fromLog = logsOf(op).length > 0 || parts.length === 0;
   const allowed = leastTrust([
     ...parts.map(({ source }) => trustOf(source)),
     ...(fromLog ? (["inferred"] as const) : []),
+    ...taken,
   ]);
   const trust = trustOf(next.source);
   if (TRUSTS.indexOf(trust) > TRUSTS.indexOf(allowed))

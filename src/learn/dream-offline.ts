@@ -54,7 +54,8 @@ function understand(directory: Directory, file: string): Known[] {
 
 const DENIAL = /\b(?:not|no|never|none|nor|without|instead|avoid|stop|unless|except|only|cannot|\w+n['’]t)\b/gi;
 
-function stanceOf(text: string): string {
+/** What turns a text around; an import asks it too (exchange/likeness.ts). */
+export function stanceOf(text: string): string {
   const found = [...(text.match(/\d+(?:[.:/-]\d+)*/g) ?? []), ...(text.match(DENIAL) ?? [])];
   return [...new Set(found.map((word) => word.toLowerCase()))].sort().join(" ");
 }

@@ -5,7 +5,7 @@ import { oneLine } from "../memory/name.ts";
 import { editFields } from "../text/frontmatter-edit.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { findSecrets } from "../text/secrets.ts";
-import { findOrigins, isUntold } from "./extraction-origin.ts";
+import { findOrigins, isUntold, measureSupport, type Spoken } from "./extraction-origin.ts";
 import type { Piece } from "./extraction-window.ts";
 import { leastTrust, mayBecome, type Proposal, type Trust } from "./proposal.ts";
 import { sourceFor, trustOf } from "./trust.ts";
@@ -47,15 +47,14 @@ export async function checkDraft(world: DraftWorld, draft: Draft, earlier: reado
   const dates = await findDateProblem(memory, base, saidOn(cited.pieces) ?? world.now());
   if (dates) return refuse(dates);
   const trust = await decideTrust(memory, base, cited, world.said);
-  const problem = findTrustProblem(memory, base, cited, trust);
+  const problem =
+    findTrustProblem(memory, base, cited, trust) ??
+    findSupportProblem(memory, base, cited) ??
+    (await findCueProblem(memory, base, world.said));
   if (problem) return refuse(problem);
   const message = cited.pieces.findLast(({ trust }) => trust === "user") ?? cited.pieces.at(-1) ?? null;
-  const text = editFields(draft.text, {
-    source: formatSource(sourceFor({ trust, session: world.session, message: message?.id ?? null })),
-    // To pin is a person's choice; and what a document says must not take the place of what a person said.
-    ...(memory.pinned && !base?.pinned && { pinned: null }),
-    ...(isUntold(trust) && { supersedes: base?.supersedes.length ? base.supersedes : null }),
-  });
+  const source = formatSource(sourceFor({ trust, session: world.session, message: message?.id ?? null }));
+  const text = withoutClaims(editFields(draft.text, { source }), draft.file, base, trust);
   const proposal: Omit<Proposal, "id"> = {
     at: world.now().toISOString(),
     action: base ? "update" : "save",
@@ -72,6 +71,22 @@ export async function checkDraft(world: DraftWorld, draft: Draft, earlier: reado
     from: "extraction",
   };
   return { ok: true, proposal, text, notices: adviceFor(memory), labels: cited.labels };
+}
+
+/** To pin is a person's choice; and what a document says must not take the place of what a person said. */
+function withoutClaims(text: string, file: string, base: Memory | null, trust: Trust): string {
+  const unpinned = base?.pinned ? text : removeField(text, "pinned");
+  if (!isUntold(trust)) return unpinned;
+  const replaced = parseMemory(file, unpinned).supersedes;
+  const known = base?.supersedes ?? [];
+  if (replaced.every((name) => known.includes(name))) return unpinned;
+  const bare = removeField(unpinned, "supersedes");
+  return known.length > 0 ? editFields(bare, { supersedes: known }) : bare;
+}
+
+/** At the top level and under `metadata`: where one goes, the other would count. */
+function removeField(text: string, key: string): string {
+  return editFields(editFields(text, { [key]: null }), { [key]: null });
 }
 
 function refuse(reason: string): Checked {
@@ -127,12 +142,23 @@ async function decideTrust(memory: Memory, base: Memory | null, cited: Cited, sa
   const trusts: Trust[] = cited.pieces.map(({ trust }) => trust);
   if (cited.isUnknown) trusts.push("tool");
   if (base) trusts.push(trustOf(base.source));
-  const wordsIn = ({ name, description, body }: Memory) => [name, description, body].join("\n");
   const before = base ? wordsIn(base) : "";
   // Also the rule alone: a reason of the model's own making around it must not hide where it comes from.
-  const rule = memory.body.trim().split(/\n\s*\n/, 1)[0] ?? "";
-  for (const words of [wordsIn(memory), rule]) trusts.push(...(await findOrigins(words, before, said)));
+  for (const words of [wordsIn(memory), ruleOf(memory)]) trusts.push(...(await findOrigins(words, before, said)));
   return leastTrust(trusts);
+}
+
+/** All that a reader sees, also in fields of its own making. Cues are looked at by themselves. */
+function wordsIn({ name, description, body, metadata }: Memory): string {
+  const nested = typeof metadata.metadata === "object" ? Object.entries(metadata.metadata ?? {}) : [];
+  const fields = [...Object.entries(metadata), ...nested].filter(([key]) => !KNOWN_FIELDS.has(key));
+  return [name, description, body, ...fields.map((field) => JSON.stringify(field))].join("\n");
+}
+
+const KNOWN_FIELDS: ReadonlySet<string> = new Set(["name", "description", "type", "when", "source", "metadata"]);
+
+function ruleOf(memory: Memory): string {
+  return memory.body.trim().split(/\n\s*\n/, 1)[0] ?? "";
 }
 
 /** Only the user can say how to work and who they are: their own words must be among the sources, too. */
@@ -150,6 +176,36 @@ function findTrustProblem(memory: Memory, base: Memory | null, cited: Cited, tru
     ? null
     : `the user did not say it, and only they can make a ${personal} memory: ${fix}`;
 }
+
+/** So much of a rule is in the words of whoever gave it, however a model puts it. */
+const MIN_SUPPORT_SHARE = 0.2;
+const MIN_SUPPORT_WORDS = 2;
+
+/**
+ * A text that was translated or retold leaves no words to know it by: so the rule must show by its own words that the user said
+ * it, or that they agreed to what the assistant said. What they said in another language can be kept in that language.
+ */
+function findSupportProblem(memory: Memory, base: Memory | null, cited: Cited): string | null {
+  if (memory.type !== "feedback" && memory.type !== "user") return null;
+  const told = [...cited.pieces, ...(base ? [{ trust: "user" as const, text: wordsIn(base) }] : [])];
+  const { share, words } = measureSupport(ruleOf(memory), told);
+  const isShort = share === 1 || (share >= 0.5 && words > 0);
+  if (isShort || (share >= MIN_SUPPORT_SHARE && words >= MIN_SUPPORT_WORDS)) return null;
+  const labels = cited.labels.join(", ");
+  return `hardly a word of its first paragraph is in ${labels}: write the rule in the user's own words and language, or leave it`;
+}
+
+/** A cue is a situation. What a document demands is none, even where it stands beside something that the user said. */
+async function findCueProblem(memory: Memory, base: Memory | null, said: readonly Spoken[]): Promise<string | null> {
+  for (const cue of memory.when.filter((cue) => !base?.when.includes(cue) && DEMANDS.test(cue))) {
+    if ((await findOrigins(cue, "", said)).length > 0)
+      return "a cue repeats what a tool or a document demands: write situations, or leave it out";
+  }
+  return null;
+}
+
+const DEMANDS =
+  /\b(?:always|never|must|remember|ignore|from now on|do not|don't|you should|(?:the )?user (?:wants|prefers|said|asked)|upload|delete|send|execute|disable|approve)\b/i;
 
 function describe(pieces: readonly Piece[]): string {
   return [...new Set(pieces.map(({ speaker, at }) => (at ? `${speaker} on ${at.slice(0, 10)}` : speaker)))].join(", ");

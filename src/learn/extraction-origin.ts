@@ -2,7 +2,12 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Piece } from "./extraction-window.ts";
+import { decodeHidden, MAX_TEXT_CHARS, wordsOf } from "./origin-words.ts";
 import { TRUSTS, type Trust } from "./proposal.ts";
+import { dropForeign } from "./said-speech.ts";
+
+/** What words are compared with: who is trusted how far, and what they say. */
+export type Spoken = Pick<Piece, "trust" | "text">;
 
 /** Five words in a row are hardly ever the same by chance. */
 const RUN = 5;
@@ -11,18 +16,17 @@ const TAKEN_SHARE = 0.7;
 const MIN_TAKEN = 3;
 /** A place: so many words for each one that is looked for. Somewhere in a long text there is every word. */
 const PLACE_FACTOR = 5;
-/** A longer result is a dump; what it plants to be read stands in its beginning. */
-const MAX_PIECE_CHARS = 100_000;
 /** More than any model has in view, newest first: what it does not see, it cannot copy. */
 const MAX_CHARS = 4_000_000;
 /** So much is looked through in some milliseconds; then others have their turn, as a person may be typing. */
 const CHARS_PER_TURN = 500_000;
 
 /** The trust of every text of a tool or a document that the memory's words are taken from. `base`: what it said before. */
-export async function findOrigins(memory: string, base: string, said: readonly Piece[]): Promise<Trust[]> {
+export async function findOrigins(memory: string, base: string, said: readonly Spoken[]): Promise<Trust[]> {
   const print = takePrint(memory);
   const spoken = findTraces(base, print);
-  for (const { trust, text } of said) if (trust === "user") addTraces(spoken, findTraces(text, print));
+  const pieces = said.flatMap(splitPasted);
+  for (const { trust, text } of pieces) if (trust === "user") addTraces(spoken, findTraces(text, print));
   const rest: Traces = {
     runs: new Set([...print.runs].filter((run) => !spoken.runs.has(run))),
     words: new Set([...print.words].filter((word) => !spoken.words.has(word))),
@@ -31,16 +35,45 @@ export async function findOrigins(memory: string, base: string, said: readonly P
   const isSaid = rest.words.size < MIN_TAKEN || rest.words.size < print.words.size / 2;
   const origins = new Set<Trust>();
   let chars = 0;
-  for (const { trust, text } of said.toReversed()) {
+  for (const { trust, text } of pieces.toReversed()) {
     if (!isUntold(trust) || origins.has(trust)) continue;
     const before = chars;
-    chars += Math.min(text.length, MAX_PIECE_CHARS);
+    chars += Math.min(text.length, MAX_TEXT_CHARS);
     if (chars > MAX_CHARS) break;
     if (Math.floor(chars / CHARS_PER_TURN) > Math.floor(before / CHARS_PER_TURN)) await nextTurn();
-    const { runs } = findTraces(text, { ...rest, firsts: print.firsts });
-    if (runs.size > 0 || (!isSaid && isTogether(text, rest.words))) origins.add(trust);
+    const hidden = decodeHidden(text);
+    const isSource = (text: string) =>
+      findTraces(text, { ...rest, firsts: print.firsts }).runs.size > 0 || (!isSaid && isTogether(text, rest.words));
+    if (isSource(text) || (hidden !== "" && isSource(hidden))) origins.add(trust);
   }
   return [...origins];
+}
+
+/** What a person pasted into a message is a document's; the rest is theirs. */
+function splitPasted(piece: Spoken): Spoken[] {
+  if (piece.trust !== "user") return [piece];
+  const own = dropForeign(piece.text);
+  return own === piece.text
+    ? [piece]
+    : [
+        { trust: "user", text: own },
+        { trust: "document", text: piece.text },
+      ];
+}
+
+/** How much of what a text demands stands in what was said, in the same words or others of the same stem: 0 to 1. */
+export function measureSupport(demand: string, said: readonly Spoken[]): { share: number; words: number } {
+  const wanted = new Set(wordsOf(demand).filter(isParticular).map(stemOf));
+  const told = new Set(
+    said.flatMap(splitPasted).flatMap(({ trust, text }) => (isUntold(trust) ? [] : wordsOf(text).map(stemOf))),
+  );
+  const words = [...wanted].filter((stem) => told.has(stem)).length;
+  return { share: wanted.size === 0 ? 1 : words / wanted.size, words };
+}
+
+/** "commits" and "committing" begin alike. */
+function stemOf(word: string): string {
+  return word.slice(0, 5);
 }
 
 /** Nobody answers for it: neither the user nor the assistant. */
@@ -65,7 +98,7 @@ function takePrint(text: string): Print {
   const starts = words.slice(0, Math.max(0, words.length - RUN + 1));
   return {
     runs: new Set(starts.map((_, i) => words.slice(i, i + RUN).join(" "))),
-    words: new Set(words.filter((word) => word.length >= 4 && !SCAFFOLD.has(word))),
+    words: new Set(words.filter(isParticular)),
     firsts: new Set(starts),
   };
 }
@@ -106,10 +139,9 @@ function addTraces(to: Traces, { runs, words }: Traces): void {
   for (const word of words) to.words.add(word);
 }
 
+function isParticular(word: string): boolean {
+  return word.length >= 4 && !SCAFFOLD.has(word);
+}
+
 /** Words of the form that every memory has. */
 const SCAFFOLD: ReadonlySet<string> = new Set(["apply", "user", "when", "this", "that", "with", "from"]);
-
-function wordsOf(text: string): string[] {
-  const shown = text.slice(0, MAX_PIECE_CHARS).normalize("NFKC").toLowerCase();
-  return shown.match(/[\p{L}\p{N}]+/gu) ?? [];
-}

@@ -161,8 +161,14 @@ function advance(world: ExtractionWorld, request: ExtractionRequest, from: Curso
 /** Fills in the result. */
 async function run(world: ExtractionWorld, request: ExtractionRequest, window: Window, result: ExtractionResult) {
   const { session, conversation, signal } = request;
+  let same = 0;
+  const keep: Keep = async (...draft) => {
+    const kept = await world.keep(...draft);
+    if (kept.action === "unchanged") same++;
+    return kept;
+  };
   const keeper = openKeeper({
-    ...{ now: world.now, newId: world.newId, keep: world.keep, session },
+    ...{ now: world.now, newId: world.newId, keep, session },
     pieces: window.pieces,
     said: listPieces(request.messages),
     isStopped: () => signal?.aborted === true,
@@ -197,7 +203,7 @@ async function run(world: ExtractionWorld, request: ExtractionRequest, window: W
   result.usage = loop.usage;
   result.saved = keeper.saved();
   result.refused = keeper.refused();
-  result.failed = findFailure(loop, result, keeper.fault());
+  result.failed = findFailure(loop, result, keeper.fault(), same);
   if (loop.turns === 0) return;
   world.ledger.spend({
     at: world.now().toISOString(),
@@ -212,16 +218,18 @@ async function run(world: ExtractionWorld, request: ExtractionRequest, window: W
 }
 
 /** A run that did nothing must have said so in the words that it was told; any other words are a claim. */
-function findFailure(loop: LoopResult, result: ExtractionResult, fault: string | null): string | null {
+function findFailure(loop: LoopResult, result: ExtractionResult, fault: string | null, same: number): string | null {
   const { ended, error, text } = loop;
   const { saved, refused, calls } = result;
   if (ended === "aborted") return "it was stopped";
   if (ended === "error") return error?.message ?? "the model did not answer";
   if (fault !== null) return fault;
-  if (ended === "turns") return saved.length > 0 ? null : `it kept nothing in ${MAX_TURNS} turns`;
+  // What is there already was kept by an earlier run, such as one that was killed before its cursor moved.
+  const kept = saved.length + same;
+  if (ended === "turns") return kept > 0 ? null : `it kept nothing in ${MAX_TURNS} turns`;
   if (ended !== "done") return `the model's answer was ${ended === "length" ? "cut off" : ended}`;
   // What our own checks refuse, they would refuse again.
-  if (saved.length > 0 || refused.length > 0 || saysNothingToKeep(text)) return null;
+  if (kept > 0 || refused.length > 0 || saysNothingToKeep(text)) return null;
   return calls === 0 ? "it called no tool and did not say that there is nothing to keep" : "it wrote nothing";
 }
 

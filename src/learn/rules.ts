@@ -4,6 +4,7 @@ import type { Header } from "../memory/memory.ts";
 import { oneLine } from "../memory/name.ts";
 import { termsOf } from "../recall/terms.ts";
 import { sha256 } from "../text/hash.ts";
+import { findOrigins } from "./extraction-origin.ts";
 import type { Proposal } from "./proposal.ts";
 import { type Said, understandSaid } from "./said.ts";
 import { RETRACTED } from "./said-draft.ts";
@@ -30,20 +31,38 @@ export async function extractByRules(
 ): Promise<Proposal[]> {
   let proposals: Proposal[] = [];
   let answer = "";
+  let asked = "";
+  let before: string | null = null;
   for (const message of messages) {
     if (message.role === "assistant") answer = message.text;
     if (message.role !== "user") continue;
     const at = new Date(message.at);
     // Without its date a message's "tomorrow" means nothing.
     if (Number.isNaN(at.getTime())) continue;
-    for (const said of await understandSaid(message.text, at, answer)) {
+    if (TAKEN_BACK.test(message.text)) proposals = proposals.filter((proposal) => proposal.message !== before);
+    before = message.id;
+    for (const said of await understandSaid(message.text, at, answer, asked)) {
       if (said.confidence < MIN_CONFIDENCE) continue;
+      if (said.body.includes(MEANT) && (await isRetold(said.body, messages))) continue;
       const next = said.act === "forget" ? takeBack : keep;
       proposals = next(proposals, existing, said, (of) => propose(of, message, session));
     }
+    asked = message.text;
   }
   return proposals;
 }
+
+/** Said right after it, also "forget it" and "never mind" take something back; anywhere else they are just talk. */
+const TAKEN_BACK =
+  /^(?:(?:hm+|oh|ah|no|wait|sorry|ok|actually|well|no wait)[,.]? ){0,3}(?:forget (?:it|that|this)|never ?mind|scratch (?:that|it)|drop (?:that|it)|on second thoughts?|leave it (?:as it (?:is|was)|like before))\b/i;
+
+/** What the agent had read aloud from a tool's result is no way of working that the user liked. */
+async function isRetold(body: string, messages: readonly SpokenMessage[]): Promise<boolean> {
+  const said = messages.map(({ role, text }) => ({ trust: TRUST_OF[role], text }));
+  return (await findOrigins(body, "", said)).length > 0;
+}
+
+const TRUST_OF = { user: "user", assistant: "inferred", tool: "tool" } as const;
 
 type Next = (
   proposals: Proposal[],

@@ -9,8 +9,8 @@ import { endSentence, stripLead } from "./said-statement.ts";
 export function findConfirmed(sentence: Sentence, at: number): Draft | null {
   const { plain, text } = stripLead(sentence);
   if (isQuestion(plain) || isHypothetical(plain) || isTaskScoped(plain)) return null;
-  const said = LIKE_THAT.exec(plain);
-  if (!said || !MORE_CASES.test(plain.slice(said.index))) return null;
+  const said = LIKE_THAT.exec(plain) ?? (PRAISE.test(sentence.plain) ? DO_THAT.exec(plain) : null);
+  if (!said || !MORE_CASES.test(plain.slice(said.index)) || ONE_TASK.test(plain)) return null;
   return {
     act: "preference",
     explicit: false,
@@ -23,7 +23,12 @@ export function findConfirmed(sentence: Sentence, at: number): Draft | null {
 }
 
 const LIKE_THAT =
-  /\b(?:(?:do|keep|make|write|handle|lay) (?:it|this|these|them|things)(?: out)? (?:like (?:that|this)|(?:that|this|the same) way)|keep doing (?:that|it|this)|that(?:'s| is| was) (?:exactly |just )?(?:how|the way|the [\w-]+) i (?:want|like|need)|keep (?!doing\b)[a-z]+ing (?:it|them|these|things|\w+s) (?:like (?:that|this)|(?:that|this) way))\b/i;
+  /\b(?:(?:do|keep|make|write|handle|lay) (?:it|this|these|them|things)(?: out)? (?:like (?:that|this)|(?:that|this|the same) way)|keep doing (?:that|it|this)|do (?:that|this|so)(?= (?:every time[.,!]?$|always|whenever you|each time[.,!]?$))|that(?:'s| is| was) (?:exactly |just )?(?:how|the way|the [\w-]+) i (?:want|like|need)|(?:exactly|just) like (?:that|this)(?=,? (?:always|every time))|keep (?!doing\b)[a-z]+ing (?:it|them|these|things|\w+s) (?:like (?:that|this)|(?:that|this) way))\b/i;
+const PRAISE =
+  /^(?:(?:oh|yes|ok),? )?(?:good|great|perfect|love|nice|exactly|excellent|lovely|much better|well done)\b/i;
+const DO_THAT = /\bdo (?:that|this|it) for (?:every|all|each|any)\b/i;
+/** Many cases, all of them before our eyes. */
+const ONE_TASK = /\buntil\b|\b(?:in|on|of) (?:the|this|that) (?:folder|file|list|page|table|directory|module|form)\b/i;
 const MORE_CASES =
   /\b(?:keep [a-z]+ing (?:them|things|\w+s)|for (?:everything|every|all|any|each)|whenever|when(?:ever)? you|every|each|any|always|everywhere|next time|in future|(?:with|for|in) (?!(?:the|this|these|that|those|my|your)\b)(?:[\w-]+ ){0,2}[\w-]+s)\b/i;
 
@@ -40,7 +45,15 @@ export function meaningOf(answer: string): string | null {
 const MAX_ANSWER = 2_000;
 const MAX_MEANING = 400;
 
+/** What the person had asked or told before, in its last sentences; null where that says nothing or must not be kept. */
+export function subjectOf(asked: string): string | null {
+  const told = splitSpeech(asked).slice(-2);
+  if (told.length === 0 || told.some((sentence) => saysNothing(sentence))) return null;
+  const subject = told.map(({ text }) => endSentence(text)).join(" ");
+  return told.some(({ plain }) => isQuestion(plain)) && subject.length <= MAX_MEANING ? subject : null;
+}
+
 /** Whether a statement needs what was answered to mean anything. */
 export function pointsBack(statement: string): boolean {
-  return LIKE_THAT.test(statement);
+  return LIKE_THAT.test(statement) || DO_THAT.test(statement);
 }

@@ -18,13 +18,17 @@ const BREAKAGE = /\b(?:bugs?|errors?|crash(?:es|ed)?|failing|fail(?:s|ed)?|broke
 const WORKS =
   "(?:commits|(?:commit|error|log) messages|commit subjects|branches|branch names|prs|pull requests|release notes|changelogs?|manuals?|docs|migrations|test names|file names|identifiers|versions|releases|reviews|deploys|tickets|reports|estimates)";
 const HOUSE =
-  /\b(?:everywhere|always|(?:in|across) (?:this|the|our) (?:\w+ )?(?:repo|repository|project|codebase|team|company|monorepo))\b/i;
+  /\b(?:everywhere|anywhere|always|(?:in|for) (?:everything|all|every|any)|(?:in|across) (?:this|the|our) (?:\w+ )?(?:repo|repository|project|codebase|team|company|monorepo))\b/i;
 
 /** "don't push the branch, tests are red" is about this branch; "don't reformat files …, it ruins blame" about all of them. */
 function isStanding({ corrected, reasoned }: Setting, plain: string): boolean {
   const one = /^\S+(?: not)? (?:ever )?[a-z]+ (?:it|this|that|these|those|them|the|my|your)\b/i.test(plain);
   const because = /, (?:the|it|they|that|we|nobody|our|this|he|she|otherwise|\w+ing)\b/i.test(plain);
-  return corrected || GENERAL.test(plain) || (!one && (reasoned || because));
+  const many =
+    /^\S+(?: not)? (?:ever )?[a-z]+ (?!(?:the|my|your|this|these|those|his|her|its)\b)(?:[\w-]+ ){0,2}[\w-]+s (?:by|with|without|through|via) /i.test(
+      plain,
+    );
+  return corrected || many || GENERAL.test(plain) || (!one && (reasoned || because));
 }
 
 export const CORRECTIONS: readonly Row[] = [
@@ -32,7 +36,7 @@ export const CORRECTIONS: readonly Row[] = [
     0.9,
     r`^(?:i(?:'ve| have)? (?:already )?told you(?: (?:before|already|twice|many times))?|i keep telling you|as i (?:said|told you)(?: before| already)?)(?: that)?[,:]? (?!so\b|about\b|to\b)(?<what>\S+ \S+.*)`,
     {
-      when: (_, plain) => /\b(?:never|always|not|don't|doesn't|aren't|must|should|only|use|we)\b/i.test(plain),
+      when: (_, plain) => /\b(?:never|always|not|no|don't|doesn't|aren't|must|should|only|use|we)\b/i.test(plain),
       order: true,
     },
   ),
@@ -54,13 +58,17 @@ export const CORRECTIONS: readonly Row[] = [
         /, not |\b(?:any ?more|no longer|instead|always|never)\b/i.test(plain),
     },
   ),
-  correction(0.85, r`^never (?:ever )?${VERB}`, { order: true }),
+  correction(0.85, r`^never (?:ever )?${VERB}(?! (?:it|this|that|so|never)[.!]*$)`, { order: true }),
   rule(0.9, r`^always ${VERB} \S`, { order: true }),
   rule(0.85, r`^(?:make sure|be sure|ensure)(?: that)?(?: you| to| we)? (?:always|never) \S`, {
     when: (s) => s.corrected || s.reasoned,
     order: true,
   }),
-  correction(0.85, r`^stop (?!running|watching|building|working|using (?:it|this|that)\b)[a-z]+ing\b`, { order: true }),
+  correction(
+    0.85,
+    r`^stop (?!running|watching|building|working|using (?:it|this|that)\b)[a-z]+ing\b(?! (?:it|this|that|them)[.!]*$)`,
+    { order: true },
+  ),
   correction(0.8, r`^no more (?!of|today|for|than|bikeshedding|questions)[a-z]+ `, { order: true }),
   correction(
     0.75,
@@ -73,7 +81,7 @@ export const CORRECTIONS: readonly Row[] = [
   ),
   correction(
     0.85,
-    r`^we use (?!(?:the same|a similar|this|that|it)\b)\S.{0,60}?(?:,? (?:not|never|instead of|rather than)|, no) \S`,
+    r`^we (?:use|write|spell|call|name|format|say|put|number) (?!(?:the same|a similar|this|that|it)\b)\S.{0,60}?(?:,? (?:not|never|instead of|rather than)|, no) \S`,
   ),
   correction(0.8, r`^we (?:use|want|prefer|write|keep|like|return|call|spell|put) \S`, {
     when: (s, plain) => s.corrected || HOUSE.test(plain),
@@ -101,19 +109,22 @@ export const CORRECTIONS: readonly Row[] = [
   correction(
     0.8,
     r`^(?:always )?(?:ask|check with|tell|warn|consult) (?:me|us) (?:first )?before (?!you (?:start|go|begin)\b)(?:you (?:ever )?)?\S+`,
-    { when: (_, plain) => /\bbefore (?:\S+ing|you ever)\b/i.test(plain), order: true },
+    {
+      when: (_, plain) => /\bbefore (?:\S+ing|you ever)\b|\b(?:anything|any|every|each)\b/i.test(plain),
+      order: true,
+    },
   ),
   correction(0.85, r`^you (?:should|must|have to|need to|may) (?:always|never) `),
   correction(
     0.85,
     r`^(?:the|our) (?:rule|convention|policy|standard|agreement)(?: here)? is\b(?! (?:in|at|on|under|wrong|broken|not|missing)\b)`,
   ),
-  correction(0.75, r`^(?!(?:it|this|that|there)\b)(?:\S+ ){1,6}must (?:never|always|not|only)\b`, {
+  correction(0.75, r`^(?!(?:it|this|that|there)\b)(?:\S+ ){1,6}must (?:never|always|not|only|stay|remain)\b`, {
     when: (s, plain) => s.corrected || (s.reasoned && !/^(?:the|an?|users?)\b/i.test(plain) && !BREAKAGE.test(plain)),
   }),
   rule(
     0.8,
-    r`^(?:use|write|give|show|ask|put|keep|make|answer|reply|prefer|include|explain|send|start|name|run)\b(?!.*\b(?:that way|like (?:that|this)|same way)\b).{3,200}\b(?:always|every (?:single )?time|everywhere|each time|by default|as a rule|before (?:each|every) \w+)[.!]*$`,
+    r`^(?:use|write|give|show|ask|put|keep|make|answer|reply|prefer|include|explain|send|start|name|run)\b(?!.*\b(?:that way|like (?:that|this)|same way)\b).{3,200}\b(?:always|every (?:single )?time|everywhere|each time|by default|as a rule|before (?:each|every) \w+)(?:[.!]*$|(?<=, always) (?:with|in|as|by)\b)`,
     { order: true },
   ),
   rule(
@@ -126,7 +137,10 @@ export const CORRECTIONS: readonly Row[] = [
   correction(
     0.7,
     r`^(?!(?:the|a|an|this|that|these|those|they|we|i|you|there|he|she|my|your|both|some|still|tests?|all)\b|it)(?:[\w-]+ ){1,4}(?:are|go|belong|live|come|stay|return|use|get|have|need)\b(?! (?:\w+ing|still|not|now|red|green|broken|fine|done|ok|missing|gone|wrong|empty|too)\b)`,
-    { when: (s) => s.corrected },
+    {
+      when: (s, plain) =>
+        s.corrected && (s.reasoned || plain.split(" ").length > 8) && !/\b(?:here|there)\b/i.test(plain),
+    },
   ),
   correction(
     0.7,
@@ -148,6 +162,35 @@ export const CORRECTIONS: readonly Row[] = [
     0.75,
     r`^(?!(?:the|this|that|it|they)\b)(?:[\w-]+ ){1,5}(?:go|goes|belong|belongs) (?:in|into|under|to) \S+, not \S`,
     { when: (s) => s.corrected },
+  ),
+  correction(0.75, r`^the [\w-]+ (?:never|always|only) [a-z]+s\b`, {
+    when: (s, plain) => s.corrected && !BREAKAGE.test(plain),
+  }),
+  correction(
+    0.75,
+    r`^in (?:this|our) (?:repo|repository|project|team|codebase|company),? (?!(?:there|i)\b)\S+ \S+ \S`,
+    {
+      when: (s, plain) => s.corrected && !BREAKAGE.test(plain),
+    },
+  ),
+  rule(
+    0.8,
+    r`^before (?:you )?(?:touch|chang|delet|edit|merg|deploy|releas|renam|remov|updat)\w* (?!(?:it|this|that)\b).{3,60}?,? (?:always |please )?(?:talk to|ask|check with|tell|ping|warn) (?!(?:me )?(?:if|why|what)\b)\S+(?!.*\b(?:if|whether)\b)`,
+  ),
+  rule(0.8, r`^when in doubt\b.{0,60}, (?:ask|use|check|prefer|leave|keep) \S`),
+  correction(0.8, r`^we (?:must|may|should|can) (?:not|never) (?!(?:be|have|forget|know|find|see)\b)[a-z]+ \S`, {
+    when: (s, plain) =>
+      (s.corrected || GENERAL.test(plain)) && !BREAKAGE.test(plain) && !/\b(?:here|there)\b/i.test(plain),
+  }),
+  rule(
+    0.75,
+    r`^keep (?!(?:the|this|that|these|those|my)\b)(?:[\w-]+ ){0,2}[\w-]+s (?:under|below|short|small|narrow|out of|away from)\b.*, (?:i|we|they|the|it|our|otherwise)\b`,
+    { order: true },
+  ),
+  rule(
+    0.75,
+    r`^(?:give|show|write|send|use|keep|put) (?!(?:me )?(?:the|this|that|it|a|an|my|these|those|port|branch|version|file|folder)\b)(?!.*\d).{3,80}?(?: please)?(?:,| -|;) (?:because |since |as )?i(?:'m| am| sit| work| read| live| can't| cannot| don't have| use)\b`,
+    { order: true },
   ),
   // Who may do it and what is never done, said of all such things: "decoders are never removed".
   correction(

@@ -37,8 +37,18 @@ function writeDays(line: string, now: Date): string {
     .replace(/\bfirst of (this|next|last) month\b/gi, "1st of $1 month")
     .replace(/\b(in (?:\w+ ){1,3}(?:days|weeks|months))['’] time\b/gi, "$1");
   return writeCalendarDays(writePastWeekdays(writeForeignDays(plain, now), now), now)
+    .replace(MONTH_ALONE, (found, month: string) => `${found} ${yearOf(month, now)}`)
+    .replace(/\bat (?=\d{4}-\d\d-\d\d\b)/g, "on ")
     .replace(/\bon on\b/gi, "on")
     .replace(/\b(by|until|till|from|before|after|to|since) on (?=\d{4}-)/gi, "$1 ");
+}
+
+/** A month by its name alone: in a year nobody would know which. Repeated ones ("in April") stay. */
+const MONTH_ALONE =
+  /\b(?:until|till|by|before) (?:mid |early |late |the end of )?(January|February|March|April|May|June|July|August|September|October|November|December)\b(?!,? \d)/g;
+
+function yearOf(month: string, now: Date): number {
+  return now.getFullYear() + Number(new Date(`${month} 1, 2000`).getMonth() < now.getMonth());
 }
 
 /** Each range ("tomorrow until Friday", which is found as one date) costs another look at the rest of the line. */

@@ -36,6 +36,11 @@ const RULES: readonly Rule[] = [
     const weeks = Math.max(COUNTS.indexOf(count!.toLowerCase()), Number(count) || 0);
     return `on ${shift(mondayAfter(now, weeks), daysAfterMonday(day!))}`;
   }),
+  // "Wednesday deploys are off" is about every Wednesday.
+  rule(
+    `(?<!\\b(?:on|next|this|last|by|until|till|from|since|the|every|each|before|after) )\\b${WEEKDAY} ([a-z]+s)(?= (?:are|need|go|have|must|should|always|never)\\b)`,
+    (_, day, what) => `${what} on ${day}s`,
+  ),
   rule(`\\beod (?:on )?${WEEKDAY}\\b`, (_, day) => `on ${day}`),
   rule("\\ba fortnight ago\\b", (now) => `on ${shift(now, -14)}`),
   rule("\\b(?:in )?(this|next|last) (spring|summer|autumn|fall|winter)\\b", (now, which, season) => {

@@ -54,8 +54,8 @@ export function findExplicit(sentences: readonly Sentence[], at: number): Draft 
     .slice(request.start, request.end)
     .trim()
     .replace(/^[,:\s]+/, "");
-  if (isReminder(plain.slice(request.at), what)) return null;
   if (request.act === "forget") return isTaskScoped(plain) ? null : forgetting(what, text, at);
+  if (isReminder(plain.slice(request.at), what)) return null;
 
   const base = { act: "remember" as const, explicit: true, confidence: 0.95, context: [], last: at };
   if (/[\p{L}\p{N}]{2}/u.test(what) && !DEMONSTRATIVE.test(what)) {
@@ -126,8 +126,13 @@ function forgetting(what: string, text: string, at: number): Draft | null {
   };
 }
 
-/** By the table of patterns. */
-export async function findImplied(sentences: readonly Sentence[], at: number, now: Date): Promise<Draft | null> {
+/** By the table of patterns. `asked`: the person asked before what this answers, so that "it" and "she" are known. */
+export async function findImplied(
+  sentences: readonly Sentence[],
+  at: number,
+  now: Date,
+  asked = false,
+): Promise<Draft | null> {
   const sentence = sentences[at]!;
   if (sentence.plain.length > MAX_SENTENCE || isQuestion(sentence.plain)) return null;
   const { text, plain, corrected, announced } = stripRecord(stripLead(sentence));
@@ -146,15 +151,23 @@ export async function findImplied(sentences: readonly Sentence[], at: number, no
     if (order && !row.order) continue;
     const match = row.pattern.exec(plain);
     if (!match || (row.when && !row.when(setting, plain))) continue;
+    if (row.type === "user" && OF_TODAY.test(plain)) continue;
     if (!row.order && row.act !== "correction" && (endsInTask(plain) || /^i\b(?!'m| am).* here[.!]*$/i.test(plain)))
       continue;
     const [start, end] = match.indices?.groups?.what ?? [0, plain.length];
-    const draft = { act: row.act, explicit: false, type: row.type, context: [], last: at, back: row.back === true };
+    // "You forgot the changelog again. Every change needs a line there."
+    const blamed = setting.corrected && !corrected && before && before.plain.split(" ").length > 3 ? [before.text] : [];
+    const context = row.act === "correction" && blamed.every((text) => !isQuestion(text)) ? blamed : [];
+    const draft = { act: row.act, explicit: false, type: row.type, context, last: at, back: row.back === true };
     const statement = text.slice(start, end);
+    const elided = row.act === "pointer" && ELLIPSIS.test(statement);
+    if (elided && !(asked && at === 0)) continue;
     if (!PRONOUN.test(statement) && !row.back) return { ...draft, confidence: row.confidence, statement };
     // Whom "she" means must have been said, else the memory says nothing to a later reader.
     const told = before && (row.back ? stripOrder(before) : isSubject(before) ? stripLead(before).text : null);
     if (told) return { ...draft, confidence: row.confidence - 0.1, statement: `${endSentence(told)} ${statement}` };
+    const known = asked && at === 0 && (row.act === "pointer" || /^s?he\b/i.test(statement));
+    if (known && !row.back) return { ...draft, confidence: row.confidence - 0.1, statement };
     if (row.back || (row.act !== "pointer" && row.act !== "correction")) return null;
     return { ...draft, confidence: row.confidence - 0.3, statement };
   }
@@ -171,9 +184,12 @@ function stripRecord(statement: Statement): Statement {
   return { ...statement, text: statement.text.slice(at), plain: statement.plain.slice(at), announced: true };
 }
 
+/** Where somebody is today is not who they are. */
+const OF_TODAY = /\b(?:today|tonight|this (?:morning|afternoon|evening)|right now|(?:at|until|till) \d{1,2})\b/i;
+
 /** A sentence that only says no: the next one says how it is instead. */
 const DENIAL =
-  /^(?:(?:hey|hm+|um|oh|ugh|please|wait)[,.]? )?(?:no|nope|nah|wrong(?: again)?|stop|stop it|undo that|revert that|(?:please )?(?:don't|not) (?:do )?(?:like )?(?:that|this)(?: way)?(?: again)?|not (?:with|by|via|in) [^.]{2,40}|not (?:quite|again|what i (?:meant|wanted|asked for))|that's (?:wrong|not right|incorrect|not how we do (?:it|that|things))|that's too [\w-]+|you keep \w+ing(?: \S+){0,8}|(?:you|this) (?:\S+ ){1,8}again|why (?:did|do|are|have) you [^?]{2,80}\?|that (?:locks|breaks|ruins|hides|leaks|costs|kills|blocks|slows|loses|drops|confuses|violates) .{3,80}|(?:put|bring|take) \S.{2,40} (?:back|out)(?: again| please)?|(?:revert|undo|restore) (?:it|that|this|them|\S.{2,40}))[.!]*$/i;
+  /^(?:(?:hey|hm+|um|oh|ugh|please|wait)[,.]? )?(?:(?:oh )?no|nope|nah|wrong(?: [\w-]+)?|stop|stop it|undo that|revert that|(?:please )?(?:don't|not) (?:do )?(?:like )?(?:that|this)(?: way)?(?: again)?|not (?:with|by|via|in) [^.]{2,40}|not (?:quite|again|what i (?:meant|wanted|asked for))|that's (?:wrong|not right|incorrect|not how we do (?:it|that|things))|that's too [\w-]+|you keep \w+ing(?: \S+){0,8}|(?:you|this) (?:\S+ ){1,8}again|why (?:did|do|are|have) you [^?]{2,80}\?|that (?:locks|breaks|ruins|hides|leaks|costs|kills|blocks|slows|loses|drops|confuses|violates) .{3,80}|(?:put|bring|take) \S.{2,40} (?:back|out)(?: again| please)?|(?:revert|undo|restore) (?:it|that|this|them|\S.{2,40}))[.!]*$/i;
 
 /** Long enough to say whom "they" means. */
 function isSubject(before: Sentence): boolean {
@@ -183,6 +199,9 @@ function isSubject(before: Sentence): boolean {
 function isReason(next: Sentence): boolean {
   return isContext(next) && !/^(?:i|i'll|i'm|let's|we'll|you)\b/i.test(next.plain);
 }
+
+/** "In the wiki, page Rota": an answer, which says nothing without its question. */
+export const ELLIPSIS = /^(?:in|on|at|under) /i;
 
 export const PRONOUN = /^(?:it|this|that|they|these|those|he|she|there)\b/i;
 

@@ -53,13 +53,13 @@ const REQUESTS: readonly (readonly ["remember" | "rule" | "forget", RegExp])[] =
   ),
   // "remember when …" and "remember me" reminisce.
   remember(
-    `${CLAUSE}(?:always )?(?:remember|memori[sz]e|keep in mind|bear in mind)(?! (?:when|me|how (?:we|i|you)|last time|the (?:time|days))\\b|\\?)${LATER}${THAT}${WHAT}`,
+    `${CLAUSE}(?:always )?(?:remember|memori[sz]e|keep in (?:mind|memory)|bear in mind)(?! (?:when|me|how (?:we|i|you)|last time|the (?:time|days))\\b|\\?)${LATER}${THAT}${WHAT}`,
   ),
   remember(
     `${START}(?:make|take|keep|leave) a (?:mental )?note${LATER}(?! of (?:the|how|what)\\b| (?:in|on|at|to|under) )(?:\\s*:|\\s+(?:that|of|to self|of this)\\b[:,]?|)\\s*${WHAT}`,
   ),
   remember(
-    `${START}(?:note|notes?) (?:to self|for (?:next time|later|the future|future sessions|yourself))\\s*[:,-]\\s*${WHAT}`,
+    `${START}(?:notes?|memo) (?:to (?:self|you|yourself)|for (?:next time|later|the future|future sessions|yourself))\\s*[:,-]\\s*${WHAT}`,
   ),
   remember(
     `${START}note (?:that |this: ?|: ?)?(?<what>.*?),? (?:for|the) (?:next time|the future|later|future reference|future sessions)[.!]*$`,
@@ -67,7 +67,7 @@ const REQUESTS: readonly (readonly ["remember" | "rule" | "forget", RegExp])[] =
   remember(
     `${START}(?:save|store|add|put|write|record|commit) (?:this|that|it|the following)?\\s*(?:down|to memory|in(?:to)? (?:your )?memory|to your memory|as a memory|in your notes|to your notes)(?![.\\w/-])\\s*[:,-]?\\s*(?:that\\s+)?${WHAT}`,
   ),
-  remember(`${START}for the record\\s*:\\s*${WHAT}`),
+  remember(`${START}for the record\\s*:(?!\\s*i (?:never|didn't|did|told|said|was)\\b)\\s*${WHAT}`),
   remember(`${START}(?:save|store|memori[sz]e|record) (?:this|the following)\\s*[:,-]\\s*${WHAT}`),
   remember(
     `${START}(?:for (?:future reference|later reference|next time|the future|future sessions)|just so you know for (?:later|next time))\\s*[:,-]?\\s*${WHAT}`,
@@ -80,7 +80,7 @@ const REQUESTS: readonly (readonly ["remember" | "rule" | "forget", RegExp])[] =
   remember(
     `${CLAUSE}(?:merke? dir|denke? (?:bitte )?dara?n|behalte? (?:bitte )?im (?:hinter)?kopf|notiere? dir)(?: bitte)?(?: für (?:die Zukunft|später|das nächste Mal))?\\s*[:,]?\\s*(?:dass\\s+)?${WHAT}`,
   ),
-  remember(`${START}(?:bitte )?merken\\s*:\\s*${WHAT}`),
+  remember(`${START}(?:(?:bitte )?merken|(?:bitte )?nicht vergessen|à (?:retenir|noter))\\s*:\\s*${WHAT}`),
   remember(`${START}vergiss (?:bitte )?nicht\\s*[:,]?\\s*(?:dass\\s+)?${WHAT}`),
   rule(
     `${START}(?:ab (?:jetzt|sofort|heute)|von (?:nun|jetzt) an|in zukunft|künftig|zukünftig|fortan)\\b\\s*[:,]?\\s*${WHAT}`,
@@ -97,7 +97,7 @@ const REQUESTS: readonly (readonly ["remember" | "rule" | "forget", RegExp])[] =
     `${START}(?:lembre-se(?: de)?|lembra-te(?: de)?|não (?:se )?esqueça|ricordati|ricorda|non dimenticare|onthoud|vergeet niet)\\s*[:,]?\\s*(?:que\\s+|che\\s+|dat\\s+|di\\s+)?${WHAT}`,
   ),
   remember(
-    `^(?:好的?[，,。]?)?(?:另外[，,]?)?(?:请|請|麻烦|麻煩)?(?:你)?(?:帮我|幫我)?(?:一定要)?(?:记住|記住|牢记|记下|記下|记得|記得|别忘了|別忘了|别忘记|不要忘记|不要忘了)\\s*[：:，,]?\\s*${WHAT}`,
+    `^(?:好的?[，,。]?)?(?:另外[，,]?)?(?:请|請|麻烦|麻煩)?(?:你)?(?:帮我|幫我)?(?:一定要)?(?:记住|記住|牢记|记下|記下|记一下|記一下|记得|記得|别忘了|別忘了|别忘记|不要忘记|不要忘了)\\s*[：:，,]?\\s*${WHAT}`,
   ),
   rule(`^(?:请|請)?(?:从现在起|从现在开始|從現在開始|从今以后|今后|以后)(?!再)\\s*[：:，,]?\\s*${WHAT}`),
   remember(

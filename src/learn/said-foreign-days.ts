@@ -39,6 +39,19 @@ function writeSpans(line: string, now: Date): string {
   });
 }
 
+const GERMAN_MONTHS = "januar februar märz april mai juni juli august september oktober november dezember".split(" ");
+
+/** "am 3. März": the next one. */
+function writeMonthDays(line: string, now: Date): string {
+  const pattern = new RegExp(`(?<!\\d)(\\d{1,2})\\. ?(${GERMAN_MONTHS.join("|")})(?!\\p{L}| \\d{4})`, "giu");
+  return line.replace(pattern, (found, day: string, month: string) => {
+    const date = new Date(now.getFullYear(), GERMAN_MONTHS.indexOf(month.toLowerCase()), Number(day));
+    if (date.getDate() !== Number(day)) return found;
+    const isPast = shift(date, 0) < shift(now, 0);
+    return shift(new Date(date.getFullYear() + Number(isPast), date.getMonth(), date.getDate()), 0);
+  });
+}
+
 const WEEKDAYS = {
   de: ["sonntag", "montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag"],
   fr: ["dimanche", "lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi"],
@@ -78,7 +91,7 @@ const LEFT =
   /(?<![\p{L}\p{N}])(?:(?:nächste|kommende|diese|letzte|vorige)[nrsm]? (?:woche|monat|quartal|\p{L}+tag|mittwoch)|(?:in|vor) \p{L}+ (?:tagen|wochen|monaten)|in den nächsten \p{L}+|ende (?:der|dieser|nächster) woche|ende (?:des|dieses|nächsten) (?:monats|jahres|quartals)|(?:monats|jahres)ende|fin (?:du mois|de (?:la )?semaine)|(?:fin|finales) de(?:l)? (?:mes|semana)|(?:la semaine|le mois) (?:prochaine?|derni(?:er|ère))|dans \p{L}+ (?:jours|semaines|mois)|la (?:próxima semana|semana (?:que viene|pasada))|el (?:próximo mes|mes (?:que viene|pasado))|(?:dentro de|hace) \p{L}+ (?:días|semanas|meses))(?![\p{L}\p{N}])|来週|先週|来月|先月|今週|下周|上周|下个月|上个月|本周/iu;
 
 export function writeForeignDays(said: string, now: Date): string {
-  const line = writeWeekdays(writeSpans(said, now), now);
+  const line = writeMonthDays(writeWeekdays(writeSpans(said, now), now), now);
   // "hier" is German for "here": it counts only in what looks French.
   const french = /\b(?:le|la|les|une?|des|que|est|pas|nous)\b/i.test(line);
   return FOREIGN.reduce(

@@ -9,6 +9,7 @@ export function forbidsKeeping(message: string): boolean {
 
 const NOT_TO_KEEP = [
   /(?:^|[.,;:!?\n] ?|\b(?:please|but|and|so|ok|also) )(?:do not|don't|dont|never) (?:save|remember|store|record|memori[sz]e|note|keep|write down|log|repeat) (?:any of )?(?:this|that|it|what i)\b(?= ?(?:$|[.,;:!\n]|but\b|please\b|anywhere\b|down\b|to (?:your )?memory\b|in (?:your )?memory\b|said\b|say\b|just\b|tell\b))/im,
+  /\b(?:no need|you (?:don't|do not) (?:have|need)|needn't) (?:to )?(?:save|remember|store|note|record|keep|write|memori[sz]e) (?:this|that|it|any of)\b/i,
   /\boff the record\b|\bbetween (?:you and me|us)\b|\bkeep (?:this|that) (?:to yourself|between)\b/i,
   /\b(?:merk|speicher)e? (?:dir )?(?:das|dies) (?:bitte )?nicht\b|\bne (?:retiens|note|mémorise|sauvegarde) pas\b|\bno (?:guardes|recuerdes|anotes) (?:esto|eso)\b/i,
   /(?:不要|别)(?:记住|记下|保存)(?:这|它)|覚えなくて|保存しないで/,
@@ -41,10 +42,12 @@ const NAMED_SECRET: readonly RegExp[] = [
   ),
   /\b(?:pass ?word|passphrase|passcode|Passwort|Kennwort)\b[^.,;\n]{0,20}["'`“„«][^"'`”“»]{4,}/i,
   /\b(?:pin|cvc|cvv|tan)\b[^.,;\n]{0,30}\b\d{3,8}\b/i,
+  /\b(?:door|entry|access|alarm|gate|safe|lock|wi-?fi|vpn|login)[ -](?:code|key|pass\w*|pin|combination)\b.{0,60}?\d{3,}/i,
   /(?:密码|密碼|パスワード)(?:是|は|[:：=])\s*\S{4,}/,
 ];
 
-const JOKE = /\b(?:lol|rofl|lmao|ha(?:ha)+|hehe|jk|just kidding|joking)\b|😂|🤣|[;:]-?[DP](?:\s|$)/i;
+const JOKE =
+  /\b(?:lol|rofl|lmao|ha(?:ha)+|hehe|jk|just kidding|joking|yeah,? right|what could (?:possibly )?go wrong|said no one)\b|😂|🤣|[;:]-?[DP](?:\s|$)/i;
 
 /** Said to be for once, in so many words. */
 const ONCE =
@@ -76,7 +79,7 @@ export function isQuestion(plain: string): boolean {
 
 /** Thought aloud, not said. */
 export function isHypothetical(plain: string): boolean {
-  return /\b(?:if (?:i|we|you) (?:say|said|ask|asked|tell|told|were|had|would|wanted|type)|(?:we|i|you|they) could|suppose|supposing|imagine|what if|if .{3,60} we(?:'d| would)|just a thought|there's talk|rumou?rs?|nothing official|not convinced|in an ideal world|hypothetically|let's say|assuming|pretend|maybe|perhaps|might|probably|possibly|not sure|unsure|i wonder|i wish|i guess|i think about|thinking (?:about|of|aloud)|considering|would be nice|some ?day|undecided|not (?:yet )?(?:decided|confirmed|deciding|final)|(?:haven't|hasn't|didn't|not) (?:yet )?(?:decide|agree|settle)d?|decided nothing|no decision|in theory|for example|e\.g\.)\b/i.test(
+  return /\b(?:if (?:i|we|you) (?:say|said|ask|asked|tell|told|were|had|would|wanted|type)|(?:we|i|you|they) could|suppose|supposing|imagine|what if|if .{3,60} we(?:'d| would)|just a thought|according to (?:the |a |their )?(?:[\w-]+ )?(?:blog|website|docs?|documentation|manual|page|internet|changelog|spec|readme|release notes|article)|it says|end[- ]of[- ]life|eol|there's talk|rumou?rs?|nothing official|not convinced|in an ideal world|hypothetically|let's say|assuming|pretend|maybe|perhaps|might|probably|possibly|not sure|unsure|i wonder|i wish|i guess|i think about|thinking (?:about|of|aloud)|considering|would be nice|some ?day|undecided|not (?:yet )?(?:decided|confirmed|deciding|final)|(?:haven't|hasn't|didn't|not) (?:yet )?(?:decide|agree|settle)d?|decided nothing|no decision|in theory|for example|e\.g\.)\b/i.test(
     plain,
   );
 }
@@ -97,7 +100,7 @@ export function isTaskScoped(plain: string): boolean {
 
 /** "…, find the spike": what was told before is there for the task that follows. Verbs for talking to a person are not among them. */
 export function endsInTask(plain: string): boolean {
-  return /(?:, (?:(?:so|and|please|then|just|now) ){0,3}| so please )(?:hurry|let's|merge|revert|undo|restore|push|commit|rerun|retry|look|add|change|find|fix|prepare|make|update|remove|delete|run|check|implement|finish|move|rename|set|create|write|give|take|start|stop|kill|open|try|do|put|bump|skip|right|ok|you (?:do|can|should)|can you|could you)\b/i.test(
+  return /(?:, (?:(?:so|and|please|then|just|now) ){0,3}| so please )(?:hurry|let's|collect|send|ship|cancel|renew|i (?:need|want)\b|i'd like|merge|revert|undo|restore|push|commit|rerun|retry|look(?! there\b)|add|change|find|fix|prepare|make|update|remove|delete|run|check|implement|finish|move|rename|set|create|write|give|take|start|stop|kill|open|try|do|put|bump|skip|right|ok|you (?:do|can|should)|can you|could you)\b/i.test(
     plain,
   );
 }
@@ -116,7 +119,7 @@ export function isOrder(plain: string): boolean {
 
 const ORDER = new RegExp(
   `^(?:(?:please|pls|ok|okay|and|then|now|so|also|just|yes|yep|great|good|thanks|thx|cool|fine|let's|lets|can you|could you|go ahead and|bitte)[,.!:]? ){0,4}(?:${[
-    "add|adjust|amend|apply|ask|build|bump|call|change|check|clean|close|combine|commit|compare|compile|continue|convert|copy|create|cut|debug|delete|deploy|describe|disable|do|document|draft|drop|dump|edit|enable|exclude|execute|explain|export|extract|fetch|find|finish|fix|format|generate|get|give|go|grep|handle|help|implement|import|improve|include|inline|insert|hide|inspect|install|investigate|keep|kill|leave|list|load|look|make|merge|mock|move|open|optimi[sz]e|paste|patch|pick|port|print|pull|push|put|read|rebase|refactor|release|reload|remove|rename|reorder|replace|report|rerun|reset|restart|restore|retry|revert|review|rewrite|roll|run|save|scan|search|see|send|set|ship|show|simplify|skip|sort|split|squash|start|stop|strip|summari[sz]e|switch|tag|take|tell|test|trace|translate|trim|try|turn|type|undo|update|upgrade|upload|use|validate|verify|wait|wire|wrap|write",
+    "add|adjust|amend|apply|ask|build|bump|call|change|check|clean|close|combine|commit|compare|compile|continue|convert|copy|create|cut|debug|delete|deploy|describe|disable|do|document|draft|drop|dump|edit|enable|exclude|execute|explain|export|extract|fetch|find|finish|fix|format|generate|get|give|go|grep|handle|help|implement|import|improve|include|inline|insert|hide|inspect|install|investigate|keep|kill|leave|list|load|log|alert|notify|render|display|throw|return|raise|warn|look|make|merge|mock|move|open|optimi[sz]e|paste|patch|pick|port|print|pull|push|put|read|rebase|refactor|release|reload|remove|rename|reorder|replace|report|rerun|reset|restart|restore|retry|revert|review|rewrite|roll|run|save|scan|search|see|send|set|ship|show|simplify|skip|sort|split|squash|start|stop|strip|summari[sz]e|switch|tag|take|tell|test|trace|translate|trim|try|turn|type|undo|update|upgrade|upload|use|validate|verify|wait|wire|wrap|write",
   ].join(
     "|",
   )})\\b(?! (?:(?!(?:the|that|a|an|if|why|how|what|where|whether|all|my|it|this|which)\\b)[\\w-]+ ){0,2}(?:is|are|was|were|has|have|will|must|should|goes|go|now|live|lives|come|comes|needs?|starts?|ends?|expires?|moves?|belongs?)\\b)`,

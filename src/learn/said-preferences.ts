@@ -20,7 +20,7 @@ export const PREFERENCES: readonly Row[] = [
     0.85,
     r`^i (?:(?:really|strongly|generally|usually|always|much|definitely|personally|still) ){0,3}(?:prefer|hate|dislike|loathe|can't stand|cannot stand|despise)\b(?! (?:it|this|that|these|those|the (?:first|second|third|last|other|latter|former|old|new)|option|your|not to say)\b)`,
     // "i hate timezones" is a sigh.
-    { when: (s, plain) => s.reasoned || /\bprefer\b/i.test(plain) || plain.split(" ").length > 3 },
+    { when: (s, plain) => s.reasoned || plain.split(" ").length > 3 },
   ),
   preference(0.75, r`^i(?:'d| would) (?:really |much )?prefer (?!(?:it|this|that|these|those|the|option|your|not)\b)`),
   preference(0.75, r`^i(?:'d| would) rather you (?!(?:fix|do|did|stop|wait)\b)\S+`),
@@ -33,10 +33,14 @@ export const PREFERENCES: readonly Row[] = [
     r`^i (?:only |always |generally |don't |do not |never )?(?:want|need|expect|like) (?!(?:it|this|that|the|you to (?:fix|add|run|look))\b).{0,60}\b${TEXTS}\b(?! (?:for|on|about) (?:this|that|the)\b)`,
   ),
   preference(0.8, r`^i (?:always|never) want\b`),
+  preference(
+    0.75,
+    r`^for (?!(?:this|that|now|the|my|these|those|me)\b)[a-z]+(?: [a-z]+)?s,? i (?:want|prefer|need|like) \S`,
+  ),
   preference(0.8, r`^i (?:really |do |don't |do not )?(?:like|hate|appreciate|dislike) it when you \S+ \S`),
   preference(
     0.75,
-    r`^i(?:'d like| would like| want| need| expect) you to (?!(?:fix|do|add|run|look)\b).{3,100}\b(?:anything|any|every|each|always|whenever|every time)\b`,
+    r`^i(?:'d like| would like| want| need| expect) you to (?:show|ask|tell|explain|warn|confirm|check with|propose|wait)\b.{3,100}\b(?:before|always|whenever|every time|each time)\b`,
   ),
   preference(
     0.75,
@@ -53,15 +57,15 @@ export const PREFERENCES: readonly Row[] = [
   ),
   person(
     0.85,
-    r`^(?:call me (?!back|when|if|later|an?\b|crazy)|my (?:preferred |main |native |first )?(?:name|pronouns|role|job|title|background|time ?zone|editor|shell|language|mother tongue|team) (?:is|are)\b(?! (?:not|in|on|missing|stuck|blocked|wrong|\w+ing)\b))`,
+    r`^(?:call me (?!back|when|if|later|an?\b|crazy)|my (?:preferred |main |native |first )?(?:name|pronouns|role|job|title|background|time ?zone|editor|shell|language|mother tongue|team) (?:is|are)\b(?! (?:not|in|on|missing|stuck|blocked|wrong|broken|slow|dead|down|\w+ing)\b))`,
   ),
   person(
     0.85,
-    r`^${AM} (?:also |just |only )?an? (?!(?:bit|little|lot|huge|big|fan|few|couple|moment|idiot|while|fool|moron|minute|hundred|day|step|hair|tad|touch)\b)\p{L}`,
+    r`^${AM} (?:also |just |only )?an? (?!(?:bit|little|lot|huge|big|fan|few|couple|moment|idiot|while|fool|moron|minute|hundred|day|step|hair|tad|touch|genius|morning person|night owl)\b)\p{L}`,
   ),
   person(
     0.85,
-    r`^${AM} ${HOW}(?:new to|not an?|no expert|not familiar with|unfamiliar with|fluent in|learning|colou?r[- ]?blind|dyslexic|left-handed|deaf|blind|visually impaired|based in|located in|responsible for|in charge of|on the [\w-]+ team|(?:the|your|our) (?:[\w-]+ ){0,3}${ROLE})\b(?! (?:fan|big fan)\b)`,
+    r`^${AM} ${HOW}(?:new to|not an? (?!robot|fan|big|huge|bit)|no expert|not familiar with|unfamiliar with|fluent in|learning|colou?r[- ]?blind|dyslexic|left-handed|deaf|blind|visually impaired|based in|located in|responsible for|in charge of|on the [\w-]+ team|(?:the|your|our) (?:[\w-]+ ){0,3}${ROLE})\b(?! (?:fan|big fan)\b)`,
   ),
   // The capital letter is what makes it a name; the pattern itself ignores case.
   person(
@@ -84,16 +88,16 @@ export const PREFERENCES: readonly Row[] = [
   ),
   person(
     0.8,
-    r`^as an? (?!(?:result|consequence|rule|side|test|workaround|last|first|bonus|matter|whole|start|user)\b)[\w-]+(?: [\w-]+)?,? i\b`,
+    r`^as (?:an?|the) (?!(?:result|consequence|rule|side|test|workaround|last|first|bonus|matter|whole|start|user|name|title|docs?|code|test|log)\b)[\w-]+(?: [\w-]+){0,3},? i\b`,
   ),
   preference(0.75, r`^i(?:'d| would) rather (?:see|have|get|read|review|be) (?!(?:it|this|that)\b).{3,100} than \S`),
   person(
     0.75,
-    r`^i (?!(?:was|have|had|think|thought|get|got|see|saw)\b)[a-z]+ .{2,60}\b(?:most of the time|all day|every day)\b|^i (?:read|see|view|use|review|write) (?:your|all|everything|most|answers|diffs|prs) .{0,60}\bmostly\b|^i (?:usually|mostly|often) (?!(?:get|see|think|forget|agree)\b)[a-z]+ (?!(?:it|this|that)\b)\S`,
+    r`^i (?!(?:was|have|had|think|thought|get|got|see|saw)\b)[a-z]+ .{2,60}\b(?:most of the time|all day|every day)\b|^i (?:read|see|view|use|review|write) (?:your|all|everything|most|answers|diffs|prs) .{0,60}\bmostly\b|^i (?:usually|mostly|often) (?!(?:get|see|think|forget|agree|would)\b)[a-z]+ (?!(?:it|this|that)\b)\S`,
   ),
   person(
     0.8,
-    r`(?:^|, |^from [^,]{3,40} )i(?:'ll| will)? (?:now )?(?:own|maintain|lead|take over) (?!(?:it|this|that)\b)\S`,
+    r`(?:^|, |^from [^,]{3,40} )i(?:'ll| will)? (?:now )?(?:own|maintain|lead|take over) (?!(?:it|this|that|from|the (?:branch|pr|task|ticket|meeting|file|call))\b)\S`,
   ),
   person(
     0.75,
@@ -109,7 +113,7 @@ export const PREFERENCES: readonly Row[] = [
   ),
   person(
     0.8,
-    r`^i (?:manage|lead|teach|study|supervise|coordinate|learned|learnt|studied|grew up with) (?!(?:it|this|that|to|how)\b)\S+.{3,}|^i (?:don't|do not|can't|cannot) code\b`,
+    r`^i (?:manage|lead|teach|study|supervise|coordinate|learned|learnt|studied|grew up with) (?!(?:it|this|that|to|how)\b|(?<=(?:learned|learnt|studied) )the\b)\S+.{3,}|^i (?:don't|do not|can't|cannot) code\b`,
   ),
   preference(
     0.75,
@@ -124,6 +128,14 @@ export const PREFERENCES: readonly Row[] = [
   person(
     0.8,
     r`^i (?:just |only |recently )?(?:joined|started|was hired)(?: here| the team| this (?:team|project))? as (?:an? |the )?(?:[\w-]+ ){0,3}${ROLE}\b|^i do (?:mostly |only |mainly |just )?(?:qa|ops|devops|support|testing|front-?end|back-?end|design|sales|marketing|data science|machine learning|ml|security|infra|infrastructure|localization|docs|hardware|firmware)\b(?=[,.;!]|$| (?:and|so|here|for|but|only)\b)`,
+  ),
+  person(
+    0.8,
+    r`^since .{3,30} i(?:'m| am| run| lead| own| manage| head) .{0,30}\b(?:team|group|department|service|product)\b`,
+  ),
+  person(
+    0.8,
+    r`^i do the [\w+#-]+ (?:part|side|work)\b|^[\w+#-]+ (?:isn't|is not|is) my (?:first|second|native|mother|weak|weaker) (?:language|tongue|side|point)\b|^i (?:can't|cannot|don't) (?:see|distinguish) colou?rs\b`,
   ),
   person(
     0.75,

@@ -14,7 +14,8 @@ export const BLANK = "\uFFFC";
 export const SECRET = "\uFFFB";
 
 export function splitSpeech(message: string): Sentence[] {
-  const lines = dropFences(dropElements(message.replace(/\r\n?/g, "\n"))).filter((line) => !isNoise(line));
+  const own = dropAttached(dropElements(message.replace(/\r\n?/g, "\n")));
+  const lines = dropFences(own).filter((line) => !isNoise(line));
   return dropPasted(
     lines
       .map((line) => line.replace(/\s+/g, " ").trim())
@@ -23,6 +24,17 @@ export function splitSpeech(message: string): Sentence[] {
   )
     .split("\n")
     .flatMap((line) => splitLine(line.replace(/^(?:[-*+•]|\d{1,2}[.)]) /, "")));
+}
+
+/**
+ * A message without what somebody else wrote for sure: comments, elements, quoted lines, and all behind words to assistants.
+ * Code and texts to work on stay: they are the person's as often as not.
+ */
+export function dropForeign(message: string): string {
+  const lines = dropElements(message).split("\n");
+  const own = lines.filter((line) => !/^\s*>/.test(line)).join("\n");
+  const planted = PLANTED.exec(own);
+  return planted ? own.slice(0, planted.index) : own;
 }
 
 /** Comments, and elements such as `<system-reminder>` with all they hold. `Vec<T>` is not closed and stays. */
@@ -43,6 +55,21 @@ function dropElements(text: string): string {
   return kept + source.slice(from);
 }
 
+/** "Fix the typos:" or "what did they write?" and a blank line: the paragraphs behind it are a text to work on. */
+function dropAttached(text: string): string {
+  const end = ATTACHED.exec(text);
+  return end ? text.slice(0, end.index + end[0].length) : text;
+}
+
+const ATTACHED = new RegExp(
+  `(?:^|\\n)(?!.*\\b(?:remember|record|note|notes|mind|memory|merk|things?|rules?)\\b)(?:${[
+    "[^\\n]{0,200}[:：]",
+    "[^\\n]{0,200}\\b(?:wrote|writes?|said|says|posted|sent|got|this|text|mail|message|log|issue|ticket)\\b[^\\n]{0,40}[?:.]",
+    "[^\\n]{0,120}\\b(?:tone|wording|typos?|grammar|subject line|headline|shorten|summar\\w+|translat\\w+|proofread|rephrase|rewrite|reword|polish|bullet points|this (?:text|e?mail|message|comment|paragraph|draft|post))\\b[^\\n]{0,60}",
+  ].join("|")}) *\\n[ \\t]*\\n`,
+  "i",
+);
+
 /** Without code in fences and quoted lines. A fence that is not closed goes on to the end. */
 function dropFences(text: string): string[] {
   let fence = "";
@@ -59,16 +86,20 @@ function dropFences(text: string): string[] {
 function dropPasted(text: string): string {
   const planted = PLANTED.exec(text);
   const own = planted ? text.slice(0, planted.index) : text;
-  const starts = [CONTENT, DICTATED].map((pattern) => pattern.exec(own)?.index ?? own.length);
+  const starts = [CONTENT, DICTATED, WORDED].map((pattern) => pattern.exec(own)?.index ?? own.length);
   return own.slice(0, Math.min(...starts));
 }
 
 const PLANTED =
-  /\b(?:note|message|instructions?|attention)\s+(?:to|for)\s+(?:all\s+|any\s+|the\s+)?(?:ai\b|llms?\b|assistants?\b|(?:coding\s+)?agents?\b|(?:language\s+)?models?\b)|\b(?:ai|llm)\s+(?:assistants?|agents?|models?|tools?)\s*(?:reading\s+this|[:,])|\b(?:assistants?|agents?)\s*(?:reading\s+this)?:|\bignore\s+(?:all\s+|any\s+)?(?:previous|prior|earlier)\s+instructions|^ *system *:/im;
+  /\b(?:note|message|instructions?|attention)\s+(?:to|for)\s+(?:all\s+|any\s+|the\s+)?(?:ai\b|llms?\b|assistants?\b|(?:coding\s+)?agents?\b|(?:language\s+)?models?\b)|\b(?:ai|llm)\s+(?:assistants?|agents?|models?|tools?)\s*(?:reading\s+this|[:,])|\b(?:assistants?|agents?)\s*(?:reading\s+this)?:|\bignore\s+(?:all\s+|any\s+)?(?:previous|prior|earlier)\s+instructions|^ *system *:|^ *(?:dear (?:\w+ ){0,3}\w+|(?:hi|hello) (?:team|all|everyone|folks)|sehr geehrte\w*[^\n]{0,40}|liebe (?:kolleg|alle)\w*)[,!]/im;
 
 /** "Write in the manual: …", "add to the template: …". Not what is to go into the memory itself. */
 const DICTATED =
   /(?:^|[.!?] |\n)(?:(?:can|could) you |please |pls |and |now |ok |then ){0,4}(?:write|add|put|append|insert|paste|include|print|type|mention|state|change|set)\b(?![^:：\n]{0,80}\b(?:memory|memories|notes?|down)\b)[^:：\n.!?]{0,60}\b(?:in|to|into|at|on|as|under|like)\b[^:：\n.!?]{0,60}[:：]/i;
+
+/** "New copy for the banner: …" */
+const WORDED =
+  /(?:^|[.!?] |\n)(?:the |a |our )?(?:new )?(?:button |error |help |alt )?(?:copy|text|wording|label|title|headline|caption|tooltip|message|hint|subject|slogan|banner|placeholder|requirement|acceptance criterion|commit message)\b[^:：\n.!?]{0,60}(?:[:：]| reads? )/i;
 
 const CONTENT =
   /(?:^|[.!?] |\n)(?:(?:can|could) you |please |pls |and |now |ok |then ){0,4}(?:translate|summari[sz]e|proofread|rephrase|reword|paraphrase|rewrite|explain|review|analy[sz]e|übersetze?|traduis|traduce|fasse?|here(?:'s| is) (?:the|a|an|my|what) (?:text|page|readme|docs?|document|e?mail|message|log|output|transcript|file|article|comment|issue|error)s?)\b[^:：\n.!?]{0,80}[:：]/i;
@@ -109,7 +140,7 @@ function splitLine(line: string): Sentence[] {
 }
 
 const ABBREVIATION =
-  /(?:^|[\s(])(?:e\.g|i\.e|z\.b|etc|vs|approx|ca|dr|mr|mrs|ms|prof|st|incl|resp|max|min|fig|bzw|usw)\.\s+$/i;
+  /(?:^|[\s(])(?:\d{1,2}\.\s+$(?<=\b(?:am|vom|zum|bis|ab|dem|der|den|le)\s\d{1,2}\.\s+))|(?:^|[\s(])(?:e\.g|i\.e|z\.b|etc|vs|approx|ca|dr|mr|mrs|ms|prof|st|incl|resp|max|min|fig|bzw|usw)\.\s+$/i;
 
 /** Longer quotes are likelier two apostrophes or inch marks than one quote. */
 const MAX_QUOTE = 300;

@@ -2,9 +2,18 @@
 
 import type { MemoryType } from "../memory/type.ts";
 import { findSecrets } from "../text/secrets.ts";
-import { findConfirmed, meaningOf, pointsBack } from "./said-confirmed.ts";
+import { findConfirmed, meaningOf, pointsBack, subjectOf } from "./said-confirmed.ts";
 import { hasRelativeDate, writeDates } from "./said-dates.ts";
-import { type Draft, findExplicit, findImplied, isContext, MAX_LIST, PRONOUN, RETRACTED } from "./said-draft.ts";
+import {
+  type Draft,
+  ELLIPSIS,
+  findExplicit,
+  findImplied,
+  isContext,
+  MAX_LIST,
+  PRONOUN,
+  RETRACTED,
+} from "./said-draft.ts";
 import { forbidsKeeping, isTaskScoped, saysNothing } from "./said-gates.ts";
 import { describeStatement, nameStatement } from "./said-name.ts";
 import type { Act } from "./said-row.ts";
@@ -39,16 +48,19 @@ const MAX_SAID = 20;
 
 /**
  * `text` must be what the person wrote, not a tool's result or a document. `answer` is what the agent had said right before,
- * if anything: "do it like that for every import" is kept only with it. Throws only when secrets cannot be looked for.
+ * if anything: "do it like that for every import" is kept only with it. `asked` is the person's own message before that: it says
+ * what "it's in the wiki" is about. Throws only when secrets cannot be looked for.
  */
-export async function understandSaid(text: string, now: Date, answer = ""): Promise<Said[]> {
+export async function understandSaid(text: string, now: Date, answer = "", asked = ""): Promise<Said[]> {
   const message = text.slice(0, MAX_MESSAGE).toWellFormed();
   if (forbidsKeeping(message)) return [];
   const clean = await maskSecrets(message);
   const sentences = findQuickSave(clean) ?? splitSpeech(clean);
   const meaning = answer === "" ? null : meaningOf(await maskSecrets(answer));
-  const drafts = await draftAll(sentences, now, meaning !== null);
-  const finished = await Promise.all(drafts.slice(0, MAX_SAID).map((draft) => finish(draft, now, meaning)));
+  const subject = asked === "" ? null : subjectOf(await maskSecrets(asked));
+  const drafts = await draftAll(sentences, now, { answered: meaning !== null, asked: subject !== null });
+  const before = { meaning, subject };
+  const finished = await Promise.all(drafts.slice(0, MAX_SAID).map((draft) => finish(draft, now, before)));
   const said = finished.filter((one) => one !== null);
   return said.filter(({ body }, i) => said.findIndex((other) => other.body === body) === i);
 }
@@ -69,7 +81,17 @@ function findQuickSave(message: string): Sentence[] | null {
   return [{ text, plain: text }];
 }
 
-async function draftAll(sentences: readonly Sentence[], now: Date, answered: boolean): Promise<Draft[]> {
+/** What was said before, where it can be kept. */
+interface Before {
+  meaning: string | null;
+  subject: string | null;
+}
+
+async function draftAll(
+  sentences: readonly Sentence[],
+  now: Date,
+  { answered, asked }: { answered: boolean; asked: boolean },
+): Promise<Draft[]> {
   const drafts: Draft[] = [];
   for (let at = 0; at < sentences.length; at++) {
     const sentence = sentences[at]!;
@@ -78,10 +100,14 @@ async function draftAll(sentences: readonly Sentence[], now: Date, answered: boo
     const open = drafts.at(-1)?.last === at - 1 ? drafts.at(-1)! : null;
     const found =
       findExplicit(sentences, at) ??
-      (await findImplied(sentences, at, now)) ??
+      (await findImplied(sentences, at, now, asked)) ??
       (answered ? findConfirmed(sentence, at) : null);
     if (!found) {
-      if (open && open.context.length < MAX_CONTEXT && (isContext(sentence) || isManner(open, sentence)))
+      if (
+        open &&
+        open.context.length < MAX_CONTEXT &&
+        (isContext(sentence) || isManner(open, sentence) || isInstead(open, sentence))
+      )
         extend(open, sentence, at);
     } else if (found.act === "forget" && found.statement === RETRACTED) {
       drafts.splice(0, drafts.length, found);
@@ -114,8 +140,20 @@ function isManner(open: Draft, { plain }: Sentence): boolean {
   );
 }
 
+/** "Don't put names in test data. Use the phantom set": what to do instead belongs to what not to do. */
+function isInstead(open: Draft, { plain }: Sentence): boolean {
+  return (
+    open.act === "correction" &&
+    /^(?:please )?(?:use|prefer|stick to|go through|ask|check with|talk to)\b(?! (?:it|this|that|these|those)\b)/i.test(
+      plain,
+    ) &&
+    plain.split(" ").length <= 12 &&
+    !isTaskScoped(plain)
+  );
+}
+
 /** null when a day is left in it that could not be worked out: it would be wrong tomorrow. */
-async function finish(draft: Draft, now: Date, meaning: string | null): Promise<Said | null> {
+async function finish(draft: Draft, now: Date, { meaning, subject }: Before): Promise<Said | null> {
   const statement = await writeDates(draft.statement, now);
   const context = await Promise.all(draft.context.map((sentence) => writeDates(sentence, now)));
   const type = draft.type ?? typeOfStatement(statement);
@@ -123,7 +161,16 @@ async function finish(draft: Draft, now: Date, meaning: string | null): Promise<
   const { act, explicit } = draft;
   const told = act === "forget" ? context.join(" ") : formatBody(type, statement, context);
   const meant = meaning !== null && act !== "forget" && pointsBack(statement);
-  const body = meant ? `${told}\n\n**What was meant:** ${await writeDates(meaning, now)}` : told;
+  const about =
+    subject !== null &&
+    act !== "forget" &&
+    !draft.explicit &&
+    (PRONOUN.test(statement) || (act === "pointer" && ELLIPSIS.test(statement)));
+  const body = [
+    told,
+    ...(meant ? [`**What was meant:** ${await writeDates(meaning, now)}`] : []),
+    ...(about ? [`**Asked about:** ${await writeDates(subject, now)}`] : []),
+  ].join("\n\n");
   if (act !== "forget" && (await hasRelativeDate(body, now))) return null;
   return {
     act,

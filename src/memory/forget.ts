@@ -11,7 +11,7 @@ import { indexPath, readBase, writeBase } from "./index-base.ts";
 import { peekIndex } from "./index-file.ts";
 import { parseIndexLine } from "./index-line.ts";
 import { readOverflow } from "./index-sync.ts";
-import { type RemovedLine, removeLines, takeLines } from "./index-text.ts";
+import { type RemovedLine, splitLines } from "./index-text.ts";
 import { imagePath, readJournal } from "./journal.ts";
 
 export interface ForgetResult {
@@ -54,9 +54,33 @@ export async function forgetMemory(
 
 /** Its lines in the index, else on the overflow page, for undo. */
 export function findLines(directory: Directory, file: string): RemovedLine[] {
-  const { removed } = removeLines(peekIndex(indexPath(directory)), file);
-  if (removed.length > 0) return removed;
-  return takeLines(readOverflow(directory), file).lines.map((text) => ({ text, at: -1, after: "" }));
+  return openLines(directory)(file);
+}
+
+/** The same for many files: both pages are read once. */
+export function openLines(directory: Directory): (file: string) => RemovedLine[] {
+  const group = (lines: readonly string[], keep: (text: string, at: number) => RemovedLine) => {
+    const groups = new Map<string, RemovedLine[]>();
+    for (const [at, text] of lines.entries()) {
+      const file = parseIndexLine(text)?.file;
+      if (file !== undefined) groups.set(file, [...(groups.get(file) ?? []), keep(text, at)]);
+    }
+    return groups;
+  };
+  const lines = splitLines(peekIndex(indexPath(directory)));
+  const inIndex = group(lines, (text, at) => ({
+    text,
+    at,
+    after: at === 0 ? null : (lines[at - 1] as string).trimEnd(),
+  }));
+  let inMore: Map<string, RemovedLine[]> | null = null;
+  return (file) => {
+    const name = file.normalize("NFC");
+    const found = inIndex.get(name);
+    if (found) return found;
+    inMore ??= group(splitLines(readOverflow(directory)), (text) => ({ text, at: -1, after: "" }));
+    return inMore.get(name) ?? [];
+  };
 }
 
 /** Before-images that only this file needs, and whole pages of the index, which may tell of it: undo then goes line by line. */

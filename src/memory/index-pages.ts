@@ -33,6 +33,21 @@ export type LineEdit =
   /** Text of its own that another index had. */
   | { kind: "text"; lines: readonly string[] };
 
+/** More new lines than this are simply appended, without looking for a section of their type. */
+export const FEW = 100;
+
+/** All edits of a change. Thousands of memories that come or go at once take one pass, not one for each. */
+export function applyEdits(pages: Pages, edits: readonly LineEdit[]): Pages {
+  const isFresh = (edit: LineEdit) => edit.kind === "put" && edit.previous === null && edit.restore === undefined;
+  const fresh = edits.flatMap((edit) => (edit.kind === "put" && isFresh(edit) ? [edit.header] : []));
+  const gone = edits.flatMap((edit) => (edit.kind === "drop" ? [edit.file] : []));
+  const isMany = (edit: LineEdit) =>
+    edit.kind === "drop" ? gone.length > FEW : isFresh(edit) ? fresh.length > FEW : false;
+  let next = edits.filter((edit) => !isMany(edit)).reduce(applyEdit, pages);
+  if (gone.length > FEW) next = dropLines(next, new Set(gone.map((file) => file.normalize("NFC"))));
+  return fresh.length > FEW ? { ...next, index: appendNew(next.index, fresh) } : next;
+}
+
 export function applyEdit(pages: Pages, edit: LineEdit): Pages {
   if (edit.kind === "drop") return dropLine(pages, edit.file);
   if (edit.kind === "reword") return rewordLine(pages, edit.header, edit.line);
@@ -76,6 +91,23 @@ function dropLine(pages: Pages, file: string): Pages {
   if (index.removed.length > 0) return { ...pages, index: index.text };
   const { text, lines } = takeLines(moreOf(pages), file);
   return withMore(pages, text, lines.length);
+}
+
+function dropLines(pages: Pages, files: ReadonlySet<string>): Pages {
+  const keep = (text: string) => splitLines(text).filter((line) => !files.has(parseIndexLine(line)?.file ?? ""));
+  const index = keep(pages.index).join("");
+  return withMore({ ...pages, index }, keep(moreOf(pages)).join(""));
+}
+
+/** Memories that no line points to yet, at the end. */
+function appendNew(text: string, headers: readonly Header[]): string {
+  const linked = linkedFiles(text);
+  const missing = headers.filter(({ file }) => !linked.has(file.normalize("NFC")));
+  const eol = eolOf(splitLines(text));
+  const gap = text === "" || text.endsWith("\n") ? "" : eol;
+  return missing.length === 0
+    ? text
+    : `${text}${gap}${missing.map((header) => formatIndexLine(header) + eol).join("")}`;
 }
 
 /** Lines that are not there yet, at the end. */

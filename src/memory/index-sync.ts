@@ -16,7 +16,7 @@ import { fitIndex } from "./index-fit.ts";
 import { hiddenLines, mendForeign, retiredLines } from "./index-foreign.ts";
 import { formatIndexLine } from "./index-line.ts";
 import { addNewcomers, findNewcomers, stampFolders } from "./index-newcomers.ts";
-import { applyEdit, dropDoubles, type LineEdit, moreOf, type Pages, sweepLines } from "./index-pages.ts";
+import { applyEdits, dropDoubles, type LineEdit, moreOf, type Pages, sweepLines } from "./index-pages.ts";
 import { linkedFiles } from "./index-text.ts";
 import type { PageHashes } from "./journal.ts";
 import type { Header } from "./memory.ts";
@@ -71,7 +71,7 @@ export function syncIndex(directory: Directory, request: IndexRequest, commit: (
       readMore: readNow,
     };
     pages = addNewcomers(directory, pages, newcomers.files);
-    for (const edit of request.edits) pages = applyEdit(pages, edit);
+    if (!back) pages = applyEdits(pages, request.edits);
     if (source !== known || request.mend || request.rebuild) pages = dropDoubles(pages);
     if (request.rebuild) pages = sweepLines(pages, (file) => findName(directory, file) !== null);
     if (request.arrange) pages = { ...pages, index: request.arrange(pages.index) };
@@ -131,7 +131,8 @@ function preparePages(directory: Directory, pages: Pages, expected: string | nul
   const more = moreText === null ? null : write(moreText, OVERFLOW_FILE, "file");
   let index: string | null = null;
   try {
-    if (pages.index !== expected) index = write(pages.index, INDEX_FILE, "index", ownMark(pages.index));
+    // A change of other files makes no index where there was none.
+    if (pages.index !== (expected ?? "")) index = write(pages.index, INDEX_FILE, "index", ownMark(pages.index));
   } catch (error) {
     if (more) removeQuietly(more);
     throw error;

@@ -4,6 +4,7 @@ import { parseDocument } from "../text/frontmatter.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { findSecrets } from "../text/secrets.ts";
 import { type Directory, INDEX_FILE } from "./directory.ts";
+import { lintEnforce } from "./enforce.ts";
 import { indexPath } from "./index-base.ts";
 import { peekIndex } from "./index-file.ts";
 import { parseIndexLine } from "./index-line.ts";
@@ -63,6 +64,7 @@ async function lintMemory(directory: Directory, file: string): Promise<LintProbl
       add("relative-date", `"${words}" meant ${date}: write the date`, line + linesAbove(text));
     }
   }
+  for (const problem of lintEnforce(memory, text)) add("enforce", problem);
   for (const { rule, line } of await findSecrets(text))
     add("secret", `looks like a secret (${rule}): take it out`, line);
   return found;

@@ -15,6 +15,7 @@ import { splitLines } from "./index-text.ts";
 import { type Entry, endEntry, type FileChange, findUnfinished, readImage } from "./journal.ts";
 import { parseHeader } from "./memory.ts";
 import { findBytes, readHeader } from "./read.ts";
+import { isMemoryFile } from "./walk.ts";
 
 /** A temporary file of a living writer is younger than this. */
 const TEMPORARY_MS = 60_000;
@@ -43,8 +44,9 @@ function finish(directory: Directory, entry: Entry): void {
   if (happened.length > 0)
     directory.log(`${complete ? "finishing" : "taking back"} the interrupted ${entry.action} ${entry.id}`);
   if (!complete) for (const change of happened) moveBack(directory, change);
+  const memories = happened.filter(({ file }) => isMemoryFile(file));
   if (happened.length > 0)
-    syncIndex(directory, { edits: happened.map((change) => editFor(directory, change)), mend: true });
+    syncIndex(directory, { edits: memories.map((change) => editFor(directory, change)), mend: true });
   endEntry(directory, entry.id, complete && happened.length > 0 ? "done" : "dropped");
 }
 

@@ -4,12 +4,13 @@ import { MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 import { applyChange, withDirectory } from "./change.ts";
 import type { Directory } from "./directory.ts";
-import { findLines } from "./forget.ts";
+import { openLines } from "./forget.ts";
 import type { LineEdit } from "./index-pages.ts";
 import type { IndexRequest } from "./index-sync.ts";
 import { type Entry, lastUndoable, readImage, readJournal } from "./journal.ts";
 import { type Header, parseHeader } from "./memory.ts";
 import { findBytes } from "./read.ts";
+import { isMemoryFile } from "./walk.ts";
 
 export interface UndoResult {
   /** The entry that was taken back. */
@@ -28,7 +29,8 @@ export async function undoEntry(directory: Directory, id?: string): Promise<Undo
     const writes = new Map(
       entry.files.map(({ file, before, after }) => [file, restored(directory, entry.id, file, before, after)]),
     );
-    const headers = [...writes].map(([file, data]) => ({
+    const memories = [...writes].filter(([file]) => isMemoryFile(file));
+    const headers = memories.map(([file, data]) => ({
       file,
       next: data ? parseHeader(file, data.toString("utf8")) : null,
       previous: currentHeader(directory, file),
@@ -74,7 +76,7 @@ function restoredPages(directory: Directory, { pages }: Entry): Pick<IndexReques
 function renamedBack(entry: Entry, headers: readonly Restored[]): LineEdit[] | null {
   const from = headers.find(({ next }) => next === null)?.previous;
   const to = headers.find(({ previous }) => previous === null)?.next;
-  return entry.files.length === 2 && !entry.pages && from && to ? [{ kind: "move", from, to }] : null;
+  return headers.length === 2 && !entry.pages && from && to ? [{ kind: "move", from, to }] : null;
 }
 
 function editFor({ file, next, previous }: Restored, entry: Entry): LineEdit {
@@ -85,7 +87,8 @@ function editFor({ file, next, previous }: Restored, entry: Entry): LineEdit {
 /** The undo of this undo puts these back. */
 function removedLines(directory: Directory, headers: readonly Restored[]): Entry["lines"] {
   const gone = headers.filter(({ next }) => next === null);
-  return Object.fromEntries(gone.map(({ file }) => [file, findLines(directory, file)]));
+  const findLines = openLines(directory);
+  return Object.fromEntries(gone.map(({ file }) => [file, findLines(file)]));
 }
 
 function findEntry(entries: readonly Entry[], id: string | undefined): Entry {

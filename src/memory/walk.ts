@@ -25,6 +25,12 @@ export function isDailyLog(file: string): boolean {
   return /^logs\/\d{4}\//.test(file);
 }
 
+/** Whether a file is a memory by its path: others may lie in the directory and change with it, but have no line in the index. */
+export function isMemoryFile(file: string): boolean {
+  const name = file.slice(file.lastIndexOf("/") + 1);
+  return name.endsWith(".md") && name !== INDEX_FILE && file !== OVERFLOW_FILE && !isDailyLog(file);
+}
+
 export function walk(directory: string, recursive = true): Walked {
   const walked: Walked = { files: [], links: [], skipped: [], folders: [] };
   visit(directory, "", 0, recursive, walked);

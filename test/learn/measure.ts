@@ -1,7 +1,17 @@
 /** Measures what is understood against labels: how much of what was saved is right, and how much of what should be was saved. */
 
 import { readFileSync } from "node:fs";
+import { extractByRules, type SpokenMessage } from "../../src/learn/rules.ts";
 import { type Said, understandSaid } from "../../src/learn/said.ts";
+
+/** What a memory says, by whichever way it was understood. */
+export interface Told {
+  act: string;
+  type: string;
+  name: string;
+  description: string;
+  body: string;
+}
 
 export interface Figures {
   precision: number;
@@ -9,7 +19,7 @@ export interface Figures {
   /** What was saved and should not be, or not so. */
   wrong: string[];
   missed: string[];
-  said: { id: string; said: Said; forbid: readonly string[] }[];
+  said: { id: string; said: Told; forbid: readonly string[] }[];
 }
 
 interface Case {
@@ -40,12 +50,12 @@ const SENTENCES = new URL("../fixtures/said.json", import.meta.url);
 /** Conversations: the user's messages, with what the agent said before each or without; "forget that" takes back the last. */
 export async function measureConversations(set: URL, { answers }: { answers: boolean }): Promise<Figures> {
   const { cases } = readJson<{ cases: Case[] }>(set);
-  return measure<Case["expect"][number]>(
+  return measure<Case["expect"][number], Told>(
     cases.map(({ id, expect, forbid, messages, today }) => ({
       id,
       forbid,
       expect,
-      said: () => sayAll(messages, new Date(`${today}T12:00:00`), answers),
+      said: () => sayAll(messages, today, answers),
       fits: (said, wanted) =>
         [wanted.type, ...(wanted.altTypes ?? [])].includes(said.type) &&
         [...wanted.mustMention, ...wanted.absoluteDates].every((words) => said.body.includes(words)),
@@ -55,7 +65,7 @@ export async function measureConversations(set: URL, { answers }: { answers: boo
 
 export async function measureSentences(set: string): Promise<Figures> {
   const { today, sentences } = readJson<{ today: string; sentences: Labelled[] }>(SENTENCES);
-  return measure<Labelled["expect"][number]>(
+  return measure<Labelled["expect"][number], Said>(
     sentences
       .filter((sentence) => sentence.set === set)
       .map(({ id, expect, forbid = [], text }) => ({
@@ -73,29 +83,27 @@ export async function measureSentences(set: string): Promise<Figures> {
   );
 }
 
-async function sayAll(messages: Case["messages"], now: Date, answers: boolean): Promise<Said[]> {
-  const all: Said[] = [];
-  let answer = "";
-  for (const { role, text } of messages) {
-    if (role === "assistant") answer = text;
-    if (role !== "user") continue;
-    for (const said of await understandSaid(text, now, answers ? answer : "")) {
-      if (said.act !== "forget") all.push(said);
-      else if (said.name === "that") all.pop();
-    }
-  }
-  return all;
+/** As the product does it. */
+async function sayAll(messages: Case["messages"], today: string, answers: boolean): Promise<Told[]> {
+  const spoken = messages.map(({ role, text }, i) => ({
+    id: `m${i}`,
+    role: role as SpokenMessage["role"],
+    text,
+    at: new Date(`${today}T12:00:00`).toISOString(),
+  }));
+  const heard = spoken.filter(({ role }) => answers || role !== "assistant");
+  return (await extractByRules(heard, [])).map((proposal) => ({ ...proposal, act: proposal.action }));
 }
 
-interface Trial<Wanted> {
+interface Trial<Wanted, T extends Told> {
   id: string;
   forbid: readonly string[];
   expect: Wanted[];
-  said: () => Promise<Said[]>;
-  fits: (said: Said, wanted: Wanted) => boolean;
+  said: () => Promise<T[]>;
+  fits: (said: T, wanted: Wanted) => boolean;
 }
 
-async function measure<Wanted>(trials: Trial<Wanted>[]): Promise<Figures> {
+async function measure<Wanted, T extends Told>(trials: Trial<Wanted, T>[]): Promise<Figures> {
   const figures: Figures = { precision: 0, recall: 0, wrong: [], missed: [], said: [] };
   let expected = 0;
   for (const { id, expect, fits, forbid, said: say } of trials) {

@@ -13,7 +13,7 @@ describe("writeDates", () => {
     ["we decided to ship on Friday", "we decided to ship on 2026-11-20"],
     ["it broke on Friday, the fix ships on Tuesday", "it broke on 2026-11-13, the fix ships on 2026-11-17"],
     ["down from tomorrow evening until Sunday", "down from 2026-11-17 evening until 2026-11-22"],
-    ["it moves to the Tuesday after next", "it moves to on 2026-12-01"],
+    ["it moves to the Tuesday after next", "it moves to 2026-11-24"],
     ["it ships Friday in two weeks", "it ships on 2026-12-04"],
     ["it starts next spring", "it starts in spring 2027"],
     ["it broke last summer", "it broke in summer 2026"],

@@ -17,8 +17,8 @@ describe("labelled conversations, the user's messages only", () => {
   it("B3 keeps precision over 0.9 and stores no secret, no planted instruction and no relative date", async () => {
     const figures = await measureConversations(DEV, { answers: false });
     expect(figures.wrong).toEqual([]);
-    // Three confirmations and one "she" need what the other side said before.
-    expect(figures.missed).toEqual(["xp-03", "xp-13", "xp-21", "xp-22"]);
+    // Confirmations need what the other side said before.
+    expect(figures.missed).toEqual(["xp-03", "xp-13", "xp-22"]);
     expect(figures.precision).toBeGreaterThanOrEqual(0.9);
     expect(figures.recall).toBeGreaterThanOrEqual(0.85);
     await expectClean(figures);
@@ -29,7 +29,23 @@ describe("labelled conversations, with what the agent had answered", () => {
   it("B3 keeps confirmations as well as corrections", async () => {
     const figures = await measureConversations(DEV, { answers: true });
     expect(figures.wrong).toEqual([]);
-    expect(figures.missed).toEqual(["xp-21"]);
+    expect(figures.missed).toEqual([]);
+    await expectClean(figures);
+  });
+});
+
+describe("labelled conversations of our own, half of them with nothing to keep", () => {
+  it("B3 mended on: precision over 0.9, with no secret, no planted instruction and no relative date", async () => {
+    const figures = await measureConversations(OWN, { answers: true });
+    expect(figures.precision, figures.wrong.join("\n")).toBeGreaterThanOrEqual(0.95);
+    expect(figures.recall, figures.missed.join("\n")).toBeGreaterThanOrEqual(0.9);
+    await expectClean(figures);
+  });
+
+  it("B3 blind", async () => {
+    const figures = await measureConversations(BLIND, { answers: true });
+    expect(figures.precision, figures.wrong.join("\n")).toBeGreaterThanOrEqual(0.9);
+    expect(figures.recall, figures.missed.join("\n")).toBeGreaterThanOrEqual(0);
     await expectClean(figures);
   });
 });

@@ -31,13 +31,19 @@ describe("the package", () => {
     "dist/THIRD-PARTY.txt",
     "dist/types/index.d.ts",
     "dist/types/compat.d.ts",
+    "dist/memory-tool.js",
+    "dist/types/memory-tool/memory-tool.d.ts",
+    "dist/hook.cjs",
+    "plugin/.claude-plugin/plugin.json",
+    "plugin/hooks/hooks.json",
+    ".claude-plugin/marketplace.json",
   ])("holds %s", (file) => {
     expect(files.map((each) => each.path)).toContain(file);
   });
 
-  it("holds nothing else than dist, docs and the texts about it", () => {
+  it("holds nothing else than dist, the plugin, examples, docs and the texts about it", () => {
     const allowed =
-      /^(dist\/(vendor\/)?[\w.-]+\.js|dist\/hook(-main|-stale)?\.cjs|dist\/words\.bin|dist\/types\/.+\.d\.ts|dist\/THIRD-PARTY\.txt|docs\/.+|[A-Z]+(\.md)?|package\.json)$/;
+      /^(dist\/(vendor\/)?[\w.-]+\.js|dist\/hook(-[a-z]+)?\.cjs|dist\/words\.bin|dist\/types\/.+\.d\.ts|dist\/THIRD-PARTY\.txt|docs\/.+|examples\/[\w-]+\.mjs|plugin\/.+|\.claude-plugin\/marketplace\.json|[A-Z]+(\.md)?|package\.json)$/;
     expect(files.map((each) => each.path).filter((file) => !allowed.test(file))).toEqual([]);
   });
 

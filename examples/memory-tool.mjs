@@ -1,0 +1,21 @@
+// The model API's memory tool over a memdir directory: what the model keeps under /memories is a memory like any other.
+//   ANTHROPIC_API_KEY=… node examples/memory-tool.mjs "What do you know about me?"
+import process from "node:process";
+import Anthropic from "@anthropic-ai/sdk";
+import { betaMemoryTool } from "@anthropic-ai/sdk/helpers/beta/memory";
+import { openMemdir } from "memdir";
+import { openMemoryTool } from "memdir/memory-tool";
+
+const memdir = await openMemdir({ cwd: process.cwd(), by: "memory-tool" });
+const memory = betaMemoryTool(openMemoryTool(memdir));
+
+const runner = new Anthropic().beta.messages.toolRunner({
+  model: process.env.MODEL ?? "claude-sonnet-5-5",
+  max_tokens: 8192,
+  messages: [{ role: "user", content: process.argv[2] ?? "What do you know about me?" }],
+  tools: [memory],
+  thread: false, // the conversation stays here, so gateways and other servers can answer, too
+  stream: true,
+});
+for await (const answer of runner) answer.on("text", (delta) => process.stdout.write(delta));
+process.stdout.write("\n");

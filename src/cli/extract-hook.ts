@@ -1,0 +1,194 @@
+/** `memdir extract --session-hook`: what a Stop hook starts beside a session. It says nothing, and ends by itself in bounded time. */
+
+import { resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+import { processEnv } from "../config.ts";
+import { writesMemory } from "../hooks/memory-write.ts";
+import { lastMarks, readTurnTail } from "../hooks/turn-tail.ts";
+import { applyAll } from "../learn/apply.ts";
+import { moveCursor, readCursor } from "../learn/cursor.ts";
+import { type ExtractionRequest, extract } from "../learn/extraction.ts";
+import { checkGates } from "../learn/extraction-gates.ts";
+import { takeExtractionLock } from "../learn/extraction-lock.ts";
+import { type HeardMessage, hearMessages } from "../learn/extraction-window.ts";
+import { extractByRules, type SpokenMessage } from "../learn/rules.ts";
+import { understandSaid } from "../learn/said.ts";
+import { extractSessionByRules, findNew } from "../learn/session-extraction.ts";
+import type { Memdir } from "../memdir.ts";
+import { openModel } from "../open-agent.ts";
+import { type Learning, openExtraction, openLearning } from "../open-learn.ts";
+import { type ResumedSession, readSession, sessionIdOf } from "../session/session-reader.ts";
+import type { Call } from "./command.ts";
+
+/** Time for several answers of a slow model; MEMDIR_EXTRACT_SECONDS says otherwise. */
+const DEADLINE_MS = 120_000;
+const MAX_DEADLINE_MS = 3_600_000;
+/** For a run that was told to stop to note what it cost. */
+const GRACE_MS = 1_000;
+/** How long the host's last message may take to reach the transcript. */
+const LAG_MS = 2_000;
+const LOOK_MS = 50;
+
+interface Desk {
+  memdir: Memdir;
+  learning: Learning;
+  cwd: string;
+  signal: AbortSignal;
+}
+
+/** `mark` is that of the host's last message (`markOf`), "" when it is not known. */
+export async function runFromHook(call: Call, mark: string): Promise<number> {
+  const deadlineMs = findDeadline(processEnv().MEMDIR_EXTRACT_SECONDS);
+  endWithin(deadlineMs + GRACE_MS);
+  const signal = AbortSignal.timeout(deadlineMs);
+  const file = resolve(call.cwd, call.value("transcript") ?? "");
+  const memdir = await call.open();
+  if (memdir.config.disabled !== null) return 0;
+  const learning = openLearning(memdir);
+  try {
+    if (mark !== "") await waitFor(file, mark, signal);
+    await learnAll({ memdir, learning, cwd: call.cwd, signal }, file);
+  } catch (error) {
+    // Nobody reads what this process says.
+    learning.ledger.skip("extraction", sessionIdOf(file), (error as Error).message);
+  }
+  return 0;
+}
+
+function findDeadline(text: string | undefined): number {
+  const ms = Number(text) * 1_000;
+  return ms > 0 && ms <= MAX_DEADLINE_MS ? ms : DEADLINE_MS;
+}
+
+/** From a thread of its own: this one may be caught in a call that never returns. What is killed loses nothing that was kept. */
+function endWithin(ms: number): void {
+  new Worker(`setTimeout(() => process.kill(process.pid, "SIGKILL"), ${ms})`, { eval: true }).unref();
+}
+
+/**
+ * A turn that ends meanwhile finds us at work and leaves it to us: its process looks for the lock when its words are in the file,
+ * and we look at the file again when the lock is free.
+ */
+async function learnAll(desk: Desk, file: string): Promise<void> {
+  let seen: string | undefined;
+  while (!desk.signal.aborted) {
+    const session = await readSession(file);
+    const messages = hearMessages(session.messages, session.prompts);
+    const last = messages.at(-1)?.id;
+    if (last === seen || !(await learn(desk, session, messages))) return;
+    seen = last;
+  }
+}
+
+/** A transcript is written a little after the hook is told. What is not there by then is left for the next turn. */
+async function waitFor(file: string, mark: string, signal: AbortSignal): Promise<void> {
+  for (let waited = 0; waited < LAG_MS && !signal.aborted; waited += LOOK_MS) {
+    if (lastMarks(readTurnTail(file, null, 1)?.lines ?? []).includes(mark)) return;
+    await sleep(LOOK_MS);
+  }
+}
+
+/** False when there is no point in going on. */
+async function learn(desk: Desk, session: ResumedSession, messages: readonly HeardMessage[]): Promise<boolean> {
+  const { memdir, learning, cwd, signal } = desk;
+  const { directory, ledger } = learning;
+  const isWritten = writesInTurn(session, { dir: directory.path, cwd });
+  const asked = isWritten ? [] : await findAsked(session, findNew(directory.path, session));
+  const turn = { memoryWrittenInTurn: isWritten, explicit: asked.length > 0 };
+  const env = processEnv();
+  const model = env.MEMDIR_MODEL?.trim() ? openModel(env) : null;
+  if (!model) return alone(desk, session, () => learnByRules(desk, session, turn));
+  if ("problem" in model) {
+    ledger.skip("extraction", session.id, model.problem);
+    return false;
+  }
+  const world = openExtraction(memdir, learning, model, session.id);
+  // What the user asked for just now needs no model and no budget; when there is some again, a model looks at the rest.
+  if (turn.explicit && !world.gates().budget.ok) {
+    const now = asked.filter(({ id }) => id === session.prompts.at(-1)?.uuid);
+    if (now.length > 0) return alone(desk, session, () => keepAsked(desk, session, now));
+  }
+  const request: ExtractionRequest = { session: session.id, messages, ...turn, signal };
+  for (let left = messages.length; left > 0; ) {
+    const result = await extract(world, request);
+    if (result.skipped !== null || result.failed !== null || result.left >= left) return result.skipped === null;
+    left = result.left;
+    // The rest of a long turn has no prompt of its own, and the throttle has been passed.
+    request.trailing = true;
+  }
+  return true;
+}
+
+/** What works without a model takes the lock itself. */
+async function alone({ learning }: Desk, { id }: ResumedSession, work: () => Promise<boolean>): Promise<boolean> {
+  const release = takeExtractionLock(learning.directory, id);
+  if (!release) {
+    learning.ledger.skip("extraction", id, "another process is at it");
+    return false;
+  }
+  try {
+    return await work();
+  } finally {
+    release();
+  }
+}
+
+async function learnByRules(
+  { memdir, learning }: Desk,
+  session: ResumedSession,
+  turn: { memoryWrittenInTurn: boolean; explicit: boolean },
+): Promise<boolean> {
+  const { directory, mode, inbox, ledger } = learning;
+  const { path: dir, now, log } = directory;
+  const from = readCursor(dir, session.id);
+  const fresh = findNew(dir, session);
+  const answer = checkGates({
+    ...{ enabled: true, isSubAgent: false, mode, everyTurns: memdir.config.learn.everyTurns, budget: { ok: true } },
+    ...turn,
+    newMessages: fresh.length,
+    turnsSince: promptsIn(session, fresh).length,
+  });
+  if (answer.go) {
+    const done = await extractSessionByRules({ store: memdir, inbox, mode, dir, now, log }, session);
+    const problem = done.skipped ?? done.failed;
+    if (problem !== null) ledger.skip("extraction", session.id, problem);
+    return problem === null;
+  }
+  ledger.skip("extraction", session.id, answer.reason);
+  const last = fresh.at(-1);
+  if (answer.advance && last) {
+    const to = { message: last.id, at: now().toISOString() };
+    moveCursor(dir, session.id, { from, to, ids: fresh.map(({ id }) => id) });
+  }
+  return false;
+}
+
+async function keepAsked({ memdir, learning }: Desk, { id }: ResumedSession, asked: readonly SpokenMessage[]) {
+  const proposals = await extractByRules(asked, await memdir.list(), id);
+  await applyAll(memdir, learning.inbox, proposals, learning.mode);
+  return true;
+}
+
+/** In whatever words: what the rules take for an explicit request. */
+async function findAsked(session: ResumedSession, fresh: readonly HeardMessage[]): Promise<SpokenMessage[]> {
+  const asked: SpokenMessage[] = [];
+  for (const { uuid, text, at } of promptsIn(session, fresh)) {
+    const said = await understandSaid(text, new Date(at));
+    if (said.some(({ explicit, act }) => explicit && act !== "forget"))
+      asked.push({ id: uuid, role: "user", text, at });
+  }
+  return asked;
+}
+
+function promptsIn({ prompts }: ResumedSession, messages: readonly HeardMessage[]): ResumedSession["prompts"] {
+  const ids = new Set(messages.map(({ id }) => id));
+  return prompts.filter(({ uuid }) => ids.has(uuid));
+}
+
+/** By a call that was not refused. */
+function writesInTurn({ messages, prompts }: ResumedSession, place: { dir: string; cwd: string }): boolean {
+  const blocks = messages.slice(prompts.at(-1)?.index ?? 0).flatMap(({ content }) => [...content]);
+  const failed = new Set(blocks.flatMap((block) => (block.type === "tool_result" && block.isError ? [block.id] : [])));
+  return blocks.some((block) => block.type === "tool_use" && !failed.has(block.id) && writesMemory(block, place));
+}

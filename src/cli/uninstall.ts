@@ -1,0 +1,47 @@
+/** `memdir uninstall`: takes the wiring back, and leaves every memory where it is. */
+
+import { join } from "node:path";
+import { exitCodeOf } from "../errors.ts";
+import { claudeFolder } from "../wiring/claude-code.ts";
+import { chooseClients } from "../wiring/clients.ts";
+import { type Removal, unwire } from "../wiring/removal.ts";
+import type { WiringWorld } from "../wiring/world.ts";
+import type { Call, Run } from "./command.ts";
+import { sanitiseLine } from "./console/sanitise.ts";
+import { openWorld, shorten } from "./init.ts";
+
+export const run: Run = (call) => uninstall(call, openWorld(call));
+
+export async function uninstall(call: Call, world: WiringWorld): Promise<number> {
+  const { json, terminal } = call;
+  const names = call.values("agent");
+  const clients = names.length === 0 ? null : chooseClients(world, names).map(({ name }) => name);
+  const removals = await unwire(world, { clients, dryRun: call.flag("dry-run") });
+  const changes = removals.filter(({ kind }) => kind !== "unchanged");
+  const problems = removals.flatMap(({ client, problem }) => (problem ? [{ client, problem }] : []));
+  if (json) {
+    terminal.json({
+      changes: changes.map(({ client, file, kind }) => ({ client, file, kind })),
+      problems: problems.map(({ client, problem: { code, message } }) => ({ client, code, message })),
+    });
+  } else {
+    for (const removal of changes) terminal.print(describe(world, removal));
+    for (const { problem } of problems) terminal.warn(`memdir: ${sanitiseLine(problem.message)}`);
+    if (changes.length === 0 && problems.length === 0)
+      terminal.print("No agent is wired: there is nothing to take back");
+    const place = shorten(world, join(claudeFolder(world), "projects"));
+    terminal.print(`Your memories stay where they are: ${place}/*/memory and where your settings say`);
+  }
+  const [first] = problems;
+  return first ? exitCodeOf(first.problem) : 0;
+}
+
+function describe(world: WiringWorld, { file, kind }: Removal): string {
+  const words = {
+    restored: "is as it was before",
+    removed: "is removed: it was memdir's",
+    edited: "changed since: only memdir's part was taken out",
+    unchanged: "",
+  };
+  return `${shorten(world, file)} ${words[kind]}`;
+}

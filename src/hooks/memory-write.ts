@@ -1,0 +1,43 @@
+/** Whether an agent wrote a memory itself, seen from the calls of its tools. */
+
+import { realpathSync } from "node:fs";
+import { isAbsolute, relative, resolve, sep } from "node:path";
+
+export interface ToolCall {
+  name: string;
+  input: Readonly<Record<string, unknown>>;
+}
+
+/** A folder of memories, and where relative paths begin. */
+export interface MemoryPlace {
+  dir: string;
+  cwd: string;
+}
+
+const WRITERS: ReadonlySet<string> = new Set(["Write", "Edit", "MultiEdit", "Update"]);
+/** The tools of our own MCP server, under whatever name the user gave it with our name in it. */
+const OWN_TOOL = /^mcp__\w*memdir\w*__(?:save|forget)$/;
+const OWN_COMMAND = /(?:^|[\s;&|(/"'])memdir(?:\.cmd)?["']?\s+(?:save|edit|forget|rename)\b/;
+
+/** Memories only: what else lies in the folder, such as a log, says nothing of what is worth keeping. */
+export function writesMemory({ name, input }: ToolCall, place: MemoryPlace): boolean {
+  if (OWN_TOOL.test(name)) return true;
+  if (name === "Bash") return typeof input.command === "string" && OWN_COMMAND.test(input.command);
+  const file = input.file_path ?? input.path;
+  if (!WRITERS.has(name) || typeof file !== "string" || !/\.md$/i.test(file)) return false;
+  const path = resolve(place.cwd, file);
+  return isBelow(path, place.dir) || isBelow(path, realPath(place.dir));
+}
+
+function isBelow(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way !== "" && !isAbsolute(way) && !way.startsWith(".") && !way.startsWith(`logs${sep}`);
+}
+
+function realPath(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return folder;
+  }
+}

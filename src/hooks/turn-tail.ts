@@ -1,0 +1,142 @@
+/** The end of a transcript, read from the back and no further than it takes: the last turn, and what the user said since the cursor. */
+
+import { closeSync, readSync } from "node:fs";
+import { openRegular } from "../disk/regular.ts";
+import type { Cursor } from "../learn/cursor.ts";
+import { hearMessages } from "../learn/extraction-window.ts";
+import { makeChain } from "../session/chain.ts";
+import { buildConversation } from "../session/conversation.ts";
+import { answerOf, assistantBlocks, parseLine, promptOf, type TranscriptLine } from "../session/transcript-line.ts";
+import { hashOf } from "../text/fnv.ts";
+import { type MemoryPlace, writesMemory } from "./memory-write.ts";
+
+export interface TurnTail {
+  /** The last turn from its prompt on; of one that is very long, its end. */
+  lines: string[];
+  /** What the user said since the cursor, newest first, at most as many as were asked for. */
+  prompts: string[];
+  /** The turn's first line is there. */
+  isWhole: boolean;
+}
+
+/** Most turns, long ones, those with a picture. Beyond it the process that does the work finds out: it reads all of the file anyway. */
+const LENGTHS = [64 << 10, 1 << 20, 6 << 20];
+
+/** Null when there is no such file, or nothing that is one. Other failures throw. */
+export function readTurnTail(path: string, cursor: Cursor | null, maxPrompts: number): TurnTail | null {
+  const opened = openRegular(path);
+  if (!opened) return null;
+  const { fd, size } = opened;
+  try {
+    for (const length of LENGTHS) {
+      const { tail, isDone } = scan(readEnd(fd, size, length), cursor, maxPrompts);
+      if (length >= size) return { ...tail, isWhole: true };
+      if (isDone || length === LENGTHS.at(-1)) return tail;
+    }
+    return null;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Whole lines: the first one is left out where it may have begun before. */
+function readEnd(fd: number, size: number, length: number): string[] {
+  const start = Math.max(0, size - length);
+  const bytes = Buffer.allocUnsafe(size - start);
+  const count = readSync(fd, bytes, 0, bytes.length, start);
+  const lines = bytes.subarray(0, count).toString("utf8").split("\n");
+  return start > 0 ? lines.slice(1) : lines;
+}
+
+/** From the last line to the first; done when nothing that lies before them could change the answer. */
+function scan(lines: string[], cursor: Cursor | null, maxPrompts: number): { tail: TurnTail; isDone: boolean } {
+  const prompts: string[] = [];
+  let first = -1;
+  let isDone = false;
+  for (let at = lines.length - 1; at >= 0 && !isDone; at--) {
+    const prompt = findPrompt(lines[at] as string);
+    if (!prompt) continue;
+    if (first < 0) first = at;
+    const isHandled = cursor !== null && prompt.uuid !== null && isOf(cursor.message, prompt.uuid);
+    if (!isHandled) prompts.push(prompt.text);
+    isDone = isHandled || prompts.length >= maxPrompts;
+  }
+  return { tail: { lines: lines.slice(Math.max(0, first)), prompts, isWhole: first >= 0 }, isDone };
+}
+
+/** Few lines are worth parsing: a tool's result can be a megabyte long. */
+const OF_USER = /"(?:type|role)"\s*:\s*"user"/;
+
+function findPrompt(text: string): { uuid: string | null; text: string } | null {
+  if (text.includes('"tool_result"') || !OF_USER.test(text)) return null;
+  const line = parseLine(text);
+  const said = line && line.isSidechain !== true ? promptOf(line) : null;
+  if (!line || said === null) return null;
+  return { uuid: typeof line.uuid === "string" ? line.uuid : null, text: said };
+}
+
+/** Messages behind a prompt are named by it and their number (hearMessages). */
+function isOf(message: string, prompt: string): boolean {
+  return message === prompt || message.startsWith(`${prompt}.`);
+}
+
+/** Whether a memory was written in the turn, by a call that was not refused. */
+export function hasMemoryWrite(lines: readonly string[], place: MemoryPlace): boolean {
+  const written = new Set<string>();
+  for (const text of lines) {
+    if (text.includes('"tool_use"') && (text.includes(".md") || text.includes("memdir"))) {
+      const line = parseLine(text);
+      for (const block of line && answerOf(line) ? assistantBlocks(line) : []) {
+        if (block.type === "tool_use" && writesMemory(block, place)) written.add(block.id);
+      }
+    } else if (written.size > 0 && /"is_error"\s*:\s*true/.test(text)) {
+      for (const id of [...written]) if (isRefused(text, id)) written.delete(id);
+    }
+  }
+  return written.size > 0;
+}
+
+function isRefused(text: string, id: string): boolean {
+  const { message } = (parseLine(text) ?? {}) as { message?: { content?: unknown } };
+  const blocks = Array.isArray(message?.content) ? message.content : [];
+  return blocks.some((block) => block?.tool_use_id === id && block.is_error === true);
+}
+
+/** What the turn's last message is called, as an extraction calls it; null when the turn's first line is not there. */
+export function lastMessageId({ lines, isWhole }: Pick<TurnTail, "lines" | "isWhole">): string | null {
+  if (!isWhole) return null;
+  const chain = makeChain();
+  const parsed = lines.map(parseLine);
+  for (const [at, line] of parsed.entries()) if (line) chain.add(line, at, 1);
+  const conversation = buildConversation();
+  for (const { offset, uuid, parent } of chain.follow().links) {
+    conversation.add({ line: parsed[offset] as TranscriptLine, uuid, parent });
+  }
+  const { messages, prompts } = conversation.finish();
+  return hearMessages(messages, prompts).at(-1)?.id ?? null;
+}
+
+/** A text as a short mark: where it is compared, its line ends and the joints of its parts do not count. */
+export function markOf(text: string): string {
+  return hashOf(text.replace(/\s+/g, "")).toString(36);
+}
+
+/** Marks of what the model said last in these lines: its last piece of text, and all text of that message. */
+export function lastMarks(lines: readonly string[]): string[] {
+  let whole = "";
+  let last = "";
+  let id: string | null = null;
+  for (const text of lines) {
+    const line = text.includes('"assistant"') ? parseLine(text) : null;
+    const answer = line && line.isSidechain !== true ? answerOf(line) : null;
+    if (!line || !answer) continue;
+    if (answer.id === null || answer.id !== id) whole = "";
+    id = answer.id;
+    for (const block of assistantBlocks(line)) {
+      if (block.type !== "text") continue;
+      last = block.text;
+      whole += block.text;
+    }
+  }
+  return [markOf(last), markOf(whole)];
+}

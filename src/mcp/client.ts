@@ -1,0 +1,86 @@
+/** The client at the other end of a connection: what it is called in the journal, and which project it works on. */
+
+import { statSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { type Caller, nameOf } from "./era.ts";
+import { type Id, isObject, type Message, type Params } from "./message.ts";
+import type { McpWorld } from "./world.ts";
+
+export interface Client {
+  /** What the handshake says of it. */
+  greet(params: Params): void;
+  by(caller: Caller): string;
+  cwd(): Promise<string>;
+  /** Its answer to what it was asked. */
+  onAnswer(message: Message): void;
+  onRootsChanged(): void;
+}
+
+/** Answering takes a client no time; one that does not answer must not hold up the first call. */
+const ROOTS_TIMEOUT_MS = 2_000;
+const MAX_NAME_CHARS = 40;
+
+/** `send`: how to ask the client something, null where that is not possible. */
+export function openClient(world: McpWorld, send: ((message: Message) => void) | null): Client {
+  let name: string | undefined;
+  let hasRoots = false;
+  let cwd: Promise<string> | null = null;
+  let asked = 0;
+  const waiting = new Map<Id, (message: Message) => void>();
+
+  /** Null when it does not tell. */
+  const askRoots = (): Promise<unknown> =>
+    new Promise((resolve) => {
+      const id = `roots-${++asked}`;
+      const settle = (answer: Message | null) => {
+        clearTimeout(timer);
+        waiting.delete(id);
+        resolve(isObject(answer?.result) ? answer.result.roots : null);
+      };
+      const timer = setTimeout(settle, ROOTS_TIMEOUT_MS, null);
+      waiting.set(id, settle);
+      send?.({ jsonrpc: "2.0", id, method: "roots/list" });
+    });
+  const findCwd = async (): Promise<string> => {
+    if (!send || !hasRoots || !world.followRoots) return world.cwd;
+    const roots = await askRoots();
+    if (!Array.isArray(roots)) world.log("mcp: the client did not name its roots");
+    const folders = Array.isArray(roots) ? roots.map(folderOf) : [];
+    return folders.find((folder) => folder !== null) ?? world.cwd;
+  };
+  return {
+    greet(params) {
+      name = nameOf(params.clientInfo);
+      hasRoots = isObject(params.capabilities) && isObject(params.capabilities.roots);
+      cwd = null;
+    },
+    by: (caller) => byName(caller.name ?? name),
+    cwd: () => {
+      cwd ??= findCwd();
+      return cwd;
+    },
+    onAnswer: (message) => waiting.get(message.id as Id)?.(message),
+    onRootsChanged: () => {
+      cwd = null;
+    },
+  };
+}
+
+/** One word, so that it fits the memory's source; the prefix keeps a client from posing as the user. */
+export function byName(name: string | undefined): string {
+  const word = (name ?? "")
+    .toLowerCase()
+    .replace(/[^a-z0-9._]+/g, "-")
+    .slice(0, MAX_NAME_CHARS)
+    .replace(/^-+|-+$/g, "");
+  return word === "" ? "mcp" : `mcp:${word}`;
+}
+
+function folderOf(root: unknown): string | null {
+  try {
+    const folder = fileURLToPath((root as { uri: string }).uri);
+    return statSync(folder).isDirectory() ? folder : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,127 @@
+/** What a tool of the MCP server is: one description makes its schema, checks its input and runs it. */
+
+import { MemdirError } from "../errors.ts";
+import type { Memdir } from "../memdir.ts";
+import { buildSchema, type Fields, type Input, readInput } from "../tools/input.ts";
+import type { Verify } from "./verify.ts";
+
+export interface ToolCall {
+  open(scope?: string): Promise<Memdir>;
+  /** After a scope may have come into being. */
+  renew(): void;
+  /** Who calls, for the source of what is saved. */
+  by: string;
+  signal: AbortSignal;
+  verify: Verify;
+}
+
+/** The same twice: for programs, and as text for hosts and models that read only that. */
+export interface Answer {
+  structured: Record<string, unknown>;
+  text: string;
+}
+
+export interface Hints {
+  readOnlyHint: boolean;
+  destructiveHint?: boolean;
+  idempotentHint: boolean;
+}
+
+export interface ToolSpec {
+  name: string;
+  title: string;
+  description: string;
+  inputSchema: object;
+  outputSchema: object;
+  annotations: Hints & { title: string; openWorldHint: boolean };
+  _meta?: object;
+}
+
+export interface ToolResult {
+  content: { type: "text"; text: string }[];
+  structuredContent?: Record<string, unknown>;
+  isError?: true;
+}
+
+export interface McpTool {
+  spec: ToolSpec;
+  /** Must not throw: what goes wrong is an answer that the model can read. */
+  run(call: ToolCall, input: Readonly<Record<string, unknown>>, log: (message: string) => void): Promise<ToolResult>;
+}
+
+interface ToolParts<F extends Fields> {
+  name: string;
+  words: { title: string; description: string; inputs: Readonly<Record<string, string>> };
+  fields: F;
+  /** Inputs that are lists of texts. */
+  lists?: readonly string[];
+  annotations: Hints;
+  /** Loaded at once by Claude Code, which shows other tools only by name. */
+  alwaysLoad?: true;
+  output: Readonly<Record<string, object>>;
+  run(call: ToolCall, input: Input<F>, lists: Readonly<Record<string, string[]>>): Promise<Answer>;
+}
+
+export function makeTool<const F extends Fields>(parts: ToolParts<F>): McpTool {
+  const { name, words, fields, lists = [], annotations } = parts;
+  const input = buildSchema(fields, words.inputs) as { properties: Record<string, object> };
+  for (const list of lists) {
+    input.properties[list] = { type: "array", items: { type: "string" }, description: words.inputs[list] ?? "" };
+  }
+  return {
+    spec: {
+      name,
+      title: words.title,
+      description: words.description,
+      inputSchema: input,
+      outputSchema: { type: "object", properties: { ...parts.output }, required: Object.keys(parts.output) },
+      annotations: { title: words.title, openWorldHint: false, ...annotations },
+      ...(parts.alwaysLoad && { _meta: { "anthropic/alwaysLoad": true } }),
+    },
+    async run(call, given, log) {
+      try {
+        const taken = takeLists(lists, given);
+        const { structured, text } = await parts.run(call, check(fields, taken.rest), taken.lists);
+        return { content: [{ type: "text", text }], structuredContent: structured };
+      } catch (error) {
+        if (!(error instanceof MemdirError)) log(`${name}: ${(error as Error).stack ?? error}`);
+        return { content: [{ type: "text", text: explain(error) }], isError: true };
+      }
+    },
+  };
+}
+
+/** What a model gets wrong is no failure of ours. */
+function check<F extends Fields>(fields: F, given: Readonly<Record<string, unknown>>): Input<F> {
+  try {
+    return readInput(fields, given);
+  } catch (cause) {
+    throw new MemdirError("usage", (cause as Error).message, { cause });
+  }
+}
+
+/** A single text is taken as a list of one: models send it so. */
+function takeLists(names: readonly string[], given: Readonly<Record<string, unknown>>) {
+  const rest = { ...given };
+  const lists: Record<string, string[]> = {};
+  for (const name of names) {
+    const value = rest[name] ?? [];
+    delete rest[name];
+    const list: unknown[] = Array.isArray(value) ? value : [value];
+    if (!list.every((item) => typeof item === "string" && item.isWellFormed())) {
+      throw new MemdirError("usage", `wrong input: "${name}" must be a list of texts`);
+    }
+    lists[name] = list as string[];
+  }
+  return { rest, lists };
+}
+
+/** Our messages speak of the command line; here there are tools. */
+function explain(error: unknown): string {
+  const message = (error as Error)?.message ?? String(error);
+  if (!(error instanceof MemdirError)) return message;
+  if (error.code === "secret" && Array.isArray(error.details)) {
+    return `not saved, it holds what looks like a secret: ${error.details.join(", ")}; leave the value out and say where it is kept`;
+  }
+  return message.replaceAll("`memdir list`", "`list`").replaceAll("--scope", "`scope`");
+}

@@ -1,0 +1,38 @@
+/** What every change on the model's behalf needs: the directory, its limits, and what may not be written. */
+
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { MemdirError } from "../errors.ts";
+import type { Memdir } from "../memdir.ts";
+import { applyChange, type Change } from "../memory/change.ts";
+import type { Directory } from "../memory/directory.ts";
+import { findSecrets } from "../text/secrets.ts";
+
+export interface Desk {
+  memdir: Memdir;
+  directory: Directory;
+  maxFileBytes: number;
+}
+
+/** Several files arrange the index, so it is kept whole for undo. */
+export function change(directory: Directory, files: readonly string[], what: Omit<Change, "reason">): void {
+  if (files.length > 0)
+    applyChange(directory, { ...what, reason: "", ...(files.length > 1 ? { keepPages: true } : {}) });
+}
+
+/** Folders that the model asks for are as private as the memory directory itself. */
+export function makeFolder(directory: Directory, folder: string): void {
+  mkdirSync(join(directory.path, folder), { recursive: true, mode: directory.inRepository ? 0o755 : 0o700 });
+}
+
+/** Values that stood there `before` do not count: a file that holds a secret can still be mended. */
+export async function refuseSecrets(text: string, before: string, where: string): Promise<void> {
+  const findings = (await findSecrets(text)).filter(({ start, end }) => !before.includes(text.slice(start, end)));
+  if (findings.length === 0) return;
+  const found = findings.slice(0, 5).map(({ rule, line }) => `${rule} in line ${line}`);
+  throw new MemdirError(
+    "secret",
+    `Nothing was written: ${where} holds what looks like a secret (${found.join(", ")}). Leave its value out and note where it is kept instead`,
+    { details: found },
+  );
+}

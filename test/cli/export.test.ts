@@ -1,0 +1,64 @@
+/** `memdir export`, called in process. */
+
+import fs from "node:fs";
+import path from "node:path";
+import { expect, it } from "vitest";
+import { run } from "../../src/cli/export.ts";
+import { errorOf, makeWorld, note, type World } from "../world.ts";
+import { type CallOptions, hearCall } from "./call.ts";
+
+async function filled(): Promise<World> {
+  const world = makeWorld();
+  const memdir = await world.open();
+  await memdir.save(note("use pnpm", { type: "feedback" }));
+  await memdir.save(note("my role"));
+  return world;
+}
+
+async function call(world: World, options: CallOptions) {
+  const heard = hearCall(world, options);
+  expect(await run(heard.call)).toBe(0);
+  return heard;
+}
+
+it("prints a document, JSON or a section when no output is named", async () => {
+  const world = await filled();
+  expect((await call(world, {})).printed[0]).toContain("## How to work\n\n### use pnpm");
+  const json = await call(world, { options: { format: "json", type: "user" } });
+  expect(JSON.parse(json.printed[0] as string).memories).toMatchObject([{ name: "my role" }]);
+  const section = await call(world, { options: { format: "agents-md", output: "-" } });
+  expect(section.printed[0]).toMatch(/^<!-- memdir:begin[\s\S]*\*\*use pnpm\*\*[\s\S]*<!-- memdir:end -->$/);
+  expect(section.printed[0]).not.toContain("my role");
+});
+
+it("writes to a folder, a file or AGENTS.md, and tells what it left out", async () => {
+  const world = await filled();
+  world.write(
+    "project_secret.md",
+    `---\nname: s\ntype: project\n---\n\nghp_${"a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"}\n`,
+  );
+  const { printed, warned } = await call(world, { options: { output: "out/" } });
+  expect(printed).toEqual([`exported 2 to ${path.join(world.project, "out")}/`]);
+  expect(warned[0]).toMatch(/^memdir: note: project_secret\.md is left out: it holds what looks like a secret/);
+  expect(fs.readdirSync(path.join(world.project, "out")).sort()).toEqual([
+    ".memdir-export.json",
+    "feedback_use_pnpm.md",
+    "user_my_role.md",
+  ]);
+  const { answers } = await call(world, { options: { format: "agents-md", output: "AGENTS.md" }, json: true });
+  expect(answers[0]).toMatchObject({ format: "agents-md", exported: ["feedback_use_pnpm.md"], removed: [] });
+  expect(answers[0].text).toBeUndefined();
+  expect(fs.readFileSync(path.join(world.project, "AGENTS.md"), "utf8")).toContain("use pnpm");
+});
+
+it("refuses a file of somebody else's without --force, and formats and types that there are not", async () => {
+  const world = await filled();
+  fs.writeFileSync(path.join(world.project, "notes.md"), "mine");
+  const problem = async (options: CallOptions["options"]) =>
+    (await errorOf(run(hearCall(world, { options: options ?? {} }).call))).message;
+  expect(await problem({ output: "notes.md" })).toMatch(/notes\.md is there and no export of memdir's.*--force/);
+  expect(await problem({ format: "xml" })).toBe('the format "xml" is none of markdown, json, agents-md');
+  expect(await problem({ type: "rule" })).toMatch(/the type "rule" is none of/);
+  await call(world, { options: { output: "notes.md", force: true } });
+  expect(fs.readFileSync(path.join(world.project, "notes.md"), "utf8")).toContain("use pnpm");
+});

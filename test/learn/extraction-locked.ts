@@ -1,0 +1,13 @@
+/** A process that takes the lock of an extraction: says whether it has it, and keeps it until it is ended or hears a word. */
+
+import type { Native } from "../../src/disk/native.ts";
+import { loadNative } from "../../src/disk/native.ts";
+import { takeExtractionLock } from "../../src/learn/extraction-lock.ts";
+import type { Directory } from "../../src/memory/directory.ts";
+
+const [path = "", session = "", how = "native"] = process.argv.slice(2);
+const native: Native | null = how === "native" ? loadNative() : null;
+const directory = { path, readOnly: false, inRepository: false } as Directory;
+const release = takeExtractionLock(directory, session, native);
+console.log(release ? "held" : "busy");
+if (release) setInterval(() => {}, 1000);

@@ -1,0 +1,109 @@
+import { execFileSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { findClaims } from "../../src/mcp/claims.ts";
+import { formatVerification, verifyByLooking } from "../../src/mcp/verify.ts";
+import { DAY, makeWorld, note, type World } from "../world.ts";
+
+const never = new AbortController().signal;
+
+function put(world: World, file: string, text: string): void {
+  const full = path.join(world.project, file);
+  fs.mkdirSync(path.dirname(full), { recursive: true });
+  fs.writeFileSync(full, text);
+}
+
+describe("claims", () => {
+  it.each([
+    ["`openPool` lives in `src/pool.ts`", ["src/pool.ts"], ["openPool"]],
+    ["see src/pool.ts, line 4", ["src/pool.ts"], []],
+    ["see ./src/pool.ts.", ["src/pool.ts"], []],
+    ["`src/pool.ts:12-20` and `src/pool.ts#L4`", ["src/pool.ts"], []],
+    ["`pool.close()` in `src/pool.ts`", ["src/pool.ts"], ["close"]],
+    ["`package.json` says `pnpm`, not `npm`", ["package.json"], []],
+    ["`MAX_TRIES` and `RetryPolicy` in `src/retry.ts`", ["src/retry.ts"], ["MAX_TRIES", "RetryPolicy"]],
+    ["the folder `src/deep/`", ["src/deep"], []],
+    ["in **lib/a.b/c.test.ts**", ["lib/a.b/c.test.ts"], []],
+  ])("%s", (line, paths, symbols) => {
+    expect(findClaims(line)).toEqual([{ line: 1, paths, symbols }]);
+  });
+
+  it.each([
+    "and/or, yes/no, 1/2, n/a",
+    "https://example.invalid/a/b.html",
+    "~/notes/x.md",
+    "`array.map` and `npm run test`",
+    "```\nsrc/pool.ts\n```",
+    "",
+  ])("none in %j", (text) => {
+    expect(findClaims(text)).toEqual([]);
+  });
+
+  it("long lines of anything take no time", () => {
+    for (const unit of ["a+", "a/", "a.", "`", "`a", "@-.", "/"]) findClaims(unit.repeat(500_000));
+  });
+});
+
+describe("B9.10 looking at the code", () => {
+  it("finds what is gone, and nothing where it cannot know", async () => {
+    const world = makeWorld();
+    put(world, "src/pool.ts", "export function openPool() {}\n");
+    const memdir = await world.open();
+    const body = [
+      "`openPool` is in `src/pool.ts`; `drainPool` was too.",
+      "Old: `src/gone.ts` and `src/deep/gone`.",
+      "Elsewhere: `feature/gone`, `text/markdown`, `owner/repo.js`, `../x/y.ts`, `/etc/passwd`, `gone.ts`.",
+      `Whole: \`${world.project}/src/pool.ts\`, \`${world.project}/src/gone2.ts\`.`,
+    ].join("\n");
+    await memdir.save(note("pools", { type: "project", body }));
+    const { checked, problems } = await verifyByLooking(memdir, undefined, never);
+    expect(checked).toBe(1);
+    expect(problems.map(({ claim, kind }) => `${kind} ${claim.replace(world.project, "")}`)).toEqual([
+      "symbol drainPool",
+      "path src/gone.ts",
+      "path src/deep/gone",
+      "path /src/gone2.ts",
+    ]);
+  });
+
+  it("leaves the user's own memories alone, which speak of all projects", async () => {
+    const world = makeWorld();
+    put(world, "src/a.ts", "");
+    await (await world.open({ scope: "user" })).save(note("everywhere", { body: "`src/gone.ts`" }));
+    expect(await verifyByLooking(await world.open(), undefined, never)).toMatchObject({ checked: 0, problems: [] });
+  });
+
+  it("names memories that are old, and counts what is too much to show", async () => {
+    const world = makeWorld();
+    put(world, "src/a.ts", "");
+    const lines = Array.from({ length: 60 }, (_, i) => `\`src/gone${i}.ts\``).join("\n");
+    world.write("project_old.md", `---\nname: old\ntype: project\n---\n\n${lines}\n`, { ageMs: 400 * DAY });
+    const verification = await verifyByLooking(await world.open(), undefined, never);
+    expect(verification.aged).toEqual([{ file: "project_old.md", ageDays: 400 }]);
+    const text = formatVerification(verification);
+    expect(text).toContain("- and 10 more");
+    expect(text).toContain("project_old.md (400 days ago)");
+  });
+
+  it("reads no link, no fifo and nothing huge", async () => {
+    const world = makeWorld();
+    put(world, "src/a.ts", "");
+    fs.symlinkSync("/etc/passwd", path.join(world.project, "src", "link.ts"));
+    if (process.platform !== "win32") execFileSync("mkfifo", [path.join(world.project, "src", "pipe.ts")]);
+    fs.writeFileSync(path.join(world.project, "src", "huge.ts"), Buffer.alloc(3 * 1024 * 1024, "x"));
+    const body = "`someName` is in `src/link.ts`.\n`someName` is in `src/pipe.ts`.\n`someName` is in `src/huge.ts`.";
+    const memdir = await world.open();
+    await memdir.save(note("odd", { type: "project", body }));
+    world.write("project_bytes.md", Buffer.from([0xff, 0xfe]));
+    world.write("project_empty.md", "");
+    expect((await verifyByLooking(memdir, undefined, never)).problems).toEqual([]);
+  });
+
+  it("stops when it is told to", async () => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    await memdir.save(note("one", { type: "project" }));
+    await expect(verifyByLooking(memdir, undefined, AbortSignal.abort())).resolves.toMatchObject({ problems: [] });
+  });
+});
