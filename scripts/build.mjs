@@ -34,6 +34,9 @@ const AGENT = {
   log: "src/cli/log.ts",
   enrich: "src/cli/enrich.ts",
   mcp: "src/cli/mcp.ts",
+  init: "src/cli/init.ts",
+  uninstall: "src/cli/uninstall.ts",
+  doctor: "src/cli/doctor.ts",
   import: "src/cli/import.ts",
   export: "src/cli/export.ts",
 };
@@ -196,6 +199,8 @@ async function build(entryPoints, { plugins = [], splitting = false, minifyIdent
       platform: "node",
       target: "node20",
       external: EXTERNAL,
+      // Its other form asks for its own files at run time, which a bundle does not have.
+      alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" },
       plugins: [...plugins, format === "cjs" ? plainBuiltins() : builtinsWithoutRequire()],
       define: { __MEMDIR_VERSION__: JSON.stringify(version) },
       minifyIdentifiers,

@@ -284,7 +284,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: "doctor",
     usage: "",
-    summary: "checks the installation and the directory: permissions, index, older layouts, moved projects",
+    summary: "checks the installation, the directory and every wired agent, each by a real round trip",
     options: {},
     arguments: { min: 0, max: 0 },
     example: "memdir doctor",
@@ -308,6 +308,33 @@ export const COMMANDS: readonly Command[] = [
     options: { revoke: { help: "take the permission back" } },
     arguments: { min: 0, max: 0 },
     example: "memdir trust",
+  },
+  {
+    name: "init",
+    usage: "",
+    summary: "wires the agents on this machine to this memory: shows every change, asks, keeps a receipt",
+    options: {
+      agent: {
+        value: "NAME",
+        multiple: true,
+        help: "only this one, found or not: claude-code, codex, gemini, opencode, cursor, vscode",
+      },
+      "dry-run": { help: "only show what would change" },
+      yes: { short: "y", help: "do not ask" },
+    },
+    arguments: { min: 0, max: 0 },
+    example: "memdir init --dry-run",
+  },
+  {
+    name: "uninstall",
+    usage: "",
+    summary: "takes the wiring back, byte for byte where nothing else changed; memories stay",
+    options: {
+      agent: { value: "NAME", multiple: true, help: "only this one" },
+      "dry-run": { help: "only show what would change" },
+    },
+    arguments: { min: 0, max: 0 },
+    example: "memdir uninstall",
   },
   {
     name: "mcp",

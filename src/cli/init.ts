@@ -82,7 +82,11 @@ async function show({ terminal }: Call, { world, columns }: InitDesk, plan: Plan
   for (const change of changes) {
     const link = change.isLink ? `, a link to ${shorten(world, change.target)}` : "";
     terminal.print(`  ${change.kind} ${shorten(world, change.file)}${link}: ${change.why}`);
-    const lines = await diffOf(change, (columns ?? PIPE_COLUMNS) - DIFF_INDENT.length, terminal.colored);
+    const lines = await diffOf(
+      change,
+      Math.max(MIN_COLUMNS, columns || PIPE_COLUMNS) - DIFF_INDENT.length,
+      terminal.colored,
+    );
     for (const line of lines) terminal.print(`${DIFF_INDENT}${line}`);
   }
 }
@@ -90,6 +94,8 @@ async function show({ terminal }: Call, { world, columns }: InitDesk, plan: Plan
 const DIFF_INDENT = "    ";
 /** Where there is no terminal to ask. */
 const PIPE_COLUMNS = 160;
+/** Some terminals say that they have none. */
+const MIN_COLUMNS = 40;
 /** The longest change, seven hooks, has about eighty lines; what somebody else wrote is not shown. */
 const MAX_LINES = 200;
 /** More than the preview shows around a change. */

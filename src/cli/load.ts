@@ -31,6 +31,8 @@ export const LOADERS: Readonly<Record<string, () => Promise<{ run: Run }>>> = {
   doctor: () => import("./doctor.ts"),
   adopt: () => import("./adopt.ts"),
   trust: () => import("./trust.ts"),
+  init: () => import("./init.ts"),
+  uninstall: () => import("./uninstall.ts"),
   mcp: () => import("./mcp.ts"),
   import: () => import("./import.ts"),
   export: () => import("./export.ts"),

@@ -3,8 +3,10 @@
 import { MemdirError } from "../errors.ts";
 import type { Recalled, RecallOptions } from "../recall/recall.ts";
 import type { Call, Run } from "./command.ts";
+import { prefetch } from "./recall-prefetch.ts";
 
 export const run: Run = async (call) => {
+  if (call.flag("prefetch")) return prefetch(call);
   const options = optionsOf(call);
   const memdir = await call.open();
   await warm(call, memdir.warm);

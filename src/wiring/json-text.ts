@@ -1,0 +1,181 @@
+/**
+ * Changes in a JSON text that leave every other byte alone: comments, order, indentation and line endings stay as the user
+ * wrote them. Comments and trailing commas are read, whatever the client itself thinks of them.
+ */
+
+import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+import { MemdirError } from "../errors.ts";
+
+export type { Node };
+export type Container = "object" | "array";
+
+/** Throws `broken`, with the place. */
+export function parseJson(text: string, file: string): Node {
+  const errors: ParseError[] = [];
+  let root: Node | undefined;
+  try {
+    root = parseTree(text, errors, { allowTrailingComma: true });
+  } catch (cause) {
+    throw new MemdirError("broken", `${file} is nested too deeply to be changed; mend it by hand`, { cause });
+  }
+  const [first] = errors;
+  if (first || !root) {
+    const what = first ? printParseErrorCode(first.error) : "no value";
+    const words = what.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
+    throw new MemdirError(
+      "broken",
+      `${file}:${placeOf(text, first?.offset ?? 0)} is no valid JSON (${words}); mend it`,
+    );
+  }
+  return root;
+}
+
+/** The value of a key, or null. Throws `broken` when it stands there twice: which one counts is the client's affair. */
+export function findValue(object: Node, key: string, text: string, file: string): Node | null {
+  const found = (object.children ?? []).filter((property) => property.children?.[0]?.value === key);
+  const [first, second] = found;
+  if (first && second) {
+    const lines = `${lineOf(text, first.offset)} and ${lineOf(text, second.offset)}`;
+    throw new MemdirError("broken", `${file} has the key "${key}" twice (lines ${lines}); remove one of them`);
+  }
+  return first?.children?.[1] ?? null;
+}
+
+export function expectType(node: Node, type: Container, name: string, text: string, file: string): Node {
+  if (node.type === type) return node;
+  const place = `${file}:${placeOf(text, node.offset)}`;
+  const wanted = type === "object" ? "an object" : "a list";
+  throw new MemdirError("broken", `${place}: ${name} is no ${wanted.replace(/^an? /, "")}; make it ${wanted}`);
+}
+
+/** A new last child: of an object under `key`, of a list with `key` null. */
+export function insertChild(text: string, parent: Node, key: string | null, value: unknown): string {
+  const last = parent.children?.at(-1);
+  const at = last ? endOf(last) : parent.offset + 1;
+  const comma = last ? commaAfter(text, at) : null;
+  // Where the last one has a comma behind it, the new last one has, too.
+  const finish = comma === null ? "" : ",";
+  const label = key === null ? "" : JSON.stringify(key);
+  if (isOnOneLine(text, parent)) {
+    const space = /[:,] /.test(text.slice(parent.offset, endOf(parent))) ? " " : "";
+    const content = `${label}${label && `:${space}`}${JSON.stringify(value)}${finish}`;
+    const to = comma === null ? at : comma + 1;
+    return splice(text, to, to, `${last && comma === null ? "," : ""}${last ? space : ""}${content}`);
+  }
+  const { unit, eol } = styleOf(text);
+  const outer = indentAt(text, parent.offset);
+  const first = parent.children?.[0];
+  const indent = first && isFirstOfLine(text, first.offset) ? indentAt(text, first.offset) : `${outer}${unit}`;
+  const rendered = JSON.stringify(value, null, unit).replaceAll("\n", `${eol}${indent}`);
+  const content = `${eol}${indent}${label}${label && ": "}${rendered}${finish}`;
+  if (!last) {
+    const end = endOf(parent) - 1;
+    const inner = text.slice(at, end).trimEnd();
+    return splice(text, at + inner.length, end, `${content}${eol}${outer}`);
+  }
+  const to = skipLineRest(text, comma === null ? at : comma + 1);
+  const inserted = splice(text, to, to, content);
+  return comma === null ? splice(inserted, at, at, ",") : inserted;
+}
+
+/** Takes a property or an item out, with its comma, and with its lines when nothing else is on them. */
+export function removeChild(text: string, parent: Node, child: Node): string {
+  const siblings = parent.children ?? [];
+  const previous = siblings[siblings.indexOf(child) - 1];
+  const after = commaAfter(text, endOf(child));
+  let { from, to } = wholeLines(text, child.offset, after === null ? endOf(child) : after + 1);
+  let left = text;
+  const before = previous && after === null ? commaAfter(text, endOf(previous)) : null;
+  if (before !== null) {
+    left = splice(left, before, before + 1, "");
+    from -= 1;
+    to -= 1;
+  }
+  left = splice(left, from, to, "");
+  if (siblings.length > 1) return left;
+  const shrunk = text.length - left.length;
+  const inside = left.slice(parent.offset + 1, parent.offset + parent.length - 1 - shrunk);
+  return inside.trim() === "" ? splice(left, parent.offset + 1, parent.offset + 1 + inside.length, "") : left;
+}
+
+export function replaceNode(text: string, node: Node, value: unknown): string {
+  const { unit, eol } = styleOf(text);
+  const isLine = !/[\r\n]/.test(text.slice(node.offset, endOf(node)));
+  const rendered = isLine
+    ? JSON.stringify(value)
+    : JSON.stringify(value, null, unit).replaceAll("\n", `${eol}${indentAt(text, node.offset)}`);
+  return splice(text, node.offset, endOf(node), rendered);
+}
+
+export function lineOf(text: string, offset: number): number {
+  return text.slice(0, offset).split("\n").length;
+}
+
+export function splice(text: string, from: number, to: number, put: string): string {
+  return text.slice(0, from) + put + text.slice(to);
+}
+
+export function eolOf(text: string): string {
+  return text.includes("\r\n") ? "\r\n" : "\n";
+}
+
+function placeOf(text: string, offset: number): string {
+  return `${lineOf(text, offset)}:${offset - text.lastIndexOf("\n", offset - 1)}`;
+}
+
+function endOf(node: Node): number {
+  return node.offset + node.length;
+}
+
+/** Written on one line, it stays so; an empty one only where it stands in such a line. */
+function isOnOneLine(text: string, node: Node): boolean {
+  const isLine = !/[\r\n]/.test(text.slice(node.offset, endOf(node)));
+  if (!isLine || (node.children ?? []).length > 0) return isLine;
+  const around = node.parent?.type === "property" ? node.parent.parent : node.parent;
+  return around !== undefined && isOnOneLine(text, around);
+}
+
+/** The indentation of the first indented key: the outermost one in every usual layout. */
+function styleOf(text: string): { unit: string; eol: string } {
+  const indent = /\n([ \t]+)["{[]/.exec(text)?.[1] ?? "  ";
+  return { unit: indent.startsWith("\t") ? "\t" : indent, eol: eolOf(text) };
+}
+
+function indentAt(text: string, offset: number): string {
+  return /^[ \t]*/.exec(text.slice(lineStart(text, offset)))?.[0] ?? "";
+}
+
+function isFirstOfLine(text: string, offset: number): boolean {
+  return text.slice(lineStart(text, offset), offset).trim() === "" && lineStart(text, offset) > 0;
+}
+
+function lineStart(text: string, offset: number): number {
+  return text.lastIndexOf("\n", offset - 1) + 1;
+}
+
+/** Where the comma after a value is, comments passed over; null when something else comes. */
+function commaAfter(text: string, offset: number): number | null {
+  const trivia = /(?:\s+|\/\/[^\r\n]*|\/\*[\s\S]*?\*\/)*/y;
+  trivia.lastIndex = offset;
+  const at = offset + (trivia.exec(text)?.[0].length ?? 0);
+  return text[at] === "," ? at : null;
+}
+
+/** Behind comments on the rest of the line, which belong to what stands before them. */
+function skipLineRest(text: string, offset: number): number {
+  const rest = /(?:[ \t]*(?:\/\/[^\r\n]*|\/\*[^\r\n]*?\*\/))*/y;
+  rest.lastIndex = offset;
+  return offset + (rest.exec(text)?.[0].length ?? 0);
+}
+
+/** The range, widened to whole lines when it shares them with nothing, else to the blanks before it. */
+function wholeLines(text: string, from: number, to: number): { from: number; to: number } {
+  const rest = /[ \t]*(?:\r?\n|$)/y;
+  rest.lastIndex = to;
+  const tail = rest.exec(text)?.[0];
+  if (isFirstOfLine(text, from) && tail !== undefined) return { from: lineStart(text, from), to: to + tail.length };
+  const before = text.slice(0, from).trimEnd();
+  // What follows must not end up behind a comment.
+  const mayBeComment = isFirstOfLine(text, from) && before.slice(lineStart(before, before.length)).includes("//");
+  return { from: mayBeComment ? from : before.length, to };
+}

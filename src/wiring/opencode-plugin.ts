@@ -1,0 +1,67 @@
+/** The text of OpenCode's plugin: hands each prompt to the hook and adds what it says. It fails open, like the hook. */
+
+export const PLUGIN_MARK = "// Made by memdir init, removed by memdir uninstall.";
+
+/** Longer than the hook's own deadline; a person waits. */
+const TIMEOUT_MS = 5_000;
+
+export function buildPlugin(node: string, hook: string): string {
+  return `${PLUGIN_MARK}
+import { execFile } from "node:child_process";
+
+const NODE = ${JSON.stringify(node)};
+const HOOK = ${JSON.stringify(hook)};
+
+/** What the hook says to an event; "" for nothing, whatever goes wrong. */
+function ask(event) {
+  return new Promise((done) => {
+    const child = execFile(NODE, [HOOK], { timeout: ${TIMEOUT_MS}, windowsHide: true }, (_error, out) => {
+      try {
+        done(String(JSON.parse(out).hookSpecificOutput.additionalContext ?? ""));
+      } catch {
+        done("");
+      }
+    });
+    child.on("error", () => done(""));
+    child.stdin.on("error", () => {});
+    child.stdin.end(JSON.stringify(event));
+  });
+}
+
+export const Memdir = async ({ directory }) => {
+  // Sessions that were greeted, and those whose model has forgotten what it was shown.
+  const greeted = new Set();
+  const compacted = new Set();
+  return {
+    event: async ({ event }) => {
+      if (event?.type !== "session.compacted") return;
+      greeted.delete(event.properties?.sessionID);
+      compacted.add(event.properties?.sessionID);
+    },
+    "chat.message": async (input, output) => {
+      try {
+        const { sessionID } = input;
+        const written = output.parts.filter((part) => part.type === "text" && !part.synthetic && !part.ignored);
+        const base = { session_id: sessionID, cwd: directory };
+        const texts = [];
+        if (!greeted.has(sessionID)) {
+          greeted.add(sessionID);
+          const source = compacted.delete(sessionID) ? "compact" : "startup";
+          texts.push(await ask({ ...base, hook_event_name: "SessionStart", source }));
+        }
+        const prompt = written.map((part) => part.text).join("\\n");
+        texts.push(await ask({ ...base, hook_event_name: "UserPromptSubmit", prompt }));
+        const text = texts.filter((said) => said !== "").join("\\n\\n");
+        const last = output.parts.at(-1);
+        if (text === "" || !last?.id) return;
+        // Parts are put in order by their ids: a longer one comes right behind the one it begins with.
+        const { id, messageID } = last;
+        output.parts.push({ id: id + "m", sessionID, messageID, type: "text", text, synthetic: true });
+      } catch {
+        // The prompt goes out without memories.
+      }
+    },
+  };
+};
+`;
+}

@@ -1,0 +1,163 @@
+/** A file of the user's, as it is before we touch it, and how it is replaced without losing anything of it. */
+
+import { createHash } from "node:crypto";
+import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, rmdirSync, type Stats, unlinkSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { exchange, moveInto, PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
+import { realPath } from "../disk/real-path.ts";
+import { readRegular } from "../disk/regular.ts";
+import { diskError, MemdirError } from "../errors.ts";
+import { conflict } from "./conflict.ts";
+
+export interface UserFile {
+  /** As the client names it. */
+  file: string;
+  /** Where it really lies: dotfiles are often links into a repository, which must stay links. */
+  target: string;
+  isLink: boolean;
+  /** Null when there is none. Holds the byte order mark, if any. */
+  text: string | null;
+}
+
+/** Claude Code's state file grows to a few megabytes; more than this is no settings file. */
+const MAX_BYTES = 32 << 20;
+/** Names of files that are being written, with the process that does. */
+const TEMPORARY = ".memdir";
+
+/** Throws `broken` or `disk` for what stands there and cannot be changed. */
+export function readUserFile(file: string): UserFile {
+  try {
+    const target = realPath(file);
+    const entry = lstatSync(file, { throwIfNoEntry: false });
+    const there = lstatSync(target, { throwIfNoEntry: false });
+    if (!there) {
+      if (entry) throw new MemdirError("broken", `${file} is a link to ${target}, which is not there; mend the link`);
+      return { file, target, isLink: false, text: null };
+    }
+    checkKind(file, there);
+    const bytes = readRegular(target, { maxBytes: MAX_BYTES });
+    if (bytes === null) throw new MemdirError("broken", `${file} cannot be read as a settings file; look at it`);
+    return { file, target, isLink: entry?.isSymbolicLink() === true, text: decode(bytes, file) };
+  } catch (error) {
+    throw diskError(error, "read", file);
+  }
+}
+
+/**
+ * Puts `text` in the place of what was read, with its mode and owner. Throws `conflict` when the file is no longer what was
+ * read, and then leaves it as it is.
+ */
+export function replaceUserFile({ file, target, text: before }: UserFile, text: string): void {
+  try {
+    makeFolders(dirname(target));
+    sweep(dirname(target));
+    const stat = lstatSync(target, { throwIfNoEntry: false });
+    const isUnchanged = () => sameText(target, before);
+    if (!isUnchanged()) throw conflict(file);
+    const temporary = writeTemporary(dirname(target), text, PRIVATE_MODE, TEMPORARY);
+    if (stat) keepAttributes(temporary, stat);
+    const done = exchange(temporary, target, isUnchanged);
+    if (done === "changed") {
+      removeQuietly(temporary);
+      throw conflict(file);
+    }
+    if (done.replaced !== null) {
+      if (!sameText(done.replaced, before)) {
+        moveInto(done.replaced, target);
+        throw conflict(file);
+      }
+      removeQuietly(done.replaced);
+    }
+  } catch (error) {
+    throw diskError(error, "change", file);
+  }
+}
+
+/** Removes a file that is ours and the folders that were made for it, if nothing else is in them. */
+export function removeUserFile({ file, target, text }: UserFile, folders: readonly string[]): void {
+  try {
+    if (!sameText(target, text)) throw conflict(file);
+    unlinkSync(target);
+    sweep(dirname(target));
+  } catch (error) {
+    throw diskError(error, "remove", file);
+  }
+  removeFolders(folders);
+}
+
+export function removeFolders(folders: readonly string[]): void {
+  for (const folder of folders.toReversed()) {
+    try {
+      rmdirSync(folder);
+    } catch {
+      // Somebody uses it.
+    }
+  }
+}
+
+export function hashText(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+/** Outermost first; also those that a run which was stopped has made are not made again. */
+export function makeFolders(folder: string): string[] {
+  const missing: string[] = [];
+  for (let at = folder; !lstatSync(at, { throwIfNoEntry: false }) && dirname(at) !== at; at = dirname(at)) {
+    missing.unshift(at);
+  }
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return missing;
+}
+
+function checkKind(file: string, stat: Stats): void {
+  if (stat.isDirectory()) throw new MemdirError("broken", `${file} is a directory, not a file; move it away`);
+  if (!stat.isFile()) throw new MemdirError("broken", `${file} is no ordinary file; move it away`);
+  if (stat.size > MAX_BYTES) throw new MemdirError("broken", `${file} is too large for a settings file; look at it`);
+  // A rename would get past this, and against the user's wish.
+  if ((stat.mode & 0o222) === 0) {
+    throw new MemdirError("broken", `${file} is write-protected; allow writing, or add memdir where it is made from`);
+  }
+}
+
+function decode(bytes: Buffer, file: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    throw new MemdirError("broken", `${file} is no UTF-8 text; save it as UTF-8`, { cause });
+  }
+}
+
+function sameText(target: string, text: string | null): boolean {
+  const bytes = readRegular(target, { maxBytes: MAX_BYTES });
+  if (bytes === null) return text === null && !lstatSync(target, { throwIfNoEntry: false });
+  return text !== null && bytes.equals(Buffer.from(text));
+}
+
+/** Run by root for somebody, the file must still be theirs. */
+function keepAttributes(temporary: string, { mode, uid, gid }: Stats): void {
+  chmodSync(temporary, mode & 0o777);
+  const made = lstatSync(temporary);
+  if (made.uid === uid && made.gid === gid) return;
+  try {
+    chownSync(temporary, uid, gid);
+  } catch {
+    // Only root may.
+  }
+}
+
+/** What runs of ours that were stopped left behind. */
+function sweep(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const pid = new RegExp(`^\\${TEMPORARY}-(\\d+)-[0-9a-z]+-\\d+$`).exec(basename(name))?.[1];
+    if (pid !== undefined && Number(pid) !== process.pid && !isAlive(Number(pid))) removeQuietly(join(folder, name));
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}

@@ -1,0 +1,182 @@
+/** `memdir init` and `memdir uninstall` as a person meets them. */
+
+import fs from "node:fs";
+import { beforeEach, describe, expect, test } from "vitest";
+import { type InitDesk, init } from "../../src/cli/init.ts";
+import { uninstall } from "../../src/cli/uninstall.ts";
+import { type Machine, makeMachine } from "../wiring/machine.ts";
+import { errorOf, makeWorld } from "../world.ts";
+import { hearCall } from "./call.ts";
+
+let machine: Machine;
+
+beforeEach(() => {
+  machine = makeMachine({ ".claude/settings.json": '{\n  "a": 1\n}\n', ".codex/config.toml": "" });
+});
+
+interface Asked {
+  options?: Record<string, boolean>;
+  agents?: string[];
+  json?: boolean;
+  /** What is answered on a terminal; none: there is no terminal. */
+  answers?: boolean[];
+}
+
+function prepare({ options = {}, agents = [], json = false, answers }: Asked) {
+  const heard = hearCall(makeWorld(), { options, json });
+  heard.call.values = () => agents;
+  heard.call.terminal.interactive = answers !== undefined;
+  const asked: string[] = [];
+  const desk: InitDesk = {
+    world: machine.world,
+    columns: 100,
+    ask: async (question) => {
+      asked.push(question);
+      return answers?.shift() ?? false;
+    },
+  };
+  return { ...heard, asked, desk, said: () => [...heard.printed, ...heard.warned].join("\n") };
+}
+
+async function run(asked: Asked) {
+  const prepared = prepare(asked);
+  return { ...prepared, code: await init(prepared.call, prepared.desk) };
+}
+
+describe("init", () => {
+  test("shows every file with its changes, asks for each agent, does what it is told", async () => {
+    const { code, said, asked } = await run({ answers: [true, false] });
+    expect(code).toBe(0);
+    expect(asked).toEqual(["Wire Claude Code?", "Wire Codex?"]);
+    expect(said()).toContain("Claude Code (found: ~/.claude/settings.json)");
+    expect(said()).toContain("  edit ~/.claude/settings.json: memories that help are shown with each prompt");
+    expect(said()).toMatch(/ {4}\+ {3}"hooks": \{/);
+    expect(said()).toContain("  create ~/.claude.json: tools to recall, save and check memories");
+    expect(said()).toContain("Claude Code is wired");
+    expect(said()).not.toContain("Codex is wired");
+    expect(machine.read(".claude.json")).toContain("memdir");
+    expect(machine.read(".codex/hooks.json")).toBe(undefined);
+  });
+
+  test("--yes asks nobody, tells what is left to do, and is done the second time", async () => {
+    const { code, said, asked } = await run({ options: { yes: true } });
+    expect([code, asked]).toEqual([0, []]);
+    expect(said()).toMatch(/Codex: it runs no hook before you trust it: type \/hooks there/);
+    const again = await run({ options: { yes: true } });
+    expect(again.said()).toContain("Claude Code (found: ~/.claude.json): wired already");
+  });
+
+  test("--dry-run and no terminal change nothing; the latter ends with 2", async () => {
+    const before = machine.picture();
+    expect((await run({ options: { "dry-run": true } })).code).toBe(0);
+    const prepared = prepare({});
+    const error = await errorOf(init(prepared.call, prepared.desk));
+    expect(`${error.code}: ${error.message}`).toBe(
+      "usage: nothing was changed, as nobody can be asked here; give --yes to do it",
+    );
+    expect(prepared.said()).toContain("edit ~/.claude/settings.json");
+    expect(machine.picture()).toEqual(before);
+  });
+
+  test("--json: one value with every change", async () => {
+    const { answers, printed, code } = await run({ options: { yes: true }, json: true, agents: ["codex"] });
+    expect([code, printed]).toEqual([0, []]);
+    expect(answers[0].changes.map(({ file, kind }: { file: string; kind: string }) => `${kind} ${file}`)).toEqual([
+      `edit ${machine.at(".codex/config.toml")}`,
+      `create ${machine.at(".codex/hooks.json")}`,
+      `create ${machine.at(".codex/AGENTS.md")}`,
+    ]);
+    expect(answers[0]).toMatchObject({ applied: ["codex"], problems: [], notes: [expect.stringMatching(/trust/)] });
+  });
+
+  test("a broken file: that agent is left alone with what and where, the others are wired, the code says so", async () => {
+    machine.put(".claude/settings.json", "{ oops");
+    const { code, said, answers } = await run({ options: { yes: true } });
+    expect(code).toBe(2);
+    expect(said()).toContain("Claude Code: left alone");
+    expect(said()).toMatch(/^memdir: .*settings\.json:1:3 is no valid JSON/m);
+    expect(machine.read(".claude/settings.json")).toBe("{ oops");
+    expect(machine.read(".codex/hooks.json")).toContain("hook.cjs");
+    expect(answers).toEqual([]);
+  });
+
+  test("links and npx's cache are pointed out; secrets beside the change are not shown", async () => {
+    const key = ["sk", "ant", "api03", "A".repeat(80)].join("-");
+    fs.renameSync(machine.at(".claude/settings.json"), machine.at("real.json"));
+    machine.put("real.json", `{\n  "env": { "ANTHROPIC_API_KEY": "${key}" },\n  "b": 1\n}\n`);
+    fs.symlinkSync("../real.json", machine.at(".claude/settings.json"));
+    machine.world.dist = "/home/u/.npm/_npx/12/node_modules/memdir/dist";
+    const { said } = await run({ options: { yes: true }, agents: ["claude"] });
+    expect(said()).toContain("edit ~/.claude/settings.json, a link to ~/real.json:");
+    expect(said()).toContain("npx's cache");
+    expect(said()).not.toContain(key);
+    expect(machine.read("real.json")).toContain(key);
+  });
+
+  test("of one long line only what is around the change is shown, and all of the change", async () => {
+    machine.put(
+      ".cursor/mcp.json",
+      JSON.stringify({ first: "a".repeat(5000), mcpServers: {}, last: "z".repeat(5000) }),
+    );
+    const { said, printed } = await run({ options: { "dry-run": true }, agents: ["cursor"] });
+    expect(printed.every((line) => line.length <= 100)).toBe(true);
+    expect(said().length).toBeLessThan(1000);
+    expect(printed.join("").replaceAll(/\s+/g, "")).toContain('"args":["/opt/memdir/dist/cli.js","mcp"]');
+    expect(said()).toMatch(/ {4}- …a+","mcpServers":\{\}/);
+  });
+
+  test("nothing found, an unknown agent, an agent that is not here", async () => {
+    machine = makeMachine();
+    expect((await run({ options: { yes: true } })).said()).toMatch(/^No agent was found .* claude-code, codex/);
+    const prepared = prepare({ agents: ["emacs"] });
+    expect((await errorOf(init(prepared.call, prepared.desk))).code).toBe("usage");
+    const { said } = await run({ options: { yes: true }, agents: ["cursor"] });
+    expect(said()).toContain("Cursor (not found here)");
+    expect(machine.read(".cursor/mcp.json")).toContain("memdir");
+  });
+});
+
+describe("uninstall", () => {
+  const undo = async (asked: Asked = {}) => {
+    const prepared = prepare(asked);
+    return { ...prepared, code: await uninstall(prepared.call, machine.world) };
+  };
+
+  test("says what became of each file, and where the memories are", async () => {
+    const before = machine.picture();
+    await run({ options: { yes: true } });
+    fs.appendFileSync(machine.at(".codex/AGENTS.md"), "mine\n");
+    const { code, said } = await undo();
+    expect(code).toBe(0);
+    expect(said()).toBe(
+      [
+        "~/.claude/settings.json is as it was before",
+        "~/.claude.json is removed: it was memdir's",
+        "~/.codex/config.toml is as it was before",
+        "~/.codex/hooks.json is removed: it was memdir's",
+        "~/.codex/AGENTS.md changed since: only memdir's part was taken out",
+        "Your memories stay where they are: ~/.claude/projects/*/memory and where your settings say",
+      ].join("\n"),
+    );
+    expect(machine.picture()).toEqual({ ...before, ".codex/AGENTS.md": "600 mine\n" });
+    expect((await undo()).said()).toMatch(/^No agent is wired: there is nothing to take back/);
+  });
+
+  test("--dry-run only says it, --json is one value, --agent is one agent, a problem is an exit code", async () => {
+    await run({ options: { yes: true } });
+    const wired = machine.picture();
+    const { answers } = await undo({ options: { "dry-run": true }, json: true, agents: ["claude"] });
+    expect(answers[0]).toEqual({
+      changes: [
+        { client: "claude-code", file: machine.at(".claude/settings.json"), kind: "restored" },
+        { client: "claude-code", file: machine.at(".claude.json"), kind: "removed" },
+      ],
+      problems: [],
+    });
+    expect(machine.picture()).toEqual(wired);
+    machine.put(".codex/hooks.json", "{");
+    const { code, said } = await undo();
+    expect(code).toBe(2);
+    expect(said()).toMatch(/^memdir: .*hooks\.json:1:2 is no valid JSON/m);
+  });
+});

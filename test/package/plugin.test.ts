@@ -1,0 +1,77 @@
+/** The plugin's folder as Claude Code reads it: its files fit together, and what they start runs. */
+
+import { execFileSync, spawnSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { COMMANDS } from "../../src/cli/commands.ts";
+import { parseDocument } from "../../src/text/frontmatter.ts";
+import { makeTemporary } from "../temporary.ts";
+
+const ROOT = path.resolve(import.meta.dirname, "../..");
+const PLUGIN = path.join(ROOT, "plugin");
+const json = (file: string) => JSON.parse(fs.readFileSync(path.join(ROOT, file), "utf8"));
+const text = (file: string) => fs.readFileSync(path.join(PLUGIN, file), "utf8");
+
+describe("the plugin", () => {
+  it("is offered by the marketplace of the package, under the package's version", () => {
+    const { plugins } = json(".claude-plugin/marketplace.json");
+    expect(plugins).toMatchObject([{ name: "memdir", source: "./plugin" }]);
+    expect(json("plugin/.claude-plugin/plugin.json")).toMatchObject({
+      name: "memdir",
+      version: json("package.json").version,
+    });
+  });
+
+  it("hooks into every event that memdir answers, with the launcher", () => {
+    const { hooks } = json("plugin/hooks/hooks.json");
+    expect(Object.keys(hooks)).toEqual([
+      ...["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "PreCompact", "SessionEnd"],
+    ]);
+    const started = Object.values(hooks as Record<string, { hooks: { type: string; command: string }[] }[]>).flat();
+    const root = "$" + "{CLAUDE_PLUGIN_ROOT}";
+    for (const { hooks: one } of started) {
+      expect(one).toMatchObject([{ type: "command", command: `node "${root}/launch.cjs" hook` }]);
+    }
+  });
+
+  it("has commands and a skill with a description, which name only tools and commands that exist", () => {
+    const files = fs.readdirSync(path.join(PLUGIN, "commands")).map((name) => `commands/${name}`);
+    expect(files.map((file) => path.basename(file, ".md"))).toEqual([
+      "dream",
+      "forget",
+      "recall",
+      "remember",
+      "verify",
+    ]);
+    for (const file of [...files, "skills/memory/SKILL.md"]) {
+      const { fields } = parseDocument(text(file));
+      expect(JSON.stringify(fields), file).toContain("description");
+      const known = new Set(COMMANDS.map(({ name }) => name));
+      for (const [, command] of text(file).matchAll(/`memdir (\w+)/g)) expect(known).toContain(command);
+    }
+  });
+
+  it("starts the hook and the command line from its own folder", () => {
+    const launch = path.join(PLUGIN, "launch.cjs");
+    const home = makeTemporary("plugin");
+    const env = { PATH: process.env.PATH, HOME: home, USERPROFILE: home };
+    const version = execFileSync(process.execPath, [launch, "cli", "--version"], { env, encoding: "utf8" });
+    expect(version).toContain(json("package.json").version);
+    const input = JSON.stringify({ hook_event_name: "UserPromptSubmit", prompt: "which tabs?", cwd: home });
+    expect(spawnSync(process.execPath, [launch, "hook"], { env, input, encoding: "utf8" })).toMatchObject({
+      status: 0,
+      stdout: "",
+      stderr: "",
+    });
+  });
+
+  it("copied without the package: the hook is silent, the command line says what to do", () => {
+    const folder = makeTemporary("plugin-copy");
+    fs.copyFileSync(path.join(PLUGIN, "launch.cjs"), path.join(folder, "launch.cjs"));
+    const run = (...args: string[]) =>
+      spawnSync(process.execPath, [path.join(folder, "launch.cjs"), ...args], { input: "{}", encoding: "utf8" });
+    expect(run("hook")).toMatchObject({ status: 0, stdout: "", stderr: "" });
+    expect(run("cli", "mcp")).toMatchObject({ status: 3, stderr: expect.stringContaining("npm install -g memdir") });
+  });
+});

@@ -1,0 +1,86 @@
+/** A machine of its own: a fresh home with the files that a test puts there, and an installation that need not exist. */
+
+import fs from "node:fs";
+import path from "node:path";
+import { applyChanges } from "../../src/wiring/apply.ts";
+import { chooseClients } from "../../src/wiring/clients.ts";
+import { type Plan, planWiring } from "../../src/wiring/plan.ts";
+import { type Removal, unwire } from "../../src/wiring/removal.ts";
+import type { WiringWorld } from "../../src/wiring/world.ts";
+import { makeTemporary } from "../temporary.ts";
+
+export interface Machine {
+  world: WiringWorld;
+  home: string;
+  logged: string[];
+  at(file: string): string;
+  /** Undefined when there is none. */
+  read(file: string): string | undefined;
+  json(file: string): unknown;
+  put(file: string, content: string | Uint8Array): void;
+  /** Every file and folder below the home, with content, to be compared. */
+  picture(): Record<string, string>;
+  plan(...agents: string[]): Plan[];
+  /** Throws the first problem. */
+  init(...agents: string[]): Promise<void>;
+  uninstall(...agents: string[]): Promise<Removal[]>;
+  moved(dist: string): Machine;
+}
+
+export const HOOK = '"/usr/bin/node" "/opt/memdir/dist/hook.cjs"';
+export const SERVER = { command: "/usr/bin/node", args: ["/opt/memdir/dist/cli.js", "mcp"] };
+
+export function makeMachine(files: Record<string, string> = {}, more: Partial<WiringWorld> = {}): Machine {
+  const home = more.home ?? path.join(makeTemporary("wiring", "memory"), "home");
+  fs.mkdirSync(home, { recursive: true });
+  const logged: string[] = [];
+  const world: WiringWorld = {
+    home,
+    env: { HOME: home, PATH: "" },
+    cwd: home,
+    platform: "linux",
+    node: "/usr/bin/node",
+    dist: "/opt/memdir/dist",
+    now: () => new Date("2026-03-10T12:00:00.000Z"),
+    log: (message) => logged.push(message),
+    ...more,
+  };
+  const at = (file: string) => path.join(home, file);
+  const machine: Machine = {
+    world,
+    home,
+    logged,
+    at,
+    read: (file) => (fs.existsSync(at(file)) ? fs.readFileSync(at(file), "utf8") : undefined),
+    json: (file) => JSON.parse(fs.readFileSync(at(file), "utf8")),
+    put(file, content) {
+      fs.mkdirSync(path.dirname(at(file)), { recursive: true });
+      fs.writeFileSync(at(file), content);
+    },
+    picture: () => picture(home),
+    plan: (...agents) => planWiring(world, chooseClients(world, agents)),
+    async init(...agents) {
+      for (const plan of machine.plan(...agents)) {
+        if (plan.problem) throw plan.problem;
+        await applyChanges(world, plan.changes);
+      }
+    },
+    uninstall: (...agents) => unwire(world, { clients: agents.length > 0 ? agents : null }),
+    moved: (dist) => makeMachine({}, { ...world, dist, home }),
+  };
+  for (const [file, content] of Object.entries(files)) machine.put(file, content);
+  return machine;
+}
+
+function picture(root: string): Record<string, string> {
+  const entries = fs.readdirSync(root, { recursive: true, withFileTypes: true }) as fs.Dirent[];
+  const lines = entries.map((entry): [string, string] => {
+    const file = path.join(entry.parentPath, entry.name);
+    const stat = fs.lstatSync(file);
+    const mode = (stat.mode & 0o777).toString(8);
+    if (stat.isSymbolicLink()) return [path.relative(root, file), `-> ${fs.readlinkSync(file)}`];
+    if (stat.isDirectory()) return [path.relative(root, file), "folder"];
+    return [path.relative(root, file), `${mode} ${fs.readFileSync(file, "latin1")}`];
+  });
+  return Object.fromEntries(lines.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
