@@ -4,6 +4,7 @@ import type { Ask, Usage } from "../model/ask.ts";
 import { addUsage, NO_USAGE, textOf } from "../model/ask.ts";
 import { buildCueQuestion, CUES_SYSTEM, readCues } from "../prompts/enrich.ts";
 import { neutralise } from "../recall/neutral.ts";
+import { findOrigins } from "./extraction-origin.ts";
 
 export interface EnrichWorld {
   ask: Ask;
@@ -79,7 +80,9 @@ async function enrichBatch(world: EnrichWorld, files: readonly string[], signal:
     const task = tasks[i];
     if (!task) continue;
     try {
-      await world.write(task.file, task.text, texts);
+      const own = await withoutBorrowed(texts, i, tasks);
+      if (own.length === 0) continue;
+      await world.write(task.file, task.text, own);
       enriched.push(task.file);
     } catch (error) {
       world.log(`enrich: ${task.file}: ${(error as Error).message}`);
@@ -87,6 +90,21 @@ async function enrichBatch(world: EnrichWorld, files: readonly string[], signal:
   }
   world.spent(usage, enriched.length);
   return { enriched, usage, stopped: answer.ok ? null : answer.error.message };
+}
+
+/** A note may ask for its words to be put beside others of the batch: a cue with another note's words is left out. */
+async function withoutBorrowed(cues: readonly string[], own: number, notes: readonly Note[]): Promise<string[]> {
+  const others = notes.flatMap((note, i) => (i === own ? [] : [{ trust: "document" as const, text: wordsIn(note) }]));
+  const kept = await Promise.all(
+    cues.map(async (cue) => ((await findOrigins(cue, wordsIn(notes[own]!), others)).length === 0 ? [cue] : [])),
+  );
+  return kept.flat();
+}
+
+type Note = Record<"name" | "description" | "body", string>;
+
+function wordsIn({ name, description, body }: Note): string {
+  return [name, description, body].join("\n");
 }
 
 async function readOne(world: EnrichWorld, file: string) {

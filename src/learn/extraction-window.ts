@@ -78,7 +78,17 @@ export async function buildWindow(
 /** All that was said in the messages, in full: what a memory may have been copied from. Their labels mean nothing. */
 export function listPieces(messages: readonly HeardMessage[]): Piece[] {
   const tools = new Map<string, string>();
-  return messages.flatMap((heard) => piecesOf(heard, tools, 0));
+  return messages.flatMap((heard) => [...piecesOf(heard, tools, 0), ...attachedTo(heard)]);
+}
+
+/** Recalled memories, instruction files and reminders: the model sees them, and nobody said them. */
+function attachedTo({ id, at, message }: HeardMessage): Piece[] {
+  if (message.role !== "user") return [];
+  const texts = message.content.flatMap((block) => {
+    if (block.type !== "text" || block.attachment === "summary") return [];
+    return block.attachment === undefined ? (block.text.match(HOST_TEXT) ?? []) : [block.text];
+  });
+  return texts.map((text) => ({ label: "", id, at, trust: "document", speaker: "an attachment", text }));
 }
 
 /**

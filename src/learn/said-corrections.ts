@@ -16,7 +16,7 @@ const GENERAL =
 const BREAKAGE = /\b(?:bugs?|errors?|crash(?:es|ed)?|failing|fail(?:s|ed)?|broken|red|takes|hangs?|still)\b/i;
 /** What people make at work and have conventions for. */
 const WORKS =
-  "(?:commits|(?:commit|error|log) messages|commit subjects|branches|branch names|prs|pull requests|release notes|changelogs?|manuals?|docs|migrations|test names|file names|identifiers|versions|releases|reviews|deploys|tickets|reports|estimates)";
+  "(?:commits|(?:commit|error|log) messages|commit subjects|branches|branch names|prs|pull requests|release notes|changelogs?|manuals?|docs|migrations|test names|file names|identifiers|docstrings|comments|versions|releases|reviews|deploys|tickets|reports|estimates)";
 const HOUSE =
   /\b(?:everywhere|anywhere|always|(?:in|for) (?:everything|all|every|any)|(?:in|across) (?:this|the|our) (?:\w+ )?(?:repo|repository|project|codebase|team|company|monorepo))\b/i;
 
@@ -124,7 +124,7 @@ export const CORRECTIONS: readonly Row[] = [
   }),
   rule(
     0.8,
-    r`^(?:use|write|give|show|ask|put|keep|make|answer|reply|prefer|include|explain|send|start|name|run)\b(?!.*\b(?:that way|like (?:that|this)|same way)\b).{3,200}\b(?:always|every (?:single )?time|everywhere|each time|by default|as a rule|before (?:each|every) \w+)(?:[.!]*$|(?<=, always) (?:with|in|as|by)\b)`,
+    r`^(?:use|write|give|show|ask|put|keep|make|answer|reply|prefer|include|explain|send|start|name|run|leave|skip|omit|drop|avoid)\b(?!.*\b(?:that way|like (?:that|this)|same way)\b).{3,200}\b(?:always|every (?:single )?time|everywhere|each time|by default|as a rule|before (?:each|every) \w+)(?:[.!]*$|(?<=, always) (?:with|in|as|by)\b)`,
     { order: true },
   ),
   rule(
@@ -177,6 +177,12 @@ export const CORRECTIONS: readonly Row[] = [
     0.8,
     r`^before (?:you )?(?:touch|chang|delet|edit|merg|deploy|releas|renam|remov|updat)\w* (?!(?:it|this|that)\b).{3,60}?,? (?:always |please )?(?:talk to|ask|check with|tell|ping|warn) (?!(?:me )?(?:if|why|what)\b)\S+(?!.*\b(?:if|whether)\b)`,
   ),
+  correction(
+    0.75,
+    r`^(?:keep|leave|put) (?!(?:it|this|that|them)\b)\S.{2,60} (?:in|under) [\w.-]+\/\S*, (?:the|it|they|we|our|nobody)\b`,
+    { when: (s) => s.corrected, order: true },
+  ),
+  rule(0.75, r`^(?!i\b).{6,80} when(?:ever)? you (?:talk|speak|write) to me\b`, { order: true }),
   rule(0.8, r`^when in doubt\b.{0,60}, (?:ask|use|check|prefer|leave|keep) \S`),
   correction(0.8, r`^we (?:must|may|should|can) (?:not|never) (?!(?:be|have|forget|know|find|see)\b)[a-z]+ \S`, {
     when: (s, plain) =>

@@ -7,6 +7,7 @@ const MONTH = `(${MONTHS.map((month) => (month === "may" ? "may" : `${month.slic
 const DAY = "(\\d{1,2})(?:st|nd|rd|th)?";
 const ORDINAL = "(\\d{1,2})(?:st|nd|rd|th)";
 const NO_YEAR = "(?!\\w|[,.]?\\s+\\d{4}|[-/.]\\d)";
+const ORDINALS = ["last", "first", "second", "third", "fourth"];
 const COUNTS = ["zero", "one", "two", "three", "four"];
 
 type Rule = [pattern: RegExp, write: (now: Date, ...parts: string[]) => string | null];
@@ -15,6 +16,13 @@ const rule = (source: string, write: Rule[1]): Rule => [new RegExp(source, "gi")
 
 /** A month without a year is the next such month, or this one; a day without a month the next such day. */
 const RULES: readonly Rule[] = [
+  rule(
+    `\\b(?:on )?(?:the )?(first|second|third|fourth|last) ${WEEKDAY} (?:of|in) (?:(this|the|next|last) month|${MONTH}${NO_YEAR})`,
+    (now, which, day, when, month) => {
+      const first = monthOf(now, when, month);
+      return `on ${nthWeekday(first, ORDINALS.indexOf(which!.toLowerCase()), WEEKDAYS.indexOf(day!.toLowerCase()))}`;
+    },
+  ),
   rule("\\b(?:on )?(?:the )?day after tomorrow\\b", (now) => `on ${shift(now, 2)}`),
   rule("\\b(?:on )?(?:the )?day before yesterday\\b", (now) => `on ${shift(now, -2)}`),
   rule(
@@ -100,10 +108,10 @@ export function writePastWeekdays(line: string, now: Date): string {
     .split(/(?<=[,;:] )|(?= (?:because|so|but|and|which) )/)
     .map((clause) => {
       if (!HAPPENED.test(clause) || PLANNED.test(clause)) return clause;
-      return clause.replace(
-        PAST_WEEKDAY,
-        (_, day: string) => `on ${shift(now, -((7 - daysUntil(now, day)) % 7 || 7))}`,
-      );
+      const ended = clause.replace(/\bover the weekend\b(?! of)/gi, () => {
+        return `over the weekend of ${shift(now, -((7 - daysUntil(now, "saturday")) % 7 || 7))}`;
+      });
+      return ended.replace(PAST_WEEKDAY, (_, day: string) => `on ${shift(now, -((7 - daysUntil(now, day)) % 7 || 7))}`);
     })
     .join("");
 }
@@ -113,9 +121,27 @@ const HAPPENED =
 const PLANNED =
   /\b(?:will|shall|going to|is|are|must|has to|have to|should|can|may|gets?|scheduled|planned|due|supposed|(?:decided|agreed|told) (?:\S+ )?(?:to|that))\b|['’](?:ll|s|re)\b/i;
 const PAST_WEEKDAY = new RegExp(
-  `(?<!\\b(?:next|this|coming|every|each|last|to|until|till|by|from|for|since|before|after|of|the|a|and) )(?<![\\w-])(?:on )?${WEEKDAY}\\b(?!s|-|,? (?:the )?\\d)`,
+  `(?<!\\b(?:next|this|coming|every|each|last|to|until|till|by|from|for|since|before|after|of|the|a|and) )(?<![\\w-])(?:on )?${WEEKDAY}\\b(?!s|-|,? (?:the )?\\d{1,2}(?:st|nd|rd|th|\\.| (?:of )?${MONTH}))`,
   "gi",
 );
+
+/** The first of the month that is meant. */
+function monthOf(now: Date, which: string | undefined, name: string | undefined): Date {
+  if (name) {
+    const month = MONTHS.findIndex((full) => full.startsWith(name.toLowerCase()));
+    return new Date(now.getFullYear() + Number(month < now.getMonth()), month, 1);
+  }
+  const months = which?.toLowerCase() === "next" ? 1 : which?.toLowerCase() === "last" ? -1 : 0;
+  return new Date(now.getFullYear(), now.getMonth() + months, 1);
+}
+
+/** The number 0 stands for the last one. */
+function nthWeekday(first: Date, number: number, weekday: number): string {
+  const day = 1 + ((weekday - first.getDay() + 7) % 7) + 7 * (Math.max(number, 1) - 1);
+  if (number > 0) return shift(first, day - 1);
+  const days = new Date(first.getFullYear(), first.getMonth() + 1, 0).getDate();
+  return shift(first, day + 7 * Math.floor((days - day) / 7) - 1);
+}
 
 /** Months in which the seasons begin, in the north. */
 const SEASONS: Readonly<Record<string, number>> = { spring: 2, summer: 5, autumn: 8, fall: 8, winter: 11 };

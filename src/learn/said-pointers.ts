@@ -39,7 +39,7 @@ export const POINTERS: readonly Row[] = [
   pointer(
     0.85,
     r`^(?!i\b|we (?:got|saw|found)\b|see\b|${PASSING}).{2,80}\b${KEPT}\b(?: \S+){0,6}? (?:in|at|on|under|to|from|via|into|over at|through)\b(?: \S+){0,5}? ?${PLACE}`,
-    { when: (_, plain) => !isTask(plain) },
+    { when: (_, plain) => !isTask(plain) && !/\bshould\b/i.test(plain) },
   ),
   pointer(
     0.8,

@@ -32,7 +32,7 @@ export const PREFERENCES: readonly Row[] = [
     0.8,
     r`^i (?:only |always |generally |don't |do not |never )?(?:want|need|expect|like) (?!(?:it|this|that|the|you to (?:fix|add|run|look))\b).{0,60}\b${TEXTS}\b(?! (?:for|on|about) (?:this|that|the)\b)`,
   ),
-  preference(0.8, r`^i (?:always|never) want\b`),
+  preference(0.8, r`^i (?:always|never) want\b(?! to (?:see|hear) (?:another|that|this|it|any))`),
   preference(
     0.75,
     r`^for (?!(?:this|that|now|the|my|these|those|me)\b)[a-z]+(?: [a-z]+)?s,? i (?:want|prefer|need|like) \S`,

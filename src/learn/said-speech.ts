@@ -86,12 +86,16 @@ function dropFences(text: string): string[] {
 function dropPasted(text: string): string {
   const planted = PLANTED.exec(text);
   const own = planted ? text.slice(0, planted.index) : text;
-  const starts = [CONTENT, DICTATED, WORDED].map((pattern) => pattern.exec(own)?.index ?? own.length);
+  const starts = [CONTENT, DICTATED, WORDED, LETTER].map((pattern) => pattern.exec(own)?.index ?? own.length);
   return own.slice(0, Math.min(...starts));
 }
 
 const PLANTED =
-  /\b(?:note|message|instructions?|attention)\s+(?:to|for)\s+(?:all\s+|any\s+|the\s+)?(?:ai\b|llms?\b|assistants?\b|(?:coding\s+)?agents?\b|(?:language\s+)?models?\b)|\b(?:ai|llm)\s+(?:assistants?|agents?|models?|tools?)\s*(?:reading\s+this|[:,])|\b(?:assistants?|agents?)\s*(?:reading\s+this)?:|\bignore\s+(?:all\s+|any\s+)?(?:previous|prior|earlier)\s+instructions|^ *system *:|^ *(?:dear (?:\w+ ){0,3}\w+|(?:hi|hello) (?:team|all|everyone|folks)|sehr geehrte\w*[^\n]{0,40}|liebe (?:kolleg|alle)\w*)[,!]/im;
+  /\b(?:note|message|instructions?|attention)\s+(?:to|for)\s+(?:all\s+|any\s+|the\s+)?(?:ai\b|llms?\b|assistants?\b|(?:coding\s+)?agents?\b|(?:language\s+)?models?\b)|\b(?:ai|llm)\s+(?:assistants?|agents?|models?|tools?)\s*(?:reading\s+this|[:,])|\b(?:assistants?|agents?)\s*(?:reading\s+this)?:|\bignore\s+(?:all\s+|any\s+)?(?:previous|prior|earlier)\s+instructions|^ *system *:/im;
+
+/** A letter begins; at the beginning of the message it is the person's own greeting. */
+const LETTER =
+  /(?<=\n) *(?:dear (?:\w+ ){0,3}\w+|(?:hi|hello) (?:team|all|everyone|folks)|sehr geehrte\w*[^\n]{0,40}|liebe (?:kolleg|alle)\w*)[,!]/i;
 
 /** "Write in the manual: …", "add to the template: …". Not what is to go into the memory itself. */
 const DICTATED =

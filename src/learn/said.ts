@@ -69,8 +69,12 @@ async function maskSecrets(message: string): Promise<string> {
   let masked = message;
   for (const { start, end } of await findSecrets(message))
     masked = masked.slice(0, start) + SECRET.repeat(end - start) + masked.slice(end);
-  return masked;
+  return masked.replace(LIKE_A_PASSWORD, (word) => SECRET.repeat(word.length));
 }
+
+/** Letters, digits and a sign between them that no ordinary word has, whatever stands before it: "log in with Nordlys!2026". */
+const LIKE_A_PASSWORD =
+  /(?<![^\s"'`(=:])(?=[^\s/]{0,40}\p{L})(?=[^\s/]{0,40}\d)(?=[^\s/!#$%^&*?~]{1,40}[!#$%^&*?~][\p{L}\p{N}])[^\s/"'`()<>]{8,60}/gu;
 
 /** "#the sandbox resets at midnight" as the whole message. Not a second heading, an issue's number or C. */
 function findQuickSave(message: string): Sentence[] | null {

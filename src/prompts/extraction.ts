@@ -54,7 +54,7 @@ const RULES = `# What to keep
 A memory is a short note for somebody who will work with this user later and knows nothing of this conversation. Most conversations hold nothing for it; then keep nothing. Each has one of four types:
 
 - **user**: who they are, as far as it helps the work: role, what they know well or are new to, goals, tastes. Kept when they tell it.
-- **feedback**: how to work with them. Kept when they correct something, and just as much when they confirm a choice that was not obvious ("exactly, always like that"): who keeps only corrections forgets what works.
+- **feedback**: how to work with them, in their own words and language. Kept when they correct something, and just as much when they confirm a choice that was not obvious ("exactly, always like that"): who keeps only corrections forgets what works.
 - **project**: what goes on around the work and cannot be seen in it: decisions and their reasons, deadlines, freezes, incidents, who does what. Kept when they tell who, why or until when.
 - **reference**: a place outside of the project and what it is good for: tracker, dashboard, channel, document. Kept when it is named with its purpose.
 

@@ -41,8 +41,10 @@ interface Labelled {
 /** The project's labelled conversations; the rules were tuned on them. */
 export const DEV = new URL("../fixtures/extraction-dev.json", import.meta.url);
 /** Our own, written before the rules were looked at; the rules were then mended on them. */
-export const OWN = new URL("./data/extraction-own.json", import.meta.url);
-/** Our own, never tuned on: what the rules do on text they were not made for. */
+export const OWN = ["own", "second", "third", "fourth"].map(
+  (name) => new URL(`./data/extraction-${name}.json`, import.meta.url),
+);
+/** Our own, measured once and not mended on: what the rules do on text that they were not made for. */
 export const BLIND = new URL("./data/extraction-blind.json", import.meta.url);
 
 const SENTENCES = new URL("../fixtures/said.json", import.meta.url);
