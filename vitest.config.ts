@@ -17,7 +17,7 @@ export default defineConfig({
   test: {
     setupFiles: ["test/setup.ts"],
     include: ["test/**/*.test.ts"],
-    exclude: ["test/heavy/**"],
+    exclude: ["test/heavy/**", "test/clients/**"],
     pool: "forks",
     // Every file in a world of its own would load everything anew, a quarter of the time. Nothing in src keeps state that tests share.
     isolate: false,

@@ -16,6 +16,9 @@ const ENTRIES = {
   prompt: "src/hooks/prompt.ts",
   stale: "src/hooks/stale.ts",
   stop: "src/hooks/stop.ts",
+  session: "src/hooks/session.ts",
+  tool: "src/hooks/tool.ts",
+  prefetch: "src/hooks/prefetch.ts",
   index: "src/index.ts",
   agentKit: "src/agent-kit.ts",
   compat: "src/compat.ts",
@@ -55,7 +58,7 @@ const LATER = [
 ];
 /** Made once, by a script of their own, and kept with the sources. */
 const ASSETS = { "words.bin": "assets/words.bin" };
-const EXTERNAL = ["fs-native-extensions", "./hook-stale.cjs"];
+const EXTERNAL = ["fs-native-extensions", "./hook-stale.cjs", "./hook-prefetch.cjs"];
 /** Large packages that few commands need: files of their own, loaded when they are asked for. */
 const VENDOR = {
   marked: "./vendor/marked.js",
@@ -152,6 +155,9 @@ async function bundle() {
         "hook-main": ENTRIES.prompt,
         "hook-stale": ENTRIES.stale,
         "hook-stop": ENTRIES.stop,
+        "hook-session": ENTRIES.session,
+        "hook-tool": ENTRIES.tool,
+        "hook-prefetch": ENTRIES.prefetch,
       },
       { minifyIdentifiers: true, format: "cjs" },
     ),
@@ -173,7 +179,7 @@ async function bundle() {
   for (const file of files) if (/^(run\.js|later\.js|hook.*\.cjs)$/.test(file[0])) file[1] = escaped(String(file[1]));
   // V8 tells texts of one length apart no further: the compiled form is kept under this name (src/hooks/hook.ts).
   for (const file of files) {
-    if (!/^hook-(main|stop)\.cjs$/.test(file[0])) continue;
+    if (!/^hook-(main|stop|session|tool)\.cjs$/.test(file[0])) continue;
     file[1] = `/*${createHash("sha256").update(file[1]).digest("hex").slice(0, 16)}*/\n${file[1]}`;
   }
   for (const [name, file] of Object.entries(ASSETS)) files.push([name, fs.readFileSync(path.join(root, file))]);

@@ -2,6 +2,7 @@
 
 import os from "node:os";
 import path from "node:path";
+import { type HookConfig, readHookConfig } from "./hook-config.ts";
 import { type LearnConfig, readLearnConfig } from "./learn-config.ts";
 import type { ClaudeSettings, JsonFile, Kind, SettingSource } from "./settings.ts";
 import {
@@ -54,6 +55,7 @@ export interface Config {
   /** Root of a project -> what its agent's tools may do without asking. */
   permitted: Readonly<Record<string, readonly string[]>>;
   learn: LearnConfig;
+  hooks: HookConfig;
   /** Whether a model is told the state of the git repository. */
   gitInstructions: boolean;
   settings: Readonly<Record<SettingSource, ClaudeSettings>>;
@@ -124,6 +126,7 @@ export function readConfig(options: ConfigOptions): Config {
     approvedImports: user.approvedImports ?? {},
     permitted: user.permitted ?? {},
     learn: readLearnConfig(userJson, env),
+    hooks: readHookConfig(userJson),
     gitInstructions: !isOn(effective.CLAUDE_CODE_REMOTE) && wantsGit(settings),
     settings,
     env: effective,
@@ -220,6 +223,7 @@ const USER_ONLY = [
   "approvedImports",
   "permitted",
   "learn",
+  "hooks",
 ] as const;
 
 function readOwn(file: JsonFile, source: "user" | "project"): OwnSettings {

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import type { AgentModel, LearnerPlace } from "./agent/world.ts";
 import { approximateTokens } from "./context/window.ts";
 import { MemdirError } from "./errors.ts";
-import { applyAll, applyProposal } from "./learn/apply.ts";
+import { keepProposal } from "./learn/apply.ts";
+import { applyAll } from "./learn/apply-all.ts";
 import { checkBudget } from "./learn/budget.ts";
 import type { ExtractionWorld } from "./learn/extraction.ts";
 import { takeExtractionLock } from "./learn/extraction-lock.ts";
@@ -47,8 +48,12 @@ export function openExtraction(
 ): ExtractionWorld {
   const { directory, mode, ledger, inbox } = learning;
   const { learn } = memdir.config;
+  /** Where each draft waits, so that a mended one takes its place. */
+  const waiting = new Map<string, string>();
   return {
-    ask: (request) => model.ask(request),
+    get ask() {
+      return model.ask;
+    },
     get model() {
       return `${model.provider}/${model.name}`;
     },
@@ -67,7 +72,12 @@ export function openExtraction(
       budget: checkBudget(ledger, learn, session),
     }),
     keep: async (proposal, _, draft) => {
-      const { done, file, reason } = await applyProposal(memdir, inbox, proposal, mode);
+      const applied = await keepProposal(memdir, inbox, proposal, mode, draft.base);
+      const { done, file, reason } = applied;
+      const earlier = waiting.get(proposal.id);
+      if (applied.isAdded && applied.id) waiting.set(proposal.id, applied.id);
+      // A person may have decided on it meanwhile.
+      if (applied.isAdded && earlier) await inbox.accept(earlier).catch(() => {});
       return { file: file ?? draft.file, action: done, notices: reason === undefined ? [] : [reason] };
     },
     ledger,
@@ -86,8 +96,12 @@ export function openLearner(memdir: Memdir): ((place: LearnerPlace) => SessionLe
       session,
       extraction: openExtraction(memdir, learning, live, session),
       notes: {
-        ask: live.ask,
-        maxTokens: live.maxTokens,
+        get ask() {
+          return live.ask;
+        },
+        get maxTokens() {
+          return live.maxTokens;
+        },
         sessionsDir,
         session,
         configDir: join(memdir.config.claudeDir, "session-memory", "config"),
@@ -109,7 +123,9 @@ export function openLearner(memdir: Memdir): ((place: LearnerPlace) => SessionLe
 /** The one that is asked now, whichever that is. */
 function followModel(model: () => AgentModel): AgentModel {
   return {
-    ask: (request) => model().ask(request),
+    get ask() {
+      return model().ask;
+    },
     get name() {
       return model().name;
     },

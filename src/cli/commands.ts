@@ -200,6 +200,7 @@ export const COMMANDS: readonly Command[] = [
       exclude: { value: "FILE", multiple: true, help: "leave this memory out; may be given several times" },
       "no-model": { help: "rank offline even if a model is configured" },
       all: { help: "also those that are not sure enough to be shown" },
+      prefetch: { help: "as a prompt hook starts it: silent, for the session named on standard input; PROMPT is -" },
     },
     arguments: { min: 1, max: 256 },
     example: 'memdir recall "can I stub the database in this spec?"',
@@ -335,6 +336,14 @@ export const COMMANDS: readonly Command[] = [
     },
     arguments: { min: 0, max: 0 },
     example: "memdir uninstall",
+  },
+  {
+    name: "hook",
+    usage: "[EVENT]",
+    summary: "answers a host's hook: JSON on standard input, JSON on standard output",
+    options: {},
+    arguments: { min: 0, max: 1 },
+    example: "memdir hook UserPromptSubmit < /dev/null",
   },
   {
     name: "mcp",

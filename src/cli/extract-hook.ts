@@ -6,12 +6,12 @@ import { Worker } from "node:worker_threads";
 import { processEnv } from "../config.ts";
 import { writesMemory } from "../hooks/memory-write.ts";
 import { lastMarks, readTurnTail } from "../hooks/turn-tail.ts";
-import { applyAll } from "../learn/apply.ts";
+import { applyAll } from "../learn/apply-all.ts";
 import { moveCursor, readCursor } from "../learn/cursor.ts";
 import { type ExtractionRequest, extract } from "../learn/extraction.ts";
 import { checkGates } from "../learn/extraction-gates.ts";
 import { takeExtractionLock } from "../learn/extraction-lock.ts";
-import { type HeardMessage, hearMessages } from "../learn/extraction-window.ts";
+import { type HeardMessage, hearSession, ownWords } from "../learn/extraction-window.ts";
 import { extractByRules, type SpokenMessage } from "../learn/rules.ts";
 import { understandSaid } from "../learn/said.ts";
 import { extractSessionByRules, findNew } from "../learn/session-extraction.ts";
@@ -74,7 +74,7 @@ async function learnAll(desk: Desk, file: string): Promise<void> {
   let seen: string | undefined;
   while (!desk.signal.aborted) {
     const session = await readSession(file);
-    const messages = hearMessages(session.messages, session.prompts);
+    const messages = hearSession(session);
     const last = messages.at(-1)?.id;
     if (last === seen || !(await learn(desk, session, messages))) return;
     seen = last;
@@ -173,7 +173,8 @@ async function keepAsked({ memdir, learning }: Desk, { id }: ResumedSession, ask
 /** In whatever words: what the rules take for an explicit request. */
 async function findAsked(session: ResumedSession, fresh: readonly HeardMessage[]): Promise<SpokenMessage[]> {
   const asked: SpokenMessage[] = [];
-  for (const { uuid, text, at } of promptsIn(session, fresh)) {
+  for (const { uuid, text: prompt, at } of promptsIn(session, fresh)) {
+    const text = ownWords(prompt);
     const said = await understandSaid(text, new Date(at));
     if (said.some(({ explicit, act }) => explicit && act !== "forget"))
       asked.push({ id: uuid, role: "user", text, at });

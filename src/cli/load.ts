@@ -33,6 +33,7 @@ export const LOADERS: Readonly<Record<string, () => Promise<{ run: Run }>>> = {
   trust: () => import("./trust.ts"),
   init: () => import("./init.ts"),
   uninstall: () => import("./uninstall.ts"),
+  hook: () => import("./hook.ts"),
   mcp: () => import("./mcp.ts"),
   import: () => import("./import.ts"),
   export: () => import("./export.ts"),

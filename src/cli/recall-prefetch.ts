@@ -1,17 +1,15 @@
 /** `memdir recall --prefetch -`: what a prompt hook starts beside a turn. It says nothing, and ends by itself in bounded time. */
 
-import { finishPrefetch } from "../hooks/prefetch-file.ts";
+import { finishPrefetch, PREFETCH_MS } from "../hooks/prefetch-file.ts";
 import { readSurfaced } from "../recall/surfaced.ts";
 import type { Call } from "./command.ts";
 
-/** An answer that takes longer finds the turn over. */
-const DEADLINE_MS = 30_000;
 /** For a request that was told to stop. */
 const GRACE_MS = 1_000;
 
 /** Standard input: `{ session, id, prompt }`. The answer waits in the directory until the host's next event takes it. */
 export async function prefetch(call: Call): Promise<number> {
-  setTimeout(() => process.exit(0), DEADLINE_MS + GRACE_MS).unref();
+  setTimeout(() => process.exit(0), PREFETCH_MS).unref();
   const asked = parse(await call.terminal.readInput());
   if (!asked) return 0;
   try {
@@ -19,8 +17,8 @@ export async function prefetch(call: Call): Promise<number> {
     const directory = memdir.directories[0]?.path;
     if (directory === undefined || memdir.config.disabled !== null) return 0;
     const session = readSurfaced(directory, asked.session);
-    const signal = AbortSignal.timeout(DEADLINE_MS);
-    const { memories, method } = await memdir.recall(asked.prompt, { session, signal, timeoutMs: DEADLINE_MS });
+    const signal = AbortSignal.timeout(PREFETCH_MS - GRACE_MS);
+    const { memories, method } = await memdir.recall(asked.prompt, { session, signal, timeoutMs: PREFETCH_MS });
     // The offline answer is in the conversation already.
     const paths = method === "model" ? memories.map(({ path }) => path) : [];
     finishPrefetch(directory, asked.session, asked.id, paths);

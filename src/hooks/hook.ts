@@ -1,59 +1,71 @@
 /**
- * `dist/hook.cjs`, what a host starts on every prompt and at the end of every turn. It runs `hook-main.cjs` or `hook-stop.cjs`
- * beside it with the engine's own compiled form of it, kept from an earlier run: a third of what such a short process does would
- * otherwise be compiling.
+ * `dist/hook.cjs`, what a host starts for every event. It runs the file for that event beside it with the engine's own compiled
+ * form of it, kept from an earlier run: a third of what such a short process does would otherwise be compiling. It is the one place
+ * that catches: a host never notices that something of ours failed, but it is noted.
  */
 
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
-import { homedir } from "node:os";
-import { dirname, isAbsolute, join } from "node:path";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { Script } from "node:vm";
 import { processEnv } from "../config.ts";
-import type { HookInput } from "./prompt.ts";
-import type { StopInput } from "./stop.ts";
+import { cacheFolder, makeCacheFolder } from "./cache-folder.ts";
+import { type EventInput, eventOf, type HookEvent } from "./event.ts";
+import { noteFault } from "./faults.ts";
+import { tell } from "./output.ts";
 
 /** What each of the files that are run has. */
 interface Exports {
-  main(input: HookInput & StopInput): unknown;
+  main(input: EventInput): unknown;
   rehearse(): void;
 }
 
-const MAIN_FILE = join(__dirname, "hook-main.cjs");
-const STOP_FILE = join(__dirname, "hook-stop.cjs");
+const MAIN_FILE = "hook-main.cjs";
+const FILES: Readonly<Record<HookEvent, string>> = {
+  SessionStart: "hook-session.cjs",
+  UserPromptSubmit: MAIN_FILE,
+  PreToolUse: "hook-tool.cjs",
+  PostToolUse: "hook-tool.cjs",
+  Stop: "hook-stop.cjs",
+  PreCompact: "hook-stop.cjs",
+  SessionEnd: "hook-stop.cjs",
+};
 /** The compiled form belongs to one engine and one text, whose hash the build writes into its first line. */
 const ENGINE = `${process.version}-${process.arch}`;
 const MARK = /^\/\*([0-9a-f]{16})\*\/\n/;
 
 if (require.main === module) {
+  let name = "";
   try {
     const input: unknown = JSON.parse(readFileSync(0, "utf8"));
     if (typeof input !== "object" || input === null) throw new TypeError("standard input holds no JSON object");
-    const isStop = "hook_event_name" in input && input.hook_event_name === "Stop";
-    // The quick compiler only: the other one works beside us on code that will have run before it is done. Always before
-    // the first script, as the kept form is made for these settings. A stop has no such code, and does without the module.
-    if (!isStop) process.getBuiltinModule("node:v8").setFlagsFromString("--liftoff-only");
-    const { script, exports } = load(isStop ? STOP_FILE : MAIN_FILE);
-    exports.main(input);
-    if (script.isNew) {
-      // A run that stopped early has compiled little, and what is kept is kept for good.
-      exports.rehearse();
-      keep(script);
-    }
+    name = String((input as EventInput).hook_event_name ?? "");
+    const event = eventOf((input as EventInput).hook_event_name);
+    if (event !== null) run(FILES[event], input);
   } catch (error) {
     // Half an installation, or a host that says something else: it goes on without memories.
-    if (processEnv().MEMDIR_DEBUG) tell(`memdir: ${(error as Error).stack}\n`);
+    const env = processEnv();
+    if (env.MEMDIR_DEBUG) tell((error as Error).stack ?? String(error));
+    noteFault(env, { at: new Date(), event: name, error });
   }
   // Taking down the engine in good order costs more than a millisecond, and nothing is left to be done.
   process.exit(0);
 } else {
-  module.exports = require(MAIN_FILE);
+  module.exports = require(join(__dirname, MAIN_FILE));
 }
 
-function tell(text: string): void {
+function run(file: string, input: EventInput): void {
+  // The quick compiler only: the other one works beside us on code that will have run before it is done. Always before
+  // the first script, as the kept form is made for these settings. Only a prompt has such code; others do without the module.
+  if (file === MAIN_FILE) process.getBuiltinModule("node:v8").setFlagsFromString("--liftoff-only");
+  const { script, exports } = load(join(__dirname, file));
   try {
-    writeSync(2, text);
-  } catch {
-    // Nobody listens.
+    exports.main(input);
+  } finally {
+    // A run that stopped early has compiled little, and what is kept is kept for good.
+    if (script.isNew) {
+      exports.rehearse();
+      keep(script);
+    }
   }
 }
 
@@ -68,7 +80,7 @@ function load(program: string): { script: Loaded; exports: Exports } {
   const source = readFileSync(program, "latin1");
   // The engine itself compares no more than the length of the text.
   const mark = MARK.exec(source)?.[1];
-  const file = mark ? join(cacheFolder(), `hook-${ENGINE}-${mark}.bin`) : null;
+  const file = mark ? join(cacheFolder(processEnv()), `hook-${ENGINE}-${mark}.bin`) : null;
   const cachedData = file === null ? undefined : readKept(file);
   const wrapped = `(function(exports,require,module,__filename,__dirname){${source}\n})`;
   const script = new Script(wrapped, { filename: program, ...(cachedData ? { cachedData } : {}) });
@@ -93,10 +105,7 @@ function readKept(file: string): Buffer | undefined {
 function keep({ file, script }: Loaded): void {
   if (file === null) return;
   try {
-    // One by one: a home that is not there is not made, and Node's own `recursive` never ends under an automounter.
-    for (const folder of [dirname(cacheFolder()), cacheFolder()]) {
-      if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 });
-    }
+    makeCacheFolder(cacheFolder(processEnv()));
     const temporary = `${file}.${process.pid}`;
     const data = script.createCachedData();
     writeFileSync(temporary, Buffer.concat([data, data]), { mode: 0o600, flag: "wx" });
@@ -104,11 +113,4 @@ function keep({ file, script }: Loaded): void {
   } catch {
     // A home that cannot be written to: the next run compiles again.
   }
-}
-
-/** The user's own, as nobody else may say what is run: a relative path would lead into the project. */
-function cacheFolder(): string {
-  const { XDG_CACHE_HOME = "", HOME = "" } = processEnv();
-  if (isAbsolute(XDG_CACHE_HOME)) return join(XDG_CACHE_HOME, "memdir");
-  return join(isAbsolute(HOME) ? HOME : homedir(), ".cache", "memdir");
 }

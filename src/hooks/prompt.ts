@@ -1,80 +1,99 @@
 /**
- * The hot path: a host's prompt comes in, the memories that help go out. `hook.ts` runs it. It fails open: whatever goes wrong,
- * the host goes on without memories.
+ * The hot path: a host's prompt comes in, the memories that help go out. `hook.ts` runs it, and catches whatever goes wrong: the
+ * host goes on without memories.
  */
 
-import { lstatSync, readFileSync, writeSync } from "node:fs";
+import { lstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { processEnv } from "../config.ts";
+import { type Config, processEnv } from "../config.ts";
 import { findDirectories, findPlace } from "../directories.ts";
 import { ageInDays } from "../memory/age.ts";
 import { type Candidate, fitMemories, MAX_MEMORIES } from "../recall/budget.ts";
 import type { Entry } from "../recall/entry.ts";
 import { type HotAnswer, type HotDirectory, type HotOptions, type HotRanked, recallHot } from "../recall/hot.ts";
+import type { Digest } from "../recall/hot-desk.ts";
 import { formatHeader } from "../recall/injection.ts";
 import { isTooShort } from "../recall/prefetch.ts";
 import { shownContent } from "../recall/shown.ts";
-import { clearSurfaced, readSurfaced, writeSurfaced } from "../recall/surfaced.ts";
+import { readSurfaced, writeSurfaced } from "../recall/surfaced.ts";
+import { type Deadline, openDeadline } from "./deadline.ts";
+import { cwdOf, type EventInput } from "./event.ts";
+import { formatContext, MAX_CHARS, writeAll } from "./output.ts";
 
-/** What Claude Code and its kin pass to a hook; everything else is ignored. */
-export interface HookInput {
-  hook_event_name?: unknown;
-  /** Why a session starts. */
-  source?: unknown;
+export interface HookInput extends EventInput {
   prompt?: unknown;
-  cwd?: unknown;
-  session_id?: unknown;
 }
 
-/** Hooks may add 10,000 characters in all; a byte is at most a character. */
-const MAX_BYTES = 9_500;
+/** A byte is at most a character. */
+const MAX_BYTES = MAX_CHARS;
 const WORDS_FILE = join(__dirname, "words.bin");
+
+/** Gemini CLI puts what hooks said when the session began before its user's first words. */
+const HOST_CONTEXT = /^(?:\s*<hook_context>[\s\S]*?<\/hook_context>)+/;
 
 /** Whether there was something to say. */
 export function main(input: HookInput): boolean {
-  try {
-    const text = answer(input, new Date());
-    // Not through process.stdout: to open it, Node loads its streams, and that takes longer than all of this.
-    if (text !== "") writeAll(1, formatOutput(text));
-    return text !== "";
-  } catch (error) {
-    if (processEnv().MEMDIR_DEBUG) writeAll(2, `memdir: ${(error as Error).stack}\n`);
-    return false;
-  }
-}
-
-function writeAll(fd: number, text: string): void {
-  const bytes = Buffer.from(text);
-  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
-}
-
-function formatOutput(additionalContext: string): string {
-  return `${JSON.stringify({ hookSpecificOutput: { hookEventName: "UserPromptSubmit", additionalContext } })}\n`;
+  const deadline = openDeadline();
+  const { text, search } = respond(input, new Date(), deadline);
+  const name = typeof input.hook_event_name === "string" ? input.hook_event_name : "UserPromptSubmit";
+  if (text !== "") writeAll(1, formatContext(name, text));
+  search?.();
+  if (deadline.missed > 0) throw new Error(`time was up with ${deadline.missed} changed memories not looked at`);
+  return text !== "";
 }
 
 /** The text to add to this prompt; "" for none. */
 export function answer(input: HookInput, now: Date): string {
-  const prompt = typeof input.prompt === "string" ? input.prompt : "";
-  const isCleared = input.hook_event_name === "SessionStart" && /^(clear|compact)$/.test(String(input.source));
-  if (!isCleared && isTooShort(prompt)) return "";
-  const cwd = typeof input.cwd === "string" && input.cwd !== "" ? input.cwd : process.cwd();
+  return respond(input, now, openDeadline()).text;
+}
+
+interface Response {
+  text: string;
+  /** Begins a search by a model beside the turn; null where nobody wants one. */
+  search: (() => void) | null;
+}
+
+const NOTHING: Response = { text: "", search: null };
+
+function respond(input: HookInput, now: Date, deadline: Deadline): Response {
+  const prompt = typeof input.prompt === "string" ? input.prompt.replace(HOST_CONTEXT, "") : "";
+  if (isTooShort(prompt)) return NOTHING;
+  const cwd = cwdOf(input);
   const session = typeof input.session_id === "string" ? input.session_id : null;
-  const env = processEnv();
-  const place = findPlace({ cwd }, env);
-  if (place.config.disabled !== null) return "";
-  const { directories } = findDirectories({ cwd, now: () => now, withOlder: false }, place.config, place.location);
+  const { config, location } = findPlace({ cwd }, processEnv());
+  if (config.disabled !== null) return NOTHING;
+  deadline.set(config.hooks.deadlineMs);
+  const { directories } = findDirectories({ cwd, now: () => now, withOlder: false }, config, location);
   const open = directories.filter(({ readOnly }) => !readOnly);
-  const [main] = open;
-  if (!main) return "";
-  if (isCleared) {
-    // The model has forgotten what it was shown.
-    if (session !== null) clearSurfaced(main.path, session);
-    return "";
-  }
-  const surfaced = readSurfaced(main.path, session);
+  const directory = open[0]?.path;
+  if (directory === undefined) return NOTHING;
+  const text = recallFor({ prompt, session, config, open, now, deadline }, directory);
+  if (session === null || !wantsSearch(config)) return { text, search: null };
+  return {
+    text,
+    search: () => {
+      const { startPrefetch } = require("./hook-prefetch.cjs") as typeof import("./prefetch.ts");
+      startPrefetch({ directory, cwd, session, prompt, nowMs: now.getTime() });
+    },
+  };
+}
+
+interface Asked {
+  prompt: string;
+  session: string | null;
+  config: Config;
+  open: readonly HotDirectory[];
+  now: Date;
+  deadline: Deadline;
+}
+
+/** `main` is the directory that keeps what the session was shown. */
+function recallFor({ prompt, session, config, open, now, deadline }: Asked, main: string): string {
+  const surfaced = readSurfaced(main, session);
   if (surfaced.isFull()) return "";
-  const wordsFile = place.config.meaning ? WORDS_FILE : null;
-  const { shown } = recallHot(open, prompt, { nowMs: now.getTime(), wordsFile, digest: digestNow });
+  const wordsFile = config.meaning ? WORDS_FILE : null;
+  const digest: Digest = (directory, file) => (deadline.isMissed() ? null : digestNow(directory, file));
+  const { shown } = recallHot(open, prompt, { nowMs: now.getTime(), wordsFile, digest });
   const pathOf = (ranked: HotRanked) => join((open[ranked.owner] as HotDirectory).path, ranked.file);
   const candidates: Candidate[] = [];
   for (const ranked of shown) {
@@ -86,9 +105,15 @@ export function answer(input: HookInput, now: Date): string {
   const { memories, text } = fitMemories(candidates, { maxBytes: MAX_BYTES, sessionLeft: surfaced.bytesLeft() });
   if (memories.length > 0) {
     surfaced.surface(memories);
-    writeSurfaced(main.path, session, surfaced);
+    writeSurfaced(main, session, surfaced);
   }
   return text;
+}
+
+/** The user's wish, and a model to ask: it costs a request for every prompt. */
+function wantsSearch({ hooks }: Config): boolean {
+  const { MEMDIR_RECALL, MEMDIR_MODEL = "" } = processEnv();
+  return (hooks.prefetch || MEMDIR_RECALL === "model") && MEMDIR_MODEL.trim() !== "";
 }
 
 /** Goes through everything once, so that all of it is in the compiled form that is kept, whatever this prompt needed. */

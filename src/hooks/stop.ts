@@ -1,25 +1,31 @@
 /**
- * The end of a turn in another agent (`dist/hook-stop.cjs`): whether it is worth looking at, decided without a model and in a few
- * milliseconds; if so, a process of its own is started that nobody waits for. It fails open: whatever goes wrong, the host goes on.
+ * The end of a turn, of a session or of a stretch of one in another agent (`dist/hook-stop.cjs`): whether it is worth looking at,
+ * decided without a model and in a few milliseconds; if so, a process of its own is started that nobody waits for, or the agent is
+ * asked to look back itself. It fails open: `hook.ts` catches whatever goes wrong, and the host goes on.
  */
 
-import { existsSync, writeSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { type Env, processEnv } from "../config.ts";
 import { findDirectories, findPlace } from "../directories.ts";
 import { checkBudget } from "../learn/budget.ts";
-import { moveCursor, readCursor } from "../learn/cursor.ts";
+import { type Cursor, moveCursor, readCursor } from "../learn/cursor.ts";
 import { checkGates, type GateState } from "../learn/extraction-gates.ts";
 import { type Ledger, openLedger } from "../learn/ledger.ts";
 import type { LearnConfig } from "../learn-config.ts";
 import { type Directory, statePath } from "../memory/directory.ts";
+import { buildLookBack } from "../prompts/hooks.ts";
 import { sessionIdOf } from "../session/session-reader.ts";
+import { archiveTranscript } from "./archive.ts";
+import { isIdle, mayAskToKeep } from "./asking.ts";
+import { cwdOf, type EventInput, eventOf } from "./event.ts";
+import { formatContinuation, tell, writeAll } from "./output.ts";
 import { hasMemoryWrite, lastMessageId, markOf, readTurnTail, type TurnTail } from "./turn-tail.ts";
 
-/** What Claude Code passes at the end of a turn. Whether another hook made the turn go on is no matter: nothing is answered here. */
-export interface StopInput {
-  transcript_path?: unknown;
-  cwd?: unknown;
+/** What Claude Code passes at the end of a turn; everything else is ignored. */
+export interface StopInput extends EventInput {
+  /** The turn went on because a hook wanted it. */
+  stop_hook_active?: unknown;
   /** In a sub-agent. */
   agent_id?: unknown;
   /** What the transcript should end with; it is written a little later. */
@@ -34,28 +40,32 @@ export interface Start {
   mark: string;
 }
 
-export type StopAnswer = { start: Start } | { skipped: string };
+/** `ask`: what the agent is asked before it stops. */
+export type StopAnswer = { start: Start } | { ask: string } | { skipped: string };
 
 export function main(input: StopInput): void {
   const env = processEnv();
   const log = (text: string) => {
-    if (env.MEMDIR_DEBUG) tell(`memdir: ${text}\n`);
+    if (env.MEMDIR_DEBUG) tell(text);
   };
   try {
     const answer = decide(input, { env, now: new Date(), log });
     if ("start" in answer) start(answer.start);
+    else if ("ask" in answer) writeAll(1, formatContinuation(answer.ask));
     else log(`extraction skipped: ${answer.skipped}`);
-  } catch (error) {
-    log((error as Error).stack ?? String(error));
+  } finally {
+    if (eventOf(input.hook_event_name) !== "Stop") archive(input, env);
   }
 }
 
-function tell(text: string): void {
-  try {
-    writeSync(2, text);
-  } catch {
-    // Nobody listens.
-  }
+/** Before a host forgets: its transcript is one of those that it removes some day. */
+export function archive(input: StopInput, env: Env): boolean {
+  const { transcript_path: transcript } = input;
+  if (typeof transcript !== "string" || !isAbsolute(transcript)) return false;
+  const cwd = cwdOf(input);
+  const { config } = findPlace({ cwd }, env);
+  if (!config.hooks.archive) return false;
+  return archiveTranscript({ transcript, session: sessionIdOf(transcript), cwd, claudeDir: config.claudeDir });
 }
 
 export interface StopWorld {
@@ -68,13 +78,19 @@ export interface StopWorld {
 export function decide(input: StopInput, world: StopWorld): StopAnswer {
   const { transcript_path: transcript, last_assistant_message: last } = input;
   if (typeof transcript !== "string" || !isAbsolute(transcript)) return { skipped: "the host named no transcript" };
-  const cwd = typeof input.cwd === "string" && input.cwd !== "" ? input.cwd : process.cwd();
+  const cwd = cwdOf(input);
   const { config, location } = findPlace({ cwd }, world.env);
   if (config.disabled !== null) return { skipped: `memory is off: ${config.disabled}` };
+  if (config.hooks.stop === "off") return { skipped: "hooks.stop is off" };
   const { env, now, log } = world;
   const options = { cwd, now: () => now, log, withOlder: false };
   const directory = findDirectories(options, config, location).main;
-  const stop: Stop = { env, directory, learn: config.learn, transcript, cwd, isSubAgent: isNamed(input.agent_id) };
+  const isAsking = config.hooks.stop === "continue";
+  // Asking costs the agent's own tokens, and no budget of ours.
+  const hasModel = !isAsking && (env.MEMDIR_MODEL ?? "").trim() !== "";
+  const { learn } = config;
+  const stop: Stop = { hasModel, directory, learn, transcript, cwd, isSubAgent: isNamed(input.agent_id) };
+  if (isAsking) return askOnce(input, stop);
   const skipped = findReason(stop);
   if (skipped !== null) return { skipped };
   return { start: { transcript, cwd, mark: typeof last === "string" && last.trim() !== "" ? markOf(last) : "" } };
@@ -84,8 +100,35 @@ function isNamed(value: unknown): boolean {
   return typeof value === "string" && value !== "";
 }
 
+/** Once in a turn: what the agent kept or did not keep after it was asked, counts as looked at. */
+function askOnce(input: StopInput, stop: Stop): StopAnswer {
+  if (eventOf(input.hook_event_name) !== "Stop") return { skipped: "the agent looks back at the end of its turns" };
+  if (input.stop_hook_active !== true) {
+    const skipped = findReason(stop);
+    return skipped === null ? { ask: buildLookBack(stop.directory.path) } : { skipped };
+  }
+  const session = sessionIdOf(stop.transcript);
+  const cursor = readCursor(stop.directory.path, session);
+  // Whichever hook made the turn go on: we were called when it first wanted to end, and asked if there was anything to ask.
+  if (existsSync(stop.directory.path)) advance(stop, session, cursor, readTurnTail(stop.transcript, cursor, 1));
+  return { skipped: "the turn was continued once" };
+}
+
+/** What was said so far counts as handled. */
+function advance({ directory }: Stop, session: string, cursor: Cursor | null, tail: TurnTail | null): void {
+  const message = lastMessageId(tail ?? NO_TAIL);
+  if (message === null) return;
+  const to = { message, at: directory.now().toISOString() };
+  try {
+    moveCursor(directory.path, session, { from: cursor, to, ids: [message] });
+  } catch (error) {
+    directory.log(`the cursor could not be moved: ${(error as Error).message}`);
+  }
+}
+
 interface Stop {
-  env: Env;
+  /** Whether a model would be asked. */
+  hasModel: boolean;
   directory: Directory;
   learn: LearnConfig;
   transcript: string;
@@ -95,31 +138,19 @@ interface Stop {
 
 /** Why nothing is started; null when it is. */
 function findReason(stop: Stop): string | null {
-  const { directory, learn, transcript, env } = stop;
+  const { directory, learn, transcript, hasModel } = stop;
   const session = sessionIdOf(transcript);
   const ledger = openLedger({ file: statePath(directory, "ledger.jsonl"), prices: learn.prices }, directory);
   const cursor = readCursor(directory.path, session);
   const tail = later(() => readTurnTail(transcript, cursor, learn.everyTurns));
-  const hasModel = (env.MEMDIR_MODEL ?? "").trim() !== "";
-  const state = readState(stop, { ledger, session, tail, hasModel });
+  const state = readState(stop, { ledger, session, tail });
   const answer = checkGates(state);
   const reason = answer.go ? findIdle(hasModel, tail()) : answer.reason;
   if (reason === null) return null;
-  if (!answer.go && answer.advance) advance();
+  // The agent has kept what there was to keep.
+  if (!answer.go && answer.advance) advance(stop, session, cursor, tail());
   if (existsSync(directory.path)) ledger.skip("extraction", session, reason);
   return reason;
-
-  /** The agent has kept what there was to keep. */
-  function advance(): void {
-    const message = lastMessageId(tail() ?? NO_TAIL);
-    if (message === null) return;
-    const to = { message, at: directory.now().toISOString() };
-    try {
-      moveCursor(directory.path, session, { from: cursor, to, ids: [message] });
-    } catch (error) {
-      directory.log(`the cursor could not be moved: ${(error as Error).message}`);
-    }
-  }
 }
 
 const NO_TAIL: TurnTail = { lines: [], prompts: [], isWhole: false };
@@ -128,11 +159,11 @@ interface Seen {
   ledger: Ledger;
   session: string;
   tail: () => TurnTail | null;
-  hasModel: boolean;
 }
 
 /** Each is looked for only when the gates come to it: they go by what it costs. */
-function readState({ directory, learn, cwd, isSubAgent }: Stop, { ledger, session, tail, hasModel }: Seen): GateState {
+function readState(stop: Stop, { ledger, session, tail }: Seen): GateState {
+  const { directory, learn, cwd, isSubAgent, hasModel } = stop;
   const written = later(() => hasMemoryWrite(tail()?.lines ?? [], { dir: directory.path, cwd }));
   /** Of a turn that began far back nothing is known, so it is looked at. */
   const turns = () => (tail()?.isWhole === false ? Number.POSITIVE_INFINITY : (tail()?.prompts.length ?? 0));
@@ -159,31 +190,6 @@ function readState({ directory, learn, cwd, isSubAgent }: Stop, { ledger, sessio
       return hasModel && !asks() ? checkBudget(ledger, learn, session) : { ok: true as const };
     },
   };
-}
-
-/**
- * Words without which nobody asks to remember something, in the languages of learn/said-explicit.ts, whose own patterns take as long
- * to compile as everything else here takes. Rather once too often: the process that is started looks again, and closely.
- */
-const ASKING =
-  /^\s*#|remember|memor|mind|forget|\bnot(?:es?\b|i[ez])|reference|next time|future|\b(?:from|for) (?:now|here|later)|forward|henceforth|should know|(?:save|store|record|write|put|add|commit)\b.{0,40}(?:this|that|down|following)|merke? |denke? |behalte? |vergiss|ab (?:jetzt|sofort|heute)|von (?:nun|jetzt)|zukunft|künftig|fortan|souv[ie]|rappel|retiens|retenez|mémor|oubli|garde|doréna|désorm|partir d|avenir|recuerd|acuérd|olvid|en cuenta|anota|adelante|lembr|esqueç|ricorda|dimentic|onthoud|vergeet|[记記忘]|现在|現在|今[后後]|以[后後]|今以后|これから|覚え|憶|メモ|기억/i;
-
-/** More than anybody types before saying what is to be kept. */
-const MAX_ASKED_CHARS = 4_000;
-
-export function mayAskToKeep(prompt: string): boolean {
-  return ASKING.test(prompt.slice(0, MAX_ASKED_CHARS));
-}
-
-/** A word of thanks or agreement, or a command for the host. */
-const IDLE =
-  /^(?:.{0,11}|\/[\w:-]+(?:\s.*)?|(?:ok(?:ay)?|thanks|thank you|thx|great|perfect|nice|yes|no|go on|go ahead)\b.{0,12})$/is;
-const MAX_IDLE_CHARS = 200;
-
-/** Nothing in it that the rules could keep. */
-export function isIdle(prompt: string): boolean {
-  const text = prompt.trim();
-  return text.length <= MAX_IDLE_CHARS && IDLE.test(text) && !mayAskToKeep(text);
 }
 
 /** Rules look at what the user said and at nothing else. */

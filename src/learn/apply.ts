@@ -10,6 +10,7 @@ import { oneLine, sameName } from "../memory/name.ts";
 import type { SaveRequest, SaveResult } from "../memory/save.ts";
 import { editBody, editFields, formatDocument } from "../text/frontmatter-edit.ts";
 import type { Inbox } from "./inbox.ts";
+import { MAX_BYTES } from "./inbox-file.ts";
 import { type LearnMode, mayBecome, type Proposal } from "./proposal.ts";
 import { mayReplace, sourceFor, trustOf } from "./trust.ts";
 
@@ -28,8 +29,9 @@ export interface Applied {
   file: string | null;
   /** The journal entry to give to undo. */
   undo: string | null;
-  /** In the inbox: its id there. */
+  /** In the inbox: its id there, and whether it came just now. */
   id?: string;
+  isAdded?: boolean;
   /** Why it was not written. */
   reason?: string;
 }
@@ -48,38 +50,41 @@ export async function applyProposal(
   proposal: Proposal,
   mode: LearnMode,
 ): Promise<Applied> {
-  if (mode === "off") return refused(proposal, "learning is off for this scope");
-  if (mode === "read-only") return refused(proposal, "this scope is read-only for learning");
   try {
-    if (inbox.wasRejected(proposal)) return refused(proposal, "it was rejected before");
-    const target = await findTarget(store, proposal);
-    const problem = findProblem(proposal, target);
-    if (problem !== null) return refused(proposal, problem);
-    const same = await findSame(store, proposal, target);
-    if (same !== null) return { done: "unchanged", file: same, undo: null, reason: "it says what is there already" };
-    const doubt = mode === "inbox" ? "a person decides in this scope" : findDoubt(proposal, target);
-    return doubt === null ? await write(store, proposal, target) : await wait(inbox, proposal, target, doubt);
+    return await keepProposal(store, inbox, proposal, mode);
   } catch (error) {
     return refused(proposal, told(store, error));
   }
 }
 
-/** One after the other: a later one may change what an earlier one wrote. */
-export async function applyAll(
+/** Throws when the disk refuses, and when a memory is no longer the `base` that the proposal was made from. */
+export async function keepProposal(
   store: Store,
   inbox: Pick<Inbox, "add" | "wasRejected">,
-  proposals: readonly Proposal[],
+  proposal: Proposal,
   mode: LearnMode,
-): Promise<{ saved: { file: string; action: string }[]; refused: string[] }> {
-  const saved: { file: string; action: string }[] = [];
-  const refusals: string[] = [];
-  for (const proposal of proposals) {
-    const { done, file, reason } = await applyProposal(store, inbox, proposal, mode);
-    if (done === "refused") refusals.push(`${proposal.name}: ${reason ?? ""}`);
-    else saved.push({ file: file ?? proposal.name, action: done });
-  }
-  return { saved, refused: refusals };
+  base: string | null = null,
+): Promise<Applied> {
+  if (mode === "off") return refused(proposal, "learning is off for this scope");
+  if (mode === "read-only") return refused(proposal, "this scope is read-only for learning");
+  if (inbox.wasRejected(proposal)) return refused(proposal, "it was rejected before");
+  const target = await findTarget(store, proposal);
+  if (target !== null && base !== null && target.text !== base)
+    throw new MemdirError("conflict", `${target.memory.file} was changed by somebody else meanwhile: read it again`);
+  const problem = findProblem(proposal, target);
+  if (problem !== null) return refused(proposal, problem);
+  const same = await findSame(store, proposal, target);
+  if (same !== null) return { done: "unchanged", file: same, undo: null, reason: "it says what is there already" };
+  const doubt = mode === "inbox" ? "a person decides in this scope" : findDoubt(proposal, target);
+  return doubt === null ? await write(store, proposal, target) : await wait(inbox, proposal, target, doubt);
 }
+
+/** Whether trying again would change nothing. */
+export function isFinal(error: unknown): boolean {
+  return error instanceof MemdirError && FINAL.has(error.code);
+}
+
+const FINAL: ReadonlySet<string> = new Set(["usage", "outside", "secret", "broken", "untrusted", "ambiguous"]);
 
 /** A person has looked at it and wants it: trust no longer decides, but stays written down as it was. Throws when it fails. */
 export async function acceptProposal(store: Store, inbox: Pick<Inbox, "accept">, proposal: Proposal): Promise<Applied> {
@@ -130,7 +135,9 @@ async function ownRows(store: Store): Promise<Row[]> {
 
 /** Why nobody should even be asked. */
 function findProblem(proposal: Proposal, target: Target | null): string | null {
-  const { action, trust, type } = proposal;
+  const { action, trust, type, body } = proposal;
+  if (Buffer.byteLength(body) > MAX_BYTES)
+    return `it has more than ${MAX_BYTES / 1024} KB: a memory is a page, write what matters of it`;
   const untold = trust === "tool" || trust === "document";
   const origin = trust === "tool" ? "what a tool printed" : "a document";
   if (action === "forget" && untold) return `${origin} cannot ask for a memory to be forgotten`;
@@ -188,7 +195,7 @@ async function wait(
 ): Promise<Applied> {
   const file = target?.memory.file ?? null;
   const added = await inbox.add(proposal);
-  if ("id" in added) return { done: "inbox", file, undo: null, id: added.id, reason };
+  if ("id" in added) return { done: "inbox", file, undo: null, id: added.id, isAdded: true, reason };
   if ("duplicate" in added)
     return { done: "inbox", file, undo: null, id: added.duplicate, reason: "it waits in the inbox already" };
   return refused(proposal, "full" in added ? "the inbox is full" : "it was rejected before");

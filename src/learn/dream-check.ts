@@ -11,6 +11,7 @@ import { scan } from "../memory/scan.ts";
 import { isDailyLog } from "../memory/walk.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { findSecrets } from "../text/secrets.ts";
+import { findClaims } from "./dream-claims.ts";
 import { changesOf, hashOf, isMemoryFile, namedFiles, type Op, type Plan } from "./dream-plan.ts";
 import { findOrigins, isUntold } from "./extraction-origin.ts";
 import { leastTrust, mayBecome, TRUSTS, type Trust } from "./proposal.ts";
@@ -147,6 +148,7 @@ async function findTextProblems(op: Op, plan: Plan, directory: Directory): Promi
   // What never had one need not get one: rules do not invent.
   if (next.description === "" && (parts.length === 0 || parts.some(({ description }) => description !== "")))
     problems.push("the new text has no description");
+  problems.push(...findClaims(next, parts));
   const taken = await findTaken(op, next, parts, directory);
   problems.push(...findTrustProblems(op, next, parts, taken), ...(await findDateProblems(next, parts, directory)));
   const namesake = findNamesake(op, next, plan, directory);

@@ -10,9 +10,12 @@ import { formatSource, type Memory, parseMemory, type Source } from "../memory/m
 import { readBytes, readHeader } from "../memory/read.ts";
 import { termsOf } from "../recall/terms.ts";
 import { editBody, editFields, type MetadataValue } from "../text/frontmatter-edit.ts";
+import { isAlike, plain, type Weighed, weigh } from "../text/likeness.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
+import { findExpiry } from "../truth/expired.ts";
 import { arrangeIndex } from "./dream-apply.ts";
 import { keepsRule, ruleOf } from "./dream-check.ts";
+import { isEnforced } from "./dream-claims.ts";
 import { makePlan, type Op, type Plan, takeSnapshot } from "./dream-plan.ts";
 import { leastTrust, mayBecome } from "./proposal.ts";
 import { trustOf } from "./trust.ts";
@@ -21,9 +24,7 @@ import { trustOf } from "./trust.ts";
 interface Known {
   memory: Memory;
   text: string;
-  terms: ReadonlySet<string>;
-  /** Numbers and denials: texts that differ in them say different things, however alike they are. */
-  stance: string;
+  weight: Weighed;
 }
 
 /** Would rather leave two memories apart than make one of what differs. */
@@ -45,57 +46,20 @@ function understand(directory: Directory, file: string): Known[] {
     const bytes = readBytes(directory, file);
     const memory = parseMemory(file, bytes);
     if (memory.problems.length > 0) return [];
-    const said = `${memory.name}\n${memory.description}\n${memory.body}`;
-    return [{ memory, text: bytes.toString("utf8"), terms: new Set(termsOf(said)), stance: stanceOf(said) }];
+    return [{ memory, text: bytes.toString("utf8"), weight: weigh(memory, termsOf) }];
   } catch {
     return []; // gone or unreadable since the directory was listed
   }
 }
 
-const DENIAL = /\b(?:not|no|never|none|nor|without|instead|avoid|stop|unless|except|only|cannot|\w+n['’]t)\b/gi;
-
-/** What turns a text around; an import asks it too (exchange/likeness.ts). */
-export function stanceOf(text: string): string {
-  const found = [...(text.match(/\d+(?:[.:/-]\d+)*/g) ?? []), ...(text.match(DENIAL) ?? [])];
-  return [...new Set(found.map((word) => word.toLowerCase()))].sort().join(" ");
-}
-
-/** A date this long past is not merely late. */
-const EXPIRED_DAYS = 30;
-const DAY_MS = 86_400_000;
-
-/** Begun at a date, it may hold still. */
-const BEGINS =
-  /\b(?:since|from|as of|starting|started|after|decided|introduced|begins?|began|launched|effective)\W+(?:\w+\W+)?$/i;
-
-/** Days and months in other words: then the date is not the only one. */
-const OTHER_DATE =
-  /\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+\d|\d(?:st|nd|rd|th)?\s+(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|\bQ[1-4]\b|\b\d{4}-\d\d(?![\d-])/i;
-
 function findExpired(known: readonly Known[], now: Date): Op[] {
   return known.flatMap(({ memory }): Op[] => {
-    if (memory.type !== "project" || memory.pinned) return [];
-    const said = `${memory.name}\n${memory.description}\n${memory.body}`;
-    const dates = [...said.matchAll(/(?<![\d-])\d{4}-\d\d-\d\d(?![\d-])/g)];
-    const [date] = dates[0] ?? [];
-    if (date === undefined || dates.some(([each]) => each !== date) || OTHER_DATE.test(said)) return [];
-    if (dates.some(({ index }) => BEGINS.test(said.slice(0, index)))) return [];
-    const days = Math.floor((now.getTime() - Date.parse(date)) / DAY_MS);
-    const isFresh = [memory.modified, memory.verified].some(
-      (iso) => iso !== null && now.getTime() - Date.parse(iso) <= EXPIRED_DAYS * DAY_MS,
-    );
-    if (!(days > EXPIRED_DAYS) || isFresh) return [];
-    return [
-      { kind: "retire", file: memory.file, successor: null, reason: `its only date, ${date}, lies ${days} days back` },
-    ];
+    const expired = findExpiry(memory, now);
+    if (!expired) return [];
+    const reason = `its only date, ${expired.date}, lies ${expired.days} days back`;
+    return [{ kind: "retire", file: memory.file, successor: null, reason }];
   });
 }
-
-/** Shared terms by all terms: above this the rest is wording. */
-const NEAR = 0.8;
-const SAME_BODY = 0.5;
-/** Of fewer terms nothing can be said. */
-const MIN_TERMS = 5;
 
 async function findDuplicates(known: readonly Known[], now: Date): Promise<Op[]> {
   const ops: Op[] = [];
@@ -126,17 +90,12 @@ function byWorth({ memory: a }: Known, { memory: b }: Known): number {
 }
 
 function isDuplicate(a: Known, b: Known): boolean {
-  if (a.memory.type !== b.memory.type) return false;
-  let shared = 0;
-  for (const term of a.terms) if (b.terms.has(term)) shared++;
-  const overlap = shared / (a.terms.size + b.terms.size - shared);
-  // The same words under two titles; if the titles are most of it ("see there"), they are two things.
-  if (plain(a.memory.body) === plain(b.memory.body)) return overlap >= SAME_BODY;
-  return a.stance === b.stance && Math.min(a.terms.size, b.terms.size) >= MIN_TERMS && overlap >= NEAR;
+  return a.memory.type === b.memory.type && isAlike(a.weight, b.weight);
 }
 
-/** What a document said may not be mixed into what the user is or wants. */
+/** What a document said may not be mixed into what the user is or wants, and what is enforced stays where it stands. */
 function canJoin(a: Known, b: Known): boolean {
+  if (isEnforced(b.memory)) return false;
   const [one, two] = [trustOf(a.memory.source), trustOf(b.memory.source)];
   return one === two || mayBecome(a.memory.type, leastTrust([one, two]));
 }
@@ -173,10 +132,6 @@ function addWhatIsNew(body: string, memory: Memory): string {
     .filter((paragraph) => termsOf(paragraph).some((term) => !terms.has(term)))
     .filter((paragraph) => memory.type !== "feedback" || ruleOf(body) !== plain(paragraph));
   return [body, ...fresh].join("\n\n");
-}
-
-function plain(text: string): string {
-  return text.replace(/\s+/g, " ").trim().toLowerCase();
 }
 
 /** Files that lines of the index point to and that are not there. */

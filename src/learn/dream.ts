@@ -13,6 +13,7 @@ import { openFileState } from "../session/file-state.ts";
 import { editFields } from "../text/frontmatter-edit.ts";
 import { localDay } from "../text/local-day.ts";
 import { openTools } from "../tools/tools.ts";
+import { countAnswers } from "./counted-ask.ts";
 import type { DayLog } from "./daily-log.ts";
 import { applyPlan } from "./dream-apply.ts";
 import { checkPlan } from "./dream-check.ts";
@@ -21,6 +22,7 @@ import { checkDreamGates, type GateWorld } from "./dream-gates.ts";
 import { lastDream, type Processes, takeDreamLock } from "./dream-lock.ts";
 import { dreamOffline, findDeadLines } from "./dream-offline.ts";
 import { describeOp, makePlan, type Op, type Plan, parseOps, type Snapshot, takeSnapshot } from "./dream-plan.ts";
+import { mask } from "./mask.ts";
 
 export interface DreamModel {
   ask: Ask;
@@ -123,11 +125,12 @@ export async function dreamWithModel(model: DreamModel, directory: Directory, si
     ["Read", "Glob", "Grep"],
   );
   let messages: readonly Message[] = [say(await buildRequest(model, directory, sinceMs))];
+  const ask = countAnswers(model.ask);
   let usage = NO_USAGE;
   let turns = 0;
   let problems: string[] = [];
   for (const maxTurns of [model.maxTurns ?? MAX_TURNS, 1]) {
-    const result = await runAgentLoop(model.ask, {
+    const result = await runAgentLoop(ask, {
       system: [{ text: DREAM_SYSTEM, cache: true }],
       messages,
       tools,
@@ -138,7 +141,7 @@ export async function dreamWithModel(model: DreamModel, directory: Directory, si
     usage = addUsage(usage, result.usage);
     turns += result.turns;
     const failure = failureOf(result);
-    if (failure !== null) return { problem: failure, usage, turns };
+    if (failure !== null) return { problem: await mask(failure), usage, turns };
     const judged = await judge(result, snapshot, directory);
     if ("plan" in judged) return { plan: judged.plan, usage, turns };
     problems = judged.problems;

@@ -4,7 +4,9 @@ import type { Ask, Usage } from "../model/ask.ts";
 import { addUsage, NO_USAGE, textOf } from "../model/ask.ts";
 import { buildCueQuestion, CUES_SYSTEM, readCues } from "../prompts/enrich.ts";
 import { neutralise } from "../recall/neutral.ts";
+import { countAnswers } from "./counted-ask.ts";
 import { findOrigins } from "./extraction-origin.ts";
+import { mask } from "./mask.ts";
 
 export interface EnrichWorld {
   ask: Ask;
@@ -65,7 +67,7 @@ async function enrichBatch(world: EnrichWorld, files: readonly string[], signal:
   const read = await Promise.all(files.map((file) => readOne(world, file)));
   const tasks = read.filter((one) => one !== null);
   if (tasks.length === 0) return { enriched: [], usage: NO_USAGE, stopped: null };
-  const answer = await world.ask({
+  const answer = await countAnswers(world.ask)({
     system: [{ text: CUES_SYSTEM, cache: true }],
     messages: [{ role: "user", content: [{ type: "text", text: buildCueQuestion(tasks) }] }],
     maxTokens: MAX_TOKENS,
@@ -89,7 +91,7 @@ async function enrichBatch(world: EnrichWorld, files: readonly string[], signal:
     }
   }
   world.spent(usage, enriched.length);
-  return { enriched, usage, stopped: answer.ok ? null : answer.error.message };
+  return { enriched, usage, stopped: answer.ok ? null : await mask(answer.error.message) };
 }
 
 /** A note may ask for its words to be put beside others of the batch: a cue with another note's words is left out. */

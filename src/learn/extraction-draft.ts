@@ -187,13 +187,34 @@ const MIN_SUPPORT_WORDS = 2;
  */
 function findSupportProblem(memory: Memory, base: Memory | null, cited: Cited): string | null {
   if (memory.type !== "feedback" && memory.type !== "user") return null;
-  const told = [...cited.pieces, ...(base ? [{ trust: "user" as const, text: wordsIn(base) }] : [])];
-  const { share, words } = measureSupport(ruleOf(memory), told);
-  const isShort = share === 1 || (share >= 0.5 && words > 0);
-  if (isShort || (share >= MIN_SUPPORT_SHARE && words >= MIN_SUPPORT_WORDS)) return null;
+  const before = base ? [{ trust: "user" as const, text: wordsIn(base) }] : [];
+  const said = cited.pieces.filter(({ trust }) => trust === "user");
+  const told = cited.pieces.filter(
+    (piece) => piece.trust === "user" || said.some((later) => numberOf(later) > numberOf(piece) && agrees(later.text)),
+  );
+  if (isSupported(ruleOf(memory), [...told, ...before])) return null;
   const labels = cited.labels.join(", ");
-  return `hardly a word of its first paragraph is in ${labels}: write the rule in the user's own words and language, or leave it`;
+  return `hardly a word of its first paragraph was said or agreed to by the user in ${labels}: write the rule in the user's own words and language, or leave it`;
 }
+
+function isSupported(rule: string, told: readonly Spoken[]): boolean {
+  const { share, words } = measureSupport(rule, told);
+  const isShort = share === 1 || (share >= 0.5 && words > 0);
+  return isShort || (share >= MIN_SUPPORT_SHARE && words >= MIN_SUPPORT_WORDS);
+}
+
+/** Labels are counted in the order of what was said. */
+function numberOf({ label }: Piece): number {
+  return Number(label.slice(1));
+}
+
+/** Thanks and praise are for the answer. What the assistant retold of a page is the user's only if they want it so. */
+function agrees(text: string): boolean {
+  return text.split(/(?<=[.!?\n])\s/).some((sentence) => AGREES.test(sentence) && !/\?\s*$/.test(sentence));
+}
+
+const AGREES =
+  /(?<![\p{L}\p{N}])(?:yes|yeah|yep|yup|exactly|right(?! now)|correct(?! (?:the|this|it|that))|agreed|perfect|always|every time|from now on|(?:like|do|keep|do it|keep it|want|works) (?:that|this|it|so)|that way|this way|go ahead|please do|ja|genau|richtig|stimmt|einverstanden|immer|so machen|oui|exactement|d'accord|toujours|sí|exacto|de acuerdo|siempre|sim|sempre|esatto|да|はい|是的|对)(?![\p{L}\p{N}])/iu;
 
 /** A cue is a situation. What a document demands is none, even where it stands beside something that the user said. */
 async function findCueProblem(memory: Memory, base: Memory | null, said: readonly Spoken[]): Promise<string | null> {

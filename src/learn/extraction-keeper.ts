@@ -1,6 +1,6 @@
 /** Keeps what an extraction writes: each draft is checked, made a proposal and handed on, and what became of it is remembered. */
 
-import { MemdirError } from "../errors.ts";
+import { isFinal } from "./apply.ts";
 import { checkDraft, type Draft, type DraftWorld } from "./extraction-draft.ts";
 import type { Proposal } from "./proposal.ts";
 
@@ -57,8 +57,8 @@ export function openKeeper(world: KeeperWorld): Keeper {
     try {
       return await world.keep(proposal, text, draft);
     } catch (error) {
-      if (error instanceof MemdirError && FINAL.has(error.code)) return refuse(draft.file, error.message);
       const reason = error instanceof Error ? error.message : String(error);
+      if (isFinal(error)) return refuse(draft.file, reason);
       faults.set(draft.file, `${draft.file} could not be kept: ${reason}`);
       throw error;
     }
@@ -99,6 +99,3 @@ export function openKeeper(world: KeeperWorld): Keeper {
     fault: () => [...faults.values()][0] ?? null,
   };
 }
-
-/** Trying again changes nothing. */
-const FINAL: ReadonlySet<string> = new Set(["usage", "outside", "secret", "broken", "untrusted", "ambiguous"]);

@@ -109,11 +109,46 @@ export function hearMessages(
   });
 }
 
+export interface Session {
+  messages: readonly Message[];
+  prompts: readonly { uuid: string; index: number; at: string }[];
+}
+
+/** Hosts write skills, commands and summaries as messages of the user, and a session may be a host's: only prompts are theirs. */
+export function hearSession({ messages, prompts }: Session): HeardMessage[] {
+  const typed = new Set(prompts.map(({ index }) => index));
+  // Our own compaction keeps words of the user behind its summary, and no longer knows them as prompts.
+  const isOurs = messages[0]?.content.some((block) => block.type === "text" && block.attachment === "summary");
+  const kept = isOurs ? (prompts[0]?.index ?? messages.length) : 0;
+  return hearMessages(messages, prompts).map((heard, i) =>
+    typed.has(i) || i < kept ? heard : { ...heard, message: disown(heard.message) },
+  );
+}
+
+/** What the user typed of a prompt: without what a host put into it. */
+export function ownWords(prompt: string): string {
+  return prompt.replace(HOST_TEXT, "");
+}
+
+function disown(message: Message): Message {
+  if (message.role !== "user") return message;
+  const content = message.content.map((block) =>
+    block.type === "text" && block.attachment === undefined ? { ...block, attachment: HOST } : block,
+  );
+  return { role: "user", content };
+}
+
+const HOST = "host";
+
 /** Tools whose results are somebody's text rather than what a program found out. */
 const DOCUMENT_TOOLS = /^(?:Read|NotebookRead|Grep|WebFetch|WebSearch|Fetch)$|^mcp__/;
 
-/** Reminders and command output that hosts put into the user's message. */
-const HOST_TEXT = /<(system-reminder|local-command-stdout|local-command-stderr|command-[a-z]+)>[\s\S]*?(?:<\/\1>|$)/g;
+/**
+ * What hosts put into the user's message: reminders, output of commands, an editor's selection. Up to the last end of its kind,
+ * as a text in it may hold such an end to pose as the user behind it.
+ */
+const HOST_TEXT =
+  /<(system-reminder|local-command-[a-z]+|command-[a-z]+|bash-[a-z]+|ide_[a-z_]+|[a-z-]+-hook|task-notification)\b[^<>]*>(?:[\s\S]*<\/\1>|[\s\S]*)/g;
 
 function piecesOf({ id, at, message }: HeardMessage, tools: Map<string, string>, before: number): Piece[] {
   const pieces: Piece[] = [];
@@ -135,7 +170,8 @@ function piecesOf({ id, at, message }: HeardMessage, tools: Map<string, string>,
       if (message.role === "assistant") add("inferred", "the assistant", block.text);
       // Reminders hold instructions and memories that are kept already. Of a summary nobody can tell who said what.
       else if (block.attachment === "summary") add("document", "a summary of what was before", block.text);
-      else if (block.attachment === undefined) add("user", "THE USER", block.text.replace(HOST_TEXT, ""));
+      else if (block.attachment === HOST) add("document", "a program, in the user's place", block.text);
+      else if (block.attachment === undefined) add("user", "THE USER", ownWords(block.text));
     }
   }
   return pieces;

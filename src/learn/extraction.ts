@@ -1,15 +1,17 @@
 /** Extraction: after a turn, a model looks at what was said since the last time and keeps what will matter later. */
 
-import { type Conversation, fork, type LoopEvent, type LoopResult, runAgentLoop } from "../model/agent-loop.ts";
+import { type Conversation, fork, type LoopEvent, runAgentLoop } from "../model/agent-loop.ts";
 import { type Ask, NO_USAGE, type Usage } from "../model/ask.ts";
-import { buildExtractionPrompt, buildExtractionRules, saysNothingToKeep } from "../prompts/extraction.ts";
+import { buildExtractionPrompt, buildExtractionRules } from "../prompts/extraction.ts";
+import { countAnswers } from "./counted-ask.ts";
 import { type Cursor, moveCursor, readCursor, sinceCursor } from "./cursor.ts";
 import { checkGates, type GateState } from "./extraction-gates.ts";
 import { type Keep, type Kept, openKeeper } from "./extraction-keeper.ts";
+import { describeOutcome, findFailure } from "./extraction-outcome.ts";
 import { openExtractionTools } from "./extraction-tools.ts";
 import { buildWindow, dayOf, type HeardMessage, listPieces, type Window } from "./extraction-window.ts";
 import type { Ledger } from "./ledger.ts";
-import type { Proposal } from "./proposal.ts";
+import { mask, maskAll } from "./mask.ts";
 
 export interface ExtractionWorld {
   ask: Ask;
@@ -42,6 +44,8 @@ export interface ExtractionRequest {
   explicit?: boolean;
   /** It waited for another run: the throttle has been passed. */
   trailing?: boolean;
+  /** Asked again before anything is written; false once the user has switched memory off. */
+  isWanted?: () => boolean;
   signal?: AbortSignal;
 }
 
@@ -90,7 +94,7 @@ export async function extract(world: ExtractionWorld, request: ExtractionRequest
     const view = look(world, request);
     if (passes(world, request, view, result)) await runOn(world, request, view, result);
   } catch (error) {
-    result.failed = reasonOf(error);
+    result.failed = await mask(reasonOf(error));
   } finally {
     release?.();
   }
@@ -109,11 +113,19 @@ function look(world: ExtractionWorld, request: ExtractionRequest): View {
   return { from, fresh: sinceCursor(request.messages, from) };
 }
 
+const SWITCHED_OFF = "memory was switched off in this session";
+
 function passes(world: ExtractionWorld, request: ExtractionRequest, view: View, result: ExtractionResult): boolean {
+  if (request.isWanted?.() === false) {
+    skip(world, request, result, SWITCHED_OFF);
+    return false;
+  }
   const answer = checkGates({ ...world.gates(), ...stateOf(request, view.fresh) });
   if (answer.go) return true;
   skip(world, request, result, answer.reason);
-  if (answer.advance) advance(world, request, view.from, view.fresh.at(-1));
+  // Earlier turns of our own conversation, which a throttle or a failure left, were not written about.
+  const isLeft = request.conversation !== undefined && countPrompts(view.fresh) > 1;
+  if (answer.advance && !isLeft) advance(world, request, view.from, view.fresh.at(-1));
   return false;
 }
 
@@ -130,16 +142,20 @@ async function runOn(world: ExtractionWorld, request: ExtractionRequest, view: V
 }
 
 function stateOf(request: ExtractionRequest, fresh: readonly HeardMessage[]) {
-  const isPrompt = ({ message: { role, content } }: HeardMessage) =>
-    role === "user" && content.some((block) => block.type === "text" && block.attachment === undefined);
   return {
     isSubAgent: request.isSubAgent === true,
     newMessages: fresh.length,
     // Counted in the conversation, so that it holds across processes, each of which may see one turn only.
-    turnsSince: request.trailing ? Number.POSITIVE_INFINITY : fresh.filter(isPrompt).length,
+    turnsSince: request.trailing ? Number.POSITIVE_INFINITY : countPrompts(fresh),
     memoryWrittenInTurn: request.memoryWrittenInTurn === true,
     explicit: request.explicit === true,
   };
+}
+
+function countPrompts(messages: readonly HeardMessage[]): number {
+  const isSaid = (block: { type: string; attachment?: string }) =>
+    block.type === "text" && block.attachment === undefined;
+  return messages.filter(({ message: { role, content } }) => role === "user" && content.some(isSaid)).length;
 }
 
 function skip(world: ExtractionWorld, { session }: ExtractionRequest, result: ExtractionResult, reason: string): void {
@@ -161,6 +177,10 @@ function advance(world: ExtractionWorld, request: ExtractionRequest, from: Curso
 /** Fills in the result. */
 async function run(world: ExtractionWorld, request: ExtractionRequest, window: Window, result: ExtractionResult) {
   const { session, conversation, signal } = request;
+  const isWanted = () => request.isWanted?.() !== false;
+  // The user may change the model meanwhile: who began it ends it, and is paid.
+  const { model } = world;
+  const ask = countAnswers(world.ask);
   let same = 0;
   const keep: Keep = async (...draft) => {
     const kept = await world.keep(...draft);
@@ -171,7 +191,7 @@ async function run(world: ExtractionWorld, request: ExtractionRequest, window: W
     ...{ now: world.now, newId: world.newId, keep, session },
     pieces: window.pieces,
     said: listPieces(request.messages),
-    isStopped: () => signal?.aborted === true,
+    isStopped: () => signal?.aborted === true || !isWanted(),
   });
   const prompt = buildExtractionPrompt({
     dir: world.memory.dir,
@@ -191,8 +211,8 @@ async function run(world: ExtractionWorld, request: ExtractionRequest, window: W
     },
   };
   const loop = conversation
-    ? await fork(world.ask, conversation, { ...options, prompt })
-    : await runAgentLoop(world.ask, {
+    ? await fork(ask, conversation, { ...options, prompt })
+    : await runAgentLoop(ask, {
         ...options,
         system: [{ text: buildExtractionRules(), cache: true }],
         messages: [{ role: "user", content: [{ type: "text", text: prompt }] }],
@@ -202,42 +222,20 @@ async function run(world: ExtractionWorld, request: ExtractionRequest, window: W
   result.turns = loop.turns;
   result.usage = loop.usage;
   result.saved = keeper.saved();
-  result.refused = keeper.refused();
-  result.failed = findFailure(loop, result, keeper.fault(), same);
+  result.refused = await maskAll(keeper.refused());
+  const failure = isWanted() ? findFailure(loop, result, keeper.fault(), same) : SWITCHED_OFF;
+  result.failed = failure && (await mask(failure));
   if (loop.turns === 0) return;
   world.ledger.spend({
     at: world.now().toISOString(),
     kind: "extraction",
     session,
-    model: world.model,
+    model,
     usage: loop.usage,
-    produced: describe(result),
+    produced: describeOutcome(result),
     skipped: null,
   });
   for (const reason of result.refused) world.log(`extraction: not kept: ${reason}`);
-}
-
-/** A run that did nothing must have said so in the words that it was told; any other words are a claim. */
-function findFailure(loop: LoopResult, result: ExtractionResult, fault: string | null, same: number): string | null {
-  const { ended, error, text } = loop;
-  const { saved, refused, calls } = result;
-  if (ended === "aborted") return "it was stopped";
-  if (ended === "error") return error?.message ?? "the model did not answer";
-  if (fault !== null) return fault;
-  // What is there already was kept by an earlier run, such as one that was killed before its cursor moved.
-  const kept = saved.length + same;
-  if (ended === "turns") return kept > 0 ? null : `it kept nothing in ${MAX_TURNS} turns`;
-  if (ended !== "done") return `the model's answer was ${ended === "length" ? "cut off" : ended}`;
-  // What our own checks refuse, they would refuse again.
-  if (kept > 0 || refused.length > 0 || saysNothingToKeep(text)) return null;
-  return calls === 0 ? "it called no tool and did not say that there is nothing to keep" : "it wrote nothing";
-}
-
-function describe({ saved, failed }: ExtractionResult): string {
-  const count = (action: Proposal["action"]) => saved.filter(({ proposal }) => proposal.action === action).length;
-  const parts = [`${count("save")} saved`, `${count("update")} updated`].filter((part) => !part.startsWith("0 "));
-  const produced = parts.join(", ") || "nothing";
-  return failed === null ? produced : `${produced} (${failed})`;
 }
 
 function reasonOf(error: unknown): string {

@@ -8,6 +8,7 @@ import { findOrigins } from "./extraction-origin.ts";
 import type { Proposal } from "./proposal.ts";
 import { type Said, understandSaid } from "./said.ts";
 import { RETRACTED } from "./said-draft.ts";
+import { forbidsKeeping } from "./said-gates.ts";
 
 export interface SpokenMessage {
   id: string;
@@ -33,16 +34,18 @@ export async function extractByRules(
   let answer = "";
   let asked = "";
   let before: string | null = null;
+  const written: string[] = [];
   for (const message of messages) {
     if (message.role === "assistant") answer = message.text;
+    if (message.role === "tool" && INSTRUCTIONS.test(message.text)) written.push(message.text);
     if (message.role !== "user") continue;
     const at = new Date(message.at);
     // Without its date a message's "tomorrow" means nothing.
     if (Number.isNaN(at.getTime())) continue;
-    if (TAKEN_BACK.test(message.text)) proposals = proposals.filter((proposal) => proposal.message !== before);
+    if (takesBack(message.text)) proposals = proposals.filter((proposal) => proposal.message !== before);
     before = message.id;
     for (const said of await understandSaid(message.text, at, answer, asked)) {
-      if (said.confidence < MIN_CONFIDENCE) continue;
+      if (said.confidence < MIN_CONFIDENCE || isWritten(said.body, written)) continue;
       if (said.body.includes(MEANT) && (await isRetold(said.body, messages))) continue;
       const next = said.act === "forget" ? takeBack : keep;
       proposals = next(proposals, existing, said, (of) => propose(of, message, session));
@@ -53,8 +56,31 @@ export async function extractByRules(
 }
 
 /** Said right after it, also "forget it" and "never mind" take something back; anywhere else they are just talk. */
-const TAKEN_BACK =
-  /^(?:(?:hm+|oh|ah|no|wait|sorry|ok|actually|well|no wait)[,.]? ){0,3}(?:forget (?:it|that|this)|never ?mind|scratch (?:that|it)|drop (?:that|it)|on second thoughts?|leave it (?:as it (?:is|was)|like before))\b/i;
+function takesBack(text: string): boolean {
+  return TAKEN_BACK.some((pattern) => pattern.test(text)) || forbidsKeeping(text);
+}
+
+const TAKEN_BACK = [
+  /(?:^|[.!?;] )(?:(?:hm+|oh|ah|no|wait|sorry|ok|actually|well|no wait|please|so)[,.]? ){0,3}(?:(?:forget|scrap|scratch|drop|strike|cancel|disregard) (?:it|that|this)|never ?mind|on second thoughts?|leave it (?:as it (?:is|was)|like before))\b/i,
+  /^(?:(?:hm+|oh|ah|ok|well|uh|er|argh)[,.]? ){0,2}(?:no,? wait|wait,? no|actually,? no|no,? sorry|sorry,? (?:no|wrong|i (?:meant|mixed|was))|my (?:mistake|bad)|i was wrong|i mixed)\b/i,
+  // What was switched on for a look and off again was never meant for long.
+  /\b(?:remove|undo|revert|take|switch|turn|put) (?:it|that|this|them)(?: out| back| off| on)? again\b|^(?:ok[,.]? )?(?:on|off|back) again\b/i,
+];
+
+/** An instruction file that was read in the conversation. */
+const INSTRUCTIONS = /\b(?:CLAUDE|AGENTS|GEMINI)(?:\.local)?\.md\b/i;
+
+/** Of a statement's words; the others are "please" and "remember". */
+const MOSTLY = 0.7;
+
+/** What an instruction file says already is not said twice. */
+function isWritten(body: string, written: readonly string[]): boolean {
+  const mine = new Set(termsOf(body));
+  return written.some((text) => {
+    const theirs = new Set(termsOf(text));
+    return mine.size > 0 && [...mine].filter((term) => theirs.has(term)).length / mine.size >= MOSTLY;
+  });
+}
 
 /** What the agent had read aloud from a tool's result is no way of working that the user liked. */
 async function isRetold(body: string, messages: readonly SpokenMessage[]): Promise<boolean> {

@@ -23,14 +23,14 @@ export function findConfirmed(sentence: Sentence, at: number): Draft | null {
 }
 
 const LIKE_THAT =
-  /\b(?:(?:do|keep|make|write|handle|lay) (?:it|this|these|them|things)(?: out)? (?:like (?:that|this)|(?:that|this|the same) way)|keep doing (?:that|it|this)|do (?:that|this|so)(?= (?:every time[.,!]?$|always|whenever you|each time[.,!]?$))|that(?:'s| is| was) (?:exactly |just )?(?:how|the way|the [\w-]+) i (?:want|like|need)|(?:exactly|just) like (?:that|this)(?=,? (?:always|every time))|keep (?!doing\b)[a-z]+ing (?:\S+ ){0,7}(?:like (?:that|this)|(?:that|this) way))\b/i;
+  /\b(?:(?:do|keep|make|write|handle|lay) (?:it|this|these|them|things)(?: out)? (?:like (?:that|this)|(?:that|this|the same) way)|keep doing (?:that|it|this)|keep (?:that|this|it) (?=for (?:all|every|any)\b)|do (?:that|this|so)(?= (?:every time[.,!]?$|always|whenever you|each time[.,!]?$))|that(?:'s| is| was) (?:exactly |just )?(?:how|the way|the [\w-]+) i (?:want|like|need)|(?:exactly|just) like (?:that|this)(?=,? (?:always|every time))|keep (?!doing\b)[a-z]+ing (?:\S+ ){0,7}(?:like (?:that|this)|(?:that|this) way))\b/i;
 const PRAISE =
-  /^(?:(?:oh|yes|ok),? )?(?:good|great|perfect|love|nice|exactly|excellent|lovely|much better|well done)\b/i;
-const DO_THAT = /\bdo (?:that|this|it) for (?:every|all|each|any)\b/i;
+  /^(?:(?:oh|yes|ok),? )?(?:good|great|perfect|love|nice|exactly|excellent|lovely|smart|clever|much better|well done)\b/i;
+const DO_THAT = /\bdo (?:that|this|it) (?:for|with) (?:every|all|each|any)\b/i;
 /** Many cases, all of them before our eyes. */
 const ONE_TASK = /\buntil\b|\b(?:in|on|of) (?:the|this|that) (?:folder|file|list|page|table|directory|module|form)\b/i;
 const MORE_CASES =
-  /\b(?:keep [a-z]+ing (?:them|things|such|(?:[\w-]+ )?\w+s)|for (?:everything|every|all|any|each)|whenever|when(?:ever)? you|every|each|any|always|everywhere|next time|in future|(?:with|for|in) (?!(?:the|this|these|that|those|my|your)\b)(?:[\w-]+ ){0,2}[\w-]+s)\b/i;
+  /\b(?:keep [a-z]+ing (?:them|things|such|(?:[\w-]+ )?\w+s)|(?:for|with) (?:everything|every|all|any|each)|whenever|when(?:ever)? you|every|each|any|always|everywhere|next time|in future|(?:with|for|in) (?!(?:the|this|these|that|those|my|your)\b)(?:[\w-]+ ){0,2}[\w-]+s)\b/i;
 
 /** What the agent had answered, in its first sentences; null where that says nothing or must not be kept. */
 export function meaningOf(answer: string): string | null {

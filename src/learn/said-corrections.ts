@@ -7,7 +7,7 @@ const correction = row.bind(null, "correction", "feedback");
 const rule = row.bind(null, "preference", "feedback");
 
 /** A verb in its base form: not "always fails", "never worked". */
-const VERB = r`(?!(?:[a-z]*[^s\W]s|[a-z]+ed|mind|heard|seen|had|been|knew|thought|got|did|was|were|a|an|the|in|on|at|understood|again|happy|glad|good|nice|great|fun|right|wrong|true|welcome|same|more|there|here|ready|possible|ok|better|worth|too)\b)[a-z]+`;
+const VERB = r`(?!(?:[a-z]*[^s\W]s|[a-z]+ed|mind|heard|seen|had|been|knew|thought|got|did|was|were|a|an|the|in|on|at|understood|again|happy|glad|good|nice|great|fun|right|wrong|true|welcome|same|more|there|here|ready|possible|ok|better|worth|too|null|undefined|empty|zero|false)\b)[a-z]+`;
 
 /** Words that make a sentence hold for more than one case. */
 const GENERAL =
@@ -22,13 +22,21 @@ const HOUSE =
 
 /** "don't push the branch, tests are red" is about this branch; "don't reformat files …, it ruins blame" about all of them. */
 function isStanding({ corrected, reasoned }: Setting, plain: string): boolean {
-  const one = /^\S+(?: not)? (?:ever )?[a-z]+ (?:it|this|that|these|those|them|the|my|your)\b/i.test(plain);
+  const one = /^\S+(?: not)? (?:ever )?[a-z]+ (?:it|this|that|these|those|them|the|my|your|an?|another)\b/i.test(plain);
   const because = /, (?:the|it|they|that|we|nobody|our|this|he|she|otherwise|\w+ing)\b/i.test(plain);
   const many =
     /^\S+(?: not)? (?:ever )?[a-z]+ (?!(?:the|my|your|this|these|those|his|her|its)\b)(?:[\w-]+ ){0,2}[\w-]+s (?:by|with|without|through|via) /i.test(
       plain,
     );
-  return corrected || many || GENERAL.test(plain) || (!one && (reasoned || because));
+  const told = reasoned || because;
+  return many || GENERAL.test(plain) || (one ? corrected && told : corrected || told);
+}
+
+/** "We never close the handle, that's the leak" tells of the code; "we never squash migrations" of the people. */
+function isCustom({ corrected, reasoned }: Setting, plain: string): boolean {
+  const one = /^we \S+(?: not| longer)? [a-z]+ (?:it|this|that|these|those|them|the|an?)\b/i.test(plain);
+  if (/, (?:so it|that's|thats|which is)\b/i.test(plain)) return false;
+  return !one || corrected || reasoned || GENERAL.test(plain);
 }
 
 export const CORRECTIONS: readonly Row[] = [
@@ -43,7 +51,7 @@ export const CORRECTIONS: readonly Row[] = [
   correction(
     0.85,
     r`^i(?:'ve| have)? (?:already )?(?:told|asked) you (?<what>(?:not to|never to|to (?:always|never|only)) \S+.*)`,
-    { order: true },
+    { when: (_, plain) => !/\b(?:that|this|the) [\w-]+[.!]*$/i.test(plain), order: true },
   ),
   row(
     "correction",
@@ -52,10 +60,7 @@ export const CORRECTIONS: readonly Row[] = [
     r`^(?:that's|thats|that is|this is|you're|you are|that was) (?:just |simply |still )?(?:wrong|not right|incorrect|not correct|not true|mistaken|outdated|not how we [^,.;:]{2,30})[,;:.] ?(?<what>\S+ \S+ \S+.*)`,
     // "that's wrong, the index starts at one" is about the line at hand.
     {
-      when: (s, plain) =>
-        s.reasoned ||
-        plain.split(" ").length > 9 ||
-        /, not |\b(?:any ?more|no longer|instead|always|never)\b/i.test(plain),
+      when: (s, plain) => s.reasoned || /, not |\b(?:any ?more|no longer|instead|always|never)\b/i.test(plain),
     },
   ),
   correction(0.85, r`^never (?:ever )?${VERB}(?! (?:it|this|that|so|never)[.!]*$)`, { order: true }),
@@ -66,7 +71,7 @@ export const CORRECTIONS: readonly Row[] = [
   }),
   correction(
     0.85,
-    r`^stop (?!running|watching|building|working|using (?:it|this|that)\b)[a-z]+ing\b(?! (?:it|this|that|them)[.!]*$)`,
+    r`^stop (?!asking and|running|watching|building|working|using (?:it|this|that)\b)[a-z]+ing\b(?! (?:it|this|that|them)[.!]*$)`,
     { order: true },
   ),
   correction(0.8, r`^no more (?!of|today|for|than|bikeshedding|questions)[a-z]+ `, { order: true }),
@@ -77,7 +82,8 @@ export const CORRECTIONS: readonly Row[] = [
   ),
   correction(
     0.85,
-    r`^we (?:do not|don't|dont|never|always|no longer) (?!know|have|need|get|care|see|think|want|remember|seem|support|got|had|did|saw|understand|expect|fail|crash|end up|forget|win|lose|laugh|joke|eat|drink|celebrate|meet|sing|go out|hang out|argue|complain|say|talk|wonder)[a-z]+(?<!ed)\b`,
+    r`^we (?:do not|don't|dont|never|always|no longer) (?!know|have|need|get|care|see|think|want|remember|seem|support|got|had|did|saw|understand|expect|fail|crash|end up|forget|win|lose|laugh|joke|eat|drink|celebrate|meet|sing|go out|hang out|argue|complain|say|talk|wonder|do (?:any|some|no)thing)[a-z]+(?<!ed)\b`,
+    { when: isCustom },
   ),
   correction(
     0.85,
@@ -88,7 +94,7 @@ export const CORRECTIONS: readonly Row[] = [
   }),
   correction(
     0.85,
-    r`^(?:use|write|call it|say|put|name) \S.{0,80}?(?:,| and| but)? (?:not|never|instead of|rather than) \S`,
+    r`^(?:use|write|call it|say|put|name) \S.{0,80}?(?<!\b(?:are|is|was|were|do|does|did|can|will))(?:,| and| but)? (?:not|never|instead of|rather than) \S`,
     { when: (s, plain) => s.corrected || HOUSE.test(plain), order: true },
   ),
   correction(
@@ -114,6 +120,10 @@ export const CORRECTIONS: readonly Row[] = [
       order: true,
     },
   ),
+  correction(
+    0.8,
+    r`^(?!(?:it|this|that)\b)(?:[\w.-]+ ){1,4}(?:is|are) (?:banned|forbidden|not allowed|a no-?go) (?:in|for|on) (?:this|our|the) (?:repo|repository|code ?base|project|team|company)\b`,
+  ),
   correction(0.85, r`^you (?:should|must|have to|need to|may) (?:always|never) `),
   correction(
     0.85,
@@ -124,14 +134,17 @@ export const CORRECTIONS: readonly Row[] = [
   }),
   rule(
     0.8,
-    r`^(?:use|write|give|show|ask|put|keep|make|answer|reply|prefer|include|explain|send|start|name|run|leave|skip|omit|drop|avoid)\b(?!.*\b(?:that way|like (?:that|this)|same way)\b).{3,200}\b(?:always|every (?:single )?time|everywhere|each time|by default|as a rule|before (?:each|every) \w+)(?:[.!]*$|(?<=, always) (?:with|in|as|by)\b)`,
+    r`^(?:use|write|give|show|ask|put|keep|make|answer|reply|prefer|include|explain|send|start|name|run|leave|skip|omit|drop|avoid|stay|stick|split|attach|link|mention)\b(?!.*\b(?:that way|like (?:that|this)|same way)\b).{3,200}\b(?:always|every (?:single )?time|everywhere|each time|by default|as a rule|before (?:each|every) \w+)(?:[.!]*$|(?<=, always) (?:with|in|as|by)\b)`,
     { order: true },
   ),
   rule(
     0.75,
     r`^(?:whenever|every time|each time|any time|when) you (?:write|add|create|change|touch|edit|update|generate|open|commit|name|refactor|review|explain|answer|show|(?:give|send|show|suggest|paste) me|propose|cite|quote)\b.{3,100}, (?!(?:it|the|i|we|you|there|this|that|they)\b)[a-z]+ \S`,
   ),
-  rule(0.75, r`^(?:before|after) (?:every|each|any) .{3,60}, (?!(?:it|the|i|we|there|this|that|they)\b)[a-z]+ \S`),
+  rule(
+    0.75,
+    r`^(?:before|after) (?:every|each|any) .{3,60}, (?!(?:it|the|i|we|there|this|that|they|but|so|and|which|where|when|then)\b)[a-z]+ \S`,
+  ),
   rule(0.75, r`^(?!i\b).{6,80} when(?:ever)? i (?:ask|write|send|paste|give you|show you)\b`, { order: true }),
   // "no, API identifiers are American": a bare plural speaks of all of them, where "the test is …" speaks of one.
   correction(
@@ -155,7 +168,7 @@ export const CORRECTIONS: readonly Row[] = [
     },
   ),
   correction(0.75, r`^(?!(?:this|his|tests)\b)[\w-]+s .{3,80}, not \S`, { when: (s) => s.corrected }),
-  correction(0.75, r`^our (?:[\w-]+ ){0,2}${WORKS} (?:are|is|use|go|have|get|carry) .{3,80}, not \S`, {
+  correction(0.75, r`^(?:our (?:[\w-]+ ){0,2})?${WORKS} (?:are|is|use|go|have|get|carry) .{3,80}, not \S`, {
     when: (_, plain) => !BREAKAGE.test(plain),
   }),
   correction(

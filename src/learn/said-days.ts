@@ -117,7 +117,7 @@ export function writePastWeekdays(line: string, now: Date): string {
 }
 
 const HAPPENED =
-  /\b(?:was|were|lost|had|went|broke|got|did|came|ran|sent|saw|found|told|met|left|took|fell|cut|joined|started|merged|deployed|shipped|released|crashed|failed|happened|deleted|removed|launched|upgraded|migrated|switched|decided|agreed|approved|rejected|signed|cancell?ed|announced|reported|arrived|stopped|wiped|leaked|corrupted|published|pushed|reverted|rolled)\b/i;
+  /\b(?:was|were|lost|had|went|broke|got|did|came|ran|sent|saw|found|told|met|left|took|fell|cut|joined|started|merged|deployed|shipped|released|crashed|failed|happened|deleted|removed|launched|upgraded|migrated|switched|decided|agreed|approved|rejected|signed|cancell?ed|announced|reported|arrived|stopped|wiped|leaked|corrupted|published|pushed|reverted|rolled|(?<!\b(?:the|an?|is|are|be|been|being|gets?|our|their|his|her|my|your|newly|all|to|will|with|by) )(?!(?:speed|breed|bleed|proceed|exceed|succeed|indeed|embed|agreed|scheduled|planned|supposed)\b)[a-z]{3,}ed)\b/i;
 const PLANNED =
   /\b(?:will|shall|going to|is|are|must|has to|have to|should|can|may|gets?|scheduled|planned|due|supposed|(?:decided|agreed|told) (?:\S+ )?(?:to|that))\b|['’](?:ll|s|re)\b/i;
 const PAST_WEEKDAY = new RegExp(

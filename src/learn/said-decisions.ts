@@ -12,7 +12,7 @@ const EVENT = r`(?:(?:pushed|postponed|delayed|moved) (?!(?:the |my |his |her )?
 const isFinal = (plain: string) => /\b(?:final|decided|for good|settled|agreed|official|period)\b/i.test(plain);
 /** What is broken now is for the session, not for memory. */
 const isBreakage = (plain: string) =>
-  /\b(?:bug|errors?|crash(?:es|ed)?|failing|fails?|broken|red|regression|exception|stuck|fixtures?|seed data|mock|test data|date ?picker|url|field|dropdown|placeholder|variable|regex|function|method)\b/i.test(
+  /\b(?:bug|errors?|crash(?:es|ed)?|failing|fails?|broken|red|green|memory|regression|exception|stuck|fixtures?|seed data|mock|test data|date ?picker|url|field|dropdown|placeholder|variable|regex|function|method)\b/i.test(
     plain,
   );
 
@@ -25,6 +25,14 @@ export const DECISIONS: readonly Row[] = [
   decision(
     0.85,
     r`^(?:then |so )?(?:we|[\w-]+ and i|i and [\w-]+|the (?:[\w-]+ )?(?:team|board|client|customer|group|committee|council)|management|legal|product)(?:'ve| have|'re| are)? (?:(?:just|finally|all|now|jointly|also) ){0,2}(?:decided|agreed|settled on|voted|committed to|opted)\b(?! (?:(?:on |to )?(?:nothing|disagree)|(?:this|that|it)(?: one)?(?:[.,;!]|$| (?:already|yet|last|before|this|today|on|in|with|by|is|was)\b)|already|yet|with (?:you|that|this|me)[.!]?$))`,
+    // "we decided to go for lunch"
+    {
+      when: (s, plain) =>
+        s.dated ||
+        s.reasoned ||
+        isFinal(plain.replace(/^.{0,40}?(?:decided|agreed)/i, "")) ||
+        plain.split(" ").length > 7,
+    },
   ),
   decision(
     0.8,
@@ -111,6 +119,10 @@ export const DECISIONS: readonly Row[] = [
     r`^(?=.*\b(?:yesterday|last|ago|on [a-z]+day)\b)(?=.*\b(?:customers?|clients?|patients?|hospitals?|orders|invoices?|payments|production|prod)\b).*\bbecause (?!of\b)\S+ \S+ \S`,
     { when: (s) => s.dated },
   ),
+  decision(0.8, r`^[\p{L}'’-]{2,30} last day is\b`, { when: (s) => s.dated }),
+  decision(0.75, r`^no (?:deploy(?:s|ments)?|merges?|releases?|pushes) \S.*, (?:the|we|they|our|it)\b`, {
+    when: (s, plain) => s.dated && !isBreakage(plain),
+  }),
   decision(0.8, r`^(?:the |our )?(?:[\w-]+ )?deadline\b.{0,60} (?:is|was|moved|moves)\b`, {
     when: (s, plain) => s.dated && plain.split(" ").length > 4,
   }),
@@ -127,7 +139,8 @@ export const DECISIONS: readonly Row[] = [
     when: (s, plain) => s.dated && !isBreakage(plain),
   }),
   decision(0.8, r`^(?!(?:i|i'll|i'm|let's|let)\b)\S.{0,300}? ${EVENT}\b`, {
-    when: (s, plain) => s.dated && !isBreakage(plain),
+    // What should be is asked of the program.
+    when: (s, plain) => s.dated && !isBreakage(plain) && !/\bshould\b/i.test(plain),
   }),
   decision(0.7, r`^(?!(?:i|i'll|i'm|let's|let)\b)\S+ \S+ \S+ \S+`, {
     when: (s, plain) => s.announced && s.dated && !isBreakage(plain),

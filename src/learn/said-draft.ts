@@ -5,17 +5,22 @@ import { hasDate } from "./said-dates.ts";
 import { findRequest } from "./said-explicit.ts";
 import {
   endsInTask,
+  isAboutProgram,
   isChatter,
   isDerivable,
   isHypothetical,
+  isNoPerson,
   isOrder,
+  isPassingUse,
   isQuestion,
   isReported,
+  isSigh,
+  isSpot,
   isTaskScoped,
   saysNothing,
 } from "./said-gates.ts";
 import { ROWS } from "./said-patterns.ts";
-import type { Act, Setting } from "./said-row.ts";
+import type { Act, Row, Setting } from "./said-row.ts";
 import type { Sentence } from "./said-speech.ts";
 import { endSentence, type Statement, stripLead, stripOrder } from "./said-statement.ts";
 import { typeOfStatement } from "./said-type.ts";
@@ -56,6 +61,11 @@ export function findExplicit(sentences: readonly Sentence[], at: number): Draft 
     .replace(/^[,:\s]+/, "");
   if (request.act === "forget") return isTaskScoped(plain) ? null : forgetting(what, text, at);
   if (isReminder(plain.slice(request.at), what)) return null;
+  // "Remember" alone is plain enough; the others are said of the work at hand as well.
+  const asking = plain.slice(request.at, request.start);
+  const weak = request.rule || /\b(?:forget|keep in mind|bear in mind)\b/i.test(asking);
+  if (weak && (isTaskScoped(plain) || endsInTask(what) || isAboutProgram(what) || /^(?:it's|it is|this)\b/i.test(what)))
+    return null;
 
   const base = { act: "remember" as const, explicit: true, confidence: 0.95, context: [], last: at };
   if (/[\p{L}\p{N}]{2}/u.test(what) && !DEMONSTRATIVE.test(what)) {
@@ -70,7 +80,8 @@ export function findExplicit(sentences: readonly Sentence[], at: number): Draft 
   // "Tests first, remember that." and "We deploy on Tuesdays. Remember that."
   const here = text.slice(0, request.at).trim();
   const before = here === "" ? sentences[at - 1] : { text: here, plain: plain.slice(0, request.at).trim() };
-  if (!before || saysNothing(before) || isQuestion(before.plain)) return null;
+  if (!before) return listed(base, sentences, at);
+  if (saysNothing(before) || isQuestion(before.plain)) return null;
   const statement = stripLead(before).text;
   return { ...base, type: typeOfStatement(statement), statement };
 }
@@ -84,13 +95,21 @@ function isReminder(request: string, what: string): boolean {
     if (/^to\b/i.test(what) && (!general || isTaskScoped(what) || /\b(?:this|that|it)\b/i.test(what))) return true;
     if (words.length < 4 && !general) return true;
   }
+  // "remember to close the file": with a reason or of all such cases it is more than that.
+  if (/^to\b/i.test(what) && !general && !/, \S+ \S+/.test(what) && CODE_WORK.test(what)) return true;
   if (
     /\?\s*$/.test(request) &&
     /\b(?:you|we|i) (?:showed|used|did|had|told|mentioned|discussed|saw|wrote)\b/i.test(what)
   )
     return true;
+  // What was shown or said before, and what is too little to mean anything later.
+  if (/^(?:what (?:i|we|you)\b|the [\w-]+(?:,| from (?:before|earlier)\b| (?:i|we|you)\b|$))/i.test(what)) return true;
+  if (words.length < 3 && /^[a-z' -]+[.!]*$/.test(what)) return true;
   return words.length < 4 && /^(?:it|it's|they|they're|he|she|there)\b/i.test(what);
 }
+
+const CODE_WORK =
+  /\b(?:the|this|that|your|my|an?) (?:[\w-]+ )?(?:files?|functions?|methods?|class|tests?|imports?|semicolons?|branch|commits?|handles?|connection|variables?|loop|line|changes?|changelog|docs|readme|types?|version)\b|^to (?:push|commit|save|merge|rebase)\b/i;
 
 /** "Remember:" and a list behind it. */
 function listed(base: Omit<Draft, "type" | "statement">, sentences: readonly Sentence[], at: number): Draft | null {
@@ -136,7 +155,8 @@ export async function findImplied(
   const sentence = sentences[at]!;
   if (sentence.plain.length > MAX_SENTENCE || isQuestion(sentence.plain)) return null;
   const { text, plain, corrected, announced } = stripRecord(stripLead(sentence));
-  if (isHypothetical(plain) || isTaskScoped(plain) || isDerivable(plain)) return null;
+  if (isHypothetical(plain) || isTaskScoped(plain) || isDerivable(plain) || isAboutProgram(plain)) return null;
+  if (isSpot(plain)) return null;
 
   const before = sentences[at - 1];
   const next = sentences[at + 1];
@@ -147,13 +167,14 @@ export async function findImplied(
     dated: await hasDate(plain, now),
   };
   const order = isOrder(plain);
+  const when = WHEN_FIRST.exec(plain)?.[0].length;
   for (const row of ROWS) {
     if (order && !row.order) continue;
-    const match = row.pattern.exec(plain);
+    const match =
+      row.pattern.exec(plain) ?? (row.act === "decision" && when ? matchFrom(row.pattern, plain, when) : null);
     if (!match || (row.when && !row.when(setting, plain))) continue;
-    if (row.type === "user" && OF_TODAY.test(plain)) continue;
-    if (!row.order && row.act !== "correction" && (endsInTask(plain) || /^i\b(?!'m| am).* here[.!]*$/i.test(plain)))
-      continue;
+    if (isPassing(row, plain)) continue;
+    if (!row.order && (endsInTask(plain) || /^i\b(?!'m| am).* here[.!]*$/i.test(plain))) continue;
     const [start, end] = match.indices?.groups?.what ?? [0, plain.length];
     // "You forgot the changelog again. Every change needs a line there."
     const blamed = setting.corrected && !corrected && before && before.plain.split(" ").length > 3 ? [before.text] : [];
@@ -174,6 +195,23 @@ export async function findImplied(
   return null;
 }
 
+/** What looks like the row and is of the moment, or a figure of speech. */
+function isPassing({ act, order, type }: Row, plain: string): boolean {
+  if (type === "user") return isNoPerson(plain);
+  if (act === "pointer") return isPassingUse(plain);
+  return act === "preference" && type === "feedback" && !order && isSigh(plain);
+}
+
+/** "Yesterday the board decided …": the time may come first, the statement is all of it. */
+const WHEN_FIRST =
+  /^(?:(?:yesterday|today|this morning|last (?:night|week|month|[a-z]+day)|on [a-z]+day|just now|earlier today),? )(?=\S)/i;
+
+function matchFrom(pattern: RegExp, plain: string, from: number): RegExpExecArray | null {
+  const match = pattern.exec(plain.slice(from));
+  // Its offsets would be those of the rest.
+  return match?.groups?.what === undefined ? match : null;
+}
+
 /** "Start a postmortem: last night the run sent every mail twice": what is to be put on record is told on the way. */
 function stripRecord(statement: Statement): Statement {
   const head = /^[a-z]+ [^:]{0,40}\b(?:post-?mortem|incident (?:report|page)|outage report)\b[^:]{0,30}: /i.exec(
@@ -184,11 +222,8 @@ function stripRecord(statement: Statement): Statement {
   return { ...statement, text: statement.text.slice(at), plain: statement.plain.slice(at), announced: true };
 }
 
-/** Where somebody is today is not who they are. */
-const OF_TODAY = /\b(?:today|tonight|this (?:morning|afternoon|evening)|right now|(?:at|until|till) \d{1,2})\b/i;
-
 /** A sentence that only says no: the next one says how it is instead. */
-const DENIAL =
+export const DENIAL =
   /^(?:(?:hey|hm+|um|oh|ugh|please|wait)[,.]? )?(?:(?:oh )?no|nope|nah|wrong(?: [\w-]+)?|stop|stop it|undo that|revert that|(?:please )?(?:don't|not) (?:do )?(?:like )?(?:that|this)(?: way)?(?: again)?|not (?:with|by|via|in) [^.]{2,40}|not (?:quite|again|what i (?:meant|wanted|asked for))|that's (?:wrong|not right|incorrect|not how we do (?:it|that|things))|that's too [\w-]+|you keep \w+ing(?: \S+){0,8}|(?:you|this) (?:\S+ ){1,8}again|why (?:did|do|are|have) you [^?]{2,80}\?|that (?:locks|breaks|ruins|hides|leaks|costs|kills|blocks|slows|loses|drops|confuses|violates) .{3,80}|(?:put|bring|take) \S.{2,40} (?:back|out)(?: again| please)?|(?:revert|undo|restore) (?:it|that|this|them|\S.{2,40}))[.!]*$/i;
 
 /** Long enough to say whom "they" means. */

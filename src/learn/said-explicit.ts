@@ -78,7 +78,7 @@ const REQUESTS: readonly (readonly ["remember" | "rule" | "forget", RegExp])[] =
   rule(`^${LEAD}(?<what>.*\\w),? (?:from now on|going forward|henceforth|in all future sessions)[.!]*$`),
 
   remember(
-    `${CLAUSE}(?:merke? dir|denke? (?:bitte )?dara?n|behalte? (?:bitte )?im (?:hinter)?kopf|notiere? dir)(?: bitte)?(?: für (?:die Zukunft|später|das nächste Mal))?\\s*[:,]?\\s*(?:dass\\s+)?${WHAT}`,
+    `${CLAUSE}(?:merke? dir|denke? (?:bitte |in zukunft |künftig )?dara?n|behalte? (?:bitte )?im (?:hinter)?kopf|notiere? dir)(?: bitte)?(?: für (?:die Zukunft|später|das nächste Mal))?\\s*[:,]?\\s*(?:dass\\s+)?${WHAT}`,
   ),
   remember(`${START}(?:(?:bitte )?merken|(?:bitte )?nicht vergessen|à (?:retenir|noter))\\s*:\\s*${WHAT}`),
   remember(`${START}vergiss (?:bitte )?nicht\\s*[:,]?\\s*(?:dass\\s+)?${WHAT}`),

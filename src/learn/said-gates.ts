@@ -10,6 +10,7 @@ export function forbidsKeeping(message: string): boolean {
 const NOT_TO_KEEP = [
   /(?:^|[.,;:!?\n] ?|\b(?:please|but|and|so|ok|also) )(?:do not|don't|dont|never) (?:save|remember|store|record|memori[sz]e|note|keep|write down|log|repeat) (?:any of )?(?:this|that|it|what i)\b(?= ?(?:$|[.,;:!\n]|but\b|please\b|anywhere\b|down\b|to (?:your )?memory\b|in (?:your )?memory\b|said\b|say\b|just\b|tell\b))/im,
   /\b(?:no need|you (?:don't|do not) (?:have|need)|needn't) (?:to )?(?:save|remember|store|note|record|keep|write|memori[sz]e) (?:this|that|it|any of)\b/i,
+  /\b(?:do not|don't|dont|never) (?:write|put|note|quote|mention|leave) (?:any of )?(?:this|that|it) (?:down|anywhere)\b/i,
   /\boff the record\b|\bbetween (?:you and me|us)\b|\bkeep (?:this|that) (?:to yourself|between)\b/i,
   /\b(?:merk|speicher)e? (?:dir )?(?:das|dies) (?:bitte )?nicht\b|\bne (?:retiens|note|mémorise|sauvegarde) pas\b|\bno (?:guardes|recuerdes|anotes) (?:esto|eso)\b/i,
   /(?:不要|别)(?:记住|记下|保存)(?:这|它)|覚えなくて|保存しないで/,
@@ -59,10 +60,15 @@ const WRITTEN_ALREADY =
 
 /** What anybody can look up: "we use React 19, see package.json". */
 export function isDerivable(plain: string): boolean {
-  return /\b(?:see|as in|like in|per|according to|it's in|that's in|defined in|set in) (?:the )?\S*\.(?:json|toml|ya?ml|ini|cfg|cmake|gradle|xml|lock|txt|md|rs|py|go|tsx?|jsx?|c|cpp|h|hpp|java|rb|env)\b/i.test(
-    plain,
-  );
+  return DERIVABLE.some((pattern) => pattern.test(plain));
 }
+
+const DERIVABLE = [
+  /\b(?:see|look at|as in|like in|per|according to|it's in|that's in|defined in|set in) (?:the )?\S*\.(?:json|toml|ya?ml|ini|cfg|cmake|gradle|xml|lock|txt|md|rs|py|go|tsx?|jsx?|c|cpp|h|hpp|java|kt|rb|env)\b/i,
+  /\b(?:CLAUDE|AGENTS|GEMINI)(?:\.local)?\.md\b/i,
+  /\b(?:tags?|commits?|git log|history|blame|diff|changelog|lock ?file|config|code|schema|source|manifest|makefile) (?:already )?(?:says?|shows?)\b/i,
+  /\b(?:as|like) (?:you|i|we) (?:can )?see\b|\bi see[.!]*$/i,
+];
 
 /** Whether a sentence asks. Requests that begin with "can you" ask too; those to remember are looked at before. */
 export function isQuestion(plain: string): boolean {
@@ -70,8 +76,11 @@ export function isQuestion(plain: string): boolean {
     /[?？]["')\s]*$/.test(plain) ||
     /^[¿]/.test(plain) ||
     /, (?:is|are|does|did|can|could|would|will) (?:it|they|you|we|that)\b[^,]*$/i.test(plain) ||
+    /, (?:so |and |but )?(?:what|why|how|where|who|which) (?:is|are|does|do|did|can|could|should|would|was|were)\b/i.test(
+      plain,
+    ) ||
     /(?:吗|嗎|か)[。\s]*$/.test(plain) ||
-    /^(?:(?:so|and|but|ok|hm+|well|also)[,:]? )?(?:why|what|how|where|who|whose|which|do (?:i|we|you|they)\b|(?:should|shall|could|would|can|will|does|did|is|are|was|were|has|have) (?:i|we|you|it|he|she|they|this|that|there|the|a|an|someone|anyone)\b(?! to\b)|was meinst|sollten wir|kannst du|est-ce que)/i.test(
+    /^(?:(?:so|and|but|ok|hm+|well|also)[,:]? )?(?:(?:why|what|how|where|who|whose|which)(?!ever|as)|do (?:i|we|you|they)\b|(?:should|shall|could|would|can|will|does|did|is|are|was|were|has|have) (?:i|we|you|it|he|she|they|this|that|there|the|a|an|someone|anyone)\b(?! to\b)|was meinst|sollten wir|kannst du|est-ce que)/i.test(
       plain,
     )
   );
@@ -79,7 +88,7 @@ export function isQuestion(plain: string): boolean {
 
 /** Thought aloud, not said. */
 export function isHypothetical(plain: string): boolean {
-  return /\b(?:if (?:i|we|you) (?:say|said|ask|asked|tell|told|were|had|would|wanted|type)|(?:we|i|you|they) could|suppose|supposing|imagine|what if|if .{3,60} we(?:'d| would)|just a thought|according to (?:the |a |their )?(?:[\w-]+ )?(?:blog|website|docs?|documentation|manual|page|internet|changelog|spec|readme|release notes|article)|it says|end[- ]of[- ]life|eol|there's talk|rumou?rs?|nothing official|not convinced|in an ideal world|hypothetically|let's say|assuming|pretend|maybe|perhaps|might|probably|possibly|not sure|unsure|i wonder|i wish|i guess|i think about|thinking (?:about|of|aloud)|considering|would be nice|some ?day|undecided|not (?:yet )?(?:decided|confirmed|deciding|final)|(?:haven't|hasn't|didn't|not) (?:yet )?(?:decide|agree|settle)d?|decided nothing|no decision|in theory|for example|e\.g\.)\b/i.test(
+  return /\b(?:if (?:i|we|you) (?:say|said|ask|asked|tell|told|were|had|would|wanted|type)|(?:we|i|you|they) could|suppose|supposing|imagine|what if|if .{3,60} we(?:'d| would)|just a thought|(?:in|at|with) (?:the|my|our) (?:old|last|previous|former) (?:project|team|company|job|firm|workplace)|(?<!'m |am |get |got )used to(?! (?:it|that|this)\b)|wanted to|apparently|allegedly|supposedly|i heard|heard that|according to (?:the |a |their )?(?:[\w-]+ )?(?:blog|website|docs?|documentation|manual|page|internet|changelog|spec|readme|release notes|article)|it says|end[- ]of[- ]life|eol|there's talk|rumou?rs?|nothing official|not convinced|in an ideal world|hypothetically|let's say|assuming|pretend|maybe|perhaps|might|probably|possibly|not sure|unsure|i wonder|i wish|i guess|i think about|thinking (?:about|of|aloud)|considering|would be nice|some ?day|undecided|not (?:yet )?(?:decided|confirmed|deciding|final)|(?:haven't|hasn't|didn't|not) (?:yet )?(?:decide|agree|settle)d?|decided nothing|no decision|in theory|for example|e\.g\.)\b/i.test(
     plain,
   );
 }
@@ -87,10 +96,10 @@ export function isHypothetical(plain: string): boolean {
 /** For the task at hand only. */
 export function isTaskScoped(plain: string): boolean {
   return (
-    /\b(?:for now|for the moment|for the time being|at the moment|right now|temporar(?:y|ily)|for (?:an|the next|another|one|a few|\d+) (?:hours?|minutes?|min)|until i\b|while i\b|first,? then|this time|on my branch|in a (?:minute|moment|second)|once (?:it|this|that) (?:is|'s)|when (?:it|this|that)(?:'s| is) done)\b/i.test(
+    /\b(?:for now|for the moment|for the time being|at the moment|right now|temporar(?:y|ily)|for (?:an|the next|another|one|a few|\d+) (?:hours?|minutes?|min)|until i\b|while i\b|first,? then|for a (?:moment|bit|while|sec|second)|until (?:lunch|noon|dinner)|i'm (?:still |currently |just |already )?[a-z]+ing (?:on |at )?(?:it|that|this|them|there)|this time|on my branch|in a (?:minute|moment|second)|i (?:just )?(?:want|need|have|wanted) to (?:see|check|know|find out|look at|understand) (?:where|why|what|how|if|whether|which|it|this|that)|while we\b|before (?:i (?:leave|go)|the (?:demo|meeting|call))|once (?:it|this|that) (?:is|'s)|when (?:it|this|that)(?:'s| is) done)\b/i.test(
       plain,
     ) ||
-    /\b(?:(?:in|for|on|to|of|from|with) (?:this|these|my|the current)|(?:in|for) (?:that|those)) (?:new )?(?:one|prs?|pull request|mr|branch|file|function|method|class|component|test|case|commit|diff|change|patch|ticket|task|issue|line|block|loop|answer|module|page|screen|run|build|job|error|bug|example|snippet|script|query|step)s?\b/i.test(
+    /\b(?:(?:in|for|on|to|of|from|with) (?:this|these|my|the current)|(?:in|for) (?:that|those)) (?:new )?(?:one|prs?|pull request|mr|branch|file|function|method|class|component|test|case|commit|diff|change|patch|ticket|task|issue|line|block|loop|answer|module|page|screen|run|build|job|error|bug|example|snippet|script|query|step|folder|directory|table|list|view|dialog|form|call|request|client|handler|endpoint|refactoring|feature|story|sprint|review|demo|exercise|round|iteration|rebase)s?\b/i.test(
       plain,
     ) ||
     /\b(?:yet|here in|over here|this one|the (?:first|second|third|last|other) (?:one|option))\b/i.test(plain) ||
@@ -98,9 +107,44 @@ export function isTaskScoped(plain: string): boolean {
   );
 }
 
+/** What the program is to do or to look like: the work itself, which the code will show. */
+export function isAboutProgram(plain: string): boolean {
+  return /^(?:the|this|that|an?|each|every|all|any|our|new|both|these|those) (?:[\w-]+ ){0,2}(?:buttons?|banners?|labels?|dialogs?|modals?|forms?|columns?|rows?|tables?|lists?|fields?|inputs?|outputs?|variables?|functions?|methods?|class(?:es)?|arguments?|parameters?|params?|loops?|pages?|headers?|footers?|sidebars?|menus?|tabs?|icons?|colou?rs?|spinners?|tooltips?|dropdowns?|checkbox(?:es)?|endpoints?|requests?|responses?|queries|query|strings?|arrays?|objects?|props?|hooks?|types?|interfaces?|regex(?:es)?|selectors?) (?:\S+ ){0,3}?(?:is|are|must|has to|have to|should|needs?|may|might|can|shows?|returns?)\b/i.test(
+    plain,
+  );
+}
+
+/** "Use a map here, not a list": one place in the code, where "we use maps here" is the team's way. */
+export function isSpot(plain: string): boolean {
+  return (
+    /\bhere\b(?=[,.;!]|$)/i.test(plain) &&
+    (isOrder(plain) || /^(?:do not|don't|dont|never|no)\b/i.test(plain)) &&
+    !/\b(?:always|never|anywhere|everywhere|nobody)\b/i.test(plain)
+  );
+}
+
+/** Where somebody is today is not who they are; nor is a figure of speech, or a story about somebody who uses the program. */
+export function isNoPerson(plain: string): boolean {
+  return OF_TODAY.test(plain) || NOT_A_PERSON.test(plain);
+}
+
+const OF_TODAY = /\b(?:today|tonight|this (?:morning|afternoon|evening)|right now|(?:at|until|till) \d{1,2})\b/i;
+const NOT_A_PERSON =
+  /\bno expert\b|\bbut (?:this|that|it) (?:looks?|seems?|feels?)\b|\bi'm an? (?:simple|happy|sad|lazy|bad|idiot)\b|^as an? .{2,40}?,? i (?:can(?!'t)|want|would|should|must|need|see)\b/i;
+
+/** Where something is for the moment or for one use. */
+export function isPassingUse(plain: string): boolean {
+  return /\b(?:today|for this|for now|when (?:you(?:'re| are) )?(?:done|ready|finished))\b/i.test(plain);
+}
+
+/** "i hate when it does that" */
+export function isSigh(plain: string): boolean {
+  return /^(?:\S+ ){1,6}(?:it|that|this)(?: \S+){0,2}[.!]*$/i.test(plain);
+}
+
 /** "…, find the spike": what was told before is there for the task that follows. Verbs for talking to a person are not among them. */
 export function endsInTask(plain: string): boolean {
-  return /(?:, (?:(?:so|and|please|then|just|now) ){0,3}| so please )(?:hurry|let's|collect|send|ship|cancel|renew|i (?:need|want)\b|i'd like|merge|revert|undo|restore|push|commit|rerun|retry|look(?! there\b)|add|change|find|fix|prepare|make|update|remove|delete|run|check|implement|finish|move|rename|set|create|write|give|take|start|stop|kill|open|try|do|put|bump|skip|right|ok|you (?:do|can|should)|can you|could you)\b/i.test(
+  return /(?:, (?:(?:so|and|please|then|just|now) ){0,3}| so please )(?:hurry|let's|collect|send|ship|cancel|renew|i (?:need|want)\b|i'd like|merge|revert|undo|restore|push|commit|rerun|retry|look(?! there\b)|add|change|find|fix|prepare|make|update|remove|delete|run|check|implement|finish|move|rename|set|create|write|give|take|start|stop|kill|open|try|do|put|bump|skip|build|adjust|adapt|handle|stream|drop|get(?! access)|go (?:and|ahead|on)|convert|replace|apply|test|read|wait|review|mock|profile|automate|list|tell me|show me|clean|copy|fill|insert|install|sort|split|wrap|port|use (?:it|that|this|a|the)|have a (?:look|read)|here(?:'s| is)|[a-z]+ (?:it|that|them|this|those|one)[.!]*$|right|ok|you (?:do|can|should)|can you|could you)\b/i.test(
     plain,
   );
 }

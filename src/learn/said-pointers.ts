@@ -19,7 +19,7 @@ const PART =
 /** Things of the moment: where they are is of no use tomorrow. */
 const PASSING = r`(?:(?:the|this|that|my|an?|same) (?:[\w-]+ )?(?:ticket|issue|bug|task|pr|pull request|mr|pipeline|deploy|logs?|output|trace|dump|artifact|commit|branch|job|build|run|page|post|article|example|screenshot|stack|diff|typo)\b|(?:the |an? )?(?:[\w-]+ )?(?:errors?|failures?)\b(?! reports?\b)|the crash (?:is|was))`;
 const KEPT =
-  "(?:is|are|lives?|sits?|stays?|finds?|found|kept|keep|keeps|tracked?|tracks|documented|documents?|filed|stored?|stores|logged|reported|posted|published|hosted|managed|collected|discussed|announced|written up|go|goes|come|comes|moved|belongs?|listed|maintained?|maintains|manages?)";
+  "(?:is|are|lives?|sits?|stays?|finds?|found|kept|keep|keeps|tracked?|tracks|documented|documents?|filed|stored?|stores|logged|reported|posted|published|hosted|managed|collected|discussed|announced|written up|go|goes|come|comes|lands?|ends? up|moved|belongs?|listed|maintained?|maintains|manages?)";
 
 /** What everybody can look up. */
 const PUBLIC =

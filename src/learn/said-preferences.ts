@@ -22,8 +22,11 @@ export const PREFERENCES: readonly Row[] = [
     // "i hate timezones" is a sigh.
     { when: (s, plain) => s.reasoned || plain.split(" ").length > 3 },
   ),
-  preference(0.75, r`^i(?:'d| would) (?:really |much )?prefer (?!(?:it|this|that|these|those|the|option|your|not)\b)`),
-  preference(0.75, r`^i(?:'d| would) rather you (?!(?:fix|do|did|stop|wait)\b)\S+`),
+  preference(
+    0.75,
+    r`^i(?:'d| would) (?:really |much )?prefer (?!(?:it|this|that|these|those|the|option|your|not|if (?:the|this|that|it))\b)`,
+  ),
+  preference(0.75, r`^i(?:'d| would) rather you (?!(?:fix|do|did|stop|wait|look|check|try|show|start|begin)\b)\S+`),
   person(
     0.8,
     r`^i (?:really |generally |usually |always )?(?:like|love|enjoy) (?:my |all )?(?:short|concise|brief|terse|detailed|small|plain|simple|direct|explicit|verbose|bullet|step-by-step|tabs|spaces|long|functional|typed)\b`,
@@ -32,6 +35,8 @@ export const PREFERENCES: readonly Row[] = [
     0.8,
     r`^i (?:only |always |generally |don't |do not |never )?(?:want|need|expect|like) (?!(?:it|this|that|the|you to (?:fix|add|run|look))\b).{0,60}\b${TEXTS}\b(?! (?:for|on|about) (?:this|that|the)\b)`,
   ),
+  preference(0.8, r`^i(?:'d like| would like| want| need| expect) you to (?:always|never) \S+ \S`),
+  preference(0.75, r`^i(?:'d| would) rather have (?!(?:it|this|that|these|those|the|an?|one)\b)\S+ .*, \S`),
   preference(0.8, r`^i (?:always|never) want\b(?! to (?:see|hear) (?:another|that|this|it|any))`),
   preference(
     0.75,

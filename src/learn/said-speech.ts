@@ -86,7 +86,7 @@ function dropFences(text: string): string[] {
 function dropPasted(text: string): string {
   const planted = PLANTED.exec(text);
   const own = planted ? text.slice(0, planted.index) : text;
-  const starts = [CONTENT, DICTATED, WORDED, LETTER].map((pattern) => pattern.exec(own)?.index ?? own.length);
+  const starts = [CONTENT, DICTATED, WORDED, LETTER, SHOWN].map((pattern) => pattern.exec(own)?.index ?? own.length);
   return own.slice(0, Math.min(...starts));
 }
 
@@ -95,7 +95,11 @@ const PLANTED =
 
 /** A letter begins; at the beginning of the message it is the person's own greeting. */
 const LETTER =
-  /(?<=\n) *(?:dear (?:\w+ ){0,3}\w+|(?:hi|hello) (?:team|all|everyone|folks)|sehr geehrte\w*[^\n]{0,40}|liebe (?:kolleg|alle)\w*)[,!]/i;
+  /(?:^dear (?:customers?|users?|team|all|colleagues|friends|sir|madam)|(?<=\n) *(?:dear (?:\w+ ){0,3}\w+|(?:hi|hello) (?:team|all|everyone|folks)|sehr geehrte\w*[^\n]{0,40}|liebe (?:kolleg|alle)\w*))[,!]/i;
+
+/** "This is from their FAQ", "here's what Tomas wrote": shown to the agent, said by somebody else or for somebody else. */
+const SHOWN =
+  /(?:^|[.!?:] |\n)(?:this is|that's|these are) (?:from|what)\b|(?:^|[.!?] |\n)(?:i |we )?(?:found|got|saw|received) (?:this|these)\b|(?:^|[.!?] |\n)here(?:'s| is| are) (?:what|my|the|our|his|her|their)\b|(?:^|[.!?] |\n)my (?:[\w-]+ )?(?:notes|standup|draft|summary|minutes)\b[^:\n]{0,40}:/i;
 
 /** "Write in the manual: …", "add to the template: …". Not what is to go into the memory itself. */
 const DICTATED =
@@ -103,7 +107,7 @@ const DICTATED =
 
 /** "New copy for the banner: …" */
 const WORDED =
-  /(?:^|[.!?] |\n)(?:the |a |our )?(?:new )?(?:button |error |help |alt )?(?:copy|text|wording|label|title|headline|caption|tooltip|message|hint|subject|slogan|banner|placeholder|requirement|acceptance criterion|commit message)\b[^:：\n.!?]{0,60}(?:[:：]| reads? )/i;
+  /(?:^|[.!?] |\n)(?:the |a |our )?(?:new )?(?:[\w-]+ )?(?:copy|text|wording|label|title|headline|caption|tooltip|message|hint|subject|slogan|banner|placeholder|requirement|acceptance criterion|commit message)\b[^:：\n.!?]{0,60}(?:[:：]| reads? )/i;
 
 const CONTENT =
   /(?:^|[.!?] |\n)(?:(?:can|could) you |please |pls |and |now |ok |then ){0,4}(?:translate|summari[sz]e|proofread|rephrase|reword|paraphrase|rewrite|explain|review|analy[sz]e|übersetze?|traduis|traduce|fasse?|here(?:'s| is) (?:the|a|an|my|what) (?:text|page|readme|docs?|document|e?mail|message|log|output|transcript|file|article|comment|issue|error)s?)\b[^:：\n.!?]{0,80}[:：]/i;

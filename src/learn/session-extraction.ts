@@ -2,10 +2,11 @@
 
 import { addUsage, NO_USAGE, textOf, type Usage } from "../model/ask.ts";
 import type { HeardSession } from "../session/transcripts.ts";
-import { applyAll, type Store } from "./apply.ts";
+import type { Store } from "./apply.ts";
+import { applyAll } from "./apply-all.ts";
 import { type Cursor, moveCursor, readCursor, sinceCursor } from "./cursor.ts";
 import { type ExtractionWorld, extract } from "./extraction.ts";
-import { type HeardMessage, hearMessages } from "./extraction-window.ts";
+import { type HeardMessage, hearSession, ownWords } from "./extraction-window.ts";
 import type { Inbox } from "./inbox.ts";
 import type { LearnMode } from "./proposal.ts";
 import { extractByRules, type SpokenMessage } from "./rules.ts";
@@ -29,7 +30,7 @@ export interface SessionExtraction {
 
 /** What has not been learnt from yet. */
 export function findNew(dir: string, session: HeardSession): readonly HeardMessage[] {
-  return sinceCursor(hearMessages(session.messages, session.prompts), readCursor(dir, session.id));
+  return sinceCursor(hearSession(session), readCursor(dir, session.id));
 }
 
 export interface SessionExtractionOptions {
@@ -48,7 +49,7 @@ export async function extractSession(
   const asked: ExtractionWorld = { ...world, gates: () => ({ ...world.gates(), enabled: true }) };
   const request = {
     session: session.id,
-    messages: hearMessages(session.messages, session.prompts),
+    messages: hearSession(session),
     trailing: true,
     ...(signal && { signal }),
   };
@@ -84,7 +85,7 @@ export interface RulesWorld {
 export async function extractSessionByRules(world: RulesWorld, session: HeardSession): Promise<SessionExtraction> {
   const { store, inbox, mode, dir } = world;
   const from = readCursor(dir, session.id);
-  const all = hearMessages(session.messages, session.prompts);
+  const all = hearSession(session);
   const fresh = sinceCursor(all, from);
   const done = nothing(fresh.length);
   if (mode === "off" || mode === "read-only") return { ...done, skipped: `learning is ${mode} here (learn.mode)` };
@@ -92,7 +93,7 @@ export async function extractSessionByRules(world: RulesWorld, session: HeardSes
   try {
     const proposals = await extractByRules(speak(session, all, fresh), await store.list(), session.id);
     Object.assign(done, await applyAll(store, inbox, proposals, mode));
-    advance(world, session.id, from, all);
+    if (done.failed === null) advance(world, session.id, from, all);
   } catch (error) {
     done.failed = error instanceof Error ? error.message : String(error);
   }
@@ -109,7 +110,7 @@ function speak(
   all: readonly HeardMessage[],
   fresh: readonly HeardMessage[],
 ): SpokenMessage[] {
-  const typed = new Map(prompts.map(({ uuid, text }) => [uuid, text]));
+  const typed = new Map(prompts.map(({ uuid, text }) => [uuid, ownWords(text)]));
   const before = all.slice(0, all.length - fresh.length).findLast(({ message }) => message.role === "assistant");
   return [...(before ? [before] : []), ...fresh].flatMap(({ id, at, message }): SpokenMessage[] => {
     if (message.role === "assistant") return [{ id, role: "assistant", text: textOf(message.content), at: at ?? "" }];

@@ -40,6 +40,8 @@ export interface EndedTurn {
   prompt: { id: string; text: string; at: string };
   answerBefore: string;
   memoryWritten: boolean;
+  /** Whether the user still wants memories in this session. */
+  isWanted?: () => boolean;
 }
 
 export interface SessionLearner {
@@ -54,6 +56,9 @@ export interface SessionLearner {
   drain(ms: number): Promise<void>;
 }
 
+/** The rules need some milliseconds; but what they keep may have to wait for another process, and who leaves does not. */
+const MAX_LOOK_MS = 1_000;
+
 /** What failed three times will fail again, and each try costs. Its messages wait for the next session or `memdir extract`. */
 const MAX_FAILURES = 3;
 
@@ -63,6 +68,7 @@ export function openSessionLearner(world: LearnerWorld): SessionLearner {
   const looking = new Set<Promise<void>>();
   const writing = new Set<Promise<void>>();
   let notes = NO_NOTES;
+  let isEnding = false;
 
   const beside = (work: Promise<unknown>, pending: Set<Promise<void>>) => {
     const done: Promise<void> = work
@@ -82,18 +88,20 @@ export function openSessionLearner(world: LearnerWorld): SessionLearner {
 
   const writeNotes = async (conversation: Conversation, signal: AbortSignal): Promise<NotesResult> => {
     notes = beginNotes(notes);
+    const { model } = extraction;
     const result = await takeNotes(world.notes, { conversation, signal });
     notes = endNotes(notes, result.ok);
-    noteCost(result.usage, result.ok ? `${result.edits} edits` : `nothing (${result.problem})`);
+    noteCost(model, result.usage, result.ok ? `${result.edits} edits` : `nothing (${result.problem})`);
     return result;
   };
-  const noteCost = (usage: Usage, produced: string) => {
+  const noteCost = (model: string, usage: Usage, produced: string) => {
     if (usedNothing(usage)) return;
     const at = extraction.now().toISOString();
-    ledger.spend({ at, kind: "notes", session, model: extraction.model, usage, produced, skipped: null });
+    ledger.spend({ at, kind: "notes", session, model, usage, produced, skipped: null });
   };
 
-  const ended = async ({ messages, conversation, prompt, answerBefore, memoryWritten }: EndedTurn) => {
+  const ended = async (turn: EndedTurn) => {
+    const { messages, conversation, prompt, answerBefore, memoryWritten, isWanted } = turn;
     // What was asked for and kept is done.
     const explicit = !memoryWritten && (await asksToKeep(prompt, answerBefore));
     const { budget } = extraction.gates();
@@ -104,7 +112,9 @@ export function openSessionLearner(world: LearnerWorld): SessionLearner {
     if (failures >= MAX_FAILURES && !explicit) {
       return ledger.skip("extraction", session, `it failed ${failures} times in a row in this session`);
     }
-    extractor.request({ session, messages, conversation, memoryWrittenInTurn: memoryWritten, explicit });
+    if (isEnding) return ledger.skip("extraction", session, "the session is ending");
+    const request = { session, messages, conversation, memoryWrittenInTurn: memoryWritten, explicit };
+    extractor.request({ ...request, ...(isWanted && { isWanted }) });
   };
 
   return {
@@ -121,7 +131,13 @@ export function openSessionLearner(world: LearnerWorld): SessionLearner {
       // Before anything is waited for: the next answer must find it running.
       notes = beginNotes(notes);
       beside(
-        conversation().then((now) => writeNotes(now, stopping.signal)),
+        conversation().then(
+          (now) => writeNotes(now, stopping.signal),
+          (error) => {
+            notes = endNotes(notes, false);
+            throw error;
+          },
+        ),
         writing,
       );
     },
@@ -135,8 +151,9 @@ export function openSessionLearner(world: LearnerWorld): SessionLearner {
     },
     isBusy: () => looking.size > 0 || writing.size > 0 || extractor.isBusy(),
     async drain(ms) {
-      // Milliseconds, and only then an extraction is asked for.
-      await Promise.all(looking);
+      // Only when it is done, an extraction is asked for.
+      const looked = Promise.all(looking).then(() => {});
+      if (!(await endsWithin(looked, Math.min(ms, MAX_LOOK_MS)))) isEnding = true;
       const written = Promise.all(writing).then(() => {});
       await Promise.all([extractor.drain(ms), endsWithin(written, ms)]);
       if (writing.size === 0) return;

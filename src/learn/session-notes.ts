@@ -13,6 +13,8 @@ import { buildNotesPrompt } from "../prompts/session-notes.ts";
 import { findSecrets, redactSecrets } from "../text/secrets.ts";
 import { openFolderAt } from "../tools/file.ts";
 import { decodeText, encodeText } from "../tools/file-text.ts";
+import { countAnswers } from "./counted-ask.ts";
+import { mask } from "./mask.ts";
 import { type NotesDraft, openNotesEdit } from "./notes-edit.ts";
 import { findDamage, MAX_NOTES_BYTES, measureNotes, readNotesForm } from "./notes-template.ts";
 
@@ -68,7 +70,7 @@ export async function takeNotes(
     const before = base === null || base.text.trim() === "" ? template : base.text;
     draft.text = before;
     const path = notesPath(world);
-    const result = await fork(world.ask, conversation, {
+    const result = await fork(countAnswers(world.ask), conversation, {
       prompt: buildNotesPrompt({
         notesPath: path,
         currentNotes: before,
@@ -87,6 +89,7 @@ export async function takeNotes(
     problem = diskError(error, "take notes in", notesPath(world)).message;
   }
   if (problem === null) return { ok: true, usage, edits: draft.edits };
+  problem = await mask(problem);
   world.log(`session notes: ${problem}`);
   return { ok: false, usage, edits: 0, problem };
 }

@@ -3,6 +3,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { MemdirError } from "../../src/errors.ts";
 import { describe as describeError, markTold, noteFault, readFaults, readNewFaults } from "../../src/hooks/faults.ts";
+import { examineFaults } from "../../src/hooks/health.ts";
 import { makeTemporary } from "../temporary.ts";
 
 const AT = new Date("2026-03-10T12:00:00.000Z");
@@ -61,6 +62,23 @@ describe("faults", () => {
     expect(said(new Error("x".repeat(5000)))).toHaveLength(300);
     expect(said(undefined)).toBe("undefined");
     expect(said(null)).toBe("null");
+  });
+
+  it("are shown by doctor for a week, the last ones first", () => {
+    const { env, note } = makeHome();
+    expect(examineFaults(env, AT)).toEqual({
+      name: "hooks",
+      ok: true,
+      detail: "none failed in the last seven days",
+      fix: null,
+    });
+    for (const text of ["one", "two", "three", "four"]) note(new Error(text));
+    expect(examineFaults(env, AT)).toMatchObject({
+      ok: false,
+      detail:
+        "4 failed in the last seven days, the last: 2026-03-10 12:00 Stop: four; 2026-03-10 12:00 Stop: three; 2026-03-10 12:00 Stop: two",
+    });
+    expect(examineFaults(env, new Date(AT.getTime() + 8 * 86_400_000)).ok).toBe(true);
   });
 
   it("of a host that went away are none", () => {

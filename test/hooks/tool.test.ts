@@ -4,7 +4,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { openDeadline } from "../../src/hooks/deadline.ts";
 import { findBroken } from "../../src/hooks/enforcement.ts";
-import { awaitPrefetch, finishPrefetch, takePrefetch } from "../../src/hooks/prefetch-file.ts";
+import { awaitPrefetch, finishPrefetch, PREFETCH_MS, takePrefetch } from "../../src/hooks/prefetch-file.ts";
 import { type Rule, readRules } from "../../src/hooks/rules.ts";
 import { answer } from "../../src/hooks/tool.ts";
 import { makeWorld, type World } from "../world.ts";
@@ -36,7 +36,7 @@ function makeCalls(world: World, env: Record<string, string> = {}) {
 const PUSH = { command: "git push --force origin main" };
 
 describe("an enforced rule", () => {
-  it("C24 denies the call that breaks it, with its reason and its memory", () => {
+  it("denies the call that breaks it, with its reason and its memory", () => {
     const world = makeWorld();
     world.write("force.md", FORCE);
     const { ask, reason } = makeCalls(world);
@@ -62,6 +62,11 @@ describe("an enforced rule", () => {
     });
     for (const name of ["shell", "local_shell", "exec_command", "bash"]) expect(reason(name, PUSH)).not.toBeNull();
     expect(reason("shell", { command: ["git", "push", "-f"] })).not.toBeNull();
+    for (const tool of ["bash", "BASH", "run_shell_command", "b*"]) {
+      world.write("force.md", FORCE.replace("tool: Bash", `tool: ${tool}`));
+      expect(reason("Bash", PUSH)).not.toBeNull();
+      expect(reason("Read", PUSH)).toBeNull();
+    }
   });
 
   it("looks at the files that are worked on, by name and by where they lie", () => {
@@ -107,7 +112,7 @@ describe("an enforced rule", () => {
     put(path.join(world.home, ".claude", "agent-memory", "reviewer"), rule("pattern: agents-word\nmessage: a"));
     const { reason } = makeCalls(world);
     expect(reason("Bash", { command: "users-word" })).toMatch(/^u /);
-    expect(reason("Bash", { command: "teams-word" })).toMatch(/^t /);
+    expect(reason("Bash", { command: "teams-word" })).toMatch(/^t \(memory .*; a rule that the team shares\)$/);
     expect(reason("Bash", { command: "agents-word" })).toBeNull();
     // Nothing new appears in a repository, nor a directory where there was none.
     expect(fs.readdirSync(path.join(world.project, ".claude", "memory"))).toEqual(["rule.md"]);
@@ -166,7 +171,7 @@ describe("an enforced rule", () => {
 describe("the rules", () => {
   const cacheOf = (world: World) => world.path(".memdir", "enforced.json");
   const read = (world: World) =>
-    readRules([{ path: world.dir, recursive: true, inRepository: false }]).map(({ file }) => file);
+    readRules([{ path: world.dir, scope: "project", recursive: true, inRepository: false }]).map(({ file }) => file);
 
   it("are kept, and read again when a file is new, changed, moved or gone", () => {
     const world = makeWorld();
@@ -243,7 +248,10 @@ describe("the rules", () => {
     const world = makeWorld();
     for (const name of ["a", "b", "c"]) world.write(`${name}.md`, FORCE);
     let looks = 0;
-    const found = readRules([{ path: world.dir, recursive: true, inRepository: false }], () => ++looks > 2);
+    const found = readRules(
+      [{ path: world.dir, scope: "project", recursive: true, inRepository: false }],
+      () => ++looks > 2,
+    );
     expect(found.map(({ file }) => file)).toEqual(["a.md", "b.md"]);
     expect(fs.existsSync(cacheOf(world))).toBe(false);
   });
@@ -256,7 +264,16 @@ describe("the rules", () => {
       },
     };
     const place = { cwd: "/", root: "/", onSkip: () => {} };
-    const meant: Rule = { name: "", file: "", path: "", tools: ["Bash"], pattern: "x", paths: [], message: "" };
+    const meant: Rule = {
+      name: "",
+      file: "",
+      path: "",
+      scope: "",
+      tools: ["Bash"],
+      pattern: "x",
+      paths: [],
+      message: "",
+    };
     expect(findBroken([], call, place)).toBeNull();
     expect(findBroken([meant], call, place)).toBeNull();
   });
@@ -264,7 +281,7 @@ describe("the rules", () => {
 
 describe("what a model found beside the turn", () => {
   const MEMORY = "---\nname: Deploys\ntype: project\n---\n\nDeploy with kubectl.\n";
-  const after = (world: World, more: object = {}) => {
+  const addedIn = (world: World, more: object = {}) => {
     const parsed = makeCalls(world).ask("Bash", {}, { hook_event_name: "PostToolUse", ...more });
     return parsed?.hookSpecificOutput ?? null;
   };
@@ -272,34 +289,39 @@ describe("what a model found beside the turn", () => {
   it("is added once, after the next call, under the host's own name for it", () => {
     const world = makeWorld();
     world.write("a.md", MEMORY);
-    expect(after(world)).toBeNull();
-    expect(awaitPrefetch(world.dir, "one", "p1")).toBe(true);
-    expect(after(world)).toBeNull();
+    expect(addedIn(world)).toBeNull();
+    expect(awaitPrefetch(world.dir, "one", { id: "p1", nowMs: 0 })).toBe(true);
+    expect(addedIn(world)).toBeNull();
     expect(finishPrefetch(world.dir, "one", "p1", [world.path("a.md")])).toBe(true);
-    expect(after(world, { session_id: "two" })).toBeNull();
-    expect(after(world)).toEqual({
+    expect(addedIn(world, { session_id: "two" })).toBeNull();
+    expect(addedIn(world)).toEqual({
       hookEventName: "PostToolUse",
       additionalContext: expect.stringContaining("Deploy with kubectl."),
     });
-    expect(after(world)).toBeNull();
+    expect(addedIn(world)).toBeNull();
     // It is in the conversation now.
-    awaitPrefetch(world.dir, "one", "p2");
+    awaitPrefetch(world.dir, "one", { id: "p2", nowMs: 0 });
     finishPrefetch(world.dir, "one", "p2", [world.path("a.md")]);
-    expect(after(world)).toBeNull();
-    awaitPrefetch(world.dir, "three", "p3");
+    expect(addedIn(world)).toBeNull();
+    awaitPrefetch(world.dir, "three", { id: "p3", nowMs: 0 });
     finishPrefetch(world.dir, "three", "p3", [world.path("a.md")]);
-    expect(after(world, { session_id: "three", hook_event_name: "AfterTool" })).toMatchObject({
+    expect(addedIn(world, { session_id: "three", hook_event_name: "AfterTool" })).toMatchObject({
       hookEventName: "AfterTool",
     });
   });
 
-  it("for an earlier prompt comes too late", () => {
+  it("for an earlier prompt comes too late, and nobody looks for two at a time", () => {
     const world = makeWorld();
     world.write("a.md", MEMORY);
-    awaitPrefetch(world.dir, "one", "p1");
-    awaitPrefetch(world.dir, "one", "p2");
+    const begin = (id: string, nowMs: number) => awaitPrefetch(world.dir, "one", { id, nowMs });
+    expect(begin("p1", 0)).toBe(true);
+    expect(begin("p2", 1_000)).toBe(false);
     expect(finishPrefetch(world.dir, "one", "p1", [world.path("a.md")])).toBe(false);
     expect(takePrefetch(world.dir, "one")).toEqual([]);
+    expect(begin("p3", 2_000)).toBe(true);
+    // Whoever looked for it has given up by then.
+    expect(begin("p4", 2_000 + PREFETCH_MS)).toBe(true);
+    expect(finishPrefetch(world.dir, "one", "p3", [world.path("a.md")])).toBe(false);
     expect(finishPrefetch(world.dir, "other", "p1", [])).toBe(false);
   });
 
@@ -310,9 +332,9 @@ describe("what a model found beside the turn", () => {
     fs.writeFileSync(secret, "SECRET");
     fs.symlinkSync(secret, world.path("link.md"));
     const paths = [secret, world.path("link.md"), `${world.dir}/../../x.md`, world.path("gone.md"), world.path("a.md")];
-    awaitPrefetch(world.dir, "one", "p1");
+    awaitPrefetch(world.dir, "one", { id: "p1", nowMs: 0 });
     finishPrefetch(world.dir, "one", "p1", paths);
-    const { additionalContext } = after(world);
+    const { additionalContext } = addedIn(world);
     expect(additionalContext).toContain("Deploy with kubectl.");
     expect(additionalContext).not.toContain("SECRET");
   });
@@ -320,25 +342,25 @@ describe("what a model found beside the turn", () => {
   it("is nothing where the file is broken or a link stands in its way", () => {
     const world = makeWorld();
     world.write("a.md", MEMORY);
-    awaitPrefetch(world.dir, "one", "p1");
+    awaitPrefetch(world.dir, "one", { id: "p1", nowMs: 0 });
     const folder = world.path(".memdir", "prefetch");
     const file = path.join(folder, fs.readdirSync(folder)[0] as string);
-    for (const text of ["", "null", "[]", '{"id":5}', '{"id":"a","paths":[5]}', '{"id":"a","paths":["rel"]}', "\0"]) {
+    for (const text of ["", "null", "[]", '{"id":5}', '{"id":"a","atMs":1,"paths":["rel"]}', "\0"]) {
       fs.writeFileSync(file, text);
-      expect(after(world)).toBeNull();
+      expect(addedIn(world)).toBeNull();
     }
     fs.rmSync(folder, { recursive: true });
     fs.mkdirSync(path.join(world.top, "elsewhere"));
     fs.symlinkSync(path.join(world.top, "elsewhere"), folder);
-    expect(awaitPrefetch(world.dir, "one", "p1")).toBe(false);
+    expect(awaitPrefetch(world.dir, "one", { id: "p1", nowMs: 0 })).toBe(false);
     expect(fs.readdirSync(path.join(world.top, "elsewhere"))).toEqual([]);
-    expect(awaitPrefetch(path.join(world.top, "nowhere"), "one", "p1")).toBe(false);
+    expect(awaitPrefetch(path.join(world.top, "nowhere"), "one", { id: "p1", nowMs: 0 })).toBe(false);
   });
 
   it("of many sessions is swept", () => {
     const world = makeWorld();
     world.write("a.md", MEMORY);
-    for (let i = 0; i < 70; i++) awaitPrefetch(world.dir, `session ${i}`, "p");
+    for (let i = 0; i < 70; i++) awaitPrefetch(world.dir, `session ${i}`, { id: "p", nowMs: 0 });
     expect(fs.readdirSync(world.path(".memdir", "prefetch")).length).toBeLessThan(66);
   });
 });

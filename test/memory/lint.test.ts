@@ -136,3 +136,19 @@ describe("lint", () => {
     expect(await rules(world)).toEqual([]);
   });
 });
+
+describe("an enforce block", () => {
+  const body = "Never.\n\n**Why:** it hurts.\n\n**How to apply:** always.";
+  const feedback = "name: a\ndescription: d\ntype: feedback";
+
+  it("that can be used is no problem, any other is", async () => {
+    const world = makeWorld();
+    world.write("a.md", text(`${feedback}\nenforce:\n  tool: Bash\n  pattern: git push -f`, body));
+    world.write("MEMORY.md", "- [a](a.md) — d\n");
+    expect(await rules(world)).toEqual([]);
+    world.write("a.md", text(`${feedback}\nenforce:\n  tool: Bash\n  pattern: git (push`, body));
+    expect(await rules(world)).toEqual(["a.md: enforce"]);
+    world.write("a.md", text(`${GOOD}\nenforce:\n  tools: Bash`));
+    expect(await rules(world)).toEqual(["a.md: enforce", "a.md: enforce", "a.md: enforce"]);
+  });
+});

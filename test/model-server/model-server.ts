@@ -2,8 +2,11 @@
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { anthropic } from "./anthropic.ts";
+import { gemini } from "./gemini.ts";
 import { openai } from "./openai.ts";
 import type { Answer, Protocol, RecordedRequest, Refusal, Reply } from "./reply.ts";
+import { responses } from "./responses.ts";
+import { sideAnswer } from "./side-calls.ts";
 
 export interface ModelServer {
   /** For ANTHROPIC_BASE_URL. */
@@ -12,28 +15,38 @@ export interface ModelServer {
   openaiUrl: string;
   requests: RecordedRequest[];
   /** Replies are given in this order; a function sees the request first. A request without a reply is answered with 500. */
-  queue: (...replies: (Reply | ((request: RecordedRequest) => Reply))[]) => void;
+  queue: (...replies: (Reply | Answering)[]) => void;
   close: () => Promise<void>;
 }
 
-export async function startModelServer(): Promise<ModelServer> {
+export type Answering = (request: RecordedRequest) => Reply | Promise<Reply>;
+
+export interface ModelServerOptions {
+  /** Answers requests that are not part of the script, such as the one for a title; null: the next reply of the queue. */
+  aside?: (request: RecordedRequest) => Reply | null;
+}
+
+export async function startModelServer({ aside }: ModelServerOptions = {}): Promise<ModelServer> {
   const requests: RecordedRequest[] = [];
-  const replies: (Reply | ((request: RecordedRequest) => Reply))[] = [];
+  const replies: (Reply | Answering)[] = [];
   const server = http.createServer(async (incoming, response) => {
     const request = await record(incoming);
     requests.push(request);
     response.on("close", () => {
       request.aborted = !response.writableFinished;
     });
+    const side = sideAnswer(request);
+    if (side) return json(response, 200, side);
     const protocol = protocolOf(request.path);
     if (!protocol) return json(response, 404, { error: { type: "not_found_error", message: "no such path" } });
     const refusal = protocol.check(request);
     if (refusal) return refuse(response, protocol, refusal);
-    const next = replies.shift() ?? { status: 500, message: "the test has queued no reply" };
-    const reply = typeof next === "function" ? next(request) : next;
+    const next = aside?.(request) ?? replies.shift() ?? { status: 500, message: "the test has queued no reply" };
+    const reply = typeof next === "function" ? await next(request) : next;
     if ("before" in reply) return stayAway(response, reply.before);
     if ("status" in reply) return refuse(response, protocol, reply);
-    if (!request.body.stream) return json(response, 200, protocol.whole(reply, request, requests.length));
+    const streams = protocol.streams?.(request) ?? request.body.stream;
+    if (!streams) return json(response, 200, protocol.whole(reply, request, requests.length));
     await stream(response, protocol, reply, request, requests.length);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -54,7 +67,9 @@ export async function startModelServer(): Promise<ModelServer> {
 
 function protocolOf(path: string): Protocol | null {
   if (path === "/v1/messages") return anthropic;
-  return path === "/v1/chat/completions" ? openai : null;
+  if (path === "/v1/chat/completions") return openai;
+  if (path === "/v1/responses") return responses;
+  return /^\/v1beta\/models\/[^/]+:(stream)?[gG]enerateContent$/.test(path) ? gemini : null;
 }
 
 async function record(incoming: http.IncomingMessage): Promise<RecordedRequest> {

@@ -3,6 +3,8 @@
 export interface ToolCall {
   id?: string;
   name: string;
+  /** Of the tool; Responses only. */
+  namespace?: string;
   input?: unknown;
   /** Sent instead of `input`, as it is. */
   rawInput?: string;
@@ -68,6 +70,8 @@ export interface RecordedRequest {
 export type WireEvent = string;
 
 export interface Protocol {
+  /** Whether the answer is to be streamed; without it, whether the body says `stream`. */
+  streams?: (request: RecordedRequest) => boolean;
   /** A refusal if the real API would refuse the request. */
   check: (request: RecordedRequest) => Refusal | null;
   begin: (answer: Answer, request: RecordedRequest, n: number) => WireEvent[];

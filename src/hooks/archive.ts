@@ -1,0 +1,114 @@
+/** A copy of a session's transcript in a folder that the host does not sweep, for users who want to keep their conversations. */
+
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { PRIVATE_MODE, removeQuietly } from "../disk/atomic.ts";
+import { pinFolder } from "../disk/pin.ts";
+import { openRegular } from "../disk/regular.ts";
+import { slugOf } from "../project/slug.ts";
+
+export interface Archiving {
+  /** Absolute path of the transcript. */
+  transcript: string;
+  session: string;
+  /** The host's working directory, which the folder is named by as the host names its own. */
+  cwd: string;
+  claudeDir: string;
+}
+
+/** Weeks of one conversation; more would not be copied in the second that the end of a session has. */
+const MAX_BYTES = 200 * 1024 * 1024;
+const CHUNK_BYTES = 4 * 1024 * 1024;
+const TEMPORARY = /^\.copy-\d+-/;
+
+/** False when there is nothing to copy, or nothing new. Links are not followed on either side. Throws when the disk refuses. */
+export function archiveTranscript({ transcript, session, cwd, claudeDir }: Archiving): boolean {
+  if (!/^[\w.-]{1,128}$/.test(session) || session.startsWith(".")) return false;
+  const opened = openRegular(transcript);
+  if (!opened) return false;
+  try {
+    if (opened.size === 0 || opened.size > MAX_BYTES) return false;
+    const folder = makeFolder(claudeDir, slugOf(cwd));
+    try {
+      return copy(opened.fd, folder.path, `${session}.jsonl`);
+    } finally {
+      folder.close();
+    }
+  } finally {
+    closeSync(opened.fd);
+  }
+}
+
+/** One after the other, each checked before anything is made in it. */
+function makeFolder(claudeDir: string, slug: string): { path: string; close: () => void } {
+  const top = join(claudeDir, "memdir-archive");
+  for (const folder of [top, join(top, slug)]) {
+    if (!lstatSync(folder, { throwIfNoEntry: false })) mkdirSync(folder, { mode: 0o700 });
+    if (!lstatSync(folder).isDirectory()) throw new Error(`${folder} is a link or no folder; remove it`);
+  }
+  return pinFolder(join(top, slug));
+}
+
+/** A transcript only grows, so a copy that is as long and no older is the same. */
+function copy(from: number, folder: string, name: string): boolean {
+  const { size, mtimeMs } = fstatSync(from);
+  const target = join(folder, name);
+  const there = lstatSync(target, { throwIfNoEntry: false });
+  if (there?.isFile() && (there.size > size || (there.size === size && there.mtimeMs >= mtimeMs))) return false;
+  sweep(folder, name);
+  const temporary = join(folder, `.copy-${process.pid}-${name}`);
+  try {
+    copyBytes(from, temporary, size);
+    renameSync(temporary, target);
+  } catch (error) {
+    removeQuietly(temporary);
+    throw error;
+  }
+  return true;
+}
+
+const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
+
+/** Not flushed: the original stays for weeks. What is appended meanwhile is left for the next time. */
+function copyBytes(from: number, temporary: string, size: number): void {
+  const to = openSync(temporary, CREATE, PRIVATE_MODE);
+  try {
+    const chunk = Buffer.allocUnsafe(Math.min(size, CHUNK_BYTES));
+    for (let at = 0; at < size; ) {
+      const count = readSync(from, chunk, 0, Math.min(chunk.length, size - at), at);
+      if (count === 0) break;
+      for (let done = 0; done < count; ) done += writeSync(to, chunk, done, count - done);
+      at += count;
+    }
+  } finally {
+    closeSync(to);
+  }
+}
+
+/** What copies of this session left that were killed half-way; their processes are gone, as the session ends once. */
+function sweep(folder: string, name: string): void {
+  for (const each of readdirSync(folder)) {
+    const writer = TEMPORARY.exec(each) && each.endsWith(`-${name}`) ? Number(each.split("-")[1]) : null;
+    if (writer !== null && (writer === process.pid || !isAlive(writer))) removeQuietly(join(folder, each));
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}

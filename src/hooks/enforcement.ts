@@ -1,0 +1,123 @@
+/** Whether a call of a tool breaks a rule that the user wants enforced. */
+
+import { relative, resolve, sep } from "node:path";
+import { createContext, Script } from "node:vm";
+import { realPath } from "../disk/real-path.ts";
+import { matchesPaths } from "../instructions/globs.ts";
+import { compilePattern } from "../memory/enforce.ts";
+import type { ToolCall } from "./memory-write.ts";
+import type { Rule } from "./rules.ts";
+
+export interface Enforcement {
+  /** Where relative paths begin. */
+  cwd: string;
+  /** Where the globs of rules begin. */
+  root: string;
+  /** A rule that took too long is skipped, and said. */
+  onSkip: (rule: Rule) => void;
+}
+
+/** A good expression needs microseconds; one that tries every way to divide a text would need years. */
+const PATTERN_MS = 100;
+/** More text than a model writes in one call. */
+const MAX_TEXT_CHARS = 1 << 20;
+
+/** What hosts call the tools that Claude Code calls otherwise, in small letters. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  run_shell_command: "Bash",
+  shell: "Bash",
+  local_shell: "Bash",
+  exec_command: "Bash",
+  bash: "Bash",
+  write_file: "Write",
+  write: "Write",
+  replace: "Edit",
+  edit: "Edit",
+  apply_patch: "Edit",
+  read_file: "Read",
+  read: "Read",
+};
+
+/** The first rule that the call breaks. */
+export function findBroken(rules: readonly Rule[], call: ToolCall, how: Enforcement): Rule | null {
+  const usual = usualName(call.name);
+  const isMeant = (tool: string) => isNamed(tool, call.name) || isNamed(usualName(tool), usual);
+  const meant = rules.filter(({ tools }) => tools.some(isMeant));
+  if (meant.length === 0) return null;
+  const text = textOf(usual, call.input).slice(0, MAX_TEXT_CHARS);
+  const test = openTest();
+  return meant.find((rule) => isPath(rule, call, how) && isPattern(rule, text, test, how)) ?? null;
+}
+
+function usualName(name: string): string {
+  const known = name.toLowerCase();
+  return Object.hasOwn(OTHER_NAMES, known) ? (OTHER_NAMES[known] as string) : name;
+}
+
+/** Whoever writes `bash` means the same. */
+function isNamed(tool: string, name: string): boolean {
+  if (!tool.includes("*")) return tool.toLowerCase() === name.toLowerCase();
+  const parts = tool.split("*").map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"));
+  return new RegExp(`^${parts.join(".*")}$`, "is").test(name);
+}
+
+/** What a pattern is held against. */
+function textOf(name: string, input: ToolCall["input"]): string {
+  const texts = (...values: unknown[]) => values.filter((value) => typeof value === "string");
+  const known =
+    name === "Bash"
+      ? [Array.isArray(input.command) ? texts(...input.command).join(" ") : input.command]
+      : WRITERS.has(name)
+        ? [...namedFiles(input), input.content, input.new_string, input.new_source, ...editsOf(input), input.input]
+        : [];
+  return texts(...known).join("\n") || JSON.stringify(input) || "";
+}
+
+const WRITERS: ReadonlySet<string> = new Set(["Write", "Edit", "MultiEdit", "NotebookEdit", "Update"]);
+
+function editsOf({ edits }: ToolCall["input"]): unknown[] {
+  return Array.isArray(edits) ? edits.map((edit) => (edit as { new_string?: unknown } | null)?.new_string) : [];
+}
+
+function namedFiles(input: ToolCall["input"]): string[] {
+  const named = [input.file_path, input.notebook_path, input.path, input.filePath, input.absolute_path];
+  const patch = [input.input, input.patch, input.command].find((text) => typeof text === "string") ?? "";
+  const inPatch = String(patch).matchAll(/^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm);
+  return [...named, ...[...inPatch].map(([, file]) => file)].filter((file) => typeof file === "string");
+}
+
+/** By its name and by where it truly lies: a link in between changes nothing. */
+function isPath({ paths }: Rule, { input }: ToolCall, { cwd, root }: Enforcement): boolean {
+  if (paths.length === 0) return true;
+  return namedFiles(input).some((name) => {
+    const file = resolve(cwd, name);
+    const ways = [relative(root, file), relative(realPath(root), realPath(file))];
+    return ways.some((way) => matchesPaths(paths, way.split(sep).join("/")));
+  });
+}
+
+type Test = (pattern: RegExp, text: string) => boolean;
+
+function isPattern(rule: Rule, text: string, test: Test, { onSkip }: Enforcement): boolean {
+  if (rule.pattern === null) return true;
+  const pattern = compilePattern(rule.pattern);
+  if (!pattern) return false;
+  try {
+    return test(pattern, text);
+  } catch {
+    onSkip(rule);
+    return false;
+  }
+}
+
+/** Throws when the time is up: an expression cannot be interrupted in any other way. */
+function openTest(): Test {
+  let script: Script | null = null;
+  const box: { pattern: RegExp | null; text: string } = { pattern: null, text: "" };
+  return (pattern, text) => {
+    if (!script) createContext(box);
+    script ??= new Script("pattern.test(text)");
+    Object.assign(box, { pattern, text });
+    return script.runInContext(box, { timeout: PATTERN_MS }) === true;
+  };
+}

@@ -1,0 +1,187 @@
+/**
+ * The start of a session in another agent (`dist/hook-session.cjs`): what the host does not load by itself, and what its user
+ * should know. It fails open: whatever goes wrong, the session starts without it.
+ */
+
+import { lstatSync } from "node:fs";
+import { basename, join } from "node:path";
+import { type Env, processEnv } from "../config.ts";
+import { findDirectories, findPlace } from "../directories.ts";
+import { isWithin, realPath } from "../disk/real-path.ts";
+import { readProposals } from "../learn/inbox-file.ts";
+import { checkState, type Directory, INDEX_FILE, statePath } from "../memory/directory.ts";
+import { loadIndex } from "../memory/index-load.ts";
+import { parseMemory } from "../memory/memory.ts";
+import { readBytes } from "../memory/read.ts";
+import { walk } from "../memory/walk.ts";
+import { formatFaults, formatOverdue, formatScopeIndex, formatWaiting } from "../prompts/hooks.ts";
+import { neutralise, neutraliseLine } from "../recall/neutral.ts";
+import { clearSurfaced } from "../recall/surfaced.ts";
+import { type Expired, findExpiry } from "../truth/expired.ts";
+import { type Deadline, openDeadline } from "./deadline.ts";
+import { cwdOf, type EventInput, sessionOf } from "./event.ts";
+import { markTold, noteFault, readNewFaults } from "./faults.ts";
+import { formatContext, MAX_CHARS, tell, writeAll } from "./output.ts";
+
+export interface SessionInput extends EventInput {
+  /** Why a session starts. */
+  source?: unknown;
+}
+
+export interface SessionWorld {
+  env: Env;
+  now: Date;
+  deadline: Deadline;
+  onFault: (error: Error) => void;
+}
+
+export function main(input: SessionInput): void {
+  const env = processEnv();
+  const now = new Date();
+  const onFault = (error: unknown) => {
+    if (env.MEMDIR_DEBUG) tell((error as Error).stack ?? String(error));
+    noteFault(env, { at: now, event: "SessionStart", error });
+  };
+  const text = answer(input, { env, now, deadline: openDeadline(), onFault });
+  if (text === "") return;
+  writeAll(1, formatContext("SessionStart", text));
+  if (readNewFaults(env).length > 0) markTold(env, now);
+}
+
+/** The text for the session's beginning, at most MAX_CHARS; "" for none. */
+export function answer(input: SessionInput, world: SessionWorld): string {
+  const { env, now, deadline } = world;
+  const cwd = cwdOf(input);
+  const { config, location } = findPlace({ cwd }, env);
+  if (config.disabled !== null) return "";
+  deadline.set(config.hooks.deadlineMs);
+  const options = { cwd, now: () => now, withOlder: false, by: "hook" };
+  const { main, directories } = findDirectories(options, config, location);
+  const session = sessionOf(input);
+  // The model has forgotten what it was shown.
+  if (session !== null && /^(clear|compact)$/.test(String(input.source))) clearSurfaced(main.path, session);
+  const shown = directories.filter(({ scope }) => scope === "user" || scope === "team");
+  if (!loadsOwnIndex(input, env)) shown.push(main);
+  const notes = [() => faultsNote(env), () => waitingNote(main), () => overdueNote(main, deadline)].map((make) =>
+    attempt(make, world),
+  );
+  const room = MAX_CHARS - notes.join("\n\n").length;
+  return [...indexNotes(shown, room, world), ...notes].filter((note) => note !== "").join("\n\n");
+}
+
+/** One part that fails takes nothing from the others. */
+function attempt(make: () => string, { onFault }: SessionWorld): string {
+  try {
+    return make();
+  } catch (error) {
+    onFault(error as Error);
+    return "";
+  }
+}
+
+/** Claude Code shows the project's MEMORY.md itself; Codex and Gemini CLI, known by what they leave in sight, do not. */
+function loadsOwnIndex({ transcript_path: transcript }: SessionInput, env: Env): boolean {
+  const isCodex = typeof transcript === "string" && /^rollout-.*\.jsonl$/.test(basename(transcript));
+  return !isCodex && env.GEMINI_SESSION_ID === undefined;
+}
+
+/** Words around an index: who, where, how many more. */
+const FRAME_CHARS = 600;
+
+/** Each gets its share of the room; what a short one leaves goes to those behind it. */
+function indexNotes(directories: readonly Directory[], room: number, world: SessionWorld): string[] {
+  let left = room;
+  return directories.map((directory, at) => {
+    const share = Math.floor(left / (directories.length - at)) - FRAME_CHARS;
+    const note = world.deadline.isOver() ? "" : attempt(() => indexNote(directory, share), world);
+    left -= note.length + 2;
+    return note;
+  });
+}
+
+function indexNote(directory: Directory, maxChars: number): string {
+  // A user may link their own index; a repository could make its own one a link to anything of the user's.
+  if (directory.scope === "team" && leadsOut(directory.path)) return "";
+  // Made as the client makes it where there is none, but not written: a session that only starts changes no files.
+  const { index } = loadIndex({ ...directory, readOnly: true }, { generate: true });
+  const lines = neutralise(index).split("\n");
+  let kept = 0;
+  for (let chars = 0; kept < lines.length; kept++) {
+    chars += (lines[kept] as string).length + 1;
+    if (chars > maxChars) break;
+  }
+  const text = lines.slice(0, kept).join("\n").trim();
+  const left = lines.slice(kept).filter((line) => line.trim() !== "").length;
+  const dir = neutraliseLine(directory.path).slice(0, FRAME_CHARS / 2);
+  return text === "" ? "" : formatScopeIndex({ scope: directory.scope, dir, index: text, left });
+}
+
+function leadsOut(dir: string): boolean {
+  return !isWithin(realPath(dir), realPath(join(dir, INDEX_FILE)));
+}
+
+const MAX_OVERDUE = 5;
+const MAX_NAME_CHARS = 100;
+
+function overdueNote(directory: Directory, deadline: Deadline): string {
+  const found: { name: string; file: string; date: string }[] = [];
+  for (const file of walk(directory.path, directory.recursive).files) {
+    if (deadline.isOver()) break;
+    const expiry = readExpiry(directory, file);
+    if (expiry) found.push({ name: short(expiry.memory.name), file: short(file), date: expiry.date });
+  }
+  if (found.length === 0) return "";
+  found.sort((a, b) => (a.date < b.date ? -1 : 1));
+  return formatOverdue(found.slice(0, MAX_OVERDUE), Math.max(0, found.length - MAX_OVERDUE));
+}
+
+/** Most files are not worth parsing. */
+function readExpiry(directory: Directory, file: string): Expired | null {
+  try {
+    const text = readBytes(directory, file).toString("utf8");
+    if (!text.includes("project") || !/\d{4}-\d\d-\d\d/.test(text)) return null;
+    const memory = parseMemory(file, text);
+    return memory.problems.length > 0 ? null : findExpiry(memory, directory.now());
+  } catch {
+    return null; // gone since the directory was listed, or not readable
+  }
+}
+
+function short(text: string): string {
+  return neutraliseLine(text).slice(0, MAX_NAME_CHARS).toWellFormed();
+}
+
+function waitingNote(directory: Directory): string {
+  checkState(directory);
+  const folder = statePath(directory, "inbox");
+  if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) return "";
+  const count = readProposals(folder, directory.log).length;
+  return count === 0 ? "" : formatWaiting(count);
+}
+
+function faultsNote(env: Env): string {
+  const faults = readNewFaults(env);
+  const [first] = faults;
+  return first ? formatFaults(faults.length, first.at.slice(0, 16).replace("T", " ")) : "";
+}
+
+/** Goes through everything once, so that all of it is in the compiled form that is kept. Writes nothing. */
+export function rehearse(): void {
+  const world = { env: {}, now: new Date(0), deadline: openDeadline(), onFault: () => {} };
+  findPlace({ cwd: __dirname }, processEnv());
+  const directory = { ...REHEARSED, path: __dirname, now: () => world.now };
+  indexNotes([directory], MAX_CHARS, world);
+  attempt(() => overdueNote(directory, world.deadline), world);
+  attempt(() => waitingNote(directory), world);
+}
+
+const REHEARSED: Omit<Directory, "path" | "now"> = {
+  scope: "user",
+  inRepository: false,
+  readOnly: true,
+  recursive: false,
+  limits: { maxLines: 200, maxChars: 25_000 },
+  ageDays: { recent: 2, stale: 8, old: 31 },
+  by: "hook",
+  log: () => {},
+};

@@ -1,0 +1,156 @@
+/**
+ * Before and after a call of a tool in another agent (`dist/hook-tool.cjs`): a call that breaks an enforced rule is denied, and
+ * memories that a model has found meanwhile are added. It fails open, and it is quick, as it runs with every call.
+ */
+
+import { lstatSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { type Config, type Env, processEnv } from "../config.ts";
+import { findDirectories, findPlace } from "../directories.ts";
+import { isWithin, realPath } from "../disk/real-path.ts";
+import { ageInDays } from "../memory/age.ts";
+import type { Directory } from "../memory/directory.ts";
+import { parseHeader } from "../memory/memory.ts";
+import type { Location } from "../project/locate.ts";
+import { type Candidate, fitMemories } from "../recall/budget.ts";
+import { formatHeader } from "../recall/injection.ts";
+import { neutraliseLine } from "../recall/neutral.ts";
+import { shownContent } from "../recall/shown.ts";
+import { readSurfaced, writeSurfaced } from "../recall/surfaced.ts";
+import { type Deadline, openDeadline } from "./deadline.ts";
+import { findBroken } from "./enforcement.ts";
+import { cwdOf, type EventInput, eventOf, sessionOf } from "./event.ts";
+import { noteFault } from "./faults.ts";
+import type { ToolCall } from "./memory-write.ts";
+import { formatContext, formatDenial, MAX_CHARS, tell, writeAll } from "./output.ts";
+import { takePrefetch } from "./prefetch-file.ts";
+import { type Rule, readRules } from "./rules.ts";
+
+export interface ToolInput extends EventInput {
+  tool_name?: unknown;
+  tool_input?: unknown;
+}
+
+export interface ToolWorld {
+  env: Env;
+  now: Date;
+  deadline: Deadline;
+  /** For what went wrong without anything being thrown. */
+  onFault: (error: Error) => void;
+}
+
+export function main(input: ToolInput): void {
+  const env = processEnv();
+  const now = new Date();
+  const onFault = (error: unknown) => {
+    if (env.MEMDIR_DEBUG) tell((error as Error).stack ?? String(error));
+    noteFault(env, { at: now, event: String(input.hook_event_name), error });
+  };
+  const text = answer(input, { env, now, deadline: openDeadline(), onFault });
+  if (text !== "") writeAll(1, text);
+}
+
+/** What is printed; "" for nothing. */
+export function answer(input: ToolInput, world: ToolWorld): string {
+  const isBefore = eventOf(input.hook_event_name) === "PreToolUse";
+  const session = sessionOf(input);
+  if (!isBefore && session === null) return "";
+  const cwd = cwdOf(input);
+  const { config, location } = findPlace({ cwd }, world.env);
+  if (config.disabled !== null) return "";
+  world.deadline.set(config.hooks.deadlineMs);
+  const open: Open = { input, cwd, config, location, world };
+  return isBefore ? denyBroken(open) : session === null ? "" : addFound(open, session);
+}
+
+interface Open {
+  input: ToolInput;
+  cwd: string;
+  config: Config;
+  location: Location;
+  world: ToolWorld;
+}
+
+function directoriesOf({ cwd, config, location, world }: Open): { main: Directory; all: Directory[] } {
+  const options = { cwd, now: () => world.now, withOlder: false };
+  const { main, directories } = findDirectories(options, config, location);
+  // An agent's own memories are for that agent.
+  return { main, all: directories.filter(({ scope }) => !scope.startsWith("agent:")) };
+}
+
+/** A rule's message, as long as a paragraph. */
+const MAX_MESSAGE_CHARS = 1_000;
+
+function denyBroken(open: Open): string {
+  const { input, cwd, config, location, world } = open;
+  if (!config.hooks.enforce) return "";
+  const rules = readRules(directoriesOf(open).all, world.deadline.isMissed);
+  if (world.deadline.missed > 0) world.onFault(new Error("time was up before all rules were read"));
+  if (rules.length === 0) return "";
+  const root = location.project.worktreeRoot ?? location.project.cwd;
+  const onSkip = ({ file }: Rule) => world.onFault(new Error(`the rule in ${basename(file)} took too long`));
+  const broken = findBroken(rules, callOf(input), { cwd, root, onSkip });
+  return broken ? formatDenial(String(input.hook_event_name), reasonOf(broken)) : "";
+}
+
+function callOf({ tool_name: name, tool_input: given }: ToolInput): ToolCall {
+  const input = typeof given === "object" && given !== null ? (given as ToolCall["input"]) : { input: given };
+  return { name: typeof name === "string" ? name : "", input };
+}
+
+/** Whose rule it is must be clear: what a repository brings along is not the word of the one who works in it. */
+function reasonOf({ message, name, path, scope }: Rule): string {
+  const text = neutraliseLine(message).slice(0, MAX_MESSAGE_CHARS);
+  const whose = scope === "team" ? "a rule that the team shares" : "enforced because you asked for it";
+  return `${text} (memory ${neutraliseLine(name)}, ${neutraliseLine(path)}; ${whose})`;
+}
+
+/** What was found beside the turn and is not in the conversation yet. */
+function addFound(open: Open, session: string): string {
+  const { main, all } = directoriesOf(open);
+  const paths = takePrefetch(main.path, session);
+  if (paths.length === 0) return "";
+  const surfaced = readSurfaced(main.path, session);
+  const fresh = paths.filter((path) => !surfaced.surfaced.has(path));
+  const candidates = fresh.flatMap((path) => readFound(path, all, open.world.now));
+  const { memories, text } = fitMemories(candidates, { maxBytes: MAX_CHARS, sessionLeft: surfaced.bytesLeft() });
+  if (memories.length === 0) return "";
+  surfaced.surface(memories);
+  writeSurfaced(main.path, session, surfaced);
+  return formatContext(String(open.input.hook_event_name), text);
+}
+
+/** Only files of our directories, whatever the other process wrote down. */
+function readFound(path: string, directories: readonly Directory[], now: Date): Candidate[] {
+  const directory = directories.find((each) => isWithin(realPath(each.path), realPath(path)));
+  try {
+    const stat = lstatSync(path);
+    if (!directory || !stat.isFile() || !path.endsWith(".md")) return [];
+    const text = readFileSync(path, "utf8");
+    const { name, source, modified, verified, created } = parseHeader(basename(path), text);
+    const said = [modified, verified, created].map((iso) => (iso === null ? 0 : Date.parse(iso)));
+    // The times of a checkout say nothing; private files are as old as their last touch.
+    const stampMs = Math.max(...said, directory.inRepository && said.some(Boolean) ? 0 : stat.mtimeMs);
+    const header = formatHeader({
+      path,
+      scope: directory.scope,
+      ageDays: ageInDays(stampMs, now.getTime()),
+      source: source?.by === "inferred" ? source : null,
+    });
+    return [{ path, title: name, header, content: shownContent(text) }];
+  } catch {
+    return []; // gone since
+  }
+}
+
+/** Goes through everything once, so that all of it is in the compiled form that is kept. Writes nothing. */
+export function rehearse(): void {
+  const named = { name: "one", file: "", path: join(__dirname, "one.md"), scope: "team", message: "" };
+  const rule = { ...named, tools: ["Ba*"], pattern: "two" };
+  const call = { name: "Bash", input: { command: "two", file_path: "a/b.ts" } };
+  const place = { cwd: __dirname, root: __dirname, onSkip: () => {} };
+  const broken = findBroken([{ ...rule, paths: ["a/**"] }], call, place);
+  if (broken) reasonOf(broken);
+  findPlace({ cwd: __dirname }, processEnv());
+  readRules([{ path: __dirname, scope: "team", recursive: false, inRepository: true }]);
+}

@@ -1,0 +1,126 @@
+/** Which texts say the same: exactly, or in nearly the same words. Pairs, or one among thousands. */
+
+export interface Said {
+  type: string;
+  name: string;
+  description: string;
+  body: string;
+}
+
+/** A text as terms: words without endings, stop words left out. */
+export type TermsOf = (text: string) => readonly string[];
+
+/** What a text is compared by. */
+export interface Weighed {
+  type: string;
+  /** The body without what is only form. */
+  body: string;
+  terms: ReadonlySet<string>;
+  /** Numbers and denials: texts that differ in them say different things, however alike they are. */
+  stance: string;
+}
+
+export interface Likeness<T> {
+  /** One that says the same, or null. */
+  find(said: Said): T | null;
+  add(said: Said, value: T): void;
+}
+
+/** Shared terms by all terms: above this the rest is wording. */
+const NEAR = 0.8;
+/** The same words under two titles; if the titles are most of it ("see there"), they are two things. */
+const SAME_BODY = 0.5;
+/** Of fewer terms nothing can be said. */
+const MIN_TERMS = 5;
+
+export function weigh(said: Said, termsOf: TermsOf): Weighed {
+  const words = wordsOf(said);
+  return { type: said.type, body: plain(said.body), terms: new Set(termsOf(words)), stance: stanceOf(words) };
+}
+
+/** Of one type or not: that is for the caller to ask. */
+export function isAlike(a: Weighed, b: Weighed): boolean {
+  const shared = overlap(a.terms, b.terms);
+  if (a.body === b.body) return shared >= SAME_BODY;
+  return a.stance === b.stance && Math.min(a.terms.size, b.terms.size) >= MIN_TERMS && shared >= NEAR;
+}
+
+/**
+ * Two sets that share four fifths share one of their few rarest terms: only those are looked up, so that a thousand
+ * memories against a thousand take no million comparisons. `all` tells which terms are rare. The same words count under
+ * any type, nearly the same only under one.
+ */
+export function openLikeness<T>(all: readonly Said[], termsOf: TermsOf): Likeness<T> {
+  const counts = new Map<string, number>();
+  const weighed = new Map<Said, Weighed>();
+  const weighOnce = (said: Said): Weighed => weighed.get(said) ?? weigh(said, termsOf);
+  for (const said of all) {
+    const weight = weigh(said, termsOf);
+    weighed.set(said, weight);
+    for (const term of weight.terms) counts.set(term, (counts.get(term) ?? 0) + 1);
+  }
+  const byBody = new Map<string, Known<T>[]>();
+  const byTerm = new Map<string, Known<T>[]>();
+  const rarest = (terms: ReadonlySet<string>): string[] => {
+    const rank = (term: string) => counts.get(term) ?? 0;
+    const sorted = [...terms].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+    return sorted.slice(0, terms.size - Math.ceil(NEAR * terms.size) + 1);
+  };
+  return {
+    find(said) {
+      const { type, body, terms, stance } = weighOnce(said);
+      const exact = byBody.get(body)?.find(({ weight }) => overlap(terms, weight.terms) >= SAME_BODY);
+      if (exact || terms.size < MIN_TERMS) return exact?.value ?? null;
+      for (const term of rarest(terms)) {
+        const near = byTerm
+          .get(term)
+          ?.find(
+            ({ weight }) => weight.type === type && weight.stance === stance && overlap(terms, weight.terms) >= NEAR,
+          );
+        if (near) return near.value;
+      }
+      return null;
+    },
+    add(said, value) {
+      const weight = weighOnce(said);
+      const known: Known<T> = { weight, value };
+      push(byBody, weight.body, known);
+      if (weight.terms.size >= MIN_TERMS) for (const term of rarest(weight.terms)) push(byTerm, term, known);
+    },
+  };
+}
+
+interface Known<T> {
+  weight: Weighed;
+  value: T;
+}
+
+const DENIAL = /\b(?:not|no|never|none|nor|without|instead|avoid|stop|unless|except|only|cannot|\w+n['’]t)\b/gi;
+
+/** What turns a text around. */
+export function stanceOf(text: string): string {
+  const found = [...(text.match(/\d+(?:[.:/-]\d+)*/g) ?? []), ...(text.match(DENIAL) ?? [])];
+  return [...new Set(found.map((word) => word.toLowerCase()))].sort().join(" ");
+}
+
+export function plain(text: string): string {
+  return text.replace(/\s+/g, " ").trim().toLowerCase();
+}
+
+function push<T>(map: Map<string, T[]>, key: string, value: T): void {
+  const list = map.get(key);
+  if (list) list.push(value);
+  else map.set(key, [value]);
+}
+
+function wordsOf({ name, description, body }: Said): string {
+  return `${name}\n${description}\n${body}`;
+}
+
+function overlap(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  const [few, many] = a.size <= b.size ? [a, b] : [b, a];
+  let shared = 0;
+  for (const term of few) if (many.has(term)) shared++;
+  const both = a.size + b.size - shared;
+  return both === 0 ? 1 : shared / both;
+}

@@ -1,0 +1,46 @@
+/** Settings of the hooks, and who may set them. */
+
+import fs from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { HOOK_DEFAULTS, readHookConfig } from "../src/hook-config.ts";
+import { makeWorld } from "./world.ts";
+
+const read = (hooks: unknown) => {
+  const problems: string[] = [];
+  const config = readHookConfig({ path: "memdir.json", values: hooks === undefined ? {} : { hooks }, problems });
+  return { config, problems };
+};
+
+describe("hooks", () => {
+  it("have defaults: nothing is copied, nothing asks a model while a person waits", () => {
+    expect(read(undefined)).toEqual({ config: HOOK_DEFAULTS, problems: [] });
+    expect(HOOK_DEFAULTS).toEqual({
+      stop: "detached",
+      archive: false,
+      deadlineMs: 1000,
+      enforce: true,
+      prefetch: false,
+    });
+  });
+
+  it("take what fits and name what does not", () => {
+    const whole = { stop: "continue", archive: true, deadlineMs: 300, enforce: false, prefetch: true };
+    expect(read(whole)).toEqual({ config: whole, problems: [] });
+    const { config, problems } = read({ stop: "later", archive: "yes", deadlineMs: 0, enforce: null, prefetch: 1 });
+    expect(config).toEqual(HOOK_DEFAULTS);
+    expect(problems).toHaveLength(4);
+    expect(problems[0]).toBe('memdir.json: hooks: "stop" must be one of detached, continue, off; it is ignored');
+    expect(read([1]).problems).toHaveLength(1);
+  });
+
+  it("are the user's own: a repository does not switch off their rules", async () => {
+    const world = makeWorld({ settings: { hooks: { stop: "off" } } });
+    fs.mkdirSync(path.join(world.project, ".claude"));
+    const file = path.join(world.project, ".claude", "memdir.json");
+    fs.writeFileSync(file, JSON.stringify({ hooks: { enforce: false, archive: true } }));
+    const { config } = await world.open();
+    expect(config.hooks).toEqual({ ...HOOK_DEFAULTS, stop: "off" });
+    expect(config.problems).toEqual([expect.stringContaining('"hooks" is not taken from a repository')]);
+  });
+});
