@@ -5,26 +5,38 @@ import { basename } from "node:path";
 import { isWithin, realPath } from "../disk/real-path.ts";
 import type { Memdir } from "../memdir.ts";
 import { ageInDays } from "../memory/age.ts";
+import { INDEX_FILE } from "../memory/directory.ts";
+import { formatSource } from "../memory/memory.ts";
 import { freshnessWarning } from "../recall/freshness.ts";
 import { formatReminder } from "../recall/injection.ts";
+import { editFields } from "../text/frontmatter-edit.ts";
 import type { Workbench } from "../tools/workbench.ts";
 import type { Tell } from "./event.ts";
 
 export interface StoreWorld {
+  /** The session that new memories say they come from. */
+  session: () => string;
   now: () => Date;
   /** Whether anything is kept in this session. */
   isOn: () => boolean;
   tell: Tell;
 }
 
-export function openMemoryStore(memdir: Memdir, { now, isOn, tell }: StoreWorld): NonNullable<Workbench["store"]> {
+export function openMemoryStore(
+  memdir: Memdir,
+  { session, now, isOn, tell }: StoreWorld,
+): NonNullable<Workbench["store"]> {
   const owned = memdir.directories.filter(({ readOnly }) => !readOnly).map(({ path }) => path);
   const owns = (path: string) => owned.some((dir) => isWithin(realPath(dir), realPath(path)));
   return {
     owns,
     async write(path, text, base) {
       if (!isOn()) throw new Error("memory is switched off in this session, and nothing is kept; tell the user so");
-      const { file, action, notices } = await memdir.put(path, text, base);
+      const { file, action, notices } = await memdir.put(
+        path,
+        base === null ? withSource(path, text, session()) : text,
+        base,
+      );
       if (action !== "unchanged") tell({ type: "saved", file, action, notices });
       return { notices };
     },
@@ -34,4 +46,14 @@ export function openMemoryStore(memdir: Memdir, { now, isOn, tell }: StoreWorld)
       return warning === "" ? null : formatReminder(warning);
     },
   };
+}
+
+/**
+ * A model may write down what a document talked it into, so a new memory is its conclusion, not the user's word: it is shown as
+ * such, nothing more trusted gives way to it, and no rule in it is enforced. Whatever source the model names does not count.
+ */
+function withSource(path: string, text: string, session: string): string {
+  const file = basename(path);
+  if (!file.endsWith(".md") || file === INDEX_FILE) return text;
+  return editFields(text, { source: formatSource({ by: "inferred", session, message: null }) });
 }

@@ -61,7 +61,12 @@ export async function openSubAgent(state: AgentState, agent: AgentDefinition, pr
 /** Its own memory beside the project's. */
 function addMemory(bench: Workbench, memory: Memdir, state: AgentState): void {
   const { now } = state.world;
-  const own = openMemoryStore(memory, { now, isOn: () => state.memoryOn, tell: (event) => state.tell(event) });
+  const own = openMemoryStore(memory, {
+    session: () => state.transcript.id,
+    now,
+    isOn: () => state.memoryOn,
+    tell: (event) => state.tell(event),
+  });
   const shared = bench.store;
   bench.store = {
     owns: (path) => own.owns(path) || shared?.owns(path) === true,

@@ -24,7 +24,12 @@ export function openWorkbench(state: AgentState, files: FileState): Workbench {
     permit: permissions.permit,
     env,
     onTouch: (touch) => noteTouch(state, touch),
-    store: openMemoryStore(memdir, { now, isOn: () => state.memoryOn, tell: (event) => state.tell(event) }),
+    store: openMemoryStore(memdir, {
+      session: () => state.transcript.id,
+      now,
+      isOn: () => state.memoryOn,
+      tell: (event) => state.tell(event),
+    }),
   };
 }
 

@@ -112,10 +112,19 @@ export function readStatus(dreamer: Dreamer): DreamStatus {
   };
 }
 
-function gatesOf({ memdir: { config, location }, session }: Dreamer): GateWorld {
+/** Why no timer may dream; who asks for it by hand is not asked. */
+const BARRED: Record<LearnMode, string | null> = {
+  off: "learning is off (learn.mode)",
+  "read-only": "memories are only read in this scope (learn.mode)",
+  inbox: "a person decides in this scope: see `memdir dream --plan`, then --apply",
+  auto: null,
+};
+
+function gatesOf({ memdir, session }: Dreamer): GateWorld {
+  const { config, location } = memdir;
   const folder = sessionsFolder(config, location.project);
   return {
-    off: config.disabled ?? (config.learn.mode === "off" ? "learning is off (learn.mode)" : null),
+    off: config.disabled ?? BARRED[openLearning(memdir).mode],
     touchedSince: (sinceMs) => countSessions(folder, sinceMs, session),
     isAlive: isProcessAlive,
   };

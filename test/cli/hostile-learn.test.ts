@@ -170,3 +170,15 @@ describe("a ledger and a log that others wrote in", () => {
     expect(memories(world)).toEqual(["logs/2026/03/2026-03-10.md"]);
   });
 });
+
+describe("a dream that a timer starts", () => {
+  it.each(["read-only", "inbox"])("changes nothing in a scope that is %s", async (mode) => {
+    const world = makeWorld({ settings: { learn: { mode } } });
+    const text = (name: string) =>
+      `---\nname: ${name}\ndescription: pushing\ntype: feedback\n---\n\nNever force a push to the release branch.\n`;
+    for (const name of ["a", "b"]) world.write(`feedback_${name}.md`, text(name));
+    for (let i = 0; i < 6; i++) fs.writeFileSync(path.join(path.dirname(world.dir), `${i}.jsonl`), "{}\n");
+    await hear(world, dream, { options: { apply: true, "if-due": true } });
+    expect(memories(world)).toEqual(["feedback_a.md", "feedback_b.md"]);
+  });
+});

@@ -131,7 +131,9 @@ async function rewindSession(rest: string, desk: Desk): Promise<void> {
   const { files, prompt } = await agent.rewind(point.id, chosen as RewindWhat);
   for (const line of describeRewind(files)) terminal.print(line);
   if (prompt !== null) {
-    terminal.print("the conversation is back before that prompt");
+    terminal.print(
+      "the conversation is back before that prompt; what was learnt from it stays (memdir history, memdir undo)",
+    );
     desk.suggest(prompt);
   }
 }
