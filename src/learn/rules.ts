@@ -56,13 +56,17 @@ export async function extractByRules(
 }
 
 /** Said right after it, also "forget it" and "never mind" take something back; anywhere else they are just talk. */
-function takesBack(text: string): boolean {
+function takesBack(message: string): boolean {
+  const text = message.slice(0, MAX_LOOK);
   return TAKEN_BACK.some((pattern) => pattern.test(text)) || forbidsKeeping(text);
 }
 
+/** A message that goes on for longer was not written to take something back. */
+const MAX_LOOK = 5_000;
+
 const TAKEN_BACK = [
-  /(?:^|[.!?;] )(?:(?:hm+|oh|ah|no|wait|sorry|ok|actually|well|no wait|please|so)[,.]? ){0,3}(?:(?:forget|scrap|scratch|drop|strike|cancel|disregard) (?:it|that|this)|never ?mind|on second thoughts?|leave it (?:as it (?:is|was)|like before))\b/i,
-  /^(?:(?:hm+|oh|ah|ok|well|uh|er|argh)[,.]? ){0,2}(?:no,? wait|wait,? no|actually,? no|no,? sorry|sorry,? (?:no|wrong|i (?:meant|mixed|was))|my (?:mistake|bad)|i was wrong|i mixed)\b/i,
+  /(?:^|[.!?;] )(?:(?:hm+|oh|ah|no|wait|sorry|ok|actually|well|no wait|please|so)[,.]? ){0,3}(?:(?:forget|scrap|scratch|drop|strike|cancel|disregard) (?:it|that|this)|leave (?:it|that|this) out|never ?mind|on second thoughts?|leave it (?:as it (?:is|was)|like before))\b/i,
+  /^(?:(?:hm+|oh|ah|ok|well|uh|er|argh)[,.]? ){0,2}(?:no,? wait|wait,? no|actually,? no|no,? sorry|sorry,? (?:no|wrong|i (?:meant|mixed|was))|no[,.]? (?:it|that|he|she|they) (?:was|is|were|are|wasn't|isn't)|my (?:mistake|bad)|i was wrong|i mixed)\b/i,
   // What was switched on for a look and off again was never meant for long.
   /\b(?:remove|undo|revert|take|switch|turn|put) (?:it|that|this|them)(?: out| back| off| on)? again\b|^(?:ok[,.]? )?(?:on|off|back) again\b/i,
 ];

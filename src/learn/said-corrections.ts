@@ -1,6 +1,7 @@
 /** Corrections and rules for the agent's work. */
 
-import { type Row, row, type Setting } from "./said-row.ts";
+import { type Row, row } from "./said-row.ts";
+import { BREAKAGE, GENERAL, HOUSE, isCustom, isNoSaying, isStanding } from "./said-standing.ts";
 
 const r = String.raw;
 const correction = row.bind(null, "correction", "feedback");
@@ -9,36 +10,9 @@ const rule = row.bind(null, "preference", "feedback");
 /** A verb in its base form: not "always fails", "never worked". */
 const VERB = r`(?!(?:[a-z]*[^s\W]s|[a-z]+ed|mind|heard|seen|had|been|knew|thought|got|did|was|were|a|an|the|in|on|at|understood|again|happy|glad|good|nice|great|fun|right|wrong|true|welcome|same|more|there|here|ready|possible|ok|better|worth|too|null|undefined|empty|zero|false)\b)[a-z]+`;
 
-/** Words that make a sentence hold for more than one case. */
-const GENERAL =
-  /\b(?:any(?:thing|where|one|body)?|ever|every(?:thing|where|one)?|always|never|yourself|again|unless|whenever|without asking|each|by default|as a rule|in (?:the )?(?:[\w-]+ )?(?:tests|docs|code|repo|repository|project|codebase|production|prod|api|commits?|commit messages|comments|changelog|answers|responses))\b|\bunder \S+\//i;
-/** What is broken now is for the session, not for memory. */
-const BREAKAGE = /\b(?:bugs?|errors?|crash(?:es|ed)?|failing|fail(?:s|ed)?|broken|red|takes|hangs?|still)\b/i;
 /** What people make at work and have conventions for. */
 const WORKS =
   "(?:commits|(?:commit|error|log) messages|commit subjects|branches|branch names|prs|pull requests|release notes|changelogs?|manuals?|docs|migrations|test names|file names|identifiers|docstrings|comments|versions|releases|reviews|deploys|tickets|reports|estimates)";
-const HOUSE =
-  /\b(?:everywhere|anywhere|always|(?:in|for) (?:everything|all|every|any)|(?:in|across) (?:this|the|our) (?:\w+ )?(?:repo|repository|project|codebase|team|company|monorepo))\b/i;
-
-/** "don't push the branch, tests are red" is about this branch; "don't reformat files …, it ruins blame" about all of them. */
-function isStanding({ corrected, reasoned }: Setting, plain: string): boolean {
-  const one = /^\S+(?: not)? (?:ever )?[a-z]+ (?:it|this|that|these|those|them|the|my|your|an?|another)\b/i.test(plain);
-  const because = /, (?:the|it|they|that|we|nobody|our|this|he|she|otherwise|\w+ing)\b/i.test(plain);
-  const many =
-    /^\S+(?: not)? (?:ever )?[a-z]+ (?!(?:the|my|your|this|these|those|his|her|its)\b)(?:[\w-]+ ){0,2}[\w-]+s (?:by|with|without|through|via) /i.test(
-      plain,
-    );
-  const told = reasoned || because;
-  return many || GENERAL.test(plain) || (one ? corrected && told : corrected || told);
-}
-
-/** "We never close the handle, that's the leak" tells of the code; "we never squash migrations" of the people. */
-function isCustom({ corrected, reasoned }: Setting, plain: string): boolean {
-  const one = /^we \S+(?: not| longer)? [a-z]+ (?:it|this|that|these|those|them|the|an?)\b/i.test(plain);
-  if (/, (?:so it|that's|thats|which is)\b/i.test(plain)) return false;
-  return !one || corrected || reasoned || GENERAL.test(plain);
-}
-
 export const CORRECTIONS: readonly Row[] = [
   correction(
     0.9,
@@ -63,8 +37,8 @@ export const CORRECTIONS: readonly Row[] = [
       when: (s, plain) => s.reasoned || /, not |\b(?:any ?more|no longer|instead|always|never)\b/i.test(plain),
     },
   ),
-  correction(0.85, r`^never (?:ever )?${VERB}(?! (?:it|this|that|so|never)[.!]*$)`, { order: true }),
-  rule(0.9, r`^always ${VERB} \S`, { order: true }),
+  correction(0.85, r`^never (?:ever )?${VERB}(?! (?:it|this|that|so|never)[.!]*$)`, { when: isNoSaying, order: true }),
+  rule(0.9, r`^always ${VERB} \S`, { when: isNoSaying, order: true }),
   rule(0.85, r`^(?:make sure|be sure|ensure)(?: that)?(?: you| to| we)? (?:always|never) \S`, {
     when: (s) => s.corrected || s.reasoned,
     order: true,

@@ -22,11 +22,17 @@ export async function hasDate(line: string, now: Date): Promise<boolean> {
 
 /** Whether a text still holds a day that means another one tomorrow, also where the finder is not sure. */
 export async function hasRelativeDate(text: string, now: Date): Promise<boolean> {
-  return LEFT.test(text) || hasForeignDay(text) || (await findRelativeDates(text, now)).length > 0;
+  return (
+    LEFT.test(text) || LEFT_OF_WEEK.test(text) || hasForeignDay(text) || (await findRelativeDates(text, now)).length > 0
+  );
 }
 
 const LEFT =
   /(?<![\w/.-])(?:tomorrow|yesterday|tonight|last night|(?:next|last|this|current) sprint|over the weekend(?! of \d)|(?:two|three|four) (?:mon|tues|wednes|thurs|fri|satur|sun)days (?:from now|ago)|(?:next|last|this) (?:week|weekend|month|quarter|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|(?:until|till|by) (?:mon|tues|wednes|thurs|fri|satur|sun)day(?!s))(?![\w/-]|\.\w)/i;
+
+/** "…in the week of 2026-08-10, from Monday to Thursday": days of that week only. */
+const LEFT_OF_WEEK =
+  /\bweek of \d{4}-.*\b(?:from|on|to|until|till|through) (?:mon|tues|wednes|thurs|fri|satur|sun)day\b/i;
 
 const MONTH_NAMED =
   /\b(?:in|by|until|before|from|after|since|the|mid|early|late)[ -](?:January|February|March|April|May|June|July|August|September|October|November|December)\b/;

@@ -104,10 +104,9 @@ export function writeCalendarDays(line: string, now: Date): string {
  * happened and what is planned often stand in one sentence.
  */
 export function writePastWeekdays(line: string, now: Date): string {
-  return line
-    .split(/(?<=[,;:] )|(?= (?:because|so|but|and|which) )/)
+  return clausesOf(line)
     .map((clause) => {
-      if (!HAPPENED.test(clause) || PLANNED.test(clause)) return clause;
+      if (!SAID_THEN.test(clause) && (!HAPPENED.test(clause) || PLANNED.test(clause))) return clause;
       const ended = clause.replace(/\bover the weekend\b(?! of)/gi, () => {
         return `over the weekend of ${shift(now, -((7 - daysUntil(now, "saturday")) % 7 || 7))}`;
       });
@@ -116,6 +115,23 @@ export function writePastWeekdays(line: string, now: Date): string {
     .join("");
 }
 
+/** Whether a weekday may be the last or the next one: what happened and what is planned stand in one clause with it. */
+export function hasUnsureWeekday(line: string): boolean {
+  return clausesOf(line).some(
+    (clause) =>
+      clause.search(PAST_WEEKDAY) !== -1 && HAPPENED.test(clause) && PLANNED.test(clause) && !SAID_THEN.test(clause),
+  );
+}
+
+function clausesOf(line: string): string[] {
+  return line.split(/(?<=[,;:] )|(?= (?:because|so|but|and|which) )/);
+}
+
+/** "Legal decided on Monday that it stays": the day is that of the deciding. */
+const SAID_THEN = new RegExp(
+  `\\b(?:decided|agreed|voted|told (?:me|us|them)|announced|confirmed|heard|learned|signed|approved) on ${WEEKDAY}\\b`,
+  "i",
+);
 const HAPPENED =
   /\b(?:was|were|lost|had|went|broke|got|did|came|ran|sent|saw|found|told|met|left|took|fell|cut|joined|started|merged|deployed|shipped|released|crashed|failed|happened|deleted|removed|launched|upgraded|migrated|switched|decided|agreed|approved|rejected|signed|cancell?ed|announced|reported|arrived|stopped|wiped|leaked|corrupted|published|pushed|reverted|rolled|(?<!\b(?:the|an?|is|are|be|been|being|gets?|our|their|his|her|my|your|newly|all|to|will|with|by) )(?!(?:speed|breed|bleed|proceed|exceed|succeed|indeed|embed|agreed|scheduled|planned|supposed)\b)[a-z]{3,}ed)\b/i;
 const PLANNED =

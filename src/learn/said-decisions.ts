@@ -7,7 +7,7 @@ const r = String.raw;
 const decision = row.bind(null, "decision", "project");
 
 /** Verbs and states that a date belongs to. */
-const EVENT = r`(?:(?:pushed|postponed|delayed|moved) (?!(?:the |my |his |her )?(?:fix|commit|branch|code|change|merge|pr|tag|file|button|meeting)\b)\S.{1,60} (?:to|until) (?:the |Q[1-4]\b|next|end|mid|\d|[a-z]+day\b|spring|summer|autumn|fall|winter|january|february|march|april|may|june|july|august|september|october|november|december)|upgrades?|runs? out|lapses?|starts?|begins?|ends?|expires?|moves?|moved|moving|slips?|slipped|ships?|launch(?:es)?|go(?:es)? live|(?:is|are|was|were|gets?) (?:now )?(?:due|on|out|away|off|back|scheduled|planned|postponed|delayed|rescheduled|closed|frozen|moved|dropped|cancell?ed|retired|removed|deprecated|switched off|turned off|shut down|cut|live|blocked|locked|replaced|approved)|deadline .{2,60} is|(?:will|to) be (?:\w+ )?(?:\w+ed|switched off|turned off|shut down|cut|frozen)|on (?:leave|vacation|holiday|sabbatical|parental leave)|(?:must|has to|have to) be \w+|(?:is|are|runs?|lasts?) from .{2,30} (?:to|until|till)|takes? over|replaces|becomes|joins?|leaves?|retires?|closes?|opens?|freezes|migrates?|sunsets?|no longer|nobody|(?:no one|no) (?:merges?|deploys?|releases?)|(?:off limits|unavailable|read-only) until|(?:renewal|demo|audit|kick-?off|go-?live|cut-?over|review|release|freeze)(?: \S+){0,4} (?:is|are|was|will)\b)`;
+const EVENT = r`(?:(?:pushed|postponed|delayed|moved) (?!(?:the |my |his |her )?(?:fix|commit|branch|code|change|merge|pr|tag|file|button|meeting)\b)\S.{1,60} (?:to|until) (?:the |Q[1-4]\b|next|end|mid|\d|[a-z]+day\b|spring|summer|autumn|fall|winter|january|february|march|april|may|june|july|august|september|october|november|december)|upgrades?|(?:is|are) valid from|pull(?:s|ing)? the plug|runs? out|lapses?|starts?|begins?|ends?|expires?|moves?|moved|moving|slips?|slipped|ships?|launch(?:es)?|go(?:es)? live|(?:is|are|was|were|gets?) (?:now )?(?:due|on|out|away|off|back|scheduled|planned|postponed|delayed|rescheduled|closed|frozen|moved|dropped|cancell?ed|retired|removed|deprecated|switched off|turned off|shut down|cut|live|blocked|locked|replaced|approved)|deadline .{2,60} is|(?:will|to) be (?:\w+ )?(?:\w+ed|switched off|turned off|shut down|cut|frozen)|on (?:leave|vacation|holiday|sabbatical|parental leave)|(?:must|has to|have to) be \w+|(?:is|are|runs?|lasts?) from .{2,30} (?:to|until|till)|takes? over|replaces|becomes|joins?|leaves?|retires?|closes?|opens?|freezes|migrates?|sunsets?|no longer|nobody|(?:no one|no) (?:merges?|deploys?|releases?)|(?:off limits|unavailable|read-only) until|(?:renewal|demo|audit|kick-?off|go-?live|cut-?over|review|release|freeze)(?: \S+){0,4} (?:is|are|was|will)\b)`;
 
 const isFinal = (plain: string) => /\b(?:final|decided|for good|settled|agreed|official|period)\b/i.test(plain);
 /** What is broken now is for the session, not for memory. */
@@ -86,7 +86,7 @@ export const DECISIONS: readonly Row[] = [
   decision(0.75, r`^(?!(?:it|this|that)\b).{3,80} (?:has to|have to|must|needs? to) stay\b`, {
     when: (_, plain) => /\b(?:because|since|otherwise) .*\p{Lu}\p{Ll}/u.test(plain) && !isBreakage(plain),
   }),
-  decision(0.8, r`^[\w .+#-]{2,40} it is\b`, { when: (_, plain) => isFinal(plain) }),
+  decision(0.8, r`^[\w .+#-]{2,40} (?:it is|then)\b`, { when: (_, plain) => isFinal(plain) }),
   decision(0.8, r`^we went with \S`, {
     when: (s, plain) => s.dated || s.reasoned || /\b(?:in the end|eventually|finally)\b/i.test(plain),
   }),

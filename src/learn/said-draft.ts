@@ -13,6 +13,7 @@ import {
   isOrder,
   isPassingUse,
   isQuestion,
+  isReminder,
   isReported,
   isSigh,
   isSpot,
@@ -86,31 +87,6 @@ export function findExplicit(sentences: readonly Sentence[], at: number): Draft 
   return { ...base, type: typeOfStatement(statement), statement };
 }
 
-/** "Don't forget to push", "do you remember that trick we used", "bear in mind it's late": for the task, or for the talk. */
-function isReminder(request: string, what: string): boolean {
-  const words = what.split(/\s+/);
-  const general =
-    /\b(?:always|never|every|each|any|all|when(?:ever)?|before|after|must|because|otherwise|ever)\b/i.test(what);
-  if (/\bforget\b/i.test(request.split(what)[0] ?? "")) {
-    if (/^to\b/i.test(what) && (!general || isTaskScoped(what) || /\b(?:this|that|it)\b/i.test(what))) return true;
-    if (words.length < 4 && !general) return true;
-  }
-  // "remember to close the file": with a reason or of all such cases it is more than that.
-  if (/^to\b/i.test(what) && !general && !/, \S+ \S+/.test(what) && CODE_WORK.test(what)) return true;
-  if (
-    /\?\s*$/.test(request) &&
-    /\b(?:you|we|i) (?:showed|used|did|had|told|mentioned|discussed|saw|wrote)\b/i.test(what)
-  )
-    return true;
-  // What was shown or said before, and what is too little to mean anything later.
-  if (/^(?:what (?:i|we|you)\b|the [\w-]+(?:,| from (?:before|earlier)\b| (?:i|we|you)\b|$))/i.test(what)) return true;
-  if (words.length < 3 && /^[a-z' -]+[.!]*$/.test(what)) return true;
-  return words.length < 4 && /^(?:it|it's|they|they're|he|she|there)\b/i.test(what);
-}
-
-const CODE_WORK =
-  /\b(?:the|this|that|your|my|an?) (?:[\w-]+ )?(?:files?|functions?|methods?|class|tests?|imports?|semicolons?|branch|commits?|handles?|connection|variables?|loop|line|changes?|changelog|docs|readme|types?|version)\b|^to (?:push|commit|save|merge|rebase)\b/i;
-
 /** "Remember:" and a list behind it. */
 function listed(base: Omit<Draft, "type" | "statement">, sentences: readonly Sentence[], at: number): Draft | null {
   const end = sentences.findIndex((sentence, i) => i > at && (saysNothing(sentence) || isQuestion(sentence.plain)));
@@ -162,7 +138,7 @@ export async function findImplied(
   const next = sentences[at + 1];
   const setting: Setting = {
     corrected: corrected || (before !== undefined && DENIAL.test(before.plain)),
-    announced,
+    announced: announced || (before !== undefined && /\bpost-?mortem\b|\bincident report\b/i.test(before.plain)),
     reasoned: /\b(?:because|since|so that|otherwise)\b/i.test(plain) || (next !== undefined && isReason(next)),
     dated: await hasDate(plain, now),
   };

@@ -102,6 +102,9 @@ export function isTaskScoped(plain: string): boolean {
     /\b(?:(?:in|for|on|to|of|from|with) (?:this|these|my|the current)|(?:in|for) (?:that|those)) (?:new )?(?:one|prs?|pull request|mr|branch|file|function|method|class|component|test|case|commit|diff|change|patch|ticket|task|issue|line|block|loop|answer|module|page|screen|run|build|job|error|bug|example|snippet|script|query|step|folder|directory|table|list|view|dialog|form|call|request|client|handler|endpoint|refactoring|feature|story|sprint|review|demo|exercise|round|iteration|rebase)s?\b/i.test(
       plain,
     ) ||
+    /\b(?:in|for|on|during|with) this (?!(?:repo|repository|project|code ?base|code|team|company|org|organi[sz]ation|monorepo|product|app|library|house)\b)[a-z]/i.test(
+      plain,
+    ) ||
     /\b(?:yet|here in|over here|this one|the (?:first|second|third|last|other) (?:one|option))\b/i.test(plain) ||
     /\b(?:line \d+|lines \d)/i.test(plain)
   );
@@ -119,9 +122,14 @@ export function isSpot(plain: string): boolean {
   return (
     /\bhere\b(?=[,.;!]|$)/i.test(plain) &&
     (isOrder(plain) || /^(?:do not|don't|dont|never|no)\b/i.test(plain)) &&
-    !/\b(?:always|never|anywhere|everywhere|nobody)\b/i.test(plain)
+    !/\b(?:always|never|anywhere|everywhere|nobody)\b/i.test(plain) &&
+    !TOOL.test(plain)
   );
 }
+
+/** Nobody uses another one of these for one place only: "don't use npm here, use pnpm". */
+const TOOL =
+  /\b(?:npm|pnpm|yarn|bun|pip|uv|poetry|conda|docker|podman|jest|vitest|mocha|pytest|cargo|gradle|maven|bazel|cmake|webpack|vite|eslint|biome|prettier|black|ruff|mypy)\b/i;
 
 /** Where somebody is today is not who they are; nor is a figure of speech, or a story about somebody who uses the program. */
 export function isNoPerson(plain: string): boolean {
@@ -155,6 +163,31 @@ export function isReported(before: string): boolean {
     before.slice(-200),
   );
 }
+
+/** "Don't forget to push", "do you remember that trick we used", "bear in mind it's late": for the task, or for the talk. */
+export function isReminder(request: string, what: string): boolean {
+  const words = what.split(/\s+/);
+  const general =
+    /\b(?:always|never|every|each|any|all|when(?:ever)?|before|after|must|because|otherwise|ever)\b/i.test(what);
+  if (/\bforget\b/i.test(request.split(what)[0] ?? "")) {
+    if (/^to\b/i.test(what) && (!general || isTaskScoped(what) || /\b(?:this|that|it)\b/i.test(what))) return true;
+    if (words.length < 4 && !general) return true;
+  }
+  // "remember to close the file": with a reason or of all such cases it is more than that.
+  if (/^to\b/i.test(what) && !general && !/, \S+ \S+/.test(what) && CODE_WORK.test(what)) return true;
+  if (
+    /\?\s*$/.test(request) &&
+    /\b(?:you|we|i) (?:showed|used|did|had|told|mentioned|discussed|saw|wrote)\b/i.test(what)
+  )
+    return true;
+  // What was shown or said before, and what is too little to mean anything later.
+  if (/^(?:what (?:i|we|you)\b|the [\w-]+(?:,| from (?:before|earlier)\b| (?:i|we|you)\b|$))/i.test(what)) return true;
+  if (words.length < 3 && /^[a-z' -]+[.!]*$/.test(what)) return true;
+  return words.length < 4 && /^(?:it|it's|they|they're|he|she|there)\b/i.test(what);
+}
+
+const CODE_WORK =
+  /\b(?:the|this|that|your|my|an?) (?:[\w-]+ )?(?:files?|functions?|methods?|class|tests?|imports?|semicolons?|branch|commits?|handles?|connection|variables?|loop|line|changes?|changelog|docs|readme|types?|version)\b|^to (?:push|commit|save|merge|rebase)\b/i;
 
 /** An order for work: begins with a verb that people give to coding agents. */
 export function isOrder(plain: string): boolean {

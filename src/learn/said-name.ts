@@ -11,7 +11,11 @@ const MAX_DESCRIPTION = 140;
  * first words are taken and the most telling ones of the rest (names, numbers, identifiers), in their order.
  */
 export function nameStatement(statement: string): string {
-  const line = statement.replace(/\s+/g, " ").trim();
+  // Without its "every" a weekday would be one day.
+  const line = statement
+    .replace(/\s+/g, " ")
+    .trim()
+    .replace(/\b(?:every|each) ((?:mon|tues|wednes|thurs|fri|satur|sun)day)\b/gi, "$1s");
   const picked = isSpaced(line) ? pickWords(line.split(" ")) : pickUnspaced(line);
   // Text without spaces may still hold many short words of another script.
   const cut = picked.split(" ").slice(0, MAX_WORDS).join(" ");

@@ -14,7 +14,7 @@ export const PLACE = `(?:\\b${SYSTEM}\\b|${ADDRESS})`;
 
 /** What such systems are divided into. */
 const PART =
-  "(?:project|space|page|file|board|sheet|doc|document|vault|view|dashboard|schedule|workspace|channel|folder|list|queue|bucket|library|collection|tab|team)";
+  "(?:project|space|page|file|board|sheet|doc|document|vault|view|dashboard|schedule|workspace|channel|folder|list|queue|bucket|library|collection|tab|team|component|section|area|stream|drawing)";
 
 /** Things of the moment: where they are is of no use tomorrow. */
 const PASSING = r`(?:(?:the|this|that|my|an?|same) (?:[\w-]+ )?(?:ticket|issue|bug|task|pr|pull request|mr|pipeline|deploy|logs?|output|trace|dump|artifact|commit|branch|job|build|run|page|post|article|example|screenshot|stack|diff|typo)\b|(?:the |an? )?(?:[\w-]+ )?(?:errors?|failures?)\b(?! reports?\b)|the crash (?:is|was))`;
@@ -57,6 +57,9 @@ export const POINTERS: readonly Row[] = [
     r`^(?:it's|it is|they're|they are|that's|those are|these are)(?: all| now)? (?:kept |tracked |documented |stored )?(?:in|on|at|under) ${PLACE}(?:,? (?:in |under |the )?${PART}\b|[^,.]{0,20}${BLANK})`,
     { when: (_, plain) => !isTask(plain) },
   ),
+  pointer(0.8, r`^(?:in|on|at|under) (?:the (?:share|bucket|server|drive|volume) )${ADDRESS}`, {
+    when: (_, plain) => !isTask(plain),
+  }),
   pointer(0.8, r`^(?:in|on|at|under) ${PLACE}(?:,? (?:in |under |the )?${PART}\b|[^,.]{0,20}${BLANK})`, {
     when: (_, plain) => !isTask(plain),
   }),

@@ -86,12 +86,18 @@ function dropFences(text: string): string[] {
 function dropPasted(text: string): string {
   const planted = PLANTED.exec(text);
   const own = planted ? text.slice(0, planted.index) : text;
-  const starts = [CONTENT, DICTATED, WORDED, LETTER, SHOWN].map((pattern) => pattern.exec(own)?.index ?? own.length);
+  const starts = [CONTENT, DICTATED, WORDED, PHRASED, LETTER, SHOWN].map(
+    (pattern) => pattern.exec(own)?.index ?? own.length,
+  );
   return own.slice(0, Math.min(...starts));
 }
 
 const PLANTED =
   /\b(?:note|message|instructions?|attention)\s+(?:to|for)\s+(?:all\s+|any\s+|the\s+)?(?:ai\b|llms?\b|assistants?\b|(?:coding\s+)?agents?\b|(?:language\s+)?models?\b)|\b(?:ai|llm)\s+(?:assistants?|agents?|models?|tools?)\s*(?:reading\s+this|[:,])|\b(?:assistants?|agents?)\s*(?:reading\s+this)?:|\bignore\s+(?:all\s+|any\s+)?(?:previous|prior|earlier)\s+instructions|^ *system *:/im;
+
+/** "The mail should say: …" */
+const PHRASED =
+  /(?:^|[.!?] |\n)[^:：\n.!?]{0,100}\b(?:should|must|shall|could|to|it|which|that) (?:says?|reads?|states?|mentions?|contains?)\b[^:：\n.!?]{0,40}[:：]/i;
 
 /** A letter begins; at the beginning of the message it is the person's own greeting. */
 const LETTER =

@@ -28,7 +28,7 @@ export function stripLead({ text, plain }: Sentence): Statement {
 }
 
 const LEAD =
-  /^(?:(?<no>(?:oh |wait,? |hey,? |um,? )?(?:no(?:,? no)?|nope|nah|wrong(?: again)?|actually|not (?:quite|like that|that way))(?:[,.!:;]| [-–—]) *|wait[,.!:;] ?)|(?<news>(?:heads[- ]up|fyi|for your information|by the way|btw|just so you know|so you know|good to know|for context|for info)[,:!.]? (?:that )?|(?:update|news|announcement|change of plans?|new plan|reminder): )|(?:ok|okay|oh|ah|hey|hi|hello|yes|yep|yeah|right|well|quick intro|thanks|thank you|thx|good|great|nice|cool|perfect|fine|hm+|ugh|sorry|listen|look|then|one more thing|one thing|important|also|and|but|so|anyway|again)(?:[,:;.!]| [-–—]) *|(?:please|pls|and|also|but|so|then|ok|okay|oh|hey) (?=\S))/i;
+  /^(?:(?<no>(?:oh |wait,? |hey,? |um,? )?(?:no(?:,? no)?|nope|nah|wrong(?: again)?|actually|not (?:quite|like that|that way))(?:[,.!:;]| [-–—]) *|wait[,.!:;] ?)|(?<news>(?:heads[- ]up|fyi|for your information|by the way|btw|just so you know|so you know|good to know|for context|for info)[,:!.]? (?:that )?|(?:update|news|announcement|change of plans?|new plan|reminder): )|(?:(?:ah|oh),? (?:yes|right|ok|sure)|ok|okay|oh|ah|hey|hi|hello|yes|yep|yeah|right|well|quick intro|thanks|thank you|thx|good|great|nice|cool|perfect|fine|hm+|ugh|sorry|listen|look|then|one more thing|one thing|important|also|and|but|so|anyway|again)(?:[,:;.!]| [-–—]) *|(?:please|pls|and|also|but|so|then|ok|okay|oh|hey) (?=\S))/i;
 
 /** What an order for work tells on the way: "update the roadmap: SDK 3 is dropped" -> "SDK 3 is dropped". */
 export function stripOrder(sentence: Sentence): string | null {

@@ -44,8 +44,14 @@ export const DEV = new URL("../fixtures/extraction-dev.json", import.meta.url);
 export const OWN = ["own", "second", "third", "fourth"].map(
   (name) => new URL(`./data/extraction-${name}.json`, import.meta.url),
 );
+/** Our own, written by somebody who had not seen the rules (seventh: who had, and meant to fool them); the rules became more careful on them. */
+export const LATER = ["fifth", "sixth", "seventh"].map(
+  (name) => new URL(`./data/extraction-${name}.json`, import.meta.url),
+);
 /** Our own, measured once and not mended on: what the rules do on text that they were not made for. */
-export const BLIND = new URL("./data/extraction-blind.json", import.meta.url);
+export const BLIND = ["blind", "eighth"].map((name) => new URL(`./data/extraction-${name}.json`, import.meta.url));
+/** One message a line of the work at hand, with nothing to keep. */
+export const EVERYDAY = new URL("./data/everyday-talk.txt", import.meta.url);
 
 const SENTENCES = new URL("../fixtures/said.json", import.meta.url);
 
@@ -83,6 +89,20 @@ export async function measureSentences(set: string): Promise<Figures> {
           (wanted.dates ?? []).every((date) => said.body.includes(date)),
       })),
   );
+}
+
+/** Which of the lines are kept that should not be, each said after the same question and answer. */
+export async function measureTalk(file: URL): Promise<{ kept: string[]; lines: number }> {
+  const lines = readFileSync(file, "utf8").split("\n").filter(Boolean);
+  const kept: string[] = [];
+  for (const text of lines) {
+    const before = [
+      { role: "user", text: "can you help me with the order page" },
+      { role: "assistant", text: "I changed the list to a table and added a test." },
+    ];
+    if ((await sayAll([...before, { role: "user", text }], "2026-06-10", true)).length > 0) kept.push(text);
+  }
+  return { kept, lines: lines.length };
 }
 
 /** As the product does it. */

@@ -170,6 +170,33 @@ describe("forgetting", () => {
   });
 });
 
+describe("what is taken back in the next message", () => {
+  it.each([
+    "no wait, that's only for the platform team. scrap that",
+    "hm actually no, english is fine",
+    "no, it was the other site. leave it out",
+    "please don't write that down anywhere",
+    "ok I saw it. remove it again",
+  ])("%s", async (text) => {
+    const rule = "from next week on all pull requests need two reviewers";
+    const asked = talk(["user", rule], ["assistant", "Noted."]);
+    expect(await extractByRules(asked, [])).toHaveLength(1);
+    const all = talk(["user", rule], ["assistant", "Noted."], ["user", text]);
+    expect(await extractByRules(all, [])).toEqual([]);
+  });
+});
+
+it("B3.3 leaves out what an instruction file said in the conversation", async () => {
+  const rule = "no, never commit generated parsers to the repository";
+  const read = talk(
+    ["tool", "AGENTS.md: Never commit generated parsers to the repository."],
+    ["assistant", "Committed."],
+    ["user", rule],
+  );
+  expect(await extractByRules(read, [])).toEqual([]);
+  expect(await extractByRules(read.slice(1), [])).toHaveLength(1);
+});
+
 it("hostile texts neither throw nor stay", async () => {
   for (const text of [
     "",

@@ -7,6 +7,9 @@ const NOW = new Date("2026-11-16T12:00:00");
 describe("writeDates", () => {
   it.each([
     ["we decided it on Thursday", "we decided it on 2026-11-12"],
+    ["legal decided on Friday that the chat stays off", "legal decided on 2026-11-13 that the chat stays off"],
+    ["on Thursday the cert of the broker expired", "on 2026-11-12 the cert of the broker expired"],
+    ["on Friday the renamed package ships", "on 2026-11-20 the renamed package ships"],
     ["on Tuesday we lost two hours of scans", "on 2026-11-10 we lost two hours of scans"],
     ["I joined as an engineer on Friday", "I joined as an engineer on 2026-11-13"],
     ["the demo was moved to Tuesday", "the demo was moved to 2026-11-17"],

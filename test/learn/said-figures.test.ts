@@ -1,7 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { findRelativeDates } from "../../src/text/relative-dates.ts";
 import { findSecrets } from "../../src/text/secrets.ts";
-import { BLIND, DEV, type Figures, measureConversations, measureSentences, OWN } from "./measure.ts";
+import {
+  BLIND,
+  DEV,
+  EVERYDAY,
+  type Figures,
+  LATER,
+  measureConversations,
+  measureSentences,
+  measureTalk,
+  OWN,
+} from "./measure.ts";
 
 /** What no memory may hold, however good the figures are. */
 async function expectClean({ said }: Figures): Promise<void> {
@@ -43,12 +53,28 @@ describe("labelled conversations of our own, half of them with nothing to keep",
     await expectClean(figures);
   });
 
-  // 0.93 and 0.62 at first sight; the one mistake was a password, and for passwords the rules were mended.
-  it("B3 blind: precision over 0.9", async () => {
-    const figures = await measureConversations(BLIND, { answers: true });
+  // Seen for the first time, they gave a precision of 0.75, 0.82 and 0.74 and a recall of 0.58, 0.45 and 0.45.
+  it.each(LATER)("B3 more careful since %s: no secret, no planted instruction, no relative date", async (set) => {
+    const figures = await measureConversations(set, { answers: true });
+    expect(figures.precision, figures.wrong.join("\n")).toBeGreaterThanOrEqual(0.95);
+    expect(figures.recall, figures.missed.join("\n")).toBeGreaterThanOrEqual(0.65);
+    await expectClean(figures);
+  });
+
+  // 0.93 and 0.95, with a recall of 0.62 and 0.65, at first sight; what was wrong was a password and a weekday that was left, and for these the rules were mended.
+  it.each(BLIND)("B3 blind %s: precision over 0.9", async (set) => {
+    const figures = await measureConversations(set, { answers: true });
     expect(figures.precision, figures.wrong.join("\n")).toBeGreaterThanOrEqual(0.9);
     expect(figures.recall, figures.missed.join("\n")).toBeGreaterThanOrEqual(0.55);
     await expectClean(figures);
+  });
+});
+
+describe("talk about the work at hand, one message after an answer", () => {
+  it("B3.4 keeps less than one in fifty, and those were asked for or said as a rule", async () => {
+    const { kept, lines } = await measureTalk(EVERYDAY);
+    expect(lines).toBeGreaterThan(500);
+    expect(kept.length / lines, kept.join("\n")).toBeLessThan(0.02);
   });
 });
 

@@ -15,6 +15,10 @@ describe("nameStatement", () => {
       "the colours come from Figma library Halo tokens",
     ],
     ["", "note"],
+    [
+      "the staging cluster in Frankfurt gets wiped every Sunday night",
+      "the staging cluster in Frankfurt gets wiped Sundays",
+    ],
   ])("%s", (statement, name) => {
     expect(nameStatement(statement)).toBe(name);
   });

@@ -88,6 +88,30 @@ describe("what is kept", () => {
     expect(body).toBe("Don't mock the clock. It hid two bugs for us.");
   });
 
+  it("takes what to do instead, though it is an order", async () => {
+    const { body } = await sayOne("Stop adding sleeps to tests. Wait for the state instead, sleeps only hide it.");
+    expect(body).toBe("Stop adding sleeps to tests. Wait for the state instead, sleeps only hide it.");
+  });
+
+  it("takes the half that was said before", async () => {
+    const said = await sayOne("Yesterday the board dropped the tablet app. No more features there.");
+    expect(said.body).toMatch(/tablet app\. No more features there\.$/);
+    const { body } = await sayOne("nats then. nobody here can run kafka. final");
+    expect(body).toBe("nats then. nobody here can run kafka. final.");
+  });
+
+  it.each([
+    "Always do that before a release.",
+    "No more features there.",
+    "From now on only the one I ask for in this file.",
+  ])("keeps nothing that says nothing by itself: %s", async (text) => {
+    expect(await say(text)).toEqual([]);
+  });
+
+  it("drops a weekday that may be the last or the next one", async () => {
+    expect(await say("we decided that the vault Ines moved on Friday is closed")).toEqual([]);
+  });
+
   it("makes two memories of two rules", async () => {
     const said = await say("Always run the linter. Never commit to main.");
     expect(said.map(({ name }) => name)).toEqual(["Always run the linter", "Never commit to main"]);
