@@ -81,9 +81,12 @@ export const COMMANDS: readonly Command[] = [
     usage: "--transcript FILE | --since TIME",
     summary: "keeps what is worth keeping of conversations, with a model, or by rules without one",
     options: {
-      transcript: { value: "FILE", help: "a session's .jsonl file, Codex's too; memdir sessions --json names them" },
+      transcript: {
+        value: "FILE",
+        help: "a session's file, also Codex's or Gemini CLI's; memdir sessions --json names some",
+      },
       since: { value: "TIME", help: "all sessions here that changed since: 24h, 7d, 2w or a date; run again to go on" },
-      agent: { value: "NAME", help: "with --since: only sessions of claude or codex" },
+      agent: { value: "NAME", help: "with --since: only sessions of claude, codex or gemini" },
       "dry-run": { help: "only say what would be looked at" },
       "session-hook": { value: "MARK", help: "as a Stop hook starts it: silent, and it ends by itself" },
     },

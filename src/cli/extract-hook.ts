@@ -18,7 +18,8 @@ import { extractSessionByRules, findNew } from "../learn/session-extraction.ts";
 import type { Memdir } from "../memdir.ts";
 import { openModel } from "../open-agent.ts";
 import { type Learning, openExtraction, openLearning } from "../open-learn.ts";
-import { type ResumedSession, readSession, sessionIdOf } from "../session/session-reader.ts";
+import { sessionIdOf } from "../session/session-reader.ts";
+import { type HeardSession, readTranscript } from "../session/transcripts.ts";
 import type { Call } from "./command.ts";
 
 /** Time for several answers of a slow model; MEMDIR_EXTRACT_SECONDS says otherwise. */
@@ -73,7 +74,8 @@ function endWithin(ms: number): void {
 async function learnAll(desk: Desk, file: string): Promise<void> {
   let seen: string | undefined;
   while (!desk.signal.aborted) {
-    const session = await readSession(file);
+    const session = await readTranscript(file);
+    if (session.isSubAgent) return desk.learning.ledger.skip("extraction", session.id, "it is a sub-agent's turn");
     const messages = hearSession(session);
     const last = messages.at(-1)?.id;
     if (last === seen || !(await learn(desk, session, messages))) return;
@@ -90,7 +92,7 @@ async function waitFor(file: string, mark: string, signal: AbortSignal): Promise
 }
 
 /** False when there is no point in going on. */
-async function learn(desk: Desk, session: ResumedSession, messages: readonly HeardMessage[]): Promise<boolean> {
+async function learn(desk: Desk, session: HeardSession, messages: readonly HeardMessage[]): Promise<boolean> {
   const { memdir, learning, cwd, signal } = desk;
   const { directory, ledger } = learning;
   const isWritten = writesInTurn(session, { dir: directory.path, cwd });
@@ -121,7 +123,7 @@ async function learn(desk: Desk, session: ResumedSession, messages: readonly Hea
 }
 
 /** What works without a model takes the lock itself. */
-async function alone({ learning }: Desk, { id }: ResumedSession, work: () => Promise<boolean>): Promise<boolean> {
+async function alone({ learning }: Desk, { id }: HeardSession, work: () => Promise<boolean>): Promise<boolean> {
   const release = takeExtractionLock(learning.directory, id);
   if (!release) {
     learning.ledger.skip("extraction", id, "another process is at it");
@@ -136,7 +138,7 @@ async function alone({ learning }: Desk, { id }: ResumedSession, work: () => Pro
 
 async function learnByRules(
   { memdir, learning }: Desk,
-  session: ResumedSession,
+  session: HeardSession,
   turn: { memoryWrittenInTurn: boolean; explicit: boolean },
 ): Promise<boolean> {
   const { directory, mode, inbox, ledger } = learning;
@@ -164,14 +166,14 @@ async function learnByRules(
   return false;
 }
 
-async function keepAsked({ memdir, learning }: Desk, { id }: ResumedSession, asked: readonly SpokenMessage[]) {
+async function keepAsked({ memdir, learning }: Desk, { id }: HeardSession, asked: readonly SpokenMessage[]) {
   const proposals = await extractByRules(asked, await memdir.list(), id);
   await applyAll(memdir, learning.inbox, proposals, learning.mode);
   return true;
 }
 
 /** In whatever words: what the rules take for an explicit request. */
-async function findAsked(session: ResumedSession, fresh: readonly HeardMessage[]): Promise<SpokenMessage[]> {
+async function findAsked(session: HeardSession, fresh: readonly HeardMessage[]): Promise<SpokenMessage[]> {
   const asked: SpokenMessage[] = [];
   for (const { uuid, text: prompt, at } of promptsIn(session, fresh)) {
     const text = ownWords(prompt);
@@ -182,13 +184,13 @@ async function findAsked(session: ResumedSession, fresh: readonly HeardMessage[]
   return asked;
 }
 
-function promptsIn({ prompts }: ResumedSession, messages: readonly HeardMessage[]): ResumedSession["prompts"] {
+function promptsIn({ prompts }: HeardSession, messages: readonly HeardMessage[]): HeardSession["prompts"] {
   const ids = new Set(messages.map(({ id }) => id));
   return prompts.filter(({ uuid }) => ids.has(uuid));
 }
 
 /** By a call that was not refused. */
-function writesInTurn({ messages, prompts }: ResumedSession, place: { dir: string; cwd: string }): boolean {
+function writesInTurn({ messages, prompts }: HeardSession, place: { dir: string; cwd: string }): boolean {
   const blocks = messages.slice(prompts.at(-1)?.index ?? 0).flatMap(({ content }) => [...content]);
   const failed = new Set(blocks.flatMap((block) => (block.type === "tool_result" && block.isError ? [block.id] : [])));
   return blocks.some((block) => block.type === "tool_use" && !failed.has(block.id) && writesMemory(block, place));

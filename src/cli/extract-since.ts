@@ -88,7 +88,7 @@ function agentOf(text: string | undefined): TranscriptAgent | null {
   if (text === undefined) return null;
   const agent = TRANSCRIPT_AGENTS.find((one) => one === text);
   if (agent) return agent;
-  throw new MemdirError("usage", `--agent is ${TRANSCRIPT_AGENTS.join(" or ")}, not "${plainLine(text)}"`);
+  throw new MemdirError("usage", `--agent is one of ${TRANSCRIPT_AGENTS.join(", ")}, not "${plainLine(text)}"`);
 }
 
 const HOUR_MS = 3_600_000;
@@ -112,11 +112,14 @@ function find(memdir: Memdir, agent: TranscriptAgent | null, sinceMs: number): P
   const { config, location } = memdir;
   const { projectScope, home } = config;
   const { root } = location.project;
+  const { CODEX_HOME, GEMINI_CLI_HOME } = processEnv();
+  const isMeant = (one: TranscriptAgent) => agent === null || agent === one;
   return findTranscripts(
     {
-      claude: agent === "codex" ? null : placesOf(memdir, true),
+      claude: isMeant("claude") ? placesOf(memdir, true) : null,
       own: sessionsFolder(config, location.project),
-      codex: agent === "claude" ? null : join(processEnv().CODEX_HOME?.trim() || join(home, ".codex"), "sessions"),
+      codex: isMeant("codex") ? join(CODEX_HOME?.trim() || join(home, ".codex"), "sessions") : null,
+      gemini: isMeant("gemini") ? join(GEMINI_CLI_HOME?.trim() || home, ".gemini", "tmp") : null,
       // Those that share this directory of memories: subfolders and worktrees, but no repository inside this one.
       // A path of another system would be looked for below the working directory.
       isHere: (cwd) => isAbsolute(cwd) && !cwd.includes("\0") && findProject(cwd, { projectScope }).root === root,

@@ -1,6 +1,6 @@
 /** Whether a call of a tool breaks a rule that the user wants enforced. */
 
-import { relative, resolve, sep } from "node:path";
+import { join, relative, resolve, sep } from "node:path";
 import { createContext, Script } from "node:vm";
 import { realPath } from "../disk/real-path.ts";
 import { matchesPaths } from "../instructions/globs.ts";
@@ -13,6 +13,8 @@ export interface Enforcement {
   cwd: string;
   /** Where the globs of rules begin. */
   root: string;
+  /** What `~` in a glob stands for. */
+  home: string;
   /** A rule that took too long is skipped, and said. */
   onSkip: (rule: Rule) => void;
 }
@@ -38,10 +40,14 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   read: "Read",
 };
 
+/** Whoever forbids an edit means these as well, but not the other way round. */
+const EDITORS: ReadonlySet<string> = new Set(["MultiEdit", "NotebookEdit", "Update"]);
+
 /** The first rule that the call breaks. */
 export function findBroken(rules: readonly Rule[], call: ToolCall, how: Enforcement): Rule | null {
   const usual = usualName(call.name);
-  const isMeant = (tool: string) => isNamed(tool, call.name) || isNamed(usualName(tool), usual);
+  const names = [usual, ...(EDITORS.has(usual) ? ["Edit"] : [])];
+  const isMeant = (tool: string) => isNamed(tool, call.name) || names.some((name) => isNamed(usualName(tool), name));
   const meant = rules.filter(({ tools }) => tools.some(isMeant));
   if (meant.length === 0) return null;
   const text = textOf(usual, call.input).slice(0, MAX_TEXT_CHARS);
@@ -68,7 +74,14 @@ function textOf(name: string, input: ToolCall["input"]): string {
     name === "Bash"
       ? [Array.isArray(input.command) ? texts(...input.command).join(" ") : input.command]
       : WRITERS.has(name)
-        ? [...namedFiles(input), input.content, input.new_string, input.new_source, ...editsOf(input), input.input]
+        ? [
+            ...namedFiles(input),
+            input.content,
+            input.new_string,
+            input.new_source,
+            ...editsOf(input),
+            addedIn(patchOf(input)),
+          ]
         : [];
   return texts(...known).join("\n") || JSON.stringify(input) || "";
 }
@@ -81,19 +94,42 @@ function editsOf({ edits }: ToolCall["input"]): unknown[] {
 
 function namedFiles(input: ToolCall["input"]): string[] {
   const named = [input.file_path, input.notebook_path, input.path, input.filePath, input.absolute_path];
-  const patch = [input.input, input.patch, input.command].find((text) => typeof text === "string") ?? "";
-  const inPatch = String(patch).matchAll(/^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm);
+  const inPatch = patchOf(input).matchAll(/^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm);
   return [...named, ...[...inPatch].map(([, file]) => file)].filter((file) => typeof file === "string");
 }
 
+function patchOf({ input, patch, command }: ToolCall["input"]): string {
+  return String([input, patch, command].find((text) => typeof text === "string") ?? "");
+}
+
+/** As with an edit: what is taken out and what stands around it was there before. */
+function addedIn(patch: string): string {
+  if (!patch.includes("*** Begin Patch")) return patch;
+  const lines = patch.split("\n").filter((line) => line.startsWith("+"));
+  return lines.map((line) => line.slice(1)).join("\n");
+}
+
 /** By its name and by where it truly lies: a link in between changes nothing. */
-function isPath({ paths }: Rule, { input }: ToolCall, { cwd, root }: Enforcement): boolean {
+function isPath({ paths }: Rule, { input }: ToolCall, { cwd, root, home }: Enforcement): boolean {
   if (paths.length === 0) return true;
+  const anywhere = paths.flatMap((path) => wholePath(path, home));
   return namedFiles(input).some((name) => {
-    const file = resolve(cwd, name);
+    const file = resolve(cwd, name.startsWith("~/") ? join(home, name.slice(2)) : name);
     const ways = [relative(root, file), relative(realPath(root), realPath(file))];
-    return ways.some((way) => matchesPaths(paths, way.split(sep).join("/")));
+    if (ways.some((way) => matchesPaths(paths, slashed(way)))) return true;
+    return anywhere.length > 0 && [file, realPath(file)].some((each) => matchesPaths(anywhere, slashed(each)));
   });
+}
+
+/** A glob that may also be meant from the top of the disk; a leading slash alone could be the project's. */
+function wholePath(glob: string, home: string): string[] {
+  if (glob.startsWith("~/")) return [`/${slashed(home)}${glob.slice(1)}`];
+  return glob.startsWith("/") ? [glob] : /^[A-Za-z]:[\\/]/.test(glob) ? [`/${slashed(glob)}`] : [];
+}
+
+/** As globs are matched: with `/`, and none in front. */
+function slashed(path: string): string {
+  return path.split(sep).join("/").replace(/^\//, "");
 }
 
 type Test = (pattern: RegExp, text: string) => boolean;

@@ -11,6 +11,7 @@ import { processEnv } from "../config.ts";
 import { cacheFolder, makeCacheFolder } from "./cache-folder.ts";
 import { type EventInput, eventOf, type HookEvent } from "./event.ts";
 import { noteFault } from "./faults.ts";
+import { readInput } from "./input.ts";
 import { tell } from "./output.ts";
 
 /** What each of the files that are run has. */
@@ -36,7 +37,7 @@ const MARK = /^\/\*([0-9a-f]{16})\*\/\n/;
 if (require.main === module) {
   let name = "";
   try {
-    const input: unknown = JSON.parse(readFileSync(0, "utf8"));
+    const input = readInput(0);
     if (typeof input !== "object" || input === null) throw new TypeError("standard input holds no JSON object");
     name = String((input as EventInput).hook_event_name ?? "");
     const event = eventOf((input as EventInput).hook_event_name);

@@ -18,9 +18,9 @@ import { buildLookBack } from "../prompts/hooks.ts";
 import { sessionIdOf } from "../session/session-reader.ts";
 import { archiveTranscript } from "./archive.ts";
 import { isIdle, mayAskToKeep } from "./asking.ts";
-import { cwdOf, type EventInput, eventOf } from "./event.ts";
+import { cwdOf, type EventInput, eventOf, sessionOf } from "./event.ts";
 import { formatContinuation, tell, writeAll } from "./output.ts";
-import { hasMemoryWrite, lastMessageId, markOf, readTurnTail, type TurnTail } from "./turn-tail.ts";
+import { hasMemoryWrite, isForeign, lastMessageId, markOf, readTurnTail, type TurnTail } from "./turn-tail.ts";
 
 /** What Claude Code passes at the end of a turn; everything else is ignored. */
 export interface StopInput extends EventInput {
@@ -89,12 +89,22 @@ export function decide(input: StopInput, world: StopWorld): StopAnswer {
   // Asking costs the agent's own tokens, and no budget of ours.
   const hasModel = !isAsking && (env.MEMDIR_MODEL ?? "").trim() !== "";
   const { learn } = config;
-  const stop: Stop = { hasModel, directory, learn, transcript, cwd, isSubAgent: isNamed(input.agent_id) };
+  const session = nameSession(input, transcript);
+  const stop: Stop = { hasModel, directory, learn, transcript, session, cwd, isSubAgent: isNamed(input.agent_id) };
   if (isAsking) return askOnce(input, stop);
   const skipped = findReason(stop);
   if (skipped !== null) return { skipped };
-  return { start: { transcript, cwd, mark: typeof last === "string" && last.trim() !== "" ? markOf(last) : "" } };
+  const isMarked = typeof last === "string" && last.trim() !== "" && !isForeign(transcript);
+  return { start: { transcript, cwd, mark: isMarked ? markOf(last) : "" } };
 }
+
+/** As the process that does the work finds it: Claude Code names its files by it, others write it into them. */
+function nameSession(input: StopInput, transcript: string): string {
+  const told = isForeign(transcript) ? sessionOf(input) : null;
+  return told !== null && PLAIN_ID.test(told) ? told : sessionIdOf(transcript);
+}
+
+const PLAIN_ID = /^[\w.-]{1,128}$/;
 
 function isNamed(value: unknown): boolean {
   return typeof value === "string" && value !== "";
@@ -107,7 +117,7 @@ function askOnce(input: StopInput, stop: Stop): StopAnswer {
     const skipped = findReason(stop);
     return skipped === null ? { ask: buildLookBack(stop.directory.path) } : { skipped };
   }
-  const session = sessionIdOf(stop.transcript);
+  const { session } = stop;
   const cursor = readCursor(stop.directory.path, session);
   // Whichever hook made the turn go on: we were called when it first wanted to end, and asked if there was anything to ask.
   if (existsSync(stop.directory.path)) advance(stop, session, cursor, readTurnTail(stop.transcript, cursor, 1));
@@ -132,14 +142,14 @@ interface Stop {
   directory: Directory;
   learn: LearnConfig;
   transcript: string;
+  session: string;
   cwd: string;
   isSubAgent: boolean;
 }
 
 /** Why nothing is started; null when it is. */
 function findReason(stop: Stop): string | null {
-  const { directory, learn, transcript, hasModel } = stop;
-  const session = sessionIdOf(transcript);
+  const { directory, learn, transcript, session, hasModel } = stop;
   const ledger = openLedger({ file: statePath(directory, "ledger.jsonl"), prices: learn.prices }, directory);
   const cursor = readCursor(directory.path, session);
   const tail = later(() => readTurnTail(transcript, cursor, learn.everyTurns));
@@ -186,10 +196,14 @@ function readState(stop: Stop, { ledger, session, tail }: Seen): GateState {
       return asks();
     },
     get budget() {
-      // Rules cost nothing, and they keep what was asked for in so many words.
-      return hasModel && !asks() ? checkBudget(ledger, learn, session) : { ok: true as const };
+      // Rules cost nothing, and they keep what was asked for in so many words; whether something was, may not be known here.
+      return hasModel && !asks() && !isUnknown(tail()) ? checkBudget(ledger, learn, session) : { ok: true as const };
     },
   };
+}
+
+function isUnknown(tail: TurnTail | null): boolean {
+  return tail !== null && !tail.isWhole && tail.prompts.length === 0;
 }
 
 /** Rules look at what the user said and at nothing else. */

@@ -89,7 +89,7 @@ function denyBroken(open: Open): string {
   if (rules.length === 0) return "";
   const root = location.project.worktreeRoot ?? location.project.cwd;
   const onSkip = ({ file }: Rule) => world.onFault(new Error(`the rule in ${basename(file)} took too long`));
-  const broken = findBroken(rules, callOf(input), { cwd, root, onSkip });
+  const broken = findBroken(rules, callOf(input), { cwd, root, home: config.home, onSkip });
   return broken ? formatDenial(String(input.hook_event_name), reasonOf(broken)) : "";
 }
 
@@ -148,7 +148,7 @@ export function rehearse(): void {
   const named = { name: "one", file: "", path: join(__dirname, "one.md"), scope: "team", message: "" };
   const rule = { ...named, tools: ["Ba*"], pattern: "two" };
   const call = { name: "Bash", input: { command: "two", file_path: "a/b.ts" } };
-  const place = { cwd: __dirname, root: __dirname, onSkip: () => {} };
+  const place = { cwd: __dirname, root: __dirname, home: __dirname, onSkip: () => {} };
   const broken = findBroken([{ ...rule, paths: ["a/**"] }], call, place);
   if (broken) reasonOf(broken);
   findPlace({ cwd: __dirname }, processEnv());

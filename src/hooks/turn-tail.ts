@@ -22,12 +22,21 @@ export interface TurnTail {
 /** Most turns, long ones, those with a picture. Beyond it the process that does the work finds out: it reads all of the file anyway. */
 const LENGTHS = [64 << 10, 1 << 20, 6 << 20];
 
-/** Null when there is no such file, or nothing that is one. Other failures throw. */
+/** Codex's and Gemini CLI's files, by the names that they give them. */
+const FOREIGN = /[\\/](?:rollout-[^\\/]*\.jsonl|chats[\\/]session-[^\\/]*\.jsonl?)$/;
+
+/** Whether a transcript is another program's than Claude Code's, in a shape that says nothing from the back. */
+export function isForeign(path: string): boolean {
+  return FOREIGN.test(path);
+}
+
+/** Null when there is no such file, or nothing that is one. Of a foreign one nothing is known. Other failures throw. */
 export function readTurnTail(path: string, cursor: Cursor | null, maxPrompts: number): TurnTail | null {
   const opened = openRegular(path);
   if (!opened) return null;
   const { fd, size } = opened;
   try {
+    if (isForeign(path)) return { lines: [], prompts: [], isWhole: false };
     for (const length of LENGTHS) {
       const { tail, isDone } = scan(readEnd(fd, size, length), cursor, maxPrompts);
       if (length >= size) return { ...tail, isWhole: true };

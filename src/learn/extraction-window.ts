@@ -141,7 +141,8 @@ function disown(message: Message): Message {
 const HOST = "host";
 
 /** Tools whose results are somebody's text rather than what a program found out. */
-const DOCUMENT_TOOLS = /^(?:Read|NotebookRead|Grep|WebFetch|WebSearch|Fetch)$|^mcp__/;
+const DOCUMENT_TOOLS =
+  /^(?:Read|NotebookRead|Grep|WebFetch|WebSearch|Fetch)$|^(?:read_(?:many_)?files?|grep_search|search_file_content|web_fetch|google_web_search)$|^mcp__?/;
 
 /**
  * What hosts put into the user's message: reminders, output of commands, an editor's selection. Up to the last end of its kind,

@@ -61,7 +61,7 @@ export function itemOf({ type, payload }: CodexLine): CodexItem | null {
   if (id === null) return null;
   switch (payload.type) {
     case "function_call":
-      return call(id, `${textOrNull(payload.namespace) ?? ""}${nameOf(payload)}`, inputOf(payload.arguments));
+      return call(id, `${spaceOf(payload)}${nameOf(payload)}`, inputOf(payload.arguments));
     case "custom_tool_call":
       return call(id, nameOf(payload), { input: payload.input });
     case "local_shell_call":
@@ -142,6 +142,11 @@ function isInjected(text: string): boolean {
 
 function call(id: string, name: string, input: Record<string, unknown>): CodexItem {
   return { kind: "answer", block: { type: "tool_use", id, name, input } };
+}
+
+/** Some versions write the two lines behind the server's name, some do not. */
+function spaceOf({ namespace }: Record<string, unknown>): string {
+  return textOrNull(namespace)?.replace(/_*$/, "__") ?? "";
 }
 
 function nameOf({ name }: Record<string, unknown>): string {

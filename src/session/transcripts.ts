@@ -3,6 +3,7 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type HeardSession, readCodexHead, readCodexSession } from "./codex-reader.ts";
+import { readGeminiHead, readGeminiSession, readProjectRoot } from "./gemini-reader.ts";
 import { openLines } from "./line-stream.ts";
 import { readSession } from "./session-reader.ts";
 import { eachSession, type SessionFile, type SessionPlaces } from "./sessions.ts";
@@ -10,7 +11,7 @@ import { parseLine, textOrNull } from "./transcript-line.ts";
 
 export type { HeardSession } from "./codex-reader.ts";
 
-export const TRANSCRIPT_AGENTS = ["claude", "codex"] as const;
+export const TRANSCRIPT_AGENTS = ["claude", "codex", "gemini"] as const;
 export type TranscriptAgent = (typeof TRANSCRIPT_AGENTS)[number];
 
 export interface FoundTranscript {
@@ -27,6 +28,8 @@ export interface TranscriptPlaces {
   own: string;
   /** Codex's folder of sessions, by year, month and day; null to leave it out. */
   codex: string | null;
+  /** Gemini CLI's folder of projects, each with its sessions; null to leave it out. */
+  gemini: string | null;
   /** Whether a session in this working directory is this project's. */
   isHere: (cwd: string) => boolean;
 }
@@ -35,8 +38,9 @@ export interface TranscriptPlaces {
 export async function findTranscripts(places: TranscriptPlaces, sinceMs: number): Promise<FoundTranscript[]> {
   const claude = places.claude ? await findClaude(places.claude, places, sinceMs) : [];
   const codex = places.codex === null ? [] : findCodex(places.codex, places.isHere, sinceMs);
+  const gemini = places.gemini === null ? [] : findGemini(places.gemini, places.isHere, sinceMs);
   const newest = new Map<string, FoundTranscript>();
-  for (const one of [...claude, ...codex].sort(byChange)) {
+  for (const one of [...claude, ...codex, ...gemini].sort(byChange)) {
     // The same session in two folders, as after a project was moved: the one that went on.
     newest.delete(`${one.agent} ${one.id}`);
     newest.set(`${one.agent} ${one.id}`, one);
@@ -44,12 +48,30 @@ export async function findTranscripts(places: TranscriptPlaces, sinceMs: number)
   return [...newest.values()];
 }
 
+/** A transcript that somebody named, with who wrote it. */
+export interface Transcript extends HeardSession {
+  agent: TranscriptAgent;
+  /** Its prompts are an agent's, not a person's; Claude Code does not tell. */
+  isSubAgent: boolean;
+}
+
 /** Tells by its first lines who wrote it. Throws if there is no such file. */
-export async function readTranscript(path: string): Promise<HeardSession & { agent: TranscriptAgent }> {
-  const agent = readCodexHead(path) ? "codex" : "claude";
-  const session: HeardSession = agent === "codex" ? await readCodexSession(path) : await readSession(path);
-  const { id, messages, prompts, cwd, problems } = session;
-  return { agent, id, path, messages, prompts, cwd, problems };
+export async function readTranscript(path: string): Promise<Transcript> {
+  const { agent, read, isSubAgent } = tellReader(path);
+  const { id, messages, prompts, cwd, problems } = await read(path);
+  return { agent, isSubAgent, id, path, messages, prompts, cwd, problems };
+}
+
+interface Reader extends Pick<Transcript, "agent" | "isSubAgent"> {
+  read(path: string): Promise<HeardSession>;
+}
+
+function tellReader(path: string): Reader {
+  const gemini = readGeminiHead(path);
+  if (gemini) return { agent: "gemini", read: readGeminiSession, isSubAgent: gemini.isSubAgent };
+  const codex = readCodexHead(path);
+  if (codex) return { agent: "codex", read: readCodexSession, isSubAgent: codex.isSubAgent };
+  return { agent: "claude", read: readSession, isSubAgent: false };
 }
 
 function byChange(a: FoundTranscript, b: FoundTranscript): number {
@@ -116,6 +138,24 @@ function findCodex(folder: string, isHere: (cwd: string) => boolean, sinceMs: nu
       return [{ agent: "codex", id: head.id, path, changedMs }];
     }),
   );
+}
+
+const CHAT = /^session-.*\.jsonl?$/;
+
+/** A project's folder says which one it is; those of the time before it did belong to nobody. */
+function findGemini(folder: string, isHere: (cwd: string) => boolean, sinceMs: number): FoundTranscript[] {
+  return namesIn(folder, /./, "folder").flatMap((name) => {
+    const chats = join(folder, name, "chats");
+    const root = readProjectRoot(join(folder, name));
+    if (root === null || !isHere(root)) return [];
+    return namesIn(chats, CHAT, "file").flatMap((file): FoundTranscript[] => {
+      const path = join(chats, file);
+      const changedMs = changeOf(path);
+      if (changedMs === null || changedMs < sinceMs) return [];
+      const head = readGeminiHead(path);
+      return head && !head.isSubAgent ? [{ agent: "gemini", id: head.id, path, changedMs }] : [];
+    });
+  });
 }
 
 function changeOf(path: string): number | null {

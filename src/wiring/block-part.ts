@@ -10,8 +10,13 @@ export interface BlockPart {
   text: string;
 }
 
-const BEGIN = "<!-- memdir:begin -->";
-const END = "<!-- memdir:end -->";
+/** Others than those of `memdir export`, which may stand in the same file. */
+const BEGIN = "<!-- memdir-init:begin -->";
+const END = "<!-- memdir-init:end -->";
+
+export function hasBlock(text: string): boolean {
+  return text.includes(BEGIN);
+}
 
 export function addBlock(text: string | null, part: BlockPart): string {
   const before = text ?? "";

@@ -7,8 +7,15 @@ import type { HookEntry } from "./hooks-part.ts";
 import { readSetting } from "./setting.ts";
 import type { WiringWorld } from "./world.ts";
 
-/** In milliseconds here; for the same reason as elsewhere. */
-const EVENTS = { SessionStart: 10_000, BeforeAgent: 5_000, AfterAgent: 10_000 };
+/** In milliseconds here; for the same reason as elsewhere. Not PreCompress, which comes before every request. */
+const EVENTS = {
+  SessionStart: 10_000,
+  BeforeAgent: 5_000,
+  BeforeTool: 5_000,
+  AfterTool: 5_000,
+  AfterAgent: 10_000,
+  SessionEnd: 10_000,
+};
 
 export const gemini: Client = {
   name: "gemini",
@@ -24,7 +31,12 @@ export const gemini: Client = {
         at: ["mcpServers", "memdir"],
         value: serverCommand(world),
       },
-      { kind: "hooks", file, why: "memories that help are shown with each prompt", hooks: hooks(hookCommand(world)) },
+      {
+        kind: "hooks",
+        file,
+        why: "memories that help are shown with each prompt, and what is worth keeping is kept",
+        hooks: hooks(hookCommand(world)),
+      },
     ];
   },
   notes: (world) =>

@@ -17,8 +17,11 @@ export function findInstallation(from: string): string {
   throw new MemdirError("broken", "memdir's own files hook.cjs and cli.js were not found; install it again");
 }
 
+/** Where npx, pnpm dlx, yarn dlx and bunx put what they run once. */
+const PASSING = /[\\/](?:_npx|dlx|dlx-[^\\/]+|xfs-[^\\/]+|bunx-[^\\/]+)[\\/]/;
+
 /** Why clients should not be told to start this one, or null. */
 export function findPassing(dist: string): string | null {
-  if (!/[\\/]_npx[\\/]/.test(dist)) return null;
-  return "memdir runs from npx's cache, which is emptied at times: npm install -g memdir, then memdir init again";
+  if (!PASSING.test(dist)) return null;
+  return "memdir runs from a cache that is emptied at times: npm install -g memdir, then memdir init again";
 }

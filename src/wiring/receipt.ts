@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { moveInto, PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { acquireLock, type Lock } from "../disk/lock.ts";
 import { readRegular } from "../disk/regular.ts";
-import { diskError } from "../errors.ts";
+import { diskError, MemdirError } from "../errors.ts";
 import { claudeFolder } from "./claude-code.ts";
 import { isPart, type Part } from "./part.ts";
 import { hashText, makeFolders, removeFolders } from "./user-file.ts";
@@ -35,24 +35,25 @@ export interface Entry {
 }
 
 export interface Receipt {
-  version: 1;
+  version: typeof VERSION;
   /** Folders that were made to keep this in, outermost first. */
   folders: string[];
   entries: Entry[];
 }
 
+const VERSION = 1;
 /** Enough for the states of one file after moves of the installation; each is one hash. */
 const MAX_STATES = 16;
 
 /** No entries when there is none, or one that nobody can read: what is ours is then found by how it looks. */
 export function readReceipt(world: WiringWorld): Receipt {
-  const empty: Receipt = { version: 1, folders: [], entries: [] };
+  const empty: Receipt = { version: VERSION, folders: [], entries: [] };
   const file = receiptFile(world);
   try {
     const text = readRegular(file)?.toString("utf8");
     if (text === undefined) return empty;
     const { version, folders, entries } = JSON.parse(text);
-    const isKnown = version === 1 && isTexts(folders) && Array.isArray(entries) && entries.every(isEntry);
+    const isKnown = version === VERSION && isTexts(folders) && Array.isArray(entries) && entries.every(isEntry);
     if (isKnown) return { version, folders, entries };
     world.log(`${file} is no receipt that this version knows`);
   } catch (error) {
@@ -97,6 +98,7 @@ export function readBackup(world: WiringWorld, name: string): string | null {
 
 /** One wiring at a time on this machine. The work is given the receipt as it is; what it makes of it, it writes itself. */
 export async function withLock<T>(world: WiringWorld, work: (receipt: Receipt) => T): Promise<T> {
+  refuseNewer(world);
   const { lock, made } = await takeLock(backupFolder(world));
   const receipt = readReceipt(world);
   const folders = [...new Set([...receipt.folders, ...made])];
@@ -105,6 +107,25 @@ export async function withLock<T>(world: WiringWorld, work: (receipt: Receipt) =
   } finally {
     lock.release();
     if (readReceipt(world).entries.length === 0) clearAway(world, folders);
+  }
+}
+
+/** What a later version wrote down, and only it can take back, is neither overwritten nor cleared away. */
+export function refuseNewer(world: WiringWorld): void {
+  const file = receiptFile(world);
+  if (!(versionOf(file) > VERSION)) return;
+  throw new MemdirError(
+    "conflict",
+    `${file} was written by a later version of memdir; use that one, or remove the file`,
+  );
+}
+
+/** NaN for what cannot be read: then there is no later version to be heeded. */
+function versionOf(file: string): number {
+  try {
+    return Number(JSON.parse(readRegular(file)?.toString("utf8") ?? "null")?.version);
+  } catch {
+    return Number.NaN;
   }
 }
 

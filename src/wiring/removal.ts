@@ -3,7 +3,7 @@
 import { diskError, type MemdirError } from "../errors.ts";
 import { CLIENTS } from "./clients.ts";
 import { isEmpty, takeOut } from "./plan.ts";
-import { type Entry, type Receipt, readBackup, readReceipt, withLock, writeReceipt } from "./receipt.ts";
+import { type Entry, type Receipt, readBackup, readReceipt, refuseNewer, withLock, writeReceipt } from "./receipt.ts";
 import { hashText, readUserFile, removeFolders, removeUserFile, replaceUserFile, type UserFile } from "./user-file.ts";
 import type { WiringWorld } from "./world.ts";
 
@@ -22,6 +22,7 @@ export async function unwire(
   options: { clients: readonly string[] | null; dryRun?: boolean },
 ): Promise<Removal[]> {
   const { clients, dryRun = false } = options;
+  refuseNewer(world);
   const isMeant = ({ client }: Entry) => clients === null || clients.includes(client);
   if (dryRun)
     return findEntries(world, readReceipt(world))

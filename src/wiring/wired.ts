@@ -1,6 +1,7 @@
 /** What a client's files name now: the hook, the plugin, the server. Reads, and changes nothing. */
 
 import { getNodeValue } from "jsonc-parser";
+import { hasBlock } from "./block-part.ts";
 import type { Client } from "./client.ts";
 import { type HooksPart, readHook } from "./hooks-part.ts";
 import { commandsOf, type Part } from "./part.ts";
@@ -71,7 +72,7 @@ function lookInto(text: string, part: Part, known: ReadonlySet<string>): Found |
       if (!text.includes(part.mark)) return null;
       return part.file.endsWith(".js") ? { door: { kind: "plugin", file: part.file } } : { there: true };
     case "block":
-      return text.includes("<!-- memdir:begin -->") ? { there: true } : null;
+      return hasBlock(text) ? { there: true } : null;
   }
 }
 

@@ -110,12 +110,14 @@ describe("a session", () => {
         item({ type: "function_call", name: "mcp__wiki__", arguments: "no json", call_id: "c1" }),
         item({ type: "function_call", name: "search", namespace: "mcp__wiki__", arguments: "[1]", call_id: "c2" }),
         item({ type: "function_call_output", call_id: "c2", output: "found" }),
+        item({ type: "function_call", name: "save", namespace: "mcp__memdir", arguments: "{}", call_id: "c3" }),
         ...typed("and?"),
       ),
     );
     expect(whyNotSendable(session.messages)).toBeNull();
     expect(session.prompts).toHaveLength(2);
     expect(JSON.stringify(session.messages)).toContain('"mcp__wiki__search"');
+    expect(JSON.stringify(session.messages)).toContain('"mcp__memdir__save"');
   });
 });
 

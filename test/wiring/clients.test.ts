@@ -96,7 +96,7 @@ test("Codex: a table, hooks and a pointer; a note about trust", async () => {
     },
   });
   expect(machine.read(".codex/AGENTS.md")).toBe(
-    `Be brief.\n\n<!-- memdir:begin -->\n${POINTER}\n<!-- memdir:end -->\n`,
+    `Be brief.\n\n<!-- memdir-init:begin -->\n${POINTER}\n<!-- memdir-init:end -->\n`,
   );
   expect(chooseClients(machine.world, ["codex"])[0]?.notes(machine.world)[0]).toMatch(/trust/);
   await machine.uninstall();
@@ -112,7 +112,10 @@ test("Gemini CLI: server and named hooks in one file, milliseconds", async () =>
     hooks: {
       SessionStart: hook(10_000, { name: "memdir" }),
       BeforeAgent: hook(5_000, { name: "memdir" }),
+      BeforeTool: hook(5_000, { name: "memdir" }),
+      AfterTool: hook(5_000, { name: "memdir" }),
       AfterAgent: hook(10_000, { name: "memdir" }),
+      SessionEnd: hook(10_000, { name: "memdir" }),
     },
   });
   await machine.uninstall();

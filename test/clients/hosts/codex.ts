@@ -43,7 +43,7 @@ export const codex: Host = {
     body.tools.flatMap(({ name = "", tools = [] }: Shown) => [name, ...tools.map((tool) => `${name}.${tool.name}`)]),
   always: ALL_TOOLS,
   shell: (cmd) => ({ name: "exec_command", input: { cmd } }),
-  hasReadableTranscript: false,
+  hasReadableTranscript: true,
 };
 
 function providerOf(url: string): string {

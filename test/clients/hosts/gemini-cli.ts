@@ -38,5 +38,5 @@ export const geminiCli: Host = {
     ),
   always: ALL_TOOLS,
   shell: (command) => ({ name: "run_shell_command", input: { command } }),
-  hasReadableTranscript: false,
+  hasReadableTranscript: true,
 };
