@@ -3,6 +3,7 @@
 import { formatInjection } from "../recall/injection.ts";
 import type { Prefetch } from "../recall/prefetch.ts";
 import type { Recalled } from "../recall/recall.ts";
+import { logSurfaced } from "../recall/surface-log.ts";
 import type { AgentState } from "./state.ts";
 
 /** Ranking takes a few milliseconds; a cold start, with its cache to read, may take this long before the prompt goes without. */
@@ -39,16 +40,24 @@ export async function recallAgain(state: AgentState, words: string): Promise<voi
   if (!state.memoryOn || asksToIgnore(words)) return;
   try {
     const { memories } = await world.memdir.recall(words, { session: recalled, model: false });
-    surface(state, memories);
+    surface(state, memories, words);
   } catch (error) {
     world.log(`recall after a compaction: ${(error as Error).message}`);
   }
 }
 
-/** Shows memories with the next message. */
-export function surface(state: AgentState, memories: readonly Recalled[] | null): void {
+/** Shows memories with the next message, and notes that and why. `words` are the user's, by default the last ones. */
+export function surface(
+  state: AgentState,
+  memories: readonly Recalled[] | null,
+  words = state.prompts.at(-1)?.text ?? "",
+): void {
   if (!memories || memories.length === 0) return;
   state.recalled.surface(memories);
+  const { memdir, now } = state.world;
+  const [main] = memdir.directories;
+  const session = state.transcript.id;
+  if (main) logSurfaced(main.path, { at: now(), session, door: "agent", prompt: words, memories });
   for (const memory of memories) {
     state.attachments.push({ kind: "memories", key: memory.path, text: formatInjection([memory]) });
   }

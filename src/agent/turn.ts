@@ -95,7 +95,7 @@ async function prepare(
   const opening = state.sent === 0 ? await buildOpening(state) : [];
   announce(state, words);
   await waitForFast(recall, world.sleep);
-  surface(state, recall?.takeFast() ?? null);
+  surface(state, recall?.takeFast() ?? null, words);
   const said: TextBlock = { type: "text", text: words };
   const fresh = state.messages.length === 0;
   const content = [...(fresh ? opening : []), said, ...state.attachments.take()];

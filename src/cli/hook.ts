@@ -4,20 +4,22 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Env, processEnv } from "../config.ts";
+import { readInput } from "../hooks/input.ts";
 import { findInstallation } from "../wiring/installation.ts";
 import type { Call, Run } from "./command.ts";
 
 /** Far above the hook's own deadline: for a disk that hangs. */
 const TIMEOUT_MS = 10_000;
 
-export const run: Run = (call) => runHook(call, processEnv());
+// Not the terminal's own way: a host may leave its end open.
+export const run: Run = (call) => runHook(call, processEnv(), () => readInput(0));
 
 /** Always 0: a rule that denies says so in its answer, and whatever fails must not cost the host its prompt. */
-export async function runHook(call: Call, env: Env): Promise<number> {
+export async function runHook(call: Call, env: Env, read: () => unknown = () => readTerminal(call)): Promise<number> {
   try {
     const hook = join(findInstallation(fileURLToPath(import.meta.url)), "hook.cjs");
     const { stdout } = spawnSync(process.execPath, [hook], {
-      input: nameEvent(await call.terminal.readInput(), call.args[0]),
+      input: await nameEvent(read, call.args[0]),
       cwd: call.cwd,
       env,
       encoding: "utf8",
@@ -32,14 +34,17 @@ export async function runHook(call: Call, env: Env): Promise<number> {
   return 0;
 }
 
+async function readTerminal({ terminal }: Call): Promise<unknown> {
+  return JSON.parse(await terminal.readInput());
+}
+
 /** The event may be named on the command line; what the host itself says counts first. */
-function nameEvent(text: string, event: string | undefined): string {
-  if (event === undefined) return text;
+async function nameEvent(read: () => unknown, event: string | undefined): Promise<string> {
   try {
-    const input: unknown = JSON.parse(text);
+    const input = await read();
     const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
-    return isObject ? JSON.stringify({ hook_event_name: event, ...input }) : text;
+    return JSON.stringify(isObject ? { hook_event_name: event, ...input } : input);
   } catch {
-    return text; // the hook notes what is wrong with it
+    return ""; // the hook notes that it was no JSON
   }
 }

@@ -9,6 +9,7 @@ import { CLIENTS, chooseClients } from "../wiring/clients.ts";
 import { findPassing } from "../wiring/installation.ts";
 import { type Change, type Plan, planWiring } from "../wiring/plan.ts";
 import { openWiringWorld, type WiringWorld } from "../wiring/world.ts";
+import { askPerson } from "./ask.ts";
 import type { Call, Run } from "./command.ts";
 import { diffPreview } from "./console/diff-preview.ts";
 import { openPaint } from "./console/paint.ts";
@@ -169,17 +170,4 @@ function report({ json, terminal }: Call, world: WiringWorld, plans: readonly Pl
 export function shorten({ home }: WiringWorld, path: string): string {
   const isBelow = path.startsWith(home) && /^[\\/]/.test(path.slice(home.length));
   return sanitiseLine(isBelow ? `~${path.slice(home.length)}` : path);
-}
-
-/** Anything but a clear yes is a no; so is an input that ends. */
-async function askPerson(question: string): Promise<boolean> {
-  const { createInterface } = await import("node:readline");
-  const lines = createInterface({ input: process.stdin, output: process.stdout });
-  return new Promise((done) => {
-    lines.on("close", () => done(false));
-    lines.question(`${question} [y/N] `, (answer) => {
-      done(/^y(es)?$/i.test(answer.trim()));
-      lines.close();
-    });
-  });
 }

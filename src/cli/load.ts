@@ -28,6 +28,8 @@ export const LOADERS: Readonly<Record<string, () => Promise<{ run: Run }>>> = {
   undo: () => import("./undo.ts"),
   prune: () => import("./prune.ts"),
   lint: () => import("./lint.ts"),
+  rot: () => import("./rot.ts"),
+  why: () => import("./why.ts"),
   doctor: () => import("./doctor.ts"),
   adopt: () => import("./adopt.ts"),
   trust: () => import("./trust.ts"),

@@ -1,5 +1,7 @@
 /** A directory measured with all that the command line knows: instructions, the surface log, verdicts. */
 
+import { join } from "node:path";
+import { statOrNull } from "../disk/stat.ts";
 import type { Memdir } from "../memdir.ts";
 import type { Directory } from "../memory/directory.ts";
 import { readSurfaceLog } from "../recall/surface-log.ts";
@@ -8,6 +10,7 @@ import type { InstructionText } from "../truth/restated.ts";
 import { measureRot, type Rot } from "../truth/rot.ts";
 import { gatherRot } from "../truth/rot-input.ts";
 import type { RotInput, RotMemory, RotVerdict } from "../truth/rot-kind.ts";
+import { findVerdict, readVerdicts } from "../truth/verdicts.ts";
 import type { Call } from "./command.ts";
 
 export interface Measured extends Rot {
@@ -28,7 +31,7 @@ export async function measureDirectory(
     ...gathered,
     termsOf,
     instructions: await readInstructions(memdir),
-    verdicts: readKnownVerdicts(),
+    verdicts: readKnownVerdicts(directory),
     surfaced: readSurfaced(memdir, directory),
   });
   return { rot: { scope: directory.scope, dir: directory.path, ...measured }, memories: gathered.memories };
@@ -50,6 +53,16 @@ function readSurfaced(memdir: Memdir, directory: Directory): RotInput["surfaced"
   return { since: first.at, files: new Set(ours.map(({ file }) => file)) };
 }
 
-function readKnownVerdicts(): ReadonlyMap<string, RotVerdict> {
-  return new Map();
+/** Of what `memdir verify` found last, that which is about the files as they are now. */
+function readKnownVerdicts(directory: Directory): ReadonlyMap<string, RotVerdict> {
+  const verdicts = readVerdicts(directory.path);
+  const known = new Map<string, RotVerdict>();
+  for (const file of verdicts.keys()) {
+    const stat = statOrNull(join(directory.path, file));
+    const kept = stat ? findVerdict(verdicts, file, { bytes: stat.size, mtimeMs: stat.mtimeMs }) : null;
+    if (!kept) continue;
+    const problem = kept.verdict === "doubtful" ? kept.says || "says what is no longer so" : null;
+    known.set(file, { problem, isUnchecked: kept.verdict === "unchecked" });
+  }
+  return known;
 }

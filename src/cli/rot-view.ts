@@ -71,8 +71,10 @@ function viewScore({ score, memories, scope, dir }: Measured, columns: number, c
   const paint = score >= GOOD ? color.green : score >= POOR ? (text: string) => text : color.yellow;
   const words = score >= GOOD ? "in good health" : score >= POOR ? "needs some care" : "rotting";
   const about = [`${score} of 100: ${words}`, `${count(memories)}, ${scope}`, sanitiseLine(dir)];
-  if (columns < ROOMY)
-    return [paint(color.bold(about[0] as string)), ...about.slice(1)].map((line) => clip(line, columns));
+  if (columns < ROOMY) {
+    const [first = "", ...rest] = about.map((line) => clip(line, columns));
+    return [paint(color.bold(first)), ...rest];
+  }
   const digits = [...String(score)].map((digit) => DIGITS[Number(digit)] as string);
   const width = 4 * digits.length + 4;
   return Array.from({ length: 5 }, (_, row) => {

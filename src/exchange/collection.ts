@@ -24,7 +24,7 @@ export interface Collection {
 
 /** As much of a Memdir as it takes; the first directory's files keep their names. */
 export interface ExportStore {
-  readonly directories: readonly { readonly scope: string }[];
+  readonly directories: readonly { readonly scope: string; readonly path: string }[];
   list(): Promise<Row[]>;
 }
 
@@ -39,7 +39,9 @@ export async function collectMemories(
   for (const row of await store.list()) {
     if (options.types && !options.types.includes(row.type)) continue;
     const file = row.scope === main ? row.file : `${row.scope.replace(/[^\w.-]+/g, "-")}/${row.file}`;
-    const read = await readOne(row, options.instructing === true);
+    const read = isForeign(row, main, options)
+      ? { reason: foreignReason(row) }
+      : await readOne(row, options.instructing === true);
     if ("reason" in read) collection.left.push({ file, reason: read.reason });
     // Older layouts are listed under the same scope: the first one found counts.
     else if (seen.has(file))
@@ -48,6 +50,15 @@ export async function collectMemories(
     seen.add(file);
   }
   return collection;
+}
+
+/** A project's instructions are for everybody who works on it: what the user or one agent keeps for itself is not. */
+function isForeign({ scope }: Row, main: string, { instructing = false }: { instructing?: boolean }): boolean {
+  return instructing && scope !== main && scope !== "team";
+}
+
+function foreignReason({ scope }: Row): string {
+  return `it is of the scope ${scope}, not the project's: --scope ${scope} exports those`;
 }
 
 async function readOne(row: Row, instructing: boolean): Promise<{ text: string; memory: Memory } | { reason: string }> {

@@ -1,7 +1,9 @@
 /** Exporting memories: one document, a folder of files, JSON, or a section of AGENTS.md. */
 
 import { extname, join } from "node:path";
+import { isWithin, realPath } from "../disk/real-path.ts";
 import { statOrNull } from "../disk/stat.ts";
+import { MemdirError } from "../errors.ts";
 import type { MemoryType } from "../memory/type.ts";
 import { type Collection, collectMemories, type ExportStore } from "./collection.ts";
 import { formatMarkdown, formatSection, hasSection, isOwnMarkdown, putSection } from "./markdown-document.ts";
@@ -33,6 +35,7 @@ const SHARED_TYPES: readonly MemoryType[] = ["feedback", "project"];
 
 export async function exportMemories(store: ExportStore, request: ExportRequest): Promise<ExportResult> {
   const { format, type, output, force = false } = request;
+  refuseInside(store, output);
   const instructing = format === "agents-md";
   const types = type === undefined ? (instructing ? SHARED_TYPES : undefined) : [type];
   const { memories, left } = await collectMemories(store, { types, instructing });
@@ -57,6 +60,12 @@ export async function exportMemories(store: ExportStore, request: ExportRequest)
   const text = formatMarkdown(memories);
   if (output !== null) writeFile(output, text, isOwnMarkdown, force);
   return done(text);
+}
+
+/** There it would be a memory itself, and another scope's among the project's. */
+function refuseInside({ directories }: ExportStore, output: string | null): void {
+  if (output === null || !directories.some(({ path }) => isWithin(realPath(path), realPath(output)))) return;
+  throw new MemdirError("usage", `${output} lies in a memory directory: choose another --output`);
 }
 
 /** What is there decides; of what is not, a name without an ending is a folder's. */

@@ -35,6 +35,8 @@ const TEMPORARY = /^\.copy-\d+-/;
 /** False when there is nothing to copy, or nothing new. Links are not followed on either side. Throws when the disk refuses. */
 export function archiveTranscript({ transcript, session, cwd, claudeDir }: Archiving): boolean {
   if (!/^[\w.-]{1,128}$/.test(session) || session.startsWith(".")) return false;
+  // Every host's ends so: whatever else is named here is no conversation.
+  if (!/\.jsonl?$/.test(transcript)) return false;
   const opened = openRegular(transcript);
   if (!opened) return false;
   try {

@@ -17,7 +17,7 @@ export function readInput(fd: number): unknown {
     const value = piece.length < PIECE_BYTES && isEnd(piece) ? parse(pieces) : undefined;
     if (value !== undefined) return value;
   }
-  return JSON.parse(Buffer.concat(pieces).toString("utf8"));
+  return JSON.parse(textOf(pieces));
 }
 
 /** Empty at the end. */
@@ -43,8 +43,15 @@ function isEnd(piece: Buffer): boolean {
 /** Undefined while something is missing. */
 function parse(pieces: readonly Buffer[]): unknown {
   try {
-    return JSON.parse(Buffer.concat(pieces).toString("utf8"));
+    return JSON.parse(textOf(pieces));
   } catch {
     return undefined;
   }
+}
+
+/** Without the mark that some shells of Windows put in front. */
+function textOf(pieces: readonly Buffer[]): string {
+  return Buffer.concat(pieces)
+    .toString("utf8")
+    .replace(/^\ufeff/, "");
 }

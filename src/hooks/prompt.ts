@@ -15,9 +15,11 @@ import type { Digest } from "../recall/hot-desk.ts";
 import { formatHeader } from "../recall/injection.ts";
 import { isTooShort } from "../recall/prefetch.ts";
 import { shownContent } from "../recall/shown.ts";
+import { logSurfaced } from "../recall/surface-log.ts";
 import { readSurfaced, writeSurfaced } from "../recall/surfaced.ts";
 import { type Deadline, openDeadline } from "./deadline.ts";
 import { cwdOf, type EventInput } from "./event.ts";
+import { isMemorySized } from "./memory-size.ts";
 import { formatContext, MAX_CHARS, writeAll } from "./output.ts";
 
 export interface HookInput extends EventInput {
@@ -93,7 +95,7 @@ function recallFor({ prompt, session, config, open, now, deadline }: Asked, main
   if (surfaced.isFull()) return "";
   const wordsFile = config.meaning ? WORDS_FILE : null;
   const digest: Digest = (directory, file) => (deadline.isMissed() ? null : digestNow(directory, file));
-  const { shown } = recallHot(open, prompt, { nowMs: now.getTime(), wordsFile, digest });
+  const { shown, method } = recallHot(open, prompt, { nowMs: now.getTime(), wordsFile, digest });
   const pathOf = (ranked: HotRanked) => join((open[ranked.owner] as HotDirectory).path, ranked.file);
   const candidates: Candidate[] = [];
   for (const ranked of shown) {
@@ -106,6 +108,22 @@ function recallFor({ prompt, session, config, open, now, deadline }: Asked, main
   if (memories.length > 0) {
     surfaced.surface(memories);
     writeSurfaced(main, session, surfaced);
+    // A rehearsal has no session, and shows nobody anything.
+    if (session !== null) {
+      const isShown = new Set(memories.map(({ path }) => path));
+      const logged = shown.filter((ranked) => isShown.has(pathOf(ranked)));
+      logSurfaced(main, {
+        at: now,
+        session,
+        door: "hook",
+        prompt,
+        memories: logged.map(({ file, owner, confidence }) => ({
+          file,
+          scope: (open[owner] as HotDirectory).scope,
+          why: [`${method}: confidence ${confidence.toFixed(2)}`],
+        })),
+      });
+    }
   }
   return text;
 }
@@ -158,7 +176,7 @@ function digestNow(directory: HotDirectory, file: string): Entry | null {
 function readShown(directory: HotDirectory, ranked: HotRanked, path: string, now: Date): Candidate[] {
   try {
     const stat = lstatSync(path);
-    if (!stat.isFile()) return [];
+    if (!isMemorySized(stat)) return [];
     // The times of a checkout say nothing; private files are as old as their last touch.
     const stampMs = directory.inRepository ? ranked.saidMs || stat.mtimeMs : Math.max(ranked.saidMs, stat.mtimeMs);
     const header = formatHeader({

@@ -3,7 +3,7 @@
  * should know. It fails open: whatever goes wrong, the session starts without it.
  */
 
-import { lstatSync } from "node:fs";
+import { lstatSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type Env, processEnv } from "../config.ts";
 import { findDirectories, findPlace } from "../directories.ts";
@@ -21,6 +21,7 @@ import { type Expired, findExpiry } from "../truth/expired.ts";
 import { type Deadline, openDeadline } from "./deadline.ts";
 import { cwdOf, type EventInput, sessionOf } from "./event.ts";
 import { markTold, noteFault, readNewFaults } from "./faults.ts";
+import { isMemorySized } from "./memory-size.ts";
 import { formatContext, MAX_CHARS, tell, writeAll } from "./output.ts";
 
 export interface SessionInput extends EventInput {
@@ -102,6 +103,8 @@ function indexNotes(directories: readonly Directory[], room: number, world: Sess
 function indexNote(directory: Directory, maxChars: number): string {
   // A user may link their own index; a repository could make its own one a link to anything of the user's.
   if (directory.scope === "team" && leadsOut(directory.path)) return "";
+  const stat = statSync(join(directory.path, INDEX_FILE), { throwIfNoEntry: false });
+  if (stat && !isMemorySized(stat)) return "";
   // Made as the client makes it where there is none, but not written: a session that only starts changes no files.
   const { index } = loadIndex({ ...directory, readOnly: true }, { generate: true });
   const lines = neutralise(index).split("\n");
@@ -138,6 +141,7 @@ function overdueNote(directory: Directory, deadline: Deadline): string {
 /** Most files are not worth parsing. */
 function readExpiry(directory: Directory, file: string): Expired | null {
   try {
+    if (!isMemorySized(lstatSync(join(directory.path, file)))) return null;
     const text = readBytes(directory, file).toString("utf8");
     if (!text.includes("project") || !/\d{4}-\d\d-\d\d/.test(text)) return null;
     const memory = parseMemory(file, text);

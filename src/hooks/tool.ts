@@ -4,7 +4,7 @@
  */
 
 import { lstatSync, readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, relative, sep } from "node:path";
 import { type Config, type Env, processEnv } from "../config.ts";
 import { findDirectories, findPlace } from "../directories.ts";
 import { isWithin, realPath } from "../disk/real-path.ts";
@@ -16,11 +16,13 @@ import { type Candidate, fitMemories } from "../recall/budget.ts";
 import { formatHeader } from "../recall/injection.ts";
 import { neutraliseLine } from "../recall/neutral.ts";
 import { shownContent } from "../recall/shown.ts";
+import { logSurfaced } from "../recall/surface-log.ts";
 import { readSurfaced, writeSurfaced } from "../recall/surfaced.ts";
 import { type Deadline, openDeadline } from "./deadline.ts";
 import { findBroken } from "./enforcement.ts";
 import { cwdOf, type EventInput, eventOf, sessionOf } from "./event.ts";
 import { noteFault } from "./faults.ts";
+import { isMemorySized } from "./memory-size.ts";
 import type { ToolCall } from "./memory-write.ts";
 import { formatContext, formatDenial, MAX_CHARS, tell, writeAll } from "./output.ts";
 import { takePrefetch } from "./prefetch-file.ts";
@@ -80,16 +82,22 @@ function directoriesOf({ cwd, config, location, world }: Open): { main: Director
 
 /** A rule's message, as long as a paragraph. */
 const MAX_MESSAGE_CHARS = 1_000;
+/** As long as a name may be that is saved through us. */
+const MAX_NAME_CHARS = 200;
 
 function denyBroken(open: Open): string {
   const { input, cwd, config, location, world } = open;
   if (!config.hooks.enforce) return "";
   const rules = readRules(directoriesOf(open).all, world.deadline.isMissed);
-  if (world.deadline.missed > 0) world.onFault(new Error("time was up before all rules were read"));
+  const late = world.deadline.missed;
+  if (late > 0) world.onFault(new Error("time was up before all rules were read"));
   if (rules.length === 0) return "";
   const root = location.project.worktreeRoot ?? location.project.cwd;
   const onSkip = ({ file }: Rule) => world.onFault(new Error(`the rule in ${basename(file)} took too long`));
-  const broken = findBroken(rules, callOf(input), { cwd, root, home: config.home, onSkip });
+  const isLate = world.deadline.isMissed;
+  const broken = findBroken(rules, callOf(input), { cwd, root, home: config.home, onSkip, isLate });
+  if (late === 0 && world.deadline.missed > 0)
+    world.onFault(new Error("time was up before all of the team's rules were checked"));
   return broken ? formatDenial(String(input.hook_event_name), reasonOf(broken)) : "";
 }
 
@@ -100,9 +108,9 @@ function callOf({ tool_name: name, tool_input: given }: ToolInput): ToolCall {
 
 /** Whose rule it is must be clear: what a repository brings along is not the word of the one who works in it. */
 function reasonOf({ message, name, path, scope }: Rule): string {
-  const text = neutraliseLine(message).slice(0, MAX_MESSAGE_CHARS);
+  const cut = (text: string, chars: number) => neutraliseLine(text).slice(0, chars).toWellFormed();
   const whose = scope === "team" ? "a rule that the team shares" : "enforced because you asked for it";
-  return `${text} (memory ${neutraliseLine(name)}, ${neutraliseLine(path)}; ${whose})`;
+  return `${cut(message, MAX_MESSAGE_CHARS)} (memory ${cut(name, MAX_NAME_CHARS)}, ${neutraliseLine(path)}; ${whose})`;
 }
 
 /** What was found beside the turn and is not in the conversation yet. */
@@ -117,6 +125,13 @@ function addFound(open: Open, session: string): string {
   if (memories.length === 0) return "";
   surfaced.surface(memories);
   writeSurfaced(main.path, session, surfaced);
+  const logged = memories.flatMap(({ path }) => {
+    const owner = all.find((each) => isWithin(realPath(each.path), realPath(path)));
+    const file = owner ? relative(realPath(owner.path), realPath(path)).split(sep).join("/") : "";
+    return owner ? [{ file, scope: owner.scope, why: ["found beside the turn"] }] : [];
+  });
+  // What was asked is known to the process that found them, not here.
+  logSurfaced(main.path, { at: open.world.now, session, door: "hook", prompt: "", memories: logged });
   return formatContext(String(open.input.hook_event_name), text);
 }
 
@@ -125,7 +140,7 @@ function readFound(path: string, directories: readonly Directory[], now: Date): 
   const directory = directories.find((each) => isWithin(realPath(each.path), realPath(path)));
   try {
     const stat = lstatSync(path);
-    if (!directory || !stat.isFile() || !path.endsWith(".md")) return [];
+    if (!directory || !isMemorySized(stat) || !path.endsWith(".md")) return [];
     const text = readFileSync(path, "utf8");
     const { name, source, modified, verified, created } = parseHeader(basename(path), text);
     const said = [modified, verified, created].map((iso) => (iso === null ? 0 : Date.parse(iso)));
@@ -148,7 +163,7 @@ export function rehearse(): void {
   const named = { name: "one", file: "", path: join(__dirname, "one.md"), scope: "team", message: "" };
   const rule = { ...named, tools: ["Ba*"], pattern: "two" };
   const call = { name: "Bash", input: { command: "two", file_path: "a/b.ts" } };
-  const place = { cwd: __dirname, root: __dirname, home: __dirname, onSkip: () => {} };
+  const place = { cwd: __dirname, root: __dirname, home: __dirname, onSkip: () => {}, isLate: () => false };
   const broken = findBroken([{ ...rule, paths: ["a/**"] }], call, place);
   if (broken) reasonOf(broken);
   findPlace({ cwd: __dirname }, processEnv());

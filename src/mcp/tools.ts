@@ -1,11 +1,14 @@
 /** The tools of the MCP server. */
 
+import { MemdirError } from "../errors.ts";
 import { parseMemory } from "../memory/memory.ts";
 import { MEMORY_TYPES, type MemoryType } from "../memory/type.ts";
 import { MCP_TOOL_WORDS, NO_CUES_NOTICE, NOTHING_RECALLED } from "../prompts/mcp.ts";
 import { cutContent } from "../recall/cut.ts";
 import { formatHeader, formatInjection } from "../recall/injection.ts";
 import { neutralise, neutraliseLine } from "../recall/neutral.ts";
+import { logSurfaced } from "../recall/surface-log.ts";
+import { checkForgetting, checkReplacing } from "./own-word.ts";
 import { formatRow, ROW_SCHEMA, showRow } from "./row.ts";
 import { type McpTool, makeTool } from "./tool.ts";
 import { formatVerification, VERIFICATION_SCHEMA } from "./verify.ts";
@@ -49,6 +52,8 @@ const recall = makeTool({
   async run({ open, signal }, { prompt, limit = DEFAULT_RECALLED }) {
     const memdir = await open();
     const found = await memdir.recall(prompt, { limit: Math.min(limit, MAX_RECALLED), maxBytes: MAX_BYTES, signal });
+    const [main] = memdir.directories;
+    if (main) logSurfaced(main.path, { at: main.now(), session: null, door: "mcp", prompt, memories: found.memories });
     const memories = found.memories.map((memory) => ({
       ...showRow(memory),
       header: memory.header,
@@ -71,6 +76,7 @@ const save = makeTool({
     body: { type: "string", required: true, filled: true },
     scope: { type: "string" },
     reason: { type: "string" },
+    replace: { type: "boolean" },
   },
   lists: ["when"],
   // An update replaces what was there; the journal keeps it.
@@ -84,15 +90,15 @@ const save = makeTool({
     notices: { ...TEXTS, description: "What could be better about it" },
     undo: { type: ["string", "null"], description: "For `memdir undo`" },
   },
-  async run({ open, renew, by }, { type, name, description, body, scope, reason }, { when = [] }) {
+  async run({ open, renew, by }, { scope, reason, replace = false, ...given }, { when = [] }) {
     const memdir = await open(scope);
+    const memory = { ...given, type: given.type as MemoryType };
+    checkSize([memory.name, memory.description, memory.body, ...when]);
+    const kind = await checkReplacing(memdir, { ...memory, replace });
     const saved = await memdir.save({
-      type: type as MemoryType,
-      name,
-      description,
-      body,
+      ...memory,
       when,
-      source: { by, session: null, message: null },
+      ...(kind === "new" && { source: { by, session: null, message: null } }),
       ...(reason !== undefined && { reason }),
     });
     if (scope !== undefined) renew();
@@ -105,6 +111,16 @@ const save = makeTool({
     };
   },
 });
+
+/** Every prompt may look through it: more is no memory. As learning has it (learn/apply.ts). */
+const MAX_SAVED_BYTES = 256 * 1024;
+
+function checkSize(texts: readonly string[]): void {
+  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  if (bytes <= MAX_SAVED_BYTES) return;
+  const most = `${MAX_SAVED_BYTES / 1024} KB`;
+  throw new MemdirError("usage", `it has more than ${most}: a memory is a page, write what matters of it`);
+}
 
 const read = makeTool({
   name: "read",
@@ -163,7 +179,9 @@ const forget = makeTool({
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
   output: { file: TEXT, action: TEXT, undo: { type: ["string", "null"], description: "For `memdir undo`" } },
   async run({ open }, { name, scope, reason }) {
-    const { file, action, undo } = await (await open(scope)).forget(name, reason === undefined ? {} : { reason });
+    const memdir = await open(scope);
+    await checkForgetting(memdir, name);
+    const { file, action, undo } = await memdir.forget(name, reason === undefined ? {} : { reason });
     const back = undo === null ? "" : `; \`memdir undo ${undo}\` brings it back`;
     return { structured: { file, action, undo }, text: `removed ${neutraliseLine(file)}${back}` };
   },

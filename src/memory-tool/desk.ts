@@ -6,6 +6,8 @@ import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { applyChange, type Change } from "../memory/change.ts";
 import type { Directory } from "../memory/directory.ts";
+import { findEnforced } from "../memory/enforce.ts";
+import { isMemoryFile } from "../memory/walk.ts";
 import { findSecrets } from "../text/secrets.ts";
 
 export interface Desk {
@@ -35,4 +37,21 @@ export async function refuseSecrets(text: string, before: string, where: string)
     `Nothing was written: ${where} holds what looks like a secret (${found.join(", ")}). Leave its value out and note where it is kept instead`,
     { details: found },
   );
+}
+
+/** A file and what it holds; null for none. */
+type Held = { file: string; data: string | Buffer } | null;
+
+/** What is enforced is the user's word: a model neither makes such a rule, nor changes it, nor takes it away. */
+export function refuseRule(before: Held, after: Held, shown: string): void {
+  if (ruleOf(before) === ruleOf(after)) return;
+  throw new MemdirError(
+    "usage",
+    `Nothing was changed: ${shown} holds a rule that is enforced (\`enforce\`), which only the user makes, changes or removes`,
+  );
+}
+
+function ruleOf(held: Held): string | null {
+  const rule = held && isMemoryFile(held.file) ? findEnforced(held.file, held.data) : null;
+  return rule && JSON.stringify({ ...rule, file: "" });
 }

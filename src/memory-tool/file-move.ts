@@ -10,7 +10,7 @@ import type { LineEdit } from "../memory/index-pages.ts";
 import { parseHeader } from "../memory/memory.ts";
 import { readBytes } from "../memory/read.ts";
 import { isMemoryFile } from "../memory/walk.ts";
-import { change, type Desk, makeFolder, refuseSecrets } from "./desk.ts";
+import { change, type Desk, makeFolder, refuseRule, refuseSecrets } from "./desk.ts";
 import { findFreePlace, findPlace, missing, type Place, ROOT } from "./place.ts";
 
 /** A file, or a folder with everything in it as one step. */
@@ -27,6 +27,7 @@ export async function deleteFiles({ directory }: Desk, given: unknown): Promise<
     const place = find(directory);
     const { files, folders } = gather(directory, place);
     const memories = files.filter(isMemoryFile);
+    for (const file of memories) refuseRule({ file, data: readBytes(directory, file) }, null, `${ROOT}/${file}`);
     const lines = Object.fromEntries(memories.map((file) => [file, findLines(directory, file)]));
     change(directory, files, {
       action: "forget",
@@ -50,13 +51,14 @@ export async function moveFiles({ directory }: Desk, from: unknown, to: unknown)
     const places = find(directory);
     const { files, folders } = gather(directory, places.from);
     const target = (file: string) => places.to.file + file.slice(places.from.file.length);
+    const moved = files.map((file) => ({ file, to: target(file), data: readBytes(directory, file) }));
+    for (const { file, to, data } of moved) refuseRule({ file, data }, { file: to, data }, `${ROOT}/${file}`);
     makeFolder(directory, dirname(places.to.file));
     if (files.length === 0) {
       renameSync(places.from.path, places.to.path);
       return places;
     }
     for (const folder of folders) makeFolder(directory, target(folder));
-    const moved = files.map((file) => ({ file, to: target(file), data: readBytes(directory, file) }));
     const times = files.map((file) => statSync(join(directory.path, file)));
     change(directory, files, {
       action: "rename",

@@ -9,7 +9,7 @@ import { parseHeader } from "../memory/memory.ts";
 import { writeMemory } from "../memory/save.ts";
 import { isMemoryFile } from "../memory/walk.ts";
 import { editFields } from "../text/frontmatter-edit.ts";
-import { change, type Desk, makeFolder, refuseSecrets } from "./desk.ts";
+import { change, type Desk, makeFolder, refuseRule, refuseSecrets } from "./desk.ts";
 import { changeIndex } from "./index-edit.ts";
 import { findFreePlace, findPlace, missing, type Place, ROOT } from "./place.ts";
 import { formatSize, readPlace } from "./view.ts";
@@ -95,7 +95,9 @@ async function checkText(desk: Desk, place: Place, text: string, before: string)
       `File ${place.shown} would hold ${formatSize(bytes)}, the limit is ${limit}: split it`,
     );
   }
-  await refuseSecrets(text, before, place.shown);
+  const { file, shown } = place;
+  refuseRule({ file, data: before }, { file, data: text }, shown);
+  await refuseSecrets(text, before, shown);
 }
 
 /** The overflow page is written anew with every change of the index: words of others would not last. */

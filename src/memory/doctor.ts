@@ -1,23 +1,23 @@
-/** The health of a directory and of what surrounds it, each check with its remedy. Changes nothing. */
+/** The health of a directory and of what surrounds it, each check with its remedy. Changes nothing by itself. */
 
-import { accessSync, constants, existsSync } from "node:fs";
+import { accessSync, constants, existsSync, lstatSync, readlinkSync } from "node:fs";
 import { loadNative } from "../disk/native.ts";
+import { findCollisions } from "../project/neighbours.ts";
 import type { OlderDirectory } from "../project/older.ts";
 import type { Orphan } from "../project/orphans.ts";
+import { type Check, check, names } from "./check.ts";
 import type { Directory } from "./directory.ts";
+import { examineState } from "./doctor-state.ts";
+import { indexPath } from "./index-base.ts";
+import { peekIndex } from "./index-file.ts";
 import { loadIndex } from "./index-load.ts";
+import { rebuildIndex } from "./index-rebuild.ts";
+import { readOverflow } from "./index-sync.ts";
+import { linkedFiles } from "./index-text.ts";
 import { lintDirectory } from "./lint.ts";
-import { listMemories } from "./list.ts";
-import { needsRecovery } from "./recover.ts";
+import { listMemories, type Row } from "./list.ts";
 
-export interface Check {
-  name: string;
-  ok: boolean;
-  /** What was found. */
-  detail: string;
-  /** What to do about it; null when all is well. */
-  fix: string | null;
-}
+export type { Check } from "./check.ts";
 
 /** What only the project's side knows. */
 export interface Surroundings {
@@ -75,48 +75,28 @@ function examineLocks(): Check {
 
 async function examineDirectory(directory: Directory): Promise<Check[]> {
   const at = `${directory.scope}: `;
+  const link = examineLink(directory, at);
   if (!existsSync(directory.path))
-    return [check("directory", true, `${at}${directory.path} is made with the first save`, null)];
-  const checks = [examineAccess(directory, at)];
+    return link.length > 0
+      ? link
+      : [check("directory", true, `${at}${directory.path} is made with the first save`, null)];
   const { rows, skipped } = await listMemories(directory);
-  const broken = rows.filter((row) => row.problems.length > 0);
-  checks.push(
-    check(
-      "memories",
-      broken.length === 0,
-      `${at}${rows.length} memories${broken.length ? `, ${broken.length} with problems: ${names(broken.map((row) => row.file))}` : ""}`,
-      "memdir lint",
-    ),
-  );
+  const checks = [examineAccess(directory, at), ...link, ...examineRows(rows, at)];
   if (skipped.length > 0)
     checks.push(
       check("skipped", false, `${at}${names(skipped.map((s) => `${s.path} (${s.reason})`))}`, "move it elsewhere"),
     );
-  const view = loadIndex(directory, { generate: false });
-  checks.push(
-    check(
-      "index",
-      view.warning === null,
-      `${at}${view.lines} lines, ${view.chars} characters`,
-      "memdir index --rebuild",
-    ),
-  );
-  const dangling = (await lintDirectory(directory)).filter(
-    (problem) => problem.rule === "index-dangling" || problem.rule === "secret",
-  );
-  for (const { rule, file, line, message } of dangling) {
+  checks.push(...(await examineIndex(directory, rows, at)), ...examineState(directory, at));
+  const collisions = findCollisions(directory.path);
+  if (collisions.length > 0)
     checks.push(
       check(
-        rule,
+        "collision",
         false,
-        `${at}${file}:${line}: ${message}`,
-        rule === "secret" ? `memdir edit ${file}` : "memdir index --rebuild",
+        `${at}${collisions.join(" and ")} have the same folder name, and so the same memories`,
+        "memdir adopt --separate gives this project its own; --share if that is fine",
       ),
     );
-  }
-  checks.push(
-    check("recovery", !needsRecovery(directory), `${at}no interrupted change is left`, "run any memdir command again"),
-  );
   if (directory.inRepository && (await isIgnored(directory.path))) {
     checks.push(
       check(
@@ -128,6 +108,63 @@ async function examineDirectory(directory: Directory): Promise<Check[]> {
     );
   }
   return checks;
+}
+
+/** A directory may be a link, by the user's choice; one that leads nowhere is nobody's choice. */
+function examineLink({ path }: Directory, at: string): Check[] {
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return [];
+  const isThere = existsSync(path);
+  const detail = `${at}${path} is a link to ${readlinkSync(path)}${isThere ? "" : ", which is not there"}`;
+  return [check("link", isThere, detail, "make the folder that it leads to, or remove the link")];
+}
+
+function examineRows(rows: readonly Row[], at: string): Check[] {
+  const unreadable = rows.filter((row) => row.unreadable);
+  const broken = rows.filter((row) => row.problems.length > 0 && !row.unreadable);
+  const found = broken.length ? `, ${broken.length} with problems: ${names(broken.map((row) => row.file))}` : "";
+  const checks = [check("memories", broken.length === 0, `${at}${rows.length} memories${found}`, "memdir lint")];
+  if (unreadable.length > 0) {
+    const detail = names(unreadable.map((row) => `${row.file} (${row.problems[0]})`));
+    checks.push(check("unreadable", false, `${at}${detail}`, "give yourself the right to read it, or remove the link"));
+  }
+  return checks;
+}
+
+/** Everything about the index is mended by the same rebuilding, which keeps what was written by hand. */
+async function examineIndex(directory: Directory, rows: readonly Row[], at: string): Promise<Check[]> {
+  const mend = async () => {
+    await rebuildIndex(directory);
+    return `${at}the index was rebuilt from the memories`;
+  };
+  const view = loadIndex(directory, { generate: false });
+  const size = `${at}${view.lines} lines, ${view.chars} characters`;
+  const checks = [check("index", view.warning === null, size, "memdir index --rebuild", mend)];
+  const missing = findUnlinked(directory, rows);
+  if (missing.length > 0)
+    checks.push(
+      check("index-missing", false, `${at}no line in the index: ${names(missing)}`, "memdir index --rebuild", mend),
+    );
+  for (const { rule, file, line, message } of await lintDirectory(directory)) {
+    const detail = `${at}${file}:${line}: ${message}`;
+    if (rule === "secret") checks.push(check(rule, false, detail, `memdir edit ${file}`));
+    if (rule === "index-dangling") checks.push(check(rule, false, detail, "memdir index --rebuild", mend));
+  }
+  return checks;
+}
+
+/** Others write the file first and its line a moment later. */
+const GRACE_MS = 60_000;
+
+/** Without an index there is nothing to be missing from: the client makes one by itself. */
+function findUnlinked(directory: Directory, rows: readonly Row[]): string[] {
+  const index = peekIndex(indexPath(directory));
+  if (index.trim() === "") return [];
+  const linked = new Set([...linkedFiles(index), ...linkedFiles(readOverflow(directory))]);
+  const nowMs = directory.now().getTime();
+  return rows
+    .filter((row) => !row.unreadable && !linked.has(row.file.normalize("NFC")))
+    .filter((row) => nowMs - Date.parse(row.modified) > GRACE_MS)
+    .map(({ file }) => file);
 }
 
 function examineAccess(directory: Directory, at: string): Check {
@@ -154,12 +191,4 @@ async function isIgnored(path: string): Promise<boolean> {
       (error) => done(error === null),
     );
   });
-}
-
-function check(name: string, ok: boolean, detail: string, fix: string | null): Check {
-  return { name, ok, detail, fix: ok ? null : fix };
-}
-
-function names(all: readonly string[]): string {
-  return all.length > 5 ? `${all.slice(0, 5).join(", ")} and ${all.length - 5} more` : all.join(", ");
 }

@@ -37,6 +37,8 @@ export const MCP_TOOL_WORDS = {
       scope:
         "project (default), user for what holds in all projects, team for what is shared through the repository, or agent:NAME.",
       reason: "A note for the history: why it is saved now.",
+      replace:
+        "True only when the user asks to change what they said or wrote themselves; without it such a memory is left as it is.",
     },
   },
   read: {

@@ -30,17 +30,19 @@ export async function unwire(
       .map((entry) => takeBack(world, entry, true));
   return withLock(world, (before) => {
     let receipt = before;
-    return findEntries(world, receipt)
-      .filter(isMeant)
-      .map((entry) => {
-        const removal = takeBack(world, entry, false);
-        if (removal.problem === null && receipt.entries.some(({ file }) => file === entry.file)) {
-          receipt = { ...receipt, entries: receipt.entries.filter(({ file }) => file !== entry.file) };
-          writeReceipt(world, receipt);
-        }
-        world.log(`took back ${entry.file}`);
-        return removal;
-      });
+    const entries = findEntries(world, receipt).filter(isMeant);
+    const removals = entries.map((entry) => {
+      const removal = takeBack(world, entry, false);
+      if (removal.problem === null && receipt.entries.some(({ file }) => file === entry.file)) {
+        receipt = { ...receipt, entries: receipt.entries.filter(({ file }) => file !== entry.file) };
+        writeReceipt(world, receipt);
+      }
+      world.log(`took back ${entry.file}`);
+      return removal;
+    });
+    // Several files may share a folder: only now all of them are gone. An empty one would look like the agent's own.
+    removeFolders([...new Set(entries.flatMap(({ folders }) => folders))].sort((a, b) => a.length - b.length));
+    return removals;
   });
 }
 

@@ -3,6 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { readSurfaceLog } from "../../src/recall/surface-log.ts";
 import { note } from "../world.ts";
 import { calls, openDesk } from "./desk.ts";
 
@@ -45,6 +46,8 @@ describe("a turn", () => {
     expect(desk.shown()).toContain("never npm");
     const second = await agent.say("which package manager installs packages again?");
     expect(second.memories).toEqual([]);
+    const memories = [{ file: "feedback_package_manager.md", scope: "project" }];
+    expect(readSurfaceLog(desk.world.dir)).toMatchObject([{ door: "agent", memories }]);
     expect(desk.shown().split("Use pnpm for installing").length - 1).toBe(1);
   });
 

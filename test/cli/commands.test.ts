@@ -313,10 +313,10 @@ describe("context, prune, lint, doctor, trust, adopt", () => {
     box = openSandbox();
     box.put("project/CLAUDE.md", "Be brief.\n");
     box.put("home/.claude/CLAUDE.md", "I am the user.\n");
-    await box.run(["save", "--type", "project", "--name", "old plan", "--description", "The plan"], {
+    await box.run(["save", "--type", "project", "--name", "old plan", "--description", "What ships after launch"], {
       input: "The plan.\n\n**Why:** x\n**How to apply:** y",
     });
-    await box.run(["save", "--type", "feedback", "--name", "old rule", "--description", "The rule"], {
+    await box.run(["save", "--type", "feedback", "--name", "old rule", "--description", "How releases are tagged"], {
       input: "The rule.\n\n**Why:** x\n**How to apply:** y",
     });
     for (const file of ["project_old_plan.md", "feedback_old_rule.md"]) {

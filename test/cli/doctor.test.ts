@@ -1,9 +1,14 @@
 /** `memdir doctor`: the checks of the directory and of the wiring in one answer. */
 
+import { spawnSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
 import { expect, test } from "vitest";
 import { doctor } from "../../src/cli/doctor.ts";
-import type { Check } from "../../src/memory/doctor.ts";
-import { makeWorld } from "../world.ts";
+import type { Check } from "../../src/memory/check.ts";
+import { findCollisions } from "../../src/project/neighbours.ts";
+import { slugOf } from "../../src/project/slug.ts";
+import { DAY, makeWorld, note, type World } from "../world.ts";
 import { hearCall } from "./call.ts";
 
 const wired = (ok: boolean): Check => ({
@@ -36,4 +41,142 @@ test("--json has both kinds of checks", async () => {
   const names = answers[0].checks.map(({ name }: Check) => name);
   expect(names).toContain("settings");
   expect(names.at(-1)).toBe("wiring");
+});
+
+const nothing = async () => [];
+
+async function makeHurt(): Promise<World> {
+  const world = makeWorld();
+  const memdir = await world.open();
+  await memdir.save(note("tea"));
+  await memdir.save(note("rust"));
+  return world;
+}
+
+/** Names of what failed, and what --fix said. */
+async function heal(world: World) {
+  const before = hearCall(world, { json: true });
+  await doctor(before.call, nothing);
+  const fixing = hearCall(world, { json: true, options: { fix: true } });
+  const code = await doctor(fixing.call, nothing);
+  const failed = (checks: Check[]) => checks.filter(({ ok }) => !ok).map(({ name }) => name);
+  return {
+    found: failed(before.answers[0].checks),
+    mended: fixing.answers[0].mended.map(({ name, ok }: Check) => `${name} ${ok}`),
+    left: failed(fixing.answers[0].checks),
+    code,
+  };
+}
+
+test("a directory as saves leave it has nothing to mend, and --fix says so", async () => {
+  expect(await heal(await makeHurt())).toEqual({ found: [], mended: [], left: [], code: 0 });
+});
+
+test("--fix: broken caches go, locks of the dead are freed, leftovers are swept, state is closed to others", async () => {
+  const world = await makeHurt();
+  const state = (...names: string[]) => world.path(".memdir", ...names);
+  fs.writeFileSync(state("headers.json"), "{ not json");
+  fs.writeFileSync(state("recall.bin"), "short");
+  const dead = spawnSync(process.execPath, ["-e", ""]).pid;
+  fs.writeFileSync(state("extract-0123456789abcdef"), "");
+  fs.writeFileSync(state("extract-0123456789abcdef.pid"), `${dead} kernel x-1\n`);
+  fs.writeFileSync(state("surfaced.jsonl.new"), "");
+  const old = new Date(world.now.getTime() - DAY);
+  fs.utimesSync(state("surfaced.jsonl.new"), old, old);
+  const isPosix = process.platform !== "win32";
+  if (isPosix) for (const name of ["journal.jsonl", "images", "."]) fs.chmodSync(state(name), 0o755);
+  const healed = await heal(world);
+  expect(healed.found).toEqual(["stale-locks", "leftovers", "caches", ...(isPosix ? ["permissions"] : [])]);
+  expect(healed.mended).toEqual(healed.found.map((name) => `${name} true`));
+  expect(healed).toMatchObject({ left: [], code: 0 });
+  for (const name of ["headers.json", "recall.bin", "extract-0123456789abcdef", "extract-0123456789abcdef.pid"])
+    expect(fs.existsSync(state(name)), name).toBe(false);
+  if (isPosix) expect(fs.statSync(state("journal.jsonl")).mode & 0o777).toBe(0o600);
+  expect(world.files()).toContain("user_tea.md");
+});
+
+test("a lock whose holder is alive is left alone", async () => {
+  const world = await makeHurt();
+  fs.writeFileSync(world.path(".memdir", "lock.pid"), `${process.pid} pid x-1\n`, { mode: 0o600 });
+  expect(await heal(world)).toMatchObject({ found: [], mended: [] });
+  expect(world.exists(".memdir/lock.pid")).toBe(true);
+});
+
+test("--fix: a missing line and a dead pointer are mended by one rebuilding; what was written by hand stays", async () => {
+  const world = await makeHurt();
+  world.write("user_new.md", "---\nname: new\ndescription: newly here\ntype: user\n---\n\nBody.\n", { ageMs: DAY });
+  world.write("MEMORY.md", `${world.index()}\nA line by hand.\n- [gone](user_gone.md) — nobody\n`);
+  const healed = await heal(world);
+  expect(healed.found).toEqual(["index-missing", "index-dangling"]);
+  expect(healed.mended).toEqual(["index-missing true"]);
+  expect(healed.left).toEqual([]);
+  expect(world.index()).toContain("user_new.md");
+  expect(world.index()).toContain("A line by hand.");
+  expect(world.index()).not.toContain("user_gone.md");
+});
+
+test.skipIf(process.platform === "win32")(
+  "what is not safe to mend is only told: unreadable files, links, a state folder that is a link",
+  async () => {
+    const world = await makeHurt();
+    fs.symlinkSync("/etc/hostname", world.path("user_link.md"));
+    expect(await heal(world)).toMatchObject({ found: ["unreadable"], mended: [], left: ["unreadable"], code: 1 });
+    const other = await makeHurt();
+    const elsewhere = path.join(other.top, "elsewhere");
+    fs.renameSync(other.path(".memdir"), elsewhere);
+    fs.symlinkSync(elsewhere, other.path(".memdir"));
+    fs.writeFileSync(path.join(elsewhere, "headers.json"), "{ not json");
+    expect(await heal(other)).toMatchObject({ found: ["state"], mended: [], left: ["state"] });
+    expect(fs.existsSync(path.join(elsewhere, "headers.json"))).toBe(true);
+  },
+);
+
+test.skipIf(process.platform === "win32")(
+  "a directory that is a link: told, and a fault only when it leads nowhere",
+  async () => {
+    const world = await makeHurt();
+    const real = path.join(world.top, "real");
+    fs.renameSync(world.dir, real);
+    fs.symlinkSync(real, world.dir);
+    const { call, printed } = hearCall(world, {});
+    expect(await doctor(call, nothing)).toBe(0);
+    expect(printed.join("\n")).toContain(`ok  link: project: ${world.dir} is a link to ${real}`);
+    fs.rmSync(real, { recursive: true });
+    expect((await heal(world)).found).toContain("link");
+  },
+);
+
+test("two projects whose paths become one folder name are told of one another", async () => {
+  const world = await makeHurt();
+  const twin = path.join(world.top, "pro.ject");
+  const ours = path.join(world.top, "pro-ject");
+  for (const folder of [twin, ours]) fs.mkdirSync(folder);
+  const folder = path.join(world.home, ".claude", "projects", slugOf(ours));
+  fs.mkdirSync(path.join(folder, "memory"), { recursive: true });
+  for (const [name, cwd] of Object.entries({ a: twin, b: ours, c: path.join(world.top, "pro_gone") }))
+    fs.writeFileSync(
+      path.join(folder, `${name}.jsonl`),
+      `{"type":"summary"}\n${JSON.stringify({ cwd, type: "user" })}\n`,
+    );
+  expect(findCollisions(path.join(folder, "memory"))).toEqual([ours, twin]);
+  expect(findCollisions(world.dir)).toEqual([]);
+});
+
+test("memories of projects that are gone are told, which is no fault", async () => {
+  const world = await makeHurt();
+  const dir = path.join(world.home, ".claude", "projects", "-gone", "memory");
+  fs.mkdirSync(path.join(dir, ".memdir"), { recursive: true });
+  fs.writeFileSync(path.join(dir, "user_a.md"), "x");
+  const owner = { roots: [path.join(world.top, "gone")], rootCommit: null, remote: null, shared: false, at: "" };
+  fs.writeFileSync(path.join(dir, ".memdir", "project.json"), JSON.stringify(owner));
+  const { call, printed } = hearCall(world, {});
+  expect(await doctor(call, nothing)).toBe(0);
+  expect(printed.join("\n")).toContain("ok  abandoned: memories of projects that are gone");
+});
+
+test("what fails to be mended is told, and looked at again", async () => {
+  const world = await makeHurt();
+  fs.mkdirSync(world.path(".memdir", "headers.json"), { mode: 0o700 });
+  const healed = await heal(world);
+  expect(healed).toMatchObject({ found: ["caches"], mended: ["caches false"], left: ["caches"], code: 1 });
 });

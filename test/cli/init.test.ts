@@ -108,7 +108,7 @@ describe("init", () => {
     machine.world.dist = "/home/u/.npm/_npx/12/node_modules/memdir/dist";
     const { said } = await run({ options: { yes: true }, agents: ["claude"] });
     expect(said()).toContain("edit ~/.claude/settings.json, a link to ~/real.json:");
-    expect(said()).toContain("npx's cache");
+    expect(said()).toContain("runs from a cache that is emptied");
     expect(said()).not.toContain(key);
     expect(machine.read("real.json")).toContain(key);
   });

@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 import { openMemdir } from "../../src/open.ts";
 import { MAX_SESSION_MEMORY_BYTES } from "../../src/recall/budget.ts";
 import { MAX_MEMORY_BYTES_PER_FILE } from "../../src/recall/cut.ts";
+import { readSurfaceLog } from "../../src/recall/surface-log.ts";
 import { makeTemporary } from "../temporary.ts";
 import { DAY, HOUR } from "../world.ts";
 
@@ -297,6 +298,10 @@ describe("a session", () => {
     expect(read(state)).toEqual({ paths: [path.join(place.memory, "deploy.md")], bytes: Buffer.byteLength(DEPLOY) });
     expect(fs.statSync(state).mode & 0o777).toBe(0o600);
     expect(place.ask(PROMPT, one)).toBe("");
+    const why = [expect.stringMatching(/confidence \d\.\d\d$/)];
+    expect(readSurfaceLog(place.memory)).toMatchObject([
+      { session: "one", door: "hook", memories: [{ file: "deploy.md", why }] },
+    ]);
     expect(shownIn(place.ask(`${PROMPT} and the database pool connections`, one))).toEqual(["pool.md"]);
     expect(read(state).paths).toHaveLength(2);
     expect(read(state).bytes).toBe(Buffer.byteLength(DEPLOY + POOL));
@@ -492,10 +497,10 @@ describe("the hook", () => {
     const before = place.tree();
     place.ask(PROMPT, { session_id: "one" });
     const made = place.tree().filter((file) => !before.includes(file));
-    const state = /^memory\/\.memdir(\/surfaced(\/[^/]+\.json)?)?$/;
+    const state = /^memory\/\.memdir(\/surfaced(\.jsonl|\/[^/]+\.json)?)?$/;
     const cache = /^home\/\.cache(\/memdir(\/hook-[^/]+\.bin)?)?$/;
     expect(made.filter((file) => !state.test(file) && !cache.test(file))).toEqual([]);
-    expect(made).toHaveLength(6);
+    expect(made).toHaveLength(7);
     place.ask(PROMPT, { session_id: "one" });
     expect(place.tree()).toEqual([...before, ...made].sort());
   });

@@ -263,7 +263,7 @@ describe("the rules", () => {
         throw new Error("looked at");
       },
     };
-    const place = { cwd: "/", root: "/", onSkip: () => {} };
+    const place = { cwd: "/", root: "/", home: "/", onSkip: () => {}, isLate: () => false };
     const meant: Rule = {
       name: "",
       file: "",

@@ -1,6 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { readSurfaceLog } from "../../src/recall/surface-log.ts";
 import { DAY, makeWorld, note, type World } from "../world.ts";
 import { type Json, makeMcpWorld, openLegacyWire, type Wire } from "./wire.ts";
 
@@ -130,6 +131,8 @@ describe("recall", () => {
     expect(memory.header).toContain("days old");
     expect(memory.content).toContain("Use pnpm");
     expect(result.structuredContent).toMatchObject({ considered: 1, leftOut: [], method: "lexical" });
+    const memories = [{ file: "feedback_use_pnpm.md", scope: "project", why: memory.why }];
+    expect(readSurfaceLog(world.dir)).toMatchObject([{ door: "mcp", session: null, memories }]);
   });
 
   it("says that nothing helps", async () => {

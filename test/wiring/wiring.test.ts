@@ -132,7 +132,6 @@ describe("files that changed since", () => {
       "{",
       '{"version": 1, "folders": [], "entries": [{}]}',
       "[]",
-      '{"version": 2}',
       newer,
     ]) {
       const machine = makeMachine(FILES);

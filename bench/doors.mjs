@@ -1,0 +1,122 @@
+#!/usr/bin/env node
+// What the doors cost: doors.mjs [--check] [--quick] [--sizes]. Needs dist/.
+// Each hook in a fresh process and the MCP server's first answers, as ratios to a bare `node`; with --sizes what an installation
+// takes on disk (installs the packed package into a temporary folder). With --check it ends with 1 when a target is missed.
+import { spawn, spawnSync } from "node:child_process";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { parseArgs } from "node:util";
+import { inventMemories, inventPrompt, makeRandom } from "./recall-invented.mjs";
+import { writeStore } from "./recall-store.mjs";
+import { formatTable, run, takeTurns, timeRow } from "./recall-timing.mjs";
+
+const { values: options } = parseArgs({
+  options: {
+    check: { type: "boolean", default: false },
+    quick: { type: "boolean", default: false },
+    sizes: { type: "boolean", default: false },
+  },
+});
+const MEMORIES = options.quick ? 100 : 1_000;
+const STARTS = options.quick ? 11 : 41;
+const root = path.resolve(import.meta.dirname, "..");
+const dist = path.join(root, "dist");
+const top = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "memdir-bench-doors-")));
+const home = path.join(top, "home");
+fs.mkdirSync(home);
+
+try {
+  const rows = await measure();
+  const cpu = os.cpus();
+  process.stdout.write(
+    `${formatTable(rows)}\n\nMedians, in brackets the 10 % quantile; ${STARTS} starts each, in turn, ${MEMORIES} memories. ` +
+      `Node ${process.version}, ${cpu[0]?.model.trim() ?? "unknown CPU"} × ${cpu.length}, ${process.platform}, ${new Date().toISOString().slice(0, 10)}.\n`,
+  );
+  if (options.sizes) process.stdout.write(`\n${measureSizes()}\n`);
+  if (options.check && rows.some(({ isMissed }) => isMissed)) process.exitCode = 1;
+} catch (error) {
+  process.stderr.write(`bench: ${error instanceof Error ? error.stack : error}\n`);
+  process.exitCode = 3;
+} finally {
+  fs.rmSync(top, { recursive: true, force: true });
+}
+
+async function measure() {
+  const memory = writeStore(top, inventMemories(MEMORIES));
+  // Nothing that a person's shell adds: NODE_EXTRA_CA_CERTS alone costs Node 20 some 50 ms.
+  const env = { PATH: process.env.PATH ?? "", HOME: home, MEMDIR_MEMORY_DIR: memory };
+  run([path.join(dist, "cli.js"), "recall", "warm the cache", "--no-model"], { cwd: top, env });
+  const random = makeRandom(7);
+  const prompts = Array.from({ length: STARTS + 8 }, () => inventPrompt(random));
+  const hook = (input) =>
+    run([path.join(dist, "hook.cjs")], { cwd: top, env, input: JSON.stringify({ cwd: top, ...input }) });
+  const call = { hook_event_name: "PreToolUse", tool_name: "Bash", tool_input: { command: "npm test" } };
+  const work = {
+    node: () => run(["-e", "0"], { cwd: top, env, input: "{}" }).ms,
+    // A session of its own each time: what was shown once is not shown again.
+    prompt: (round) =>
+      hook({ hook_event_name: "UserPromptSubmit", session_id: `s${round}`, prompt: prompts[round + 4] }).ms,
+    tool: () => hook({ ...call, session_id: "t" }).ms,
+    start: () => hook({ hook_event_name: "SessionStart", source: "startup", session_id: "u" }).ms,
+    initialize: () => serve(env, false),
+    recall: () => serve(env, true),
+  };
+  const { node, ...times } = await takeTurns(STARTS, work);
+  const row = (what, name, target) => timeRow(what, times[name], "node -e 0", node, target);
+  return [
+    row("UserPromptSubmit", "prompt", 1.4),
+    row("PreToolUse, no rule", "tool", null),
+    row("SessionStart, nothing to say", "start", null),
+    row("MCP: start to the answer of initialize", "initialize", null),
+    row("MCP: start to the first recall's answer", "recall", null),
+  ];
+}
+
+/** From the start of the process to the last answer, in milliseconds. */
+async function serve(env, recalls) {
+  const start = process.hrtime.bigint();
+  const child = spawn(process.execPath, [path.join(dist, "cli.js"), "mcp"], { cwd: top, env });
+  const send = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  const clientInfo = { name: "bench", version: "1" };
+  send({ id: 1, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo } });
+  if (recalls) {
+    send({ method: "notifications/initialized" });
+    send({ id: 2, method: "tools/call", params: { name: "recall", arguments: { prompt: "how do we deploy?" } } });
+  }
+  for await (const line of createInterface({ input: child.stdout })) {
+    const { id, error, result } = JSON.parse(line);
+    if (error || result?.isError) throw new Error(`the server answered ${line.slice(0, 300)}`);
+    if (id === (recalls ? 2 : 1)) break;
+  }
+  const ms = Number(process.hrtime.bigint() - start) / 1e6;
+  child.kill();
+  return ms;
+}
+
+function measureSizes() {
+  const npm = (args, cwd) => {
+    const { status, stdout, stderr } = spawnSync("npm", args, {
+      cwd,
+      encoding: "utf8",
+      shell: process.platform === "win32",
+    });
+    if (status !== 0) throw new Error(`npm ${args.join(" ")} failed: ${stderr}`);
+    return stdout.trim();
+  };
+  const tarball = path.join(top, npm(["pack", "--pack-destination", top, "--silent"], root).split("\n").at(-1));
+  const size = (name, more) => {
+    const folder = path.join(top, name);
+    fs.mkdirSync(folder);
+    npm(["install", "--prefix", folder, "--prefer-offline", "--no-audit", "--no-fund", ...more, tarball], folder);
+    const files = fs.readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    const bytes = files.reduce(
+      (sum, { parentPath, name: file }) => sum + fs.statSync(path.join(parentPath, file)).size,
+      0,
+    );
+    return (bytes / 1e6).toFixed(1);
+  };
+  return `Installed: ${size("without", ["--omit=optional"])} MB without the embedding weights (aim 15), ${size("with", [])} MB with them (aim 65).`;
+}

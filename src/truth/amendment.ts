@@ -1,0 +1,83 @@
+/** What verifying writes into memories: the stamp of those that hold, new paths for old ones. Through the journal, without making them younger. */
+
+import { statSync, utimesSync } from "node:fs";
+import { join } from "node:path";
+import { applyChange, withDirectory } from "../memory/change.ts";
+import type { Directory } from "../memory/directory.ts";
+import { parseMemory } from "../memory/memory.ts";
+import { findBytes } from "../memory/read.ts";
+import { editFields } from "../text/frontmatter-edit.ts";
+import { sha256 } from "../text/hash.ts";
+import type { Finding } from "./claim.ts";
+
+export interface Amendment {
+  file: string;
+  /** The text that was looked at: if the file says something else now, it is left alone. */
+  base: string;
+  text: string;
+}
+
+export interface Amended {
+  files: string[];
+  /** Of the one journal entry; null when nothing was written. */
+  undo: string | null;
+}
+
+/** All of them as one entry. A file keeps its times: it says the same as before. */
+export async function amend(directory: Directory, reason: string, amendments: readonly Amendment[]): Promise<Amended> {
+  const wanted = amendments.filter(({ base, text }) => base !== text);
+  if (wanted.length === 0) return { files: [], undo: null };
+  return withDirectory(directory, (directory) => {
+    const due = wanted.filter(({ file, base }) => {
+      const bytes = findBytes(directory, file);
+      return bytes !== null && sha256(bytes) === sha256(base);
+    });
+    if (due.length === 0) return { files: [], undo: null };
+    const times = due.map(({ file }) => statSync(join(directory.path, file)));
+    const { entry } = applyChange(directory, {
+      action: "edit",
+      reason,
+      writes: new Map(due.map(({ file, text }) => [file, Buffer.from(text)])),
+      index: {
+        edits: due.map(({ file, base, text }) => ({
+          kind: "put" as const,
+          header: parseMemory(file, text),
+          previous: parseMemory(file, base),
+        })),
+      },
+    });
+    for (const [i, { file }] of due.entries()) {
+      const { atime, mtime } = times[i] as (typeof times)[0];
+      utimesSync(join(directory.path, file), atime, mtime);
+    }
+    return { files: due.map(({ file }) => file), undo: entry.id };
+  });
+}
+
+/** Null where the stamp of today is there, or nothing can be stamped. */
+export function stampText(file: string, text: string, now: Date): string | null {
+  const memory = parseMemory(file, text);
+  if (memory.broken) return null;
+  const today = now.toISOString();
+  if (memory.verified?.slice(0, 10) === today.slice(0, 10)) return null;
+  const stamped = editFields(text, { verified: today });
+  return stamped === text ? null : stamped;
+}
+
+/** Every place of a claim whose new text is certain. */
+export function fixText(file: string, text: string, findings: readonly Finding[]): { text: string; fixed: Finding[] } {
+  if (parseMemory(file, text).broken) return { text, fixed: [] };
+  const edits = findings.flatMap((finding) => {
+    const { claim, fix } = finding;
+    if (fix === undefined || claim.declared) return [];
+    return [claim.at, ...(claim.more ?? [])]
+      .filter((at) => text.startsWith(claim.text, at))
+      .map((at) => ({ at, finding, fix }));
+  });
+  let out = text;
+  // From the end, so that what is before stays where it is.
+  for (const { at, finding, fix } of edits.sort((a, b) => b.at - a.at)) {
+    out = out.slice(0, at) + fix + out.slice(at + finding.claim.text.length);
+  }
+  return { text: out, fixed: [...new Set(edits.map(({ finding }) => finding))] };
+}

@@ -1,0 +1,174 @@
+/** Whether a path is there; if not, where git saw it go. */
+
+import { lstatSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { readRegular } from "../disk/regular.ts";
+import type { Claim, Finding } from "./claim.ts";
+import { type FileEvent, type History, nameOf } from "./history.ts";
+import type { Look } from "./look.ts";
+import { shortNamesOf } from "./tree.ts";
+
+type Answer = Omit<Finding, "claim">;
+
+/** A chain of renames has an end; a circle has none. */
+const MAX_RENAMES = 50;
+const MAX_COUNTED_BYTES = 4 << 20;
+
+export function checkPath(look: Look, claim: Claim): Answer {
+  const path = claim.text.replace(/\/$/, "");
+  const here = findHere(look, path);
+  if (here !== null) return checkLine(look, claim, here);
+  const exact = fateOf(look, path);
+  if (exact) return withFix(exact, claim);
+  const longer = findLonger(look, path);
+  if (longer !== null) return checkLine(look, claim, longer);
+  const folder = fateOfFolder(look, path);
+  return fateOfLonger(look, path) ?? (folder ? withFix(folder, claim) : neverKnown(look, claim, path));
+}
+
+/** The whole old path is replaced by the whole new one; of a shorter name nobody knows how it would be written. */
+function withFix(answer: Answer, { text }: Claim): Answer {
+  return answer.to === undefined ? answer : { ...answer, fix: text.endsWith("/") ? `${answer.to}/` : answer.to };
+}
+
+/** As it stands there: listed, or on disk though ignored. */
+function findHere({ tree }: Look, path: string): string | null {
+  if (tree.files.has(path) || tree.folders.has(path)) return path;
+  if (tree.missing.has(path) || path.split("/").includes("..")) return null;
+  try {
+    const stat = lstatSync(join(tree.root, path), { throwIfNoEntry: false });
+    // Git knows no empty folders: one is what a deletion left over.
+    if (stat && !(stat.isDirectory() && readdirSync(join(tree.root, path)).length === 0)) return path;
+  } catch {
+    // A name that the system cannot have.
+  }
+  return tree.byStem.get(path) ?? null;
+}
+
+/** People leave out the folders in front, and the ending. */
+function findLonger({ tree }: Look, path: string): string | null {
+  const end = `/${path}`;
+  const same = tree.byName.get(nameOf(path))?.find((file) => file === path || file.endsWith(end));
+  if (same) return same;
+  if (!path.includes("/")) return null;
+  const short = shortNamesOf(tree)
+    .get(nameOf(path))
+    ?.find((each) => each.endsWith(end));
+  return short === undefined ? null : (tree.byStem.get(short) ?? short);
+}
+
+function checkLine({ tree }: Look, { lineNumber }: Claim, file: string): Answer {
+  const holds: Answer = { verdict: "holds", evidence: `${file} is there`, files: [file] };
+  if (lineNumber === undefined || !tree.files.has(file)) return holds;
+  const lines = countLines(join(tree.root, file));
+  return lines !== null && lineNumber > lines
+    ? { verdict: "changed", evidence: `${file} has ${lines} lines`, files: [file] }
+    : holds;
+}
+
+function countLines(path: string): number | null {
+  try {
+    const bytes = readRegular(path, { maxBytes: MAX_COUNTED_BYTES });
+    if (bytes === null) return null;
+    let lines = bytes.length > 0 && bytes.at(-1) !== 10 ? 1 : 0;
+    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) lines++;
+    return lines;
+  } catch {
+    return null;
+  }
+}
+
+/** Null when git never saw it go. */
+function fateOf(look: Look, path: string): Answer | null {
+  const { tree, history } = look;
+  if (tree.missing.has(path))
+    return { verdict: "gone", evidence: "deleted in the working tree, not committed yet", files: [path] };
+  const first = history.events.get(path);
+  if (!first) return null;
+  let event: FileEvent = first;
+  for (let hops = 0; hops < MAX_RENAMES && event.to !== null; hops++) {
+    const to: string = event.to;
+    if (tree.files.has(to)) {
+      return {
+        verdict: "moved",
+        evidence: `moved to ${to} by ${first.commit.hash} on ${first.commit.day}`,
+        to,
+        files: [path, to],
+      };
+    }
+    const next = history.events.get(to);
+    if (!next)
+      return {
+        verdict: "gone",
+        evidence: `moved to ${to} by ${first.commit.hash} on ${first.commit.day}, and gone from there`,
+        files: [path, to],
+      };
+    event = next;
+  }
+  return { verdict: "gone", evidence: `deleted by ${event.commit.hash} on ${event.commit.day}`, files: [path] };
+}
+
+/** The same for a path whose first folders, or whose ending, are left out. */
+function fateOfLonger(look: Look, path: string): Answer | null {
+  const end = `/${path}`;
+  const same = look.history.byName.get(nameOf(path))?.find((file) => file === path || file.endsWith(end));
+  if (same) return fateOf(look, same);
+  if (!path.includes("/")) return null;
+  const stem = stemsOf(look.history)
+    .get(nameOf(path))
+    ?.find((file) => `/${file}`.startsWith(`${end}.`, file.lastIndexOf("/") - path.lastIndexOf("/")));
+  return stem === undefined ? null : fateOf(look, stem);
+}
+
+const STEMS = new WeakMap<History, Map<string, string[]>>();
+
+function stemsOf(history: History): Map<string, string[]> {
+  const known = STEMS.get(history);
+  if (known) return known;
+  const stems = new Map<string, string[]>();
+  for (const file of history.events.keys()) {
+    const name = nameOf(file).replace(/\.[^.]+$/, "");
+    const same = stems.get(name);
+    if (same) same.push(file);
+    else stems.set(name, [file]);
+  }
+  STEMS.set(history, stems);
+  return stems;
+}
+
+/** A folder has moved when most of its files have, to one place. */
+function fateOfFolder(look: Look, folder: string): Answer | null {
+  const files = look.history.inFolder.get(folder);
+  if (!files || files.length === 0) return null;
+  const votes = new Map<string, number>();
+  let newest = "";
+  for (const file of files) {
+    const event = look.history.events.get(file) as FileEvent;
+    if (event.commit.day > newest.slice(-10)) newest = `${event.commit.hash} on ${event.commit.day}`;
+    const to = fateOf(look, file)?.to;
+    if (to === undefined) continue;
+    const below = file.slice(folder.length);
+    const target = to.endsWith(below) ? to.slice(0, -below.length) : to.slice(0, Math.max(0, to.lastIndexOf("/")));
+    votes.set(target, (votes.get(target) ?? 0) + 1);
+  }
+  const [to = "", count = 0] = [...votes].sort((a, b) => b[1] - a[1])[0] ?? [];
+  if (to !== "" && count * 2 > files.length)
+    return { verdict: "moved", evidence: `its files moved to ${to} by ${newest}`, to, files: [...files] };
+  return { verdict: "gone", evidence: `its last file was taken away by ${newest}`, files: [...files] };
+}
+
+/** A path that nobody ever saw is a mistake only where its folder is: else it may be of another place. */
+function neverKnown({ tree, history, ignored }: Look, claim: Claim, path: string): Answer {
+  if (claim.declared) return { verdict: "gone", evidence: "there is no such file" };
+  const unknown = (evidence: string): Answer => ({ verdict: "unknown", evidence });
+  if (ignored.has(claim.text) || ignored.has(path)) return unknown("git ignores it");
+  if (tree.submodules.some((module) => path.startsWith(`${module}/`))) return unknown("it is in a submodule");
+  const slash = path.lastIndexOf("/");
+  const isLocal = !claim.loose && slash > 0 && tree.folders.has(path.slice(0, slash)) && /\.[A-Za-z]\w*$/.test(path);
+  if (!isLocal) return unknown("nothing of that name was ever here");
+  const isCertain = history.isWhole || history.events.size === 0;
+  const isBlind = history.notes.some((note) => note.includes("shallow") || note.includes("newest"));
+  return isCertain && !isBlind
+    ? { verdict: "gone", evidence: "there is no such file, and git has never seen one" }
+    : unknown("its history is not all here");
+}

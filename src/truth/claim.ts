@@ -1,0 +1,60 @@
+/** What a memory says that can be looked up, and what came of looking. */
+
+export const CLAIM_KINDS = [
+  "path",
+  "symbol",
+  "env",
+  "flag",
+  "script",
+  "package",
+  "branch",
+  "tag",
+  "commit",
+  "date",
+  "url",
+  "link",
+] as const;
+
+export type ClaimKind = (typeof CLAIM_KINDS)[number];
+
+export interface Claim {
+  kind: ClaimKind;
+  /** As it is looked up: without quotes, line numbers and `./`. */
+  text: string;
+  /** Of the memory's file, from 1. */
+  line: number;
+  /** Where the text stands in the file; -1 when it does not stand there so. */
+  at: number;
+  /** Further places where it stands as a claim. */
+  more?: number[];
+  /** It may well be something else: it counts only when the repository knows it, or has known it. */
+  loose: boolean;
+  /** Written in `claims:`: then no proof is needed that it ever held. */
+  declared: boolean;
+  /** A symbol that is said to be in this file; a line that is said to be in it. */
+  file?: string;
+  lineNumber?: number;
+  /** The program whose script it is: `npm`, `make`. */
+  program?: string;
+  /** The last day on which it holds, YYYY-MM-DD. */
+  day?: string;
+}
+
+export type Verdict = "holds" | "moved" | "gone" | "changed" | "expired" | "unknown";
+
+export interface Finding {
+  claim: Claim;
+  verdict: Verdict;
+  /** What was seen, in words. */
+  evidence: string;
+  /** Where it is now, for `moved`. */
+  to?: string;
+  /** What to write instead of the claim's text, where that is certain. */
+  fix?: string;
+  /** Files that the verdict was read from. */
+  files?: string[];
+}
+
+export function isProblem(verdict: Verdict): boolean {
+  return verdict !== "holds" && verdict !== "unknown";
+}

@@ -1,0 +1,79 @@
+/** Memories' texts examined against a project: claims found, one look taken, a verdict for each. */
+
+import { basename, join } from "node:path";
+import { readRegular } from "../disk/regular.ts";
+import { checkClaims } from "./checks.ts";
+import { type Finding, isProblem } from "./claim.ts";
+import { type FoundClaims, findClaims } from "./claims.ts";
+import type { Git } from "./git.ts";
+import { lookAt, startLook } from "./look.ts";
+
+export interface Examined {
+  file: string;
+  text: string;
+  /** When it was written, for days without a year. */
+  written: Date;
+  /** Of all projects of the user: only days and links are looked up. */
+  isGeneral?: boolean;
+}
+
+/** `holds`: there are claims and all of them hold. `unchecked`: nothing could be looked up. */
+export type MemoryVerdict = "holds" | "doubtful" | "unchecked";
+
+export interface Examination {
+  memories: { file: string; verdict: MemoryVerdict; findings: Finding[]; silenced: FoundClaims["silenced"] }[];
+  /** What could not be looked at. */
+  notes: string[];
+}
+
+export interface ExamineOptions {
+  names: ReadonlySet<string>;
+  today: string;
+  maxCommits?: number | undefined;
+  onProgress?: ((done: number, total: number) => void) | undefined;
+}
+
+export async function examine(git: Git, memories: readonly Examined[], options: ExamineOptions): Promise<Examination> {
+  const start = startLook(git, options.maxCommits);
+  const names = findProjectNames(git.root);
+  const found: FoundClaims[] = [];
+  for (const [i, { text, written, isGeneral }] of memories.entries()) {
+    // Git waits for its output to be taken.
+    if (i % 32 === 31) await new Promise((next) => setImmediate(next));
+    const { claims, silenced } = findClaims(text, { root: git.root, names, written });
+    const kept = isGeneral ? claims.filter(({ kind }) => kind === "date" || kind === "link") : claims;
+    found.push({ claims: kept, silenced });
+  }
+  const all = found.flatMap(({ claims }) => claims);
+  const look = await lookAt(git, start, all, { ...options, memories: options.names });
+  return {
+    memories: memories.map(({ file }, i) => {
+      const { claims, silenced } = found[i] as FoundClaims;
+      const findings = checkClaims(look, claims);
+      return { file, verdict: verdictOf(findings), findings, silenced };
+    }),
+    notes: look.notes,
+  };
+}
+
+function verdictOf(findings: readonly Finding[]): MemoryVerdict {
+  if (findings.some(({ verdict }) => isProblem(verdict))) return "doubtful";
+  const checked = findings.filter(({ claim }) => claim.kind !== "url");
+  const isAll = checked.length > 0 && checked.every(({ verdict }) => verdict === "holds");
+  // A day that is still to come does not make a memory true.
+  return isAll && checked.some(({ claim }) => claim.kind !== "date" && claim.kind !== "link") ? "holds" : "unchecked";
+}
+
+/** The folder's name, and that of the repository it was cloned from. */
+function findProjectNames(root: string): string[] {
+  let config = "";
+  try {
+    config = readRegular(join(root, ".git", "config"), { maxBytes: MAX_CONFIG_BYTES })?.toString("utf8") ?? "";
+  } catch {
+    // A linked worktree has a file there: it goes by the folder's name.
+  }
+  const remote = /^\s*url\s*=\s*\S*?([^/:\s]+?)(?:\.git)?\/?\s*$/m.exec(config)?.[1];
+  return [basename(root), ...(remote ? [remote] : [])];
+}
+
+const MAX_CONFIG_BYTES = 1 << 20;

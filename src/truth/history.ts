@@ -1,0 +1,172 @@
+/** What became of files that are no longer there: renamed or deleted, when and by which commit. One look for all claims. */
+
+import { type Git, readGit, streamGit } from "./git.ts";
+
+export interface Commit {
+  hash: string;
+  /** YYYY-MM-DD */
+  day: string;
+}
+
+export interface FileEvent {
+  commit: Commit;
+  /** The new path of a rename; null for a deletion. */
+  to: string | null;
+}
+
+export interface History {
+  /** By the path before the event, the newest one. */
+  events: ReadonlyMap<string, FileEvent>;
+  byName: ReadonlyMap<string, readonly string[]>;
+  /** Files of a folder that were deleted or renamed away. */
+  inFolder: ReadonlyMap<string, readonly string[]>;
+  /** Every commit there is was looked at. */
+  isWhole: boolean;
+  notes: string[];
+}
+
+/** Ten years of a busy team; more takes longer than anybody waits. */
+export const MAX_COMMITS = 20_000;
+const LIMITS = { timeoutMs: 15_000, maxBytes: 256 << 20 };
+/** A folder's fate is told by its first files. */
+const MAX_PER_FOLDER = 200;
+
+export const NO_HISTORY: History = {
+  events: new Map(),
+  byName: new Map(),
+  inFolder: new Map(),
+  isWhole: false,
+  notes: [],
+};
+
+/** How far back changes are looked at. */
+export interface Reach {
+  /** Arguments of `git log` that name the commits. */
+  commits: string[];
+  /** Null when all of them are looked at. */
+  cut: string | null;
+  isShallow: boolean;
+  /** So few commits that looking through all their changes costs little. */
+  isShort: boolean;
+}
+
+const SHORT_COMMITS = 3_000;
+
+/** Null when there are no commits. A limit of `git log` itself would count only the commits that it shows. */
+export async function findReach(git: Git, maxCommits = MAX_COMMITS): Promise<Reach | null> {
+  const [counted, shallow] = await Promise.all([
+    readGit(git, ["rev-list", "--count", `--max-count=${maxCommits + 1}`, "HEAD", "--"]),
+    readGit(git, ["rev-parse", "--is-shallow-repository"]),
+  ]);
+  if (counted === null) return null;
+  const count = Number(counted.toString("latin1"));
+  const reach = { isShallow: shallow?.toString("latin1").trim() === "true", isShort: count <= SHORT_COMMITS };
+  if (count <= maxCommits) return { ...reach, commits: ["HEAD"], cut: null };
+  const oldest = await readGit(git, ["rev-list", "--max-count=1", `--skip=${maxCommits}`, "HEAD", "--"]);
+  const commits = ["HEAD", `^${oldest?.toString("latin1").trim()}`];
+  return { ...reach, commits, cut: `only the newest ${maxCommits} commits were looked at` };
+}
+
+export async function readHistory(git: Git, reach: Reach | null): Promise<History> {
+  if (reach === null) return { ...NO_HISTORY, notes: ["there are no commits: where things went cannot be told"] };
+  const form = ["-z", "--format=%x01%H %ct", "--name-status", "-M", "--no-rename-empty", "--diff-filter=ADR"];
+  const args = ["log", ...form, "--no-ext-diff", "--no-textconv", ...reach.commits, "--"];
+  const parser = openParser();
+  const end = await streamGit(git, args, parser.take, LIMITS);
+  const notes: string[] = [];
+  if (reach.isShallow) notes.push("a shallow clone: what happened before it cannot be told");
+  if (reach.cut !== null) notes.push(reach.cut);
+  if (end !== "done") notes.push("only the newest part of the history was looked at: git took too long");
+  return { ...parser.result(), isWhole: notes.length === 0, notes };
+}
+
+interface Parser {
+  take(chunk: Buffer): void;
+  result(): Pick<History, "events" | "byName" | "inFolder">;
+}
+
+/** NUL between all parts: a commit, then a status and one or two names, again and again; newest commit first. */
+function openParser(): Parser {
+  const events = new Map<string, FileEvent>();
+  let rest: Buffer = Buffer.alloc(0);
+  let commit: Commit = { hash: "", day: "" };
+  let status = "";
+  let from: string | null = null;
+  let added = new Map<string, string[]>();
+  let deleted: string[] = [];
+  const note = (path: string, to: string | null) => {
+    if (!events.has(path)) events.set(path, { commit, to });
+  };
+  /** A file that was rewritten while it moved: deleted here, and one of its name added there, by the same commit. */
+  const closeCommit = () => {
+    for (const path of deleted) {
+      const twins = added.get(nameOf(path)) ?? [];
+      note(path, twins.length === 1 && !COMMON.test(nameOf(path)) ? (twins[0] as string) : null);
+    }
+    deleted = [];
+    added = new Map();
+  };
+  const takePart = (part: string) => {
+    if (part.startsWith("\x01")) {
+      closeCommit();
+      const [hash = "", time = ""] = part.slice(1).split(" ");
+      commit = { hash: hash.slice(0, 10), day: dayOf(Number(time)) };
+      status = "";
+    } else if (status === "") status = part.trim();
+    else if (status.startsWith("R")) {
+      if (from === null) from = part;
+      else {
+        note(from, part);
+        from = null;
+        status = "";
+      }
+    } else {
+      if (status === "D") deleted.push(part);
+      else added.set(nameOf(part), [...(added.get(nameOf(part)) ?? []).slice(0, 2), part]);
+      status = "";
+    }
+  };
+  return {
+    take(chunk) {
+      const data = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+      let at = 0;
+      for (let nul = data.indexOf(0); nul >= 0; nul = data.indexOf(0, at)) {
+        takePart(data.toString("utf8", at, nul));
+        at = nul + 1;
+      }
+      rest = data.subarray(at);
+    },
+    result() {
+      closeCommit();
+      return { events, ...indexOf(events.keys()) };
+    },
+  };
+}
+
+/** Every folder has one of these: a new one is not the old one moved. */
+const COMMON =
+  /^(?:index\.\w+|__init__\.py|mod\.rs|main\.\w+|lib\.rs|README\.md|package\.json|Dockerfile|Makefile|doc\.go|types\.ts|utils?\.\w+)$/;
+
+function indexOf(paths: Iterable<string>): Pick<History, "byName" | "inFolder"> {
+  const byName = new Map<string, string[]>();
+  const inFolder = new Map<string, string[]>();
+  const put = (map: Map<string, string[]>, key: string, path: string) => {
+    const list = map.get(key);
+    if (!list) map.set(key, [path]);
+    else if (list.length < MAX_PER_FOLDER) list.push(path);
+  };
+  for (const path of paths) {
+    put(byName, nameOf(path), path);
+    for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1))
+      put(inFolder, path.slice(0, at), path);
+  }
+  return { byName, inFolder };
+}
+
+export function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+export function dayOf(seconds: number): string {
+  return Number.isFinite(seconds) ? new Date(seconds * 1000).toISOString().slice(0, 10) : "";
+}

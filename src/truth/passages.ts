@@ -1,0 +1,156 @@
+/** A memory's text as passages: sentences with their place, headings and list items apart, code blocks by their kind. */
+
+import { parseDocument } from "../text/frontmatter.ts";
+
+export interface Passage {
+  /** Line breaks inside a sentence are blanks here, so that offsets stay true. */
+  text: string;
+  /** Offset in the file. */
+  at: number;
+  /** Passages of one paragraph or list item share it. */
+  paragraph: number;
+  /** A command line of a code block. */
+  command: boolean;
+  /** What stands over it: the line with a colon before its list, the heading. */
+  lead: string;
+}
+
+/** A memory is read by people; what is longer is data. */
+const MAX_CHARS = 2_000_000;
+/** What is longer is no sentence: it is cut, and the rest is the next one. */
+const MAX_SENTENCE = 2_000;
+
+const FENCE = /^\s*(?:>\s?)*(`{3,}|~{3,})\s*([\w+-]*)/;
+const SHELL = /^(?:sh|bash|zsh|shell|console|terminal|cmd|powershell|ps1|fish)$/i;
+const PROMPT = /^\s*(?:[$%>]\s+)?(?=(?:\.\/|npm |yarn |pnpm |make |just |node |python3? |cargo |go |bash |sh )\S)/;
+const PROMPT_MARK = /^\s*[$%]\s/;
+const OPENS = /^\s*(?:[-*+]\s|\d+[.)]\s|#{1,6}\s|\*\*|\||>)/;
+const EXAMPLE =
+  /\b(?:e\.g|example|sample|looks? like|for instance|pseudo|template|such as this|typical|roughly)\b[^\n]{0,80}$/i;
+
+export function findPassages(text: string): Passage[] {
+  const passages: Passage[] = [];
+  const { description, bodyStart } = partsOf(text);
+  if (description) passages.push({ ...description, paragraph: 0, command: false, lead: "" });
+  let paragraph = 1;
+  let block: { at: number; end: number } | null = null;
+  let fence: { mark: string; isShell: boolean; isOpen: boolean; hasPrompts: boolean } | null = null;
+  let said = "";
+  const leads = openLeads(text);
+  const close = () => {
+    if (block)
+      splitSentences(
+        text,
+        block.at,
+        block.end,
+        { paragraph: paragraph++, command: false, lead: leads.over(block) },
+        passages,
+      );
+    block = null;
+  };
+  const end = Math.min(text.length, MAX_CHARS);
+  for (let at = bodyStart; at < end; ) {
+    const newline = text.indexOf("\n", at);
+    const next = newline < 0 || newline >= end ? end : newline + 1;
+    const line = text.slice(at, Math.min(next, at + MAX_SENTENCE)).trimEnd();
+    const mark = FENCE.exec(line);
+    if (fence) {
+      if (mark?.[1]?.startsWith(fence.mark) && mark[2] === "") fence = null;
+      else if ((fence.isShell && (!fence.hasPrompts || PROMPT_MARK.test(line))) || (fence.isOpen && PROMPT.test(line)))
+        passages.push({ text: line.replace(/#\s.*$/, ""), at, paragraph: paragraph++, command: true, lead: "" });
+    } else if (mark) {
+      close();
+      const isExample = EXAMPLE.test(said.trim().replace(/:$/, ""));
+      const language = mark[2] ?? "";
+      fence = {
+        mark: mark[1] ?? "```",
+        isShell: !isExample && SHELL.test(language),
+        isOpen: !isExample && language === "",
+        // Where commands have a prompt, everything else is what they print.
+        hasPrompts: PROMPT_MARK.test(text.slice(next, next + MAX_SENTENCE)),
+      };
+    } else if (line.trim() === "") close();
+    else {
+      if (OPENS.test(line)) close();
+      block ??= { at, end: at };
+      block = { at: block.at, end: newline < 0 || newline >= end ? end : newline };
+    }
+    if (line.trim() !== "") said = line;
+    at = next;
+  }
+  close();
+  return passages;
+}
+
+const ITEM = /^\s*(?:[-*+]\s|\d+[.)]\s|\|)/;
+const MAX_LEAD = 200;
+
+/** Keeps what was said last over the items of a list. */
+function openLeads(text: string): { over(block: { at: number; end: number }): string } {
+  let heading = "";
+  let opening = "";
+  return {
+    over({ at, end }) {
+      const said = text.slice(at, Math.min(end, at + MAX_LEAD)).trim();
+      const isItem = ITEM.test(said);
+      if (said.startsWith("#")) {
+        heading = said;
+        opening = "";
+      } else if (!isItem) opening = "";
+      const lead = isItem ? `${heading} ${opening}` : heading;
+      if (
+        !isItem &&
+        text
+          .slice(Math.max(at, end - MAX_LEAD), end)
+          .trimEnd()
+          .endsWith(":")
+      )
+        opening = said;
+      return lead.trim();
+    },
+  };
+}
+
+/** The description is a sentence of the memory, too. */
+function partsOf(text: string): { description: { text: string; at: number } | null; bodyStart: number } {
+  const document = parseDocument(text);
+  const field = document.fields.find(({ key }) => key === "description");
+  if (!field || typeof field.value !== "string" || field.value === "")
+    return { description: null, bodyStart: document.bodyStart };
+  const at = text.indexOf(field.value, field.start);
+  const isThere = at >= 0 && at < field.end;
+  return {
+    description: isThere ? { text: field.value.slice(0, MAX_SENTENCE), at } : null,
+    bodyStart: document.bodyStart,
+  };
+}
+
+/** At a stop with a blank behind it, unless the stop belongs to a short form. */
+const STOP = /[.!?;](?=\s|$)/g;
+const SHORT = /(?:^|[\s(])(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|ca|no|[A-Za-z])$/i;
+
+function splitSentences(
+  text: string,
+  from: number,
+  to: number,
+  shared: Pick<Passage, "paragraph" | "command" | "lead">,
+  into: Passage[],
+): void {
+  const block = text.slice(from, to).replace(/[\r\n]/g, " ");
+  let start = 0;
+  const push = (end: number) => {
+    for (let at = start; at < end; ) {
+      // Not in the middle of a word, if there are words.
+      const blank = end - at > MAX_SENTENCE ? block.lastIndexOf(" ", at + MAX_SENTENCE) : end;
+      const next = blank > at ? blank : at + MAX_SENTENCE;
+      const piece = block.slice(at, next);
+      if (piece.trim() !== "") into.push({ ...shared, text: piece, at: from + at });
+      at = next;
+    }
+    start = end;
+  };
+  for (const { index } of block.matchAll(STOP)) {
+    if (!SHORT.test(block.slice(Math.max(start, index - 8), index))) push(index + 1);
+  }
+  push(block.length);
+}

@@ -1,0 +1,70 @@
+/** Memories that say what an instruction file says already: every prompt pays for it twice. */
+
+import { openLikeness, type Said, type TermsOf } from "../text/likeness.ts";
+import { findSentences, leadOf } from "./sentences.ts";
+
+export interface InstructionText {
+  /** As people know it. */
+  path: string;
+  text: string;
+}
+
+export interface Restated {
+  /** Which instruction file says it. */
+  path: string;
+  /** From 1, in what is loaded of it. */
+  line: number;
+}
+
+/** A rule of fewer words is said by chance in many files. */
+const MIN_WORDS = 3;
+/** Instructions of more lines than this are not read by anybody, nor here. */
+const MAX_SENTENCES = 20_000;
+
+/** Asks whether a memory's rule or its description stands in an instruction file, in nearly the same words. */
+export function openRestated(
+  instructions: readonly InstructionText[],
+  termsOf: TermsOf,
+): (memory: { description: string; body: string }) => Restated | null {
+  const all = instructions.flatMap(({ path, text }) =>
+    findLines(text).map(({ sentence, line }) => ({ said: saidOf(sentence), path, line })),
+  );
+  const known = all.slice(0, MAX_SENTENCES);
+  if (known.length === 0) return () => null;
+  const likeness = openLikeness<Restated>(
+    known.map(({ said }) => said),
+    termsOf,
+  );
+  for (const { said, path, line } of known) likeness.add(said, { path, line });
+  return ({ description, body }) => {
+    const lead = findSentences(leadOf(body));
+    // A lead of many sentences says more than the one that is found.
+    for (const sentence of lead.length <= 2 ? [lead[0] ?? "", lead.join(". "), description] : [lead.join(". ")]) {
+      if (sentence.split(/\s+/).length < MIN_WORDS) continue;
+      const found = likeness.find(saidOf(sentence));
+      if (found) return found;
+    }
+    return null;
+  };
+}
+
+function saidOf(sentence: string): Said {
+  return { type: "", name: "", description: "", body: sentence.replace(/[`"'*_]/g, "") };
+}
+
+function findLines(text: string): { sentence: string; line: number }[] {
+  const found: { sentence: string; line: number }[] = [];
+  let from = 0;
+  let line = 1;
+  for (const sentence of findSentences(text)) {
+    // Where its first words stand; a sentence over two lines is found by them as well.
+    const start = sentence.split(" ").slice(0, 3).join(" ");
+    const at = text.indexOf(start, from);
+    if (at >= from) {
+      line += text.slice(from, at).split("\n").length - 1;
+      from = at;
+    }
+    if (sentence.split(/\s+/).length >= MIN_WORDS) found.push({ sentence, line });
+  }
+  return found;
+}

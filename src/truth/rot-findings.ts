@@ -1,0 +1,170 @@
+/** What is wrong with the memories of a directory, one function for each kind. */
+
+import type { Memory } from "../memory/memory.ts";
+import { openLikeness, plain } from "../text/likeness.ts";
+import { findContradictions } from "./contradictions.ts";
+import { findExpiry } from "./expired.ts";
+import { openRestated } from "./restated.ts";
+import type { RotFinding, RotInput, RotKind, RotMemory } from "./rot-kind.ts";
+
+/** More than this is more than one memory, as lint has it. */
+const MAX_BODY_CHARS = 8000;
+/** Before so many days a log tells nothing about what is never needed. */
+const LOG_DAYS = 30;
+const DAY_MS = 86_400_000;
+
+export function findRot(input: RotInput): RotFinding[] {
+  const readable = input.memories.filter(({ memory }) => !memory.unreadable);
+  const all = { ...input, memories: readable };
+  return [
+    ...input.memories.flatMap(findUnreadable),
+    ...readable.flatMap(findSecretsIn),
+    ...readable.flatMap(({ memory }) => findSize(memory)),
+    ...readable.flatMap(({ memory }) => findCueless(memory)),
+    ...findDoubles(all),
+    ...findOpposed(all),
+    ...findOutdated(all),
+    ...findRestated(all),
+    ...findUnlinked(all),
+    ...findDeadLinks(all),
+    ...findUnused(all),
+    ...findVerdicts(all),
+  ];
+}
+
+function finding(kind: RotKind, file: string, detail: string, others: string[] = []): RotFinding {
+  return { kind, file, others, detail };
+}
+
+function findUnreadable({ memory }: RotMemory): RotFinding[] {
+  if (!memory.unreadable && !memory.broken) return [];
+  return [finding("unreadable", memory.file, memory.problems[0] ?? "cannot be read")];
+}
+
+function findSecretsIn({ memory, secrets }: RotMemory): RotFinding[] {
+  if (secrets.length === 0) return [];
+  const where = secrets.slice(0, 3).map(({ rule, line }) => `${rule} in line ${line}`);
+  return [finding("secret", memory.file, `looks like a secret: ${where.join(", ")}`)];
+}
+
+function findSize(memory: Memory): RotFinding[] {
+  const { length } = memory.body;
+  return length > MAX_BODY_CHARS ? [finding("oversized", memory.file, `${length} characters in one memory`)] : [];
+}
+
+function findCueless(memory: Memory): RotFinding[] {
+  return memory.when.length === 0 ? [finding("without-cues", memory.file, "no `when:` lines")] : [];
+}
+
+/** The one that stays is the best of them; the others name it. */
+function findDoubles({ memories, termsOf }: RotInput): RotFinding[] {
+  const sorted = memories.filter(({ memory }) => memory.body.trim() !== "").sort(byWorth);
+  const likeness = openLikeness<Memory>(
+    sorted.map(({ memory }) => memory),
+    termsOf,
+  );
+  return sorted.flatMap(({ memory }) => {
+    const kept = likeness.find(memory);
+    if (!kept) {
+      likeness.add(memory, memory);
+      return [];
+    }
+    const isExact = plain(kept.body) === plain(memory.body);
+    const kind = isExact ? "duplicate" : "near-duplicate";
+    return [finding(kind, memory.file, `says ${isExact ? "" : "nearly "}the same as ${kept.file}`, [kept.file])];
+  });
+}
+
+/** Pinned, then the newest, then the longest, as a dream chooses. */
+function byWorth(a: RotMemory, b: RotMemory): number {
+  if (a.memory.pinned !== b.memory.pinned) return a.memory.pinned ? -1 : 1;
+  if (a.modifiedMs !== b.modifiedMs) return b.modifiedMs - a.modifiedMs;
+  if (a.memory.body.length !== b.memory.body.length) return b.memory.body.length - a.memory.body.length;
+  return a.memory.file < b.memory.file ? -1 : 1;
+}
+
+function findOpposed({ memories, termsOf }: RotInput): RotFinding[] {
+  const dated = memories.map(({ memory, modifiedMs }) => ({ ...memory, day: dayOf(memory, modifiedMs) }));
+  return findContradictions(dated, termsOf).map(({ older, newer, subject, said }) => {
+    const detail = `"${clip(subject)}": ${said.older} (${older.day}), but ${said.newer} in ${newer.file} (${newer.day})`;
+    return finding("contradiction", older.file, detail, [newer.file]);
+  });
+}
+
+function dayOf({ modified, created }: Memory, modifiedMs: number): string {
+  return (modified ?? created ?? new Date(modifiedMs).toISOString()).slice(0, 10);
+}
+
+const MAX_SUBJECT_CHARS = 60;
+
+function clip(text: string): string {
+  return text.length > MAX_SUBJECT_CHARS ? `${text.slice(0, MAX_SUBJECT_CHARS).toWellFormed()}…` : text;
+}
+
+function findOutdated({ memories, now }: RotInput): RotFinding[] {
+  return memories.flatMap(({ memory }) => {
+    const expired = findExpiry(memory, now);
+    return expired
+      ? [finding("expired", memory.file, `its only date, ${expired.date}, lies ${expired.days} days back`)]
+      : [];
+  });
+}
+
+function findRestated({ memories, instructions, termsOf }: RotInput): RotFinding[] {
+  const restated = openRestated(instructions, termsOf);
+  return memories.flatMap(({ memory }) => {
+    const found = restated(memory);
+    return found ? [finding("restated", memory.file, `${found.path}:${found.line} says it already`)] : [];
+  });
+}
+
+function findUnlinked({ memories, linked }: RotInput): RotFinding[] {
+  if (linked === null) return [];
+  return memories
+    .filter(({ memory }) => !linked.has(memory.file.normalize("NFC")))
+    .map(({ memory }) => finding("unlinked", memory.file, "no line of MEMORY.md points to it"));
+}
+
+/** `links:` may name a file, a stem or a name; a folder of a memory says nothing about that of another. */
+function findDeadLinks({ memories }: RotInput): RotFinding[] {
+  const names = new Set<string>();
+  for (const { memory } of memories) for (const name of namesOf(memory)) names.add(name);
+  return memories.flatMap(({ memory }) => {
+    const dead = memory.links.filter((link) => !/^[a-z]+:\/\//i.test(link) && !names.has(keyOf(link)));
+    return dead.length > 0 ? [finding("dead-link", memory.file, `links to ${dead.slice(0, 3).join(", ")}`)] : [];
+  });
+}
+
+function namesOf({ file, name }: Memory): string[] {
+  return [keyOf(file), keyOf(file.slice(file.lastIndexOf("/") + 1)), keyOf(name)];
+}
+
+function keyOf(name: string): string {
+  return name
+    .replace(/^\[\[|\]\]$/g, "")
+    .replace(/\.md$/, "")
+    .trim()
+    .toLowerCase();
+}
+
+function findUnused({ memories, surfaced, now }: RotInput): RotFinding[] {
+  if (!surfaced) return [];
+  const sinceMs = Date.parse(surfaced.since);
+  if (!(now.getTime() - sinceMs > LOG_DAYS * DAY_MS)) return [];
+  return memories
+    .filter(
+      ({ memory, modifiedMs }) => !surfaced.files.has(memory.file) && modifiedMs < now.getTime() - LOG_DAYS * DAY_MS,
+    )
+    .map(({ memory }) => finding("never-recalled", memory.file, `not once since ${surfaced.since.slice(0, 10)}`));
+}
+
+/** What is about people, rules or other places has nothing that could be looked up here. */
+function findVerdicts({ memories, verdicts }: RotInput): RotFinding[] {
+  return memories.flatMap(({ memory }) => {
+    const verdict = verdicts.get(memory.file);
+    if (!verdict) return [];
+    if (verdict.problem !== null) return [finding("false", memory.file, verdict.problem)];
+    if (!verdict.isUnchecked || memory.type !== "project") return [];
+    return [finding("unverifiable", memory.file, "nothing in it can be looked up in this repository")];
+  });
+}

@@ -1,0 +1,52 @@
+/** A directory read for `rot`: every memory whole, its secrets found, what its index points to. */
+
+import type { Directory } from "../memory/directory.ts";
+import { indexPath } from "../memory/index-base.ts";
+import { peekIndex } from "../memory/index-file.ts";
+import { readOverflow } from "../memory/index-sync.ts";
+import { linkedFiles } from "../memory/index-text.ts";
+import { listMemories, type Row } from "../memory/list.ts";
+import { type Memory, parseMemory } from "../memory/memory.ts";
+import { readBytes, unreadable } from "../memory/read.ts";
+import { findSecrets } from "../text/secrets.ts";
+import type { RotInput, RotMemory } from "./rot-kind.ts";
+
+/** A file of more is data: it is oversized, and nothing else is looked for in it. */
+const MAX_READ_BYTES = 1 << 20;
+/** A bar that moves more often costs more than it tells. */
+const STEP = 200;
+
+export async function gatherRot(
+  directory: Directory,
+  tell: (done: number, total: number) => void = () => {},
+): Promise<Pick<RotInput, "memories" | "linked" | "now">> {
+  const { rows } = await listMemories(directory);
+  const memories: RotMemory[] = [];
+  for (const row of rows) {
+    if (memories.length % STEP === 0) tell(memories.length, rows.length);
+    memories.push(await readOne(directory, row));
+  }
+  const index = peekIndex(indexPath(directory));
+  const linked = new Set([...linkedFiles(index), ...linkedFiles(readOverflow(directory))]);
+  return { memories, linked: index.trim() === "" ? null : linked, now: directory.now() };
+}
+
+async function readOne(directory: Directory, row: Row): Promise<RotMemory> {
+  const modifiedMs = Date.parse(row.modified);
+  const facts = { bytes: row.bytes, modifiedMs };
+  let bytes: Buffer;
+  try {
+    if (row.unreadable) throw new Error(row.problems[0]);
+    bytes = readBytes(directory, row.file);
+  } catch (error) {
+    // Gone or locked since it was listed.
+    return { ...facts, memory: emptyMemory(row, (error as Error).message), secrets: [] };
+  }
+  const secrets = await findSecrets(bytes.subarray(0, MAX_READ_BYTES).toString("utf8"));
+  return { ...facts, memory: parseMemory(row.file, bytes), secrets };
+}
+
+function emptyMemory(row: Row, problem: string): Memory {
+  const problems = row.problems.length > 0 ? row.problems : [problem];
+  return { ...unreadable(row.file, ""), problems, body: "", metadata: {} };
+}

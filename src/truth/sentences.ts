@@ -1,0 +1,54 @@
+/** A memory's words as sentences, for rules that look at what is said and not at how it is set. */
+
+import { stanceOf } from "../text/likeness.ts";
+
+/** What is longer is data: a memory's sentences are looked at up to here. */
+const MAX_CHARS = 20_000;
+
+/** Of Markdown text; code blocks, tables and headings are no sentences. */
+export function findSentences(text: string): string[] {
+  return blankCode(text.slice(0, MAX_CHARS))
+    .split(/\n\s*\n|\n(?=[ \t]*(?:[-*+]|\d{1,3}[.)])\s)|\n(?=[ \t]*\*\*)|\n(?=#)/)
+    .filter((block) => !/^\s*(?:#|\||<!--)/.test(block))
+    .flatMap((block) => block.replace(/\s+/g, " ").split(/(?<=[.!?;])\s+(?=[A-Z`"'*(])/))
+    .map(bare)
+    .filter((sentence) => sentence !== "");
+}
+
+/** Blank lines in the place of code blocks, so that lines keep their numbers. A block that is not closed goes on to the end. */
+export function blankCode(text: string): string {
+  if (!text.includes("```") && !text.includes("~~~")) return text;
+  let fence: string | null = null;
+  const lines = text.split("\n").map((line) => {
+    const mark = /^[ \t]*(```|~~~)/.exec(line)?.[1];
+    if (fence === null && mark === undefined) return line;
+    if (fence === null) fence = mark ?? null;
+    else if (mark === fence) fence = null;
+    return "";
+  });
+  return lines.join("\n");
+}
+
+/** Without the marks of a list, emphasis, and the stop at its end. */
+export function bare(sentence: string): string {
+  return sentence
+    .trim()
+    .replace(/^(?:[-*+]|\d{1,3}[.)])\s+/, "")
+    .replace(/^\[[ x]\]\s+/i, "")
+    .replace(/\*\*|__/g, "")
+    .replace(/[\s.;,!]+$/, "")
+    .trim();
+}
+
+/** What a memory says before it gives reasons: its rule or fact. */
+export function leadOf(body: string): string {
+  const text = body.trim().replace(/^(?:#{1,6}\s*(?:rule|fact|context|summary)\s*\n+)/i, "");
+  const end = /\n\s*\n|\n\s*(?:\*\*(?:why|how to apply)|#+\s*(?:why|how to apply)\b)/i.exec(text);
+  return (end ? text.slice(0, end.index) : text).slice(0, MAX_CHARS);
+}
+
+const DENIES = /(?:^| )(?:not|no|never|none|nor|without|avoid|stop|cannot|\w+n['’]t)(?: |$)/;
+
+export function isDenial(sentence: string): boolean {
+  return DENIES.test(stanceOf(sentence));
+}

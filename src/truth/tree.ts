@@ -1,0 +1,132 @@
+/** The files of a project as they lie there now: one listing for all claims. */
+
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Git, readGit } from "./git.ts";
+
+export interface Tree {
+  root: string;
+  isGit: boolean;
+  /** Tracked, or new and not ignored; with `/` on every system. */
+  files: ReadonlySet<string>;
+  folders: ReadonlySet<string>;
+  /** By the last part of the path. */
+  byName: ReadonlyMap<string, readonly string[]>;
+  /** Path without its ending -> path. */
+  byStem: ReadonlyMap<string, string>;
+  submodules: readonly string[];
+  /** Tracked, and taken away without a commit. */
+  missing: ReadonlySet<string>;
+  /** What could not be looked at, in words. */
+  notes: string[];
+}
+
+/** Without git: more files than this are no project but a disk. */
+const MAX_WALKED = 50_000;
+const MAX_DEPTH = 30;
+
+export async function readTree(git: Git): Promise<Tree> {
+  const listing = await readGit(git, ["ls-files", "-z", "-t", "-c", "-o", "-d", "--exclude-standard"]);
+  if (listing !== null) {
+    const { present, removed } = listedFiles(listing.toString("utf8"));
+    return { ...treeOf(git.root, true, present, readSubmodules(git.root), []), missing: removed };
+  }
+  const files: string[] = [];
+  const isWhole = walk(git.root, "", files, 0);
+  const notes = ["not a git repository, or git is missing: where things went cannot be told"];
+  if (!isWhole) notes.push(`more than ${MAX_WALKED} files: the rest was not looked at`);
+  return treeOf(git.root, false, files, [], notes);
+}
+
+/** `R` marks what is tracked and no longer there; a file in conflict comes several times. */
+function listedFiles(listing: string): { present: string[]; removed: Set<string> } {
+  const present = new Set<string>();
+  const removed = new Set<string>();
+  for (const entry of listing.split("\0")) {
+    const file = entry.slice(2);
+    if (file === "") continue;
+    if (entry.startsWith("R ")) removed.add(file);
+    else present.add(file);
+  }
+  for (const file of removed) present.delete(file);
+  return { present: [...present], removed };
+}
+
+function treeOf(root: string, isGit: boolean, files: readonly string[], submodules: string[], notes: string[]): Tree {
+  const folders = new Set<string>();
+  const byName = new Map<string, string[]>();
+  const byStem = new Map<string, string>();
+  for (const listed of files) {
+    const file = listed.replace(/\/$/, "");
+    const slash = file.lastIndexOf("/");
+    for (let at = slash; at > 0; at = file.lastIndexOf("/", at - 1)) {
+      const folder = file.slice(0, at);
+      if (folders.has(folder)) break;
+      folders.add(folder);
+    }
+    const name = file.slice(slash + 1);
+    const same = byName.get(name);
+    if (same) same.push(file);
+    else byName.set(name, [file]);
+    const dot = name.lastIndexOf(".");
+    if (dot > 0) byStem.set(file.slice(0, slash + 1 + dot), file);
+  }
+  for (const each of submodules) folders.add(each);
+  return {
+    root,
+    isGit,
+    files: new Set(files),
+    folders,
+    byName,
+    byStem,
+    submodules,
+    missing: new Set(),
+    notes,
+  };
+}
+
+const SHORT_NAMES = new WeakMap<Tree, Map<string, string[]>>();
+
+/** Folders, and files without their ending, by their last part; made when it is first asked for. */
+export function shortNamesOf(tree: Tree): ReadonlyMap<string, readonly string[]> {
+  const known = SHORT_NAMES.get(tree);
+  if (known) return known;
+  const names = new Map<string, string[]>();
+  for (const path of [...tree.folders, ...tree.byStem.keys()]) {
+    const name = path.slice(path.lastIndexOf("/") + 1);
+    const same = names.get(name);
+    if (same) same.push(path);
+    else names.set(name, [path]);
+  }
+  SHORT_NAMES.set(tree, names);
+  return names;
+}
+
+function readSubmodules(root: string): string[] {
+  try {
+    const text = readFileSync(join(root, ".gitmodules"), "utf8").slice(0, 1 << 20);
+    return [...text.matchAll(/^\s*path\s*=\s*(.+?)\s*$/gm)].map(([, path = ""]) => path.replace(/\/$/, ""));
+  } catch {
+    return [];
+  }
+}
+
+const NOT_WALKED = new Set([".git", "node_modules", ".memdir", ".venv", "venv", "target", "__pycache__", ".cache"]);
+
+/** Links are not followed. False when it is cut short. */
+function walk(root: string, below: string, files: string[], depth: number): boolean {
+  if (depth > MAX_DEPTH) return true;
+  let entries: import("node:fs").Dirent[];
+  try {
+    entries = readdirSync(join(root, below), { withFileTypes: true });
+  } catch {
+    return true;
+  }
+  for (const entry of entries) {
+    const path = below === "" ? entry.name : `${below}/${entry.name}`;
+    if (files.length >= MAX_WALKED) return false;
+    if (entry.isFile()) files.push(path);
+    else if (entry.isDirectory() && !NOT_WALKED.has(entry.name) && !walk(root, path, files, depth + 1)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,229 @@
+/** Memories checked against the project: what they name, whether it holds, and what is written down of that. */
+
+import type { Env } from "../config.ts";
+import type { Directory } from "../memory/directory.ts";
+import type { Row } from "../memory/list.ts";
+import { parseMemory, stemOf } from "../memory/memory.ts";
+import { findBytes } from "../memory/read.ts";
+import { localDay } from "../text/local-day.ts";
+import { type Amendment, amend, fixText, stampText } from "./amendment.ts";
+import { isTouched, readChanged } from "./changed.ts";
+import { type ClaimKind, type Finding, isProblem, type Verdict } from "./claim.ts";
+import { type Examination, type Examined, examine, type MemoryVerdict } from "./examination.ts";
+import { type Git, readGit } from "./git.ts";
+import { keepVerdicts } from "./verdicts.ts";
+
+export interface VerifyWorld {
+  directories: readonly Directory[];
+  /** The top of the checkout, or the folder that the project is. */
+  root: string;
+  env: Env;
+  now: () => Date;
+  signal?: AbortSignal | undefined;
+  onProgress?: ((done: number, total: number) => void) | undefined;
+}
+
+export interface VerifyOptions {
+  /** Only memories that speak of what changed since this commit. */
+  changedSince?: string | undefined;
+  /** Write new paths for moved ones. */
+  fix?: boolean | undefined;
+  /** `private`: stamp what holds, but not files of a repository, which belong to others too. */
+  stamp?: "private" | "all" | "none" | undefined;
+  /** Rows are all memories that there are: verdicts on others are forgotten. */
+  isAll?: boolean | undefined;
+  maxCommits?: number | undefined;
+}
+
+export interface Problem {
+  file: string;
+  scope: string;
+  /** Of the memory's file, from 1. */
+  line: number;
+  claim: string;
+  kind: "path" | "symbol" | "flag" | "command" | "url" | "date";
+  /** More exactly. */
+  what: ClaimKind;
+  verdict: Exclude<Verdict, "holds" | "unknown">;
+  evidence: string;
+  to: string | null;
+}
+
+export interface VerifiedMemory {
+  file: string;
+  scope: string;
+  verdict: MemoryVerdict;
+  /** How many things it names that were looked up, and how many of them are not known here. */
+  claims: number;
+  unknown: number;
+}
+
+export interface Verification {
+  checked: number;
+  problems: Problem[];
+  memories: VerifiedMemory[];
+  fixed: { file: string; scope: string; from: string; to: string }[];
+  stamped: number;
+  /** Journal entries, `scope:id` outside the first directory. */
+  undo: string[];
+  /** What could not be looked at. */
+  notes: string[];
+}
+
+interface Subject extends Examined {
+  directory: Directory;
+}
+
+export async function verifyMemories(
+  world: VerifyWorld,
+  rows: readonly Row[],
+  options: VerifyOptions = {},
+): Promise<Verification> {
+  const git: Git = { root: world.root, env: world.env, signal: world.signal };
+  const changed = options.changedSince === undefined ? null : await readChanged(git, options.changedSince);
+  const subjects = rows.flatMap((row) => readSubject(world.directories, row));
+  const names = new Set(rows.flatMap(({ file, name }) => [file, stemOf(file), name]));
+  const today = localDay(world.now());
+  const examination = await examine(git, subjects, {
+    names,
+    today,
+    maxCommits: options.maxCommits,
+    onProgress: world.onProgress,
+  });
+  const judged = subjects
+    .map((subject, i) => ({ subject, ...(examination.memories[i] as Examination["memories"][0]) }))
+    .filter(({ findings }) => changed === null || isTouched(findings, changed));
+  const written = await writeDown(world, git, judged, {
+    ...options,
+    isAll: options.isAll === true && changed === null,
+  });
+  const problems = judged.flatMap(({ subject, findings }) =>
+    findings
+      .filter((finding) => isProblem(finding.verdict) && !written.fixedFindings.has(finding))
+      .map((finding) => problemOf(subject, finding)),
+  );
+  return {
+    checked: judged.length,
+    problems,
+    memories: judged.map(({ subject, verdict, findings }) => ({
+      file: subject.file,
+      scope: subject.directory.scope,
+      verdict,
+      claims: findings.length,
+      unknown: findings.filter((finding) => finding.verdict === "unknown").length,
+    })),
+    fixed: written.fixed,
+    stamped: written.stamped,
+    undo: written.undo,
+    notes: examination.notes,
+  };
+}
+
+type Judged = { subject: Subject; verdict: MemoryVerdict; findings: Finding[] };
+
+/** Memories of the user's own scope speak of all projects: what is not in this one proves nothing. */
+function readSubject(directories: readonly Directory[], row: Row): Subject[] {
+  const directory = directories.find(({ scope }) => scope === row.scope);
+  if (!directory || row.unreadable) return [];
+  try {
+    const text = findBytes(directory, row.file)?.toString("utf8");
+    if (text === undefined) return [];
+    const { created, modified } = parseMemory(row.file, text);
+    return [
+      {
+        file: row.file,
+        text,
+        written: new Date(created ?? modified ?? row.modified),
+        isGeneral: row.scope === "user",
+        directory,
+      },
+    ];
+  } catch (error) {
+    directory.log((error as Error).message);
+    return [];
+  }
+}
+
+interface Written {
+  fixed: Verification["fixed"];
+  fixedFindings: ReadonlySet<Finding>;
+  stamped: number;
+  undo: string[];
+}
+
+async function writeDown(
+  world: VerifyWorld,
+  git: Git,
+  judged: readonly Judged[],
+  options: VerifyOptions,
+): Promise<Written> {
+  const head = (await readGit(git, ["rev-parse", "--verify", "--quiet", "HEAD"]))?.toString("utf8").trim() ?? "";
+  const fixed: Verification["fixed"] = [];
+  const fixedFindings = new Set<Finding>();
+  const undo: string[] = [];
+  let stamped = 0;
+  for (const [i, directory] of world.directories.entries()) {
+    const own = judged.filter(({ subject }) => subject.directory === directory);
+    if (own.length === 0 || directory.readOnly) continue;
+    const sign = (id: string) => (i === 0 ? id : `${directory.scope}:${id}`);
+    if (options.fix) {
+      const fixes = own.map(({ subject, findings }) => ({ subject, ...fixText(subject.file, subject.text, findings) }));
+      const done = await amend(
+        directory,
+        "verify: new paths",
+        fixes.map(({ subject, text }) => ({ file: subject.file, base: subject.text, text })),
+      );
+      if (done.undo !== null) undo.push(sign(done.undo));
+      for (const { subject, fixed: findings } of fixes.filter(({ subject }) => done.files.includes(subject.file))) {
+        for (const finding of findings) {
+          fixedFindings.add(finding);
+          fixed.push({ file: subject.file, scope: directory.scope, from: finding.claim.text, to: finding.fix ?? "" });
+        }
+      }
+    }
+    const isStamped = options.stamp === "all" || (options.stamp !== "none" && !directory.inRepository);
+    const stamps: Amendment[] = own.flatMap(({ subject, verdict }) => {
+      const text = isStamped && verdict === "holds" ? stampText(subject.file, subject.text, world.now()) : null;
+      return text === null ? [] : [{ file: subject.file, base: subject.text, text }];
+    });
+    const done = await amend(directory, "verified", stamps);
+    stamped += done.files.length;
+    if (done.undo !== null) undo.push(sign(done.undo));
+    const news = own.map(({ subject, verdict, findings }) => {
+      const left = findings.filter((finding) => !fixedFindings.has(finding));
+      const isMended = left.length < findings.length && !left.some((finding) => isProblem(finding.verdict));
+      return { file: subject.file, verdict: isMended ? ("unchecked" as const) : verdict, findings: left };
+    });
+    await keepVerdicts(directory, head, news, options.isAll === true);
+  }
+  return { fixed, fixedFindings, stamped, undo };
+}
+
+const SPOKEN: Record<ClaimKind, Problem["kind"]> = {
+  path: "path",
+  link: "path",
+  symbol: "symbol",
+  env: "symbol",
+  package: "symbol",
+  branch: "symbol",
+  tag: "symbol",
+  commit: "symbol",
+  flag: "flag",
+  script: "command",
+  url: "url",
+  date: "date",
+};
+
+function problemOf({ file, directory }: Subject, { claim, verdict, evidence, to }: Finding): Problem {
+  return {
+    file,
+    scope: directory.scope,
+    line: claim.line,
+    claim: claim.text,
+    kind: SPOKEN[claim.kind],
+    what: claim.kind,
+    verdict: verdict as Problem["verdict"],
+    evidence,
+    to: to ?? null,
+  };
+}

@@ -1,0 +1,208 @@
+/** What `rot` finds in a directory, and what it leaves alone. */
+
+import { describe, expect, it } from "vitest";
+import { parseMemory } from "../../src/memory/memory.ts";
+import { termsOf } from "../../src/recall/terms.ts";
+import { measureRot } from "../../src/truth/rot.ts";
+import { gatherRot } from "../../src/truth/rot-input.ts";
+import type { RotInput, RotMemory } from "../../src/truth/rot-kind.ts";
+import { makeMess } from "../learn/dream-mess.ts";
+import { mainOf, makeWorld } from "../world.ts";
+
+const NOW = new Date("2026-03-10T12:00:00.000Z");
+const DAY = 86_400_000;
+
+function memory(file: string, body: string, fields = "", ageDays = 1): RotMemory {
+  const type = /^(user|feedback|project|reference)/.exec(file)?.[1] ?? "project";
+  const name = file.replace(/\.md$/, "");
+  const cues = fields.includes("when:") ? "" : "when:\n  - asked\n";
+  const text = `---\nname: ${name}\ndescription: about ${name}\ntype: ${type}\n${cues}${fields}---\n\n${body}\n`;
+  const modifiedMs = NOW.getTime() - ageDays * DAY;
+  return { memory: parseMemory(file, text), bytes: text.length, modifiedMs, secrets: [] };
+}
+
+function rotOf(memories: RotMemory[], more: Partial<RotInput> = {}) {
+  const input = { memories, now: NOW, termsOf, linked: null, instructions: [], verdicts: new Map(), surfaced: null };
+  return measureRot({ ...input, ...more });
+}
+
+const kinds = (memories: RotMemory[], more: Partial<RotInput> = {}) =>
+  rotOf(memories, more).findings.map(({ kind, file }) => `${kind} ${file}`);
+
+describe("rot", () => {
+  it("an empty directory and a good one have 100", () => {
+    expect(rotOf([])).toMatchObject({ score: 100, memories: 0, findings: [], first: [] });
+    const good = [
+      memory("user_editor.md", "Works in Helix and knows no other editor."),
+      memory("feedback_tests.md", "Integration tests talk to a real database.\n\n**Why:** a mock hid a bug."),
+    ];
+    expect(rotOf(good)).toMatchObject({ score: 100, memories: 2, findings: [], first: [] });
+  });
+
+  it("duplicates and near-duplicates: the newer one stays", () => {
+    const body =
+      "The staging cluster is reset every night by a scheduled job called wipe-all, which drops databases, queues, caches and buckets.";
+    const near =
+      "Every night the staging cluster is reset by the scheduled job called wipe-all, which drops databases, caches, queues and buckets.";
+    expect(
+      kinds([
+        memory("project_old.md", body, "", 9),
+        memory("project_new.md", body, "", 1),
+        memory("reference_elsewhere.md", "Dashboards are in Grafana, folder payments."),
+      ]),
+    ).toEqual(["duplicate project_old.md"]);
+    expect(kinds([memory("project_reset.md", body, "", 1), memory("project_wipe.md", near, "", 9)])).toEqual([
+      "near-duplicate project_wipe.md",
+    ]);
+  });
+
+  it("contradictions name both days and both values; the older one is to go", () => {
+    const rot = rotOf([
+      memory("project_a.md", "The retry limit is 5.", "modified: 2025-11-02\n"),
+      memory("project_b.md", "The retry limit is 3.", "modified: 2026-02-01\n"),
+    ]);
+    expect(rot.findings).toEqual([
+      {
+        kind: "contradiction",
+        file: "project_a.md",
+        others: ["project_b.md"],
+        detail: '"retry limit": 5 (2025-11-02), but 3 in project_b.md (2026-02-01)',
+      },
+    ]);
+    expect(rot.first[0]).toMatchObject({ kind: "contradiction", count: 1 });
+  });
+
+  it("never recalled: only after thirty days of log, and not what is younger than that", () => {
+    const memories = [memory("user_a.md", "Likes tea.", "", 90), memory("user_b.md", "Lives in Graz.", "", 3)];
+    const since = (days: number) => new Date(NOW.getTime() - days * DAY).toISOString();
+    const surfaced = (days: number, files: string[] = []) => ({
+      surfaced: { since: since(days), files: new Set(files) },
+    });
+    expect(kinds(memories)).toEqual([]);
+    expect(kinds(memories, surfaced(29))).toEqual([]);
+    expect(kinds(memories, surfaced(40))).toEqual(["never-recalled user_a.md"]);
+    expect(kinds(memories, surfaced(40, ["user_a.md"]))).toEqual([]);
+  });
+
+  it("expired, without cues, oversized, unlinked, dead links, secrets, broken", () => {
+    const secret = { ...memory("reference_key.md", "x y z"), secrets: [{ rule: "github-token", line: 9 }] };
+    const cueless: RotMemory = {
+      ...memory("user_tea.md", "Likes green tea."),
+      memory: parseMemory("user_tea.md", "---\nname: tea\ndescription: tea\ntype: user\n---\n\nLikes green tea.\n"),
+    };
+    const linked = new Set(["project_freeze.md", "user_tea.md", "project_long.md", "reference_key.md", "project_l.md"]);
+    expect(
+      kinds(
+        [
+          memory("project_freeze.md", "Merge freeze until 2025-12-20."),
+          cueless,
+          memory("project_long.md", "word ".repeat(2000)),
+          secret,
+          memory("project_l.md", "See there, it is linked.", "links: [user_tea, gone-for-good]\n"),
+          memory("project_lost.md", "Nobody points here at all."),
+          { ...memory("user_bad.md", ""), memory: parseMemory("user_bad.md", "---\nname: x\n") },
+        ],
+        { linked },
+      ),
+    ).toEqual([
+      "secret reference_key.md",
+      "unreadable user_bad.md",
+      "expired project_freeze.md",
+      "oversized project_long.md",
+      "unlinked project_lost.md",
+      "unlinked user_bad.md",
+      "dead-link project_l.md",
+      "without-cues user_bad.md",
+      "without-cues user_tea.md",
+    ]);
+  });
+
+  it("B3.3 what an instruction file says already", () => {
+    const instructions = [
+      {
+        path: "CLAUDE.md",
+        text: "# Rules\n\n- Use pnpm, never npm.\n- All API handlers validate their input with zod schemas first.\n",
+      },
+    ];
+    const memories = [
+      memory("feedback_pnpm.md", "Use pnpm, never npm.\n\n**Why:** the lock file."),
+      memory("feedback_npm.md", "Use npm, never pnpm.\n\n**Why:** the lock file."),
+      memory("feedback_zod.md", "All API handlers validate input with zod schemas first."),
+      memory("feedback_other.md", "API handlers log the request id with every line they write."),
+    ];
+    expect(kinds(memories, { instructions })).toEqual(["restated feedback_pnpm.md", "restated feedback_zod.md"]);
+    expect(rotOf(memories, { instructions }).findings[0]?.detail).toBe("CLAUDE.md:3 says it already");
+  });
+
+  it("C35 verdicts of verify: false ones and those of which nothing is known", () => {
+    const verdicts = new Map([
+      ["project_a.md", { problem: "names src/auth.ts, moved to src/session/auth.ts", isUnchecked: false }],
+      ["project_b.md", { problem: null, isUnchecked: true }],
+      ["project_c.md", { problem: null, isUnchecked: false }],
+      ["user_e.md", { problem: null, isUnchecked: true }],
+    ]);
+    const memories = ["a", "b", "c", "d"].map((name) => memory(`project_${name}.md`, `About ${name} in ${name}land.`));
+    memories.push(memory("user_e.md", "Likes tea."));
+    expect(kinds(memories, { verdicts })).toEqual(["false project_a.md", "unverifiable project_b.md"]);
+  });
+
+  it("a secret comes first and holds the score down, however many memories are well", () => {
+    const words = "alpha beta gamma delta epsilon zeta eta theta iota kappa".split(" ");
+    const memories = words.flatMap((one) =>
+      words.map((two) => memory(`user_${one}_${two}.md`, `Knows ${one} ${two}.`)),
+    );
+    memories[0] = { ...(memories[0] as RotMemory), secrets: [{ rule: "github-token", line: 4 }] };
+    const rot = rotOf(memories);
+    expect(rot.score).toBeLessThanOrEqual(60);
+    expect(rot.first[0]?.kind).toBe("secret");
+  });
+
+  it("file names with blanks and quotes are quoted in commands", () => {
+    const rot = rotOf([
+      {
+        ...memory("user_x.md", "x"),
+        memory: { ...memory("user_x.md", "x").memory, file: "it's me.md", body: "w ".repeat(9000) },
+      },
+    ]);
+    expect(rot.first[0]?.command).toBe("memdir edit 'it'\\''s me.md'");
+  });
+
+  it("reads a directory as Claude Code leaves it, and finds what is wrong in a messy one", async () => {
+    const world = makeWorld();
+    makeMess(world);
+    const directory = mainOf(await world.open());
+    const gathered = await gatherRot(directory);
+    const rot = rotOf([...gathered.memories], { linked: gathered.linked });
+    expect(rot.memories).toBe(120);
+    expect(rot.counts).toMatchObject({ duplicate: 10, contradiction: 10, expired: 10, secret: 0, unreadable: 0 });
+    expect(rot.score).toBeGreaterThan(20);
+    expect(rot.score).toBeLessThan(80);
+    expect(rot.first).toHaveLength(3);
+  });
+
+  it("hostile files: binary, empty, a link, a giant, lone surrogates, a file that vanishes", async () => {
+    const world = makeWorld();
+    world.write("binary.md", Buffer.from([0xff, 0xfe, 0x00, 0x80]));
+    world.write("empty.md", "");
+    world.write("giant.md", `---\nname: giant\ndescription: d\ntype: user\n---\n\n${"a b ".repeat(600_000)}`);
+    world.write("crlf.md", "\ufeff---\r\nname: crlf\r\ndescription: d\r\ntype: user\r\n---\r\n\r\nBody.\r\n");
+    if (process.platform !== "win32") (await import("node:fs")).symlinkSync("/etc/hostname", world.path("link.md"));
+    const gathered = await gatherRot(mainOf(await world.open()));
+    const rot = rotOf([...gathered.memories], { linked: gathered.linked });
+    expect(rot.findings.filter(({ kind }) => kind === "oversized").map(({ file }) => file)).toEqual(["giant.md"]);
+    expect(rot.findings.filter(({ kind }) => kind === "unreadable").map(({ file }) => file)).toContain("binary.md");
+    expect(rot.counts.duplicate).toBe(0);
+  });
+
+  it("ten thousand memories take seconds, also when they are all alike but for a number", () => {
+    const memories = Array.from({ length: 10_000 }, (_, at) =>
+      memory(
+        `project_${at}.md`,
+        `The worker pool number ${at} takes jobs of the queue called line-${at % 100} and never others.`,
+      ),
+    );
+    const rot = rotOf(memories);
+    expect(rot.memories).toBe(10_000);
+    expect(rot.counts["near-duplicate"]).toBe(0);
+  });
+});

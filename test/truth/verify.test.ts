@@ -1,0 +1,337 @@
+/** `verifyMemories` on real repositories: what it reports, writes and keeps, and what it does where it cannot see. */
+
+import { execFileSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Memdir } from "../../src/memdir.ts";
+import { findVerdict, formatVerdict, readVerdicts } from "../../src/truth/verdicts.ts";
+import { type VerifyOptions, verifyMemories } from "../../src/truth/verify.ts";
+import { DAY, errorOf, makeWorld, type World } from "../world.ts";
+
+const put = (world: World, files: Record<string, string | null>) => {
+  for (const [file, text] of Object.entries(files)) {
+    const at = path.join(world.project, file);
+    fs.mkdirSync(path.dirname(at), { recursive: true });
+    if (text === null) fs.rmSync(at);
+    else fs.writeFileSync(at, text);
+  }
+};
+const commit = (world: World, message = "change") => {
+  world.git("add", "-A");
+  world.git("commit", "-q", "-m", message);
+};
+const memory = (body: string, more = "") => `---\nname: m\ndescription: d\ntype: project\n${more}---\n\n${body}\n`;
+const verify = async (world: World, options: VerifyOptions = {}, memdir?: Memdir, root = world.project) => {
+  const opened = memdir ?? (await world.open());
+  const { directories } = opened;
+  return verifyMemories({ directories, root, env: world.env, now: () => world.now }, await opened.list(), {
+    isAll: true,
+    ...options,
+  });
+};
+const short = ({ problems }: Awaited<ReturnType<typeof verify>>) =>
+  problems.map(({ claim, verdict }) => `${claim} ${verdict}`);
+
+/** One file moved, one deleted, one that stays. */
+function movedWorld(): World {
+  const world = makeWorld();
+  put(world, {
+    "src/auth.ts": "export function parseToken() {\n  return 1;\n}\n",
+    "src/old.ts": "export const oldThing = 1;\n",
+    "src/main.ts": "parseToken();\n",
+  });
+  commit(world);
+  fs.mkdirSync(path.join(world.project, "src/session"));
+  fs.renameSync(path.join(world.project, "src/auth.ts"), path.join(world.project, "src/session/auth.ts"));
+  put(world, { "src/old.ts": null });
+  commit(world);
+  return world;
+}
+
+describe("verifyMemories", () => {
+  it("C35 reports file, line, claim, verdict and evidence", async () => {
+    const world = movedWorld();
+    world.write("a.md", memory("Parsing is in `src/auth.ts`.\n\n`oldThing` is in src/old.ts."));
+    const { checked, problems, notes } = await verify(world);
+    const head = world.git("rev-parse", "--short=10", "HEAD");
+    expect(checked).toBe(1);
+    expect(problems).toMatchObject([
+      {
+        file: "a.md",
+        line: 7,
+        claim: "src/auth.ts",
+        kind: "path",
+        verdict: "moved",
+        to: "src/session/auth.ts",
+        evidence: `moved to src/session/auth.ts by ${head} on 2026-03-10`,
+      },
+      { file: "a.md", line: 9, claim: "oldThing", kind: "symbol", verdict: "gone" },
+      {
+        file: "a.md",
+        line: 9,
+        claim: "src/old.ts",
+        kind: "path",
+        verdict: "gone",
+        evidence: `deleted by ${head} on 2026-03-10`,
+      },
+    ]);
+    expect(notes).toEqual([]);
+  });
+
+  it("C14 C15 stamps what holds, keeps the file's times, and an old memory that holds is fresh", async () => {
+    const world = movedWorld();
+    world.write("good.md", memory("`parseToken` is in src/session/auth.ts."), { ageMs: 90 * DAY });
+    world.write("bad.md", memory("`parseToken` is in src/auth.ts."));
+    world.write("nothing.md", memory("The user likes tea."));
+    const before = fs.statSync(world.path("good.md")).mtimeMs;
+    const { stamped, undo, memories } = await verify(world);
+    expect(memories.map(({ file, verdict }) => [file, verdict])).toEqual([
+      ["bad.md", "doubtful"],
+      ["good.md", "holds"],
+      ["nothing.md", "unchecked"],
+    ]);
+    expect(stamped).toBe(1);
+    expect(world.read("good.md")).toContain(`verified: ${world.now.toISOString()}`);
+    expect(world.read("bad.md")).not.toContain("verified");
+    expect(fs.statSync(world.path("good.md")).mtimeMs).toBe(before);
+    const memdir = await world.open();
+    expect((await memdir.list()).find(({ file }) => file === "good.md")?.ageDays).toBe(0);
+    expect((await verify(world)).stamped).toBe(0);
+    await memdir.undo(undo[0]);
+    expect(world.read("good.md")).not.toContain("verified");
+  });
+
+  it("does not stamp when told not to, nor files without frontmatter", async () => {
+    const world = movedWorld();
+    world.write("good.md", memory("See src/main.ts."));
+    world.write("plain.md", "See src/main.ts.\n");
+    expect((await verify(world, { stamp: "none" })).stamped).toBe(0);
+    expect((await verify(world)).stamped).toBe(1);
+    expect(world.read("plain.md")).toBe("See src/main.ts.\n");
+  });
+
+  it("fixes what moved, everywhere it is claimed, as one entry that undo takes back", async () => {
+    const world = movedWorld();
+    const text = memory("See `src/auth.ts`, again src/auth.ts. We moved it from src/auth.ts.\r\n\r\nAnd src/old.ts.");
+    world.write("a.md", text);
+    world.write("b.md", memory("Only src/auth.ts:1."));
+    const result = await verify(world, { fix: true });
+    expect(result.fixed.map(({ file, to }) => [file, to])).toEqual([
+      ["a.md", "src/session/auth.ts"],
+      ["b.md", "src/session/auth.ts"],
+    ]);
+    expect(short(result)).toEqual(["src/old.ts gone"]);
+    expect(world.read("a.md")).toBe(
+      text.replace("`src/auth.ts`, again src/auth.ts", "`src/session/auth.ts`, again src/session/auth.ts"),
+    );
+    expect(world.read("b.md")).toContain("Only src/session/auth.ts:1.");
+    await (await world.open()).undo(result.undo[0]);
+    expect(world.read("a.md")).toBe(text);
+    expect(world.read("b.md")).toContain("Only src/auth.ts:1.");
+  });
+
+  it("keeps verdicts that recall can show without looking", async () => {
+    const world = movedWorld();
+    world.write("good.md", memory("See src/main.ts."));
+    world.write("bad.md", memory("See src/auth.ts."));
+    await verify(world);
+    const shown = (file: string, now = world.now) => {
+      const { size, mtimeMs } = fs.statSync(world.path(file));
+      return formatVerdict(findVerdict(readVerdicts(world.dir), file, { bytes: size, mtimeMs }), now);
+    };
+    expect(shown("good.md")).toBe("verified today");
+    expect(shown("good.md", new Date(world.now.getTime() + 3 * DAY))).toBe("verified on 2026-03-10");
+    expect(shown("bad.md")).toBe("names src/auth.ts, moved to src/session/auth.ts (looked up today)");
+    world.write("good.md", memory("See src/main.ts and more."));
+    expect(shown("good.md")).toBe("unchecked");
+  });
+
+  it.each(["", "{", "[]", '{"version":1,"memories":{"a.md":{"verdict":"x"}}}', '{"version":9}'])(
+    "takes a spoilt file of verdicts for none: %s",
+    (text) => {
+      const world = makeWorld();
+      world.write(".memdir/verdicts.json", text);
+      expect(readVerdicts(world.dir).size).toBe(0);
+    },
+  );
+
+  it("looks only at memories that speak of what changed", async () => {
+    const world = movedWorld();
+    world.write("auth.md", memory("See src/session/auth.ts."));
+    world.write("main.md", memory("See src/main.ts."));
+    world.write("name.md", memory("Call `parseToken`."));
+    put(world, { "src/session/auth.ts": "export function parseToken() {\n  return 2;\n}\n" });
+    commit(world);
+    const { memories } = await verify(world, { changedSince: "HEAD~1" });
+    expect(memories.map(({ file }) => file)).toEqual(["auth.md", "name.md"]);
+    expect((await errorOf(verify(world, { changedSince: "nowhere" }))).message).toMatch(/there is no such commit/);
+    expect((await errorOf(verify(world, { changedSince: "--output=x" }))).code).toBe("usage");
+  });
+
+  it("B7 tells a deadline that has passed, and not one to come", async () => {
+    const world = makeWorld();
+    world.write("a.md", memory("Freeze until 2026-03-09. Launch planned for 2026-03-10."));
+    expect(short(await verify(world))).toEqual(["2026-03-09 expired"]);
+  });
+
+  it("takes declared claims at their word and leaves silenced ones alone", async () => {
+    const world = movedWorld();
+    world.write("a.md", memory("Text.", 'claims:\n  - "symbol: neverThere in src/main.ts"\n  - "path: src/main.ts"\n'));
+    world.write("b.md", memory("See src/old.ts.", 'unchecked:\n  - "src/old.ts: as history"\n'));
+    expect(short(await verify(world))).toEqual(["neverThere gone"]);
+  });
+
+  it("looks up only days and links in the user's own scope", async () => {
+    const world = movedWorld();
+    world.write("a.md", memory("See src/old.ts."));
+    const memdir = await world.open();
+    const directories = memdir.directories.map((directory) => ({ ...directory, scope: "user" }));
+    const rows = (await memdir.list()).map((row) => ({ ...row, scope: "user" }));
+    const result = await verifyMemories(
+      { directories, root: world.project, env: world.env, now: () => world.now },
+      rows,
+    );
+    expect(result.problems).toEqual([]);
+  });
+});
+
+describe("where little can be seen", () => {
+  it("says so outside a repository, and still knows what is there", async () => {
+    const world = makeWorld();
+    fs.rmSync(path.join(world.project, ".git"), { recursive: true });
+    put(world, { "src/a.ts": "export const here = 1;\n" });
+    world.write("a.md", memory("See src/a.ts and other/b.ts, `hereNot` and `here`."));
+    const memdir = await world.open({ memoryDir: world.dir });
+    const { problems, notes } = await verify(world, {}, memdir);
+    expect(problems).toEqual([]);
+    expect(notes[0]).toMatch(/not a git repository/);
+  });
+
+  it("goes on without git", async () => {
+    const world = movedWorld();
+    world.write("a.md", memory("See src/main.ts and lib/auth.ts."));
+    const memdir = await world.open();
+    const { directories } = memdir;
+    const env = { ...world.env, PATH: path.join(world.top, "nothing") };
+    const result = await verifyMemories(
+      { directories, root: world.project, env, now: () => world.now },
+      await memdir.list(),
+    );
+    expect(result.problems).toEqual([]);
+    expect(result.notes[0]).toMatch(/git is missing/);
+  });
+
+  it("calls nothing gone that a shallow clone cannot know", async () => {
+    const world = movedWorld();
+    commitMore(world);
+    const clone = path.join(world.top, "clone");
+    execFileSync("git", ["clone", "-q", "--depth", "1", `file://${world.project}`, clone], {
+      env: { ...world.env, GIT_ALLOW_PROTOCOL: "file" },
+      stdio: "ignore",
+    });
+    world.write("a.md", memory("See src/auth.ts, `oldThing`, src/never.ts, the `gone` branch, commit 1a2b3c4d."));
+    const { problems, notes } = await verify(world, {}, undefined, clone);
+    expect(problems).toEqual([]);
+    expect(notes).toContainEqual(expect.stringMatching(/shallow/));
+  });
+
+  it("says when the history is longer than it looks", async () => {
+    const world = movedWorld();
+    commitMore(world);
+    world.write("a.md", memory("See src/auth.ts."));
+    const { problems, notes } = await verify(world, { maxCommits: 1 });
+    expect(problems).toEqual([]);
+    expect(notes).toContainEqual(expect.stringMatching(/newest 1 commits/));
+  });
+
+  it("knows files of a submodule, and not those that are missing there", async () => {
+    const world = movedWorld();
+    put(world, { ".gitmodules": '[submodule "lib"]\n\tpath = lib\n\turl = ../lib\n', "lib/there.c": "int x;\n" });
+    world.write("a.md", memory("See lib/there.c and lib/sub/missing.c."));
+    expect(short(await verify(world))).toEqual([]);
+  });
+
+  it("tells a file that is deleted and not committed", async () => {
+    const world = movedWorld();
+    put(world, { "src/main.ts": null });
+    world.write("a.md", memory("See src/main.ts."));
+    expect(short(await verify(world))).toEqual(["src/main.ts gone"]);
+  });
+
+  it("works in a linked worktree and in an empty repository", async () => {
+    const world = movedWorld();
+    world.write("a.md", memory("See src/auth.ts."));
+    const tree = path.join(world.top, "tree");
+    world.git("worktree", "add", "-q", tree);
+    expect(short(await verify(world, {}, undefined, tree))).toEqual(["src/auth.ts moved"]);
+    const empty = makeWorld();
+    empty.write("a.md", memory("See src/auth.ts and `parseToken`."));
+    expect(short(await verify(empty))).toEqual([]);
+  });
+});
+
+describe("hostile projects", () => {
+  it("runs nothing that the repository's configuration names", async () => {
+    const world = movedWorld();
+    const mark = path.join(world.top, "ran");
+    const program = path.join(world.top, "evil.sh");
+    fs.writeFileSync(program, `#!/bin/sh\ntouch ${mark}\ncat\n`, { mode: 0o755 });
+    for (const key of [
+      "core.fsmonitor",
+      "diff.external",
+      "diff.x.textconv",
+      "diff.x.command",
+      "filter.x.clean",
+      "filter.x.smudge",
+      "core.pager",
+      "log.showSignature",
+      "gpg.program",
+      "core.sshCommand",
+    ])
+      world.git("config", key, key === "log.showSignature" ? "true" : program);
+    put(world, { ".gitattributes": "* diff=x filter=x\n", "src/main.ts": "changed();\n" });
+    world.write("a.md", memory("See src/auth.ts, `oldThing`, the `x` branch, commit 1a2b3c4d, npm run none."));
+    await verify(world);
+    await verify(world, { changedSince: "HEAD" });
+    expect(fs.existsSync(mark)).toBe(false);
+  });
+
+  it("is not held up by odd files: fifo, link out, binary, huge, unreadable, odd names", async () => {
+    const world = movedWorld();
+    const outside = path.join(world.top, "secret.ts");
+    fs.writeFileSync(outside, "export const linkedName = 1;\n");
+    put(world, {
+      "src/bin.ts": "export const binName = 1;\0\0",
+      "src/big.ts": `export const bigName = 1;\n${"x".repeat(2 << 20)}`,
+    });
+    if (process.platform !== "win32") {
+      put(world, { "src/new\nline.ts": "export const oddName = 1;\n", "src/ -rf '\".ts": "x\n" });
+      fs.symlinkSync(outside, path.join(world.project, "src/link.ts"));
+      execFileSync("mkfifo", [path.join(world.project, "src/pipe.ts")]);
+    }
+    world.write("a.md", memory("See `binName`, `bigName`, `linkedName`, `oddName`, src/new and src/link.ts."));
+    const { problems, memories } = await verify(world);
+    expect(problems).toEqual([]);
+    expect(memories[0]?.verdict).toBe("unchecked");
+  });
+
+  it("takes 10,000 claims in one memory, and memories that cannot be read", async () => {
+    const world = movedWorld();
+    world.write(
+      "many.md",
+      memory(Array.from({ length: 10_000 }, (_, i) => `\`src/f${i}.ts\` and \`name${i}Of()\``).join("\n")),
+    );
+    world.write("broken.md", "---\nname: x\nSee src/old.ts.\n");
+    world.write("binary.md", new Uint8Array([0xff, 0xfe, 0, 1]));
+    const { problems, checked } = await verify(world);
+    expect(checked).toBe(3);
+    expect(problems.filter(({ file }) => file === "many.md")).toHaveLength(10_000);
+    expect(world.read("broken.md")).toBe("---\nname: x\nSee src/old.ts.\n");
+  });
+});
+
+function commitMore(world: World): void {
+  put(world, { "src/main.ts": "parseToken();\nparseToken();\n" });
+  commit(world, "more");
+}
