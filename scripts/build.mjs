@@ -24,8 +24,8 @@ const ENTRIES = {
   compat: "src/compat.ts",
   memoryTool: "src/memory-tool/memory-tool.ts",
 };
-/** Commands around the agent: many times the code of all others together, which must not pay for it at their start. */
-const AGENT = {
+/** Commands that few calls need: many times the code of all others together, which must not pay for it at their start. */
+const APART = {
   console: "src/cli/console.ts",
   chat: "src/cli/chat.ts",
   sessions: "src/cli/sessions.ts",
@@ -36,6 +36,12 @@ const AGENT = {
   ledger: "src/cli/ledger.ts",
   log: "src/cli/log.ts",
   enrich: "src/cli/enrich.ts",
+  verify: "src/cli/verify.ts",
+  rot: "src/cli/rot.ts",
+  why: "src/cli/why.ts",
+  lint: "src/cli/lint.ts",
+  prune: "src/cli/prune.ts",
+  hook: "src/cli/hook.ts",
   mcp: "src/cli/mcp.ts",
   init: "src/cli/init.ts",
   uninstall: "src/cli/uninstall.ts",
@@ -142,13 +148,13 @@ function isFresh(print) {
  */
 async function bundle() {
   const vendor = Object.entries(VENDOR).map(([name, file]) => [file.slice("./".length, -".js".length), name]);
-  const agent = Object.fromEntries(Object.keys(AGENT).map((name) => [`./${name}.ts`, `./${name}.js`]));
+  const agent = Object.fromEntries(Object.keys(APART).map((name) => [`./${name}.ts`, `./${name}.js`]));
   const later = Object.fromEntries(LATER.map((name) => [`./${name}.ts`, "./later.js"]));
   const results = await Promise.all([
     build({ cli: ENTRIES.cli }, { plugins: [apart({ "./run.ts": "./run.js" })] }),
     build({ run: ENTRIES.run }, { plugins: [apart({ ...VENDOR, ...agent, ...later })], minifyIdentifiers: true }),
     build({ later: "later" }, { plugins: [together("later", LATER), apart(VENDOR)], minifyIdentifiers: true }),
-    build(AGENT, { plugins: [apart(VENDOR)], splitting: true }),
+    build(APART, { plugins: [apart(VENDOR)], splitting: true }),
     build(
       {
         hook: ENTRIES.hook,

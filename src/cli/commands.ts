@@ -287,6 +287,20 @@ export const COMMANDS: readonly Command[] = [
     example: "memdir lint",
   },
   {
+    name: "verify",
+    usage: "[NAME]",
+    summary:
+      "checks what memories claim against the code and git, with evidence; exit code 1 when something is not true",
+    options: {
+      "changed-since": { value: "REV", help: "only memories that speak of what changed since this commit" },
+      fix: { help: "write new paths for moved files, as one change that undo takes back" },
+      stamp: { help: "also stamp memories inside the repository as verified" },
+      "no-stamp": { help: "stamp nothing" },
+    },
+    arguments: { min: 0, max: 1 },
+    example: "memdir verify",
+  },
+  {
     name: "rot",
     usage: "",
     summary: "the health of all memories together: a score, what is wrong, what to do first",

@@ -36,6 +36,7 @@ export const LOADERS: Readonly<Record<string, () => Promise<{ run: Run }>>> = {
   init: () => import("./init.ts"),
   uninstall: () => import("./uninstall.ts"),
   hook: () => import("./hook.ts"),
+  verify: () => import("./verify.ts"),
   mcp: () => import("./mcp.ts"),
   import: () => import("./import.ts"),
   export: () => import("./export.ts"),
