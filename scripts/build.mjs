@@ -41,7 +41,6 @@ const APART = {
   why: "src/cli/why.ts",
   lint: "src/cli/lint.ts",
   prune: "src/cli/prune.ts",
-  hook: "src/cli/hook.ts",
   mcp: "src/cli/mcp.ts",
   init: "src/cli/init.ts",
   uninstall: "src/cli/uninstall.ts",

@@ -33,18 +33,18 @@ export function openScan(words: Iterable<string>): WordScan {
   }
   return {
     scan(bytes, from, to, hit) {
-      let hash = 0;
-      let inWord = false;
-      for (let i = from; i <= to; i++) {
-        const c = i < to ? (bytes[i] as number) : 0;
-        if (IS_WORD[c]) {
-          hash = (Math.imul(hash, 31) + c) | 0;
-          inWord = true;
-        } else if (inWord) {
-          if (filter[hash & 0xffff]) report(bytes, from, i, byHash.get(hash), hit);
-          hash = 0;
-          inWord = false;
+      for (let i = from; i < to; ) {
+        let c = bytes[i] as number;
+        if (IS_WORD[c] === 0) {
+          i++;
+          continue;
         }
+        let hash = 0;
+        do {
+          hash = (Math.imul(hash, 31) + c) | 0;
+          c = ++i < to ? (bytes[i] as number) : 0;
+        } while (IS_WORD[c] === 1);
+        if (filter[hash & 0xffff] === 1) report(bytes, from, i, byHash.get(hash), hit);
       }
     },
   };

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { readFaults } from "../../src/hooks/faults.ts";
+import { BINARY } from "../cli/run.ts";
 import { makeWorld, type World } from "../world.ts";
 
 const HOOK = fileURLToPath(new URL("../../dist/hook.cjs", import.meta.url));
@@ -36,8 +37,9 @@ async function run(
   world: World,
   feed: (input: NodeJS.WritableStream) => unknown,
   more: Record<string, string> = {},
+  program = [HOOK],
 ): Promise<Ran> {
-  const child = spawn(process.execPath, [HOOK], { cwd: world.project, env: envOf(world, more) });
+  const child = spawn(process.execPath, program, { cwd: world.project, env: envOf(world, more) });
   const timer = setTimeout(() => child.kill("SIGKILL"), PATIENCE_MS);
   const ran = { out: "", err: "" };
   child.stdout.setEncoding("utf8").on("data", (text) => {
@@ -79,6 +81,12 @@ describe("a host that leaves its end open", () => {
     ];
     const answers = await Promise.all(feeds.map((feed) => run(world, feed)));
     for (const ran of answers) expect(contextOf(ran)).toContain("Deploy with kubectl");
+  });
+
+  it("is answered by `memdir hook` just so", async () => {
+    const world = makePlace();
+    const ran = await run(world, (stdin) => stdin.write(event(world)), {}, [BINARY, "hook"]);
+    expect(contextOf(ran)).toContain("Deploy with kubectl");
   });
 
   it("and says more than a pipe holds, with ends of objects inside, is heard to the end", async () => {

@@ -17,7 +17,7 @@ function denies(
   world: World,
   tool_name: string,
   tool_input: object,
-  { elapsedMs = () => 0, faults = [] as string[] } = {},
+  { elapsedMs = (): number => 0, faults = [] as string[] } = {},
 ): boolean {
   const input = { hook_event_name: "PreToolUse", cwd: world.project, session_id: "s", tool_name, tool_input };
   const deadline = openDeadline(elapsedMs);

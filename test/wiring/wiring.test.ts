@@ -127,13 +127,7 @@ describe("files that changed since", () => {
 
   test("without a receipt, or with one that nobody can read, ours is known by how it looks", async () => {
     const newer = (text: string) => text.replaceAll('"kind": "', '"kind": "newer-');
-    for (const receipt of [
-      null,
-      "{",
-      '{"version": 1, "folders": [], "entries": [{}]}',
-      "[]",
-      newer,
-    ]) {
+    for (const receipt of [null, "{", '{"version": 1, "folders": [], "entries": [{}]}', "[]", newer]) {
       const machine = makeMachine(FILES);
       await machine.init();
       if (receipt === null) fs.rmSync(machine.at(".claude/memdir-receipt.json"));
