@@ -10,7 +10,7 @@ import type { InstructionText } from "../truth/restated.ts";
 import { measureRot, type Rot } from "../truth/rot.ts";
 import { gatherRot } from "../truth/rot-input.ts";
 import type { RotInput, RotMemory, RotVerdict } from "../truth/rot-kind.ts";
-import { findVerdict, readVerdicts } from "../truth/verdicts.ts";
+import { findVerdict, readVerdicts } from "../truth/kept-verdict.ts";
 import type { Call } from "./command.ts";
 
 export interface Measured extends Rot {

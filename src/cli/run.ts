@@ -122,11 +122,20 @@ function readOptions(command: Command, argv: string[]) {
 }
 
 function resolveCwd(given: string | undefined): string {
-  if (given === undefined) return process.cwd();
+  if (given === undefined) return findCwd();
   if (given === "" || given.includes("\0")) throw new MemdirError("usage", "--cwd needs a directory");
   if (!statSync(given, { throwIfNoEntry: false })?.isDirectory())
     throw new MemdirError("usage", `--cwd ${JSON.stringify(given)}: there is no such directory`);
   return given;
+}
+
+function findCwd(): string {
+  try {
+    return process.cwd();
+  } catch (cause) {
+    const message = "the current directory is gone: change to one that exists, or give --cwd DIR";
+    throw new MemdirError("usage", message, { cause });
+  }
 }
 
 function report(error: unknown, options: { json: boolean; debug: boolean }, terminal: Terminal): number {

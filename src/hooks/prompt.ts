@@ -9,6 +9,7 @@ import { type Config, processEnv } from "../config.ts";
 import { findDirectories, findPlace } from "../directories.ts";
 import { ageInDays } from "../memory/age.ts";
 import { type Candidate, fitMemories, MAX_MEMORIES } from "../recall/budget.ts";
+import { openChecked } from "../recall/checked.ts";
 import type { Entry } from "../recall/entry.ts";
 import { type HotAnswer, type HotDirectory, type HotOptions, type HotRanked, recallHot } from "../recall/hot.ts";
 import type { Digest } from "../recall/hot-desk.ts";
@@ -184,6 +185,7 @@ function readShown(directory: HotDirectory, ranked: HotRanked, path: string, now
       scope: directory.scope,
       ageDays: ageInDays(stampMs, now.getTime()),
       source: ranked.isInferred ? { by: "inferred", session: null, message: null } : null,
+      checked: openChecked(directory.path, now)(ranked.file, { bytes: stat.size, mtimeMs: stat.mtimeMs }),
     });
     return [{ path, title: ranked.name, header, content: shownContent(readFileSync(path, "utf8")) }];
   } catch {

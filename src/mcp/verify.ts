@@ -1,14 +1,9 @@
-/** What can be seen of a memory's truth without understanding it: whether files it names exist, and names it says are in them. */
+/** Memories checked against the code, as a model is told of it. */
 
-import { lstatSync, readFileSync } from "node:fs";
-import { isAbsolute, join, relative, sep } from "node:path";
-import { resolveInside } from "../disk/fence.ts";
 import type { Memdir } from "../memdir.ts";
 import { ageInWords } from "../memory/age.ts";
-import type { Row } from "../memory/list.ts";
-import { parseMemory } from "../memory/memory.ts";
 import { neutraliseLine } from "../recall/neutral.ts";
-import { findClaims } from "./claims.ts";
+import { verifyMemories } from "../truth/verify.ts";
 
 export interface VerifyProblem {
   file: string;
@@ -53,34 +48,43 @@ export const VERIFICATION_SCHEMA = {
   },
 };
 
-/** A source file has less; more is data, and takes too long to look through. */
-const MAX_FILE_BYTES = 2 * 1024 * 1024;
 /** A model reads so many at most; the rest is counted. */
 const MAX_SHOWN = 50;
 const MAX_AGED_SHOWN = 10;
 
-/** Memories of the user's own scope speak of all projects: what is not in this one proves nothing. */
+/** What is found is kept, so that recall can show it; nothing is stamped for a model that asks. */
 export const verifyByLooking: Verify = async (memdir, name, signal) => {
-  const rows = name === undefined ? await memdir.list() : [await memdir.show(name)];
-  const about = rows.filter(({ scope, unreadable }) => scope !== "user" && !unreadable);
-  const root = memdir.location.project.worktreeRoot ?? memdir.location.project.cwd;
-  const problems: VerifyProblem[] = [];
-  for (const row of about) {
-    if (signal.aborted) break;
-    problems.push(...checkMemory(root, row));
-    // Others get their turn.
-    await new Promise((done) => setImmediate(done));
-  }
+  const all = await memdir.list();
+  const named = name === undefined ? null : await memdir.show(name);
+  const rows = named ? all.filter(({ file, scope }) => file === named.file && scope === named.scope) : all;
+  const { project } = memdir.location;
+  const { checked, problems } = await verifyMemories(
+    {
+      directories: memdir.directories,
+      root: project.worktreeRoot ?? project.cwd,
+      env: memdir.config.env,
+      now: memdir.directories[0]?.now ?? (() => new Date()),
+      signal,
+    },
+    rows,
+    { stamp: "none", isAll: name === undefined },
+  );
   const aged = rows.filter(({ age }) => age === "stale" || age === "old");
   return {
-    checked: about.length,
-    problems,
+    checked,
+    problems: problems.map(({ file, line, claim, kind, verdict, evidence }) => ({
+      ...{ line, kind, verdict },
+      file: neutraliseLine(file),
+      claim: neutraliseLine(claim),
+      evidence: neutraliseLine(evidence),
+    })),
     aged: aged.map(({ file, ageDays }) => ({ file: neutraliseLine(file), ageDays })),
   };
 };
 
 export function formatVerification({ checked, problems, aged }: Verification): string {
-  const lines = [`${checked} ${checked === 1 ? "memory" : "memories"} checked, ${problems.length} doubtful claims`];
+  const doubts = `${problems.length} doubtful ${problems.length === 1 ? "claim" : "claims"}`;
+  const lines = [`${checked} ${checked === 1 ? "memory" : "memories"} checked, ${doubts}`];
   for (const { file, line, claim, evidence } of problems.slice(0, MAX_SHOWN)) {
     lines.push(`- ${file}:${line} \`${claim}\`: ${evidence}`);
   }
@@ -90,61 +94,8 @@ export function formatVerification({ checked, problems, aged }: Verification): s
     const names = oldest.map(({ file, ageDays }) => `${file} (${ageInWords(ageDays)})`);
     lines.push(`Old enough to be doubted (${aged.length}): ${names.join(", ")}`);
   }
-  lines.push("Only whether files and names exist was looked at. Read the code before you act on a memory.");
+  lines.push(
+    "Only what can be looked up in the code and in git was checked. Read the code before you act on a memory.",
+  );
   return lines.join("\n");
-}
-
-function checkMemory(root: string, row: Row): VerifyProblem[] {
-  const text = readText(row.path);
-  if (text === null) return [];
-  const { body } = parseMemory(row.file, text);
-  const before = text.slice(0, Math.max(0, text.lastIndexOf(body))).split("\n").length - 1;
-  const problems: VerifyProblem[] = [];
-  for (const { line, paths, symbols } of findClaims(body)) {
-    const report = (claim: string, kind: "path" | "symbol", evidence: string) =>
-      problems.push({
-        file: neutraliseLine(row.file),
-        line: before + line,
-        claim: neutraliseLine(claim),
-        kind,
-        verdict: "gone",
-        evidence: neutraliseLine(evidence),
-      });
-    const found = paths.map((path) => ({ path, place: findPlace(root, path) }));
-    for (const { path, place } of found) if (place === "gone") report(path, "path", "there is no such file or folder");
-    const texts = found.flatMap(({ path, place }) =>
-      place === "file" ? [{ path, text: readText(join(root, path)) }] : [],
-    );
-    const read = texts.filter((file): file is { path: string; text: string } => file.text !== null);
-    if (read.length === 0) continue;
-    for (const symbol of symbols) {
-      if (read.some((file) => file.text.includes(symbol))) continue;
-      report(symbol, "symbol", `it does not occur in ${read.map(({ path }) => path).join(", ")}`);
-    }
-  }
-  return problems;
-}
-
-/** Null: it may be a path of somewhere else, or none at all. */
-function findPlace(root: string, claimed: string): "file" | "folder" | "gone" | null {
-  const path = isAbsolute(claimed) ? relative(root, claimed).split(sep).join("/") : claimed;
-  try {
-    const stat = lstatSync(resolveInside(root, path), { throwIfNoEntry: false });
-    if (stat) return stat.isFile() ? "file" : stat.isDirectory() ? "folder" : null;
-    const [top = "", ...below] = path.split("/");
-    // What does not begin in a folder of this project may be a branch, a package or a media type.
-    const isOurs = below.length > 0 && lstatSync(join(root, top), { throwIfNoEntry: false })?.isDirectory();
-    return isOurs ? "gone" : null;
-  } catch {
-    return null;
-  }
-}
-
-function readText(path: string): string | null {
-  try {
-    const stat = lstatSync(path);
-    return stat.isFile() && stat.size <= MAX_FILE_BYTES ? readFileSync(path, "utf8") : null;
-  } catch {
-    return null;
-  }
 }

@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { lastCommitTimes } from "../project/commits.ts";
 import { type Age, ageInDays, ageName } from "./age.ts";
+import { type Bulk, findBulks, isBulkTime } from "./bulk.ts";
 import type { Directory } from "./directory.ts";
 import type { Header, Memory } from "./memory.ts";
 import { readMemory } from "./read.ts";
@@ -44,7 +45,8 @@ export async function listMemories(directory: Directory): Promise<Listing> {
   const { memories, skipped } = scan(directory);
   const times = await commitTimes(directory, memories);
   const now = directory.now().getTime();
-  return { rows: memories.map((memory) => rowOf(directory, memory, times, now)), skipped };
+  const bulks = findBulks(memories.map(({ mtimeMs }) => mtimeMs));
+  return { rows: memories.map((memory) => rowOf(directory, memory, times, now, bulks)), skipped };
 }
 
 export async function showMemory(directory: Directory, file: string): Promise<ShownMemory> {
@@ -56,10 +58,18 @@ export async function showMemory(directory: Directory, file: string): Promise<Sh
   return { ...row, body: memory.body, metadata: memory.metadata };
 }
 
-/** `times` are commit times, where a checkout has reset those of the files. */
-export function rowOf(directory: Directory, memory: Scanned, times: ReadonlyMap<string, number>, nowMs: number): Row {
+/** `times` are commit times, where a checkout has reset those of the files; `bulks` times that a copy has set. */
+export function rowOf(
+  directory: Directory,
+  memory: Scanned,
+  times: ReadonlyMap<string, number>,
+  nowMs: number,
+  bulks: readonly Bulk[] = [],
+): Row {
   const { header, mtimeMs, bytes } = memory;
-  const stamp = stampOf(directory, header, mtimeMs, times);
+  const stamp = isBulkTime(bulks, mtimeMs)
+    ? stampOfCopy(directory, header, mtimeMs, times)
+    : stampOf(directory, header, mtimeMs, times);
   const ageDays = ageInDays(stamp, nowMs);
   return {
     file: header.file,
@@ -90,6 +100,12 @@ function stampOf(directory: Directory, header: Header, mtimeMs: number, times: R
   if (stamps.length > 0) return Math.max(...stamps);
   return times.get(header.file) ?? (header.created ? Date.parse(header.created) : mtimeMs);
 }
+
+/** A copied file says of itself how old it is, if anything does. */
+const stampOfCopy: typeof stampOf = (directory, header, mtimeMs, times) => {
+  const said = [header.modified, header.verified, header.created].flatMap((iso) => (iso ? [Date.parse(iso)] : []));
+  return said.length > 0 ? Math.max(...said) : stampOf(directory, header, mtimeMs, times);
+};
 
 async function commitTimes(directory: Directory, memories: readonly Scanned[]): Promise<Map<string, number>> {
   const needed = directory.inRepository && memories.some(({ header }) => !header.modified && !header.verified);

@@ -2,9 +2,17 @@
 
 import { ageInWords } from "../memory/age.ts";
 import type { Source } from "../memory/memory.ts";
+import type { Checked } from "./checked.ts";
 import { clipLine } from "./cut.ts";
 import { freshnessWarning } from "./freshness.ts";
-import { LEFT_OUT_OPENING, neutralise, neutraliseLine, neutraliseTags, PROVENANCE_OPENING } from "./neutral.ts";
+import {
+  CHECKED_OPENING,
+  LEFT_OUT_OPENING,
+  neutralise,
+  neutraliseLine,
+  neutraliseTags,
+  PROVENANCE_OPENING,
+} from "./neutral.ts";
 
 /** A title only has to be recognised. */
 const MAX_TITLE_CHARS = 120;
@@ -19,13 +27,23 @@ export interface Injected {
   source?: Source | null;
   /** True when it is known that somebody else wrote it, false when it is known that nobody else did. */
   sharedByOthers?: boolean;
+  /** Undefined or null where nothing is checked against the code. */
+  checked?: Checked | null;
 }
 
 /** The user's own memory of this project needs no word about where it is from. */
 export function formatHeader(memory: Omit<Injected, "content" | "file">): string {
   const path = neutraliseLine(memory.path);
-  const warning = freshnessWarning(memory.ageDays);
-  const title = warning ? `${warning}\n\nMemory: ${path}:` : `Memory (saved ${ageInWords(memory.ageDays)}): ${path}:`;
+  const { checked } = memory;
+  // Old and found true a day ago is as good as new.
+  const warning = freshnessWarning(
+    checked?.verdict === "holds" ? Math.min(memory.ageDays, checked.days) : memory.ageDays,
+  );
+  const state = checked && checked.verdict !== "doubtful" ? checked.text : "";
+  const saved = [`saved ${ageInWords(memory.ageDays)}`, state].filter((text) => text !== "").join(", ");
+  const plain = warning ? `${warning}\n\nMemory${state && ` (${state})`}: ${path}:` : `Memory (${saved}): ${path}:`;
+  const title =
+    checked?.verdict === "doubtful" ? `${plain}\n${CHECKED_OPENING} it ${neutraliseLine(checked.text)}.` : plain;
   const notes = [scopeNote(memory.scope), sharingNote(memory), sourceNote(memory.source)].filter((note) => note !== "");
   return notes.length === 0 ? title : `${title}\n${PROVENANCE_OPENING} ${notes.join(" ")}`;
 }

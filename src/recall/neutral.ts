@@ -5,6 +5,7 @@ import { FRESHNESS_OPENING } from "./freshness.ts";
 
 /** How our own remarks around a memory begin; a memory's text may not begin a line with them. */
 export const PROVENANCE_OPENING = "Provenance:";
+export const CHECKED_OPENING = "Checked against the code:";
 export const LEFT_OUT_OPENING = "Not shown for lack of room:";
 
 /**
@@ -75,7 +76,7 @@ function isSpelling(run: string, at: number, whole: string): boolean {
 const LINE_POSES = [
   // A header of ours, with its path; `Memory: 64 GB` is somebody's note.
   /^\s*memory\s*(?:\(\s*saved\b|:\s*\S.*(?:\.md\b|:\s*$))/i,
-  ...[FRESHNESS_OPENING, PROVENANCE_OPENING, LEFT_OUT_OPENING].map(
+  ...[FRESHNESS_OPENING, PROVENANCE_OPENING, CHECKED_OPENING, LEFT_OUT_OPENING].map(
     (opening) => new RegExp(`^\\s*${opening.replaceAll(" ", "\\s+")}`, "i"),
   ),
   // Speakers. In small letters the latter are usual keys of settings files.

@@ -5,13 +5,16 @@
 
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { type Bulk, findBulks } from "../memory/bulk.ts";
 import type { Directory } from "../memory/directory.ts";
 import { listMemories, type Row, rowOf } from "../memory/list.ts";
 import { parseMemory } from "../memory/memory.ts";
 import { readBytes } from "../memory/read.ts";
 import { fitMemories, MAX_MEMORIES, type RecallSession } from "./budget.ts";
+import { type FindChecked, openChecked } from "./checked.ts";
 import { type Method, sureEnough } from "./confidence.ts";
 import type { Embed } from "./digest.ts";
+import type { Entry } from "./entry.ts";
 import { explain } from "./explanation.ts";
 import { formatHeader } from "./injection.ts";
 import { type Query, queryTerms, type Signals } from "./query.ts";
@@ -194,8 +197,12 @@ function unranked(world: RecallWorld, row: Row): Ranked[] {
 function deliver(world: RecallWorld, { ranked, method }: Choice, options: RecallOptions): Partial<RecallResult> {
   const limit = options.limit ?? MAX_MEMORIES;
   const read: (Recalled & { title: string })[] = [];
+  const checked = world.shelf.directories.map(({ path }) => openChecked(path, world.now()));
+  const bulks = world.shelf.places.map((places) => findBulks([...places.values()].map((at) => mtimeAt(world, at))));
   for (const candidate of ranked) {
-    const memory = readRanked(world, candidate, method);
+    const { owner } = candidate;
+    const seen = { find: checked[owner] as FindChecked, bulks: bulks[owner] as Bulk[] };
+    const memory = readRanked(world, candidate, method, seen);
     if (memory) read.push({ ...memory, title: memory.name });
     if (read.length >= limit) break;
   }
@@ -212,7 +219,18 @@ function deliver(world: RecallWorld, { ranked, method }: Choice, options: Recall
   };
 }
 
-function readRanked(world: RecallWorld, ranked: Ranked, method: Method): Recalled | null {
+/** A file that was written this moment has no time of its own in the cache. */
+function mtimeAt({ shelf }: RecallWorld, at: number): number {
+  const { mtimeMs, saidMs } = shelf.corpus.entries[at] as Entry;
+  return mtimeMs || saidMs;
+}
+
+function readRanked(
+  world: RecallWorld,
+  ranked: Ranked,
+  method: Method,
+  { find, bulks }: { find: FindChecked; bulks: readonly Bulk[] },
+): Recalled | null {
   const directory = world.shelf.directories[ranked.owner] as Directory;
   const { file } = ranked.entry;
   try {
@@ -221,14 +239,14 @@ function readRanked(world: RecallWorld, ranked: Ranked, method: Method): Recalle
     const memory = parseMemory(file, bytes);
     const times = new Map(ranked.entry.saidMs ? [[file, ranked.entry.saidMs]] : []);
     const stamp = { header: memory, mtimeMs: statSync(path).mtimeMs, bytes: bytes.length };
-    const row = rowOf(directory, stamp, times, world.now().getTime());
+    const row = rowOf(directory, stamp, times, world.now().getTime(), bulks);
     const { scope, ageDays } = row;
     return {
       ...row,
       score: ranked.score,
       confidence: ranked.confidence,
       why: explain(ranked, memory, ageDays, method),
-      header: formatHeader({ path, scope, ageDays, source: memory.source }),
+      header: formatHeader({ path, scope, ageDays, source: memory.source, checked: find(file, stamp) }),
       content: shownContent(bytes.toString("utf8")),
     };
   } catch (error) {

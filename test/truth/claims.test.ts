@@ -4,7 +4,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { findClaims } from "../../src/truth/claims.ts";
 
-const root = path.resolve("/work/harbor");
+const root = path.resolve("/projects/harbor");
 const context = { root, names: ["harbor"], written: new Date("2026-01-10") };
 /** Kinds and texts of what cannot be anything else. */
 const find = (text: string) =>

@@ -8,8 +8,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { readFaults } from "../../src/hooks/faults.ts";
 import { slugOf } from "../../src/project/slug.ts";
+import { DIST, HOOK, makeStopDesk, SESSION, type StopDesk, type Wire } from "../hooks/stop-desk.ts";
 import { startModelServer } from "../model-server/model-server.ts";
-import { DIST, HOOK, makeStopDesk, SESSION, type StopDesk, type Wire } from "./stop-desk.ts";
 
 const PROMPT = "how do we deploy with kubectl to staging?";
 const DEPLOY = "---\nname: Deploy kubectl staging\ntype: project\n---\n\nDeploy with kubectl on staging.\n";

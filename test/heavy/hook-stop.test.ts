@@ -8,9 +8,9 @@ import { hasMemoryWrite, lastMarks, lastMessageId, markOf, readTurnTail } from "
 import { hearMessages } from "../../src/learn/extraction-window.ts";
 import { understandSaid } from "../../src/learn/said.ts";
 import { readSession } from "../../src/session/session-reader.ts";
+import { DIST, HOOK, makeStopDesk, NOW, type StopDesk } from "../hooks/stop-desk.ts";
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts";
 import type { RecordedRequest, Reply } from "../model-server/reply.ts";
-import { DIST, HOOK, makeStopDesk, NOW, type StopDesk } from "./stop-desk.ts";
 
 const MODEL = { MEMDIR_MODEL: "anthropic/claude-test", ANTHROPIC_API_KEY: "sk-test" };
 const RULE = "no, never use npm here, use pnpm instead";
