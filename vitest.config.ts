@@ -12,12 +12,19 @@ for (const name of Object.keys(process.env)) {
   if (/^(MEMDIR_|CLAUDE|ANTHROPIC_|OPENAI_|XDG_|GIT_)/.test(name)) delete process.env[name];
 }
 
+// What takes long: whole programs on terminals, hostile worlds, thousands of runs. `npm run test:heavy` runs these.
+export const HEAVY = [
+  "test/heavy/**/*.test.ts",
+  "test/**/hostile-*.test.ts",
+  "test/cli/{agent,console,dream,enrich,help,learn,names,projects,scopes}.test.ts",
+];
+
 export default defineConfig({
   define: { __MEMDIR_VERSION__: JSON.stringify(version) },
   test: {
     setupFiles: ["test/setup.ts"],
     include: ["test/**/*.test.ts"],
-    exclude: ["test/heavy/**", "test/clients/**"],
+    exclude: [...HEAVY, "test/clients/**"],
     pool: "forks",
     // Every file in a world of its own would load everything anew, a quarter of the time. Nothing in src keeps state that tests share.
     isolate: false,

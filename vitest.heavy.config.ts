@@ -1,11 +1,11 @@
 import { defineConfig } from "vitest/config";
-import base from "./vitest.config.ts";
+import base, { HEAVY } from "./vitest.config.ts";
 
 export default defineConfig({
   ...base,
   test: {
     ...base.test,
-    include: ["test/heavy/**/*.test.ts"],
+    include: HEAVY,
     exclude: [],
     maxWorkers: 1,
     // A process of its own for each: some look at how long their process has been running.

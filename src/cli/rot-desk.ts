@@ -6,11 +6,11 @@ import type { Memdir } from "../memdir.ts";
 import type { Directory } from "../memory/directory.ts";
 import { readSurfaceLog } from "../recall/surface-log.ts";
 import { termsOf } from "../recall/terms.ts";
+import { findVerdict, readVerdicts } from "../truth/kept-verdict.ts";
 import type { InstructionText } from "../truth/restated.ts";
 import { measureRot, type Rot } from "../truth/rot.ts";
 import { gatherRot } from "../truth/rot-input.ts";
 import type { RotInput, RotMemory, RotVerdict } from "../truth/rot-kind.ts";
-import { findVerdict, readVerdicts } from "../truth/kept-verdict.ts";
 import type { Call } from "./command.ts";
 
 export interface Measured extends Rot {

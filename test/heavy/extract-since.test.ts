@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts";
 import { answered, opening, putRollout, textOfLines, typed } from "../session/rollouts.ts";
 import { uuid } from "../session/transcripts.ts";
-import { BINARY, expectError, openSandbox, type Sandbox } from "./run.ts";
+import { BINARY, expectError, openSandbox, type Sandbox } from "../cli/run.ts";
 
 const HOUR = 3_600_000;
 
