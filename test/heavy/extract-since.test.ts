@@ -4,10 +4,10 @@ import { spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { BINARY, expectError, openSandbox, type Sandbox } from "../cli/run.ts";
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts";
 import { answered, opening, putRollout, textOfLines, typed } from "../session/rollouts.ts";
 import { uuid } from "../session/transcripts.ts";
-import { BINARY, expectError, openSandbox, type Sandbox } from "../cli/run.ts";
 
 const HOUR = 3_600_000;
 
