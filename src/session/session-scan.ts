@@ -2,6 +2,7 @@
 
 import { cutLine } from "./excerpt.ts";
 import { type OpenedLines, openLines } from "./line-stream.ts";
+import { findNotes } from "./notes.ts";
 import { sessionIdOf } from "./session-reader.ts";
 import {
   answerOf,
@@ -28,7 +29,7 @@ export interface SessionRow {
   bytes: number;
 }
 
-export type Role = "user" | "assistant" | "tool" | "attachment";
+export type Role = "user" | "assistant" | "tool" | "attachment" | "notes";
 
 export interface ScanOptions {
   /** With `everything`, also results of tools and reminders. */
@@ -75,13 +76,16 @@ async function scan(
     { signal },
   );
   if (tally.messages === 0) return null;
+  const notes = findNotes(path);
+  if (notes && notes.text !== "") onSaid("notes", notes.text);
   const changed = new Date(mtimeMs).toISOString();
   return {
     id: sessionIdOf(path),
     path,
     at: tally.at ?? changed,
     started: tally.started ?? tally.at ?? changed,
-    title: cutLine(tally.title ?? tally.prompt ?? tally.command ?? "", MAX_TITLE_CHARACTERS) || "(no title)",
+    title:
+      cutLine(tally.title ?? notes?.title ?? tally.prompt ?? tally.command ?? "", MAX_TITLE_CHARACTERS) || "(no title)",
     messages: tally.messages,
     cwd: tally.cwd,
     bytes: lines.size,
