@@ -2,6 +2,7 @@
 
 import type { Env } from "../config.ts";
 import { findProject } from "../project/root.ts";
+import { safeGitArgs, safeGitEnv } from "../project/safe-git.ts";
 import type { GitState } from "../prompts/environment.ts";
 import { clipLine } from "../recall/cut.ts";
 
@@ -85,7 +86,7 @@ const MAX_OUTPUT_BYTES = 1 << 20;
  * somebody starts an agent there: not the monitor, not hooks, not filters, nothing that fetches.
  */
 export function gitRunner(cwd: string, env: Env): RunGit {
-  const own = { ...withoutPlaces(env), ...SAFE_ENV };
+  const own = safeGitEnv(env);
   const run = async (args: readonly string[]): Promise<string | null> => {
     // Loaded late: it is slow to load, and a session without git needs none of it.
     const { execFile } = await import("node:child_process");
@@ -110,37 +111,7 @@ export function gitRunner(cwd: string, env: Env): RunGit {
   };
 }
 
-const SAFE_ARGS = [
-  "--no-pager",
-  "--no-optional-locks",
-  ...[
-    "core.fsmonitor=false",
-    "core.hooksPath=/dev/null",
-    // A bare repository that lies among the files of another one is no repository of the user's.
-    "safe.bareRepository=explicit",
-    // Names in other scripts as they are; what is dangerous in them is still quoted.
-    "core.quotePath=false",
-    "color.ui=false",
-    "status.branch=false",
-    "status.relativePaths=true",
-  ].flatMap((setting) => ["-c", setting]),
-];
-
-const SAFE_ENV = {
-  GIT_TERMINAL_PROMPT: "0",
-  GIT_OPTIONAL_LOCKS: "0",
-  // Missing objects of a partial clone stay missing; versions that do not know the first heed the second.
-  GIT_NO_LAZY_FETCH: "1",
-  GIT_ALLOW_PROTOCOL: "none",
-  LC_ALL: "C",
-};
-
-/** Set while git itself runs a program, as in a hook; they would point all commands at that repository. */
-const PLACES = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX"];
-
-function withoutPlaces(env: Env): Record<string, string | undefined> {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !PLACES.includes(name)));
-}
+const SAFE_ARGS = safeGitArgs("status.branch=false", "status.relativePaths=true");
 
 /** A repository with more than a few filters, or with odd ones, has them for no good. */
 const MAX_FILTER_LISTING = 10_000;

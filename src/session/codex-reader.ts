@@ -1,7 +1,6 @@
 /** A session of Codex read from its rollout file: what the two said and the tools did, in the shape of our own sessions. */
 
 import { basename } from "node:path";
-import { diskError, MemdirError } from "../errors.ts";
 import {
   type CodexItem,
   type CodexLine,
@@ -13,7 +12,7 @@ import {
   typedOf,
 } from "./codex-line.ts";
 import { buildConversation, type ConversationBuilder } from "./conversation.ts";
-import { type OpenedLines, openLines } from "./line-stream.ts";
+import { type OpenedLines, openLines, withLines } from "./line-stream.ts";
 import type { ResumedSession } from "./session-reader.ts";
 import { isRecord, type TranscriptLine, textOrNull } from "./transcript-line.ts";
 
@@ -49,17 +48,8 @@ export function readCodexHead(path: string): CodexHead | null {
 }
 
 /** Throws if there is no such file. What was taken back is left out; what compaction took away is not. */
-export async function readCodexSession(path: string): Promise<HeardSession> {
-  let lines: OpenedLines | null = null;
-  try {
-    lines = openLines(path);
-    if (!lines) throw new MemdirError("not-found", `there is no session at ${path}`);
-    return await readAll(path, lines);
-  } catch (error) {
-    throw diskError(error, "read", path);
-  } finally {
-    lines?.close();
-  }
+export function readCodexSession(path: string): Promise<HeardSession> {
+  return withLines(path, (lines) => readAll(path, lines));
 }
 
 function headOf(path: string, text: string): CodexHead | null {

@@ -2,11 +2,10 @@
 
 import { basename, dirname, join } from "node:path";
 import { readRegular } from "../disk/regular.ts";
-import { diskError, MemdirError } from "../errors.ts";
 import type { HeardSession } from "./codex-reader.ts";
 import { buildConversation, type ConversationBuilder } from "./conversation.ts";
 import { type GeminiCall, itemOf, parseRecord } from "./gemini-record.ts";
-import { MAX_LINE_BYTES, type OpenedLines, openLines } from "./line-stream.ts";
+import { MAX_LINE_BYTES, type OpenedLines, openLines, withLines } from "./line-stream.ts";
 import { isRecord, type TranscriptLine, textOrNull } from "./transcript-line.ts";
 
 /** What the beginning of a session's file tells. */
@@ -40,17 +39,8 @@ export function readGeminiHead(path: string): GeminiHead | null {
 }
 
 /** Throws if there is no such file. What was taken back is left out; what compression took away is not. */
-export async function readGeminiSession(path: string): Promise<HeardSession> {
-  let lines: OpenedLines | null = null;
-  try {
-    lines = openLines(path);
-    if (!lines) throw new MemdirError("not-found", `there is no session at ${path}`);
-    return await readAll(path, lines);
-  } catch (error) {
-    throw diskError(error, "read", path);
-  } finally {
-    lines?.close();
-  }
+export function readGeminiSession(path: string): Promise<HeardSession> {
+  return withLines(path, (lines) => readAll(path, lines));
 }
 
 /** Longer than any path. */

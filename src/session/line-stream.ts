@@ -2,6 +2,7 @@
 
 import { closeSync, read, readSync } from "node:fs";
 import { openRegular } from "../disk/regular.ts";
+import { diskError, MemdirError } from "../errors.ts";
 
 /** Half a megabyte per read: larger ones are no faster. */
 const CHUNK_BYTES = 1 << 19;
@@ -27,6 +28,22 @@ export interface OpenedLines {
   /** One line again, by where `each` told it to be. */
   at(offset: number, length: number): Buffer;
   close(): void;
+}
+
+/** A session's lines for as long as the work takes. Throws if there is no such file. */
+export async function withLines<T>(path: string, work: (lines: OpenedLines) => Promise<T>): Promise<T> {
+  let lines: OpenedLines | null = null;
+  try {
+    lines = openLines(path);
+    if (!lines) {
+      throw new MemdirError("not-found", `there is no session at ${path}; list them with: memdir sessions`);
+    }
+    return await work(lines);
+  } catch (error) {
+    throw diskError(error, "read", path);
+  } finally {
+    lines?.close();
+  }
 }
 
 /** Null when there is no ordinary file; a link is none. Other failures throw. Must be closed. */

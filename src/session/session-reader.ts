@@ -1,11 +1,10 @@
 /** A session read back from its transcript: the conversation as it was sent, ready to go on. */
 
 import { basename, dirname } from "node:path";
-import { diskError, MemdirError } from "../errors.ts";
 import { addUsage, type Message, NO_USAGE, type Usage } from "../model/ask.ts";
 import { makeChain } from "./chain.ts";
 import { buildConversation, type Prompt } from "./conversation.ts";
-import { type OpenedLines, openLines } from "./line-stream.ts";
+import { type OpenedLines, withLines } from "./line-stream.ts";
 import { answerOf, parseLine, type TranscriptLine, textOrNull, titleOf } from "./transcript-line.ts";
 
 export interface ResumedSession {
@@ -35,19 +34,8 @@ const NOTE_TYPES: ReadonlySet<string> = new Set(["file-history-snapshot", SHOWN_
 const MAX_NOTES = 20_000;
 
 /** Reads twice: first how the lines hang together, then only those that count. Throws if there is no such file. */
-export async function readSession(path: string): Promise<ResumedSession> {
-  let lines: OpenedLines | null = null;
-  try {
-    lines = openLines(path);
-    if (!lines) {
-      throw new MemdirError("not-found", `there is no session at ${path}; list them with: memdir sessions`);
-    }
-    return await readAll(path, lines);
-  } catch (error) {
-    throw diskError(error, "read", path);
-  } finally {
-    lines?.close();
-  }
+export function readSession(path: string): Promise<ResumedSession> {
+  return withLines(path, (lines) => readAll(path, lines));
 }
 
 /** The name of its file, or for seed 001's layout that of its folder. */

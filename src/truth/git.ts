@@ -2,6 +2,7 @@
 
 import type { ChildProcess } from "node:child_process";
 import type { Env } from "../config.ts";
+import { safeGitArgs, safeGitEnv } from "../project/safe-git.ts";
 
 export interface Git {
   root: string;
@@ -43,7 +44,7 @@ export async function streamGit(
     try {
       child = spawn("git", [...SAFE_ARGS, ...args], {
         cwd: git.root,
-        env: { ...withoutPlaces(git.env), ...SAFE_ENV },
+        env: safeGitEnv(git.env),
         stdio: [input === undefined ? "ignore" : "pipe", "pipe", "ignore"],
         windowsHide: true,
       });
@@ -77,39 +78,4 @@ export async function streamGit(
   });
 }
 
-const SAFE_ARGS = [
-  "--no-pager",
-  "--no-optional-locks",
-  ...[
-    "core.fsmonitor=false",
-    "core.hooksPath=/dev/null",
-    "safe.bareRepository=explicit",
-    "core.quotePath=false",
-    "color.ui=false",
-    "log.showSignature=false",
-    "diff.renameLimit=1000",
-  ].flatMap((setting) => ["-c", setting]),
-];
-
-const SAFE_ENV = {
-  GIT_TERMINAL_PROMPT: "0",
-  GIT_OPTIONAL_LOCKS: "0",
-  GIT_NO_LAZY_FETCH: "1",
-  GIT_ALLOW_PROTOCOL: "none",
-  LC_ALL: "C",
-};
-
-/** Set while git itself runs a program, as in a hook; they would point all commands at that repository. */
-const PLACES = [
-  "GIT_DIR",
-  "GIT_WORK_TREE",
-  "GIT_INDEX_FILE",
-  "GIT_COMMON_DIR",
-  "GIT_OBJECT_DIRECTORY",
-  "GIT_PREFIX",
-  "GIT_EXTERNAL_DIFF",
-];
-
-function withoutPlaces(env: Env): Record<string, string | undefined> {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !PLACES.includes(name)));
-}
+const SAFE_ARGS = safeGitArgs("log.showSignature=false", "diff.renameLimit=1000");
