@@ -123,10 +123,19 @@ export function prepareDirectory(directory: Directory): void {
       if (!lstatSync(folder, { throwIfNoEntry: false })) makeFolder(folder);
       checkFolder(directory, names);
     }
-    const ignore = statePath(directory, ".gitignore");
-    if (!lstatSync(ignore, { throwIfNoEntry: false })?.size) writeCacheFile(statePath(directory, "tmp"), ignore, "*\n");
+    if (!lstatSync(statePath(directory, ".gitignore"), { throwIfNoEntry: false })?.size) writeIgnore(directory);
   } catch (error) {
     throw diskError(error, "make the directory", directory.path);
+  }
+}
+
+/** Held open meanwhile: a link that is swapped in after the check must not get the file. */
+function writeIgnore(directory: Directory): void {
+  const pin = pinFolder(statePath(directory));
+  try {
+    writeCacheFile(pin.path, join(pin.path, ".gitignore"), "*\n");
+  } finally {
+    pin.close();
   }
 }
 
