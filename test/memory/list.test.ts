@@ -98,11 +98,11 @@ describe("list", () => {
     expect((await memdir.list()).map(({ name }) => name)).toEqual(["old note"]);
     expect((await memdir.show("old note")).body).toBe("Body.");
     for (const work of [
-      memdir.forget("old note"),
-      memdir.rename("old note", "x"),
-      memdir.edit("old note", text("old note"), text("x")),
+      () => memdir.forget("old note"),
+      () => memdir.rename("old note", "x"),
+      () => memdir.edit("old note", text("old note"), text("x")),
     ]) {
-      const error = await errorOf(work);
+      const error = await errorOf(work());
       expect(error).toMatchObject({ code: "usage" });
       expect(error.message).toMatch(/only read.*memdir adopt/);
     }
