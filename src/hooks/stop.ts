@@ -20,7 +20,15 @@ import { archiveTranscript } from "./archive.ts";
 import { isIdle, mayAskToKeep } from "./asking.ts";
 import { cwdOf, type EventInput, eventOf, sessionOf } from "./event.ts";
 import { formatContinuation, tell, writeAll } from "./output.ts";
-import { hasMemoryWrite, isForeign, lastMessageId, markOf, readTurnTail, type TurnTail } from "./turn-tail.ts";
+import {
+  hasMemoryWrite,
+  isForeign,
+  lastMarks,
+  lastMessageId,
+  markOf,
+  readTurnTail,
+  type TurnTail,
+} from "./turn-tail.ts";
 
 /** What Claude Code passes at the end of a turn; everything else is ignored. */
 export interface StopInput extends EventInput {
@@ -90,12 +98,14 @@ export function decide(input: StopInput, world: StopWorld): StopAnswer {
   const hasModel = !isAsking && (env.MEMDIR_MODEL ?? "").trim() !== "";
   const { learn } = config;
   const session = nameSession(input, transcript);
-  const stop: Stop = { hasModel, directory, learn, transcript, session, cwd, isSubAgent: isNamed(input.agent_id) };
+  const isMarked = typeof last === "string" && last.trim() !== "" && !isForeign(transcript);
+  const mark = isMarked ? markOf(last) : "";
+  const isSubAgent = isNamed(input.agent_id);
+  const stop: Stop = { hasModel, directory, learn, transcript, session, cwd, mark, isSubAgent };
   if (isAsking) return askOnce(input, stop);
   const skipped = findReason(stop);
   if (skipped !== null) return { skipped };
-  const isMarked = typeof last === "string" && last.trim() !== "" && !isForeign(transcript);
-  return { start: { transcript, cwd, mark: isMarked ? markOf(last) : "" } };
+  return { start: { transcript, cwd, mark } };
 }
 
 /** As the process that does the work finds it: Claude Code names its files by it, others write it into them. */
@@ -144,6 +154,8 @@ interface Stop {
   transcript: string;
   session: string;
   cwd: string;
+  /** Of the host's last message, "" if it is not known. */
+  mark: string;
   isSubAgent: boolean;
 }
 
@@ -152,7 +164,11 @@ function findReason(stop: Stop): string | null {
   const { directory, learn, transcript, session, hasModel } = stop;
   const ledger = openLedger({ file: statePath(directory, "ledger.jsonl"), prices: learn.prices }, directory);
   const cursor = readCursor(directory.path, session);
-  const tail = later(() => readTurnTail(transcript, cursor, learn.everyTurns));
+  const tail = later(() => {
+    const read = readTurnTail(transcript, cursor, learn.everyTurns);
+    // The host tells of the end before it has written the turn down: then nothing is known of it, and the process waits for it.
+    return (read?.prompts.length ?? 0) === 0 && isLagging(transcript, stop.mark) ? NO_TAIL : read;
+  });
   const state = readState(stop, { ledger, session, tail });
   const answer = checkGates(state);
   const reason = answer.go ? findIdle(hasModel, tail()) : answer.reason;
@@ -161,6 +177,10 @@ function findReason(stop: Stop): string | null {
   if (!answer.go && answer.advance) advance(stop, session, cursor, tail());
   if (existsSync(directory.path)) ledger.skip("extraction", session, reason);
   return reason;
+}
+
+function isLagging(transcript: string, mark: string): boolean {
+  return mark !== "" && !lastMarks(readTurnTail(transcript, null, 1)?.lines ?? []).includes(mark);
 }
 
 const NO_TAIL: TurnTail = { lines: [], prompts: [], isWhole: false };

@@ -90,6 +90,17 @@ describe("the gates at the end of a turn", () => {
     }
   });
 
+  it("stay open when the host is ahead of its transcript: the turn is not written down yet", () => {
+    const desk = makeStopDesk();
+    const last = desk.say(RULE);
+    desk.answer("Understood.");
+    desk.setCursor(`${last}.1`);
+    expect(desk.decide({ last_assistant_message: "Understood." }, MODEL)).toEqual(skips("nothing was said"));
+    expect(desk.decide({ last_assistant_message: "Another answer." }, MODEL)).toMatchObject(STARTS);
+    const transcript_path = desk.at("not-there-yet.jsonl");
+    expect(desk.decide({ transcript_path, last_assistant_message: "Hi." }, MODEL)).toMatchObject(STARTS);
+  });
+
   it("B8.6 close when a memory was written in the turn, and what was said counts as handled", async () => {
     const desk = talk();
     desk.call("Write", { file_path: path.join(desk.memory, "feedback_pnpm.md"), content: "x" });
