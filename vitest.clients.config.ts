@@ -15,6 +15,8 @@ export default defineConfig({
     maxWorkers: 1,
     fileParallelism: false,
     isolate: true,
+    // Large programs with timers of their own on a busy machine: what fails twice more is a fault.
+    retry: 2,
     testTimeout: 180_000,
     hookTimeout: 60_000,
     env: { ...base.test?.env, MEMDIR_CLIENTS_CACHE: cache },
