@@ -36,7 +36,6 @@ const APART = {
   ledger: "src/cli/ledger.ts",
   log: "src/cli/log.ts",
   enrich: "src/cli/enrich.ts",
-  verify: "src/cli/verify.ts",
   rot: "src/cli/rot.ts",
   why: "src/cli/why.ts",
   lint: "src/cli/lint.ts",
@@ -148,12 +147,17 @@ function isFresh(print) {
 async function bundle() {
   const vendor = Object.entries(VENDOR).map(([name, file]) => [file.slice("./".length, -".js".length), name]);
   const agent = Object.fromEntries(Object.keys(APART).map((name) => [`./${name}.ts`, `./${name}.js`]));
+  // A verb of its own that only one command and the MCP server call.
+  const verify = { "./truth/verify.ts": "./truth-verify.js" };
   const later = Object.fromEntries(LATER.map((name) => [`./${name}.ts`, "./later.js"]));
   const results = await Promise.all([
     build({ cli: ENTRIES.cli }, { plugins: [apart({ "./run.ts": "./run.js" })] }),
-    build({ run: ENTRIES.run }, { plugins: [apart({ ...VENDOR, ...agent, ...later })], minifyIdentifiers: true }),
+    build(
+      { run: ENTRIES.run },
+      { plugins: [apart({ ...VENDOR, ...agent, ...later, ...verify })], minifyIdentifiers: true },
+    ),
     build({ later: "later" }, { plugins: [together("later", LATER), apart(VENDOR)], minifyIdentifiers: true }),
-    build(APART, { plugins: [apart(VENDOR)], splitting: true }),
+    build({ ...APART, "truth-verify": "src/truth/verify.ts" }, { plugins: [apart(VENDOR)], splitting: true }),
     build(
       {
         hook: ENTRIES.hook,

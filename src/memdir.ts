@@ -24,9 +24,13 @@ import type { Prefetch } from "./recall/prefetch.ts";
 import type { Recalled, RecallOptions, RecallResult } from "./recall/recall.ts";
 import type { PrefetchOptions, WarmOptions } from "./recall/recaller.ts";
 import type { SearchHit } from "./recall/search.ts";
+import type { Verification, VerifyOptions as VerifyRows, VerifyWorld } from "./truth/verify.ts";
 
 /** `addDirs` as with --add-dir, seed 000's switches, and `allAgents` for the files of other agents. */
 export type InstructionOptions = Omit<ScopeOptions, "settingSources">;
+
+/** `stamp` says which memories that hold are stamped: by default the user's own, and none that lie in a repository. */
+export type VerifyOptions = Omit<VerifyRows, "isAll"> & Pick<VerifyWorld, "signal" | "onProgress">;
 
 /** Made by `openMemdir`; holds nothing open and needs no closing. */
 export interface Memdir {
@@ -77,6 +81,8 @@ export interface Memdir {
   /** Adds to it, in the user's own file. */
   permit(kind: string): void;
 
+  /** What memories claim, checked against the code and git; one memory if a name is given. */
+  verify(name?: string, options?: VerifyOptions): Promise<Verification>;
   lint(): Promise<(LintProblem & { scope: string })[]>;
   doctor(): Promise<Check[]>;
   findAdoptable(): Promise<{ orphans: Orphan[]; older: OlderDirectory[] }>;

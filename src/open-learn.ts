@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { AgentModel, LearnerPlace } from "./agent/world.ts";
 import { approximateTokens } from "./context/window.ts";
 import { MemdirError } from "./errors.ts";
-import { keepProposal } from "./learn/apply.ts";
+import { applyProposal } from "./learn/apply.ts";
 import { applyAll } from "./learn/apply-all.ts";
 import { checkBudget } from "./learn/budget.ts";
 import type { ExtractionWorld } from "./learn/extraction.ts";
@@ -72,7 +72,7 @@ export function openExtraction(
       budget: checkBudget(ledger, learn, session),
     }),
     keep: async (proposal, _, draft) => {
-      const applied = await keepProposal(memdir, inbox, proposal, mode, draft.base);
+      const applied = await applyProposal(memdir, inbox, proposal, mode, draft.base);
       const { done, file, reason } = applied;
       const earlier = waiting.get(proposal.id);
       if (applied.isAdded && applied.id) waiting.set(proposal.id, applied.id);

@@ -179,6 +179,17 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
       const { directory, entry } = findJournal(directories, id);
       return signed(directory, await undoEntry(directory, entry));
     },
+    verify: async (name, { signal, onProgress, ...asked } = {}) => {
+      const { verifyMemories } = await import("./truth/verify.ts");
+      const named = name === undefined ? null : find(name);
+      const { rows } = await survey();
+      const wanted = named
+        ? rows.filter(({ file, scope }) => file === named.file && scope === named.directory.scope)
+        : rows;
+      const root = location.project.worktreeRoot ?? location.project.cwd;
+      const world = { directories, root, env, now: main.now, signal, onProgress };
+      return verifyMemories(world, wanted, { ...asked, isAll: named === null });
+    },
     prune: async (request) => (await import("./memory/prune.ts")).pruneMemories(main, request),
     index: async () => {
       await repairDirectory(main);

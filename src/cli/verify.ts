@@ -1,39 +1,23 @@
 /** `memdir verify`. */
 
-import type { Memdir } from "../memdir.ts";
-import type { Directory } from "../memory/directory.ts";
-import type { Row } from "../memory/list.ts";
-import { type Problem, type Verification, verifyMemories } from "../truth/verify.ts";
+import type { Problem, Verification } from "../truth/verify.ts";
 import type { Call, Run } from "./command.ts";
 import { sanitiseLine } from "./console/sanitise.ts";
 
 export const run: Run = async (call) => {
   const memdir = await call.open();
-  const main = memdir.directories[0] as Directory;
-  const name = call.args[0];
-  const rows = await findRows(memdir, name);
   const progress = call.terminal.progress("files");
   const stop = new AbortController();
   const onInterrupt = () => stop.abort();
   process.once("SIGINT", onInterrupt);
   try {
-    const result = await verifyMemories(
-      {
-        directories: memdir.directories,
-        root: memdir.location.project.worktreeRoot ?? memdir.location.project.cwd,
-        env: memdir.config.env,
-        now: main.now,
-        signal: stop.signal,
-        onProgress: progress.show,
-      },
-      rows,
-      {
-        changedSince: call.value("changed-since"),
-        fix: call.flag("fix"),
-        stamp: call.flag("no-stamp") ? "none" : call.flag("stamp") ? "all" : "private",
-        isAll: name === undefined,
-      },
-    );
+    const result = await memdir.verify(call.args[0], {
+      changedSince: call.value("changed-since"),
+      fix: call.flag("fix"),
+      stamp: call.flag("no-stamp") ? "none" : call.flag("stamp") ? "all" : "private",
+      signal: stop.signal,
+      onProgress: progress.show,
+    });
     progress.end();
     if (call.json) call.terminal.json(result);
     else print(call, result);
@@ -43,13 +27,6 @@ export const run: Run = async (call) => {
     process.off("SIGINT", onInterrupt);
   }
 };
-
-async function findRows(memdir: Memdir, name: string | undefined): Promise<Row[]> {
-  const rows = await memdir.list();
-  if (name === undefined) return rows;
-  const { file, scope } = await memdir.show(name);
-  return rows.filter((row) => row.file === file && row.scope === scope);
-}
 
 function print({ terminal }: Call, { checked, problems, memories, fixed, stamped, undo, notes }: Verification): void {
   const { color } = terminal;

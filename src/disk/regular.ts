@@ -1,6 +1,6 @@
 /** Reading what should be an ordinary file, where anything may stand: a fifo must not hold us up, a link not lead away. */
 
-import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
@@ -30,6 +30,19 @@ export function readRegular(path: string, options: { follow?: boolean; maxBytes?
   if (!opened) return null;
   try {
     return opened.size > (options.maxBytes ?? Number.POSITIVE_INFINITY) ? null : readFileSync(opened.fd);
+  } finally {
+    closeSync(opened.fd);
+  }
+}
+
+/** The last so many bytes as text; "" when there is no ordinary file. The first line of it may be half a one. */
+export function readTail(path: string, maxBytes: number): string {
+  const opened = openRegular(path);
+  if (!opened) return "";
+  try {
+    const bytes = Buffer.alloc(Math.min(opened.size, maxBytes));
+    const count = readSync(opened.fd, bytes, 0, bytes.length, opened.size - bytes.length);
+    return bytes.toString("utf8", 0, count);
   } finally {
     closeSync(opened.fd);
   }

@@ -1,20 +1,10 @@
 /** What went wrong in hooks, which say nothing where they fail: a few lines in the user's cache, for `doctor` and the next session. */
 
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readSync,
-  renameSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, renameSync, writeFileSync, writeSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Env } from "../config.ts";
-import { openRegular } from "../disk/regular.ts";
+import { readTail } from "../disk/regular.ts";
 import { cacheFolder, makeCacheFolder } from "./cache-folder.ts";
 
 export interface Fault {
@@ -95,7 +85,7 @@ function append(env: Env, line: string): void {
 
 /** The newer half stays. */
 function shorten(file: string): void {
-  const kept = readEnd(file, MAX_BYTES / 2);
+  const kept = readTail(file, MAX_BYTES / 2);
   const temporary = `${file}.${process.pid}`;
   writeFileSync(temporary, kept.slice(kept.indexOf("\n") + 1), { mode: 0o600, flag: "wx" });
   renameSync(temporary, file);
@@ -103,7 +93,7 @@ function shorten(file: string): void {
 
 function readLines(env: Env): (Fault | { told: true })[] {
   try {
-    return readEnd(fileOf(env), MAX_BYTES * 2)
+    return readTail(fileOf(env), MAX_BYTES * 2)
       .split("\n")
       .flatMap(parseLine);
   } catch {
@@ -120,18 +110,6 @@ function parseLine(text: string): (Fault | { told: true })[] {
     return isFault && !Number.isNaN(Date.parse(at)) ? [{ at, event, message }] : [];
   } catch {
     return [];
-  }
-}
-
-function readEnd(file: string, maxBytes: number): string {
-  const opened = openRegular(file);
-  if (!opened) return "";
-  try {
-    const bytes = Buffer.alloc(Math.min(opened.size, maxBytes));
-    const count = readSync(opened.fd, bytes, 0, bytes.length, opened.size - bytes.length);
-    return bytes.toString("utf8", 0, count);
-  } finally {
-    closeSync(opened.fd);
   }
 }
 

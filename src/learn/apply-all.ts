@@ -1,6 +1,6 @@
 /** Proposals of one conversation, one after the other: a later one may change what an earlier one wrote. */
 
-import { isFinal, keepProposal, type Store } from "./apply.ts";
+import { applyProposal, isFinal, type Store } from "./apply.ts";
 import type { Inbox } from "./inbox.ts";
 import type { LearnMode, Proposal } from "./proposal.ts";
 
@@ -22,7 +22,7 @@ export async function applyAll(
   const all: AppliedAll = { saved: [], refused: [], failed: null };
   for (const proposal of proposals) {
     try {
-      const { done, file, reason } = await keepProposal(store, inbox, proposal, mode);
+      const { done, file, reason } = await applyProposal(store, inbox, proposal, mode);
       if (done === "refused") all.refused.push(`${proposal.name}: ${reason ?? ""}`);
       else all.saved.push({ file: file ?? proposal.name, action: done });
     } catch (error) {

@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { readRegular } from "../disk/regular.ts";
-import { diskError, MemdirError } from "../errors.ts";
+import { MemdirError } from "../errors.ts";
 import type { ForgetResult } from "../memory/forget.ts";
 import type { Row } from "../memory/list.ts";
 import { formatSource, type Memory, parseMemory } from "../memory/memory.ts";
@@ -43,22 +43,8 @@ interface Target {
   memory: Memory;
 }
 
-/** Must not throw: what goes wrong is `refused` with its reason. */
-export async function applyProposal(
-  store: Store,
-  inbox: Pick<Inbox, "add" | "wasRejected">,
-  proposal: Proposal,
-  mode: LearnMode,
-): Promise<Applied> {
-  try {
-    return await keepProposal(store, inbox, proposal, mode);
-  } catch (error) {
-    return refused(proposal, told(store, error));
-  }
-}
-
 /** Throws when the disk refuses, and when a memory is no longer the `base` that the proposal was made from. */
-export async function keepProposal(
+export async function applyProposal(
   store: Store,
   inbox: Pick<Inbox, "add" | "wasRejected">,
   proposal: Proposal,
@@ -238,10 +224,4 @@ function newText(proposal: Proposal): string {
 
 function refused(proposal: Proposal, reason: string): Applied {
   return { done: "refused", file: proposal.file, undo: null, reason };
-}
-
-function told(store: Store, error: unknown): string {
-  const known = error instanceof MemdirError || (error as NodeJS.ErrnoException)?.code !== undefined;
-  if (!known) return `unexpected failure: ${(error as Error)?.message ?? error}`;
-  return diskError(error, "write a memory in", store.directories[0]?.path ?? "the directory").message;
 }

@@ -1,9 +1,9 @@
 /** What lies in the inbox's folder: a JSON file per proposal, and the list of what was rejected. */
 
-import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, writeSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readdirSync, writeSync } from "node:fs";
 import { basename, join } from "node:path";
 import { moveInto, PRIVATE_MODE, writeTemporary } from "../disk/atomic.ts";
-import { openRegular, readRegular } from "../disk/regular.ts";
+import { readRegular, readTail } from "../disk/regular.ts";
 import { MemdirError } from "../errors.ts";
 import { isMemoryType } from "../memory/type.ts";
 import { type Proposal, TRUSTS } from "./proposal.ts";
@@ -110,23 +110,12 @@ const APPEND =
 export function readRejected(folder: string, log: Log): Set<string> {
   const ids = new Set<string>();
   try {
-    for (const line of readTail(join(folder, REJECTED)).split("\n")) for (const id of idsOf(line)) ids.add(id);
+    for (const line of readTail(join(folder, REJECTED), MAX_REJECTED_BYTES).split("\n"))
+      for (const id of idsOf(line)) ids.add(id);
   } catch (error) {
     log(`inbox: ${REJECTED} cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
   return ids;
-}
-
-function readTail(path: string): string {
-  const opened = openRegular(path);
-  if (!opened) return "";
-  try {
-    const bytes = Buffer.alloc(Math.min(opened.size, MAX_REJECTED_BYTES));
-    const read = readSync(opened.fd, bytes, 0, bytes.length, opened.size - bytes.length);
-    return bytes.toString("utf8", 0, read);
-  } finally {
-    closeSync(opened.fd);
-  }
 }
 
 function idsOf(line: string): string[] {

@@ -3,7 +3,6 @@
 import type { Memdir } from "../memdir.ts";
 import { ageInWords } from "../memory/age.ts";
 import { neutraliseLine } from "../recall/neutral.ts";
-import { verifyMemories } from "../truth/verify.ts";
 
 export interface VerifyProblem {
   file: string;
@@ -54,22 +53,11 @@ const MAX_AGED_SHOWN = 10;
 
 /** What is found is kept, so that recall can show it; nothing is stamped for a model that asks. */
 export const verifyByLooking: Verify = async (memdir, name, signal) => {
-  const all = await memdir.list();
-  const named = name === undefined ? null : await memdir.show(name);
-  const rows = named ? all.filter(({ file, scope }) => file === named.file && scope === named.scope) : all;
-  const { project } = memdir.location;
-  const { checked, problems } = await verifyMemories(
-    {
-      directories: memdir.directories,
-      root: project.worktreeRoot ?? project.cwd,
-      env: memdir.config.env,
-      now: memdir.directories[0]?.now ?? (() => new Date()),
-      signal,
-    },
-    rows,
-    { stamp: "none", isAll: name === undefined },
+  const { checked, problems, memories } = await memdir.verify(name, { stamp: "none", signal });
+  const looked = new Set(memories.map(({ file, scope }) => `${scope} ${file}`));
+  const aged = (await memdir.list()).filter(
+    ({ age, file, scope }) => (age === "stale" || age === "old") && looked.has(`${scope} ${file}`),
   );
-  const aged = rows.filter(({ age }) => age === "stale" || age === "old");
   return {
     checked,
     problems: problems.map(({ file, line, claim, kind, verdict, evidence }) => ({

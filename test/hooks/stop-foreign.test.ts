@@ -69,7 +69,8 @@ describe.each(Object.entries(HOSTS))("%s", (_, host) => {
     expect(desk.decide({ ...inputOf(host, transcript), session_id: "../x", agent_id: "a1" })).toHaveProperty("skipped");
     const name = path.basename(transcript, ".jsonl");
     expect(desk.ledger().map(({ session }) => session)).toEqual([host.session, host.session, name]);
-    expect(desk.decide(inputOf(host, `${transcript}.gone`))).toHaveProperty("skipped");
+    const gone = { ...inputOf(host, `${transcript}.gone`), last_assistant_message: "" };
+    expect(desk.decide(gone)).toHaveProperty("skipped");
   });
 
   it("what was asked for is started even when the budget is used up: whether it was, is not known here", () => {

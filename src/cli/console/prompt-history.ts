@@ -2,7 +2,7 @@
 
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import { openRegular } from "../../disk/regular.ts";
+import { readTail } from "../../disk/regular.ts";
 import { findSecrets } from "../../text/secrets.ts";
 
 export interface PromptHistory {
@@ -69,7 +69,7 @@ export function searchPrompts(prompts: readonly string[], from: number, words: s
 
 function readPrompts(file: string): string[] {
   const prompts: string[] = [];
-  for (const line of readTail(file).split("\n")) {
+  for (const line of readEnd(file).split("\n")) {
     const text = parseLine(line);
     // Said twice in a row is offered once.
     if (text !== null && text !== prompts.at(-1)) prompts.push(text);
@@ -77,17 +77,10 @@ function readPrompts(file: string): string[] {
   return prompts.slice(-MAX_PROMPTS);
 }
 
-function readTail(file: string): string {
+/** Without a history that can be read, there is none. */
+function readEnd(file: string): string {
   try {
-    const opened = openRegular(file);
-    if (!opened) return "";
-    try {
-      const bytes = Buffer.alloc(Math.min(opened.size, MAX_READ_BYTES));
-      const length = readSync(opened.fd, bytes, 0, bytes.length, opened.size - bytes.length);
-      return bytes.toString("utf8", 0, length);
-    } finally {
-      closeSync(opened.fd);
-    }
+    return readTail(file, MAX_READ_BYTES);
   } catch {
     return "";
   }
