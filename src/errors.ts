@@ -9,12 +9,13 @@ export type ErrorCode =
   | "conflict" // the file changed since, or the target exists
   | "broken" // a file cannot be parsed and must be mended by hand
   | "untrusted" // a repository asks for something only the user may allow
+  | "network" // a server or remote cannot be reached, or refuses us
   | "model" // the model did not answer, or not usefully
   | "disk" // the file system refused
   | "lock"; // another writer did not let go in time
 
 /** Failures of the environment, not of the request: exit code 3 on the command line. */
-const ENVIRONMENT: ReadonlySet<ErrorCode> = new Set(["model", "disk", "lock"]);
+const ENVIRONMENT: ReadonlySet<ErrorCode> = new Set(["network", "model", "disk", "lock"]);
 
 /** Parts of the program that are built apart each have this class: they know one another's errors by this mark. */
 const MARK = Symbol.for("memdir.error");

@@ -21,7 +21,7 @@ import { sha256 } from "../text/hash.ts";
 import { type Directory, statePath } from "./directory.ts";
 import type { RemovedLine } from "./index-text.ts";
 
-export type Action = "save" | "forget" | "rename" | "edit" | "undo" | "adopt" | "import" | "prune" | "dream";
+export type Action = "save" | "forget" | "rename" | "edit" | "undo" | "adopt" | "import" | "prune" | "dream" | "sync";
 
 export interface Entry {
   id: string;

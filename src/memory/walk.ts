@@ -47,6 +47,8 @@ function visit(root: string, folder: string, depth: number, recursive: boolean, 
     if (code !== "ENOENT") walked.skipped.push({ path: folder || ".", reason: `cannot be read (${code})` });
     return;
   }
+  // A folder with a state folder of its own is a directory of its own, as the mirror of a team's memory below a project's.
+  if (folder !== "" && entries.some(({ name }) => name === ".memdir")) return;
   walked.folders.push(folder);
   for (const entry of entries) {
     const name = entry.name;

@@ -1,0 +1,81 @@
+/** What client and server of team memory say to one another over HTTP: paths, bodies, limits. */
+
+import type { StoreEntry } from "./store.ts";
+
+/** Sent in `Memdir-Protocol`; a server that does not know it answers 400 and says which it knows. */
+export const PROTOCOL = "1";
+
+/** Bytes. The server says its own in `GET /v1/teams/:team`; these are its defaults and what a client assumes. */
+export const LIMITS = {
+  /** A memory of this size is a document, not a memory. */
+  memoryBytes: 250_000,
+  repositoryBytes: 64_000_000,
+  repositoryMemories: 20_000,
+  requestBytes: 1_000_000,
+  /** Texts asked for at once. */
+  fetchPaths: 64,
+} as const;
+
+export type Role = "reader" | "writer" | "admin";
+
+/** GET /v1/teams/:team/repositories/:repository/memories, with an ETag: 304 when nothing changed. Tombstones are listed. */
+export interface ListAnswer {
+  id: string;
+  entries: StoreEntry[];
+}
+
+/** POST …/fetch. What is not visible, gone or redacted is left out. */
+export interface FetchRequest {
+  paths: string[];
+}
+export interface FetchAnswer {
+  memories: { path: string; revision: string; hash: string; text: string }[];
+}
+
+/**
+ * PUT …/memories/PATH with the text as body (text/markdown) and `If-Match: "REVISION"` or `If-None-Match: *`;
+ * DELETE …/memories/PATH with `If-Match`. 200 with WriteAnswer; 412 with StaleAnswer; 413, 422 (secret, form), 403 with ProblemAnswer; 428 without a precondition.
+ */
+export interface WriteAnswer {
+  path: string;
+  revision: string;
+  hash: string;
+}
+export interface StaleAnswer {
+  problem: "stale";
+  message: string;
+  current: StoreEntry | null;
+}
+
+/** Every other failure. `message` is for people: what, which, how to fix it; never the text of a memory. */
+export interface ProblemAnswer {
+  problem: string;
+  message: string;
+  /** For 422 with problem "secret". */
+  secrets?: { rule: string; line: number }[];
+}
+
+/** GET …/versions/PATH */
+export interface VersionsAnswer {
+  versions: {
+    revision: string;
+    author: string;
+    at: string;
+    deleted: boolean;
+    redacted: boolean;
+    text: string | null;
+  }[];
+}
+
+/** GET /v1/teams/:team/search?q=&limit= : over every repository that the caller may read. */
+export interface SearchAnswer {
+  hits: {
+    repository: string;
+    path: string;
+    name: string;
+    description: string;
+    author: string;
+    at: string;
+    score: number;
+  }[];
+}
