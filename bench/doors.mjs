@@ -48,7 +48,9 @@ async function measure() {
   const memory = writeStore(top, inventMemories(MEMORIES));
   // Nothing that a person's shell adds: NODE_EXTRA_CA_CERTS alone costs Node 20 some 50 ms.
   const env = { PATH: process.env.PATH ?? "", HOME: home, MEMDIR_MEMORY_DIR: memory };
-  run([path.join(dist, "cli.js"), "recall", "warm the cache", "--no-model"], { cwd: top, env });
+  // Twice: the first one makes the state folder, after which the folder's time is another one.
+  for (let i = 0; i < 2; i++)
+    run([path.join(dist, "cli.js"), "recall", "warm the cache", "--no-model"], { cwd: top, env });
   const random = makeRandom(7);
   const prompts = Array.from({ length: STARTS + 8 }, () => inventPrompt(random));
   const hook = (input) =>

@@ -29,7 +29,7 @@ export function findPlace(options: PlaceOptions, env: Env): { config: Config; lo
   const here = findProject(options.cwd);
   const sources = options.settingSources ? { settingSources: options.settingSources } : {};
   const config = readConfig({ cwd: options.cwd, env, projectRoot: here.worktreeRoot ?? here.cwd, ...sources });
-  return { config, location: locate({ cwd: options.cwd, config, memoryDir: options.memoryDir }) };
+  return { config, location: locate({ cwd: options.cwd, config, memoryDir: options.memoryDir, here }) };
 }
 
 export function findDirectories(options: PlaceOptions, config: Config, location: Location) {

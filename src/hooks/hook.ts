@@ -55,9 +55,7 @@ if (require.main === module) {
 }
 
 function run(file: string, input: EventInput): void {
-  // The quick compiler only: the other one works beside us on code that will have run before it is done. Always before
-  // the first script, as the kept form is made for these settings. Only a prompt has such code; others do without the module.
-  if (file === MAIN_FILE) process.getBuiltinModule("node:v8").setFlagsFromString("--liftoff-only");
+  if (file === MAIN_FILE) compileQuickly();
   const { script, exports } = load(join(__dirname, file));
   try {
     exports.main(input);
@@ -67,6 +65,23 @@ function run(file: string, input: EventInput): void {
       exports.rehearse();
       keep(script);
     }
+  }
+}
+
+/**
+ * The quick compiler only: the other one works beside us on code that will have run before it is done, and the process would
+ * wait for it. Always before the first script, as the kept form is made for these settings. Only a prompt has such code.
+ * `node:v8` says the same, and takes longer to load than it saves.
+ */
+function compileQuickly(): void {
+  try {
+    const { binding } = process as unknown as { binding(name: string): { setFlagsFromString?(flags: string): void } };
+    const { noDeprecation } = process as { noDeprecation?: boolean };
+    process.noDeprecation = true;
+    binding("v8").setFlagsFromString?.("--liftoff-only");
+    process.noDeprecation = noDeprecation ?? false;
+  } catch {
+    // An engine that does not let us.
   }
 }
 

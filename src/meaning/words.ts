@@ -10,7 +10,7 @@ import { eachWord } from "./word-split.ts";
 
 export interface Words {
   readonly dimensions: number;
-  /** Of each row in the file: its scale as a 4-byte number, then its values, a byte each. */
+  /** Of each row in the file: its scale as a 4-byte number, then its values, two in a byte, the first of them in the lower half. */
   readonly rowBytes: number;
   /** Numbers of the rows that a text is the sum of. */
   findRows(text: string): number[];
@@ -20,7 +20,7 @@ export interface Words {
 }
 
 const MAGIC = 0x5657444d;
-const VERSION = 2;
+const VERSION = 3;
 /** Magic, version, number of pieces, number of dimensions. */
 const HEAD_BYTES = 16;
 /** What comes later in a long prompt is mostly pasted text. */
@@ -48,7 +48,7 @@ function readTable(fd: number): Words | null {
   const head = new Uint32Array(HEAD_BYTES / 4);
   readSync(fd, head, 0, HEAD_BYTES, 0);
   const [magic, version, count = 0, dimensions = 0] = head;
-  const rowBytes = 4 + dimensions;
+  const rowBytes = 4 + Math.ceil(dimensions / 2);
   const hashesAt = HEAD_BYTES + dimensions * 4;
   const rowsAt = hashesAt + count * 4;
   if (magic !== MAGIC || version !== VERSION || fstatSync(fd).size !== rowsAt + count * rowBytes) return null;

@@ -7,7 +7,7 @@ import { SETTING_SOURCES } from "../config.ts";
 import { isWithin, realPath } from "../disk/real-path.ts";
 import { MemdirError } from "../errors.ts";
 import { checkDirectoryPath, refusedName, refusedPlace } from "./directory-path.ts";
-import { findProject, type Project } from "./root.ts";
+import { findProject, type Project, scopeProject } from "./root.ts";
 import { separatorSlug, sha256Key, slugOf } from "./slug.ts";
 
 export interface Location {
@@ -28,6 +28,8 @@ export interface LocateOptions {
   config: Config;
   /** The --memory-dir option; unlike the other sources it may be relative, to `cwd`. */
   memoryDir?: string | undefined;
+  /** What `findProject` said of `cwd`, where that was asked already. */
+  here?: Project;
 }
 
 /** Own name first, then the aliases (C21). */
@@ -36,7 +38,7 @@ const VARIABLES = ["MEMDIR_MEMORY_DIR", "CLAUDE_MEMORY_DIR", "CLAUDE_COWORK_MEMO
 /** Throws for a bad `memoryDir` only: somebody is there to correct it. Other sources that are refused are reported. */
 export function locate(options: LocateOptions): Location {
   const { config, memoryDir } = options;
-  const project = findProject(options.cwd, config);
+  const project = scopeProject(options.here ?? findProject(options.cwd), config.projectScope);
   const location: Location = { dir: "", source: "computed", via: "", rejected: [], untrusted: null, project };
 
   if (memoryDir !== undefined) {

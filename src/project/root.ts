@@ -22,9 +22,14 @@ export function findProject(cwd: string, options: { projectScope?: ProjectScope 
   const real = realPath(cwd);
   const worktreeRoot = findWorktreeRoot(real);
   const gitRoot = worktreeRoot && (findMainRoot(worktreeRoot) ?? worktreeRoot);
-  const roots = { repository: gitRoot, worktree: worktreeRoot, cwd: real };
-  const root = roots[options.projectScope ?? "repository"] ?? real;
-  return { cwd: real, root, gitRoot, worktreeRoot, insideGit: worktreeRoot !== null };
+  const project = { cwd: real, root: real, gitRoot, worktreeRoot, insideGit: worktreeRoot !== null };
+  return scopeProject(project, options.projectScope ?? "repository");
+}
+
+/** The same place, keyed by what the settings say, which are known only once the place is. */
+export function scopeProject(project: Project, scope: ProjectScope): Project {
+  const { cwd, gitRoot, worktreeRoot } = project;
+  return { ...project, root: { repository: gitRoot, worktree: worktreeRoot, cwd }[scope] ?? cwd };
 }
 
 /** Any `.git` counts, as it does for Claude Code: a file, a directory, even an empty one. */

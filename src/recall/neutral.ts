@@ -88,8 +88,15 @@ function quotePosingLines(text: string): string {
   const seen = skeletonOf(text).text.split("\n");
   return text
     .split("\n")
-    .map((line, i) => (LINE_POSES.some((pose) => pose.test(seen[i]!)) ? `> ${line}` : line))
+    .map((line, i) => (isPosing(seen[i]!) ? `> ${line}` : line))
     .join("\n");
+}
+
+/** How all of them begin: compiling seven patterns is a good part of what a hook has time for, and few lines need them. */
+const POSE_BEGINS = /^[\s*_]*(?:me|the|prov|check|not|hum|ass|sys|us|dev)/i;
+
+function isPosing(line: string): boolean {
+  return POSE_BEGINS.test(line) && LINE_POSES.some((pose) => pose.test(line));
 }
 
 /** The fence itself: any bracket with its name after it, whatever follows. */

@@ -209,18 +209,20 @@ function find(list: usize, size: i32, hash: u32): i32 {
 }
 
 /**
- * Sums the vector at `from` and the `count` rows behind it (a scale, then a byte per dimension), and writes the sum to
+ * Sums the vector at `from` and the `count` rows behind it (a scale, then half a byte per dimension), and writes the sum to
  * `out` as numbers of 16 bits: what has to be multiplied with the result to give it length one.
  */
 export function sumRows(from: usize, count: i32, out: usize): f32 {
   let row = from + (DIMENSIONS << 2);
   for (let r = 0; r < count; r++) {
     const scale = load<f32>(row);
-    for (let i = 0; i < DIMENSIONS; i++) {
+    for (let i = 0; i < DIMENSIONS; i += 2) {
       const at = from + (<usize>i << 2);
-      store<f32>(at, load<f32>(at) + scale * <f32>load<i8>(row + 4 + i));
+      const pair = <i32>load<i8>(row + 4 + (i >> 1));
+      store<f32>(at, load<f32>(at) + scale * <f32>((pair << 28) >> 28));
+      store<f32>(at, load<f32>(at, 4) + scale * <f32>(pair >> 4), 4);
     }
-    row += 4 + DIMENSIONS;
+    row += 4 + (DIMENSIONS >> 1);
   }
   let most: f32 = 0;
   let square: f32 = 0;

@@ -7,7 +7,7 @@ import type { Directory } from "../../src/memory/directory.ts";
 import { appendEntries, writeEntries } from "../../src/recall/cache.ts";
 import { CACHE_HEAD_BYTES, FOLDER_TIME_AT } from "../../src/recall/cache-file.ts";
 import { digestMemory, type Embed } from "../../src/recall/digest.ts";
-import { AT, DIMENSIONS, type Entry, encodeEntry, HEAD_BYTES, quantise, VECTOR_BYTES } from "../../src/recall/entry.ts";
+import { AT, DIMENSIONS, type Entry, encodeEntry, HEAD_BYTES, VECTOR_BYTES } from "../../src/recall/entry.ts";
 import { type HotAnswer, type HotOptions, recallHot } from "../../src/recall/hot.ts";
 import { queryTerms } from "../../src/recall/query.ts";
 import { type Ranked, rank } from "../../src/recall/rank.ts";
@@ -301,15 +301,23 @@ function writeWords(
   const sorted = [...pieces].sort((a, b) => hashOf(a) - hashOf(b));
   const random = randomNumbers(seed);
   const first = Float32Array.from({ length: DIMENSIONS }, () => random() * 0.2);
-  const rows = sorted.map(() => quantise(Float32Array.from({ length: DIMENSIONS }, random)));
+  const rows = sorted.map(() => ({
+    scale: 0.1,
+    values: Int8Array.from({ length: DIMENSIONS }, () => Math.round(random() * 7)),
+  }));
+  const halves = (values: Int8Array) =>
+    values.filter((_, i) => i % 2 === 0).map((low, i) => (low & 15) | ((values[i * 2 + 1] as number) << 4));
   const file = path.join(top, `words-${seed}.bin`);
   fs.writeFileSync(
     file,
     Buffer.concat([
-      Buffer.from(Uint32Array.of(0x5657444d, 2, sorted.length, DIMENSIONS).buffer),
+      Buffer.from(Uint32Array.of(0x5657444d, 3, sorted.length, DIMENSIONS).buffer),
       Buffer.from(first.buffer),
       Buffer.from(Uint32Array.from(sorted, hashOf).buffer),
-      ...rows.flatMap(({ scale, values }) => [Buffer.from(Float32Array.of(scale).buffer), Buffer.from(values.buffer)]),
+      ...rows.flatMap(({ scale, values }) => [
+        Buffer.from(Float32Array.of(scale).buffer),
+        Buffer.from(halves(values).buffer),
+      ]),
     ]),
   );
   return {
