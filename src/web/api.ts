@@ -1,0 +1,317 @@
+/** What the page and its server say to one another: every answer as a type. The page knows nothing else of the program. */
+
+/** A memory's place: which directory (its number in `Memdir.directories`) and which file of it. */
+export interface Ref {
+  directory: number;
+  file: string;
+}
+
+export interface MemoryRow extends Ref {
+  name: string;
+  scope: string;
+  type: "user" | "feedback" | "project" | "reference";
+  description: string;
+  /** ISO; what the age counts from. */
+  modified: string;
+  ageDays: number;
+  bytes: number;
+  cues: number;
+  pinned: boolean;
+  /** What checking its claims found last; null where nobody has checked. */
+  verdict: { state: "holds" | "doubtful" | "unchecked"; says: string } | null;
+  /** How often it was surfaced since the log began. */
+  recalled: number;
+  /** Of team memory. */
+  author: string | null;
+  isReadOnly: boolean;
+  problems: string[];
+}
+
+/** GET /api/start */
+export interface Start {
+  version: string;
+  project: string;
+  readOnly: boolean;
+  directories: { scope: string; path: string; readOnly: boolean }[];
+  warnings: string[];
+  hasModel: boolean;
+}
+
+/** GET /api/overview */
+export interface Overview {
+  total: number;
+  byType: Record<string, number>;
+  byScope: Record<string, number>;
+  /** In the order of age: today, this week, this month, this quarter, older. */
+  byAge: { label: string; count: number }[];
+  index: { lines: number; maxLines: number; chars: number; maxChars: number; isCut: boolean };
+  /** What fills the model's context at start, the largest first within the order it is sent. */
+  context: { part: string; bytes: number; tokens: number }[];
+  rot: { score: number; first: { title: string; todo: string; memories: MemoryTitle[] }[] };
+  cost: {
+    month: string;
+    total: number;
+    currency: "USD";
+    byDay: { day: string; cost: number; tokens: number }[];
+    byKind: Record<string, number>;
+  };
+  recalled: {
+    most: (MemoryTitle & { count: number })[];
+    never: MemoryTitle[];
+    neverCount: number;
+    since: string | null;
+  };
+}
+
+export interface MemoryTitle extends Ref {
+  name: string;
+}
+
+/** GET /api/memories */
+export interface MemoryList {
+  rows: MemoryRow[];
+  /** What lies in the directories and is no memory. */
+  skipped: { path: string; reason: string }[];
+}
+
+/** GET /api/search?q= : the real ranking, best first. */
+export interface SearchAnswer {
+  hits: (Ref & { score: number })[];
+}
+
+/** Markdown as a tree: the page makes elements of it and nothing else, so that no text of a memory ever becomes HTML. */
+export interface MarkdownNode {
+  /** p, h1…h6, ul, ol, li, blockquote, pre, code, strong, em, del, a, hr, br, table, thead, tbody, tr, th, td, text, memory-link, task. */
+  kind: string;
+  text?: string;
+  /** Only http, https, mailto; for memory-link the name. */
+  href?: string;
+  /** For a memory-link that exists. */
+  ref?: Ref | null;
+  checked?: boolean;
+  children?: MarkdownNode[];
+}
+
+export interface ClaimRow {
+  kind: string;
+  text: string;
+  line: number;
+  /** holds, moved, gone, expired, unknown, silenced */
+  verdict: string;
+  evidence: string;
+}
+
+/** One line of a difference. */
+export interface DiffLine {
+  kind: "same" | "added" | "removed" | "skipped";
+  text: string;
+}
+
+export interface HistoryRow {
+  id: string;
+  at: string;
+  by: string;
+  action: string;
+  reason: string;
+  diff: DiffLine[];
+  canUndo: boolean;
+  undone: boolean;
+}
+
+/** GET /api/memory?directory=&file= */
+export interface MemoryView {
+  row: MemoryRow;
+  /** As the file says, in its order. */
+  fields: { key: string; value: string | string[] }[];
+  /** The whole file; it goes back as `base` with an edit. */
+  text: string;
+  body: MarkdownNode[];
+  cues: string[];
+  links: { to: (MemoryTitle | { name: string })[]; from: MemoryTitle[] };
+  claims: ClaimRow[];
+  provenance: { key: string; value: string }[];
+  history: HistoryRow[];
+  surfaced: { at: string; door: string; session: string | null; why: string[] }[];
+}
+
+/** POST /api/check { directory, file, base, text } : as `save` would see it; nothing is written. */
+export interface CheckAnswer {
+  diff: DiffLine[];
+  problems: string[];
+  secrets: { rule: string; line: number }[];
+  /** The file is not what it was when the editing began. */
+  conflict: { text: string; diff: DiffLine[] } | null;
+}
+
+/** PUT /api/memory { directory, file, base, text }; 409 with the same body as a check where the file has changed. */
+export interface SavedAnswer extends Ref {
+  /** For undo. */
+  entry: string | null;
+  notices: string[];
+}
+
+/** POST /api/forget, /api/rename, /api/undo { entry? }, /api/new */
+export interface ChangedAnswer {
+  message: string;
+  entry: string | null;
+  ref: Ref | null;
+}
+
+export interface Reason {
+  /** words, cue, meaning, age, links */
+  what: "words" | "cue" | "meaning" | "age" | "links" | "other";
+  says: string;
+  /** 0…1, for a bar; null where it is only said. */
+  share: number | null;
+}
+
+export interface InspectedMemory extends MemoryTitle {
+  scope: string;
+  type: string;
+  score: number;
+  confidence: number;
+  reasons: Reason[];
+  /** shown; below the threshold; over the budget; shown to the session before. */
+  outcome: "shown" | "unsure" | "no-room";
+}
+
+/** POST /api/recall { prompt, door } */
+export interface InspectAnswer {
+  method: string;
+  considered: number;
+  tookMs: number;
+  threshold: number;
+  memories: InspectedMemory[];
+  /** Exactly what the model would get. */
+  text: string;
+  bytes: number;
+  maxBytes: number;
+  door: "hook" | "library";
+}
+
+export interface InstructionRow {
+  path: string;
+  source: string;
+  bytes: number;
+  tokens: number;
+  reason: string;
+  text: string;
+}
+
+/** GET /api/context?touch=PATH */
+export interface ContextAnswer {
+  loaded: InstructionRow[];
+  notLoaded: { path: string; reason: string }[];
+  added: InstructionRow[];
+  index: { text: string; bytes: number; isCut: boolean } | null;
+  warnings: string[];
+}
+
+export interface TimelineEvent {
+  at: string;
+  kind: "change" | "recall" | "extraction" | "dream" | "sync";
+  says: string;
+  memories: MemoryTitle[];
+}
+
+/** GET /api/timeline?before=&limit= */
+export interface Timeline {
+  events: TimelineEvent[];
+  /** Counts by day over all of it, oldest first. */
+  days: { day: string; change: number; recall: number; extraction: number; dream: number; sync: number }[];
+  hasMore: boolean;
+}
+
+/** GET /api/map */
+export interface MemoryMap {
+  nodes: (MemoryTitle & { type: string; scope: string; description: string })[];
+  /** Positions in `nodes`. */
+  edges: { a: number; b: number; kind: "link" | "supersedes" | "near"; share: number }[];
+  /** Pairs that say nearly the same. */
+  duplicates: { a: number; b: number; share: number }[];
+}
+
+/** POST /api/merge { keep: Ref, other: Ref, text } : one change in the journal; `text` replaces `keep`, `other` is forgotten. GET /api/merge?… proposes the text. */
+export interface MergeProposal {
+  left: string;
+  right: string;
+  text: string;
+  diff: DiffLine[];
+}
+
+export interface ProposalRow {
+  id: string;
+  action: string;
+  from: string;
+  at: string;
+  name: string;
+  type: string;
+  description: string;
+  body: string;
+  cues: string[];
+  why: string;
+  /** Against what is there. */
+  diff: DiffLine[];
+}
+
+/** GET /api/inbox; POST /api/inbox/accept { id, amended? }, /api/inbox/reject { id, reason? } */
+export interface InboxAnswer {
+  proposals: ProposalRow[];
+}
+
+/** GET /api/dream : the plan that waits, or null. It is made by a job. POST /api/dream/apply { plan }, undone by /api/undo. */
+export interface DreamAnswer {
+  plan: { id: string; made: string; summary: string; ops: { says: string; diff: DiffLine[] }[] } | null;
+  last: string | null;
+}
+
+/** GET /api/team */
+export interface TeamAnswer {
+  place: { kind: "none" | "repository" | "server"; where: string } | null;
+  lastSync: string | null;
+  people: { name: string; memories: number; last: string | null }[];
+  rows: (MemoryTitle & { author: string; at: string })[];
+  conflicts: { ours: MemoryTitle; copy: MemoryTitle; left: string; right: string; diff: DiffLine[] }[];
+}
+
+export interface SessionRow {
+  id: string;
+  at: string;
+  title: string;
+  messages: number;
+  excerpt: string | null;
+}
+
+/** GET /api/sessions?q= ; GET /api/session?id= */
+export interface SessionList {
+  sessions: SessionRow[];
+}
+export interface SessionView {
+  row: SessionRow;
+  messages: { role: "user" | "assistant" | "tool" | "note"; at: string | null; text: string }[];
+  isCut: boolean;
+}
+
+export type JobKind = "warm" | "verify" | "dream";
+
+/** POST /api/jobs { kind }, DELETE /api/jobs?id= ; its progress comes with the live stream. One of a kind at a time. */
+export interface Job {
+  id: string;
+  kind: JobKind;
+  state: "running" | "done" | "failed" | "stopped";
+  done: number;
+  total: number;
+  says: string;
+}
+
+/** GET /api/live : server-sent events; `data` is one of these. */
+export type LiveEvent =
+  | { kind: "changed"; directory: number }
+  | { kind: "job"; job: Job }
+  | { kind: "hello"; jobs: Job[] };
+
+/** Every failure: 4xx and 5xx. */
+export interface Problem {
+  problem: string;
+  message: string;
+}
