@@ -82,6 +82,12 @@ export interface TeamData {
     options: { label: string; days: number | null },
   ): Promise<{ id: string; token: string } | null>;
 
+  /** What every request asks, in one transaction: who it is, whether they may ask just now (`admit`), and as what. Null as for `findCaller`. */
+  enter(
+    token: string,
+    limit: { requests: number; seconds: number },
+    repository: string | null,
+  ): Promise<{ caller: Caller; isAdmitted: boolean; teamRole: Role | null; role: Role | null } | null>;
   /** Null for an unknown, expired or revoked token. Notes its last use at most once a minute. */
   findCaller(token: string): Promise<Caller | null>;
   /** The stronger of the team's role and the repository's. Null: none, or no such repository (the caller cannot tell which). */
@@ -143,7 +149,7 @@ export interface TeamData {
     caller: Caller,
     query: { terms: readonly string[]; vector: Float32Array | null; limit: number },
   ): Promise<SearchHit[]>;
-  audit(caller: Caller, row: Omit<AuditRow, "at" | "person" | "tokenId">): Promise<void>;
+  audit(caller: Caller, rows: readonly Omit<AuditRow, "at" | "person" | "tokenId">[]): Promise<void>;
   /** Newest first, `before` an earlier row's `at`. */
   readAudit(caller: Caller, options: { before: string | null; limit: number }): Promise<AuditRow[]>;
   /** For the metrics: how many teams, repositories, memories there are; no names. */

@@ -1,0 +1,233 @@
+/** A branch of any git remote as a store: a user's memories on several machines without a server. */
+
+import type { Env } from "../config.ts";
+import { MemdirError } from "../errors.ts";
+import { type Branch, type BranchEntry, NO_BRANCH, readBranch, readTexts, revisionOf } from "./git-branch.ts";
+import {
+  entryOf,
+  judgeChanges,
+  makeCommit,
+  outcomeOf,
+  refuseChange,
+  type Verdict,
+  type Who,
+  type Write,
+} from "./git-commit.ts";
+import { fetchTip, pushCommit, readTip } from "./git-exchange.ts";
+import { readTouches } from "./git-history.ts";
+import { findBranchProblem, parseRemote } from "./git-remote.ts";
+import { damage, type Repository, type RepositoryOptions, withRepository } from "./git-repository.ts";
+import type { Store, StoreChange, StoreEntry, StoreOutcome, StoreVersion } from "./store.ts";
+
+export interface GitStoreOptions {
+  /** An https or ssh URL, `host:path`, or a folder. */
+  remote: string;
+  /** A branch of its own, made by the first push without a parent. */
+  branch?: string;
+  /** A folder of ours: a bare repository, its lock, what was worked out from it. All of it can be removed at any time. */
+  cache: string;
+  who: Who;
+  now: () => Date;
+  env: Env;
+  log: (message: string) => void;
+  /** What a relative path of a remote starts from; without it, such a remote is refused. */
+  cwd?: string;
+  /** For one command that talks to the remote. */
+  timeoutMs?: number;
+  /** From 0 to 1: spreads out clients that push at the same moment. */
+  random?: () => number;
+}
+
+/** A first fetch over a slow line takes this long; a remote that is silent for longer is gone. */
+const TIMEOUT_MS = 120_000;
+
+/** Every rejected push means that another client was accepted: with ten at once, somebody needs ten. */
+const MAX_PUSHES = 12;
+
+/** Others' pushes that are under way lock the branch for moments; one that stays locked is the remote's trouble. */
+const MAX_UNMOVED = 4;
+
+/** A pass fetches texts in several calls: they need not all ask the remote anew. */
+const FRESH_MS = 5_000;
+
+export function openGitStore(options: GitStoreOptions): Store {
+  const { branch: branchName = "memdir", cache, env, log, timeoutMs = TIMEOUT_MS } = options;
+  const remote = parseRemote(options.remote, options.cwd);
+  const problem = findBranchProblem(branchName);
+  if (problem !== null)
+    throw new MemdirError("usage", `the branch ${JSON.stringify(branchName)} cannot be used: ${problem}`);
+  const where: RepositoryOptions = { remote, branch: branchName, cache, env, log, timeoutMs };
+  let known: Branch | null = null;
+  let checkedForFetch = Number.NEGATIVE_INFINITY;
+
+  /** The branch at a commit; worked out once. */
+  async function branchAt(repository: Repository, tip: string | null): Promise<Branch> {
+    if (tip === null) return NO_BRANCH;
+    if (known?.tip !== tip) known = await readBranch(repository, tip);
+    return known;
+  }
+  const refresh = async (repository: Repository) => branchAt(repository, await fetchTip(repository));
+
+  return {
+    name: `${remote.name}#${branchName}`,
+
+    list: (signal) =>
+      withRepository(where, signal, async (repository) => {
+        const { entries } = await refresh(repository);
+        checkedForFetch = Number.NEGATIVE_INFINITY;
+        const sorted = [...entries.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+        return { id: `git:${remote.name}#${branchName}`, entries: sorted.map(entryOf) };
+      }),
+
+    fetch: (entries, signal) =>
+      withRepository(where, signal, async (repository) => {
+        if (entries.length === 0) return new Map();
+        const isFresh = performance.now() - checkedForFetch < FRESH_MS;
+        const tip = isFresh ? await readTip(repository) : null;
+        if (tip !== null) return fetchTexts(repository, await branchAt(repository, tip), entries);
+        const branch = await refresh(repository);
+        checkedForFetch = performance.now();
+        return fetchTexts(repository, branch, entries);
+      }),
+
+    apply: (changes, signal) =>
+      withRepository(where, signal, async (repository) => {
+        if (changes.length === 0) return [];
+        return applyChanges({ repository, options, refresh, branchAt }, changes);
+      }),
+
+    versions: (path, signal) =>
+      withRepository(where, signal, async (repository) => {
+        const branch = await refresh(repository);
+        return branch.tip === null ? [] : readVersions(repository, branch, path);
+      }),
+  };
+}
+
+interface Applying {
+  repository: Repository;
+  options: GitStoreOptions;
+  refresh(repository: Repository): Promise<Branch>;
+  branchAt(repository: Repository, tip: string | null): Promise<Branch>;
+}
+
+/**
+ * First against the branch as it was last seen: if the remote takes the push, it was the same. Whatever does not hold there is
+ * asked again against the remote's newest, so that an answer other than "done" is never an old one.
+ */
+async function applyChanges(applying: Applying, changes: readonly StoreChange[]): Promise<StoreOutcome[]> {
+  const { repository, options } = applying;
+  const outcomes = changes.map(refuseChange);
+  let branch = await applying.branchAt(repository, await readTip(repository));
+  let isFresh = false;
+  let unmoved = 0;
+  for (let pushes = 0; ; ) {
+    const open = outcomes.flatMap((outcome, at) => (outcome === null ? [at] : []));
+    const verdicts = judgeChanges(
+      branch,
+      open.map((at) => changes[at] as StoreChange),
+    );
+    if (!isFresh && verdicts.some(needsNewest)) {
+      branch = await applying.refresh(repository);
+      isFresh = true;
+      continue;
+    }
+    const writes: { at: number; write: Write }[] = [];
+    for (const [i, verdict] of verdicts.entries()) {
+      const at = open[i] as number;
+      if (verdict.kind === "write") writes.push({ at, write: verdict.write });
+      else if (verdict.kind !== "later") outcomes[at] = verdict;
+    }
+    if (writes.length === 0) return outcomes as StoreOutcome[];
+    const by = { who: options.who, at: options.now() };
+    const commit = await makeCommit(
+      repository,
+      branch,
+      writes.map(({ write }) => write),
+      by,
+    );
+    const refused = await pushCommit(repository, commit);
+    if (refused === null) {
+      for (const { at, write } of writes) outcomes[at] = outcomeOf(write, commit);
+      if (!outcomes.includes(null)) return outcomes as StoreOutcome[];
+      branch = await applying.branchAt(repository, commit);
+      isFresh = true;
+      continue;
+    }
+    if (++pushes >= MAX_PUSHES) throw tooBusy(repository);
+    await pause(repository, pushes, options.random ?? Math.random);
+    const before = branch.tip;
+    branch = await applying.refresh(repository);
+    unmoved = isFresh && branch.tip === before ? unmoved + 1 : 0;
+    if (unmoved >= MAX_UNMOVED) throw stuck(repository, refused);
+    isFresh = true;
+  }
+}
+
+/** Only a write proves itself, by being accepted. */
+function needsNewest(verdict: Verdict): boolean {
+  return verdict.kind === "stale" || verdict.kind === "done" || verdict.kind === "refused";
+}
+
+function tooBusy({ remote }: Repository): MemdirError {
+  return new MemdirError(
+    "network",
+    `others kept writing to ${remote.name} faster than we could: run it again, nothing is half done`,
+  );
+}
+
+function stuck({ remote }: Repository, reason: string): MemdirError {
+  const advice = "nobody else writes there; look at the remote for a lock that was left behind";
+  return new MemdirError("network", `${remote.name} does not take changes (${reason}): ${advice}`);
+}
+
+/** A push over a line takes a few hundred milliseconds; waits grow to a second. */
+async function pause({ signal }: Repository, round: number, random: () => number): Promise<void> {
+  const longest = Math.min(1000, 25 * 2 ** round);
+  await new Promise<void>((done) => {
+    const timer = setTimeout(end, random() * longest);
+    function end() {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      done();
+    }
+    signal?.addEventListener("abort", end, { once: true });
+  });
+}
+
+async function fetchTexts(
+  repository: Repository,
+  branch: Branch,
+  wanted: readonly StoreEntry[],
+): Promise<Map<string, string>> {
+  const still = wanted.flatMap((entry): BranchEntry[] => {
+    const there = branch.entries.get(entry.path);
+    return there && !there.deleted && there.revision === entry.revision ? [there] : [];
+  });
+  const texts = await readTexts(
+    repository,
+    still.map((entry) => entry.blob),
+  );
+  return new Map(
+    still.map(({ path, blob }) => {
+      const text = texts.get(blob);
+      if (text === undefined) throw damage(`the text of ${path} is missing`);
+      return [path, text];
+    }),
+  );
+}
+
+async function readVersions(repository: Repository, branch: Branch, path: string): Promise<StoreVersion[]> {
+  if (branch.tip === null || !branch.entries.has(path)) return [];
+  const touches = await readTouches(repository, branch.tip, path);
+  const texts = await readTexts(
+    repository,
+    touches.map((touch) => touch.blob).filter((blob) => blob !== ""),
+  );
+  return touches.map((touch) => ({
+    revision: revisionOf(touch),
+    author: touch.author,
+    at: touch.at,
+    text: touch.blob === "" ? null : (texts.get(touch.blob) ?? null),
+  }));
+}

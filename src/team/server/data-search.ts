@@ -1,0 +1,176 @@
+/** Search over every repository that the caller may read: by terms, and by meaning where the database can compare vectors. */
+
+import { termsOf } from "../../recall/terms.ts";
+import { type Base, isoOf } from "./data-base.ts";
+import { VECTOR_WIDTH } from "./schema.ts";
+import type { Row, Sql } from "./sql.ts";
+import type { SearchHit, TeamData } from "./team-data.ts";
+
+type Memory = Parameters<TeamData["putMemory"]>[2];
+type Query = Parameters<TeamData["search"]>[1];
+
+/** A tsvector holds a megabyte at most and counts positions up to here. */
+const MAX_LEXEME_BYTES = 500_000;
+const LAST_POSITION = 16_383;
+/** Postgres keeps no more positions of one lexeme. */
+const MAX_POSITIONS = 255;
+/** Further words of a long prompt cost time and change nothing. */
+const MAX_QUERY_TERMS = 32;
+
+/** Of each ranking, for the fusion; and what softens the difference between first and second place (the usual number). */
+const FUSED = 100;
+const FUSION = 60;
+
+export function openSearch(base: Base): Pick<TeamData, "search"> {
+  return {
+    search: (caller, query) =>
+      base.run(caller.team, async (sql) => {
+        const repositories = await listVisible(sql, caller.team, caller.personId);
+        if (repositories.length === 0 || query.limit < 1) return [];
+        const meant = await findByMeaning(base, sql, caller.team, repositories, query);
+        const said = await findByTerms(sql, caller.team, repositories, query, meant ? FUSED : query.limit);
+        const ranked = meant ? fuse([said, meant]) : said;
+        return describe(sql, caller.team, ranked.slice(0, query.limit));
+      }),
+  };
+}
+
+export async function putIntoSearch(base: Base, sql: Sql, key: readonly unknown[], memory: Memory): Promise<void> {
+  await dropFromSearch(sql, key);
+  await sql("insert into memdir_search (team, repository, path, terms) values ($1, $2, $3, $4::tsvector)", [
+    ...key,
+    formatTerms(String(key[0]), memory),
+  ]);
+  if (memory.vector?.length !== VECTOR_WIDTH || !(await base.database.hasVectors())) return;
+  await sql("insert into memdir_vector (team, repository, path, vector) values ($1, $2, $3, $4::vector)", [
+    ...key,
+    formatVector(memory.vector),
+  ]);
+}
+
+/** The vector goes with it. */
+export async function dropFromSearch(sql: Sql, key: readonly unknown[]): Promise<void> {
+  await sql("delete from memdir_search where team = $1 and repository = $2 and path = $3", [...key]);
+}
+
+interface Place {
+  repository: string;
+  path: string;
+  score: number;
+}
+
+async function listVisible(sql: Sql, team: string, personId: string): Promise<string[]> {
+  const rows = await sql(
+    `select r.name from memdir_repository r join memdir_person p on p.team = r.team and p.id = $2
+     where r.team = $1 and (p.role is not null or exists (
+       select from memdir_right x where x.team = r.team and x.person_id = p.id and x.repository = r.name))`,
+    [team, personId],
+  );
+  return rows.map(({ name }) => String(name));
+}
+
+async function findByTerms(
+  sql: Sql,
+  team: string,
+  repositories: readonly string[],
+  query: Query,
+  most: number,
+): Promise<Place[]> {
+  const terms = [...new Set(query.terms)].filter(isStorable).slice(0, MAX_QUERY_TERMS);
+  if (terms.length === 0) return [];
+  const rows = await sql("select repository, path, score from memdir_find($1::text[], $2::text[], $3::int)", [
+    terms.map((term) => quote(team, term)),
+    repositories,
+    most,
+  ]);
+  return rows.map(formPlace);
+}
+
+/** Null where meaning cannot be compared, so that terms alone decide. */
+async function findByMeaning(
+  base: Base,
+  sql: Sql,
+  team: string,
+  repositories: readonly string[],
+  { vector }: Query,
+): Promise<Place[] | null> {
+  if (vector?.length !== VECTOR_WIDTH || !(await base.database.hasVectors())) return null;
+  const rows = await sql(
+    `select repository, path, 1 - (vector <=> $3::vector) as score from memdir_vector
+     where team = $1 and repository = any($2::text[]) order by vector <=> $3::vector, repository, path limit $4::int`,
+    [team, repositories, formatVector(vector), FUSED],
+  );
+  return rows.map(formPlace);
+}
+
+/** Reciprocal rank fusion: scores of two kinds cannot be added, places can. */
+function fuse(rankings: readonly (readonly Place[])[]): Place[] {
+  const scores = new Map<string, Place>();
+  for (const ranking of rankings) {
+    for (const [at, { repository, path }] of ranking.entries()) {
+      const key = `${repository}\n${path}`;
+      const place = scores.get(key) ?? { repository, path, score: 0 };
+      place.score += 1 / (FUSION + at + 1);
+      scores.set(key, place);
+    }
+  }
+  return [...scores.values()].sort((one, other) => other.score - one.score);
+}
+
+async function describe(sql: Sql, team: string, places: readonly Place[]): Promise<SearchHit[]> {
+  if (places.length === 0) return [];
+  const rows = await sql(
+    `select repository, path, name, description, author, at from memdir_memory
+     join unnest($2::text[], $3::text[]) as wanted (repository, path) using (repository, path)
+     where team = $1 and not deleted`,
+    [team, places.map(({ repository }) => repository), places.map(({ path }) => path)],
+  );
+  const found = new Map(rows.map((row) => [`${row.repository}\n${row.path}`, row]));
+  return places.flatMap((place) => {
+    const row = found.get(`${place.repository}\n${place.path}`);
+    if (!row) return [];
+    const { name, description, author, at } = row;
+    return [{ ...place, name: String(name), description: String(description), author: String(author), at: isoOf(at) }];
+  });
+}
+
+/** A tsvector as text: the words of name and description weigh more than those of the body. */
+function formatTerms(team: string, memory: Memory): string {
+  const positions = new Map<string, string[]>();
+  let position = 0;
+  let bytes = 0;
+  const add = (terms: readonly string[], weight: string) => {
+    for (const term of terms) {
+      if (!isStorable(term)) continue;
+      let places = positions.get(term);
+      if (!places) {
+        bytes += Buffer.byteLength(team) + Buffer.byteLength(term) + 8;
+        if (bytes > MAX_LEXEME_BYTES) return;
+        places = [];
+        positions.set(term, places);
+      }
+      position = Math.min(position + 1, LAST_POSITION);
+      if (places.length < MAX_POSITIONS) places.push(`${position}${weight}`);
+    }
+  };
+  add(termsOf(`${memory.name}\n${memory.description}`), "A");
+  add(memory.terms, "D");
+  return [...positions].map(([term, places]) => `${quote(team, term)}:${places.join(",")}`).join(" ");
+}
+
+/** One lexeme, as tsvector and tsquery read it. The team's name is part of it: see schema.ts. */
+function quote(team: string, term: string): string {
+  return `'${`${team} ${term}`.replace(/['\\]/g, "$&$&")}'`;
+}
+
+function isStorable(term: string): boolean {
+  return term !== "" && term.isWellFormed() && !term.includes("\0") && Buffer.byteLength(term) <= 1000;
+}
+
+function formatVector(vector: Float32Array): string {
+  return `[${[...vector].map((value) => (Number.isFinite(value) ? value : 0)).join(",")}]`;
+}
+
+function formPlace(row: Row): Place {
+  return { repository: String(row.repository), path: String(row.path), score: Number(row.score) };
+}

@@ -1,0 +1,123 @@
+/** The team server on a port: loopback unless there is TLS, patient with nobody who is slow, and ending in order. */
+
+import { createServer as createPlain, type Server } from "node:http";
+import { createServer as createSecure } from "node:https";
+import { type AddressInfo, isIP } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+import { MemdirError } from "../../errors.ts";
+import { refuse, toResponse } from "./answer.ts";
+import { type AppOptions, makeApp } from "./app.ts";
+
+export interface ServerOptions extends AppOptions {
+  /** 127.0.0.1 unless told; any other needs `tls` or `behindTls`. */
+  host?: string;
+  /** 0 for any that is free. */
+  port: number;
+  tls?: { cert: string | Buffer; key: string | Buffer } | null;
+  /** A proxy in front of us does TLS, and nobody else reaches the port. */
+  behindTls?: boolean;
+  timeouts?: Partial<Timeouts>;
+}
+
+export interface Timeouts {
+  /** For the head of a request. */
+  headersMs: number;
+  /** For the whole of it. */
+  requestMs: number;
+  /** For requests under way when the server ends. */
+  shutdownMs: number;
+}
+
+export interface RunningServer {
+  /** "http://127.0.0.1:7373", without a slash. */
+  url: string;
+  port: number;
+  /** Takes no more requests, finishes those under way, closes the database. May be called twice. */
+  close(): Promise<void>;
+}
+
+/** A megabyte over a telephone takes less than half a minute; a head is one packet. */
+const TIMEOUTS: Timeouts = { headersMs: 10_000, requestMs: 30_000, shutdownMs: 10_000 };
+/** A client that reads nothing of its answer for this long is gone. */
+const IDLE_MS = 60_000;
+const KEEP_ALIVE_MS = 5_000;
+const MAX_HEADER_BYTES = 16 * 1024;
+
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { host = "127.0.0.1", tls = null } = options;
+  checkHost(host, Boolean(tls || options.behindTls));
+  const timeouts = { ...TIMEOUTS, ...options.timeouts };
+  const server = makeServer(options, timeouts);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => reject(portError(error, host, options.port)));
+    server.listen(options.port, host, resolve);
+  });
+  // One connection that fails must not end the process.
+  server.on("error", () => {});
+  const { port } = server.address() as AddressInfo;
+  const shown = isIP(host) === 6 ? `[${host}]` : host;
+  let closing: Promise<void> | null = null;
+  return {
+    url: `${tls ? "https" : "http"}://${shown}:${port}`,
+    port,
+    close: () => (closing ??= endServer(server, timeouts.shutdownMs).then(() => options.data.close())),
+  };
+}
+
+function makeServer(options: ServerOptions, { headersMs, requestMs }: Timeouts): Server {
+  const app = makeApp(options);
+  const listener = getRequestListener(app.fetch, {
+    overrideGlobalObjects: false,
+    // What is no request at all: no host, a backslash in its path.
+    errorHandler: () => toResponse(refuse(400, "form", "this is no well-formed HTTP request"), "none"),
+  });
+  const settings = {
+    headersTimeout: headersMs,
+    requestTimeout: requestMs,
+    connectionsCheckingInterval: Math.min(1000, headersMs),
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    // Two ways of telling where a request ends are how one is smuggled inside another.
+    insecureHTTPParser: false,
+  };
+  const server = options.tls
+    ? createSecure({ ...settings, ...options.tls, minVersion: "TLSv1.2" }, listener)
+    : createPlain(settings, listener);
+  server.setTimeout(IDLE_MS);
+  return server;
+}
+
+/** Contents and tokens travel over TLS, or not beyond this machine. */
+export function checkHost(host: string, isCovered: boolean): void {
+  if (isCovered || isLoopback(host)) return;
+  throw new MemdirError(
+    "usage",
+    `--host ${JSON.stringify(host)} lets other machines in, and tokens and memories would travel in the clear: give --tls-cert and --tls-key, or --behind-tls when a proxy in front does TLS and nothing else reaches the port`,
+  );
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+}
+
+async function endServer(server: Server, withinMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  // Connections become idle when their last answer is out; Node looks for them once only.
+  const sweep = setInterval(() => server.closeIdleConnections(), 20);
+  const cut = setTimeout(() => server.closeAllConnections(), withinMs);
+  server.closeIdleConnections();
+  await closed;
+  clearInterval(sweep);
+  clearTimeout(cut);
+}
+
+function portError(error: NodeJS.ErrnoException, host: string, port: number): MemdirError {
+  const fix: Record<string, string> = {
+    EADDRINUSE: "something listens there already; choose another with --port",
+    EACCES: "ports below 1024 are for root; choose another with --port",
+    EADDRNOTAVAIL: "this machine has no such address; choose another with --host",
+    ENOTFOUND: "there is no such host; choose another with --host",
+  };
+  const what = fix[error.code ?? ""] ?? "choose another with --host and --port";
+  return new MemdirError("usage", `${host} port ${port} cannot be used (${error.code}): ${what}`, { cause: error });
+}

@@ -1,0 +1,472 @@
+/** What every database under the team server must do: one suite for the embedded one and for PostgreSQL. */
+
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { MemdirError } from "../../../src/errors.ts";
+import { openTeamData } from "../../../src/team/server/data.ts";
+import type { Database } from "../../../src/team/server/database.ts";
+import { TENANT_TABLES } from "../../../src/team/server/schema.ts";
+import type { TeamData } from "../../../src/team/server/team-data.ts";
+import { addCaller, type DataStage, find, LIMITS, makeTeam, openStage, put } from "./data-world.ts";
+
+export function testTeamData(open: (now: () => Date) => Promise<Database>): void {
+  let stage: DataStage;
+  let data: TeamData;
+
+  beforeAll(async () => {
+    stage = await openStage(open);
+    data = stage.data;
+    await data.migrate();
+  });
+  afterAll(() => data?.close());
+
+  it("applies migrations once, whoever starts at the same time", async () => {
+    expect(await Promise.all([data.migrate(), data.migrate(), data.migrate()])).toEqual([[], [], []]);
+    await data.ping();
+  });
+
+  it("finds the caller of a token, and none for one that is forged, expired or revoked", async () => {
+    const { team, ann } = await makeTeam(data);
+    const made = await data.addToken(ann, "Ann", { label: "laptop", days: 2 });
+    const token = made?.token ?? "";
+    expect(token).toMatch(new RegExp(`^memdir_${team}_[\\w-]{43}$`));
+    expect(await data.findCaller(token)).toMatchObject({ team, person: "Ann", tokenId: made?.id });
+    const last = token.at(-1) === "A" ? "B" : "A";
+    const forged = [
+      "",
+      "memdir_",
+      token.slice(0, -1) + last,
+      `${token}A`,
+      token.replace(team, `${team}x`),
+      `${token}\0`,
+    ];
+    for (const text of forged) expect(await data.findCaller(text)).toBeNull();
+    stage.clock.now = new Date(stage.clock.now.getTime() + 2 * 86_400_000);
+    expect(await data.findCaller(token)).toBeNull();
+
+    const other = await data.issueToken(team, "ann", { label: "", days: null });
+    expect(await data.findCaller(other?.token ?? "")).not.toBeNull();
+    expect(await data.revokeToken(ann, other?.id ?? "")).toBe(true);
+    expect(await data.findCaller(other?.token ?? "")).toBeNull();
+    expect(await data.revokeToken(ann, "nothing")).toBe(false);
+    expect(await data.issueToken(team, "Nobody", { label: "", days: null })).toBeNull();
+    expect(await data.issueToken("no-such-team", "Ann", { label: "", days: null })).toBeNull();
+    await expect(data.addToken(ann, "Ann", { label: "", days: 0 })).rejects.toThrow("1 to 3650 days");
+  });
+
+  it("notes a token's last use at most once a minute, and keeps the hash only", async () => {
+    const { team, ann } = await makeTeam(data);
+    const made = await data.addToken(ann, "Ann", { label: "laptop", days: null });
+    const lastUsed = async () => (await data.tokens(ann)).find(({ id }) => id === made?.id)?.lastUsed;
+    expect(await lastUsed()).toBeNull();
+    const first = stage.clock.now.toISOString();
+    await data.findCaller(made?.token ?? "");
+    stage.clock.now = new Date(stage.clock.now.getTime() + 59_000);
+    await data.findCaller(made?.token ?? "");
+    expect(await lastUsed()).toBe(first);
+    stage.clock.now = new Date(stage.clock.now.getTime() + 2_000);
+    await data.findCaller(made?.token ?? "");
+    expect(await lastUsed()).toBe(stage.clock.now.toISOString());
+    const rows = await stage.database.transaction(team, (sql) => sql("select * from memdir_token"));
+    expect(JSON.stringify(rows)).not.toContain(made?.token.slice(-43));
+  });
+
+  it("knows people, rights and repositories; the stronger right counts", async () => {
+    const { ann } = await makeTeam(data);
+    await data.addRepository(ann, "web");
+    const bob = await addCaller(data, ann, "Bob", null);
+    expect(await data.roleOf(bob, "app")).toBeNull();
+    expect(await data.teamRoleOf(bob)).toBeNull();
+    expect(await data.repositories(bob)).toEqual([]);
+    expect(await data.setRole(ann, "Bob", "app", "writer")).toBe(true);
+    expect(await data.roleOf(bob, "app")).toBe("writer");
+    expect((await data.repositories(bob)).map(({ name }) => name)).toEqual(["app"]);
+    expect(await data.setRole(ann, "Bob", null, "reader")).toBe(true);
+    expect(await data.roleOf(bob, "app")).toBe("writer");
+    expect(await data.roleOf(bob, "web")).toBe("reader");
+    expect(await data.roleOf(bob, "nothing")).toBeNull();
+    expect(await data.setRole(ann, "Bob", "app", null)).toBe(true);
+    expect(await data.roleOf(bob, "app")).toBe("reader");
+    expect(await data.people(ann)).toMatchObject([
+      { name: "Ann", role: "admin" },
+      { name: "Bob", role: "reader", repositories: [] },
+    ]);
+    expect((await data.people(bob)).map(({ name }) => name)).toEqual(["Bob"]);
+    expect((await data.tokens(bob)).map(({ person }) => person)).toEqual(["Bob"]);
+    for (const refused of [
+      data.addPerson(bob, "Eve", "admin"),
+      data.addToken(bob, "Ann", { label: "", days: null }),
+      data.addRepository(bob, "mine"),
+      data.addPerson(ann, "bob", null),
+      data.addRepository(ann, "web"),
+    ])
+      expect(await refused).toBeNull();
+    expect(await data.setRole(bob, "Bob", null, "admin")).toBe(false);
+    expect(await data.setRole(ann, "Nobody", null, "admin")).toBe(false);
+    expect(await data.setRole(ann, "Bob", "nothing", "admin")).toBe(false);
+    expect(await data.revokeToken(bob, ann.tokenId)).toBe(false);
+    await expect(data.setRole(ann, "Ann", null, "reader")).rejects.toThrow("last admin");
+    await expect(data.addPerson(ann, "Eve\n", null)).rejects.toThrow(MemdirError);
+    await expect(data.addRepository(ann, "../x")).rejects.toThrow(MemdirError);
+    await expect(data.createTeam(ann.team, "Eve")).rejects.toThrow("already");
+    await expect(data.createTeam("a b", "Eve")).rejects.toThrow(MemdirError);
+  });
+
+  it("leaves one admin when two take each other's right away", async () => {
+    const { ann } = await makeTeam(data);
+    const bob = await addCaller(data, ann, "Bob", "admin");
+    await Promise.allSettled([data.setRole(ann, "Bob", null, null), data.setRole(bob, "Ann", null, null)]);
+    const roles = [await data.teamRoleOf(ann), await data.teamRoleOf(bob)];
+    expect(roles.filter((role) => role === "admin")).toHaveLength(1);
+  });
+
+  it("counts requests of a token in windows", async () => {
+    const { ann } = await makeTeam(data);
+    const limit = { requests: 3, seconds: 60 };
+    stage.clock.now = new Date("2026-05-01T10:00:00Z");
+    const answers = await Promise.all([1, 2, 3, 4, 5].map(() => data.admit(ann, limit)));
+    expect(answers.filter(Boolean)).toHaveLength(3);
+    stage.clock.now = new Date("2026-05-01T10:01:00Z");
+    expect(await data.admit(ann, limit)).toBe(true);
+    const rows = await stage.database.transaction(ann.team, (sql) => sql("select * from memdir_rate"));
+    expect(rows).toHaveLength(1);
+  });
+
+  it("keeps a memory through put, edit, remove and put again; revisions only grow", async () => {
+    const { ann, team } = await makeTeam(data);
+    const empty = await data.stateOf(ann, "app");
+    expect(await put(data, ann, "a.md", "one", null)).toEqual({ kind: "done", path: "a.md", revision: "1" });
+    const state = await data.stateOf(ann, "app");
+    expect(state).not.toBe(empty);
+    expect(await put(data, ann, "a.md", "two", "1")).toMatchObject({ kind: "done", revision: "2" });
+    expect(await put(data, ann, "a.md", "two", null)).toMatchObject({ kind: "done", revision: "2" });
+    const stale = { kind: "stale", current: { path: "a.md", revision: "2", deleted: false, author: "Ann" } };
+    for (const expected of [null, "1", "3", "x", "99999999999999999999"])
+      expect(await put(data, ann, "a.md", "three", expected)).toMatchObject(stale);
+    expect(await data.fetchMemories(ann, "app", ["a.md", "b.md", "../c"])).toMatchObject([
+      { path: "a.md", revision: "2", text: "two" },
+    ]);
+
+    expect(await data.removeMemory(ann, "app", "a.md", "1")).toMatchObject(stale);
+    expect(await data.removeMemory(ann, "app", "a.md", "2")).toMatchObject({ kind: "done", revision: "3" });
+    expect(await data.removeMemory(ann, "app", "a.md", "2")).toMatchObject({ kind: "done", revision: "3" });
+    expect(await data.removeMemory(ann, "app", "never.md", "2")).toMatchObject({ kind: "done" });
+    const list = await data.listMemories(ann, "app");
+    expect(list.entries).toMatchObject([{ path: "a.md", hash: "", revision: "3", deleted: true }]);
+    expect(list.state).toBe(await data.stateOf(ann, "app"));
+    expect(list.id).toContain(`${team}/app`);
+    expect(await data.fetchMemories(ann, "app", ["a.md"])).toEqual([]);
+    expect(await data.repositories(ann)).toEqual([{ name: "app", memories: 0, bytes: 0 }]);
+
+    expect(await put(data, ann, "a.md", "four", "2")).toMatchObject({ kind: "stale", current: { deleted: true } });
+    expect(await put(data, ann, "a.md", "four", null)).toMatchObject({ kind: "done", revision: "4" });
+    expect(await put(data, ann, "new.md", "x", "7")).toEqual({ kind: "stale", path: "new.md", current: null });
+    expect(await data.versions(ann, "app", "a.md")).toMatchObject([
+      { revision: "1", text: "one", author: "Ann", deleted: false },
+      { revision: "2", text: "two" },
+      { revision: "3", text: null, deleted: true },
+      { revision: "4", text: "four" },
+    ]);
+    expect(await data.versions(ann, "app", "never.md")).toEqual([]);
+    expect(await data.repositories(ann)).toEqual([{ name: "app", memories: 1, bytes: 4 }]);
+  });
+
+  it("lets one of many win who write at the same time, new or old", async () => {
+    const { ann } = await makeTeam(data);
+    const texts = ["a", "b", "c", "d", "e", "f"];
+    const firsts = await Promise.all(texts.map((text) => put(data, ann, "race.md", text, null)));
+    expect(firsts.filter(({ kind }) => kind === "done")).toHaveLength(1);
+    expect(firsts.filter(({ kind }) => kind === "stale")).toHaveLength(5);
+    const seconds = await Promise.all(texts.map((text) => put(data, ann, "race.md", `${text}2`, "1")));
+    expect(seconds.filter(({ kind }) => kind === "done")).toEqual([{ kind: "done", path: "race.md", revision: "2" }]);
+    expect(await data.versions(ann, "app", "race.md")).toHaveLength(2);
+    const cases = await Promise.all(["x.md", "X.md", "x.MD"].map((path) => put(data, ann, path, path, null)));
+    expect(cases.filter(({ kind }) => kind === "done")).toHaveLength(1);
+  });
+
+  it("refuses paths and texts that not every system can hold", async () => {
+    const { ann } = await makeTeam(data);
+    await put(data, ann, "Docs/A.md", "a", null);
+    const refused = async (path: string, text = "x") => {
+      const outcome = await put(data, ann, path, text, null);
+      return outcome.kind === "refused" ? outcome.reason : outcome.kind;
+    };
+    expect(await refused("docs/a.md")).toContain("Docs/A.md");
+    expect(await refused("Docs/A.md/b.md")).toContain("Docs/A.md");
+    expect(await refused("docs.md")).toBe("done");
+    expect(await refused("../a.md")).not.toBe("done");
+    expect(await refused("MEMORY.md")).not.toBe("done");
+    expect(await refused("nul.txt.md")).not.toBe("done");
+    expect(await refused("zero.md", "a\0b")).toContain("U+0000");
+    expect(await refused("lone.md", "a\ud800b")).toContain("well-formed");
+    await put(data, ann, "e/f.md", "x", null);
+    await data.removeMemory(ann, "app", "Docs/A.md", "1");
+    expect(await refused("docs/a.md")).toBe("done");
+    await expect(data.fetchMemories(ann, "app", ["a\0.md"])).rejects.toThrow("U+0000");
+    await expect(data.roleOf(ann, "a\0")).rejects.toMatchObject({ code: "usage" });
+  });
+
+  it("holds the limits in the transaction, also against many at once", async () => {
+    const { ann } = await makeTeam(data);
+    const limits = { ...LIMITS, repositoryMemories: 3 };
+    const many = Array.from({ length: 8 }, (_, at) => put(data, ann, `m${at}.md`, `${at}`, null, { limits }));
+    const outcomes = await Promise.all(many);
+    expect(outcomes.filter(({ kind }) => kind === "done")).toHaveLength(3);
+    expect(outcomes.find(({ kind }) => kind === "refused")).toMatchObject({ reason: expect.stringContaining("full") });
+    const [entry] = (await data.listMemories(ann, "app")).entries;
+    const path = entry?.path ?? "";
+    expect(await put(data, ann, path, "ä".repeat(501), "1")).toMatchObject({ kind: "refused" });
+    expect(await put(data, ann, path, "ä".repeat(500), "1")).toMatchObject({ kind: "done" });
+    const full = { ...LIMITS, repositoryBytes: 900 };
+    expect(await put(data, ann, path, "b".repeat(1000), "2", { limits: full })).toMatchObject({ kind: "done" });
+    expect(await put(data, ann, "more.md", "c", null, { limits: full })).toMatchObject({ kind: "refused" });
+    expect(await put(data, ann, path, "b".repeat(950), "3", { limits: full })).toMatchObject({ kind: "done" });
+  });
+
+  it("lets readers read, and strangers not even that", async () => {
+    const { ann } = await makeTeam(data);
+    await put(data, ann, "a.md", "text", null);
+    const reader = await addCaller(data, ann, "Rita", "reader");
+    const nobody = await addCaller(data, ann, "Norbert", null);
+    expect(await data.fetchMemories(reader, "app", ["a.md"])).toHaveLength(1);
+    expect(await put(data, reader, "a.md", "mine", "1")).toMatchObject({ kind: "refused" });
+    expect(await data.removeMemory(reader, "app", "a.md", "1")).toMatchObject({ kind: "refused" });
+    expect(await data.redact(reader, "app", "a.md", "1")).toBe(false);
+    expect(await data.readAudit(reader, { before: null, limit: 10 })).toEqual([]);
+    for (const repository of ["app", "nothing"]) {
+      await expect(data.listMemories(nobody, repository)).rejects.toMatchObject({ code: "not-found" });
+      await expect(data.stateOf(nobody, repository)).rejects.toMatchObject({ code: "not-found" });
+      await expect(data.versions(nobody, repository, "a.md")).rejects.toMatchObject({ code: "not-found" });
+      await expect(put(data, nobody, "a.md", "x", "1", { repository })).rejects.toMatchObject({ code: "not-found" });
+    }
+    expect(await find(data, nobody, "text")).toEqual([]);
+  });
+
+  it("takes a redacted text out of memory, versions and search", async () => {
+    const { ann, team } = await makeTeam(data);
+    await put(data, ann, "a.md", "the zanzibar key", null, { name: "zanzibar" });
+    await put(data, ann, "a.md", "the zanzibar key again", "1", { name: "zanzibar" });
+    expect(await data.redact(ann, "app", "a.md", "1")).toBe(true);
+    expect(await data.fetchMemories(ann, "app", ["a.md"])).toMatchObject([{ revision: "2" }]);
+    expect(await data.redact(ann, "app", "a.md", "2")).toBe(true);
+    expect(await data.redact(ann, "app", "a.md", "3")).toBe(false);
+    expect(await data.redact(ann, "app", "a.md", "9")).toBe(false);
+    expect(await data.redact(ann, "app", "b.md", "x")).toBe(false);
+    expect(await data.fetchMemories(ann, "app", ["a.md"])).toEqual([]);
+    expect((await data.listMemories(ann, "app")).entries).toMatchObject([{ revision: "3", deleted: true, hash: "" }]);
+    expect(await data.versions(ann, "app", "a.md")).toMatchObject([
+      { revision: "1", text: null, redacted: true },
+      { revision: "2", text: null, redacted: true },
+      { revision: "3", text: null, redacted: false, deleted: true },
+    ]);
+    expect(await find(data, ann, "zanzibar")).toEqual([]);
+    const left = await stage.database.transaction(team, async (sql) =>
+      JSON.stringify([
+        await sql("select * from memdir_memory"),
+        await sql("select * from memdir_version"),
+        await sql("select team, path, terms::text as terms from memdir_search"),
+      ]),
+    );
+    expect(left).toContain("a.md");
+    expect(left).not.toContain("zanzibar");
+    expect(await put(data, ann, "a.md", "clean", null)).toMatchObject({ kind: "done", revision: "4" });
+  });
+
+  it("searches with our own terms, whatever signs are in them, only where the caller may read", async () => {
+    const { ann } = await makeTeam(data);
+    const { ann: other } = await makeTeam(data);
+    await data.addRepository(ann, "secret");
+    await put(data, ann, "deploy.md", "We deploy the payment service on Fridays with `src/db/pool.ts`", null);
+    await put(data, ann, "lunch.md", "Lunch is at noon, the payment by card", null);
+    await put(data, ann, "ja.md", "データベースの接続 don't O'Brien back\\slash", null);
+    await put(data, ann, "hidden.md", "deploy deploy deploy", null, { repository: "secret" });
+    await put(data, other, "deploy.md", "deploy elsewhere", null);
+    const bob = await addCaller(data, ann, "Bob", null);
+    await data.setRole(ann, "Bob", "app", "reader");
+
+    expect((await find(data, bob, "how do I deploy payments"))[0]).toMatchObject({
+      repository: "app",
+      path: "deploy.md",
+      name: "deploy.md",
+      author: "Ann",
+    });
+    expect((await find(data, bob, "deploy")).map(({ path }) => path)).toEqual(["deploy.md"]);
+    expect((await find(data, ann, "deploy")).map(({ repository }) => repository).sort()).toEqual(["app", "secret"]);
+    expect((await find(data, bob, "src/db/pool.ts"))[0]?.path).toBe("deploy.md");
+    expect((await find(data, bob, "データベース"))[0]?.path).toBe("ja.md");
+    for (const term of [
+      "'",
+      "\\",
+      "' | 'x",
+      "a':*",
+      "\0",
+      "\ud800",
+      "",
+      "!&|()<->",
+      "'); drop table memdir_memory; --",
+    ])
+      expect(await data.search(bob, { terms: [term], vector: null, limit: 5 })).toEqual([]);
+    expect(await data.search(bob, { terms: ["'", "deploy", "\\'"], vector: null, limit: 5 })).toHaveLength(1);
+    expect(await data.search(bob, { terms: [], vector: null, limit: 5 })).toEqual([]);
+    expect(await data.search(ann, { terms: ["deploi", "deploy", "payment"], vector: null, limit: 1 })).toHaveLength(1);
+    const odd = { path: "odd.md", text: "odd", hash: "h", name: "it's", description: "\\'", vector: null };
+    const terms = ["it's", "a\\b", "x':1A 'y", "'", "\\", "z\0"];
+    expect(await data.putMemory(ann, "app", { ...odd, terms }, null, LIMITS)).toMatchObject({ kind: "done" });
+    for (const term of terms.slice(0, 5))
+      expect((await data.search(ann, { terms: [term], vector: null, limit: 5 })).map(({ path }) => path)).toEqual([
+        "odd.md",
+      ]);
+    expect(await data.search(ann, { terms: ["y"], vector: null, limit: 5 })).toEqual([]);
+    await data.removeMemory(ann, "app", "odd.md", "1");
+    expect(await data.search(ann, { terms: ["it's"], vector: null, limit: 5 })).toEqual([]);
+  });
+
+  it("takes a memory of more terms than an index entry holds", async () => {
+    const { ann } = await makeTeam(data);
+    const limits = { ...LIMITS, memoryBytes: 2_000_000, repositoryBytes: 9_000_000 };
+    const text = Array.from({ length: 150_000 }, (_, at) => `w${at}q`).join(" ");
+    expect(await put(data, ann, "huge.md", `needle ${text}`, null, { limits })).toMatchObject({ kind: "done" });
+    expect(await find(data, ann, "needle")).toHaveLength(1);
+    expect(await put(data, ann, "same.md", "again ".repeat(100_000), null, { limits })).toMatchObject({ kind: "done" });
+  });
+
+  it("writes down who did what, in the same transaction", async () => {
+    const { ann } = await makeTeam(data);
+    await put(data, ann, "a.md", "one", null);
+    await put(data, ann, "a.md", "two", null);
+    await put(data, ann, "a.md", "x".repeat(2000), "1");
+    await data.removeMemory(ann, "app", "a.md", "1");
+    await data.redact(ann, "app", "a.md", "1");
+    await data.audit(ann, [{ action: "search", repository: null, path: null, revision: null, outcome: "ok\n'" }]);
+    const rows = await data.readAudit(ann, { before: null, limit: 100 });
+    expect(rows.map(({ action, revision, outcome }) => [action, revision, outcome])).toEqual([
+      ["search", null, "ok\n'"],
+      ["redact", "1", "done"],
+      ["remove", "2", "done"],
+      ["write", null, "refused"],
+      ["write", null, "stale"],
+      ["write", "1", "done"],
+      ["admin:add-repository", null, "done"],
+      ["admin:add-token", null, expect.stringContaining("for Ann")],
+      ["admin:create-team", null, expect.stringContaining("Ann")],
+    ]);
+    expect(rows[1]).toMatchObject({ person: "Ann", tokenId: ann.tokenId, repository: "app", path: "a.md" });
+    stage.clock.now = new Date(stage.clock.now.getTime() + 1000);
+    await data.audit(ann, [{ action: "later", repository: null, path: null, revision: null, outcome: "ok" }]);
+    const [newest] = await data.readAudit(ann, { before: null, limit: 1 });
+    expect(newest?.action).toBe("later");
+    expect(await data.readAudit(ann, { before: newest?.at ?? "", limit: 2 })).toHaveLength(9);
+    await expect(data.readAudit(ann, { before: "yesterday", limit: 2 })).rejects.toMatchObject({ code: "usage" });
+  });
+
+  it("keeps one team's rows from another's even when a query forgets its team", async () => {
+    const { ann, team } = await makeTeam(data);
+    const { ann: eve, team: others } = await makeTeam(data);
+    await put(data, ann, "a.md", "ours", null);
+    await put(data, eve, "b.md", "theirs", null);
+    await data.admit(ann, { requests: 9, seconds: 9 });
+    await data.setRole(ann, "Ann", "app", "admin");
+    for (const table of TENANT_TABLES) {
+      const seen = await stage.database.transaction(team, (sql) => sql(`select distinct team from ${table}`));
+      expect([table, seen]).toEqual([table, [{ team }]]);
+    }
+    expect(await changeAll(stage.database, others)).toEqual({ visible: 0, changed: 0 });
+    const insert = (sql: string, values: string[]) =>
+      stage.database
+        .transaction(others, (run) => run(sql, values))
+        .then(
+          () => "taken",
+          (error) => (error as MemdirError).details,
+        );
+    const audit =
+      "insert into memdir_audit (team, at, person, token_id, action, outcome) values ($1, now(), '', '', '', '')";
+    expect(await insert(audit, [team])).toMatchObject({ sqlState: "42501" });
+    expect(await insert("insert into memdir_repository (team, name, id) values ($1, 'x', 'x')", [team])).toMatchObject({
+      sqlState: "42501",
+    });
+    expect(await insert("update memdir_version set team = $1", [team])).toMatchObject({ sqlState: "42501" });
+    expect(await data.fetchMemories(ann, "app", ["a.md"])).toMatchObject([{ text: "ours" }]);
+    // A caller that is put together wrongly: a person of one team in another.
+    expect(await data.roleOf({ ...eve, team }, "app")).toBeNull();
+    await expect(data.listMemories({ ...eve, team }, "app")).rejects.toMatchObject({ code: "not-found" });
+    expect(await find(data, { ...eve, team }, "ours")).toEqual([]);
+  });
+
+  it("shows the operator names of teams and counts, and no memory", async () => {
+    const { ann, team } = await makeTeam(data);
+    await put(data, ann, "a.md", "four", null);
+    expect(await data.teams()).toContain(team);
+    const { teams, memories, bytes } = await data.counts();
+    expect(teams).toBe((await data.teams()).length);
+    expect(memories).toBeGreaterThan(0);
+    expect(bytes).toBeGreaterThanOrEqual(4);
+    for (const table of TENANT_TABLES.filter((name) => !/_(team|repository)$/.test(name)))
+      expect(await stage.database.transaction(null, (sql) => sql(`select 1 from ${table}`))).toEqual([]);
+    expect(await stage.database.transaction(null, (sql) => sql("delete from memdir_repository returning 1"))).toEqual(
+      [],
+    );
+  });
+
+  it("rolls everything back after a failed statement, even if its error was caught", async () => {
+    const { ann, team } = await makeTeam(data);
+    const swallowed = stage.database.transaction(team, async (sql) => {
+      await sql("update memdir_repository set bytes = 77");
+      await sql("select 1/0").catch(() => []);
+      return "fine";
+    });
+    await expect(swallowed).rejects.toMatchObject({ details: { sqlState: "22012" } });
+    expect(await data.repositories(ann)).toMatchObject([{ bytes: 0 }]);
+    const own = stage.database.transaction(team, async () => {
+      throw new RangeError("ours");
+    });
+    await expect(own).rejects.toThrow(RangeError);
+  });
+
+  it("tries again after a deadlock, a few times", async () => {
+    const { ann } = await makeTeam(data);
+    let failures = 3;
+    let draws = 0;
+    const unlucky: Database = {
+      ...stage.database,
+      transaction: async (tenant, work) => {
+        if (failures-- > 0) throw new MemdirError("disk", "deadlock", { details: { sqlState: "40P01" } });
+        return stage.database.transaction(tenant, work);
+      },
+    };
+    const random = (bytes: number) => {
+      draws++;
+      return new Uint8Array(bytes);
+    };
+    const patient = openTeamData(unlucky, { now: () => stage.clock.now, random });
+    expect(await put(patient, ann, "a.md", "x", null)).toMatchObject({ kind: "done" });
+    expect(draws).toBe(3);
+    failures = 99;
+    await expect(put(patient, ann, "a.md", "y", "1")).rejects.toThrow("deadlock");
+    expect(failures).toBe(94);
+  });
+}
+
+/** What a program that forgot every `where` would do to its own team; counted: rows of others that it met. */
+async function changeAll(database: Database, team: string): Promise<{ visible: number; changed: number }> {
+  let visible = 0;
+  let changed = 0;
+  const roll = new Error("roll back");
+  for (const table of TENANT_TABLES) {
+    visible += (await database.transaction(team, (sql) => sql(`select 1 from ${table} where team <> $1`, [team])))
+      .length;
+    if (table === "memdir_audit") continue;
+    for (const statement of [`update ${table} set team = team returning team`, `delete from ${table} returning team`]) {
+      await database
+        .transaction(team, async (sql) => {
+          await sql("set constraints all deferred");
+          const rows = await sql(statement);
+          changed += rows.filter((row) => row.team !== team).length;
+          throw roll;
+        })
+        .catch((error) => {
+          // A delete that would leave rows behind without their owner fails: nothing was changed then either.
+          if (error !== roll && error.details?.sqlState !== "23503") throw error;
+        });
+    }
+  }
+  return { visible, changed };
+}

@@ -1,0 +1,75 @@
+/** A team's data for tests: a clock to set, teams with people, memories without ceremony. */
+
+import { createHash, randomBytes } from "node:crypto";
+import { termsOf } from "../../../src/recall/terms.ts";
+import { openTeamData } from "../../../src/team/server/data.ts";
+import type { Database } from "../../../src/team/server/database.ts";
+import type { Caller, DataLimits, TeamData } from "../../../src/team/server/team-data.ts";
+
+export const LIMITS: DataLimits = { memoryBytes: 1000, repositoryBytes: 10_000, repositoryMemories: 50 };
+
+export interface DataStage {
+  database: Database;
+  data: TeamData;
+  clock: { now: Date };
+}
+
+export async function openStage(open: (now: () => Date) => Promise<Database>): Promise<DataStage> {
+  const clock = { now: new Date("2026-03-10T12:00:00.000Z") };
+  const now = () => clock.now;
+  const database = await open(now);
+  return { database, data: openTeamData(database, { now, random: (bytes) => randomBytes(bytes) }), clock };
+}
+
+let counter = 0;
+
+/** A team of its own, with the repository `app`. */
+export async function makeTeam(data: TeamData, name = `team-${++counter}`): Promise<{ team: string; ann: Caller }> {
+  const { token } = await data.createTeam(name, "Ann");
+  const ann = await data.findCaller(token);
+  if (!ann) throw new Error("the first admin's token is not known");
+  await data.addRepository(ann, "app");
+  return { team: name, ann };
+}
+
+export async function addCaller(
+  data: TeamData,
+  ann: Caller,
+  name: string,
+  role: Parameters<TeamData["addPerson"]>[2],
+): Promise<Caller> {
+  await data.addPerson(ann, name, role);
+  const made = await data.addToken(ann, name, { label: "", days: null });
+  const caller = made && (await data.findCaller(made.token));
+  if (!caller) throw new Error(`no token for ${name}`);
+  return caller;
+}
+
+export function put(
+  data: TeamData,
+  caller: Caller,
+  path: string,
+  text: string,
+  expected: string | null,
+  options: { repository?: string; limits?: DataLimits; name?: string; vector?: Float32Array } = {},
+) {
+  return data.putMemory(
+    caller,
+    options.repository ?? "app",
+    {
+      path,
+      text,
+      hash: createHash("sha256").update(text).digest("hex"),
+      name: options.name ?? path,
+      description: "",
+      terms: termsOf(text),
+      vector: options.vector ?? null,
+    },
+    expected,
+    options.limits ?? LIMITS,
+  );
+}
+
+export function find(data: TeamData, caller: Caller, words: string, vector: Float32Array | null = null) {
+  return data.search(caller, { terms: termsOf(words), vector, limit: 10 });
+}
