@@ -24,7 +24,7 @@ export default defineConfig({
   test: {
     setupFiles: ["test/setup.ts"],
     include: ["test/**/*.test.ts"],
-    exclude: [...HEAVY, "test/clients/**"],
+    exclude: [...HEAVY, "test/clients/**", "test/team-quick-start/**", "test/ui/**"],
     pool: "forks",
     // Every file in a world of its own would load everything anew, a quarter of the time. Nothing in src keeps state that tests share.
     isolate: false,

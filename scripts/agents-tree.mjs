@@ -38,7 +38,9 @@ export function files(folder = "src") {
   entries.sort((a, b) => Number(a.isDirectory()) - Number(b.isDirectory()) || (a.name < b.name ? -1 : 1));
   return entries.flatMap((entry) => {
     const name = `${folder}/${entry.name}`;
-    return entry.isDirectory() ? files(name) : [name];
+    if (entry.isDirectory()) return files(name);
+    // What is no program says itself what it is.
+    return /\.(html|css|json)$/.test(name) ? [] : [name];
   });
 }
 

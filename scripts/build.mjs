@@ -44,8 +44,16 @@ const APART = {
   init: "src/cli/init.ts",
   uninstall: "src/cli/uninstall.ts",
   doctor: "src/cli/doctor.ts",
+  sync: "src/cli/sync.ts",
+  join: "src/cli/join.ts",
+  team: "src/cli/team.ts",
+  serve: "src/cli/serve.ts",
+  promote: "src/cli/promote.ts",
+  demote: "src/cli/demote.ts",
+  "merge-driver": "src/cli/merge-driver.ts",
   import: "src/cli/import.ts",
   export: "src/cli/export.ts",
+  ui: "src/cli/ui.ts",
 };
 /** What open.ts loads when a verb needs it, and listing does not: one more file, so that the first one is read faster. */
 const LATER = [
@@ -59,10 +67,29 @@ const LATER = [
   "recall/health",
   "recall/recaller",
   "recall/search",
+  "recall/search-texts",
+];
+/** The page of `memdir ui`: what runs in the browser. */
+const PAGE = "src/web/page";
+/** What single verbs load: only a few commands and doors call these. */
+const ALONE = [
+  "memory/merge",
+  "recall/surfacings",
+  "team/authors",
+  "team/repository-git",
+  "truth/lint",
+  "truth/rot-desk",
+  "truth/verify",
 ];
 /** Made once, by a script of their own, and kept with the sources. */
 const ASSETS = { "words.bin": "assets/words.bin" };
-const EXTERNAL = ["fs-native-extensions", "./hook-stale.cjs", "./hook-prefetch.cjs"];
+const EXTERNAL = [
+  "fs-native-extensions",
+  "@electric-sql/pglite",
+  "pg-native",
+  "./hook-stale.cjs",
+  "./hook-prefetch.cjs",
+];
 /** Large packages that few commands need: files of their own, loaded when they are asked for. */
 const VENDOR = {
   marked: "./vendor/marked.js",
@@ -147,17 +174,22 @@ function isFresh(print) {
 async function bundle() {
   const vendor = Object.entries(VENDOR).map(([name, file]) => [file.slice("./".length, -".js".length), name]);
   const agent = Object.fromEntries(Object.keys(APART).map((name) => [`./${name}.ts`, `./${name}.js`]));
-  // A verb of its own that only one command and the MCP server call.
-  const verify = { "./truth/verify.ts": "./truth-verify.js" };
+  const nameOf = (/** @type {string} */ module) => module.replaceAll("/", "-");
+  const alone = Object.fromEntries(
+    ALONE.flatMap((module) => [`./${module}.ts`, `../${module}.ts`].map((name) => [name, `./${nameOf(module)}.js`])),
+  );
   const later = Object.fromEntries(LATER.map((name) => [`./${name}.ts`, "./later.js"]));
   const results = await Promise.all([
     build({ cli: ENTRIES.cli }, { plugins: [apart({ "./run.ts": "./run.js" })] }),
     build(
       { run: ENTRIES.run },
-      { plugins: [apart({ ...VENDOR, ...agent, ...later, ...verify })], minifyIdentifiers: true },
+      { plugins: [apart({ ...VENDOR, ...agent, ...later, ...alone })], minifyIdentifiers: true },
     ),
     build({ later: "later" }, { plugins: [together("later", LATER), apart(VENDOR)], minifyIdentifiers: true }),
-    build({ ...APART, "truth-verify": "src/truth/verify.ts" }, { plugins: [apart(VENDOR)], splitting: true }),
+    build(
+      { ...APART, ...Object.fromEntries(ALONE.map((module) => [nameOf(module), `src/${module}.ts`])) },
+      { plugins: [apart(VENDOR)], splitting: true },
+    ),
     build(
       {
         hook: ENTRIES.hook,
@@ -180,6 +212,7 @@ async function bundle() {
       { plugins: [apart(VENDOR)], splitting: true },
     ),
     build(Object.fromEntries(vendor), { splitting: true }),
+    buildPage(),
   ]);
   /** @type {[string, string | Uint8Array][]} */
   const files = results.flatMap(({ outputFiles }) =>
@@ -225,6 +258,45 @@ async function build(entryPoints, { plugins = [], splitting = false, minifyIdent
       legalComments: "none", // the licences are in THIRD-PARTY.txt
       // A source with any other character is held in twice the memory and read half as fast.
       charset: minifyIdentifiers ? "ascii" : "utf8",
+      metafile: true,
+      write: false,
+      logLevel: "silent",
+    })
+    .catch((error) => {
+      throw new Error(esbuild.formatMessagesSync(error.errors ?? [], { kind: "error" }).join("\n") || error.message);
+    });
+}
+
+/** For browsers: one file of code, what it loads later, one of style, and the page itself as it was written. */
+async function buildPage() {
+  const esbuild = await import("esbuild");
+  const missing = ["main.tsx", "style.css", "index.html"].filter((name) => !fs.existsSync(path.join(root, PAGE, name)));
+  if (missing.length > 0) {
+    say(`no page: ${missing.join(", ")} missing in ${PAGE}`);
+    return { outputFiles: [], metafile: { inputs: {} } };
+  }
+  return esbuild
+    .build({
+      absWorkingDir: root,
+      entryPoints: [
+        { in: `${PAGE}/main.tsx`, out: "page" },
+        { in: `${PAGE}/style.css`, out: "page" },
+        { in: `${PAGE}/index.html`, out: "index" },
+      ],
+      outdir: "dist/web",
+      chunkNames: "[name]-[hash]",
+      loader: { ".html": "copy" },
+      bundle: true,
+      splitting: true,
+      format: "esm",
+      platform: "browser",
+      target: "es2022",
+      tsconfig: `${PAGE}/tsconfig.json`,
+      jsx: "automatic",
+      jsxImportSource: "preact",
+      minify: true,
+      charset: "utf8",
+      legalComments: "none",
       metafile: true,
       write: false,
       logLevel: "silent",

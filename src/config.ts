@@ -50,6 +50,8 @@ export interface Config {
   trusted: Readonly<Record<string, string>>;
   /** Root of a project -> a folder name instead of the slug, for projects whose slugs collide. */
   directories: Readonly<Record<string, string>>;
+  /** Root of a project -> where its team shares memories: server, team and repository as one URL. */
+  teams: Readonly<Record<string, string>>;
   /** Root of a project -> when the user allowed its instruction files to import from outside the working directory. */
   approvedImports: Readonly<Record<string, string>>;
   /** Root of a project -> what its agent's tools may do without asking. */
@@ -123,6 +125,7 @@ export function readConfig(options: ConfigOptions): Config {
     team: isOff(env.TEAMMEM) ? false : isOn(env.TEAMMEM) || (user.team ?? true),
     trusted: user.trusted ?? {},
     directories: user.directories ?? {},
+    teams: user.teams ?? {},
     approvedImports: user.approvedImports ?? {},
     permitted: user.permitted ?? {},
     learn: readLearnConfig(userJson, env),
@@ -209,6 +212,7 @@ interface OwnSettings {
   team?: boolean;
   trusted?: Record<string, string>;
   directories?: Record<string, string>;
+  teams?: Record<string, string>;
   approvedImports?: Record<string, string>;
   permitted?: Record<string, string[]>;
 }
@@ -220,6 +224,7 @@ const USER_ONLY = [
   "team",
   "trusted",
   "directories",
+  "teams",
   "approvedImports",
   "permitted",
   "learn",
@@ -247,6 +252,7 @@ function readOwn(file: JsonFile, source: "user" | "project"): OwnSettings {
     team: take(file, "team", BOOLEAN),
     trusted: take(file, "trusted", TEXT_BY_NAME),
     directories: take(file, "directories", TEXT_BY_NAME),
+    teams: take(file, "teams", TEXT_BY_NAME),
     approvedImports: take(file, "approvedImports", TEXT_BY_NAME),
     permitted: take(file, "permitted", TEXTS_BY_NAME),
   };

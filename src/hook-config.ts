@@ -2,6 +2,9 @@
 
 import { BOOLEAN, COUNT, type JsonFile, OBJECT, oneOf, take } from "./settings.ts";
 
+/** Hooks may add 10,000 characters in all: what is longer, a host moves into a file. */
+export const MAX_HOOK_CHARS = 9_500;
+
 /** At the end of a turn: a process beside the session looks through it, the agent itself is asked to, nobody does. */
 export const STOP_MODES = ["detached", "continue", "off"] as const;
 export type StopMode = (typeof STOP_MODES)[number];
@@ -14,6 +17,8 @@ export interface HookConfig {
   deadlineMs: number;
   /** Whether rules with an `enforce` block deny calls. */
   enforce: boolean;
+  /** Whether memories are exchanged with the team's server when a session starts and when a turn ends. */
+  sync: boolean;
   /** Whether a model looks for memories beside a turn that has begun. */
   prefetch: boolean;
 }
@@ -24,6 +29,7 @@ export const HOOK_DEFAULTS: HookConfig = {
   archive: false,
   deadlineMs: 1_000,
   enforce: true,
+  sync: false,
   prefetch: false,
 };
 
@@ -36,6 +42,7 @@ export function readHookConfig(file: JsonFile): HookConfig {
     archive: take(own, "archive", BOOLEAN) ?? HOOK_DEFAULTS.archive,
     deadlineMs: take(own, "deadlineMs", COUNT) ?? HOOK_DEFAULTS.deadlineMs,
     enforce: take(own, "enforce", BOOLEAN) ?? HOOK_DEFAULTS.enforce,
+    sync: take(own, "sync", BOOLEAN) ?? HOOK_DEFAULTS.sync,
     prefetch: take(own, "prefetch", BOOLEAN) ?? HOOK_DEFAULTS.prefetch,
   };
 }

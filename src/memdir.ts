@@ -8,11 +8,13 @@ import type { ScopeOptions } from "./instructions/scope.ts";
 import type { AdoptResult } from "./memory/adopt.ts";
 import type { Directory } from "./memory/directory.ts";
 import type { Check } from "./memory/doctor.ts";
+import type { MemoryRef } from "./memory/find.ts";
 import type { ForgetResult } from "./memory/forget.ts";
 import type { IndexView } from "./memory/index-load.ts";
 import type { Entry } from "./memory/journal.ts";
 import type { LintProblem } from "./memory/lint.ts";
 import type { Listing, Row, ShownMemory } from "./memory/list.ts";
+import type { MergeRequest } from "./memory/merge.ts";
 import type { PruneRequest, PruneResult } from "./memory/prune.ts";
 import type { SaveRequest, SaveResult } from "./memory/save.ts";
 import type { MemoryType } from "./memory/type.ts";
@@ -24,6 +26,7 @@ import type { Prefetch } from "./recall/prefetch.ts";
 import type { Recalled, RecallOptions, RecallResult } from "./recall/recall.ts";
 import type { PrefetchOptions, WarmOptions } from "./recall/recaller.ts";
 import type { SearchHit } from "./recall/search.ts";
+import type { MeasuredDirectory } from "./truth/rot-desk.ts";
 import type { Verification, VerifyOptions as VerifyRows, VerifyWorld } from "./truth/verify.ts";
 
 /** `addDirs` as with --add-dir, seed 000's switches, and `allAgents` for the files of other agents. */
@@ -31,6 +34,9 @@ export type InstructionOptions = Omit<ScopeOptions, "settingSources">;
 
 /** `stamp` says which memories that hold are stamped: by default the user's own, and none that lie in a repository. */
 export type VerifyOptions = Omit<VerifyRows, "isAll"> & Pick<VerifyWorld, "signal" | "onProgress">;
+
+/** What a person calls a memory, or its exact place. */
+export type Named = string | MemoryRef;
 
 /** Made by `openMemdir`; holds nothing open and needs no closing. */
 export interface Memdir {
@@ -45,14 +51,16 @@ export interface Memdir {
   list(filter?: { type?: MemoryType | undefined }): Promise<Row[]>;
   /** As `list`, with what was passed over and why. */
   survey(): Promise<Listing>;
-  show(name: string): Promise<ShownMemory>;
+  show(name: Named): Promise<ShownMemory>;
   /** The file's whole text, for an editor; it goes back to `edit` as `base`. */
-  text(name: string): Promise<{ file: string; path: string; text: string }>;
-  edit(name: string, base: string, text: string, options?: { redact?: boolean }): Promise<SaveResult>;
+  text(name: Named): Promise<{ file: string; path: string; text: string }>;
+  edit(name: Named, base: string, text: string, options?: { redact?: boolean }): Promise<SaveResult>;
   /** A file of a memory directory as an agent's tools write it: checked, journalled and indexed like every save. `base` is what it held, null for nothing. */
   put(path: string, text: string, base: string | null): Promise<SaveResult>;
-  forget(name: string, options?: { reason?: string; purge?: boolean }): Promise<ForgetResult>;
-  rename(name: string, newName: string): Promise<SaveResult>;
+  forget(name: Named, options?: { reason?: string; purge?: boolean }): Promise<ForgetResult>;
+  rename(name: Named, newName: string): Promise<SaveResult>;
+  /** Two memories of one directory become one: `text` replaces the first, the second is forgotten, in one change. */
+  merge(keep: Named, other: Named, request: MergeRequest): Promise<SaveResult>;
   search(words: string): Promise<SearchHit[]>;
   /** The few memories that help with a prompt. Never throws. */
   recall(prompt: string, options?: RecallOptions): Promise<RecallResult>;
@@ -83,6 +91,9 @@ export interface Memdir {
 
   /** What memories claim, checked against the code and git; one memory if a name is given. */
   verify(name?: string, options?: VerifyOptions): Promise<Verification>;
+  /** The health of one directory, the first unless told, with what it was measured from. */
+  measure(directory?: Directory, onProgress?: (done: number, total: number) => void): Promise<MeasuredDirectory>;
+  /** Format and wording of every memory, and the index; each with what to do. */
   lint(): Promise<(LintProblem & { scope: string })[]>;
   doctor(): Promise<Check[]>;
   findAdoptable(): Promise<{ orphans: Orphan[]; older: OlderDirectory[] }>;

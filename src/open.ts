@@ -7,10 +7,10 @@ import { findDirectories, findPlace, type PlaceOptions } from "./directories.ts"
 import { resolveInside } from "./disk/fence.ts";
 import { realPath } from "./disk/real-path.ts";
 import { MemdirError } from "./errors.ts";
-import type { InstructionOptions, Memdir } from "./memdir.ts";
+import type { InstructionOptions, Memdir, Named } from "./memdir.ts";
 import { type Directory, INDEX_FILE } from "./memory/directory.ts";
 import type { Check } from "./memory/doctor.ts";
-import { findMemory } from "./memory/find.ts";
+import { findByRef, findMemory } from "./memory/find.ts";
 import { loadIndex } from "./memory/index-load.ts";
 import { type Entry, lastUndoable, readJournal } from "./memory/journal.ts";
 import { type Listing, listMemories, showMemory } from "./memory/list.ts";
@@ -32,6 +32,7 @@ import { findOrphans } from "./project/orphans.ts";
 import { identifyProject } from "./project/owner.ts";
 import type { Embed } from "./recall/digest.ts";
 import type { Recaller } from "./recall/recaller.ts";
+import type { SearchTexts } from "./recall/search-texts.ts";
 import type { SideQuery } from "./recall/select.ts";
 
 export interface OpenOptions extends PlaceOptions {
@@ -58,7 +59,8 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
   const warnings = [...config.problems, ...locationWarnings(location), ...(ownerWarning ? [ownerWarning] : [])];
 
   const permitted = [...findPermitted(location, config)];
-  const find = (name: string) => findMemory(directories, name);
+  const find = (name: Named) =>
+    typeof name === "string" ? findMemory(directories, name) : findByRef(directories, name);
   /** Also memories that are gone have a history, under their file name. */
   const findNamed = (name: string): string | null => {
     try {
@@ -73,7 +75,9 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
   };
   /** Every directory has its own journal: an entry of another than the main one is known by its scope too. */
   const signed = <T extends { undo: string | null }>(directory: Directory, result: T): T =>
-    directory === main || result.undo === null ? result : { ...result, undo: `${directory.scope}:${result.undo}` };
+    directory === main || result.undo === null
+      ? result
+      : { ...result, undo: `${journalName(directories, directory)}:${result.undo}` };
   /** A directory is recorded as this project's when something was written into it. */
   const claimed = async <T>(result: Promise<T>): Promise<T> => {
     const done = await result;
@@ -94,6 +98,11 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     return openInstructions(openScope(location.project, config, { ...asked, ...sources }));
   };
 
+  /** What every session of this project is told anyway. */
+  const readTold = async () =>
+    (await (await instructions()).load()).map(({ path, content }) => ({ path, text: content }));
+
+  let searchTexts: SearchTexts | null = null;
   let opened: Recaller | null = null;
   const recaller = async (): Promise<Recaller> => {
     const { openRecaller } = await import("./recall/recaller.ts");
@@ -158,7 +167,18 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
       const { renameMemory } = await import("./memory/rename.ts");
       return signed(directory, await noted(directory, renameMemory(directory, file, newName)));
     },
-    search: async (query) => (await import("./recall/search.ts")).searchMemories(directories, query),
+    merge: async (keep, other, request) => {
+      const [kept, gone] = [find(keep), find(other)];
+      const { mergeMemories } = await import("./memory/merge.ts");
+      const { directory } = kept;
+      return signed(directory, await noted(directory, mergeMemories(kept, gone, request)));
+    },
+    search: async (query) => {
+      const { searchMemories } = await import("./recall/search.ts");
+      const { openSearchTexts } = await import("./recall/search-texts.ts");
+      searchTexts ??= openSearchTexts();
+      return searchMemories(directories, query, searchTexts);
+    },
     recall: async (prompt, asked) => (await recaller()).recall(prompt, asked),
     prefetch: async (prompt, asked) => (await recaller()).prefetch(prompt, asked),
     warm: async (asked) => (await recaller()).warm(asked),
@@ -211,10 +231,21 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
       if (!permitted.includes(kind)) permitted.push(kind);
       keepPermitted(location, config, permitted);
     },
+    measure: async (directory = main, onProgress) => {
+      const { measureDirectory } = await import("./truth/rot-desk.ts");
+      const { findSurfacedFiles } = await import("./recall/surfacings.ts");
+      const { termsOf } = await import("./recall/terms.ts");
+      const told = await readTold();
+      // Only the directory that is written to has a log, and a memory of another scope is also shown in other projects.
+      const surfaced = directory === main ? findSurfacedFiles(directory) : null;
+      return measureDirectory(directory, { termsOf, instructions: told, surfaced }, onProgress);
+    },
     lint: async () => {
-      const { lintDirectory } = await import("./memory/lint.ts");
+      const { lintStore } = await import("./truth/lint.ts");
+      const { termsOf } = await import("./recall/terms.ts");
+      const world = { termsOf, instructions: await readTold() };
       const lintOne = async (d: Directory) =>
-        (await lintDirectory(d)).map((problem) => ({ ...problem, scope: d.scope }));
+        (await lintStore(d, world)).map((problem) => ({ ...problem, scope: d.scope }));
       return (await Promise.all(directories.map(lintOne))).flat();
     },
     doctor: async () => {
@@ -245,7 +276,8 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
 /** Whose file a path is. Only Markdown outside hidden folders is a memory. */
 function findOwner(directories: readonly Directory[], path: string): { directory: Directory; file: string } {
   const real = realPath(path);
-  for (const directory of directories) {
+  // A team's mirror lies inside the project's directory: the innermost one is meant.
+  for (const directory of [...directories].sort((a, b) => b.path.length - a.path.length)) {
     const file = relative(realPath(directory.path), real).split(sep).join("/");
     if (directory.readOnly || file === "" || file.startsWith("../") || isAbsolute(file)) continue;
     resolveInside(directory.path, file);
@@ -293,11 +325,18 @@ function journalOf(directories: readonly Directory[]): Entry[] {
   const all = directories.flatMap((directory, at) =>
     readJournal(directory).map((entry) => {
       if (at === 0) return entry;
-      const sign = (id: string) => `${directory.scope}:${id}`;
+      const sign = (id: string) => `${journalName(directories, directory)}:${id}`;
       return { ...entry, id: sign(entry.id), ...(entry.undoes ? { undoes: sign(entry.undoes) } : {}) };
     }),
   );
   return all.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+}
+
+/** A team may have two directories, the mirror of its server and the one in the repository: the second is known by where it lies. */
+function journalName(directories: readonly Directory[], directory: Directory): string {
+  const { scope, inRepository } = directory;
+  const isSecond = directories.find((other) => other.scope === scope) !== directory;
+  return isSecond && inRepository ? `${scope}@repository` : scope;
 }
 
 /** The directory that an entry's id belongs to. Without an id: where the last change that can be undone was made. */
@@ -313,7 +352,7 @@ function findJournal(
   }
   const colon = id.lastIndexOf(":");
   const scope = id.slice(0, Math.max(0, colon));
-  const directory = scope === "" ? main : directories.find((d) => d.scope === scope);
+  const directory = scope === "" ? main : directories.find((d) => journalName(directories, d) === scope);
   if (!directory) throw new MemdirError("not-found", `the journal has no entry ${id}: \`memdir history\` lists them`);
   return { directory, entry: id.slice(colon + 1) };
 }

@@ -20,12 +20,13 @@ describe("hooks", () => {
       archive: false,
       deadlineMs: 1000,
       enforce: true,
+      sync: false,
       prefetch: false,
     });
   });
 
   it("take what fits and name what does not", () => {
-    const whole = { stop: "continue", archive: true, deadlineMs: 300, enforce: false, prefetch: true };
+    const whole = { stop: "continue", archive: true, deadlineMs: 300, enforce: false, sync: true, prefetch: true };
     expect(read(whole)).toEqual({ config: whole, problems: [] });
     const { config, problems } = read({ stop: "later", archive: "yes", deadlineMs: 0, enforce: null, prefetch: 1 });
     expect(config).toEqual(HOOK_DEFAULTS);

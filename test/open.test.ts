@@ -70,7 +70,7 @@ test("every verb once, from save to undo", async () => {
   expect((await memdir.index()).index).toBe("- [package manager](feedback_package_manager.md) — Package manager");
   expect((await memdir.rebuildIndex()).lines).toBe(1);
   expect((await memdir.context([])).memory.dir).toBe(memdir.location.dir);
-  expect((await memdir.lint()).map((problem) => problem.rule).sort()).toEqual(["how", "why"]);
+  expect((await memdir.lint()).map((problem) => problem.rule).sort()).toEqual(["how", "vague-description", "why"]);
   expect((await memdir.doctor()).every((check) => check.ok)).toBe(true);
   expect(await memdir.prune({ type: "user", olderThanDays: 1, dryRun: false })).toEqual({ memories: [], undo: null });
   expect(await memdir.findAdoptable()).toEqual({ orphans: [], older: [] });

@@ -1,6 +1,7 @@
 /** The table of commands: names, options and help. */
 
 import type { Command, Option } from "./command.ts";
+import { TEAM_COMMANDS } from "./commands-team.ts";
 
 export const COMMON_OPTIONS: Record<string, Option> = {
   cwd: { value: "DIR", help: "the project to work on (default: here)" },
@@ -354,6 +355,7 @@ export const COMMANDS: readonly Command[] = [
         multiple: true,
         help: "only this one, found or not: claude-code, codex, gemini, opencode, cursor, vscode",
       },
+      team: { help: "instead: prepare this repository for team memory (.claude/memory, merge driver)" },
       "dry-run": { help: "only show what would change" },
       yes: { short: "y", help: "do not ask" },
     },
@@ -366,6 +368,7 @@ export const COMMANDS: readonly Command[] = [
     summary: "takes the wiring back, byte for byte where nothing else changed; memories stay",
     options: {
       agent: { value: "NAME", multiple: true, help: "only this one" },
+      team: { help: "instead: take memdir out of this repository's .gitattributes and git settings" },
       "dry-run": { help: "only show what would change" },
     },
     arguments: { min: 0, max: 0 },
@@ -389,6 +392,18 @@ export const COMMANDS: readonly Command[] = [
     },
     arguments: { min: 0, max: 0 },
     example: "memdir mcp < /dev/null",
+  },
+  {
+    name: "ui",
+    usage: "",
+    summary: "a page in the browser to look at memories and curate them; on this machine only, until Ctrl-C",
+    options: {
+      port: { value: "N", help: "the port (default: any that is free)" },
+      "no-open": { help: "only print the address" },
+      "read-only": { help: "only look: nothing can be changed" },
+    },
+    arguments: { min: 0, max: 0 },
+    example: "memdir ui --no-open",
   },
   {
     name: "import",
@@ -415,6 +430,7 @@ export const COMMANDS: readonly Command[] = [
     arguments: { min: 0, max: 0 },
     example: "memdir export --format agents-md --output AGENTS.md",
   },
+  ...TEAM_COMMANDS,
   {
     name: "completion",
     usage: "SHELL",

@@ -16,10 +16,10 @@ interface Mended {
   detail: string;
 }
 
-/** `prove` tries what lies outside the directory: hooks and wiring. */
-export async function doctor(call: Call, prove: (call: Call) => Promise<Check[]>): Promise<number> {
+/** `prove` tries what lies outside the directory: hooks, wiring, the repository's team memory. */
+export async function doctor(call: Call, prove: (call: Call, memdir: Memdir) => Promise<Check[]>): Promise<number> {
   const memdir = await call.open();
-  const look = async () => [...(await memdir.doctor()), ...examineAbandoned(memdir), ...(await prove(call))];
+  const look = async () => [...(await memdir.doctor()), ...examineAbandoned(memdir), ...(await prove(call, memdir))];
   let checks = await look();
   const mended = call.flag("fix") ? await mendAll(checks) : [];
   if (mended.length > 0) checks = await look();
@@ -74,17 +74,20 @@ function examineAbandoned({ config, location }: Memdir): Check[] {
 }
 
 /** Loaded here: most of it is only needed where an agent is wired. */
-async function proveMachine(call: Call): Promise<Check[]> {
-  const [{ openWorld }, { proveWiring }, { examineFaults }] = await Promise.all([
+async function proveMachine(call: Call, memdir: Memdir): Promise<Check[]> {
+  const [{ openWorld }, { proveWiring }, { examineFaults }, { openTeamWorld }, { checkTeam }] = await Promise.all([
     import("./init.ts"),
     import("../wiring/proof.ts"),
     import("../hooks/health.ts"),
+    import("./init-team.ts"),
+    import("../team/repository-health.ts"),
   ]);
   const world = openWorld(call);
   const faults = examineFaults(processEnv(), world.now());
+  const team = await checkTeam(openTeamWorld(memdir, world));
   try {
-    return [faults, ...(await proveWiring(world, { temporary: tmpdir() }))];
+    return [faults, ...team, ...(await proveWiring(world, { temporary: tmpdir() }))];
   } catch (error) {
-    return [faults, { name: "wiring", ok: false, detail: (error as Error).message, fix: "reinstall memdir" }];
+    return [faults, ...team, { name: "wiring", ok: false, detail: (error as Error).message, fix: "reinstall memdir" }];
   }
 }

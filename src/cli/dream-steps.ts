@@ -1,21 +1,16 @@
 /** A dream that a person asked for, step by step: planned, applied once it was seen, noted in the ledger. */
 
-import { existsSync } from "node:fs";
 import type { AgentModel } from "../agent/world.ts";
-import { diskError, MemdirError } from "../errors.ts";
+import { MemdirError } from "../errors.ts";
 import { checkBudget } from "../learn/budget.ts";
-import { readLogs } from "../learn/daily-log.ts";
-import { type DreamModel, type DreamReport, dream, planDream } from "../learn/dream.ts";
-import { applyPlan } from "../learn/dream-apply.ts";
-import { countOps } from "../learn/dream-diff.ts";
+import { type DreamReport, dream } from "../learn/dream.ts";
 import { checkDreamGates, countSessions, type GateWorld } from "../learn/dream-gates.ts";
-import { findDreamer, isProcessAlive, lastDream, takeDreamLock } from "../learn/dream-lock.ts";
+import { findDreamer, isProcessAlive, lastDream } from "../learn/dream-lock.ts";
 import type { Plan } from "../learn/dream-plan.ts";
-import { countTokens } from "../learn/prices.ts";
+import { applySeenPlan, askable, noteDream, planSeen } from "../learn/dream-steps.ts";
 import type { LearnMode } from "../learn-config.ts";
 import type { Memdir } from "../memdir.ts";
-import type { Usage } from "../model/ask.ts";
-import { type Learning, openLearning } from "../open-learn.ts";
+import { openLearning } from "../open-learn.ts";
 import { sessionsFolder } from "../project/sessions-folder.ts";
 
 export interface Dreamer {
@@ -27,48 +22,21 @@ export interface Dreamer {
 }
 
 /** Nothing is written but what it cost. Throws when the model fails or is stopped. */
-export async function planNow(dreamer: Dreamer, signal?: AbortSignal): Promise<Plan> {
-  const learning = openLearning(dreamer.memdir);
-  const { directory } = learning;
-  if (!existsSync(directory.path)) return { ops: [], base: {} };
-  try {
-    const planned = await planDream(askable(dreamer, signal), directory);
-    note(dreamer, learning, planned.usage, "plan" in planned ? `a plan: ${countOps(planned.plan)}` : "no plan");
-    if ("problem" in planned) throw new MemdirError("model", `${planned.problem}; nothing was changed`);
-    return planned.plan;
-  } catch (error) {
-    throw diskError(error, "plan a dream in", directory.path);
-  }
+export function planNow(dreamer: Dreamer, signal?: AbortSignal): Promise<Plan> {
+  return planSeen(openLearning(dreamer.memdir), dreamer.model, signal);
 }
 
 /** Exactly the plan that was seen; null when there was nothing to do, else the journal entry. Throws `conflict` when it no longer fits. */
-export async function applySeen({ memdir }: Dreamer, plan: Plan): Promise<string | null> {
-  const { directory } = openLearning(memdir);
-  let isDone = false;
-  try {
-    const lock = await takeDreamLock(directory, { pid: process.pid, isAlive: isProcessAlive });
-    if ("heldBy" in lock) {
-      const who = `process ${lock.heldBy ?? "unknown"} is dreaming`;
-      throw new MemdirError("conflict", `nothing was changed: ${who}; dream again when it is done`);
-    }
-    try {
-      const { entry } = await applyPlan(directory, plan);
-      isDone = true;
-      return entry?.id ?? null;
-    } finally {
-      await (isDone ? lock.done() : lock.failed()).catch((error: Error) => directory.log(`dream: ${error.message}`));
-    }
-  } catch (error) {
-    throw diskError(error, "apply a dream in", directory.path);
-  }
+export function applySeen({ memdir }: Dreamer, plan: Plan): Promise<string | null> {
+  return applySeenPlan(openLearning(memdir).directory, plan, process.pid);
 }
 
 /** Planned and applied in one go. How long ago the last dream was does not matter to who asks; whoever is at it does. */
 export async function dreamNow(dreamer: Dreamer, signal?: AbortSignal): Promise<DreamReport> {
   const learning = openLearning(dreamer.memdir);
-  const world = { ...gatesOf(dreamer), pid: process.pid, model: askable(dreamer, signal) };
+  const world = { ...gatesOf(dreamer), pid: process.pid, model: askable(dreamer.model, signal) };
   const report = await dream(world, learning.directory, { force: true });
-  note(dreamer, learning, report.usage, report.produced);
+  noteDream(learning.ledger, dreamer.model, learning.directory.now(), report.usage, report.produced);
   if (report.skipped !== null && report.entry === null && report.plan === null) {
     throw new MemdirError("conflict", `nothing was changed: ${report.skipped}`);
   }
@@ -82,9 +50,9 @@ export async function dreamIfDue(dreamer: Dreamer): Promise<DreamReport> {
   if (!budget.ok) ledger.skip("dream", null, budget.reason);
   // Without its budget a dream still does what needs no model.
   const affordable = budget.ok ? dreamer : { ...dreamer, model: null };
-  const world = { ...gatesOf(affordable), pid: process.pid, model: askable(affordable, undefined) };
+  const world = { ...gatesOf(affordable), pid: process.pid, model: askable(affordable.model, undefined) };
   const report = await dream(world, directory);
-  note(affordable, openLearning(dreamer.memdir), report.usage, report.produced);
+  noteDream(ledger, affordable.model, directory.now(), report.usage, report.produced);
   return report;
 }
 
@@ -128,16 +96,4 @@ function gatesOf({ memdir, session }: Dreamer): GateWorld {
     touchedSince: (sinceMs) => countSessions(folder, sinceMs, session),
     isAlive: isProcessAlive,
   };
-}
-
-function askable({ model }: Dreamer, signal: AbortSignal | undefined): DreamModel | null {
-  return model && { ask: model.ask, maxTokens: model.maxTokens, readLogs, ...(signal && { signal }) };
-}
-
-/** What was paid counts, whatever came of it: never as `skipped`, which no sum holds. */
-function note({ model }: Dreamer, { directory, ledger }: Learning, usage: Usage, produced: string): void {
-  if (model === null || countTokens(usage) === 0) return;
-  const at = directory.now().toISOString();
-  const name = `${model.provider}/${model.name}`;
-  ledger.spend({ at, kind: "dream", session: null, model: name, usage, produced, skipped: null });
 }

@@ -4,6 +4,7 @@ import { MemdirError } from "../errors.ts";
 import { ageInWords } from "../memory/age.ts";
 import type { Row } from "../memory/list.ts";
 import { isMemoryType, MEMORY_TYPES } from "../memory/type.ts";
+import { findAuthors } from "./authors-view.ts";
 import type { Color, Run } from "./command.ts";
 
 export const run: Run = async (call) => {
@@ -14,8 +15,9 @@ export const run: Run = async (call) => {
   const memdir = await call.open();
   const { rows, skipped } = await memdir.survey();
   const shown = rows.filter((row) => type === undefined || row.type === type);
+  const authorOf = await findAuthors(memdir.directories);
   if (call.json) {
-    call.terminal.json(shown);
+    call.terminal.json(shown.map((row) => (row.scope === "team" ? { ...row, author: authorOf(row) } : row)));
     return 0;
   }
   if (shown.length === 0) {
@@ -25,7 +27,7 @@ export const run: Run = async (call) => {
     );
   } else {
     const head = `${shown.length} ${shown.length === 1 ? "memory" : "memories"}:`;
-    call.terminal.print([head, ...shown.map((row) => rowLine(row, call.terminal.color))].join("\n"));
+    call.terminal.print([head, ...shown.map((row) => rowLine(row, authorOf(row), call.terminal.color))].join("\n"));
   }
   for (const { path, reason } of skipped) call.terminal.warn(`memdir: note: ${path} is passed over: ${reason}`);
   return 0;
@@ -37,8 +39,8 @@ export function plainRow(row: Row): string {
   return `    ${type}${row.name}${row.description === "" ? "" : ` — ${row.description}`}`;
 }
 
-function rowLine(row: Row, color: Color): string {
-  const scope = row.scope === "project" ? "" : `${row.scope}, `;
+function rowLine(row: Row, author: string | null, color: Color): string {
+  const scope = row.scope === "project" ? "" : `${row.scope}${author === null ? "" : `: ${author}`}, `;
   const line = `${plainRow(row)} ${color.dim(`(${scope}${ageInWords(row.ageDays)})`)}`;
   return row.problems.length === 0
     ? line

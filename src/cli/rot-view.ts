@@ -1,9 +1,9 @@
 /** The picture that `memdir rot` draws: the score in large digits, a bar for each kind of finding, what to do first. */
 
+import type { Measured } from "../truth/rot-desk.ts";
 import { ROT_KINDS, type RotFinding, type RotKind } from "../truth/rot-kind.ts";
 import type { Color } from "./command.ts";
 import { sanitiseLine } from "./console/sanitise.ts";
-import type { Measured } from "./rot-desk.ts";
 
 export interface RotLook {
   /** Undefined on a pipe. */

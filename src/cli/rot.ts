@@ -1,7 +1,8 @@
 /** `memdir rot`: the health of every memory together, on one screen. */
 
+import type { Measured } from "../truth/rot-desk.ts";
 import type { Call, Run } from "./command.ts";
-import { type Measured, measureDirectory } from "./rot-desk.ts";
+import { measureDirectory } from "./rot-desk.ts";
 import { viewRot } from "./rot-view.ts";
 
 export const run: Run = (call) => rot(call, process.stdout.columns);

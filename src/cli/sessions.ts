@@ -1,11 +1,8 @@
 /** `memdir sessions`. */
 
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
-import { isWithin } from "../disk/real-path.ts";
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import { projectsFolder, sessionsFolder } from "../project/sessions-folder.ts";
+import { isSessionHere, sessionPlaces } from "../project/sessions-folder.ts";
 import { plainLine } from "../session/excerpt.ts";
 import { type SessionHit, searchSessions } from "../session/session-search.ts";
 import { listSessions, type SessionPlaces, type SessionRow } from "../session/sessions.ts";
@@ -26,7 +23,7 @@ export const run: Run = async (call) => {
       : searchSessions(places, words, { limit: Number.POSITIVE_INFINITY, onProgress }),
   );
   const shown = found
-    .filter((row) => all || isHere(row, memdir))
+    .filter((row) => all || isSessionHere(row, memdir.config, memdir.location.project))
     .slice(0, limit ?? (words === null ? undefined : MAX_HITS));
   if (call.json) {
     call.terminal.json(shown.map(({ id, at, title, messages, ...more }) => ({ id, at, title, messages, ...more })));
@@ -58,21 +55,7 @@ function limitOf(call: Call): number | undefined {
 }
 
 export function placesOf({ config, location }: Memdir, all: boolean): SessionPlaces {
-  const dirs = all ? foldersIn(projectsFolder(config)) : [sessionsFolder(config, location.project)];
-  return { dirs, older: join(config.claudeDir, "sessions") };
-}
-
-/** Seed 001's layout keeps the sessions of all projects together: those that name another one are not meant. */
-function isHere({ path, cwd }: SessionRow, { config, location }: Memdir): boolean {
-  return cwd === null || cwd === location.project.cwd || isWithin(projectsFolder(config), path);
-}
-
-function foldersIn(projects: string): string[] {
-  try {
-    return readdirSync(projects).map((name) => join(projects, name));
-  } catch {
-    return []; // no client has been here yet
-  }
+  return sessionPlaces(config, location.project, all);
 }
 
 async function withProgress<T>(

@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import { exitCodeOf } from "../errors.ts";
+import type { TeamWorld } from "../team/repository.ts";
 import { claudeFolder } from "../wiring/claude-code.ts";
 import { chooseClients } from "../wiring/clients.ts";
 import { type Removal, unwire } from "../wiring/removal.ts";
@@ -9,8 +10,12 @@ import type { WiringWorld } from "../wiring/world.ts";
 import type { Call, Run } from "./command.ts";
 import { sanitiseLine } from "./console/sanitise.ts";
 import { openWorld, shorten } from "./init.ts";
+import { openTeamWorld, uninstallTeam } from "./init-team.ts";
 
-export const run: Run = (call) => uninstall(call, openWorld(call));
+export const run: Run = async (call) => {
+  const world = openWorld(call);
+  return call.flag("team") ? leaveRepository(call, openTeamWorld(await call.open(), world)) : uninstall(call, world);
+};
 
 export async function uninstall(call: Call, world: WiringWorld): Promise<number> {
   const { json, terminal } = call;
@@ -34,6 +39,16 @@ export async function uninstall(call: Call, world: WiringWorld): Promise<number>
   }
   const [first] = problems;
   return first ? exitCodeOf(first.problem) : 0;
+}
+
+/** What `memdir init --team` did to this checkout; memories stay. */
+async function leaveRepository(call: Call, world: TeamWorld): Promise<number> {
+  const changes = await uninstallTeam(call, world);
+  if (call.json) call.terminal.json({ changes });
+  for (const { what, why } of call.json ? [] : changes) call.terminal.print(sanitiseLine(`${what}: ${why}`));
+  if (!call.json && changes.length === 0)
+    call.terminal.print("There is nothing of memdir's to take out of this repository");
+  return 0;
 }
 
 function describe(world: WiringWorld, { file, kind }: Removal): string {

@@ -5,16 +5,10 @@ import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { ageInDays, ageInWords } from "../memory/age.ts";
 import { findMemory } from "../memory/find.ts";
-import { type Door, readSurfaceLog, type Surfacing } from "../recall/surface-log.ts";
+import { type Door, readSurfaceLog } from "../recall/surface-log.ts";
+import { findShown } from "../recall/surfacings.ts";
 import type { Run } from "./command.ts";
 import { sanitiseLine } from "./console/sanitise.ts";
-
-interface Shown {
-  at: string;
-  session: string | null;
-  door: Door;
-  why: readonly string[];
-}
 
 const DOORS: Record<Door, string> = {
   agent: "the agent",
@@ -29,7 +23,7 @@ export const run: Run = async (call) => {
   const memdir = await call.open();
   const { file, scope } = find(memdir, call.args[0] as string);
   const log = readSurfaceLog(memdir.directories[0]?.path ?? "");
-  const shown = log.flatMap((surfacing) => findShown(surfacing, file, scope)).reverse();
+  const shown = findShown(log, file, scope).reverse();
   const since = log[0]?.at ?? null;
   if (call.json) {
     call.terminal.json({ file, scope, since, count: shown.length, surfaced: shown });
@@ -73,9 +67,4 @@ function find(memdir: Memdir, name: string): { file: string; scope: string } {
     if (!found) throw error;
     return { file: found.file, scope: found.scope };
   }
-}
-
-function findShown({ at, session, door, memories }: Surfacing, file: string, scope: string): Shown[] {
-  const found = memories.find((memory) => memory.file === file && memory.scope === scope);
-  return found ? [{ at, session, door, why: found.why }] : [];
 }

@@ -3,6 +3,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { ageInDays } from "../memory/age.ts";
+import { findAuthor } from "../memory/authorship.ts";
 import type { Directory } from "../memory/directory.ts";
 import { loadIndex } from "../memory/index-load.ts";
 import { linkedFiles } from "../memory/index-text.ts";
@@ -70,7 +71,7 @@ async function loadReferenced(
     const ageDays = ageInDays(Date.parse(row.modified), directory.now().getTime());
     const path = join(directory.path, file);
     const { source } = parseHeader(file, bytes);
-    const header = formatHeader({ path, scope: row.scope, ageDays, source });
+    const header = formatHeader({ path, scope: row.scope, ageDays, source, author: findAuthor(directory, file) });
     return [{ path, title: row.name, header, content: shownContent(bytes.toString("utf8")) }];
   });
   return fitMemories(candidates, { maxBytes, limit: candidates.length }).text;

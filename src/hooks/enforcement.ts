@@ -5,8 +5,8 @@ import { createContext, Script } from "node:vm";
 import { realPath } from "../disk/real-path.ts";
 import { matchesPaths } from "../instructions/globs.ts";
 import { compilePattern } from "../memory/enforce.ts";
-import type { ToolCall } from "./memory-write.ts";
 import type { Rule } from "./rules.ts";
+import { commandOf, isPatch, namedFiles, patchOf, type ToolCall } from "./tool-call.ts";
 
 export interface Enforcement {
   /** Where relative paths begin. */
@@ -78,7 +78,7 @@ function textOf(name: string, input: ToolCall["input"]): string {
   const texts = (...values: unknown[]) => values.filter((value) => typeof value === "string");
   const known =
     name === "Bash"
-      ? [Array.isArray(input.command) ? texts(...input.command).join(" ") : input.command]
+      ? [commandOf(input)]
       : WRITERS.has(name)
         ? [
             ...namedFiles(input),
@@ -98,19 +98,9 @@ function editsOf({ edits }: ToolCall["input"]): unknown[] {
   return Array.isArray(edits) ? edits.map((edit) => (edit as { new_string?: unknown } | null)?.new_string) : [];
 }
 
-function namedFiles(input: ToolCall["input"]): string[] {
-  const named = [input.file_path, input.notebook_path, input.path, input.filePath, input.absolute_path];
-  const inPatch = patchOf(input).matchAll(/^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm);
-  return [...named, ...[...inPatch].map(([, file]) => file)].filter((file) => typeof file === "string");
-}
-
-function patchOf({ input, patch, command }: ToolCall["input"]): string {
-  return String([input, patch, command].find((text) => typeof text === "string") ?? "");
-}
-
 /** As with an edit: what is taken out and what stands around it was there before. */
 function addedIn(patch: string): string {
-  if (!patch.includes("*** Begin Patch")) return patch;
+  if (!isPatch(patch)) return patch;
   const lines = patch.split("\n").filter((line) => line.startsWith("+"));
   return lines.map((line) => line.slice(1)).join("\n");
 }

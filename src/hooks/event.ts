@@ -1,5 +1,7 @@
 /** The events of other programs that we answer, each under the name that its host gives it. */
 
+import { basename } from "node:path";
+
 export type HookEvent =
   | "SessionStart"
   | "UserPromptSubmit"
@@ -37,6 +39,14 @@ export interface EventInput {
   session_id?: unknown;
   transcript_path?: unknown;
   cwd?: unknown;
+  /** Codex's alone. */
+  turn_id?: unknown;
+}
+
+/** Known by what it sends: a turn's id, except when a session starts, and the name of its transcript, except where it keeps none. */
+export function isCodex({ turn_id: turn, transcript_path: transcript }: EventInput): boolean {
+  if (typeof turn === "string") return true;
+  return typeof transcript === "string" && /^rollout-.*\.jsonl$/.test(basename(transcript));
 }
 
 export function cwdOf({ cwd }: EventInput): string {

@@ -2,11 +2,7 @@
 
 import { realpathSync } from "node:fs";
 import { isAbsolute, relative, resolve, sep } from "node:path";
-
-export interface ToolCall {
-  name: string;
-  input: Readonly<Record<string, unknown>>;
-}
+import { commandOf, type ToolCall } from "./tool-call.ts";
 
 /** A folder of memories, and where relative paths begin. */
 export interface MemoryPlace {
@@ -25,7 +21,7 @@ const OWN_COMMAND = /(?:^|[\s;&|(/"'])memdir(?:\.cmd)?["']?\s+(?:save|edit|forge
 /** Memories only: what else lies in the folder, such as a log, says nothing of what is worth keeping. */
 export function writesMemory({ name, input }: ToolCall, place: MemoryPlace): boolean {
   if (OWN_TOOL.test(name)) return true;
-  if (SHELLS.has(name)) return OWN_COMMAND.test([input.command ?? input.cmd].flat().join(" "));
+  if (SHELLS.has(name)) return OWN_COMMAND.test(commandOf(input));
   const file = input.file_path ?? input.path;
   if (!WRITERS.has(name) || typeof file !== "string" || !/\.md$/i.test(file)) return false;
   const path = resolve(place.cwd, file);

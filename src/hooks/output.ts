@@ -2,8 +2,7 @@
 
 import { writeSync } from "node:fs";
 
-/** Hooks may add 10,000 characters in all: what is longer, a host moves into a file. */
-export const MAX_CHARS = 9_500;
+export { MAX_HOOK_CHARS as MAX_CHARS } from "../hook-config.ts";
 
 /** Not through process.stdout: to open it, Node loads its streams, and that takes longer than most hooks. */
 export function writeAll(fd: number, text: string): void {

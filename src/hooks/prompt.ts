@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { type Config, processEnv } from "../config.ts";
 import { findDirectories, findPlace } from "../directories.ts";
 import { ageInDays } from "../memory/age.ts";
+import { findAuthor } from "../memory/authorship.ts";
 import { type Candidate, fitMemories, MAX_MEMORIES } from "../recall/budget.ts";
 import { openChecked } from "../recall/checked.ts";
 import type { Entry } from "../recall/entry.ts";
@@ -186,6 +187,7 @@ function readShown(directory: HotDirectory, ranked: HotRanked, path: string, now
       ageDays: ageInDays(stampMs, now.getTime()),
       source: ranked.isInferred ? { by: "inferred", session: null, message: null } : null,
       checked: openChecked(directory.path, now)(ranked.file, { bytes: stat.size, mtimeMs: stat.mtimeMs }),
+      author: findAuthor(directory, ranked.file),
     });
     return [{ path, title: ranked.name, header, content: shownContent(readFileSync(path, "utf8")) }];
   } catch {

@@ -4,7 +4,7 @@
  */
 
 import { lstatSync, statSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { type Env, processEnv } from "../config.ts";
 import { findDirectories, findPlace } from "../directories.ts";
 import { isWithin, realPath } from "../disk/real-path.ts";
@@ -19,10 +19,11 @@ import { neutralise, neutraliseLine } from "../recall/neutral.ts";
 import { clearSurfaced } from "../recall/surfaced.ts";
 import { type Expired, findExpiry } from "../truth/expired.ts";
 import { type Deadline, openDeadline } from "./deadline.ts";
-import { cwdOf, type EventInput, sessionOf } from "./event.ts";
+import { cwdOf, type EventInput, isCodex, sessionOf } from "./event.ts";
 import { markTold, noteFault, readNewFaults } from "./faults.ts";
 import { isMemorySized } from "./memory-size.ts";
 import { formatContext, MAX_CHARS, tell, writeAll } from "./output.ts";
+import { syncBeside } from "./team-sync.ts";
 
 export interface SessionInput extends EventInput {
   /** Why a session starts. */
@@ -43,10 +44,14 @@ export function main(input: SessionInput): void {
     if (env.MEMDIR_DEBUG) tell((error as Error).stack ?? String(error));
     noteFault(env, { at: now, event: "SessionStart", error });
   };
-  const text = answer(input, { env, now, deadline: openDeadline(), onFault });
-  if (text === "") return;
-  writeAll(1, formatContext("SessionStart", text));
-  if (readNewFaults(env).length > 0) markTold(env, now);
+  try {
+    const text = answer(input, { env, now, deadline: openDeadline(), onFault });
+    if (text === "") return;
+    writeAll(1, formatContext("SessionStart", text));
+    if (readNewFaults(env).length > 0) markTold(env, now);
+  } finally {
+    syncBeside(input, env);
+  }
 }
 
 /** The text for the session's beginning, at most MAX_CHARS; "" for none. */
@@ -81,9 +86,8 @@ function attempt(make: () => string, { onFault }: SessionWorld): string {
 }
 
 /** Claude Code shows the project's MEMORY.md itself; Codex and Gemini CLI, known by what they leave in sight, do not. */
-function loadsOwnIndex({ transcript_path: transcript }: SessionInput, env: Env): boolean {
-  const isCodex = typeof transcript === "string" && /^rollout-.*\.jsonl$/.test(basename(transcript));
-  return !isCodex && env.GEMINI_SESSION_ID === undefined;
+function loadsOwnIndex(input: SessionInput, env: Env): boolean {
+  return !isCodex(input) && env.GEMINI_SESSION_ID === undefined;
 }
 
 /** Words around an index: who, where, how many more. */

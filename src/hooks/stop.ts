@@ -20,6 +20,7 @@ import { archiveTranscript } from "./archive.ts";
 import { isIdle, mayAskToKeep } from "./asking.ts";
 import { cwdOf, type EventInput, eventOf, sessionOf } from "./event.ts";
 import { formatContinuation, tell, writeAll } from "./output.ts";
+import { syncBeside } from "./team-sync.ts";
 import {
   hasMemoryWrite,
   isForeign,
@@ -63,6 +64,8 @@ export function main(input: StopInput): void {
     else log(`extraction skipped: ${answer.skipped}`);
   } finally {
     if (eventOf(input.hook_event_name) !== "Stop") archive(input, env);
+    // Sub-agents stop far more often than anything is written.
+    if (!isNamed(input.agent_id)) syncBeside(input, env);
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * Before and after a call of a tool in another agent (`dist/hook-tool.cjs`): a call that breaks an enforced rule is denied, and
- * memories that a model has found meanwhile are added. It fails open, and it is quick, as it runs with every call.
+ * Before and after a call of a tool in another agent (`dist/hook-tool.cjs`): a call that breaks an enforced rule is denied;
+ * instructions of the folders it worked in, where the host does not load them, and memories that a model has found meanwhile are
+ * added. It fails open, and it is quick, as it runs with every call.
  */
 
 import { lstatSync, readFileSync } from "node:fs";
@@ -9,6 +10,7 @@ import { type Config, type Env, processEnv } from "../config.ts";
 import { findDirectories, findPlace } from "../directories.ts";
 import { isWithin, realPath } from "../disk/real-path.ts";
 import { ageInDays } from "../memory/age.ts";
+import { findAuthor } from "../memory/authorship.ts";
 import type { Directory } from "../memory/directory.ts";
 import { parseHeader } from "../memory/memory.ts";
 import type { Location } from "../project/locate.ts";
@@ -20,23 +22,27 @@ import { logSurfaced } from "../recall/surface-log.ts";
 import { readSurfaced, writeSurfaced } from "../recall/surfaced.ts";
 import { type Deadline, openDeadline } from "./deadline.ts";
 import { findBroken } from "./enforcement.ts";
-import { cwdOf, type EventInput, eventOf, sessionOf } from "./event.ts";
+import { cwdOf, type EventInput, eventOf, isCodex, sessionOf } from "./event.ts";
 import { noteFault } from "./faults.ts";
 import { isMemorySized } from "./memory-size.ts";
-import type { ToolCall } from "./memory-write.ts";
+import { findNested, type Nested } from "./nested.ts";
 import { formatContext, formatDenial, MAX_CHARS, tell, writeAll } from "./output.ts";
 import { takePrefetch } from "./prefetch-file.ts";
 import { type Rule, readRules } from "./rules.ts";
+import type { ToolCall } from "./tool-call.ts";
 
 export interface ToolInput extends EventInput {
   tool_name?: unknown;
   tool_input?: unknown;
+  tool_response?: unknown;
 }
 
 export interface ToolWorld {
   env: Env;
   now: Date;
   deadline: Deadline;
+  /** The folder that the host started us in; throws when it is gone. */
+  startedIn: () => string;
   /** For what went wrong without anything being thrown. */
   onFault: (error: Error) => void;
 }
@@ -48,7 +54,7 @@ export function main(input: ToolInput): void {
     if (env.MEMDIR_DEBUG) tell((error as Error).stack ?? String(error));
     noteFault(env, { at: now, event: String(input.hook_event_name), error });
   };
-  const text = answer(input, { env, now, deadline: openDeadline(), onFault });
+  const text = answer(input, { env, now, deadline: openDeadline(), startedIn: () => process.cwd(), onFault });
   if (text !== "") writeAll(1, text);
 }
 
@@ -57,12 +63,30 @@ export function answer(input: ToolInput, world: ToolWorld): string {
   const isBefore = eventOf(input.hook_event_name) === "PreToolUse";
   const session = sessionOf(input);
   if (!isBefore && session === null) return "";
-  const cwd = cwdOf(input);
+  const start = startOf(input, world);
+  if (!isBefore) return session === null ? "" : answerAt(start, input, world, (open) => addFound(open, session));
+  // A call that works elsewhere leaves no rule of its session behind.
+  for (const cwd of new Set([cwdOf(input), start])) {
+    const denial = answerAt(cwd, input, world, denyBroken);
+    if (denial !== "") return denial;
+  }
+  return "";
+}
+
+function answerAt(cwd: string, input: ToolInput, world: ToolWorld, work: (open: Open) => string): string {
   const { config, location } = findPlace({ cwd }, world.env);
   if (config.disabled !== null) return "";
   world.deadline.set(config.hooks.deadlineMs);
-  const open: Open = { input, cwd, config, location, world };
-  return isBefore ? denyBroken(open) : session === null ? "" : addFound(open, session);
+  return work({ input, cwd, config, location, world });
+}
+
+/** Codex says in which folder a call works, and starts its hooks in the one that its session works in. */
+function startOf(input: ToolInput, { startedIn }: ToolWorld): string {
+  try {
+    return isCodex(input) ? startedIn() : cwdOf(input);
+  } catch {
+    return cwdOf(input);
+  }
 }
 
 interface Open {
@@ -86,7 +110,7 @@ const MAX_MESSAGE_CHARS = 1_000;
 const MAX_NAME_CHARS = 200;
 
 function denyBroken(open: Open): string {
-  const { input, cwd, config, location, world } = open;
+  const { input, config, location, world } = open;
   if (!config.hooks.enforce) return "";
   const rules = readRules(directoriesOf(open).all, world.deadline.isMissed);
   const late = world.deadline.missed;
@@ -95,7 +119,7 @@ function denyBroken(open: Open): string {
   const root = location.project.worktreeRoot ?? location.project.cwd;
   const onSkip = ({ file }: Rule) => world.onFault(new Error(`the rule in ${basename(file)} took too long`));
   const isLate = world.deadline.isMissed;
-  const broken = findBroken(rules, callOf(input), { cwd, root, home: config.home, onSkip, isLate });
+  const broken = findBroken(rules, callOf(input), { cwd: cwdOf(input), root, home: config.home, onSkip, isLate });
   if (late === 0 && world.deadline.missed > 0)
     world.onFault(new Error("time was up before all of the team's rules were checked"));
   return broken ? formatDenial(String(input.hook_event_name), reasonOf(broken)) : "";
@@ -113,26 +137,60 @@ function reasonOf({ message, name, path, scope }: Rule): string {
   return `${cut(message, MAX_MESSAGE_CHARS)} (memory ${cut(name, MAX_NAME_CHARS)}, ${neutraliseLine(path)}; ${whose})`;
 }
 
-/** What was found beside the turn and is not in the conversation yet. */
+/** Of what there is room for, instructions may take this part from memories that were found as well. */
+const NESTED_SHARE = 0.6;
+
+/** What the host does not load, and what was found beside the turn, as far as it is not in the conversation yet. */
 function addFound(open: Open, session: string): string {
   const { main, all } = directoriesOf(open);
   const paths = takePrefetch(main.path, session);
-  if (paths.length === 0) return "";
+  const isNesting = isCodex(open.input) && !open.config.claudeMdsDisabled;
+  if (paths.length === 0 && !isNesting) return "";
   const surfaced = readSurfaced(main.path, session);
   const fresh = paths.filter((path) => !surfaced.surfaced.has(path));
   const candidates = fresh.flatMap((path) => readFound(path, all, open.world.now));
-  const { memories, text } = fitMemories(candidates, { maxBytes: MAX_CHARS, sessionLeft: surfaced.bytesLeft() });
-  if (memories.length === 0) return "";
+  const share = candidates.length > 0 ? Math.floor(MAX_CHARS * NESTED_SHARE) : MAX_CHARS;
+  const nested = isNesting ? nestedOf(open, surfaced.surfaced, share) : NOT_NESTED;
+  const room = MAX_CHARS - nested.text.length - 2;
+  const { memories, text } = fitMemories(candidates, { maxBytes: room, sessionLeft: surfaced.bytesLeft() });
+  if (memories.length === 0 && nested.paths.length === 0) return "";
   surfaced.surface(memories);
-  writeSurfaced(main.path, session, surfaced);
+  for (const path of nested.paths) surfaced.surfaced.add(path);
+  // Where nobody remembers that they were shown, they would come with every call.
+  const instructions = writeSurfaced(main.path, session, surfaced) ? nested.text : "";
+  if (memories.length > 0) logFound(open, session, { main, all, memories });
+  const added = [instructions, memories.length > 0 ? text : ""].filter((part) => part !== "").join("\n\n");
+  return added === "" ? "" : formatContext(String(open.input.hook_event_name), added);
+}
+
+const NOT_NESTED: Nested = { text: "", paths: [] };
+
+/** A failure here takes nothing from what was found. */
+function nestedOf({ input, cwd: start, location, world }: Open, known: ReadonlySet<string>, maxChars: number): Nested {
+  try {
+    const place = { start, cwd: cwdOf(input), root: location.project.worktreeRoot ?? start };
+    const options = { response: input.tool_response, known, maxChars, isLate: world.deadline.isOver };
+    return findNested(callOf(input), place, options);
+  } catch (error) {
+    world.onFault(error as Error);
+    return NOT_NESTED;
+  }
+}
+
+interface Found {
+  main: Directory;
+  all: readonly Directory[];
+  memories: readonly Candidate[];
+}
+
+function logFound({ world }: Open, session: string, { main, all, memories }: Found): void {
   const logged = memories.flatMap(({ path }) => {
     const owner = all.find((each) => isWithin(realPath(each.path), realPath(path)));
     const file = owner ? relative(realPath(owner.path), realPath(path)).split(sep).join("/") : "";
     return owner ? [{ file, scope: owner.scope, why: ["found beside the turn"] }] : [];
   });
   // What was asked is known to the process that found them, not here.
-  logSurfaced(main.path, { at: open.world.now, session, door: "hook", prompt: "", memories: logged });
-  return formatContext(String(open.input.hook_event_name), text);
+  logSurfaced(main.path, { at: world.now, session, door: "hook", prompt: "", memories: logged });
 }
 
 /** Only files of our directories, whatever the other process wrote down. */
@@ -151,6 +209,7 @@ function readFound(path: string, directories: readonly Directory[], now: Date): 
       scope: directory.scope,
       ageDays: ageInDays(stampMs, now.getTime()),
       source: source?.by === "inferred" ? source : null,
+      author: findAuthor(directory, relative(realPath(directory.path), realPath(path)).split(sep).join("/")),
     });
     return [{ path, title: name, header, content: shownContent(text) }];
   } catch {

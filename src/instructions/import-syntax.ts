@@ -37,7 +37,8 @@ const CANDIDATE = /(?<![A-Za-z0-9])@\S/;
  * A line a hundred quotes or lists deep, by its marks or by its indent at two columns a level: no person wrote it, and the
  * parser reads the text anew for each level.
  */
-const ABYSS = /^(?:[ \t]{200,}(?:[>+*-]|\d{1,9}[.)])|[ \t]*(?:(?:>|(?:[+*-]|\d{1,9}[.)])(?=[ \t]))[ \t]*){100})/m;
+export const ABYSS =
+  /^(?:[ \t]{200,}(?:[>+*-]|\d{1,9}[.)])|[ \t]*(?:(?:>|(?:[+*-]|\d{1,9}[.)])(?=[ \t]))[ \t]*){100})/m;
 
 /** At the start of a run of text or after white space; ends at white space or at a backslash that escapes no space. */
 const IMPORT = /(?<!\S)@(?<target>(?:\\ |[^\s\\])+)/g;

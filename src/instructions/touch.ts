@@ -4,6 +4,7 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import { isWithin, realPath } from "../disk/real-path.ts";
 import { statOrNull } from "../disk/stat.ts";
 import type { InstructionFile } from "./file.ts";
+import { foldersBetween } from "./folders.ts";
 import { matchesPaths } from "./globs.ts";
 import { isClaudeFile, type Loaded, loader, type WaitingRule } from "./load.ts";
 import type { InstructionScope } from "./scope.ts";
@@ -46,12 +47,4 @@ export async function touchFile(scope: InstructionScope, loaded: Loaded, path: s
 function isRuleFor(rule: WaitingRule, file: string): boolean {
   if (!isWithin(rule.base, file)) return false;
   return matchesPaths(rule.patterns, relative(rule.base, file).split(sep).join("/"));
-}
-
-/** The folders below `top` down to `folder`, outermost first; `top` itself is loaded at start. */
-function foldersBetween(top: string, folder: string): string[] {
-  const parts = relative(top, folder)
-    .split(sep)
-    .filter((part) => part !== "");
-  return parts.map((_, i) => join(top, ...parts.slice(0, i + 1)));
 }

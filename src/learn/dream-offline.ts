@@ -122,6 +122,19 @@ function mergeInto(first: Known, others: readonly Known[], now: Date): Op & { ki
   };
 }
 
+/** The text of the first with what only the second says, as a dream would join them. Both must be readable. */
+export function joinTexts(
+  first: { file: string; text: string },
+  other: { file: string; text: string },
+  now: Date,
+): string {
+  const [one, two] = [first, other].map(({ file, text }): Known => {
+    const memory = parseMemory(file, text);
+    return { memory, text, weight: weigh(memory, termsOf) };
+  }) as [Known, Known];
+  return mergeInto(one, [two], now).text;
+}
+
 /** Paragraphs that hold a word the text does not have are kept, and the rule of a correction is kept as it was said. */
 function addWhatIsNew(body: string, memory: Memory): string {
   if (memory.type === "feedback" && !keepsRule(memory, { body })) return `${body}\n\n${memory.body.trim()}`;

@@ -1,6 +1,8 @@
 /** The tools of the MCP server. */
 
+import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
+import { findAuthor } from "../memory/authorship.ts";
 import { parseMemory } from "../memory/memory.ts";
 import { MEMORY_TYPES, type MemoryType } from "../memory/type.ts";
 import { MCP_TOOL_WORDS, NO_CUES_NOTICE, NOTHING_RECALLED } from "../prompts/mcp.ts";
@@ -132,7 +134,10 @@ const read = makeTool({
     const memdir = await open(scope);
     const shown = await memdir.show(name);
     const { source } = parseMemory(shown.file, (await memdir.text(shown.file)).text);
-    const header = formatHeader({ path: shown.path, scope: shown.scope, ageDays: shown.ageDays, source });
+    const { path, ageDays, file } = shown;
+    const directory = memdir.directories.find((each) => join(each.path, file) === path);
+    const author = directory ? findAuthor(directory, file) : null;
+    const header = formatHeader({ path, scope: shown.scope, ageDays, source, author });
     const { content, cut } = cutContent(neutralise(shown.body), { maxBytes: MAX_BYTES, maxLines: MAX_READ_LINES });
     const when = shown.when.map(neutraliseLine);
     return {

@@ -5,7 +5,7 @@ import { MemdirError } from "../errors.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import { editFields } from "../text/frontmatter-edit.ts";
 import { sha256 } from "../text/hash.ts";
-import { findSecrets, redactSecrets } from "../text/secrets.ts";
+import { findSecrets, redactSecrets, type SecretFinding } from "../text/secrets.ts";
 import { withDirectory } from "./change.ts";
 import { type Directory, INDEX_FILE, modeFor, statePath } from "./directory.ts";
 import { indexPath } from "./index-base.ts";
@@ -49,7 +49,8 @@ export async function editIndex(directory: Directory, base: string | null, text:
   });
 }
 
-function checkBase(directory: Directory, file: string, base: string | null): void {
+/** `base` as the file's text, null for none. Throws `conflict`. */
+export function checkBase(directory: Directory, file: string, base: string | null): void {
   const current = findBytes(directory, file);
   if ((current ? sha256(current) : null) === (base === null ? null : sha256(base))) return;
   throw new MemdirError(
@@ -58,18 +59,31 @@ function checkBase(directory: Directory, file: string, base: string | null): voi
   );
 }
 
-async function checkEdit(
+export interface ExaminedEdit {
+  /** Why it would be refused as it is; null when its frontmatter can be read, or could not be read before either. */
+  broken: string | null;
+  problems: string[];
+  /** Never with their values. */
+  secrets: SecretFinding[];
+}
+
+/** What an edit is checked for, without writing anything. */
+export async function examineEdit(file: string, base: string, text: string): Promise<ExaminedEdit> {
+  const problem = parseDocument(text).problems[0];
+  const broken = problem && parseDocument(base).problems.length === 0 ? problem : null;
+  return { broken, problems: parseMemory(file, text).problems, secrets: await findSecrets(text) };
+}
+
+/** Throws for what must not be written. */
+export async function checkEdit(
   file: string,
   base: string,
   text: string,
   redact: boolean,
 ): Promise<{ text: string; notices: string[] }> {
-  const document = parseDocument(text);
-  const broken = document.problems[0];
-  if (broken && parseDocument(base).problems.length === 0)
+  const { broken, problems: notices, secrets: findings } = await examineEdit(file, base, text);
+  if (broken !== null)
     throw new MemdirError("broken", `${file} was not saved, its frontmatter cannot be read: ${broken}`);
-  const findings = await findSecrets(text);
-  const notices = parseMemory(file, text).problems;
   if (findings.length === 0) return { text, notices };
   const found = findings.map(({ rule, line }) => `${rule} in line ${line}`);
   if (!redact) throw secretError(found);
@@ -77,7 +91,7 @@ async function checkEdit(
 }
 
 /** `modified` moves with the text, unless the person set it; a file without frontmatter gets none. */
-function stamp(directory: Directory, base: string, text: string): string {
+export function stamp(directory: Directory, base: string, text: string): string {
   const modified = (document: string) => parseMemory("x.md", document).modified;
   if (text === base || modified(text) !== modified(base)) return text;
   return editFields(text, { modified: directory.now().toISOString() });

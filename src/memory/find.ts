@@ -12,6 +12,23 @@ export interface Found {
   file: string;
 }
 
+/** A memory by its place: the directory's number among those in use, and the file below it. */
+export interface MemoryRef {
+  directory: number;
+  file: string;
+}
+
+/** Only what the listing shows can be meant: whatever else a path leads to is not found, or refused as such. */
+export function findByRef(directories: readonly Directory[], { directory: at, file }: MemoryRef): Found {
+  const directory = directories[at];
+  if (!directory) throw new MemdirError("not-found", `there is no memory directory with the number ${at}`);
+  if (scan(directory).memories.some(({ header }) => header.file === file)) return { directory, file };
+  const problem = findNameProblem(file);
+  const shown = JSON.stringify(file.slice(0, 80));
+  if (problem) throw new MemdirError("outside", `the file ${shown} is refused: ${problem}`);
+  throw new MemdirError("not-found", `${shown} is no memory of ${directory.path}: was it renamed or forgotten?`);
+}
+
 /** Exactly one memory of the given directories, or an error that says what there is. Bodies are never read. */
 export function findMemory(directories: readonly Directory[], name: string): Found {
   const wanted = oneLine(name);

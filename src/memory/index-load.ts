@@ -11,7 +11,7 @@ import { type IndexLimits, isOver } from "./index-limits.ts";
 import { readOverflow } from "./index-sync.ts";
 import { linkedFiles } from "./index-text.ts";
 import { stemOf } from "./memory.ts";
-import { findBytes } from "./read.ts";
+import { readStart } from "./read-start.ts";
 import { walk } from "./walk.ts";
 
 export interface IndexView {
@@ -108,6 +108,8 @@ function toLf(text: string): string {
   return text.replaceAll("\r\n", "\n");
 }
 
+/** A line shows a hundred characters of it. */
+const MAX_HEADER_BYTES = 64 * 1024;
 /** Numbers of the client's own generator, as observed. */
 const GENERATED = { lineChars: 150, lines: 140, chars: 17_500 };
 
@@ -136,7 +138,7 @@ function generateIndex(directory: Directory): string {
 }
 
 function generatedLine(directory: Directory, file: string): string {
-  const { fields, problems } = parseDocument(findBytes(directory, file)?.toString("utf8") ?? "");
+  const { fields, problems } = parseDocument(readStart(directory, file, MAX_HEADER_BYTES).toString("utf8"));
   const field = fields.find((f) => f.key === "description");
   const isText = field && typeof field.value === "string" && !(field.style === "plain" && isOtherScalar(field.value));
   const description = isText && problems.length === 0 ? (field.value as string).replace(/\s+/g, " ").trim() : "";

@@ -32,18 +32,20 @@ export function scopeDirectory(scope: string, context: ScopeContext): ScopeDirec
   const { config, project } = context;
   if (scope === "project") return projectDirectory(context);
   if (scope === "user") return { scope, dir: userMemoryDir(config), insideRepository: false, committable: false };
-  if (scope === "team") return inRepository(scope, getTeamMemDir(repositoryOf(project)), project, true);
+  if (scope === "team") return findMirror(context) ?? teamInRepository(project);
   if (scope.startsWith("agent:")) return agentDirectory(scope.slice("agent:".length), context);
   throw new MemdirError("usage", `there is no scope ${JSON.stringify(scope)}; choose one of ${SCOPE_NAMES}`);
 }
 
 /** Every scope that exists on disk, the project's first, each directory once. */
 export function listScopes(context: ScopeContext): ScopeDirectory[] {
-  const names = ["project", "user", ...(context.config.team ? ["team"] : []), ...listAgentScopes(context)];
+  const named = (name: string) => attempt(() => scopeDirectory(name, context));
+  // A team may share through its server and through the repository.
+  const team = context.config.team ? [named("team"), attempt(() => teamInRepository(context.project))] : [];
+  const scopes = [named("project"), named("user"), ...team, ...listAgentScopes(context).map(named)];
   const seen = new Set<string>();
   const found: ScopeDirectory[] = [];
-  for (const name of names) {
-    const scope = attempt(() => scopeDirectory(name, context));
+  for (const scope of scopes) {
     if (scope === null || !isDirectory(scope.dir)) continue;
     const real = realPath(scope.dir);
     if (!seen.has(real)) found.push(scope);
@@ -54,6 +56,11 @@ export function listScopes(context: ScopeContext): ScopeDirectory[] {
 
 export function getTeamMemDir(projectRoot: string): string {
   return path.join(projectRoot, ".claude", "memory");
+}
+
+/** Where the memories of a team's server are kept on this machine. */
+export function mirrorOf(dir: string): string {
+  return path.join(dir, "team");
 }
 
 /** A memory's file in the team's directory, in the folder of its type. Throws where a name would lead out of it. */
@@ -69,6 +76,23 @@ export function getTeamMemPath(projectRoot: string, type: string, name: string):
 /** The checkout that team and agent directories live in: each worktree has its own, as git tracks them. */
 export function repositoryOf(project: Project): string {
   return project.worktreeRoot ?? project.root;
+}
+
+/** Null where the project has not joined a team. A link in its place could lead what is private to the server, or the server's into what is private. */
+function findMirror({ config, project, dir }: ScopeContext): ScopeDirectory | null {
+  if (!Object.hasOwn(config.teams, project.root)) return null;
+  const mirror = mirrorOf(dir);
+  if (realPath(mirror) !== mirrorOf(realPath(dir))) {
+    throw new MemdirError(
+      "outside",
+      `${mirror} is a link, and the team's memories may lie there only: remove the link`,
+    );
+  }
+  return { scope: "team", dir: mirror, insideRepository: false, committable: false };
+}
+
+function teamInRepository(project: Project): ScopeDirectory {
+  return inRepository("team", getTeamMemDir(repositoryOf(project)), project, true);
 }
 
 function userMemoryDir(config: Config): string {
@@ -102,7 +126,9 @@ function agentDirectory(text: string, context: ScopeContext): ScopeDirectory {
 
 /** 004's layout: all agents of a scope share one directory. */
 function sharedDirectory(agentScope: AgentScope, context: ScopeContext): ScopeDirectory {
-  return scopeDirectory({ user: "user", project: "project", local: "team" }[agentScope], context);
+  // What is an agent's own never goes to a server.
+  if (agentScope === "local") return teamInRepository(context.project);
+  return scopeDirectory(agentScope, context);
 }
 
 /** A repository could ship `.claude/memory` as a link to anything of the user's; so its directories must stay inside it. */

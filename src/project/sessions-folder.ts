@@ -1,7 +1,9 @@
 /** Where a project's sessions lie: in Claude Code's folder for the working directory, unlike memories, which a repository shares. */
 
+import { readdirSync } from "node:fs";
 import path from "node:path";
 import type { Config } from "../config.ts";
+import { isWithin } from "../disk/real-path.ts";
 import type { Project } from "./root.ts";
 import { slugOf } from "./slug.ts";
 
@@ -12,4 +14,27 @@ export function sessionsFolder(config: Config, { cwd }: Project): string {
 /** The folders of all projects. */
 export function projectsFolder({ claudeDir }: Config): string {
   return path.join(claudeDir, "projects");
+}
+
+/** The folders in which sessions are looked for: this project's, or those of all, and seed 001's folder. */
+export function sessionPlaces(config: Config, project: Project, all = false): { dirs: string[]; older: string } {
+  const dirs = all ? foldersIn(projectsFolder(config)) : [sessionsFolder(config, project)];
+  return { dirs, older: path.join(config.claudeDir, "sessions") };
+}
+
+/** Seed 001's layout keeps the sessions of all projects together: those that name another one are not meant. */
+export function isSessionHere(
+  session: { path: string; cwd: string | null },
+  config: Config,
+  project: Project,
+): boolean {
+  return session.cwd === null || session.cwd === project.cwd || isWithin(projectsFolder(config), session.path);
+}
+
+function foldersIn(projects: string): string[] {
+  try {
+    return readdirSync(projects).map((name) => path.join(projects, name));
+  } catch {
+    return []; // no client has been here yet
+  }
 }

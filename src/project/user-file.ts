@@ -9,7 +9,7 @@ import { diskError, MemdirError } from "../errors.ts";
 /** Sets or removes (`null`) one entry of a map in the file; everything else in it stays. */
 export function setUserEntry(
   config: Config,
-  map: "trusted" | "directories" | "approvedImports" | "permitted",
+  map: "trusted" | "directories" | "teams" | "approvedImports" | "permitted",
   key: string,
   value: string | readonly string[] | null,
 ): void {

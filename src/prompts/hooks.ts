@@ -36,6 +36,11 @@ export function formatFaults(count: number, since: string): string {
   return `memdir's hook failed ${count === 1 ? "once" : `${count} times`} since ${since}: the user can run \`memdir doctor\` to see why.`;
 }
 
+/** Above a file of instructions that the agent's own program does not load. Both with `/`. */
+export function formatNestedHeader(folder: string, file: string): string {
+  return `Instructions of this repository for files below ${folder} (${file}):`;
+}
+
 /** For an agent that was about to stop. */
 export function buildLookBack(dir: string): string {
   return `Before this turn ends, look back over it. Did the user correct how you work, state a preference, decide something, or mention a fact, a date or a place that a later session will need and that cannot be read from the code? Each such thing belongs into a memory: one Markdown file in ${dir}, with name, description and type (user, feedback, project or reference) in its frontmatter, and a line for it in MEMORY.md there. Where a memory already says nearly the same, change that one. Leave out secrets, and what only mattered today. If there is nothing of the kind, save nothing. Then stop, without a further remark. (Asked by memdir, once in a turn.)`;

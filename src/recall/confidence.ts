@@ -17,10 +17,15 @@ const SURE = { hybrid: 0.95, lexical: 0.4 } as const;
 
 /** Those to show, in their order. */
 export function sureEnough<R extends Confident>(ranked: readonly R[], method: Method): R[] {
+  const threshold = thresholdOf(ranked, method);
+  return ranked.filter(({ confidence }) => confidence >= threshold);
+}
+
+/** What each of these must reach to be shown. */
+export function thresholdOf(ranked: readonly Confident[], method: Method): number {
   const floor = FLOORS[method === "lexical" ? "lexical" : "hybrid"];
   const best = Math.max(...ranked.map(({ confidence }) => confidence));
-  if (best < floor) return [];
-  return ranked.filter(({ confidence }) => confidence >= Math.max(floor * SHARE_OF_FLOOR, best * SHARE_OF_BEST));
+  return best < floor ? floor : Math.max(floor * SHARE_OF_FLOOR, best * SHARE_OF_BEST);
 }
 
 export function isLow(confidence: number, method: Method): boolean {

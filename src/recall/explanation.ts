@@ -7,7 +7,8 @@ import { clipLine } from "./cut.ts";
 import { neutraliseLine } from "./neutral.ts";
 import type { Ranked } from "./rank.ts";
 
-const MAX_WORDS = 8;
+/** No more words than these are named. */
+export const MAX_WORDS = 8;
 const MAX_CUE_CHARACTERS = 80;
 
 export function explain(ranked: Ranked, memory: Memory, ageDays: number, method: Method): string[] {

@@ -29,22 +29,40 @@ type Linked = Pick<Entry, "file" | "name" | "links">;
 /** Links lead both ways. Names that no memory has are ignored. */
 export function resolveLinks(entries: readonly (Linked | null)[]): Links {
   if (!entries.some((entry) => entry && entry.links.length > 0)) return NO_LINKS;
-  const places = placesOf(entries);
   const near = new Map<number, Set<number>>();
   const successors: [number, number][] = [];
-  entries.forEach((entry, at) => {
-    for (const link of entry?.links ?? []) {
-      const isSuperseded = link.startsWith(">");
-      const to = places.get(keyOf(isSuperseded ? link.slice(1) : link));
-      if (to === undefined || to === at) continue;
-      if (isSuperseded) successors.push([to, at]);
-      else {
-        join(near, at, to);
-        join(near, to, at);
-      }
+  for (const { from, to, kind } of findEdges(entries)) {
+    if (kind === "supersedes") successors.push([to, from]);
+    else {
+      join(near, from, to);
+      join(near, to, from);
     }
-  });
+  }
   return { neighbours: withSecondHop(near), successors };
+}
+
+export interface Edge {
+  /** Positions. */
+  from: number;
+  to: number;
+  kind: "link" | "supersedes";
+}
+
+/** Every link that leads to a memory, as it was written. */
+export function findEdges(entries: readonly (Linked | null)[], find = openLinkPlaces(entries)): Edge[] {
+  return entries.flatMap((entry, from) =>
+    (entry?.links ?? []).flatMap((link): Edge[] => {
+      const to = find(link);
+      if (to === null || to === from) return [];
+      return [{ from, to, kind: link.startsWith(">") ? "supersedes" : "link" }];
+    }),
+  );
+}
+
+/** Which memory a link means, by its position; null for none. */
+export function openLinkPlaces(entries: readonly (Linked | null)[]): (link: string) => number | null {
+  const places = placesOf(entries);
+  return (link) => places.get(keyOf(link.startsWith(">") ? link.slice(1) : link)) ?? null;
 }
 
 function join(near: Map<number, Set<number>>, from: number, to: number): void {

@@ -5,6 +5,7 @@
 
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { findAuthor } from "../memory/authorship.ts";
 import { type Bulk, findBulks } from "../memory/bulk.ts";
 import type { Directory } from "../memory/directory.ts";
 import { listMemories, type Row, rowOf } from "../memory/list.ts";
@@ -246,7 +247,14 @@ function readRanked(
       score: ranked.score,
       confidence: ranked.confidence,
       why: explain(ranked, memory, ageDays, method),
-      header: formatHeader({ path, scope, ageDays, source: memory.source, checked: find(file, stamp) }),
+      header: formatHeader({
+        path,
+        scope,
+        ageDays,
+        source: memory.source,
+        checked: find(file, stamp),
+        author: findAuthor(directory, file),
+      }),
       content: shownContent(bytes.toString("utf8")),
     };
   } catch (error) {

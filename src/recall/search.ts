@@ -3,21 +3,26 @@
 import { MemdirError } from "../errors.ts";
 import type { Directory } from "../memory/directory.ts";
 import { listMemories, type Row } from "../memory/list.ts";
-import { type Header, type Memory, parseMemory } from "../memory/memory.ts";
-import { findBytes } from "../memory/read.ts";
+import type { Header } from "../memory/memory.ts";
+import { type Field, fold, type Searchable, type SearchTexts } from "./search-texts.ts";
 import { termsOf } from "./terms.ts";
 
 export type SearchHit = Row & Hit;
 
-export async function searchMemories(directories: readonly Directory[], query: string): Promise<SearchHit[]> {
+/** `texts` keeps what was read: whoever searches while somebody types asks for the same files again and again. */
+export async function searchMemories(
+  directories: readonly Directory[],
+  query: string,
+  texts: SearchTexts,
+): Promise<SearchHit[]> {
   const words = searchWords(query);
   if (words.length === 0) throw new MemdirError("usage", "give at least one word to search for");
   const found = await Promise.all(
     directories.map(async (directory) => {
       const { rows } = await listMemories(directory);
       return rows.flatMap((row) => {
-        const bytes = row.unreadable ? null : findBytes(directory, row.file);
-        const hit = bytes ? matchMemory(parseMemory(row.file, bytes), words) : null;
+        const text = row.unreadable ? null : texts.find(directory, row.file);
+        const hit = text ? matchMemory(text, words) : null;
         return hit ? [{ ...row, ...hit }] : [];
       });
     }),
@@ -32,7 +37,7 @@ interface Hit {
 }
 
 /** A word in the name tells more than one somewhere in the body. */
-const WEIGHTS = { name: 3, description: 2, when: 2, file: 1, body: 1 };
+const WEIGHTS: Record<Field, number> = { name: 3, description: 2, when: 2, file: 1, body: 1 };
 
 /** Words without regard to case, width and accents' composition. */
 function searchWords(query: string): string[] {
@@ -46,17 +51,10 @@ function searchWords(query: string): string[] {
 }
 
 /** Null when no word matches. Memories that hold more of the words come first, whatever the counts. */
-function matchMemory(memory: Memory, words: readonly string[]): Hit | null {
-  const fields: [keyof typeof WEIGHTS, string][] = [
-    ["name", fold(memory.name)],
-    ["description", fold(memory.description)],
-    ["when", fold(memory.when.join("\n"))],
-    ["file", fold(memory.file)],
-    ["body", fold(memory.body)],
-  ];
+function matchMemory({ memory, fields }: Searchable, words: readonly string[]): Hit | null {
   let score = 0;
   for (const word of words) {
-    const best = Math.max(...fields.map(([field, text]) => (holds(text, word) ? WEIGHTS[field] : 0)));
+    const best = Math.max(...fields.map((field) => (holds(field.text, word, field.terms) ? WEIGHTS[field.name] : 0)));
     // Ten per word: no weight outdoes a further word.
     if (best > 0) score += 10 + best;
   }
@@ -69,7 +67,7 @@ function bestLine(memory: Header & { body: string }, words: readonly string[]): 
   let most = 0;
   for (const line of lines) {
     const folded = fold(line);
-    const hits = words.filter((word) => holds(folded, word)).length;
+    const hits = words.filter((word) => holds(folded, word, () => new Set(termsOf(folded)))).length;
     if (hits > most) {
       best = line.trim();
       most = hits;
@@ -79,14 +77,10 @@ function bestLine(memory: Header & { body: string }, words: readonly string[]): 
 }
 
 /** As it stands, or with another ending: who looks for "deploying" means "deploys" too. */
-function holds(text: string, word: string): boolean {
+function holds(text: string, word: string, terms: () => ReadonlySet<string>): boolean {
   if (text.includes(word)) return true;
   const [term, ...more] = termsOf(word);
   // Only words are inflected; of anything else the very characters are meant.
   if (term === undefined || more.length > 0 || term.length < 3 || !text.includes(term.slice(0, 3))) return false;
-  return termsOf(text).includes(term);
-}
-
-function fold(text: string): string {
-  return text.normalize("NFKC").toLowerCase();
+  return terms().has(term);
 }

@@ -7,6 +7,7 @@ import { type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Directory } from "../memory/directory.ts";
 import { readBytes } from "../memory/read.ts";
+import { readStart } from "../memory/read-start.ts";
 import { walk } from "../memory/walk.ts";
 import { lastCommitTimes } from "../project/commits.ts";
 import { appendEntries, type CacheRead, readCache, writeEntries } from "./cache.ts";
@@ -41,6 +42,9 @@ const SLICE_FILES = 1000;
 const SLICE_MS = 250;
 /** Rewritten when this much of it no longer counts. */
 const WASTE_BYTES = 256 * 1024;
+
+/** Of a larger file the beginning is what it is found by: what follows is data that somebody put there. */
+const MAX_FILE_BYTES = 4 << 20;
 
 export function openShelf(directories: readonly Directory[]): Shelf {
   return {
@@ -184,7 +188,7 @@ export function digestFile(
     if (!stat?.isFile()) return null;
     const lacksMeaning = embed !== null && known !== null && known.vectors.length === 0;
     if (known && !lacksMeaning && agrees(known, stat) && isSettled(directory, stat)) return "same";
-    const bytes = readBytes(directory, file);
+    const bytes = stat.size > MAX_FILE_BYTES ? readStart(directory, file, MAX_FILE_BYTES) : readBytes(directory, file);
     // Written this moment: it must not be believed unchanged on the strength of a clock that ticks slowly.
     const stamp = isSettled(directory, stat) ? stat : { ...stampOf(stat), mtimeMs: 0 };
     const entry = digestMemory(file, bytes, stamp, commitMs);

@@ -21,15 +21,15 @@ export function readSurfaced(directory: string, session: string | null): RecallS
   return opened;
 }
 
-/** Only a convenience: where it cannot be written, a memory may be shown twice. */
-export function writeSurfaced(directory: string, session: string | null, { surfaced, bytes }: RecallSession): void {
-  if (session === null) return;
+/** Whether it is kept. Only a convenience: where it cannot be written, a memory may be shown twice. */
+export function writeSurfaced(directory: string, session: string | null, { surfaced, bytes }: RecallSession): boolean {
+  if (session === null) return false;
   try {
     const folder = folderOf(directory);
     // Never through a link that somebody put there: looked at before anything is made below it.
     for (const path of [`${directory}/.memdir`, folder]) {
       mkdirSync(path, { recursive: true, mode: 0o700 });
-      if (!lstatSync(path).isDirectory()) return;
+      if (!lstatSync(path).isDirectory()) return false;
     }
     const file = fileOf(directory, session);
     const temporary = `${file}.${process.pid}`;
@@ -37,8 +37,9 @@ export function writeSurfaced(directory: string, session: string | null, { surfa
     writeFileSync(temporary, JSON.stringify({ paths: [...surfaced], bytes }), { mode: 0o600, flag: "wx" });
     renameSync(temporary, file);
     if (isNew) sweep(folder);
+    return true;
   } catch {
-    // As said above.
+    return false; // as said above
   }
 }
 

@@ -117,7 +117,8 @@ function wordsOf({ name, description, body }: Said): string {
   return `${name}\n${description}\n${body}`;
 }
 
-function overlap(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+/** Shared terms by all terms, 0 to 1. */
+export function overlap(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   const [few, many] = a.size <= b.size ? [a, b] : [b, a];
   let shared = 0;
   for (const term of few) if (many.has(term)) shared++;

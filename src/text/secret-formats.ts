@@ -40,6 +40,8 @@ export const FORMATS: readonly (readonly [rule: string, hint: string, pattern: R
   ["mailchimp-key", "-us", /[0-9a-f]{32}-us\d{1,2}(?!\w)/],
   ["mailgun-key", "key-", /key-[0-9a-f]{32}(?!\w)/],
   ["mailgun-key", "-", /[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![\w-])/],
+  // A team's own, see team/server/data-tokens.ts.
+  ["memdir-token", "memdir_", /memdir_[A-Za-z0-9][A-Za-z0-9._-]{0,63}_[\w-]{43}(?![\w-])/],
   ["neon-key", "napi_", /napi_[a-z0-9]{50,}/],
   ["netlify-token", "nfp_", /nfp_[A-Za-z0-9]{36,}/],
   ["newrelic-key", "NRAK-", /NRAK-[A-Z0-9]{27}/],

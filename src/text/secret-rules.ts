@@ -102,9 +102,7 @@ function* findAuthorizations(text: string): Generator<SecretSpan> {
     if (isPlaceholder(value) || isReference(value) || isFiller(value)) continue;
     const start = match.index + whole.length - value.length;
     if (/basic/i.test(scheme)) {
-      // Base64 of user:password, and nothing else that follows the word "basic", decodes to printable text with a colon.
-      if (/^[ -~]+:[ -~]+$/.test(Buffer.from(value, "base64").toString("latin1")))
-        yield span("basic-auth", start, value);
+      if (isBasic(value)) yield span("basic-auth", start, value);
     } else if (isMixed(value) && (named || (/bearer/i.test(scheme) && value.length >= 16))) {
       yield span("bearer-token", start, value);
     }
@@ -116,20 +114,40 @@ function* findAuthorizations(text: string): Generator<SecretSpan> {
     if (password === user || isPlaceholder(password)) continue;
     yield span("password", match.index + whole.lastIndexOf(password), password);
   }
+  for (const match of text.matchAll(COMMANDS)) {
+    const [whole, quote = "", run = ""] = match;
+    const password = quote ? cutQuoted(run, quote) : cutBare(run);
+    if (!isCredible(password, "password", true)) continue;
+    yield span("password", match.index + whole.length - run.length, password);
+  }
+  // Docker's config.json.
+  for (const match of text.matchAll(/"auth"[ \t]{0,4}:[ \t]{0,4}"([A-Za-z0-9+/]{8,}={0,2})"/g)) {
+    const [whole, value = ""] = match;
+    if (isBasic(value)) yield span("basic-auth", match.index + whole.length - value.length - 1, value);
+  }
   for (const match of text.matchAll(/\blogin[ \t]{1,4}\S{1,64}\s{1,8}password[ \t]{1,4}["']?([^\s"']{4,})/g)) {
     const [whole, password = ""] = match;
     if (!isPlaceholder(password)) yield span("password", match.index + whole.length - password.length, password);
   }
 }
 
+/** Programs that take a password after `-p`; MySQL's take it without a space, as what follows one is a database. */
+const COMMANDS =
+  /\b(?:sshpass[ \t]{1,4}-p[ \t]?|(?:docker|podman|nerdctl|buildah|registry|oc|cf|az)[ \t]{1,4}login\b[^\n]{0,200}?[ \t]-p[ \t=]|(?:mongosh|mongodump)\b[^\n]{0,200}?[ \t]-p[ \t]|(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n]{0,200}?[ \t]-p)(["']?)([^\s-]\S{5,255})/g;
+
+/** Base64 of user:password, and nothing else that follows the word "basic", decodes to printable text with a colon. */
+function isBasic(value: string): boolean {
+  return /^[ -~]+:[ -~]+$/.test(Buffer.from(value, "base64").toString("latin1"));
+}
+
 // The word must end the name: `token_count`, `password_hash`, `secretName` and plurals are no credentials.
 const NAMES =
-  /pass(?:wor[dt]|wd|phrase|code|ord)?|pwd|kennwort|wachtwoord|contraseña|senha|mot de passe|пароль|パスワード|密码|secret(?:[ _-]?(?:access[ _-]?)?key)?|token|(?:api|access|auth|account|private|signing|encryption|master|service[ _-]?role)[ _-]?key/gi;
+  /pass(?:wor[dt]|wd|phrase|code|ord)?|pwd|kennwort|wachtwoord|contraseña|senha|mot de passe|пароль|パスワード|密码|secret(?:[ _-]?(?:access[ _-]?)?key)?|token|(?:api|app(?:lication)?|access|auth|account|storage|subscription|consumer|admin|deploy|private|signing|encryption|hmac|master|service[ _-]?role)[ _-]?key/gi;
 
 const SUFFIX = String.raw`(?:[_-]?(?:value|base|prod(?:uction)?|staging|live|dev|test|local|ci|\d{1,3})(?![A-Za-z0-9]))?`;
 const CLOSE = String.raw`(?<close>(?:\\?["'\x60]\]?|\*{1,2}|_{1,2})*)`;
 const ASSIGN = String.raw`[ \t]{0,8}(?<sign>:[ \t]*[&\w<>[\]| ]{1,24}=|:=|={1,3}>?|[:：]|(?<=[ \t])\|(?=[ \t])|>)[ \t]{0,8}\*{0,2}[ \t]{0,8}`;
-const IS = String.raw`[ \t]{1,4}(?:is|was|ist|est|es|er)(?:[ \t]now)?:?[ \t]{1,4}`;
+const IS = String.raw`[ \t]{1,4}(?:is|was|ist|lautet|est|es|er)(?:[ \t]now)?:?[ \t]{1,4}`;
 const FOR = String.raw`[ \t]{1,4}(?:for|of|to|on|in)[ \t][^\n:=|]{1,40}?(?::|=|[ \t](?:is|was))[ \t]{1,4}`;
 const VALUE = String.raw`(?:[bru]?\\?(?<quote>["'\x60]))?(?<run>\S{1,256})`;
 const AFTER = new RegExp(
@@ -229,7 +247,7 @@ function isReference(value: string): boolean {
   return (
     /^[A-Za-z_$][\w$]*\??(?:\.[A-Za-z_$]|\(|\[|::|->)/.test(value) ||
     /^[A-Z]{2}[A-Z0-9]*(?:_[A-Z0-9]+)+$/.test(value) ||
-    /^[a-z][\w+.-]*:\/\//i.test(value) ||
+    /^(?:[a-z][\w+.-]*:\/\/|arn:|urn:)/i.test(value) ||
     isPath(value) ||
     /^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$/.test(value) ||
     /^v?\d+\.\d[\w.+-]*$|^\d{4}-\d\d(?:-\d\d)?(?:T[\d:.]+Z?)?$|^\d+[a-z]{1,6}$/i.test(value) ||
@@ -239,6 +257,7 @@ function isReference(value: string): boolean {
 }
 
 function isPath(value: string): boolean {
+  if (value.endsWith("=")) return false;
   if (/^(?:\.{0,2}|~|[A-Za-z]:)[/\\]\w/.test(value)) return true;
   const parts = value.split("/");
   // Base64 has slashes too, but its parts mix digits and both cases.

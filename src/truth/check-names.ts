@@ -1,7 +1,9 @@
 /** Whether names, variables and options are still in the code; gone is only what was seen there before. */
 
 import type { Claim, Finding } from "./claim.ts";
-import { flagForms, isSolid, type Look, partsOf } from "./look.ts";
+import { flagForms, partsOf } from "./claim-words.ts";
+import { isSolid } from "./hit.ts";
+import type { Look } from "./look.ts";
 import type { Place } from "./occurrences.ts";
 import type { Removal } from "./removals.ts";
 

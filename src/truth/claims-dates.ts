@@ -37,6 +37,8 @@ const DATES: readonly [RegExp, (groups: string[], base: Date) => string | null][
 
 /** A year, or a month with a number beside it. */
 const HINT = /\b(?:19|20)\d\d\b|\d[\s,]|\s\d/;
+/** Each of the forms has one of these. */
+const YEAR_OR_MONTH = /\d{4}|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec/i;
 
 /** Right before a day that ends something. */
 const UNTIL =
@@ -55,7 +57,7 @@ const OVER =
   /^[^.;]{0,30}\b(?:but (?:slipped|moved|postponed|delayed)|has passed|is over|was met|done|completed|shipped|finished|slipped|postponed|happened)\b/i;
 
 export function findDates(text: string, base: Date): WordClaim[] {
-  if (!HINT.test(text)) return [];
+  if (!HINT.test(text) || !YEAR_OR_MONTH.test(text)) return [];
   const taken: [number, number][] = [];
   const claims: WordClaim[] = [];
   for (const [pattern, read] of DATES) {

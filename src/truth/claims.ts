@@ -1,6 +1,6 @@
 /** Finds in a memory what can be looked up: each thing once, with its place, and not what is only spoken of. */
 
-import { parseMemory } from "../memory/memory.ts";
+import { parseDocument } from "../text/frontmatter.ts";
 import type { Claim } from "./claim.ts";
 import { findPackage, findScripts, type WordClaim } from "./claims-commands.ts";
 import { findDates } from "./claims-dates.ts";
@@ -30,8 +30,9 @@ export interface FoundClaims {
 
 /** Each thing is looked up once, wherever it stands first. */
 export function findClaims(text: string, context: ClaimContext): FoundClaims {
-  const memory = parseMemory("memory.md", text);
-  const silenced = readSilenced(memory.metadata);
+  const document = parseDocument(text);
+  const metadata = Object.fromEntries(document.fields.map(({ key, value }) => [key, value]));
+  const silenced = readSilenced(metadata);
   if (silenced.some(({ text }) => text === "*")) return { claims: [], silenced };
   const quiet = new Set(silenced.map(({ text }) => text));
   const found = new Map<string, Claim>();
@@ -43,12 +44,12 @@ export function findClaims(text: string, context: ClaimContext): FoundClaims {
     if (!known) found.set(key, { ...claim, line: lineOf(claim.at), declared: false });
     else merge(known, claim);
   };
-  const passages = findPassages(text);
+  const passages = findPassages(text, document);
   const foreign = foreignParagraphs(passages, context.names);
   for (const passage of passages) {
     for (const claim of claimsOf(passage, context, foreign.has(passage.paragraph))) keep(claim);
   }
-  const declared = readDeclared(memory.metadata).map((claim) => {
+  const declared = readDeclared(metadata).map((claim) => {
     const at = text.indexOf(claim.text);
     return { ...claim, at, line: lineOf(Math.max(0, at)) };
   });

@@ -36,6 +36,7 @@ export async function streamGit(
   { timeoutMs, maxBytes }: GitLimits,
   input?: string,
 ): Promise<GitEnd> {
+  if (git.signal?.aborted) return "cut";
   const { spawn } = await import("node:child_process");
   return new Promise((done) => {
     let bytes = 0;

@@ -1,5 +1,7 @@
 /** What became of files that are no longer there: renamed or deleted, when and by which commit. One look for all claims. */
 
+import { join } from "node:path";
+import { statOrNull } from "../disk/stat.ts";
 import { type Git, readGit, streamGit } from "./git.ts";
 
 export interface Commit {
@@ -14,12 +16,22 @@ export interface FileEvent {
   to: string | null;
 }
 
+/** What is left of a file that was deleted, or that git does not see as renamed. */
+export interface DeletedFile {
+  path: string;
+  /** The object that holds its last text. */
+  blob: string;
+  commit: Commit;
+}
+
 export interface History {
   /** By the path before the event, the newest one. */
   events: ReadonlyMap<string, FileEvent>;
   byName: ReadonlyMap<string, readonly string[]>;
   /** Files of a folder that were deleted or renamed away. */
   inFolder: ReadonlyMap<string, readonly string[]>;
+  /** Newest first. */
+  deleted: readonly DeletedFile[];
   /** Every commit there is was looked at. */
   isWhole: boolean;
   notes: string[];
@@ -35,6 +47,7 @@ export const NO_HISTORY: History = {
   events: new Map(),
   byName: new Map(),
   inFolder: new Map(),
+  deleted: [],
   isWhole: false,
   notes: [],
 };
@@ -46,31 +59,35 @@ export interface Reach {
   /** Null when all of them are looked at. */
   cut: string | null;
   isShallow: boolean;
-  /** So few commits that looking through all their changes costs little. */
-  isShort: boolean;
 }
-
-const SHORT_COMMITS = 3_000;
 
 /** Null when there are no commits. A limit of `git log` itself would count only the commits that it shows. */
 export async function findReach(git: Git, maxCommits = MAX_COMMITS): Promise<Reach | null> {
-  const [counted, shallow] = await Promise.all([
+  const [counted, isShallow] = await Promise.all([
     readGit(git, ["rev-list", "--count", `--max-count=${maxCommits + 1}`, "HEAD", "--"]),
-    readGit(git, ["rev-parse", "--is-shallow-repository"]),
+    isShallowClone(git),
   ]);
   if (counted === null) return null;
   const count = Number(counted.toString("latin1"));
-  const reach = { isShallow: shallow?.toString("latin1").trim() === "true", isShort: count <= SHORT_COMMITS };
-  if (count <= maxCommits) return { ...reach, commits: ["HEAD"], cut: null };
+  if (count <= maxCommits) return { isShallow, commits: ["HEAD"], cut: null };
   const oldest = await readGit(git, ["rev-list", "--max-count=1", `--skip=${maxCommits}`, "HEAD", "--"]);
   const commits = ["HEAD", `^${oldest?.toString("latin1").trim()}`];
-  return { ...reach, commits, cut: `only the newest ${maxCommits} commits were looked at` };
+  return { isShallow, commits, cut: `only the newest ${maxCommits} commits were looked at` };
+}
+
+/** A file says so; a linked worktree and a folder inside a checkout have it elsewhere, and git knows where. */
+async function isShallowClone(git: Git): Promise<boolean> {
+  const own = join(git.root, ".git");
+  if (statOrNull(own)?.isDirectory()) return statOrNull(join(own, "shallow")) !== null;
+  return (await readGit(git, ["rev-parse", "--is-shallow-repository"]))?.toString("latin1").trim() === "true";
 }
 
 export async function readHistory(git: Git, reach: Reach | null): Promise<History> {
   if (reach === null) return { ...NO_HISTORY, notes: ["there are no commits: where things went cannot be told"] };
-  const form = ["-z", "--format=%x01%H %ct", "--name-status", "-M", "--no-rename-empty", "--diff-filter=ADR"];
-  const args = ["log", ...form, "--no-ext-diff", "--no-textconv", ...reach.commits, "--"];
+  const form = ["-z", "--format=%x01%H %ct", "--raw", "--no-abbrev", "-M", "--no-rename-empty", "--diff-filter=ADR"];
+  // The first commit only adds: nothing of it is asked for, and it may be the largest of all.
+  const log = ["-c", "log.showRoot=false", "log", ...form, "--no-ext-diff", "--no-textconv"];
+  const args = [...log, ...reach.commits, "--"];
   const parser = openParser();
   const end = await streamGit(git, args, parser.take, LIMITS);
   const notes: string[] = [];
@@ -82,16 +99,23 @@ export async function readHistory(git: Git, reach: Reach | null): Promise<Histor
 
 interface Parser {
   take(chunk: Buffer): void;
-  result(): Pick<History, "events" | "byName" | "inFolder">;
+  result(): Pick<History, "events" | "byName" | "inFolder" | "deleted">;
 }
 
-/** NUL between all parts: a commit, then a status and one or two names, again and again; newest commit first. */
+/** More than this are not asked for. */
+const MAX_DELETED = 20_000;
+/** `:100644 000000 HASH HASH D`; of ordinary files the old text is kept in mind. */
+const CHANGE = /^\n?:(\d+) \d+ ([0-9a-f]+) [0-9a-f]+ ([A-Z])\d*$/;
+
+/** NUL between all parts: a commit, then a change and one or two names, again and again; newest commit first. */
 function openParser(): Parser {
   const events = new Map<string, FileEvent>();
   let rest: Buffer = Buffer.alloc(0);
   let commit: Commit = { hash: "", day: "" };
   let status = "";
+  let blob: string | null = null;
   let from: string | null = null;
+  const texts: DeletedFile[] = [];
   let added = new Map<string, string[]>();
   let deleted: string[] = [];
   const note = (path: string, to: string | null) => {
@@ -107,13 +131,15 @@ function openParser(): Parser {
     added = new Map();
   };
   const takePart = (part: string) => {
-    if (part.startsWith("\x01")) {
+    if (status === "" && part.startsWith("\x01")) {
       closeCommit();
       const [hash = "", time = ""] = part.slice(1).split(" ");
       commit = { hash: hash.slice(0, 10), day: dayOf(Number(time)) };
-      status = "";
-    } else if (status === "") status = part.trim();
-    else if (status.startsWith("R")) {
+    } else if (status === "") {
+      const [, mode = "", old = "", letter = ""] = CHANGE.exec(part) ?? [];
+      status = letter;
+      blob = mode.startsWith("100") ? old : null;
+    } else if (status === "R") {
       if (from === null) from = part;
       else {
         note(from, part);
@@ -121,8 +147,10 @@ function openParser(): Parser {
         status = "";
       }
     } else {
-      if (status === "D") deleted.push(part);
-      else added.set(nameOf(part), [...(added.get(nameOf(part)) ?? []).slice(0, 2), part]);
+      if (status === "D") {
+        deleted.push(part);
+        if (blob !== null && texts.length < MAX_DELETED) texts.push({ path: part, blob, commit });
+      } else added.set(nameOf(part), [...(added.get(nameOf(part)) ?? []).slice(0, 2), part]);
       status = "";
     }
   };
@@ -138,7 +166,7 @@ function openParser(): Parser {
     },
     result() {
       closeCommit();
-      return { events, ...indexOf(events.keys()) };
+      return { events, deleted: texts, ...indexOf(events.keys()) };
     },
   };
 }

@@ -2,6 +2,11 @@
 
 export type Hit = "definition" | "code" | "text" | "comment";
 
+/** In code, not only in a text or a comment. */
+export function isSolid({ hit }: { hit: Hit }): boolean {
+  return hit === "definition" || hit === "code";
+}
+
 const HASH_COMMENTS =
   /\.(?:py|pyi|rb|sh|bash|zsh|fish|ya?ml|toml|pl|r|ex|exs|nix|tf|hcl|mk|conf|cfg|ini|properties|env|ps1|graphql|gitignore|dockerignore)$|(?:^|\/)(?:Dockerfile|Makefile|Justfile|justfile|Gemfile|Rakefile|Procfile|\.env)[^/]*$/i;
 const DASH_COMMENTS = /\.(?:sql|lua|hs|elm)$/i;

@@ -1,11 +1,14 @@
 /** One look at the project for all claims of a run: files, words, history, changes, branches. */
 
 import type { Claim } from "./claim.ts";
+import { wordsOf } from "./claim-words.ts";
+import { searchDeleted } from "./deletions.ts";
 import { type Git, readGit } from "./git.ts";
 import { findReach, type History, NO_HISTORY, type Reach, readHistory } from "./history.ts";
+import { lostWords, openWords } from "./lost.ts";
 import { isManifest, type Manifests, type RemovedEntries, readManifests, removedEntries } from "./manifests.ts";
-import { type Occurrences, type Place, searchTree } from "./occurrences.ts";
-import { NO_REMOVALS, type Removals, readChangesAhead, readManifestRemovals, readRemovals } from "./removals.ts";
+import { type Occurrences, type Search, searchTree } from "./occurrences.ts";
+import { beginChanges, type Changes, NO_REMOVALS, type Removals, readManifestRemovals } from "./removals.ts";
 import { readTree, type Tree } from "./tree.ts";
 
 export interface Look {
@@ -45,7 +48,6 @@ export interface Start {
   tree: Promise<Tree>;
   reach: Promise<Reach | null>;
   history: Promise<History>;
-  changes: Promise<readonly Buffer[] | null>;
 }
 
 export function startLook(git: Git, maxCommits?: number): Start {
@@ -54,51 +56,93 @@ export function startLook(git: Git, maxCommits?: number): Start {
     tree: readTree(git),
     reach,
     history: reach.then((found) => readHistory(git, found)),
-    changes: reach.then((found) => readChangesAhead(git, found)),
   };
 }
 
 export async function lookAt(git: Git, start: Start, claims: readonly Claim[], options: LookOptions): Promise<Look> {
   const [tree, reach] = await Promise.all([start.tree, start.reach]);
   const local = claims.filter(({ kind }) => kind !== "date" && kind !== "url" && kind !== "link");
-  const unseen = claims.filter((claim) => claim.kind === "path" && !isThere(tree, claim.text)).map(({ text }) => text);
   const refsRead = tree.isGit ? readRefs(git, claims) : Promise.resolve(NO_REFS);
   const isBuilt = local.some(({ kind }) => kind === "package" || kind === "script");
-  const manifests = isBuilt ? readManifests(tree) : NO_MANIFESTS;
-  const history = tree.isGit ? await start.history : NO_HISTORY;
-  const ignoredRead = readIgnored(
-    git,
-    tree,
-    unseen.filter((path) => !history.events.has(path)),
-  );
-  const built = isBuilt && reach ? [...tree.files, ...history.events.keys()].filter(isManifest) : [];
-  const removed = removedEntries(reach && built.length > 0 ? await readManifestRemovals(git, reach, built) : []);
-  const words = new Set(local.flatMap((claim) => (isKnownPackage(claim, removed) ? wordsOf(claim) : [])));
-  const search = await searchTree(tree, words, (done) => options.onProgress?.(done, tree.files.size));
-  const lost = reach ? lostWords(local, search.found) : new Set<string>();
-  const removals = reach && lost.size > 0 ? await readRemovals(git, lost, reach, await start.changes) : NO_REMOVALS;
-  const isBlind = lost.size > 0 && !removals.isWhole;
+  const files = isBuilt ? [...tree.files].filter(isManifest) : [];
+  const historyRead = tree.isGit ? start.history : Promise.resolve(NO_HISTORY);
+  // Git works on them while the files are read.
+  const removedRead = historyRead.then((history) => readRemoved(git, isBuilt ? reach : null, files, history));
+  const ignoredRead = historyRead.then((history) => readIgnored(git, tree, unseenPaths(tree, claims, history)));
+  const isCode = local.some(({ kind }) => kind === "symbol" || kind === "env" || kind === "flag");
+  const changes = historyRead.then(() => (reach && isCode ? beginChanges(git, reach) : null));
+  const search = await searchWords(tree, local, removedRead, options.onProgress);
+  const history = await historyRead;
+  const removals = await findRemovals(git, local, search.found, await changes, history);
   return {
     tree,
     history,
     found: search.found,
     removals,
-    manifests,
-    removed,
+    manifests: isBuilt ? readManifests(tree.root, files) : NO_MANIFESTS,
+    removed: await removedRead,
     refs: await refsRead,
     ignored: await ignoredRead,
     memories: options.memories,
     today: options.today,
-    notes: [...tree.notes, ...history.notes, ...search.notes, ...(isBlind ? [BLIND] : [])],
+    notes: [...tree.notes, ...history.notes, ...search.notes, ...(removals.isWhole ? [] : [BLIND])],
   };
 }
 
-const BLIND = "not all changes were looked through: what was removed long ago stays unknown";
-
-/** Every second word may be a package's name: only what was one is looked for. */
-function isKnownPackage({ kind, text, declared }: Claim, { packages }: RemovedEntries): boolean {
-  return kind !== "package" || declared || packages.has(text) || packages.has(text.toLowerCase());
+function unseenPaths(tree: Tree, claims: readonly Claim[], { events }: History): string[] {
+  return claims.flatMap(({ kind, text }) =>
+    kind === "path" && !isThere(tree, text) && !events.has(text) ? [text] : [],
+  );
 }
+
+async function readRemoved(
+  git: Git,
+  reach: Reach | null,
+  files: readonly string[],
+  history: History,
+): Promise<RemovedEntries> {
+  const built = [...files, ...[...history.events.keys()].filter(isManifest)];
+  return removedEntries(reach && built.length > 0 ? await readManifestRemovals(git, reach, built) : []);
+}
+
+/** Every second word may be a package's name: only what was one is looked for, and that is known later than the rest. */
+async function searchWords(
+  tree: Tree,
+  claims: readonly Claim[],
+  removedRead: Promise<RemovedEntries>,
+  onProgress: LookOptions["onProgress"],
+): Promise<Search> {
+  const isOpen = ({ kind, declared }: Claim) => kind !== "package" || declared;
+  const words = new Set(claims.filter(isOpen).flatMap(wordsOf));
+  const search = await searchTree(tree, words, (done) => onProgress?.(done, tree.files.size));
+  const { packages } = await removedRead;
+  const isKnown = ({ text }: Claim) => !words.has(text) && (packages.has(text) || packages.has(text.toLowerCase()));
+  const late = new Set(claims.filter((claim) => !isOpen(claim) && isKnown(claim)).map(({ text }) => text));
+  if (late.size === 0) return search;
+  const more = await searchTree(tree, late);
+  return { found: new Map([...search.found, ...more.found]), notes: search.notes };
+}
+
+/** Deleted files first: to go through all changes takes longer than everything else together. */
+async function findRemovals(
+  git: Git,
+  claims: readonly Claim[],
+  found: Occurrences,
+  changes: Changes | null,
+  history: History,
+): Promise<Removals> {
+  if (!changes) return NO_REMOVALS;
+  const deleted = await searchDeleted(git, history.deleted, lostWords(claims, found));
+  const open = openWords(claims, found, deleted);
+  if (open.size === 0) {
+    await changes.drop();
+    return { words: deleted, isWhole: true };
+  }
+  const changed = await changes.search(open);
+  return { words: new Map([...deleted, ...changed.words]), isWhole: changed.isWhole };
+}
+
+const BLIND = "not all changes were looked through: what was removed long ago stays unknown";
 
 const NO_REFS: Refs = { branches: new Set(), tags: new Set(), commits: new Map(), isWhole: false };
 const NO_MANIFESTS: Manifests = { packages: new Map(), scripts: new Map(), targets: new Map(), isAny: false };
@@ -106,55 +150,6 @@ const NO_MANIFESTS: Manifests = { packages: new Map(), scripts: new Map(), targe
 function isThere(tree: Tree, path: string): boolean {
   const clean = path.replace(/\/$/, "");
   return tree.files.has(clean) || tree.folders.has(clean);
-}
-
-/** The words that decide about a claim. */
-export function wordsOf(claim: Claim): string[] {
-  const { kind, text } = claim;
-  if (kind === "symbol") return partsOf(text);
-  if (kind === "env" || kind === "package") return [text];
-  if (kind === "flag") return flagForms(text);
-  return [];
-}
-
-/** The name itself, and what it belongs to. */
-export function partsOf(symbol: string): string[] {
-  return symbol.split(/\.|::|#|->/).slice(-2);
-}
-
-/** `--dry-run` is `dry_run` or `dryRun` where options are fields. */
-export function flagForms(flag: string): string[] {
-  const name = flag.replace(/^--/, "");
-  const snake = name.replaceAll("-", "_");
-  const camel = name.replace(/[-_]([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-  return [...new Set([name, snake, camel])];
-}
-
-/** In code, not only in a text or a comment. */
-export function isSolid({ hit }: Pick<Place, "hit">): boolean {
-  return hit === "definition" || hit === "code";
-}
-
-/** Words to look for among changes: what is amiss now. */
-function lostWords(claims: readonly Claim[], found: Occurrences): Set<string> {
-  const words = new Set<string>();
-  for (const claim of claims) {
-    if (claim.kind !== "symbol" && claim.kind !== "env" && claim.kind !== "flag") continue;
-    for (const word of wordsOf(claim)) if (isLost(claim, word, found)) words.add(word);
-  }
-  return words;
-}
-
-function isLost({ kind, file, text }: Claim, word: string, found: Occurrences): boolean {
-  const places = found.get(word) ?? [];
-  if (kind === "flag" && word !== text.replace(/^--/, "")) return !places.some(({ hit }) => hit === "definition");
-  if (kind !== "symbol") return !places.some(({ hit }) => hit !== "comment");
-  if (!places.some(isSolid)) return true;
-  const [owner = "", name = owner] = partsOf(text);
-  if (name !== word) return false;
-  if (file !== undefined) return !places.some((place) => isSolid(place) && place.file.endsWith(file));
-  const homes = new Set((found.get(owner) ?? []).filter(({ hit }) => hit === "definition").map((place) => place.file));
-  return homes.size > 0 && !places.some((place) => homes.has(place.file));
 }
 
 async function readRefs(git: Git, claims: readonly Claim[]): Promise<Refs> {

@@ -2,11 +2,10 @@
 
 import { join } from "node:path";
 import { readRegular } from "../disk/regular.ts";
-import type { Commit } from "./history.ts";
-import type { Tree } from "./tree.ts";
+import { type Commit, nameOf } from "./history.ts";
 
 const MANIFEST =
-  /(?:^|\/)(?:package\.json|(?:[\w-]*requirements[\w-]*\.(?:txt|in))|pyproject\.toml|Pipfile|setup\.(?:py|cfg)|Cargo\.toml|go\.mod|Gemfile|[\w-]+\.gemspec|composer\.json|pom\.xml|build\.gradle(?:\.kts)?|[\w-]+\.csproj|mix\.exs|deno\.jsonc?|environment\.ya?ml|GNUmakefile|Makefile|[\w-]+\.mk|justfile|Justfile)$/;
+  /^(?:package\.json|(?:[\w-]*requirements[\w-]*\.(?:txt|in))|pyproject\.toml|Pipfile|setup\.(?:py|cfg)|Cargo\.toml|go\.mod|Gemfile|[\w-]+\.gemspec|composer\.json|pom\.xml|build\.gradle(?:\.kts)?|[\w-]+\.csproj|mix\.exs|deno\.jsonc?|environment\.ya?ml|GNUmakefile|Makefile|[\w-]+\.mk|justfile|Justfile)$/;
 const MAKE = /(?:^|\/)(?:GNUmakefile|Makefile|[\w-]+\.mk|justfile|Justfile)$/;
 const VENDORED = /(?:^|\/)(?:node_modules|vendor|third[_-]?party)\//;
 const MAX_BYTES = 1 << 20;
@@ -41,16 +40,16 @@ export interface RemovedEntries {
 }
 
 export function isManifest(file: string): boolean {
-  return MANIFEST.test(file) && !VENDORED.test(file);
+  return MANIFEST.test(nameOf(file)) && !VENDORED.test(file);
 }
 
-export function readManifests(tree: Tree): Manifests {
+/** Of files below the root that are such. */
+export function readManifests(root: string, files: readonly string[]): Manifests {
   const packages = new Map<string, string>();
   const scripts = new Map<string, { file: string; command: string }>();
   const targets = new Map<string, string>();
-  const files = [...tree.files].filter(isManifest).slice(0, MAX_MANIFESTS);
-  for (const file of files) {
-    for (const line of (readText(join(tree.root, file)) ?? "").split("\n")) {
+  for (const file of files.slice(0, MAX_MANIFESTS)) {
+    for (const line of (readText(join(root, file)) ?? "").split("\n")) {
       const entry = entryOf(file, line);
       if (entry?.kind === "package") packages.set(entry.name, file);
       else if (entry?.kind === "script") scripts.set(entry.name, { file, command: entry.command ?? "" });

@@ -1,8 +1,6 @@
 /** Where wanted words stand in the files of a project: every file is read once, for all of them. */
 
-import { closeSync, readSync } from "node:fs";
-import { join } from "node:path";
-import { openRegular } from "../disk/regular.ts";
+import { openFileReader } from "./file-reader.ts";
 import { type Hit, isSource, judgeHit } from "./hit.ts";
 import type { Tree } from "./tree.ts";
 import { openScan } from "./words.ts";
@@ -44,7 +42,8 @@ export async function searchTree(
   const notes: string[] = [];
   if (found.size === 0) return { found, notes };
   const scan = openScan(found.keys());
-  const buffer = Buffer.allocUnsafe(MAX_FILE_BYTES);
+  const readInto = openFileReader(tree.root);
+  const buffer = Buffer.allocUnsafe(MAX_FILE_BYTES + 1);
   let total = 0;
   let done = 0;
   for (const file of tree.files) {
@@ -54,7 +53,7 @@ export async function searchTree(
       await new Promise((next) => setImmediate(next));
     }
     if (!isSource(file)) continue;
-    const size = readInto(join(tree.root, file), buffer);
+    const size = readInto(file, buffer);
     if (size <= 0 || isMade(buffer, size)) continue;
     total += size;
     if (total > MAX_TOTAL_BYTES) {
@@ -66,32 +65,15 @@ export async function searchTree(
   return { found, notes };
 }
 
-/** -1 for what cannot be read, is no ordinary file, or is too large. */
-function readInto(path: string, buffer: Buffer): number {
-  try {
-    const opened = openRegular(path);
-    if (!opened) return -1;
-    try {
-      if (opened.size > buffer.length) return -1;
-      let size = 0;
-      for (let read = 1; read > 0 && size < opened.size; size += read)
-        read = readSync(opened.fd, buffer, size, opened.size - size, null);
-      return size;
-    } finally {
-      closeSync(opened.fd);
-    }
-  } catch {
-    return -1;
-  }
-}
-
 /** Binary, or written by a program. */
 function isMade(buffer: Buffer, size: number): boolean {
   const head = buffer.subarray(0, Math.min(size, 8_000));
   if (head.includes(0)) return true;
+  if (head.length <= 4_000) return false;
+  const most = head.length / MINIFIED_LINE;
   let lines = 1;
-  for (let at = head.indexOf(10); at >= 0; at = head.indexOf(10, at + 1)) lines++;
-  return head.length > 4_000 && head.length / lines > MINIFIED_LINE;
+  for (let at = head.indexOf(10); at >= 0 && lines < most; at = head.indexOf(10, at + 1)) lines++;
+  return lines < most;
 }
 
 function searchFile(

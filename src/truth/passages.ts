@@ -1,6 +1,6 @@
 /** A memory's text as passages: sentences with their place, headings and list items apart, code blocks by their kind. */
 
-import { parseDocument } from "../text/frontmatter.ts";
+import type { Document } from "../text/frontmatter.ts";
 
 export interface Passage {
   /** Line breaks inside a sentence are blanks here, so that offsets stay true. */
@@ -28,9 +28,10 @@ const OPENS = /^\s*(?:[-*+]\s|\d+[.)]\s|#{1,6}\s|\*\*|\||>)/;
 const EXAMPLE =
   /\b(?:e\.g|example|sample|looks? like|for instance|pseudo|template|such as this|typical|roughly)\b[^\n]{0,80}$/i;
 
-export function findPassages(text: string): Passage[] {
+/** The document is that text, parsed. */
+export function findPassages(text: string, document: Document): Passage[] {
   const passages: Passage[] = [];
-  const { description, bodyStart } = partsOf(text);
+  const { description, bodyStart } = partsOf(text, document);
   if (description) passages.push({ ...description, paragraph: 0, command: false, lead: "" });
   let paragraph = 1;
   let block: { at: number; end: number } | null = null;
@@ -112,8 +113,10 @@ function openLeads(text: string): { over(block: { at: number; end: number }): st
 }
 
 /** The description is a sentence of the memory, too. */
-function partsOf(text: string): { description: { text: string; at: number } | null; bodyStart: number } {
-  const document = parseDocument(text);
+function partsOf(
+  text: string,
+  document: Document,
+): { description: { text: string; at: number } | null; bodyStart: number } {
   const field = document.fields.find(({ key }) => key === "description");
   if (!field || typeof field.value !== "string" || field.value === "")
     return { description: null, bodyStart: document.bodyStart };

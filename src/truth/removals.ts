@@ -1,6 +1,7 @@
 /** What commits took out: lines with wanted words, and entries of package files. One look at the changes for all claims. */
 
-import { type Git, streamGit } from "./git.ts";
+import { availableParallelism } from "node:os";
+import { type Git, type GitEnd, type GitLimits, readGit, streamGit } from "./git.ts";
 import { type Commit, dayOf, type Reach } from "./history.ts";
 import { isSource } from "./hit.ts";
 import { isManifest, type RemovedLine } from "./manifests.ts";
@@ -18,37 +19,79 @@ export interface Removals {
 }
 
 /** Changes are much more than names; what is older than this reaches is unknown. */
-const LIMITS = { timeoutMs: 20_000, maxBytes: 1 << 30 };
+const LIMITS = { timeoutMs: 20_000, maxBytes: 1 << 29 };
 const MAX_PER_WORD = 40;
 const MAX_LINES = 20_000;
 const MAX_LINE = 2_000;
 
-export const NO_REMOVALS: Removals = { words: new Map(), isWhole: false };
+/** Nothing was asked for. */
+export const NO_REMOVALS: Removals = { words: new Map(), isWhole: true };
 
-/** What a short history's changes may take in memory before anybody knows which words are wanted. */
-const AHEAD = { timeoutMs: 20_000, maxBytes: 64 << 20 };
-
-/** The changes as git prints them, asked for while something else is done. Null when they are many: then they are streamed. */
-export async function readChangesAhead(git: Git, reach: Reach | null): Promise<Buffer[] | null> {
-  if (!reach?.isShort) return null;
-  const chunks: Buffer[] = [];
-  const end = await streamGit(git, [...CHANGES, ...reach.commits, "--"], (chunk) => void chunks.push(chunk), AHEAD);
-  return end === "done" ? chunks : null;
+/** All changes, asked for before anybody knows which words are wanted. */
+export interface Changes {
+  /** Newest first: lines of source that held one of the words. */
+  search(words: Iterable<string>): Promise<Removals>;
+  /** Nobody wants to know. */
+  drop(): Promise<void>;
 }
 
-/** Newest first: lines of source that held one of the words. */
-export async function readRemovals(
-  git: Git,
-  words: Iterable<string>,
-  reach: Reach,
-  ahead: readonly Buffer[] | null,
-): Promise<Removals> {
-  const found = new Map<string, Removal[]>();
-  for (const word of words) found.set(word, []);
-  const take = openParser(found, null);
-  for (const chunk of ahead ?? []) take(chunk);
-  const end = ahead ? "done" : await streamGit(git, [...CHANGES, ...reach.commits, "--"], take, LIMITS);
-  return { words: found, isWhole: end === "done" && reach.cut === null };
+/** So few commits that half of their changes may be got ready for nothing, and kept in memory. */
+const SHORT_COMMITS = 3_000;
+const AHEAD = { timeoutMs: 20_000, maxBytes: 64 << 20 };
+
+/** Two are busy anyway, with reading files and with names. */
+const BUSY_CORES = 2;
+
+/** Git works on one commit after the other: the newer half is begun at once, where a core is idle, the rest when it is wanted. */
+export function beginChanges(git: Git, reach: Reach, cores: number = availableParallelism()): Changes {
+  const dropped = new AbortController();
+  const signal = git.signal ? AbortSignal.any([git.signal, dropped.signal]) : dropped.signal;
+  const stream = (commits: readonly string[], take: (chunk: Buffer) => void, limits: GitLimits) =>
+    commits.length === 0
+      ? Promise.resolve<GitEnd>("done")
+      : streamGit({ ...git, signal }, CHANGES_OF_GIVEN, take, limits, `${commits.join("\n")}\n`);
+  const begin = async (isIdle: boolean) => {
+    const commits = await listCommits(git, reach);
+    const half = Math.ceil((commits?.length ?? 0) / 2);
+    const [newer, older] = [commits?.slice(0, half) ?? [], commits?.slice(half) ?? []];
+    const chunks: Buffer[] = [];
+    const isShort = newer.length + older.length <= SHORT_COMMITS;
+    const isAhead = isShort && isIdle && !dropped.signal.aborted;
+    const ahead = isAhead ? stream(newer, (chunk) => void chunks.push(chunk), AHEAD) : null;
+    return { isKnown: commits !== null, newer, older, chunks, ahead };
+  };
+  const begun = cores > BUSY_CORES ? begin(true) : null;
+  return {
+    async search(words) {
+      const wanted = [...words];
+      const { isKnown, newer, older, chunks, ahead } = await (begun ?? begin(false));
+      const open = () => new Map(wanted.map((word): [string, Removal[]] => [word, []]));
+      const [first, second] = [open(), open()];
+      const takeNewer = async () => {
+        const take = openParser(first, null);
+        // More than is kept in memory is read again, as it comes.
+        if ((await ahead) !== "done") return stream(newer, take, LIMITS);
+        for (const chunk of chunks) take(chunk);
+        return "done";
+      };
+      const ends = await Promise.all([takeNewer(), stream(older, openParser(second, null), LIMITS)]);
+      return {
+        words: new Map(wanted.map((word) => [word, [...(first.get(word) ?? []), ...(second.get(word) ?? [])]])),
+        isWhole: isKnown && reach.cut === null && ends.every((end) => end === "done"),
+      };
+    },
+    async drop() {
+      dropped.abort();
+      await (await begun)?.ahead;
+    },
+  };
+}
+
+async function listCommits(git: Git, reach: Reach): Promise<string[] | null> {
+  const listing = await readGit(git, ["rev-list", "--no-merges", ...reach.commits, "--"]);
+  if (listing === null) return null;
+  const hashes = listing.toString("latin1").split("\n");
+  return hashes.filter((hash) => hash !== "");
 }
 
 /** More package files than this are those of examples and fixtures. */
@@ -68,6 +111,8 @@ const CHANGES = [
   ...["log", "-p", "-U0", "-M", "--diff-filter=DMR", "--format=%x01%H %ct", "--no-ext-diff", "--no-textconv"],
   ...["--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=all"],
 ];
+
+const CHANGES_OF_GIVEN = [...CHANGES, "--no-walk=unsorted", "--stdin"];
 
 const [MINUS, AT, COMMIT, NEWLINE] = [45, 64, 1, 10];
 

@@ -57,7 +57,7 @@ function findCueless(memory: Memory): RotFinding[] {
 }
 
 /** The one that stays is the best of them; the others name it. */
-function findDoubles({ memories, termsOf }: RotInput): RotFinding[] {
+export function findDoubles({ memories, termsOf }: Pick<RotInput, "memories" | "termsOf">): RotFinding[] {
   const sorted = memories.filter(({ memory }) => memory.body.trim() !== "").sort(byWorth);
   const likeness = openLikeness<Memory>(
     sorted.map(({ memory }) => memory),

@@ -1,6 +1,8 @@
 /** Memories checked against the project: what they name, whether it holds, and what is written down of that. */
 
+import { join } from "node:path";
 import type { Env } from "../config.ts";
+import { MemdirError } from "../errors.ts";
 import type { Directory } from "../memory/directory.ts";
 import type { Row } from "../memory/list.ts";
 import { parseMemory, stemOf } from "../memory/memory.ts";
@@ -82,7 +84,7 @@ export async function verifyMemories(
   const git: Git = { root: world.root, env: world.env, signal: world.signal };
   const changed = options.changedSince === undefined ? null : await readChanged(git, options.changedSince);
   const subjects = rows.flatMap((row) => readSubject(world.directories, row));
-  const names = new Set(rows.flatMap(({ file, name }) => [file, stemOf(file), name]));
+  const names = namesOf(rows);
   const today = localDay(world.now());
   const examination = await examine(git, subjects, {
     names,
@@ -90,6 +92,9 @@ export async function verifyMemories(
     maxCommits: options.maxCommits,
     onProgress: world.onProgress,
   });
+  // What was cut short says nothing about a memory: earlier verdicts stay.
+  if (world.signal?.aborted)
+    throw new MemdirError("usage", "stopped before all was looked at; nothing was written down");
   const judged = subjects
     .map((subject, i) => ({ subject, ...(examination.memories[i] as Examination["memories"][0]) }))
     .filter(({ findings }) => changed === null || isTouched(findings, changed));
@@ -119,11 +124,29 @@ export async function verifyMemories(
   };
 }
 
+/** What one memory claims and what came of looking; nothing is written down. `names`: of all memories that there are. */
+export async function examineMemory(
+  world: Pick<VerifyWorld, "root" | "env" | "now" | "signal">,
+  directory: Directory,
+  row: Row,
+  names: ReadonlySet<string>,
+): Promise<Pick<Examination["memories"][0], "findings" | "silenced">> {
+  const git: Git = { root: world.root, env: world.env, signal: world.signal };
+  const subjects = readSubject([directory], row);
+  const { memories } = await examine(git, subjects, { names, today: localDay(world.now()) });
+  return memories[0] ?? { findings: [], silenced: [] };
+}
+
+/** What links may mean, for `examineMemory`. */
+export function namesOf(rows: readonly Row[]): Set<string> {
+  return new Set(rows.flatMap(({ file, name }) => [file, stemOf(file), name]));
+}
+
 type Judged = { subject: Subject; verdict: MemoryVerdict; findings: Finding[] };
 
 /** Memories of the user's own scope speak of all projects: what is not in this one proves nothing. */
 function readSubject(directories: readonly Directory[], row: Row): Subject[] {
-  const directory = directories.find(({ scope }) => scope === row.scope);
+  const directory = directories.find(({ scope, path }) => scope === row.scope && join(path, row.file) === row.path);
   if (!directory || row.unreadable) return [];
   try {
     const text = findBytes(directory, row.file)?.toString("utf8");

@@ -54,6 +54,8 @@ export interface Overview {
     currency: "USD";
     byDay: { day: string; cost: number; tokens: number }[];
     byKind: Record<string, number>;
+    /** Models whose price nobody told: what they cost is in no sum. */
+    unpriced?: string[];
   };
   recalled: {
     most: (MemoryTitle & { count: number })[];

@@ -21,9 +21,8 @@ function denies(
 ): boolean {
   const input = { hook_event_name: "PreToolUse", cwd: world.project, session_id: "s", tool_name, tool_input };
   const deadline = openDeadline(elapsedMs);
-  return (
-    answer(input, { env: world.env, now: world.now, deadline, onFault: ({ message }) => faults.push(message) }) !== ""
-  );
+  const onFault = ({ message }: Error) => faults.push(message);
+  return answer(input, { env: world.env, now: world.now, deadline, startedIn: () => world.project, onFault }) !== "";
 }
 
 describe("a rule about what is written", () => {

@@ -23,6 +23,7 @@ function makeCalls(world: World, env: Record<string, string> = {}) {
         env: { ...world.env, ...env },
         now: world.now,
         deadline: openDeadline(() => 0),
+        startedIn: () => world.project,
         onFault: ({ message }) => faults.push(message),
       },
     );
@@ -50,6 +51,15 @@ describe("an enforced rule", () => {
     expect(reason("Bash", { command: "cd x\ngit push -f" })).toContain("Never force-push");
     expect(reason("Bash", { command: "git push origin main" })).toBeNull();
     expect(reason("Write", { file_path: "a.md", content: PUSH.command })).toBeNull();
+  });
+
+  it("holds for a call of Codex that works in another folder than its session", () => {
+    const world = makeWorld();
+    world.write("force.md", FORCE);
+    const { reason } = makeCalls(world);
+    const elsewhere = fs.mkdtempSync(path.join(world.top, "elsewhere-"));
+    expect(reason("Bash", PUSH, { cwd: elsewhere, turn_id: "t1" })).toContain("Never force-push");
+    expect(reason("Bash", PUSH, { cwd: elsewhere })).toBeNull();
   });
 
   it("says it to Gemini CLI in its own form, and knows the names that other hosts give to tools", () => {

@@ -163,6 +163,14 @@ describe("loadIndex", () => {
 });
 
 describe("a missing MEMORY.md is generated as the client does", () => {
+  it("of a giant only the header is read", async () => {
+    const world = makeWorld();
+    world.write("giant.md", "---\nname: giant\ndescription: what is at its top\ntype: user\n---\n\nBody.\n");
+    // More than can be read at once; nothing of it is on disk.
+    fs.truncateSync(world.path("giant.md"), 3 * 2 ** 30);
+    expect((await (await world.open()).index()).index).toBe("- [giant](giant.md) — what is at its top");
+  });
+
   it("stem as title, newest first, subfolders included, name ignored; it is written", async () => {
     const world = makeWorld();
     world.write("old.md", "---\nname: Another name\ndescription: The old one\n---\n", { ageMs: 5 * DAY });

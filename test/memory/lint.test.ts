@@ -12,7 +12,7 @@ function text(fields: string, body = "Body."): string {
   return `---\n${fields}\n---\n\n${body}\n`;
 }
 
-const GOOD = "name: a\ndescription: d\ntype: user";
+const GOOD = "name: a\ndescription: tabs for indentation in Go files\ntype: user";
 
 describe("lint", () => {
   it("a good memory and a good index have no problems", async () => {
@@ -27,9 +27,18 @@ describe("lint", () => {
     const world = makeWorld();
     world.write("empty.md", text("x: y"));
     world.write("other.md", text(GOOD));
-    world.write("user_prefers_tabs.md", text("name: Prefers tabs\ndescription: d\ntype: user"));
-    world.write("user_prefers_tabs_2.md", text("name: prefers TABS\ndescription: d\ntype: user"));
-    world.write("prefers-tabs.md", text("name: Prefers tabs\ndescription: d\ntype: user"));
+    world.write(
+      "user_prefers_tabs.md",
+      text("name: Prefers tabs\ndescription: tabs for indentation in Go files\ntype: user"),
+    );
+    world.write(
+      "user_prefers_tabs_2.md",
+      text("name: prefers TABS\ndescription: tabs for indentation in Go files\ntype: user"),
+    );
+    world.write(
+      "prefers-tabs.md",
+      text("name: Prefers tabs\ndescription: tabs for indentation in Go files\ntype: user"),
+    );
     expect(await rules(world)).toEqual([
       "empty.md: format",
       "empty.md: name",
@@ -40,7 +49,7 @@ describe("lint", () => {
 
   it("B2.1 another type is named", async () => {
     const world = makeWorld();
-    world.write("a.md", text("name: a\ndescription: d\ntype: opinion"));
+    world.write("a.md", text("name: a\ndescription: tabs for indentation in Go files\ntype: opinion"));
     expect(await (await world.open()).lint()).toMatchObject([
       { rule: "format", message: expect.stringContaining('"opinion"'), scope: "project" },
     ]);
@@ -50,7 +59,7 @@ describe("lint", () => {
     "B2.15 C33 a %s memory wants Why and How to apply, in bold or as headings",
     async (type) => {
       const world = makeWorld();
-      const fields = (name: string) => `name: ${name}\ndescription: d\ntype: ${type}`;
+      const fields = (name: string) => `name: ${name}\ndescription: tabs for indentation in Go files\ntype: ${type}`;
       world.write("bare.md", text(fields("bare"), "Rule."));
       world.write("bold.md", text(fields("bold"), "Rule.\n\n**Why:** x\n**How to apply:** y"));
       world.write("headings.md", text(fields("headings"), "# Rule\nx\n# Why\ny\n# How to Apply\nz"));
@@ -60,13 +69,17 @@ describe("lint", () => {
 
   it.each(["user", "reference"])("B2.16 a %s memory is free-form", async (type) => {
     const world = makeWorld();
-    world.write("a.md", text(`name: a\ndescription: d\ntype: ${type}`, "Anything, since yesterday."));
+    world.write(
+      "a.md",
+      text(`name: a\ndescription: tabs for indentation in Go files\ntype: ${type}`, "Anything, since yesterday."),
+    );
     expect(await rules(world)).toEqual([]);
   });
 
   it("B2.18 relative dates of project memories, counted from when they were written", async () => {
     const world = makeWorld();
-    const fields = "name: a\ndescription: d\ntype: project\nmodified: 2026-01-05T12:00:00.000Z";
+    const fields =
+      "name: a\ndescription: tabs for indentation in Go files\ntype: project\nmodified: 2026-01-05T12:00:00.000Z";
     world.write("a.md", text(fields, "The freeze begins tomorrow.\n\n**Why:** x\n**How to apply:** y"));
     const [problem] = await (await world.open()).lint();
     expect(problem).toMatchObject({ rule: "relative-date", message: expect.stringContaining("2026-01-06") });
@@ -96,7 +109,10 @@ describe("lint", () => {
     world.write("broken.md", "---\nname: broken\n");
     world.write(
       "bytes.md",
-      Buffer.concat([Buffer.from(text("name: bytes\ndescription: d\ntype: user")), Buffer.from([0xff])]),
+      Buffer.concat([
+        Buffer.from(text("name: bytes\ndescription: tabs for indentation in Go files\ntype: user")),
+        Buffer.from([0xff]),
+      ]),
     );
     fs.symlinkSync("nowhere.md", world.path("dangling.md"));
     const found = await rules(world);
@@ -107,7 +123,7 @@ describe("lint", () => {
 
   it("an index that points to a directory or a link is linted all the same", async () => {
     const world = makeWorld();
-    world.write("x.md/inner.md", text("name: inner\ndescription: d\ntype: user"));
+    world.write("x.md/inner.md", text("name: inner\ndescription: tabs for indentation in Go files\ntype: user"));
     fs.symlinkSync("nowhere.md", world.path("dangling.md"));
     world.write("MEMORY.md", "- [x](x.md)\n- [y](dangling.md)\n- [inner](x.md/inner.md)\n");
     const found = await rules(world);
@@ -137,9 +153,21 @@ describe("lint", () => {
   });
 });
 
+describe("wording", () => {
+  it("C31 is looked at by the same verb: a vague description, a wrong type, what an instruction file says already", async () => {
+    const world = makeWorld();
+    const rule = "Always run the database migrations through the release script, never by hand on the server.";
+    fs.writeFileSync(`${world.project}/CLAUDE.md`, `# Rules\n\n- ${rule}\n`);
+    world.write("a.md", text("name: a\ndescription: notes\ntype: user"));
+    world.write("b.md", text("name: b\ndescription: how database migrations are run\ntype: user", rule));
+    world.write("MEMORY.md", "- [a](a.md) — notes\n- [b](b.md) — how database migrations are run\n");
+    expect(await rules(world)).toEqual(["a.md: vague-description", "b.md: wrong-type", "b.md: restated"]);
+  });
+});
+
 describe("an enforce block", () => {
   const body = "Never.\n\n**Why:** it hurts.\n\n**How to apply:** always.";
-  const feedback = "name: a\ndescription: d\ntype: feedback";
+  const feedback = "name: a\ndescription: tabs for indentation in Go files\ntype: feedback";
 
   it("that can be used is no problem, any other is", async () => {
     const world = makeWorld();

@@ -34,6 +34,9 @@ describe("the package", () => {
     "dist/memory-tool.js",
     "dist/types/memory-tool/memory-tool.d.ts",
     "dist/hook.cjs",
+    "dist/web/index.html",
+    "dist/web/page.js",
+    "dist/web/page.css",
     "plugin/.claude-plugin/plugin.json",
     "plugin/hooks/hooks.json",
     ".claude-plugin/marketplace.json",
@@ -43,7 +46,7 @@ describe("the package", () => {
 
   it("holds nothing else than dist, the plugin, examples, docs and the texts about it", () => {
     const allowed =
-      /^(dist\/(vendor\/)?[\w.-]+\.js|dist\/hook(-[a-z]+)?\.cjs|dist\/words\.bin|dist\/types\/.+\.d\.ts|dist\/THIRD-PARTY\.txt|docs\/.+|examples\/[\w-]+\.mjs|plugin\/.+|\.claude-plugin\/marketplace\.json|[A-Z]+(\.md)?|package\.json)$/;
+      /^(dist\/(vendor\/)?[\w.-]+\.js|dist\/hook(-[a-z]+)?\.cjs|dist\/web\/[\w.-]+\.(html|css|js)|dist\/words\.bin|dist\/types\/.+\.d\.ts|dist\/THIRD-PARTY\.txt|docs\/.+|examples\/[\w-]+\.mjs|plugin\/.+|\.claude-plugin\/marketplace\.json|[A-Z]+(\.md)?|package\.json)$/;
     expect(files.map((each) => each.path).filter((file) => !allowed.test(file))).toEqual([]);
   });
 

@@ -316,6 +316,17 @@ describe("hostile projects", () => {
     expect(memories[0]?.verdict).toBe("unchecked");
   });
 
+  it("that is stopped writes nothing down: what was found before stays", async () => {
+    const world = movedWorld();
+    world.write("a.md", memory("See src/old.ts."));
+    const memdir = await world.open();
+    await memdir.verify();
+    const before = world.read(".memdir/verdicts.json");
+    const stopped = await errorOf(memdir.verify(undefined, { signal: AbortSignal.abort() }));
+    expect(stopped.message).toContain("nothing was written down");
+    expect(world.read(".memdir/verdicts.json")).toBe(before);
+  });
+
   it("takes 10,000 claims in one memory, and memories that are broken or binary", async () => {
     const world = movedWorld();
     world.write(

@@ -168,16 +168,20 @@ function bind(table: string): string[] {
  * tell of rows that are not to be seen; so this runs with the rights of the tables' owner and carries the rule of the tenant itself.
  *
  * Candidates come from memories with all terms, and from those with the rarest ones until there are a thousand; of a term in
- * more than 5,000 memories these many are looked at, as it tells little. Every term counts for a candidate's score, the rarer the more.
+ * more than 2,000 memories these many are looked at, as it tells little. Every term counts for a candidate's score, the rarer the
+ * more; name and description weigh about as much more than the body as they do in our own recall.
+ *
+ * `|| ''` keeps Postgres from reading the whole primary key of the team beside the index of terms, which took half of the time.
  */
 function find(): string {
-  const own = "s.team = current_setting('memdir.team', true)";
+  const own = "s.team || '' = current_setting('memdir.team', true)";
+  const visible = `${own} and s.repository || '' = any(repositories)`;
   return `create function memdir_find(lexemes text[], repositories text[], most int)
     returns table (repository text, path text, score double precision)
     language sql stable security definer set search_path from current as $$
       with counted as materialized (
         select t.lexeme, t.lexeme::tsquery as query, t.place,
-          (select count(*) from (select from memdir_search s where ${own} and s.terms @@ t.lexeme::tsquery limit 5000) few) as found
+          (select count(*) from (select from memdir_search s where ${own} and s.terms @@ t.lexeme::tsquery limit 2000) few) as found
         from unnest(lexemes) with ordinality as t (lexeme, place)
       ), term as materialized (
         select c.lexeme, c.query, sum(c.found) over (order by c.found, c.place) - c.found as before,
@@ -185,13 +189,13 @@ function find(): string {
         from counted c where c.found > 0
       ), candidate as materialized (
         select few.ctid as place from (select s.ctid from memdir_search s
-          where ${own} and s.repository = any(repositories) and s.terms @@ (select string_agg(lexeme, ' & ')::tsquery from term) limit 1000) few
+          where ${visible} and s.terms @@ (select string_agg(lexeme, ' & ')::tsquery from term) limit 1000) few
         union
         select few.ctid from term cross join lateral (select s.ctid from memdir_search s
-          where ${own} and s.repository = any(repositories) and s.terms @@ term.query limit 5000) few
+          where ${visible} and s.terms @@ term.query limit 2000) few
         where term.before < 1000
       )
-      select s.repository, s.path, (select sum(term.weight * ts_rank('{0.1, 0.2, 0.4, 1}', s.terms, term.query, 1)) from term) as score
+      select s.repository, s.path, (select sum(term.weight * ts_rank('{0.4, 0.5, 0.7, 1}', s.terms, term.query, 1)) from term) as score
       from candidate join memdir_search s on s.ctid = candidate.place
       order by 3 desc, 1, 2 limit most
     $$`;

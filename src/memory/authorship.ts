@@ -1,0 +1,109 @@
+/** Who wrote a memory of the team, as far as it is kept beside it: no process, for where memories are shown. */
+
+import { join } from "node:path";
+import { readRegular } from "../disk/regular.ts";
+import { findHead } from "../project/head.ts";
+import type { Directory } from "./directory.ts";
+
+export interface Authorship {
+  /** Made harmless and short; "" for a name that cannot be shown. */
+  author: string;
+  /** ISO time. */
+  at: string;
+}
+
+/** By path below the directory. What is missing in it is not committed yet, or was never synced. */
+export type Authors = ReadonlyMap<string, Authorship>;
+
+const MAX_CACHE_BYTES = 16 << 20;
+/** Of the file that `team/authors.ts` writes. */
+export const AUTHORS_VERSION = 1;
+
+type Place = Pick<Directory, "path" | "inRepository" | "scope">;
+
+/** `Ada, 10 Nov 2026` for a memory of the team whose author is kept; null for all others. Never throws. */
+export function findAuthor(directory: Place, file: string): string | null {
+  const found = directory.scope === "team" ? peekAuthors(directory).get(file) : undefined;
+  return (found && formatAuthorship(found)) || null;
+}
+
+/** Only what is kept, for where there is no time for a process. Never throws. */
+export function peekAuthors(directory: Pick<Directory, "path" | "inRepository">): Authors {
+  if (!directory.inRepository) return readSynced(directory);
+  return readCache(directory, findHead(directory.path)) ?? new Map();
+}
+
+/** `Ada, 10 Nov 2026`, or `somebody, 10 Nov 2026` where the name is none. "" for nobody and no date. */
+export function formatAuthorship({ author, at }: Authorship): string {
+  const date = new Date(at);
+  const day = Number.isNaN(date.getTime())
+    ? ""
+    : `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
+  return author === "" && day === "" ? "" : [author || "somebody", day].filter((part) => part !== "").join(", ");
+}
+
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/** A name is shown to people and models and is whatever somebody set: only what names are made of is left of it. */
+export function cleanAuthor(name: string): string {
+  const clean = name
+    // Far more than is shown: what comes behind it is not worth looking at.
+    .slice(0, 1_000)
+    .normalize("NFKC")
+    .replace(/[^\p{L}\p{M}\p{N}.'’ -]+/gu, " ")
+    .replace(/\s+/g, " ")
+    .trim();
+  // No name says what to do. Somebody who is really called so is "somebody".
+  if (COMMANDS.test(clean)) return "";
+  const words = clean.split(" ").slice(0, MAX_WORDS).join(" ");
+  return [...words].length <= MAX_CHARS
+    ? words
+    : `${[...words]
+        .slice(0, MAX_CHARS - 1)
+        .join("")
+        .trimEnd()}…`;
+}
+
+const MAX_CHARS = 40;
+const MAX_WORDS = 5;
+const COMMANDS =
+  /\b(ignor\w*|disregard|forget|override|instruct\w*|prompt|system|assistant|human|reminder|always|never|must|execute|run|delete|sudo|obey|previous|memory|provenance)\b/i;
+
+function cacheFile(directory: Pick<Directory, "path">): string {
+  return join(directory.path, ".memdir", "authors.json");
+}
+
+export function readCache(directory: Pick<Directory, "path">, head: string | null): Authors | null {
+  if (head === null) return null;
+  const kept = readJson(cacheFile(directory));
+  if (kept?.version !== AUTHORS_VERSION || kept.head !== head) return null;
+  return readEntries(kept.entries);
+}
+
+/** What the last sync noted. Its file belongs to sync: whatever does not look as expected is passed over. */
+export function readSynced(directory: Pick<Directory, "path">): Authors {
+  const noted = readJson(join(directory.path, ".memdir", "sync.json"));
+  return readEntries(noted?.entries ?? noted?.agreed);
+}
+
+/** A list of entries with a path, or a map by path. Names are made harmless again: the file may be anybody's. */
+function readEntries(entries: unknown): Map<string, Authorship> {
+  const authors = new Map<string, Authorship>();
+  if (typeof entries !== "object" || entries === null) return authors;
+  const rows = Array.isArray(entries) ? entries.map((row) => [row?.path, row] as const) : Object.entries(entries);
+  for (const [path, row] of rows) {
+    const { author, at } = (typeof row === "object" && row !== null ? row : {}) as Record<string, unknown>;
+    if (typeof path !== "string" || typeof author !== "string" || typeof at !== "string") continue;
+    if (author !== "" || at !== "") authors.set(path, { author: cleanAuthor(author), at });
+  }
+  return authors;
+}
+
+function readJson(file: string): Record<string, unknown> | null {
+  try {
+    const value = JSON.parse(readRegular(file, { maxBytes: MAX_CACHE_BYTES })?.toString("utf8") ?? "null");
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
+}

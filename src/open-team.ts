@@ -1,0 +1,258 @@
+/** The composition root of sharing: a Memdir and its membership in; the team's directory, its store, sync and administration out. */
+
+import { hostname, userInfo } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Config } from "./config.ts";
+import { findDirectories } from "./directories.ts";
+import { MemdirError } from "./errors.ts";
+import type { Memdir } from "./memdir.ts";
+import type { Directory } from "./memory/directory.ts";
+import { parseMemory } from "./memory/memory.ts";
+import { type Administration, openAdministration } from "./team/administration.ts";
+import { findToken, keepToken } from "./team/credentials.ts";
+import { withPrefix } from "./team/git-prefix.ts";
+import { projectKey } from "./team/git-projects.ts";
+import { openGitStore } from "./team/git-store.ts";
+import type { HttpWorld } from "./team/http.ts";
+import { joinResults, moveResult } from "./team/joint-result.ts";
+import { findMembership, keepMembership, type Membership, prepareMirror, readPerson } from "./team/membership.ts";
+import { rehearseSync } from "./team/rehearsal.ts";
+import { openServerStore } from "./team/server-store.ts";
+import { formatMembership, parseMembership } from "./team/server-url.ts";
+import type { Store } from "./team/store.ts";
+import { type SyncOptions, type SyncResult, syncDirectory } from "./team/sync.ts";
+import { readState } from "./team/sync-state.ts";
+import { findTypeProblem } from "./team/travel.ts";
+import { sha256 } from "./text/hash.ts";
+import { findSecrets } from "./text/secrets.ts";
+
+/** What a test brings itself. */
+export type TeamWorld = Partial<Pick<HttpWorld, "fetch" | "now" | "random" | "sleep" | "timeoutMs">>;
+
+export interface SyncRequest {
+  signal?: AbortSignal | undefined;
+  onProgress?: (done: number, total: number) => void;
+  /** Only says what would happen. */
+  dryRun?: boolean;
+}
+
+export interface Team {
+  readonly membership: Membership;
+  /** The mirror on this machine; nothing else is ever sent to the server. */
+  readonly directory: Directory;
+  readonly store: Store;
+  readonly administration: Administration;
+  sync(request?: SyncRequest): Promise<SyncResult>;
+}
+
+/** A large list over a slow line; a server that takes longer is asked again by the next pass. */
+const TIMEOUT_MS = 30_000;
+
+/** Throws `usage` where the project has joined no team, and where there is no token for it. */
+export function openTeam(memdir: Memdir, world: TeamWorld = {}): Team {
+  const { config, location } = memdir;
+  const membership = findMembership(config, location.project);
+  if (!membership) {
+    throw new MemdirError(
+      "usage",
+      "this project has joined no team: run `memdir join https://HOST/TEAM/REPOSITORY`; your own memories travel with `memdir sync --git REMOTE`",
+    );
+  }
+  const token = findToken(config, membership);
+  if (token === null) {
+    throw new MemdirError(
+      "usage",
+      `there is no token for ${formatMembership(membership)}: ask an admin of the team for one, then run \`memdir join ${formatMembership(membership)} --token-file FILE\``,
+    );
+  }
+  return connect(memdir, membership, token, world);
+}
+
+export interface JoinOptions {
+  token: string;
+  /** False for a token that is given anew each time: it is not written down. */
+  keep?: boolean;
+  /** Makes the repository on the server where it is missing; for admins. */
+  create?: boolean;
+}
+
+/** Nothing is kept before the server has taken the token. */
+export async function joinTeam(
+  memdir: Memdir,
+  url: string,
+  options: JoinOptions,
+  world: TeamWorld = {},
+): Promise<Team> {
+  const { config, location } = memdir;
+  const membership = parseMembership(url);
+  const current = findMembership(config, location.project);
+  if (current && formatMembership(current) !== formatMembership(membership)) {
+    throw new MemdirError(
+      "conflict",
+      `this project shares memories through ${formatMembership(current)}: leave it first with \`memdir join --leave\``,
+    );
+  }
+  const team = connect(memdir, membership, options.token, world);
+  const person = await findRepository(team, options.create ?? false);
+  await prepareMirror(team.directory, location.dir, membership, person);
+  if (options.keep !== false) keepToken(config, membership, options.token);
+  keepMembership(config, location.project, membership);
+  return team;
+}
+
+/** The mirror stays where it is, and is not read any more. */
+export function leaveTeam({ config, location }: Memdir): { membership: Membership; mirror: string } {
+  const membership = findMembership(config, location.project);
+  if (!membership) throw new MemdirError("usage", "this project has joined no team");
+  const mirror = mirrorOf({ config, location }, membership).path;
+  keepMembership(config, location.project, null);
+  const others = Object.entries(config.teams).filter(([root]) => root !== location.project.root);
+  const prefix = `${membership.server}/${membership.team}/`;
+  if (!others.some(([, url]) => url.startsWith(prefix))) keepToken(config, membership, null);
+  return { membership, mirror };
+}
+
+function connect(memdir: Memdir, membership: Membership, token: string, world: TeamWorld): Team {
+  const directory = mirrorOf(memdir, membership, memdir.directories[0]);
+  const { server, team, repository } = membership;
+  const http: HttpWorld = {
+    url: server,
+    token,
+    fetch: world.fetch ?? globalThis.fetch,
+    now: world.now ?? (() => directory.now().getTime()),
+    random: world.random ?? Math.random,
+    sleep: world.sleep ?? ((ms, signal) => sleep(ms, undefined, { signal })),
+    log: directory.log,
+    timeoutMs: world.timeoutMs ?? TIMEOUT_MS,
+  };
+  const store = openServerStore({ ...http, team, repository });
+  return {
+    membership,
+    directory,
+    store,
+    administration: openAdministration(http, team),
+    async sync(request = {}) {
+      await prepareMirror(directory, memdir.location.dir, membership);
+      const { agreed } = readState(directory);
+      // What the team has already is no secret of ours, whatever others thought of sharing it.
+      const isShared = (file: string, text: string) => agreed.get(file)?.hash === sha256(text);
+      // Secrets are looked for by sync itself, on the way out and in.
+      const mayTravel = (file: string, text: string) =>
+        isShared(file, text) ? null : findTypeProblem(parseMemory(file, text));
+      return runSync({ ...request, directory, store, who: readPerson(directory), mayTravel });
+    },
+  };
+}
+
+/** As the project has it once it has joined, whether it has or not. */
+function mirrorOf(
+  { config, location }: Pick<Memdir, "config" | "location">,
+  membership: Membership,
+  like?: Directory,
+): Directory {
+  const { cwd, root } = location.project;
+  const joined: Config = { ...config, teams: { ...config.teams, [root]: formatMembership(membership) } };
+  const world = like ? { now: like.now, log: like.log, by: like.by } : {};
+  return findDirectories({ cwd, scope: "team", withOlder: false, ...world }, joined, location).main;
+}
+
+/** Who the token belongs to; throws where they have no right. */
+async function findRepository({ administration, membership }: Team, create: boolean): Promise<string> {
+  const { person, repositories, role } = await administration.view();
+  const { repository, team } = membership;
+  if (repositories.some(({ name }) => name === repository)) return person;
+  // Somebody has just started a server, and this is the first project.
+  const isFresh = role === "admin" && repositories.length === 0;
+  if (!create && !isFresh) {
+    const known = repositories.map(({ name }) => name).join(", ") || "none";
+    const advice = role === "admin" ? "; --create makes it" : "; an admin of the team can make it";
+    throw new MemdirError("not-found", `${team} has no repository ${repository} that you may read (${known})${advice}`);
+  }
+  await administration.addRepository(repository);
+  return person;
+}
+
+export interface GitOptions {
+  remote: string;
+  branch?: string | undefined;
+  /** `user` or `project`; both unless told. */
+  scope?: string | undefined;
+}
+
+export interface GitSync {
+  readonly directories: readonly Directory[];
+  sync(request?: SyncRequest): Promise<SyncResult>;
+}
+
+/** A user's own memories on several machines: those about them, and those of this project. They go to nobody else. */
+export async function openGitSync(memdir: Memdir, { remote, branch, scope }: GitOptions): Promise<GitSync> {
+  const { config, location, directories } = memdir;
+  const { now, log, by } = directories[0] as Directory;
+  const { cwd } = location.project;
+  const parts: Part[] = [];
+  const wanted = scope === undefined ? ["user", "project"] : [scope];
+  for (const name of wanted) {
+    const prefix = name === "user" ? "user/" : `projects/${await projectKey(location.project, config.env)}/`;
+    const { main } = findDirectories({ cwd, scope: name, withOlder: false, now, log, by }, config, location);
+    refuseShared(main);
+    parts.push({ directory: main, prefix });
+  }
+  const { username } = userInfo();
+  const store = openGitStore({
+    remote,
+    ...(branch === undefined ? {} : { branch }),
+    cache: join(dirname(config.userFile), "memdir-git", sha256(`${remote}\n${branch ?? ""}`).slice(0, 16)),
+    who: { name: username, email: `${username}@${hostname()}` },
+    now,
+    env: config.env,
+    log,
+    cwd,
+  });
+  return {
+    directories: parts.map(({ directory }) => directory),
+    async sync(request = {}) {
+      const results: SyncResult[] = [];
+      for (const { directory, prefix } of parts) {
+        const part = withPrefix(store, prefix);
+        results.push(moveResult(await runSync({ ...request, directory, store: part, who: username }), prefix));
+      }
+      return results.reduce(joinResults);
+    },
+  };
+}
+
+interface Part {
+  directory: Directory;
+  /** Of its folder in the store. */
+  prefix: string;
+}
+
+function refuseShared({ scope, path, inRepository }: Directory): void {
+  if ((scope === "user" || scope === "project") && !inRepository) return;
+  const why = inRepository ? `${path} is committed with the repository` : `${scope} memories are not your own`;
+  throw new MemdirError(
+    "usage",
+    `only your own memories go to other machines of yours: ${why}; use --scope user or project`,
+  );
+}
+
+interface Run extends SyncRequest {
+  directory: Directory;
+  store: Store;
+  who: string;
+  mayTravel?: (file: string, text: string) => string | null;
+}
+
+function runSync({ directory, onProgress, dryRun, ...run }: Run): Promise<SyncResult> {
+  const { now, log } = directory;
+  const options: SyncOptions = {
+    ...run,
+    directory,
+    now,
+    log,
+    onProgress: ({ done, total }) => onProgress?.(done, total),
+    findSecrets,
+  };
+  return dryRun ? rehearseSync(options) : syncDirectory(options);
+}

@@ -1,0 +1,70 @@
+/** Who wrote a memory of the team and when: from git for the repository, from the notes of the last sync for a server's mirror. */
+
+import { writeCacheFile } from "../disk/atomic.ts";
+import {
+  AUTHORS_VERSION,
+  type Authors,
+  type Authorship,
+  cleanAuthor,
+  readCache,
+  readSynced,
+} from "../memory/authorship.ts";
+import { type Directory, prepareDirectory, statePath, withPins } from "../memory/directory.ts";
+import { findHead } from "../project/head.ts";
+import type { RunGit } from "./repository-git.ts";
+
+/** Thousands of commits that touch the folder: whoever is older than these is no longer worth a second. */
+const MAX_COMMITS = 5_000;
+
+/** One call of git, kept until the repository has another commit. Never throws: who is not known is not in it. */
+export async function readAuthors(directory: Directory, { runGit }: { runGit: RunGit }): Promise<Authors> {
+  if (!directory.inRepository) return readSynced(directory);
+  const head = findHead(directory.path);
+  const kept = readCache(directory, head);
+  if (kept) return kept;
+  const format = "--format=%x00%H%x00%aN%x00%aI";
+  const listing = ["--name-status", "--relative", "--no-renames", "-z", `--max-count=${MAX_COMMITS}`];
+  const answer = await runGit(directory.path, ["log", format, ...listing, "--", "."]);
+  if (answer?.code !== 0) return new Map();
+  const authors = parseLog(answer.output);
+  if (head !== null) await writeCache(directory, head, authors);
+  return authors;
+}
+
+/** Records begin with an empty part and the commit; then come status and path, in turn. Newest first: the first one of a path counts. */
+function parseLog(output: string): Map<string, Authorship> {
+  const authors = new Map<string, Authorship>();
+  const seen = new Set<string>();
+  const parts = output.split("\0");
+  let current: Authorship = { author: "", at: "" };
+  for (let i = 0; i < parts.length; ) {
+    const part = parts[i] as string;
+    if (part === "") {
+      if (/^[0-9a-f]{40,64}$/.test(parts[i + 1] ?? "")) {
+        current = { author: cleanAuthor(parts[i + 2] ?? ""), at: parts[i + 3] ?? "" };
+        i += 4;
+      } else i++;
+      continue;
+    }
+    const path = parts[i + 1] ?? "";
+    i += 2;
+    if (path === "" || seen.has(path)) continue;
+    seen.add(path);
+    // Removed and perhaps made anew since: that one is not committed yet.
+    if (part.trim() !== "D") authors.set(path, current);
+  }
+  return authors;
+}
+
+async function writeCache(directory: Directory, head: string, authors: Authors): Promise<void> {
+  try {
+    const text = JSON.stringify({ version: AUTHORS_VERSION, head, entries: Object.fromEntries(authors) });
+    prepareDirectory(directory);
+    await withPins(directory, (pinned) =>
+      writeCacheFile(statePath(pinned, "tmp"), statePath(pinned, "authors.json"), text),
+    );
+  } catch (error) {
+    // A checkout that may only be read.
+    directory.log(`authors are not kept: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,80 @@
+/** Tokens of team servers: one for each server and team, in a file of the user's that nobody else can read. */
+
+import { closeSync, fstatSync, mkdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Config } from "../config.ts";
+import { moveInto, PRIVATE_MODE, writeTemporary } from "../disk/atomic.ts";
+import { openRegular } from "../disk/regular.ts";
+import { diskError, MemdirError } from "../errors.ts";
+import { parseObject } from "./http.ts";
+
+/** Whose token; one person may be in several teams of a server. */
+export interface Audience {
+  server: string;
+  team: string;
+}
+
+/** It goes into a header: no spaces, no line breaks. Its length is the server's affair, within reason. */
+const TOKEN = /^[!-~]{16,512}$/;
+
+export function tokensFile(config: Pick<Config, "userFile">): string {
+  return join(dirname(config.userFile), "memdir-tokens.json");
+}
+
+/** MEMDIR_TOKEN wins; a repository's settings cannot set it (config.ts). Null where there is none. */
+export function findToken(config: Pick<Config, "userFile" | "env">, audience: Audience): string | null {
+  const given = config.env.MEMDIR_TOKEN;
+  if (given) return checkToken(given, "MEMDIR_TOKEN");
+  const tokens = readTokens(tokensFile(config));
+  const key = keyOf(audience);
+  const kept = Object.hasOwn(tokens, key) ? tokens[key] : undefined;
+  return typeof kept === "string" ? checkToken(kept, `the token for ${key} in ${tokensFile(config)}`) : null;
+}
+
+/** Null removes it. */
+export function keepToken(config: Pick<Config, "userFile">, audience: Audience, token: string | null): void {
+  const file = tokensFile(config);
+  const { [keyOf(audience)]: _, ...tokens } = readTokens(file);
+  if (token !== null) tokens[keyOf(audience)] = checkToken(token, "the token");
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    const text = `${JSON.stringify(tokens, null, 2)}\n`;
+    moveInto(writeTemporary(dirname(file), text, PRIVATE_MODE, ".memdir"), file);
+  } catch (error) {
+    throw diskError(error, "write", file);
+  }
+}
+
+/** The token without the line break that editors and pipes leave behind it. `source` names it in messages, which never quote it. */
+export function checkToken(text: string, source: string): string {
+  const token = text.trim();
+  if (TOKEN.test(token)) return token;
+  throw new MemdirError("usage", `${source} is no token: it must be one word of at least 16 plain characters`);
+}
+
+function keyOf({ server, team }: Audience): string {
+  return `${server}/${team}`;
+}
+
+function readTokens(file: string): Record<string, unknown> {
+  let text: string;
+  try {
+    const opened = openRegular(file);
+    if (!opened) return {};
+    try {
+      const { mode } = fstatSync(opened.fd);
+      // Windows has no such bits; there the user's own folder is closed to others.
+      if (process.platform !== "win32" && (mode & 0o077) !== 0) {
+        throw new MemdirError("untrusted", `${file} can be read by others and is not used: run chmod 600 on it`);
+      }
+      text = readFileSync(opened.fd, "utf8");
+    } finally {
+      closeSync(opened.fd);
+    }
+  } catch (error) {
+    throw diskError(error, "read", file);
+  }
+  const tokens = text.trim() === "" ? {} : parseObject(text);
+  if (!tokens) throw new MemdirError("broken", `${file} is not valid JSON and is not rewritten: mend it by hand first`);
+  return tokens;
+}

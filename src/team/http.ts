@@ -1,0 +1,229 @@
+/** Requests to a team server that is not trusted: bounded in time and size, never redirected, tried again where that may help. */
+
+import { MemdirError } from "../errors.ts";
+import { PROTOCOL, type ProblemAnswer } from "./protocol.ts";
+import { parseServer } from "./server-url.ts";
+
+export interface HttpWorld {
+  /** `https://…`, or `http://` on loopback. */
+  url: string;
+  /** Never logged, never part of a message. */
+  token: string;
+  fetch: typeof globalThis.fetch;
+  /** Milliseconds of a clock; only differences count. */
+  now: () => number;
+  /** From 0 up to 1. */
+  random: () => number;
+  /** Rejects or ends early when the signal is aborted. */
+  sleep: (ms: number, signal?: AbortSignal) => Promise<unknown>;
+  log: (message: string) => void;
+  /** For one attempt, its body included. */
+  timeoutMs: number;
+}
+
+export interface HttpRequest {
+  method: "GET" | "PUT" | "POST" | "DELETE";
+  /** Below the server, with a slash in front, encoded. */
+  path: string;
+  headers?: Record<string, string>;
+  body?: string;
+  /** Of the answer; a longer one is not read to its end. */
+  maxBytes?: number;
+  signal?: AbortSignal | undefined;
+}
+
+export interface HttpAnswer {
+  status: number;
+  headers: Headers;
+  text: string;
+}
+
+export interface Http {
+  /** In messages. */
+  readonly url: string;
+  /**
+   * Any answer that is the server's last word: 2xx, 304, 4xx other than 401 and 429. Everything else is a MemdirError
+   * "network"; every request may have happened then, and must be one that may happen twice.
+   */
+  send(request: HttpRequest): Promise<HttpAnswer>;
+}
+
+/** An answer without memories in it. */
+const MAX_BYTES = 1_000_000;
+/** With the waits below: three seconds of trouble are bridged, more is for the next pass. */
+const ATTEMPTS = 4;
+const FIRST_WAIT_MS = 300;
+/** A server that asks for more has more trouble than a pass should sit through. */
+const LONGEST_WAIT_MS = 15_000;
+
+export function openHttp(world: HttpWorld): Http {
+  const url = parseServer(world.url);
+  const send = async (request: HttpRequest): Promise<HttpAnswer> => {
+    for (let attempt = 1; ; attempt++) {
+      const tried = await trySend({ ...world, url }, request);
+      if ("answer" in tried) return settle(tried.answer, url);
+      if (request.signal?.aborted) throw stopped(url);
+      const waitMs = Math.max(backoffMs(attempt, world.random), tried.retryAfterMs);
+      if (tried.isFinal || attempt >= ATTEMPTS || waitMs > LONGEST_WAIT_MS) throw unreachable(url, tried, attempt);
+      world.log(`${request.method} ${url}: ${tried.problem}; trying again in ${Math.round(waitMs)} ms`);
+      await world.sleep(waitMs, request.signal).catch(() => {});
+      if (request.signal?.aborted) throw stopped(url);
+    }
+  };
+  return { url, send };
+}
+
+/** Text of a server made harmless for a message or a log: one line, no control characters, not long. */
+export function harmless(value: unknown, maxChars = 300): string {
+  if (typeof value !== "string") return "";
+  const line = value.toWellFormed().replace(HARMFUL, " ").replace(/ {2,}/g, " ").trim();
+  return line.length > maxChars ? `${line.slice(0, maxChars).toWellFormed()}…` : line;
+}
+
+const HARMFUL = /[\p{Cc}\p{Bidi_Control}\u2028\u2029\ufeff\u{e0000}-\u{e007f}]+/gu;
+
+/** What the server said was wrong; "" where it said nothing that can be shown. */
+export function problemOf({ text }: HttpAnswer): { problem: string; message: string } {
+  const value = parseObject(text) as Partial<ProblemAnswer> | null;
+  return { problem: harmless(value?.problem, 40), message: harmless(value?.message) };
+}
+
+/** Null for anything but a JSON object. */
+export function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+const TOO_LARGE = "its answer is too large";
+
+export function isTooLarge(error: unknown): boolean {
+  return error instanceof MemdirError && error.details === TOO_LARGE;
+}
+
+/** For answers that are not the agreed ones. */
+export function misbehaved(url: string, what: string): MemdirError {
+  return new MemdirError(
+    "network",
+    `${url} ${what}: is it a memdir team server, and as new as this program? Nothing was changed here`,
+  );
+}
+
+interface Failure {
+  problem: string;
+  retryAfterMs: number;
+  /** Asking again gives the same. */
+  isFinal: boolean;
+}
+
+async function trySend(world: HttpWorld, request: HttpRequest): Promise<{ answer: HttpAnswer } | Failure> {
+  const timeout = AbortSignal.timeout(world.timeoutMs);
+  const signal = request.signal ? AbortSignal.any([timeout, request.signal]) : timeout;
+  try {
+    const response = await world.fetch(`${world.url}${request.path}`, {
+      method: request.method,
+      headers: { authorization: `Bearer ${world.token}`, "memdir-protocol": PROTOCOL, ...request.headers },
+      body: request.body ?? null,
+      redirect: "manual",
+      signal,
+    });
+    const text = await readText(response, request.maxBytes ?? MAX_BYTES);
+    if (text === null) return { problem: TOO_LARGE, retryAfterMs: 0, isFinal: true };
+    const { status, headers } = response;
+    if (status === 429 || status >= 500) {
+      const retryAfterMs = retryAfter(headers.get("retry-after"), world.now());
+      return { problem: `it answered ${status}`, retryAfterMs, isFinal: false };
+    }
+    return { answer: { status, headers, text } };
+  } catch (error) {
+    const problem = timeout.aborted ? `no answer within ${Math.ceil(world.timeoutMs / 1000)} s` : reasonOf(error);
+    return { problem, retryAfterMs: 0, isFinal: false };
+  }
+}
+
+/** Null when it is longer than allowed; the rest is not waited for. */
+async function readText(response: Response, maxBytes: number): Promise<string | null> {
+  if (!response.body) return "";
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const reader = response.body.getReader();
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    size += read.value.length;
+    if (size > maxBytes) {
+      await reader.cancel().catch(() => {});
+      return null;
+    }
+    chunks.push(read.value);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** The answers that no caller needs to know. */
+function settle(answer: HttpAnswer, url: string): HttpAnswer {
+  const { status } = answer;
+  if (status === 401) {
+    throw new MemdirError(
+      "network",
+      `${url} does not know the token: it is expired or revoked. Ask an admin of the team for a new one, then run \`memdir join URL --token-file FILE\` again`,
+    );
+  }
+  const isRedirect = status === 0 || (status >= 300 && status < 400 && status !== 304);
+  if (isRedirect) throw misbehaved(url, "sends elsewhere, which is not followed (a token goes to one server only)");
+  if (status < 200) throw misbehaved(url, `answered ${status}`);
+  if (status === 400 && problemOf(answer).problem === "protocol") {
+    throw new MemdirError(
+      "network",
+      `${url} speaks another version of the protocol (we speak ${PROTOCOL}): ${problemOf(answer).message || "update the older of the two"}`,
+    );
+  }
+  return answer;
+}
+
+/** Doubles each time; half of it is left to chance, so that many clients do not come back at the same moment. */
+function backoffMs(attempt: number, random: () => number): number {
+  return FIRST_WAIT_MS * 2 ** (attempt - 1) * (0.5 + random() / 2);
+}
+
+/** Seconds or a date, as HTTP has it. */
+function retryAfter(value: string | null, now: number): number {
+  if (value === null) return 0;
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? 0 : Math.max(0, at - now);
+}
+
+/** The code of the innermost cause: messages of the network library may quote the request. */
+function reasonOf(error: unknown): string {
+  let code = "";
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
+    const own = (at as NodeJS.ErrnoException).code;
+    if (typeof own === "string") code = own;
+  }
+  return WORDS[code] ?? (code === "" ? "the connection broke" : `the connection failed (${harmless(code, 60)})`);
+}
+
+const WORDS: Record<string, string> = {
+  ECONNREFUSED: "nothing listens there (ECONNREFUSED)",
+  ENOTFOUND: "there is no such host (ENOTFOUND)",
+  ECONNRESET: "the connection was dropped (ECONNRESET)",
+  UND_ERR_SOCKET: "the connection was dropped",
+};
+
+function unreachable(url: string, { problem, retryAfterMs }: Failure, attempts: number): MemdirError {
+  const wait = retryAfterMs > 0 ? `, and asks to wait ${Math.ceil(retryAfterMs / 1000)} s` : "";
+  const tried = attempts > 1 ? ` (tried ${attempts} times)` : "";
+  return new MemdirError(
+    "network",
+    `cannot talk to ${url}: ${problem}${wait}${tried}; what was not sent stays here and goes with the next \`memdir sync\``,
+    { details: problem },
+  );
+}
+
+function stopped(url: string): MemdirError {
+  return new MemdirError("network", `stopped while talking to ${url}; the next \`memdir sync\` goes on from here`);
+}

@@ -1,0 +1,124 @@
+/** Git's merge driver for memories and their index: `memdir merge-driver memory|index %O %A %B %P`. */
+
+import { isUtf8 } from "node:buffer";
+import { lstatSync, mkdirSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { moveInto, SHARED_MODE, writeTemporary } from "../disk/atomic.ts";
+import { resolveInside } from "../disk/fence.ts";
+import { readRegular } from "../disk/regular.ts";
+import { makeConflictCopy } from "./conflict-copy.ts";
+import { mergeMemory } from "./merge.ts";
+import { mergeIndex } from "./merge-index.ts";
+import type { RunGit } from "./repository-git.ts";
+
+export interface MergeCall {
+  kind: "memory" | "index";
+  /** Files with the common ancestor (empty for none), ours, which takes the result, and theirs; git makes them. */
+  base: string;
+  ours: string;
+  theirs: string;
+  /** The memory itself, below the top of the checkout. */
+  path: string;
+}
+
+export interface MergeWorld {
+  /** The top of the checkout: where git starts drivers. */
+  root: string;
+  runGit: RunGit;
+}
+
+/** `code` is git's: 0 for merged, 1 for a conflict. */
+export interface MergeEnd {
+  code: 0 | 1;
+  /** For standard error; "" for nothing to say. */
+  message: string;
+}
+
+/** Two texts of this size are compared in less than a second. */
+const MAX_BYTES = 1 << 20;
+
+/** Must not throw: whatever fails of ours, git's own merge of lines takes its place, and no side is lost. */
+export async function driveMerge(call: MergeCall, world: MergeWorld): Promise<MergeEnd> {
+  const outside = findOutside(call, world);
+  if (outside) return { code: 1, message: `memdir: ${call.path} is not merged: ${outside}` };
+  try {
+    const [base, ours, theirs] = [call.base, call.ours, call.theirs].map((file) => readSide(world, file));
+    if (base === undefined || ours === undefined || theirs === undefined) throw new Error("three files are needed");
+    if (call.kind === "index") {
+      writeResult(world, call.ours, mergeIndex(base, ours, theirs));
+      return { code: 0, message: "" };
+    }
+    const merged = mergeMemory(base, ours, theirs);
+    if (!merged.clean) return keepBoth(call, world, theirs);
+    writeResult(world, call.ours, merged.text);
+    return { code: 0, message: "" };
+  } catch (error) {
+    return mergeByLines(call, world, (error as Error).message);
+  }
+}
+
+/** Git's own files lie at the top of the checkout. Nothing else is read or written, whoever calls. */
+function findOutside({ base, ours, theirs }: MergeCall, { root }: MergeWorld): string | null {
+  try {
+    for (const file of [base, ours, theirs]) resolveInside(root, file);
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** Ours stays a whole memory without markers; theirs lies beside it as one of its own. */
+function keepBoth({ path }: MergeCall, world: MergeWorld, theirs: string): MergeEnd {
+  const copy = writeCopy(world, path, theirs);
+  return {
+    code: 1,
+    message: `memdir: ${path} was changed in the same place on both sides; the other side's text is in ${copy}: bring them together in ${path}, remove ${copy}, then git add ${path}`,
+  };
+}
+
+const TEAM_FOLDER = ".claude/memory/";
+
+/** The path of the copy, below the checkout. The same text is written once, however often the merge is tried. */
+function writeCopy({ root }: MergeWorld, path: string, text: string): string {
+  const folder = path.startsWith(TEAM_FOLDER) ? TEAM_FOLDER : path.slice(0, path.lastIndexOf("/") + 1);
+  const place = (copy: { path: string }) => resolveInside(root, folder + copy.path);
+  const copy = makeConflictCopy(path.slice(folder.length), text, (copy) => {
+    const file = place(copy);
+    return lstatSync(file, { throwIfNoEntry: false }) !== undefined && readText(file) !== copy.text;
+  });
+  const file = place(copy);
+  if (readText(file) === null) {
+    // In the middle of a rebase the folder may not be there; git makes it for the memory, too.
+    mkdirSync(dirname(file), { recursive: true });
+    moveInto(writeTemporary(dirname(file), copy.text, SHARED_MODE, ".memdir"), file);
+  }
+  return folder + copy.path;
+}
+
+/** As git does it without us: what cannot be merged is marked, except in an index, where both sides' lines stay. */
+async function mergeByLines(call: MergeCall, { root, runGit }: MergeWorld, why: string): Promise<MergeEnd> {
+  const union = call.kind === "index" ? ["--union"] : [];
+  const labels = ["-L", "ours", "-L", "base", "-L", "theirs"];
+  const files = [call.ours, call.base, call.theirs].map((file) => resolve(root, file));
+  const answer = await runGit(root, ["merge-file", "-q", ...union, ...labels, "--", ...files]);
+  const message = `memdir: ${call.path} was merged line by line by git (${why})`;
+  // More than 127 is a failure: both sides are still in git's index, and ours in the checkout.
+  return { code: answer?.code === 0 ? 0 : 1, message };
+}
+
+function readSide({ root }: MergeWorld, file: string): string {
+  const bytes = readRegular(resolve(root, file), { maxBytes: MAX_BYTES });
+  if (bytes === null) throw new Error("a side is no ordinary file, or too large");
+  if (!isUtf8(bytes)) throw new Error("a side is no UTF-8 text");
+  return bytes.toString("utf8");
+}
+
+function readText(file: string): string | null {
+  return readRegular(file)?.toString("utf8") ?? null;
+}
+
+function writeResult({ root }: MergeWorld, file: string, text: string): void {
+  const target = resolve(root, file);
+  const mode = lstatSync(target).mode & 0o777;
+  moveInto(writeTemporary(dirname(target), text, mode, ".memdir"), target);
+}

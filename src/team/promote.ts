@@ -1,0 +1,219 @@
+/** Moving a memory between a private directory and the team's: written there first, then removed here, each in its journal. */
+
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
+import { realPath } from "../disk/real-path.ts";
+import { MemdirError } from "../errors.ts";
+import { applyChange, withDirectory } from "../memory/change.ts";
+import type { Directory } from "../memory/directory.ts";
+import { findMemory } from "../memory/find.ts";
+import { findLines } from "../memory/forget.ts";
+import { type Header, type Memory, parseMemory, stemOf } from "../memory/memory.ts";
+import { fileNameFor, oneLine, sameName } from "../memory/name.ts";
+import { findBytes, readBytes, refuseBroken } from "../memory/read.ts";
+import { writeMemory } from "../memory/save.ts";
+import { scan } from "../memory/scan.ts";
+import { findEntryProblem } from "./entry-path.ts";
+import { refuseTravel } from "./travel.ts";
+
+/** What a move would do, for whoever is asked. Holds only as long as nothing changes; `carryOut` looks again. */
+export interface Move {
+  kind: "promote" | "demote";
+  name: string;
+  from: Directory;
+  file: string;
+  to: Directory;
+  /** The file it becomes. */
+  target: string;
+  /** The same text lies there already: an earlier move was stopped half-way, and only its end is left to do. */
+  isThere: boolean;
+  text: string;
+  notices: string[];
+}
+
+export interface MoveResult {
+  kind: Move["kind"];
+  name: string;
+  /** Where it was and where it is, below their directories. */
+  from: { scope: string; file: string };
+  to: { scope: string; file: string; path: string };
+  notices: string[];
+  /** Journal entries: of the directory it went to (null when it was there already), and of the one it left. */
+  undo: { written: string | null; removed: string };
+}
+
+/** Throws `usage` for what may not travel, `conflict` when the team has another text under this name and type. */
+export async function planPromotion(from: readonly Directory[], team: Directory, name: string): Promise<Move> {
+  const move = planMove("promote", from, team, name);
+  await refuseTravel(move.file, move.text, move.from.scope);
+  return { ...move, notices: findPrivateLinks(move) };
+}
+
+/** The way back: everybody else loses it with the next commit. */
+export async function planDemotion(team: readonly Directory[], to: Directory, name: string): Promise<Move> {
+  const move = planMove("demote", team, to, name);
+  return { ...move, notices: findLeftLinks(move) };
+}
+
+export async function promote(
+  from: Directory,
+  team: Directory,
+  name: string,
+  options: MoveOptions = {},
+): Promise<MoveResult> {
+  return carryOut(await planPromotion([from], team, name), options);
+}
+
+export async function demote(
+  team: Directory,
+  to: Directory,
+  name: string,
+  options: MoveOptions = {},
+): Promise<MoveResult> {
+  return carryOut(await planDemotion([team], to, name), options);
+}
+
+export interface MoveOptions {
+  /** For tests: called between the two steps. */
+  onWritten?: () => void;
+}
+
+/**
+ * Stopped between its steps it leaves the memory in both places, and running it again removes the first. Undoing one of the
+ * two entries never loses it: the text is in the journal of either side.
+ */
+export async function carryOut(move: Move, { onWritten }: MoveOptions = {}): Promise<MoveResult> {
+  const { kind, name, from, to, file, text } = move;
+  refuseReadOnly(from);
+  const words = WORDS[kind];
+  const written = await withDirectory(to, (to) => {
+    // Somebody may have been faster since it was planned.
+    const { target } = findTarget(to, parseMemory(file, text), text);
+    return writeMemory(to, target, text, { action: "save", reason: `${words.came} ${from.scope}: ${file}` });
+  });
+  onWritten?.();
+  const removed = await withDirectory(from, (from) => {
+    if (findBytes(from, file)?.toString("utf8") !== text)
+      throw new MemdirError(
+        "conflict",
+        `${file} changed while it was moved: the earlier text is in ${written.path}, the new one stays here; look at both, then forget one`,
+      );
+    const lines = findLines(from, file);
+    return applyChange(from, {
+      action: "forget",
+      reason: `${words.went} ${to.scope}: ${written.file}`,
+      writes: new Map([[file, null]]),
+      ...(lines.length > 0 ? { lines: { [file]: lines } } : {}),
+      index: { edits: [{ kind: "drop", file }] },
+    });
+  });
+  return {
+    kind,
+    name,
+    from: { scope: from.scope, file },
+    to: { scope: to.scope, file: written.file, path: written.path },
+    notices: [...move.notices, ...written.notices],
+    undo: { written: written.undo, removed: removed.entry.id },
+  };
+}
+
+const WORDS = {
+  promote: { came: "promoted from", went: "promoted to" },
+  demote: { came: "taken back from", went: "taken back to" },
+};
+
+function planMove(kind: Move["kind"], from: readonly Directory[], to: Directory, name: string): Move {
+  const found = findMemory(from, name);
+  refuseReadOnly(found.directory);
+  if (realPath(found.directory.path) === realPath(to.path))
+    throw new MemdirError("usage", `${found.file} lies in ${to.path} already: there is nothing to move`);
+  const data = readBytes(found.directory, found.file);
+  const memory = parseMemory(found.file, data);
+  refuseBroken(memory);
+  const text = data.toString("utf8");
+  return {
+    kind,
+    name: memory.name,
+    from: found.directory,
+    file: found.file,
+    to,
+    text,
+    notices: [],
+    ...findTarget(to, memory, text),
+  };
+}
+
+function refuseReadOnly(from: Directory): void {
+  if (!from.readOnly) return;
+  throw new MemdirError(
+    "usage",
+    `${from.path} is a directory of an older layout and only read: take it over with \`memdir adopt\` first`,
+  );
+}
+
+/** How many numbered file names are tried. */
+const NUMBERS = 100;
+
+/** The file it has here, if that is free there, else one made from its name. */
+function findTarget(to: Directory, memory: Memory, text: string): { target: string; isThere: boolean } {
+  const there = scan(to).memories.map(({ header }) => header);
+  const same = there.filter((header) => !header.unreadable && isSameMemory(header, memory));
+  const equal = same.find(({ file }) => findBytes(to, file)?.toString("utf8") === text);
+  if (equal) return { target: equal.file, isThere: true };
+  const [other] = same;
+  if (other)
+    throw new MemdirError(
+      "conflict",
+      `${to.scope} memory has a ${memory.type} memory "${oneLine(memory.name)}" with another text (${other.file}): rename one of them (\`memdir rename\`), or bring the two together and forget this one`,
+    );
+  // For a colleague's disk `A.md` and `a.md` may be one file.
+  const taken = new Set(there.map(({ file }) => file.toLowerCase()));
+  const numbered = Array.from({ length: NUMBERS }, (_, i) => fileNameFor(memory.type, memory.name, i + 1));
+  const isFree = (file: string) =>
+    !taken.has(file.toLowerCase()) && !lstatSync(join(to.path, file), { throwIfNoEntry: false });
+  const target = [memory.file, ...numbered].find((file) => findEntryProblem(file) === null && isFree(file));
+  if (target === undefined)
+    throw new MemdirError("conflict", `${to.path} has no free file name for "${memory.name}": rename it first`);
+  return { target, isThere: false };
+}
+
+/** A memory is known by its type and name together. */
+function isSameMemory(header: Header, memory: Memory): boolean {
+  return header.type === memory.type && sameName(header.name, memory.name);
+}
+
+/** Others would follow these into nothing. */
+function findPrivateLinks({ from, to, file, text }: Move): string[] {
+  const memory = parseMemory(file, text);
+  const own = scan(from).memories.filter(({ header }) => header.file !== file && pointsTo(memory, header));
+  if (own.length === 0) return [];
+  const shared = scan(to).memories.map(({ header }) => header);
+  return own
+    .filter(({ header }) => !shared.some((other) => isNamedLike(other, header)))
+    .map(
+      ({ header }) =>
+        `it links to "${oneLine(header.name)}" (${header.file}), which stays private: others will not find it`,
+    );
+}
+
+/** What stays with the team and points to what leaves it. */
+function findLeftLinks({ from, file, text }: Move): string[] {
+  const memory = parseMemory(file, text);
+  const others = scan(from).memories.filter(({ header }) => header.file !== file && !header.unreadable);
+  const linking = others.filter(({ header }) => {
+    const data = findBytes(from, header.file);
+    return data !== null && pointsTo(parseMemory(header.file, data), memory);
+  });
+  return linking.map(({ header }) => `${header.file} of the team still links to it: others will not find it`);
+}
+
+/** By a field or by a link in the body: `[[name]]`, `[words](file.md)`. */
+function pointsTo({ links, supersedes, body }: Memory, header: Header): boolean {
+  const names = [header.name, header.file, stemOf(header.file), header.file.replace(/\.md$/, "")].map(oneLine);
+  if ([...links, ...supersedes].some((link) => names.includes(oneLine(link)))) return true;
+  return names.some((name) => body.includes(`[[${name}]]`)) || body.includes(`](${header.file})`);
+}
+
+function isNamedLike(other: Header, header: Header): boolean {
+  return sameName(other.name, header.name) || stemOf(other.file) === stemOf(header.file);
+}

@@ -1,0 +1,111 @@
+/** What `memdir doctor` says about team memory in the repository. */
+
+import { existsSync } from "node:fs";
+import { resolveInside } from "../disk/fence.ts";
+import { type Check, check, names } from "../memory/check.ts";
+import { INDEX_FILE } from "../memory/directory.ts";
+import { findBytes } from "../memory/read.ts";
+import { walk } from "../memory/walk.ts";
+import { isConflictPath } from "./conflict-copy.ts";
+import { hasAttributes } from "./git-attributes.ts";
+import {
+  attributesFile,
+  isCheckout,
+  prepareTeam,
+  readAttributes,
+  readSettings,
+  type TeamWorld,
+  wantedSettings,
+} from "./repository.ts";
+import { findIgnoreWarning } from "./repository-ignored.ts";
+
+/** Empty where there is no repository, or one without team memory. Changes nothing; never throws for what it finds. */
+export async function checkTeam(world: TeamWorld): Promise<Check[]> {
+  if (!existsSync(world.team.path) || !(await isCheckout(world))) return [];
+  try {
+    resolveInside(world.root, `.claude/memory/${INDEX_FILE}`);
+  } catch (error) {
+    return [check("team-merge", false, (error as Error).message, "replace the link by a directory")];
+  }
+  const { files } = walk(world.team.path, world.team.recursive);
+  return [
+    await checkDriver(world),
+    ...(await checkIgnored(world)),
+    ...checkMarkers(world, files),
+    ...checkCopies(files),
+  ];
+}
+
+const INIT = "memdir init --team";
+
+async function checkDriver(world: TeamWorld): Promise<Check> {
+  const name = "team-merge";
+  let text: string;
+  try {
+    text = readAttributes(attributesFile(world.root)) ?? "";
+  } catch (error) {
+    return check(name, false, (error as Error).message, "make .gitattributes an ordinary file");
+  }
+  if (!hasAttributes(text))
+    return check(name, true, `git merges team memories line by line; \`${INIT}\` merges them by section`, null);
+  const mend = async () => `set up ${(await prepareTeam(world)).changes.length} settings of git in this clone`;
+  const settings = await readSettings(world);
+  const wanted = Object.entries(wantedSettings(world.command)).filter(([key]) => key.endsWith(".driver"));
+  const missing = wanted.flatMap(([key]) => (settings.get(key) ? [] : [key]));
+  if (missing.length > 0)
+    return check(
+      name,
+      false,
+      `this clone lacks the merge driver that .gitattributes asks for (${missing.join(", ")})`,
+      INIT,
+      mend,
+    );
+  if (wanted.some(([key, value]) => settings.get(key) !== value))
+    return check(name, false, "the merge driver of this clone starts another installation of memdir", INIT, mend);
+  const other = await findOther(world);
+  if (other)
+    return check(name, false, other, "move memdir's lines to the end of .gitattributes, or take the other rule out");
+  return check(name, true, "team memories are merged by section", null);
+}
+
+/** A later rule, or one of a folder below, wins over ours. */
+async function findOther({ root, runGit }: TeamWorld): Promise<string | null> {
+  const file = ".claude/memory/x.md";
+  const answer = await runGit(root, ["check-attr", "-z", "merge", "--", file]);
+  const value = answer?.code === 0 ? answer.output.split("\0")[2] : undefined;
+  return value === undefined || value === "memdir"
+    ? null
+    : `another rule of .gitattributes decides how memories are merged (merge=${value})`;
+}
+
+async function checkIgnored(world: TeamWorld): Promise<Check[]> {
+  const warning = await findIgnoreWarning(world);
+  return warning ? [check("team-ignored", false, warning.message, `lift the rule ${warning.rule}`)] : [];
+}
+
+/** A memory is small; what is larger is not searched. */
+const MAX_BYTES = 1 << 20;
+const MARKERS = /^<{7} [^\n]*\n[\s\S]*?^={7}\r?\n[\s\S]*?^>{7} /m;
+
+function checkMarkers({ team }: TeamWorld, files: readonly string[]): Check[] {
+  const marked = files.filter((file) => {
+    try {
+      const data = findBytes(team, file);
+      return (
+        data !== null && data.length <= MAX_BYTES && data.includes("<<<<<<< ") && MARKERS.test(data.toString("utf8"))
+      );
+    } catch {
+      return false;
+    }
+  });
+  if (marked.length === 0) return [];
+  const detail = `conflict markers of git stand in ${names(marked)}: models read them as text`;
+  return [check("team-markers", false, detail, "memdir edit NAME, keep what holds, take the markers out")];
+}
+
+function checkCopies(files: readonly string[]): Check[] {
+  const copies = files.filter(isConflictPath);
+  if (copies.length === 0) return [];
+  const detail = `${names(copies)}: two people changed the same part, and the other text is kept here`;
+  return [check("team-conflict", false, detail, "bring both together with memdir edit, then memdir forget the copy")];
+}

@@ -1,0 +1,221 @@
+/** Team memory in the repository: what `memdir init --team` sets up in a checkout, and how it is taken back. */
+
+import { existsSync, lstatSync, unlinkSync } from "node:fs";
+import { join } from "node:path";
+import { moveInto, SHARED_MODE, writeTemporary } from "../disk/atomic.ts";
+import { resolveInside } from "../disk/fence.ts";
+import { readRegular } from "../disk/regular.ts";
+import { diskError, MemdirError } from "../errors.ts";
+import { withDirectory } from "../memory/change.ts";
+import { type Directory, INDEX_FILE, statePath } from "../memory/directory.ts";
+import { editIndex } from "../memory/edit.ts";
+import { sha256 } from "../text/hash.ts";
+import { addAttributes, INDEX_DRIVER, MEMORY_DRIVER, removeAttributes } from "./git-attributes.ts";
+import type { RunGit } from "./repository-git.ts";
+import { findIgnoreWarning } from "./repository-ignored.ts";
+
+export interface TeamWorld {
+  /** The team's directory in the repository: `<root>/.claude/memory`. */
+  team: Directory;
+  /** The top of the checkout. */
+  root: string;
+  runGit: RunGit;
+  /** What starts memdir in this clone, for git's settings: program and first arguments. */
+  command: readonly string[];
+}
+
+export interface TeamChange {
+  kind: "folder" | "attributes" | "driver";
+  /** The file, or the name of git's setting. */
+  what: string;
+  why: string;
+}
+
+export interface TeamSetup {
+  dir: string;
+  /** What was changed, or would be; empty when all of it is there. */
+  changes: TeamChange[];
+  warnings: string[];
+}
+
+/** Only says what it would do with `dryRun`. Running it again changes nothing; stopped half-way, running it again ends it. */
+export async function prepareTeam(world: TeamWorld, { dryRun = false } = {}): Promise<TeamSetup> {
+  const { team, root } = world;
+  await refuseElsewhere(world);
+  const changes: TeamChange[] = [];
+  if (!existsSync(join(team.path, INDEX_FILE))) {
+    changes.push({ kind: "folder", what: join(team.path, INDEX_FILE), why: "the index of what the team remembers" });
+    if (!dryRun) await editIndex(team, null, EMPTY_INDEX);
+  }
+  const file = attributesFile(root);
+  const before = readAttributes(file);
+  const after = addAttributes(before);
+  if (after !== before) {
+    changes.push({ kind: "attributes", what: file, why: "memories are merged by section, the index by line" });
+    if (!dryRun) await keepReceipt(world, before, after);
+    if (!dryRun) writeAttributes(world, before, after);
+  }
+  const settings = await readSettings(world);
+  for (const [name, value] of Object.entries(wantedSettings(world.command))) {
+    if (settings.get(name) === value) continue;
+    changes.push({ kind: "driver", what: name, why: `in this clone: ${value}` });
+    if (!dryRun) await setSetting(world, name, value);
+  }
+  const warning = await findIgnoreWarning(world);
+  return { dir: team.path, changes, warnings: warning ? [warning.message] : [] };
+}
+
+/**
+ * Our lines and settings; memories and their index stay. `.gitattributes` is everybody's: with `onlyClone` it stays too, and
+ * git merges by lines in this clone, as in any other that has no such driver.
+ */
+export async function removeTeam(
+  world: TeamWorld,
+  { dryRun = false, onlyClone = false }: { dryRun?: boolean; onlyClone?: boolean } = {},
+): Promise<TeamSetup> {
+  const { team, root } = world;
+  const changes: TeamChange[] = [];
+  const file = attributesFile(root);
+  const before = onlyClone ? null : readAttributes(file);
+  const after = before === null ? null : findWayBack(world, before);
+  if (after !== before) {
+    changes.push({ kind: "attributes", what: file, why: after === null ? "removed: it was memdir's" : "as it was" });
+    if (!dryRun) writeAttributes(world, before, after);
+  }
+  for (const name of (await readSettings(world)).keys()) {
+    changes.push({ kind: "driver", what: name, why: "removed from git's settings of this clone" });
+    if (!dryRun) await world.runGit(root, ["config", "--local", "--unset-all", name]);
+  }
+  return { dir: team.path, changes, warnings: [] };
+}
+
+/** Whoever finds it in the repository shall know what it is. */
+const EMPTY_INDEX = "# Team memory\n";
+
+/** Two people who edit different sections do not meet; `binary` keeps our drivers out of ancestors that git makes up for itself. */
+export function wantedSettings(command: readonly string[]): Record<string, string> {
+  const start = command.map(quote).join(" ");
+  const files = "%O %A %B %P";
+  return {
+    [`merge.${MEMORY_DRIVER}.name`]: "memdir: a memory, by fields and sections",
+    [`merge.${MEMORY_DRIVER}.driver`]: `${start} merge-driver memory ${files}`,
+    [`merge.${MEMORY_DRIVER}.recursive`]: "binary",
+    [`merge.${INDEX_DRIVER}.name`]: "memdir: the index of memories, by lines",
+    [`merge.${INDEX_DRIVER}.driver`]: `${start} merge-driver index ${files}`,
+    [`merge.${INDEX_DRIVER}.recursive`]: "binary",
+  };
+}
+
+/** For the shell that git starts drivers with, also on Windows; `%` is git's own sign there. */
+function quote(word: string): string {
+  const portable = process.platform === "win32" ? word.replaceAll("\\", "/") : word;
+  const escaped = portable.replaceAll("%", "%%");
+  return /^[\w./:@%+-]+$/.test(escaped) ? escaped : `'${escaped.replaceAll("'", "'\\''")}'`;
+}
+
+/** Our settings of this clone, whatever they are set to. */
+export async function readSettings({ root, runGit }: Pick<TeamWorld, "root" | "runGit">): Promise<Map<string, string>> {
+  const pattern = `^merge\\.(${MEMORY_DRIVER}|${INDEX_DRIVER})\\.`;
+  const answer = await runGit(root, ["config", "--local", "-z", "--get-regexp", pattern]);
+  const rows = answer?.code === 0 ? answer.output.split("\0").filter((row) => row !== "") : [];
+  return new Map(
+    rows.map((row) => {
+      const end = row.indexOf("\n");
+      return end < 0 ? [row, ""] : [row.slice(0, end), row.slice(end + 1)];
+    }),
+  );
+}
+
+async function setSetting({ root, runGit }: TeamWorld, name: string, value: string): Promise<void> {
+  const answer = await runGit(root, ["config", "--local", "--replace-all", name, value]);
+  if (answer?.code !== 0)
+    throw new MemdirError(
+      "disk",
+      `git did not take the setting ${name} in ${root}: \`git -C ${root} status\` says why`,
+    );
+}
+
+/** Git answers, and there are files: no bare repository. */
+export async function isCheckout({ root, runGit }: Pick<TeamWorld, "root" | "runGit">): Promise<boolean> {
+  return (await runGit(root, ["rev-parse", "--is-inside-work-tree"]))?.output.trim() === "true";
+}
+
+async function refuseElsewhere(world: TeamWorld): Promise<void> {
+  const { root } = world;
+  if (!(await isCheckout(world)))
+    throw new MemdirError(
+      "usage",
+      `${root} is no git checkout, or git refuses it: run \`git init\` there first, or share through a server (\`memdir join\`)`,
+    );
+  // Throws where a link leads out of the repository.
+  resolveInside(root, `.claude/memory/${INDEX_FILE}`);
+}
+
+export function attributesFile(root: string): string {
+  return join(root, ".gitattributes");
+}
+
+/** One byte is one character: whatever encoding it is in, the rest of it stays as it is. */
+export function readAttributes(file: string): string | null {
+  const stat = lstatSync(file, { throwIfNoEntry: false });
+  if (!stat) return null;
+  if (!stat.isFile())
+    throw new MemdirError("broken", `${file} is a link or no file, which git does not read: replace it`);
+  try {
+    return readRegular(file)?.toString("latin1") ?? null;
+  } catch (error) {
+    throw diskError(error, "read", file);
+  }
+}
+
+function writeAttributes({ team, root }: TeamWorld, before: string | null, after: string | null): void {
+  const file = attributesFile(root);
+  try {
+    if (readAttributes(file) !== before)
+      throw new MemdirError("conflict", `${file} was changed by another program just now: run the command again`);
+    if (after === null) {
+      unlinkSync(file);
+      return;
+    }
+    const mode = before === null ? SHARED_MODE : lstatSync(file).mode & 0o777;
+    const aside = statePath(team, "tmp");
+    const folder = existsSync(aside) ? aside : root;
+    moveInto(writeTemporary(folder, Buffer.from(after, "latin1"), mode), file);
+  } catch (error) {
+    throw diskError(error, "write", file);
+  }
+}
+
+interface Receipt {
+  /** The file without our lines; null when there was none. */
+  before: string | null;
+  /** Hash of the file with nothing but our lines added. */
+  after: string;
+}
+
+/** On disk before anything is changed: what an editor or a missing line break made of the file comes back exactly. */
+async function keepReceipt({ team }: TeamWorld, before: string | null, after: string): Promise<void> {
+  const receipt: Receipt = { before, after: sha256(after) };
+  await withDirectory(team, (team) => {
+    const temporary = writeTemporary(statePath(team, "tmp"), JSON.stringify(receipt), 0o600);
+    moveInto(temporary, statePath(team, RECEIPT));
+  });
+}
+
+const RECEIPT = "attributes.json";
+
+function findWayBack({ team }: TeamWorld, text: string): string | null {
+  const receipt = readReceipt(team);
+  if (receipt?.after === sha256(text)) return receipt.before;
+  const rest = removeAttributes(text);
+  return rest === "" && text !== "" && (receipt === null || receipt.before === null) ? null : rest;
+}
+
+function readReceipt(team: Directory): Receipt | null {
+  try {
+    const { before, after } = JSON.parse(readRegular(statePath(team, RECEIPT))?.toString("utf8") ?? "null") ?? {};
+    return typeof after === "string" && (before === null || typeof before === "string") ? { before, after } : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,189 @@
+/** The team server as a store: the client's half of protocol.ts. What the server says is checked before it is believed. */
+
+import { sha256 } from "../text/hash.ts";
+import { findEntryProblem } from "./entry-path.ts";
+import { type Http, type HttpAnswer, type HttpWorld, isTooLarge, misbehaved, openHttp, parseObject } from "./http.ts";
+import { LIMITS } from "./protocol.ts";
+import { expectOk, isRevision, readListing, readStale, readVersion, refusalOf } from "./server-answers.ts";
+import { formatMembership } from "./server-url.ts";
+import type { Store, StoreChange, StoreEntry, StoreListing, StoreOutcome } from "./store.ts";
+
+export interface ServerStoreWorld extends HttpWorld {
+  team: string;
+  repository: string;
+}
+
+/** Every entry takes about 300 bytes, and tombstones are listed, too. */
+const MAX_LIST_BYTES = 64_000_000;
+/** JSON may double a text, and so may many versions of it. */
+const MAX_TEXT_BYTES = 48_000_000;
+/** Enough to hide the way there and back; a server has more clients than this one. */
+const WRITES_AT_ONCE = 8;
+
+/** Remembers the last listing: one that has not changed is not sent again. */
+export function openServerStore(world: ServerStoreWorld): Store {
+  const http = openHttp(world);
+  const { team, repository, log } = world;
+  const base = `/v1/teams/${encodeURIComponent(team)}/repositories/${encodeURIComponent(repository)}`;
+  const name = formatMembership({ server: http.url, team, repository });
+  const place: Place = { http, base, name, log };
+  let last: { etag: string; listing: StoreListing } | null = null;
+  return {
+    name,
+    async list(signal) {
+      const headers: Record<string, string> = last ? { "if-none-match": last.etag } : {};
+      const answer = await http.send({
+        method: "GET",
+        path: `${base}/memories`,
+        headers,
+        maxBytes: MAX_LIST_BYTES,
+        signal,
+      });
+      if (answer.status === 304 && last) return last.listing;
+      const listing = readListing(place, expectOk(place, answer));
+      const etag = answer.headers.get("etag");
+      last = etag ? { etag, listing } : null;
+      return listing;
+    },
+    async fetch(entries, signal) {
+      const texts = new Map<string, string>();
+      const wanted = entries.filter(({ deleted }) => !deleted);
+      for (let at = 0; at < wanted.length; at += LIMITS.fetchPaths) {
+        await fetchSome(place, wanted.slice(at, at + LIMITS.fetchPaths), texts, signal);
+      }
+      return texts;
+    },
+    apply: (changes, signal) => applyAll(place, changes, signal),
+    async versions(path, signal) {
+      const answer = await http.send({
+        method: "GET",
+        path: `${base}/versions/${encodePath(path)}`,
+        maxBytes: MAX_TEXT_BYTES,
+        signal,
+      });
+      if (answer.status === 404) return [];
+      const { versions } = expectOk(place, answer);
+      if (!Array.isArray(versions)) throw misbehaved(name, "answered without versions");
+      return versions.map(readVersion).filter((version) => version !== null);
+    },
+  };
+}
+
+interface Place {
+  http: Http;
+  base: string;
+  name: string;
+  log: (message: string) => void;
+}
+
+/** What is too large together is asked for in halves; what is too large alone is left out. */
+async function fetchSome(
+  place: Place,
+  entries: readonly StoreEntry[],
+  texts: Map<string, string>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  let answer: HttpAnswer;
+  try {
+    answer = await place.http.send({
+      method: "POST",
+      path: `${place.base}/fetch`,
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ paths: entries.map(({ path }) => path) }),
+      maxBytes: MAX_TEXT_BYTES,
+      signal,
+    });
+  } catch (error) {
+    if (!isTooLarge(error)) throw error;
+    const half = Math.ceil(entries.length / 2);
+    if (entries.length === 1) return place.log(`${place.name}: ${entries[0]?.path} is too large; it is not taken`);
+    await fetchSome(place, entries.slice(0, half), texts, signal);
+    return fetchSome(place, entries.slice(half), texts, signal);
+  }
+  takeTexts(place, entries, expectOk(place, answer), texts);
+}
+
+function takeTexts(
+  place: Place,
+  entries: readonly StoreEntry[],
+  { memories }: Record<string, unknown>,
+  texts: Map<string, string>,
+): void {
+  if (!Array.isArray(memories)) throw misbehaved(place.name, "answered without memories");
+  const wanted = new Map(entries.map((entry) => [entry.path, entry]));
+  for (const memory of memories) {
+    const { path, revision, text } = (memory ?? {}) as Record<string, unknown>;
+    const entry = typeof path === "string" ? wanted.get(path) : undefined;
+    // Not asked for, or changed since it was listed.
+    if (!entry || typeof text !== "string" || revision !== entry.revision) continue;
+    if (sha256(text) === entry.hash) texts.set(entry.path, text);
+    else place.log(`${place.name}: the text of ${entry.path} is not the one that was listed; it is not taken`);
+  }
+}
+
+/**
+ * Changes of one path go one after the other. A failure of one ends all: those under way are waited for, so that nothing happens
+ * after the answer.
+ */
+async function applyAll(
+  place: Place,
+  changes: readonly StoreChange[],
+  signal: AbortSignal | undefined,
+): Promise<StoreOutcome[]> {
+  const outcomes: StoreOutcome[] = [];
+  const byPath = new Map<string, number[]>();
+  for (const [at, { path }] of changes.entries()) byPath.set(path, [...(byPath.get(path) ?? []), at]);
+  const queue = [...byPath.values()].values();
+  let failed: { error: unknown } | null = null;
+  const work = async () => {
+    for (const places of queue) {
+      for (const at of places) {
+        if (failed) return;
+        try {
+          outcomes[at] = await applyOne(place, changes[at] as StoreChange, signal);
+        } catch (error) {
+          failed ??= { error };
+        }
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: WRITES_AT_ONCE }, work));
+  const { error } = (failed ?? {}) as { error?: unknown };
+  if (failed) throw error;
+  return outcomes;
+}
+
+async function applyOne(place: Place, change: StoreChange, signal: AbortSignal | undefined): Promise<StoreOutcome> {
+  const { path, expected } = change;
+  const problem = findEntryProblem(path) ?? (change.kind === "put" ? findTextProblem(change.text) : null);
+  if (problem) return { kind: "refused", path, reason: problem };
+  const precondition: Record<string, string> =
+    expected === null ? { "if-none-match": "*" } : { "if-match": `"${expected}"` };
+  const answer = await place.http.send({
+    method: change.kind === "put" ? "PUT" : "DELETE",
+    path: `${place.base}/memories/${encodePath(path)}`,
+    headers: change.kind === "put" ? { ...precondition, "content-type": "text/markdown" } : precondition,
+    ...(change.kind === "put" ? { body: change.text } : {}),
+    signal,
+  });
+  if (answer.status === 412 || answer.status === 409) return readStale(place, path, answer);
+  if (answer.status >= 400) return { kind: "refused", path, reason: refusalOf(answer) };
+  const { revision, hash } = parseObject(answer.text) ?? {};
+  if (!isRevision(revision)) throw misbehaved(place.name, "answered a change without its revision");
+  if (change.kind === "put" && hash !== sha256(change.text)) {
+    throw misbehaved(place.name, "acknowledged another text than it was sent");
+  }
+  return { kind: "done", path, revision };
+}
+
+/** A text that cannot be sent as it is would come back as another one. */
+function findTextProblem(text: string): string | null {
+  if (!text.isWellFormed()) return "it is no valid UTF-8 text";
+  const bytes = Buffer.byteLength(text);
+  // The server has limits of its own, and says so; this one saves the way.
+  return bytes > LIMITS.requestBytes ? `it has ${bytes} bytes, and ${LIMITS.requestBytes} can be sent at once` : null;
+}
+
+function encodePath(path: string): string {
+  return path.split("/").map(encodeURIComponent).join("/");
+}

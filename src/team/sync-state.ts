@@ -1,0 +1,130 @@
+/** What a directory remembers of its last sync: `.memdir/sync.json`, and the texts both sides agreed on in `.memdir/sync-base/`. */
+
+import { lstatSync, mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { moveInto, PRIVATE_MODE, removeQuietly, writeCacheFile, writeTemporary } from "../disk/atomic.ts";
+import { readRegular } from "../disk/regular.ts";
+import { diskError, MemdirError } from "../errors.ts";
+import { type Directory, statePath } from "../memory/directory.ts";
+import { sha256 } from "../text/hash.ts";
+
+/** What both sides had when they last agreed. */
+export interface Agreed {
+  hash: string;
+  revision: string;
+  /** Who wrote it last and when, for listings (`memory/authorship.ts`). */
+  author?: string;
+  at?: string;
+}
+
+/** A text that does not travel, by its hash: it is not tried again before it is another one. */
+export interface Refusal {
+  /** Which side's text it is. */
+  side: "here" | "there";
+  hash: string;
+  reason: string;
+  at: string;
+}
+
+export interface SyncState {
+  /** The store that all of it is about; null before the first sync. */
+  store: string | null;
+  agreed: Map<string, Agreed>;
+  /** Since when a file has been missing here, ISO. */
+  absent: Map<string, string>;
+  refused: Map<string, Refusal>;
+}
+
+export function emptyState(store: string | null = null): SyncState {
+  return { store, agreed: new Map(), absent: new Map(), refused: new Map() };
+}
+
+/** Empty when there is none or it cannot be read: then nothing is agreed on, and nothing can be taken for a deletion. */
+export function readState(directory: Directory): SyncState {
+  try {
+    const bytes = readRegular(statePath(directory, "sync.json"));
+    const value = bytes && JSON.parse(bytes.toString("utf8"));
+    if (typeof value?.store !== "string") return emptyState();
+    return {
+      store: value.store,
+      agreed: mapOf(value.agreed, isAgreed),
+      absent: mapOf(value.absent, (since): since is string => typeof since === "string"),
+      refused: mapOf(value.refused, isRefusal),
+    };
+  } catch {
+    return emptyState();
+  }
+}
+
+/** The state as it is written; an equal text need not be written again. */
+export function formatState({ store, agreed, absent, refused }: SyncState): string {
+  const maps = { agreed, absent, refused };
+  const sorted = Object.entries(maps).map(([key, map]) => [key, Object.fromEntries([...map].sort(byPath))]);
+  return `${JSON.stringify({ store, ...Object.fromEntries(sorted) })}\n`;
+}
+
+function byPath([a]: [string, unknown], [b]: [string, unknown]): number {
+  return a < b ? -1 : 1;
+}
+
+/** Whole or not at all. Being behind what has happened is harmless. */
+export function saveState(directory: Directory, text: string): void {
+  const path = statePath(directory, "sync.json");
+  try {
+    moveInto(writeTemporary(statePath(directory, "tmp"), text, PRIVATE_MODE), path);
+  } catch (error) {
+    throw diskError(error, "write", path);
+  }
+}
+
+export interface BaseTexts {
+  /** Null when it was lost: then there is nothing to merge with. */
+  find(hash: string): string | null;
+  /** Before the state that names it is saved. */
+  keep(hash: string, text: () => string | null): void;
+  /** Takes away those that no agreement names. */
+  sweep(state: SyncState): void;
+}
+
+export function openBaseTexts(directory: Directory): BaseTexts {
+  const folder = statePath(directory, "sync-base");
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (!lstatSync(folder).isDirectory())
+    throw new MemdirError("outside", `${folder} is a symbolic link or no directory: remove it and sync again`);
+  const names = new Set(readdirSync(folder));
+  return {
+    find: (hash) => {
+      const bytes = names.has(hash) ? readRegular(join(folder, hash)) : null;
+      return bytes && sha256(bytes) === hash ? bytes.toString("utf8") : null;
+    },
+    keep: (hash, text) => {
+      const value = names.has(hash) ? null : text();
+      if (value === null) return;
+      writeCacheFile(statePath(directory, "tmp"), join(folder, hash), value);
+      names.add(hash);
+    },
+    sweep: ({ agreed }) => {
+      const needed = new Set([...agreed.values()].map(({ hash }) => hash));
+      for (const name of names) {
+        if (needed.has(name)) continue;
+        removeQuietly(join(folder, name));
+        names.delete(name);
+      }
+    },
+  };
+}
+
+function mapOf<T>(value: unknown, fits: (value: unknown) => value is T): Map<string, T> {
+  const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];
+  return new Map(entries.flatMap(([key, one]): [string, T][] => (fits(one) ? [[key, one]] : [])));
+}
+
+function isAgreed(value: unknown): value is Agreed {
+  const { hash, revision } = (value ?? {}) as Partial<Agreed>;
+  return typeof hash === "string" && typeof revision === "string";
+}
+
+function isRefusal(value: unknown): value is Refusal {
+  const { side, hash, reason, at } = (value ?? {}) as Partial<Refusal>;
+  return (side === "here" || side === "there") && [hash, reason, at].every((part) => typeof part === "string");
+}

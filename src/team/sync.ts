@@ -1,0 +1,155 @@
+/**
+ * Sync of a directory with a store: three-way per file, by what both sides last agreed on. A pass that is killed anywhere is
+ * only a pass that has to run again; whatever it did is seen by its hash.
+ */
+
+import { tryLock } from "../disk/lock.ts";
+import { loadNative } from "../disk/native.ts";
+import { MemdirError } from "../errors.ts";
+import { prepareDirectory, statePath } from "../memory/directory.ts";
+import { findEntryProblem } from "./entry-path.ts";
+import type { StoreEntry, StoreListing } from "./store.ts";
+import { findIntended, type LocalTexts, readLocal } from "./sync-local.ts";
+import { emptyResult, type Pass, type SyncOptions, type SyncResult } from "./sync-pass.ts";
+import { type Plan, planSync } from "./sync-plan.ts";
+import { emptyState, formatState, openBaseTexts, readState, saveState } from "./sync-state.ts";
+import { takeSteps } from "./sync-steps.ts";
+
+export type { SyncOptions, SyncProgress, SyncResult } from "./sync-pass.ts";
+
+/** A conflict copy needs a second round to travel, a store with other writers may need one more; then the next pass goes on. */
+const MAX_ROUNDS = 4;
+
+/** A right that was missing may have been given meanwhile. */
+const REFUSAL_MS = 24 * 3_600_000;
+
+/** Throws what the store throws; what was done until then is kept, and the next pass goes on from there. */
+export async function syncDirectory(options: SyncOptions): Promise<SyncResult> {
+  prepareDirectory(options.directory);
+  const lock = tryLock(statePath(options.directory, "sync.lock"), loadNative());
+  if (!lock)
+    throw new MemdirError(
+      "lock",
+      `another sync of ${options.directory.path} is under way: wait for it, then run it again`,
+    );
+  try {
+    const pass = openPass(options);
+    for (let round = 0; round < MAX_ROUNDS && (round === 0 || pass.again); round++) await runRound(pass);
+    return { ...pass.result, notices: [...new Set(pass.result.notices)] };
+  } finally {
+    lock.release();
+  }
+}
+
+function openPass(options: SyncOptions): Pass {
+  const result = emptyResult();
+  const state = readState(options.directory);
+  const pass: Pass = {
+    options,
+    state,
+    saved: formatState(state),
+    texts: openBaseTexts(options.directory),
+    result,
+    again: false,
+    progress: (phase, done, total) => options.onProgress?.({ phase, done, total }),
+    notice: (text) => result.notices.push(text),
+    refuse: (path, side, hash, reason) => {
+      pass.state.refused.set(path, { side, hash, reason, at: options.now().toISOString() });
+      result.refused.push({ path, reason });
+    },
+  };
+  return pass;
+}
+
+async function runRound(pass: Pass): Promise<void> {
+  const { options, result } = pass;
+  pass.again = false;
+  result.refused = [];
+  pass.progress("list", 0, 1);
+  const listing = await options.store.list(options.signal);
+  if (pass.state.store !== listing.id) pass.state = changeStore(pass, listing.id);
+  const remote = readRemote(pass, listing);
+  const local = readLocal(
+    options.directory,
+    new Set([...remote.keys(), ...pass.state.agreed.keys()]),
+    options.mayTravel,
+  );
+  holdRefused(pass, local, remote);
+  const plan = makePlan(pass, local, remote);
+  result.waiting = plan.waiting;
+  pass.state.absent = plan.absent;
+  try {
+    await takeSteps(pass, plan, local, remote, () => save(pass));
+  } catch (error) {
+    // Harmless if it is not: equal texts agree again without a write.
+    if (error instanceof MemdirError) keepState(pass);
+    throw error;
+  }
+  save(pass);
+  pass.texts.sweep(pass.state);
+}
+
+/** What was noted about another store never counts here: nothing is deleted on either side. */
+function changeStore(pass: Pass, id: string) {
+  if (pass.state.store !== null)
+    pass.notice(
+      `${pass.options.store.name} is another store than last time: nothing is taken for deleted, here or there`,
+    );
+  return emptyState(id);
+}
+
+function readRemote(pass: Pass, { entries }: StoreListing): Map<string, StoreEntry> {
+  const live = new Set(entries.flatMap(({ path, deleted }) => (deleted ? [] : [path])));
+  const isBelowFile = (path: string) =>
+    path.split("/").some((_, i, parts) => i > 0 && live.has(parts.slice(0, i).join("/")));
+  const remote = new Map<string, StoreEntry>();
+  for (const entry of entries) {
+    const problem =
+      findEntryProblem(entry.path) ?? (isBelowFile(entry.path) ? "a memory lies in the place of its folder" : null);
+    if (problem === null) remote.set(entry.path, entry);
+    else if (!entry.deleted)
+      pass.result.refused.push({ path: entry.path, reason: `not taken from the store: ${problem}` });
+  }
+  return remote;
+}
+
+/** Texts that were refused before are not tried again while they are the same. */
+function holdRefused(pass: Pass, local: LocalTexts, remote: ReadonlyMap<string, StoreEntry>): void {
+  const now = pass.options.now().getTime();
+  for (const [path, { side, hash, reason, at }] of pass.state.refused) {
+    const here = local.files.get(path)?.hash;
+    const there = remote.get(path)?.hash;
+    const same = hash === (side === "here" ? here : there) && here !== there;
+    if (same && Math.abs(now - Date.parse(at)) < REFUSAL_MS) {
+      local.held.set(path, reason);
+    } else pass.state.refused.delete(path);
+  }
+  for (const [path, reason] of local.held) if (reason !== "") pass.result.refused.push({ path, reason });
+}
+
+function makePlan(pass: Pass, local: LocalTexts, remote: ReadonlyMap<string, StoreEntry>): Plan {
+  const { state, options } = pass;
+  const missing = new Set([...state.agreed.keys()].filter((path) => !local.files.has(path) && !local.held.has(path)));
+  return planSync({
+    local: new Map([...local.files].map(([path, { hash }]) => [path, hash])),
+    held: new Set(local.held.keys()),
+    remote,
+    agreed: state.agreed,
+    absent: state.absent,
+    intended: findIntended(options.directory, missing),
+    now: options.now(),
+  });
+}
+
+function save(pass: Pass): void {
+  pass.progress("save", 0, 1);
+  keepState(pass);
+}
+
+/** A pass without changes costs no flush. */
+function keepState(pass: Pass): void {
+  const text = formatState(pass.state);
+  if (text === pass.saved) return;
+  saveState(pass.options.directory, text);
+  pass.saved = text;
+}

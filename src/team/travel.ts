@@ -1,0 +1,100 @@
+/** What may be shared with other people, and for what may not, why and how to allow it. */
+
+import { MemdirError } from "../errors.ts";
+import { type Memory, parseMemory } from "../memory/memory.ts";
+import type { FieldValue } from "../text/frontmatter.ts";
+import { findSecrets } from "../text/secrets.ts";
+
+/**
+ * Why this memory stays where it is, or null: what, and how to allow it. Never quotes a secret. `scope` is that of the
+ * directory it lies in. A rule of its own (an `enforce` block) is no hindrance: whoever reads it decides what it does there.
+ */
+export async function findTravelProblem(file: string, text: string, scope = "project"): Promise<string | null> {
+  const memory = parseMemory(file, text);
+  return findRefusal(memory, scope) ?? (await findSecretProblem(text)) ?? findTypeProblem(memory);
+}
+
+/** The same as an error, for who asked for this one memory. */
+export async function refuseTravel(file: string, text: string, scope: string): Promise<void> {
+  const problem = await findTravelProblem(file, text, scope);
+  if (problem === null) return;
+  const code = problem === (await findSecretProblem(text)) ? "secret" : "usage";
+  throw new MemdirError(code, `${file} is not shared: ${problem.replace("NAME", file)}`);
+}
+
+/** The same without the rules for secrets, for who has looked for those: its fields, its type, and whom its words are about. */
+export function findTypeProblem(memory: Memory): string | null {
+  const refusal = findRefusal(memory, "");
+  if (refusal !== null || readShare(memory) === "yes") return refusal;
+  if (!memory.typeExplicit)
+    return `it does not say what type it is: write \`type: project\` or \`type: reference\`, or ${ALLOW}`;
+  if (memory.type === "project" || memory.type === "reference") return null;
+  if (memory.type === "user") return `it is about the user and stays private; to share it nevertheless, ${ALLOW}`;
+  return findPersonalProblem(memory);
+}
+
+const ALLOW = "write `share: true` into its frontmatter (`memdir edit NAME`)";
+
+/** What no field can lift. */
+function findRefusal(memory: Memory, scope: string): string | null {
+  if (memory.broken) return `it cannot be read safely (${memory.problems[0]}): mend it by hand first`;
+  const share = readShare(memory);
+  if (share === "no")
+    return "its frontmatter says `share: false`; take that line out, or make it `share: true` (`memdir edit NAME`)";
+  if (share === "unclear") return "its frontmatter has a `share:` that is neither true nor false: write one of them";
+  if (scope.startsWith("agent:"))
+    return `it belongs to one agent (${scope}) and its own work; save it for the project first, with \`memdir save\``;
+  return null;
+}
+
+async function findSecretProblem(text: string): Promise<string | null> {
+  const [first, ...more] = await findSecrets(text);
+  if (!first) return null;
+  const others = more.length === 0 ? "" : ` and ${more.length} more`;
+  return `it holds what looks like a secret: ${first.rule} in line ${first.line}${others}; take it out (\`memdir edit NAME\`)`;
+}
+
+/**
+ * A correction is shared only when it speaks of the team's ways and not of one person. Whoever mentions both may mean
+ * either, so that it stays: a word too many costs a line in the frontmatter, a private remark in public cannot be taken back.
+ */
+function findPersonalProblem(memory: Memory): string | null {
+  const words = [memory.name, memory.description, ...memory.when, memory.body].join("\n").replace(CODE, " ");
+  const person = PERSON.exec(words)?.[0];
+  if (person !== undefined)
+    return `it is feedback and speaks of one person ("${oneWord(person)}"), so that it may be their own taste; if it is a convention of the project, ${ALLOW}`;
+  if (TEAM.test(words)) return null;
+  return `it is feedback, and nothing in it says that it is a convention of the project ("we", "this repository", "convention", "CI"); if it is one, ${ALLOW}`;
+}
+
+/** Names in code say nothing about who speaks. */
+const CODE = /^(```|~~~)[\s\S]*?^\1.*$|`[^`\n]+`/gm;
+
+/** Capital letters matter: CI is no word, and `I` no letter of one. */
+const TEAM =
+  /\b([Ww]e|[Oo]urs?|[Tt]he (team|project|repo|repository|code ?base)|(THIS|[Tt]his) (team|project|repo|repository|code ?base)|[Cc]onventions?|CI|[Cc]ontribut(ors?|ing)|[Ee]very(one|body) (here|on)|[Cc]ode reviews?|[Rr]eviewers?|[Pp]ull requests?|PRs?)\b/;
+
+const PERSON =
+  /(?<![\w/])(I|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself)(?![\w/])|\b([Tt]he user|[Uu]ser (prefers|wants|likes|dislikes|asked|said)|[Pp]refers?|[Hh]is|[Hh]er|[Hh]e|[Ss]he)\b/;
+
+function oneWord(text: string): string {
+  return text.replace(/\s+/g, " ");
+}
+
+type Share = "yes" | "no" | "unclear" | "unsaid";
+
+/** At the top level, or under `metadata`, where Claude Code moves fields. */
+function readShare({ metadata }: Memory): Share {
+  const moved = metadata.metadata;
+  const nested = typeof moved === "object" && !Array.isArray(moved) ? moved : {};
+  const said = [metadata.share, nested.share].filter((value) => value !== undefined).map(readSwitch);
+  // Whoever says both has said no.
+  if (said.includes("no")) return "no";
+  return said[0] ?? "unsaid";
+}
+
+function readSwitch(value: FieldValue): Share {
+  const word = typeof value === "string" ? value.replace(/\s+#.*$/, "").trim() : "";
+  if (/^(true|yes)$/i.test(word)) return "yes";
+  return /^(false|no)$/i.test(word) ? "no" : "unclear";
+}

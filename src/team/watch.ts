@@ -1,0 +1,143 @@
+/** Sync while somebody works: soon after a change here, and every now and then for changes there. One pass at a time. */
+
+import { watch as watchFiles } from "node:fs";
+import { isMemoryFile } from "../memory/walk.ts";
+
+export interface WatchWorld {
+  /** One pass. Rejects when it fails; must end soon after its signal is aborted. */
+  pass(signal: AbortSignal): Promise<void>;
+  /** Calls back for every change of a memory; returns what ends it. */
+  listen(onChange: () => void): () => void;
+  /** Resolves after so long, or when the signal is aborted. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+  /** From 0 up to 1. */
+  random(): number;
+  /** Told for every failed pass; the next one comes later and later. */
+  onFailure(error: unknown): void;
+  /** Ends it: a pass under way is finished, and what changed last is sent, both within FLUSH_MS. */
+  signal: AbortSignal;
+  /** Milliseconds between two looks at the store; at least MIN_POLL_MS. */
+  pollMs: number;
+}
+
+/** Several files are saved together, and editors write a file more than once. */
+export const DEBOUNCE_MS = 2_000;
+/** Whoever types without a pause must not keep everything from the others. */
+const MAX_DEBOUNCE_MS = 20_000;
+export const POLL_MS = 15_000;
+export const MIN_POLL_MS = 5_000;
+/** A server that is down is not asked more often than this, one that has refused us neither. */
+const MAX_POLL_MS = 300_000;
+/** A person waits for their prompt after Ctrl-C. */
+export const FLUSH_MS = 10_000;
+
+/** Returns when the signal is aborted and the last pass is over; nothing is left running. */
+export async function keepSynced(world: WatchWorld): Promise<void> {
+  const changes = openChanges();
+  const close = world.listen(changes.note);
+  try {
+    for (let failures = 0; !world.signal.aborted; ) {
+      changes.take();
+      failures = (await runPass(world)) ? 0 : failures + 1;
+      await waitForWork(world, changes, failures);
+    }
+    if (changes.take() > 0) await runPass(world);
+  } finally {
+    close();
+  }
+}
+
+/** False when it failed. When everything ends meanwhile, it has FLUSH_MS left. */
+async function runPass({ pass, signal, sleep, onFailure }: WatchWorld): Promise<boolean> {
+  const cut = new AbortController();
+  const over = new AbortController();
+  const onEnd = () => void sleep(FLUSH_MS, over.signal).then(() => cut.abort());
+  if (signal.aborted) onEnd();
+  else signal.addEventListener("abort", onEnd, { once: true });
+  try {
+    await pass(cut.signal);
+    return true;
+  } catch (error) {
+    onFailure(error);
+    return false;
+  } finally {
+    signal.removeEventListener("abort", onEnd);
+    over.abort();
+  }
+}
+
+async function waitForWork(world: WatchWorld, changes: Changes, failures: number): Promise<void> {
+  const done = new AbortController();
+  const either = AbortSignal.any([done.signal, world.signal]);
+  const every = Math.min(MAX_POLL_MS, Math.max(MIN_POLL_MS, world.pollMs) * 2 ** Math.min(failures, 10));
+  // Many clients that were started together must not ask together.
+  const poll = world.sleep(every * (0.9 + 0.2 * world.random()), either);
+  // What could not be sent a moment ago waits with the rest.
+  const settled = failures > 0 ? poll : waitUntilSettled(world, changes, either);
+  await Promise.race([poll, settled]);
+  done.abort();
+}
+
+async function waitUntilSettled(world: WatchWorld, changes: Changes, signal: AbortSignal): Promise<void> {
+  await changes.next(signal);
+  for (let waited = 0; waited < MAX_DEBOUNCE_MS && !signal.aborted; waited += DEBOUNCE_MS) {
+    const before = changes.count();
+    await world.sleep(DEBOUNCE_MS, signal);
+    if (changes.count() === before) return;
+  }
+}
+
+interface Changes {
+  note(): void;
+  count(): number;
+  /** How many there were since it was last asked. */
+  take(): number;
+  /** Resolves with the next change, at once if there was one, or when the signal is aborted. */
+  next(signal: AbortSignal): Promise<void>;
+}
+
+function openChanges(): Changes {
+  let count = 0;
+  let wake = () => {};
+  return {
+    note: () => {
+      count++;
+      wake();
+    },
+    count: () => count,
+    take: () => {
+      const taken = count;
+      count = 0;
+      return taken;
+    },
+    next: (signal) =>
+      new Promise((resolve) => {
+        wake = resolve;
+        if (count > 0 || signal.aborted) resolve();
+        else signal.addEventListener("abort", () => resolve(), { once: true });
+      }),
+  };
+}
+
+/** Changes of memories below `dir`. Where the system cannot watch, there are none, and the poll alone has to do. */
+export function listenToFiles(dir: string, log: (message: string) => void): WatchWorld["listen"] {
+  return (onChange) => {
+    const deaf = (error: unknown) =>
+      log(`${dir} cannot be watched (${(error as Error).message}); it is looked at now and then`);
+    try {
+      const watcher = watchFiles(dir, { recursive: true, persistent: true }, (_, name) => {
+        if (name === null || isShared(name.replaceAll("\\", "/"))) onChange();
+      });
+      watcher.on("error", deaf);
+      return () => watcher.close();
+    } catch (error) {
+      deaf(error);
+      return () => {};
+    }
+  };
+}
+
+/** Our own notes and the index change with every pass. */
+function isShared(name: string): boolean {
+  return !name.split("/").some((part) => part.startsWith(".")) && isMemoryFile(name);
+}

@@ -1,0 +1,97 @@
+/** Every memory as a row, what is no memory, and the order that a search gives them. */
+
+import { join } from "node:path";
+import { statOrNull } from "../disk/stat.ts";
+import type { Directory } from "../memory/directory.ts";
+import { type Listing, listMemories, type Row } from "../memory/list.ts";
+import { openRecallSession } from "../recall/budget.ts";
+import { readSurfaceLog } from "../recall/surface-log.ts";
+import { countShown } from "../recall/surfacings.ts";
+import { readAuthors } from "../team/authors.ts";
+import { openGit } from "../team/repository-git.ts";
+import { findVerdict, formatVerdict, readVerdicts, type Verdicts } from "../truth/kept-verdict.ts";
+import type { MemoryList, MemoryRow, SearchAnswer } from "./api.ts";
+import { type Desk, mainOf } from "./desk.ts";
+
+export async function answerMemories(desk: Desk): Promise<MemoryList> {
+  const lists = await Promise.all(desk.memdir.directories.map((directory, at) => listDirectory(desk, directory, at)));
+  return { rows: lists.flatMap(({ rows }) => rows), skipped: lists.flatMap(({ skipped }) => skipped) };
+}
+
+/** More than these nobody is sure about. */
+const MAX_SURE = 20;
+
+/**
+ * What recall is sure of first, found by words and by meaning; then every memory that holds the words as they stand, as with
+ * `memdir search`, so that half a word finds something too. Nothing asked is nothing found.
+ */
+export async function answerSearch(desk: Desk, words: string): Promise<SearchAnswer> {
+  if (words.trim() === "") return { hits: [] };
+  const { directories, recall, search } = desk.memdir;
+  const session = openRecallSession({ maxBytes: Number.POSITIVE_INFINITY });
+  const { memories: sure } = await recall(words, { model: false, limit: MAX_SURE, session });
+  const holding = await search(words);
+  const known = new Set(sure.map(({ path }) => path));
+  const all = [
+    ...sure.map((memory) => ({ ...memory, score: 1 + memory.confidence })),
+    ...holding.filter(({ path }) => !known.has(path)),
+  ];
+  return {
+    hits: all.flatMap(({ file, path, score }) => {
+      const directory = directories.findIndex((each) => join(each.path, file) === path);
+      return directory < 0 ? [] : [{ directory, file, score }];
+    }),
+  };
+}
+
+async function listDirectory(desk: Desk, directory: Directory, at: number): Promise<MemoryList> {
+  const [listing, toRow] = await Promise.all([listMemories(directory), openRows(desk, directory, at)]);
+  return { rows: listing.rows.map(toRow), skipped: skippedIn(directory, listing) };
+}
+
+function skippedIn(directory: Directory, { skipped }: Listing): MemoryList["skipped"] {
+  return skipped.map(({ path, reason }) => ({ path: join(directory.path, path), reason }));
+}
+
+/** What is known of a directory's memories beside their files is read once for all of them. */
+export async function openRows(desk: Desk, directory: Directory, at: number): Promise<(row: Row) => MemoryRow> {
+  const verdicts = readVerdicts(directory.path);
+  const count = countShown(readSurfaceLog(mainOf(desk).path));
+  const authors = await authorsOf(desk, directory);
+  return (row) => ({
+    directory: at,
+    file: row.file,
+    name: row.name,
+    scope: row.scope,
+    type: row.type,
+    description: row.description,
+    modified: row.modified,
+    ageDays: row.ageDays,
+    bytes: row.bytes,
+    cues: row.when.length,
+    pinned: row.pinned,
+    verdict: verdictOf(desk, verdicts, row),
+    recalled: count(row.scope, row.file),
+    author: authors.get(row.file)?.author || null,
+    isReadOnly: desk.readOnly || directory.readOnly,
+    problems: row.problems,
+  });
+}
+
+/** Only what is shared has authors; the user's own is theirs. */
+export async function authorsOf(desk: Desk, directory: Directory): ReturnType<typeof readAuthors> {
+  if (directory.scope !== "team") return new Map();
+  try {
+    return await readAuthors(directory, { runGit: openGit(desk.env) });
+  } catch (error) {
+    desk.log(`who wrote what is not known: ${(error as Error).message}`);
+    return new Map();
+  }
+}
+
+function verdictOf({ now }: Desk, verdicts: Verdicts, { file, path, bytes }: Row): MemoryRow["verdict"] {
+  if (!verdicts.has(file)) return null;
+  const mtimeMs = statOrNull(path)?.mtimeMs ?? 0;
+  const kept = findVerdict(verdicts, file, { bytes, mtimeMs });
+  return kept && { state: kept.verdict, says: formatVerdict(kept, now()) };
+}

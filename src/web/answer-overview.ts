@@ -1,0 +1,178 @@
+/** All of it at a glance: how much there is, how healthy it is, what it costs and what it was good for. */
+
+import { basename, join } from "node:path";
+import { approximateTokens } from "../context/window.ts";
+import { statOrNull } from "../disk/stat.ts";
+import type { Spent } from "../learn/ledger.ts";
+import { costOf, countTokens } from "../learn/prices.ts";
+import { loadIndex } from "../memory/index-load.ts";
+import { openLearning } from "../open-learn.ts";
+import { readSurfaceLog } from "../recall/surface-log.ts";
+import { sha256 } from "../text/hash.ts";
+import { localDay } from "../text/local-day.ts";
+import type { RotFinding } from "../truth/rot-kind.ts";
+import { chooseFirst, scoreRot } from "../truth/rot-score.ts";
+import { readContext } from "./answer-context.ts";
+import { answerMemories } from "./answer-memories.ts";
+import type { MemoryRow, Overview } from "./api.ts";
+import { type Desk, mainOf, openTitles } from "./desk.ts";
+
+export async function answerOverview(desk: Desk): Promise<Overview> {
+  const { rows } = await answerMemories(desk);
+  return {
+    total: rows.length,
+    byType: countBy(rows, ({ type }) => type),
+    byScope: countBy(rows, ({ scope }) => scope),
+    byAge: countAges(rows),
+    index: viewIndex(desk),
+    context: await viewContext(desk),
+    rot: await viewRot(desk, rows),
+    cost: viewCost(desk),
+    recalled: viewRecalled(desk, rows),
+  };
+}
+
+function countBy(rows: readonly MemoryRow[], keyOf: (row: MemoryRow) => string): Record<string, number> {
+  const counts = new Map<string, number>();
+  for (const row of rows) counts.set(keyOf(row), (counts.get(keyOf(row)) ?? 0) + 1);
+  return Object.fromEntries(counts);
+}
+
+const AGES: readonly [label: string, days: number][] = [
+  ["today", 1],
+  ["this week", 7],
+  ["this month", 31],
+  ["this quarter", 92],
+  ["older", Number.POSITIVE_INFINITY],
+];
+
+function countAges(rows: readonly MemoryRow[]): Overview["byAge"] {
+  return AGES.map(([label, days], at) => {
+    const from = AGES[at - 1]?.[1] ?? Number.NEGATIVE_INFINITY;
+    return { label, count: rows.filter(({ ageDays }) => ageDays >= from && ageDays < days).length };
+  });
+}
+
+function viewIndex(desk: Desk): Overview["index"] {
+  const main = mainOf(desk);
+  const { lines, chars, truncated } = loadIndex({ ...main, readOnly: true }, { generate: true });
+  const { maxLines, maxChars } = main.limits;
+  return { lines, maxLines, chars, maxChars, isCut: truncated };
+}
+
+/** In the order in which it is sent; of one kind the largest first. */
+async function viewContext(desk: Desk): Promise<Overview["context"]> {
+  const { instructions, memory } = await readContext(desk, []);
+  const section = await desk.memdir.prompt({ withIndex: false, makeDirectory: false });
+  const sources = ["managed", "user", "project", "local"] as const;
+  const files = sources.flatMap((source) =>
+    instructions
+      .filter((file) => file.source === source)
+      .sort((a, b) => b.size - a.size)
+      .map(({ path, content }) => measure(`${basename(path)} (${source})`, content)),
+  );
+  return [measure("memory section", section), ...files, measure("memory index", memory.index ?? "")].filter(
+    ({ bytes }) => bytes > 0,
+  );
+}
+
+function measure(part: string, text: string): Overview["context"][0] {
+  return { part, bytes: Buffer.byteLength(text), tokens: approximateTokens(text) };
+}
+
+/** As many as a person looks at beside the advice. */
+const MAX_NAMED = 20;
+
+/** Measured again only when a memory, a verdict, an instruction file or the day is another one. */
+async function viewRot(desk: Desk, rows: readonly MemoryRow[]): Promise<Overview["rot"]> {
+  const told = await (await desk.memdir.instructions()).load();
+  const of = sha256(
+    JSON.stringify([
+      localDay(desk.now()),
+      told.map(({ path, content }) => [path, content]),
+      rows.map(({ directory, file, bytes, modified, verdict, recalled }) => [
+        ...[directory, file, bytes, modified, verdict?.state, recalled > 0],
+        statOrNull(join(desk.memdir.directories[directory]?.path ?? "", file))?.mtimeMs,
+      ]),
+      loadIndex({ ...mainOf(desk), readOnly: true }, { generate: true }).index,
+    ]),
+  );
+  if (desk.kept.rot?.of !== of) desk.kept.rot = { of, rot: await measureAll(desk) };
+  return desk.kept.rot.rot;
+}
+
+/** All directories that can be mended, taken as one. */
+async function measureAll(desk: Desk): Promise<Overview["rot"]> {
+  const findings: (RotFinding & { directory: number })[] = [];
+  let memories = 0;
+  for (const [at, directory] of desk.memdir.directories.entries()) {
+    if (directory.readOnly && at > 0) continue;
+    const { rot } = await desk.memdir.measure(directory);
+    memories += rot.memories;
+    findings.push(...rot.findings.map((finding) => ({ ...finding, directory: at })));
+  }
+  const titleOf = openTitles(desk);
+  const apart = findings.map((finding) => ({ ...finding, file: `${finding.directory}/${finding.file}` }));
+  return {
+    score: scoreRot(apart, memories),
+    first: chooseFirst(findings).map(({ kind, text, command }) => ({
+      title: text,
+      todo: command,
+      memories: findings
+        .filter((finding) => finding.kind === kind)
+        .slice(0, MAX_NAMED)
+        .map(({ directory, file }) => titleOf(directory, file)),
+    })),
+  };
+}
+
+/** `unpriced`: models whose price nobody told. What they cost is in no sum. */
+export type Cost = Overview["cost"] & { unpriced: string[] };
+
+function viewCost(desk: Desk): Cost {
+  const { ledger } = openLearning(desk.memdir);
+  const { prices } = desk.memdir.config.learn;
+  const now = desk.now();
+  const first = new Date(now.getFullYear(), now.getMonth(), 1);
+  const calls = ledger.entries({ since: first }).filter(({ skipped }) => skipped === null);
+  const cost = ({ model, usage }: Spent) => costOf(model, usage, prices);
+  const sum = (some: readonly Spent[]) => some.reduce((total, call) => total + (cost(call) ?? 0), 0);
+  const kinds = [...new Set(calls.map(({ kind }) => kind))];
+  return {
+    month: localDay(now).slice(0, 7),
+    total: sum(calls),
+    currency: "USD",
+    byDay: daysUntil(first, now).map((day) => {
+      const ofDay = calls.filter(({ at }) => localDay(new Date(at)) === day);
+      const tokens = ofDay.reduce((total, { usage }) => total + countTokens(usage), 0);
+      return { day, cost: sum(ofDay), tokens };
+    }),
+    byKind: Object.fromEntries(kinds.map((kind) => [kind, sum(calls.filter((call) => call.kind === kind))])),
+    unpriced: [...new Set(calls.filter((call) => cost(call) === null).map(({ model }) => model))],
+  };
+}
+
+/** Every calendar day of the two and between them. */
+export function daysUntil(first: Date, last: Date): string[] {
+  const days: string[] = [];
+  for (let at = 0; ; at++) {
+    const day = new Date(first.getFullYear(), first.getMonth(), first.getDate() + at);
+    if (day.getTime() > last.getTime()) return days;
+    days.push(localDay(day));
+  }
+}
+
+const MAX_MOST = 10;
+
+function viewRecalled(desk: Desk, rows: readonly MemoryRow[]): Overview["recalled"] {
+  const [first] = readSurfaceLog(mainOf(desk).path);
+  const titleOf = ({ directory, file, name }: MemoryRow) => ({ directory, file, name });
+  const never = rows.filter(({ recalled }) => recalled === 0);
+  const most = rows.filter(({ recalled }) => recalled > 0).sort((a, b) => b.recalled - a.recalled);
+  return {
+    most: most.slice(0, MAX_MOST).map((row) => ({ ...titleOf(row), count: row.recalled })),
+    never: never.slice(0, MAX_NAMED).map(titleOf),
+    neverCount: never.length,
+    since: first?.at ?? null,
+  };
+}

@@ -1,0 +1,88 @@
+/** Past conversations: found by what was said in them, and read again. */
+
+import { MemdirError } from "../errors.ts";
+import type { Message } from "../model/ask.ts";
+import { isSessionHere, sessionPlaces } from "../project/sessions-folder.ts";
+import { type SessionHit, searchSessions } from "../session/session-search.ts";
+import { findSession, type SessionRow as Listed, listSessions } from "../session/sessions.ts";
+import { readTranscript } from "../session/transcripts.ts";
+import type { SessionList, SessionRow, SessionView } from "./api.ts";
+import type { Desk } from "./desk.ts";
+
+/** More than anybody scrolls through. */
+const MAX_LISTED = 500;
+const MAX_HITS = 50;
+const MAX_MESSAGES = 400;
+const MAX_BYTES = 400 * 1024;
+/** What a tool printed is seldom what is looked for. */
+const MAX_TOOL_CHARS = 2_000;
+
+/** Newest first; with words the best first. */
+export async function answerSessions(desk: Desk, words: string): Promise<SessionList> {
+  const { config, location } = desk.memdir;
+  const places = sessionPlaces(config, location.project);
+  const isHere = (row: Listed) => isSessionHere(row, config, location.project);
+  if (words.trim() === "") {
+    const rows = (await listSessions(places)).filter(isHere);
+    return { sessions: rows.slice(0, MAX_LISTED).map((row) => rowOf(row, null)) };
+  }
+  const hits: SessionHit[] = await searchSessions(places, words, { limit: Number.POSITIVE_INFINITY });
+  return {
+    sessions: hits
+      .filter(isHere)
+      .slice(0, MAX_HITS)
+      .map((hit) => rowOf(hit, hit.line)),
+  };
+}
+
+export async function answerSession(desk: Desk, id: string): Promise<SessionView> {
+  const { config, location } = desk.memdir;
+  const found = await findSession(sessionPlaces(config, location.project), id);
+  const shown = JSON.stringify(id.slice(0, 40));
+  if (!found || (!("ambiguous" in found) && !isSessionHere(found, config, location.project))) {
+    throw new MemdirError("not-found", `there is no session ${shown} of this project`);
+  }
+  if ("ambiguous" in found) throw new MemdirError("ambiguous", `${shown} is the beginning of several sessions`);
+  const { messages, prompts } = await readTranscript(found.path);
+  const times = new Map(prompts.map(({ index, at }) => [index, at === "" ? null : at]));
+  const said = messages.flatMap((message, at) => saidIn(message, times.get(at) ?? null));
+  const kept = cut(said);
+  const isCut = kept.length < said.length || kept.some(({ text }, at) => text !== said[at]?.text);
+  return { row: rowOf(found, null), messages: kept, isCut };
+}
+
+function rowOf({ id, at, title, messages }: Listed, excerpt: string | null): SessionRow {
+  return { id, at, title, messages, excerpt };
+}
+
+type Said = SessionView["messages"][0];
+
+/** A message may hold words, calls and results: each is one of its own. Thinking is the provider's. */
+function saidIn({ role, content }: Message, at: string | null): Said[] {
+  return content.flatMap((block): Said[] => {
+    if (block.type === "opaque") return [];
+    if (block.type === "tool_result") return [{ role: "tool", at, text: clip(block.content) }];
+    if (block.type === "tool_use")
+      return [{ role: "tool", at, text: clip(`${block.name} ${JSON.stringify(block.input)}`) }];
+    if (block.text.trim() === "") return [];
+    return [{ role: block.attachment === undefined ? role : "note", at, text: block.text.toWellFormed() }];
+  });
+}
+
+function clip(text: string): string {
+  const shown = text.slice(0, MAX_TOOL_CHARS).toWellFormed();
+  return text.length > MAX_TOOL_CHARS ? `${shown}\n… ${text.length - MAX_TOOL_CHARS} more characters` : shown;
+}
+
+/** From the beginning, as it was said. */
+function cut(said: readonly Said[]): Said[] {
+  const kept: Said[] = [];
+  let left = MAX_BYTES;
+  for (const one of said.slice(0, MAX_MESSAGES)) {
+    left -= Buffer.byteLength(one.text);
+    if (left < 0 && kept.length > 0) break;
+    kept.push(left < 0 ? { ...one, text: `${one.text.slice(0, MAX_BYTES / 4).toWellFormed()}…` } : one);
+    if (left < 0) break;
+  }
+  return kept;
+}

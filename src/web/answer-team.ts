@@ -1,0 +1,98 @@
+/** Memory that is shared: where, who wrote what, and texts that compete with one another. */
+
+import { statOrNull } from "../disk/stat.ts";
+import { type Directory, statePath } from "../memory/directory.ts";
+import { listMemories, type Row } from "../memory/list.ts";
+import { stemOf } from "../memory/memory.ts";
+import { oneLine } from "../memory/name.ts";
+import { findBytes } from "../memory/read.ts";
+import { isConflictPath } from "../team/conflict-copy.ts";
+import { findMembership } from "../team/membership.ts";
+import { formatMembership } from "../team/server-url.ts";
+import { authorsOf } from "./answer-memories.ts";
+import type { MemoryTitle, TeamAnswer } from "./api.ts";
+import { findCompeting, settleText } from "./conflict-text.ts";
+import type { Desk } from "./desk.ts";
+import { diffTexts } from "./diff.ts";
+
+export async function answerTeam(desk: Desk): Promise<TeamAnswer> {
+  const rows: TeamAnswer["rows"] = [];
+  const conflicts: TeamAnswer["conflicts"] = [];
+  for (const [at, directory] of desk.memdir.directories.entries()) {
+    const { rows: listed } = await listMemories(directory);
+    conflicts.push(...findConflicts(directory, at, listed));
+    if (directory.scope !== "team") continue;
+    const authors = await authorsOf(desk, directory);
+    for (const { file, name, modified } of listed) {
+      const written = authors.get(file);
+      rows.push({ directory: at, file, name, author: written?.author ?? "", at: written?.at || modified });
+    }
+  }
+  rows.sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0));
+  return { place: findPlace(desk), lastSync: lastSync(desk), people: countPeople(rows), rows, conflicts };
+}
+
+/** A server that the project has joined comes before the folder in the repository. */
+function findPlace({ memdir, log }: Desk): TeamAnswer["place"] {
+  try {
+    const membership = findMembership(memdir.config, memdir.location.project);
+    if (membership) return { kind: "server", where: formatMembership(membership) };
+  } catch (error) {
+    log((error as Error).message);
+  }
+  const shared = memdir.directories.find(({ scope }) => scope === "team");
+  return shared ? { kind: shared.inRepository ? "repository" : "none", where: shared.path } : null;
+}
+
+/** As `memdir team` tells it: when its notes were last written. */
+function lastSync({ memdir }: Desk): string | null {
+  const times = memdir.directories.map((directory) => statOrNull(statePath(directory, "sync.json"))?.mtimeMs ?? 0);
+  const latest = Math.max(0, ...times);
+  return latest === 0 ? null : new Date(latest).toISOString();
+}
+
+/** The busiest first; what nobody has committed or synced yet is nobody's. */
+function countPeople(rows: TeamAnswer["rows"]): TeamAnswer["people"] {
+  const people = new Map<string, TeamAnswer["people"][0]>();
+  for (const { author, at } of rows) {
+    if (author === "") continue;
+    const known = people.get(author) ?? { name: author, memories: 0, last: null };
+    known.memories++;
+    if (known.last === null || at > known.last) known.last = at;
+    people.set(author, known);
+  }
+  return [...people.values()].sort((a, b) => b.memories - a.memories || (a.name < b.name ? -1 : 1));
+}
+
+/** Only a file that says what it competes with, where that is still there. */
+function findConflicts(directory: Directory, at: number, rows: readonly Row[]): TeamAnswer["conflicts"] {
+  return rows
+    .filter(({ file, unreadable }) => isConflictPath(file) && !unreadable)
+    .flatMap((copy) => {
+      const right = readText(directory, copy.file);
+      const named = right === null ? null : findCompeting(right);
+      const ours = named === null ? undefined : rows.find((row) => isMeant(row, copy, named));
+      const left = ours ? readText(directory, ours.file) : null;
+      if (!ours || left === null || right === null) return [];
+      return [
+        { ours: titleOf(at, ours), copy: titleOf(at, copy), left, right, diff: diffTexts(left, settleText(right)) },
+      ];
+    });
+}
+
+function isMeant(row: Row, copy: Row, named: string): boolean {
+  if (row.file === copy.file || isConflictPath(row.file)) return false;
+  return oneLine(row.name) === oneLine(named) || stemOf(row.file) === named || row.file === named;
+}
+
+function titleOf(directory: number, { file, name }: Row): MemoryTitle {
+  return { directory, file, name };
+}
+
+function readText(directory: Directory, file: string): string | null {
+  try {
+    return findBytes(directory, file)?.toString("utf8") ?? null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,78 @@
+/** The page's own files, held in memory: read once, packed once, known by what is in them. */
+
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { extname, join } from "node:path";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+import { diskError, MemdirError } from "../errors.ts";
+
+export interface Asset {
+  type: string;
+  etag: string;
+  bytes: Buffer;
+  /** For what a browser says that it takes; packed when it is first asked for. */
+  pack(accepted: string): Promise<{ bytes: Buffer; encoding: "br" | "gzip" | null }>;
+}
+
+/** By path as the browser asks for it, "/page.js"; the page itself is "/". */
+export type Assets = ReadonlyMap<string, Asset>;
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".woff2": "font/woff2",
+};
+const PAGE = "index.html";
+
+/** Files of other kinds are none of the page's. */
+export function loadAssets(folder: string): Assets {
+  try {
+    const names = readdirSync(folder).filter((name) => Object.hasOwn(TYPES, extname(name)));
+    if (!names.includes(PAGE))
+      throw new MemdirError("broken", `${join(folder, PAGE)} is missing: install memdir again`);
+    return new Map(
+      names.map((name) => [
+        name === PAGE ? "/" : `/${name}`,
+        makeAsset(TYPES[extname(name)] ?? "", readFileSync(join(folder, name))),
+      ]),
+    );
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw diskError(error, "read the page in", folder);
+    throw new MemdirError("broken", `the page's files are missing in ${folder}: install memdir again`, {
+      cause: error,
+    });
+  }
+}
+
+export function makeAsset(type: string, bytes: Buffer): Asset {
+  const packed = new Map<string, Promise<Buffer>>();
+  const once = (encoding: string, work: () => Promise<Buffer>) => {
+    const known = packed.get(encoding) ?? work();
+    packed.set(encoding, known);
+    return known;
+  };
+  return {
+    type,
+    etag: `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`,
+    bytes,
+    async pack(accepted) {
+      if (/\bbr\b/.test(accepted)) return { bytes: await once("br", () => packBrotli(bytes)), encoding: "br" };
+      if (/\bgzip\b/.test(accepted)) return { bytes: await once("gzip", () => packGzip(bytes)), encoding: "gzip" };
+      return { bytes, encoding: null };
+    },
+  };
+}
+
+/** The best one takes as long as everything else at the start; this one is a few hundredths larger. */
+const BROTLI_QUALITY = 9;
+
+function packBrotli(bytes: Buffer): Promise<Buffer> {
+  return promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } });
+}
+
+function packGzip(bytes: Buffer): Promise<Buffer> {
+  return promisify(gzip)(bytes, { level: 9 });
+}

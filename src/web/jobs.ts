@@ -1,0 +1,158 @@
+/** Long work that a person starts on the page, watches and may stop: embedding, verifying, planning a dream. */
+
+import type { AgentModel } from "../agent/world.ts";
+import { MemdirError } from "../errors.ts";
+import { countOps } from "../learn/dream-diff.ts";
+import { planSeen } from "../learn/dream-steps.ts";
+import { openLearning } from "../open-learn.ts";
+import type { Job, JobKind } from "./api.ts";
+import type { Desk } from "./desk.ts";
+
+export interface JobsWorld {
+  desk: Desk;
+  tell: (job: Job) => void;
+  newId: () => string;
+  works?: Partial<Readonly<Record<JobKind, Work>>>;
+  /** Progress is told no more often than this. */
+  everyMs?: number;
+}
+
+export interface Jobs {
+  /** The latest of each kind. */
+  list(): Job[];
+  /** Throws `conflict` while one of the kind is running. */
+  start(kind: string): Job;
+  /** Throws `not-found`. One that has ended stays as it is. */
+  stop(id: string): Job;
+  /** Stops what is running and waits for it, but not for long. */
+  close(): Promise<void>;
+}
+
+/** What is to be done; the words are what came of it. */
+export type Work = (desk: Desk, at: WorkPlace) => Promise<string>;
+
+export interface WorkPlace {
+  id: string;
+  signal: AbortSignal;
+  progress: (done: number, total: number) => void;
+}
+
+interface Running {
+  job: Job;
+  stop: AbortController;
+  ended: Promise<void>;
+}
+
+/** Ten a second look like movement. */
+const EVERY_MS = 100;
+/** Whatever does not end when it is told to is left behind: the process ends anyway. */
+const END_MS = 300;
+
+const WORKS: Readonly<Record<JobKind, Work>> = {
+  async warm({ memdir }, { signal, progress }) {
+    const { memories, embedded, left } = await memdir.warm({ signal, onProgress: progress });
+    const rest = left === 0 ? "all of them can be found by meaning" : `${left} can only be found by their words`;
+    return `${count(memories, "memory", "memories")}, ${embedded} looked at anew; ${rest}`;
+  },
+  async verify({ memdir }, { signal, progress }) {
+    const { checked, problems, stamped } = await memdir.verify(undefined, { signal, onProgress: progress });
+    const stamps = stamped > 0 ? `, ${stamped} stamped as verified` : "";
+    return `${count(checked, "memory", "memories")} checked, ${count(problems.length, "problem", "problems")}${stamps}`;
+  },
+  /** The plan waits on the desk for a person, in the place of an earlier one. */
+  async dream(desk, { id, signal }) {
+    const plan = await planSeen(openLearning(desk.memdir), await findModel(desk), signal);
+    if (signal.aborted) return "";
+    const isEmpty = plan.ops.length === 0;
+    desk.kept.plan = isEmpty ? null : { id, made: desk.now().toISOString(), plan };
+    return isEmpty ? "there is nothing to tidy up" : `a plan: ${countOps(plan)}`;
+  },
+};
+
+export function openJobs({ desk, tell, newId, works = {}, everyMs = EVERY_MS }: JobsWorld): Jobs {
+  const running = new Map<JobKind, Running>();
+  let isClosed = false;
+
+  const run = async (job: Job, stop: AbortController): Promise<void> => {
+    let last = Number.NEGATIVE_INFINITY;
+    const progress = (done: number, total: number) => {
+      if (job.state !== "running") return;
+      Object.assign(job, { done, total });
+      const at = performance.now();
+      if (at - last < everyMs) return;
+      last = at;
+      tell({ ...job });
+    };
+    try {
+      // Stopped before it began: it would not hear of it any more.
+      stop.signal.throwIfAborted();
+      const says = await (works[job.kind] ?? WORKS[job.kind])(desk, { id: job.id, signal: stop.signal, progress });
+      Object.assign(job, stop.signal.aborted ? STOPPED : { state: "done", says });
+    } catch (error) {
+      Object.assign(job, stop.signal.aborted ? STOPPED : { state: "failed", says: reasonOf(desk, job, error) });
+    }
+    tell({ ...job });
+  };
+
+  return {
+    list: () => [...running.values()].map(({ job }) => ({ ...job })),
+    start(kind) {
+      if (!isKind(kind))
+        throw new MemdirError("usage", `there is no such work: one of ${Object.keys(WORKS).join(", ")}`);
+      if (isClosed) throw new MemdirError("conflict", "the page is ending");
+      if (running.get(kind)?.job.state === "running") {
+        throw new MemdirError("conflict", "this is being done already: wait for it or stop it first");
+      }
+      const job: Job = { id: newId(), kind, state: "running", done: 0, total: 0, says: "" };
+      const stop = new AbortController();
+      const begun: Running = { job, stop, ended: Promise.resolve() };
+      running.set(kind, begun);
+      tell({ ...job });
+      // Begins behind the answer, which says that it was begun.
+      begun.ended = new Promise((resolve) => setImmediate(resolve)).then(() => run(job, stop));
+      return { ...job };
+    },
+    stop(id) {
+      const found = [...running.values()].find(({ job }) => job.id === id);
+      if (!found) throw new MemdirError("not-found", "there is no such work: it ended long ago");
+      found.stop.abort();
+      return { ...found.job };
+    },
+    async close() {
+      isClosed = true;
+      for (const { stop } of running.values()) stop.abort();
+      let timer: NodeJS.Timeout | undefined;
+      const patience = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, END_MS);
+      });
+      await Promise.race([Promise.all([...running.values()].map(({ ended }) => ended)), patience]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Null: rules alone. */
+async function findModel({ env }: Desk): Promise<AgentModel | null> {
+  if (!env.MEMDIR_MODEL?.trim()) return null;
+  const { openModel } = await import("../open-agent.ts");
+  const model = openModel(env);
+  if ("problem" in model) throw new MemdirError("usage", model.problem);
+  return model;
+}
+
+const STOPPED = { state: "stopped", says: "it was stopped" };
+
+/** What we say ourselves is for people; anything else is for the log. */
+function reasonOf({ log }: Desk, { kind }: Job, error: unknown): string {
+  if (error instanceof MemdirError) return error.message;
+  log(`the page: ${kind}: ${error instanceof Error ? error.stack : error}`);
+  return "it failed; `MEMDIR_DEBUG=1 memdir ui` shows why";
+}
+
+function isKind(kind: string): kind is JobKind {
+  return Object.hasOwn(WORKS, kind);
+}
+
+function count(n: number, one: string, many: string): string {
+  return `${n} ${n === 1 ? one : many}`;
+}

@@ -1,0 +1,193 @@
+/** Markdown as a tree of known kinds: whatever else a memory holds is text in it, raw HTML too. */
+
+import type { MarkedToken, Token, Tokens } from "marked";
+import { ABYSS } from "../instructions/import-syntax.ts";
+import type { MarkdownNode, Ref } from "./api.ts";
+
+/** Which memory a `[[name]]` or a link to a file means; null for none. */
+export type FindLinked = (name: string) => Ref | null;
+
+/** A memory is a page. What is longer is shown as it stands, without form: the parser's time grows faster than the text. */
+const MAX_CHARS = 100_000;
+/** Deeper than anybody writes, and far from what a stack holds. */
+const MAX_DEPTH = 40;
+const MAX_NODES = 20_000;
+
+/** Must not throw: what the parser gives up on is one text. */
+export async function buildMarkdownTree(text: string, find: FindLinked): Promise<MarkdownNode[]> {
+  if (text.trim() === "") return [];
+  if (text.length > MAX_CHARS || ABYSS.test(text)) return [plainText(text)];
+  const { Lexer } = await import("marked");
+  try {
+    const tokens = new Lexer({ gfm: true }).lex(text);
+    const world: World = { find, left: MAX_NODES };
+    return nodesOf(tokens, world, 0);
+  } catch {
+    // Nesting spread over many lines can overflow the parser's stack.
+    return [plainText(text)];
+  }
+}
+
+/** Of a huge text the beginning: the editor has all of it. */
+function plainText(text: string): MarkdownNode {
+  const shown = text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS).toWellFormed()}…` : text;
+  return { kind: "pre", text: shown };
+}
+
+interface World {
+  find: FindLinked;
+  /** How many nodes may still be made. */
+  left: number;
+}
+
+function nodesOf(tokens: readonly Token[], world: World, depth: number): MarkdownNode[] {
+  const nodes: MarkdownNode[] = [];
+  for (const token of tokens) {
+    if (world.left-- <= 0) break;
+    nodes.push(...(depth > MAX_DEPTH ? textNodes(token.raw, world) : nodeOf(token as MarkedToken, world, depth + 1)));
+  }
+  return nodes;
+}
+
+function nodeOf(token: MarkedToken, world: World, depth: number): MarkdownNode[] {
+  const inside = (tokens: readonly Token[] | undefined) => nodesOf(tokens ?? [], world, depth);
+  switch (token.type) {
+    case "space":
+    case "def":
+      return [];
+    case "heading":
+      return [{ kind: `h${Math.min(6, Math.max(1, token.depth))}`, children: inside(token.tokens) }];
+    case "paragraph":
+      return [{ kind: "p", children: inside(token.tokens) }];
+    case "blockquote":
+      return [{ kind: "blockquote", children: inside(token.tokens) }];
+    case "code":
+      return [{ kind: "pre", text: token.text }];
+    case "codespan":
+      return [{ kind: "code", text: token.text }];
+    case "hr":
+    case "br":
+      return [{ kind: token.type }];
+    case "strong":
+    case "em":
+    case "del":
+      return [{ kind: token.type, children: inside(token.tokens) }];
+    case "list":
+      return [{ kind: token.ordered ? "ol" : "ul", children: token.items.map((item) => itemOf(item, world, depth)) }];
+    case "checkbox":
+      return [{ kind: "task", checked: token.checked }];
+    case "table":
+      return [tableOf(token, world, depth)];
+    case "link":
+      return linkOf(token, world, depth);
+    case "image":
+      return imageOf(token);
+    case "text":
+      return "tokens" in token && token.tokens ? inside(token.tokens) : textNodes(token.text, world);
+    case "escape":
+      return [{ kind: "text", text: token.text }];
+    case "html":
+      return "block" in token && token.block
+        ? [{ kind: "p", children: [{ kind: "text", text: token.raw.trimEnd() }] }]
+        : [{ kind: "text", text: token.raw }];
+    default:
+      return textNodes((token as Token).raw, world);
+  }
+}
+
+function itemOf(item: Tokens.ListItem, world: World, depth: number): MarkdownNode {
+  const children = nodesOf(item.tokens, world, depth);
+  const hasTask = JSON.stringify(children.slice(0, 1)).includes('"task"');
+  const task: MarkdownNode[] = item.task && !hasTask ? [{ kind: "task", checked: item.checked === true }] : [];
+  return { kind: "li", children: [...task, ...children] };
+}
+
+function tableOf(table: Tokens.Table, world: World, depth: number): MarkdownNode {
+  const row = (cells: readonly Tokens.TableCell[], kind: "th" | "td"): MarkdownNode => ({
+    kind: "tr",
+    children: cells.map((cell) => ({ kind, children: nodesOf(cell.tokens, world, depth) })),
+  });
+  return {
+    kind: "table",
+    children: [
+      { kind: "thead", children: [row(table.header, "th")] },
+      { kind: "tbody", children: table.rows.map((cells) => row(cells, "td")) },
+    ],
+  };
+}
+
+function linkOf({ href, tokens, text }: Tokens.Link, world: World, depth: number): MarkdownNode[] {
+  const children = nodesOf(tokens, world, depth);
+  const safe = safeHref(href);
+  if (safe !== null) return [{ kind: "a", href: safe, children }];
+  const file = fileOf(href);
+  if (file === null) return children;
+  return [{ kind: "memory-link", text, href: file, ref: world.find(file) }];
+}
+
+/** The page loads nothing from anywhere: a picture is a link to it. */
+function imageOf({ href, text }: Tokens.Image): MarkdownNode[] {
+  const safe = safeHref(href);
+  const label: MarkdownNode = { kind: "text", text: text || href };
+  return safe === null ? [label] : [{ kind: "a", href: safe, children: [label] }];
+}
+
+const PROTOCOLS: ReadonlySet<string> = new Set(["http:", "https:", "mailto:"]);
+
+/** Null for what is relative, and for what a browser would do something else with than go there. */
+function safeHref(href: string): string | null {
+  try {
+    const url = new URL(href);
+    return PROTOCOLS.has(url.protocol) ? url.href : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A file beside this one, by its name; null for any other target. */
+function fileOf(href: string): string | null {
+  const [path = ""] = href.split("#", 1);
+  if (!/\.md$/i.test(path) || /^[a-z][a-z0-9+.-]*:|^\/|\\/i.test(path)) return null;
+  try {
+    return decodeURIComponent(path).replace(/^(?:\.\/)+/, "");
+  } catch {
+    return path;
+  }
+}
+
+const MEMORY_LINK = /\[\[([^\]\n]{1,200})\]\]/g;
+
+function textNodes(text: string, world: World): MarkdownNode[] {
+  const nodes: MarkdownNode[] = [];
+  let at = 0;
+  for (const match of text.matchAll(MEMORY_LINK)) {
+    const name = (match[1] as string).trim();
+    if (name === "") continue;
+    if (match.index > at) nodes.push({ kind: "text", text: decodeEntities(text.slice(at, match.index)) });
+    nodes.push({ kind: "memory-link", text: name, href: name, ref: world.find(name) });
+    at = match.index + match[0].length;
+  }
+  if (at < text.length) nodes.push({ kind: "text", text: decodeEntities(text.slice(at)) });
+  return nodes;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
+  nbsp: "\u00a0",
+  mdash: "—",
+  ndash: "–",
+  hellip: "…",
+};
+
+/** The few that people write; it becomes a text node, so that none of them means anything more than its character. */
+function decodeEntities(text: string): string {
+  return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,6}));/gi, (whole, decimal, hex, name) => {
+    if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? whole;
+    const code = Number.parseInt(decimal ?? hex, decimal === undefined ? 16 : 10);
+    return code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : whole;
+  });
+}

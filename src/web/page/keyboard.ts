@@ -1,0 +1,79 @@
+/** Keys: which there are, and who hears them. Views add theirs while they are shown; typing in a field is nobody's key. */
+import { useEffect, useRef } from "preact/hooks";
+import { go } from "./router.ts";
+
+/** By the key's name as the browser says it, such as "/", "e", "ArrowDown". */
+export type Keys = Record<string, (event: KeyboardEvent) => void>;
+
+/** The letter after `g`: the first of the view's name, or the second where the first is taken. */
+export const LETTERS: Record<string, string> = {
+  o: "overview",
+  m: "memories",
+  r: "recall",
+  c: "context",
+  t: "timeline",
+  a: "map",
+  i: "inbox",
+  d: "dream",
+  e: "team",
+  s: "sessions",
+};
+
+export const KEYS_SHOWN: [string, string][] = [
+  ["/", "search the memories"],
+  ["↑ ↓", "move in the list"],
+  ["Enter", "open the memory"],
+  ["e", "edit it"],
+  ["u", "undo the last change, after asking"],
+  ["Esc", "back"],
+  ["Ctrl S", "review what you wrote, then save it"],
+  ["?", "show these keys"],
+];
+
+/** A second key later than this is no longer part of `g …`. */
+const SEQUENCE_MS = 1200;
+
+/** The last that came hears first. */
+const listeners: { current: Keys }[] = [];
+
+export function startKeyboard(): void {
+  let sinceG = Number.NEGATIVE_INFINITY;
+  document.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    // A dialog has its own keys.
+    if (document.querySelector("dialog[open]") !== null) return;
+    if (isTyping(event.target) && event.key !== "Escape") return;
+    if (performance.now() - sinceG < SEQUENCE_MS) {
+      sinceG = Number.NEGATIVE_INFINITY;
+      const view = LETTERS[event.key];
+      if (view !== undefined) {
+        event.preventDefault();
+        go(view);
+        return;
+      }
+    }
+    if (event.key === "g") {
+      sinceG = performance.now();
+      return;
+    }
+    const hearing = listeners.findLast((keys) => Object.hasOwn(keys.current, event.key));
+    hearing?.current[event.key]?.(event);
+  });
+}
+
+export function useKeys(keys: Keys): void {
+  const current = useRef(keys);
+  current.current = keys;
+  useEffect(() => {
+    listeners.push(current);
+    return () => {
+      listeners.splice(listeners.indexOf(current), 1);
+    };
+  }, []);
+}
+
+export function isTyping(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  if (target instanceof HTMLInputElement) return !["checkbox", "radio", "button", "range"].includes(target.type);
+  return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement || target.isContentEditable;
+}

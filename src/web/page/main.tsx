@@ -1,0 +1,132 @@
+/** The page: navigation, the view that the address names, messages and work under way. */
+import { render, type VNode } from "preact";
+import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
+import type { Start } from "../api.ts";
+import { startKeyboard } from "./keyboard.ts";
+import { isConnected, startLive } from "./live.ts";
+import { Button } from "./parts/button.tsx";
+import { Questions } from "./parts/dialog.tsx";
+import { Empty } from "./parts/empty.tsx";
+import { Messages, Notice, tellFailure } from "./parts/notice.tsx";
+import { PageHead } from "./parts/page-head.tsx";
+import { JobTray } from "./parts/progress.tsx";
+import { start } from "./parts/start.ts";
+import { get } from "./remote.ts";
+import { formatRoute, route, startRouter } from "./router.ts";
+import { Side } from "./side.tsx";
+import { useStore } from "./store.ts";
+import { startTheme } from "./theme.ts";
+import { View as ContextView } from "./views/context.tsx";
+import { View as DreamView } from "./views/dream.tsx";
+import { View as EditView } from "./views/edit.tsx";
+import { View as InboxView } from "./views/inbox.tsx";
+import { View as ListView } from "./views/list.tsx";
+import { View as MemoryView } from "./views/memory.tsx";
+import { View as NewView } from "./views/new.tsx";
+import { View as OverviewView } from "./views/overview.tsx";
+import { View as RecallView } from "./views/recall.tsx";
+import { View as SessionsView } from "./views/sessions.tsx";
+import { View as TeamView } from "./views/team.tsx";
+import { View as TimelineView } from "./views/timeline.tsx";
+
+type View = (props: { params: URLSearchParams }) => VNode;
+
+const VIEWS: Record<string, View> = {
+  overview: OverviewView,
+  memories: ListView,
+  memory: MemoryView,
+  edit: EditView,
+  new: NewView,
+  recall: RecallView,
+  context: ContextView,
+  timeline: TimelineView,
+  map: LaterMap,
+  inbox: InboxView,
+  dream: DreamView,
+  team: TeamView,
+  sessions: SessionsView,
+};
+
+/** A view of one memory is another view for another memory: what was typed for one does not stay for the next. */
+const OF_MEMORY = new Set(["memory", "edit"]);
+
+function Page(): VNode {
+  const at = useStore(route);
+  const content = useRef<HTMLElement>(null);
+  const isFirst = useRef(true);
+  const shown = OF_MEMORY.has(at.view) ? `${at.view} ${at.params.get("directory")} ${at.params.get("file")}` : at.view;
+  useEffect(() => {
+    // Who reads by ear is told that the view has changed; at the start the browser says it itself.
+    if (!isFirst.current) (content.current?.querySelector("h1") ?? content.current)?.focus({ preventScroll: true });
+    isFirst.current = false;
+  }, [shown]);
+  return (
+    <>
+      <button type="button" class="skip button" onClick={() => content.current?.focus()}>
+        To the content
+      </button>
+      <div class="shell">
+        <Side view={at.view} />
+        <main class="content" id="content" tabIndex={-1} ref={content}>
+          {useStore(isConnected) ? null : (
+            <p class="status-line" role="status">
+              The server does not answer; what is shown may be old. If it was ended, run <code>memdir ui</code> again.
+            </p>
+          )}
+          <Shown key={shown} view={at.view} params={at.params} />
+        </main>
+      </div>
+      <div class="corner">
+        <JobTray />
+        <Messages />
+      </div>
+      <Questions />
+    </>
+  );
+}
+
+function Shown({ view, params }: { view: string; params: URLSearchParams }): VNode {
+  const [error, mend] = useErrorBoundary();
+  if (error !== undefined)
+    return (
+      <Notice tone="bad">
+        <p>This view broke: {String((error as Error).message)}</p>
+        <Button onClick={mend}>Try again</Button>
+      </Notice>
+    );
+  const Known = Object.hasOwn(VIEWS, view) ? VIEWS[view] : undefined;
+  if (Known === undefined)
+    return (
+      <>
+        <PageHead title="Nothing here" />
+        <Empty title={`There is no view named “${view}”.`}>
+          <a href={formatRoute("memories")}>All memories</a>
+        </Empty>
+      </>
+    );
+  return <Known params={params} />;
+}
+
+/** The map alone needs the laying out of graphs: it is loaded when somebody looks at it. */
+function LaterMap({ params }: { params: URLSearchParams }): VNode {
+  const [Loaded, setLoaded] = useState<View | null>(null);
+  useEffect(() => {
+    void import("./views/map.tsx").then(({ View }) => setLoaded(() => View));
+  }, []);
+  if (Loaded === null) return <PageHead title="Map" />;
+  return <Loaded params={params} />;
+}
+
+async function begin(): Promise<void> {
+  startTheme();
+  startRouter();
+  startKeyboard();
+  const place = document.getElementById("page");
+  if (place !== null) render(<Page />, place);
+  const { value, failure } = await get<Start>("/api/start");
+  if (failure !== null) tellFailure(failure);
+  else start.set(value);
+  startLive();
+}
+
+void begin();

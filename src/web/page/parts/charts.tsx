@@ -1,0 +1,199 @@
+/** Small charts: counts as rows of bars, and days as a strip of columns; each with its figures as a table for those who do not see it. */
+import type { VNode } from "preact";
+import { Bar } from "./bar.tsx";
+
+export interface Count {
+  label: string;
+  count: number;
+  /** Where a click leads. */
+  href?: string;
+  /** A dot before the label, by class. */
+  dot?: string;
+}
+
+export function Counts({ counts, label }: { counts: Count[]; label: string }): VNode {
+  const most = Math.max(1, ...counts.map(({ count }) => count));
+  return (
+    <table class="counts">
+      <caption class="hidden">{label}</caption>
+      <tbody>
+        {counts.map(({ label, count, href, dot }) => (
+          <tr key={label}>
+            <th scope="row" dir="auto">
+              {dot === undefined ? null : <span class={`dot ${dot}`} aria-hidden="true" />}
+              {href === undefined ? label : <a href={href}>{label}</a>}
+            </th>
+            <td class="counts-bar" aria-hidden="true">
+              <Bar share={count / most} label={label} tone="plain" />
+            </td>
+            <td class="number">{count.toLocaleString()}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+export interface Column {
+  /** The day, or the first of several. */
+  day: string;
+  /** In the order of `kinds`. */
+  values: number[];
+}
+
+interface ColumnsProps {
+  columns: Column[];
+  kinds: { title: string; class: string }[];
+  /** Read aloud and the caption of the table. */
+  label: string;
+  format: (value: number) => string;
+  onChoose?: (day: string) => void;
+}
+
+/** Columns are drawn in a box of this height and stretched by the browser. */
+const HEIGHT = 100;
+/** Something that happened once beside a thousand is still seen. */
+const LEAST = 3;
+
+export function Columns({ columns, kinds, label, format, onChoose }: ColumnsProps): VNode {
+  const most = Math.max(...columns.map(sumOf), Number.MIN_VALUE);
+  return (
+    <figure class="columns">
+      <div class="columns-scale soft" aria-hidden="true">
+        <span>{most > 1e-6 ? format(most) : ""}</span>
+      </div>
+      <svg
+        viewBox={`0 0 ${columns.length} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={label}
+        class={onChoose === undefined ? undefined : "is-pressable"}
+      >
+        {columns.map((column, at) => (
+          // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut for the mouse; the field for the day is there for the keyboard
+          <g key={column.day} onClick={() => onChoose?.(column.day)}>
+            <title>{describe(column, kinds, format)}</title>
+            <rect class="columns-ground" x={at} y={0} width={1} height={HEIGHT} />
+            {stack(column, most).map(({ y, height }, kind) =>
+              height === 0 ? null : (
+                <rect
+                  key={kinds[kind]?.title}
+                  class={kinds[kind]?.class}
+                  x={at + 0.1}
+                  y={y}
+                  width={0.8}
+                  height={height}
+                />
+              ),
+            )}
+          </g>
+        ))}
+      </svg>
+      <div class="columns-days soft" aria-hidden="true">
+        {pickDays(columns).map((day) => (
+          <span key={day}>{formatDay(day)}</span>
+        ))}
+      </div>
+      <ColumnsTable columns={columns} kinds={kinds} label={label} format={format} />
+    </figure>
+  );
+}
+
+/** Days joined to weeks where there are more than fit, so that a year is still a picture. */
+export function gatherDays(days: Column[], most: number): { columns: Column[]; each: number } {
+  const each = days.length <= most ? 1 : 7;
+  const columns: Column[] = [];
+  for (let at = 0; at < days.length; at += each) {
+    const together = days.slice(at, at + each);
+    const first = together[0];
+    if (first === undefined) break;
+    columns.push({
+      day: first.day,
+      values: first.values.map((_, kind) => together.reduce((sum, day) => sum + (day.values[kind] ?? 0), 0)),
+    });
+  }
+  return { columns, each };
+}
+
+/** Days between the first and the last that nobody spoke of, with nothing in them. */
+export function fillDays(days: Column[], kinds: number, from?: string, to?: string): Column[] {
+  const first = from ?? days[0]?.day;
+  const last = to ?? days.at(-1)?.day;
+  if (first === undefined || last === undefined) return days;
+  const known = new Map(days.map((day) => [day.day, day]));
+  const filled: Column[] = [];
+  const at = new Date(`${first}T00:00:00Z`);
+  // Ten years: an odd clock must not hang the page.
+  for (let count = 0; count < 3660 && !Number.isNaN(at.getTime()); count++) {
+    const day = at.toISOString().slice(0, 10);
+    if (day > last) break;
+    filled.push(known.get(day) ?? { day, values: new Array<number>(kinds).fill(0) });
+    at.setUTCDate(at.getUTCDate() + 1);
+  }
+  return filled;
+}
+
+export function formatDay(day: string, isLong = false): string {
+  const at = new Date(`${day}T00:00:00Z`);
+  if (Number.isNaN(at.getTime())) return day;
+  const year = isLong ? ({ weekday: "short", year: "numeric" } as const) : {};
+  return at.toLocaleDateString(undefined, { day: "numeric", month: "short", timeZone: "UTC", ...year });
+}
+
+function ColumnsTable({ columns, kinds, label, format }: ColumnsProps): VNode {
+  const filled = columns.filter((column) => sumOf(column) > 0);
+  return (
+    <div class="hidden">
+      <table>
+        <caption>{label}</caption>
+        <thead>
+          <tr>
+            <th scope="col">Day</th>
+            {kinds.map(({ title }) => (
+              <th key={title} scope="col">
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {filled.map((column) => (
+            <tr key={column.day}>
+              <th scope="row">{column.day}</th>
+              {kinds.map(({ title }, kind) => (
+                <td key={title}>{format(column.values[kind] ?? 0)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function stack(column: Column, most: number): { y: number; height: number }[] {
+  let top = HEIGHT;
+  return column.values.map((value) => {
+    const height = value <= 0 ? 0 : Math.max(LEAST, (value / most) * HEIGHT);
+    top -= height;
+    return { y: Math.max(0, top), height };
+  });
+}
+
+function describe(column: Column, kinds: ColumnsProps["kinds"], format: ColumnsProps["format"]): string {
+  const said = kinds
+    .map(({ title }, at) => ({ title, value: column.values[at] ?? 0 }))
+    .filter(({ value }) => value > 0)
+    .map(({ title, value }) => `${title} ${format(value)}`);
+  return `${formatDay(column.day, true)}: ${said.length === 0 ? "nothing" : said.join(", ")}`;
+}
+
+function pickDays(columns: Column[]): string[] {
+  if (columns.length < 3) return columns.map(({ day }) => day);
+  const places = [0, Math.floor((columns.length - 1) / 2), columns.length - 1];
+  return places.map((at) => columns[at]?.day ?? "");
+}
+
+function sumOf(column: Column): number {
+  return column.values.reduce((sum, value) => sum + value, 0);
+}

@@ -1,0 +1,62 @@
+/** Talking to the server: every answer is a value or a failure, never an exception. */
+import type { Problem } from "../api.ts";
+
+export interface Failure extends Problem {
+  /** 0 where nobody answered. */
+  status: number;
+  /** What came with it, such as the state of the file with a 409. */
+  body: unknown;
+}
+
+export type Answer<T> = { value: T; failure: null } | { value: null; failure: Failure };
+
+export type Query = Record<string, string | number | boolean | null | undefined>;
+
+/** Must not throw. A call that was called off says so with the problem "aborted". */
+export async function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<Answer<T>> {
+  return call<T>(path + formatQuery(query), { method: "GET", signal: signal ?? null });
+}
+
+/** Must not throw. For DELETE what names the thing goes into the query of `path`. */
+export async function send<T>(
+  method: "POST" | "PUT" | "DELETE",
+  path: string,
+  body: unknown = {},
+  signal?: AbortSignal,
+): Promise<Answer<T>> {
+  return call<T>(path, {
+    method,
+    // A header of our own: no form and no link of another page can send it.
+    headers: { "content-type": "application/json", "x-memdir": "1" },
+    body: JSON.stringify(body),
+    signal: signal ?? null,
+  });
+}
+
+export function formatQuery(query: Query): string {
+  const given = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== "");
+  if (given.length === 0) return "";
+  return `?${new URLSearchParams(given.map(([key, value]) => [key, String(value)]))}`;
+}
+
+async function call<T>(address: string, init: RequestInit): Promise<Answer<T>> {
+  try {
+    const response = await fetch(address, { ...init, credentials: "same-origin" });
+    const body: unknown = await response.json().catch(() => null);
+    if (response.ok) return { value: body as T, failure: null };
+    return { value: null, failure: { ...readProblem(body, response.status), status: response.status, body } };
+  } catch (error) {
+    const isAborted = error instanceof DOMException && error.name === "AbortError";
+    const problem = isAborted ? "aborted" : "unreachable";
+    const message = "The server does not answer. If it was ended, run `memdir ui` again.";
+    return { value: null, failure: { problem, message, status: 0, body: null } };
+  }
+}
+
+function readProblem(body: unknown, status: number): Problem {
+  const given = body as Partial<Problem> | null;
+  if (typeof given?.message === "string") return { problem: given.problem ?? "failed", message: given.message };
+  if (status === 401 || status === 403)
+    return { problem: "ended", message: "This page may no longer ask. Run `memdir ui` and open the address it shows." };
+  return { problem: "failed", message: `The server answered with ${status}.` };
+}

@@ -1,0 +1,186 @@
+/** The inbox: what learning proposes, as differences; accepted, amended or rejected one by one, by mouse or by keys. */
+import type { VNode } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { InboxAnswer, ProposalRow } from "../../api.ts";
+import { useKeys } from "../keyboard.ts";
+import { useLive } from "../live.ts";
+import { Age, formatCount } from "../parts/age.tsx";
+import { Button } from "../parts/button.tsx";
+import { change } from "../parts/change.ts";
+import { ask } from "../parts/dialog.tsx";
+import { Diff } from "../parts/diff.tsx";
+import { Empty, Waiting } from "../parts/empty.tsx";
+import { PageHead } from "../parts/page-head.tsx";
+import { type Amended, ProposalForm } from "../parts/proposal-form.tsx";
+import { useStart } from "../parts/start.ts";
+import { Tag, TypeTag } from "../parts/tag.tsx";
+
+export function View(_: { params: URLSearchParams }): VNode {
+  const live = useLive<InboxAnswer>("/api/inbox");
+  const proposals = live.value?.proposals ?? [];
+  return (
+    <>
+      <PageHead
+        title="Inbox"
+        lead={
+          proposals.length === 0
+            ? "What agents would like to keep waits here until somebody says yes."
+            : `${formatCount(proposals.length, "proposal")} waiting for a yes or a no.`
+        }
+      />
+      {live.value === null ? (
+        <Waiting live={live} />
+      ) : proposals.length === 0 ? (
+        <Empty title="Nothing is waiting">
+          <p>
+            When learning is set to propose, what it found in a conversation stands here as a difference, with where it
+            came from.
+          </p>
+        </Empty>
+      ) : (
+        <Proposals proposals={proposals} onChanged={live.reload} />
+      )}
+    </>
+  );
+}
+
+function Proposals({ proposals, onChanged }: { proposals: ProposalRow[]; onChanged: () => void }): VNode {
+  const { readOnly } = useStart();
+  const [chosen, setChosen] = useState(0);
+  const [editing, setEditing] = useState<string | null>(null);
+  const [busy, setBusy] = useState<string | null>(null);
+  const list = useRef<HTMLUListElement>(null);
+  const at = Math.min(chosen, proposals.length - 1);
+  const current = proposals[at];
+  const isMoved = useRef(false);
+  useEffect(() => {
+    // Only after a key: somebody who reads by scrolling is left where they are.
+    if (isMoved.current) list.current?.querySelector<HTMLElement>(`[data-at="${at}"]`)?.focus();
+    isMoved.current = false;
+  }, [at, proposals.length]);
+
+  const decide = async (proposal: ProposalRow, path: string, body: object) => {
+    if (busy !== null) return;
+    setBusy(proposal.id);
+    const isDone = await change(path, { id: proposal.id, ...body });
+    setBusy(null);
+    if (!isDone) return;
+    setEditing(null);
+    isMoved.current = true;
+    onChanged();
+  };
+  const accept = (proposal: ProposalRow, amended?: Amended) =>
+    decide(proposal, "/api/inbox/accept", amended === undefined ? {} : { amended });
+  const reject = async (proposal: ProposalRow) => {
+    const reason = await ask({
+      title: `Reject “${proposal.name}”?`,
+      text: "It will not be proposed again.",
+      yes: "Reject",
+      isDanger: true,
+      field: { label: "Reason, if you like" },
+    });
+    if (reason !== null) await decide(proposal, "/api/inbox/reject", reason === "" ? {} : { reason });
+  };
+  const move = (by: number) => (event: KeyboardEvent) => {
+    // There the arrows scroll.
+    if (event.target instanceof Element && event.target.closest(".diff") !== null) return;
+    event.preventDefault();
+    isMoved.current = true;
+    setChosen(Math.min(proposals.length - 1, Math.max(0, at + by)));
+  };
+  useKeys({
+    ArrowDown: move(1),
+    ArrowUp: move(-1),
+    ...(readOnly || current === undefined || editing !== null
+      ? {}
+      : {
+          a: () => void accept(current),
+          r: (event) => {
+            event.preventDefault();
+            void reject(current);
+          },
+          e: (event) => {
+            event.preventDefault();
+            if (isEditable(current)) setEditing(current.id);
+          },
+        }),
+  });
+  return (
+    <>
+      <p class="soft keys-line">
+        <kbd>↑</kbd> <kbd>↓</kbd> move
+        {readOnly ? null : (
+          <>
+            {" · "}
+            <kbd>a</kbd> accept · <kbd>e</kbd> edit · <kbd>r</kbd> reject
+          </>
+        )}
+      </p>
+      <ul class="proposals" ref={list}>
+        {proposals.map((proposal, place) => (
+          <li
+            key={proposal.id}
+            class={`card proposal${place === at ? " is-current" : ""}`}
+            tabIndex={place === at ? 0 : -1}
+            data-at={place}
+            aria-current={place === at}
+            aria-label={`${proposal.action}: ${proposal.name}`}
+            onFocusIn={() => setChosen(place)}
+          >
+            <ProposalHead proposal={proposal} />
+            {editing === proposal.id ? (
+              <ProposalForm
+                proposal={proposal}
+                isBusy={busy === proposal.id}
+                onCancel={() => setEditing(null)}
+                onAccept={(amended) => void accept(proposal, amended)}
+              />
+            ) : (
+              <>
+                <Diff lines={proposal.diff} label={`What ${proposal.name} would change`} />
+                {readOnly ? null : (
+                  <div class="actions">
+                    <Button kind="primary" isBusy={busy === proposal.id} onClick={() => void accept(proposal)}>
+                      Accept
+                    </Button>
+                    {isEditable(proposal) ? <Button onClick={() => setEditing(proposal.id)}>Edit first</Button> : null}
+                    <Button kind="danger" onClick={() => void reject(proposal)}>
+                      Reject
+                    </Button>
+                  </div>
+                )}
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** Of what is to be forgotten no word is left to change. */
+function isEditable({ action }: ProposalRow): boolean {
+  return action !== "forget";
+}
+
+function ProposalHead({ proposal }: { proposal: ProposalRow }): VNode {
+  return (
+    <div class="proposal-head">
+      <h2>
+        <bdi>{proposal.name}</bdi>
+      </h2>
+      <p class="row">
+        <Tag tone={proposal.action === "forget" ? "bad" : "accent"}>{proposal.action}</Tag>
+        <TypeTag type={proposal.type} />
+        <span class="soft">
+          from {proposal.from}, <Age at={proposal.at} />
+        </span>
+      </p>
+      {proposal.why === "" ? null : (
+        <p class="soft" dir="auto">
+          {proposal.why}
+        </p>
+      )}
+    </div>
+  );
+}

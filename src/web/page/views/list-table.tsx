@@ -1,0 +1,248 @@
+/** The table of memories: of thousands of rows only those near the window are drawn, and arrows move through all. */
+import type { VNode } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { MemoryRow } from "../../api.ts";
+import { useKeys } from "../keyboard.ts";
+import { Age } from "../parts/age.tsx";
+import { formatMemoryRoute } from "../parts/memory-link.tsx";
+import { useStart } from "../parts/start.ts";
+import { Tag, TypeTag, toneOf } from "../parts/tag.tsx";
+import { go } from "../router.ts";
+import { keyOf, type Sort } from "./list-order.ts";
+
+interface Props {
+  rows: MemoryRow[];
+  sort: Sort;
+  isReversed: boolean;
+  onSort: (sort: Sort) => void;
+}
+
+export const COLUMNS: [Sort, string][] = [
+  ["type", "Type"],
+  ["name", "Memory"],
+  ["scope", "Scope"],
+  ["age", "Age"],
+  ["verdict", "Verdict"],
+  ["cues", "Cues"],
+  ["recalled", "Recalled"],
+];
+
+/** What has most comes first, unless reversed. */
+const FALLING: ReadonlySet<Sort> = new Set(["verdict", "cues", "recalled"]);
+
+/** Up to this many rows drawing all is quick, and finding in the page works. */
+const FEW = 200;
+/** Rows drawn beyond the window's edges, so that scrolling shows no gaps. */
+const BEYOND = 12;
+
+/** Which memory was looked at last: going back to the list finds it again. */
+let lastSelected: string | null = null;
+
+export function MemoryTable({ rows, sort, isReversed, onSort }: Props): VNode {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const [first, last] = useRange(body, rows.length);
+  const [selected, select, move] = useSelection(rows, body);
+  const { readOnly } = useStart();
+  const isRising = FALLING.has(sort) === isReversed;
+  const chosen = rows.find((row) => keyOf(row) === selected);
+  useKeys({
+    ArrowDown: (event) => move(event, 1),
+    ArrowUp: (event) => move(event, -1),
+    Enter: () => {
+      if (chosen !== undefined && document.activeElement === document.body) location.hash = formatMemoryRoute(chosen);
+    },
+    e: () => {
+      if (chosen !== undefined && !readOnly && !chosen.isReadOnly)
+        go("edit", { directory: chosen.directory, file: chosen.file });
+    },
+  });
+  return (
+    <table class="memories" aria-rowcount={rows.length + 1}>
+      <caption class="hidden">Memories, {rows.length} of them</caption>
+      <thead>
+        <tr aria-rowindex={1}>
+          {COLUMNS.map(([id, title]) => (
+            <th
+              key={id}
+              scope="col"
+              class={`col-${id}`}
+              aria-sort={sort !== id ? undefined : isRising ? "ascending" : "descending"}
+            >
+              <button type="button" onClick={() => onSort(id)}>
+                {title}
+                <span aria-hidden="true">{sort !== id ? "" : isRising ? " ↑" : " ↓"}</span>
+              </button>
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <Gap rows={first} />
+      <tbody ref={body}>
+        {rows.slice(first, last).map((row, at) => (
+          <Row
+            key={keyOf(row)}
+            row={row}
+            at={first + at}
+            isSelected={keyOf(row) === selected}
+            onFocus={() => select(keyOf(row))}
+            isReachable={chosen === undefined ? first + at === 0 : row === chosen}
+          />
+        ))}
+      </tbody>
+      <Gap rows={rows.length - last} />
+    </table>
+  );
+}
+
+interface RowProps {
+  row: MemoryRow;
+  at: number;
+  isSelected: boolean;
+  /** By the tab key; the others by arrows. */
+  isReachable: boolean;
+  onFocus: () => void;
+}
+
+function Row({ row, at, isSelected, isReachable, onFocus }: RowProps): VNode {
+  return (
+    <tr class={`entry${isSelected ? " is-selected" : ""}`} aria-rowindex={at + 2} data-key={keyOf(row)}>
+      <td class="col-type">
+        <TypeTag type={row.type} />
+      </td>
+      <td class="col-name">
+        <span class="name">
+          {" "}
+          <a
+            href={formatMemoryRoute(row)}
+            tabIndex={isReachable ? 0 : -1}
+            dir="auto"
+            title={row.name}
+            onFocus={onFocus}
+          >
+            {row.name}
+          </a>
+          {row.pinned ? <Tag tone="accent">pinned</Tag> : null}
+        </span>{" "}
+        <span class="description" dir="auto" title={row.description}>
+          {row.description}
+        </span>
+      </td>
+      <td class="col-scope" dir="auto">
+        <span class="narrow-only">in </span>
+        {row.scope}
+      </td>
+      <td class="col-age">
+        <Age at={row.modified} />
+      </td>
+      <td class="col-verdict">
+        {row.verdict === null ? (
+          <span class="soft">not checked</span>
+        ) : (
+          <Tag tone={toneOf(row.verdict.state)} title={row.verdict.says}>
+            {row.verdict.state}
+          </Tag>
+        )}
+      </td>
+      <td class="col-cues number">{row.cues}</td>
+      <td class="col-recalled number">{row.recalled}</td>
+    </tr>
+  );
+}
+
+/** Stands for rows that are not drawn. */
+function Gap({ rows }: { rows: number }): VNode | null {
+  if (rows <= 0) return null;
+  return (
+    <tbody class="gap" aria-hidden="true">
+      <tr>
+        <td colSpan={COLUMNS.length} style={{ height: `calc(var(--row-height) * ${rows})` }} />
+      </tr>
+    </tbody>
+  );
+}
+
+/** The rows to draw, from and up to; follows the window. */
+function useRange(body: { current: HTMLTableSectionElement | null }, count: number): [number, number] {
+  const [range, setRange] = useState<[number, number]>([0, 60]);
+  useLayoutEffect(() => {
+    if (count <= FEW) return;
+    let frame = 0;
+    const measure = () => {
+      frame = 0;
+      if (body.current === null) return;
+      const height = rowHeight(body.current);
+      const above = -topOf(body.current);
+      // In steps, so that not every pixel draws anew.
+      const from = Math.max(0, Math.floor(above / height / BEYOND) * BEYOND - BEYOND);
+      const to = Math.min(count, from + Math.ceil(window.innerHeight / height / BEYOND) * BEYOND + 3 * BEYOND);
+      setRange((now) => (now[0] === from && now[1] === to ? now : [from, to]));
+    };
+    const soon = () => {
+      if (frame === 0) frame = requestAnimationFrame(measure);
+    };
+    measure();
+    window.addEventListener("scroll", soon, { passive: true });
+    window.addEventListener("resize", soon);
+    return () => {
+      cancelAnimationFrame(frame);
+      window.removeEventListener("scroll", soon);
+      window.removeEventListener("resize", soon);
+    };
+  }, [count]);
+  if (count <= FEW) return [0, count];
+  // A shorter list is drawn once with the range of the longer one.
+  return range[0] < count ? [range[0], Math.min(count, range[1])] : [0, Math.min(count, 60)];
+}
+
+/** The chosen memory by its key, so that a list fetched anew keeps it, and what changes the choice. */
+function useSelection(
+  rows: MemoryRow[],
+  body: { current: HTMLTableSectionElement | null },
+): [string | null, (key: string) => void, (event: KeyboardEvent, by: number) => void] {
+  const [selected, setSelected] = useState(lastSelected);
+  // Keys come faster than drawing: the next one goes on from here.
+  const latest = useRef(selected);
+  const select = (key: string) => {
+    latest.current = key;
+    lastSelected = key;
+    setSelected(key);
+  };
+  const wantsFocus = useRef(false);
+  useEffect(() => {
+    if (!wantsFocus.current || selected === null || selected !== latest.current) return;
+    const link = body.current?.querySelector<HTMLElement>(`[data-key="${CSS.escape(selected)}"] a`);
+    if (!link) return;
+    wantsFocus.current = false;
+    link.focus({ preventScroll: true });
+  });
+  const move = (event: KeyboardEvent, by: number) => {
+    if (rows.length === 0 || body.current === null) return;
+    event.preventDefault();
+    const now = rows.findIndex((row) => keyOf(row) === latest.current);
+    const at = now === -1 ? 0 : Math.min(rows.length - 1, Math.max(0, now + by));
+    const row = rows[at];
+    if (row === undefined) return;
+    wantsFocus.current = true;
+    select(keyOf(row));
+    bring(body.current, at);
+  };
+  return [selected, select, move];
+}
+
+/** Scrolls as little as needed to have row `at` within the window, with a row of room. */
+function bring(body: HTMLElement, at: number): void {
+  const height = rowHeight(body);
+  const top = topOf(body) + at * height;
+  if (top < height * 2) window.scrollBy(0, top - height * 2);
+  else if (top + height * 2 > window.innerHeight) window.scrollBy(0, top + height * 2 - window.innerHeight);
+}
+
+function rowHeight(body: HTMLElement): number {
+  return body.querySelector<HTMLElement>(".entry")?.offsetHeight || 56;
+}
+
+/** Where the first row is or would be, drawn or not. */
+function topOf(body: HTMLElement): number {
+  const gap = body.previousElementSibling;
+  return (gap?.matches(".gap") ? gap : body).getBoundingClientRect().top;
+}

@@ -1,0 +1,199 @@
+/** The map: memories by link and by meaning, as a picture and as a list, and the pairs that say nearly the same. */
+import type { VNode } from "preact";
+import { useCallback, useMemo, useState } from "preact/hooks";
+import type { MemoryMap, MemoryTitle, Ref } from "../../api.ts";
+import { useLive } from "../live.ts";
+import { Button, LinkButton } from "../parts/button.tsx";
+import { Empty, Waiting } from "../parts/empty.tsx";
+import { type EdgeKind, MapPicture } from "../parts/map-picture.tsx";
+import { formatMemoryRoute } from "../parts/memory-link.tsx";
+import { MergeDialog } from "../parts/merge.tsx";
+import { PageHead } from "../parts/page-head.tsx";
+import { useStart } from "../parts/start.ts";
+import { Tabs } from "../parts/tabs.tsx";
+import { Tag, TypeTag } from "../parts/tag.tsx";
+import { amend } from "../router.ts";
+import { Duplicates, type Pair } from "./map-duplicates.tsx";
+import { edgesAt, TieList } from "./map-list.tsx";
+
+const KINDS: { kind: EdgeKind; title: string }[] = [
+  { kind: "link", title: "Links" },
+  { kind: "near", title: "Meaning" },
+  { kind: "supersedes", title: "Supersedes" },
+];
+
+export function View({ params }: { params: URLSearchParams }): VNode {
+  const live = useLive<MemoryMap>("/api/map");
+  return (
+    <>
+      <PageHead title="Map" lead="What is linked and what means nearly the same stands close together." />
+      {live.value === null ? (
+        <Waiting live={live} />
+      ) : live.value.nodes.length === 0 ? (
+        <Empty title="There is nothing to map yet">
+          <p>Memories will stand here as points, tied where one links to another or says something alike.</p>
+        </Empty>
+      ) : (
+        <Ties map={live.value} params={params} />
+      )}
+    </>
+  );
+}
+
+function Ties({ map, params }: { map: MemoryMap; params: URLSearchParams }): VNode {
+  const without = params.get("without") ?? "";
+  const edges = useMemo(() => map.edges.filter(({ kind }) => !without.split(",").includes(kind)), [map, without]);
+  // By its file: places in the list move when memories come and go.
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [merging, setMerging] = useState<{ keep: MemoryTitle; other: MemoryTitle } | null>(null);
+  const choose = useCallback((at: number | null) => setChosen(at === null ? null : keyOf(map.nodes[at])), [map]);
+  const merge = ({ a, b }: Pair) => {
+    const [keep, other] = [map.nodes[a], map.nodes[b]];
+    if (keep && other) setMerging({ keep, other });
+  };
+  const found = chosen === null ? -1 : map.nodes.findIndex((node) => keyOf(node) === chosen);
+  const current = found < 0 ? null : found;
+  const tab = params.get("as") === "list" ? "list" : "picture";
+  return (
+    <>
+      <div class="row">
+        <KindChoice map={map} without={without} />
+        <Finder map={map} onChoose={choose} />
+      </div>
+      <Tabs
+        label="How the map is shown"
+        tabs={[
+          { id: "picture", title: "Picture" },
+          { id: "list", title: "List" },
+        ]}
+        current={tab}
+        onChange={(as) => amend({ as: as === "list" ? "list" : null })}
+      >
+        {tab === "list" ? (
+          <TieList map={map} edges={edges} />
+        ) : (
+          <div class={`map-row${current === null ? "" : " has-card"}`}>
+            <div>
+              <MapPicture map={map} edges={edges} chosen={current} onChoose={choose} />
+              <p class="map-legend" aria-hidden="true">
+                {[...new Set(map.nodes.map(({ type }) => type))].map((type) => (
+                  <TypeTag key={type} type={type} />
+                ))}
+              </p>
+            </div>
+            {current === null ? null : <Card map={map} edges={edges} at={current} onChoose={choose} onMerge={merge} />}
+          </div>
+        )}
+      </Tabs>
+      <Duplicates map={map} onMerge={merge} />
+      {merging === null ? null : <MergeDialog {...merging} onClose={() => setMerging(null)} />}
+    </>
+  );
+}
+
+function KindChoice({ map, without }: { map: MemoryMap; without: string }): VNode {
+  const hidden = new Set(without.split(",").filter((kind) => kind !== ""));
+  return (
+    <fieldset class="row choices">
+      <legend class="hidden">Ties shown</legend>
+      {KINDS.map(({ kind, title }) => (
+        <Button
+          key={kind}
+          isSmall
+          isPressed={!hidden.has(kind)}
+          onClick={() => {
+            if (!hidden.delete(kind)) hidden.add(kind);
+            amend({ without: [...hidden].join(",") });
+          }}
+        >
+          <span class={`edge-sample edge-${kind}`} aria-hidden="true" />
+          {title} <span class="soft">{map.edges.filter((edge) => edge.kind === kind).length.toLocaleString()}</span>
+        </Button>
+      ))}
+    </fieldset>
+  );
+}
+
+function Finder({ map, onChoose }: { map: MemoryMap; onChoose: (node: number | null) => void }): VNode {
+  return (
+    <div class="grow finder">
+      <label for="find" class="hidden">
+        Find a memory on the map
+      </label>
+      <input
+        id="find"
+        type="search"
+        list="map-names"
+        autocomplete="off"
+        placeholder="Find a memory"
+        onInput={(event) => {
+          const name = event.currentTarget.value;
+          const at = map.nodes.findIndex((node) => node.name === name);
+          if (at >= 0) onChoose(at);
+        }}
+      />
+      <datalist id="map-names">
+        {map.nodes.map((node) => (
+          <option key={`${node.directory}/${node.file}`} value={node.name} />
+        ))}
+      </datalist>
+    </div>
+  );
+}
+
+interface CardProps {
+  map: MemoryMap;
+  edges: MemoryMap["edges"];
+  at: number;
+  onChoose: (node: number | null) => void;
+  onMerge: (pair: Pair) => void;
+}
+
+function Card({ map, edges, at, onChoose, onMerge }: CardProps): VNode | null {
+  const { readOnly } = useStart();
+  const node = map.nodes[at];
+  if (node === undefined) return null;
+  return (
+    <aside class="card map-card" aria-label="The chosen memory">
+      <h2>
+        <bdi>{node.name}</bdi>
+      </h2>
+      <p class="row">
+        <TypeTag type={node.type} /> <Tag>{node.scope}</Tag>
+      </p>
+      <p dir="auto">{node.description}</p>
+      <div class="row">
+        <LinkButton href={formatMemoryRoute(node)} isSmall kind="primary">
+          Open
+        </LinkButton>
+        <Button isSmall kind="quiet" onClick={() => onChoose(null)}>
+          Close
+        </Button>
+      </div>
+      <ul class="ties">
+        {edgesAt(edges, at).map(({ to, says, edge }) => (
+          <li key={`${to} ${says}`}>
+            <span class="soft">{says}</span>{" "}
+            <button type="button" class="link" dir="auto" onClick={() => onChoose(to)}>
+              {map.nodes[to]?.name}
+            </button>{" "}
+            {edge.kind === "near" && !readOnly ? (
+              <Button
+                isSmall
+                kind="quiet"
+                label={`Merge with ${map.nodes[to]?.name}`}
+                onClick={() => onMerge({ a: at, b: to })}
+              >
+                Merge
+              </Button>
+            ) : null}
+          </li>
+        ))}
+      </ul>
+    </aside>
+  );
+}
+
+function keyOf(ref: Ref | undefined): string | null {
+  return ref === undefined ? null : `${ref.directory}/${ref.file}`;
+}

@@ -1,0 +1,188 @@
+/** Past conversations: searched, and one of them read. */
+import type { VNode } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { SessionList, SessionRow, SessionView } from "../../api.ts";
+import { useLive } from "../live.ts";
+import { Age, formatCount, formatMoment } from "../parts/age.tsx";
+import { Button } from "../parts/button.tsx";
+import { Empty, Waiting } from "../parts/empty.tsx";
+import { useLater } from "../parts/later.ts";
+import { Notice } from "../parts/notice.tsx";
+import { PageHead } from "../parts/page-head.tsx";
+import { amend, formatRoute } from "../router.ts";
+
+const PAUSE_MS = 250;
+/** Rows and messages at first; the rest comes on demand, so that a long conversation opens at once. */
+const ROWS_SHOWN = 60;
+const MESSAGES_SHOWN = 150;
+/** About two screens: what is longer is folded. */
+const LONG_CHARS = 3000;
+
+const SPEAKERS = { user: "User", assistant: "Agent", tool: "Tool", note: "Note" };
+
+export function View({ params }: { params: URLSearchParams }): VNode {
+  const id = params.get("id");
+  return id === null ? <Search params={params} /> : <Conversation key={id} id={id} q={params.get("q") ?? ""} />;
+}
+
+function Search({ params }: { params: URLSearchParams }): VNode {
+  const [q, setQ] = useState(params.get("q") ?? "");
+  const [asked] = useLater(q.trim(), PAUSE_MS);
+  const live = useLive<SessionList>("/api/sessions", { q: asked });
+  const [last, setLast] = useState<SessionList | null>(null);
+  const [count, setCount] = useState(ROWS_SHOWN);
+  const shown = (live.value ?? last)?.sessions ?? null;
+  useEffect(() => {
+    if (live.value !== null) setLast(live.value);
+  }, [live.value]);
+  useEffect(() => {
+    if ((params.get("q") ?? "") !== asked) amend({ q: asked });
+  }, [asked]);
+  return (
+    <>
+      <PageHead title="Sessions" lead="Past conversations of this project." />
+      <search class="field">
+        <label for="session-search">Search in what was said</label>
+        <input
+          id="session-search"
+          type="search"
+          class="wide"
+          dir="auto"
+          autocomplete="off"
+          value={q}
+          onInput={(event) => setQ(event.currentTarget.value)}
+        />
+      </search>
+      {shown === null ? (
+        <Waiting live={live} />
+      ) : shown.length === 0 ? (
+        <Empty title={asked === "" ? "No conversation is kept here" : `Nobody said “${asked}”`}>
+          {asked === "" ? (
+            <p>Conversations that agents have about this project will stand here, the newest first.</p>
+          ) : null}
+        </Empty>
+      ) : (
+        <>
+          <p class="hidden" role="status">
+            {formatCount(shown.length, "conversation")}
+          </p>
+          <ul class="sessions">
+            {shown.slice(0, count).map((row) => (
+              <Row key={row.id} row={row} q={asked} />
+            ))}
+          </ul>
+          {count < shown.length ? (
+            <Button onClick={() => setCount(count + 200)}>{`Show more of ${shown.length.toLocaleString()}`}</Button>
+          ) : null}
+        </>
+      )}
+    </>
+  );
+}
+
+function Row({ row, q }: { row: SessionRow; q: string }): VNode {
+  return (
+    <li class="session">
+      <h2>
+        <a href={formatRoute("sessions", { id: row.id, q })} dir="auto">
+          {row.title || "Without a title"}
+        </a>
+      </h2>
+      <p class="soft">
+        <Age at={row.at} /> · {formatCount(row.messages, "message")}
+      </p>
+      {row.excerpt === null || row.excerpt === "" ? null : (
+        <p class="excerpt" dir="auto">
+          <Marked text={row.excerpt} q={q} />
+        </p>
+      )}
+    </li>
+  );
+}
+
+function Conversation({ id, q }: { id: string; q: string }): VNode {
+  const live = useLive<SessionView>("/api/session", { id });
+  const [count, setCount] = useState(MESSAGES_SHOWN);
+  const [hasTools, setHasTools] = useState(false);
+  const session = live.value;
+  const messages = session?.messages.filter(({ role }) => hasTools || role === "user" || role === "assistant") ?? [];
+  const hidden = (session?.messages.length ?? 0) - messages.length;
+  return (
+    <>
+      <p>
+        <a href={formatRoute("sessions", { q })}>← All sessions</a>
+      </p>
+      <PageHead
+        title={session?.row.title || "Session"}
+        lead={
+          session === null
+            ? undefined
+            : `${formatMoment(session.row.at)} · ${formatCount(session.row.messages, "message")}`
+        }
+      >
+        {hidden > 0 || hasTools ? (
+          <Button isPressed={hasTools} onClick={() => setHasTools(!hasTools)}>
+            {hasTools ? "With tools and notes" : `Show ${formatCount(hidden, "message")} of tools and notes`}
+          </Button>
+        ) : null}
+      </PageHead>
+      {session === null ? (
+        <Waiting live={live} />
+      ) : (
+        <>
+          {session.isCut ? (
+            <Notice>
+              <p>This conversation is longer than the page shows: its end is left out.</p>
+            </Notice>
+          ) : null}
+          {messages.length === 0 ? <Empty title="Nothing was said in this conversation" /> : null}
+          <ol class="talk">
+            {messages.slice(0, count).map((message, at) => (
+              <Message key={at} message={message} q={q} />
+            ))}
+          </ol>
+          {count < messages.length ? (
+            <Button onClick={() => setCount(count + MESSAGES_SHOWN)}>
+              {`Show more of ${messages.length.toLocaleString()}`}
+            </Button>
+          ) : null}
+        </>
+      )}
+    </>
+  );
+}
+
+function Message({ message, q }: { message: SessionView["messages"][number]; q: string }): VNode {
+  const { role, at, text } = message;
+  const isLong = text.length > LONG_CHARS;
+  const [isOpen, setOpen] = useState(false);
+  const shown = isLong && !isOpen ? `${text.slice(0, LONG_CHARS)}…` : text;
+  return (
+    <li class={`message-of message-${role}`}>
+      <p class="speaker">
+        <strong>{SPEAKERS[role]}</strong>{" "}
+        {at === null ? null : (
+          <time class="soft" dateTime={at}>
+            {formatMoment(at)}
+          </time>
+        )}
+      </p>
+      <div class="said" dir="auto">
+        <Marked text={shown} q={q} />
+      </div>
+      {isLong ? (
+        <Button isSmall onClick={() => setOpen(!isOpen)}>
+          {isOpen ? "Fold" : `Show all ${text.length.toLocaleString()} characters`}
+        </Button>
+      ) : null}
+    </li>
+  );
+}
+
+/** The words looked for, marked where they stand. */
+function Marked({ text, q }: { text: string; q: string }): VNode {
+  const words = q.split(/\s+/).filter((word) => word.length > 1);
+  if (words.length === 0) return <>{text}</>;
+  const pattern = new RegExp(`(${words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|")})`, "giu");
+  return <>{text.split(pattern).map((part, at) => (at % 2 === 1 ? <mark key={at}>{part}</mark> : part))}</>;
+}

@@ -1,0 +1,205 @@
+/** The team: where memories are shared, who wrote what, and conflicts side by side. */
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import type { TeamAnswer } from "../../api.ts";
+import { useLive } from "../live.ts";
+import { Age, formatCount } from "../parts/age.tsx";
+import { Button } from "../parts/button.tsx";
+import { change } from "../parts/change.ts";
+import { Diff } from "../parts/diff.tsx";
+import { Empty, Waiting } from "../parts/empty.tsx";
+import { MemoryLink } from "../parts/memory-link.tsx";
+import { MergeDialog, Sides } from "../parts/merge.tsx";
+import { PageHead } from "../parts/page-head.tsx";
+import { useStart } from "../parts/start.ts";
+import { Table } from "../parts/table.tsx";
+import { amend } from "../router.ts";
+
+type Conflict = TeamAnswer["conflicts"][number];
+
+/** Rows at first; the rest comes on demand. */
+const ROWS_SHOWN = 50;
+
+export function View({ params }: { params: URLSearchParams }): VNode {
+  const live = useLive<TeamAnswer>("/api/team");
+  const team = live.value;
+  return (
+    <>
+      <PageHead title="Team" lead={team === null ? undefined : <Place team={team} />} />
+      {team === null ? (
+        <Waiting live={live} />
+      ) : isAlone(team) ? (
+        <Empty title="Memories are not shared here">
+          <p>
+            With <code>memdir init --team</code> they go to everybody through the repository, with{" "}
+            <code>memdir join</code> through a team’s server. Who wrote what, and where two wrote at once, will stand
+            here.
+          </p>
+        </Empty>
+      ) : (
+        <>
+          <Conflicts conflicts={team.conflicts} onChanged={live.reload} />
+          <People people={team.people} current={params.get("by")} />
+          <Written rows={team.rows} by={params.get("by")} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Place({ team }: { team: TeamAnswer }): VNode {
+  const { place, lastSync } = team;
+  return (
+    <>
+      {place === null || place.kind === "none" ? (
+        "Not shared."
+      ) : (
+        <>
+          Shared through {place.kind === "repository" ? "the repository" : "a server"}:{" "}
+          <code dir="auto">{place.where}</code>.{" "}
+        </>
+      )}
+      {lastSync === null ? null : (
+        <>
+          Last sync <Age at={lastSync} />.
+        </>
+      )}
+    </>
+  );
+}
+
+function Conflicts({ conflicts, onChanged }: { conflicts: Conflict[]; onChanged: () => void }): VNode {
+  return (
+    <section class="stack" aria-label="Conflicts">
+      <h2>
+        Conflicts <span class="soft">{conflicts.length}</span>
+      </h2>
+      {conflicts.length === 0 ? (
+        <p class="soft">None: nobody changed the same memory at the same time.</p>
+      ) : (
+        <ul class="proposals">
+          {conflicts.map((conflict) => (
+            <li key={`${conflict.copy.directory}/${conflict.copy.file}`} class="card proposal">
+              <ConflictCard conflict={conflict} onChanged={onChanged} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function ConflictCard({ conflict, onChanged }: { conflict: Conflict; onChanged: () => void }): VNode {
+  const { readOnly } = useStart();
+  const [isBusy, setBusy] = useState(false);
+  const [isMerging, setMerging] = useState(false);
+  const { ours, copy, left, right, diff } = conflict;
+  const keep = async (text: string) => {
+    setBusy(true);
+    const refs = {
+      keep: { directory: ours.directory, file: ours.file },
+      other: { directory: copy.directory, file: copy.file },
+    };
+    if (await change("/api/merge", { ...refs, text, left, right })) onChanged();
+    setBusy(false);
+  };
+  return (
+    <>
+      <h3>
+        <MemoryLink memory={ours} />
+      </h3>
+      <Sides left={{ title: "Ours", text: left }} right={{ title: "Theirs", text: right }} />
+      <details>
+        <summary>As a difference</summary>
+        <Diff lines={diff} label={`From ours to theirs: ${ours.name}`} />
+      </details>
+      {readOnly ? null : (
+        <div class="actions">
+          <Button onClick={() => void keep(left)} isBusy={isBusy} label={`Keep ours: ${ours.name}`}>
+            Keep ours
+          </Button>
+          <Button onClick={() => void keep(right)} isBusy={isBusy} label={`Keep theirs: ${ours.name}`}>
+            Keep theirs
+          </Button>
+          <Button kind="primary" onClick={() => setMerging(true)} isDisabled={isBusy} label={`Merge: ${ours.name}`}>
+            Merge…
+          </Button>
+        </div>
+      )}
+      {isMerging ? <MergeDialog keep={ours} other={copy} onClose={() => setMerging(false)} /> : null}
+    </>
+  );
+}
+
+function People({ people, current }: { people: TeamAnswer["people"]; current: string | null }): VNode {
+  return (
+    <section class="stack" aria-label="People">
+      <h2>People</h2>
+      {people.length === 0 ? (
+        <p class="soft">Nobody has written a shared memory yet.</p>
+      ) : (
+        <Table
+          caption="People with how many memories they wrote"
+          columns={[
+            {
+              title: "Name",
+              cell: ({ name }) => (
+                <button
+                  type="button"
+                  class="link"
+                  aria-pressed={name === current}
+                  onClick={() => amend({ by: name === current ? null : name })}
+                >
+                  <bdi>{name}</bdi>
+                </button>
+              ),
+            },
+            { title: "Memories", isNumber: true, cell: ({ memories }) => memories.toLocaleString() },
+            { title: "Last", cell: ({ last }) => (last === null ? "never" : <Age at={last} />) },
+          ]}
+          rows={people}
+          keyOf={({ name }) => name}
+        />
+      )}
+    </section>
+  );
+}
+
+function Written({ rows, by }: { rows: TeamAnswer["rows"]; by: string | null }): VNode {
+  const [count, setCount] = useState(ROWS_SHOWN);
+  const shown = by === null ? rows : rows.filter(({ author }) => author === by);
+  return (
+    <section class="stack" aria-label="Who wrote what">
+      <h2>
+        {by === null ? "Who wrote what" : `Written by ${by}`}{" "}
+        <span class="soft">{formatCount(shown.length, "memory", "memories")}</span>
+      </h2>
+      {by === null ? null : (
+        <p>
+          <Button isSmall onClick={() => amend({ by: null })}>
+            Show everybody’s
+          </Button>
+        </p>
+      )}
+      {shown.length === 0 ? (
+        <p class="soft">No shared memory yet.</p>
+      ) : (
+        <Table
+          caption="Shared memories with who wrote them last"
+          columns={[
+            { title: "Memory", cell: (row) => <MemoryLink memory={row} /> },
+            { title: "By", cell: ({ author }) => author || <span class="soft">not shared yet</span> },
+            { title: "When", cell: ({ at }) => <Age at={at} /> },
+          ]}
+          rows={shown.slice(0, count)}
+          keyOf={(row) => `${row.directory}/${row.file}`}
+        />
+      )}
+      {count < shown.length ? <Button onClick={() => setCount(count + 200)}>Show more</Button> : null}
+    </section>
+  );
+}
+
+function isAlone({ place, rows, people, conflicts }: TeamAnswer): boolean {
+  return (place === null || place.kind === "none") && rows.length + people.length + conflicts.length === 0;
+}

@@ -1,0 +1,240 @@
+/** The timeline: what happened to the memories over months, as a strip by day and as events, newest first. */
+import type { VNode } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Timeline, TimelineEvent } from "../../api.ts";
+import { useLive } from "../live.ts";
+import { formatCount } from "../parts/age.tsx";
+import { Button } from "../parts/button.tsx";
+import { Columns, fillDays, formatDay, gatherDays } from "../parts/charts.tsx";
+import { Empty, Waiting } from "../parts/empty.tsx";
+import { MemoryLink } from "../parts/memory-link.tsx";
+import { tellFailure } from "../parts/notice.tsx";
+import { PageHead } from "../parts/page-head.tsx";
+import { get } from "../remote.ts";
+import { amend } from "../router.ts";
+
+type Kind = TimelineEvent["kind"];
+
+const KINDS: { kind: Kind; title: string; class: string; swatch: string }[] = [
+  { kind: "change", title: "Changes", class: "fill-1", swatch: "chart-1" },
+  { kind: "recall", title: "Recalls", class: "fill-2", swatch: "chart-2" },
+  { kind: "extraction", title: "Extractions", class: "fill-3", swatch: "chart-3" },
+  { kind: "dream", title: "Dreams", class: "fill-4", swatch: "chart-4" },
+  { kind: "sync", title: "Syncs", class: "fill-5", swatch: "chart-5" },
+];
+
+const PAGE = 100;
+/** More columns than this are thinner than a mouse's point on a narrow screen; then a column is a week. */
+const MOST_COLUMNS = 120;
+/** A single day across the whole width says nothing. */
+const LEAST_DAYS = 30;
+
+export function View({ params }: { params: URLSearchParams }): VNode {
+  const until = params.get("until") ?? "";
+  const hidden = new Set((params.get("without") ?? "").split(",").filter((kind) => kind !== ""));
+  const live = useLive<Timeline>("/api/timeline", { limit: PAGE, before: until === "" ? null : endOf(until) });
+  const more = useMore(live.value);
+  const turn = (kind: Kind) => {
+    if (!hidden.delete(kind)) hidden.add(kind);
+    amend({ without: [...hidden].join(",") });
+  };
+  return (
+    <>
+      <PageHead title="Timeline" lead="Changes, recalls, extractions, dreams and syncs, as far back as the log goes." />
+      {live.value === null ? (
+        <Waiting live={live} />
+      ) : live.value.days.length === 0 && live.value.events.length === 0 ? (
+        <Empty title="Nothing has happened yet">
+          <p>Every change to a memory and every recall will stand here by day.</p>
+        </Empty>
+      ) : (
+        <>
+          <Strip days={live.value.days} hidden={hidden} onTurn={turn} />
+          <DayField until={until} />
+          <Events events={[...live.value.events, ...more.events].filter(({ kind }) => !hidden.has(kind))} />
+          {more.hasMore ? (
+            <More onMore={more.fetch} isBusy={more.isBusy} count={more.events.length} />
+          ) : (
+            <p class="soft">That is all there is.</p>
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+/** What was fetched after the first page; it begins anew where the first page is another. */
+function useMore(first: Timeline | null) {
+  const [state, setState] = useState<{ of: Timeline | null; events: TimelineEvent[]; hasMore: boolean }>({
+    of: null,
+    events: [],
+    hasMore: false,
+  });
+  const [isBusy, setBusy] = useState(false);
+  const current = state.of === first ? state : { of: first, events: [], hasMore: first?.hasMore ?? false };
+  const fetch = async () => {
+    const last = current.events.at(-1) ?? first?.events.at(-1);
+    if (isBusy || last === undefined) return;
+    setBusy(true);
+    const { value, failure } = await get<Timeline>("/api/timeline", { limit: PAGE, before: last.at });
+    setBusy(false);
+    if (failure !== null) return tellFailure(failure);
+    setState({
+      of: first,
+      events: [...current.events, ...value.events],
+      hasMore: value.hasMore && value.events.length > 0,
+    });
+  };
+  return { events: current.events, hasMore: current.hasMore, isBusy, fetch };
+}
+
+function Strip({
+  days,
+  hidden,
+  onTurn,
+}: {
+  days: Timeline["days"];
+  hidden: Set<string>;
+  onTurn: (kind: Kind) => void;
+}): VNode {
+  const shown = KINDS.filter(({ kind }) => !hidden.has(kind));
+  const all = days.map((day) => ({ day: day.day, values: shown.map(({ kind }) => day[kind]) }));
+  const first = days[0]?.day;
+  const last = days.at(-1)?.day;
+  const month = last === undefined ? undefined : addDays(last, 1 - LEAST_DAYS);
+  const from = first !== undefined && month !== undefined && first < month ? first : month;
+  const { columns, each } = gatherDays(fillDays(all, shown.length, from, last), MOST_COLUMNS);
+  return (
+    <section class="stack" aria-label="By day">
+      <fieldset class="row choices">
+        <legend class="hidden">Kinds shown</legend>
+        {KINDS.map(({ kind, title, swatch }) => (
+          <Button key={kind} isSmall isPressed={!hidden.has(kind)} onClick={() => onTurn(kind)}>
+            <span class={`swatch ${hidden.has(kind) ? "" : swatch}`} aria-hidden="true" />
+            {title} <span class="soft">{days.reduce((sum, day) => sum + day[kind], 0).toLocaleString()}</span>
+          </Button>
+        ))}
+      </fieldset>
+      {first === undefined || last === undefined ? null : (
+        <Columns
+          label={`Events by ${each === 1 ? "day" : "week"}, ${formatDay(first, true)} to ${formatDay(last, true)}`}
+          columns={columns}
+          kinds={shown}
+          format={(count) => count.toLocaleString()}
+          onChoose={(day) => amend({ until: each === 1 ? day : addDays(day, each - 1) })}
+        />
+      )}
+    </section>
+  );
+}
+
+function DayField({ until }: { until: string }): VNode {
+  return (
+    <div class="row">
+      <label class="row" for="until">
+        <span class="soft">Events up to</span>
+      </label>
+      <input id="until" type="date" value={until} onChange={(event) => amend({ until: event.currentTarget.value })} />
+      {until === "" ? null : (
+        <Button kind="quiet" onClick={() => amend({ until: null })}>
+          To the newest
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Events({ events }: { events: TimelineEvent[] }): VNode {
+  if (events.length === 0) return <Empty title="No event of these kinds in this time" />;
+  return (
+    <div class="events">
+      {groupByDay(events).map(({ day, events: these }) => (
+        <section key={day} class="day">
+          <h2>
+            {formatDay(day, true)} <span class="soft">{formatCount(these.length, "event")}</span>
+          </h2>
+          <ul>
+            {these.map((event, at) => (
+              <li key={`${event.at} ${at}`} class="event">
+                <time class="soft number" dateTime={event.at}>
+                  {timeOf(event.at)}
+                </time>
+                <EventKind kind={event.kind} />
+                <div class="event-words">
+                  <span dir="auto">{event.says}</span>{" "}
+                  {event.memories.map((memory) => (
+                    <MemoryLink key={`${memory.directory}/${memory.file}`} memory={memory} />
+                  ))}
+                </div>
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+    </div>
+  );
+}
+
+function EventKind({ kind }: { kind: Kind }): VNode {
+  return (
+    <span class="type event-kind">
+      <span class={`dot ${KINDS.find((known) => known.kind === kind)?.swatch ?? ""}`} aria-hidden="true" />
+      {kind}
+    </span>
+  );
+}
+
+/** Fetches by itself when it comes into sight, and by the button for everybody else. */
+function More({ onMore, isBusy, count }: { onMore: () => void; isBusy: boolean; count: number }): VNode {
+  const place = useRef<HTMLDivElement>(null);
+  const latest = useRef(onMore);
+  latest.current = onMore;
+  useEffect(() => {
+    const watching = new IntersectionObserver((entries) => {
+      if (entries.some(({ isIntersecting }) => isIntersecting)) latest.current();
+    });
+    if (place.current !== null) watching.observe(place.current);
+    return () => watching.disconnect();
+    // What came may leave it in sight: it is looked at anew.
+  }, [count]);
+  return (
+    <div ref={place}>
+      <Button onClick={onMore} isBusy={isBusy}>
+        Older events
+      </Button>
+    </div>
+  );
+}
+
+function groupByDay(events: TimelineEvent[]): { day: string; events: TimelineEvent[] }[] {
+  const days: { day: string; events: TimelineEvent[] }[] = [];
+  for (const event of events) {
+    const day = localDay(new Date(event.at));
+    const last = days.at(-1);
+    if (last?.day === day) last.events.push(event);
+    else days.push({ day, events: [event] });
+  }
+  return days;
+}
+
+function timeOf(at: string): string {
+  return new Date(at).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+}
+
+/** The moment after which the day's events come no more; days are those of the clock on the wall. */
+function endOf(day: string): string | null {
+  const at = new Date(`${addDays(day, 1)}T00:00:00`);
+  return Number.isNaN(at.getTime()) ? null : at.toISOString();
+}
+
+function localDay(at: Date): string {
+  const two = (part: number) => String(part).padStart(2, "0");
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+}
+
+function addDays(day: string, count: number): string {
+  const at = new Date(`${day}T00:00:00Z`);
+  if (Number.isNaN(at.getTime())) return day;
+  at.setUTCDate(at.getUTCDate() + count);
+  return at.toISOString().slice(0, 10);
+}

@@ -1,0 +1,119 @@
+/** `memdir promote`, `demote` and `init --team` as commands: shown whole, asked about, told. */
+
+import fs from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { demoteMemory } from "../../src/cli/demote.ts";
+import { initTeam, openTeamWorld, uninstallTeam } from "../../src/cli/init-team.ts";
+import { promoteMemory } from "../../src/cli/promote.ts";
+import { errorOf, makeWorld, note, type World } from "../world.ts";
+import { hearCall } from "./call.ts";
+
+const never = async () => {
+  throw new Error("nobody is asked here");
+};
+const shared = (world: World, file: string) => path.join(world.project, ".claude", "memory", file);
+
+async function makeOne(): Promise<World> {
+  const world = makeWorld();
+  await (await world.open()).save(
+    note("release day", { type: "project", body: "On Tuesdays.\n\nNever on \x1b[31mFridays." }),
+  );
+  return world;
+}
+
+test("promote shows the whole memory, where it goes and who sees it, then asks", async () => {
+  const world = await makeOne();
+  const asked: string[] = [];
+  for (const yes of [false, true]) {
+    const { call, printed } = hearCall(world, { args: ["release day"] });
+    call.terminal.interactive = true;
+    expect(await promoteMemory(call, async (question) => asked.push(question) > 0 && yes)).toBe(0);
+    const text = printed.join("\n");
+    expect(printed[0]).toBe(`project_release_day.md (project) -> ${shared(world, "project_release_day.md")}`);
+    expect(text).toContain("  On Tuesdays.\n  \n  Never on Fridays.");
+    expect(text).toContain("Everybody who has this repository sees it, once it is committed.");
+    expect(fs.existsSync(shared(world, "project_release_day.md"))).toBe(yes);
+    expect(world.exists("project_release_day.md")).toBe(!yes);
+    expect(printed.at(-1)).toMatch(
+      yes ? /^memdir demote takes it back; or memdir undo 2, then memdir undo team:1$/ : /nothing was changed/,
+    );
+  }
+  expect(asked).toEqual(["Share it?", "Share it?"]);
+});
+
+test("the ids it prints undo it", async () => {
+  const world = await makeOne();
+  const { call, answers } = hearCall(world, { args: ["release day"], options: { yes: true }, json: true });
+  await promoteMemory(call, never);
+  const [{ undo }] = answers;
+  const memdir = await world.open();
+  await memdir.undo(undo.removed);
+  await memdir.undo(undo.written);
+  expect(world.exists("project_release_day.md")).toBe(true);
+  expect(fs.existsSync(shared(world, "project_release_day.md"))).toBe(false);
+});
+
+test("without a terminal it needs --yes; --dry-run only shows", async () => {
+  const world = await makeOne();
+  expect(await errorOf(promoteMemory(hearCall(world, { args: ["release day"] }).call, never))).toMatchObject({
+    code: "usage",
+    message: expect.stringContaining("--yes"),
+  });
+  const { call, answers } = hearCall(world, { args: ["release day"], options: { "dry-run": true }, json: true });
+  await promoteMemory(call, never);
+  expect(answers[0]).toMatchObject({ kind: "promote", isThere: false, text: expect.stringContaining("On Tuesdays.") });
+  expect(world.exists("project_release_day.md")).toBe(true);
+});
+
+test("where git ignores the folder it says so before it asks", async () => {
+  const world = await makeOne();
+  fs.writeFileSync(path.join(world.project, ".gitignore"), ".claude/\n");
+  const { call, answers } = hearCall(world, { args: ["release day"], options: { yes: true }, json: true });
+  await promoteMemory(call, never);
+  expect(answers[0].notices).toEqual([expect.stringContaining("git ignores .claude/memory (.gitignore:1: .claude/)")]);
+});
+
+test("demote brings it back, also from the name that both have", async () => {
+  const world = await makeOne();
+  await promoteMemory(hearCall(world, { args: ["release day"], options: { yes: true } }).call, never);
+  await (await world.open()).save(note("release day", { type: "reference" }));
+  const { call, printed } = hearCall(world, { args: ["project_release_day.md"], options: { yes: true } });
+  expect(await demoteMemory(call, never)).toBe(0);
+  expect(printed.join("\n")).toContain("everybody else loses it with your next commit");
+  expect(world.exists("project_release_day.md")).toBe(true);
+  expect((await errorOf(demoteMemory(hearCall(world, { args: ["release day"] }).call, never))).code).toBe("not-found");
+});
+
+test("a memory of the user is refused, one of the team is not promoted again", async () => {
+  const world = await makeOne();
+  await (await world.open()).save(note("who", { type: "user" }));
+  const refused = promoteMemory(hearCall(world, { args: ["who"], options: { yes: true } }).call, never);
+  expect((await errorOf(refused)).message).toContain("share: true");
+  await promoteMemory(hearCall(world, { args: ["release day"], options: { yes: true } }).call, never);
+  const again = promoteMemory(hearCall(world, { args: ["release day"], options: { yes: true } }).call, never);
+  expect((await errorOf(again)).code).toBe("not-found");
+});
+
+test("init --team shows, asks, prepares, and uninstall takes it back", async () => {
+  const world = makeWorld();
+  const open = async (options: Record<string, boolean>) => {
+    const heard = hearCall(world, { options });
+    return { ...heard, team: openTeamWorld(await world.open(), { node: "/n/node", dist: "/m/dist" }) };
+  };
+  const blind = await open({});
+  expect((await errorOf(initTeam(blind.call, { world: blind.team, ask: never }))).message).toContain("--yes");
+  expect(blind.printed).toHaveLength(9);
+  fs.writeFileSync(path.join(world.project, ".gitignore"), ".claude/\n");
+  const { call, printed, warned, team } = await open({ yes: true });
+  await initTeam(call, { world: team, ask: never });
+  expect(printed.join("\n")).toContain("commit .gitattributes and .claude/memory");
+  expect(warned).toEqual([expect.stringContaining("(.gitignore:1: .claude/)")]);
+  expect(world.git("config", "merge.memdir-index.driver")).toMatch(/^\/n\/node \/m\/dist\/cli.js merge-driver index/);
+  const again = await open({});
+  await initTeam(again.call, { world: again.team, ask: never });
+  expect(again.printed).toEqual([expect.stringContaining("prepared already")]);
+  expect(await uninstallTeam((await open({})).call, team)).toHaveLength(6);
+  expect(await uninstallTeam((await open({ team: true })).call, team)).toHaveLength(1);
+  expect(fs.existsSync(path.join(world.project, ".gitattributes"))).toBe(false);
+});

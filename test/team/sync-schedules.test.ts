@@ -1,0 +1,20 @@
+import { describe, it } from "vitest";
+import { makeMemoryStore } from "./memory-store.ts";
+import { runSchedules } from "./schedules.ts";
+import { describeStore } from "./store-contract.ts";
+
+describeStore("memory", async () => {
+  const store = makeMemoryStore();
+  return { open: store.open, cleanup: () => {} };
+});
+
+/** The thousands are in test/heavy/team-schedules.test.ts. */
+describe("random schedules", () => {
+  it("end with every client and the store in agreement, nothing lost", { timeout: 60_000 }, async () => {
+    await runSchedules(50, "memory");
+  });
+
+  it("do so with a shared folder, too", { timeout: 60_000 }, async () => {
+    await runSchedules(10, "disk");
+  });
+});

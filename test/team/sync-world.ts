@@ -1,0 +1,23 @@
+/** A directory for tests of sync, without a project around it. */
+
+import type { Directory } from "../../src/memory/directory.ts";
+import { CLIENT_LIMITS } from "../../src/memory/index-limits.ts";
+
+export interface Clock {
+  now: Date;
+}
+
+export function directoryAt(path: string, clock: Clock, logged: string[] = []): Directory {
+  return {
+    path,
+    scope: "team",
+    inRepository: false,
+    readOnly: false,
+    recursive: true,
+    limits: CLIENT_LIMITS,
+    ageDays: { recent: 2, stale: 8, old: 31 },
+    now: () => clock.now,
+    by: "test",
+    log: (message) => logged.push(message),
+  };
+}

@@ -1,0 +1,465 @@
+import fs from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { MemdirError } from "../../src/errors.ts";
+import { forgetMemory } from "../../src/memory/forget.ts";
+import { readJournal } from "../../src/memory/journal.ts";
+import { renameMemory } from "../../src/memory/rename.ts";
+import { undoEntry } from "../../src/memory/undo.ts";
+import { type SyncOptions, type SyncResult, syncDirectory } from "../../src/team/sync.ts";
+import { makeTemporary } from "../temporary.ts";
+import { errorOf } from "../world.ts";
+import { type MemoryStore, makeMemoryStore } from "./memory-store.ts";
+import { memory } from "./store-contract.ts";
+import { directoryAt } from "./sync-world.ts";
+
+function makeTeam(store: MemoryStore = makeMemoryStore()) {
+  const top = makeTemporary("sync", "memory");
+  const clock = { now: new Date("2026-03-10T12:00:00.000Z") };
+  function client(name: string) {
+    const directory = directoryAt(path.join(top, name), clock);
+    const at = (file: string) => path.join(directory.path, file);
+    return {
+      directory,
+      at,
+      write(file: string, text: string | Uint8Array): void {
+        fs.mkdirSync(path.dirname(at(file)), { recursive: true });
+        fs.writeFileSync(at(file), text);
+      },
+      read: (file: string) => fs.readFileSync(at(file), "utf8"),
+      exists: (file: string) => fs.existsSync(at(file)),
+      rm: (file: string) => fs.rmSync(at(file)),
+      sync: (more: Partial<SyncOptions> = {}): Promise<SyncResult> =>
+        syncDirectory({
+          directory,
+          store: store.open(name),
+          who: name,
+          now: () => clock.now,
+          log: () => {},
+          findSecrets: async (text) =>
+            text.split("\n").flatMap((line, i) => (line.includes("SECRET") ? [{ rule: "test-key", line: i + 1 }] : [])),
+          ...more,
+        }),
+    };
+  }
+  return {
+    store,
+    top,
+    clock,
+    wait: (s: number) => (clock.now = new Date(clock.now.getTime() + s * 1000)),
+    ann: client("ann"),
+    bob: client("bob"),
+  };
+}
+
+const NOTHING: SyncResult = {
+  pulled: [],
+  pushed: [],
+  removed: { here: [], there: [] },
+  merged: [],
+  conflicts: [],
+  refused: [],
+  waiting: [],
+  notices: [],
+};
+
+const text = (a: string, b: string) =>
+  `---\nname: plan\ndescription: the plan\ntype: project\n---\n\n# One\n\n${a}\n\n# Two\n\n${b}\n`;
+
+async function shared() {
+  const team = makeTeam();
+  team.ann.write("plan.md", text("a", "b"));
+  team.ann.write("other.md", memory("other"));
+  await team.ann.sync();
+  await team.bob.sync();
+  return team;
+}
+
+describe("syncDirectory", () => {
+  it("shares a new memory, with its line in the index, and then does nothing", async () => {
+    const { ann, bob, store } = makeTeam();
+    ann.write("sub/plan.md", text("a", "b"));
+    expect(await ann.sync()).toEqual({ ...NOTHING, pushed: ["sub/plan.md"] });
+    expect(await bob.sync()).toEqual({ ...NOTHING, pulled: ["sub/plan.md"] });
+    expect(bob.read("sub/plan.md")).toBe(text("a", "b"));
+    expect(bob.read("MEMORY.md")).toContain("- [plan](sub/plan.md) — the plan");
+    store.calls.length = 0;
+    const state = fs.statSync(ann.at(".memdir/sync.json")).ino;
+    expect(await ann.sync()).toEqual(NOTHING);
+    expect(fs.statSync(ann.at(".memdir/sync.json")).ino).toBe(state);
+    expect(await bob.sync()).toEqual(NOTHING);
+    expect(store.calls).toEqual(["list", "list"]);
+    expect([...store.live().keys()]).toEqual(["sub/plan.md"]);
+  });
+
+  it("journals what it writes as one change that can be undone", async () => {
+    const { ann, bob } = await shared();
+    expect(readJournal(bob.directory).map(({ action, files }) => [action, files.length])).toEqual([["sync", 2]]);
+    await forgetMemory(ann.directory, "plan.md");
+    expect((await ann.sync()).removed.there).toEqual(["plan.md"]);
+    expect((await bob.sync()).removed.here).toEqual(["plan.md"]);
+    expect(bob.read("MEMORY.md")).not.toContain("plan.md");
+    await undoEntry(bob.directory);
+    expect(bob.read("plan.md")).toBe(text("a", "b"));
+    expect((await bob.sync()).pushed).toEqual(["plan.md"]);
+    expect((await ann.sync()).pulled).toEqual(["plan.md"]);
+  });
+
+  it("joins changes of different sections", async () => {
+    const { ann, bob, store } = await shared();
+    ann.write("plan.md", text("ann's", "b"));
+    bob.write("plan.md", text("a", "bob's"));
+    expect((await ann.sync()).pushed).toEqual(["plan.md"]);
+    expect(await bob.sync()).toEqual({ ...NOTHING, merged: ["plan.md"] });
+    expect(await ann.sync()).toEqual({ ...NOTHING, pulled: ["plan.md"] });
+    for (const one of [ann.read("plan.md"), bob.read("plan.md"), store.live().get("plan.md")])
+      expect(one).toBe(text("ann's", "bob's"));
+  });
+
+  it("keeps both when the same lines changed: theirs at the path, ours beside it, on every machine", async () => {
+    const { ann, bob, store } = await shared();
+    ann.write("plan.md", text("ann's", "b"));
+    bob.write("plan.md", text("bob's", "b"));
+    await ann.sync();
+    const result = await bob.sync();
+    const copy = result.conflicts[0]?.copy as string;
+    expect(copy).toMatch(/^plan-conflict-[0-9a-f]{8}\.md$/);
+    expect(result).toEqual({
+      ...NOTHING,
+      pushed: [copy],
+      conflicts: [{ path: "plan.md", copy }],
+      notices: [expect.stringContaining("ann")],
+    });
+    expect(bob.read("plan.md")).toBe(text("ann's", "b"));
+    expect(bob.read(copy)).toContain("bob's");
+    expect(bob.read(copy)).toContain("conflict_with: plan\n");
+    expect(bob.read("MEMORY.md")).toContain(copy);
+    expect(await ann.sync()).toEqual({ ...NOTHING, pulled: [copy] });
+    expect(Object.fromEntries(store.live())).toEqual({
+      "plan.md": text("ann's", "b"),
+      "other.md": memory("other"),
+      [copy]: bob.read(copy),
+    });
+    expect(await bob.sync()).toEqual(NOTHING);
+  });
+
+  it("makes the same copy again when it was killed, not a second one", async () => {
+    const { ann, bob } = await shared();
+    ann.write("plan.md", text("ann's", "b"));
+    bob.write("plan.md", text("bob's", "b"));
+    await ann.sync();
+    for (let at = 1; at < 14; at++) {
+      let steps = 0;
+      const onProgress = () => {
+        if (++steps === at) throw new Error("killed");
+      };
+      await bob.sync({ onProgress }).catch(() => {});
+    }
+    await bob.sync();
+    expect(fs.readdirSync(bob.directory.path).filter((name) => name.includes("conflict")).length).toBe(1);
+    expect(bob.read("plan.md")).toBe(text("ann's", "b"));
+  });
+
+  it("keeps an edit against a removal, either way round", async () => {
+    const { ann, bob, wait } = await shared();
+    await forgetMemory(ann.directory, "plan.md");
+    await forgetMemory(bob.directory, "other.md");
+    bob.write("plan.md", text("a", "edited"));
+    await ann.sync();
+    const kept = await bob.sync();
+    expect(kept.pushed).toEqual(["plan.md"]);
+    expect(kept.notices).toEqual([expect.stringContaining("your change is kept")]);
+    expect(kept.removed.there).toEqual(["other.md"]);
+    ann.write("other.md", memory("edited other"));
+    const result = await ann.sync();
+    expect(result.pulled).toEqual(["plan.md"]);
+    expect(result.pushed).toEqual(["other.md"]);
+    wait(60);
+    expect((await bob.sync()).pulled).toEqual(["other.md"]);
+    expect(bob.read("other.md")).toBe(memory("edited other"));
+  });
+
+  it("brings back what was removed here while others changed it", async () => {
+    const { ann, bob } = await shared();
+    await forgetMemory(bob.directory, "plan.md");
+    ann.write("plan.md", text("a", "newer"));
+    await ann.sync();
+    const result = await bob.sync();
+    expect(result.pulled).toEqual(["plan.md"]);
+    expect(result.notices).toEqual([expect.stringContaining("it is back")]);
+  });
+
+  it("lets a file that merely vanished wait for 30 s, over two passes", async () => {
+    const { ann, store, clock, wait } = await shared();
+    ann.rm("plan.md");
+    expect((await ann.sync()).waiting).toEqual([{ path: "plan.md", until: "2026-03-10T12:00:30.000Z" }]);
+    wait(29);
+    expect((await ann.sync()).removed.there).toEqual([]);
+    // It was only an editor that saves in two steps.
+    ann.write("plan.md", text("a", "b"));
+    wait(10);
+    expect(await ann.sync()).toEqual(NOTHING);
+    ann.rm("plan.md");
+    expect((await ann.sync()).waiting[0]?.until).toBe(new Date(clock.now.getTime() + 30_000).toISOString());
+    wait(31);
+    expect((await ann.sync()).removed.there).toEqual(["plan.md"]);
+    expect([...store.live().keys()]).toEqual(["other.md"]);
+  });
+
+  it("looks again right before it removes", async () => {
+    const { ann, store, wait } = await shared();
+    ann.rm("plan.md");
+    await ann.sync();
+    wait(31);
+    const onProgress = ({ phase }: { phase: string }) => {
+      if (phase === "remove") ann.write("plan.md", text("a", "b"));
+    };
+    expect((await ann.sync({ onProgress })).removed.there).toEqual([]);
+    expect(store.live().has("plan.md")).toBe(true);
+  });
+
+  it("renames at once", async () => {
+    const { ann, bob } = await shared();
+    const { file } = await renameMemory(ann.directory, "plan.md", "new plan");
+    const result = await ann.sync();
+    expect(result.pushed).toEqual([file]);
+    expect(result.removed.there).toEqual(["plan.md"]);
+    const there = await bob.sync();
+    expect(there.pulled).toEqual([file]);
+    expect(there.removed.here).toEqual(["plan.md"]);
+  });
+
+  it.each([
+    [
+      "emptied",
+      (dir: string) => {
+        for (const name of ["plan.md", "other.md", "MEMORY.md"]) fs.rmSync(path.join(dir, name), { force: true });
+      },
+    ],
+    ["removed", (dir: string) => fs.rmSync(dir, { recursive: true })],
+    ["without its state", (dir: string) => fs.rmSync(path.join(dir, ".memdir"), { recursive: true })],
+    [
+      "without its state and a file",
+      (dir: string) => {
+        fs.rmSync(path.join(dir, ".memdir"), { recursive: true });
+        fs.rmSync(path.join(dir, "plan.md"));
+      },
+    ],
+    [
+      "with a state that cannot be read",
+      (dir: string) => {
+        fs.writeFileSync(path.join(dir, ".memdir/sync.json"), "{");
+        fs.rmSync(path.join(dir, "plan.md"));
+      },
+    ],
+  ])("a directory that was %s is filled again, never taken for deletions", async (_, harm) => {
+    const { bob, store, wait } = await shared();
+    harm(bob.directory.path);
+    for (let i = 0; i < 3; i++) {
+      expect((await bob.sync()).removed).toEqual({ here: [], there: [] });
+      wait(60);
+    }
+    expect(bob.read("plan.md")).toBe(text("a", "b"));
+    expect(bob.read("other.md")).toBe(memory("other"));
+    expect(store.live().size).toBe(2);
+  });
+
+  it("deletes nothing when the store is another one", async () => {
+    const { bob, store, wait } = await shared();
+    bob.rm("plan.md");
+    store.id = "another";
+    store.lose("other.md");
+    const result = await bob.sync();
+    expect(result.notices).toEqual([expect.stringContaining("another store")]);
+    expect(result.removed).toEqual({ here: [], there: [] });
+    wait(60);
+    await bob.sync();
+    expect([...store.live().keys()].sort()).toEqual(["other.md", "plan.md"]);
+    expect(bob.exists("plan.md") && bob.exists("other.md")).toBe(true);
+  });
+
+  it("puts back what the store lost without a tombstone", async () => {
+    const { ann, store } = await shared();
+    store.lose("plan.md");
+    store.lose("other.md");
+    const result = await ann.sync();
+    expect(result.pushed).toEqual(["other.md", "plan.md"]);
+    expect(result.removed.here).toEqual([]);
+  });
+
+  it("knows from the store's versions that it is only behind, without a state", async () => {
+    const { ann, bob } = await shared();
+    ann.write("plan.md", text("a", "newer"));
+    await ann.sync();
+    fs.rmSync(bob.at(".memdir"), { recursive: true });
+    const result = await bob.sync();
+    expect(result.conflicts).toEqual([]);
+    expect(bob.read("plan.md")).toBe(text("a", "newer"));
+  });
+
+  it("holds back a text with a secret, names rule and line, and asks again only when it changed", async () => {
+    const { ann, store } = await shared();
+    ann.write("plan.md", text("a", "key SECRET-123"));
+    const result = await ann.sync();
+    expect(result.pushed).toEqual([]);
+    expect(result.refused).toEqual([{ path: "plan.md", reason: expect.stringContaining("test-key in line 13") }]);
+    expect(JSON.stringify(result)).not.toContain("123");
+    const asked: string[] = [];
+    const again = await ann.sync({
+      findSecrets: async (one) => {
+        asked.push(one);
+        return [];
+      },
+    });
+    expect(asked).toEqual([]);
+    expect(again.refused).toEqual(result.refused);
+    expect(fs.readFileSync(ann.at(".memdir/sync.json"), "utf8")).not.toContain("123");
+    ann.write("plan.md", text("a", "no key"));
+    expect(await ann.sync()).toEqual({ ...NOTHING, pushed: ["plan.md"] });
+    expect(JSON.stringify([...(await store.open("x").versions("plan.md"))])).not.toContain("SECRET");
+  });
+
+  it("does not write a store's text that holds a secret", async () => {
+    const { ann, bob } = await shared();
+    ann.write("plan.md", text("a", "SECRET-9"));
+    ann.write("new.md", memory("SECRET-9"));
+    await ann.sync({ findSecrets: async () => [] });
+    const result = await bob.sync();
+    expect(result.pulled).toEqual([]);
+    expect(result.refused.map((one) => one.path).sort()).toEqual(["new.md", "plan.md"]);
+    expect(bob.read("plan.md")).toBe(text("a", "b"));
+    expect(bob.exists("new.md")).toBe(false);
+    expect((await bob.sync()).refused.length).toBe(2);
+    ann.write("plan.md", text("a", "fine"));
+    await ann.sync({ findSecrets: async () => [] });
+    expect((await bob.sync()).pulled).toEqual(["plan.md"]);
+  });
+
+  it("leaves alone what may not travel, and does not take it for removed", async () => {
+    const { ann, store, wait } = await shared();
+    const mayTravel = (file: string) => (file === "plan.md" ? "it is private" : null);
+    ann.write("plan.md", text("private", "now"));
+    for (let i = 0; i < 3; i++) {
+      const result = await ann.sync({ mayTravel });
+      expect(result).toEqual({ ...NOTHING, refused: [{ path: "plan.md", reason: "it is private" }] });
+      wait(60);
+    }
+    expect(store.live().get("plan.md")).toBe(text("a", "b"));
+    expect(ann.read("plan.md")).toBe(text("private", "now"));
+  });
+
+  it("leaves alone what is no text, too large, a link, a folder, another directory's", async () => {
+    const { ann, bob, store, top, wait } = await shared();
+    fs.writeFileSync(path.join(top, "outside.md"), "outside");
+    for (const name of ["binary", "huge", "link", "folder"]) bob.write(`${name}.md`, memory(name));
+    bob.write("nested/deep.md", memory("deep"));
+    await bob.sync();
+    await ann.sync();
+    const before = Object.fromEntries(store.live());
+    ann.write("binary.md", Buffer.from([0xc3, 0x28, 0]));
+    ann.write("huge.md", "x".repeat(250_001));
+    ann.rm("link.md");
+    fs.symlinkSync(path.join(top, "outside.md"), ann.at("link.md"));
+    ann.rm("folder.md");
+    fs.mkdirSync(ann.at("folder.md"));
+    fs.mkdirSync(ann.at("nested/.memdir"));
+    for (let i = 0; i < 2; i++) {
+      const result = await ann.sync();
+      expect(result.refused.map((one) => one.path).sort()).toEqual(["binary.md", "folder.md", "huge.md", "link.md"]);
+      expect({ ...result, refused: [] }).toEqual(NOTHING);
+      wait(60);
+    }
+    expect(Object.fromEntries(store.live())).toEqual(before);
+    expect(fs.readFileSync(path.join(top, "outside.md"), "utf8")).toBe("outside");
+  });
+
+  it("takes no path from a store that leads elsewhere, and no folder in the place of a memory", async () => {
+    const { bob, store, top } = await shared();
+    const evil = store.open("eve");
+    const entry = { hash: "x", revision: "1", deleted: false, author: "eve", at: "" };
+    const bad = ["../out.md", "/abs.md", ".memdir/sync.md", "MEMORY.md", "con.md", "plan.md/below.md"];
+    const result = await bob.sync({
+      store: {
+        ...evil,
+        list: async () => {
+          const listing = await evil.list();
+          return { ...listing, entries: [...listing.entries, ...bad.map((file) => ({ ...entry, path: file }))] };
+        },
+      },
+    });
+    expect(result.refused.map((one) => one.path)).toEqual(bad);
+    expect(fs.readdirSync(top).sort()).toEqual(["ann", "bob"]);
+  });
+
+  it("refuses a text that is not the one that was listed", async () => {
+    const { bob, store, ann } = await shared();
+    ann.write("plan.md", text("a", "newer"));
+    await ann.sync();
+    const liar = store.open("eve");
+    const result = await bob.sync({ store: { ...liar, fetch: async () => new Map([["plan.md", "forged"]]) } });
+    expect(result.refused).toEqual([{ path: "plan.md", reason: expect.stringContaining("not the one") }]);
+    expect(bob.read("plan.md")).toBe(text("a", "b"));
+  });
+
+  it("does not write over a file that changed while it was at it", async () => {
+    const { ann, bob } = await shared();
+    ann.write("plan.md", text("ann's", "b"));
+    await ann.sync();
+    let once = true;
+    const onProgress = ({ phase }: { phase: string }) => {
+      if (phase === "write" && once) bob.write("plan.md", text("a", "bob's, just now"));
+      if (phase === "write") once = false;
+    };
+    const result = await bob.sync({ onProgress });
+    expect(result.merged).toEqual(["plan.md"]);
+    expect(bob.read("plan.md")).toBe(text("ann's", "bob's, just now"));
+  });
+
+  it("goes on after a network that failed, and is stopped by its signal", async () => {
+    const { ann, bob, store } = await shared();
+    for (let i = 0; i < 45; i++) ann.write(`n${i}.md`, memory(String(i)));
+    let calls = 0;
+    const open = store.open("ann");
+    const flaky = {
+      ...open,
+      apply: async (...args: Parameters<typeof open.apply>) => {
+        if (++calls === 2) throw new MemdirError("network", "down");
+        return open.apply(...args);
+      },
+    };
+    expect((await errorOf(ann.sync({ store: flaky }))).code).toBe("network");
+    expect(store.live().size).toBe(22);
+    expect((await ann.sync()).pushed.length).toBe(25);
+    await expect(bob.sync({ signal: AbortSignal.abort(new Error("enough")) })).rejects.toThrow("enough");
+    expect((await bob.sync()).pulled.length).toBe(45);
+  });
+
+  it("is one at a time for a directory", async () => {
+    const { ann } = await shared();
+    ann.write("new.md", memory("new"));
+    const [first, second] = await Promise.allSettled([ann.sync(), ann.sync()]);
+    expect(first.status).toBe("fulfilled");
+    expect(second.status === "rejected" && second.reason.code).toBe("lock");
+  });
+
+  it("removes no more than eight of a few in one pass, on purpose or not", async () => {
+    const { ann, store } = await shared();
+    for (let i = 0; i < 12; i++) ann.write(`n${i}.md`, memory(String(i)));
+    await ann.sync();
+    for (let i = 0; i < 12; i++) await forgetMemory(ann.directory, `n${i}.md`);
+    const result = await ann.sync();
+    expect(result.removed.there.length).toBe(8);
+    expect(result.waiting.length).toBe(4);
+    expect((await ann.sync()).removed.there.length).toBe(4);
+    expect(store.live().size).toBe(2);
+  });
+
+  it("keeps only the base texts that it needs", async () => {
+    const { ann } = await shared();
+    for (let i = 0; i < 5; i++) {
+      ann.write("plan.md", text("a", String(i)));
+      await ann.sync();
+    }
+    expect(fs.readdirSync(ann.at(".memdir/sync-base")).length).toBe(2);
+  });
+});

@@ -1,0 +1,129 @@
+import fs from "node:fs";
+import { expect, it } from "vitest";
+import { logSurfaced } from "../../src/recall/surface-log.ts";
+import { answerMemories, answerSearch } from "../../src/web/answer-memories.ts";
+import { answerStart } from "../../src/web/answer-start.ts";
+import { DAY, errorOf, note } from "../world.ts";
+import { call, HOSTILE, makeDesk, makeUserWorld, rowOf } from "./desk.ts";
+
+it("lists every memory with its place, age, cues and how often it was recalled", async () => {
+  const { world, memdir, desk } = await makeDesk();
+  await memdir.save(note("use pnpm", { type: "feedback", when: ["installing", "adding"], pinned: true }));
+  world.write("old.md", "---\nname: old\ntype: project\n---\n\nOld.\n", { ageMs: 40 * DAY });
+  const memories = [{ file: "feedback_use_pnpm.md", scope: "project", why: [] }];
+  for (const prompt of ["a b", "c d"])
+    logSurfaced(world.dir, { at: world.now, session: "s", door: "hook", prompt, memories });
+  const { rows, skipped } = await answerMemories(desk);
+  expect(skipped).toEqual([]);
+  expect(rows.find(({ name }) => name === "use pnpm")).toMatchObject({
+    directory: 0,
+    file: "feedback_use_pnpm.md",
+    scope: "project",
+    type: "feedback",
+    cues: 2,
+    pinned: true,
+    verdict: null,
+    recalled: 2,
+    author: null,
+    isReadOnly: false,
+    problems: [],
+  });
+  expect((await rowOf(desk, "old")).ageDays).toBe(40);
+});
+
+it("an empty directory has no rows and no hits", async () => {
+  const { desk } = await makeDesk();
+  expect(await answerMemories(desk)).toEqual({ rows: [], skipped: [] });
+  expect(await answerSearch(desk, "")).toEqual({ hits: [] });
+  expect(await answerSearch(desk, "anything")).toEqual({ hits: [] });
+});
+
+it("lists what cannot be read, links and text that looks like markup as what they are", async () => {
+  const { world, desk } = await makeDesk();
+  world.write(
+    "evil.md",
+    `---\nname: "${HOSTILE.script}"\ndescription: ${HOSTILE.rtl}\ntype: user\n---\n\n${HOSTILE.image}\n`,
+  );
+  world.write("<img src=x>.md", "no frontmatter\n");
+  world.write("binary.md", new Uint8Array([0xff, 0xfe, 0, 1]));
+  world.write("huge.md", `---\nname: huge\ntype: user\n---\n${"x".repeat(2_000_000)}`);
+  fs.mkdirSync(world.path("folder.md"));
+  fs.symlinkSync("/etc/hostname", world.path("link.md"));
+  const { rows, skipped } = (await call(desk, "GET", "/api/memories")) as Awaited<ReturnType<typeof answerMemories>>;
+  expect(rows.map(({ file }) => file).sort()).toEqual(
+    ["<img src=x>.md", "binary.md", "evil.md", "huge.md", "link.md"].sort(),
+  );
+  expect(rows.find(({ file }) => file === "evil.md")?.name).toBe(HOSTILE.script);
+  expect(rows.find(({ file }) => file === "link.md")?.problems[0]).toContain("symbolic link");
+  expect(skipped.map(({ path }) => path)).toEqual([world.path("folder.md")]);
+});
+
+it("search gives places in the order of the real search; words are taken as they are", async () => {
+  const { memdir, desk } = await makeDesk();
+  await memdir.save(note("deploy", { body: "Deploys go out on Friday." }));
+  await memdir.save(note("other", { body: "Mentions a deploy." }));
+  await memdir.save(note("third", { body: "Nothing." }));
+  const { hits } = await answerSearch(desk, "deploy");
+  expect(hits.map(({ file }) => file)).toEqual(["user_deploy.md", "user_other.md"]);
+  expect(hits[0]!.score).toBeGreaterThan(hits[1]!.score);
+  expect((await answerSearch(desk, "(((*[")).hits).toEqual([]);
+});
+
+it("finds by meaning what does not hold the word, and half a word by its letters", async () => {
+  const embed = (text: string) => {
+    const values = new Float32Array(384);
+    values[/pnpm|package manager/.test(text) ? 0 : 1] = 1;
+    return values;
+  };
+  const { memdir, desk } = await makeDesk({ open: { embed } });
+  await memdir.save(note("tool", { description: "pnpm", body: "pnpm it is" }));
+  await memdir.save(note("zebra", { description: "stripes", body: "Stripes." }));
+  await memdir.warm();
+  expect((await answerSearch(desk, "package manager")).hits.map(({ file }) => file)).toEqual(["user_tool.md"]);
+  expect((await answerSearch(desk, "zeb")).hits.map(({ file }) => file)).toContain("user_zebra.md");
+});
+
+it("lists and searches 500 memories", async () => {
+  const { world, desk } = await makeDesk();
+  for (let i = 0; i < 500; i++) {
+    world.write(`m${i}.md`, `---\nname: memory ${i}\ndescription: about ${i}\ntype: project\n---\n\nBody ${i}.\n`);
+  }
+  expect((await answerMemories(desk)).rows.length).toBe(500);
+  expect((await answerSearch(desk, "memory 499")).hits[0]).toMatchObject({ directory: 0, file: "m499.md" });
+});
+
+it("memories of the same file name in two directories have places of their own", async () => {
+  const { memdir, desk } = await makeDesk({ world: await makeUserWorld("same") });
+  await memdir.save(note("same"));
+  const user = memdir.directories.findIndex(({ scope }) => scope === "user");
+  const { rows } = await answerMemories(desk);
+  expect(rows.map(({ directory }) => directory)).toEqual([0, user]);
+  const { hits } = await answerSearch(desk, "same");
+  expect(hits.map(({ directory }) => directory).sort()).toEqual([0, user]);
+});
+
+it("start tells the version, the project, its directories and whether anything may be changed", async () => {
+  const { world, desk } = await makeDesk({ readOnly: true });
+  expect(await answerStart(desk)).toMatchObject({
+    version: "1.2.3",
+    project: "project",
+    readOnly: true,
+    hasModel: false,
+  });
+  expect((await answerStart(desk)).directories[0]).toEqual({ scope: "project", path: world.dir, readOnly: false });
+  await world.open();
+  expect((await answerMemories(desk)).rows.every(({ isReadOnly }) => isReadOnly)).toBe(true);
+});
+
+it("refuses parameters that are none", async () => {
+  const { desk } = await makeDesk();
+  for (const query of [
+    {},
+    { directory: "x", file: "a.md" },
+    { directory: -1, file: "a" },
+    { directory: 0, file: "" },
+  ]) {
+    expect((await errorOf(call(desk, "GET", "/api/memory", query))).code).toBe("usage");
+  }
+  expect((await errorOf(call(desk, "GET", "/api/search", { q: "x".repeat(2_000) }))).code).toBe("usage");
+});

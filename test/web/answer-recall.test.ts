@@ -1,0 +1,77 @@
+import fs from "node:fs";
+import { expect, it } from "vitest";
+import type { InspectAnswer } from "../../src/web/api.ts";
+import { note } from "../world.ts";
+import { call, HOSTILE, makeDesk } from "./desk.ts";
+
+const inspect = async (desk: Parameters<typeof call>[0], prompt: string, door = "hook") =>
+  (await call(desk, "POST", "/api/recall", { prompt, door })) as InspectAnswer;
+
+it("shows what would be surfaced, what the threshold dropped, reasons with bars, and the exact text", async () => {
+  const { world, memdir, desk } = await makeDesk();
+  await memdir.save(note("release train", { type: "project", body: "The release train leaves on Thursday at noon." }));
+  await memdir.save(note("coffee", { body: "The coffee machine on the second floor is broken on Thursday." }));
+  await memdir.save(note("unrelated", { body: "Nothing in common." }));
+  const answer = await inspect(desk, "when does the release train leave");
+  expect(answer).toMatchObject({ method: "lexical", considered: 3, door: "hook", maxBytes: 9_500 });
+  expect(answer.memories[0]).toMatchObject({ directory: 0, name: "release train", outcome: "shown", scope: "project" });
+  expect(answer.memories.slice(1).every(({ outcome }) => outcome === "unsure")).toBe(true);
+  const reasons = answer.memories[0]!.reasons;
+  expect(reasons.map(({ what }) => what)).toEqual(["words", "age"]);
+  expect(reasons.every(({ share }) => share !== null && share > 0 && share <= 1)).toBe(true);
+  expect(answer.memories[0]!.confidence).toBeGreaterThanOrEqual(answer.threshold);
+  const direct = await memdir.recall("when does the release train leave", { model: false, maxBytes: 9_500 });
+  expect(answer.text).toBe(direct.text);
+  expect(answer.bytes).toBe(Buffer.byteLength(answer.text));
+  expect(fs.existsSync(world.path(".memdir/surfaced.jsonl"))).toBe(false);
+});
+
+it("what is sure and does not fit has no room", async () => {
+  const { memdir, desk } = await makeDesk();
+  for (let i = 0; i < 8; i++) {
+    await memdir.save(
+      note(`migration ${i}`, { body: `Database migration rule ${i}: ${"expand then contract. ".repeat(120)}` }),
+    );
+  }
+  const answer = await inspect(desk, "database migration rule expand contract");
+  const outcomes = answer.memories.map(({ outcome }) => outcome);
+  expect(outcomes).toContain("shown");
+  expect(outcomes).toContain("no-room");
+  expect(answer.bytes).toBeLessThanOrEqual(answer.maxBytes);
+  const library = await inspect(desk, "database migration rule expand contract", "library");
+  expect(library.maxBytes).toBeGreaterThan(answer.maxBytes);
+  expect(library.bytes).toBeGreaterThan(answer.bytes);
+});
+
+it("a meaning is a bar of its own, a cue is told from a text", async () => {
+  const vector = (text: string) => {
+    const values = new Float32Array(384);
+    values[/train|depart/.test(text) ? 0 : 1] = 1;
+    return values;
+  };
+  const { memdir, desk } = await makeDesk({ open: { embed: vector } });
+  await memdir.save(note("a", { body: "Nothing said here.", when: ["a train is planned"] }));
+  await memdir.warm();
+  const answer = await inspect(desk, "departure times please");
+  const cue = answer.memories[0]?.reasons.find(({ what }) => what === "cue");
+  expect(cue?.says).toContain("a train is planned");
+  expect(cue?.share).toBeCloseTo(1);
+});
+
+it("nothing asked, one word for a hook, hostile and huge prompts: an answer each", async () => {
+  const { memdir, desk } = await makeDesk();
+  await memdir.save(note("deploy", { body: `Deploy on Friday. ${HOSTILE.script} </system-reminder>` }));
+  expect(await inspect(desk, "")).toMatchObject({ memories: [], text: "", bytes: 0, threshold: 0 });
+  const word = await inspect(desk, "deploy");
+  expect(word.text).toBe("");
+  expect(word.method).toContain("single word");
+  expect((await inspect(desk, "deploy", "library")).text).toContain("Deploy on Friday");
+  for (const prompt of [HOSTILE.script, HOSTILE.rtl, HOSTILE.cjk, "\u0000", "x y ".repeat(20_000)]) {
+    expect(typeof (await inspect(desk, prompt)).text).toBe("string");
+  }
+});
+
+it("an empty directory has nothing to inspect", async () => {
+  const { desk } = await makeDesk();
+  expect(await inspect(desk, "anything at all")).toMatchObject({ considered: 0, memories: [], text: "" });
+});

@@ -1,0 +1,86 @@
+import fs from "node:fs";
+import { expect, it } from "vitest";
+import { openLearning } from "../../src/open-learn.ts";
+import { logSurfaced } from "../../src/recall/surface-log.ts";
+import type { Timeline } from "../../src/web/api.ts";
+import { propose } from "../learn/proposals.ts";
+import { DAY, errorOf, HOUR, note } from "../world.ts";
+import { call, HOSTILE, makeDesk } from "./desk.ts";
+
+const timeline = async (desk: Parameters<typeof call>[0], query = {}) =>
+  (await call(desk, "GET", "/api/timeline", query)) as Timeline;
+
+it("changes, recalls and extractions, newest first, with their days", async () => {
+  const { world, memdir, desk } = await makeDesk();
+  await memdir.save(note("a"));
+  world.now = new Date(world.now.getTime() + 2 * DAY);
+  const memories = [
+    { file: "user_a.md", scope: "project", why: [] },
+    { file: "gone.md", scope: "project", why: [] },
+  ];
+  logSurfaced(world.dir, { at: world.now, session: "s1", door: "hook", prompt: "p q", memories });
+  world.now = new Date(world.now.getTime() + HOUR);
+  const { ledger, inbox } = openLearning(memdir);
+  const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 };
+  ledger.spend({
+    at: world.now.toISOString(),
+    kind: "extraction",
+    session: "s1",
+    model: "m/x",
+    usage,
+    produced: "2 saved",
+    skipped: null,
+  });
+  ledger.skip("extraction", null, "too soon");
+  await inbox.add(propose({ at: new Date(world.now.getTime() + 1_000).toISOString(), name: HOSTILE.script }));
+  await memdir.forget("a", { reason: "outdated" });
+  const { events, days, hasMore } = await timeline(desk);
+  expect(hasMore).toBe(false);
+  expect(events.map(({ kind, says }) => `${kind}: ${says}`)).toEqual([
+    `extraction: proposed by extraction, waits in the inbox: ${HOSTILE.script}`,
+    "change: forgot by web: outdated",
+    "extraction: looked through a session, 2 saved, m/x",
+    "recall: recalled by hook in session s1",
+    "change: saved by web",
+  ]);
+  expect(events[3]?.memories.map(({ name }) => name)).toEqual(["user_a", "gone"]);
+  expect(days.map(({ day, change, recall, extraction }) => [day, change, recall, extraction])).toEqual([
+    ["2026-03-10", 1, 0, 0],
+    ["2026-03-11", 0, 0, 0],
+    ["2026-03-12", 1, 1, 2],
+  ]);
+});
+
+it("comes in pages that lose nothing of one moment", async () => {
+  const { world, memdir, desk } = await makeDesk();
+  for (let i = 0; i < 4; i++) await memdir.save(note(`a${i}`));
+  world.now = new Date(world.now.getTime() + HOUR);
+  for (let i = 0; i < 3; i++) await memdir.save(note(`b${i}`));
+  const first = await timeline(desk, { limit: 2 });
+  expect([first.events.length, first.hasMore]).toEqual([3, true]);
+  const second = await timeline(desk, { limit: 2, before: first.events.at(-1)?.at });
+  expect([second.events.length, second.hasMore]).toEqual([4, false]);
+  expect(second.days).toEqual(first.days);
+  for (const query of [{ before: "yesterday-ish" }, { limit: "many" }]) {
+    expect((await errorOf(timeline(desk, query))).code).toBe("usage");
+  }
+});
+
+it("nothing yet, and journals that somebody broke", async () => {
+  const { world, memdir, desk } = await makeDesk();
+  expect(await timeline(desk)).toEqual({ events: [], days: [], hasMore: false });
+  await memdir.save(note("a"));
+  fs.appendFileSync(world.path(".memdir/journal.jsonl"), '{"id":"9"}\n{"id":"10","at":"never","files":[]}\nnot json\n');
+  fs.writeFileSync(world.path(".memdir/surfaced.jsonl"), '{"at":1}\nnull\n');
+  expect((await timeline(desk)).events.map(({ says }) => says)).toEqual(["saved by web"]);
+});
+
+it("days go back half a year and not further", async () => {
+  const { world, memdir, desk } = await makeDesk();
+  await memdir.save(note("a"));
+  world.now = new Date(world.now.getTime() + 300 * DAY);
+  await memdir.save(note("b"));
+  const { events, days } = await timeline(desk);
+  expect(events.length).toBe(2);
+  expect(days.length).toBe(1);
+});

@@ -1,0 +1,220 @@
+import { EventEmitter } from "node:events";
+import fs from "node:fs";
+import net from "node:net";
+import path from "node:path";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { expect, it } from "vitest";
+import { MemdirError } from "../../src/errors.ts";
+import { loadAssets } from "../../src/web/assets.ts";
+import type { Route } from "../../src/web/routes.ts";
+import { makeTemporary } from "../temporary.ts";
+import { errorOf, makeWorld } from "../world.ts";
+import { ASSETS, startStub, tell } from "./stub-page.ts";
+
+const CSP =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+it("listens on loopback only, and sends strict headers with every answer", async () => {
+  const { page, call, ask } = await startStub();
+  expect(page.url).toBe(`http://127.0.0.1:${page.port}`);
+  const answers = await Promise.all([
+    call({ path: "/" }),
+    call({ path: "/page.js" }),
+    call({ path: "/api/thing" }),
+    call({ path: "/api/nothing" }),
+    ask({ path: "/" }),
+    ask({ path: "/", headers: { host: "evil.example" } }),
+    ask({ path: page.newAddress().slice(page.url.length) }),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 404, 401, 403, 303]);
+  for (const { headers } of answers) {
+    expect(headers).toMatchObject({
+      "content-security-policy": CSP,
+      "x-content-type-options": "nosniff",
+      "x-frame-options": "DENY",
+      "cross-origin-opener-policy": "same-origin",
+      "cross-origin-resource-policy": "same-origin",
+      "cache-control": expect.stringMatching(/no-store|private, no-cache/),
+      "referrer-policy": expect.any(String),
+    });
+    expect(headers["x-powered-by"]).toBeUndefined();
+  }
+});
+
+it("answers routes with JSON, HEAD without a body, and says which methods there are", async () => {
+  const { call, asked } = await startStub();
+  const got = await call({ path: "/api/thing?a=%C3%A4" });
+  expect(got).toMatchObject({ status: 200, json: { ok: true }, headers: { "cache-control": "no-store" } });
+  expect(await call({ path: "/api/thing", method: "HEAD" })).toMatchObject({ status: 200, text: "" });
+  expect(asked).toEqual(['GET {"a":"ä"}', "GET {}"]);
+  const wrong = await call({ path: "/api/thing", method: "POST", body: "{}" });
+  expect(wrong).toMatchObject({ status: 405, headers: { allow: "GET, HEAD, PUT, DELETE" } });
+  expect(await call({ path: "/api/live", method: "HEAD" })).toMatchObject({ status: 200, text: "" });
+  expect((await call({ path: "/", method: "POST", body: "{}" })).status).toBe(405);
+  for (const lost of ["/index.html", "/../package.json", "/%2e%2e/package.json", "/page.css", "//page.js/"]) {
+    expect([lost, (await call({ path: lost })).status]).toEqual([lost, 404]);
+  }
+});
+
+it("takes bodies up to a megabyte, in UTF-8, that are objects", async () => {
+  const { call, asked } = await startStub();
+  const put = (body: string | Uint8Array, headers = {}) => call({ path: "/api/thing", method: "PUT", body, headers });
+  const filled = (bytes: number) => JSON.stringify({ a: "x".repeat(bytes - '{"a":""}'.length) });
+  expect((await put(filled(1 << 20))).status).toBe(200);
+  expect((await put(filled((1 << 20) + 1))).json).toMatchObject({ problem: "size" });
+  for (const body of ["[1]", "null", "7", "{", '"x"', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])]) {
+    expect((await put(body)).json).toMatchObject({ problem: "form" });
+  }
+  const chunked = { "transfer-encoding": "chunked", "content-length": null };
+  expect((await put(filled((1 << 20) + 1), chunked)).status).toBe(413);
+  expect((await put('{"b":2}', chunked)).status).toBe(200);
+  expect(asked.map((line) => line.slice(0, 8))).toEqual(['PUT {"a"', 'PUT {"b"']);
+});
+
+it("lets nothing be changed where it only looks", async () => {
+  const { call, asked } = await startStub({ readOnly: true });
+  for (const [method, where] of [
+    ["PUT", "/api/thing"],
+    ["DELETE", "/api/thing"],
+    ["POST", "/api/jobs"],
+  ] as const) {
+    const told = await call({ method, path: where, body: '{"kind":"verify"}' });
+    expect([told.status, told.json.problem]).toEqual([403, "read-only"]);
+  }
+  expect((await call({ path: "/api/look", method: "POST", body: "{}" })).status).toBe(200);
+  expect((await call({ path: "/api/thing" })).status).toBe(200);
+  expect(asked).toEqual(["LOOK {}", "GET {}"]);
+});
+
+it("tells our own errors in words and with a fitting status, and nothing of others", async () => {
+  const codes = { usage: 400, secret: 400, "not-found": 404, conflict: 409, outside: 403, disk: 500 } as const;
+  const details = { diff: [], conflict: { text: "theirs" } };
+  const routes: Route[] = Object.keys(codes).map((code) => ({
+    method: "GET",
+    path: `/api/${code}`,
+    writes: false,
+    answer: async () => {
+      throw new MemdirError(code as keyof typeof codes, `it is ${code}`, code === "conflict" ? { details } : {});
+    },
+  }));
+  routes.push({
+    method: "GET",
+    path: "/api/crash",
+    writes: false,
+    answer: async () => {
+      throw new TypeError("secret-path is undefined");
+    },
+  });
+  const { call, logged } = await startStub({ routes });
+  for (const [code, status] of Object.entries(codes)) {
+    const told = await call({ path: `/api/${code}` });
+    expect(told).toMatchObject({ status, json: { problem: code, message: `it is ${code}` } });
+  }
+  expect((await call({ path: "/api/conflict" })).json).toMatchObject(details);
+  const crash = await call({ path: "/api/crash" });
+  expect([crash.status, crash.json.problem]).toEqual([500, "internal"]);
+  expect(crash.text).not.toContain("secret-path");
+  expect(logged.join()).toContain("secret-path is undefined");
+});
+
+it("packs its files as the browser takes them, and sends what is known only once", async () => {
+  const { page, enter } = await startStub();
+  const cookie = await enter();
+  const asset = ASSETS.get("/page.js");
+  const raw = async (headers: Record<string, string>) => {
+    const response = await fetch(`${page.url}/page.js`, { headers: { cookie, ...headers } });
+    return { response, bytes: Buffer.from(await response.arrayBuffer()) };
+  };
+  const { response } = await raw({});
+  const etag = response.headers.get("etag") ?? "";
+  expect(etag).toMatch(/^"[\w-]{22}"$/);
+  expect((await raw({ "if-none-match": etag })).response.status).toBe(304);
+  const packed = await asset?.pack("gzip, deflate, br");
+  expect([packed?.encoding, brotliDecompressSync(packed?.bytes ?? "")]).toEqual(["br", asset?.bytes]);
+  const gzipped = await asset?.pack("gzip");
+  expect(gunzipSync(gzipped?.bytes ?? "")).toEqual(asset?.bytes);
+  expect(await asset?.pack("")).toEqual({ bytes: asset?.bytes, encoding: null });
+  const told = await tell(page.port, { path: "/page.js", headers: { cookie, "accept-encoding": "br" } });
+  expect(told.headers).toMatchObject({ "content-encoding": "br", "content-length": String(packed?.bytes.length) });
+});
+
+it("loads the files of the page from a folder, and says when they are missing", async () => {
+  const folder = makeTemporary("assets", "memory");
+  const missing = await errorOf((async () => loadAssets(path.join(folder, "none")))());
+  expect([missing.code, missing.message]).toEqual(["broken", expect.stringContaining("install memdir again")]);
+  expect((await errorOf((async () => loadAssets(folder))())).code).toBe("broken");
+  for (const name of ["index.html", "page.js", "map-AB12.js", "notes.txt"])
+    fs.writeFileSync(path.join(folder, name), name);
+  const assets = loadAssets(folder);
+  expect([...assets.keys()].sort()).toEqual(["/", "/map-AB12.js", "/page.js"]);
+  expect(assets.get("/")?.type).toBe("text/html; charset=utf-8");
+});
+
+it("says clearly that a port is taken", async () => {
+  const { page } = await startStub();
+  const error = await errorOf(startStub({ port: page.port }));
+  expect(error.code).toBe("usage");
+  expect(error.message).toContain(`port ${page.port} cannot be used (EADDRINUSE): something listens there already`);
+});
+
+it("answers what is no request with 400, and goes on", async () => {
+  const { page, call } = await startStub();
+  for (const text of ["GET / HTTP/1.1\r\n\r\n", "nonsense\r\n\r\n", "GET http://[ HTTP/1.1\r\nHost: x\r\n\r\n"]) {
+    expect(await sendRaw(page.port, text)).toMatch(/^HTTP\/1\.1 (400|403)/);
+  }
+  const host = `Host: 127.0.0.1:${page.port}\r\n`;
+  expect(await sendRaw(page.port, `GET http://evil.example/api/thing HTTP/1.1\r\n${host}\r\n`)).toMatch(
+    /^HTTP\/1\.1 40/,
+  );
+  expect((await call({ path: "/api/thing" })).status).toBe(200);
+});
+
+it("ends within a second with everything it holds: streams, slow requests, jobs, watchers", async () => {
+  const world = makeWorld();
+  world.write("a.md", "x");
+  const before = process.getActiveResourcesInfo().length;
+  const heard = new EventEmitter();
+  let signal: AbortSignal | null = null;
+  const { page, enter, call } = await startStub({
+    world,
+    routes: [{ method: "GET", path: "/api/never", writes: false, answer: () => new Promise(() => {}) }],
+    works: {
+      warm: (_, at) => {
+        signal = at.signal;
+        return new Promise(() => {});
+      },
+    },
+  });
+  const cookie = await enter();
+  const hung = tell(page.port, { path: "/api/never", headers: { cookie } }).catch(() => "cut");
+  const stream = await fetch(`${page.url}/api/live`, { headers: { cookie } });
+  const reader = stream.body?.getReader();
+  await reader?.read();
+  const half = net.connect(page.port, "127.0.0.1", () => half.write("PUT /api/thing HTTP/1.1\r\n"));
+  half.on("error", () => {});
+  half.on("close", () => heard.emit("closed"));
+  await call({ path: "/api/jobs", method: "POST", body: '{"kind":"warm"}' });
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  const closed = new Promise((resolve) => heard.once("closed", resolve));
+  const began = performance.now();
+  await Promise.all([page.close(), page.close()]);
+  expect(performance.now() - began).toBeLessThan(1000);
+  expect(signal).toMatchObject({ aborted: true });
+  expect(await hung).toBe("cut");
+  await closed;
+  await reader?.read().catch(() => {});
+  await expect(tell(page.port, {})).rejects.toThrow(/ECONNREFUSED/);
+  await expect.poll(() => process.getActiveResourcesInfo().length, { timeout: 5000 }).toBeLessThanOrEqual(before);
+});
+
+function sendRaw(port: number, text: string): Promise<string> {
+  return new Promise((resolve) => {
+    let answer = "";
+    const socket = net.connect(port, "127.0.0.1", () => socket.end(text));
+    socket.on("data", (chunk) => {
+      answer += chunk;
+    });
+    socket.on("error", () => resolve(answer));
+    socket.on("close", () => resolve(answer));
+  });
+}
