@@ -16,7 +16,10 @@ for (const name of Object.keys(process.env)) {
 export const HEAVY = [
   "test/heavy/**/*.test.ts",
   "test/**/hostile-*.test.ts",
-  "test/cli/{agent,console,dream,enrich,help,learn,names,projects,scopes}.test.ts",
+  "test/cli/{agent,console,dream,enrich,extract,help,learn,names,projects,promote,scopes}.test.ts",
+  "test/package/pack.test.ts",
+  "test/team/{git-store,git-store-contract,repository,sync-schedules}.test.ts",
+  "test/team/server/{data-folder,security}.test.ts",
 ];
 
 export default defineConfig({

@@ -32,8 +32,8 @@ export interface Call {
   json: boolean;
   cwd: string;
   terminal: Terminal;
-  /** Opens the project's memory and shows its warnings. */
-  open(): Promise<Memdir>;
+  /** Opens the project's memory and shows its warnings. `by` stands in the journal beside every change; "cli" unless told. */
+  open(by?: string): Promise<Memdir>;
 }
 
 /** Standard streams as commands see them. */

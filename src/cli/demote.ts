@@ -4,7 +4,7 @@ import { MemdirError } from "../errors.ts";
 import { planDemotion } from "../team/promote.ts";
 import { askPerson } from "./ask.ts";
 import type { Call, Run } from "./command.ts";
-import { type AskYes, findTeam, moveMemory } from "./promote.ts";
+import { type AskYes, findTeam, isMirror, moveMemory } from "./promote.ts";
 
 export const run: Run = (call) => demoteMemory(call, askPerson);
 
@@ -18,6 +18,8 @@ export async function demoteMemory(call: Call, ask: AskYes): Promise<number> {
   const move = await planDemotion(teams, main, call.args[0] as string);
   const who = move.from.inRepository
     ? "It is yours alone then; everybody else loses it with your next commit, and finds it in the repository's history."
-    : "It is yours alone then; everybody else loses it.";
+    : isMirror(memdir, move.from)
+      ? "It is yours alone then; everybody else loses it once you have run `memdir sync`, and the server keeps its versions."
+      : "It is yours alone then; everybody else loses it.";
   return moveMemory(call, memdir, move, { ask, who, question: "Take it back?" });
 }

@@ -5,7 +5,7 @@ import { findDirectories } from "../directories.ts";
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import type { Directory } from "../memory/directory.ts";
-import { repositoryOf } from "../project/scopes.ts";
+import { mirrorOf, repositoryOf } from "../project/scopes.ts";
 import { carryOut, type Move, type MoveResult, planPromotion } from "../team/promote.ts";
 import { openGit } from "../team/repository-git.ts";
 import { findIgnoreWarning } from "../team/repository-ignored.ts";
@@ -28,10 +28,19 @@ export async function promoteMemory(call: Call, ask: AskYes): Promise<number> {
     ? await findIgnoreWarning({ root: repositoryOf(memdir.location.project), runGit: openGit(processEnv()) })
     : null;
   if (ignored) move.notices.unshift(ignored.message);
-  const who = team.inRepository
-    ? "Everybody who has this repository sees it, once it is committed."
+  return moveMemory(call, memdir, move, { ask, who: sayWho(memdir, team), question: "Share it?" });
+}
+
+function sayWho(memdir: Memdir, team: Directory): string {
+  if (team.inRepository) return "Everybody who has this repository sees it, once it is committed.";
+  return isMirror(memdir, team)
+    ? "Everybody in the team sees it, once you have run `memdir sync`."
     : "Everybody who shares this directory sees it.";
-  return moveMemory(call, memdir, move, { ask, who, question: "Share it?" });
+}
+
+/** Whether it is what a team's server has, and not a folder of the project. */
+export function isMirror({ location }: Memdir, { path }: Directory): boolean {
+  return path === mirrorOf(location.dir);
 }
 
 /** The team's directory, whether it is there already or not. */

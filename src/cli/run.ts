@@ -57,11 +57,11 @@ async function dispatch(argv: string[], env: Env, terminal: Terminal): Promise<n
     json: values.json === true,
     cwd,
     terminal,
-    open: async () => {
+    open: async (by = "cli") => {
       const memdir = await openMemdir({
         cwd,
         env,
-        by: "cli",
+        by,
         memoryDir: text("memory-dir"),
         scope: text("scope"),
         log: (message) => {

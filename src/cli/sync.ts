@@ -136,7 +136,7 @@ export function printResult({ terminal }: Call, result: SyncResult, isDry: boole
     for (const path of paths) terminal.print(`${color.green(what)} ${sanitiseLine(path)}`);
   }
   for (const { path, copy } of result.conflicts) {
-    const words = `both sides changed it; the other text is in ${sanitiseLine(copy)}: bring the two together, then forget the copy`;
+    const words = `both sides changed it; theirs is kept there, yours is in ${sanitiseLine(copy)}: bring the two together, then forget the copy`;
     terminal.print(`${color.yellow("conflict")} ${color.bold(sanitiseLine(path))}: ${words}`);
   }
   for (const { path, reason } of result.refused) {
@@ -153,6 +153,9 @@ export function printResult({ terminal }: Call, result: SyncResult, isDry: boole
     [result.refused.length, "held back"],
   ];
   const counts = said.filter(([count]) => count !== 0).map(([count, what]) => `${count} ${what}`);
-  const summary = counts.length === 0 ? "nothing to exchange: both sides are the same" : counts.join(", ");
+  // What waits or was noted is a difference all the same.
+  const isSame = result.waiting.length + result.notices.length === 0;
+  const nothing = isSame ? "nothing to exchange: both sides are the same" : "nothing was exchanged";
+  const summary = counts.length === 0 ? nothing : counts.join(", ");
   terminal.print(isDry ? `${summary} (only looked at, nothing was changed)` : summary);
 }

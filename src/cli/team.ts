@@ -16,7 +16,7 @@ export const run: Run = (call) => runTeam(call, {});
 
 export async function runTeam(call: Call, world: TeamWorld): Promise<number> {
   const [verb, ...args] = call.args;
-  const work = verb === undefined ? { words: "", run: ({ call, team }: Desk) => showTeam(call, team) } : VERBS[verb];
+  const work = verb === undefined ? { words: "", run: ({ call, team }: Desk) => showTeam(call, team) } : findVerb(verb);
   if (!work) {
     throw new MemdirError(
       "usage",
@@ -56,6 +56,10 @@ const VERBS: Readonly<Record<string, Verb>> = {
   versions: { words: "NAME", run: listVersions },
   redact: { words: "NAME REVISION", run: redact },
 };
+
+function findVerb(verb: string): Verb | undefined {
+  return Object.hasOwn(VERBS, verb) ? VERBS[verb] : undefined;
+}
 
 /** With --repository the role counts there only. */
 async function addPerson({ call, team, args: [person = ""] }: Desk): Promise<number> {

@@ -43,7 +43,7 @@ export async function showPage(call: Call, desk: UiDesk): Promise<number> {
   const { terminal } = call;
   const port = readPort(call.value("port"));
   const assets = loadAssets(desk.assets);
-  const memdir = await call.open();
+  const memdir = await call.open("ui");
   const log = (message: string) => {
     if (desk.env.MEMDIR_DEBUG) terminal.warn(`memdir: debug: ${message}`);
   };

@@ -13,6 +13,7 @@ export function moveResult(result: SyncResult, prefix: string): SyncResult {
     merged: all(result.merged),
     conflicts: result.conflicts.map(({ path, copy }) => ({ path: prefix + path, copy: prefix + copy })),
     refused: result.refused.map(({ path, reason }) => ({ path: prefix + path, reason })),
+    waiting: result.waiting.map(({ path, until }) => ({ path: prefix + path, until })),
   };
 }
 

@@ -48,17 +48,19 @@ export interface RoleRequest {
   role: Role | null;
 }
 
+export interface TokenRow {
+  id: string;
+  person: string;
+  label: string;
+  created: string;
+  expires: string | null;
+  revoked: string | null;
+  lastUsed: string | null;
+}
+
 /** GET …/tokens */
 export interface TokensAnswer {
-  tokens: {
-    id: string;
-    person: string;
-    label: string;
-    created: string;
-    expires: string | null;
-    revoked: string | null;
-    lastUsed: string | null;
-  }[];
+  tokens: TokenRow[];
 }
 
 /** POST …/tokens; the token is in this one answer and nowhere else. DELETE …/tokens/:id revokes. */
@@ -75,16 +77,19 @@ export interface TokenAnswer {
 
 /** GET …/audit?before=&limit=, newest first; `before` is the `at` of the last row of the page before. */
 export interface AuditAnswer {
-  rows: {
-    at: string;
-    person: string;
-    tokenId: string;
-    action: string;
-    repository: string | null;
-    path: string | null;
-    revision: string | null;
-    outcome: string;
-  }[];
+  rows: AuditRow[];
+}
+
+export interface AuditRow {
+  at: string;
+  person: string;
+  tokenId: string;
+  /** list, fetch, write, remove, versions, redact, search, admin:… */
+  action: string;
+  repository: string | null;
+  path: string | null;
+  revision: string | null;
+  outcome: string;
 }
 
 /** POST …/repositories/:repository/redact, for admins of the repository. */

@@ -69,13 +69,15 @@ export interface VersionsAnswer {
 
 /** GET /v1/teams/:team/search?q=&limit= : over every repository that the caller may read. */
 export interface SearchAnswer {
-  hits: {
-    repository: string;
-    path: string;
-    name: string;
-    description: string;
-    author: string;
-    at: string;
-    score: number;
-  }[];
+  hits: SearchHit[];
+}
+
+export interface SearchHit {
+  repository: string;
+  path: string;
+  name: string;
+  description: string;
+  author: string;
+  at: string;
+  score: number;
 }

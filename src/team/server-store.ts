@@ -2,7 +2,16 @@
 
 import { sha256 } from "../text/hash.ts";
 import { findEntryProblem } from "./entry-path.ts";
-import { type Http, type HttpAnswer, type HttpWorld, isTooLarge, misbehaved, openHttp, parseObject } from "./http.ts";
+import {
+  type Http,
+  type HttpAnswer,
+  type HttpWorld,
+  isTooLarge,
+  misbehaved,
+  openHttp,
+  parseObject,
+  problemOf,
+} from "./http.ts";
 import { LIMITS } from "./protocol.ts";
 import { expectOk, isRevision, readListing, readStale, readVersion, refusalOf } from "./server-answers.ts";
 import { formatMembership } from "./server-url.ts";
@@ -167,13 +176,19 @@ async function applyOne(place: Place, change: StoreChange, signal: AbortSignal |
     signal,
   });
   if (answer.status === 412 || answer.status === 409) return readStale(place, path, answer);
-  if (answer.status >= 400) return { kind: "refused", path, reason: refusalOf(answer) };
+  if (answer.status >= 400) return { kind: "refused", path, reason: refusalOf(answer), isPassing: isPassing(answer) };
   const { revision, hash } = parseObject(answer.text) ?? {};
   if (!isRevision(revision)) throw misbehaved(place.name, "answered a change without its revision");
   if (change.kind === "put" && hash !== sha256(change.text)) {
     throw misbehaved(place.name, "acknowledged another text than it was sent");
   }
   return { kind: "done", path, revision };
+}
+
+/** Rights and room are not the text's: "refused" is what the server says of a repository that is full. */
+function isPassing(answer: HttpAnswer): boolean {
+  if (answer.status === 403 || answer.status === 404) return true;
+  return answer.status === 422 && problemOf(answer).problem === "refused";
 }
 
 /** A text that cannot be sent as it is would come back as another one. */

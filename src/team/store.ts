@@ -30,8 +30,11 @@ export type StoreOutcome =
   | { kind: "done"; path: string; revision: string }
   /** Somebody was faster; `current` is what is there now, null for nothing. Nothing was written. */
   | { kind: "stale"; path: string; current: StoreEntry | null }
-  /** The store will never take this text: a secret, a size, a right. `reason` names rule and line, never the value. */
-  | { kind: "refused"; path: string; reason: string };
+  /**
+   * The store does not take this text: a secret, a size, a right. `reason` names rule and line, never the value. `isPassing`: it
+   * is not for the text itself, so that the same one may be taken the next time (a right that is given, room that is made).
+   */
+  | { kind: "refused"; path: string; reason: string; isPassing?: boolean };
 
 export interface StoreVersion {
   revision: string;

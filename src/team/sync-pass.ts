@@ -46,6 +46,8 @@ export interface Pass {
   again: boolean;
   progress(phase: SyncProgress["phase"], done: number, total: number): void;
   notice(text: string): void;
+  /** Writes the state down, if it is another one. */
+  save(): void;
   /** Holds a text back until it is another one. */
   refuse(path: string, side: "here" | "there", hash: string, reason: string): void;
 }

@@ -70,7 +70,11 @@ export async function writeHere<T extends { writes: readonly LocalWrite[] }>(
   const written: T[] = [];
   for (let from = 0; from < groups.length; from += BATCH) {
     pass.progress("write", from, groups.length);
-    pass.options.signal?.throwIfAborted();
+    if (pass.options.signal?.aborted)
+      throw new MemdirError(
+        "network",
+        "stopped before everything was written; the next `memdir sync` goes on from here",
+      );
     written.push(...(await writeBatch(pass, groups.slice(from, from + BATCH))));
   }
   return written;

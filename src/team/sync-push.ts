@@ -39,11 +39,18 @@ export async function pushTexts<T extends Outgoing>(
     for (const [i, sent] of some.entries()) {
       const outcome = outcomes[i];
       if (outcome?.kind === "done") done.push({ sent, revision: outcome.revision });
-      else if (outcome?.kind === "refused") pass.refuse(sent.path, "here", sent.local, outcome.reason);
+      else if (outcome?.kind === "refused") refuse(pass, sent, outcome);
       else pass.again = true;
     }
   }
   return done;
+}
+
+/** What may be taken the next time is only told: whoever was given a right should not have to wait for it. */
+function refuse(pass: Pass, { path, local }: Outgoing, outcome: Extract<StoreOutcome, { kind: "refused" }>): void {
+  const { reason, isPassing = false } = outcome;
+  if (isPassing) pass.result.refused.push({ path, reason });
+  else pass.refuse(path, "here", local, reason);
 }
 
 /** Tombstones for files that are still missing right now. */

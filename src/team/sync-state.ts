@@ -1,6 +1,6 @@
 /** What a directory remembers of its last sync: `.memdir/sync.json`, and the texts both sides agreed on in `.memdir/sync-base/`. */
 
-import { lstatSync, mkdirSync, readdirSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { moveInto, PRIVATE_MODE, removeQuietly, writeCacheFile, writeTemporary } from "../disk/atomic.ts";
 import { readRegular } from "../disk/regular.ts";
@@ -33,10 +33,15 @@ export interface SyncState {
   /** Since when a file has been missing here, ISO. */
   absent: Map<string, string>;
   refused: Map<string, Refusal>;
+  /**
+   * Hashes of texts that were on their way when a pass was killed or cut off. Where the store has such a text, it came from here,
+   * and what lies here now comes of it.
+   */
+  sent: Map<string, string>;
 }
 
 export function emptyState(store: string | null = null): SyncState {
-  return { store, agreed: new Map(), absent: new Map(), refused: new Map() };
+  return { store, agreed: new Map(), absent: new Map(), refused: new Map(), sent: new Map() };
 }
 
 /** Empty when there is none or it cannot be read: then nothing is agreed on, and nothing can be taken for a deletion. */
@@ -48,8 +53,9 @@ export function readState(directory: Directory): SyncState {
     return {
       store: value.store,
       agreed: mapOf(value.agreed, isAgreed),
-      absent: mapOf(value.absent, (since): since is string => typeof since === "string"),
+      absent: mapOf(value.absent, isText),
       refused: mapOf(value.refused, isRefusal),
+      sent: mapOf(value.sent, isText),
     };
   } catch {
     return emptyState();
@@ -57,8 +63,8 @@ export function readState(directory: Directory): SyncState {
 }
 
 /** The state as it is written; an equal text need not be written again. */
-export function formatState({ store, agreed, absent, refused }: SyncState): string {
-  const maps = { agreed, absent, refused };
+export function formatState({ store, agreed, absent, refused, sent }: SyncState): string {
+  const maps = { agreed, absent, refused, ...(sent.size > 0 ? { sent } : {}) };
   const sorted = Object.entries(maps).map(([key, map]) => [key, Object.fromEntries([...map].sort(byPath))]);
   return `${JSON.stringify({ store, ...Object.fromEntries(sorted) })}\n`;
 }
@@ -77,12 +83,21 @@ export function saveState(directory: Directory, text: string): void {
   }
 }
 
+/** Its time is that of the last pass, also of one that changed nothing: that is what people are told. */
+export function markSynced(directory: Directory, at: Date): void {
+  try {
+    utimesSync(statePath(directory, "sync.json"), at, at);
+  } catch {
+    // Only a time.
+  }
+}
+
 export interface BaseTexts {
   /** Null when it was lost: then there is nothing to merge with. */
   find(hash: string): string | null;
   /** Before the state that names it is saved. */
   keep(hash: string, text: () => string | null): void;
-  /** Takes away those that no agreement names. */
+  /** Takes away those that neither an agreement nor anything on its way names. */
   sweep(state: SyncState): void;
 }
 
@@ -103,8 +118,8 @@ export function openBaseTexts(directory: Directory): BaseTexts {
       writeCacheFile(statePath(directory, "tmp"), join(folder, hash), value);
       names.add(hash);
     },
-    sweep: ({ agreed }) => {
-      const needed = new Set([...agreed.values()].map(({ hash }) => hash));
+    sweep: ({ agreed, sent }) => {
+      const needed = new Set([...[...agreed.values()].map(({ hash }) => hash), ...sent.values()]);
       for (const name of names) {
         if (needed.has(name)) continue;
         removeQuietly(join(folder, name));
@@ -117,6 +132,10 @@ export function openBaseTexts(directory: Directory): BaseTexts {
 function mapOf<T>(value: unknown, fits: (value: unknown) => value is T): Map<string, T> {
   const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];
   return new Map(entries.flatMap(([key, one]): [string, T][] => (fits(one) ? [[key, one]] : [])));
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
 }
 
 function isAgreed(value: unknown): value is Agreed {

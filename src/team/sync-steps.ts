@@ -132,6 +132,7 @@ async function keepBoth(
 
 async function push(pass: Pass, steps: readonly StepOf<"push">[], textOf: (path: string) => string): Promise<void> {
   const outgoing = steps.map((step) => ({ ...step, text: textOf(step.path), hash: step.local }));
+  noteSent(pass, outgoing);
   for (const { sent, revision } of await pushTexts(pass, outgoing)) {
     agree(pass, sent.path, sent.hash, revision, sent.text);
     pass.result.pushed.push(sent.path);
@@ -140,6 +141,18 @@ async function push(pass: Pass, steps: readonly StepOf<"push">[], textOf: (path:
     if (sent.why === "lost")
       pass.notice(`${sent.path} was missing in the store without having been removed: it is there again`);
   }
+  // Of the others it is known that the store has not taken them.
+  for (const { path } of outgoing) pass.state.sent.delete(path);
+}
+
+/** Not for merged texts: what lies here does not come of those before they are written. */
+function noteSent(pass: Pass, outgoing: readonly Outgoing[]): void {
+  if (outgoing.length === 0) return;
+  for (const { path, hash, text } of outgoing) {
+    pass.texts.keep(hash, () => (sha256(text) === hash ? text : null));
+    pass.state.sent.set(path, hash);
+  }
+  pass.save();
 }
 
 /** First there, then here: a merge that the store did not take is made anew from what is there by then. */
@@ -186,6 +199,7 @@ function isInhabited(directory: Directory): boolean {
 /** What we sent is ours, and nobody need be named; `entry` says who wrote what came from there. */
 function agree(pass: Pass, path: string, hash: string, revision: string, text: string, entry?: StoreEntry): void {
   pass.texts.keep(hash, () => (sha256(text) === hash ? text : null));
+  pass.state.sent.delete(path);
   pass.state.agreed.set(path, { hash, revision, ...(entry ? { author: entry.author, at: entry.at } : {}) });
 }
 

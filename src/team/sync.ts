@@ -12,7 +12,7 @@ import type { StoreEntry, StoreListing } from "./store.ts";
 import { findIntended, type LocalTexts, readLocal } from "./sync-local.ts";
 import { emptyResult, type Pass, type SyncOptions, type SyncResult } from "./sync-pass.ts";
 import { type Plan, planSync } from "./sync-plan.ts";
-import { emptyState, formatState, openBaseTexts, readState, saveState } from "./sync-state.ts";
+import { emptyState, formatState, markSynced, openBaseTexts, readState, saveState } from "./sync-state.ts";
 import { takeSteps } from "./sync-steps.ts";
 
 export type { SyncOptions, SyncProgress, SyncResult } from "./sync-pass.ts";
@@ -35,6 +35,7 @@ export async function syncDirectory(options: SyncOptions): Promise<SyncResult> {
   try {
     const pass = openPass(options);
     for (let round = 0; round < MAX_ROUNDS && (round === 0 || pass.again); round++) await runRound(pass);
+    if (pass.again) pass.notice("not everything could be settled, as it changed meanwhile: run `memdir sync` again");
     return { ...pass.result, notices: [...new Set(pass.result.notices)] };
   } finally {
     lock.release();
@@ -53,6 +54,7 @@ function openPass(options: SyncOptions): Pass {
     again: false,
     progress: (phase, done, total) => options.onProgress?.({ phase, done, total }),
     notice: (text) => result.notices.push(text),
+    save: () => keepState(pass),
     refuse: (path, side, hash, reason) => {
       pass.state.refused.set(path, { side, hash, reason, at: options.now().toISOString() });
       result.refused.push({ path, reason });
@@ -74,6 +76,7 @@ async function runRound(pass: Pass): Promise<void> {
     new Set([...remote.keys(), ...pass.state.agreed.keys()]),
     options.mayTravel,
   );
+  findArrived(pass, remote);
   holdRefused(pass, local, remote);
   const plan = makePlan(pass, local, remote);
   result.waiting = plan.waiting;
@@ -86,6 +89,7 @@ async function runRound(pass: Pass): Promise<void> {
     throw error;
   }
   save(pass);
+  markSynced(options.directory, options.now());
   pass.texts.sweep(pass.state);
 }
 
@@ -111,6 +115,16 @@ function readRemote(pass: Pass, { entries }: StoreListing): Map<string, StoreEnt
       pass.result.refused.push({ path: entry.path, reason: `not taken from the store: ${problem}` });
   }
   return remote;
+}
+
+/** What arrived without our hearing of it is agreed on: it must not be met like somebody else's. */
+function findArrived({ state }: Pass, remote: ReadonlyMap<string, StoreEntry>): void {
+  for (const [path, hash] of state.sent) {
+    const entry = remote.get(path);
+    if (!entry || entry.deleted || entry.hash !== hash) continue;
+    state.agreed.set(path, { hash, revision: entry.revision });
+    state.sent.delete(path);
+  }
 }
 
 /** Texts that were refused before are not tried again while they are the same. */

@@ -12,7 +12,7 @@ import { findBytes } from "../memory/read.ts";
 import type { SaveRequest, SaveResult } from "../memory/save.ts";
 import { isMemoryFile } from "../memory/walk.ts";
 import type { ChangedAnswer, CheckAnswer, Ref, SavedAnswer } from "./api.ts";
-import { canName, type Desk, mainOf, placeOf, refuseReadOnly } from "./desk.ts";
+import { type Desk, journalOf, mainOf, placeOf, refuseReadOnly } from "./desk.ts";
 import { diffTexts } from "./diff.ts";
 
 export interface Edit extends Ref {
@@ -41,7 +41,7 @@ export async function answerSave(desk: Desk, edit: Edit): Promise<SavedAnswer> {
   const isGone = readNow(desk, edit) === null;
   try {
     const saved = isGone ? await makeAnew(desk, edit) : await desk.memdir.edit({ directory, file }, base, text);
-    return { directory, file: saved.file, entry: nameOf(desk, edit, saved.undo), notices: saved.notices };
+    return { directory, file: saved.file, entry: saved.undo, notices: saved.notices };
   } catch (error) {
     if (!(error instanceof MemdirError) || error.code !== "conflict") throw error;
     const details = await answerCheck(desk, edit);
@@ -94,30 +94,25 @@ export async function answerNew(desk: Desk, request: SaveRequest): Promise<Chang
 export async function answerForget(desk: Desk, ref: Ref, reason: string | undefined): Promise<ChangedAnswer> {
   refuseReadOnly(desk, ref);
   const { file, undo } = await desk.memdir.forget(ref, reason === undefined ? {} : { reason });
-  return { message: `forgot ${file}`, entry: nameOf(desk, ref, undo), ref: null };
+  return { message: `forgot ${file}`, entry: undo, ref: null };
 }
 
 export async function answerRename(desk: Desk, ref: Ref, name: string): Promise<ChangedAnswer> {
   refuseReadOnly(desk, ref);
   const { file, undo, action, notices } = await desk.memdir.rename(ref, name);
   const message = action === "unchanged" ? `${file} is called so already` : `renamed to ${file}`;
-  return { message: says(message, notices), entry: nameOf(desk, ref, undo), ref: { directory: ref.directory, file } };
+  return { message: says(message, notices), entry: undo, ref: { directory: ref.directory, file } };
 }
 
 /** Without an entry: the last change that can be taken back. */
 export async function answerUndo(desk: Desk, entry: string | undefined): Promise<ChangedAnswer> {
   refuseReadOnly(desk);
   const { undone, action, files, undo, notices } = await desk.memdir.undo(entry);
-  const scope = undo.includes(":") ? undo.slice(0, undo.lastIndexOf(":")) : null;
-  const directory = scope === null ? 0 : desk.memdir.directories.findIndex((each) => each.scope === scope);
+  const journal = undo.slice(0, Math.max(0, undo.lastIndexOf(":")));
+  const directory = desk.memdir.directories.findIndex((_, at) => journalOf(desk, at) === journal);
   const [file] = files.filter((each) => isThere(desk, { directory, file: each }));
   const message = says(`undid ${action} ${undone}: ${files.join(", ")}`, notices);
   return { message, entry: undo, ref: file === undefined ? null : { directory, file } };
-}
-
-/** For undo; null where the entry could be taken for another one. */
-export function nameOf(desk: Desk, ref: Pick<Ref, "directory">, entry: string | null): string | null {
-  return canName(desk, ref) ? entry : null;
 }
 
 function isThere(desk: Desk, ref: Ref): boolean {

@@ -9,7 +9,6 @@ import { termsOf } from "../recall/terms.ts";
 import { overlap, weigh } from "../text/likeness.ts";
 import { findDoubles } from "../truth/rot-findings.ts";
 import type { RotMemory } from "../truth/rot-kind.ts";
-import { nameOf } from "./answer-change.ts";
 import type { ChangedAnswer, MemoryMap, MergeProposal, Ref } from "./api.ts";
 import { findCompeting, settleText } from "./conflict-text.ts";
 import { type Desk, placeOf, refuseReadOnly } from "./desk.ts";
@@ -113,7 +112,7 @@ export async function answerMerge(desk: Desk, { keep, other, text, left, right }
   const { file, undo } = await desk.memdir.merge(keep, other, { text: settle(base.keep, text), base });
   return {
     message: `merged ${other.file} into ${file}`,
-    entry: nameOf(desk, keep, undo),
+    entry: undo,
     ref: { directory: keep.directory, file },
   };
 }

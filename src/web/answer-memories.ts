@@ -12,8 +12,14 @@ import { openGit } from "../team/repository-git.ts";
 import { findVerdict, formatVerdict, readVerdicts, type Verdicts } from "../truth/kept-verdict.ts";
 import type { MemoryList, MemoryRow, SearchAnswer } from "./api.ts";
 import { type Desk, mainOf } from "./desk.ts";
+import { findByWords, findTexts } from "./word-search.ts";
 
-export async function answerMemories(desk: Desk): Promise<MemoryList> {
+export interface AllMemories {
+  rows: MemoryRow[];
+  skipped: MemoryList["skipped"];
+}
+
+export async function answerMemories(desk: Desk): Promise<AllMemories> {
   const lists = await Promise.all(desk.memdir.directories.map((directory, at) => listDirectory(desk, directory, at)));
   return { rows: lists.flatMap(({ rows }) => rows), skipped: lists.flatMap(({ skipped }) => skipped) };
 }
@@ -21,30 +27,35 @@ export async function answerMemories(desk: Desk): Promise<MemoryList> {
 /** More than these nobody is sure about. */
 const MAX_SURE = 20;
 
-/**
- * What recall is sure of first, found by words and by meaning; then every memory that holds the words as they stand, as with
- * `memdir search`, so that half a word finds something too. Nothing asked is nothing found.
- */
-export async function answerSearch(desk: Desk, words: string): Promise<SearchAnswer> {
-  if (words.trim() === "") return { hits: [] };
-  const { directories, recall, search } = desk.memdir;
-  const session = openRecallSession({ maxBytes: Number.POSITIVE_INFINITY });
-  const { memories: sure } = await recall(words, { model: false, limit: MAX_SURE, session });
-  const holding = await search(words);
-  const known = new Set(sure.map(({ path }) => path));
-  const all = [
-    ...sure.map((memory) => ({ ...memory, score: 1 + memory.confidence })),
-    ...holding.filter(({ path }) => !known.has(path)),
-  ];
-  return {
-    hits: all.flatMap(({ file, path, score }) => {
-      const directory = directories.findIndex((each) => join(each.path, file) === path);
-      return directory < 0 ? [] : [{ directory, file, score }];
-    }),
-  };
+/** The list shows no more of them. */
+export async function answerList(desk: Desk): Promise<MemoryList> {
+  const { rows, skipped } = await answerMemories(desk);
+  // Whoever looks at the list may search it: the texts are read meanwhile.
+  findTexts(desk).catch((error: Error) => desk.log(error.message));
+  return { rows: rows.map(({ bytes: _, author: __, problems: ___, ...shown }) => shown), skipped };
 }
 
-async function listDirectory(desk: Desk, directory: Directory, at: number): Promise<MemoryList> {
+/**
+ * What recall is sure of first, found by words and by meaning; then every memory that holds the words as they stand, so that
+ * half a word finds something too. Nothing asked is nothing found. `isQuick`: only the words, for while somebody types, since
+ * finding the meaning of what was asked takes longer than a key.
+ */
+export async function answerSearch(desk: Desk, words: string, isQuick = false): Promise<SearchAnswer> {
+  if (words.trim() === "") return { hits: [] };
+  if (isQuick) return { hits: await findByWords(desk, words) };
+  const { directories, recall } = desk.memdir;
+  const session = openRecallSession({ maxBytes: Number.POSITIVE_INFINITY });
+  const { memories: sure } = await recall(words, { model: false, limit: MAX_SURE, session });
+  const first = sure.flatMap(({ file, path, confidence }) => {
+    const directory = directories.findIndex((each) => join(each.path, file) === path);
+    return directory < 0 ? [] : [{ directory, file, score: 1 + confidence }];
+  });
+  const isFirst = new Set(first.map(({ directory, file }) => `${directory}/${file}`));
+  const holding = await findByWords(desk, words);
+  return { hits: [...first, ...holding.filter(({ directory, file }) => !isFirst.has(`${directory}/${file}`))] };
+}
+
+async function listDirectory(desk: Desk, directory: Directory, at: number): Promise<AllMemories> {
   const [listing, toRow] = await Promise.all([listMemories(directory), openRows(desk, directory, at)]);
   return { rows: listing.rows.map(toRow), skipped: skippedIn(directory, listing) };
 }

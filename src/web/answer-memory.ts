@@ -10,7 +10,7 @@ import { type Field, type FieldValue, parseDocument } from "../text/frontmatter.
 import { examineMemory, namesOf } from "../truth/verify.ts";
 import { authorsOf, openRows } from "./answer-memories.ts";
 import type { ClaimRow, MemoryView, Ref } from "./api.ts";
-import { canName, type Desk, mainOf, placeOf } from "./desk.ts";
+import { type Desk, journalOf, mainOf, placeOf } from "./desk.ts";
 import { readHistory } from "./history.ts";
 import { linksAt, openLinkage } from "./linkage.ts";
 import { buildMarkdownTree } from "./markdown-tree.ts";
@@ -26,7 +26,8 @@ export async function answerMemory(desk: Desk, ref: Ref): Promise<MemoryView> {
   const memory: Memory = text === null ? { ...unreadable(file, ""), body: "", metadata: {} } : parseMemory(file, text);
   const toRow = await openRows(desk, directory, ref.directory);
   const linkage = openLinkage(desk);
-  const sign = (id: string) => (ref.directory === 0 ? id : `${directory.scope}:${id}`);
+  const journal = journalOf(desk, ref.directory);
+  const sign = (id: string) => (journal === "" ? id : `${journal}:${id}`);
   const log = readSurfaceLog(mainOf(desk).path);
   return {
     row: toRow(row),
@@ -39,7 +40,7 @@ export async function answerMemory(desk: Desk, ref: Ref): Promise<MemoryView> {
     provenance: await provenanceOf(desk, directory, row, memory),
     history: readHistory(directory, file, sign).map((entry) => ({
       ...entry,
-      canUndo: entry.canUndo && !desk.readOnly && canName(desk, ref),
+      canUndo: entry.canUndo && !desk.readOnly,
     })),
     surfaced: findShown(log, file, directory.scope)
       .slice(-MAX_SURFACED)

@@ -115,9 +115,10 @@ async function measureAll(desk: Desk): Promise<Overview["rot"]> {
   const apart = findings.map((finding) => ({ ...finding, file: `${finding.directory}/${finding.file}` }));
   return {
     score: scoreRot(apart, memories),
-    first: chooseFirst(findings).map(({ kind, text, command }) => ({
+    first: chooseFirst(findings).map(({ kind, count, text, command }) => ({
       title: text,
       todo: command,
+      count,
       memories: findings
         .filter((finding) => finding.kind === kind)
         .slice(0, MAX_NAMED)
@@ -137,17 +138,20 @@ function viewCost(desk: Desk): Cost {
   const calls = ledger.entries({ since: first }).filter(({ skipped }) => skipped === null);
   const cost = ({ model, usage }: Spent) => costOf(model, usage, prices);
   const sum = (some: readonly Spent[]) => some.reduce((total, call) => total + (cost(call) ?? 0), 0);
+  const sumTokens = (some: readonly Spent[]) => some.reduce((total, { usage }) => total + countTokens(usage), 0);
   const kinds = [...new Set(calls.map(({ kind }) => kind))];
+  const byKind = (sumOf: (some: readonly Spent[]) => number) =>
+    Object.fromEntries(kinds.map((kind) => [kind, sumOf(calls.filter((call) => call.kind === kind))]));
   return {
     month: localDay(now).slice(0, 7),
     total: sum(calls),
     currency: "USD",
     byDay: daysUntil(first, now).map((day) => {
       const ofDay = calls.filter(({ at }) => localDay(new Date(at)) === day);
-      const tokens = ofDay.reduce((total, { usage }) => total + countTokens(usage), 0);
-      return { day, cost: sum(ofDay), tokens };
+      return { day, cost: sum(ofDay), tokens: sumTokens(ofDay) };
     }),
-    byKind: Object.fromEntries(kinds.map((kind) => [kind, sum(calls.filter((call) => call.kind === kind))])),
+    byKind: byKind(sum),
+    tokensByKind: byKind(sumTokens),
     unpriced: [...new Set(calls.filter((call) => cost(call) === null).map(({ model }) => model))],
   };
 }

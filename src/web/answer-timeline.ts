@@ -100,7 +100,8 @@ function recalls(desk: Desk, titleOf: TitleOf): TimelineEvent[] {
   return readSurfaceLog(mainOf(desk).path).map(({ at, door, session, memories }) => ({
     at,
     kind: "recall",
-    says: `recalled by ${door}${session === null ? "" : ` in session ${session}`}`,
+    says: `recalled by ${door}`,
+    ...(session !== null && { session }),
     memories: memories.slice(0, MAX_MEMORIES).flatMap(({ scope, file }) => {
       const directory = numberOfScope(desk, scope);
       return directory === null ? [] : [titleOf(directory, file)];

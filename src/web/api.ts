@@ -47,13 +47,15 @@ export interface Overview {
   index: { lines: number; maxLines: number; chars: number; maxChars: number; isCut: boolean };
   /** What fills the model's context at start, the largest first within the order it is sent. */
   context: { part: string; bytes: number; tokens: number }[];
-  rot: { score: number; first: { title: string; todo: string; memories: MemoryTitle[] }[] };
+  rot: { score: number; first: { title: string; todo: string; count: number; memories: MemoryTitle[] }[] };
   cost: {
     month: string;
     total: number;
     currency: "USD";
     byDay: { day: string; cost: number; tokens: number }[];
     byKind: Record<string, number>;
+    /** Also of models without a price. */
+    tokensByKind: Record<string, number>;
     /** Models whose price nobody told: what they cost is in no sum. */
     unpriced?: string[];
   };
@@ -71,12 +73,15 @@ export interface MemoryTitle extends Ref {
 
 /** GET /api/memories */
 export interface MemoryList {
-  rows: MemoryRow[];
+  rows: ListedMemory[];
   /** What lies in the directories and is no memory. */
   skipped: { path: string; reason: string }[];
 }
 
-/** GET /api/search?q= : the real ranking, best first. */
+/** Of thousands only what a list shows. */
+export type ListedMemory = Omit<MemoryRow, "bytes" | "author" | "problems">;
+
+/** GET /api/search?q= : the real ranking, best first. With quick=true only what holds the words, for while somebody types. */
 export interface SearchAnswer {
   hits: (Ref & { score: number })[];
 }
@@ -214,6 +219,8 @@ export interface TimelineEvent {
   kind: "change" | "recall" | "extraction" | "dream" | "sync";
   says: string;
   memories: MemoryTitle[];
+  /** In which it happened. */
+  session?: string;
 }
 
 /** GET /api/timeline?before=&limit= */
@@ -256,7 +263,7 @@ export interface ProposalRow {
   diff: DiffLine[];
 }
 
-/** GET /api/inbox; POST /api/inbox/accept { id, amended? }, /api/inbox/reject { id, reason? } */
+/** GET /api/inbox; POST /api/inbox/accept { id, amended? }, /api/inbox/reject { id } */
 export interface InboxAnswer {
   proposals: ProposalRow[];
 }

@@ -1,5 +1,7 @@
 /** The page's server as a hono app: every request past the guard, every answer with the same strict headers, nothing thrown outwards. */
 
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
 import { type Context, Hono } from "hono";
 import { type ErrorCode, MemdirError } from "../errors.ts";
 import type { Problem } from "./api.ts";
@@ -82,10 +84,22 @@ async function answerRoute(desk: Desk, route: Endpoint, c: Context<Env>): Promis
     return c.json(problem("read-only", message), 403);
   }
   const { searchParams } = new URL(c.req.raw.url);
-  if (route.method === "GET") return c.json((await route.answer(desk, searchParams, {})) as object);
+  if (route.method === "GET") return pack(c, JSON.stringify(await route.answer(desk, searchParams, {})));
   const read = await readObject(c.req.raw.body);
   if ("refused" in read) return c.json(problem(read.refused, read.message), read.refused === "size" ? 413 : 400);
   return c.json((await route.answer(desk, searchParams, read.value)) as object);
+}
+
+/** Under this a connection takes longer to answer than to send. */
+const PACKED_CHARS = 64 * 1024;
+
+/** Thousands of rows are much alike: a tenth is left of them, in less time than a browser takes to read the rest. */
+async function pack(c: Context<Env>, text: string): Promise<Response> {
+  const type = { "content-type": "application/json" };
+  if (text.length < PACKED_CHARS || !/\bgzip\b/.test(c.req.header("accept-encoding") ?? ""))
+    return c.body(text, 200, type);
+  const bytes = await promisify(gzip)(text, { level: 1 });
+  return c.body(new Uint8Array(bytes), 200, { ...type, "content-encoding": "gzip", vary: "accept-encoding" });
 }
 
 function jobRoutes(jobs: Jobs): Endpoint[] {

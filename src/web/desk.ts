@@ -8,6 +8,7 @@ import type { Directory } from "../memory/directory.ts";
 import { findByRef } from "../memory/find.ts";
 import { stemOf } from "../memory/memory.ts";
 import { scan } from "../memory/scan.ts";
+import type { Searchable, SearchTexts } from "../recall/search-texts.ts";
 import type { MemoryTitle, Overview, Ref } from "./api.ts";
 
 export interface Desk {
@@ -23,10 +24,21 @@ export interface Desk {
 }
 
 export interface Kept {
+  /** Grows with every change in the directories; null where nobody watches them, so that nothing of theirs may be kept. */
+  version: number | null;
   /** The plan of a dream that waits for a person. */
   plan: WaitingPlan | null;
   /** The health of all memories as it was measured last, and what it was measured from: reading every one takes long. */
   rot?: { of: string; rot: Overview["rot"] };
+  /** What a search looks through, as it was at a version. */
+  texts?: { version: number | null; all: Promise<readonly KeptText[]> };
+  /** Files that were read, by their times. */
+  read?: SearchTexts;
+}
+
+export interface KeptText extends Ref {
+  mtimeMs: number;
+  fields: Searchable["fields"];
 }
 
 export interface WaitingPlan {
@@ -39,7 +51,7 @@ export interface WaitingPlan {
 export type DeskOptions = Omit<Desk, "kept">;
 
 export function openDesk(options: DeskOptions): Desk {
-  return { ...options, kept: { plan: null } };
+  return { ...options, kept: { plan: null, version: null } };
 }
 
 /** The first directory: the one that new memories go to. */
@@ -75,12 +87,14 @@ export function numberOfScope({ memdir }: Desk, scope: string): number | null {
 }
 
 /**
- * Entries of a journal are known by their scope: of two directories of one scope (a team that shares through its server and
- * the repository) only the first one's can be named, and so taken back from here.
+ * What stands before the colon in the ids of a directory's journal, as `Memdir.undo` takes them; "" for the first. Of two
+ * directories of one scope (a team that shares through its server and the repository) the second is named by where it lies.
  */
-export function canName(desk: Desk, { directory }: Pick<Ref, "directory">): boolean {
-  const scope = desk.memdir.directories[directory]?.scope;
-  return scope !== undefined && numberOfScope(desk, scope) === directory;
+export function journalOf(desk: Desk, number: number): string {
+  const directory = desk.memdir.directories[number];
+  if (number === 0 || directory === undefined) return "";
+  const { scope, inRepository } = directory;
+  return numberOfScope(desk, scope) !== number && inRepository ? `${scope}@repository` : scope;
 }
 
 /** Memories by their names; one that is gone is called by its file. */

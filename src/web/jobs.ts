@@ -35,6 +35,8 @@ export interface WorkPlace {
   id: string;
   signal: AbortSignal;
   progress: (done: number, total: number) => void;
+  /** What is being done, where there is nothing to count. */
+  say: (words: string) => void;
 }
 
 interface Running {
@@ -54,7 +56,8 @@ const WORKS: Readonly<Record<JobKind, Work>> = {
     const rest = left === 0 ? "all of them can be found by meaning" : `${left} can only be found by their words`;
     return `${count(memories, "memory", "memories")}, ${embedded} looked at anew; ${rest}`;
   },
-  async verify({ memdir }, { signal, progress }) {
+  async verify({ memdir }, { signal, progress, say }) {
+    say(`looking at ${count((await memdir.list()).length, "memory", "memories")}`);
     const { checked, problems, stamped } = await memdir.verify(undefined, { signal, onProgress: progress });
     const stamps = stamped > 0 ? `, ${stamped} stamped as verified` : "";
     return `${count(checked, "memory", "memories")} checked, ${count(problems.length, "problem", "problems")}${stamps}`;
@@ -75,6 +78,9 @@ export function openJobs({ desk, tell, newId, works = {}, everyMs = EVERY_MS }: 
 
   const run = async (job: Job, stop: AbortController): Promise<void> => {
     let last = Number.NEGATIVE_INFINITY;
+    const say = (says: string) => {
+      if (job.state === "running") tell({ ...Object.assign(job, { says }) });
+    };
     const progress = (done: number, total: number) => {
       if (job.state !== "running") return;
       Object.assign(job, { done, total });
@@ -86,7 +92,7 @@ export function openJobs({ desk, tell, newId, works = {}, everyMs = EVERY_MS }: 
     try {
       // Stopped before it began: it would not hear of it any more.
       stop.signal.throwIfAborted();
-      const says = await (works[job.kind] ?? WORKS[job.kind])(desk, { id: job.id, signal: stop.signal, progress });
+      const says = await (works[job.kind] ?? WORKS[job.kind])(desk, { id: job.id, signal: stop.signal, progress, say });
       Object.assign(job, stop.signal.aborted ? STOPPED : { state: "done", says });
     } catch (error) {
       Object.assign(job, stop.signal.aborted ? STOPPED : { state: "failed", says: reasonOf(desk, job, error) });

@@ -6,6 +6,8 @@ import { type WatchOptions, watchDirectory } from "./watch.ts";
 
 export interface LiveWorld {
   directories: readonly Pick<Directory, "path" | "recursive">[];
+  /** Before anybody is told of a change. */
+  onChange?: () => void;
   /** For the greeting. */
   jobs: () => Job[];
   log: (message: string) => void;
@@ -35,7 +37,8 @@ const HEARTBEAT_MS = 15_000;
 /** How long a browser waits before it comes again. */
 const RETRY_MS = 1000;
 
-export function openLive({ directories, jobs, log, heartbeatMs = HEARTBEAT_MS, watching = {} }: LiveWorld): Live {
+export function openLive(world: LiveWorld): Live {
+  const { directories, onChange, jobs, log, heartbeatMs = HEARTBEAT_MS, watching = {} } = world;
   const clients = new Set<Client>();
   const encoder = new TextEncoder();
   const leave = (client: Client) => {
@@ -53,8 +56,12 @@ export function openLive({ directories, jobs, log, heartbeatMs = HEARTBEAT_MS, w
   const tell = (event: LiveEvent) => {
     for (const client of [...clients]) send(client, format(event));
   };
+  const note = (directory: number) => {
+    onChange?.();
+    tell({ kind: "changed", directory });
+  };
   const watched = directories.map(({ path, recursive }, directory) =>
-    watchDirectory({ ...watching, path, recursive, log, onChange: () => tell({ kind: "changed", directory }) }),
+    watchDirectory({ ...watching, path, recursive, log, onChange: () => note(directory) }),
   );
   const beat = setInterval(() => {
     for (const client of [...clients]) send(client, ":\n\n");

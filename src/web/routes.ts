@@ -16,7 +16,7 @@ import { answerContext } from "./answer-context.ts";
 import { answerDream, answerDreamApply } from "./answer-dream.ts";
 import { answerAccept, answerInbox, answerReject } from "./answer-inbox.ts";
 import { answerMap, answerMerge, answerMergeProposal } from "./answer-map.ts";
-import { answerMemories, answerSearch } from "./answer-memories.ts";
+import { answerList, answerSearch } from "./answer-memories.ts";
 import { answerMemory } from "./answer-memory.ts";
 import { answerOverview } from "./answer-overview.ts";
 import { answerRecall } from "./answer-recall.ts";
@@ -47,8 +47,8 @@ const MAX_EVENTS = 500;
 export const ROUTES: readonly Route[] = [
   look("/api/start", answerStart),
   look("/api/overview", answerOverview),
-  look("/api/memories", answerMemories),
-  look("/api/search", (desk, query) => answerSearch(desk, wordsOf(query))),
+  look("/api/memories", answerList),
+  look("/api/search", (desk, query) => answerSearch(desk, wordsOf(query), query.quick === "true")),
   look("/api/memory", (desk, query) => answerMemory(desk, refOf(query))),
   look("/api/context", (desk, query) => answerContext(desk, optionalText(query, "touch", MAX_WORDS_CHARS) || null)),
   look("/api/timeline", (desk, query) =>

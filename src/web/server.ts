@@ -54,7 +54,16 @@ export async function startPage(options: PageOptions): Promise<Page> {
   const { port } = server.address() as AddressInfo;
   const guard = openGuard({ port, now: desk.now, newSecret });
   const jobs = openJobs({ desk, works, newId: randomUUID, tell: (job) => live.tell({ kind: "job", job }) });
-  const live = openLive({ directories: desk.memdir.directories, jobs: jobs.list, log: desk.log, watching });
+  const live = openLive({
+    directories: desk.memdir.directories,
+    jobs: jobs.list,
+    log: desk.log,
+    watching,
+    onChange: () => {
+      desk.kept.version = (desk.kept.version ?? 0) + 1;
+    },
+  });
+  desk.kept.version = 0;
   const app = makeApp({ desk, guard, assets, live, jobs, routes });
   server.on(
     "request",

@@ -70,7 +70,7 @@ const EXPECTED: ((said: string[], codes: (number | null)[]) => void)[] = [
   (said, codes) => {
     expect(codes).toEqual([0, 1, 0, 0]);
     expect(said[1]).toMatch(
-      /conflict \S+\.md: both sides changed it; the other text is in \S+-conflict-[0-9a-f]{8}\.md/,
+      /conflict \S+\.md: both sides changed it; theirs is kept there, yours is in \S+-conflict-[0-9a-f]{8}\.md/,
     );
     expect(said[2]).toContain("conflict");
     expect(said[3]).toMatch(/release day \(conflict/);

@@ -332,8 +332,19 @@ describe("apply", () => {
   ])("a refusal with %i is shown and harmless", async (status, value, reason) => {
     const { store } = open(json(status, value));
     expect(await store.apply([NEW])).toEqual([
-      { kind: "refused", path: "a.md", reason: expect.stringContaining(reason) },
+      { kind: "refused", path: "a.md", reason: expect.stringContaining(reason), isPassing: status === 403 },
     ]);
+  });
+
+  it.each([
+    [403, "role", true],
+    [404, "not-found", true],
+    [422, "refused", true],
+    [422, "secret", false],
+    [413, "too-large", false],
+  ])("a refusal with %i %s may pass: %s", async (status, problem, isPassing) => {
+    const { store } = open(json(status, { problem, message: "no" }));
+    expect(await store.apply([NEW])).toMatchObject([{ kind: "refused", isPassing }]);
   });
 
   it("refuses what cannot be sent without asking", async () => {

@@ -92,10 +92,10 @@ async function answerRoute(
       caller: null,
     };
   }
-  const { caller, repository, refused } = await admitRequest(world, route, { url, headers, params });
+  const { caller, repository, state, refused } = await admitRequest(world, route, { url, headers, params });
   if (refused) return { answer: refused, caller };
   const query = new URLSearchParams(/\?([^#]*)/.exec(url)?.[1] ?? "");
-  const asked = { caller: caller ?? NOBODY, repository, params, query, headers, body: request.body };
+  const asked = { caller: caller ?? NOBODY, repository, state, params, query, headers, body: request.body };
   return { answer: await route.answer(world, asked), caller };
 }
 

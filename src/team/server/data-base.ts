@@ -67,6 +67,11 @@ export async function readRepository(
   return row ? { role: strongest(row.team_role as Role | null, row.own_role as Role | null), row } : null;
 }
 
+/** Changes with every write in the repository, and is another one for another repository of the same name. */
+export function formState({ id, state }: Row): string {
+  return `${id}-${state}`;
+}
+
 export async function readTeamRole(sql: Sql, caller: Caller): Promise<Role | null> {
   const [row] = await sql("select role from memdir_person where team = $1 and id = $2", [caller.team, caller.personId]);
   return (row?.role as Role | null | undefined) ?? null;

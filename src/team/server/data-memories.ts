@@ -2,11 +2,11 @@
 
 import { MemdirError } from "../../errors.ts";
 import type { StoreEntry } from "../store.ts";
-import { type Base, isoOf, readRepository } from "./data-base.ts";
+import { type Base, formState, isoOf, readRepository } from "./data-base.ts";
 import type { Row, Sql } from "./sql.ts";
 import type { Caller, TeamData } from "./team-data.ts";
 
-type Verbs = Pick<TeamData, "listMemories" | "stateOf" | "fetchMemories" | "versions">;
+type Verbs = Pick<TeamData, "listMemories" | "fetchMemories" | "versions">;
 
 /** What `formEntry` needs. */
 export const ENTRY_COLUMNS = "path, revision::text as revision, hash, deleted, bytes, author, at";
@@ -23,15 +23,9 @@ export function openMemories(base: Base): Verbs {
         );
         return {
           id: `${caller.team}/${repository}/${row.id}`,
-          state: `${row.id}-${row.state}`,
+          state: formState(row),
           entries: rows.map(formEntry),
         };
-      }),
-
-    stateOf: (caller, repository) =>
-      base.run(caller.team, async (sql) => {
-        const { row } = await mustRead(sql, caller, repository);
-        return `${row.id}-${row.state}`;
       }),
 
     fetchMemories: (caller, repository, paths) =>

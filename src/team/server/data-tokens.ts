@@ -5,6 +5,7 @@ import { MemdirError } from "../../errors.ts";
 import type { Role } from "../protocol.ts";
 import {
   type Base,
+  formState,
   isoOf,
   isoOrNull,
   isTeamAdmin,
@@ -46,7 +47,13 @@ export function openTokens(base: Base): Verbs {
         const isAdmitted = await admit(base, sql, caller, limit);
         const found = repository === null ? null : await readRepository(sql, caller, repository);
         const teamRole = found ? (found.row.team_role as Role | null) : await readTeamRole(sql, caller);
-        return { caller, isAdmitted, teamRole, role: found?.role ?? null };
+        return {
+          caller,
+          isAdmitted,
+          teamRole,
+          role: found?.role ?? null,
+          state: found?.role ? formState(found.row) : null,
+        };
       });
     },
 

@@ -12,6 +12,8 @@ import type { Caller } from "./team-data.ts";
 export interface Admission {
   caller: Caller | null;
   repository: string;
+  /** Of the repository, for who may read it. */
+  state: string | null;
   refused: Answer | null;
 }
 
@@ -25,6 +27,7 @@ export async function admitRequest(
   const out = (refused: Answer | null, caller: Caller | null = null): Admission => ({
     caller,
     repository: "",
+    state: null,
     refused,
   });
 
@@ -44,7 +47,7 @@ export async function admitRequest(
     await noteDenial(world, route, caller, null);
     return out(notFound("team"), caller);
   }
-  return { caller, ...(await checkRole(world, route, entered, named)) };
+  return { caller, state: entered.state, ...(await checkRole(world, route, entered, named)) };
 }
 
 /** Whoever cannot read a repository is told that there is none; whoever can read it is told which role is missing. */
@@ -53,7 +56,7 @@ async function checkRole(
   route: Route,
   { caller, role, teamRole }: { caller: Caller; role: Role | null; teamRole: Role | null },
   repository: string,
-): Promise<Omit<Admission, "caller">> {
+): Promise<Omit<Admission, "caller" | "state">> {
   const { access } = route;
   if (access.to === "repository") {
     if (covers(role, access.role)) return { repository, refused: null };

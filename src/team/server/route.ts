@@ -35,6 +35,8 @@ export interface Asked {
   caller: Caller;
   /** Where the route asks for a repository. */
   repository: string;
+  /** Of that repository, when the request came; null elsewhere. */
+  state: string | null;
   params: Readonly<Record<string, string>>;
   query: URLSearchParams;
   headers: Headers;

@@ -93,11 +93,12 @@ export const MEMORY_ROUTES: readonly Route[] = [
   },
 ];
 
-async function listMemories({ data }: ServerWorld, { caller, repository, headers }: Asked): Promise<Answer> {
+async function listMemories({ data }: ServerWorld, asked: Asked): Promise<Answer> {
+  const { caller, repository, headers } = asked;
   const tagOf = (state: string) => `"${sha256(`${caller.team}/${repository}/${state}`).slice(0, 32)}"`;
   const known = headers.get("if-none-match");
-  if (known !== null) {
-    const etag = tagOf(await data.stateOf(caller, repository));
+  if (known !== null && asked.state !== null) {
+    const etag = tagOf(asked.state);
     // Nothing is read, so there is nothing for the audit log: clients ask every few seconds.
     if (holdsTag(known, etag)) return { status: 304, headers: { etag } };
   }

@@ -1,7 +1,10 @@
 /** What the team server keeps and may be asked: the seam between HTTP and the database. Every verb carries the tenant. */
 
-import type { Role } from "../protocol.ts";
+import type { Role, SearchHit } from "../protocol.ts";
+import type { AuditRow, PersonRow as Person, TokenRow } from "../protocol-admin.ts";
 import type { StoreEntry, StoreOutcome, StoreVersion } from "../store.ts";
+
+export type { AuditRow, Person, SearchHit, TokenRow };
 
 /** Who asks, as their token says. `team` is the tenant: nothing outside it can be seen or named. */
 export interface Caller {
@@ -11,50 +14,18 @@ export interface Caller {
   tokenId: string;
 }
 
-export interface Person {
-  id: string;
-  name: string;
-  /** For the whole team; null where they only have rights in single repositories. */
+export interface Entered {
+  caller: Caller;
+  isAdmitted: boolean;
+  teamRole: Role | null;
   role: Role | null;
-  repositories: { repository: string; role: Role }[];
-}
-
-export interface TokenRow {
-  id: string;
-  person: string;
-  label: string;
-  created: string;
-  expires: string | null;
-  revoked: string | null;
-  lastUsed: string | null;
+  state: string | null;
 }
 
 export interface Repository {
   name: string;
   memories: number;
   bytes: number;
-}
-
-export interface AuditRow {
-  at: string;
-  person: string;
-  tokenId: string;
-  /** list, fetch, write, remove, versions, redact, search, admin:… */
-  action: string;
-  repository: string | null;
-  path: string | null;
-  revision: string | null;
-  outcome: string;
-}
-
-export interface SearchHit {
-  repository: string;
-  path: string;
-  name: string;
-  description: string;
-  author: string;
-  at: string;
-  score: number;
 }
 
 /** `current` limits; a change over them is refused inside the same transaction that would write it. */
@@ -82,12 +53,15 @@ export interface TeamData {
     options: { label: string; days: number | null },
   ): Promise<{ id: string; token: string } | null>;
 
-  /** What every request asks, in one transaction: who it is, whether they may ask just now (`admit`), and as what. Null as for `findCaller`. */
+  /**
+   * What every request asks, in one transaction: who it is, whether they may ask just now (`admit`), as what, and the `state` of the
+   * repository as `listMemories` gives it, null where they may not read it. Null as for `findCaller`.
+   */
   enter(
     token: string,
     limit: { requests: number; seconds: number },
     repository: string | null,
-  ): Promise<{ caller: Caller; isAdmitted: boolean; teamRole: Role | null; role: Role | null } | null>;
+  ): Promise<Entered | null>;
   /** Null for an unknown, expired or revoked token. Notes its last use at most once a minute. */
   findCaller(token: string): Promise<Caller | null>;
   /** The stronger of the team's role and the repository's. Null: none, or no such repository (the caller cannot tell which). */
@@ -112,8 +86,6 @@ export interface TeamData {
 
   /** Also the ETag's material: `state` changes with every write in the repository. */
   listMemories(caller: Caller, repository: string): Promise<{ id: string; state: string; entries: StoreEntry[] }>;
-  /** Cheap: only what an If-None-Match needs. */
-  stateOf(caller: Caller, repository: string): Promise<string>;
   fetchMemories(
     caller: Caller,
     repository: string,

@@ -24,6 +24,7 @@ export const KEYS_SHOWN: [string, string][] = [
   ["↑ ↓", "move in the list"],
   ["Enter", "open the memory"],
   ["e", "edit it"],
+  ["a e r", "accept, edit, reject in the inbox"],
   ["u", "undo the last change, after asking"],
   ["Esc", "back"],
   ["Ctrl S", "review what you wrote, then save it"],

@@ -113,7 +113,13 @@ function LaterMap({ params }: { params: URLSearchParams }): VNode {
   useEffect(() => {
     void import("./views/map.tsx").then(({ View }) => setLoaded(() => View));
   }, []);
-  if (Loaded === null) return <PageHead title="Map" />;
+  if (Loaded === null)
+    return (
+      <>
+        <PageHead title="Map" />
+        <p class="waiting">Loading…</p>
+      </>
+    );
   return <Loaded params={params} />;
 }
 

@@ -112,7 +112,9 @@ export function openMemoryData(now: () => Date): MemoryData {
       const caller = await data.findCaller(token);
       if (!caller) return null;
       const role = repository === null ? null : roleOf(caller, repository);
-      return { caller, isAdmitted: await data.admit(caller, limit), teamRole: await data.teamRoleOf(caller), role };
+      const state = role ? String(repositoryOf(caller, repository ?? "")?.state) : null;
+      const isAdmitted = await data.admit(caller, limit);
+      return { caller, isAdmitted, teamRole: await data.teamRoleOf(caller), role, state };
     },
     roleOf: async (caller, repository) => roleOf(caller, repository),
     teamRoleOf: async (caller) => teamOf(caller).people.get(caller.person)?.role ?? null,
@@ -178,7 +180,6 @@ export function openMemoryData(now: () => Date): MemoryData {
       const entries = [...(place?.memories ?? [])].map(([path, all]) => entryOf(path, all) as StoreEntry);
       return { id: `${caller.team}/${repository}`, state: String(place?.state), entries };
     },
-    stateOf: async (caller, repository) => String(repositoryOf(caller, repository)?.state),
     fetchMemories: async (caller, repository, paths) =>
       paths.flatMap((path) => {
         const last = repositoryOf(caller, repository)?.memories.get(path)?.at(-1);

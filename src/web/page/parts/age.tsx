@@ -23,7 +23,7 @@ export function formatAge(ms: number): string {
   if (days === 1) return "yesterday";
   if (days < 60) return `${days} days ago`;
   // Months up to two years: "13 months" says more than "1 year".
-  if (days < 730) return `${Math.floor(days / 30.4)} months ago`;
+  if (days < 730) return `${Math.round(days / 30.4)} months ago`;
   return `${Math.floor(days / 365)} years ago`;
 }
 

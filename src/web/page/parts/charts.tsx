@@ -1,6 +1,7 @@
 /** Small charts: counts as rows of bars, and days as a strip of columns; each with its figures as a table for those who do not see it. */
 import type { VNode } from "preact";
 import { Bar } from "./bar.tsx";
+import { type Column, formatDay } from "./days.ts";
 
 export interface Count {
   label: string;
@@ -32,13 +33,6 @@ export function Counts({ counts, label }: { counts: Count[]; label: string }): V
       </tbody>
     </table>
   );
-}
-
-export interface Column {
-  /** The day, or the first of several. */
-  day: string;
-  /** In the order of `kinds`. */
-  values: number[];
 }
 
 interface ColumnsProps {
@@ -97,47 +91,6 @@ export function Columns({ columns, kinds, label, format, onChoose }: ColumnsProp
       <ColumnsTable columns={columns} kinds={kinds} label={label} format={format} />
     </figure>
   );
-}
-
-/** Days joined to weeks where there are more than fit, so that a year is still a picture. */
-export function gatherDays(days: Column[], most: number): { columns: Column[]; each: number } {
-  const each = days.length <= most ? 1 : 7;
-  const columns: Column[] = [];
-  for (let at = 0; at < days.length; at += each) {
-    const together = days.slice(at, at + each);
-    const first = together[0];
-    if (first === undefined) break;
-    columns.push({
-      day: first.day,
-      values: first.values.map((_, kind) => together.reduce((sum, day) => sum + (day.values[kind] ?? 0), 0)),
-    });
-  }
-  return { columns, each };
-}
-
-/** Days between the first and the last that nobody spoke of, with nothing in them. */
-export function fillDays(days: Column[], kinds: number, from?: string, to?: string): Column[] {
-  const first = from ?? days[0]?.day;
-  const last = to ?? days.at(-1)?.day;
-  if (first === undefined || last === undefined) return days;
-  const known = new Map(days.map((day) => [day.day, day]));
-  const filled: Column[] = [];
-  const at = new Date(`${first}T00:00:00Z`);
-  // Ten years: an odd clock must not hang the page.
-  for (let count = 0; count < 3660 && !Number.isNaN(at.getTime()); count++) {
-    const day = at.toISOString().slice(0, 10);
-    if (day > last) break;
-    filled.push(known.get(day) ?? { day, values: new Array<number>(kinds).fill(0) });
-    at.setUTCDate(at.getUTCDate() + 1);
-  }
-  return filled;
-}
-
-export function formatDay(day: string, isLong = false): string {
-  const at = new Date(`${day}T00:00:00Z`);
-  if (Number.isNaN(at.getTime())) return day;
-  const year = isLong ? ({ weekday: "short", year: "numeric" } as const) : {};
-  return at.toLocaleDateString(undefined, { day: "numeric", month: "short", timeZone: "UTC", ...year });
 }
 
 function ColumnsTable({ columns, kinds, label, format }: ColumnsProps): VNode {

@@ -2,7 +2,7 @@
 import type { VNode } from "preact";
 import type { DiffLine } from "../../api.ts";
 
-const SIGNS = { same: " ", added: "+", removed: "−", skipped: "⋯" };
+const SIGNS = { same: " ", added: "+", removed: "−", skipped: "" };
 const WORDS = { same: "", added: "added: ", removed: "removed: ", skipped: "" };
 
 interface Props {

@@ -112,7 +112,7 @@ function makePicture() {
     }
     // On the names alone: set on all, it would have every point styled anew.
     world.querySelector<SVGGElement>(".map-names")?.style.setProperty("--k", lens.k.toFixed(3));
-    placeNames(world.querySelectorAll<SVGTextElement>("text"), points, lens.k);
+    placeNames(world.querySelectorAll<SVGTextElement>("text"), points, lens, svg.clientWidth);
   };
   const change = (next: Lens) => {
     isFitted = false;
@@ -168,13 +168,16 @@ function makePicture() {
 }
 
 /** Above their points; one that would cover another is left out, the first come first. */
-function placeNames(names: Iterable<SVGTextElement>, points: Point[], k: number): void {
+function placeNames(names: Iterable<SVGTextElement>, points: Point[], lens: Lens, width: number): void {
+  const { k } = lens;
   const taken: { x: number; y: number; half: number }[] = [];
   for (const text of names) {
     const point = points[Number(text.dataset.at)];
     if (point === undefined) continue;
-    const [x, y] = [point.x, point.y - point.radius - 5 / k];
     const half = ((text.textContent?.length ?? 0) * NAME_PX.width) / 2 / k;
+    const y = point.y - point.radius - 5 / k;
+    // A name at the edge moves in, as long as its point is in sight.
+    const x = Math.min(Math.max(point.x, half - lens.x / k), (width - lens.x) / k - half);
     const isFree = taken.every(
       (other) => Math.abs(other.y - y) > NAME_PX.height / k || Math.abs(other.x - x) > other.half + half,
     );

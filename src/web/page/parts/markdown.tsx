@@ -62,7 +62,8 @@ function render(node: MarkdownNode, at: number): ComponentChildren {
   if (PLAIN.has(kind)) {
     const Element = kind as "p";
     return (
-      <Element key={at} dir={kind === "p" || kind === "li" ? "auto" : undefined}>
+      // A list and not its items: a marker stands where the list has room for it.
+      <Element key={at} dir={["p", "ul", "ol"].includes(kind) ? "auto" : undefined}>
         {inner()}
       </Element>
     );

@@ -2,11 +2,12 @@
 import type { VNode } from "preact";
 import type { MemoryTitle, Ref } from "../../api.ts";
 import { formatRoute } from "../router.ts";
+import { showName } from "./name.ts";
 
 export function MemoryLink({ memory }: { memory: MemoryTitle }): VNode {
   return (
     <a class="memory-link" href={formatMemoryRoute(memory)} dir="auto">
-      {memory.name}
+      {showName(memory.name)}
     </a>
   );
 }

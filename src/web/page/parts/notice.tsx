@@ -4,6 +4,7 @@ import type { Failure } from "../remote.ts";
 import { makeStore, useStore } from "../store.ts";
 import type { Tone } from "./bar.tsx";
 import { Button } from "./button.tsx";
+import { STAYS_MS, useLinger } from "./linger.ts";
 
 export function Notice({ tone = "plain", children }: { tone?: Tone; children: ComponentChildren }): VNode {
   return (
@@ -20,17 +21,20 @@ interface Message {
   action: { title: string; run: () => void } | null;
 }
 
-/** Long enough to read two lines and reach the button. */
-const STAYS_MS = 9000;
+/** What failed is read twice, and perhaps copied. */
+const FAILURE_STAYS_MS = 30_000;
+/** More would cover what they speak of. */
+const MOST = 2;
 
 const messages = makeStore<Message[]>([]);
 let nextId = 0;
 
-/** Shows a message at the edge and reads it aloud; a failure stays until it is closed. */
+/** Shows a message at the edge and reads it aloud; a failure stays longer. */
 export function tell(text: string, tone: Tone = "plain", action: Message["action"] = null): void {
   const id = nextId++;
-  messages.set([...messages.get().slice(-3), { id, text, tone, action }]);
-  if (tone !== "bad") setTimeout(() => close(id), STAYS_MS);
+  // The same once more is the same message.
+  const others = messages.get().filter((message) => message.text !== text);
+  messages.set([...others.slice(1 - MOST), { id, text, tone, action }]);
 }
 
 export function tellFailure(failure: Failure): void {
@@ -41,24 +45,29 @@ export function Messages(): VNode {
   return (
     <div class="messages" role="status" aria-live="polite" aria-label="Messages">
       {useStore(messages).map((message) => (
-        <div key={message.id} class={`message tone-${message.tone}`}>
-          <p dir="auto">{message.text}</p>
-          {message.action === null ? null : (
-            <Button
-              isSmall
-              onClick={() => {
-                close(message.id);
-                message.action?.run();
-              }}
-            >
-              {message.action.title}
-            </Button>
-          )}
-          <Button kind="quiet" isSmall label="Close this message" onClick={() => close(message.id)}>
-            ×
-          </Button>
-        </div>
+        <MessageLine key={message.id} message={message} />
       ))}
+    </div>
+  );
+}
+
+function MessageLine({ message: { id, text, tone, action } }: { message: Message }): VNode {
+  const held = useLinger(tone === "bad" ? FAILURE_STAYS_MS : STAYS_MS, () => close(id));
+  const act = () => {
+    close(id);
+    action?.run();
+  };
+  return (
+    <div class={`message tone-${tone}`} {...held}>
+      <p dir="auto">{text}</p>
+      {action === null ? null : (
+        <Button isSmall onClick={act}>
+          {action.title}
+        </Button>
+      )}
+      <Button kind="quiet" isSmall label="Close this message" onClick={() => close(id)}>
+        ×
+      </Button>
     </div>
   );
 }

@@ -1,6 +1,7 @@
 /** The head of a view: its title, also in the browser's tab, a sentence under it, and what can be done. */
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect } from "preact/hooks";
+import { showName } from "./name.ts";
 
 interface Props {
   title: string;
@@ -12,13 +13,13 @@ interface Props {
 
 export function PageHead({ title, lead, children }: Props): VNode {
   useEffect(() => {
-    document.title = `${title} · memdir`;
+    document.title = `${showName(title)} · memdir`;
   }, [title]);
   return (
     <header class="page-head">
       <div class="page-head-words">
         <h1 tabIndex={-1} dir="auto">
-          {title}
+          {showName(title)}
         </h1>
         {lead === undefined ? null : <p class="lead">{lead}</p>}
       </div>

@@ -1,10 +1,12 @@
 /** How far long work is, and the tray at the edge that shows all of it with a way to stop. */
 import type { VNode } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Job, JobKind } from "../../api.ts";
 import { jobs, stopJob } from "../live.ts";
+import { route } from "../router.ts";
 import { useStore } from "../store.ts";
 import { Button } from "./button.tsx";
+import { STAYS_MS, useLinger } from "./linger.ts";
 import { tellFailure } from "./notice.tsx";
 
 const TITLES: Record<JobKind, string> = {
@@ -26,8 +28,15 @@ const seen = new Set<string>();
 export function JobTray(): VNode | null {
   const [closed, setClosed] = useState<string[]>([]);
   const all = useStore(jobs);
+  const { view } = useStore(route);
   for (const job of all) if (job.state === "running") seen.add(job.id);
-  const shown = all.filter((job) => seen.has(job.id) && !closed.includes(job.id));
+  const open = all.filter((job) => seen.has(job.id) && !closed.includes(job.id));
+  // A view of the same name shows the work itself, and what came of it.
+  const shown = open.filter((job) => job.kind !== view);
+  const told = open.filter((job) => job.kind === view && job.state !== "running").map(({ id }) => id);
+  useEffect(() => {
+    if (told.length > 0) setClosed([...closed, ...told]);
+  }, [told.join(" ")]);
   if (shown.length === 0) return null;
   return (
     <section class="tray" aria-label="Work under way">
@@ -41,12 +50,13 @@ export function JobTray(): VNode | null {
 function JobLine({ job, onClose }: { job: Job; onClose: () => void }): VNode {
   const title = TITLES[job.kind];
   const isRunning = job.state === "running";
+  const held = useLinger(isRunning ? null : STAYS_MS, onClose);
   const stop = async () => {
     const failure = await stopJob(job.id);
     if (failure !== null) tellFailure(failure);
   };
   return (
-    <div class="job">
+    <div class={`job${job.state === "failed" ? " is-failed" : ""}`} {...held}>
       <div class="job-words">
         <strong>{title}</strong>{" "}
         <span class="soft" role="status">

@@ -8,7 +8,7 @@ import { Button } from "../parts/button.tsx";
 import { change } from "../parts/change.ts";
 import { Diff } from "../parts/diff.tsx";
 import { Empty, Waiting } from "../parts/empty.tsx";
-import { Notice, tellFailure } from "../parts/notice.tsx";
+import { Notice, tell, tellFailure } from "../parts/notice.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { Progress } from "../parts/progress.tsx";
 import { useStart } from "../parts/start.ts";
@@ -22,7 +22,11 @@ export function View(_: { params: URLSearchParams }): VNode {
   const wasRunning = useRef(false);
   useEffect(() => {
     // A plan lies in no directory: nobody else tells of it.
-    if (wasRunning.current && !isRunning) live.reload();
+    if (wasRunning.current && !isRunning) {
+      live.reload();
+      // A plan is seen; that there is nothing to plan is only said.
+      if (job?.state === "done") tell(job.says, "good");
+    }
     wasRunning.current = isRunning;
   }, [isRunning]);
   const plan = live.value?.plan ?? null;

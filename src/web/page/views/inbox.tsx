@@ -10,6 +10,7 @@ import { change } from "../parts/change.ts";
 import { ask } from "../parts/dialog.tsx";
 import { Diff } from "../parts/diff.tsx";
 import { Empty, Waiting } from "../parts/empty.tsx";
+import { showName } from "../parts/name.ts";
 import { PageHead } from "../parts/page-head.tsx";
 import { type Amended, ProposalForm } from "../parts/proposal-form.tsx";
 import { useStart } from "../parts/start.ts";
@@ -72,14 +73,13 @@ function Proposals({ proposals, onChanged }: { proposals: ProposalRow[]; onChang
   const accept = (proposal: ProposalRow, amended?: Amended) =>
     decide(proposal, "/api/inbox/accept", amended === undefined ? {} : { amended });
   const reject = async (proposal: ProposalRow) => {
-    const reason = await ask({
+    const given = await ask({
       title: `Reject “${proposal.name}”?`,
       text: "It will not be proposed again.",
       yes: "Reject",
       isDanger: true,
-      field: { label: "Reason, if you like" },
     });
-    if (reason !== null) await decide(proposal, "/api/inbox/reject", reason === "" ? {} : { reason });
+    if (given !== null) await decide(proposal, "/api/inbox/reject", {});
   };
   const move = (by: number) => (event: KeyboardEvent) => {
     // There the arrows scroll.
@@ -167,7 +167,7 @@ function ProposalHead({ proposal }: { proposal: ProposalRow }): VNode {
   return (
     <div class="proposal-head">
       <h2>
-        <bdi>{proposal.name}</bdi>
+        <bdi>{showName(proposal.name)}</bdi>
       </h2>
       <p class="row">
         <Tag tone={proposal.action === "forget" ? "bad" : "accent"}>{proposal.action}</Tag>

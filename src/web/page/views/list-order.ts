@@ -1,5 +1,5 @@
 /** Which memories the list shows and in which order: pure functions over its rows. */
-import type { MemoryRow, Ref, SearchAnswer } from "../../api.ts";
+import type { ListedMemory, Ref, SearchAnswer } from "../../api.ts";
 
 export const SORTS = ["rank", "type", "name", "scope", "age", "verdict", "cues", "recalled"] as const;
 export type Sort = (typeof SORTS)[number];
@@ -45,10 +45,10 @@ export function readAsked(params: URLSearchParams): Asked {
 }
 
 /** `hits` null: nobody has ranked yet, and names are looked at instead. */
-export function orderRows(rows: MemoryRow[], asked: Asked, hits: SearchAnswer["hits"] | null): MemoryRow[] {
+export function orderRows(rows: ListedMemory[], asked: Asked, hits: SearchAnswer["hits"] | null): ListedMemory[] {
   const places = hits === null ? null : new Map(hits.map((hit, at) => [keyOf(hit), at]));
   const words = asked.q.trim().toLowerCase();
-  const isFound = (row: MemoryRow) => {
+  const isFound = (row: ListedMemory) => {
     if (words === "") return true;
     return places === null ? row.name.toLowerCase().includes(words) : places.has(keyOf(row));
   };
@@ -59,19 +59,19 @@ export function orderRows(rows: MemoryRow[], asked: Asked, hits: SearchAnswer["h
   return kept.sort((a, b) => turn * compare(a, b) || a.name.localeCompare(b.name));
 }
 
-function matches(row: MemoryRow, asked: Asked): boolean {
+function matches(row: ListedMemory, asked: Asked): boolean {
   if (asked.type !== "" && row.type !== asked.type) return false;
   if (asked.scope !== "" && row.scope !== asked.scope) return false;
   if (asked.verdict !== "" && (row.verdict?.state ?? "unchecked") !== asked.verdict) return false;
   return asked.age === "" || ageOf(row) === asked.age;
 }
 
-function ageOf(row: MemoryRow): string {
+function ageOf(row: ListedMemory): string {
   return AGES.find((age) => row.ageDays < age.days)?.label ?? "older";
 }
 
 /** What a person looks for comes first: doubts, many cues, often recalled, young. */
-function comparing(sort: Sort, places: Map<string, number> | null): (a: MemoryRow, b: MemoryRow) => number {
+function comparing(sort: Sort, places: Map<string, number> | null): (a: ListedMemory, b: ListedMemory) => number {
   if (sort === "rank") return (a, b) => (places?.get(keyOf(a)) ?? 0) - (places?.get(keyOf(b)) ?? 0);
   if (sort === "age") return (a, b) => (a.modified < b.modified ? 1 : a.modified > b.modified ? -1 : 0);
   if (sort === "cues") return (a, b) => b.cues - a.cues;
@@ -82,6 +82,6 @@ function comparing(sort: Sort, places: Map<string, number> | null): (a: MemoryRo
   return (a, b) => (a[sort] < b[sort] ? -1 : a[sort] > b[sort] ? 1 : 0);
 }
 
-function doubt(row: MemoryRow): number {
+function doubt(row: ListedMemory): number {
   return { doubtful: 2, unchecked: 1, holds: 0 }[row.verdict?.state ?? "unchecked"];
 }

@@ -1,4 +1,4 @@
-/** Search as one types: a moment after the last key the server ranks, and only the last answer counts. */
+/** Search as one types: with every key by the words alone, and by the real ranking once the hand rests. Only the last answer counts. */
 import { useEffect, useState } from "preact/hooks";
 import type { SearchAnswer } from "../../api.ts";
 import { changes } from "../live.ts";
@@ -6,7 +6,9 @@ import { get } from "../remote.ts";
 import { useStore } from "../store.ts";
 
 /** Between two keys of a quick writer: what is typed in one go is asked once. */
-const PAUSE_MS = 80;
+const PAUSE_MS = 60;
+/** Whoever has stopped writing: finding the meaning of words takes the server longer than a key. */
+const REST_MS = 300;
 
 export interface Ranking {
   /** Null: nobody has ranked yet. The last ranking stays until the next one is there, so that the list does not jump twice. */
@@ -24,13 +26,16 @@ export function useRanking(q: string): Ranking {
       return;
     }
     const calling = new AbortController();
-    const waiting = setTimeout(async () => {
-      const { value } = await get<SearchAnswer>("/api/search", { q: words }, calling.signal);
-      if (calling.signal.aborted) return;
+    let isRanked = false;
+    const ask = async (quick: boolean) => {
+      const { value } = await get<SearchAnswer>("/api/search", { q: words, quick: quick || null }, calling.signal);
+      if (calling.signal.aborted || (quick && isRanked)) return;
+      isRanked ||= !quick;
       setRanked(value === null ? null : { q: words, hits: value.hits });
-    }, PAUSE_MS);
+    };
+    const waiting = [setTimeout(() => void ask(true), PAUSE_MS), setTimeout(() => void ask(false), REST_MS)];
     return () => {
-      clearTimeout(waiting);
+      for (const each of waiting) clearTimeout(each);
       calling.abort();
     };
   }, [words, version]);

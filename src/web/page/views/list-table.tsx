@@ -1,17 +1,18 @@
 /** The table of memories: of thousands of rows only those near the window are drawn, and arrows move through all. */
 import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { MemoryRow } from "../../api.ts";
+import type { ListedMemory } from "../../api.ts";
 import { useKeys } from "../keyboard.ts";
 import { Age } from "../parts/age.tsx";
 import { formatMemoryRoute } from "../parts/memory-link.tsx";
+import { showName } from "../parts/name.ts";
 import { useStart } from "../parts/start.ts";
 import { Tag, TypeTag, toneOf } from "../parts/tag.tsx";
 import { go } from "../router.ts";
 import { keyOf, type Sort } from "./list-order.ts";
 
 interface Props {
-  rows: MemoryRow[];
+  rows: ListedMemory[];
   sort: Sort;
   isReversed: boolean;
   onSort: (sort: Sort) => void;
@@ -95,7 +96,7 @@ export function MemoryTable({ rows, sort, isReversed, onSort }: Props): VNode {
 }
 
 interface RowProps {
-  row: MemoryRow;
+  row: ListedMemory;
   at: number;
   isSelected: boolean;
   /** By the tab key; the others by arrows. */
@@ -116,15 +117,15 @@ function Row({ row, at, isSelected, isReachable, onFocus }: RowProps): VNode {
             href={formatMemoryRoute(row)}
             tabIndex={isReachable ? 0 : -1}
             dir="auto"
-            title={row.name}
+            title={showName(row.name)}
             onFocus={onFocus}
           >
-            {row.name}
+            {showName(row.name)}
           </a>
           {row.pinned ? <Tag tone="accent">pinned</Tag> : null}
         </span>{" "}
-        <span class="description" dir="auto" title={row.description}>
-          {row.description}
+        <span class="description" dir="auto" title={showName(row.description)}>
+          {showName(row.description)}
         </span>
       </td>
       <td class="col-scope" dir="auto">
@@ -135,8 +136,10 @@ function Row({ row, at, isSelected, isReachable, onFocus }: RowProps): VNode {
         <Age at={row.modified} />
       </td>
       <td class="col-verdict">
-        {row.verdict === null ? (
-          <span class="soft">not checked</span>
+        {row.verdict === null || row.verdict.state === "unchecked" ? (
+          <span class="soft" title={row.verdict?.says ?? "its claims were not checked yet"}>
+            unchecked
+          </span>
         ) : (
           <Tag tone={toneOf(row.verdict.state)} title={row.verdict.says}>
             {row.verdict.state}
@@ -196,7 +199,7 @@ function useRange(body: { current: HTMLTableSectionElement | null }, count: numb
 
 /** The chosen memory by its key, so that a list fetched anew keeps it, and what changes the choice. */
 function useSelection(
-  rows: MemoryRow[],
+  rows: ListedMemory[],
   body: { current: HTMLTableSectionElement | null },
 ): [string | null, (key: string) => void, (event: KeyboardEvent, by: number) => void] {
   const [selected, setSelected] = useState(lastSelected);

@@ -1,7 +1,7 @@
 /** All memories: searched as one types, filtered and sorted by every column. */
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
-import type { MemoryList, MemoryRow } from "../../api.ts";
+import type { ListedMemory, MemoryList } from "../../api.ts";
 import { useKeys } from "../keyboard.ts";
 import { useLive } from "../live.ts";
 import { formatCount } from "../parts/age.tsx";
@@ -72,9 +72,11 @@ function SearchField(props: { q: string; onInput: (q: string) => void; wantsFocu
   useKeys({ "/": focus });
   useEffect(() => {
     if (!props.wantsFocus) return;
-    amend({ focus: null });
-    // After the view's title has been given the focus.
-    const frame = requestAnimationFrame(() => focus());
+    // After the view's title has been given the focus. The wish is taken out of the address last: that ends this effect.
+    const frame = requestAnimationFrame(() => {
+      focus();
+      amend({ focus: null });
+    });
     return () => cancelAnimationFrame(frame);
   }, [props.wantsFocus]);
   const press = (event: KeyboardEvent) => {
@@ -111,7 +113,7 @@ function SearchField(props: { q: string; onInput: (q: string) => void; wantsFocu
   );
 }
 
-function Filters({ rows, asked, onSort }: { rows: MemoryRow[]; asked: Asked; onSort: (sort: Sort) => void }): VNode {
+function Filters({ rows, asked, onSort }: { rows: ListedMemory[]; asked: Asked; onSort: (sort: Sort) => void }): VNode {
   const scopes = useMemo(() => [...new Set(rows.map((row) => row.scope))].sort(), [rows]);
   return (
     <div class="filters">

@@ -3,7 +3,9 @@ import type { ComponentChildren, VNode } from "preact";
 import type { MemoryTitle, Overview } from "../../api.ts";
 import { formatCount } from "../parts/age.tsx";
 import { Bar } from "../parts/bar.tsx";
-import { type Column, Columns, fillDays } from "../parts/charts.tsx";
+import { Columns } from "../parts/charts.tsx";
+import { type Column, fillDays } from "../parts/days.ts";
+import { JobButton } from "../parts/job-button.tsx";
 import { MemoryLink } from "../parts/memory-link.tsx";
 import { formatRoute } from "../router.ts";
 
@@ -39,6 +41,7 @@ export function RotPanel({ rot, total }: { rot: Overview["rot"]; total: number }
           </p>
           <Bar share={rot.score / 100} label={`${rot.score} of 100`} tone={tone} />
           <p class="soft">At 100 nothing rots.</p>
+          {total === 0 ? null : <JobButton kind="verify" title="Check all claims" busy="Checking claims…" />}
         </div>
         {rot.first.length === 0 ? (
           <p class="soft">
@@ -51,7 +54,7 @@ export function RotPanel({ rot, total }: { rot: Overview["rot"]; total: number }
             {rot.first.map((item) => (
               <li key={item.title}>
                 <h3>{item.title}</h3>
-                <LinkRow memories={item.memories.slice(0, NAMED)} more={item.memories.length - NAMED} />
+                <LinkRow memories={item.memories.slice(0, NAMED)} more={item.count - NAMED} />
                 {item.todo === "" ? null : (
                   <p class="soft">
                     in a terminal: <code>{item.todo}</code>
@@ -67,9 +70,14 @@ export function RotPanel({ rot, total }: { rot: Overview["rot"]; total: number }
 }
 
 export function CostPanel({ cost }: { cost: Overview["cost"] }): VNode {
-  const days: Column[] = cost.byDay.map(({ day, cost: spent }) => ({ day, values: [spent] }));
-  const kinds = Object.entries(cost.byKind).filter(([, spent]) => spent > 0);
+  const unpriced = cost.unpriced ?? [];
   const tokens = cost.byDay.reduce((sum, day) => sum + day.tokens, 0);
+  // What has no price cost something all the same: then what is known is shown, the tokens.
+  const isPriced = cost.total > 0 || unpriced.length === 0;
+  const format = isPriced ? formatCost : formatTokens;
+  const days: Column[] = cost.byDay.map((day) => ({ day: day.day, values: [isPriced ? day.cost : day.tokens] }));
+  const kinds = Object.entries(isPriced ? cost.byKind : cost.tokensByKind).filter(([, spent]) => spent > 0);
+  const what = isPriced ? "Cost" : "Tokens";
   return (
     <Panel title={`Background work in ${formatMonth(cost.month)}`}>
       {tokens === 0 && cost.total === 0 ? (
@@ -80,23 +88,27 @@ export function CostPanel({ cost }: { cost: Overview["cost"] }): VNode {
       ) : (
         <>
           <p class="figure">
-            {formatCost(cost.total)} <span class="soft">· {formatCount(tokens, "token")}</span>
+            {format(isPriced ? cost.total : tokens)}{" "}
+            <span class="soft">{isPriced ? `· ${formatCount(tokens, "token")}` : "tokens"}</span>
           </p>
           <Columns
-            label={`Cost of background work by day, ${formatCost(cost.total)} in all`}
+            label={`${what} of background work by day, ${format(isPriced ? cost.total : tokens)} in all`}
             columns={fillDays(days, 1, `${cost.month}-01`)}
-            kinds={[{ title: "Cost", class: "fill-1" }]}
-            format={formatCost}
+            kinds={[{ title: what, class: "fill-1" }]}
+            format={format}
           />
-          {cost.unpriced === undefined || cost.unpriced.length === 0 ? null : (
-            <p class="soft">Without a price, and in no sum: {cost.unpriced.join(", ")}</p>
+          {unpriced.length === 0 ? null : (
+            <p class="soft">
+              {isPriced ? "Not in this sum, since their price is not known" : "The price is not known"}:{" "}
+              {unpriced.join(", ")}
+            </p>
           )}
           {kinds.length === 0 ? null : (
             <dl class="pairs">
               {kinds.map(([kind, spent]) => (
                 <div key={kind}>
                   <dt>{kind}</dt>
-                  <dd>{formatCost(spent)}</dd>
+                  <dd>{format(spent)}</dd>
                 </div>
               ))}
             </dl>
@@ -181,6 +193,10 @@ function LinkRow({ memories, more, href }: LinkRowProps): VNode | null {
       ) : null}
     </ul>
   );
+}
+
+function formatTokens(tokens: number): string {
+  return tokens.toLocaleString();
 }
 
 function formatMonth(month: string): string {

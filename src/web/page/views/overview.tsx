@@ -7,7 +7,9 @@ import { Bar, type Tone } from "../parts/bar.tsx";
 import { Counts } from "../parts/charts.tsx";
 import { ContextBar } from "../parts/context-bar.tsx";
 import { Empty, Waiting } from "../parts/empty.tsx";
+import { Notice } from "../parts/notice.tsx";
 import { PageHead } from "../parts/page-head.tsx";
+import { useStart } from "../parts/start.ts";
 import { formatRoute } from "../router.ts";
 import { CostPanel, Panel, RecalledPanel, RotPanel } from "./overview-panels.tsx";
 
@@ -17,8 +19,24 @@ export function View(_: { params: URLSearchParams }): VNode {
   return (
     <>
       <PageHead title="Overview" lead={value === null ? undefined : sumUp(value)} />
+      <Warnings />
       {value === null ? <Waiting live={live} /> : <Panels overview={value} />}
     </>
+  );
+}
+
+/** What was said at the start in the terminal, where nobody looks any more. */
+function Warnings(): VNode | null {
+  const { warnings } = useStart();
+  if (warnings.length === 0) return null;
+  return (
+    <Notice>
+      {warnings.map((warning) => (
+        <p key={warning} dir="auto">
+          {warning}
+        </p>
+      ))}
+    </Notice>
   );
 }
 

@@ -7,6 +7,7 @@ import { formatBytes, formatCount } from "../parts/age.tsx";
 import { Bar } from "../parts/bar.tsx";
 import { Button } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
+import { JobButton } from "../parts/job-button.tsx";
 import { useLater } from "../parts/later.ts";
 import { Notice } from "../parts/notice.tsx";
 import { PageHead } from "../parts/page-head.tsx";
@@ -27,11 +28,14 @@ export function View({ params }: { params: URLSearchParams }): VNode {
   const [asked, askNow] = useLater(prompt, PAUSE_MS);
   const { answer, failure, isLoading } = useInspection(asked, door);
   useEffect(() => {
-    if (params.get("q") !== asked) amend({ q: asked, door: door === "hook" ? null : door });
+    const shown = door === "hook" ? null : door;
+    if ((params.get("q") ?? "") !== asked || params.get("door") !== shown) amend({ q: asked, door: shown });
   }, [asked, door]);
   return (
     <>
-      <PageHead title="Recall" lead="What an agent would be reminded of by a prompt, what it nearly would, and why." />
+      <PageHead title="Recall" lead="What an agent would be reminded of by a prompt, what it nearly would, and why.">
+        <JobButton kind="warm" title="Learn meanings" busy="Learning meanings…" />
+      </PageHead>
       <form
         class="prompt"
         onSubmit={(event) => {

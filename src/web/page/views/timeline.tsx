@@ -5,13 +5,14 @@ import type { Timeline, TimelineEvent } from "../../api.ts";
 import { useLive } from "../live.ts";
 import { formatCount } from "../parts/age.tsx";
 import { Button } from "../parts/button.tsx";
-import { Columns, fillDays, formatDay, gatherDays } from "../parts/charts.tsx";
+import { Columns } from "../parts/charts.tsx";
+import { addDays, endOf, fillDays, formatDay, gatherDays, localDay } from "../parts/days.ts";
 import { Empty, Waiting } from "../parts/empty.tsx";
 import { MemoryLink } from "../parts/memory-link.tsx";
 import { tellFailure } from "../parts/notice.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { get } from "../remote.ts";
-import { amend } from "../router.ts";
+import { amend, formatRoute } from "../router.ts";
 
 type Kind = TimelineEvent["kind"];
 
@@ -24,6 +25,8 @@ const KINDS: { kind: Kind; title: string; class: string; swatch: string }[] = [
 ];
 
 const PAGE = 100;
+/** As many characters as tell sessions apart; the whole id is under the mouse. */
+const SHORT_ID = 8;
 /** More columns than this are thinner than a mouse's point on a narrow screen; then a column is a week. */
 const MOST_COLUMNS = 120;
 /** A single day across the whole width says nothing. */
@@ -162,6 +165,14 @@ function Events({ events }: { events: TimelineEvent[] }): VNode {
                 <EventKind kind={event.kind} />
                 <div class="event-words">
                   <span dir="auto">{event.says}</span>{" "}
+                  {event.session === undefined ? null : (
+                    <span class="soft">
+                      in session{" "}
+                      <a href={formatRoute("sessions", { id: event.session })} title={event.session}>
+                        {event.session.slice(0, SHORT_ID)}
+                      </a>
+                    </span>
+                  )}{" "}
                   {event.memories.map((memory) => (
                     <MemoryLink key={`${memory.directory}/${memory.file}`} memory={memory} />
                   ))}
@@ -219,22 +230,4 @@ function groupByDay(events: TimelineEvent[]): { day: string; events: TimelineEve
 
 function timeOf(at: string): string {
   return new Date(at).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
-}
-
-/** The moment after which the day's events come no more; days are those of the clock on the wall. */
-function endOf(day: string): string | null {
-  const at = new Date(`${addDays(day, 1)}T00:00:00`);
-  return Number.isNaN(at.getTime()) ? null : at.toISOString();
-}
-
-function localDay(at: Date): string {
-  const two = (part: number) => String(part).padStart(2, "0");
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
-}
-
-function addDays(day: string, count: number): string {
-  const at = new Date(`${day}T00:00:00Z`);
-  if (Number.isNaN(at.getTime())) return day;
-  at.setUTCDate(at.getUTCDate() + count);
-  return at.toISOString().slice(0, 10);
 }

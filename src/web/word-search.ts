@@ -1,0 +1,66 @@
+/** Every memory that holds the words as they stand, quickly enough for every key that is pressed. */
+
+import { setImmediate as breathe } from "node:timers/promises";
+import { scan } from "../memory/scan.ts";
+import { type Field, fold, openSearchTexts } from "../recall/search-texts.ts";
+import type { SearchAnswer } from "./api.ts";
+import type { Desk, KeptText } from "./desk.ts";
+
+/** A word in the name tells more than one somewhere in the body. */
+const WEIGHTS: Record<Field, number> = { name: 3, description: 2, when: 2, file: 1, body: 1 };
+
+/** Others are answered in between. */
+const READ_AT_ONCE = 200;
+
+/** Best first: who holds more of the words, then in weightier places, then the youngest. */
+export async function findByWords(desk: Desk, asked: string): Promise<SearchAnswer["hits"]> {
+  const words = [...new Set(fold(asked).split(/\s+/))].filter((word) => word !== "");
+  if (words.length === 0) return [];
+  const found: { text: KeptText; score: number }[] = [];
+  for (const text of await findTexts(desk)) {
+    const score = scoreText(text, words);
+    if (score > 0) found.push({ text, score });
+  }
+  found.sort((a, b) => b.score - a.score || b.text.mtimeMs - a.text.mtimeMs || (a.text.file < b.text.file ? -1 : 1));
+  return found.map(({ text: { directory, file }, score }) => ({ directory, file, score }));
+}
+
+/** Kept for as long as somebody watches the directories and tells of changes; else looked at anew each time. */
+export async function findTexts(desk: Desk): Promise<readonly KeptText[]> {
+  const { kept } = desk;
+  if (kept.texts && kept.texts.version === kept.version && kept.version !== null) return kept.texts.all;
+  const all = readTexts(desk);
+  kept.texts = { version: kept.version, all };
+  // A failure is for whoever asked; the next one tries again.
+  all.catch(() => {
+    if (kept.texts?.all === all) delete kept.texts;
+  });
+  return all;
+}
+
+async function readTexts({ memdir, kept }: Desk): Promise<KeptText[]> {
+  kept.read ??= openSearchTexts();
+  const texts: KeptText[] = [];
+  let read = 0;
+  for (const [at, directory] of memdir.directories.entries()) {
+    for (const { header, mtimeMs } of scan(directory).memories) {
+      const { file, unreadable } = header;
+      if (++read % READ_AT_ONCE === 0) await breathe();
+      const known = unreadable ? null : kept.read.find(directory, file);
+      if (known) texts.push({ directory: at, file, mtimeMs, fields: known.fields });
+    }
+  }
+  return texts;
+}
+
+/** 0 for none, at most 1. */
+function scoreText({ fields }: KeptText, words: readonly string[]): number {
+  let score = 0;
+  for (const word of words) {
+    let best = 0;
+    for (const { name, text } of fields) if (WEIGHTS[name] > best && text.includes(word)) best = WEIGHTS[name];
+    // Ten per word: no weight outdoes a further word.
+    if (best > 0) score += 10 + best;
+  }
+  return score / (13 * words.length);
+}

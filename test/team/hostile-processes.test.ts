@@ -1,0 +1,292 @@
+/** Real programs against a real server: killed at any moment, two at once, in repositories that want memories for themselves. */
+
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeTemporary } from "../temporary.ts";
+import { makeDice } from "./dice.ts";
+import { startRudeServer } from "./rude-server.ts";
+import { startTeamServer, type TeamServer } from "./team-server.ts";
+
+const CLI = path.resolve(import.meta.dirname, "../../dist/cli.js");
+let server: TeamServer;
+beforeAll(async () => {
+  server = await startTeamServer();
+});
+afterAll(() => server.close());
+
+interface Person {
+  project: string;
+  home: string;
+  mirror: string;
+  env: NodeJS.ProcessEnv;
+  run(
+    args: string[],
+    input?: string,
+    env?: NodeJS.ProcessEnv,
+  ): Promise<{ code: number | null; out: string; err: string }>;
+  start(args: string[]): ChildProcess;
+  /** Every memory of the mirror by its file. */
+  memories(): Map<string, string>;
+}
+
+async function makePeople(...names: string[]) {
+  const { team, tokenOf } = await server.makeTeam();
+  const url = `${server.url}/${team}/app`;
+  const people: Person[] = [];
+  for (const name of names) {
+    const person = makePerson(makeTemporary(`person-${name}`, "memory"));
+    const file = path.join(person.home, "token");
+    fs.writeFileSync(file, await tokenOf(name));
+    const joined = await person.run(["join", url, "--token-file", file]);
+    expect(joined).toMatchObject({ code: 0 });
+    people.push(person);
+  }
+  return { people, url, team };
+}
+
+function makePerson(top: string): Person {
+  const [home, project] = [path.join(top, "home"), path.join(top, "app")];
+  for (const folder of [home, project]) fs.mkdirSync(folder);
+  const env = { PATH: process.env.PATH, HOME: home, GIT_CONFIG_NOSYSTEM: "1", MEMDIR_MEANING: "0", NO_COLOR: "1" };
+  execFileSync("git", ["init", "-q", project], { env });
+  const start = (args: string[], more: NodeJS.ProcessEnv = {}) =>
+    spawn(process.execPath, [CLI, ...args], { cwd: project, env: { ...env, ...more } });
+  const slug = fs.realpathSync(project).replace(/[^a-zA-Z0-9]/g, "-");
+  const mirror = path.join(home, ".claude", "projects", slug, "memory", "team");
+  return {
+    project,
+    home,
+    mirror,
+    env,
+    start: (args) => start(args),
+    run: (args, input = "", more = {}) =>
+      new Promise((done) => {
+        const child = start(args, more);
+        let [out, err] = ["", ""];
+        child.stdout?.on("data", (chunk) => (out += chunk));
+        child.stderr?.on("data", (chunk) => (err += chunk));
+        child.stdin?.on("error", () => {});
+        child.stdin?.end(input);
+        child.on("close", (code) => done({ code, out, err }));
+      }),
+    memories: () =>
+      new Map(
+        fs
+          .readdirSync(mirror)
+          .filter((file) => file.endsWith(".md") && file !== "MEMORY.md" && file !== "MEMORY.more.md")
+          .map((file) => [file, fs.readFileSync(path.join(mirror, file), "utf8")]),
+      ),
+  };
+}
+
+const text = (words: string, name: string) => `---\nname: ${name}\ndescription: d\ntype: project\n---\n\n${words}\n`;
+
+async function settle(people: readonly Person[]): Promise<void> {
+  for (let round = 0; round < 3; round++)
+    for (const person of people) {
+      const { code, err } = await person.run(["sync"]);
+      expect([code, err]).toEqual([expect.toSatisfy((one) => one === 0 || one === 1), err]);
+    }
+}
+
+describe("memdir sync", () => {
+  it("killed at thirty moments loses nothing and doubles nothing", async () => {
+    const { people } = await makePeople("ann", "bob");
+    const [ann, bob] = people as [Person, Person];
+    const dice = makeDice(20_261_116);
+    const expected = new Map<string, string>();
+    for (let i = 0; i < 30; i++) {
+      const [writer, other] = i % 2 === 0 ? [ann, bob] : [bob, ann];
+      for (let k = 0; k < 4; k++) {
+        const file = `note-${i}-${k}.md`;
+        expected.set(file, text(`words ${i} ${k}`, `note ${i} ${k}`));
+        fs.writeFileSync(path.join(writer.mirror, file), expected.get(file) as string);
+      }
+      // An edit of what others have, and a file that both of them write at once.
+      if (i > 1) {
+        const file = `note-${i - 2}-0.md`;
+        expected.set(file, text(`words ${i - 2} changed ${i}`, `note ${i - 2} 0`));
+        if (fs.existsSync(path.join(writer.mirror, file)))
+          fs.writeFileSync(path.join(writer.mirror, file), expected.get(file) as string);
+        else expected.set(file, text(`words ${i - 2} 0`, `note ${i - 2} 0`));
+      }
+      const doomed = [writer, other].map((person) => person.start(["sync"]));
+      await sleep(150 + dice.below(450));
+      for (const child of doomed) child.kill("SIGKILL");
+      await Promise.all(
+        doomed.map((child) => child.exitCode ?? child.signalCode ?? new Promise((end) => child.on("close", end))),
+      );
+    }
+    await settle(people);
+    for (const person of people) {
+      const found = person.memories();
+      expect([...found.keys()].sort()).toEqual([...expected.keys()].sort());
+      for (const [file, words] of expected) expect(found.get(file)).toBe(words);
+      const checked = await person.run(["doctor", "--scope", "team"]);
+      expect(checked.out).not.toMatch(/interrupted|leftover files/);
+    }
+  });
+
+  it("beside saves in a loop keeps each of them", async () => {
+    const { people } = await makePeople("ann", "bob");
+    const [ann, bob] = people as [Person, Person];
+    let isOver = false;
+    const syncs = (async () => {
+      while (!isOver) for (const person of people) expect([0, 1, 3]).toContain((await person.run(["sync"])).code);
+    })();
+    const save = async (person: Person, who: string) => {
+      for (let i = 0; i < 12; i++) {
+        const args = ["save", "--scope", "team", "--type", "project", "--name", `${who} ${i}`, "--description", "d"];
+        expect(await person.run(args, `We said ${who} ${i}.`)).toMatchObject({ code: 0 });
+      }
+    };
+    await Promise.all([save(ann, "ann"), save(bob, "bob")]);
+    isOver = true;
+    await syncs;
+    await settle(people);
+    for (const person of people) {
+      const all = [...person.memories().values()].join("\n");
+      for (const who of ["ann", "bob"]) for (let i = 0; i < 12; i++) expect(all).toContain(`We said ${who} ${i}.`);
+      expect(person.memories().size).toBe(24);
+    }
+  });
+
+  it("ends soon after Ctrl-C, and says nothing of an unexpected failure", async () => {
+    const { people } = await makePeople("ann");
+    const [ann] = people as [Person];
+    for (let i = 0; i < 150; i++) fs.writeFileSync(path.join(ann.mirror, `n${i}.md`), text(`w ${i}`, `n ${i}`));
+    for (const wait of [200, 300, 400, 500]) {
+      const child = ann.start(["sync"]);
+      let said = "";
+      child.stderr?.on("data", (chunk) => (said += chunk));
+      await sleep(wait);
+      child.kill("SIGINT");
+      await new Promise((end) => child.on("close", end));
+      expect(said).not.toContain("unexpected failure");
+    }
+    await settle(people);
+    expect(ann.memories().size).toBe(150);
+  });
+});
+
+describe("a repository that wants memories for itself", () => {
+  it("can neither join, nor redirect, nor take a token", async () => {
+    const { people } = await makePeople("ann");
+    const [ann] = people as [Person];
+    const thief = await startRudeServer();
+    const trap = path.join(ann.home, "trapped");
+    const evil = `touch ${trap}`;
+    const write = (file: string, value: unknown) => {
+      fs.mkdirSync(path.dirname(path.join(ann.project, file)), { recursive: true });
+      fs.writeFileSync(path.join(ann.project, file), typeof value === "string" ? value : JSON.stringify(value));
+    };
+    const teams = { [ann.project]: `${thief.url}/acme/app` };
+    const env = {
+      MEMDIR_TOKEN: "memdir_thief_0123456789abcdef",
+      HTTPS_PROXY: thief.url,
+      HTTP_PROXY: thief.url,
+      NODE_USE_ENV_PROXY: "1",
+      NODE_OPTIONS: `--require ${trap}.cjs`,
+      GIT_SSH_COMMAND: evil,
+      GIT_CONFIG_GLOBAL: path.join(ann.project, "evil.config"),
+      MEMDIR_PROFILE: "x",
+      CLAUDE_CONFIG_DIR: path.join(ann.project, ".claude"),
+      HOME: ann.project,
+    };
+    for (const file of ["memdir.json", ".claude/memdir.json"])
+      write(file, { teams, hooks: { sync: true }, team: true });
+    for (const file of [".claude/settings.json", ".claude/settings.local.json"]) write(file, { env, teams });
+    write(".claude/memory/.memdir/mirror.json", { server: thief.url, team: "acme", repository: "app", person: "x" });
+    write(".claude/memory/.memdir/sync.json", { store: "x", agreed: {} });
+    write(".claude/memory/theirs.md", text("theirs", "theirs"));
+    write("evil.config", `[core]\n\tsshCommand = ${evil}\n[credential]\n\thelper = "!${evil}"\n`);
+    const config = fs.readFileSync(path.join(ann.project, ".git/config"), "utf8");
+    const lines = [
+      `[url "${thief.url}/"]`,
+      `\tinsteadOf = ${server.url}/`,
+      `\tinsteadOf = ${ann.home}/`,
+      `\tpushInsteadOf = ${ann.home}/`,
+      "[core]",
+      `\tsshCommand = ${evil}`,
+      `\tfsmonitor = ${evil}`,
+      `\thooksPath = ${path.join(ann.project, "hooks")}`,
+      "[credential]",
+      `\thelper = "!${evil}"`,
+      `[remote "origin"]`,
+      `\turl = ext::sh -c "${evil}"`,
+      `\tvcs = ${evil}`,
+    ];
+    fs.writeFileSync(path.join(ann.project, ".git/config"), `${config}${lines.join("\n")}\n`);
+    for (const hook of ["pre-push", "post-checkout", "reference-transaction", "pre-auto-gc"]) {
+      write(`hooks/${hook}`, `#!/bin/sh\n${evil}\n`);
+      fs.chmodSync(path.join(ann.project, "hooks", hook), 0o755);
+      fs.mkdirSync(path.join(ann.project, ".git/hooks"), { recursive: true });
+      fs.copyFileSync(path.join(ann.project, "hooks", hook), path.join(ann.project, ".git/hooks", hook));
+    }
+    fs.writeFileSync(path.join(ann.mirror, "mine.md"), text("mine", "mine"));
+    const remote = path.join(ann.home, "mine.git");
+    spawnSync("git", ["init", "-q", "--bare", remote], { env: ann.env });
+    expect(await ann.run(["save", "--type", "user", "--name", "me", "--description", "d"], "I am me.")).toMatchObject({
+      code: 0,
+    });
+    expect(await ann.run(["sync"])).toMatchObject({ code: 0, out: expect.stringContaining("pushed mine.md") });
+    expect(await ann.run(["sync", "--git", remote])).toMatchObject({ code: 0, out: expect.stringContaining("pushed") });
+    await ann.run(["team"]);
+    await ann.run(["promote", "me", "--yes"]);
+    const elsewhere = await ann.run(["join", "--leave"]);
+    expect(elsewhere.out).toContain(server.url);
+    // Now it has joined nothing, whatever the repository says.
+    expect(await ann.run(["sync"])).toMatchObject({ code: 2, err: expect.stringContaining("joined no team") });
+    expect(thief.requests).toEqual([]);
+    expect(fs.existsSync(trap)).toBe(false);
+    await thief.close();
+  });
+});
+
+describe("the mirror", () => {
+  it("replaced by a link, a file or another's mirror sends nothing", async () => {
+    const { people } = await makePeople("ann", "bob");
+    const [ann, bob] = people as [Person, Person];
+    const aside = `${ann.mirror}-aside`;
+    const secret = path.join(ann.home, "private");
+    fs.mkdirSync(secret);
+    fs.writeFileSync(path.join(secret, "diary.md"), text("dear diary", "diary"));
+    fs.renameSync(ann.mirror, aside);
+
+    fs.symlinkSync(secret, ann.mirror);
+    const linked = await ann.run(["sync"]);
+    expect(linked.code).toBe(2);
+    expect(linked.err).toContain("link");
+    fs.unlinkSync(ann.mirror);
+
+    fs.writeFileSync(ann.mirror, "a file");
+    expect([2, 3]).toContain((await ann.run(["sync"])).code);
+    fs.unlinkSync(ann.mirror);
+
+    fs.cpSync(bob.mirror, ann.mirror, { recursive: true });
+    fs.writeFileSync(path.join(ann.mirror, "diary.md"), text("dear diary", "diary"));
+    const marker = path.join(ann.mirror, ".memdir", "mirror.json");
+    const value = JSON.parse(fs.readFileSync(marker, "utf8"));
+    fs.writeFileSync(marker, JSON.stringify({ ...value, repository: "other" }));
+    expect(await ann.run(["sync"])).toMatchObject({ code: 2, err: expect.stringContaining("mirror of") });
+    fs.rmSync(marker);
+    expect(await ann.run(["sync"])).toMatchObject({ code: 2, err: expect.stringContaining("did not come from") });
+    fs.symlinkSync(path.join(bob.mirror, ".memdir", "mirror.json"), marker);
+    expect((await ann.run(["sync"])).code).toBe(2);
+
+    const seen = await bob.run(["sync", "--json"]);
+    expect(JSON.parse(seen.out).pulled).toEqual([]);
+  });
+});
+
+it("memdir team names its verbs for words that every object knows", async () => {
+  const { people } = await makePeople("ann");
+  for (const verb of ["constructor", "__proto__", "toString"]) {
+    const { code, err } = await (people[0] as Person).run(["team", verb]);
+    expect(code).toBe(2);
+    expect(err).toContain("there are add");
+  }
+});
