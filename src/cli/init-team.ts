@@ -40,8 +40,12 @@ export async function initTeam(call: Call, { world, ask }: TeamDesk): Promise<nu
   else {
     for (const warning of setup.warnings) terminal.warn(`memdir: warning: ${sanitiseLine(warning)}`);
     if (isAgreed) {
-      terminal.print("Team memory is ready; commit .gitattributes and .claude/memory");
-      terminal.print(terminal.color.dim("Each colleague runs memdir init --team once in their clone"));
+      // Whoever comes second has nothing to commit.
+      const isForAll = setup.changes.some(({ kind }) => kind !== "driver");
+      terminal.print(
+        `Team memory is ready${isForAll ? "; commit .gitattributes and .claude/memory" : " in this clone"}`,
+      );
+      if (isForAll) terminal.print(terminal.color.dim("Each colleague runs memdir init --team once in their clone"));
     }
   }
   return 0;

@@ -43,9 +43,14 @@ export function isMirror({ location }: Memdir, { path }: Directory): boolean {
   return path === mirrorOf(location.dir);
 }
 
-/** The team's directory, whether it is there already or not. */
-export function findTeam({ config, location, directories }: Memdir, cwd: string): Directory {
-  const found = directories.find(({ scope }) => scope === "team");
+/**
+ * The team's directory, whether it is there already or not. Who has joined a server means its mirror: the repository's folder,
+ * which others may see, never takes its place.
+ */
+export function findTeam(memdir: Memdir, cwd: string): Directory {
+  const { config, location, directories } = memdir;
+  const isMember = Object.hasOwn(config.teams, location.project.root);
+  const found = directories.find((one) => one.scope === "team" && (!isMember || isMirror(memdir, one)));
   if (found) return found;
   const { now, by, log } = directories[0] as Directory;
   return findDirectories({ cwd, scope: "team", now, by, log, withOlder: false }, config, location).main;

@@ -66,7 +66,13 @@ async function addPerson({ call, team, args: [person = ""] }: Desk): Promise<num
   const asked = readRole(call);
   const role = asked === undefined ? "writer" : asked;
   const repository = call.value("repository") ?? null;
-  await team.administration.addPerson(person, repository === null ? role : null);
+  try {
+    await team.administration.addPerson(person, repository === null ? role : null);
+  } catch (error) {
+    if (!(error instanceof MemdirError) || error.code !== "conflict") throw error;
+    const advice = `\`memdir team role ${quote(person)} --role ROLE\` changes what they may do`;
+    throw new MemdirError("conflict", `somebody called ${person} is in the team already: ${advice}`);
+  }
   if (repository !== null) await team.administration.setRole(person, repository, role);
   const where = repository ?? team.membership.team;
   return tell(
@@ -142,6 +148,7 @@ async function search({ call, team, args }: Desk): Promise<number> {
     const who = call.terminal.color.dim(sanitiseLine(`${hit.author} ${day(hit.at)}`));
     call.terminal.print(`${place} ${sanitiseLine(hit.name)}: ${sanitiseLine(hit.description)} ${who}`);
   }
+  if (!call.json && hits.length === 0) call.terminal.print("nothing that you may read in this team has these words");
   return hits.length === 0 ? 1 : 0;
 }
 

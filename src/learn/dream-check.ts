@@ -69,7 +69,13 @@ function findUntouchable(op: Op, file: string, directory: Directory): string[] {
   if (op.kind === "merge" && op.into === file && !op.files.includes(file))
     return [`${file} is there already: name it among the files that are merged`];
   const memory = readMemory(directory, file);
+  if (isConflictCopy(memory)) return [`${file} is one side of a conflict: a person decides what becomes of it`];
   return memory.broken ? [`${file} cannot be parsed (${memory.problems[0]}): it is not touched`] : [];
+}
+
+/** Two people said different things: which one holds is for neither of them to find decided. */
+export function isConflictCopy({ metadata }: Pick<Memory, "metadata">): boolean {
+  return metadata.conflict_with !== undefined;
 }
 
 /** One memory, one fate. */

@@ -14,7 +14,7 @@ import { isAlike, plain, type Weighed, weigh } from "../text/likeness.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { findExpiry } from "../truth/expired.ts";
 import { arrangeIndex } from "./dream-apply.ts";
-import { keepsRule, ruleOf } from "./dream-check.ts";
+import { isConflictCopy, keepsRule, ruleOf } from "./dream-check.ts";
 import { isEnforced } from "./dream-claims.ts";
 import { makePlan, type Op, type Plan, takeSnapshot } from "./dream-plan.ts";
 import { leastTrust, mayBecome } from "./proposal.ts";
@@ -45,7 +45,7 @@ function understand(directory: Directory, file: string): Known[] {
   try {
     const bytes = readBytes(directory, file);
     const memory = parseMemory(file, bytes);
-    if (memory.problems.length > 0) return [];
+    if (memory.problems.length > 0 || isConflictCopy(memory)) return [];
     return [{ memory, text: bytes.toString("utf8"), weight: weigh(memory, termsOf) }];
   } catch {
     return []; // gone or unreadable since the directory was listed
@@ -112,7 +112,8 @@ function mergeInto(first: Known, others: readonly Known[], now: Date): Op & { ki
   if (trust !== trustOf(first.memory.source) && source) fields.source = formatSource(source);
   const body = others.reduce((text, { memory }) => addWhatIsNew(text, memory), first.memory.body.trim());
   const names = others.map(({ memory }) => memory.file).join(", ");
-  const isExact = others.every(({ memory }) => plain(memory.body) === plain(first.memory.body));
+  const said = ({ description, body }: Memory) => plain(`${description}\n${body}`);
+  const isExact = others.every(({ memory }) => said(memory) === said(first.memory));
   return {
     kind: "merge",
     files: all.map(({ file }) => file),

@@ -53,7 +53,7 @@ export async function prepareMirror(
     const whose = found === "unreadable" ? "something that cannot be read" : found;
     throw new MemdirError(
       "conflict",
-      `${path} is a mirror of ${whose}, not of ${formatMembership(membership)}: it is left alone; move it away and run \`memdir sync\` again`,
+      `${path} is a mirror of ${whose}, not of ${formatMembership(membership)}: it is left alone; move it away, then run this again`,
     );
   }
 }

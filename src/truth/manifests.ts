@@ -49,11 +49,10 @@ export function readManifests(root: string, files: readonly string[]): Manifests
   const scripts = new Map<string, { file: string; command: string }>();
   const targets = new Map<string, string>();
   for (const file of files.slice(0, MAX_MANIFESTS)) {
-    for (const line of (readText(join(root, file)) ?? "").split("\n")) {
-      const entry = entryOf(file, line);
-      if (entry?.kind === "package") packages.set(entry.name, file);
-      else if (entry?.kind === "script") scripts.set(entry.name, { file, command: entry.command ?? "" });
-      else if (entry?.kind === "target") for (const name of entry.name.split(/\s+/)) targets.set(name, file);
+    for (const entry of entriesOf(file, readText(join(root, file)) ?? "")) {
+      if (entry.kind === "package") packages.set(entry.name, file);
+      else if (entry.kind === "script") scripts.set(entry.name, { file, command: entry.command ?? "" });
+      else for (const name of entry.name.split(/\s+/)) targets.set(name, file);
     }
   }
   return { packages, scripts, targets, isAny: files.length > 0 };
@@ -81,6 +80,30 @@ interface Entry {
   kind: "package" | "script" | "target";
   name: string;
   command?: string;
+}
+
+/** Line by line, as what commits took out is known; a package file also whole, as some write it on one line. */
+function entriesOf(file: string, text: string): Entry[] {
+  const byLine = text.split("\n").flatMap((line) => entryOf(file, line) ?? []);
+  return nameOf(file) === "package.json" ? [...byLine, ...packageEntries(text)] : byLine;
+}
+
+const DEPENDENCIES = ["dependencies", "devDependencies", "peerDependencies", "optionalDependencies"];
+
+function packageEntries(text: string): Entry[] {
+  try {
+    const file = JSON.parse(text) as Record<string, unknown>;
+    const pairs = (key: string) => {
+      const value = file[key];
+      return typeof value === "object" && value !== null ? Object.entries(value) : [];
+    };
+    return [
+      ...DEPENDENCIES.flatMap(pairs).map(([name]): Entry => ({ kind: "package", name })),
+      ...pairs("scripts").map(([name, command]): Entry => ({ kind: "script", name, command: String(command) })),
+    ];
+  } catch {
+    return [];
+  }
 }
 
 const JSON_PAIR = /^\s*"((?:[^"\\]|\\.){1,200})"\s*:\s*"((?:[^"\\]|\\.){0,1000})"/;

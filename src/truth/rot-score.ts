@@ -65,22 +65,32 @@ export function chooseFirst(findings: readonly RotFinding[]): FirstThing[] {
 
 function adviceFor(kind: RotKind, count: number, file: string): { text: string; command: string } {
   const memories = count === 1 ? "1 memory" : `${count} memories`;
+  const verb = (one: string, many: string) => `${memories} ${count === 1 ? one : many}`;
   const edit = `memdir edit ${quote(file)}`;
   const advice: Record<RotKind, [text: string, command: string]> = {
     secret: [`take the secret out of ${memories}, and change it: it was read`, edit],
     unreadable: [`mend ${memories} that cannot be read`, "memdir lint"],
-    false: [`${memories} name what is no longer there`, "memdir verify"],
-    contradiction: [`decide what holds: ${memories} say otherwise than a newer one`, `memdir show ${quote(file)}`],
-    duplicate: [`${memories} say what another says`, "memdir dream --plan"],
-    expired: [`${memories} are about a day that is past`, "memdir prune --suggest"],
-    "near-duplicate": [`${memories} say nearly what another says`, "memdir dream --plan"],
-    restated: [`${memories} say what your instruction files say`, "memdir prune --suggest"],
+    false: [`${verb("names", "name")} what is no longer there`, "memdir verify"],
+    contradiction: [
+      `decide what holds: ${verb("says", "say")} otherwise than a newer one`,
+      `memdir show ${quote(file)}`,
+    ],
+    duplicate: [`${verb("says", "say")} what another says`, "memdir dream --plan"],
+    expired: [`${verb("is", "are")} about a day that is past`, "memdir prune --suggest"],
+    "near-duplicate": [`${verb("says", "say")} nearly what another says`, "memdir dream --plan"],
+    restated: [`${verb("says", "say")} what your instruction files say`, "memdir prune --suggest"],
     oversized: [`split ${memories}: one fact in each is found better`, edit],
-    unlinked: [`${memories} have no line in the index`, "memdir index --rebuild"],
-    "dead-link": [`${memories} link to what is gone`, edit],
-    "never-recalled": [`${memories} never helped: give them cues, or let them go`, "memdir enrich"],
-    "without-cues": [`give ${memories} cues, and they are found far more often`, "memdir enrich"],
-    unverifiable: [`${memories} name only what is not in this repository`, "memdir verify"],
+    unlinked: [`${verb("has", "have")} no line in the index`, "memdir index --rebuild"],
+    "dead-link": [`${verb("links", "link")} to what is gone`, edit],
+    "never-recalled": [
+      `${memories} never helped: give ${count === 1 ? "it" : "them"} cues, or let ${count === 1 ? "it" : "them"} go`,
+      "memdir enrich",
+    ],
+    "without-cues": [
+      `give ${memories} cues, and ${count === 1 ? "it is" : "they are"} found far more often`,
+      "memdir enrich",
+    ],
+    unverifiable: [`${verb("names", "name")} only what is not in this repository`, "memdir verify"],
   };
   const [text, command] = advice[kind];
   return { text, command };

@@ -45,7 +45,7 @@ function diffOf(directory: Directory, op: Op): DiffLine[] {
   if (op.kind === "reindex") return op.dead.map((file) => ({ kind: "removed", text: `the line of ${file}` }));
   const changes = [...changesOf(op)];
   return changes.flatMap(([file, text]): DiffLine[] => {
-    const name: DiffLine[] = changes.length === 1 ? [] : [{ kind: "skipped", text: file }];
+    const name: DiffLine[] = changes.length === 1 ? [] : [{ kind: "file", text: file }];
     return [...name, ...diffTexts(readText(directory, file), text ?? "")];
   });
 }

@@ -14,10 +14,10 @@ import type { RotFinding } from "../truth/rot-kind.ts";
 import { chooseFirst, scoreRot } from "../truth/rot-score.ts";
 import { readContext } from "./answer-context.ts";
 import { answerMemories } from "./answer-memories.ts";
-import type { MemoryRow, Overview } from "./api.ts";
+import type { MemoryRow, Overview, RotView } from "./api.ts";
 import { type Desk, mainOf, openTitles } from "./desk.ts";
 
-export async function answerOverview(desk: Desk): Promise<Overview> {
+export async function answerOverview(desk: Desk, withRot = true): Promise<Overview> {
   const { rows } = await answerMemories(desk);
   return {
     total: rows.length,
@@ -26,10 +26,14 @@ export async function answerOverview(desk: Desk): Promise<Overview> {
     byAge: countAges(rows),
     index: viewIndex(desk),
     context: await viewContext(desk),
-    rot: await viewRot(desk, rows),
+    rot: withRot ? await viewRot(desk, rows) : null,
     cost: viewCost(desk),
     recalled: viewRecalled(desk, rows),
   };
+}
+
+export async function answerRot(desk: Desk): Promise<RotView> {
+  return viewRot(desk, (await answerMemories(desk)).rows);
 }
 
 function countBy(rows: readonly MemoryRow[], keyOf: (row: MemoryRow) => string): Record<string, number> {
@@ -84,7 +88,7 @@ function measure(part: string, text: string): Overview["context"][0] {
 const MAX_NAMED = 20;
 
 /** Measured again only when a memory, a verdict, an instruction file or the day is another one. */
-async function viewRot(desk: Desk, rows: readonly MemoryRow[]): Promise<Overview["rot"]> {
+async function viewRot(desk: Desk, rows: readonly MemoryRow[]): Promise<RotView> {
   const told = await (await desk.memdir.instructions()).load();
   const of = sha256(
     JSON.stringify([
@@ -102,7 +106,7 @@ async function viewRot(desk: Desk, rows: readonly MemoryRow[]): Promise<Overview
 }
 
 /** All directories that can be mended, taken as one. */
-async function measureAll(desk: Desk): Promise<Overview["rot"]> {
+async function measureAll(desk: Desk): Promise<RotView> {
   const findings: (RotFinding & { directory: number })[] = [];
   let memories = 0;
   for (const [at, directory] of desk.memdir.directories.entries()) {

@@ -37,7 +37,7 @@ export interface Start {
   hasModel: boolean;
 }
 
-/** GET /api/overview */
+/** GET /api/overview; with rot=false it does not wait for the health of thousands. */
 export interface Overview {
   total: number;
   byType: Record<string, number>;
@@ -47,7 +47,8 @@ export interface Overview {
   index: { lines: number; maxLines: number; chars: number; maxChars: number; isCut: boolean };
   /** What fills the model's context at start, the largest first within the order it is sent. */
   context: { part: string; bytes: number; tokens: number }[];
-  rot: { score: number; first: { title: string; todo: string; count: number; memories: MemoryTitle[] }[] };
+  /** Null where it was not asked for. */
+  rot: RotView | null;
   cost: {
     month: string;
     total: number;
@@ -65,6 +66,13 @@ export interface Overview {
     neverCount: number;
     since: string | null;
   };
+}
+
+/** GET /api/rot : reads every memory where one has changed. */
+export interface RotView {
+  score: number;
+  /** `count` of them, of which the first are named. */
+  first: { title: string; todo: string; count: number; memories: MemoryTitle[] }[];
 }
 
 export interface MemoryTitle extends Ref {
@@ -110,7 +118,8 @@ export interface ClaimRow {
 
 /** One line of a difference. */
 export interface DiffLine {
-  kind: "same" | "added" | "removed" | "skipped";
+  /** file: what follows is of this one, where a difference has several. */
+  kind: "same" | "added" | "removed" | "skipped" | "file";
   text: string;
 }
 

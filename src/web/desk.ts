@@ -9,7 +9,7 @@ import { findByRef } from "../memory/find.ts";
 import { stemOf } from "../memory/memory.ts";
 import { scan } from "../memory/scan.ts";
 import type { Searchable, SearchTexts } from "../recall/search-texts.ts";
-import type { MemoryTitle, Overview, Ref } from "./api.ts";
+import type { MemoryTitle, Ref, RotView } from "./api.ts";
 
 export interface Desk {
   memdir: Memdir;
@@ -29,7 +29,7 @@ export interface Kept {
   /** The plan of a dream that waits for a person. */
   plan: WaitingPlan | null;
   /** The health of all memories as it was measured last, and what it was measured from: reading every one takes long. */
-  rot?: { of: string; rot: Overview["rot"] };
+  rot?: { of: string; rot: RotView };
   /** What a search looks through, as it was at a version. */
   texts?: { version: number | null; all: Promise<readonly KeptText[]> };
   /** Files that were read, by their times. */

@@ -18,7 +18,7 @@ import { answerAccept, answerInbox, answerReject } from "./answer-inbox.ts";
 import { answerMap, answerMerge, answerMergeProposal } from "./answer-map.ts";
 import { answerList, answerSearch } from "./answer-memories.ts";
 import { answerMemory } from "./answer-memory.ts";
-import { answerOverview } from "./answer-overview.ts";
+import { answerOverview, answerRot } from "./answer-overview.ts";
 import { answerRecall } from "./answer-recall.ts";
 import { answerSession, answerSessions } from "./answer-sessions.ts";
 import { answerStart } from "./answer-start.ts";
@@ -46,7 +46,8 @@ const MAX_EVENTS = 500;
 
 export const ROUTES: readonly Route[] = [
   look("/api/start", answerStart),
-  look("/api/overview", answerOverview),
+  look("/api/overview", (desk, query) => answerOverview(desk, query.rot !== "false")),
+  look("/api/rot", answerRot),
   look("/api/memories", answerList),
   look("/api/search", (desk, query) => answerSearch(desk, wordsOf(query), query.quick === "true")),
   look("/api/memory", (desk, query) => answerMemory(desk, refOf(query))),

@@ -3,6 +3,7 @@ import { applyPlan } from "../../src/learn/dream-apply.ts";
 import { checkPlan } from "../../src/learn/dream-check.ts";
 import { countOps, formatPlan } from "../../src/learn/dream-diff.ts";
 import { dreamOffline } from "../../src/learn/dream-offline.ts";
+import { makePlan, takeSnapshot } from "../../src/learn/dream-plan.ts";
 import { mainOf, makeWorld } from "../world.ts";
 import { makeMess, memoryText } from "./dream-mess.ts";
 
@@ -33,6 +34,22 @@ describe("a dream without a model", () => {
     expect(world.index()).toMatch(/^# Memory\n\nKept by hand and by tools\.\n\n/);
     expect(world.index()).not.toMatch(/project_gone|lost\.md|_freeze/);
     expect((await dreamOffline(directory)).ops).toEqual([]);
+  });
+
+  it("leaves both sides of a conflict to a person, whoever plans", async () => {
+    const body = "Each customer may ask sixty times a minute; more is refused for a minute.";
+    const copy = "project_limits-conflict-0123abcd.md";
+    const { plan, directory } = await dreamOf({
+      "project_limits.md": memoryText("project", "limits", body),
+      [copy]: memoryText("project", "limits (conflict 0123abcd)", body, "conflict_with: limits\n"),
+    });
+    expect(plan.ops.filter(({ kind }) => kind !== "reindex")).toEqual([]);
+    const op = { kind: "retire" as const, file: copy, successor: null, reason: "the same" };
+    const asked = makePlan([op], takeSnapshot(directory));
+    expect(await checkPlan(asked, directory)).toMatchObject({
+      ok: false,
+      problems: [expect.stringContaining("a person decides")],
+    });
   });
 
   it("merges exact and near duplicates of one type, keeping cues, links and every word", async () => {

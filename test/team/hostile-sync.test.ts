@@ -433,3 +433,30 @@ it("notes the time of a pass that changed nothing, and of none that failed", asy
   await errorOf(bob.sync({ store: lying(store.open("bob"), { list: down }) }));
   expect(time()).toBe("2026-03-11T12:00:00.000Z");
 });
+
+// Nothing is lost by it, only doubled: the journal knows what was written, but not for certain while an entry is unfinished.
+it.fails("cut off between what it wrote here and its notes does not meet that text as somebody else's", async () => {
+  const { ann, bob, store } = await shared();
+  ann.write("plan.md", text("ann's second"));
+  ann.write("new.md", text("ann's new", "new"));
+  await ann.sync();
+  const cut = bob.sync({
+    onProgress: ({ phase }) => {
+      if (phase === "save") throw new Error("killed");
+    },
+  });
+  await expect(cut).rejects.toThrow("killed");
+  expect(bob.read("plan.md")).toContain("ann's second");
+  bob.write("plan.md", text("bob's third"));
+  bob.write("new.md", text("bob's newer", "new"));
+  expect((await bob.sync()).conflicts).toEqual([]);
+  expect([...store.live().keys()].sort()).toEqual(["new.md", "other.md", "plan.md"]);
+  expect(store.live().get("plan.md")).toContain("bob's third");
+  // What was not written here is no ground to write over theirs.
+  ann.write("plan.md", text("ann's fourth"));
+  await ann.sync().then(() => ann.sync());
+  ann.write("plan.md", text("ann's fifth"));
+  await ann.sync();
+  bob.write("plan.md", text("bob's fourth"));
+  expect((await bob.sync()).conflicts).toHaveLength(1);
+});

@@ -316,6 +316,16 @@ describe("hostile projects", () => {
     expect(memories[0]?.verdict).toBe("unchecked");
   });
 
+  it("reads a package file that stands on one line", async () => {
+    const world = movedWorld();
+    put(world, { "package.json": '{"scripts":{"deploy:staging":"x"},"devDependencies":{"vitest":"4.1.12"}}' });
+    commit(world, "one line");
+    world.write("a.md", memory("Run `npm run deploy:staging`; tests run in the package `vitest`."));
+    const { memories, problems } = await verify(world);
+    expect(problems).toEqual([]);
+    expect(memories[0]?.verdict).toBe("holds");
+  });
+
   it("that is stopped writes nothing down: what was found before stays", async () => {
     const world = movedWorld();
     world.write("a.md", memory("See src/old.ts."));

@@ -1,4 +1,5 @@
 import fs from "node:fs";
+import path from "node:path";
 import { expect, it } from "vitest";
 import type { ChangedAnswer, CheckAnswer, MemoryView, SavedAnswer } from "../../src/web/api.ts";
 import { conflictOf, ROUTES } from "../../src/web/routes.ts";
@@ -142,6 +143,28 @@ it("of two memories with one file name the one of the given directory changes", 
   const undone = (await call(desk, "POST", "/api/undo", { entry: saved.entry })) as ChangedAnswer;
   expect(undone.ref).toEqual({ directory: at, file: "user_a.md" });
   expect(fs.readFileSync(file, "utf8")).toBe(base);
+});
+
+it("of two directories of one scope each offers what its own journal takes back", async () => {
+  const world = makeWorld();
+  fs.mkdirSync(path.join(world.project, ".claude", "memory"), { recursive: true });
+  await (await world.open({ scope: "team" })).save(note("committed"));
+  const teams = { [world.project]: "https://memory.example/acme/app" };
+  fs.writeFileSync(path.join(world.home, ".claude", "memdir.json"), JSON.stringify({ teams }));
+  await (await world.open({ scope: "team" })).save(note("served"));
+  const { memdir, desk } = await makeDesk({ world });
+  for (const [name, id] of [
+    ["committed", "team@repository:1"],
+    ["served", "team:1"],
+  ]) {
+    const file = `user_${name}.md`;
+    const directory = memdir.directories.findIndex((each) => fs.existsSync(path.join(each.path, file)));
+    const { history } = (await call(desk, "GET", "/api/memory", { directory, file })) as MemoryView;
+    expect(history.map((entry) => [entry.id, entry.canUndo])).toEqual([[id, true]]);
+    const forgot = (await call(desk, "POST", "/api/forget", { directory, file })) as ChangedAnswer;
+    const undone = (await call(desk, "POST", "/api/undo", { entry: forgot.entry })) as ChangedAnswer;
+    expect(undone.ref).toEqual({ directory, file });
+  }
 });
 
 it("a page that only looks refuses every change, in words, and a check still works", async () => {

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { logSurfaced } from "../../src/recall/surface-log.ts";
 import { answerMemories, answerSearch } from "../../src/web/answer-memories.ts";
 import { answerStart } from "../../src/web/answer-start.ts";
+import type { MemoryList } from "../../src/web/api.ts";
 import { DAY, errorOf, note } from "../world.ts";
 import { call, HOSTILE, makeDesk, makeUserWorld, rowOf } from "./desk.ts";
 
@@ -49,12 +50,13 @@ it("lists what cannot be read, links and text that looks like markup as what the
   world.write("huge.md", `---\nname: huge\ntype: user\n---\n${"x".repeat(2_000_000)}`);
   fs.mkdirSync(world.path("folder.md"));
   fs.symlinkSync("/etc/hostname", world.path("link.md"));
-  const { rows, skipped } = (await call(desk, "GET", "/api/memories")) as Awaited<ReturnType<typeof answerMemories>>;
+  const { rows, skipped } = (await call(desk, "GET", "/api/memories")) as MemoryList;
   expect(rows.map(({ file }) => file).sort()).toEqual(
     ["<img src=x>.md", "binary.md", "evil.md", "huge.md", "link.md"].sort(),
   );
   expect(rows.find(({ file }) => file === "evil.md")?.name).toBe(HOSTILE.script);
-  expect(rows.find(({ file }) => file === "link.md")?.problems[0]).toContain("symbolic link");
+  expect(rows.every((row) => !("problems" in row) && !("bytes" in row))).toBe(true);
+  expect((await rowOf(desk, "link")).problems[0]).toContain("symbolic link");
   expect(skipped.map(({ path }) => path)).toEqual([world.path("folder.md")]);
 });
 
@@ -90,6 +92,38 @@ it("lists and searches 500 memories", async () => {
   }
   expect((await answerMemories(desk)).rows.length).toBe(500);
   expect((await answerSearch(desk, "memory 499")).hits[0]).toMatchObject({ directory: 0, file: "m499.md" });
+});
+
+it("while somebody types, every memory that holds the words: more words first, then weightier places, then the young", async () => {
+  const { world, desk } = await makeDesk();
+  const write = (file: string, name: string, body: string, ageMs: number) =>
+    world.write(file, `---\nname: ${name}\ntype: project\n---\n\n${body}\n`, { ageMs });
+  write("a.md", "deploy", "Nothing.", DAY);
+  write("b.md", "other", "Of a DEPLOY to staging.", DAY);
+  write("c.md", "third", "A deploy.", 3 * DAY);
+  write("d.md", "fourth", "A deploy.", 2 * DAY);
+  write("e.md", "fifth", "Nothing.", DAY);
+  const files = async (q: string) => (await answerSearch(desk, q, true)).hits.map(({ file }) => file);
+  expect(await files("ﾃﾞdeplo")).toEqual([]);
+  expect(await files("deplo")).toEqual(["a.md", "b.md", "d.md", "c.md"]);
+  expect(await files("staging deploy deploy")).toEqual(["b.md", "a.md", "d.md", "c.md"]);
+  expect(await files("(((*[")).toEqual([]);
+  expect(await files("  ")).toEqual([]);
+});
+
+it("keeps texts only while somebody tells of changes", async () => {
+  const { world, desk } = await makeDesk();
+  const find = async () => (await answerSearch(desk, "word", true)).hits.map(({ file }) => file);
+  world.write("a.md", "---\nname: a\ntype: project\n---\n\nA word.\n");
+  expect(await find()).toEqual(["a.md"]);
+  world.write("b.md", "---\nname: b\ntype: project\n---\n\nA word.\n");
+  expect((await find()).sort()).toEqual(["a.md", "b.md"]);
+  desk.kept.version = 1;
+  await find();
+  fs.rmSync(world.path("a.md"));
+  expect((await find()).sort()).toEqual(["a.md", "b.md"]);
+  desk.kept.version = 2;
+  expect(await find()).toEqual(["b.md"]);
 });
 
 it("memories of the same file name in two directories have places of their own", async () => {

@@ -4,11 +4,12 @@ import { expect, it } from "vitest";
 import { openLearning } from "../../src/open-learn.ts";
 import { logSurfaced } from "../../src/recall/surface-log.ts";
 import type { Cost } from "../../src/web/answer-overview.ts";
-import type { ContextAnswer, Overview } from "../../src/web/api.ts";
+import type { ContextAnswer, Overview, RotView } from "../../src/web/api.ts";
 import { DAY, errorOf, note } from "../world.ts";
 import { call, makeDesk } from "./desk.ts";
 
 const overview = async (desk: Parameters<typeof call>[0]) => (await call(desk, "GET", "/api/overview")) as Overview;
+const rotOf = async (desk: Parameters<typeof call>[0]) => (await call(desk, "GET", "/api/rot")) as RotView;
 
 it("an empty project is a whole answer of nothing, and looking makes no files", async () => {
   const { world, desk } = await makeDesk();
@@ -41,16 +42,18 @@ it("the score takes all directories together, and what to do first names the mem
   const { world, memdir, desk } = await makeDesk();
   await memdir.save(note("one", { body: "The build uses pnpm and needs node twenty two installed." }));
   await memdir.save(note("two", { body: "The build uses pnpm and needs node twenty two installed." }));
-  const { rot } = await overview(desk);
+  const rot = await rotOf(desk);
   expect(rot.score).toBeLessThan(100);
   const double = rot.first.find(({ todo }) => todo === "memdir dream --plan");
+  expect(double?.count).toBe(1);
   expect(double?.memories[0]).toMatchObject({ directory: 0 });
   expect(["one", "two"]).toContain(double?.memories[0]?.name);
   await memdir.forget("two");
-  const mended = await overview(desk);
-  expect(mended.rot.score).toBeGreaterThan(rot.score);
-  expect(mended.rot.first.some(({ todo }) => todo === "memdir dream --plan")).toBe(false);
-  expect((await overview(desk)).rot).toEqual(mended.rot);
+  const mended = await rotOf(desk);
+  expect(mended.score).toBeGreaterThan(rot.score);
+  expect(mended.first.some(({ todo }) => todo === "memdir dream --plan")).toBe(false);
+  expect((await overview(desk)).rot).toEqual(mended);
+  expect(((await call(desk, "GET", "/api/overview", { rot: false })) as Overview).rot).toBeNull();
   expect(world.logged).toEqual([]);
 });
 
@@ -69,6 +72,7 @@ it("cost comes by day and kind of this month; a model without a price is named a
   const cost = (await overview(desk)).cost as Cost;
   expect(cost.total).toBeCloseTo(2);
   expect(cost.byKind).toEqual({ extraction: 1, dream: 1 });
+  expect(Object.keys(cost.tokensByKind)).toEqual(["extraction", "dream"]);
   expect(cost.byDay.length).toBe(10);
   expect(cost.byDay.at(-1)).toEqual({ day: "2026-03-10", cost: 1, tokens: 200_000 });
   expect(cost.unpriced).toEqual(["unknown/x"]);

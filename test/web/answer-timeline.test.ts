@@ -40,9 +40,10 @@ it("changes, recalls and extractions, newest first, with their days", async () =
     `extraction: proposed by extraction, waits in the inbox: ${HOSTILE.script}`,
     "change: forgot by web: outdated",
     "extraction: looked through a session, 2 saved, m/x",
-    "recall: recalled by hook in session s1",
+    "recall: recalled by hook",
     "change: saved by web",
   ]);
+  expect(events[3]?.session).toBe("s1");
   expect(events[3]?.memories.map(({ name }) => name)).toEqual(["user_a", "gone"]);
   expect(days.map(({ day, change, recall, extraction }) => [day, change, recall, extraction])).toEqual([
     ["2026-03-10", 1, 0, 0],

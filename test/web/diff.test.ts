@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { diffTexts } from "../../src/web/diff.ts";
 
-const marks = { same: " ", added: "+", removed: "-", skipped: "…" } as const;
+const marks = { same: " ", added: "+", removed: "-", skipped: "…", file: "" } as const;
 const show = (before: string, after: string) =>
   diffTexts(before, after).map(({ kind, text }) => `${marks[kind]}${text}`);
 

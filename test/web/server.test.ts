@@ -56,6 +56,19 @@ it("answers routes with JSON, HEAD without a body, and says which methods there 
   }
 });
 
+it("packs long answers for who can unpack them", async () => {
+  const rows = Array.from({ length: 5_000 }, (_, at) => ({ file: `memory_${at}.md` }));
+  const routes: Route[] = [{ method: "GET", path: "/api/long", writes: false, answer: async () => ({ rows }) }];
+  const { page, enter, call } = await startStub({ routes });
+  const plain = await call({ path: "/api/long" });
+  expect(plain.headers["content-encoding"]).toBeUndefined();
+  expect(plain.json).toEqual({ rows });
+  const answer = await fetch(`${page.url}/api/long`, { headers: { cookie: await enter(), "accept-encoding": "gzip" } });
+  expect(answer.headers.get("content-encoding")).toBe("gzip");
+  expect(answer.headers.get("content-security-policy")).toBe(CSP);
+  expect(await answer.json()).toEqual({ rows });
+});
+
 it("takes bodies up to a megabyte, in UTF-8, that are objects", async () => {
   const { call, asked } = await startStub();
   const put = (body: string | Uint8Array, headers = {}) => call({ path: "/api/thing", method: "PUT", body, headers });

@@ -110,7 +110,9 @@ function KeyTable({ onClose }: { onClose: () => void }): VNode {
         {KEYS_SHOWN.map(([key, says]) => (
           <div key={key}>
             <dt>
-              <kbd>{key}</kbd>
+              {key.split(" ").map((one) => (
+                <kbd key={one}>{one}</kbd>
+              ))}
             </dt>
             <dd>{says}</dd>
           </div>

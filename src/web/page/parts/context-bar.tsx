@@ -1,7 +1,7 @@
 /** What fills the model's context: one bar of all parts, and its legend as a table with bytes and tokens. */
 import type { VNode } from "preact";
 import type { Overview } from "../../api.ts";
-import { formatBytes } from "./age.tsx";
+import { formatBytes } from "./format.ts";
 
 /** As many colours as the style has. */
 const COLOURS = 6;

@@ -2,8 +2,8 @@
 import type { VNode } from "preact";
 import type { DiffLine } from "../../api.ts";
 
-const SIGNS = { same: " ", added: "+", removed: "−", skipped: "" };
-const WORDS = { same: "", added: "added: ", removed: "removed: ", skipped: "" };
+const SIGNS = { same: " ", added: "+", removed: "−", skipped: " ", file: " " };
+const WORDS = { same: "", added: "added: ", removed: "removed: ", skipped: "", file: "" };
 
 interface Props {
   lines: DiffLine[];
@@ -12,8 +12,7 @@ interface Props {
 }
 
 export function Diff({ lines, label }: Props): VNode {
-  if (lines.every((line) => line.kind === "same" || line.kind === "skipped"))
-    return <p class="soft">Nothing differs.</p>;
+  if (lines.every(({ kind }) => kind !== "added" && kind !== "removed")) return <p class="soft">Nothing differs.</p>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section class="diff" aria-label={label} tabIndex={0}>
@@ -24,7 +23,7 @@ export function Diff({ lines, label }: Props): VNode {
           </span>
           <span class="hidden">{WORDS[line.kind]}</span>
           <span class="diff-text" dir="auto">
-            {line.text}
+            {line.kind === "skipped" ? `⋯ ${line.text}` : line.text}
           </span>
         </div>
       ))}

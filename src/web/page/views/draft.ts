@@ -8,26 +8,33 @@ export interface Draft {
   text: string;
 }
 
-export function findDraft(ref: Ref): Draft | null {
+/** What the browser keeps for a tab. */
+export interface DraftStore {
+  getItem(key: string): string | null;
+  setItem(key: string, value: string): void;
+  removeItem(key: string): void;
+}
+
+export function findDraft(store: DraftStore, ref: Ref): Draft | null {
   try {
-    const kept = JSON.parse(sessionStorage.getItem(keyOf(ref)) ?? "null") as Draft | null;
+    const kept = JSON.parse(store.getItem(keyOf(ref)) ?? "null") as Draft | null;
     return typeof kept?.base === "string" && typeof kept.text === "string" ? kept : null;
   } catch {
     return null;
   }
 }
 
-export function keepDraft(ref: Ref, draft: Draft): void {
+export function keepDraft(store: DraftStore, ref: Ref, draft: Draft): void {
   try {
-    if (draft.text === toField(draft.base)) dropDraft(ref);
-    else sessionStorage.setItem(keyOf(ref), JSON.stringify(draft));
+    if (draft.text === toField(draft.base)) dropDraft(store, ref);
+    else store.setItem(keyOf(ref), JSON.stringify(draft));
   } catch {
     // The store is full: the text still stands in the field, and leaving asks.
   }
 }
 
-export function dropDraft(ref: Ref): void {
-  sessionStorage.removeItem(keyOf(ref));
+export function dropDraft(store: DraftStore, ref: Ref): void {
+  store.removeItem(keyOf(ref));
 }
 
 /** A text field knows one kind of line end. */

@@ -3,11 +3,12 @@ import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { DreamAnswer, Job } from "../../api.ts";
 import { jobs, startJob, stopJob, useLive } from "../live.ts";
-import { Age, formatCount } from "../parts/age.tsx";
+import { Age } from "../parts/age.tsx";
 import { Button } from "../parts/button.tsx";
 import { change } from "../parts/change.ts";
 import { Diff } from "../parts/diff.tsx";
 import { Empty, Waiting } from "../parts/empty.tsx";
+import { formatCount } from "../parts/format.ts";
 import { Notice, tell, tellFailure } from "../parts/notice.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { Progress } from "../parts/progress.tsx";
@@ -20,16 +21,22 @@ export function View(_: { params: URLSearchParams }): VNode {
   const job = useStore(jobs).findLast(({ kind }) => kind === "dream") ?? null;
   const isRunning = job?.state === "running";
   const wasRunning = useRef(false);
+  const wasMade = useRef(false);
   useEffect(() => {
     // A plan lies in no directory: nobody else tells of it.
     if (wasRunning.current && !isRunning) {
       live.reload();
-      // A plan is seen; that there is nothing to plan is only said.
-      if (job?.state === "done") tell(job.says, "good");
+      wasMade.current = job?.state === "done";
     }
     wasRunning.current = isRunning;
   }, [isRunning]);
   const plan = live.value?.plan ?? null;
+  useEffect(() => {
+    if (live.isLoading || !wasMade.current) return;
+    wasMade.current = false;
+    // A plan is seen; that there is nothing to plan is only said.
+    if (plan === null && job !== null) tell(job.says, "good");
+  }, [live.isLoading]);
   const begin = async () => {
     const failure = await startJob("dream");
     if (failure !== null) tellFailure(failure);

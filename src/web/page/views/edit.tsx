@@ -30,7 +30,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
   last.current = live.value ?? last.current;
   const memory = last.current;
   const isGone = live.value === null && live.failure?.status === 404;
-  const draft = isGone && memory === null ? findDraft(ref) : null;
+  const draft = isGone && memory === null ? findDraft(sessionStorage, ref) : null;
   if (draft !== null) return <Editor reference={ref} name={ref.file} text={draft.base} isGone />;
   if (memory === null)
     return (
@@ -66,7 +66,7 @@ interface EditorProps {
 }
 
 function Editor({ reference, name, text, isGone }: EditorProps): VNode {
-  const [found] = useState(() => findDraft(reference));
+  const [found] = useState(() => findDraft(sessionStorage, reference));
   const [draft, setDraft] = useState<Draft>(found ?? { base: text, text: toField(text) });
   const [isRestored, setRestored] = useState(found !== null);
   const [isReviewing, setReviewing] = useState(false);
@@ -74,7 +74,7 @@ function Editor({ reference, name, text, isGone }: EditorProps): VNode {
   const [check, isChecked, setCheck] = useCheck(reference, draft);
   const isDirty = draft.text !== toField(draft.base);
   const leave = useGuard(isDirty);
-  useEffect(() => keepDraft(reference, draft), [draft]);
+  useEffect(() => keepDraft(sessionStorage, reference, draft), [draft]);
   useEffect(() => {
     // Nothing was typed: what somebody else wrote is simply shown.
     if (!isDirty && text !== draft.base) setDraft({ base: text, text: toField(text) });
@@ -86,7 +86,7 @@ function Editor({ reference, name, text, isGone }: EditorProps): VNode {
     const { value, failure } = await send<SavedAnswer>("PUT", "/api/memory", body);
     setSaving(false);
     if (value !== null) {
-      dropDraft(reference);
+      dropDraft(sessionStorage, reference);
       leave();
       replace("memory", { directory: value.directory, file: value.file });
       return tellChanged([`Saved ${name}`, ...value.notices].join("; "), value.entry);

@@ -4,13 +4,13 @@ import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import type { ListedMemory, MemoryList } from "../../api.ts";
 import { useKeys } from "../keyboard.ts";
 import { useLive } from "../live.ts";
-import { formatCount } from "../parts/age.tsx";
 import { Button, LinkButton } from "../parts/button.tsx";
 import { Empty, Waiting } from "../parts/empty.tsx";
+import { formatCount } from "../parts/format.ts";
 import { PageHead } from "../parts/page-head.tsx";
 import { useStart } from "../parts/start.ts";
 import type { Query } from "../remote.ts";
-import { amend, formatRoute } from "../router.ts";
+import { amend, formatRoute, route } from "../router.ts";
 import { AGES, type Asked, orderRows, readAsked, type Sort, VERDICTS } from "./list-order.ts";
 import { type Ranking, useRanking } from "./list-search.ts";
 import { COLUMNS, MemoryTable } from "./list-table.tsx";
@@ -29,6 +29,10 @@ export function View({ params }: { params: URLSearchParams }): VNode {
     const waiting = setTimeout(() => amend({ q }), ADDRESS_MS);
     return () => clearTimeout(waiting);
   }, [q]);
+  // Whoever goes on to a memory within that time finds their words when they come back.
+  const keepWords = () => {
+    if (route.get().view === "memories") amend({ q });
+  };
   const all = live.value?.rows;
   const rows = useMemo(
     () => orderRows(all ?? [], asked, ranking.hits),
@@ -46,7 +50,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
         {readOnly ? null : <LinkButton href={formatRoute("new")}>New memory</LinkButton>}
       </PageHead>
       <div class="list-tools">
-        <SearchField q={q} onInput={setQ} wantsFocus={params.get("focus") === "search"} />
+        <SearchField q={q} onInput={setQ} onLeave={keepWords} wantsFocus={params.get("focus") === "search"} />
         <Filters rows={all ?? []} asked={asked} onSort={sortBy} />
       </div>
       {all === undefined ? (
@@ -61,7 +65,14 @@ export function View({ params }: { params: URLSearchParams }): VNode {
   );
 }
 
-function SearchField(props: { q: string; onInput: (q: string) => void; wantsFocus: boolean }): VNode {
+interface SearchProps {
+  q: string;
+  onInput: (q: string) => void;
+  onLeave: () => void;
+  wantsFocus: boolean;
+}
+
+function SearchField(props: SearchProps): VNode {
   const input = useRef<HTMLInputElement>(null);
   const id = useId();
   const focus = (event?: KeyboardEvent) => {
@@ -108,6 +119,7 @@ function SearchField(props: { q: string; onInput: (q: string) => void; wantsFocu
         value={props.q}
         onInput={(event) => props.onInput(event.currentTarget.value)}
         onKeyDown={press}
+        onBlur={props.onLeave}
       />
     </search>
   );

@@ -2,8 +2,8 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { MemoryMap } from "../../api.ts";
-import { formatCount } from "../parts/age.tsx";
 import { Button } from "../parts/button.tsx";
+import { formatCount } from "../parts/format.ts";
 import { MemoryLink } from "../parts/memory-link.tsx";
 import { useStart } from "../parts/start.ts";
 import { Tag, TypeTag } from "../parts/tag.tsx";

@@ -1,9 +1,9 @@
 /** What can be done with a memory: edit, rename, forget; each can be taken back. */
 import type { VNode } from "preact";
 import type { ChangedAnswer, MemoryView } from "../../api.ts";
-import { formatCount } from "../parts/age.tsx";
 import { Button, LinkButton } from "../parts/button.tsx";
 import { ask } from "../parts/dialog.tsx";
+import { formatCount } from "../parts/format.ts";
 import { tellFailure } from "../parts/notice.tsx";
 import { tellChanged } from "../parts/undo.ts";
 import { send } from "../remote.ts";

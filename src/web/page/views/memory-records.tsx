@@ -1,11 +1,12 @@
 /** What is recorded of a memory: its claims against the code, its changes with undo, and when it was shown to a model. */
 import type { VNode } from "preact";
 import type { ClaimRow, HistoryRow, MemoryView } from "../../api.ts";
-import { Age, formatMoment } from "../parts/age.tsx";
+import { Age } from "../parts/age.tsx";
 import { Button } from "../parts/button.tsx";
 import { ask } from "../parts/dialog.tsx";
 import { Diff } from "../parts/diff.tsx";
 import { Empty } from "../parts/empty.tsx";
+import { formatMoment } from "../parts/format.ts";
 import { useStart } from "../parts/start.ts";
 import { Tag, toneOf } from "../parts/tag.tsx";
 import { undo } from "../parts/undo.ts";

@@ -1,7 +1,7 @@
 /** What is known of a memory beside its text: links both ways, cues, fields, where it comes from. */
 import type { ComponentChildren, VNode } from "preact";
 import type { MemoryView } from "../../api.ts";
-import { formatMoment } from "../parts/age.tsx";
+import { formatMoment } from "../parts/format.ts";
 import { MemoryLink } from "../parts/memory-link.tsx";
 
 export function MemorySide({ memory }: { memory: MemoryView }): VNode {

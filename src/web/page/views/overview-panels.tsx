@@ -1,10 +1,10 @@
 /** The overview's panels: what rots, what background work costs, what was recalled. */
 import type { ComponentChildren, VNode } from "preact";
-import type { MemoryTitle, Overview } from "../../api.ts";
-import { formatCount } from "../parts/age.tsx";
+import type { MemoryTitle, Overview, RotView } from "../../api.ts";
 import { Bar } from "../parts/bar.tsx";
 import { Columns } from "../parts/charts.tsx";
 import { type Column, fillDays } from "../parts/days.ts";
+import { formatCount } from "../parts/format.ts";
 import { JobButton } from "../parts/job-button.tsx";
 import { MemoryLink } from "../parts/memory-link.tsx";
 import { formatRoute } from "../router.ts";
@@ -29,43 +29,47 @@ export function Panel({
   );
 }
 
-export function RotPanel({ rot, total }: { rot: Overview["rot"]; total: number }): VNode {
-  const tone = rot.score >= 90 ? "good" : rot.score >= 70 ? "warn" : "bad";
+export function RotPanel({ rot, total }: { rot: RotView | null; total: number }): VNode {
   return (
     <Panel title="Rot score" isWide>
-      <div class="rot">
-        <div class="rot-score">
-          <p class={`figure figure-${tone}`}>
-            {rot.score}
-            <span class="soft"> of 100</span>
-          </p>
-          <Bar share={rot.score / 100} label={`${rot.score} of 100`} tone={tone} />
-          <p class="soft">At 100 nothing rots.</p>
-          {total === 0 ? null : <JobButton kind="verify" title="Check all claims" busy="Checking claims…" />}
-        </div>
-        {rot.first.length === 0 ? (
-          <p class="soft">
-            {total === 0
-              ? "What to mend first will stand here."
-              : "Nothing to mend: no memory is known to be doubtful."}
-          </p>
-        ) : (
-          <ol class="todo" aria-label="What to do first">
-            {rot.first.map((item) => (
-              <li key={item.title}>
-                <h3>{item.title}</h3>
-                <LinkRow memories={item.memories.slice(0, NAMED)} more={item.count - NAMED} />
-                {item.todo === "" ? null : (
-                  <p class="soft">
-                    in a terminal: <code>{item.todo}</code>
-                  </p>
-                )}
-              </li>
-            ))}
-          </ol>
-        )}
-      </div>
+      {rot === null ? <p class="waiting">Reading every memory…</p> : <Health rot={rot} total={total} />}
     </Panel>
+  );
+}
+
+function Health({ rot, total }: { rot: RotView; total: number }): VNode {
+  const tone = rot.score >= 90 ? "good" : rot.score >= 70 ? "warn" : "bad";
+  return (
+    <div class="rot">
+      <div class="rot-score">
+        <p class={`figure figure-${tone}`}>
+          {rot.score}
+          <span class="soft"> of 100</span>
+        </p>
+        <Bar share={rot.score / 100} label={`${rot.score} of 100`} tone={tone} />
+        <p class="soft">At 100 nothing rots.</p>
+        {total === 0 ? null : <JobButton kind="verify" title="Check all claims" busy="Checking claims…" />}
+      </div>
+      {rot.first.length === 0 ? (
+        <p class="soft">
+          {total === 0 ? "What to mend first will stand here." : "Nothing to mend: no memory is known to be doubtful."}
+        </p>
+      ) : (
+        <ol class="todo" aria-label="What to do first">
+          {rot.first.map((item) => (
+            <li key={item.title}>
+              <h3>{item.title}</h3>
+              <LinkRow memories={item.memories.slice(0, NAMED)} more={item.count - NAMED} />
+              {item.todo === "" ? null : (
+                <p class="soft">
+                  in a terminal: <code>{item.todo}</code>
+                </p>
+              )}
+            </li>
+          ))}
+        </ol>
+      )}
+    </div>
   );
 }
 

@@ -1,12 +1,12 @@
 /** The overview: how much is remembered, what it costs the model's context and the purse, and what to do first. */
 import type { VNode } from "preact";
-import type { Overview } from "../../api.ts";
+import type { Overview, RotView } from "../../api.ts";
 import { useLive } from "../live.ts";
-import { formatCount } from "../parts/age.tsx";
 import { Bar, type Tone } from "../parts/bar.tsx";
 import { Counts } from "../parts/charts.tsx";
 import { ContextBar } from "../parts/context-bar.tsx";
 import { Empty, Waiting } from "../parts/empty.tsx";
+import { formatCount } from "../parts/format.ts";
 import { Notice } from "../parts/notice.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { useStart } from "../parts/start.ts";
@@ -14,13 +14,15 @@ import { formatRoute } from "../router.ts";
 import { CostPanel, Panel, RecalledPanel, RotPanel } from "./overview-panels.tsx";
 
 export function View(_: { params: URLSearchParams }): VNode {
-  const live = useLive<Overview>("/api/overview");
+  const live = useLive<Overview>("/api/overview", { rot: false });
   const { value } = live;
+  // Of thousands it takes seconds: everything else stands there by then.
+  const rot = useLive<RotView>(value === null ? null : "/api/rot").value;
   return (
     <>
       <PageHead title="Overview" lead={value === null ? undefined : sumUp(value)} />
       <Warnings />
-      {value === null ? <Waiting live={live} /> : <Panels overview={value} />}
+      {value === null ? <Waiting live={live} /> : <Panels overview={value} rot={rot} />}
     </>
   );
 }
@@ -40,7 +42,7 @@ function Warnings(): VNode | null {
   );
 }
 
-function Panels({ overview }: { overview: Overview }): VNode {
+function Panels({ overview, rot }: { overview: Overview; rot: RotView | null }): VNode {
   return (
     <div class="panels">
       {overview.total === 0 ? (
@@ -57,7 +59,7 @@ function Panels({ overview }: { overview: Overview }): VNode {
       ) : (
         <Numbers overview={overview} />
       )}
-      <RotPanel rot={overview.rot} total={overview.total} />
+      <RotPanel rot={rot} total={overview.total} />
       <Panel title="What fills the model’s context at the start" isWide>
         <ContextBar parts={overview.context} />
       </Panel>

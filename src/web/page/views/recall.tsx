@@ -3,10 +3,10 @@ import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { InspectAnswer } from "../../api.ts";
 import { changes } from "../live.ts";
-import { formatBytes, formatCount } from "../parts/age.tsx";
 import { Bar } from "../parts/bar.tsx";
 import { Button } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
+import { formatBytes, formatCount } from "../parts/format.ts";
 import { JobButton } from "../parts/job-button.tsx";
 import { useLater } from "../parts/later.ts";
 import { Notice } from "../parts/notice.tsx";
@@ -186,7 +186,10 @@ function Inspection({ answer }: { answer: InspectAnswer }): VNode {
   );
 }
 
+/** In the words that the reasons have. */
+const METHODS: Record<string, string> = { lexical: "words", hybrid: "words and meaning", model: "a model" };
+
 function sumUp({ considered, tookMs, method }: InspectAnswer): string {
   if (method.startsWith("not asked")) return method;
-  return `${formatCount(considered, "memory", "memories")} looked at by ${method} in ${tookMs < 10 ? tookMs.toFixed(1) : Math.round(tookMs)} ms`;
+  return `${formatCount(considered, "memory", "memories")} looked at by ${METHODS[method] ?? method} in ${tookMs < 10 ? tookMs.toFixed(1) : Math.round(tookMs)} ms`;
 }

@@ -1,0 +1,187 @@
+import fs from "node:fs";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { World } from "../world.ts";
+import { checkAccess, closeAll, DESKTOP, openUi, overflow, PHONE, settle, type Ui, VIEWS } from "./browser.ts";
+import { FIRST_SESSION, makeShop } from "./shop.ts";
+
+let world: World;
+let ui: Ui;
+
+beforeAll(async () => {
+  world = await makeShop();
+  ui = await openUi(world);
+  await takeForReadme();
+  await planDream();
+});
+afterAll(closeAll);
+
+/** Every view with its data, and those that only an address leads to. */
+const PLACES: [place: string, view: string, query: Record<string, string | number>, shows: string[]][] = [
+  ["overview", "overview", {}, ["41 memories", "By type", "Rot score", "What fills the model", "Background work in"]],
+  ["memories", "memories", {}, ["deploy to staging", "feedback", "team", "old admin panel", "pinned"]],
+  [
+    "memory",
+    "memory",
+    { directory: 0, file: "project_deploy_to_staging.md" },
+    ["Staging follows main", "whoever is on call", "a release is near", "Claims"],
+  ],
+  ["new", "new", {}, ["New memory", "Description", "Cues"]],
+  [
+    "history",
+    "memory",
+    { directory: 0, file: "project_feature_flags.md", tab: "history" },
+    ["Undo this change", "the table was asked for"],
+  ],
+  [
+    "surfaced",
+    "memory",
+    { directory: 0, file: "project_rollback.md", tab: "surfaced" },
+    ["cue: a release is near", "hook"],
+  ],
+  ["edit", "edit", { directory: 0, file: "project_rollback.md" }, ["Edit rollback", "The whole file", "Review"]],
+  [
+    "recall",
+    "recall",
+    { q: "how do we deploy to staging?" },
+    ["deploy to staging", "Shown to the model", "threshold", "What the model would get"],
+  ],
+  [
+    "context",
+    "context",
+    { touch: "src/server/routes.ts" },
+    ["Answer in short sentences", "CLAUDE.md", "adds 1 file", "The index"],
+  ],
+  ["timeline", "timeline", {}, ["Changes", "recalled by hook", "looked through a session"]],
+  ["map", "map", {}, ["Nearly the same", "queue retries", "alike", "Links"]],
+  ["map as a list", "map", { as: "list" }, ["links to", "linked from", "Tied to nothing"]],
+  ["inbox", "inbox", {}, ["3 proposals", "cart expiry", "holiday hours", "Accept", "Edit first"]],
+  ["dream", "dream", {}, ["The plan", "Apply the plan", "merge"]],
+  ["team", "team", {}, ["Conflicts", "A hundred requests", "Sixty requests", "test", "release train"]],
+  ["sessions", "sessions", { q: "timeouts" }, ["Why does the checkout time out", "timeouts are gone"]],
+  ["session", "sessions", { id: FIRST_SESSION }, ["User", "Agent", "The pool of connections is full"]],
+];
+
+/** What stands there, with what is folded and what fields hold. */
+function readPage(): Promise<string> {
+  return ui.page.evaluate(() => {
+    const main = document.querySelector("main");
+    const fields = [...(main?.querySelectorAll("textarea") ?? [])].map(({ value }) => value);
+    return [main?.textContent, ...fields].join("\n");
+  });
+}
+
+async function planDream(): Promise<void> {
+  await ui.show("dream");
+  await ui.page.getByRole("button", { name: "Make a plan" }).click();
+  await ui.page.getByRole("heading", { name: "The plan" }).waitFor();
+}
+
+it("the list says which memory is doubtful, and the memory says why", async () => {
+  await ui.show("memories", { verdict: "doubtful" });
+  expect(await ui.page.locator(".entry .name a").allTextContents()).toEqual(["old admin panel"]);
+  await ui.page.locator(".entry .name a").click();
+  await expect.poll(() => ui.page.getByRole("tabpanel").textContent()).toMatch(/gone.*src\/admin\/legacy\.ts/);
+});
+
+describe.each(PLACES)("%s", (place, view, query, shows) => {
+  it("opens and shows its data, and asks nobody else", async () => {
+    await ui.show(view, query);
+    for (const text of shows) await expect.poll(readPage, { message: text, timeout: 5_000 }).toContain(text);
+    expect(ui.faults()).toEqual([]);
+  });
+
+  it.each(["light", "dark"] as const)("%s: axe finds nothing, nothing is wider than a phone", async (colorScheme) => {
+    await ui.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    for (const size of [DESKTOP, PHONE]) {
+      await ui.page.setViewportSize(size);
+      await ui.show(view, query);
+      await take(`${place}-${colorScheme}-${size.width}`);
+      expect([size.width, await overflow(ui.page)]).toEqual([size.width, 0]);
+      expect([size.width, ...(await checkAccess(ui.page))]).toEqual([size.width]);
+    }
+    await ui.page.setViewportSize(DESKTOP);
+    await ui.page.emulateMedia({ colorScheme: "light" });
+    expect(ui.faults()).toEqual([]);
+  });
+});
+
+it("the theme follows the system until a person says otherwise, and stays so", async () => {
+  const { page } = ui;
+  const paper = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+  await ui.show("overview");
+  const light = await paper();
+  await page.emulateMedia({ colorScheme: "dark" });
+  const dark = await paper();
+  expect(dark).not.toBe(light);
+  const turn = page.getByRole("button", { name: /^Theme:/ });
+  await turn.click();
+  expect(await paper()).toBe(light);
+  await page.reload();
+  await settle(page);
+  expect(await paper()).toBe(light);
+  await turn.click();
+  await page.emulateMedia({ colorScheme: "light" });
+  expect(await paper()).toBe(dark);
+  await turn.click();
+  expect(await paper()).toBe(light);
+});
+
+it("on a phone the navigation unfolds and leads everywhere", async () => {
+  const { page } = ui;
+  await page.setViewportSize(PHONE);
+  await ui.show("overview");
+  for (const view of VIEWS) {
+    const title = `${view[0]?.toUpperCase()}${view.slice(1)}`;
+    await page.locator(".menu-button").click();
+    await page.getByRole("navigation").getByRole("link", { name: title, exact: true }).click();
+    await page.getByRole("heading", { level: 1, name: title }).waitFor();
+    expect(await page.locator(".menu-button").getAttribute("aria-expanded")).toBe("false");
+  }
+  await page.setViewportSize(DESKTOP);
+  expect(ui.faults()).toEqual([]);
+});
+
+it("a view or a memory that is not there says so and leads on", async () => {
+  await ui.show("nowhere");
+  expect(await ui.page.locator("main").textContent()).toContain("There is no view named “nowhere”");
+  await ui.show("memory", { directory: 0, file: "nobody.md" });
+  expect(await ui.page.locator("main").textContent()).toContain("no longer there");
+  await ui.show("sessions", { id: "nothing" });
+  expect(await ui.page.locator("main").textContent()).toContain("no session");
+  expect(ui.faults(/404/)).toEqual([]);
+});
+
+it("axe is at work: it finds what is wrong", async () => {
+  await ui.show("inbox");
+  await ui.page.evaluate(() => document.querySelector("main")?.append(document.createElement("button"), new Image()));
+  const found = await checkAccess(ui.page);
+  expect(found.map((line) => line.split(":")[0])).toEqual(expect.arrayContaining(["button-name", "image-alt"]));
+  await ui.renew();
+});
+
+/** Those of docs/images, before any message or work covers something. */
+async function takeForReadme(): Promise<void> {
+  if (!process.env.MEMDIR_UI_PICTURES) return;
+  const pictures: Record<string, Record<string, string>> = {
+    overview: {},
+    memories: { sort: "recalled" },
+    recall: { q: "how do we deploy to staging?" },
+  };
+  for (const [view, query] of Object.entries(pictures)) {
+    await ui.show(view, query);
+    await ui.page.waitForTimeout(300);
+    await take(`readme-${view}`);
+  }
+}
+
+/** With MEMDIR_UI_PICTURES=FOLDER every view is kept as a picture, for people to look at. */
+async function take(name: string): Promise<void> {
+  const folder = process.env.MEMDIR_UI_PICTURES;
+  if (!folder) return;
+  fs.mkdirSync(folder, { recursive: true });
+  await ui.page.screenshot({
+    path: path.join(folder, `${name.replaceAll(" ", "-")}.png`),
+    fullPage: name.endsWith("400"),
+  });
+}

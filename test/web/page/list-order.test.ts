@@ -1,0 +1,112 @@
+import { describe, expect, it } from "vitest";
+import type { ListedMemory } from "../../../src/web/api.ts";
+import { AGES, orderRows, readAsked, SORTS } from "../../../src/web/page/views/list-order.ts";
+
+function row(name: string, more: Partial<ListedMemory> = {}): ListedMemory {
+  return {
+    directory: 0,
+    file: `${name}.md`,
+    name,
+    scope: "project",
+    type: "project",
+    description: "",
+    modified: "2026-01-01T00:00:00.000Z",
+    ageDays: 0,
+    cues: 0,
+    pinned: false,
+    verdict: null,
+    recalled: 0,
+    isReadOnly: false,
+    ...more,
+  };
+}
+
+const asked = (query: string) => readAsked(new URLSearchParams(query));
+const names = (
+  rows: ListedMemory[],
+  query: string,
+  hits: { directory: number; file: string; score: number }[] | null = null,
+) => orderRows(rows, asked(query), hits).map(({ name }) => name);
+const says = (state: "holds" | "doubtful" | "unchecked") => ({ verdict: { state, says: "" } });
+
+describe("what the address asks for", () => {
+  it("youngest first, and by rank where words are asked; a rank of nothing is none", () => {
+    expect(asked("").sort).toBe("age");
+    expect(asked("q=x").sort).toBe("rank");
+    expect(asked("sort=rank").sort).toBe("age");
+    expect(asked("sort=nonsense&q=x").sort).toBe("rank");
+    for (const sort of SORTS) expect(asked(`q=x&sort=${sort}`).sort).toBe(sort);
+    expect(asked("reversed=true").isReversed).toBe(true);
+    expect(asked("reversed=yes").isReversed).toBe(false);
+  });
+});
+
+describe("order", () => {
+  const rows = [
+    row("b", {
+      modified: "2026-01-03T00:00:00.000Z",
+      cues: 2,
+      recalled: 1,
+      type: "user",
+      scope: "user",
+      ...says("holds"),
+    }),
+    row("a", { modified: "2026-01-02T00:00:00.000Z", cues: 5, recalled: 0, ...says("doubtful") }),
+    row("c", { modified: "2026-01-04T00:00:00.000Z", cues: 2, recalled: 9, type: "feedback" }),
+  ];
+
+  it.each([
+    ["", ["c", "b", "a"]],
+    ["reversed=true", ["a", "b", "c"]],
+    ["sort=name", ["a", "b", "c"]],
+    ["sort=name&reversed=true", ["c", "b", "a"]],
+    ["sort=cues", ["a", "b", "c"]],
+    ["sort=recalled", ["c", "b", "a"]],
+    ["sort=verdict", ["a", "c", "b"]],
+    ["sort=type", ["c", "a", "b"]],
+    ["sort=scope", ["a", "c", "b"]],
+  ])("%s", (query, expected) => {
+    expect(names(rows, query)).toEqual(expected);
+  });
+
+  it("leaves the rows that it was given as they are", () => {
+    const given = [...rows];
+    orderRows(given, asked("sort=name"), null);
+    expect(given).toEqual(rows);
+  });
+});
+
+describe("filters", () => {
+  it("by type, scope and verdict; what nobody checked is unchecked", () => {
+    const rows = [row("a", { type: "user", scope: "team", ...says("holds") }), row("b", says("unchecked")), row("c")];
+    expect(names(rows, "type=user")).toEqual(["a"]);
+    expect(names(rows, "scope=team")).toEqual(["a"]);
+    expect(names(rows, "verdict=holds")).toEqual(["a"]);
+    expect(names(rows, "verdict=unchecked")).toEqual(["b", "c"]);
+    expect(names(rows, "type=user&verdict=unchecked")).toEqual([]);
+  });
+
+  it("every age is in one group", () => {
+    const days = [-1, 0, 0.9, 1, 6.9, 7, 30.9, 31, 91, 92, 5000];
+    const rows = days.map((ageDays) => row(String(ageDays), { ageDays }));
+    const groups = AGES.map(({ label }) => names(rows, `age=${encodeURIComponent(label)}`).length);
+    expect(groups).toEqual([3, 2, 2, 2, 2]);
+  });
+});
+
+describe("search", () => {
+  const rows = [row("Deploy"), row("b", { directory: 1 }), row("c")];
+  const hit = (name: string, directory = 0) => ({ directory, file: `${name}.md`, score: 1 });
+
+  it("the ranking's order, only what it found, by directory and file", () => {
+    expect(names(rows, "q=x", [hit("c"), hit("b", 1), hit("gone")])).toEqual(["c", "b"]);
+    expect(names(rows, "q=x", [hit("b")])).toEqual([]);
+    expect(names(rows, "q=x&sort=name", [hit("c"), hit("b", 1)])).toEqual(["b", "c"]);
+    expect(names(rows, "q=x", [])).toEqual([]);
+  });
+
+  it("names, before anybody has ranked", () => {
+    expect(names(rows, "q=DEPL")).toEqual(["Deploy"]);
+    expect(names(rows, "q=%20")).toHaveLength(3);
+  });
+});
