@@ -290,8 +290,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: "verify",
     usage: "[NAME]",
-    summary:
-      "checks what memories claim against the code and git, with evidence; exit code 1 when something is false",
+    summary: "checks what memories claim against the code and git, with evidence; exit code 1 when something is false",
     options: {
       "changed-since": { value: "REV", help: "only memories that speak of what changed since this commit" },
       fix: { help: "write new paths for moved files, as one change that undo takes back" },
