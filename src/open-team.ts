@@ -245,12 +245,11 @@ interface Run extends SyncRequest {
 }
 
 function runSync({ directory, onProgress, dryRun, ...run }: Run): Promise<SyncResult> {
-  const { now, log } = directory;
+  const { now } = directory;
   const options: SyncOptions = {
     ...run,
     directory,
     now,
-    log,
     onProgress: ({ done, total }) => onProgress?.(done, total),
     findSecrets,
   };

@@ -12,7 +12,7 @@ import { type Directory, INDEX_FILE } from "./memory/directory.ts";
 import type { Check } from "./memory/doctor.ts";
 import { findByRef, findMemory } from "./memory/find.ts";
 import { loadIndex } from "./memory/index-load.ts";
-import { type Entry, lastUndoable, readJournal } from "./memory/journal.ts";
+import { findJournal, readJournals, signEntry } from "./memory/journals.ts";
 import { type Listing, listMemories, showMemory } from "./memory/list.ts";
 import { readBytes } from "./memory/read.ts";
 import { repairDirectory } from "./memory/repair.ts";
@@ -75,9 +75,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
   };
   /** Every directory has its own journal: an entry of another than the main one is known by its scope too. */
   const signed = <T extends { undo: string | null }>(directory: Directory, result: T): T =>
-    directory === main || result.undo === null
-      ? result
-      : { ...result, undo: `${journalName(directories, directory)}:${result.undo}` };
+    result.undo === null ? result : { ...result, undo: signEntry(directories, directory, result.undo) };
   /** A directory is recorded as this project's when something was written into it. */
   const claimed = async <T>(result: Promise<T>): Promise<T> => {
     const done = await result;
@@ -190,7 +188,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     history: async (name) => {
       const named = name === undefined ? null : findNamed(name);
       const isNamed = (file: string) => file === named || file === name || file.replace(/\.md$/, "") === name;
-      return journalOf(directories).filter(
+      return readJournals(directories).filter(
         ({ files }) => name === undefined || files.some(({ file }) => isNamed(file)),
       );
     },
@@ -318,43 +316,6 @@ async function findAsk(env: Env, log: (message: string) => void): Promise<SideQu
 async function findEmbed(): Promise<Embed | null> {
   const { openMeaning } = await import("./meaning/meaning.ts");
   return openMeaning().meaning?.embed ?? null;
-}
-
-/** The entries of all directories by time; those of other directories than the first carry their scope in front. */
-function journalOf(directories: readonly Directory[]): Entry[] {
-  const all = directories.flatMap((directory, at) =>
-    readJournal(directory).map((entry) => {
-      if (at === 0) return entry;
-      const sign = (id: string) => `${journalName(directories, directory)}:${id}`;
-      return { ...entry, id: sign(entry.id), ...(entry.undoes ? { undoes: sign(entry.undoes) } : {}) };
-    }),
-  );
-  return all.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
-}
-
-/** A team may have two directories, the mirror of its server and the one in the repository: the second is known by where it lies. */
-function journalName(directories: readonly Directory[], directory: Directory): string {
-  const { scope, inRepository } = directory;
-  const isSecond = directories.find((other) => other.scope === scope) !== directory;
-  return isSecond && inRepository ? `${scope}@repository` : scope;
-}
-
-/** The directory that an entry's id belongs to. Without an id: where the last change that can be undone was made. */
-function findJournal(
-  directories: readonly Directory[],
-  id: string | undefined,
-): { directory: Directory; entry: string | undefined } {
-  const [main] = directories as [Directory];
-  if (id === undefined) {
-    const lasts = directories.map((directory) => ({ directory, at: lastUndoable(readJournal(directory))?.at ?? "" }));
-    const latest = lasts.reduce((a, b) => (b.at > a.at ? b : a));
-    return { directory: latest.directory, entry: undefined };
-  }
-  const colon = id.lastIndexOf(":");
-  const scope = id.slice(0, Math.max(0, colon));
-  const directory = scope === "" ? main : directories.find((d) => journalName(directories, d) === scope);
-  if (!directory) throw new MemdirError("not-found", `the journal has no entry ${id}: \`memdir history\` lists them`);
-  return { directory, entry: id.slice(colon + 1) };
 }
 
 function locationWarnings({ rejected, untrusted }: Location): string[] {

@@ -1,6 +1,8 @@
 /** The table of commands: names, options and help. */
 
 import type { Command, Option } from "./command.ts";
+import { AGENT_COMMANDS } from "./commands-agent.ts";
+import { DOOR_COMMANDS } from "./commands-doors.ts";
 import { TEAM_COMMANDS } from "./commands-team.ts";
 
 export const COMMON_OPTIONS: Record<string, Option> = {
@@ -11,113 +13,11 @@ export const COMMON_OPTIONS: Record<string, Option> = {
   help: { short: "h", help: "this text" },
 };
 
-const AGENT: Record<string, Option> = {
-  resume: { value: "ID", help: "go on with this session; the beginning of its id is enough" },
-  continue: { help: "go on with the last session here" },
-  allow: {
-    value: "KIND",
-    multiple: true,
-    help: 'let tools do this without asking: edit, read, bash, "bash git status" or all',
-  },
-  "add-dir": { value: "DIR", multiple: true, help: "a further directory to work in" },
-};
 const TYPE: Option = { value: "TYPE", help: "user, feedback, project or reference" };
 const REDACT: Option = { help: "mask secrets instead of refusing" };
 
 export const COMMANDS: readonly Command[] = [
-  {
-    name: "console",
-    usage: "",
-    summary: "a console: an agent if MEMDIR_MODEL names a model, else offline; on a pipe it reads lines",
-    options: AGENT,
-    arguments: { min: 0, max: 0 },
-    example: 'echo "remember that releases are cut on Tuesdays" | memdir',
-  },
-  {
-    name: "chat",
-    usage: "-p TEXT",
-    summary: "one prompt through the agent, its answer printed; without -p the console",
-    options: { prompt: { value: "TEXT", short: "p", help: "what to say; - is standard input" }, ...AGENT },
-    arguments: { min: 0, max: 0 },
-    example: 'memdir chat -p "what did we decide about retries?" --continue',
-  },
-  {
-    name: "sessions",
-    usage: "[search WORDS]",
-    summary: "lists past sessions of this project, Claude Code's too, or finds what was said in them",
-    options: {
-      all: { help: "of all projects" },
-      limit: { value: "N", help: "at most this many" },
-    },
-    arguments: { min: 0, max: 64 },
-    example: 'memdir sessions search "connection pool"',
-  },
-  {
-    name: "rewind",
-    usage: "[ID]",
-    summary: "lists the checkpoints of a session, or takes files and conversation back to one",
-    options: {
-      to: { value: "N", help: "back to before this prompt, by number or id" },
-      code: { help: "only the files" },
-      conversation: { help: "only the conversation" },
-    },
-    arguments: { min: 0, max: 1 },
-    example: "memdir rewind 3f2a --to 1 --code",
-  },
-  {
-    name: "dream",
-    usage: "",
-    summary: "tidies up memories by a plan: merged, rewritten, retired, each with its reason",
-    options: {
-      plan: { help: "only show the plan (this is what it does without an option)" },
-      apply: { help: "make a plan and apply it, as one change that undo takes back" },
-      "if-due": { help: "with --apply, for timers: only a day and five sessions after the last one" },
-      status: { help: "when the last one was, and whether one is due" },
-    },
-    arguments: { min: 0, max: 0 },
-    example: "memdir dream --plan",
-  },
-  {
-    name: "extract",
-    usage: "--transcript FILE | --since TIME",
-    summary: "keeps what is worth keeping of conversations, with a model, or by rules without one",
-    options: {
-      transcript: {
-        value: "FILE",
-        help: "a session's file, also Codex's or Gemini CLI's; memdir sessions --json names some",
-      },
-      since: { value: "TIME", help: "all sessions here that changed since: 24h, 7d, 2w or a date; run again to go on" },
-      agent: { value: "NAME", help: "with --since: only sessions of claude, codex or gemini" },
-      "dry-run": { help: "only say what would be looked at" },
-      "session-hook": { value: "MARK", help: "as a Stop hook starts it: silent, and it ends by itself" },
-    },
-    arguments: { min: 0, max: 0 },
-    example: "memdir extract --transcript session.jsonl",
-  },
-  {
-    name: "inbox",
-    usage: "[accept ID | reject ID | edit ID]",
-    summary: "proposals that wait for a person, as diffs; accept, edit or reject them",
-    options: {},
-    arguments: { min: 0, max: 2 },
-    example: "memdir inbox",
-  },
-  {
-    name: "ledger",
-    usage: "",
-    summary: "what background work cost, why some did not run, and what is left today",
-    options: { days: { value: "N", help: "of so many days, today among them (default: 7)" } },
-    arguments: { min: 0, max: 0 },
-    example: "memdir ledger --days 1",
-  },
-  {
-    name: "enrich",
-    usage: "[NAME]",
-    summary: "adds cues to memories that lack them, with a model; without one it says what it would do",
-    options: {},
-    arguments: { min: 0, max: 1 },
-    example: "memdir enrich",
-  },
+  ...AGENT_COMMANDS,
   {
     name: "save",
     usage: "--type TYPE --name NAME [-]",
@@ -344,91 +244,7 @@ export const COMMANDS: readonly Command[] = [
     arguments: { min: 0, max: 0 },
     example: "memdir trust",
   },
-  {
-    name: "init",
-    usage: "",
-    summary: "wires the agents on this machine to this memory: shows every change, asks, keeps a receipt",
-    options: {
-      agent: {
-        value: "NAME",
-        multiple: true,
-        help: "only this one, found or not: claude-code, codex, gemini, opencode, cursor, vscode",
-      },
-      team: { help: "instead: prepare this repository for team memory (.claude/memory, merge driver)" },
-      "dry-run": { help: "only show what would change" },
-      yes: { short: "y", help: "do not ask" },
-    },
-    arguments: { min: 0, max: 0 },
-    example: "memdir init --dry-run",
-  },
-  {
-    name: "uninstall",
-    usage: "",
-    summary: "takes the wiring back, byte for byte where nothing else changed; memories stay",
-    options: {
-      agent: { value: "NAME", multiple: true, help: "only this one" },
-      team: { help: "instead: take memdir out of this repository's .gitattributes and git settings" },
-      "dry-run": { help: "only show what would change" },
-    },
-    arguments: { min: 0, max: 0 },
-    example: "memdir uninstall",
-  },
-  {
-    name: "hook",
-    usage: "[EVENT]",
-    summary: "answers a host's hook: JSON on standard input, JSON on standard output",
-    options: {},
-    arguments: { min: 0, max: 1 },
-    example: "memdir hook UserPromptSubmit < /dev/null",
-  },
-  {
-    name: "mcp",
-    usage: "",
-    summary: "an MCP server on standard input and output, for agents; with --http on loopback",
-    options: {
-      http: { help: "over HTTP on 127.0.0.1, with a token that is shown once (or the one in MEMDIR_MCP_TOKEN)" },
-      port: { value: "N", help: "the port for --http (default: any that is free)" },
-    },
-    arguments: { min: 0, max: 0 },
-    example: "memdir mcp < /dev/null",
-  },
-  {
-    name: "ui",
-    usage: "",
-    summary: "a page in the browser to look at memories and curate them; on this machine only, until Ctrl-C",
-    options: {
-      port: { value: "N", help: "the port (default: any that is free)" },
-      "no-open": { help: "only print the address" },
-      "read-only": { help: "only look: nothing can be changed" },
-    },
-    arguments: { min: 0, max: 0 },
-    example: "memdir ui --no-open",
-  },
-  {
-    name: "import",
-    usage: "[SOURCE [PATH]]",
-    summary: "takes in memories of other programs as one change that undo takes back; alone it lists what it finds",
-    options: {
-      "dry-run": { help: "only say what would come in, and what would not" },
-      type: { value: "TYPE", help: "give all of them this type: user, feedback, project or reference" },
-      all: { help: "claude-mem: also what belongs to other projects" },
-    },
-    arguments: { min: 0, max: 2 },
-    example: "memdir import",
-  },
-  {
-    name: "export",
-    usage: "",
-    summary: "writes memories as Markdown, as JSON that can be imported again, or as a section of AGENTS.md",
-    options: {
-      format: { value: "FORMAT", help: "markdown (default), json or agents-md" },
-      output: { value: "PATH", help: "a file, or for markdown also a folder (default: standard output)" },
-      type: { value: "TYPE", help: "only this type; agents-md takes feedback and project unless told otherwise" },
-      force: { help: "replace files that are no earlier export" },
-    },
-    arguments: { min: 0, max: 0 },
-    example: "memdir export --format agents-md --output AGENTS.md",
-  },
+  ...DOOR_COMMANDS,
   ...TEAM_COMMANDS,
   {
     name: "completion",

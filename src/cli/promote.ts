@@ -5,6 +5,7 @@ import { findDirectories } from "../directories.ts";
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import type { Directory } from "../memory/directory.ts";
+import { signEntry } from "../memory/journals.ts";
 import { mirrorOf, repositoryOf } from "../project/scopes.ts";
 import { carryOut, type Move, type MoveResult, planPromotion } from "../team/promote.ts";
 import { openGit } from "../team/repository-git.ts";
@@ -109,12 +110,13 @@ function describe({ kind, name, from, file, to, target, isThere, text, notices }
   };
 }
 
-/** Ids as `memdir undo` takes them: those of other directories than the first carry their scope. */
+/** Ids as `memdir undo` takes them. */
 function sign({ directories }: Memdir, { from, to }: Move, result: MoveResult): MoveResult {
-  const signed = (directory: Directory, id: string) =>
-    directory.path === directories[0]?.path ? id : `${directory.scope}:${id}`;
   const { written, removed } = result.undo;
-  return { ...result, undo: { written: written && signed(to, written), removed: signed(from, removed) } };
+  return {
+    ...result,
+    undo: { written: written && signEntry(directories, to, written), removed: signEntry(directories, from, removed) },
+  };
 }
 
 function report({ terminal }: Call, { kind, from, to, notices, undo }: MoveResult): void {

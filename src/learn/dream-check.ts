@@ -3,6 +3,7 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { findNameProblem } from "../disk/fence.ts";
+import { isConflictCopy } from "../memory/conflict.ts";
 import type { Directory } from "../memory/directory.ts";
 import { type Header, type Memory, parseMemory } from "../memory/memory.ts";
 import { sameName } from "../memory/name.ts";
@@ -71,11 +72,6 @@ function findUntouchable(op: Op, file: string, directory: Directory): string[] {
   const memory = readMemory(directory, file);
   if (isConflictCopy(memory)) return [`${file} is one side of a conflict: a person decides what becomes of it`];
   return memory.broken ? [`${file} cannot be parsed (${memory.problems[0]}): it is not touched`] : [];
-}
-
-/** Two people said different things: which one holds is for neither of them to find decided. */
-export function isConflictCopy({ metadata }: Pick<Memory, "metadata">): boolean {
-  return metadata.conflict_with !== undefined;
 }
 
 /** One memory, one fate. */

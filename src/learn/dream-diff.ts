@@ -1,7 +1,7 @@
 /** A plan as a person reads it before it is carried out: each operation with its reason, and what changes as a diff. */
 
 import type { Directory } from "../memory/directory.ts";
-import { findBytes } from "../memory/read.ts";
+import { findText } from "../memory/read.ts";
 import { neutraliseTags } from "../recall/neutral.ts";
 import { diffLines } from "../tools/line-diff.ts";
 import { changesOf, describeOp, type Op, type Plan } from "./dream-plan.ts";
@@ -38,17 +38,9 @@ function formatOp(op: Op, directory: Directory): string {
 }
 
 function formatFile(file: string, text: string | null, directory: Directory): string {
-  const before = readText(file, directory);
+  const before = findText(directory, file);
   const head = `--- ${before === null ? "(new)" : shown(file)}\n+++ ${text === null ? "(gone)" : shown(file)}\n`;
   return `${head}${shown(diffLines(before ?? "", text ?? ""))}\n`;
-}
-
-function readText(file: string, directory: Directory): string | null {
-  try {
-    return findBytes(directory, file)?.toString("utf8") ?? null;
-  } catch {
-    return null;
-  }
 }
 
 /** What a memory holds must not move the cursor or hide a line of the diff. */

@@ -1,5 +1,6 @@
 /** What a dream can do without a model: duplicates, project notes whose day has passed, dead links, the index in order. */
 
+import { isConflictCopy } from "../memory/conflict.ts";
 import type { Directory } from "../memory/directory.ts";
 import { indexPath } from "../memory/index-base.ts";
 import { peekIndex } from "../memory/index-file.ts";
@@ -14,7 +15,7 @@ import { isAlike, plain, type Weighed, weigh } from "../text/likeness.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { findExpiry } from "../truth/expired.ts";
 import { arrangeIndex } from "./dream-apply.ts";
-import { isConflictCopy, keepsRule, ruleOf } from "./dream-check.ts";
+import { keepsRule, ruleOf } from "./dream-check.ts";
 import { isEnforced } from "./dream-claims.ts";
 import { makePlan, type Op, type Plan, takeSnapshot } from "./dream-plan.ts";
 import { leastTrust, mayBecome } from "./proposal.ts";

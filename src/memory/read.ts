@@ -37,6 +37,15 @@ export function findBytes(directory: Directory, file: string): Buffer | null {
   }
 }
 
+/** The text, or null for what is not there or cannot be read. */
+export function findText(directory: Directory, file: string): string | null {
+  try {
+    return findBytes(directory, file)?.toString("utf8") ?? null;
+  } catch {
+    return null;
+  }
+}
+
 export function readMemory(directory: Directory, file: string): Memory {
   return parseMemory(file, readBytes(directory, file));
 }

@@ -112,14 +112,28 @@ export function cleanRemote(url: string): string {
   return /^[^/\\]*@/.test(url) ? url.replace(/^[^/\\]*@/, "") : url;
 }
 
-/** `git@host:owner/repo.git` and `https://host/owner/repo` are one place. */
-function remoteKey(url: string): string {
-  const cleaned = cleanRemote(url)
-    .replace(/\/+$/, "")
-    .replace(/\.git$/, "");
+/** `host/owner/name`, the same for ssh and https; null for a folder, which is another one on every machine. */
+export function normaliseRemote(url: string): string | null {
+  const cleaned = cleanRemote(url.trim());
+  if (/^file:/i.test(cleaned) || /^[A-Za-z]:[\\/]/.test(cleaned)) return null;
   const parts =
-    /^[a-z][a-z0-9+.-]*:\/\/([^/:]+)(?::\d+)?\/(.*)$/i.exec(cleaned) ?? /^([^/\\:]{2,}):(?!\/\/)(.*)$/.exec(cleaned);
-  return parts ? `${parts[1]?.toLowerCase()}/${parts[2]?.replace(/^\/+/, "")}` : cleaned;
+    /^[a-z][a-z0-9+.-]*:\/\/(\[[^\]]+\]|[^/:]+)(?::\d*)?\/(.*)$/i.exec(cleaned) ??
+    /^([^/\\:]+):(?!\/\/)(.*)$/.exec(cleaned);
+  const path = parts?.[2]
+    ?.replace(/\/{2,}/g, "/")
+    .replace(/^\/|\/$/g, "")
+    .replace(/\.git$/i, "")
+    .replace(/\/$/, "");
+  return parts?.[1] && path ? `${parts[1].toLowerCase()}/${path}` : null;
+}
+
+function remoteKey(url: string): string {
+  return (
+    normaliseRemote(url) ??
+    cleanRemote(url)
+      .replace(/\/+$/, "")
+      .replace(/\.git$/, "")
+  );
 }
 
 function pickRemote(lines: string): string | null {

@@ -10,6 +10,9 @@ import { termsOf } from "./terms.ts";
 
 export type Field = "name" | "description" | "when" | "file" | "body";
 
+/** A word in the name tells more than one somewhere in the body. */
+const WEIGHTS: Record<Field, number> = { name: 3, description: 2, when: 2, file: 1, body: 1 };
+
 export interface Searchable {
   memory: Memory;
   /** Folded, and their terms for whoever needs them. */
@@ -48,6 +51,27 @@ export function openSearchTexts(): SearchTexts {
       return text;
     },
   };
+}
+
+/** What is looked for, each word once. */
+export function searchWords(query: string): string[] {
+  return [...new Set(fold(query).split(/\s+/))].filter((word) => word !== "");
+}
+
+/** 0 for none of the words, at most 1. Who holds more of them comes first, wherever they stand. */
+export function scoreFields(
+  fields: Searchable["fields"],
+  words: readonly string[],
+  holds: (field: Searchable["fields"][0], word: string) => boolean,
+): number {
+  let score = 0;
+  for (const word of words) {
+    let best = 0;
+    for (const field of fields) if (WEIGHTS[field.name] > best && holds(field, word)) best = WEIGHTS[field.name];
+    // Ten per word: no weight outdoes a further word.
+    if (best > 0) score += 10 + best;
+  }
+  return score / (13 * words.length);
 }
 
 /** Without regard to case, width and accents' composition. */

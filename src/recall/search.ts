@@ -4,7 +4,7 @@ import { MemdirError } from "../errors.ts";
 import type { Directory } from "../memory/directory.ts";
 import { listMemories, type Row } from "../memory/list.ts";
 import type { Header } from "../memory/memory.ts";
-import { type Field, fold, type Searchable, type SearchTexts } from "./search-texts.ts";
+import { fold, type Searchable, type SearchTexts, scoreFields, searchWords } from "./search-texts.ts";
 import { termsOf } from "./terms.ts";
 
 export type SearchHit = Row & Hit;
@@ -36,29 +36,10 @@ interface Hit {
   line: string;
 }
 
-/** A word in the name tells more than one somewhere in the body. */
-const WEIGHTS: Record<Field, number> = { name: 3, description: 2, when: 2, file: 1, body: 1 };
-
-/** Words without regard to case, width and accents' composition. */
-function searchWords(query: string): string[] {
-  return [
-    ...new Set(
-      fold(query)
-        .split(/\s+/)
-        .filter((word) => word !== ""),
-    ),
-  ];
-}
-
-/** Null when no word matches. Memories that hold more of the words come first, whatever the counts. */
+/** Null when no word matches. */
 function matchMemory({ memory, fields }: Searchable, words: readonly string[]): Hit | null {
-  let score = 0;
-  for (const word of words) {
-    const best = Math.max(...fields.map((field) => (holds(field.text, word, field.terms) ? WEIGHTS[field.name] : 0)));
-    // Ten per word: no weight outdoes a further word.
-    if (best > 0) score += 10 + best;
-  }
-  return score === 0 ? null : { score: score / (13 * words.length), line: bestLine(memory, words) };
+  const score = scoreFields(fields, words, ({ text, terms }, word) => holds(text, word, terms));
+  return score === 0 ? null : { score, line: bestLine(memory, words) };
 }
 
 function bestLine(memory: Header & { body: string }, words: readonly string[]): string {

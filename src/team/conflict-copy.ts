@@ -1,5 +1,6 @@
 /** A text that could not be merged, kept as a memory of its own beside the one that it competes with. */
 
+import { CONFLICT_FIELD } from "../memory/conflict.ts";
 import { stemOf } from "../memory/memory.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import { editFields } from "../text/frontmatter-edit.ts";
@@ -30,6 +31,19 @@ export function isConflictPath(path: string): boolean {
   return SUFFIX.test(path.replace(/\.md$/, ""));
 }
 
+/** The name of the memory that it competes with; null for an ordinary text. */
+export function findCompeting(text: string): string | null {
+  const { fields, problems } = parseDocument(text);
+  const named = fields.find(({ key }) => key === CONFLICT_FIELD)?.value;
+  return problems.length === 0 && typeof named === "string" && named.trim() !== "" ? named : null;
+}
+
+/** Under the memory's own name, and without the mark of a copy. */
+export function settleText(text: string): string {
+  const name = findCompeting(text);
+  return name === null ? text : editFields(text, { name, [CONFLICT_FIELD]: null });
+}
+
 const SUFFIX = /-conflict-[0-9a-f]{8,64}$/;
 
 function makeCopy(path: string, text: string, mark: string): ConflictCopy {
@@ -51,6 +65,6 @@ function renameText(path: string, text: string, mark: string): string {
     const value = fields.find((field) => field.key === key)?.value;
     return typeof value === "string" && value.trim() !== "" ? value : null;
   };
-  const original = read("conflict_with") ?? read("name") ?? stemOf(path);
-  return editFields(text, { name: `${original} (conflict ${mark.slice(0, 8)})`, conflict_with: original });
+  const original = read(CONFLICT_FIELD) ?? read("name") ?? stemOf(path);
+  return editFields(text, { name: `${original} (conflict ${mark.slice(0, 8)})`, [CONFLICT_FIELD]: original });
 }

@@ -4,7 +4,7 @@ import { basename, relative } from "node:path";
 import type { Env } from "../config.ts";
 import { isWithin, realPath } from "../disk/real-path.ts";
 import { MemdirError } from "../errors.ts";
-import { cleanRemote } from "../project/owner.ts";
+import { normaliseRemote } from "../project/owner.ts";
 import type { Project } from "../project/root.ts";
 import { slugOf } from "../project/slug.ts";
 import { sha256 } from "../text/hash.ts";
@@ -27,21 +27,6 @@ export async function projectKey(project: Project, env: Env): Promise<string> {
   // The folder's name may be another one on the next machine.
   if (first) return named("commit", first, "project");
   return named("path", pathBelowHome(project.root, env), basename(project.root));
-}
-
-/** `host/owner/name`, the same for ssh and https; null for a folder, which is another one on every machine. */
-export function normaliseRemote(url: string): string | null {
-  const cleaned = cleanRemote(url.trim());
-  if (/^file:/i.test(cleaned) || /^[A-Za-z]:[\\/]/.test(cleaned)) return null;
-  const parts =
-    /^[a-z][a-z0-9+.-]*:\/\/(\[[^\]]+\]|[^/:]+)(?::\d*)?\/(.*)$/i.exec(cleaned) ??
-    /^([^/\\:]+):(?!\/\/)(.*)$/.exec(cleaned);
-  const path = parts?.[2]
-    ?.replace(/\/{2,}/g, "/")
-    .replace(/^\/|\/$/g, "")
-    .replace(/\.git$/i, "")
-    .replace(/\/$/, "");
-  return parts?.[1] && path ? `${parts[1].toLowerCase()}/${path}` : null;
 }
 
 /** 48 bits: nobody has so many projects that two meet. */

@@ -10,7 +10,6 @@ export interface SyncOptions {
   /** Under which name this machine's person writes in the store. */
   who: string;
   now: () => Date;
-  log: (message: string) => void;
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: SyncProgress) => void) | undefined;
   /** Why a memory of this directory may not be shared, or null. */

@@ -7,12 +7,13 @@ import { MemdirError } from "../errors.ts";
 import type { Directory } from "../memory/directory.ts";
 import { examineEdit } from "../memory/edit.ts";
 import { findByRef } from "../memory/find.ts";
+import { journalName } from "../memory/journals.ts";
 import { sameName } from "../memory/name.ts";
 import { findBytes } from "../memory/read.ts";
 import type { SaveRequest, SaveResult } from "../memory/save.ts";
 import { isMemoryFile } from "../memory/walk.ts";
 import type { ChangedAnswer, CheckAnswer, Ref, SavedAnswer } from "./api.ts";
-import { type Desk, journalOf, mainOf, placeOf, refuseReadOnly } from "./desk.ts";
+import { type Desk, mainOf, placeOf, refuseReadOnly } from "./desk.ts";
 import { diffTexts } from "./diff.ts";
 
 export interface Edit extends Ref {
@@ -109,7 +110,8 @@ export async function answerUndo(desk: Desk, entry: string | undefined): Promise
   refuseReadOnly(desk);
   const { undone, action, files, undo, notices } = await desk.memdir.undo(entry);
   const journal = undo.slice(0, Math.max(0, undo.lastIndexOf(":")));
-  const directory = desk.memdir.directories.findIndex((_, at) => journalOf(desk, at) === journal);
+  const { directories } = desk.memdir;
+  const directory = directories.findIndex((each) => journalName(directories, each) === journal);
   const [file] = files.filter((each) => isThere(desk, { directory, file: each }));
   const message = says(`undid ${action} ${undone}: ${files.join(", ")}`, notices);
   return { message, entry: undo, ref: file === undefined ? null : { directory, file } };

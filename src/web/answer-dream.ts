@@ -6,7 +6,7 @@ import { lastDream } from "../learn/dream-lock.ts";
 import { changesOf, describeOp, type Op } from "../learn/dream-plan.ts";
 import { applySeenPlan } from "../learn/dream-steps.ts";
 import type { Directory } from "../memory/directory.ts";
-import { findBytes } from "../memory/read.ts";
+import { findText } from "../memory/read.ts";
 import { openLearning } from "../open-learn.ts";
 import type { ChangedAnswer, DiffLine, DreamAnswer } from "./api.ts";
 import { type Desk, refuseReadOnly } from "./desk.ts";
@@ -46,14 +46,6 @@ function diffOf(directory: Directory, op: Op): DiffLine[] {
   const changes = [...changesOf(op)];
   return changes.flatMap(([file, text]): DiffLine[] => {
     const name: DiffLine[] = changes.length === 1 ? [] : [{ kind: "file", text: file }];
-    return [...name, ...diffTexts(readText(directory, file), text ?? "")];
+    return [...name, ...diffTexts(findText(directory, file) ?? "", text ?? "")];
   });
-}
-
-function readText(directory: Directory, file: string): string {
-  try {
-    return findBytes(directory, file)?.toString("utf8") ?? "";
-  } catch {
-    return "";
-  }
 }

@@ -1,6 +1,7 @@
 /** One memory with all that is known of it. */
 
 import type { Directory } from "../memory/directory.ts";
+import { signEntry } from "../memory/journals.ts";
 import { listMemories, type Row } from "../memory/list.ts";
 import { type Memory, parseMemory } from "../memory/memory.ts";
 import { readBytes, unreadable } from "../memory/read.ts";
@@ -10,7 +11,7 @@ import { type Field, type FieldValue, parseDocument } from "../text/frontmatter.
 import { examineMemory, namesOf } from "../truth/verify.ts";
 import { authorsOf, openRows } from "./answer-memories.ts";
 import type { ClaimRow, MemoryView, Ref } from "./api.ts";
-import { type Desk, journalOf, mainOf, placeOf } from "./desk.ts";
+import { type Desk, mainOf, placeOf } from "./desk.ts";
 import { readHistory } from "./history.ts";
 import { linksAt, openLinkage } from "./linkage.ts";
 import { buildMarkdownTree } from "./markdown-tree.ts";
@@ -26,8 +27,7 @@ export async function answerMemory(desk: Desk, ref: Ref): Promise<MemoryView> {
   const memory: Memory = text === null ? { ...unreadable(file, ""), body: "", metadata: {} } : parseMemory(file, text);
   const toRow = await openRows(desk, directory, ref.directory);
   const linkage = openLinkage(desk);
-  const journal = journalOf(desk, ref.directory);
-  const sign = (id: string) => (journal === "" ? id : `${journal}:${id}`);
+  const sign = (id: string) => signEntry(desk.memdir.directories, directory, id);
   const log = readSurfaceLog(mainOf(desk).path);
   return {
     row: toRow(row),

@@ -5,13 +5,12 @@ import { type Directory, statePath } from "../memory/directory.ts";
 import { listMemories, type Row } from "../memory/list.ts";
 import { stemOf } from "../memory/memory.ts";
 import { oneLine } from "../memory/name.ts";
-import { findBytes } from "../memory/read.ts";
-import { isConflictPath } from "../team/conflict-copy.ts";
+import { findText } from "../memory/read.ts";
+import { findCompeting, isConflictPath, settleText } from "../team/conflict-copy.ts";
 import { findMembership } from "../team/membership.ts";
 import { formatMembership } from "../team/server-url.ts";
 import { authorsOf } from "./answer-memories.ts";
 import type { MemoryTitle, TeamAnswer } from "./api.ts";
-import { findCompeting, settleText } from "./conflict-text.ts";
 import type { Desk } from "./desk.ts";
 import { diffTexts } from "./diff.ts";
 
@@ -69,10 +68,10 @@ function findConflicts(directory: Directory, at: number, rows: readonly Row[]): 
   return rows
     .filter(({ file, unreadable }) => isConflictPath(file) && !unreadable)
     .flatMap((copy) => {
-      const right = readText(directory, copy.file);
+      const right = findText(directory, copy.file);
       const named = right === null ? null : findCompeting(right);
       const ours = named === null ? undefined : rows.find((row) => isMeant(row, copy, named));
-      const left = ours ? readText(directory, ours.file) : null;
+      const left = ours ? findText(directory, ours.file) : null;
       if (!ours || left === null || right === null) return [];
       return [
         { ours: titleOf(at, ours), copy: titleOf(at, copy), left, right, diff: diffTexts(left, settleText(right)) },
@@ -87,12 +86,4 @@ function isMeant(row: Row, copy: Row, named: string): boolean {
 
 function titleOf(directory: number, { file, name }: Row): MemoryTitle {
   return { directory, file, name };
-}
-
-function readText(directory: Directory, file: string): string | null {
-  try {
-    return findBytes(directory, file)?.toString("utf8") ?? null;
-  } catch {
-    return null;
-  }
 }

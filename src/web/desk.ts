@@ -86,17 +86,6 @@ export function numberOfScope({ memdir }: Desk, scope: string): number | null {
   return at < 0 ? null : at;
 }
 
-/**
- * What stands before the colon in the ids of a directory's journal, as `Memdir.undo` takes them; "" for the first. Of two
- * directories of one scope (a team that shares through its server and the repository) the second is named by where it lies.
- */
-export function journalOf(desk: Desk, number: number): string {
-  const directory = desk.memdir.directories[number];
-  if (number === 0 || directory === undefined) return "";
-  const { scope, inRepository } = directory;
-  return numberOfScope(desk, scope) !== number && inRepository ? `${scope}@repository` : scope;
-}
-
 /** Memories by their names; one that is gone is called by its file. */
 export function openTitles({ memdir }: Desk): (directory: number, file: string) => MemoryTitle {
   const names = memdir.directories.map(

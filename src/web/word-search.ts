@@ -2,23 +2,20 @@
 
 import { setImmediate as breathe } from "node:timers/promises";
 import { scan } from "../memory/scan.ts";
-import { type Field, fold, openSearchTexts } from "../recall/search-texts.ts";
+import { openSearchTexts, scoreFields, searchWords } from "../recall/search-texts.ts";
 import type { SearchAnswer } from "./api.ts";
 import type { Desk, KeptText } from "./desk.ts";
-
-/** A word in the name tells more than one somewhere in the body. */
-const WEIGHTS: Record<Field, number> = { name: 3, description: 2, when: 2, file: 1, body: 1 };
 
 /** Others are answered in between. */
 const READ_AT_ONCE = 200;
 
 /** Best first: who holds more of the words, then in weightier places, then the youngest. */
 export async function findByWords(desk: Desk, asked: string): Promise<SearchAnswer["hits"]> {
-  const words = [...new Set(fold(asked).split(/\s+/))].filter((word) => word !== "");
+  const words = searchWords(asked);
   if (words.length === 0) return [];
   const found: { text: KeptText; score: number }[] = [];
   for (const text of await findTexts(desk)) {
-    const score = scoreText(text, words);
+    const score = scoreFields(text.fields, words, ({ text: field }, word) => field.includes(word));
     if (score > 0) found.push({ text, score });
   }
   found.sort((a, b) => b.score - a.score || b.text.mtimeMs - a.text.mtimeMs || (a.text.file < b.text.file ? -1 : 1));
@@ -51,16 +48,4 @@ async function readTexts({ memdir, kept }: Desk): Promise<KeptText[]> {
     }
   }
   return texts;
-}
-
-/** 0 for none, at most 1. */
-function scoreText({ fields }: KeptText, words: readonly string[]): number {
-  let score = 0;
-  for (const word of words) {
-    let best = 0;
-    for (const { name, text } of fields) if (WEIGHTS[name] > best && text.includes(word)) best = WEIGHTS[name];
-    // Ten per word: no weight outdoes a further word.
-    if (best > 0) score += 10 + best;
-  }
-  return score / (13 * words.length);
 }

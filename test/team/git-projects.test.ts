@@ -1,9 +1,10 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { normaliseRemote } from "../../src/project/owner.ts";
 import { findProject } from "../../src/project/root.ts";
 import { findEntryProblem } from "../../src/team/entry-path.ts";
-import { normaliseRemote, projectKey } from "../../src/team/git-projects.ts";
+import { projectKey } from "../../src/team/git-projects.ts";
 import { makeWorld, type World } from "../world.ts";
 
 const keyOf = (world: World, cwd = world.project) => projectKey(findProject(cwd), world.env);

@@ -42,7 +42,6 @@ function makeTeam() {
           store: store.open(name),
           who: name,
           now: () => clock.now,
-          log: () => {},
           findSecrets: async () => [],
           ...more,
         }),

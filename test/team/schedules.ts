@@ -202,7 +202,6 @@ function makeScheduleWorld(top: string, kind: "memory" | "disk") {
         store: machine.network.store,
         who: "me",
         now,
-        log: () => {},
         onProgress,
         findSecrets: async () => [],
       });

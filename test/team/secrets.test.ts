@@ -60,7 +60,6 @@ describe("what leaves", () => {
       store: store.open("ann"),
       who: "ann",
       now: () => clock.now,
-      log: (message) => logged.push(message),
       findSecrets,
     });
     const there = store.live();

@@ -35,7 +35,6 @@ function makeTeam(store: MemoryStore = makeMemoryStore()) {
           store: store.open(name),
           who: name,
           now: () => clock.now,
-          log: () => {},
           findSecrets: async (text) =>
             text.split("\n").flatMap((line, i) => (line.includes("SECRET") ? [{ rule: "test-key", line: i + 1 }] : [])),
           ...more,

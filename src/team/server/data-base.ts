@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { MemdirError } from "../../errors.ts";
 import type { Role } from "../protocol.ts";
+import { covers } from "./auth.ts";
 import type { Database } from "./database.ts";
 import { isWorthAnotherTry, type Row, type Sql } from "./sql.ts";
 import type { AuditRow, Caller } from "./team-data.ts";
@@ -42,12 +43,6 @@ export function openBase(database: Database, world: DataWorld): Base {
       }
     },
   };
-}
-
-const STRENGTH: Record<Role, number> = { reader: 1, writer: 2, admin: 3 };
-
-export function covers(role: Role | null, wanted: Role): boolean {
-  return role !== null && STRENGTH[role] >= STRENGTH[wanted];
 }
 
 /** `lock`: nobody else writes in this repository until the transaction ends. Null where there is no such repository. */
@@ -121,5 +116,5 @@ export function refuseName(what: string, name: string, problem: string | null): 
 
 function strongest(one: Role | null, other: Role | null): Role | null {
   if (one === null || other === null) return one ?? other;
-  return STRENGTH[one] >= STRENGTH[other] ? one : other;
+  return covers(one, other) ? one : other;
 }

@@ -2,10 +2,10 @@
 
 import { MemdirError } from "../../errors.ts";
 import type { Role } from "../protocol.ts";
+import { covers } from "./auth.ts";
 import {
   type AuditEntry,
   type Base,
-  covers,
   isTeamAdmin,
   operatorOf,
   readRepository,

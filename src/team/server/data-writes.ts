@@ -2,7 +2,8 @@
 
 import { findEntryProblem } from "../entry-path.ts";
 import type { StoreOutcome } from "../store.ts";
-import { type Base, covers, readRepository, writeAudit } from "./data-base.ts";
+import { covers } from "./auth.ts";
+import { type Base, readRepository, writeAudit } from "./data-base.ts";
 import { ENTRY_COLUMNS, formEntry, unknownRepository } from "./data-memories.ts";
 import { dropFromSearch, putIntoSearch } from "./data-search.ts";
 import type { Row, Sql } from "./sql.ts";
