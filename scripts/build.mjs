@@ -73,7 +73,7 @@ const LATER = [
 const PAGE = "src/web/page";
 /** What single verbs load: only a few commands and doors call these. */
 const ALONE = [
-  "memory/merge",
+  "verbs/merge",
   "recall/surfacings",
   "team/authors",
   "team/repository-git",

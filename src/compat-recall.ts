@@ -4,9 +4,6 @@ import { processEnv } from "./config.ts";
 import type { MemoryPromptOptions } from "./context/memory-prompt.ts";
 import { findDirectories, findPlace } from "./directories.ts";
 import type { Memdir } from "./memdir.ts";
-import { ageInDays } from "./memory/age.ts";
-import type { Row } from "./memory/list.ts";
-import { walk } from "./memory/walk.ts";
 import { type OpenOptions, openMemdir } from "./open.ts";
 import { buildResultClearingSection } from "./prompts/tool-results.ts";
 import { openRecallSession, type RecallSession } from "./recall/budget.ts";
@@ -15,6 +12,7 @@ import { type Prefetch, startPrefetch } from "./recall/prefetch.ts";
 import type { Signals } from "./recall/query.ts";
 import type { Recalled, RecallOptions } from "./recall/recall.ts";
 import type { SideQuery } from "./recall/select.ts";
+import { ageInDays, type Row, walk } from "./store/store.ts";
 
 export { substituteMemory } from "./prompts/placeholder.ts";
 export { SUMMARIZE_TOOL_RESULTS_SECTION } from "./prompts/tool-results.ts";

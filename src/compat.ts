@@ -7,12 +7,8 @@ import { processEnv } from "./config.ts";
 import { LABELS } from "./instructions/file.ts";
 import { MAX_CHARACTERS } from "./instructions/health.ts";
 import { renderInstructions } from "./instructions/render.ts";
-import { ageInDays, ageInWords } from "./memory/age.ts";
-import { INDEX_FILE } from "./memory/directory.ts";
-import { CLIENT_LIMITS } from "./memory/index-limits.ts";
-import type { Row } from "./memory/list.ts";
-import type { MemoryType as Type } from "./memory/type.ts";
 import { openMemdir } from "./open.ts";
+import { ageInDays, ageInWords, CLIENT_LIMITS, INDEX_FILE, type Row, type MemoryType as Type } from "./store/store.ts";
 import { type FieldValue, parseDocument } from "./text/frontmatter.ts";
 import { formatDocument, type Metadata } from "./text/frontmatter-edit.ts";
 

@@ -6,19 +6,6 @@ export type { InstructionFile, InstructionSource, SkippedFile } from "./instruct
 export type { Instructions } from "./instructions/instructions.ts";
 export { type RenderedInstructions, renderInstructions } from "./instructions/render.ts";
 export type { InstructionOptions, Memdir, Named, VerifyOptions } from "./memdir.ts";
-export type { AdoptResult } from "./memory/adopt.ts";
-export { type Age, ageInDays, ageInWords, ageName } from "./memory/age.ts";
-export type { MemoryRef } from "./memory/find.ts";
-export type { ForgetResult } from "./memory/forget.ts";
-export type { IndexView, IndexWarning } from "./memory/index-load.ts";
-export type { Entry as JournalEntry } from "./memory/journal.ts";
-export type { LintProblem } from "./memory/lint.ts";
-export type { Row, ShownMemory } from "./memory/list.ts";
-export { type Header, type Memory, parseMemory, type Source } from "./memory/memory.ts";
-export type { MergeRequest } from "./memory/merge.ts";
-export type { SaveRequest, SaveResult } from "./memory/save.ts";
-export { isMemoryType, MEMORY_TYPES, type MemoryType } from "./memory/type.ts";
-export type { UndoResult } from "./memory/undo.ts";
 export { type OpenOptions, openMemdir } from "./open.ts";
 export { MAX_SESSION_MEMORY_BYTES, openRecallSession, type RecallSession } from "./recall/budget.ts";
 export { formatInjection } from "./recall/injection.ts";
@@ -27,7 +14,27 @@ export type { Recalled, RecallOptions, RecallResult } from "./recall/recall.ts";
 export type { PrefetchOptions, WarmOptions } from "./recall/recaller.ts";
 export type { SearchHit } from "./recall/search.ts";
 export type { SideQuery } from "./recall/select.ts";
+export type { Entry as JournalEntry, IndexView, IndexWarning, Row, ShownMemory, UndoResult } from "./store/store.ts";
+export {
+  type Age,
+  ageInDays,
+  ageInWords,
+  ageName,
+  type Header,
+  isMemoryType,
+  MEMORY_TYPES,
+  type Memory,
+  type MemoryType,
+  parseMemory,
+  type Source,
+} from "./store/store.ts";
 export { parseDocument } from "./text/frontmatter.ts";
 export { editFields, formatDocument } from "./text/frontmatter-edit.ts";
 export { findSecrets, redactSecrets, type SecretFinding } from "./text/secrets.ts";
 export type { Problem as VerifyProblem, Verification } from "./truth/verify.ts";
+export type { AdoptResult } from "./verbs/adopt.ts";
+export type { MemoryRef } from "./verbs/find.ts";
+export type { ForgetResult } from "./verbs/forget.ts";
+export type { LintProblem } from "./verbs/lint.ts";
+export type { MergeRequest } from "./verbs/merge.ts";
+export type { SaveRequest, SaveResult } from "./verbs/save.ts";

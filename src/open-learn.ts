@@ -16,8 +16,8 @@ import { extractByRules } from "./learn/rules.ts";
 import { openSessionLearner, type SessionLearner } from "./learn/session-learner.ts";
 import type { LearnMode } from "./learn-config.ts";
 import type { Memdir } from "./memdir.ts";
-import { type Directory, statePath } from "./memory/directory.ts";
 import { formatManifest } from "./recall/manifest.ts";
+import { type Directory, statePath } from "./store/store.ts";
 
 export interface Learning {
   directory: Directory;

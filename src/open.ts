@@ -8,16 +8,6 @@ import { resolveInside } from "./disk/fence.ts";
 import { realPath } from "./disk/real-path.ts";
 import { MemdirError } from "./errors.ts";
 import type { InstructionOptions, Memdir, Named } from "./memdir.ts";
-import { type Directory, INDEX_FILE } from "./memory/directory.ts";
-import type { Check } from "./memory/doctor.ts";
-import { findByRef, findMemory } from "./memory/find.ts";
-import { loadIndex } from "./memory/index-load.ts";
-import { findJournal, readJournals, signEntry } from "./memory/journals.ts";
-import { type Listing, listMemories, showMemory } from "./memory/list.ts";
-import { readBytes } from "./memory/read.ts";
-import { repairDirectory } from "./memory/repair.ts";
-import { isTakenOver } from "./memory/taken-over.ts";
-import { isDailyLog } from "./memory/walk.ts";
 import {
   approveImports,
   claimDirectory,
@@ -34,6 +24,24 @@ import type { Embed } from "./recall/digest.ts";
 import type { Recaller } from "./recall/recaller.ts";
 import type { SearchTexts } from "./recall/search-texts.ts";
 import type { SideQuery } from "./recall/select.ts";
+import {
+  type Directory,
+  findJournal,
+  INDEX_FILE,
+  isDailyLog,
+  isTakenOver,
+  type Listing,
+  listMemories,
+  loadIndex,
+  readBytes,
+  readJournals,
+  repairDirectory,
+  showMemory,
+  signEntry,
+  undoEntry,
+} from "./store/store.ts";
+import type { Check } from "./verbs/doctor.ts";
+import { findByRef, findMemory } from "./verbs/find.ts";
 
 export interface OpenOptions extends PlaceOptions {
   /** A model that chooses memories: system text and question in, answer out. Default: the one that MEMDIR_MODEL names; null for none. */
@@ -128,7 +136,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     directories,
     warnings,
     save: async (request) => {
-      const { saveMemory } = await import("./memory/save.ts");
+      const { saveMemory } = await import("./verbs/save.ts");
       return noted(main, claimed(saveMemory(main, request)));
     },
     list: async (filter = {}) => (await survey()).rows.filter((row) => !filter.type || row.type === filter.type),
@@ -143,11 +151,11 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     },
     edit: async (name, base, text, edits) => {
       const { directory, file } = find(name);
-      const { editMemory } = await import("./memory/edit.ts");
+      const { editMemory } = await import("./verbs/edit.ts");
       return signed(directory, await noted(directory, editMemory(directory, file, base, text, edits)));
     },
     put: async (path, text, base) => {
-      const { editIndex, editMemory } = await import("./memory/edit.ts");
+      const { editIndex, editMemory } = await import("./verbs/edit.ts");
       const { directory, file } = findOwner(directories, path);
       if (file === INDEX_FILE) return editIndex(directory, base, text);
       if (isDailyLog(file))
@@ -157,17 +165,17 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     },
     forget: async (name, forgets) => {
       const { directory, file } = find(name);
-      const { forgetMemory } = await import("./memory/forget.ts");
+      const { forgetMemory } = await import("./verbs/forget.ts");
       return signed(directory, await forgetMemory(directory, file, forgets));
     },
     rename: async (name, newName) => {
       const { directory, file } = find(name);
-      const { renameMemory } = await import("./memory/rename.ts");
+      const { renameMemory } = await import("./verbs/rename.ts");
       return signed(directory, await noted(directory, renameMemory(directory, file, newName)));
     },
     merge: async (keep, other, request) => {
       const [kept, gone] = [find(keep), find(other)];
-      const { mergeMemories } = await import("./memory/merge.ts");
+      const { mergeMemories } = await import("./verbs/merge.ts");
       const { directory } = kept;
       return signed(directory, await noted(directory, mergeMemories(kept, gone, request)));
     },
@@ -193,7 +201,6 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
       );
     },
     undo: async (id) => {
-      const { undoEntry } = await import("./memory/undo.ts");
       const { directory, entry } = findJournal(directories, id);
       return signed(directory, await undoEntry(directory, entry));
     },
@@ -208,13 +215,13 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
       const world = { directories, root, env, now: main.now, signal, onProgress };
       return verifyMemories(world, wanted, { ...asked, isAll: named === null });
     },
-    prune: async (request) => (await import("./memory/prune.ts")).pruneMemories(main, request),
+    prune: async (request) => (await import("./verbs/prune.ts")).pruneMemories(main, request),
     index: async () => {
       await repairDirectory(main);
       return loadIndex(main, { generate: true });
     },
     rebuildIndex: async () => {
-      const { rebuildIndex } = await import("./memory/index-rebuild.ts");
+      const { rebuildIndex } = await import("./verbs/index-rebuild.ts");
       const { notices } = await rebuildIndex(main);
       return { ...loadIndex(main, { generate: false }), notices };
     },
@@ -247,7 +254,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
       return (await Promise.all(directories.map(lintOne))).flat();
     },
     doctor: async () => {
-      const { examine } = await import("./memory/doctor.ts");
+      const { examine } = await import("./verbs/doctor.ts");
       const problems = await (await instructions()).problems();
       const { examineCues, examineMeaning } = await import("./recall/health.ts");
       const { openMeaning } = await import("./meaning/meaning.ts");
@@ -260,7 +267,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     },
     findAdoptable,
     adopt: async (from) => {
-      const { adoptMemories } = await import("./memory/adopt.ts");
+      const { adoptMemories } = await import("./verbs/adopt.ts");
       if (!statSync(from, { throwIfNoEntry: false })?.isDirectory())
         throw new MemdirError("usage", `${from} is no directory: \`memdir doctor\` lists what can be adopted`);
       const recursive = older.find(({ dir }) => dir === from)?.recursive ?? !from.endsWith("projects");

@@ -2,9 +2,7 @@
 
 import { join } from "node:path";
 import { processEnv } from "../config.ts";
-import { formatAuthorship } from "../memory/authorship.ts";
-import type { Directory } from "../memory/directory.ts";
-import type { Row } from "../memory/list.ts";
+import { type Directory, formatAuthorship, type Row } from "../store/store.ts";
 
 /** Null for what is not the team's, and where nobody is known. Git is asked once for each directory, and only after a new commit. */
 export async function findAuthors(

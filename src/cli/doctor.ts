@@ -3,8 +3,8 @@
 import { tmpdir } from "node:os";
 import { processEnv } from "../config.ts";
 import type { Memdir } from "../memdir.ts";
-import type { Check, Mend } from "../memory/check.ts";
 import { findAbandoned } from "../project/neighbours.ts";
+import type { Check, Mend } from "../verbs/check.ts";
 import type { Call, Run } from "./command.ts";
 import { sanitiseLine } from "./console/sanitise.ts";
 

@@ -3,7 +3,7 @@
 import type { DreamReport } from "../learn/dream.ts";
 import { formatPlan } from "../learn/dream-diff.ts";
 import type { Plan } from "../learn/dream-plan.ts";
-import type { Directory } from "../memory/directory.ts";
+import type { Directory } from "../store/store.ts";
 import type { Paint } from "./console/paint.ts";
 import { sanitise } from "./console/sanitise.ts";
 import { foldLines } from "./diff-view.ts";

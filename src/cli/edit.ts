@@ -6,7 +6,7 @@ import { basename, join } from "node:path";
 import { processEnv } from "../config.ts";
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import type { SaveResult } from "../memory/save.ts";
+import type { SaveResult } from "../verbs/save.ts";
 import type { Run } from "./command.ts";
 import { printSaved } from "./save.ts";
 

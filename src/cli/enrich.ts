@@ -5,11 +5,11 @@ import { MemdirError } from "../errors.ts";
 import { checkBudget } from "../learn/budget.ts";
 import { enrich } from "../learn/enrich.ts";
 import type { Memdir } from "../memdir.ts";
-import { addCues } from "../memory/cues.ts";
-import type { Row } from "../memory/list.ts";
 import { NO_USAGE } from "../model/ask.ts";
 import { openModel } from "../open-agent.ts";
 import { openLearning } from "../open-learn.ts";
+import type { Row } from "../store/store.ts";
+import { addCues } from "../verbs/cues.ts";
 import type { Call, Run } from "./command.ts";
 
 export const run: Run = async (call) => {

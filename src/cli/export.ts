@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import { MemdirError } from "../errors.ts";
 import { EXPORT_FORMATS, type ExportFormat, exportMemories } from "../exchange/export.ts";
-import { isMemoryType, MEMORY_TYPES } from "../memory/type.ts";
+import { isMemoryType, MEMORY_TYPES } from "../store/store.ts";
 import type { Run } from "./command.ts";
 
 export const run: Run = async (call) => {

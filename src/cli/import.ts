@@ -5,9 +5,8 @@ import { MemdirError } from "../errors.ts";
 import { type ImportResult, importMemories } from "../exchange/import.ts";
 import { findImporter, findSources, harvest, IMPORTERS, type ImportPlace } from "../exchange/importers.ts";
 import type { Memdir } from "../memdir.ts";
-import type { Directory } from "../memory/directory.ts";
-import { isMemoryType, MEMORY_TYPES } from "../memory/type.ts";
 import { claimDirectory } from "../project/claim.ts";
+import { type Directory, isMemoryType, MEMORY_TYPES } from "../store/store.ts";
 import type { Call, Run } from "./command.ts";
 
 export const run: Run = async (call) => {

@@ -1,9 +1,7 @@
 /** `memdir list`. */
 
 import { MemdirError } from "../errors.ts";
-import { ageInWords } from "../memory/age.ts";
-import type { Row } from "../memory/list.ts";
-import { isMemoryType, MEMORY_TYPES } from "../memory/type.ts";
+import { ageInWords, isMemoryType, MEMORY_TYPES, type Row } from "../store/store.ts";
 import { findAuthors } from "./authors-view.ts";
 import type { Color, Run } from "./command.ts";
 

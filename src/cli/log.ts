@@ -2,7 +2,7 @@
 
 import { MemdirError } from "../errors.ts";
 import { appendLog, readLogs } from "../learn/daily-log.ts";
-import type { Directory } from "../memory/directory.ts";
+import type { Directory } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
 import type { Call, Run } from "./command.ts";
 

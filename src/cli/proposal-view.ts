@@ -5,7 +5,7 @@ import { type Applied, previewProposal } from "../learn/apply.ts";
 import type { Inbox } from "../learn/inbox.ts";
 import type { Proposal } from "../learn/proposal.ts";
 import type { Memdir } from "../memdir.ts";
-import { parseMemory } from "../memory/memory.ts";
+import { parseMemory } from "../store/store.ts";
 import { formatDocument } from "../text/frontmatter-edit.ts";
 import { diffPreview } from "./console/diff-preview.ts";
 import type { Paint } from "./console/paint.ts";

@@ -2,9 +2,9 @@
 
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import type { PruneResult } from "../memory/prune.ts";
-import { isMemoryType, type MemoryType } from "../memory/type.ts";
+import { isMemoryType, type MemoryType } from "../store/store.ts";
 import { type Suggestion, suggestPrune } from "../truth/rot-suggestions.ts";
+import type { PruneResult } from "../verbs/prune.ts";
 import { askPerson } from "./ask.ts";
 import type { Call, Run } from "./command.ts";
 import { sanitiseLine } from "./console/sanitise.ts";

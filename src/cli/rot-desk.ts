@@ -1,7 +1,7 @@
 /** A directory measured before somebody who watches: with a bar while it is read. */
 
 import type { Memdir } from "../memdir.ts";
-import type { Directory } from "../memory/directory.ts";
+import type { Directory } from "../store/store.ts";
 import type { InstructionText } from "../truth/restated.ts";
 import type { MeasuredDirectory } from "../truth/rot-desk.ts";
 import type { Call } from "./command.ts";

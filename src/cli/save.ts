@@ -3,8 +3,8 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { diskError, MemdirError } from "../errors.ts";
-import type { SaveResult } from "../memory/save.ts";
-import type { MemoryType } from "../memory/type.ts";
+import type { MemoryType } from "../store/store.ts";
+import type { SaveResult } from "../verbs/save.ts";
 import type { Call, Run } from "./command.ts";
 
 export const run: Run = async (call) => {

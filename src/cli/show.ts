@@ -1,7 +1,6 @@
 /** `memdir show`. */
 
-import { ageInWords } from "../memory/age.ts";
-import type { ShownMemory } from "../memory/list.ts";
+import { ageInWords, type ShownMemory } from "../store/store.ts";
 import { findAuthors } from "./authors-view.ts";
 import type { Run, Terminal } from "./command.ts";
 

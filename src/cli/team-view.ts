@@ -1,9 +1,8 @@
 /** `memdir team` alone: who I am in the team, who else is, when we last met, and what waits for a person. */
 
 import { statSync } from "node:fs";
-import { statePath } from "../memory/directory.ts";
-import { walk } from "../memory/walk.ts";
 import type { Team } from "../open-team.ts";
+import { statePath, walk } from "../store/store.ts";
 import { isConflictPath } from "../team/conflict-copy.ts";
 import type { Role } from "../team/protocol.ts";
 import type { PersonRow, RepositoryAnswer } from "../team/protocol-admin.ts";

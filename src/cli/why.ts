@@ -3,10 +3,10 @@
 import { basename } from "node:path";
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import { ageInDays, ageInWords } from "../memory/age.ts";
-import { findMemory } from "../memory/find.ts";
 import { type Door, readSurfaceLog } from "../recall/surface-log.ts";
 import { findShown } from "../recall/surfacings.ts";
+import { ageInDays, ageInWords } from "../store/store.ts";
+import { findMemory } from "../verbs/find.ts";
 import type { Run } from "./command.ts";
 import { sanitiseLine } from "./console/sanitise.ts";
 

@@ -2,19 +2,21 @@
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { ageInDays } from "../memory/age.ts";
-import { findAuthor } from "../memory/authorship.ts";
-import type { Directory } from "../memory/directory.ts";
-import { loadIndex } from "../memory/index-load.ts";
-import { linkedFiles } from "../memory/index-text.ts";
-import { listMemories } from "../memory/list.ts";
-import { parseHeader } from "../memory/memory.ts";
-import { findBytes } from "../memory/read.ts";
 import { buildMemoryPart, buildMemorySection, type SectionName, type ToolNames } from "../prompts/memory-section.ts";
 import { fitMemories, MAX_SESSION_MEMORY_BYTES } from "../recall/budget.ts";
 import { formatHeader } from "../recall/injection.ts";
 import { neutraliseTags } from "../recall/neutral.ts";
 import { shownContent } from "../recall/shown.ts";
+import {
+  ageInDays,
+  type Directory,
+  findAuthor,
+  findBytes,
+  linkedFiles,
+  listMemories,
+  loadIndex,
+  parseHeader,
+} from "../store/store.ts";
 
 export interface MemoryPromptOptions {
   /** Only this part. */

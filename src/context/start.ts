@@ -5,11 +5,9 @@ import type { Config } from "../config.ts";
 import { isWithin } from "../disk/real-path.ts";
 import type { InstructionFile, SkippedFile } from "../instructions/file.ts";
 import type { Instructions } from "../instructions/instructions.ts";
-import { ageInDays } from "../memory/age.ts";
-import type { Directory } from "../memory/directory.ts";
-import { type IndexWarning, loadIndex } from "../memory/index-load.ts";
 import type { Location } from "../project/locate.ts";
 import { sessionsFolder } from "../project/sessions-folder.ts";
+import { ageInDays, type Directory, type IndexWarning, loadIndex } from "../store/store.ts";
 
 /** What a host loads at start, and what touching files adds. */
 export interface StartContext {

@@ -2,13 +2,9 @@
 
 import { basename, dirname, join } from "node:path";
 import { statOrNull } from "../disk/stat.ts";
-import { INDEX_FILE } from "../memory/directory.ts";
-import { parseIndexLine } from "../memory/index-line.ts";
-import { splitLines } from "../memory/index-text.ts";
-import { parseMemory } from "../memory/memory.ts";
-import { walk } from "../memory/walk.ts";
 import { countMemories, listEntries } from "../project/memory-count.ts";
 import { slugOf } from "../project/slug.ts";
+import { INDEX_FILE, parseIndexLine, parseMemory, splitLines, walk } from "../store/store.ts";
 import { describeBody, type Harvest, type Imported, MAX_MEMORIES } from "./harvest.ts";
 import { readNote } from "./note.ts";
 import { splitSections } from "./sections.ts";

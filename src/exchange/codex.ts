@@ -2,7 +2,7 @@
 
 import { basename, dirname, join } from "node:path";
 import { statOrNull } from "../disk/stat.ts";
-import { walk } from "../memory/walk.ts";
+import { walk } from "../store/store.ts";
 import { describeBody, type Harvest, type Imported } from "./harvest.ts";
 import { splitSections } from "./sections.ts";
 import { readSource } from "./source-file.ts";

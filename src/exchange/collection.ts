@@ -3,9 +3,7 @@
 import { isUtf8 } from "node:buffer";
 import { readRegular } from "../disk/regular.ts";
 import { trustOf } from "../learn/trust.ts";
-import type { Row } from "../memory/list.ts";
-import { type Memory, parseMemory } from "../memory/memory.ts";
-import type { MemoryType } from "../memory/type.ts";
+import { type Memory, type MemoryType, parseMemory, type Row } from "../store/store.ts";
 import { findSecrets } from "../text/secrets.ts";
 
 export interface Collected {

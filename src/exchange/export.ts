@@ -4,7 +4,7 @@ import { extname, join } from "node:path";
 import { isWithin, realPath } from "../disk/real-path.ts";
 import { statOrNull } from "../disk/stat.ts";
 import { MemdirError } from "../errors.ts";
-import type { MemoryType } from "../memory/type.ts";
+import type { MemoryType } from "../store/store.ts";
 import { type Collection, collectMemories, type ExportStore } from "./collection.ts";
 import { formatMarkdown, formatSection, hasSection, isOwnMarkdown, putSection } from "./markdown-document.ts";
 import { formatJson, isOwnJson } from "./memdir-json.ts";

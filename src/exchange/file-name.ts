@@ -3,9 +3,7 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { findNameProblem } from "../disk/fence.ts";
-import { type Directory, INDEX_FILE, OVERFLOW_FILE } from "../memory/directory.ts";
-import { fileNameFor } from "../memory/name.ts";
-import { isDailyLog } from "../memory/walk.ts";
+import { type Directory, fileNameFor, INDEX_FILE, isDailyLog, OVERFLOW_FILE } from "../store/store.ts";
 import type { Arrival } from "./arrival.ts";
 
 /** Every call takes the name that it returns; none is given twice, not even in other letters of the same word. */

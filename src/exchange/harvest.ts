@@ -2,7 +2,7 @@
 
 import type { Trust } from "../learn/proposal.ts";
 import { describeStatement, nameStatement } from "../learn/said-name.ts";
-import type { MemoryType } from "../memory/type.ts";
+import type { MemoryType } from "../store/store.ts";
 
 export interface Imported {
   name: string;

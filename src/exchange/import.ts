@@ -2,11 +2,15 @@
 
 import { utimesSync } from "node:fs";
 import { join } from "node:path";
-import { applyChange, type Change, withDirectory } from "../memory/change.ts";
-import type { Directory } from "../memory/directory.ts";
-import type { LineEdit } from "../memory/index-pages.ts";
-import { parseHeader } from "../memory/memory.ts";
-import type { MemoryType } from "../memory/type.ts";
+import {
+  applyChange,
+  type Change,
+  type Directory,
+  type LineEdit,
+  type MemoryType,
+  parseHeader,
+  withDirectory,
+} from "../store/store.ts";
 import { findSecrets, redactSecrets } from "../text/secrets.ts";
 import { type Arrival, formatArrival, prepare } from "./arrival.ts";
 import { openFileNames } from "./file-name.ts";

@@ -1,7 +1,7 @@
 /** Memories as one Markdown document, and as a section of AGENTS.md between marks of ours. */
 
 import { MemdirError } from "../errors.ts";
-import { MEMORY_TYPES, type MemoryType } from "../memory/type.ts";
+import { MEMORY_TYPES, type MemoryType } from "../store/store.ts";
 import type { Collected } from "./collection.ts";
 
 const MARK = "<!-- memdir export: written by `memdir export`, replaced by the next one -->";

@@ -1,7 +1,6 @@
 /** One Markdown file of anybody's as a memory: frontmatter where there is some, else its heading and its first words. */
 
-import { parseMemory } from "../memory/memory.ts";
-import { isMemoryType } from "../memory/type.ts";
+import { isMemoryType, parseMemory } from "../store/store.ts";
 import { type Field, findField, parseDocument } from "../text/frontmatter.ts";
 import { describeBody, type Imported, textOf, textsOf, timeOf } from "./harvest.ts";
 import { headingOf } from "./sections.ts";

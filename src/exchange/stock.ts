@@ -1,10 +1,6 @@
 /** What a directory holds already, to tell an import what is known, what says the same, and which names are taken. */
 
-import type { Directory } from "../memory/directory.ts";
-import { parseMemory } from "../memory/memory.ts";
-import { oneLine } from "../memory/name.ts";
-import { readBytes } from "../memory/read.ts";
-import { scan } from "../memory/scan.ts";
+import { type Directory, oneLine, parseMemory, readBytes, scan } from "../store/store.ts";
 import { type Arrival, importedFrom } from "./arrival.ts";
 import { openLikeness, plain, type Said } from "./likeness.ts";
 

@@ -4,7 +4,7 @@ import { join, relative, resolve, sep } from "node:path";
 import { createContext, Script } from "node:vm";
 import { realPath } from "../disk/real-path.ts";
 import { matchesPaths } from "../instructions/globs.ts";
-import { compilePattern } from "../memory/enforce.ts";
+import { compilePattern } from "../store/store.ts";
 import type { Rule } from "./rules.ts";
 import { commandOf, isPatch, namedFiles, patchOf, type ToolCall } from "./tool-call.ts";
 

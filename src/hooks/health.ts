@@ -1,7 +1,7 @@
 /** What `memdir doctor` says about the hooks, which say nothing themselves where they fail. */
 
 import type { Env } from "../config.ts";
-import type { Check } from "../memory/doctor.ts";
+import type { Check } from "../verbs/doctor.ts";
 import { readFaults } from "./faults.ts";
 
 /** What is older has been mended, or would have come again. */

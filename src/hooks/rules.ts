@@ -5,9 +5,7 @@ import { join } from "node:path";
 import { writeCacheFile } from "../disk/atomic.ts";
 import { pinFolder } from "../disk/pin.ts";
 import { readRegular } from "../disk/regular.ts";
-import type { Directory } from "../memory/directory.ts";
-import { type Enforced, findEnforced } from "../memory/enforce.ts";
-import { walk } from "../memory/walk.ts";
+import { type Directory, type Enforced, findEnforced, walk } from "../store/store.ts";
 import { hashOf } from "../text/fnv.ts";
 
 export interface Rule extends Enforced {

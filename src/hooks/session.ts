@@ -9,14 +9,19 @@ import { type Env, processEnv } from "../config.ts";
 import { findDirectories, findPlace } from "../directories.ts";
 import { isWithin, realPath } from "../disk/real-path.ts";
 import { readProposals } from "../learn/inbox-file.ts";
-import { checkState, type Directory, INDEX_FILE, statePath } from "../memory/directory.ts";
-import { loadIndex } from "../memory/index-load.ts";
-import { parseMemory } from "../memory/memory.ts";
-import { readBytes } from "../memory/read.ts";
-import { walk } from "../memory/walk.ts";
 import { formatFaults, formatOverdue, formatScopeIndex, formatWaiting } from "../prompts/hooks.ts";
 import { neutralise, neutraliseLine } from "../recall/neutral.ts";
 import { clearSurfaced } from "../recall/surfaced.ts";
+import {
+  checkState,
+  type Directory,
+  INDEX_FILE,
+  loadIndex,
+  parseMemory,
+  readBytes,
+  statePath,
+  walk,
+} from "../store/store.ts";
 import { type Expired, findExpiry } from "../truth/expired.ts";
 import { type Deadline, openDeadline } from "./deadline.ts";
 import { cwdOf, type EventInput, isCodex, sessionOf } from "./event.ts";

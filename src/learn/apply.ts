@@ -3,12 +3,10 @@
 import { join } from "node:path";
 import { readRegular } from "../disk/regular.ts";
 import { MemdirError } from "../errors.ts";
-import type { ForgetResult } from "../memory/forget.ts";
-import type { Row } from "../memory/list.ts";
-import { formatSource, type Memory, parseMemory } from "../memory/memory.ts";
-import { oneLine, sameName } from "../memory/name.ts";
-import type { SaveRequest, SaveResult } from "../memory/save.ts";
+import { formatSource, type Memory, oneLine, parseMemory, type Row, sameName } from "../store/store.ts";
 import { editBody, editFields, formatDocument } from "../text/frontmatter-edit.ts";
+import type { ForgetResult } from "../verbs/forget.ts";
+import type { SaveRequest, SaveResult } from "../verbs/save.ts";
 import type { Inbox } from "./inbox.ts";
 import { MAX_BYTES } from "./inbox-file.ts";
 import { type LearnMode, mayBecome, type Proposal } from "./proposal.ts";

@@ -16,7 +16,7 @@ import { resolveInside } from "../disk/fence.ts";
 import { type Pin, pinFolder } from "../disk/pin.ts";
 import { readRegular } from "../disk/regular.ts";
 import { diskError, MemdirError } from "../errors.ts";
-import { type Directory, fileMode, prepareDirectory } from "../memory/directory.ts";
+import { type Directory, fileMode, prepareDirectory } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
 import { findSecrets } from "../text/secrets.ts";
 

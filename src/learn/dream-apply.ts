@@ -1,17 +1,24 @@
 /** Carrying out a plan: one journal entry, all of its files or none, taken back by one undo. */
 
 import { MemdirError } from "../errors.ts";
-import { applyChange, type Change, withDirectory } from "../memory/change.ts";
-import type { Directory } from "../memory/directory.ts";
-import { findLines } from "../memory/forget.ts";
-import { formatIndexLine, parseIndexLine } from "../memory/index-line.ts";
-import type { LineEdit } from "../memory/index-pages.ts";
-import { findName } from "../memory/index-sync.ts";
-import { splitLines } from "../memory/index-text.ts";
-import type { Entry } from "../memory/journal.ts";
-import { type Header, parseHeader } from "../memory/memory.ts";
-import { findBytes, readHeader } from "../memory/read.ts";
-import type { MemoryType } from "../memory/type.ts";
+import {
+  applyChange,
+  type Change,
+  type Directory,
+  type Entry,
+  findBytes,
+  findName,
+  formatIndexLine,
+  type Header,
+  type LineEdit,
+  type MemoryType,
+  parseHeader,
+  parseIndexLine,
+  readHeader,
+  splitLines,
+  withDirectory,
+} from "../store/store.ts";
+import { findLines } from "../store/store.ts";
 import { checkPlan, findNamedProblems } from "./dream-check.ts";
 import { changesOf, describeOp, type Plan } from "./dream-plan.ts";
 

@@ -3,13 +3,17 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { findNameProblem } from "../disk/fence.ts";
-import { isConflictCopy } from "../memory/conflict.ts";
-import type { Directory } from "../memory/directory.ts";
-import { type Header, type Memory, parseMemory } from "../memory/memory.ts";
-import { sameName } from "../memory/name.ts";
-import { readMemory } from "../memory/read.ts";
-import { scan } from "../memory/scan.ts";
-import { isDailyLog } from "../memory/walk.ts";
+import {
+  type Directory,
+  type Header,
+  isConflictCopy,
+  isDailyLog,
+  type Memory,
+  parseMemory,
+  readMemory,
+  sameName,
+  scan,
+} from "../store/store.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { findSecrets } from "../text/secrets.ts";
 import { findClaims } from "./dream-claims.ts";

@@ -1,6 +1,6 @@
 /** What only people write into a memory: rules that are enforced, pins, and, for what nobody said, the place of another memory. */
 
-import type { Memory } from "../memory/memory.ts";
+import type { Memory } from "../store/store.ts";
 import { isUntold } from "./extraction-origin.ts";
 import { trustOf } from "./trust.ts";
 

@@ -1,8 +1,7 @@
 /** A plan as a person reads it before it is carried out: each operation with its reason, and what changes as a diff. */
 
-import type { Directory } from "../memory/directory.ts";
-import { findText } from "../memory/read.ts";
 import { neutraliseTags } from "../recall/neutral.ts";
+import { type Directory, findText } from "../store/store.ts";
 import { diffLines } from "../tools/line-diff.ts";
 import { changesOf, describeOp, type Op, type Plan } from "./dream-plan.ts";
 

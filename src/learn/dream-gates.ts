@@ -3,7 +3,7 @@
 import { lstatSync, readdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { writeCacheFile } from "../disk/atomic.ts";
-import { type Directory, prepareDirectory, statePath } from "../memory/directory.ts";
+import { type Directory, prepareDirectory, statePath } from "../store/store.ts";
 import { findDreamer, lastDream, type Processes } from "./dream-lock.ts";
 
 /** Once a day is what a night is for. */

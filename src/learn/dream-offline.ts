@@ -1,15 +1,21 @@
 /** What a dream can do without a model: duplicates, project notes whose day has passed, dead links, the index in order. */
 
-import { isConflictCopy } from "../memory/conflict.ts";
-import type { Directory } from "../memory/directory.ts";
-import { indexPath } from "../memory/index-base.ts";
-import { peekIndex } from "../memory/index-file.ts";
-import { parseIndexLine } from "../memory/index-line.ts";
-import { findName } from "../memory/index-sync.ts";
-import { splitLines } from "../memory/index-text.ts";
-import { formatSource, type Memory, parseMemory, type Source } from "../memory/memory.ts";
-import { readBytes, readHeader } from "../memory/read.ts";
 import { termsOf } from "../recall/terms.ts";
+import {
+  type Directory,
+  findName,
+  formatSource,
+  indexPath,
+  isConflictCopy,
+  type Memory,
+  parseIndexLine,
+  parseMemory,
+  peekIndex,
+  readBytes,
+  readHeader,
+  type Source,
+  splitLines,
+} from "../store/store.ts";
 import { editBody, editFields, type MetadataValue } from "../text/frontmatter-edit.ts";
 import { isAlike, plain, type Weighed, weigh } from "../text/likeness.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";

@@ -1,8 +1,6 @@
 /** A dream's plan: what would become of which memories, with reasons, before anything is written. */
 
-import { type Directory, INDEX_FILE, OVERFLOW_FILE } from "../memory/directory.ts";
-import { findBytes } from "../memory/read.ts";
-import { isDailyLog, walk } from "../memory/walk.ts";
+import { type Directory, findBytes, INDEX_FILE, isDailyLog, OVERFLOW_FILE, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 
 /** `text` is always the whole new file. Files are named by their path below the directory. */

@@ -2,8 +2,8 @@
 
 import { existsSync } from "node:fs";
 import { diskError, MemdirError } from "../errors.ts";
-import type { Directory } from "../memory/directory.ts";
 import type { Usage } from "../model/ask.ts";
+import type { Directory } from "../store/store.ts";
 import { readLogs } from "./daily-log.ts";
 import { type DreamModel, planDream } from "./dream.ts";
 import { applyPlan } from "./dream-apply.ts";

@@ -2,14 +2,13 @@
 
 import { existsSync } from "node:fs";
 import { relative, sep } from "node:path";
-import type { Directory } from "../memory/directory.ts";
-import { listMemories } from "../memory/list.ts";
 import { type LoopResult, runAgentLoop } from "../model/agent-loop.ts";
 import { type Ask, addUsage, type Message, NO_USAGE, type Usage } from "../model/ask.ts";
 import { buildDreamCorrection, buildDreamRequest, DREAM_SYSTEM, readPlan } from "../prompts/dream.ts";
 import { formatManifest } from "../recall/manifest.ts";
 import { neutraliseTags } from "../recall/neutral.ts";
 import { openFileState } from "../session/file-state.ts";
+import { type Directory, listMemories } from "../store/store.ts";
 import { editFields } from "../text/frontmatter-edit.ts";
 import { localDay } from "../text/local-day.ts";
 import { openTools } from "../tools/tools.ts";

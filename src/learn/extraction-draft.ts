@@ -1,7 +1,6 @@
 /** A memory as the extracting model wrote it, checked before it is kept: what it is, what it came from, and what it may not hold. */
 
-import { formatSource, type Memory, parseMemory } from "../memory/memory.ts";
-import { oneLine } from "../memory/name.ts";
+import { formatSource, type Memory, oneLine, parseMemory } from "../store/store.ts";
 import { editFields } from "../text/frontmatter-edit.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { findSecrets } from "../text/secrets.ts";

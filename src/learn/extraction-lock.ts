@@ -6,7 +6,7 @@
 import { removeQuietly } from "../disk/atomic.ts";
 import { type Lock, tryLock } from "../disk/lock.ts";
 import { loadNative } from "../disk/native.ts";
-import { type Directory, openPins, prepareDirectory, statePath } from "../memory/directory.ts";
+import { type Directory, openPins, prepareDirectory, statePath } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 
 /** A holder that is just giving it back takes its file away under us: then it is free, and worth another look. */

@@ -2,9 +2,9 @@
 
 import { relative, sep } from "node:path";
 import { isWithin, realPath } from "../disk/real-path.ts";
-import { INDEX_FILE, OVERFLOW_FILE } from "../memory/directory.ts";
 import type { Tool } from "../model/tool.ts";
 import { openFileState } from "../session/file-state.ts";
+import { INDEX_FILE, OVERFLOW_FILE } from "../store/store.ts";
 import { openTools } from "../tools/tools.ts";
 import type { Draft } from "./extraction-draft.ts";
 

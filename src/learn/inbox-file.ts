@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 import { moveInto, PRIVATE_MODE, writeTemporary } from "../disk/atomic.ts";
 import { readRegular, readTail } from "../disk/regular.ts";
 import { MemdirError } from "../errors.ts";
-import { isMemoryType } from "../memory/type.ts";
+import { isMemoryType } from "../store/store.ts";
 import { type Proposal, TRUSTS } from "./proposal.ts";
 
 type Log = (message: string) => void;

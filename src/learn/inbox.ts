@@ -5,11 +5,10 @@ import { join } from "node:path";
 import { removeQuietly } from "../disk/atomic.ts";
 import { type Pin, pinFolder } from "../disk/pin.ts";
 import { diskError, MemdirError } from "../errors.ts";
-import { withDirectory } from "../memory/change.ts";
-import { checkState, type Directory, statePath } from "../memory/directory.ts";
-import { secretError } from "../memory/save.ts";
+import { checkState, type Directory, statePath, withDirectory } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { findSecrets } from "../text/secrets.ts";
+import { secretError } from "../verbs/save.ts";
 import {
   appendRejected,
   formatProposal,

@@ -1,6 +1,6 @@
 /** What learning wants to keep: a proposal with where it came from, before anything is written. */
 
-import type { MemoryType } from "../memory/type.ts";
+import type { MemoryType } from "../store/store.ts";
 
 /** Least trusted first: text of a document, what a tool printed, what an agent concluded, what the user said. */
 export const TRUSTS = ["document", "tool", "inferred", "user"] as const;

@@ -1,6 +1,6 @@
 /** One sentence as the beginning of a memory: by what it asks for in so many words, else by the table of patterns. */
 
-import type { MemoryType } from "../memory/type.ts";
+import type { MemoryType } from "../store/store.ts";
 import { hasDate } from "./said-dates.ts";
 import { findRequest } from "./said-explicit.ts";
 import {

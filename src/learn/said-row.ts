@@ -1,6 +1,6 @@
 /** A row of the table of patterns: what a sentence looks like that is worth keeping, and what it is then. */
 
-import type { MemoryType } from "../memory/type.ts";
+import type { MemoryType } from "../store/store.ts";
 
 export type Act = "remember" | "forget" | "correction" | "preference" | "decision" | "pointer";
 

@@ -1,6 +1,6 @@
 /** A sentence as a statement: without the small talk before it, with its reason set apart. */
 
-import type { MemoryType } from "../memory/type.ts";
+import type { MemoryType } from "../store/store.ts";
 import { isOrder, isQuestion, saysNothing } from "./said-gates.ts";
 import type { Sentence } from "./said-speech.ts";
 

@@ -1,6 +1,6 @@
 /** Which of the four types a statement has that was asked to be kept: by its words. */
 
-import type { MemoryType } from "../memory/type.ts";
+import type { MemoryType } from "../store/store.ts";
 import { PLACE } from "./said-pointers.ts";
 
 /** Enough to tell; a longer text is not searched to its end. */

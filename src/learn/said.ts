@@ -1,6 +1,6 @@
 /** What a person says that is worth keeping, understood by rules, without a model. It would rather miss than invent. */
 
-import type { MemoryType } from "../memory/type.ts";
+import type { MemoryType } from "../store/store.ts";
 import { findSecrets } from "../text/secrets.ts";
 import { findConfirmed, meaningOf, pointsBack, subjectOf } from "./said-confirmed.ts";
 import { hasRelativeDate, writeDates } from "./said-dates.ts";

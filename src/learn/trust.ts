@@ -1,6 +1,6 @@
 /** How far a memory that exists is trusted, what may replace it, and what is written into it about where it came from. */
 
-import type { Source } from "../memory/memory.ts";
+import type { Source } from "../store/store.ts";
 import { leastTrust, type Proposal, TRUSTS, type Trust } from "./proposal.ts";
 
 /**

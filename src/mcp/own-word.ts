@@ -5,10 +5,7 @@ import { readRegular } from "../disk/regular.ts";
 import { MemdirError } from "../errors.ts";
 import { trustOf } from "../learn/trust.ts";
 import type { Memdir } from "../memdir.ts";
-import { findEnforced } from "../memory/enforce.ts";
-import { type Memory, parseMemory } from "../memory/memory.ts";
-import { oneLine, sameName } from "../memory/name.ts";
-import type { MemoryType } from "../memory/type.ts";
+import { findEnforced, type Memory, type MemoryType, oneLine, parseMemory, sameName } from "../store/store.ts";
 
 export interface Wanted {
   type: MemoryType;

@@ -2,10 +2,9 @@
 
 import { join } from "node:path";
 import type { Memdir } from "../memdir.ts";
-import type { Row } from "../memory/list.ts";
-import { readBytes } from "../memory/read.ts";
 import { cutContent } from "../recall/cut.ts";
 import { neutralise, neutraliseLine } from "../recall/neutral.ts";
+import { type Row, readBytes } from "../store/store.ts";
 import { ProtocolError } from "./message.ts";
 
 interface Resource {

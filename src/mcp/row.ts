@@ -1,8 +1,7 @@
 /** A memory's row as clients see it: what a model needs to choose by, made harmless to show. */
 
-import { ageInWords } from "../memory/age.ts";
-import type { Row } from "../memory/list.ts";
 import { neutraliseLine } from "../recall/neutral.ts";
+import { ageInWords, type Row } from "../store/store.ts";
 
 const TEXT = { type: "string" };
 const COUNT = { type: "integer", minimum: 0 };

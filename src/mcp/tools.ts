@@ -2,14 +2,12 @@
 
 import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
-import { findAuthor } from "../memory/authorship.ts";
-import { parseMemory } from "../memory/memory.ts";
-import { MEMORY_TYPES, type MemoryType } from "../memory/type.ts";
 import { MCP_TOOL_WORDS, NO_CUES_NOTICE, NOTHING_RECALLED } from "../prompts/mcp.ts";
 import { cutContent } from "../recall/cut.ts";
 import { formatHeader, formatInjection } from "../recall/injection.ts";
 import { neutralise, neutraliseLine } from "../recall/neutral.ts";
 import { logSurfaced } from "../recall/surface-log.ts";
+import { findAuthor, MEMORY_TYPES, type MemoryType, parseMemory } from "../store/store.ts";
 import { checkForgetting, checkReplacing } from "./own-word.ts";
 import { formatRow, ROW_SCHEMA, showRow } from "./row.ts";
 import { type McpTool, makeTool } from "./tool.ts";

@@ -1,8 +1,8 @@
 /** Memories checked against the code, as a model is told of it. */
 
 import type { Memdir } from "../memdir.ts";
-import { ageInWords } from "../memory/age.ts";
 import { neutraliseLine } from "../recall/neutral.ts";
+import { ageInWords } from "../store/store.ts";
 
 export interface VerifyProblem {
   file: string;

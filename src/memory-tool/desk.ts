@@ -4,10 +4,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import { applyChange, type Change } from "../memory/change.ts";
-import type { Directory } from "../memory/directory.ts";
-import { findEnforced } from "../memory/enforce.ts";
-import { isMemoryFile } from "../memory/walk.ts";
+import { applyChange, type Change, type Directory, findEnforced, isMemoryFile } from "../store/store.ts";
 import { findSecrets } from "../text/secrets.ts";
 
 export interface Desk {

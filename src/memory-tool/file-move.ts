@@ -3,13 +3,17 @@
 import { readdirSync, renameSync, rmdirSync, statSync, utimesSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { MemdirError } from "../errors.ts";
-import { withDirectory } from "../memory/change.ts";
-import { type Directory, INDEX_FILE, OVERFLOW_FILE } from "../memory/directory.ts";
-import { findLines } from "../memory/forget.ts";
-import type { LineEdit } from "../memory/index-pages.ts";
-import { parseHeader } from "../memory/memory.ts";
-import { readBytes } from "../memory/read.ts";
-import { isMemoryFile } from "../memory/walk.ts";
+import {
+  type Directory,
+  INDEX_FILE,
+  isMemoryFile,
+  type LineEdit,
+  OVERFLOW_FILE,
+  parseHeader,
+  readBytes,
+  withDirectory,
+} from "../store/store.ts";
+import { findLines } from "../store/store.ts";
 import { change, type Desk, makeFolder, refuseRule, refuseSecrets } from "./desk.ts";
 import { findFreePlace, findPlace, missing, type Place, ROOT } from "./place.ts";
 

@@ -3,12 +3,9 @@
 import { isUtf8 } from "node:buffer";
 import { dirname } from "node:path";
 import { MemdirError } from "../errors.ts";
-import { withDirectory } from "../memory/change.ts";
-import { type Directory, INDEX_FILE, OVERFLOW_FILE } from "../memory/directory.ts";
-import { parseHeader } from "../memory/memory.ts";
-import { writeMemory } from "../memory/save.ts";
-import { isMemoryFile } from "../memory/walk.ts";
+import { type Directory, INDEX_FILE, isMemoryFile, OVERFLOW_FILE, parseHeader, withDirectory } from "../store/store.ts";
 import { editFields } from "../text/frontmatter-edit.ts";
+import { writeMemory } from "../verbs/save.ts";
 import { change, type Desk, makeFolder, refuseRule, refuseSecrets } from "./desk.ts";
 import { changeIndex } from "./index-edit.ts";
 import { findFreePlace, findPlace, missing, type Place, ROOT } from "./place.ts";

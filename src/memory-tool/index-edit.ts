@@ -1,10 +1,15 @@
 /** An edit of MEMORY.md on the model's behalf: one journal entry, and memories whose lines it dropped keep them. */
 
-import { applyChange } from "../memory/change.ts";
-import { type Directory, INDEX_FILE } from "../memory/directory.ts";
-import { parseIndexLine } from "../memory/index-line.ts";
-import { findName } from "../memory/index-sync.ts";
-import { linkedFiles, restoreRemoved, splitLines } from "../memory/index-text.ts";
+import {
+  applyChange,
+  type Directory,
+  findName,
+  INDEX_FILE,
+  linkedFiles,
+  parseIndexLine,
+  restoreRemoved,
+  splitLines,
+} from "../store/store.ts";
 
 /** `edit` is asked again if another program wrote the index meanwhile. The lock must be held. */
 export function changeIndex(directory: Directory, edit: (index: string) => string): void {

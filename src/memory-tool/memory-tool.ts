@@ -3,7 +3,7 @@
 import { realPath } from "../disk/real-path.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import type { Directory } from "../memory/directory.ts";
+import type { Directory } from "../store/store.ts";
 import type { Desk } from "./desk.ts";
 import { deleteFiles, moveFiles } from "./file-move.ts";
 import { createFile, editFile } from "./file-write.ts";

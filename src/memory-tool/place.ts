@@ -5,7 +5,7 @@ import { isAbsolute, join, relative, sep } from "node:path";
 import { findNameProblem, resolveInside } from "../disk/fence.ts";
 import { realPath } from "../disk/real-path.ts";
 import { MemdirError } from "../errors.ts";
-import type { Directory } from "../memory/directory.ts";
+import type { Directory } from "../store/store.ts";
 
 /** How the model calls the memory directory. */
 export const ROOT = "/memories";

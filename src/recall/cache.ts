@@ -7,7 +7,7 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { writeCacheFile } from "../disk/atomic.ts";
 import { readRegular } from "../disk/regular.ts";
-import { type Directory, openPins, prepareDirectory, statePath } from "../memory/directory.ts";
+import { type Directory, openPins, prepareDirectory, statePath } from "../store/store.ts";
 import { CACHE_FILE, CACHE_HEAD_BYTES, CACHE_MAGIC, CACHE_VERSION, FOLDER_TIME_AT, isCache } from "./cache-file.ts";
 import { decodeEntry, type Entry, encodeEntry, entryBytes } from "./entry.ts";
 

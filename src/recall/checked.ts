@@ -1,6 +1,6 @@
 /** What checking their claims against the code has found of a directory's memories, for the lines above them. */
 
-import { ageInDays } from "../memory/age.ts";
+import { ageInDays } from "../store/store.ts";
 import { findVerdict, formatVerdict, readVerdicts } from "../truth/kept-verdict.ts";
 
 export interface Checked {

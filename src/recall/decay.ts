@@ -1,6 +1,6 @@
 /** Age as a slight disadvantage in the order of results, by type; it never hides a memory. */
 
-import type { MemoryType } from "../memory/type.ts";
+import type { MemoryType } from "../store/store.ts";
 
 /** After this many days half of the disadvantage is reached: plans pass, corrections stay. */
 const HALF_DAYS: Readonly<Record<MemoryType, number>> = { project: 30, reference: 180, user: 365, feedback: 730 };

@@ -1,7 +1,6 @@
 /** A memory file digested for recall: its terms by field, what it links to, and the texts whose meaning counts. */
 
-import type { Memory } from "../memory/memory.ts";
-import { parseMemory } from "../memory/memory.ts";
+import { type Memory, parseMemory } from "../store/store.ts";
 import { hashOf } from "../text/fnv.ts";
 import { type Entry, quantise, type Stamp, type Vector, WEIGHT_UNIT } from "./entry.ts";
 import { termsOf } from "./terms.ts";

@@ -1,7 +1,6 @@
 /** What recall knows of a directory's memories, for whoever only wants to look: nothing is written. */
 
-import type { Directory } from "../memory/directory.ts";
-import { walk } from "../memory/walk.ts";
+import { type Directory, walk } from "../store/store.ts";
 import { readCache } from "./cache.ts";
 import type { Entry } from "./entry.ts";
 import { digestFile } from "./shelf.ts";

@@ -3,7 +3,7 @@
  * Numbers are little-endian; every entry begins on a multiple of 16, so that views of any kind fit on the file.
  */
 
-import type { MemoryType } from "../memory/type.ts";
+import type { MemoryType } from "../store/store.ts";
 
 /** How a file looked when it was read: as long as these agree, the entry is true. */
 export interface Stamp {

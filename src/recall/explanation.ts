@@ -1,7 +1,6 @@
 /** Why a memory was recalled, in words: what `memdir recall` shows under each result. */
 
-import { ageInWords } from "../memory/age.ts";
-import type { Memory } from "../memory/memory.ts";
+import { ageInWords, type Memory } from "../store/store.ts";
 import { isLow, type Method } from "./confidence.ts";
 import { clipLine } from "./cut.ts";
 import { neutraliseLine } from "./neutral.ts";

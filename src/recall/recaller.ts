@@ -1,9 +1,7 @@
 /** Recall for an opened Memdir: one shelf for all its directories, filled when it is first asked. */
 
 import { lstatSync } from "node:fs";
-import type { Directory } from "../memory/directory.ts";
-import { statePath } from "../memory/directory.ts";
-import { walk } from "../memory/walk.ts";
+import { type Directory, statePath, walk } from "../store/store.ts";
 import { openRecallSession } from "./budget.ts";
 import { appendEntries, writeEntries } from "./cache.ts";
 import { CACHE_FILE } from "./cache-file.ts";

@@ -2,9 +2,7 @@
 
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import type { Directory } from "../memory/directory.ts";
-import { type Memory, parseMemory } from "../memory/memory.ts";
-import { findBytes } from "../memory/read.ts";
+import { type Directory, findBytes, type Memory, parseMemory } from "../store/store.ts";
 import { lazily } from "../text/lazy.ts";
 import { termsOf } from "./terms.ts";
 

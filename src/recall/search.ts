@@ -1,9 +1,7 @@
 /** Every memory that holds the words, best first, each with the line that shows it. */
 
 import { MemdirError } from "../errors.ts";
-import type { Directory } from "../memory/directory.ts";
-import { listMemories, type Row } from "../memory/list.ts";
-import type { Header } from "../memory/memory.ts";
+import { type Directory, type Header, listMemories, type Row } from "../store/store.ts";
 import { fold, type Searchable, type SearchTexts, scoreFields, searchWords } from "./search-texts.ts";
 import { termsOf } from "./terms.ts";
 

@@ -1,7 +1,7 @@
 /** A model's choice among the memories: asked over the manifest, in bounded time, and believed only where it names what there is. */
 
-import type { Row } from "../memory/list.ts";
 import { buildSelectorQuestion, SELECTOR_SYSTEM } from "../prompts/selector.ts";
+import type { Row } from "../store/store.ts";
 import { MAX_MEMORIES } from "./budget.ts";
 import { clipLine } from "./cut.ts";
 import { formatManifest, manifestNames } from "./manifest.ts";

@@ -5,11 +5,8 @@
 
 import { type Stats, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Directory } from "../memory/directory.ts";
-import { readBytes } from "../memory/read.ts";
-import { readStart } from "../memory/read-start.ts";
-import { walk } from "../memory/walk.ts";
 import { lastCommitTimes } from "../project/commits.ts";
+import { type Directory, readBytes, readStart, walk } from "../store/store.ts";
 import { appendEntries, type CacheRead, readCache, writeEntries } from "./cache.ts";
 import { addEntry, type Corpus, dropEntry, isWorn, makeCorpus } from "./corpus.ts";
 import { digestMemory, type Embed, embedEntry } from "./digest.ts";

@@ -1,6 +1,6 @@
 /** What the log of surfaced memories says about single ones: when they were shown, how often, and which never. */
 
-import type { Directory } from "../memory/directory.ts";
+import type { Directory } from "../store/store.ts";
 import { type Door, readSurfaceLog, type Surfacing } from "./surface-log.ts";
 
 export interface Shown {

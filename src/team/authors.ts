@@ -1,16 +1,19 @@
 /** Who wrote a memory of the team and when: from git for the repository, from the notes of the last sync for a server's mirror. */
 
 import { writeCacheFile } from "../disk/atomic.ts";
+import { findHead } from "../project/head.ts";
 import {
   AUTHORS_VERSION,
   type Authors,
   type Authorship,
   cleanAuthor,
+  type Directory,
+  prepareDirectory,
   readCache,
   readSynced,
-} from "../memory/authorship.ts";
-import { type Directory, prepareDirectory, statePath, withPins } from "../memory/directory.ts";
-import { findHead } from "../project/head.ts";
+  statePath,
+  withPins,
+} from "../store/store.ts";
 import type { RunGit } from "./repository-git.ts";
 
 /** Thousands of commits that touch the folder: whoever is older than these is no longer worth a second. */

@@ -7,7 +7,7 @@ import { moveInto, removeQuietly, SHARED_MODE, writeTemporary } from "../disk/at
 import { resolveInside } from "../disk/fence.ts";
 import { readRegular } from "../disk/regular.ts";
 import { diskError, MemdirError } from "../errors.ts";
-import { walk } from "../memory/walk.ts";
+import { walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import {
   type Book,

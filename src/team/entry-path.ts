@@ -1,7 +1,7 @@
 /** Which paths a shared memory may have: ones that every file system can hold, and that lead nowhere else. */
 
 import { findNameProblem } from "../disk/fence.ts";
-import { isMemoryFile } from "../memory/walk.ts";
+import { isMemoryFile } from "../store/store.ts";
 
 /** Windows refuses longer paths below an ordinary home. */
 const MAX_BYTES = 180;

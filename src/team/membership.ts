@@ -6,10 +6,10 @@ import { moveInto, PRIVATE_MODE, writeTemporary } from "../disk/atomic.ts";
 import { realPath } from "../disk/real-path.ts";
 import { readRegular } from "../disk/regular.ts";
 import { diskError, MemdirError } from "../errors.ts";
-import { type Directory, prepareDirectory, statePath, withPins } from "../memory/directory.ts";
 import type { Project } from "../project/root.ts";
 import { mirrorOf } from "../project/scopes.ts";
 import { setUserEntry } from "../project/user-file.ts";
+import { type Directory, prepareDirectory, statePath, withPins } from "../store/store.ts";
 import { parseObject } from "./http.ts";
 import { formatMembership, type Membership, parseMembership } from "./server-url.ts";
 

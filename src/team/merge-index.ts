@@ -1,7 +1,6 @@
 /** MEMORY.md of two sides made one: a set of lines, each known by the memory it points to. It always succeeds. */
 
-import { parseIndexLine } from "../memory/index-line.ts";
-import { splitLines } from "../memory/index-text.ts";
+import { parseIndexLine, splitLines } from "../store/store.ts";
 import { pickChanged } from "./merge-lines.ts";
 
 interface Item {

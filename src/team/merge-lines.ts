@@ -1,7 +1,7 @@
 /** The smallest step of a merge: three values, or three texts line by line. */
 
 import { diff3Merge } from "node-diff3";
-import { splitLines } from "../memory/index-text.ts";
+import { splitLines } from "../store/store.ts";
 
 /** The side that changed, when only one did or both did the same; null when both differ. */
 export function pickChanged<T>(base: T, ours: T, theirs: T): T | null {

@@ -1,6 +1,6 @@
 /** Three bodies made one, section by section: two people who each add or change a section of their own are no conflict. */
 
-import { splitLines } from "../memory/index-text.ts";
+import { splitLines } from "../store/store.ts";
 import { mergeLines, pickChanged } from "./merge-lines.ts";
 
 interface Section {

@@ -4,15 +4,25 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { realPath } from "../disk/real-path.ts";
 import { MemdirError } from "../errors.ts";
-import { applyChange, withDirectory } from "../memory/change.ts";
-import type { Directory } from "../memory/directory.ts";
-import { findMemory } from "../memory/find.ts";
-import { findLines } from "../memory/forget.ts";
-import { type Header, type Memory, parseMemory, stemOf } from "../memory/memory.ts";
-import { fileNameFor, oneLine, sameName } from "../memory/name.ts";
-import { findBytes, readBytes, refuseBroken } from "../memory/read.ts";
-import { writeMemory } from "../memory/save.ts";
-import { scan } from "../memory/scan.ts";
+import {
+  applyChange,
+  type Directory,
+  fileNameFor,
+  findBytes,
+  findLines,
+  type Header,
+  type Memory,
+  oneLine,
+  parseMemory,
+  readBytes,
+  refuseBroken,
+  sameName,
+  scan,
+  stemOf,
+  withDirectory,
+} from "../store/store.ts";
+import { findMemory } from "../verbs/find.ts";
+import { writeMemory } from "../verbs/save.ts";
 import { findEntryProblem } from "./entry-path.ts";
 import { refuseTravel } from "./travel.ts";
 

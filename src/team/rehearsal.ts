@@ -4,7 +4,7 @@ import { cpSync, lstatSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { diskError } from "../errors.ts";
-import type { Directory } from "../memory/directory.ts";
+import type { Directory } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import type { Store, StoreChange, StoreEntry, StoreOutcome } from "./store.ts";
 import { type SyncOptions, type SyncResult, syncDirectory } from "./sync.ts";

@@ -2,10 +2,8 @@
 
 import { existsSync } from "node:fs";
 import { resolveInside } from "../disk/fence.ts";
-import { type Check, check, names } from "../memory/check.ts";
-import { INDEX_FILE } from "../memory/directory.ts";
-import { findBytes } from "../memory/read.ts";
-import { walk } from "../memory/walk.ts";
+import { findBytes, INDEX_FILE, walk } from "../store/store.ts";
+import { type Check, check, names } from "../verbs/check.ts";
 import { isConflictPath } from "./conflict-copy.ts";
 import { hasAttributes } from "./git-attributes.ts";
 import {

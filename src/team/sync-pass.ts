@@ -1,6 +1,6 @@
 /** What one pass of sync carries along: the world it was given, what it knows, what came of it. */
 
-import type { Directory } from "../memory/directory.ts";
+import type { Directory } from "../store/store.ts";
 import type { Store } from "./store.ts";
 import type { BaseTexts, SyncState } from "./sync-state.ts";
 

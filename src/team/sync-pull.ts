@@ -1,12 +1,15 @@
 /** From the store to the directory: texts are fetched, looked through for secrets, and written as journalled changes. */
 
 import { MemdirError } from "../errors.ts";
-import { applyChange, withDirectory } from "../memory/change.ts";
-import type { Directory } from "../memory/directory.ts";
-import { openLines } from "../memory/forget.ts";
-import type { LineEdit } from "../memory/index-pages.ts";
-import { parseHeader } from "../memory/memory.ts";
-import { findBytes } from "../memory/read.ts";
+import {
+  applyChange,
+  type Directory,
+  findBytes,
+  type LineEdit,
+  openLines,
+  parseHeader,
+  withDirectory,
+} from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { LIMITS } from "./protocol.ts";
 import type { StoreEntry } from "./store.ts";

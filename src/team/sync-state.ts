@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { moveInto, PRIVATE_MODE, removeQuietly, writeCacheFile, writeTemporary } from "../disk/atomic.ts";
 import { readRegular } from "../disk/regular.ts";
 import { diskError, MemdirError } from "../errors.ts";
-import { type Directory, statePath } from "../memory/directory.ts";
+import { type Directory, statePath } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 
 /** What both sides had when they last agreed. */

@@ -1,7 +1,6 @@
 /** Carrying out a plan: first what comes here, then what goes there, then what is gone from both. */
 
-import type { Directory } from "../memory/directory.ts";
-import { walk } from "../memory/walk.ts";
+import { type Directory, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { type ConflictCopy, makeConflictCopy } from "./conflict-copy.ts";
 import { mergeMemory } from "./merge.ts";

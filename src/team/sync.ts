@@ -6,7 +6,7 @@
 import { tryLock } from "../disk/lock.ts";
 import { loadNative } from "../disk/native.ts";
 import { MemdirError } from "../errors.ts";
-import { prepareDirectory, statePath } from "../memory/directory.ts";
+import { prepareDirectory, statePath } from "../store/store.ts";
 import { findEntryProblem } from "./entry-path.ts";
 import type { StoreEntry, StoreListing } from "./store.ts";
 import { findIntended, type LocalTexts, readLocal } from "./sync-local.ts";

@@ -1,7 +1,7 @@
 /** What may be shared with other people, and for what may not, why and how to allow it. */
 
 import { MemdirError } from "../errors.ts";
-import { type Memory, parseMemory } from "../memory/memory.ts";
+import { type Memory, parseMemory } from "../store/store.ts";
 import type { FieldValue } from "../text/frontmatter.ts";
 import { findSecrets } from "../text/secrets.ts";
 

@@ -1,7 +1,7 @@
 /** Sync while somebody works: soon after a change here, and every now and then for changes there. One pass at a time. */
 
 import { watch as watchFiles } from "node:fs";
-import { isMemoryFile } from "../memory/walk.ts";
+import { isMemoryFile } from "../store/store.ts";
 
 export interface WatchWorld {
   /** One pass. Rejects when it fails; must end soon after its signal is aborted. */

@@ -2,10 +2,7 @@
 
 import { statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { applyChange, withDirectory } from "../memory/change.ts";
-import type { Directory } from "../memory/directory.ts";
-import { parseMemory } from "../memory/memory.ts";
-import { findBytes } from "../memory/read.ts";
+import { applyChange, type Directory, findBytes, parseMemory, withDirectory } from "../store/store.ts";
 import { editFields } from "../text/frontmatter-edit.ts";
 import { sha256 } from "../text/hash.ts";
 import type { Finding } from "./claim.ts";

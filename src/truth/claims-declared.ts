@@ -11,7 +11,7 @@
  * `unchecked: REASON` silences the whole memory. Without a reason nothing is silenced.
  */
 
-import type { Memory } from "../memory/memory.ts";
+import type { Memory } from "../store/store.ts";
 import { CLAIM_KINDS, type Claim, type ClaimKind } from "./claim.ts";
 
 type Declared = Omit<Claim, "line" | "at">;

@@ -1,6 +1,6 @@
 /** Notes about a project whose only day lies well behind us. */
 
-import type { Memory } from "../memory/memory.ts";
+import type { Memory } from "../store/store.ts";
 
 export interface Expired {
   memory: Memory;

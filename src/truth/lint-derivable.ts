@@ -1,6 +1,6 @@
 /** What the repository tells better than a memory could: file listings, git history, code. A hint, never a refusal. */
 
-import type { Memory } from "../memory/memory.ts";
+import type { Memory } from "../store/store.ts";
 import type { Remark } from "./remark.ts";
 
 /** A memory may name a file or two, and show a line of code: only what is mostly that is meant here. */

@@ -1,7 +1,6 @@
 /** A type that the words contradict: a rule filed under the user, a pointer under the project. Only what is plain to see. */
 
-import type { Memory } from "../memory/memory.ts";
-import type { MemoryType } from "../memory/type.ts";
+import type { Memory, MemoryType } from "../store/store.ts";
 import type { Remark } from "./remark.ts";
 import { findSentences, leadOf } from "./sentences.ts";
 

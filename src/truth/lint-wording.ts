@@ -1,6 +1,6 @@
 /** Wording: descriptions that do not describe, two facts in one file, the state of a task in place of a memory. */
 
-import type { Memory } from "../memory/memory.ts";
+import type { Memory } from "../store/store.ts";
 import type { TermsOf } from "../text/likeness.ts";
 import type { Remark } from "./remark.ts";
 import { blankCode } from "./sentences.ts";

@@ -1,12 +1,9 @@
 /** All of `memdir lint`: the format (memory/lint.ts), and whether what is said belongs into a memory, and into this one. */
 
-import type { Directory } from "../memory/directory.ts";
-import { type LintProblem, lintDirectory } from "../memory/lint.ts";
-import { type Memory, parseMemory } from "../memory/memory.ts";
-import { readBytes } from "../memory/read.ts";
-import { scan } from "../memory/scan.ts";
+import { type Directory, type Memory, parseMemory, readBytes, scan } from "../store/store.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import type { TermsOf } from "../text/likeness.ts";
+import { type LintProblem, lintDirectory } from "../verbs/lint.ts";
 import { findDerivable } from "./lint-derivable.ts";
 import { findWrongType } from "./lint-type.ts";
 import { findPassing, findTwoFacts, findVagueDescription } from "./lint-wording.ts";

@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { statOrNull } from "../disk/stat.ts";
-import type { Directory } from "../memory/directory.ts";
+import type { Directory } from "../store/store.ts";
 import { findVerdict, readVerdicts } from "./kept-verdict.ts";
 import { measureRot, type Rot } from "./rot.ts";
 import { gatherRot } from "./rot-input.ts";

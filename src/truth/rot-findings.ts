@@ -1,6 +1,6 @@
 /** What is wrong with the memories of a directory, one function for each kind. */
 
-import type { Memory } from "../memory/memory.ts";
+import type { Memory } from "../store/store.ts";
 import { openLikeness, plain } from "../text/likeness.ts";
 import { findContradictions } from "./contradictions.ts";
 import { findExpiry } from "./expired.ts";

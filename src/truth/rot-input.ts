@@ -1,13 +1,18 @@
 /** A directory read for `rot`: every memory whole, its secrets found, what its index points to. */
 
-import type { Directory } from "../memory/directory.ts";
-import { indexPath } from "../memory/index-base.ts";
-import { peekIndex } from "../memory/index-file.ts";
-import { readOverflow } from "../memory/index-sync.ts";
-import { linkedFiles } from "../memory/index-text.ts";
-import { listMemories, type Row } from "../memory/list.ts";
-import { type Memory, parseMemory } from "../memory/memory.ts";
-import { readBytes, unreadable } from "../memory/read.ts";
+import {
+  type Directory,
+  indexPath,
+  linkedFiles,
+  listMemories,
+  type Memory,
+  parseMemory,
+  peekIndex,
+  type Row,
+  readBytes,
+  readOverflow,
+  unreadable,
+} from "../store/store.ts";
 import { findSecrets } from "../text/secrets.ts";
 import type { RotInput, RotMemory } from "./rot-kind.ts";
 

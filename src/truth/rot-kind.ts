@@ -1,6 +1,6 @@
 /** What can be wrong with memories as a whole, and what is needed to find it. */
 
-import type { Memory } from "../memory/memory.ts";
+import type { Memory } from "../store/store.ts";
 import type { TermsOf } from "../text/likeness.ts";
 import type { InstructionText } from "./restated.ts";
 

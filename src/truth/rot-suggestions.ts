@@ -1,6 +1,6 @@
 /** What could go, from what `rot` found: each with its reason. A suggestion only: somebody has to say yes. */
 
-import type { Memory } from "../memory/memory.ts";
+import type { Memory } from "../store/store.ts";
 import type { Rot } from "./rot.ts";
 import type { RotFinding, RotKind } from "./rot-kind.ts";
 

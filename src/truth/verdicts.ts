@@ -3,8 +3,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { writeCacheFile } from "../disk/atomic.ts";
-import { withDirectory } from "../memory/change.ts";
-import { type Directory, statePath } from "../memory/directory.ts";
+import { type Directory, statePath, withDirectory } from "../store/store.ts";
 import type { Finding } from "./claim.ts";
 import { isProblem } from "./claim.ts";
 import type { MemoryVerdict } from "./examination.ts";

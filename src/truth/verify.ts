@@ -3,10 +3,7 @@
 import { join } from "node:path";
 import type { Env } from "../config.ts";
 import { MemdirError } from "../errors.ts";
-import type { Directory } from "../memory/directory.ts";
-import type { Row } from "../memory/list.ts";
-import { parseMemory, stemOf } from "../memory/memory.ts";
-import { findBytes } from "../memory/read.ts";
+import { type Directory, findBytes, parseMemory, type Row, stemOf } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
 import { type Amendment, amend, fixText, stampText } from "./amendment.ts";
 import { isTouched, readChanged } from "./changed.ts";

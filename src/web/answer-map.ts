@@ -2,10 +2,8 @@
 
 import { MemdirError } from "../errors.ts";
 import { joinTexts } from "../learn/dream-offline.ts";
-import { listMemories } from "../memory/list.ts";
-import { parseMemory } from "../memory/memory.ts";
-import { findBytes, readBytes } from "../memory/read.ts";
 import { termsOf } from "../recall/terms.ts";
+import { findBytes, listMemories, parseMemory, readBytes } from "../store/store.ts";
 import { findCompeting, settleText } from "../team/conflict-copy.ts";
 import { overlap, weigh } from "../text/likeness.ts";
 import { findDoubles } from "../truth/rot-findings.ts";

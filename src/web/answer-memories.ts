@@ -2,11 +2,10 @@
 
 import { join } from "node:path";
 import { statOrNull } from "../disk/stat.ts";
-import type { Directory } from "../memory/directory.ts";
-import { type Listing, listMemories, type Row } from "../memory/list.ts";
 import { openRecallSession } from "../recall/budget.ts";
 import { readSurfaceLog } from "../recall/surface-log.ts";
 import { countShown } from "../recall/surfacings.ts";
+import { type Directory, type Listing, listMemories, type Row } from "../store/store.ts";
 import { readAuthors } from "../team/authors.ts";
 import { openGit } from "../team/repository-git.ts";
 import { findVerdict, formatVerdict, readVerdicts, type Verdicts } from "../truth/kept-verdict.ts";

@@ -1,12 +1,17 @@
 /** One memory with all that is known of it. */
 
-import type { Directory } from "../memory/directory.ts";
-import { signEntry } from "../memory/journals.ts";
-import { listMemories, type Row } from "../memory/list.ts";
-import { type Memory, parseMemory } from "../memory/memory.ts";
-import { readBytes, unreadable } from "../memory/read.ts";
 import { readSurfaceLog } from "../recall/surface-log.ts";
 import { findShown } from "../recall/surfacings.ts";
+import {
+  type Directory,
+  listMemories,
+  type Memory,
+  parseMemory,
+  type Row,
+  readBytes,
+  signEntry,
+  unreadable,
+} from "../store/store.ts";
 import { type Field, type FieldValue, parseDocument } from "../text/frontmatter.ts";
 import { examineMemory, namesOf } from "../truth/verify.ts";
 import { authorsOf, openRows } from "./answer-memories.ts";

@@ -1,11 +1,7 @@
 /** Memory that is shared: where, who wrote what, and texts that compete with one another. */
 
 import { statOrNull } from "../disk/stat.ts";
-import { type Directory, statePath } from "../memory/directory.ts";
-import { listMemories, type Row } from "../memory/list.ts";
-import { stemOf } from "../memory/memory.ts";
-import { oneLine } from "../memory/name.ts";
-import { findText } from "../memory/read.ts";
+import { type Directory, findText, listMemories, oneLine, type Row, statePath, stemOf } from "../store/store.ts";
 import { findCompeting, isConflictPath, settleText } from "../team/conflict-copy.ts";
 import { findMembership } from "../team/membership.ts";
 import { formatMembership } from "../team/server-url.ts";

@@ -1,10 +1,9 @@
 /** What happened when: changes, recalls, extractions, dreams and syncs of all directories, newest first. */
 
 import { SPENT_KINDS, type SpentKind } from "../learn/ledger.ts";
-import { type Action, type Entry, readJournal } from "../memory/journal.ts";
-import { isMemoryFile } from "../memory/walk.ts";
 import { openLearning } from "../open-learn.ts";
 import { readSurfaceLog } from "../recall/surface-log.ts";
+import { type Action, type Entry, isMemoryFile, readJournal } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
 import { daysUntil } from "./answer-overview.ts";
 import type { MemoryTitle, Timeline, TimelineEvent } from "./api.ts";

@@ -1,8 +1,6 @@
 /** What became of a memory over time: its journal entries as differences, and which of them can be taken back. */
 
-import type { Directory } from "../memory/directory.ts";
-import { type Entry, type FileChange, readImage, readJournal } from "../memory/journal.ts";
-import { findBytes } from "../memory/read.ts";
+import { type Directory, type Entry, type FileChange, findBytes, readImage, readJournal } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import type { HistoryRow } from "./api.ts";
 import { diffTexts } from "./diff.ts";

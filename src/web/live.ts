@@ -1,6 +1,6 @@
 /** What the page is told without asking: changes on disk and the progress of long work, as server-sent events. */
 
-import type { Directory } from "../memory/directory.ts";
+import type { Directory } from "../store/store.ts";
 import type { Job, LiveEvent } from "./api.ts";
 import { type WatchOptions, watchDirectory } from "./watch.ts";
 

@@ -2,7 +2,7 @@
 
 import { MemdirError } from "../errors.ts";
 import type { Amendment } from "../learn/inbox.ts";
-import { isMemoryType, MEMORY_TYPES, type MemoryType } from "../memory/type.ts";
+import { isMemoryType, MEMORY_TYPES, type MemoryType } from "../store/store.ts";
 import {
   answerCheck,
   answerForget,

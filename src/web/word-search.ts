@@ -1,8 +1,8 @@
 /** Every memory that holds the words as they stand, quickly enough for every key that is pressed. */
 
 import { setImmediate as breathe } from "node:timers/promises";
-import { scan } from "../memory/scan.ts";
 import { openSearchTexts, scoreFields, searchWords } from "../recall/search-texts.ts";
+import { scan } from "../store/store.ts";
 import type { SearchAnswer } from "./api.ts";
 import type { Desk, KeptText } from "./desk.ts";
 

@@ -3,8 +3,8 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Env } from "../config.ts";
-import type { Check } from "../memory/doctor.ts";
 import { openMemdir } from "../open.ts";
+import type { Check } from "../verbs/doctor.ts";
 import { CLIENTS } from "./clients.ts";
 import { type Asked, askHook, askPlugin, askServer, type Outcome } from "./round-trip.ts";
 import { type Door, findWired, type Wired } from "./wired.ts";

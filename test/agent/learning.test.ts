@@ -6,9 +6,9 @@ import { describe, expect, it } from "vitest";
 import type { AgentEvent } from "../../src/agent/event.ts";
 import { readCursor } from "../../src/learn/cursor.ts";
 import type { Memdir } from "../../src/memdir.ts";
-import { findEnforced } from "../../src/memory/enforce.ts";
 import { openLearner, openLearning } from "../../src/open-learn.ts";
 import { NOTES_TEMPLATE } from "../../src/prompts/session-notes.ts";
+import { findEnforced } from "../../src/store/enforce.ts";
 import { NOTHING, write } from "../learn/extraction-desk.ts";
 import { type AgentDesk, calls, type OpenOptions, openDesk } from "./desk.ts";
 

@@ -5,9 +5,9 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { doctor } from "../../src/cli/doctor.ts";
-import type { Check } from "../../src/memory/check.ts";
 import { findCollisions } from "../../src/project/neighbours.ts";
 import { slugOf } from "../../src/project/slug.ts";
+import type { Check } from "../../src/verbs/check.ts";
 import { DAY, makeWorld, note, type World } from "../world.ts";
 import { hearCall } from "./call.ts";
 

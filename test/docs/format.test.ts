@@ -3,11 +3,11 @@
 import fs from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { INDEX_FILE, OVERFLOW_FILE } from "../../src/memory/directory.ts";
-import { CLIENT_LIMITS } from "../../src/memory/index-limits.ts";
-import { formatIndexLine, parseIndexLine } from "../../src/memory/index-line.ts";
-import { parseMemory } from "../../src/memory/memory.ts";
-import { MEMORY_TYPES } from "../../src/memory/type.ts";
+import { INDEX_FILE, OVERFLOW_FILE } from "../../src/store/directory.ts";
+import { CLIENT_LIMITS } from "../../src/store/index-limits.ts";
+import { formatIndexLine, parseIndexLine } from "../../src/store/index-line.ts";
+import { parseMemory } from "../../src/store/memory.ts";
+import { MEMORY_TYPES } from "../../src/store/type.ts";
 import { makeWorld, START } from "../world.ts";
 
 const document = fs.readFileSync(fileURLToPath(new URL("../../docs/format.md", import.meta.url)), "utf8");

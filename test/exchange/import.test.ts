@@ -4,8 +4,8 @@ import fs from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { Imported } from "../../src/exchange/harvest.ts";
 import { importMemories } from "../../src/exchange/import.ts";
-import { parseMemory } from "../../src/memory/memory.ts";
-import { undoEntry } from "../../src/memory/undo.ts";
+import { parseMemory } from "../../src/store/memory.ts";
+import { undoEntry } from "../../src/store/undo.ts";
 import { DAY, mainOf, makeWorld, note, type World } from "../world.ts";
 
 function brought(name: string, more: Partial<Imported> = {}): Imported {

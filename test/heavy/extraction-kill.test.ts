@@ -5,7 +5,7 @@ import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { parseMemory } from "../../src/memory/memory.ts";
+import { parseMemory } from "../../src/store/memory.ts";
 import { DIST, makeStopDesk, type StopDesk } from "../hooks/stop-desk.ts";
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts";
 import type { Answer, RecordedRequest } from "../model-server/reply.ts";

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { beforeEach, describe, expect, it } from "vitest";
 import { appendLog, logPath, readLogs } from "../../src/learn/daily-log.ts";
-import type { Directory } from "../../src/memory/directory.ts";
+import type { Directory } from "../../src/store/directory.ts";
 import { localDay } from "../../src/text/local-day.ts";
 import { errorOf, mainOf, makeWorld, note, type World } from "../world.ts";
 

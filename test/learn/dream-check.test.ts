@@ -2,7 +2,7 @@ import fs from "node:fs";
 import { describe, expect, it } from "vitest";
 import { checkPlan, ruleOf } from "../../src/learn/dream-check.ts";
 import { makePlan, type Op, parseOps, takeSnapshot } from "../../src/learn/dream-plan.ts";
-import type { Directory } from "../../src/memory/directory.ts";
+import type { Directory } from "../../src/store/directory.ts";
 import { mainOf, makeWorld, type World } from "../world.ts";
 
 const text = (type: string, name: string, body: string, more = "") =>

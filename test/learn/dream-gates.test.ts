@@ -11,7 +11,7 @@ import {
   lastDream,
   takeDreamLock,
 } from "../../src/learn/dream-lock.ts";
-import type { Directory } from "../../src/memory/directory.ts";
+import type { Directory } from "../../src/store/directory.ts";
 import { DAY, HOUR, mainOf, makeWorld, note } from "../world.ts";
 
 async function setUp(lock?: { body: string; ageMs: number }) {

@@ -4,7 +4,7 @@ import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { applyPlan } from "../../src/learn/dream-apply.ts";
 import { dreamOffline } from "../../src/learn/dream-offline.ts";
-import type { Directory } from "../../src/memory/directory.ts";
+import type { Directory } from "../../src/store/directory.ts";
 
 const [path = "", nth = "0"] = process.argv.slice(2);
 const directory: Directory = {

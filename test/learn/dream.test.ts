@@ -6,8 +6,8 @@ import { type DreamModel, type DreamWorld, dream, planDream } from "../../src/le
 import { applyPlan } from "../../src/learn/dream-apply.ts";
 import { formatPlan } from "../../src/learn/dream-diff.ts";
 import { isProcessAlive, LOCK_FILE, lastDream } from "../../src/learn/dream-lock.ts";
-import { undoEntry } from "../../src/memory/undo.ts";
 import { openAnthropic } from "../../src/model/anthropic.ts";
+import { undoEntry } from "../../src/store/undo.ts";
 import { startModelServer } from "../model-server/model-server.ts";
 import { DAY, mainOf, makeWorld } from "../world.ts";
 import { makeMess, memoryText } from "./dream-mess.ts";

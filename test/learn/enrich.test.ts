@@ -3,10 +3,10 @@
 import fs from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type EnrichWorld, enrich } from "../../src/learn/enrich.ts";
-import { addCues } from "../../src/memory/cues.ts";
-import { parseMemory } from "../../src/memory/memory.ts";
 import { openAnthropic } from "../../src/model/anthropic.ts";
 import { readCues } from "../../src/prompts/enrich.ts";
+import { parseMemory } from "../../src/store/memory.ts";
+import { addCues } from "../../src/verbs/cues.ts";
 import { startModelServer } from "../model-server/model-server.ts";
 import { DAY, errorOf, mainOf, makeWorld, note, type World } from "../world.ts";
 

@@ -3,7 +3,7 @@
 import type { Native } from "../../src/disk/native.ts";
 import { loadNative } from "../../src/disk/native.ts";
 import { takeExtractionLock } from "../../src/learn/extraction-lock.ts";
-import type { Directory } from "../../src/memory/directory.ts";
+import type { Directory } from "../../src/store/directory.ts";
 
 const [path = "", session = "", how = "native"] = process.argv.slice(2);
 const native: Native | null = how === "native" ? loadNative() : null;

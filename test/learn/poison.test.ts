@@ -8,9 +8,9 @@ import { extract } from "../../src/learn/extraction.ts";
 import type { HeardMessage } from "../../src/learn/extraction-window.ts";
 import { openInbox } from "../../src/learn/inbox.ts";
 import { extractByRules, type SpokenMessage } from "../../src/learn/rules.ts";
-import { addCues } from "../../src/memory/cues.ts";
-import { parseMemory } from "../../src/memory/memory.ts";
 import { openAnthropic } from "../../src/model/anthropic.ts";
+import { parseMemory } from "../../src/store/memory.ts";
+import { addCues } from "../../src/verbs/cues.ts";
 import { startModelServer } from "../model-server/model-server.ts";
 import { mainOf, makeWorld } from "../world.ts";
 import {

@@ -3,11 +3,11 @@ import { describe, expect, it } from "vitest";
 /** The seeds' key files, and the room and verb that each of them is here. */
 const KEY_FILES: [string, () => Promise<Record<string, unknown>>, string][] = [
   ["memdir", () => import("../../src/open.ts"), "openMemdir"],
-  ["memoryTypes", () => import("../../src/memory/type.ts"), "isMemoryType"],
+  ["memoryTypes", () => import("../../src/store/type.ts"), "isMemoryType"],
   ["paths", () => import("../../src/project/locate.ts"), "locate"],
-  ["memoryScan", () => import("../../src/memory/scan.ts"), "scan"],
+  ["memoryScan", () => import("../../src/store/scan.ts"), "scan"],
   ["findRelevantMemories", () => import("../../src/recall/recall.ts"), "recall"],
-  ["memoryAge", () => import("../../src/memory/age.ts"), "ageInDays"],
+  ["memoryAge", () => import("../../src/store/age.ts"), "ageInDays"],
   ["teamMemPaths", () => import("../../src/project/scopes.ts"), "getTeamMemPath"],
   ["teamMemPrompts", () => import("../../src/prompts/memory-section.ts"), "buildMemorySection"],
   ["SessionMemory", () => import("../../src/learn/session-notes.ts"), "takeNotes"],

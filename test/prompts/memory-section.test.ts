@@ -3,10 +3,6 @@
  * `npx vitest run test/prompts -u` and read the diff.
  */
 import { describe, expect, it } from "vitest";
-import { parseIndexLine } from "../../src/memory/index-line.ts";
-import { parseMemory } from "../../src/memory/memory.ts";
-import { fileNameFor } from "../../src/memory/name.ts";
-import { MEMORY_TYPES } from "../../src/memory/type.ts";
 import {
   buildMemoryPart,
   buildMemorySection,
@@ -15,6 +11,10 @@ import {
   SECTION_NAMES,
   type SectionName,
 } from "../../src/prompts/memory-section.ts";
+import { parseIndexLine } from "../../src/store/index-line.ts";
+import { parseMemory } from "../../src/store/memory.ts";
+import { fileNameFor } from "../../src/store/name.ts";
+import { MEMORY_TYPES } from "../../src/store/type.ts";
 
 const DIR = "/home/ana/.claude/projects/-home-ana-shop/memory";
 const INDEX = `# Memory

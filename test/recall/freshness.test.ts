@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ageInDays } from "../../src/memory/age.ts";
 import { freshnessWarning } from "../../src/recall/freshness.ts";
+import { ageInDays } from "../../src/store/age.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,7 +1,6 @@
 /** Memories for tests of recall: as texts, as entries without a disk, and a deterministic stand-in for the model of meaning. */
 
 import type { Memdir } from "../../src/memdir.ts";
-import type { MemoryType } from "../../src/memory/type.ts";
 import type { OpenOptions } from "../../src/open.ts";
 import { addEntry, type Corpus, makeCorpus } from "../../src/recall/corpus.ts";
 import { digestMemory, type Embed, embedEntry } from "../../src/recall/digest.ts";
@@ -9,6 +8,7 @@ import { DIMENSIONS, type Entry } from "../../src/recall/entry.ts";
 import { queryTerms, type Signals } from "../../src/recall/query.ts";
 import { type Ranked, rank } from "../../src/recall/rank.ts";
 import type { RecallResult } from "../../src/recall/recall.ts";
+import type { MemoryType } from "../../src/store/type.ts";
 import { makeWorld, START, type World } from "../world.ts";
 
 export const NOW_MS = Date.parse(START);

@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { MemdirError } from "../../src/errors.ts";
-import { readJournal } from "../../src/memory/journal.ts";
+import { readJournal } from "../../src/store/journal.ts";
 import { makeConflictCopy } from "../../src/team/conflict-copy.ts";
 import type { Store } from "../../src/team/store.ts";
 import { type SyncOptions, type SyncResult, syncDirectory } from "../../src/team/sync.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseMemory } from "../../src/memory/memory.ts";
+import { parseMemory } from "../../src/store/memory.ts";
 import { isConflictPath, makeConflictCopy } from "../../src/team/conflict-copy.ts";
 import { findEntryProblem } from "../../src/team/entry-path.ts";
 import { mergeMemory } from "../../src/team/merge.ts";

@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import type { Directory } from "../../src/memory/directory.ts";
+import type { Directory } from "../../src/store/directory.ts";
 import { demote, promote } from "../../src/team/promote.ts";
 import { errorOf, mainOf, makeWorld, note, type World } from "../world.ts";
 

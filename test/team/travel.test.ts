@@ -1,7 +1,7 @@
 /** What may be shared: by type, by words, by the field that decides. */
 
 import { expect, test } from "vitest";
-import { parseMemory } from "../../src/memory/memory.ts";
+import { parseMemory } from "../../src/store/memory.ts";
 import { findTravelProblem, findTypeProblem } from "../../src/team/travel.ts";
 
 function text(type: string | null, body: string, more = ""): string {

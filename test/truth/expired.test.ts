@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseMemory } from "../../src/memory/memory.ts";
+import { parseMemory } from "../../src/store/memory.ts";
 import { findExpiry } from "../../src/truth/expired.ts";
 
 const NOW = new Date("2026-03-10T12:00:00.000Z");

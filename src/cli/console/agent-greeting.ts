@@ -1,8 +1,8 @@
 /** What the console says first: where it is, what is remembered, who answers. */
 
 import type { Memdir } from "../../memdir.ts";
-import { MEMORY_TYPES } from "../../memory/type.ts";
 import { openLearning } from "../../open-learn.ts";
+import { MEMORY_TYPES } from "../../store/store.ts";
 import type { Color, Terminal } from "../command.ts";
 
 export async function greet(memdir: Memdir, model: string, terminal: Terminal): Promise<void> {

@@ -3,7 +3,7 @@
 import { MemdirError } from "../../errors.ts";
 import { nameStatement } from "../../learn/said-name.ts";
 import { typeOfStatement } from "../../learn/said-type.ts";
-import { isMemoryType, type MemoryType } from "../../memory/type.ts";
+import { isMemoryType, type MemoryType } from "../../store/store.ts";
 import { editByHand } from "../edit.ts";
 import { plainRow } from "../list.ts";
 import { printSaved } from "../save.ts";

@@ -1,0 +1,86 @@
+/** Taking over the memories of another directory: copied as one journal entry, nothing overwritten, nothing removed there. */
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import {
+  applyChange,
+  type Directory,
+  findBytes,
+  INDEX_FILE,
+  type LineEdit,
+  parseHeader,
+  parseIndexLine,
+  readBytes,
+  splitLines,
+  walk,
+  withDirectory,
+} from "../store/store.ts";
+import { sha256 } from "../text/hash.ts";
+
+export interface AdoptResult {
+  from: string;
+  /** Files that are new here, by the name they got. */
+  adopted: string[];
+  /** Files that were here already with the same content. */
+  present: string[];
+  undo: string | null;
+  notices: string[];
+}
+
+export async function adoptMemories(directory: Directory, from: Directory): Promise<AdoptResult> {
+  return withDirectory(directory, (directory) => {
+    const writes = new Map<string, Buffer>();
+    const present: string[] = [];
+    const names = new Map<string, string>();
+    for (const file of walk(from.path, from.recursive).files) {
+      const data = readBytes(from, file);
+      const name = freeName(directory, file, data, writes);
+      if (name === null) present.push(file);
+      else {
+        writes.set(name, data);
+        names.set(file, name);
+      }
+    }
+    const theirs = findBytes(from, INDEX_FILE)?.toString("utf8") ?? "";
+    const applied =
+      writes.size === 0
+        ? null
+        : applyChange(directory, {
+            action: "adopt",
+            reason: `from ${from.path}`,
+            writes,
+            index: { edits: editsFor(theirs, names, writes) },
+          });
+    return {
+      from: from.path,
+      adopted: [...writes.keys()],
+      present,
+      undo: applied?.entry.id ?? null,
+      notices: applied?.notices ?? [],
+    };
+  });
+}
+
+/** The same name if it is free, a numbered one if another memory has it, null if the same content is there. */
+function freeName(directory: Directory, file: string, data: Buffer, taken: ReadonlyMap<string, Buffer>): string | null {
+  for (let number = 1; ; number++) {
+    const name = number === 1 ? file : file.replace(/\.md$/, `_${number}.md`);
+    const there = taken.get(name) ?? findBytes(directory, name);
+    if (!there) {
+      if (!existsSync(join(directory.path, name))) return name;
+    } else if (sha256(there) === sha256(data)) return null;
+  }
+}
+
+/** Their lines keep their words where the file kept its name; text of their own follows. */
+function editsFor(theirs: string, names: ReadonlyMap<string, string>, writes: ReadonlyMap<string, Buffer>): LineEdit[] {
+  const lines = splitLines(theirs);
+  const puts = [...names].map(([file, name]): LineEdit => {
+    const header = parseHeader(name, writes.get(name) as Buffer);
+    const line = file === name ? lines.find((l) => parseIndexLine(l)?.file === file.normalize("NFC")) : undefined;
+    const restore = line === undefined ? [] : [{ text: `${line.trimEnd()}\n`, at: -1, after: "" }];
+    return { kind: "put", header, previous: null, restore };
+  });
+  const text = lines.filter((line) => line.trim() !== "" && parseIndexLine(line) === null);
+  return [...puts, { kind: "text", lines: text }];
+}

@@ -1,0 +1,103 @@
+/** Replacing a memory's whole text, as an editor does: checked on close, refused if the file changed meanwhile. */
+
+import { moveInto, writeTemporary } from "../disk/atomic.ts";
+import { MemdirError } from "../errors.ts";
+import {
+  type Directory,
+  findBytes,
+  INDEX_FILE,
+  indexPath,
+  mendIndex,
+  modeFor,
+  parseMemory,
+  statePath,
+  withDirectory,
+} from "../store/store.ts";
+import { parseDocument } from "../text/frontmatter.ts";
+import { editFields } from "../text/frontmatter-edit.ts";
+import { sha256 } from "../text/hash.ts";
+import { findSecrets, redactSecrets, type SecretFinding } from "../text/secrets.ts";
+import { type SaveResult, secretError, writeMemory } from "./save.ts";
+
+/**
+ * `base` is the text that was edited, null for a file that is new: if the file is no longer that, somebody else wrote it and
+ * nothing is overwritten.
+ */
+export async function editMemory(
+  directory: Directory,
+  file: string,
+  base: string | null,
+  text: string,
+  options: { redact?: boolean } = {},
+): Promise<SaveResult> {
+  const checked = await checkEdit(file, base ?? "", text, options.redact === true);
+  return withDirectory(directory, (directory) => {
+    checkBase(directory, file, base);
+    const stamped = stamp(directory, base ?? "", checked.text);
+    const action = base === null ? "save" : "edit";
+    const result = writeMemory(directory, file, stamped, { action, reason: "" });
+    return { ...result, notices: [...checked.notices, ...result.notices] };
+  });
+}
+
+/** MEMORY.md as somebody edited it: taken over like any editor's version, and mended where it forgot a memory. */
+export async function editIndex(directory: Directory, base: string | null, text: string): Promise<SaveResult> {
+  const path = indexPath(directory);
+  await checkEdit(INDEX_FILE, text, text, false);
+  return withDirectory(directory, (directory) => {
+    checkBase(directory, INDEX_FILE, base);
+    const temporary = writeTemporary(statePath(directory, "tmp"), text, modeFor(directory, INDEX_FILE));
+    moveInto(temporary, path);
+    mendIndex(directory);
+    const action = base === null ? "created" : "updated";
+    return { file: INDEX_FILE, path, action, notices: [], undo: null };
+  });
+}
+
+/** `base` as the file's text, null for none. Throws `conflict`. */
+export function checkBase(directory: Directory, file: string, base: string | null): void {
+  const current = findBytes(directory, file);
+  if ((current ? sha256(current) : null) === (base === null ? null : sha256(base))) return;
+  throw new MemdirError(
+    "conflict",
+    `${file} changed while it was edited: nothing was overwritten; look at it again and repeat the edit`,
+  );
+}
+
+export interface ExaminedEdit {
+  /** Why it would be refused as it is; null when its frontmatter can be read, or could not be read before either. */
+  broken: string | null;
+  problems: string[];
+  /** Never with their values. */
+  secrets: SecretFinding[];
+}
+
+/** What an edit is checked for, without writing anything. */
+export async function examineEdit(file: string, base: string, text: string): Promise<ExaminedEdit> {
+  const problem = parseDocument(text).problems[0];
+  const broken = problem && parseDocument(base).problems.length === 0 ? problem : null;
+  return { broken, problems: parseMemory(file, text).problems, secrets: await findSecrets(text) };
+}
+
+/** Throws for what must not be written. */
+export async function checkEdit(
+  file: string,
+  base: string,
+  text: string,
+  redact: boolean,
+): Promise<{ text: string; notices: string[] }> {
+  const { broken, problems: notices, secrets: findings } = await examineEdit(file, base, text);
+  if (broken !== null)
+    throw new MemdirError("broken", `${file} was not saved, its frontmatter cannot be read: ${broken}`);
+  if (findings.length === 0) return { text, notices };
+  const found = findings.map(({ rule, line }) => `${rule} in line ${line}`);
+  if (!redact) throw secretError(found);
+  return { text: redactSecrets(text, findings), notices: [...notices, ...found.map((what) => `masked: ${what}`)] };
+}
+
+/** `modified` moves with the text, unless the person set it; a file without frontmatter gets none. */
+export function stamp(directory: Directory, base: string, text: string): string {
+  const modified = (document: string) => parseMemory("x.md", document).modified;
+  if (text === base || modified(text) !== modified(base)) return text;
+  return editFields(text, { modified: directory.now().toISOString() });
+}

@@ -1,0 +1,87 @@
+/** The memory that a person means by a name: its file name, its stem or its name. */
+
+import { findNameProblem } from "../disk/fence.ts";
+import { MemdirError } from "../errors.ts";
+import { type Directory, type Header, oneLine, scan, stemOf } from "../store/store.ts";
+
+export interface Found {
+  directory: Directory;
+  file: string;
+}
+
+/** A memory by its place: the directory's number among those in use, and the file below it. */
+export interface MemoryRef {
+  directory: number;
+  file: string;
+}
+
+/** Only what the listing shows can be meant: whatever else a path leads to is not found, or refused as such. */
+export function findByRef(directories: readonly Directory[], { directory: at, file }: MemoryRef): Found {
+  const directory = directories[at];
+  if (!directory) throw new MemdirError("not-found", `there is no memory directory with the number ${at}`);
+  if (scan(directory).memories.some(({ header }) => header.file === file)) return { directory, file };
+  const problem = findNameProblem(file);
+  const shown = JSON.stringify(file.slice(0, 80));
+  if (problem) throw new MemdirError("outside", `the file ${shown} is refused: ${problem}`);
+  throw new MemdirError("not-found", `${shown} is no memory of ${directory.path}: was it renamed or forgotten?`);
+}
+
+/** Exactly one memory of the given directories, or an error that says what there is. Bodies are never read. */
+export function findMemory(directories: readonly Directory[], name: string): Found {
+  const wanted = oneLine(name);
+  if (wanted === "") throw new MemdirError("usage", "give the name of a memory; `memdir list` shows them");
+  // A path that leads elsewhere is refused as such, not reported as missing.
+  const problem =
+    /[/\\\0%]|^\.\.?$/.test(wanted) || wanted.normalize("NFKC") !== wanted ? findNameProblem(wanted) : null;
+  const all = directories.flatMap((directory) => scan(directory).memories.map(({ header }) => ({ directory, header })));
+  for (const rule of RULES) {
+    const found = all.filter(({ header }) => rule(header, wanted));
+    if (found.length === 1) return toFound(found[0] as (typeof found)[0]);
+    if (found.length > 1) throw ambiguous(wanted, found);
+  }
+  if (problem)
+    throw new MemdirError("outside", `the name ${JSON.stringify(wanted.slice(0, 80))} is refused: ${problem}`);
+  throw missing(wanted, all);
+}
+
+/** From the most to the least exact; the first rule that matches anything decides. */
+const RULES: readonly ((header: Header, wanted: string) => boolean)[] = [
+  (header, wanted) => header.file.normalize("NFC") === wanted,
+  (header, wanted) => header.file.replace(/\.md$/, "").normalize("NFC") === wanted || oneLine(header.name) === wanted,
+  (header, wanted) => stemOf(header.file).normalize("NFC") === wanted,
+  (header, wanted) => oneLine(header.name).toLowerCase() === wanted.toLowerCase(),
+  (header, wanted) => stemOf(header.file).toLowerCase() === wanted.toLowerCase(),
+];
+
+function toFound({ directory, header }: { directory: Directory; header: Header }): Found {
+  return { directory, file: header.file };
+}
+
+function ambiguous(name: string, found: readonly { directory: Directory; header: Header }[]): MemdirError {
+  const list = found
+    .slice(0, 6)
+    .map(({ directory, header }) => `${header.file} (${directory.scope})`)
+    .join(", ");
+  return new MemdirError(
+    "ambiguous",
+    `"${name}" is the name of ${found.length} memories: ${list}; give the file name, or --scope`,
+  );
+}
+
+function missing(name: string, all: readonly { header: Header }[]): MemdirError {
+  const words = name
+    .toLowerCase()
+    .split(/[\s_.-]+/)
+    .filter((w) => w.length > 2);
+  const near = all
+    .map(({ header }) => ({
+      header,
+      hits: words.filter((w) => `${header.name} ${header.file}`.toLowerCase().includes(w)).length,
+    }))
+    .filter(({ hits }) => hits > 0)
+    .sort((a, b) => b.hits - a.hits)
+    .slice(0, 3)
+    .map(({ header }) => header.file);
+  const hint = near.length > 0 ? `did you mean ${near.join(" or ")}?` : "`memdir list` shows what there is";
+  return new MemdirError("not-found", `no memory is called "${name.slice(0, 80)}": ${hint}`);
+}

@@ -1,0 +1,107 @@
+/** Form and wording of memories and of the index: hints for people, never a reason to refuse or drop a file. */
+
+import {
+  type Directory,
+  findName,
+  INDEX_FILE,
+  indexPath,
+  lintEnforce,
+  parseIndexLine,
+  parseMemory,
+  peekIndex,
+  readBytes,
+  scan,
+  splitLines,
+  stemOf,
+} from "../store/store.ts";
+import { parseDocument } from "../text/frontmatter.ts";
+import { findRelativeDates } from "../text/relative-dates.ts";
+import { findSecrets } from "../text/secrets.ts";
+
+export interface LintProblem {
+  file: string;
+  line: number | null;
+  rule: string;
+  message: string;
+}
+
+/** More than this is more than one memory. */
+const MAX_BODY_CHARS = 8000;
+const MAX_LINE_CHARS = 200;
+
+export async function lintDirectory(directory: Directory): Promise<LintProblem[]> {
+  const problems: LintProblem[] = [];
+  for (const { header } of scan(directory).memories) {
+    for (const problem of await lintMemory(directory, header.file)) problems.push(problem);
+  }
+  return [...problems, ...lintIndex(directory)];
+}
+
+async function lintMemory(directory: Directory, file: string): Promise<LintProblem[]> {
+  const found: LintProblem[] = [];
+  const add = (rule: string, message: string, line: number | null = null) => found.push({ file, line, rule, message });
+  let data: Buffer;
+  try {
+    data = readBytes(directory, file);
+  } catch (error) {
+    return [{ file, line: null, rule: "unreadable", message: (error as Error).message }];
+  }
+  const text = data.toString("utf8");
+  const memory = parseMemory(file, data);
+  for (const problem of memory.problems) add("format", problem);
+  if (memory.metadata.name === undefined) add("name", "no name: the file's stem is used");
+  else if (memory.name !== stemOf(file) && !isDerived(memory.name, file))
+    add("name", `the name does not match the file name ${stemOf(file)}`);
+  if (memory.description === "")
+    add("description", "no description: the index line says nothing, and recall finds it harder");
+  if (memory.typeExplicit && (memory.type === "feedback" || memory.type === "project")) {
+    if (!/\*\*why:?\*\*|^#+\s*why\b/im.test(memory.body))
+      add("why", "no **Why:** line: without the reason nobody can judge an edge case");
+    if (!/\*\*how to apply:?\*\*|^#+\s*how to apply\b/im.test(memory.body)) add("how", "no **How to apply:** line");
+  }
+  if (memory.body.length > MAX_BODY_CHARS)
+    add("size", `${memory.body.length} characters: one memory per file, split it`);
+  if (memory.type === "project") {
+    const said = memory.modified ?? memory.created;
+    const dates = await findRelativeDates(memory.body, said ? new Date(said) : directory.now());
+    for (const { line, words, date } of dates) {
+      add("relative-date", `"${words}" meant ${date}: write the date`, line + linesAbove(text));
+    }
+  }
+  for (const problem of lintEnforce(memory, text)) add("enforce", problem);
+  for (const { rule, line } of await findSecrets(text))
+    add("secret", `looks like a secret (${rule}): take it out`, line);
+  return found;
+}
+
+/** How many lines stand before the body. */
+function linesAbove(text: string): number {
+  const region = text.slice(parseDocument(text).bodyStart);
+  const start = text.length - region.trimStart().length;
+  return text.slice(0, start).split("\n").length - 1;
+}
+
+/** `prefers tabs` in `user_prefers_tabs.md` or `prefers-tabs.md` is a match. */
+function isDerived(name: string, file: string): boolean {
+  const words = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
+  const stem = words(stemOf(file).replace(/^(user|feedback|project|reference)[-_]/, "")).replace(/\d+$/, "");
+  return stem !== "" && words(name).startsWith(stem);
+}
+
+function lintIndex(directory: Directory): LintProblem[] {
+  const text = peekIndex(indexPath(directory));
+  const found: LintProblem[] = [];
+  let prose = 0;
+  for (const [at, line] of splitLines(text).entries()) {
+    const add = (rule: string, message: string) => found.push({ file: INDEX_FILE, line: at + 1, rule, message });
+    const parsed = parseIndexLine(line);
+    if (line.trimEnd().length > MAX_LINE_CHARS)
+      add("index-line-length", `${line.trimEnd().length} characters, keep it under ${MAX_LINE_CHARS}`);
+    if (parsed && findName(directory, parsed.file) === null)
+      add("index-dangling", `points to ${parsed.file}, which does not exist`);
+    if (!parsed && line.trim() !== "" && !/^(#{1,6}\s|<!--|---)/.test(line.trim()) && ++prose === 4) {
+      add("index-prose", "the index holds text of its own: it is a list of pointers, put the text into a memory");
+    }
+  }
+  return found;
+}

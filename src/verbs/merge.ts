@@ -1,0 +1,57 @@
+/** Two memories made into one, as a single change: the text of one is replaced, the other goes. */
+
+import { join } from "node:path";
+import { MemdirError } from "../errors.ts";
+import { applyChange, findLines, parseMemory, withDirectory } from "../store/store.ts";
+import { checkBase, checkEdit, stamp } from "./edit.ts";
+import type { Found } from "./find.ts";
+import type { SaveResult } from "./save.ts";
+
+export interface MergeRequest {
+  /** The new text of the one that stays, whole. */
+  text: string;
+  /** What both held when they were looked at: if one is no longer that, nothing is written. */
+  base: { keep: string; other: string };
+}
+
+/** One entry in the journal, so that one undo brings both back. */
+export async function mergeMemories(keep: Found, other: Found, { text, base }: MergeRequest): Promise<SaveResult> {
+  if (keep.directory !== other.directory) {
+    throw new MemdirError(
+      "usage",
+      `${keep.file} and ${other.file} lie in different directories (${keep.directory.scope}, ${other.directory.scope}): edit one and forget the other, or promote it first`,
+    );
+  }
+  if (keep.file === other.file) throw new MemdirError("usage", `${keep.file} cannot be merged with itself`);
+  const checked = await checkEdit(keep.file, base.keep, text, false);
+  return withDirectory(keep.directory, (directory) => {
+    checkBase(directory, keep.file, base.keep);
+    checkBase(directory, other.file, base.other);
+    const stamped = stamp(directory, base.keep, checked.text);
+    const header = parseMemory(keep.file, stamped);
+    const applied = applyChange(directory, {
+      action: "edit",
+      reason: `merged with ${other.file}`,
+      writes: new Map([
+        [keep.file, Buffer.from(stamped)],
+        [other.file, null],
+      ]),
+      lines: { [other.file]: findLines(directory, other.file) },
+      keepPages: true,
+      index: {
+        saved: header,
+        edits: [
+          { kind: "put", header, previous: parseMemory(keep.file, base.keep) },
+          { kind: "drop", file: other.file },
+        ],
+      },
+    });
+    return {
+      file: keep.file,
+      path: join(directory.path, keep.file),
+      action: "updated",
+      notices: [...checked.notices, ...applied.notices],
+      undo: applied.entry.id,
+    };
+  });
+}

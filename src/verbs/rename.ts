@@ -1,0 +1,82 @@
+/** Renaming a memory: its name, its file and its index line in one change. */
+
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
+import { MemdirError } from "../errors.ts";
+import {
+  applyChange,
+  cleanName,
+  type Directory,
+  fileNameFor,
+  parseMemory,
+  readBytes,
+  refuseBroken,
+  sameName,
+  scan,
+  withDirectory,
+} from "../store/store.ts";
+import { parseDocument } from "../text/frontmatter.ts";
+import { editFields } from "../text/frontmatter-edit.ts";
+import { findSecrets } from "../text/secrets.ts";
+import { type SaveResult, secretError } from "./save.ts";
+
+/** A new name, and the file name that goes with it. Links in other memories are pointed out, not touched. */
+export async function renameMemory(directory: Directory, file: string, newName: string): Promise<SaveResult> {
+  const name = cleanName(newName);
+  const secrets = await findSecrets(name);
+  if (secrets.length > 0) throw secretError(secrets.map(({ rule }) => `${rule} in the name`));
+  return withDirectory(directory, (directory) => {
+    const data = readBytes(directory, file);
+    const memory = parseMemory(file, data);
+    refuseBroken(memory);
+    const text = data.toString("utf8");
+    const document = parseDocument(text);
+    const folder = file.includes("/") ? file.slice(0, file.lastIndexOf("/") + 1) : "";
+    const target = folder + fileNameFor(memory.type, name);
+    const path = join(directory.path, target);
+    if (target !== file && lstatSync(path, { throwIfNoEntry: false })) {
+      throw new MemdirError("conflict", `${target} exists already: forget it first, or choose another name`);
+    }
+    if (target === file && sameName(memory.name, name))
+      return { file, path, action: "unchanged", notices: [], undo: null };
+    const renamed = document.hasFrontmatter
+      ? editFields(text, { name, modified: directory.now().toISOString() })
+      : text;
+    const next = parseMemory(target, renamed);
+    const writes = new Map<string, Uint8Array | null>([[target, Buffer.from(renamed)]]);
+    if (target !== file) writes.set(file, null);
+    const applied = applyChange(directory, {
+      action: "rename",
+      reason: "",
+      writes,
+      index: {
+        saved: next,
+        edits: [{ kind: "move", from: memory, to: next }],
+      },
+    });
+    return {
+      file: target,
+      path,
+      action: "updated",
+      notices: [...applied.notices, ...linkNotices(directory, memory.name, file)],
+      undo: applied.entry.id,
+    };
+  });
+}
+
+function linkNotices(directory: Directory, oldName: string, oldFile: string): string[] {
+  const marks = [`[[${oldName}]]`, `[[${oldFile.replace(/\.md$/, "")}]]`, `](${oldFile})`];
+  const linking = scan(directory)
+    .memories.map(({ header }) => header.file)
+    .filter((file) => {
+      try {
+        const text = readBytes(directory, file).toString("utf8");
+        return marks.some((mark) => text.includes(mark));
+      } catch {
+        return false;
+      }
+    });
+  return linking.length === 0
+    ? []
+    : [`${linking.join(", ")} still link${linking.length === 1 ? "s" : ""} to the old name`];
+}

@@ -1,0 +1,258 @@
+/** Saving a memory: checks first, then one journalled change. The same name of the same type again is an update. */
+
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
+import { MemdirError } from "../errors.ts";
+import {
+  type Action,
+  applyChange,
+  cleanName,
+  type Directory,
+  fileNameFor,
+  findBytes,
+  formatIndexLine,
+  formatSource,
+  type Header,
+  indexPath,
+  isMemoryType,
+  MEMORY_TYPES,
+  type MemoryType,
+  mendIndex,
+  oneLine,
+  otherFileNames,
+  parseIndexLine,
+  parseMemory,
+  peekIndex,
+  refuseBroken,
+  type Source,
+  sameName,
+  splitLines,
+  withDirectory,
+} from "../store/store.ts";
+import { parseDocument } from "../text/frontmatter.ts";
+import { editBody, editFields, formatDocument, type Metadata, type MetadataValue } from "../text/frontmatter-edit.ts";
+import { findRelativeDates } from "../text/relative-dates.ts";
+import { findSecrets, redactSecrets } from "../text/secrets.ts";
+
+export interface SaveRequest {
+  type: MemoryType;
+  name: string;
+  description?: string;
+  body: string;
+  /** Cues: situations in which the memory should come to mind. */
+  when?: readonly string[];
+  links?: readonly string[];
+  /** Names or files of memories that this one replaces. */
+  supersedes?: readonly string[];
+  pinned?: boolean;
+  source?: Source;
+  /** Save with secrets masked instead of refusing. */
+  redact?: boolean;
+  reason?: string;
+}
+
+export interface SaveResult {
+  file: string;
+  path: string;
+  action: "created" | "updated" | "unchanged";
+  notices: string[];
+  /** The journal entry to give to undo; null when nothing changed. */
+  undo: string | null;
+}
+
+export async function saveMemory(directory: Directory, request: SaveRequest): Promise<SaveResult> {
+  if (!isMemoryType(request.type)) {
+    throw new MemdirError("usage", `the type "${request.type}" is none of ${MEMORY_TYPES.join(", ")}`);
+  }
+  const asked = await checkSecrets({
+    ...request,
+    name: cleanName(request.name),
+    description: oneLine(request.description ?? ""),
+    body: request.body.replaceAll("\r\n", "\n").trim(),
+    when: (request.when ?? []).map(oneLine).filter((cue) => cue !== ""),
+  });
+  if (asked.clean.body === "" && asked.clean.description === "") {
+    throw new MemdirError(
+      "usage",
+      "there is nothing to save: give a body on standard input or with --file, or a --description",
+    );
+  }
+  const notices = [...asked.notices, ...(await dateNotices(directory, asked.clean))];
+  return withDirectory(directory, (directory) => {
+    const place = findPlace(directory, asked.clean.type, asked.clean.name);
+    const text =
+      place.old === null ? newText(directory, asked.clean) : updatedText(directory, place.file, place.old, asked.clean);
+    const result = writeMemory(directory, place.file, text, { action: "save", reason: asked.clean.reason ?? "" });
+    return { ...result, notices: [...notices, ...place.notices, ...result.notices] };
+  });
+}
+
+/** Writes one memory's text and its index line. The lock must be held. Also the end of every edit. */
+export function writeMemory(
+  directory: Directory,
+  file: string,
+  text: string,
+  entry: { action: Action; reason: string },
+): SaveResult {
+  const path = join(directory.path, file);
+  const before = findBytes(directory, file)?.toString("utf8") ?? null;
+  if (before === text) {
+    mendIndex(directory);
+    return { file, path, action: "unchanged", notices: [], undo: null };
+  }
+  const header: Header = parseMemory(file, text);
+  const previous = before === null ? null : parseMemory(file, before);
+  const applied = applyChange(directory, {
+    ...entry,
+    writes: new Map([[file, Buffer.from(text)]]),
+    index: { saved: header, edits: [{ kind: "put", header, previous }] },
+  });
+  const notices = [...applied.notices, ...lineNotices(directory, header)];
+  return { file, path, action: before === null ? "created" : "updated", notices, undo: applied.entry.id };
+}
+
+/** Over this length a line costs more than it tells. */
+const LONG_LINE = 200;
+
+function lineNotices(directory: Directory, header: Header): string[] {
+  const length = formatIndexLine(header).length;
+  if (length <= LONG_LINE) return [];
+  directory.log(`${header.file}: index line of ${length} characters`);
+  return [`the index line has ${length} characters: a description under 150 leaves room for other memories`];
+}
+
+interface Place {
+  file: string;
+  /** The memory that is there, or null for a free name. */
+  old: Buffer | null;
+  notices: string[];
+}
+
+/** How many numbered file names are looked at: more names that differ only in signs are not to be expected. */
+const NUMBERS = 10;
+
+/** The file that holds this name and type already, wherever another writer put it, or the first free file name. */
+function findPlace(directory: Directory, type: MemoryType, name: string): Place {
+  const notices = sameNameElsewhere(directory, type, name);
+  const numbered = Array.from({ length: NUMBERS }, (_, i) => fileNameFor(type, name, i + 1));
+  for (const file of new Set([...numbered, ...otherFileNames(type, name), ...filesByTitle(directory, name)])) {
+    const old = readIfSame(directory, file, type, name);
+    if (old) return { file, old, notices };
+  }
+  for (let number = 1; ; number++) {
+    const file = fileNameFor(type, name, number);
+    if (!lstatSync(join(directory.path, file), { throwIfNoEntry: false })) return { file, old: null, notices };
+  }
+}
+
+/** Files that the index lists under this name. */
+function filesByTitle(directory: Directory, name: string): string[] {
+  const lines = splitLines(peekIndex(indexPath(directory)));
+  const title = parseIndexLine(formatIndexLine({ file: "x.md", name, description: "" }))?.title;
+  return lines.flatMap((line) => {
+    const parsed = line.includes(title ?? "") ? parseIndexLine(line) : null;
+    return parsed?.title === title && parsed ? [parsed.file] : [];
+  });
+}
+
+function readIfSame(directory: Directory, file: string, type: MemoryType, name: string): Buffer | null {
+  if (!lstatSync(join(directory.path, file), { throwIfNoEntry: false })?.isFile()) return null;
+  const data = findBytes(directory, file);
+  if (!data) return null;
+  const memory = parseMemory(file, data);
+  return sameName(memory.name, name) && (!memory.typeExplicit || memory.type === type) ? data : null;
+}
+
+function sameNameElsewhere(directory: Directory, type: MemoryType, name: string): string[] {
+  return MEMORY_TYPES.filter((other) => other !== type).flatMap((other) => {
+    const file = fileNameFor(other, name);
+    return readIfSame(directory, file, other, name) === null
+      ? []
+      : [`${file} has the same name and the type ${other}: a memory is known by both, so this is another one`];
+  });
+}
+
+/** The strict form: name, description, type, created, modified, then what is optional. */
+function newText(directory: Directory, request: SaveRequest): string {
+  const now = directory.now().toISOString();
+  const metadata: Metadata = {
+    name: request.name,
+    description: request.description,
+    type: request.type,
+    created: now,
+    modified: now,
+    ...optionalFields(request),
+  };
+  return formatDocument(metadata, request.body);
+}
+
+function optionalFields(request: SaveRequest): Metadata {
+  return {
+    ...(request.when?.length ? { when: request.when } : {}),
+    ...(request.links?.length ? { links: request.links } : {}),
+    ...(request.supersedes?.length ? { supersedes: request.supersedes } : {}),
+    ...(request.pinned === undefined ? {} : { pinned: request.pinned }),
+    ...(request.source ? { source: formatSource(request.source) } : {}),
+  };
+}
+
+/** Only what the request names changes; `modified` moves only if something else did. */
+function updatedText(directory: Directory, file: string, old: Buffer, request: SaveRequest): string {
+  refuseBroken(parseMemory(file, old));
+  const text = old.toString("utf8");
+  const document = parseDocument(text);
+  const fields = { ...(request.description ? { description: request.description } : {}), ...optionalFields(request) };
+  const edited = editBody(
+    document.hasFrontmatter ? editFields(text, fields as Record<string, MetadataValue>) : text,
+    request.body || document.body,
+  );
+  return edited === text || !document.hasFrontmatter
+    ? edited
+    : editFields(edited, { modified: directory.now().toISOString() });
+}
+
+async function checkSecrets<T extends SaveRequest>(request: T): Promise<{ clean: T; notices: string[] }> {
+  const clean = { ...request };
+  const found: string[] = [];
+  const scan = async (where: string, text: string): Promise<string> => {
+    const findings = await findSecrets(text);
+    for (const { rule, line } of findings)
+      found.push(where === "body" ? `${rule} in line ${line}` : `${rule} in the ${where}`);
+    return redactSecrets(text, findings);
+  };
+  clean.name = await scan("name", request.name);
+  clean.description = await scan("description", request.description ?? "");
+  clean.body = await scan("body", request.body);
+  clean.when = await Promise.all((request.when ?? []).map((cue) => scan("cues", cue)));
+  clean.links = await Promise.all((request.links ?? []).map((link) => scan("links", link)));
+  clean.supersedes = await Promise.all((request.supersedes ?? []).map((name) => scan("supersedes", name)));
+  clean.reason = await scan("reason", request.reason ?? "");
+  await scan("source", request.source ? formatSource(request.source) : "");
+  if (found.length === 0) return { clean: request, notices: [] };
+  // A source is an identifier: masked it would name nothing, so it is left out.
+  if (clean.source && (await findSecrets(formatSource(clean.source))).length > 0) delete clean.source;
+  if (!request.redact) throw secretError(found);
+  return { clean, notices: found.map((what) => `masked: ${what}`) };
+}
+
+export function secretError(found: readonly string[]): MemdirError {
+  const what = found.slice(0, 5).join(", ") + (found.length > 5 ? ` and ${found.length - 5} more` : "");
+  return new MemdirError(
+    "secret",
+    `not saved, it holds what looks like a secret: ${what}; take it out, or save with --redact to mask it`,
+    { details: found },
+  );
+}
+
+/** A relative date in a project memory means nothing when it is read weeks later. */
+async function dateNotices(directory: Directory, request: SaveRequest): Promise<string[]> {
+  if (request.type !== "project") return [];
+  const dates = await findRelativeDates(request.body, directory.now());
+  const inDescription = await findRelativeDates(request.description ?? "", directory.now());
+  return [
+    ...inDescription.map(
+      ({ words, date }) => `description: "${words}" means ${date}; write the date, it is read later`,
+    ),
+    ...dates.map(({ line, words, date }) => `line ${line}: "${words}" means ${date}; write the date, it is read later`),
+  ];
+}
