@@ -1,6 +1,6 @@
 /** What is outside of memdir and can differ from one run to the next: functions take `Pick<World, …>` of it, tests pass their own. */
 
-import type { Env } from "./config.ts";
+export type Env = Readonly<Record<string, string | undefined>>;
 
 export interface World {
   now: () => Date;
