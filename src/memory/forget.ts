@@ -4,7 +4,7 @@ import { lstatSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { removeQuietly } from "../disk/atomic.ts";
 import { MemdirError } from "../errors.ts";
-import { findSecrets, redactSecrets } from "../text/secrets.ts";
+import { redactSecrets } from "../text/secrets.ts";
 import { applyChange, withDirectory } from "./change.ts";
 import { type Directory, statePath } from "./directory.ts";
 import { indexPath, readBase, writeBase } from "./index-base.ts";
@@ -28,7 +28,7 @@ export async function forgetMemory(
   options: { reason?: string; purge?: boolean } = {},
 ): Promise<ForgetResult> {
   // A forget is never refused: a secret in its reason is masked.
-  const reason = redactSecrets(options.reason ?? "", await findSecrets(options.reason ?? ""));
+  const reason = redactSecrets(options.reason ?? "");
   return withDirectory(directory, (directory) => {
     const path = join(directory.path, file);
     const stat = lstatSync(path, { throwIfNoEntry: false });
