@@ -94,7 +94,6 @@ const EXTERNAL = [
 const VENDOR = {
   marked: "./vendor/marked.js",
   "chrono-node/en": "./vendor/chrono.js",
-  "@secretlint/secretlint-rule-preset-recommend": "./vendor/secretlint.js",
   "@anthropic-ai/sdk": "./vendor/anthropic.js",
   openai: "./vendor/openai.js",
 };

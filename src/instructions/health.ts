@@ -21,7 +21,7 @@ export async function examineInstructions(files: readonly InstructionFile[]): Pr
   }));
   const others: InstructionProblem[] = [];
   for (const file of files) {
-    for (const { rule, line } of await findSecrets(file.content)) {
+    for (const { rule, line } of findSecrets(file.content)) {
       const message = `${file.path} holds what looks like a secret (${rule}, line ${line} of what is loaded): it is sent with every prompt, take it out`;
       others.push({ path: file.path, rule: "secret", message });
     }

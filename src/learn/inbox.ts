@@ -74,7 +74,7 @@ export function openInbox(directory: Directory, world: InboxWorld): Inbox {
     find: (prefix) => findOne(list(), prefix),
     async add(proposal) {
       const kept = { ...proposal, id: fingerprint(proposal) };
-      await check(kept);
+      check(kept);
       return withInbox(directory, (at, tmp) => addChecked(at, tmp, kept, world.log));
     },
     accept: (id) => take(id, (at) => unlinkSync(join(at, `${id}.json`))),
@@ -89,7 +89,7 @@ export function openInbox(directory: Directory, world: InboxWorld): Inbox {
       const found = list().find((proposal) => proposal.id === id);
       if (!found) throw missing(id);
       const amended = { ...found, ...changes };
-      await check(amended);
+      check(amended);
       return withInbox(directory, (at, tmp) => {
         if (!readProposal(at, id, world.log)) throw missing(id);
         writeProposal(at, tmp, amended);
@@ -171,7 +171,7 @@ function shown(directory: Directory): string {
   return join(directory.path, ".memdir", "inbox");
 }
 
-async function check(proposal: Proposal): Promise<void> {
+function check(proposal: Proposal): void {
   if (!isProposal(proposal))
     throw new MemdirError("usage", "that is no proposal: it needs a name, a known type and a body or a description");
   const texts: [string, string][] = [
@@ -184,7 +184,7 @@ async function check(proposal: Proposal): Promise<void> {
   ];
   const found: string[] = [];
   for (const [where, text] of texts)
-    for (const { rule, line } of await findSecrets(text))
+    for (const { rule, line } of findSecrets(text))
       found.push(where === "body" ? `${rule} in line ${line}` : `${rule} in the ${where}`);
   if (found.length > 0) throw secretError(found);
   if (Buffer.byteLength(formatProposal(proposal)) > MAX_BYTES)

@@ -203,7 +203,7 @@ function makeScheduleWorld(top: string, kind: "memory" | "disk") {
         who: "me",
         now,
         onProgress,
-        findSecrets: async () => [],
+        findSecrets: () => [],
       });
       for (const { copy } of result.conflicts) machine.copies.add(copy);
       return result;

@@ -21,7 +21,7 @@ afterEach(async () => {
 
 async function start(options: Partial<ServerOptions> = {}) {
   const data = openMemoryData(now);
-  const server = await startServer({ data, now, log: () => {}, findSecrets: async () => [], port: 0, ...options });
+  const server = await startServer({ data, now, log: () => {}, findSecrets: () => [], port: 0, ...options });
   running.push(server);
   return { server, data };
 }
