@@ -1,10 +1,12 @@
 /** The health of a directory and of what surrounds it, each check with its remedy. Changes nothing by itself. */
 
 import { accessSync, constants, existsSync, lstatSync, readlinkSync } from "node:fs";
+import { processEnv } from "../config.ts";
 import { loadNative } from "../disk/native.ts";
 import { findCollisions } from "../project/neighbours.ts";
 import type { OlderDirectory } from "../project/older.ts";
 import type { Orphan } from "../project/orphans.ts";
+import { safeGitArgs, safeGitEnv } from "../project/safe-git.ts";
 import { type Check, check, names } from "./check.ts";
 import type { Directory } from "./directory.ts";
 import { examineState } from "./doctor-state.ts";
@@ -186,8 +188,8 @@ async function isIgnored(path: string): Promise<boolean> {
   return new Promise((done) => {
     execFile(
       "git",
-      ["-C", path, "check-ignore", "-q", "--no-index", "x.md"],
-      { timeout: 2000, windowsHide: true },
+      [...safeGitArgs(), "-C", path, "check-ignore", "-q", "--no-index", "x.md"],
+      { timeout: 2000, windowsHide: true, env: safeGitEnv(processEnv()) },
       (error) => done(error === null),
     );
   });

@@ -1,9 +1,25 @@
 /** When the files of a directory were last committed: their age where a checkout has reset every file time. */
 
+import { processEnv } from "../config.ts";
+import { safeGitArgs, safeGitEnv } from "./safe-git.ts";
+
 /** Paths below `dir` with the time of their last commit; empty outside git, or when git takes too long. */
 export async function lastCommitTimes(dir: string): Promise<Map<string, number>> {
-  const args = ["-C", dir, "log", "--format=%x00%ct", "--name-only", "--relative", "--no-renames", "-z", "--", "."];
-  const options = { timeout: 3000, maxBuffer: 64 << 20, windowsHide: true };
+  const log = [
+    "log",
+    "--no-show-signature",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--format=%x00%ct",
+    "--name-only",
+    "--relative",
+    "--no-renames",
+    "-z",
+    "--",
+    ".",
+  ];
+  const args = [...safeGitArgs(), "-C", dir, ...log];
+  const options = { timeout: 3000, maxBuffer: 64 << 20, windowsHide: true, env: safeGitEnv(processEnv()) };
   // Loaded late: it is slow to load, and most listings need no git.
   const { execFile } = await import("node:child_process");
   const output = await new Promise<string>((done) => {

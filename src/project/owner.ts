@@ -4,6 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import type { Env } from "../config.ts";
 import type { Project } from "./root.ts";
+import { safeGitArgs, safeGitEnv } from "./safe-git.ts";
 
 export interface Owner {
   /** Every root the directory served, the latest first. */
@@ -146,17 +147,17 @@ const GIT_TIMEOUT_MS = 1500;
 
 async function runGit(cwd: string, env: Env, args: string[]): Promise<string | null> {
   const { execFile } = await import("node:child_process");
-  // Inside a hook git's own variables name another repository; an empty `.git` must not lead to the one around it.
-  const inherited = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("GIT_")));
-  const own = { GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0", GIT_NO_LAZY_FETCH: "1", LC_ALL: "C" };
   const options = {
     cwd,
-    env: { ...inherited, ...own, GIT_CEILING_DIRECTORIES: path.dirname(cwd) },
+    // An empty `.git` must not lead to the repository around it.
+    env: { ...safeGitEnv(env), GIT_CEILING_DIRECTORIES: path.dirname(cwd) },
     timeout: GIT_TIMEOUT_MS,
     windowsHide: true,
   };
   return new Promise((resolve) => {
-    execFile("git", args, options, (error, stdout) => resolve(error ? null : stdout.trim() || null));
+    execFile("git", [...safeGitArgs(), ...args], options, (error, stdout) =>
+      resolve(error ? null : stdout.trim() || null),
+    );
   });
 }
 
