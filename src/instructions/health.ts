@@ -2,7 +2,7 @@
 
 import { basename, dirname } from "node:path";
 import { processEnv } from "../config.ts";
-import { safeGitArgs, safeGitEnv } from "../project/safe-git.ts";
+import { runGit } from "../project/git.ts";
 import { findSecrets } from "../text/secrets.ts";
 import type { InstructionFile } from "./file.ts";
 
@@ -46,12 +46,7 @@ export function largeMessage(file: string, size: number, limit = MAX_CHARACTERS)
 
 /** True outside git, too: there is nothing to leak into. */
 async function isIgnored(file: string): Promise<boolean> {
-  const { execFile } = await import("node:child_process");
-  const args = [...safeGitArgs(), "-C", dirname(file), "check-ignore", "-q", basename(file)];
-  return new Promise((done) => {
-    // Code 1: not ignored. 128: no repository.
-    execFile("git", args, { timeout: 2000, windowsHide: true, env: safeGitEnv(processEnv()) }, (error) =>
-      done(error?.code !== 1),
-    );
-  });
+  const git = { root: dirname(file), env: processEnv() };
+  // Code 1: not ignored. 128: no repository.
+  return (await runGit(git, ["check-ignore", "-q", basename(file)], { timeoutMs: 2000 })).code !== 1;
 }

@@ -3,10 +3,10 @@
 import { accessSync, constants, existsSync, lstatSync, readlinkSync } from "node:fs";
 import { processEnv } from "../config.ts";
 import { loadNative } from "../disk/native.ts";
+import { runGit } from "../project/git.ts";
 import { findCollisions } from "../project/neighbours.ts";
 import type { OlderDirectory } from "../project/older.ts";
 import type { Orphan } from "../project/orphans.ts";
-import { safeGitArgs, safeGitEnv } from "../project/safe-git.ts";
 import { type Check, check, names } from "./check.ts";
 import type { Directory } from "./directory.ts";
 import { examineState } from "./doctor-state.ts";
@@ -184,13 +184,6 @@ function examineAccess(directory: Directory, at: string): Check {
 }
 
 async function isIgnored(path: string): Promise<boolean> {
-  const { execFile } = await import("node:child_process");
-  return new Promise((done) => {
-    execFile(
-      "git",
-      [...safeGitArgs(), "-C", path, "check-ignore", "-q", "--no-index", "x.md"],
-      { timeout: 2000, windowsHide: true, env: safeGitEnv(processEnv()) },
-      (error) => done(error === null),
-    );
-  });
+  const args = ["check-ignore", "-q", "--no-index", "x.md"];
+  return (await runGit({ root: path, env: processEnv() }, args, { timeoutMs: 2000 })).code === 0;
 }

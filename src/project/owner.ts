@@ -3,8 +3,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import type { Env } from "../config.ts";
+import { readGit } from "./git.ts";
 import type { Project } from "./root.ts";
-import { safeGitArgs, safeGitEnv } from "./safe-git.ts";
 
 export interface Owner {
   /** Every root the directory served, the latest first. */
@@ -97,9 +97,9 @@ export async function identifyProject(project: Project, env: Env): Promise<Ident
   const top = project.worktreeRoot;
   if (top === null) return { root: project.root, rootCommit: null, remote: null };
   const [shallow, commits, remotes] = await Promise.all([
-    runGit(top, env, ["rev-parse", "--is-shallow-repository"]),
-    runGit(top, env, ["rev-list", "--max-parents=0", "HEAD"]),
-    runGit(top, env, ["config", "--get-regexp", "^remote\\..*\\.url$"]),
+    askGit(top, env, ["rev-parse", "--is-shallow-repository"]),
+    askGit(top, env, ["rev-list", "--max-parents=0", "HEAD"]),
+    askGit(top, env, ["config", "--get-regexp", "^remote\\..*\\.url$"]),
   ]);
   // A shallow clone ends at some commit that is not the first.
   const rootCommit = shallow === "false" ? (commits?.split("\n").at(-1) ?? null) : null;
@@ -145,20 +145,10 @@ function pickRemote(lines: string): string | null {
 
 const GIT_TIMEOUT_MS = 1500;
 
-async function runGit(cwd: string, env: Env, args: string[]): Promise<string | null> {
-  const { execFile } = await import("node:child_process");
-  const options = {
-    cwd,
-    // An empty `.git` must not lead to the repository around it.
-    env: { ...safeGitEnv(env), GIT_CEILING_DIRECTORIES: path.dirname(cwd) },
-    timeout: GIT_TIMEOUT_MS,
-    windowsHide: true,
-  };
-  return new Promise((resolve) => {
-    execFile("git", [...safeGitArgs(), ...args], options, (error, stdout) =>
-      resolve(error ? null : stdout.trim() || null),
-    );
-  });
+async function askGit(root: string, env: Env, args: string[]): Promise<string | null> {
+  // An empty `.git` must not lead to the repository around it.
+  const git = { root, env: { ...env, GIT_CEILING_DIRECTORIES: path.dirname(root) } };
+  return (await readGit(git, args, { timeoutMs: GIT_TIMEOUT_MS }))?.toString("utf8").trim() || null;
 }
 
 function textOrNull(value: unknown): string | null {

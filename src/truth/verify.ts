@@ -7,12 +7,12 @@ import type { Directory } from "../memory/directory.ts";
 import type { Row } from "../memory/list.ts";
 import { parseMemory, stemOf } from "../memory/memory.ts";
 import { findBytes } from "../memory/read.ts";
+import { type Git, readGit } from "../project/git.ts";
 import { localDay } from "../text/local-day.ts";
 import { type Amendment, amend, fixText, stampText } from "./amendment.ts";
 import { isTouched, readChanged } from "./changed.ts";
 import { type ClaimKind, type Finding, isProblem, type Verdict } from "./claim.ts";
 import { type Examination, type Examined, examine, type MemoryVerdict } from "./examination.ts";
-import { type Git, readGit } from "./git.ts";
 import { keepVerdicts } from "./verdicts.ts";
 
 export interface VerifyWorld {
