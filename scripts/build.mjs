@@ -76,7 +76,6 @@ const ALONE = [
   "verbs/merge",
   "recall/surfacings",
   "team/authors",
-  "team/repository-git",
   "truth/lint",
   "truth/rot-desk",
   "truth/verify",

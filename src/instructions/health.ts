@@ -1,6 +1,8 @@
 /** What is wrong with instruction files that load all the same, or that surprise people by not loading. */
 
 import { basename, dirname } from "node:path";
+import { processEnv } from "../config.ts";
+import { runGit } from "../project/git.ts";
 import { findSecrets } from "../text/secrets.ts";
 import type { InstructionFile } from "./file.ts";
 
@@ -44,10 +46,7 @@ export function largeMessage(file: string, size: number, limit = MAX_CHARACTERS)
 
 /** True outside git, too: there is nothing to leak into. */
 async function isIgnored(file: string): Promise<boolean> {
-  const { execFile } = await import("node:child_process");
-  const args = ["-C", dirname(file), "check-ignore", "-q", basename(file)];
-  return new Promise((done) => {
-    // Code 1: not ignored. 128: no repository.
-    execFile("git", args, { timeout: 2000, windowsHide: true }, (error) => done(error?.code !== 1));
-  });
+  const git = { root: dirname(file), env: processEnv() };
+  // Code 1: not ignored. 128: no repository.
+  return (await runGit(git, ["check-ignore", "-q", basename(file)], { timeoutMs: 2000 })).code !== 1;
 }

@@ -3,6 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import type { Env } from "../config.ts";
+import { readGit } from "./git.ts";
 import type { Project } from "./root.ts";
 
 export interface Owner {
@@ -96,9 +97,9 @@ export async function identifyProject(project: Project, env: Env): Promise<Ident
   const top = project.worktreeRoot;
   if (top === null) return { root: project.root, rootCommit: null, remote: null };
   const [shallow, commits, remotes] = await Promise.all([
-    runGit(top, env, ["rev-parse", "--is-shallow-repository"]),
-    runGit(top, env, ["rev-list", "--max-parents=0", "HEAD"]),
-    runGit(top, env, ["config", "--get-regexp", "^remote\\..*\\.url$"]),
+    askGit(top, env, ["rev-parse", "--is-shallow-repository"]),
+    askGit(top, env, ["rev-list", "--max-parents=0", "HEAD"]),
+    askGit(top, env, ["config", "--get-regexp", "^remote\\..*\\.url$"]),
   ]);
   // A shallow clone ends at some commit that is not the first.
   const rootCommit = shallow === "false" ? (commits?.split("\n").at(-1) ?? null) : null;
@@ -144,20 +145,10 @@ function pickRemote(lines: string): string | null {
 
 const GIT_TIMEOUT_MS = 1500;
 
-async function runGit(cwd: string, env: Env, args: string[]): Promise<string | null> {
-  const { execFile } = await import("node:child_process");
-  // Inside a hook git's own variables name another repository; an empty `.git` must not lead to the one around it.
-  const inherited = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("GIT_")));
-  const own = { GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0", GIT_NO_LAZY_FETCH: "1", LC_ALL: "C" };
-  const options = {
-    cwd,
-    env: { ...inherited, ...own, GIT_CEILING_DIRECTORIES: path.dirname(cwd) },
-    timeout: GIT_TIMEOUT_MS,
-    windowsHide: true,
-  };
-  return new Promise((resolve) => {
-    execFile("git", args, options, (error, stdout) => resolve(error ? null : stdout.trim() || null));
-  });
+async function askGit(root: string, env: Env, args: string[]): Promise<string | null> {
+  // An empty `.git` must not lead to the repository around it.
+  const git = { root, env: { ...env, GIT_CEILING_DIRECTORIES: path.dirname(root) } };
+  return (await readGit(git, args, { timeoutMs: GIT_TIMEOUT_MS }))?.toString("utf8").trim() || null;
 }
 
 function textOrNull(value: unknown): string | null {
