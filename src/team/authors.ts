@@ -3,6 +3,7 @@
 import type { Env } from "../config.ts";
 import { writeCacheFile } from "../disk/atomic.ts";
 import { readGit } from "../project/git.ts";
+import { findHead } from "../project/head.ts";
 import {
   AUTHORS_VERSION,
   type Authors,
