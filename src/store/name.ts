@@ -54,6 +54,7 @@ export function otherFileNames(type: MemoryType, name: string): string[] {
   return [...new Set([`${type}-${kebab}.md`, `${type}_${kebab}.md`, `${slug}.md`, `${kebab}.md`])];
 }
 
+/** Without case and after NFC: on most disks, and for most people, these are one name. */
 export function sameName(a: string, b: string): boolean {
-  return oneLine(a) === oneLine(b);
+  return oneLine(a).toLowerCase() === oneLine(b).toLowerCase();
 }
