@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { PRIVATE_MODE, removeQuietly } from "../disk/atomic.ts";
 import { pinFolder } from "../disk/pin.ts";
 import { openRegular } from "../disk/regular.ts";
-import { slugOf } from "../project/slug.ts";
+import { slugOf } from "../project/locate.ts";
 
 export interface Archiving {
   /** Absolute path of the transcript. */

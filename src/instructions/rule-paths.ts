@@ -5,9 +5,8 @@
  * reads again; where that fails too there are no `paths`, and the rule is loaded at start.
  */
 
-import type { Field } from "../text/frontmatter.ts";
-import { parseDocument } from "../text/frontmatter.ts";
-import { keyEnd } from "../text/frontmatter-line.ts";
+import { type Field, parseDocument } from "../text/frontmatter.ts";
+import { keyEnd } from "../text/frontmatter-value.ts";
 import { canMatch, expandPatterns } from "./globs.ts";
 
 export type RulePaths =

@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { readRegular } from "../disk/regular.ts";
-import { findHead } from "../project/head.ts";
+import { findHead } from "../project/commits.ts";
 import type { Directory } from "./directory.ts";
 
 export interface Authorship {

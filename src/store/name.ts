@@ -2,7 +2,7 @@
 
 import { MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
-import type { MemoryType } from "./type.ts";
+import type { MemoryType } from "./memory.ts";
 
 /** A name is a title, not a text. */
 const MAX_NAME_LENGTH = 200;

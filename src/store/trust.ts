@@ -1,7 +1,6 @@
 /** How far a memory is trusted, by who said it, and what may become of what is trusted less. */
 
-import type { Source } from "./memory.ts";
-import type { MemoryType } from "./type.ts";
+import type { MemoryType, Source } from "./memory.ts";
 
 /** Least trusted first: text of a document, what a tool printed, what an agent concluded, what the user said. */
 export const TRUSTS = ["document", "tool", "inferred", "user"] as const;

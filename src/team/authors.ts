@@ -2,8 +2,8 @@
 
 import type { Env } from "../config.ts";
 import { writeCacheFile } from "../disk/atomic.ts";
+import { findHead } from "../project/commits.ts";
 import { readGit } from "../project/git.ts";
-import { findHead } from "../project/head.ts";
 import {
   AUTHORS_VERSION,
   type Authors,

@@ -5,9 +5,9 @@ import type { Env } from "../config.ts";
 import { isWithin, realPath } from "../disk/real-path.ts";
 import { MemdirError } from "../errors.ts";
 import { runGit } from "../project/git.ts";
+import { slugOf } from "../project/locate.ts";
 import { normaliseRemote } from "../project/owner.ts";
 import type { Project } from "../project/root.ts";
-import { slugOf } from "../project/slug.ts";
 import { sha256 } from "../text/hash.ts";
 import { noGit } from "./git-repository.ts";
 

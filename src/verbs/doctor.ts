@@ -4,9 +4,8 @@ import { accessSync, constants, existsSync, lstatSync, readlinkSync } from "node
 import { processEnv } from "../config.ts";
 import { loadNative } from "../disk/native.ts";
 import { runGit } from "../project/git.ts";
-import { findCollisions } from "../project/neighbours.ts";
 import type { OlderDirectory } from "../project/older.ts";
-import type { Orphan } from "../project/orphans.ts";
+import { findCollisions, type Orphan } from "../project/orphans.ts";
 import {
   type Directory,
   indexPath,
