@@ -138,7 +138,10 @@ const FOLDER = "repository.git";
 async function makeRepository(repository: Repository): Promise<void> {
   const { cache, env, signal } = repository;
   const directory = join(cache, FOLDER);
-  if (existsSync(join(directory, "HEAD")) && existsSync(join(directory, "objects")) && keepPlain(directory)) return;
+  if (existsSync(join(directory, "HEAD")) && existsSync(join(directory, "objects"))) {
+    if (!keepPlain(directory)) throw damage("its configuration is not that of a repository");
+    return;
+  }
   clearRepository(repository);
   const answer = await runGit({ root: cache, env, signal }, ["init", "--quiet", "--bare", directory]);
   if (answer.cut === "no git") throw noGit(answer);
@@ -155,7 +158,7 @@ const PLAIN =
 
 /**
  * Takes out of the repository's own configuration what memdir did not write there: git talks to remotes from it, with the
- * user's credentials. False when it is not that of a repository any more.
+ * user's credentials. False when what is left is not that of a bare repository.
  */
 function keepPlain(directory: string): boolean {
   const file = join(directory, "config");
