@@ -49,7 +49,7 @@ function byHand(text: string): string[] {
 }
 
 describe("any order of changes", () => {
-  it("B4.4 C10 C13 every memory has one line, text by hand stays, the cap holds", { timeout: 60_000 }, async () => {
+  it("B4.4 C10 C13 every memory has one line, text by hand stays, the cap holds", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 14 }), async (steps) => {
         const world = makeWorld({ settings: { index: { maxLines: 12 } } });
@@ -89,7 +89,7 @@ describe("any order of changes", () => {
     );
   });
 
-  it("undo, step by step, leads back to the beginning byte for byte", { timeout: 60_000 }, async () => {
+  it("undo, step by step, leads back to the beginning byte for byte", async () => {
     const own = step.filter(({ do: what }) => what === "save" || what === "forget" || what === "rename");
     await fc.assert(
       fc.asyncProperty(fc.array(own, { minLength: 2, maxLength: 10 }), async (steps) => {

@@ -5,11 +5,11 @@ import type { LiveEvent } from "../../src/web/api.ts";
 import { openLive } from "../../src/web/live.ts";
 import { type WatchOptions, watchDirectory } from "../../src/web/watch.ts";
 import { makeTemporary } from "../temporary.ts";
+import { PATIENT } from "../until.ts";
 import { makeWorld, note } from "../world.ts";
 import { startStub } from "./stub-page.ts";
 
 const QUICK = { settleMs: 10, lookMs: 20 };
-const PATIENT = { timeout: 5000, interval: 5 };
 
 it("tells the page of a change on disk, after a greeting", async () => {
   const world = makeWorld();
@@ -69,13 +69,15 @@ it("waits for a directory that is not there yet, and finds one that was made ane
   onTestFinished(() => watched.close());
   await pause(30);
   fs.mkdirSync(folder);
-  await expect.poll(() => count, PATIENT).toBe(1);
+  await expect.poll(() => count, PATIENT).toBeGreaterThan(0);
   await pause(40);
+  const seen = count;
   fs.writeFileSync(path.join(folder, "a.md"), "1");
-  await expect.poll(() => count, PATIENT).toBe(2);
+  await expect.poll(() => count, PATIENT).toBeGreaterThan(seen);
+  const renamed = count;
   fs.renameSync(folder, `${folder}-old`);
   fs.mkdirSync(folder);
-  await expect.poll(() => count, PATIENT).toBeGreaterThan(2);
+  await expect.poll(() => count, PATIENT).toBeGreaterThan(renamed);
   await pause(60);
   const before = count;
   fs.writeFileSync(path.join(folder, "b.md"), "1");
@@ -94,7 +96,10 @@ it("does not follow links out of the directory", async () => {
 });
 
 it("gathers many changes into few, and says nothing once it is closed", async () => {
-  const { folder, changes, settle, close } = await watchTemporary({ seesTree: false }, { settleMs: 100, lookMs: 1000 });
+  const { folder, changes, settle, close } = await watchTemporary(
+    { seesTree: false },
+    { settleMs: 1000, lookMs: 10_000 },
+  );
   for (let i = 0; i < 100; i++) fs.writeFileSync(path.join(folder, `${i}.md`), "x");
   await expect.poll(changes, PATIENT).toBeGreaterThan(0);
   await settle();
