@@ -16,7 +16,7 @@ const MAX_STEPS = 10_000_000;
 /** No system opens a longer path. */
 const MAX_PATH_LENGTH = 4_096;
 
-export interface Expanded {
+interface Expanded {
   /** Without braces and without a trailing `/**`; empty ones are gone. */
   patterns: string[];
   /** As written: these have more alternatives than the budget allows and never match. */

@@ -10,7 +10,7 @@ import { type Memory, parseMemory } from "../memory/memory.ts";
 import { oneLine, sameName } from "../memory/name.ts";
 import type { MemoryType } from "../memory/type.ts";
 
-export interface Wanted {
+interface Wanted {
   type: MemoryType;
   name: string;
   description: string;

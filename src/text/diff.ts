@@ -2,7 +2,7 @@
 
 import { diffComm } from "node-diff3";
 
-export interface LineChange {
+interface LineChange {
   kind: "same" | "removed" | "added";
   text: string;
 }

@@ -3,7 +3,7 @@
 import type { Field, FieldValue, Line } from "./frontmatter-line.ts";
 import { indentOf, isBlankOrComment, keyEnd, unquoteKey } from "./frontmatter-line.ts";
 
-export interface ReadValue {
+interface ReadValue {
   value: FieldValue;
   style: Field["style"];
   comment: string;

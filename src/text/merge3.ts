@@ -2,7 +2,7 @@
 
 import { diff3Merge } from "node-diff3";
 
-export interface Merged {
+interface Merged {
   lines: string[];
   /** Places that both have changed, or that touch: there ours stand. */
   conflicts: number;

@@ -4,7 +4,7 @@ import type { Chrono, ParsedResult, Parser } from "chrono-node/en";
 
 type ParsingContext = Parameters<Parser["pattern"]>[0];
 
-export interface RelativeDate {
+interface RelativeDate {
   line: number;
   words: string;
   /** YYYY-MM-DD */

@@ -13,7 +13,7 @@ export interface SecretFinding {
 }
 
 /** Loads secretlint's rules; a parameter so that a test can make it fail. */
-export type SecretlintLoader = () => Promise<{ rules: readonly unknown[] }>;
+type SecretlintLoader = () => Promise<{ rules: readonly unknown[] }>;
 
 /**
  * Every credential found in text, sorted by position, overlapping findings merged.

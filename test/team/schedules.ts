@@ -9,10 +9,10 @@ import type { Directory } from "../../src/memory/directory.ts";
 import { forgetMemory } from "../../src/memory/forget.ts";
 import { linkedFiles } from "../../src/memory/index-text.ts";
 import { renameMemory } from "../../src/memory/rename.ts";
-import { openDiskStore } from "../../src/team/disk-store.ts";
 import type { Store } from "../../src/team/store.ts";
 import { syncDirectory } from "../../src/team/sync.ts";
 import { makeTemporary } from "../temporary.ts";
+import { openDiskStore } from "./disk-store.ts";
 import { type BadNetwork, type Fate, makeBadNetwork, makeMemoryStore } from "./memory-store.ts";
 import { type Clock, directoryAt } from "./sync-world.ts";
 
