@@ -3,6 +3,7 @@
 import { fileURLToPath } from "node:url";
 import { processEnv } from "../config.ts";
 import { diskError, exitCodeOf, MemdirError } from "../errors.ts";
+import { commonEnds } from "../text/diff.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import { applyChanges } from "../wiring/apply.ts";
 import { CLIENTS, chooseClients } from "../wiring/clients.ts";
@@ -129,11 +130,7 @@ function elide(old: string, fresh: string): { old: string; fresh: string } {
 
 /** How many items both begin and end with, but for `context` of them. */
 function findSame(old: readonly string[], fresh: readonly string[], context: number): { head: number; tail: number } {
-  const least = Math.min(old.length, fresh.length);
-  let head = 0;
-  while (head < least && old[head] === fresh[head]) head++;
-  let tail = 0;
-  while (tail < least - head && old.at(-1 - tail) === fresh.at(-1 - tail)) tail++;
+  const { head, tail } = commonEnds(old, fresh);
   return { head: Math.max(0, head - context), tail: Math.max(0, tail - context) };
 }
 

@@ -11,12 +11,13 @@ import { dirname, join } from "node:path";
 import { diskError, MemdirError } from "../errors.ts";
 import { removeQuietly } from "./atomic.ts";
 import { loadNative, type Native } from "./native.ts";
+import { isAlive } from "./process.ts";
 
 export interface Lock {
   release(): void;
 }
 
-export interface LockOptions {
+interface LockOptions {
   timeoutMs?: number;
   native?: Native | null;
   signal?: AbortSignal;
@@ -212,12 +213,7 @@ function isDead(holder: Holder): boolean {
   if (holder.ageMs > TOO_OLD_MS) return true;
   // A holder that died between creating and filling the file.
   if (!Number.isInteger(holder.pid) || holder.pid <= 0) return holder.ageMs > 1000;
-  try {
-    process.kill(holder.pid, 0);
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "ESRCH";
-  }
+  return !isAlive(holder.pid);
 }
 
 function busy(path: string, timeoutMs: number): MemdirError {

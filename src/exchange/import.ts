@@ -17,7 +17,7 @@ import { openFileNames } from "./file-name.ts";
 import { type Imported, MAX_MEMORIES } from "./harvest.ts";
 import { openStock } from "./stock.ts";
 
-export interface ImportOptions {
+interface ImportOptions {
   /** The user's word on what all of it is. */
   type?: MemoryType | undefined;
   dryRun?: boolean;

@@ -7,7 +7,7 @@ import type { Env } from "../config.ts";
 import { readTail } from "../disk/regular.ts";
 import { cacheFolder, makeCacheFolder } from "./cache-folder.ts";
 
-export interface Fault {
+interface Fault {
   /** ISO time. */
   at: string;
   event: string;

@@ -40,7 +40,7 @@ export function findLarge(files: readonly InstructionFile[], limit = MAX_CHARACT
   return files.filter(({ size }) => size > limit);
 }
 
-export function largeMessage(file: string, size: number, limit = MAX_CHARACTERS): string {
+function largeMessage(file: string, size: number, limit = MAX_CHARACTERS): string {
   return `${file} has ${size} characters, more than ${limit}: split it into rules under .claude/rules`;
 }
 

@@ -107,7 +107,7 @@ const MANIFEST_CHARS = 80_000;
 const LOG_CHARS = 80_000;
 
 /** Must not throw for what the model does. A plan that cannot be read or does not pass is asked for once more. */
-export async function dreamWithModel(model: DreamModel, directory: Directory, sinceMs: number): Promise<Planned> {
+async function dreamWithModel(model: DreamModel, directory: Directory, sinceMs: number): Promise<Planned> {
   const snapshot = takeSnapshot(directory);
   const tools = openTools(
     {

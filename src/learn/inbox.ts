@@ -116,7 +116,7 @@ function addChecked(at: string, tmp: string, kept: Proposal, log: InboxWorld["lo
 }
 
 /** The same content in other clothes is the same: what kind of memory and what it says, not its name or where it came from. */
-export function fingerprint({ action, type, name, description, body, file }: Proposal): string {
+function fingerprint({ action, type, name, description, body, file }: Proposal): string {
   if (action === "forget") return sha256(`forget\n${file ?? name}`).slice(0, ID_LENGTH);
   const words = (body.trim() === "" ? `${name}\n${description}` : body)
     .normalize("NFKC")

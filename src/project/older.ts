@@ -7,7 +7,7 @@ import { separatorSlug, sha256Key, slugOf } from "./locate.ts";
 import { countMemories, listEntries } from "./memory-count.ts";
 import type { Project } from "./root.ts";
 
-export type OlderLayout = "slug" | "flat-000" | "sha256-16" | "mini-claude" | "cwd-slug" | "worktree-slug";
+type OlderLayout = "slug" | "flat-000" | "sha256-16" | "mini-claude" | "cwd-slug" | "worktree-slug";
 
 export interface OlderDirectory {
   dir: string;

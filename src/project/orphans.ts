@@ -72,7 +72,7 @@ export function findCollisions(memoryDir: string): string[] {
   return real.size > 1 ? [...real.values()].sort() : [];
 }
 
-export interface Abandoned {
+interface Abandoned {
   dir: string;
   root: string;
   memories: number;

@@ -161,7 +161,7 @@ function textOrNull(value: unknown): string | null {
 }
 
 /** Git is asked only when the record does not name this root already. */
-export async function checkOwner(location: Location, env: Env): Promise<Ownership> {
+async function checkOwner(location: Location, env: Env): Promise<Ownership> {
   const owner = readOwner(location.dir);
   if (owner === null) return "unknown";
   if (owner.shared || owner.roots.includes(location.project.root)) return "same";

@@ -12,7 +12,7 @@ export function sessionsFolder(config: Config, { cwd }: Project): string {
 }
 
 /** The folders of all projects. */
-export function projectsFolder({ claudeDir }: Config): string {
+function projectsFolder({ claudeDir }: Config): string {
   return path.join(claudeDir, "projects");
 }
 

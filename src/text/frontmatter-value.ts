@@ -1,6 +1,6 @@
 /** Values of frontmatter fields: plain, quoted, bracketed, listed, nested and block texts, each with where it ends. */
 
-export interface ReadValue {
+interface ReadValue {
   value: FieldValue;
   style: Field["style"];
   comment: string;

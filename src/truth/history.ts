@@ -38,7 +38,7 @@ export interface History {
 }
 
 /** Ten years of a busy team; more takes longer than anybody waits. */
-export const MAX_COMMITS = 20_000;
+const MAX_COMMITS = 20_000;
 const LIMITS = { timeoutMs: 15_000, maxBytes: 256 << 20 };
 /** A folder's fate is told by its first files. */
 const MAX_PER_FOLDER = 200;

@@ -4,6 +4,7 @@ import { chmodSync, lstatSync, readdirSync, rmSync, type Stats } from "node:fs";
 import { removeQuietly } from "../disk/atomic.ts";
 import { tryLock } from "../disk/lock.ts";
 import { loadNative } from "../disk/native.ts";
+import { isAlive } from "../disk/process.ts";
 import { readRegular } from "../disk/regular.ts";
 import { checkState, type Directory, needsRecovery, repairDirectory, statePath } from "../store/store.ts";
 import { type Check, check, MEND_COMMAND, names } from "./check.ts";
@@ -76,13 +77,7 @@ function free(path: string, remove: boolean): boolean {
 function isHeld(file: string): boolean {
   const pid = Number(readText(file)?.split(" ")[0]);
   // One that is just being written has no number yet.
-  if (!Number.isInteger(pid) || pid <= 0) return true;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
-  }
+  return !Number.isInteger(pid) || pid <= 0 || isAlive(pid);
 }
 
 /** Of a writer that is alive they are younger. */
