@@ -23,13 +23,17 @@ function makeHostile(): Sandbox & { ran(): string[]; program(name: string): stri
   const memory = (name: string, text: string) => `---\nname: ${name}\ntype: project\n---\n\n${text}\n`;
   put(
     "project/.claude/memory/build.md",
-    memory("build", "The build is in `src/build.ts`, and `old.ts` calls `oldBuild()`."),
+    memory(
+      "build",
+      "The build is in `src/build.ts`, and `old.ts` calls `oldBuild()`. Call `removedHelper()` in `src/kept.ts` first.",
+    ),
   );
   put("project/.claude/memory/MEMORY.md", "- [build](build.md): how it is built\n");
   put("project/CLAUDE.md", "Rules: @more.md\n");
   put("project/more.md", "More rules.\n");
   put("project/CLAUDE.local.md", "mine\n");
   put("project/src/build.ts", "export function build() {}\n");
+  put("project/src/kept.ts", "export function removedHelper() {}\nexport const kept = 1;\n");
   put("project/src/old.ts", "export function oldBuild() {}\n");
   for (const name of ["clean", "process", "smudge", "included", "text", "command", "merge"])
     put(`project/a.${name}`, "one\n");
@@ -41,6 +45,7 @@ function makeHostile(): Sandbox & { ran(): string[]; program(name: string): stri
   git("checkout", "-q", "main");
   git("mv", "src/build.ts", "src/make.ts");
   git("rm", "-q", "src/old.ts");
+  put("project/src/kept.ts", "export const kept = 1;\n");
   put("project/a.merge", "main\n");
   put("project/a.text", "two\n");
   git("commit", "-qam", "second");
@@ -48,7 +53,13 @@ function makeHostile(): Sandbox & { ran(): string[]; program(name: string): stri
 
   const attributes = [
     ...["clean", "process", "smudge", "included"].map((name) => `*.${name} filter=${name}`),
-    ...["*.text diff=text", "*.command diff=command", "*.merge merge=merge", ".claude/memory/* diff=text filter=clean"],
+    ...[
+      "*.text diff=text",
+      "*.ts diff=text",
+      "*.command diff=command",
+      "*.merge merge=merge",
+      ".claude/memory/* diff=text filter=clean",
+    ],
   ];
   put("project/.gitattributes", `${attributes.join("\n")}\n`);
   const settings: Record<string, string> = {
