@@ -72,11 +72,7 @@ const LATER = [
 /** The page of `memdir ui`: what runs in the browser. */
 const PAGE = "src/web/page";
 /** What single verbs load: only a few commands and doors call these. */
-<<<<<<< HEAD
 const ALONE = ["verbs/merge", "recall/surfacings", "team/authors", "truth/lint", "truth/rot-desk", "truth/verify"];
-=======
-const ALONE = ["memory/merge", "recall/surfacings", "team/authors", "truth/lint", "truth/rot-desk", "truth/verify"];
->>>>>>> w-git
 /** Made once, by a script of their own, and kept with the sources. */
 const ASSETS = { "words.bin": "assets/words.bin" };
 const EXTERNAL = [
