@@ -395,13 +395,13 @@ function readLabels(before: string, hex: boolean): string | null {
 
 /** For a cell of a Markdown table: what the first row says in the same column. */
 function columnTitle(text: string, lineStart: number, line: string): string {
-  if (!/^[ \t]*\|/.test(line)) return "";
+  if (!/^[ \t>*-]*\|/.test(line)) return "";
   const above = text
     .slice(Math.max(0, lineStart - 1000), lineStart)
     .split("\n")
     .slice(0, -1);
   let first = above.length;
-  while (first > 0 && /^[ \t]*\|/.test(above[first - 1] ?? "")) first--;
+  while (first > 0 && /^[ \t>*-]*\|/.test(above[first - 1] ?? "")) first--;
   return above[first]?.split("|")[line.split("|").length - 1] ?? "";
 }
 
