@@ -123,7 +123,7 @@ function* findUrlPasswords(text: string): Generator<Span> {
 }
 
 const HEADER =
-  /\b(authorization["'`*\]]{0,4}[ \t]{0,4}[:=][ \t"'`*]{0,4})?\b(bearer|basic|token)[ \t]{1,4}([\w.~+/=-]{8,})/gi;
+  /\b(authorization["'`*\]]{0,4}[ \t]{0,4}[:=][ \t"'`*]{0,4})?\b(bearer|basic|token|bot|splunk|ssws|api-?key|geniekey)[ \t]{1,4}([\w.~+/=-]{8,})/gi;
 
 /** Forms in which the last group is a password, whatever it is called; `true` where letters alone will do. */
 const LOGINS: readonly (readonly [pattern: RegExp, literal: boolean])[] = [
@@ -143,15 +143,22 @@ const LOGINS: readonly (readonly [pattern: RegExp, literal: boolean])[] = [
     /\b(?:log_?in|authenticate|auth|connect|sign_?in|\w*basic_?auth)\([ \t]{0,4}["']([^"'\n]{1,64})["'],[ \t]{0,4}["']([^"'\s]{6,128})(?=["'])/gi,
     true,
   ],
+  [/\bsqlcmd\b[^\n]{0,200}?[ \t]-P[ \t]?["']?()([^\s"'-][^\s"']{5,255})/g, true],
+  [/\bidentified by[ \t]{1,4}["']()([^\s"']{6,128})(?=["'])/gi, true],
   // Go's data source name, and a line of .pgpass.
   [/(?<![\w.:/-])([\w.-]{1,64}):([^\s:@"'`]{4,128})@(?:tcp|unix)\(/g, true],
   [/^[\w.*-]{1,100}:(?:\d{2,5}|\*):[\w*-]{1,64}:([\w.-]{1,64}):(\S{4,128})$/gm, false],
+  [/(?<![\w./-])(admin|administrator|root|postgres)(?::| \/ )([^\s"'`|]{6,64})/g, false],
   // `log in as admin / …`, `credentials: deploy:…`
   [
-    /(?<![\w-])(?:log(?:in|on|ged)?(?: ?in)?|sign ?in|credentials?|creds|basic auth|zugangsdaten|user(?:name)?)\b[^\n/:|"'`]{0,40}?[:=\s][ \t"'`]{0,3}([\w.@-]{2,40})["'`]?(?:[ \t]?[/:|][ \t]?|[ \t]and[ \t])["'`]?([^\s"'`|]{6,64})/gi,
+    /(?<![\w-])(?:log(?:in|on|ged)?(?: ?in)?|sign ?in|credentials?|creds|basic[ _-]?auth|zugangsdaten|wi-?fi|wlan|user(?:name)?)\b(?!\.)[^\n/:|"'`]{0,40}?[:=\s][ \t"'`]{0,3}([\w.@-]{2,40})["'`]?(?:[ \t]?[/:|][ \t]?|[ \t]and[ \t])["'`]?([^\s"'`|]{6,64})/gi,
     false,
   ],
 ];
+
+/** The words from which a wallet is made, and passphrases of several words where they are quoted. */
+const PHRASE =
+  /\b(?:(?:mnemonic|(?:seed|recovery)[ _-](?:phrase|words))["'`]?(?: is)?[ \t]{0,4}[:=]?[ \t]{0,4}["'`]?(?=(?:[a-z]{3,8}[ ]){11})|passphrase["'`]?(?: is)?[ \t]{0,4}[:=]?[ \t]{0,4}["'`](?=(?:[a-z]{2,12}[ ]){3,7}[a-z]{2,12}["'`]))((?:[a-z]{2,12} ){2,23}[a-z]{2,12})/gi;
 
 function* findAuthorizations(text: string): Generator<Span> {
   for (const match of text.matchAll(HEADER)) {
@@ -172,6 +179,8 @@ function* findAuthorizations(text: string): Generator<Span> {
       yield span("password", match.index + whole.length - run.length, password);
     }
   }
+  for (const match of text.matchAll(PHRASE))
+    yield span("password", match.index + match[0].length - (match[1]?.length ?? 0), match[1] ?? "");
   // Docker's config.json.
   for (const match of text.matchAll(/"auth"[ \t]{0,4}:[ \t]{0,4}"([A-Za-z0-9+/]{8,}={0,2})"/g)) {
     const [whole, value = ""] = match;
@@ -193,7 +202,7 @@ interface Name {
 
 /** Where a name may stand; the whole identifier around it is read then. */
 const STEM =
-  /pass|pwd|\bpw\b|_pw\b|kennwort|wachtwoord|contraseña|senha|mot de passe|пароль|パスワード|密码|secret|token|key|cred|auth|cookie|session|\bPIN\b|_pat\b/gi;
+  /pass|pwd|\bpw\b|_pw\b|kennwort|wachtwoord|contraseña|senha|mot de passe|пароль|パスワード|密码|secret|token|key|schlüssel|clave|chave|cred|auth|cookie|session|\bPIN\b|_pat\b|_sk\b/gi;
 
 // Behind the noun: of which environment, which one, in which form. Any other word there is what the value is: `token_count`.
 const QUALIFIER =
@@ -202,7 +211,7 @@ const QUALIFIER =
 const HARMLESS =
   /^(?:public|pub|publishable|anon|site|encrypted|enc|hashed|hash|sealed|cipher|ciphertext|example|sample|dummy|fake|mock|placeholder|masked|redacted|expected|invalid|next|page|continuation|continue|sync|cursor|csrf|xsrf|cancel|cancellation|idempotency|design|special|eos|bos|pad|lexer|syntax|max|min)$/;
 const OTHER_KEYS =
-  /^(?:primary|foreign|partition|sort|range|cache|routing|group|object|row|unique|natural|composite|translation|message|query|lookup|map|dict|hot|shortcut|arrow|config|state|feature|index|schema|json|yaml|column|field|tab|event|metric|label|bucket|kms|dedupe?|shard|lock|order|join|surrogate|type|name|theme|answer|legend)$/;
+  /^(?:primary|foreign|partition|sort|range|cache|routing|group|object|row|unique|natural|composite|translation|message|query|lookup|map|dict|hot|shortcut|arrow|config|state|feature|index|schema|json|yaml|column|field|tab|event|metric|label|bucket|kms|dedupe?|shard|lock|order|join|surrogate|type|name|theme|answer|legend|verify|verification|verifying|host)$/;
 const SECRET_KEYS =
   /^(?:api|app|application|access|auth|authentication|account|storage|subscription|consumer|admin|deploy|private|priv|signing|sign|encryption|decryption|hmac|master|service|role|secret|client|shared|preshared|webhook|session|jwt|license|licence|server|root|project|integration|ingest|write|aes|cookie|security|crypto|sdk|rest|base)$/;
 
@@ -220,13 +229,20 @@ function readName(words: readonly string[]): Name | null {
   )
     return { rule: "password", sure: true };
   if (/secret$/.test(head)) return { rule: "secret", sure: true };
-  if (/token$|^pat$/.test(head)) return { rule: "token", sure: true };
+  if (/token$|^(?:pat|sk)$/.test(head)) return { rule: "token", sure: true };
   if (/^(?:api|access|secret|auth|private|app|account|signing|encryption|master|shared|license)key$/.test(head))
     return { rule: "api-key", sure: true };
-  if (head === "key" && !OTHER_KEYS.test(before))
+  if (/^(?:key|schlüssel|clave|chave)$/.test(head) && !OTHER_KEYS.test(before))
     return { rule: before.endsWith("secret") ? "secret" : "api-key", sure: SECRET_KEYS.test(before) };
   if (/^(?:secrets|tokens|passwords|keys|cred|creds|credentials?)$/.test(head)) return { rule: "secret", sure: false };
   return /^(?:auth|authorization|cookie|session|sessionid)$/.test(head) ? { rule: "token", sure: false } : null;
+}
+
+/** The part of an identifier, possibly with dots and dashes, that ends at an offset. */
+function nameBefore(text: string, end: number): string {
+  let start = end;
+  while (start > 0 && end - start < 64 && /[\w$.-]/.test(text[start - 1] ?? "")) start--;
+  return text.slice(start, end).replace(/^[.-]+/, "");
 }
 
 function splitWords(name: string): string[] {
@@ -244,38 +260,39 @@ const PAIR = String.raw`["']?,?[ \t]*\n?[ \t]*["']?value["']?[ \t]*[:=][ \t]*`;
 // `getenv("TOKEN", "…")`, `env.TOKEN || "…"`, `setToken("…")`, `set("token", "…")`: a literal beside the name.
 const BESIDE = String.raw`(?<beside>["']?[)\]]{0,2}[ \t]*(?:,|\|\||\?\?|or[ \t]|\()[ \t]*(?:--?body[ \t])?(?=["']))`;
 const IS = String.raw`(?<is>[ \t]{1,4}(?:(?:(?:is|was|has been|been)[ \t])?(?:(?:now[ \t])?(?:changed|set|reset|rotated|updated)[ \t])?to|(?:is|was|are|ist|lautet|est|es|er|equals)(?:[ \t](?:now|currently|still))?):?[ \t]{1,4})`;
-const FOR = String.raw`(?<of>[ \t]{1,4}(?:(?:for|of|to|on|in|we|that)[ \t]|\()[^\n:=|]{1,40}?(?::|=|→|[ \t](?:is|was))[ \t]{1,4})`;
+const FOR = String.raw`(?<of>[ \t]{1,4}(?:(?:for|of|to|on|in|we|that|between|from|with)[ \t]|\()[^\n:=|]{1,40}?(?::|=|→|[ \t](?:is|was))[ \t]{1,4})`;
 // The value alone on the lines below, perhaps as a code block.
-const BELOW = String.raw`(?<below>[*_]{0,2}:[*_]{0,2}[ \t]*\r?\n\s{0,4}(?:\x60{3}\w*\r?\n)?[ \t>-]*(?=\S+[ \t]*(?:\r?\n|$)))`;
-const LOOSE = String.raw`(?<loose>[ \t]{1,4}\(?)`;
-const VALUE = String.raw`(?:[bru@]?\\?(?<quote>["'\x60]))?(?<run>\S{1,256})`;
-const AFTER = new RegExp(`^(?:${CLOSE}(?:${ASSIGN}|${PAIR}|${BESIDE}|${IS}|${FOR}|${BELOW})|${LOOSE})${VALUE}`, "i");
+const BELOW = String.raw`(?<below>[*_]{0,2}:[*_]{0,2}[ \t]*[|>]?-?[ \t]*\r?\n\s{0,8}(?:\x60{3}\w*\r?\n)?[ \t>-]*(?=\S+[ \t]*(?:\r?\n|$)))`;
+const LOOSE = String.raw`(?<loose>[ \t]{1,4}(?:[—–-][ \t]{1,4})?\(?)`;
+const VALUE = String.raw`(?:[bru@]?\\?(?<quote>["'\x60])|[“„«‘])?(?<run>\S{1,256})`;
+const AFTER = new RegExp(`^(?:${CLOSE}(?:${BELOW}|${ASSIGN}|${PAIR}|${BESIDE}|${IS}|${FOR})|${LOOSE})${VALUE}`, "i");
 // `… is the password`, `… as the token for X`: words between a value and a name that follows it.
 const REVERSE =
   /(?:["'`(]|(?:^|[\s:,]))([^\s"'`()]{8,128})["'`)]{0,2}[ \t](?:is|as|was)[ \t](?:(?:the|our|my|its|a|an)[ \t])?(?:[\w-]{1,20}[ \t]){0,2}$/;
 // Enough for the widest form of all the above around a value of which 256 characters are looked at.
 const REACH = 400;
+// As much of a value as tells what it is.
+const JUDGED = 96;
 
 /** `password: x`, `API_KEY=x`, `"secret": "x"`, `--token x`, `password for staging is x`, `<password>x</password>`, `| token | x |`. */
 function* findNamedValues(text: string): Generator<Span> {
   let done = 0;
   for (const match of text.matchAll(STEM)) {
     if (match.index < done) continue;
-    const ahead = text.slice(Math.max(0, match.index - 64), match.index);
-    const prefix = /(?:[\w$]|[.-](?=[\w$]))*$/.exec(ahead)?.[0].replace(/^[^\w$]+/, "") ?? "";
-    const before = ahead.slice(0, ahead.length - prefix.length);
+    const prefix = nameBefore(text, match.index);
+    const before = text.slice(Math.max(0, match.index - 64), match.index - prefix.length);
     const from = match.index + match[0].length;
     const rest = /^[\w-]{0,40}/.exec(text.slice(from, from + 40))?.[0].replace(/-+$/, "") ?? "";
     const end = from + rest.length;
     // Part of an ARN or URN, `arn:…:secret:name`; or of what was put in place of a secret.
     if (/(?<!\$env)(?<=\w):$|\[redacted: $/i.test(before)) continue;
     done = end;
-    const spoken = prefix === "" ? (/(?:[A-Za-z]{2,20} ){1,2}$/.exec(before)?.[0] ?? "") : "";
+    const spoken = prefix === "" && before.endsWith(" ") ? (/(?:[A-Za-z]{2,20} ){1,2}$/.exec(before)?.[0] ?? "") : "";
     const name = readName(splitWords(spoken + prefix + match[0] + rest));
     if (!name) continue;
 
-    const reverse =
-      name.sure && prefix === "" ? REVERSE.exec(text.slice(Math.max(0, match.index - 240), match.index)) : null;
+    const ahead = name.sure && prefix === "" ? text.slice(Math.max(0, match.index - 240), match.index) : "";
+    const reverse = /[ \t](?:is|as|was)[ \t]/.test(ahead.slice(-70)) ? REVERSE.exec(ahead) : null;
     const said = reverse?.[1] ?? "";
     if (said && isStrong(said)) {
       const at = match.index - (reverse?.[0].length ?? 0) + (reverse?.[0].indexOf(said) ?? 0);
@@ -284,26 +301,28 @@ function* findNamedValues(text: string): Generator<Span> {
 
     const after = AFTER.exec(text.slice(end, end + REACH));
     if (!after?.groups) continue;
-    const { close = "", sign, quote, run = "", beside, loose, below } = after.groups;
-    if (sign === ">" && !/<[\w:.-]*$/.test(before + prefix)) continue;
+    const { close = "", sign, quote, run = "", beside, of, loose, below } = after.groups;
+    if (sign === ">" && !/<[^<>]*$/.test(before + prefix)) continue;
     const isFlag = /(?:^|\s)--?[\w-]*$/.test(before + prefix);
-    const value = quote ? cutQuoted(run, quote) : cutBare(run);
+    const whole = quote ? cutQuoted(run, quote) : cutBare(run);
+    const value = whole.slice(0, JUDGED);
     const start = end + after[0].length - run.length;
     const written = (prefix + match[0] + rest).replace(/^\w*:/, "");
     const shell = sign === "=" && close === "" && text[start - 1] === "=" && written === written.toUpperCase();
-    const literal = quote ? quote !== "`" : shell;
+    const literal = quote ? quote !== "`" && sign !== "|" : shell;
     const rule = /secret.?access.?key/i.test(spoken + written) && AWS_SECRET.test(value) ? "aws-secret-key" : name.rule;
-    const isLoose = (loose !== undefined && !isFlag) || below !== undefined || (sign?.startsWith("==") && !quote);
-    if (beside !== undefined && !literal) continue;
+    const isLoose = (loose !== undefined && !isFlag) || below !== undefined || sign?.startsWith("==");
+    if (beside !== undefined && !quote) continue;
+    if (of !== undefined && /\b(?:public|publishable|examples?|sample|encrypted|hash)/i.test(of)) continue;
     const isBound = name.sure
       ? isLoose
-        ? isStrong(value)
-        : isCredible(value, rule, literal)
+        ? isStrong(value) || (loose !== undefined && literal && isCredible(value, rule, false))
+        : isCredible(value, rule, literal && beside === undefined)
       : (isRandom(value, 20) || (literal && prefix !== "" && isHex(value))) && !isStandIn(value) && !isReference(value);
     if (!isBound) continue;
-    done = start + value.length;
+    done = start + whole.length;
     // A value that fills the reach goes on to its end.
-    if (value.length === 256) done += /^[^\s"'`<>|]*/.exec(text.slice(done))?.[0].length ?? 0;
+    if (whole.length === 256) done += /^[^\s"'`<>|]*/.exec(text.slice(done))?.[0].length ?? 0;
     yield { rule, start, end: done };
   }
 }
@@ -319,7 +338,7 @@ function cutQuoted(run: string, quote: string): string {
 
 /** An unquoted value ends at markup, at the next `name=` of its list, and before the punctuation of the sentence. */
 function cutBare(bare: string): string {
-  const plain = /^[^"'`<>|]*/.exec(bare)?.[0] ?? "";
+  const plain = /^[^"'`<>|“”»’]*/.exec(bare)?.[0] ?? "";
   const alone = /^[^;,&]*(?:[;,&](?![\w-]+[=:])[^;,&]*)*/.exec(plain)?.[0] ?? "";
   return alone.replace(/[.,;:)\]}*_\\]+$/, "");
 }
@@ -338,16 +357,22 @@ function* findRandomRuns(text: string): Generator<Span> {
     const start = match.index + match[0].indexOf(value);
     const head = value.slice(0, 256);
     const own = isSelfNamed(head);
-    if (!own && !isHex(head) && !isRandom(head)) continue;
+    const isCased = /[a-z]/.test(head) && /[A-Z]/.test(head) && isRandom(head);
+    if (!own && !isCased && !isHex(head)) continue;
     if (isStandIn(head) || isReference(head) || isFiller(head)) continue;
-    const lineStart = text.lastIndexOf("\n", start - 1) + 1;
-    const line = text.slice(Math.max(lineStart, start - 200), start);
+    const line = /[^\n]*$/.exec(text.slice(Math.max(0, start - 200), start))?.[0] ?? "";
+    const lineStart = start - line.length;
     const chunk = /[^\s"'`]*$/.exec(line)?.[0] ?? "";
     if (/[/@#%]/.test(chunk) || SEALED_WITHIN.test(chunk + head)) continue;
-    const rule = own ? "token" : readLabels(`${columnTitle(text, lineStart, line)} ${line.slice(-80)}`, isHex(head));
+    const before = `${columnTitle(text, lineStart, line)} ${line.slice(-80)}`;
+    const comment = COMMENT.exec(text.slice(start + value.length, start + value.length + 60))?.[0] ?? "";
+    const rule = own ? "token" : (readLabels(before, !isCased) ?? (isCased ? readLabels(comment, false) : null));
     if (rule) yield span(rule, start, value);
   }
 }
+
+/** What is said behind a value in code, `f("…") # the secret key`. */
+const COMMENT = /^["'`)\];, \t]{0,6}(?:#|\/\/)[^\n]*/;
 
 function isSelfNamed(value: string): boolean {
   const said = SELF_NAMED.exec(value)?.[0];
@@ -360,19 +385,23 @@ function isSelfNamed(value: string): boolean {
 function readLabels(before: string, hex: boolean): string | null {
   const labels = [...before.replace(/\[redacted: [\w-]+\]|\S*[\\/]\S*/g, "").matchAll(LABELS)];
   const last = labels.at(-1)?.groups?.secret?.toLowerCase();
-  if (!last || (hex && labels.some(({ groups }) => groups?.other))) return null;
+  if (
+    !last ||
+    (hex && (labels.some(({ groups }) => groups?.other) || /\b(?:in|at|by|from|since|see|of)\s+["'`]?$/.test(before)))
+  )
+    return null;
   return last.startsWith("pass") ? "password" : last.endsWith("key") ? "api-key" : last === "secret" ? last : "token";
 }
 
 /** For a cell of a Markdown table: what the first row says in the same column. */
 function columnTitle(text: string, lineStart: number, line: string): string {
-  if (!/^[ \t]*\|/.test(line)) return "";
+  if (!/^[ \t>*-]*\|/.test(line)) return "";
   const above = text
     .slice(Math.max(0, lineStart - 1000), lineStart)
     .split("\n")
     .slice(0, -1);
   let first = above.length;
-  while (first > 0 && /^[ \t]*\|/.test(above[first - 1] ?? "")) first--;
+  while (first > 0 && /^[ \t>*-]*\|/.test(above[first - 1] ?? "")) first--;
   return above[first]?.split("|")[line.split("|").length - 1] ?? "";
 }
 
@@ -435,7 +464,8 @@ function isHex(value: string): boolean {
 /** How much of the letters is in runs that could be words. A random run of both cases and digits has about a fifth. */
 function wordShare(value: string): number {
   const letters = value.match(/[A-Za-z]/g)?.length ?? 0;
-  const words = value.match(/[A-Za-z][a-z]{3,}|[A-Z]{4,}/g) ?? [];
+  const runs = value.match(/[A-Za-z][a-z]{3,}|[A-Z]{4,}/g) ?? [];
+  const words = runs.filter((run) => /[aeiouy]/i.test(run) && !/[bcdfghjklmnpqrstvwxz]{4}/i.test(run));
   return words.reduce((sum, word) => sum + word.length, 0) / Math.max(letters, 1);
 }
 
@@ -457,31 +487,32 @@ function isSequence(value: string): boolean {
  */
 function isFiller(value: string): boolean {
   return (
-    /x{6,}|\*{4,}|\.{3,}|example(?:key)?$|your[_-]|0123456789|1234567890|abcdefgh/i.test(value) ||
+    /x{6,}|\*{4,}|\.{3,}|example(?:key)?$|your[_-]|12345678|abcdefgh|abcdef123|deadbeef/i.test(value) ||
+    value.includes("EXAMPLE") ||
     new Set(value.slice(-12)).size <= 2
   );
 }
 
 const PLACEHOLDER_WORDS =
-  /(?:^|[^a-z])(?:examples?|samples?|placeholder|change[-_ ]?(?:me|this|it)\d*|redacted|removed|masked|dummy|fake|todo|tbd|fixme|replace[-_]?(?:me|with|this)?|insert|your)(?:[^a-z]|$)/i;
+  /(?:^|[^a-z])(?:examples?|samples?|placeholder|change[-_ ]?(?:me|this|it)\d*|redacted|removed|masked|dummy|fake|todo|tbd|fixme|abc-?123|123-?abc|replace[-_]?(?:me|with|this)?|insert|your)(?:[^a-z]|$)/i;
 const PLACEHOLDER_VALUES =
   /^(?:(?:my|the|some|any|a|an|test|new|old|super|top|very)[-_]?){0,2}(?:user|pass|password|passwd|passphrase|pwd|pw|secret|token|key|api|auth|access|credentials?|postgres|mysql|redis|root|admin|guest|test|testing|string|text|number|boolean|bool|object|varchar|hidden|required|optional|none|null|nil|undefined|true|false|empty|unset|default|foobar|foo|bar|value|here|[-_]){1,4}[-_]?(?:v?\d{1,2})?$|^(?:foo|bar|baz|qux|demo|test|abc|[-_])+\d*$/i;
 // Ciphertexts and digests by the beginning that their format gives them: sops, jasypt, Spring, Vault's transit, KMS,
 // sealed secrets, Fernet, age, Ansible; bcrypt, argon2, crypt, LDAP.
 const SEALED =
-  /^(?:ENC[[(]|\{(?:cipher|s?sha\d*|ssha\d*|crypt|bcrypt|pbkdf2)\}|vault:v\d|AQICAH|CiQA|Ag[A-D][A-Za-z0-9+/]{37}|gAAAAA|age1|enc:|\$ANSIBLE|!\w|\$(?:2[abxy]|argon2\w*|[1567y]|apr1|pbkdf2[\w-]*|scrypt)\$|pbkdf2_|scrypt:)/i;
-
+  /^(?:\{?(?:enc|encrypted|cipher|aes\d*|crypt|bcrypt|pbkdf2|s?sha\d*|sealed|kms|secure|sops)[}:([]|vault:v\d|AQ[EI]C[AH]|CiQA|Ag[A-D][A-Za-z0-9+/]{37}|gAAAAA|age1|\$ANSIBLE|!(?:vault|ref|sub|getatt|env|encrypted)|\$(?:2[abxy]|argon2\w*|[15-9y]|apr1|pbkdf2[\w-]*|scrypt)\$|pbkdf2_|scrypt:)/i;
 const SEALED_WITHIN = new RegExp(`(?:^|[=:])${SEALED.source.slice(1)}`, "i");
 
 /** Templates, ellipses, words that stand for a value, and what is encrypted. `password123` is weak but real, and is reported. */
 function isStandIn(value: string): boolean {
   return (
-    /^[<[{(]|\$\{|\{\{|#\{|\$\(|<%|^\$[a-z_]+(?:$|->|[:[.])|^\$[a-z_]*_[a-z0-9_]*$|^%\w+%$|^%\(|^\{?[a-z_]+\}$|^__\w+__$|^@@|\.\.\.|…|\*{3}|•|x{4,}/i.test(
+    /^[<[{(]|\$\{|\{\{|#\{|\$\(|<%|^\$[a-z_]+(?:$|->|[:[.])|^\$[a-z_]*_[a-z0-9_]*$|^%\w+%$|^%\(|^\{?[a-z_]+\}$|^__\w+__$|^@@|\.\.\.|…|\*{3}|•|x{4,}|^&(?:#|lt)|^\/\^|\\[wdsb]|\[\^?[a-z]-/i.test(
       value,
     ) ||
-    new Set(value.replaceAll("-", "")).size <= 2 ||
+    new Set(value.slice(0, JUDGED).replaceAll("-", "")).size <= 2 ||
     PLACEHOLDER_WORDS.test(value) ||
     (value.length <= 40 && PLACEHOLDER_VALUES.test(value)) ||
+    value.includes("EXAMPLE") ||
     SEALED.test(value)
   );
 }
@@ -489,7 +520,8 @@ function isStandIn(value: string): boolean {
 /** Values that point elsewhere or measure something: code, variables, URLs, paths, versions, dates, digests, tickets. */
 function isReference(value: string): boolean {
   return (
-    (/^[A-Za-z_$@][\w$]*\??(?:\.[A-Za-z_$]|\(|\[|::|->)/.test(value) && !(isRandom(value) && !/[([]/.test(value))) ||
+    (/^[A-Za-z_$@](?:[\w$]*\??(?:\.[A-Za-z_$]|\[|::|->)|[\w$]+\()/.test(value) &&
+      !(isRandom(value) && !/[([]/.test(value))) ||
     /^[A-Z]{2}[A-Z0-9]*(?:_[A-Z0-9]+)+$/.test(value) ||
     /^(?:[a-z][\w+.-]*:\/\/|arn:|urn:|(?:ssm|env|file|op|aws|gcp|kv|vault|secret):)/i.test(value) ||
     isPath(value) ||
@@ -503,6 +535,7 @@ function isReference(value: string): boolean {
 
 /** `newPassword2`, `auth-token-v1`, `X-Api-Key-V2`: words of which one is a name of a credential, and at most two digits. */
 function isIdentifier(value: string): boolean {
+  if (value.length > 48) return false;
   const words = splitWords(value);
   return (
     words.length > 1 &&
@@ -541,7 +574,11 @@ function isWordy(value: string, password: boolean): boolean {
   const resource = password ? /^\d{1,2}[a-z]{1,2}$/ : /^(?:\d{1,2}[a-z]{1,2}|[a-z]{1,5}\d{1,2})$/;
   const number = password ? /^\d{1,2}$/ : /^\d{1,3}$/;
   return parts.every(
-    (part) => /^[A-Za-z]*$/.test(part) || number.test(part) || isTechnicalWord(part) || resource.test(part),
+    (part) =>
+      /^[A-Za-z]*$/.test(part) ||
+      number.test(part) ||
+      isTechnicalWord(part) ||
+      (resource.test(part) && (!password || parts.length > 2)),
   );
 }
 
@@ -552,7 +589,7 @@ function isCamel(value: string): boolean {
 
 // Values that the documentation of their product publishes: parts of them, enough to know them by.
 const PUBLISHED =
-  /IOSFODNN7|44QH8DHB|4eC39HqLyjWDarjt|BQokikJOvBiI2HlW|16C7e42F292c6912|JBSWY3DPEHPK3PXP|Eby8vdM02xNOcqFl|C2y6yDjf5\/R\+ob0N|yAnz5TF\+lXXJte14|QWxhZGRpbjpvcGVu|vFI1TnRWxMZNFuoj|correct-?horse/;
+  /17653672481-19874698323|aGmWKa4JsXZ-HjGw|AAHdqTcvCH1vGWJx|2YotnFZFEjr1zCsi|tGzv3JOkF0XG5Qx2|mF_9\.B5f-4|4eC39HqLyjWDarjt|BQokikJOvBiI2HlW|JBSWY3DPEHPK3PXP|Eby8vdM02xNOcqFl|C2y6yDjf5\/R\+ob0N|yAnz5TF\+lXXJte14|QWxhZGRpbjpvcGVu|vFI1TnRWxMZNFuoj|correct-?horse/;
 const CALLED_SAMPLE =
   /\b(?:placeholder|dummy|fake|made[- ]up|fictional|not (?:a |an )?(?:real|actual|valid)|(?:sample|example|documented|published)[ -](?:\w+ )?(?:token|key|secret|password|credential|value|jwt)|(?:token|key|secret|jwt|value) from the docs|jwt\.io)/i;
 

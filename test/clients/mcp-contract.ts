@@ -62,7 +62,7 @@ export function describeMcp(host: Host): void {
     it("is told when a memory is refused, and nothing is written", async () => {
       const desk = await openWired(host);
       // A key that nobody ever had, in pieces: what looks for keys in this repository must not find it.
-      const body = `The key is ${["ghp", "0123456789abcdefghijABCDEFGHIJ012345"].join("_")}.`;
+      const body = `The key is ${["ghp", "r7Kq2ZpX9vLm4TnB8wYc3HdJ6sFg1QaE5uRk"].join("_")}.`;
       desk.server.queue(callOf(host, "save", { ...NOTE, body }), { text: "It was refused." });
       await host.start(desk, "remember the key");
       expect(countIn(desk.asked().at(-1), "secret")).toBeGreaterThan(0);

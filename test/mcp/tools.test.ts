@@ -89,7 +89,7 @@ describe("save", () => {
 
   it("refuses a secret by its place, and writes its value nowhere", async () => {
     const { world, wire } = await start();
-    const token = ["ghp", "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789"].join("_");
+    const token = ["ghp", "r7Kq2ZpX9vLm4TnB8wYc3HdJ6sFg1QaE5uRk"].join("_");
     const result = await wire.call("save", { ...PNPM, body: `one\ntoken ${token}` });
     expect(result.isError).toBe(true);
     expect(textOf(result)).toMatch(/line 2.*leave the value out/);

@@ -113,7 +113,7 @@ test("what may not travel stays, with the reason", async () => {
   await memdir.save(note("who I am", { type: "user" }));
   world.write(
     "project_key.md",
-    `---\nname: key\ntype: project\n---\n\nghp_${"0123456789abcdefghij0123456789abcdef"}\n`,
+    `---\nname: key\ntype: project\n---\n\nghp_${"r7Kq2ZpX9vLm4TnB8wYc3HdJ6sFg1QaE5uRk"}\n`,
   );
   world.write("broken.md", "---\nname: broken\ntype: project\n");
   const { own, team } = await openBoth(world);

@@ -59,7 +59,7 @@ test("share: false always holds back, and what is neither is asked about", async
 });
 
 test("nothing lifts a secret, a broken file or an agent's own memory", async () => {
-  const secret = `ghp_${"0123456789abcdefghij0123456789abcdef"}`;
+  const secret = `ghp_${"r7Kq2ZpX9vLm4TnB8wYc3HdJ6sFg1QaE5uRk"}`;
   const problem = await ask("project", `token ${secret}`, "share: true\n");
   expect(problem).toMatch(/github-token in line 7/);
   expect(problem).not.toContain(secret);

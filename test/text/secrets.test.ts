@@ -211,7 +211,26 @@ const NAMED: Positive[] = [
   ["netrc", "password", word(9), (v) => `machine api.example.com login ann password ${v}`],
 ];
 
-const POSITIVES = [...FORMATS, ...URLS, ...NAMED];
+/** What binds a value to its name, beyond a sign between the two. */
+const BOUND: Positive[] = [
+  ["name and value in JSON", "password", word(10), (v) => `{"name": "DB_PASSWORD", "value": "${v}"}`],
+  ["name and value in YAML", "token", word(28), (v) => `- name: API_TOKEN\n  value: "${v}"`],
+  ["default of a variable", "api-key", word(32), (v) => `const key = process.env.API_KEY || "${v}";`],
+  ["default in a shell", "password", word(12), (v) => `\${REDIS_PASSWORD:-${v}}`],
+  ["argument", "password", word(12), (v) => `conn.setPassword("${v}");`],
+  ["key of a vendor", "api-key", `a1${chars(HEX, 30)}`, (v) => `export DATADOG_KEY=${v}`],
+  ["comment behind it", "secret", word(32), (v) => `Stripe("${v}") # secret key`],
+  ["column of a table", "token", word(40), (v) => `| service | token |\n| --- | --- |\n| CF | ${v} |`],
+  ["block below", "password", word(12), (v) => `Password:\n\n\`\`\`\n${v}\n\`\`\``],
+  ["name behind it", "api-key", word(32), (v) => `\`${v}\` is the API key for the sandbox`],
+  ["in brackets", "token", word(26), (v) => `Use the deploy token (${v}) until Friday.`],
+  ["changed to", "password", `Maple#${907}x`, (v) => `The admin password was changed to ${v} on Monday.`],
+  ["user and password", "password", `Maple#${907}x`, (v) => `log in with root / ${v} on the jump host`],
+  ["Twilio pair", "twilio-token", chars(HEX, 32), (v) => `AC${chars(HEX, 32)}:${v}`],
+  ["says it itself", "token", `acme_secret_${word(32)}`],
+];
+
+const POSITIVES = [...FORMATS, ...URLS, ...NAMED, ...BOUND];
 
 function textOf([, , value, wrap = (v: string) => `see ${v} here`]: Positive): string {
   return wrap(value);
@@ -316,6 +335,23 @@ const NEGATIVES: string[] = [
   "import { createSecretKey } from 'node:crypto'; // token: Buffer.from(x1)",
   "src/memory/index-sync.ts reads MEMORY.md, see docs/adr/0012-index.md",
   "Keep a monkey: abc123def456 (not a key name)",
+  // Encrypted or hashed.
+  `password: ENC[AES256_GCM,data:${word(24)},iv:${word(43)}=,tag:${word(22)}==,type:str]`,
+  `kind: SealedSecret\nspec:\n  encryptedData:\n    password: AgB${word(200)}=`,
+  `db_password: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  ${chars(HEX, 80)}`,
+  `DB_PASSWORD="encrypted:B${word(120)}"`,
+  `token: vault:v1:${word(60)}=`,
+  `password: $2b$12$${word(53)}`,
+  // Published or called a sample.
+  `${base64url('{"alg":"HS256"}')}.${base64url('{"sub":"1234567890","name":"John Doe"}')}.${chars(URL64, 43)}`,
+  `The docs use a sample token, ${word(36)}, which is not real`,
+  // Bound to a name that is no secret's.
+  `page_token: ${word(30)}`,
+  `VAPID_PUBLIC_KEY=${word(87)}`,
+  `cache_key: ${chars(HEX, 32)}`,
+  `The token cache changed in commit ${chars(HEX, 40)}`,
+  `md5sum of secrets.tar is ${chars(HEX, 32)}`,
+  "if (password === confirmPassword2) return;",
 ];
 
 describe("findSecrets", () => {
@@ -323,7 +359,8 @@ describe("findSecrets", () => {
     const text = textOf(positive);
     const [, rule, value] = positive;
     const start = text.indexOf(value);
-    expect(findSecrets(text)).toEqual([{ rule, line: 1, start, end: start + value.length }]);
+    const line = text.slice(0, start).split("\n").length;
+    expect(findSecrets(text)).toEqual([{ rule, line, start, end: start + value.length }]);
   });
 
   it.each(NEGATIVES)("does not find: %s", (text) => {
