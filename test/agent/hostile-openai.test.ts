@@ -5,10 +5,11 @@ import type { AgentModel } from "../../src/agent/world.ts";
 import { openOpenai } from "../../src/model/openai.ts";
 import { withRetries } from "../../src/model/retry.ts";
 import type { Reply } from "../model-server/reply.ts";
+import { PATIENCE_MS } from "../until.ts";
 import { type AgentDesk, calls, openDesk } from "./desk.ts";
 
 async function openaiOf(desk: AgentDesk): Promise<AgentModel> {
-  const ask = await openOpenai({ model: "local-test", baseUrl: desk.server.openaiUrl, maxSilenceMs: 5_000 });
+  const ask = await openOpenai({ model: "local-test", baseUrl: desk.server.openaiUrl, maxSilenceMs: PATIENCE_MS });
   return {
     ask: withRetries(ask, { now: () => performance.now(), sleep: async () => {}, random: () => 0 }),
     name: "local-test",

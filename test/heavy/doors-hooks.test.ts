@@ -9,23 +9,21 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { readFaults } from "../../src/hooks/faults.ts";
 import { BINARY } from "../cli/run.ts";
+import { PATIENCE_MS } from "../until.ts";
 import { makeWorld, type World } from "../world.ts";
 
 const HOOK = fileURLToPath(new URL("../../dist/hook.cjs", import.meta.url));
 const PROMPT = "how do we deploy with kubectl to staging?";
 const DEPLOY = "---\nname: Deploy kubectl staging\ntype: project\n---\n\nDeploy with kubectl on staging.\n";
 const isPosix = process.platform !== "win32";
-/** The host's own; ours must end long before. */
-const PATIENCE_MS = 5_000;
-
 interface Ran {
   code: number | null;
   out: string;
   err: string;
 }
 
-function makePlace(settings?: object): World {
-  const world = makeWorld(settings ? { settings } : {});
+function makePlace(settings: object = { hooks: { deadlineMs: PATIENCE_MS } }): World {
+  const world = makeWorld({ settings });
   world.write("deploy.md", DEPLOY);
   return world;
 }
@@ -116,7 +114,7 @@ describe.runIf(isPosix)("a working directory that is gone", () => {
 
 describe.runIf(isPosix)("a transcript that is none", () => {
   it("is not waited for, not kept, and nothing of it comes into memory", async () => {
-    const world = makePlace({ hooks: { archive: true } });
+    const world = makePlace({ hooks: { archive: true, deadlineMs: PATIENCE_MS } });
     const fifo = path.join(world.top, "fifo.jsonl");
     execFileSync("mkfifo", [fifo]);
     const plain = path.join(world.top, "passwords");
@@ -140,7 +138,7 @@ describe.runIf(isPosix)("a transcript that is none", () => {
 
 describe("a repository that wants more", () => {
   it("neither moves the memory, nor changes learning, nor is its .env read", async () => {
-    const world = makePlace();
+    const world = makePlace({});
     const planted = path.join(world.project, "..", "planted");
     fs.mkdirSync(planted);
     fs.writeFileSync(path.join(planted, "evil.md"), DEPLOY.replace("on staging.", "as mandrake."));

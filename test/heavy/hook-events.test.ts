@@ -10,6 +10,7 @@ import { readFaults } from "../../src/hooks/faults.ts";
 import { slugOf } from "../../src/project/locate.ts";
 import { DIST, HOOK, makeStopDesk, SESSION, type StopDesk, type Wire } from "../hooks/stop-desk.ts";
 import { startModelServer } from "../model-server/model-server.ts";
+import { PATIENCE_MS } from "../until.ts";
 
 const PROMPT = "how do we deploy with kubectl to staging?";
 const DEPLOY = "---\nname: Deploy kubectl staging\ntype: project\n---\n\nDeploy with kubectl on staging.\n";
@@ -27,9 +28,6 @@ const EVENTS: Readonly<Record<string, Wire>> = {
 };
 const NAMES = Object.keys(EVENTS);
 
-/** Generous: the machine may be busy. What is meant is that nothing waits for anything. */
-const PATIENCE_MS = 5_000;
-
 interface Ran {
   code: number | null;
   signal: string | null;
@@ -37,13 +35,14 @@ interface Ran {
   err: string;
 }
 
-function makeDesk(settings?: object): StopDesk {
+function makeDesk(settings: object = {}): StopDesk {
   const desk = makeStopDesk();
   fs.writeFileSync(path.join(desk.memory, "deploy.md"), DEPLOY);
   fs.writeFileSync(path.join(desk.memory, "rule.md"), RULE);
   fs.mkdirSync(desk.at("home", ".claude", "memory"), { recursive: true });
   fs.writeFileSync(desk.at("home", ".claude", "memory", "MEMORY.md"), "- [tabs](tabs.md) — prefers tabs\n");
-  if (settings) fs.writeFileSync(desk.at("home", ".claude", "memdir.json"), JSON.stringify({ hooks: settings }));
+  const hooks = { deadlineMs: PATIENCE_MS, ...settings };
+  fs.writeFileSync(desk.at("home", ".claude", "memdir.json"), JSON.stringify({ hooks }));
   // Nothing in it for rules: no test here wants a process that goes on.
   desk.say("thanks");
   desk.answer("You are welcome.");
@@ -304,7 +303,7 @@ describe("the deadline", () => {
     expect(expectGood(await send(desk, inputOf(desk, "PreToolUse")))).toBeNull();
     expect(readFaults(desk.env).at(-1)).toMatchObject({ message: "time was up before all rules were read" });
     // What is kept is quick enough for any deadline.
-    fs.writeFileSync(desk.at("home", ".claude", "memdir.json"), "{}");
+    fs.writeFileSync(desk.at("home", ".claude", "memdir.json"), `{"hooks":{"deadlineMs":${PATIENCE_MS}}}`);
     expect(expectGood(await send(desk, inputOf(desk, "PreToolUse")))).not.toBeNull();
     fs.writeFileSync(desk.at("home", ".claude", "memdir.json"), '{"hooks":{"deadlineMs":1}}');
     expect(expectGood(await send(desk, inputOf(desk, "PreToolUse")))).not.toBeNull();

@@ -11,6 +11,7 @@ import type { Caller, TeamData } from "../../src/team/server/team-data.ts";
 import { testTeamData } from "../team/server/data-contract.ts";
 import { addCaller, find, LIMITS, makeTeam, put } from "../team/server/data-world.ts";
 import { findPostgres, type PostgresCluster, startPostgres } from "../team/server/postgres-cluster.ts";
+import { PATIENT } from "../until.ts";
 
 const now = () => new Date();
 const random = (bytes: number) => randomBytes(bytes);
@@ -23,7 +24,7 @@ describe.skipIf(!installed)("on PostgreSQL", () => {
 
   beforeAll(async () => {
     cluster = await startPostgres();
-  }, 90_000);
+  });
   afterAll(() => cluster?.stop());
 
   const open = (user?: string, database?: string) =>
@@ -143,7 +144,7 @@ describe.skipIf(!installed)("on PostgreSQL", () => {
       expect(await servers[0].versions(ann, "app", path)).toHaveLength(lines.length);
     }
     await Promise.all(servers.map((server) => server.close()));
-  }, 120_000);
+  });
 
   it("finds by an index among many memories", async () => {
     cluster.sql("create database large");
@@ -166,7 +167,7 @@ describe.skipIf(!installed)("on PostgreSQL", () => {
     expect((await find(data, bob, "zanzibar common"))[0]?.path).toBe("needle.md");
     expect((await find(data, bob, "w777"))[0]?.path).toBe("m777.md");
     await data.close();
-    await expect.poll(scans, { timeout: 10_000 }).toBeGreaterThan(before);
+    await expect.poll(scans, PATIENT).toBeGreaterThan(before);
   });
 });
 

@@ -14,6 +14,7 @@ import { openServerStore } from "../../src/team/server-store.ts";
 import type { Store, StoreOutcome } from "../../src/team/store.ts";
 import { findPostgres, type PostgresCluster, startPostgres } from "../team/server/postgres-cluster.ts";
 import { makeTemporary } from "../temporary.ts";
+import { PATIENT } from "../until.ts";
 
 const WRITERS = 50;
 const PATHS = Array.from({ length: 20 }, (_, at) => `memory-${at}.md`);
@@ -40,7 +41,7 @@ describe.skipIf(!installed)("two servers on one PostgreSQL", () => {
   beforeAll(async () => {
     cluster = await startPostgres();
     folder = makeTemporary("team-servers");
-  }, 90_000);
+  });
   afterAll(async () => {
     for (const { child } of running) child.kill("SIGKILL");
     await Promise.all(running.map(({ exit }) => exit));
@@ -163,7 +164,7 @@ describe.skipIf(!installed)("two servers on one PostgreSQL", () => {
       `two servers, ${WRITERS} writers, ${PATHS.length} memories: ${acknowledged.length} writes acknowledged, ${stale} stale, ` +
         `${retried} requests sent again by the client, ${failures} given up, ${lost.length} lost`,
     );
-  }, 300_000);
+  });
 
   it("ends with 0 at SIGTERM, after answering what it was asked before", async () => {
     const { servers, token } = await begin("ending");
@@ -180,7 +181,7 @@ describe.skipIf(!installed)("two servers on one PostgreSQL", () => {
       answer = outcomes;
     });
     const isWaiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock'";
-    await expect.poll(() => cluster.sql(isWaiting, "ending"), { timeout: 20_000 }).toBe("1");
+    await expect.poll(() => cluster.sql(isWaiting, "ending"), PATIENT).toBe("1");
 
     first.child.kill("SIGTERM");
     // It listens no more, and still waits for the request.
@@ -189,7 +190,7 @@ describe.skipIf(!installed)("two servers on one PostgreSQL", () => {
         () => true,
         () => false,
       );
-    await expect.poll(isOpen, { timeout: 10_000 }).toBe(false);
+    await expect.poll(isOpen, PATIENT).toBe(false);
     expect([answer, first.child.exitCode]).toEqual([null, null]);
 
     await holder.query("rollback");
@@ -200,7 +201,7 @@ describe.skipIf(!installed)("two servers on one PostgreSQL", () => {
     expect(await allTexts(open(second.url, token))).toEqual(new Map([["a.md", ["two"]]]));
     second.child.kill("SIGTERM");
     expect(await second.exit).toBe(0);
-  }, 120_000);
+  });
 });
 
 /** The one JSON value that it prints when it listens. */
