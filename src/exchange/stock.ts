@@ -5,8 +5,9 @@ import { parseMemory } from "../memory/memory.ts";
 import { oneLine } from "../memory/name.ts";
 import { readBytes } from "../memory/read.ts";
 import { scan } from "../memory/scan.ts";
+import { termsOf } from "../recall/terms.ts";
+import { openLikeness, plain, type Said } from "../text/likeness.ts";
 import { type Arrival, importedFrom } from "./arrival.ts";
-import { openLikeness, plain, type Said } from "./likeness.ts";
 
 interface Stock {
   /** Why it need not come in, or null. */
@@ -26,7 +27,7 @@ const MAX_BYTES = 256 * 1024;
 
 export function openStock(directory: Directory, arrivals: readonly Arrival[]): Stock {
   const kept = readKept(directory);
-  const likeness = openLikeness<string>([...kept, ...arrivals]);
+  const likeness = openLikeness<string>([...kept, ...arrivals], termsOf);
   const names = new Set(kept.map(nameKey));
   const origins = new Map(kept.flatMap((each) => (each.origin === null ? [] : [[each.origin, each] as const])));
   for (const each of kept) likeness.add(each, each.label);
