@@ -10,7 +10,7 @@ import type { LineEdit } from "../memory/index-pages.ts";
 import { parseHeader } from "../memory/memory.ts";
 import { readBytes } from "../memory/read.ts";
 import { isMemoryFile } from "../memory/walk.ts";
-import { change, type Desk, makeFolder, refuseRule, refuseSecrets } from "./desk.ts";
+import { change, type Desk, makeFolder, refuseRule, refuseSecrets } from "./context.ts";
 import { findFreePlace, findPlace, missing, type Place, ROOT } from "./place.ts";
 
 /** A file, or a folder with everything in it as one step. */

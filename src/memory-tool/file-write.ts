@@ -12,7 +12,7 @@ import { parseHeader } from "../memory/memory.ts";
 import { writeMemory } from "../memory/save.ts";
 import { isMemoryFile } from "../memory/walk.ts";
 import { editFields } from "../text/frontmatter-edit.ts";
-import { change, type Desk, makeFolder, refuseRule, refuseSecrets } from "./desk.ts";
+import { change, type Desk, makeFolder, refuseRule, refuseSecrets } from "./context.ts";
 import { findFreePlace, findPlace, missing, type Place, ROOT } from "./place.ts";
 import { formatSize, readPlace } from "./view.ts";
 
