@@ -1,19 +1,23 @@
 /** Taking in what an importer brought: each piece checked, what is known left out, the rest written as one change. */
 
-import { utimesSync } from "node:fs";
+import { lstatSync, utimesSync } from "node:fs";
 import { join } from "node:path";
+import { findNameProblem } from "../disk/fence.ts";
 import {
   applyChange,
   type Change,
   type Directory,
+  fileNameFor,
+  INDEX_FILE,
+  isDailyLog,
   type LineEdit,
   type MemoryType,
+  OVERFLOW_FILE,
   parseHeader,
   withDirectory,
 } from "../store/store.ts";
 import { findSecrets, redactSecrets } from "../text/secrets.ts";
 import { type Arrival, formatArrival, prepare } from "./arrival.ts";
-import { openFileNames } from "./file-name.ts";
 import { type Imported, MAX_MEMORIES } from "./harvest.ts";
 import { openStock } from "./stock.ts";
 
@@ -153,3 +157,35 @@ function keepAge(directory: Directory, file: string, { at }: Arrival): void {
     directory.log(`${file} keeps the time of its import: ${(error as Error).message}`);
   }
 }
+
+/** Every call takes the name that it returns; none is given twice, not even in other letters of the same word. */
+function openFileNames(directory: Directory): (arrival: Arrival) => string {
+  const taken = new Set<string>();
+  const isFree = (file: string) =>
+    !taken.has(keyOf(file)) && lstatSync(join(directory.path, file), { throwIfNoEntry: false }) === undefined;
+  return ({ file, type, name }) => {
+    let chosen = file !== null && isPlain(file) && isFree(file) ? file : "";
+    for (let number = 1; chosen === ""; number++) {
+      const candidate = fileNameFor(type, name, number);
+      if (isFree(candidate)) chosen = candidate;
+    }
+    taken.add(keyOf(chosen));
+    return chosen;
+  };
+}
+
+/** Disks that know no case and no other spelling would put one over the other. */
+function keyOf(file: string): string {
+  return file.normalize("NFC").toLowerCase();
+}
+
+/** Names that every system takes, in folders of ours that are listed. */
+function isPlain(file: string): boolean {
+  if (findNameProblem(file) !== null || !file.endsWith(".md") || isDailyLog(file)) return false;
+  const parts = file.split("/");
+  if (parts.length > 4 || parts.slice(0, -1).some((part) => part.endsWith(".md"))) return false;
+  if ([INDEX_FILE, OVERFLOW_FILE].some((own) => keyOf(parts.at(-1) as string) === keyOf(own))) return false;
+  return parts.every((part) => /^[\p{L}\p{N}_][\p{L}\p{N}\p{M}_.-]{0,99}$/u.test(part) && !RESERVED.test(part));
+}
+
+const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;

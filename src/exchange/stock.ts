@@ -1,8 +1,9 @@
 /** What a directory holds already, to tell an import what is known, what says the same, and which names are taken. */
 
+import { termsOf } from "../recall/terms.ts";
 import { type Directory, oneLine, parseMemory, readBytes, scan } from "../store/store.ts";
+import { openLikeness, plain, type Said } from "../text/likeness.ts";
 import { type Arrival, importedFrom } from "./arrival.ts";
-import { openLikeness, plain, type Said } from "./likeness.ts";
 
 interface Stock {
   /** Why it need not come in, or null. */
@@ -22,7 +23,7 @@ const MAX_BYTES = 256 * 1024;
 
 export function openStock(directory: Directory, arrivals: readonly Arrival[]): Stock {
   const kept = readKept(directory);
-  const likeness = openLikeness<string>([...kept, ...arrivals]);
+  const likeness = openLikeness<string>([...kept, ...arrivals], termsOf);
   const names = new Set(kept.map(nameKey));
   const origins = new Map(kept.flatMap((each) => (each.origin === null ? [] : [[each.origin, each] as const])));
   for (const each of kept) likeness.add(each, each.label);

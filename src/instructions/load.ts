@@ -3,6 +3,7 @@
  * directory, then added ones. A file comes once, its imports right behind it. Whatever is not loaded is named with the reason.
  */
 
+import { type Dirent, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isWithin, realPath } from "../disk/real-path.ts";
 import { readRegular } from "../disk/regular.ts";
@@ -11,7 +12,6 @@ import { stripForClient } from "../text/client-markdown.ts";
 import { type InstructionFile, type InstructionSource, LABELS, type SkippedFile } from "./file.ts";
 import { findImports } from "./import-syntax.ts";
 import { resolveImport } from "./import-target.ts";
-import { listRuleFiles } from "./rule-files.ts";
 import { readRulePaths } from "./rule-paths.ts";
 import { type InstructionScope, isExternal } from "./scope.ts";
 
@@ -236,4 +236,51 @@ export function loader(scope: InstructionScope, loaded: Loaded, trim: boolean) {
   }
 
   return { file, rules, directory, agents, others, shadowAgents };
+}
+
+/** Deep enough for any real tree; a loop of links is cut by the folders seen. */
+const MAX_DEPTH = 16;
+
+/** More than anybody has rules; a link to a whole disk ends here. */
+const MAX_ENTRIES = 5000;
+
+interface RuleFiles {
+  /** Paths as found, except for links: a linked rule is known by where it really lies. */
+  files: string[];
+  /** Every folder that was looked into. */
+  folders: string[];
+  /** Linked folders that were not entered. */
+  closed: string[];
+}
+
+/** `mayEnter` is asked with the real path of every folder before it is listed. */
+function listRuleFiles(folder: string, mayEnter: (real: string) => boolean, ending = ".md"): RuleFiles {
+  const found = new Set<string>();
+  const seen = new Set<string>();
+  const closed: string[] = [];
+  let left = MAX_ENTRIES;
+
+  const visit = (at: string, depth: number): void => {
+    const real = realPath(at);
+    if (seen.has(real) || depth > MAX_DEPTH || !statOrNull(at)?.isDirectory()) return;
+    if (!mayEnter(real)) return void closed.push(at);
+    seen.add(real);
+    for (const entry of entriesOf(real)) {
+      if (left-- <= 0) return;
+      const path = join(real, entry.name);
+      const stat = entry.isSymbolicLink() ? statOrNull(path) : entry;
+      if (stat?.isDirectory()) visit(path, depth + 1);
+      else if (stat?.isFile() && entry.name.endsWith(ending)) found.add(entry.isSymbolicLink() ? realPath(path) : path);
+    }
+  };
+  visit(folder, 0);
+  return { files: [...found].sort(), folders: [folder, ...seen], closed };
+}
+
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
 }

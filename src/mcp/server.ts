@@ -3,11 +3,10 @@
  * three times as long to start as Node itself, and every session of a host begins with it.
  */
 
-import { MCP_INSTRUCTIONS } from "../prompts/mcp.ts";
+import { buildMcpPrompt, MCP_INSTRUCTIONS, MCP_PROMPT_WORDS, type McpPromptName } from "../prompts/mcp.ts";
 import { type Client, openClient } from "./client.ts";
 import { type Caller, dressResult, LEGACY_VERSIONS, MODERN_VERSION, readCaller } from "./era.ts";
 import { type Answer, failure, type Id, isObject, type Message, type Params, ProtocolError } from "./message.ts";
-import { getPrompt, listPrompts } from "./prompts.ts";
 import { listResources, RESOURCE_TEMPLATES, readResource } from "./resources.ts";
 import { MCP_TOOLS } from "./tools.ts";
 import { verifyByLooking } from "./verify.ts";
@@ -152,4 +151,26 @@ function readObject(params: Params, name: string): Params {
   const value = params[name] ?? {};
   if (isObject(value)) return value;
   throw new ProtocolError("badParams", `params: "${name}" is an object`);
+}
+
+/** Prompts that a person can pick in a host. */
+const NAMES = Object.keys(MCP_PROMPT_WORDS) as McpPromptName[];
+
+function listPrompts(): object[] {
+  return NAMES.map((name) => {
+    const { title, description, argument } = MCP_PROMPT_WORDS[name];
+    return { name, title, description, ...(argument && { arguments: [{ ...argument, required: false }] }) };
+  });
+}
+
+function getPrompt(asked: string, given: Params): object {
+  const name = NAMES.find((name) => name === asked);
+  if (!name) {
+    const problem = `there is no prompt "${asked.slice(0, 80)}"; there are: ${NAMES.join(", ")}`;
+    throw new ProtocolError("badParams", problem);
+  }
+  const { description, argument } = MCP_PROMPT_WORDS[name];
+  const value = argument ? given[argument.name] : undefined;
+  const text = buildMcpPrompt(name, typeof value === "string" ? value : "");
+  return { description, messages: [{ role: "user", content: { type: "text", text } }] };
 }

@@ -8,7 +8,7 @@ import { formatHeader, formatInjection } from "../recall/injection.ts";
 import { neutralise, neutraliseLine } from "../recall/neutral.ts";
 import { logSurfaced } from "../recall/surface-log.ts";
 import { findAuthor, MEMORY_TYPES, type MemoryType, parseMemory } from "../store/store.ts";
-import { checkForgetting, checkReplacing } from "./own-word.ts";
+import { checkForgetting, checkReplacing } from "./protected.ts";
 import { formatRow, ROW_SCHEMA, showRow } from "./row.ts";
 import { type McpTool, makeTool } from "./tool.ts";
 import { formatVerification, VERIFICATION_SCHEMA } from "./verify.ts";

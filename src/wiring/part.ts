@@ -1,7 +1,7 @@
 /** One thing of ours in a user's file: how it is put in, and how exactly it is taken out again. */
 
+import { MemdirError } from "../errors.ts";
 import { addBlock, type BlockPart, removeBlock } from "./block-part.ts";
-import { addWhole, type FilePart, removeWhole } from "./file-part.ts";
 import { addHooks, type HooksPart, removeHooks } from "./hooks-part.ts";
 import type { AddContext, RemoveContext } from "./part-context.ts";
 import { addTable, removeTable, type TablePart } from "./table-part.ts";
@@ -82,4 +82,28 @@ function isText(value: unknown): value is string {
 
 function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every(isText);
+}
+
+/** A file that is ours as a whole, known by its first lines. */
+interface FilePart {
+  kind: "file";
+  file: string;
+  why: string;
+  text: string;
+  /** Stands in every version of it. */
+  mark: string;
+}
+
+function addWhole(text: string | null, part: FilePart): string {
+  if (text !== null && text.trim() !== "" && !text.includes(part.mark)) {
+    throw new MemdirError("broken", `${part.file} is not memdir's; move it away, as memdir needs this name`);
+  }
+  return part.text;
+}
+
+/** What somebody changed is not ours to throw away. */
+function removeWhole(text: string, part: FilePart): string | null {
+  if (text === part.text) return null;
+  if (!text.includes(part.mark)) return text;
+  throw new MemdirError("broken", `${part.file} was changed by hand; look at it and remove it yourself`);
 }

@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { findModelDir } from "../../src/meaning/find-model.ts";
+import { findModelDir } from "../../src/meaning/meaning.ts";
 import { expectError, openSandbox, type Sandbox } from "./run.ts";
 
 const ROW_KEYS = [

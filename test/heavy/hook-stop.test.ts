@@ -3,7 +3,7 @@ import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { isIdle, mayAskToKeep } from "../../src/hooks/asking.ts";
+import { isIdle, mayAskToKeep } from "../../src/hooks/stop.ts";
 import { hasMemoryWrite, lastMarks, lastMessageId, markOf, readTurnTail } from "../../src/hooks/turn-tail.ts";
 import { hearMessages } from "../../src/learn/extraction-window.ts";
 import { understandSaid } from "../../src/learn/said.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { findModelDir } from "../../src/meaning/find-model.ts";
+import { findModelDir } from "../../src/meaning/meaning.ts";
 import { needModel } from "./model.ts";
 
 describe("findModelDir", () => {

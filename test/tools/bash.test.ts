@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import { describe, expect, it } from "vitest";
 import { withoutSecrets } from "../../src/tools/bash.ts";
-import { openOutput } from "../../src/tools/shell-output.ts";
+import { openOutput } from "../../src/tools/shell-run.ts";
 import { until } from "../until.ts";
 import { makeBench } from "./bench.ts";
 
