@@ -12,6 +12,7 @@ export const RANKS = [
   ["text", "disk", "model", "prompts", "settings"],
   ["meaning", "hook-config", "learn-config"],
   ["config"],
+  ["world"],
   ["project"],
   ["store", "instructions", "session"],
   ["verbs", "tools"],

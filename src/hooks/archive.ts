@@ -15,6 +15,7 @@ import {
 import { join } from "node:path";
 import { PRIVATE_MODE, removeQuietly } from "../disk/atomic.ts";
 import { pinFolder } from "../disk/pin.ts";
+import { isAlive } from "../disk/process.ts";
 import { openRegular } from "../disk/regular.ts";
 import { slugOf } from "../project/slug.ts";
 
@@ -103,14 +104,5 @@ function sweep(folder: string, name: string): void {
   for (const each of readdirSync(folder)) {
     const writer = TEMPORARY.exec(each) && each.endsWith(`-${name}`) ? Number(each.split("-")[1]) : null;
     if (writer !== null && (writer === process.pid || !isAlive(writer))) removeQuietly(join(folder, each));
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

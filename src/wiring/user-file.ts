@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, rmdirSync, type Stats, unlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { exchange, moveInto, PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
+import { isAlive } from "../disk/process.ts";
 import { realPath } from "../disk/real-path.ts";
 import { readRegular } from "../disk/regular.ts";
 import { diskError, MemdirError } from "../errors.ts";
@@ -150,14 +151,5 @@ function sweep(folder: string): void {
   for (const name of readdirSync(folder)) {
     const pid = new RegExp(`^\\${TEMPORARY}-(\\d+)-[0-9a-z]+-\\d+$`).exec(basename(name))?.[1];
     if (pid !== undefined && Number(pid) !== process.pid && !isAlive(Number(pid))) removeQuietly(join(folder, name));
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

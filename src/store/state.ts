@@ -1,0 +1,243 @@
+/** What memdir remembers beside the memories, under `.memdir/` or in a folder like it: small records, logs and locks. */
+
+import { readdirSync, type Stats, utimesSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { moveInto, PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
+import { acquireLock, tryLock } from "../disk/lock.ts";
+import { loadNative, type Native } from "../disk/native.ts";
+import { readRegular } from "../disk/regular.ts";
+import { diskError } from "../errors.ts";
+import { inFolder, look, notOurs, openFolder } from "./state-folder.ts";
+import { openLog, type StateLog } from "./state-log.ts";
+import { KEPT, type KeptFile, kindOf, type LogName, TEMPORARY_KIND } from "./state-table.ts";
+
+/**
+ * Files are the user's alone, hidden from git and whole for every reader. Symbolic links are refused wherever they are. Reading
+ * never throws. Writing throws a MemdirError that names the file and what to do; `quietly` is for hooks, which must not fail.
+ */
+export interface State {
+  /** `<key>.json`; `key` may name a folder, `inbox/0123abcd`. `parse` gives null for what is not such a value. */
+  record<T>(key: string, parse: (value: unknown) => T | null, options?: RecordOptions): StateRecord<T>;
+  /** The records in a folder. */
+  keys(folder: string): string[];
+  /** A file that is not JSON. */
+  text(name: string, options?: RecordOptions): StateText;
+  log<T>(name: LogName, parse: (value: unknown) => T | null): StateLog<T>;
+  lock(name: string, native?: Native | null): StateLock;
+  /** Everything at the top of the folder, for `doctor`; throws when a link is in the folder's place. */
+  list(): Kept[];
+}
+
+export interface RecordOptions {
+  /** What is larger was not written by us, and is not read. */
+  maxBytes?: number;
+  /** On the disk when `write` returns: for what cannot be made again. */
+  flush?: boolean;
+}
+
+export interface StateRecord<T> {
+  /** Null when there is none, or none that can be read; then `broken` is called with the reason. */
+  read(broken?: (why: string) => void): T | null;
+  /** Replaces it in one step. Of a folder with a cap, the oldest records beyond it are removed. */
+  write(value: T): void;
+  remove(): void;
+}
+
+export interface StateText {
+  read(broken?: (why: string) => void): string | null;
+  write(text: string): void;
+  remove(): void;
+  /** When it was last written or touched; null when it is not there. */
+  time(): Date | null;
+  touch(at: Date): void;
+}
+
+/** One holder at a time on this machine. It ends with the process that holds it, and leaves no file behind. */
+export interface StateLock {
+  /** Gives the function that releases it, or null while it is held. */
+  try(): (() => void) | null;
+  wait(options?: { timeoutMs?: number; signal?: AbortSignal }): Promise<() => void>;
+}
+
+export interface Kept {
+  name: string;
+  kind: ReturnType<typeof kindOf>;
+  stat: Stats;
+}
+
+/** More than any record has. */
+const MAX_BYTES = 16 << 20;
+/** A holder that releases it just now removes its file under us: then it is free, and worth another attempt. */
+const LOCK_ATTEMPTS = 3;
+
+/** The state of a memory directory. */
+export function openState(directory: string): State {
+  return openStateIn(join(directory, ".memdir"));
+}
+
+/** State in any folder of memdir's own; the folder around it must exist. */
+export function openStateIn(base: string): State {
+  const text: State["text"] = (name, options) => openText(base, name, options);
+  const lock: State["lock"] = (name, native) => openLock(base, name, native);
+  return {
+    text,
+    lock,
+    record: (key, parse, options) => openRecord(text(`${key}.json`, options), parse),
+    keys: (folder) =>
+      orElse([], () => inFolder(base, partsOf(folder), false, (at) => readdirSync(at)) ?? []).flatMap((name) =>
+        name.endsWith(".json") ? [`${folder}/${basename(name, ".json")}`] : [],
+      ),
+    log: (name, parse) => openLog(base, name, KEPT[name].cap, parse, () => lock(`${name}.lock`).try()),
+    list: () =>
+      inFolder(base, [], false, (folder) =>
+        readdirSync(folder).flatMap((name): Kept[] => {
+          const stat = look(join(folder, name));
+          return stat ? [{ name, kind: kindOf(name), stat }] : [];
+        }),
+      ) ?? [],
+  };
+}
+
+/** Whether it was done: for what is only a convenience, in hooks that must not fail. */
+export function quietly(work: () => void): boolean {
+  return orElse(false, () => {
+    work();
+    return true;
+  });
+}
+
+function orElse<T>(value: T, work: () => T): T {
+  try {
+    return work();
+  } catch {
+    return value;
+  }
+}
+
+function openRecord<T>(file: StateText, parse: (value: unknown) => T | null): StateRecord<T> {
+  return {
+    read(broken) {
+      const text = file.read(broken);
+      if (text === null) return null;
+      const value = orElse(null, () => parse(JSON.parse(text)));
+      if (value === null) broken?.("not what is kept there");
+      return value;
+    },
+    write: (value) => file.write(`${JSON.stringify(value)}\n`),
+    remove: file.remove,
+  };
+}
+
+function openText(base: string, path: string, { maxBytes = MAX_BYTES, flush = false }: RecordOptions = {}): StateText {
+  const folders = partsOf(dirname(path));
+  const name = basename(path);
+  const cap = capOf(folders[0]);
+  const shown = join(base, path);
+  return {
+    read(broken) {
+      try {
+        const bytes = inFolder(base, folders, false, (folder) => {
+          const found = readRegular(join(folder, name), { maxBytes });
+          if (!found && look(join(folder, name))) broken?.("no ordinary file, or too large");
+          return found;
+        });
+        return bytes?.toString("utf8") ?? null;
+      } catch (error) {
+        broken?.(diskError(error, "read", shown).message);
+        return null;
+      }
+    },
+    write(text) {
+      try {
+        inFolder(base, folders, true, (folder) => {
+          const file = join(folder, name);
+          const isNew = cap !== undefined && !look(file);
+          const temporary = writeTemporary(folder, text, PRIVATE_MODE, TEMPORARY_KIND, flush);
+          moveInto(temporary, file, flush);
+          if (isNew) sweep(folder, cap, name);
+        });
+      } catch (error) {
+        throw diskError(error, "write", shown);
+      }
+    },
+    remove: () => void quietly(() => inFolder(base, folders, false, (folder) => removeQuietly(join(folder, name)))),
+    time: () => orElse(null, () => inFolder(base, folders, false, (folder) => look(join(folder, name))?.mtime ?? null)),
+    touch: (at) =>
+      void quietly(() =>
+        inFolder(base, folders, false, (folder) => {
+          if (look(join(folder, name))?.isFile()) utimesSync(join(folder, name), at, at);
+        }),
+      ),
+  };
+}
+
+function capOf(folder: string | undefined): number | undefined {
+  const kept: KeptFile | undefined = folder === undefined ? undefined : KEPT[folder as keyof typeof KEPT];
+  return kept?.kind === "records" ? kept.cap : undefined;
+}
+
+/** The older half goes, so that this is not done for every new record. What a killed writer left behind is among the oldest. */
+function sweep(folder: string, cap: number, fresh: string): void {
+  const names = readdirSync(folder);
+  if (names.length <= cap) return;
+  const byAge = names
+    .flatMap((name) => (name === fresh ? [] : [{ name, ms: look(join(folder, name))?.mtimeMs ?? 0 }]))
+    .sort((a, b) => a.ms - b.ms);
+  for (const { name } of byAge.slice(0, names.length - cap / 2)) removeQuietly(join(folder, name));
+}
+
+function openLock(base: string, name: string, native?: Native | null): StateLock {
+  const held = (path: string, release: () => void, close: () => void) => {
+    let done = false;
+    return () => {
+      if (done) return;
+      done = true;
+      // While it is still held: whoever has it open already sees that it is gone, and locks nothing with it.
+      removeQuietly(path);
+      release();
+      close();
+    };
+  };
+  const open = () => {
+    const folder = openFolder(base, partsOf(dirname(name)), true);
+    if (!folder) throw notOurs(base);
+    return { ...folder, file: join(folder.path, basename(name)) };
+  };
+  const failed = (error: unknown) => diskError(error, "lock", join(base, name));
+  return {
+    try() {
+      try {
+        const { file, close } = open();
+        let lock: ReturnType<typeof tryLock> = null;
+        try {
+          for (let i = 0; i < LOCK_ATTEMPTS && !lock; i++)
+            lock = tryLock(file, native === undefined ? loadNative() : native);
+        } finally {
+          if (!lock) close();
+        }
+        return lock && held(file, lock.release, close);
+      } catch (error) {
+        throw failed(error);
+      }
+    },
+    async wait(options = {}) {
+      const { path, file, close } = open();
+      try {
+        const named = { name: join(base, dirname(name)), file: basename(name) };
+        const lock = await acquireLock(path, { ...options, ...named, ...(native === undefined ? {} : { native }) });
+        return held(file, lock.release, close);
+      } catch (error) {
+        close();
+        throw failed(error);
+      }
+    },
+  };
+}
+
+/** Names are memdir's own, or made from hashes: anything else is a mistake in the program. */
+function partsOf(path: string): string[] {
+  if (path === ".") return [];
+  const parts = path.split("/");
+  if (parts.some((part) => !/^\w[\w.-]*$/.test(part))) throw new Error(`${JSON.stringify(path)} is no name for state`);
+  return parts;
+}
