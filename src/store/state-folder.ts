@@ -12,28 +12,44 @@ export interface OpenFolder {
   close(): void;
 }
 
-/** Null when it is not there and is not to be made; the folder around the base is never made. Throws `outside` for a link. */
-export function openFolder(base: string, names: readonly string[], make: boolean): OpenFolder | null {
+/** A base is made when something is written in it; the folder around it only if `parents` says so. */
+export interface Base {
+  path: string;
+  parents: boolean;
+}
+
+/**
+ * The folder for reading, or null when there is none. Not held open: whoever can swap a folder here can as well put another text
+ * into it, and hooks have little time. Throws `outside` for a link.
+ */
+export function findFolder(base: Base, names: readonly string[]): string | null {
+  let { path } = base;
+  for (let depth = 0; ; depth++) {
+    const stat = look(path);
+    if (!stat) return null;
+    if (!stat.isDirectory()) throw notOurs(path);
+    if (depth === names.length) return path;
+    path = join(path, names[depth] as string);
+  }
+}
+
+/** Made when it is not there, and held open. Throws `outside` for a link. */
+export function openFolder(base: Base, names: readonly string[]): OpenFolder {
   const pins: Pin[] = [];
   const close = () => {
     for (const pin of pins) pin.close();
   };
   try {
-    let path = base;
+    let { path } = base;
     for (let depth = 0; depth <= names.length; depth++) {
       if (depth > 0) path = join(path, names[depth - 1] as string);
-      let stat = look(path);
-      if (!stat && !make) {
-        close();
-        return null;
-      }
-      stat ??= makeFolder(path);
+      const stat = look(path) ?? makeFolder(path, depth === 0 && base.parents);
       // Where a folder cannot be held open, it is at least looked at.
-      if (!stat.isDirectory()) throw notOurs(join(base, ...names.slice(0, depth)));
+      if (!stat.isDirectory()) throw notOurs(join(base.path, ...names.slice(0, depth)));
       const pin = pinFolder(path);
       pins.push(pin);
       path = pin.path;
-      if (depth === 0 && make && basename(base) === ".memdir") hideFromGit(path);
+      if (depth === 0 && basename(base.path) === ".memdir") hideFromGit(path);
     }
     return { path, close };
   } catch (error) {
@@ -42,15 +58,9 @@ export function openFolder(base: string, names: readonly string[], make: boolean
   }
 }
 
-/** Null as above. */
-export function inFolder<T>(
-  base: string,
-  names: readonly string[],
-  make: boolean,
-  work: (folder: string) => T,
-): T | null {
-  const folder = openFolder(base, names, make);
-  if (!folder) return null;
+/** For writing. Throws when the folder cannot be made. */
+export function inFolder<T>(base: Base, names: readonly string[], work: (folder: string) => T): T {
+  const folder = openFolder(base, names);
   try {
     return work(folder.path);
   } finally {
@@ -58,7 +68,7 @@ export function inFolder<T>(
   }
 }
 
-/** Undefined when nothing is there, neither the folder around it. */
+/** Undefined when nothing is there. */
 export function look(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
 }
@@ -70,9 +80,9 @@ export function notOurs(path: string): MemdirError {
   );
 }
 
-function makeFolder(path: string): Stats {
+function makeFolder(path: string, recursive: boolean): Stats {
   try {
-    mkdirSync(path, { mode: 0o700 });
+    mkdirSync(path, { mode: 0o700, recursive });
   } catch (error) {
     // Another process made it just now.
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;

@@ -18,7 +18,7 @@ import { basename, dirname, join } from "node:path";
 import { PRIVATE_MODE } from "../disk/atomic.ts";
 import { openRegular } from "../disk/regular.ts";
 import { diskError } from "../errors.ts";
-import { inFolder, look, notOurs } from "./state-folder.ts";
+import { type Base, findFolder, inFolder, look, notOurs } from "./state-folder.ts";
 
 export interface StateLog<T> {
   /** One write for all of them. With `flush` they are on the disk when this returns. Throws when they are not written. */
@@ -50,7 +50,7 @@ const NEWLINE = 10;
 
 /** `lock` is asked for when the log is renamed: two processes that do so at once would lose half of it. */
 export function openLog<T>(
-  base: string,
+  base: Base,
   path: string,
   cap: number,
   parse: (value: unknown) => T | null,
@@ -58,13 +58,13 @@ export function openLog<T>(
 ): StateLog<T> {
   const folders = dirname(path) === "." ? [] : [dirname(path)];
   const name = basename(path);
-  const shown = join(base, path);
+  const shown = join(base.path, path);
 
   const rotate = () => {
     const release = lock();
     if (!release) return;
     try {
-      inFolder(base, folders, false, (folder) => {
+      inFolder(base, folders, (folder) => {
         const file = join(folder, name);
         if ((look(file)?.size ?? 0) > cap / 2) renameSync(file, `${file}.1`);
       });
@@ -75,13 +75,13 @@ export function openLog<T>(
   const tail: StateLog<T>["tail"] = ({ isEnough, mark = "", broken }) => {
     const chunks: T[][] = [];
     try {
-      inFolder(base, folders, false, (folder) =>
-        readBackwards(join(folder, name), cap, (lines) => {
-          const values = lines.flatMap((line) => (line.includes(mark) ? parseLine(line, parse) : []));
-          chunks.push(values);
-          return values.length > 0 && isEnough?.(values) === true;
-        }),
-      );
+      const folder = findFolder(base, folders);
+      if (folder === null) return [];
+      readBackwards(join(folder, name), cap, (lines) => {
+        const values = lines.flatMap((line) => (line.includes(mark) ? parseLine(line, parse) : []));
+        chunks.push(values);
+        return values.length > 0 && isEnough?.(values) === true;
+      });
     } catch (error) {
       broken?.(diskError(error, "read", shown).message);
     }
@@ -91,13 +91,13 @@ export function openLog<T>(
   return {
     append(values, { flush = false } = {}) {
       const lines = values.map((value) => `${JSON.stringify(value)}\n`).join("");
-      let size: number | null;
+      let size: number;
       try {
-        size = inFolder(base, folders, true, (folder) => append(join(folder, name), lines, flush, shown));
+        size = inFolder(base, folders, (folder) => append(join(folder, name), lines, flush, shown));
       } catch (error) {
         throw diskError(error, "write", shown);
       }
-      if ((size ?? 0) <= cap / 2) return;
+      if (size <= cap / 2) return;
       try {
         rotate();
       } catch {
@@ -108,11 +108,10 @@ export function openLog<T>(
     tail,
     check() {
       try {
-        inFolder(base, folders, false, (folder) => {
-          accessSync(folder, constants.W_OK);
-          const file = join(folder, name);
-          if (look(file)) closeSync(openFile(file, 0, shown).fd);
-        });
+        const folder = findFolder(base, folders);
+        if (folder === null) return;
+        accessSync(folder, constants.W_OK);
+        if (look(join(folder, name))) closeSync(openFile(join(folder, name), 0, shown).fd);
       } catch (error) {
         throw diskError(error, "write", shown);
       }

@@ -5,9 +5,10 @@ import { basename, dirname, join } from "node:path";
 import { moveInto, PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { acquireLock, tryLock } from "../disk/lock.ts";
 import { loadNative, type Native } from "../disk/native.ts";
-import { readRegular } from "../disk/regular.ts";
+import { readRegularText } from "../disk/regular.ts";
 import { diskError } from "../errors.ts";
-import { inFolder, look, notOurs, openFolder } from "./state-folder.ts";
+import { hashOf } from "../text/fnv.ts";
+import { type Base, findFolder, inFolder, look, openFolder } from "./state-folder.ts";
 import { openLog, type StateLog } from "./state-log.ts";
 import { KEPT, type KeptFile, kindOf, type LogName, TEMPORARY_KIND } from "./state-table.ts";
 
@@ -70,13 +71,14 @@ const MAX_BYTES = 16 << 20;
 /** A holder that releases it just now removes its file under us: then it is free, and worth another attempt. */
 const LOCK_ATTEMPTS = 3;
 
-/** The state of a memory directory. */
-export function openState(directory: string): State {
-  return openStateIn(join(directory, ".memdir"));
+/** The state of a memory directory. With `parents` the directory itself is made when something is written. */
+export function openState(directory: string, { parents = false } = {}): State {
+  return openStateIn(join(directory, ".memdir"), parents);
 }
 
-/** State in any folder of memdir's own; the folder around it must exist. */
-export function openStateIn(base: string): State {
+/** State in any folder of memdir's own. */
+export function openStateIn(path: string, parents = false): State {
+  const base = { path, parents };
   const text: State["text"] = (name, options) => openText(base, name, options);
   const lock: State["lock"] = (name, native) => openLock(base, name, native);
   return {
@@ -84,18 +86,25 @@ export function openStateIn(base: string): State {
     lock,
     record: (key, parse, options) => openRecord(text(`${key}.json`, options), parse),
     keys: (folder) =>
-      orElse([], () => inFolder(base, partsOf(folder), false, (at) => readdirSync(at)) ?? []).flatMap((name) =>
+      namesIn(base, partsOf(folder)).flatMap((name) =>
         name.endsWith(".json") ? [`${folder}/${basename(name, ".json")}`] : [],
       ),
     log: (name, parse) => openLog(base, name, KEPT[name].cap, parse, () => lock(`${name}.lock`).try()),
-    list: () =>
-      inFolder(base, [], false, (folder) =>
-        readdirSync(folder).flatMap((name): Kept[] => {
-          const stat = look(join(folder, name));
-          return stat ? [{ name, kind: kindOf(name), stat }] : [];
-        }),
-      ) ?? [],
+    list: () => {
+      const folder = findFolder(base, []);
+      return namesIn(base, []).flatMap((name): Kept[] => {
+        const stat = look(join(folder ?? "", name));
+        return stat ? [{ name, kind: kindOf(name), stat }] : [];
+      });
+    },
   };
+}
+
+function namesIn(base: Base, folders: string[]): string[] {
+  return orElse([], () => {
+    const folder = findFolder(base, folders);
+    return folder === null ? [] : readdirSync(folder);
+  });
 }
 
 /** Whether it was done: for what is only a convenience, in hooks that must not fail. */
@@ -104,6 +113,11 @@ export function quietly(work: () => void): boolean {
     work();
     return true;
   });
+}
+
+/** A session is called what its host likes: only a hash of it becomes a file name, a cheap one as hooks have little time. */
+export function sessionKey(session: string): string {
+  return `${hashOf(session).toString(36)}-${session.length}`;
 }
 
 function orElse<T>(value: T, work: () => T): T {
@@ -128,20 +142,22 @@ function openRecord<T>(file: StateText, parse: (value: unknown) => T | null): St
   };
 }
 
-function openText(base: string, path: string, { maxBytes = MAX_BYTES, flush = false }: RecordOptions = {}): StateText {
+function openText(base: Base, path: string, { maxBytes = MAX_BYTES, flush = false }: RecordOptions = {}): StateText {
   const folders = partsOf(dirname(path));
   const name = basename(path);
   const cap = capOf(folders[0]);
-  const shown = join(base, path);
+  const shown = join(base.path, path);
+  const find = () => {
+    const folder = findFolder(base, folders);
+    return folder === null ? null : join(folder, name);
+  };
   return {
     read(broken) {
       try {
-        const bytes = inFolder(base, folders, false, (folder) => {
-          const found = readRegular(join(folder, name), { maxBytes });
-          if (!found && look(join(folder, name))) broken?.("no ordinary file, or too large");
-          return found;
-        });
-        return bytes?.toString("utf8") ?? null;
+        const file = find();
+        const text = file && readRegularText(file, maxBytes);
+        if (file && text === null && look(file)) broken?.("it is no ordinary file, or too large");
+        return text;
       } catch (error) {
         broken?.(diskError(error, "read", shown).message);
         return null;
@@ -149,7 +165,7 @@ function openText(base: string, path: string, { maxBytes = MAX_BYTES, flush = fa
     },
     write(text) {
       try {
-        inFolder(base, folders, true, (folder) => {
+        inFolder(base, folders, (folder) => {
           const file = join(folder, name);
           const isNew = cap !== undefined && !look(file);
           const temporary = writeTemporary(folder, text, PRIVATE_MODE, TEMPORARY_KIND, flush);
@@ -160,14 +176,15 @@ function openText(base: string, path: string, { maxBytes = MAX_BYTES, flush = fa
         throw diskError(error, "write", shown);
       }
     },
-    remove: () => void quietly(() => inFolder(base, folders, false, (folder) => removeQuietly(join(folder, name)))),
-    time: () => orElse(null, () => inFolder(base, folders, false, (folder) => look(join(folder, name))?.mtime ?? null)),
+    remove: () =>
+      void quietly(() => {
+        if (find()) inFolder(base, folders, (folder) => removeQuietly(join(folder, name)));
+      }),
+    time: () => orElse(null, () => look(find() ?? "")?.mtime ?? null),
     touch: (at) =>
-      void quietly(() =>
-        inFolder(base, folders, false, (folder) => {
-          if (look(join(folder, name))?.isFile()) utimesSync(join(folder, name), at, at);
-        }),
-      ),
+      void quietly(() => {
+        if (look(find() ?? "")?.isFile()) inFolder(base, folders, (folder) => utimesSync(join(folder, name), at, at));
+      }),
   };
 }
 
@@ -186,7 +203,7 @@ function sweep(folder: string, cap: number, fresh: string): void {
   for (const { name } of byAge.slice(0, names.length - cap / 2)) removeQuietly(join(folder, name));
 }
 
-function openLock(base: string, name: string, native?: Native | null): StateLock {
+function openLock(base: Base, name: string, native?: Native | null): StateLock {
   const held = (path: string, release: () => void, close: () => void) => {
     let done = false;
     return () => {
@@ -199,11 +216,10 @@ function openLock(base: string, name: string, native?: Native | null): StateLock
     };
   };
   const open = () => {
-    const folder = openFolder(base, partsOf(dirname(name)), true);
-    if (!folder) throw notOurs(base);
+    const folder = openFolder(base, partsOf(dirname(name)));
     return { ...folder, file: join(folder.path, basename(name)) };
   };
-  const failed = (error: unknown) => diskError(error, "lock", join(base, name));
+  const failed = (error: unknown) => diskError(error, "lock", join(base.path, name));
   return {
     try() {
       try {
@@ -223,7 +239,7 @@ function openLock(base: string, name: string, native?: Native | null): StateLock
     async wait(options = {}) {
       const { path, file, close } = open();
       try {
-        const named = { name: join(base, dirname(name)), file: basename(name) };
+        const named = { name: join(base.path, dirname(name)), file: basename(name) };
         const lock = await acquireLock(path, { ...options, ...named, ...(native === undefined ? {} : { native }) });
         return held(file, lock.release, close);
       } catch (error) {
