@@ -1,11 +1,12 @@
 /** A dream that a person asked for, step by step: planned, applied once it was seen, noted in the ledger. */
 
 import type { AgentModel } from "../agent/world.ts";
+import { isAlive } from "../disk/process.ts";
 import { MemdirError } from "../errors.ts";
 import { checkBudget } from "../learn/budget.ts";
 import { type DreamReport, dream } from "../learn/dream.ts";
 import { checkDreamGates, countSessions, type GateWorld } from "../learn/dream-gates.ts";
-import { findDreamer, isProcessAlive, lastDream } from "../learn/dream-lock.ts";
+import { findDreamer, lastDream } from "../learn/dream-lock.ts";
 import type { Plan } from "../learn/dream-plan.ts";
 import { applySeenPlan, askable, noteDream, planSeen } from "../learn/dream-steps.ts";
 import type { LearnMode } from "../learn-config.ts";
@@ -73,7 +74,7 @@ export function readStatus(dreamer: Dreamer): DreamStatus {
   const gate = checkDreamGates(gatesOf(dreamer), directory, { onlyLook: true });
   return {
     last: last > 0 ? new Date(last).toISOString() : null,
-    running: findDreamer(directory, { isAlive: isProcessAlive }),
+    running: findDreamer(directory, { isAlive }),
     due: gate.open,
     reason: gate.open ? null : gate.reason,
     mode,
@@ -94,6 +95,6 @@ function gatesOf({ memdir, session }: Dreamer): GateWorld {
   return {
     off: config.disabled ?? BARRED[openLearning(memdir).mode],
     touchedSince: (sinceMs) => countSessions(folder, sinceMs, session),
-    isAlive: isProcessAlive,
+    isAlive,
   };
 }

@@ -40,7 +40,7 @@ export function takePrefetch(directory: string, session: string): readonly strin
   const record = recordOf(directory, session);
   const paths = record.read()?.paths ?? null;
   if (paths === null) return [];
-  record.remove();
+  quietly(record.remove);
   return paths;
 }
 

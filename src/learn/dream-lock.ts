@@ -90,13 +90,3 @@ function findLock(directory: Directory): { mtimeMs: number; pid: number | null }
     return null; // not for us to read: as if there were none
   }
 }
-
-/** Whether a process of this number runs, also if it is somebody else's. */
-export function isProcessAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}

@@ -1,6 +1,7 @@
 /** A dream step by step, for a person who sees the plan before it is carried out: planned, applied, noted in the ledger. */
 
 import { existsSync } from "node:fs";
+import { isAlive } from "../disk/process.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import type { Usage } from "../model/ask.ts";
 import type { Directory } from "../store/store.ts";
@@ -8,7 +9,7 @@ import { readLogs } from "./daily-log.ts";
 import { type DreamModel, planDream } from "./dream.ts";
 import { applyPlan } from "./dream-apply.ts";
 import { countOps } from "./dream-diff.ts";
-import { isProcessAlive, takeDreamLock } from "./dream-lock.ts";
+import { takeDreamLock } from "./dream-lock.ts";
 import type { Plan } from "./dream-plan.ts";
 import type { Ledger } from "./ledger.ts";
 import { countTokens } from "./prices.ts";
@@ -41,7 +42,7 @@ export async function planSeen(
 export async function applySeenPlan(directory: Directory, plan: Plan, pid: number): Promise<string | null> {
   let isDone = false;
   try {
-    const lock = await takeDreamLock(directory, { pid, isAlive: isProcessAlive });
+    const lock = await takeDreamLock(directory, { pid, isAlive });
     if ("heldBy" in lock) {
       const who = `process ${lock.heldBy ?? "unknown"} is dreaming`;
       throw new MemdirError("conflict", `nothing was changed: ${who}; dream again when it is done`);

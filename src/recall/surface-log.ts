@@ -36,7 +36,7 @@ export function logSurfaced(
   surfaced: { at: Date; session: string | null; door: Door; prompt: string; memories: readonly SurfacedMemory[] },
 ): void {
   // A directory that cannot be written to is recalled from all the same.
-  if (surfaced.memories.length > 0) quietly(() => logOf(directory).append([valueOf(surfaced)]));
+  if (surfaced.memories.length > 0) quietly(() => logOf(directory).append([entryOf(surfaced)]));
 }
 
 /** Oldest first; [] when there is none. Lines that cannot be read are passed over. */
@@ -48,7 +48,7 @@ function logOf(directory: string): StateLog<Surfacing> {
   return openState(directory).log("surfaced.jsonl", parse);
 }
 
-function valueOf({ at, session, door, prompt, memories }: Parameters<typeof logSurfaced>[1]): Surfacing {
+function entryOf({ at, session, door, prompt, memories }: Parameters<typeof logSurfaced>[1]): Surfacing {
   const clip = (text: string, length: number) => text.slice(0, length).toWellFormed();
   return {
     at: at.toISOString(),

@@ -20,7 +20,7 @@ export function writeSurfaced(directory: string, session: string | null, { surfa
 
 /** After clear and compact the model has none of it any more. */
 export function clearSurfaced(directory: string, session: string): void {
-  recordOf(directory, session).remove();
+  quietly(() => recordOf(directory, session).remove());
 }
 
 interface Surfaced {

@@ -29,6 +29,7 @@ export const KEPT = {
   "recall.bin": { kind: "cache", minBytes: 16 },
   "project.json": { kind: "record" },
   "mirror.json": { kind: "record" },
+  "attributes.json": { kind: "record" },
   "sync.json": { kind: "record" },
   "dream-scan": { kind: "record" },
   "sync-base": { kind: "records" },

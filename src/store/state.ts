@@ -1,6 +1,6 @@
 /** What memdir remembers beside the memories, under `.memdir/` or in a folder like it: small records, logs and locks. */
 
-import { readdirSync, type Stats, utimesSync } from "node:fs";
+import { readdirSync, rmSync, type Stats, utimesSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { moveInto, PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { acquireLock, tryLock } from "../disk/lock.ts";
@@ -19,8 +19,8 @@ import { KEPT, type KeptFile, kindOf, type LogName, TEMPORARY_KIND } from "./sta
 export interface State {
   /** `<key>.json`; `key` may name a folder, `inbox/0123abcd`. `parse` gives null for what is not such a value. */
   record<T>(key: string, parse: (value: unknown) => T | null, options?: RecordOptions): StateRecord<T>;
-  /** The records in a folder. */
-  keys(folder: string): string[];
+  /** The records in a folder; with another ending, or none, its other files. */
+  keys(folder: string, ending?: string): string[];
   /** A file that is not JSON. */
   text(name: string, options?: RecordOptions): StateText;
   log<T>(name: LogName, parse: (value: unknown) => T | null): StateLog<T>;
@@ -85,9 +85,9 @@ export function openStateIn(path: string, parents = false): State {
     text,
     lock,
     record: (key, parse, options) => openRecord(text(`${key}.json`, options), parse),
-    keys: (folder) =>
+    keys: (folder, ending = ".json") =>
       namesIn(base, partsOf(folder)).flatMap((name) =>
-        name.endsWith(".json") ? [`${folder}/${basename(name, ".json")}`] : [],
+        name.endsWith(ending) && kindOf(name) !== "temporary" ? [`${folder}/${basename(name, ending)}`] : [],
       ),
     log: (name, parse) => openLog(base, name, KEPT[name].cap, parse, () => lock(`${name}.lock`).try()),
     list: () => {
@@ -134,7 +134,7 @@ function openRecord<T>(file: StateText, parse: (value: unknown) => T | null): St
       const text = file.read(broken);
       if (text === null) return null;
       const value = orElse(null, () => parse(JSON.parse(text)));
-      if (value === null) broken?.("not what is kept there");
+      if (value === null) broken?.("it is not what is kept there");
       return value;
     },
     write: (value) => file.write(`${JSON.stringify(value)}\n`),
@@ -143,8 +143,8 @@ function openRecord<T>(file: StateText, parse: (value: unknown) => T | null): St
 }
 
 function openText(base: Base, path: string, { maxBytes = MAX_BYTES, flush = false }: RecordOptions = {}): StateText {
-  const folders = partsOf(dirname(path));
-  const name = basename(path);
+  const folders = partsOf(path);
+  const name = folders.pop() as string;
   const cap = capOf(folders[0]);
   const shown = join(base.path, path);
   const find = () => {
@@ -155,8 +155,10 @@ function openText(base: Base, path: string, { maxBytes = MAX_BYTES, flush = fals
     read(broken) {
       try {
         const file = find();
-        const text = file && readRegularText(file, maxBytes);
-        if (file && text === null && look(file)) broken?.("it is no ordinary file, or too large");
+        // Looked for first: an error takes far longer to make than an answer.
+        if (file === null || !look(file)) return null;
+        const text = readRegularText(file, maxBytes);
+        if (text === null) broken?.("it is no ordinary file, or too large");
         return text;
       } catch (error) {
         broken?.(diskError(error, "read", shown).message);
@@ -176,10 +178,13 @@ function openText(base: Base, path: string, { maxBytes = MAX_BYTES, flush = fals
         throw diskError(error, "write", shown);
       }
     },
-    remove: () =>
-      void quietly(() => {
-        if (find()) inFolder(base, folders, (folder) => removeQuietly(join(folder, name)));
-      }),
+    remove() {
+      try {
+        if (look(find() ?? "")) inFolder(base, folders, (folder) => rmSync(join(folder, name), { force: true }));
+      } catch (error) {
+        throw diskError(error, "remove", shown);
+      }
+    },
     time: () => orElse(null, () => look(find() ?? "")?.mtime ?? null),
     touch: (at) =>
       void quietly(() => {
@@ -216,7 +221,7 @@ function openLock(base: Base, name: string, native?: Native | null): StateLock {
     };
   };
   const open = () => {
-    const folder = openFolder(base, partsOf(dirname(name)));
+    const folder = openFolder(base, partsOf(name).slice(0, -1));
     return { ...folder, file: join(folder.path, basename(name)) };
   };
   const failed = (error: unknown) => diskError(error, "lock", join(base.path, name));
@@ -252,7 +257,6 @@ function openLock(base: Base, name: string, native?: Native | null): StateLock {
 
 /** Names are memdir's own, or made from hashes: anything else is a mistake in the program. */
 function partsOf(path: string): string[] {
-  if (path === ".") return [];
   const parts = path.split("/");
   if (parts.some((part) => !/^\w[\w.-]*$/.test(part))) throw new Error(`${JSON.stringify(path)} is no name for state`);
   return parts;

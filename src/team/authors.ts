@@ -1,9 +1,7 @@
 /** Who wrote a memory of the team and when: from git for the repository, from the notes of the last sync for a server's mirror. */
 
-import { writeCacheFile } from "../disk/atomic.ts";
 import { findHead } from "../project/head.ts";
 import {
-  AUTHORS_VERSION,
   type Authors,
   type Authorship,
   cleanAuthor,
@@ -11,8 +9,7 @@ import {
   prepareDirectory,
   readCache,
   readSynced,
-  statePath,
-  withPins,
+  writeCache,
 } from "../store/store.ts";
 import type { RunGit } from "./repository-git.ts";
 
@@ -30,7 +27,7 @@ export async function readAuthors(directory: Directory, { runGit }: { runGit: Ru
   const answer = await runGit(directory.path, ["log", format, ...listing, "--", "."]);
   if (answer?.code !== 0) return new Map();
   const authors = parseLog(answer.output);
-  if (head !== null) await writeCache(directory, head, authors);
+  if (head !== null) keep(directory, head, authors);
   return authors;
 }
 
@@ -59,13 +56,10 @@ function parseLog(output: string): Map<string, Authorship> {
   return authors;
 }
 
-async function writeCache(directory: Directory, head: string, authors: Authors): Promise<void> {
+function keep(directory: Directory, head: string, authors: Authors): void {
   try {
-    const text = JSON.stringify({ version: AUTHORS_VERSION, head, entries: Object.fromEntries(authors) });
     prepareDirectory(directory);
-    await withPins(directory, (pinned) =>
-      writeCacheFile(statePath(pinned, "tmp"), statePath(pinned, "authors.json"), text),
-    );
+    writeCache(directory, head, authors);
   } catch (error) {
     // A checkout that may only be read.
     directory.log(`authors are not kept: ${(error as Error).message}`);

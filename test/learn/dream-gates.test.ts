@@ -2,15 +2,9 @@ import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { isAlive } from "../../src/disk/process.ts";
 import { checkDreamGates, countSessions, type GateWorld } from "../../src/learn/dream-gates.ts";
-import {
-  type DreamLock,
-  findDreamer,
-  isProcessAlive,
-  LOCK_FILE,
-  lastDream,
-  takeDreamLock,
-} from "../../src/learn/dream-lock.ts";
+import { type DreamLock, findDreamer, LOCK_FILE, lastDream, takeDreamLock } from "../../src/learn/dream-lock.ts";
 import type { Directory } from "../../src/store/directory.ts";
 import { DAY, HOUR, mainOf, makeWorld, note } from "../world.ts";
 
@@ -23,7 +17,7 @@ async function setUp(lock?: { body: string; ageMs: number }) {
 }
 
 const deadPid = () => spawnSync(process.execPath, ["--version"]).pid;
-const me = { pid: process.pid, isAlive: isProcessAlive };
+const me = { pid: process.pid, isAlive };
 
 async function take(directory: Directory, processes = me): Promise<DreamLock> {
   const lock = await takeDreamLock(directory, processes);
@@ -38,7 +32,7 @@ describe("the gates of a dream", () => {
       asked.push(since);
       return 5;
     };
-    return { asked, world: { off: null, touchedSince, isAlive: isProcessAlive, ...more } };
+    return { asked, world: { off: null, touchedSince, isAlive, ...more } };
   };
 
   it("B9.4 opens for a directory that was never consolidated, with enough sessions", async () => {

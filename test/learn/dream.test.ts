@@ -1,11 +1,12 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { isAlive } from "../../src/disk/process.ts";
 import { readLogs } from "../../src/learn/daily-log.ts";
 import { type DreamModel, type DreamWorld, dream, planDream } from "../../src/learn/dream.ts";
 import { applyPlan } from "../../src/learn/dream-apply.ts";
 import { formatPlan } from "../../src/learn/dream-diff.ts";
-import { isProcessAlive, LOCK_FILE, lastDream } from "../../src/learn/dream-lock.ts";
+import { LOCK_FILE, lastDream } from "../../src/learn/dream-lock.ts";
 import { openAnthropic } from "../../src/model/anthropic.ts";
 import { undoEntry } from "../../src/store/undo.ts";
 import { startModelServer } from "../model-server/model-server.ts";
@@ -173,7 +174,7 @@ describe("the walk of a dream", () => {
     model,
     off: null,
     touchedSince: () => 9,
-    isAlive: isProcessAlive,
+    isAlive,
     pid: process.pid,
     ...more,
   });
