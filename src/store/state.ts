@@ -25,7 +25,7 @@ export interface State {
   text(name: string, options?: RecordOptions): StateText;
   log<T>(name: LogName, parse: (value: unknown) => T | null): StateLog<T>;
   lock(name: string, native?: Native | null): StateLock;
-  /** Everything at the top of the folder, for `doctor`; throws when a link is in the folder's place. */
+  /** Everything at the top of the folder and what killed writers left behind, for `doctor`; throws when the folder is a link. */
   list(): Kept[];
 }
 
@@ -64,6 +64,8 @@ export interface Kept {
   name: string;
   kind: ReturnType<typeof kindOf>;
   stat: Stats;
+  /** Of a cache: what is shorter cannot be read; null when it is JSON. */
+  minBytes: number | null;
 }
 
 /** More than any record has. */
@@ -90,14 +92,22 @@ export function openStateIn(path: string, parents = false): State {
         name.endsWith(ending) && kindOf(name) !== "temporary" ? [`${folder}/${basename(name, ending)}`] : [],
       ),
     log: (name, parse) => openLog(base, name, KEPT[name].cap, parse, () => lock(`${name}.lock`).try()),
-    list: () => {
-      const folder = findFolder(base, []);
-      return namesIn(base, []).flatMap((name): Kept[] => {
-        const stat = look(join(folder ?? "", name));
-        return stat ? [{ name, kind: kindOf(name), stat }] : [];
+    list() {
+      findFolder(base, []);
+      return namesIn(base, []).flatMap((name) => {
+        const kept = keptAs(base, name);
+        // What killed writers left in the folders of records.
+        const inside = kept[0]?.kind === "records" ? namesIn(base, [name]).map((each) => `${name}/${each}`) : [];
+        return [...kept, ...inside.flatMap((each) => keptAs(base, each).filter(({ kind }) => kind === "temporary"))];
       });
     },
   };
+}
+
+function keptAs(base: Base, name: string): Kept[] {
+  const stat = look(join(base.path, name));
+  const known: KeptFile | undefined = KEPT[name as keyof typeof KEPT];
+  return stat ? [{ name, kind: kindOf(name), stat, minBytes: known?.minBytes ?? null }] : [];
 }
 
 function namesIn(base: Base, folders: string[]): string[] {
@@ -258,6 +268,7 @@ function openLock(base: Base, name: string, native?: Native | null): StateLock {
 /** Names are memdir's own, or made from hashes: anything else is a mistake in the program. */
 function partsOf(path: string): string[] {
   const parts = path.split("/");
-  if (parts.some((part) => !/^\w[\w.-]*$/.test(part))) throw new Error(`${JSON.stringify(path)} is no name for state`);
+  if (parts.some((part) => !/^(?:\w|\.new-)[\w.-]*$/.test(part)))
+    throw new Error(`${JSON.stringify(path)} is no name for state`);
   return parts;
 }

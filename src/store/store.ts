@@ -45,7 +45,16 @@ export { readStart } from "./read-start.ts";
 export { mendIndex, needsRecovery } from "./recover.ts";
 export { repairDirectory } from "./repair.ts";
 export { scan } from "./scan.ts";
-export { openState, openStateIn, quietly, type State, type StateRecord, type StateText, sessionKey } from "./state.ts";
+export {
+  type Kept,
+  openState,
+  openStateIn,
+  quietly,
+  type State,
+  type StateRecord,
+  type StateText,
+  sessionKey,
+} from "./state.ts";
 export type { StateLog } from "./state-log.ts";
 export { isTakenOver } from "./taken-over.ts";
 export { isMemoryType, MEMORY_TYPES, type MemoryType } from "./type.ts";
