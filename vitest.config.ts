@@ -33,8 +33,8 @@ export default defineConfig({
     // Every file in a world of its own would load everything anew, a quarter of the time. Nothing in src keeps state that tests share.
     isolate: false,
     maxWorkers: 2,
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     env: {
       HOME: home,
       USERPROFILE: home,

@@ -3,7 +3,7 @@
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { openai } from "@ai-sdk/openai";
-import { isStepCount, jsonSchema, streamText, tool } from "ai";
+import { jsonSchema, stepCountIs, streamText, tool } from "ai";
 import { MEMORY_TYPES, openMemdir, openRecallSession } from "memdir";
 
 const memdir = await openMemdir({ cwd: process.cwd(), by: "ai-sdk-agent" });
@@ -24,7 +24,7 @@ for await (const prompt of createInterface({ input: process.stdin })) {
   session.surface(memories); // none comes twice
   messages.push({ role: "user", content: `${text}\n\n${prompt}`.trim() });
   const model = openai.chat(process.env.MODEL ?? "gpt-5");
-  const answer = streamText({ model, messages, tools: { save_memory }, stopWhen: isStepCount(8) });
+  const answer = streamText({ model, messages, tools: { save_memory }, stopWhen: stepCountIs(8) });
   for await (const delta of answer.textStream) process.stdout.write(delta);
   messages.push(...(await answer.response).messages);
   process.stdout.write("\n");

@@ -73,15 +73,7 @@ const LATER = [
 /** The page of `memdir ui`: what runs in the browser. */
 const PAGE = "src/web/page";
 /** What single verbs load: only a few commands and doors call these. */
-const ALONE = [
-  "verbs/merge",
-  "recall/surfacings",
-  "team/authors",
-  "team/repository-git",
-  "truth/lint",
-  "truth/rot-desk",
-  "truth/verify",
-];
+const ALONE = ["verbs/merge", "recall/surfacings", "team/authors", "truth/lint", "truth/rot-desk", "truth/verify"];
 /** Made once, by a script of their own, and kept with the sources. */
 const ASSETS = { "words.bin": "assets/words.bin" };
 const EXTERNAL = [
@@ -96,7 +88,6 @@ const EXTERNAL = [
 const VENDOR = {
   marked: "./vendor/marked.js",
   "chrono-node/en": "./vendor/chrono.js",
-  "@secretlint/secretlint-rule-preset-recommend": "./vendor/secretlint.js",
   "@anthropic-ai/sdk": "./vendor/anthropic.js",
   openai: "./vendor/openai.js",
 };

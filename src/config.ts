@@ -17,11 +17,10 @@ import {
   TEXTS,
   take,
 } from "./settings.ts";
+import type { Env } from "./world.ts";
 
-export type { ClaudeSettings, SettingSource };
+export type { ClaudeSettings, Env, SettingSource };
 export { SETTING_SOURCES };
-
-export type Env = Readonly<Record<string, string | undefined>>;
 export type Profile = "claude" | "code-assist" | "mini-claude" | "own";
 export type Keying = "slug" | "sha256-16" | { name: string };
 export type ProjectScope = "repository" | "worktree" | "cwd";

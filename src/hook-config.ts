@@ -6,7 +6,7 @@ import { BOOLEAN, COUNT, type JsonFile, OBJECT, oneOf, take } from "./settings.t
 export const MAX_HOOK_CHARS = 9_500;
 
 /** At the end of a turn: a process beside the session looks through it, the agent itself is asked to, nobody does. */
-export const STOP_MODES = ["detached", "continue", "off"] as const;
+const STOP_MODES = ["detached", "continue", "off"] as const;
 export type StopMode = (typeof STOP_MODES)[number];
 
 export interface HookConfig {

@@ -8,18 +8,18 @@ import { resolveInside } from "./disk/fence.ts";
 import { realPath } from "./disk/real-path.ts";
 import { MemdirError } from "./errors.ts";
 import type { InstructionOptions, Memdir, Named } from "./memdir.ts";
+import type { Location } from "./project/locate.ts";
+import { findOrphans } from "./project/orphans.ts";
 import {
   approveImports,
   claimDirectory,
   findOwnerWarning,
   findPermitted,
+  identifyProject,
   keepPermitted,
   settleOwner,
   trustDirectory,
-} from "./project/claim.ts";
-import type { Location } from "./project/locate.ts";
-import { findOrphans } from "./project/orphans.ts";
-import { identifyProject } from "./project/owner.ts";
+} from "./project/owner.ts";
 import type { Embed } from "./recall/digest.ts";
 import type { Recaller } from "./recall/recaller.ts";
 import type { SearchTexts } from "./recall/search-texts.ts";

@@ -160,7 +160,7 @@ export function take<T>(file: JsonFile, key: string, kind: Kind<T>): T | undefin
 }
 
 export const BOOLEAN: Kind<boolean> = { expected: "true or false", accept: booleanOf };
-export const TEXT: Kind<string> = { expected: "a text", accept: textOf };
+const TEXT: Kind<string> = { expected: "a text", accept: textOf };
 export const TEXTS: Kind<string[]> = {
   expected: "a list of texts",
   accept: (value) => (Array.isArray(value) && value.every((item) => typeof item === "string") ? value : undefined),

@@ -1,11 +1,12 @@
-/** What is outside of memdir, as an argument: functions take the part of it that they need, `Pick<World, "now" | "log">`. */
+/** What is outside of memdir and can differ from one run to the next: functions take `Pick<World, …>` of it, tests pass their own. */
 
-import type { Env } from "./config.ts";
+export type Env = Readonly<Record<string, string | undefined>>;
 
 export interface World {
   now: () => Date;
   env: Env;
   log: (message: string) => void;
+  /** Between 0 and 1. */
   random: () => number;
   newId: () => string;
   sleep: (ms: number, signal?: AbortSignal) => Promise<void>;

@@ -3,6 +3,7 @@
 import { type IPty, spawn } from "@lydell/node-pty";
 import { onTestFinished } from "vitest";
 import { graphemes, graphemeWidth } from "../src/cli/console/width.ts";
+import { PATIENCE_MS } from "./until.ts";
 
 export interface PtyOptions {
   cwd?: string;
@@ -68,7 +69,7 @@ const KEYS = {
 const PASTE_PIECE = 1024;
 
 /** Output may come a little later than the news that the program ended. */
-const LAST_OUTPUT_MS = 300;
+const LAST_OUTPUT_MS = 10_000;
 
 /** To be called inside a test: the program is ended with it, if it has not ended by then. */
 export function openPty(program: string, args: string[], options: PtyOptions = {}): Pty {
@@ -106,7 +107,7 @@ export function openPty(program: string, args: string[], options: PtyOptions = {
     history: grid.history,
     text,
     raw: () => raw,
-    async waitFor(what, ms = 10_000) {
+    async waitFor(what, ms = PATIENCE_MS) {
       const until = performance.now() + ms;
       const holds = () => (what instanceof RegExp ? what.test(grid.screen().join("\n")) : what(grid.screen()));
       while (!holds()) {

@@ -8,7 +8,7 @@ import type { Env } from "../src/config.ts";
 import { MemdirError } from "../src/errors.ts";
 import type { Memdir } from "../src/memdir.ts";
 import { type OpenOptions, openMemdir } from "../src/open.ts";
-import { slugOf } from "../src/project/slug.ts";
+import { slugOf } from "../src/project/locate.ts";
 import type { Directory } from "../src/store/directory.ts";
 import type { SaveRequest } from "../src/verbs/save.ts";
 import { makeTemporary } from "./temporary.ts";

@@ -11,7 +11,7 @@ import { editFields } from "../text/frontmatter-edit.ts";
 import type { Workbench } from "../tools/workbench.ts";
 import type { Tell } from "./event.ts";
 
-export interface StoreWorld {
+interface StoreWorld {
   /** The session that new memories say they come from. */
   session: () => string;
   now: () => Date;

@@ -30,6 +30,6 @@ export function keepTail(messages: readonly Message[], maxTokens: number): Messa
   return messages.slice(start);
 }
 
-export function isPrompt(message: Message | undefined): boolean {
+function isPrompt(message: Message | undefined): boolean {
   return message?.role === "user" && message.content.every(({ type }) => type !== "tool_result");
 }

@@ -14,7 +14,7 @@ import { buildOpening } from "./opening.ts";
 import { type AgentState, sessionFolder } from "./state.ts";
 import { openWorkbench } from "./workbench.ts";
 
-export interface SubAgent {
+interface SubAgent {
   id: string;
   system: SystemBlock[];
   messages: Message[];

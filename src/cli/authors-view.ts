@@ -12,11 +12,8 @@ export async function findAuthors(
   const known = new Set<string>();
   for (const team of directories.filter(({ scope }) => scope === "team")) {
     // Most projects have no team, and must not pay for it.
-    const [{ readAuthors }, { openGit }] = await Promise.all([
-      import("../team/authors.ts"),
-      import("../team/repository-git.ts"),
-    ]);
-    const authors = await readAuthors(team, { runGit: openGit(processEnv()) });
+    const { readAuthors } = await import("../team/authors.ts");
+    const authors = await readAuthors(team, processEnv());
     if (team.inRepository && authors.size > 0) known.add(team.path);
     for (const [file, authorship] of authors) words.set(join(team.path, file), `by ${formatAuthorship(authorship)}`);
   }

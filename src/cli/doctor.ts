@@ -3,7 +3,7 @@
 import { tmpdir } from "node:os";
 import { processEnv } from "../config.ts";
 import type { Memdir } from "../memdir.ts";
-import { findAbandoned } from "../project/neighbours.ts";
+import { findAbandoned } from "../project/orphans.ts";
 import type { Check, Mend } from "../verbs/check.ts";
 import type { Call, Run } from "./command.ts";
 import { sanitiseLine } from "./console/sanitise.ts";

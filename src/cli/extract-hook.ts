@@ -21,7 +21,6 @@ import { type Learning, openExtraction, openLearning } from "../open-learn.ts";
 import { sessionIdOf } from "../session/session-reader.ts";
 import { type HeardSession, readTranscript } from "../session/transcripts.ts";
 import { readAuthors } from "../team/authors.ts";
-import { openGit } from "../team/repository-git.ts";
 import type { Call } from "./command.ts";
 
 /** Time for several answers of a slow model; MEMDIR_EXTRACT_SECONDS says otherwise. */
@@ -62,8 +61,7 @@ export async function runFromHook(call: Call, mark: string): Promise<number> {
 
 /** Hooks show who wrote the team's memories, and have no time to ask git themselves. */
 async function noteAuthors({ directories }: Memdir): Promise<void> {
-  const runGit = openGit(processEnv());
-  for (const team of directories.filter(({ scope }) => scope === "team")) await readAuthors(team, { runGit });
+  for (const team of directories.filter(({ scope }) => scope === "team")) await readAuthors(team, processEnv());
 }
 
 function findDeadline(text: string | undefined): number {

@@ -5,7 +5,7 @@ import { MemdirError } from "../errors.ts";
 import { type ImportResult, importMemories } from "../exchange/import.ts";
 import { findImporter, findSources, harvest, IMPORTERS, type ImportPlace } from "../exchange/importers.ts";
 import type { Memdir } from "../memdir.ts";
-import { claimDirectory } from "../project/claim.ts";
+import { claimDirectory } from "../project/owner.ts";
 import { type Directory, isMemoryType, MEMORY_TYPES } from "../store/store.ts";
 import type { Call, Run } from "./command.ts";
 

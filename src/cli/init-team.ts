@@ -7,7 +7,6 @@ import type { Memdir } from "../memdir.ts";
 import { getTeamMemDir, repositoryOf } from "../project/scopes.ts";
 import type { Directory } from "../store/store.ts";
 import { prepareTeam, removeTeam, type TeamChange, type TeamSetup, type TeamWorld } from "../team/repository.ts";
-import { openGit } from "../team/repository-git.ts";
 import type { Call } from "./command.ts";
 import { sanitiseLine } from "./console/sanitise.ts";
 
@@ -23,7 +22,7 @@ export function openTeamWorld(memdir: Memdir, place: { node: string; dist: strin
   // The scope `team` may mean a server's mirror: here it is always the repository.
   const own = { path: getTeamMemDir(root), scope: "team", inRepository: true, readOnly: false, recursive: true };
   const team = { ...(memdir.directories[0] as Directory), ...own };
-  return { team, root, runGit: openGit(processEnv()), command: [place.node, join(place.dist, "cli.js")] };
+  return { team, root, env: processEnv(), command: [place.node, join(place.dist, "cli.js")] };
 }
 
 export async function initTeam(call: Call, { world, ask }: TeamDesk): Promise<number> {

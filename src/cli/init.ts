@@ -3,7 +3,8 @@
 import { fileURLToPath } from "node:url";
 import { processEnv } from "../config.ts";
 import { diskError, exitCodeOf, MemdirError } from "../errors.ts";
-import { findSecrets, redactSecrets } from "../text/secrets.ts";
+import { commonEnds } from "../text/diff.ts";
+import { redactSecrets } from "../text/secrets.ts";
 import { applyChanges } from "../wiring/apply.ts";
 import { CLIENTS, chooseClients } from "../wiring/clients.ts";
 import { findPassing } from "../wiring/installation.ts";
@@ -39,7 +40,7 @@ export async function init(call: Call, desk: InitDesk): Promise<number> {
   const isBlind = !call.flag("yes") && !call.flag("dry-run") && !isAsking;
   const done: Plan[] = [];
   for (const plan of plans) {
-    if (!json) await show(call, desk, plan);
+    if (!json) show(call, desk, plan);
     if (plan.changes.length === 0 || isBlind || call.flag("dry-run")) continue;
     if (isAsking && !(await desk.ask(`Wire ${plan.client.title}?`))) continue;
     try {
@@ -72,7 +73,7 @@ export function openWorld(call: Call): WiringWorld {
   });
 }
 
-async function show({ terminal }: Call, { world, columns }: InitDesk, plan: Plan): Promise<void> {
+function show({ terminal }: Call, { world, columns }: InitDesk, plan: Plan): void {
   const { client, changes, other, problem } = plan;
   const { bold, dim, yellow } = terminal.color;
   if (problem) {
@@ -87,11 +88,7 @@ async function show({ terminal }: Call, { world, columns }: InitDesk, plan: Plan
   for (const change of changes) {
     const link = change.isLink ? `, a link to ${shorten(world, change.target)}` : "";
     terminal.print(`  ${change.kind} ${shorten(world, change.file)}${link}: ${change.why}`);
-    const lines = await diffOf(
-      change,
-      Math.max(MIN_COLUMNS, columns || PIPE_COLUMNS) - DIFF_INDENT.length,
-      terminal.colored,
-    );
+    const lines = diffOf(change, Math.max(MIN_COLUMNS, columns || PIPE_COLUMNS) - DIFF_INDENT.length, terminal.colored);
     for (const line of lines) terminal.print(`${DIFF_INDENT}${line}`);
   }
 }
@@ -109,15 +106,12 @@ const CONTEXT_LINES = 4;
 const CONTEXT_CHARS = 40;
 
 /** Only what lies around the change is looked at, and secrets that stand there are not shown. */
-async function diffOf({ before, after }: Change, columns: number, colored: boolean): Promise<string[]> {
+function diffOf({ before, after }: Change, columns: number, colored: boolean): string[] {
   const old = before?.split("\n") ?? [];
   const fresh = after.split("\n");
   const { head, tail } = findSame(old, fresh, CONTEXT_LINES);
-  const part = async (lines: string[]) => {
-    const text = lines.slice(head, lines.length - tail).join("\n");
-    return redactSecrets(text, await findSecrets(text));
-  };
-  const shown = elide(await part(old), await part(fresh));
+  const part = (lines: string[]) => redactSecrets(lines.slice(head, lines.length - tail).join("\n"));
+  const shown = elide(part(old), part(fresh));
   const options = { columns: Number.POSITIVE_INFINITY, maxLines: MAX_LINES, paint: openPaint(colored) };
   return foldLines(diffPreview(before === null ? null : shown.old, shown.fresh, options), columns);
 }
@@ -136,11 +130,7 @@ function elide(old: string, fresh: string): { old: string; fresh: string } {
 
 /** How many items both begin and end with, but for `context` of them. */
 function findSame(old: readonly string[], fresh: readonly string[], context: number): { head: number; tail: number } {
-  const least = Math.min(old.length, fresh.length);
-  let head = 0;
-  while (head < least && old[head] === fresh[head]) head++;
-  let tail = 0;
-  while (tail < least - head && old.at(-1 - tail) === fresh.at(-1 - tail)) tail++;
+  const { head, tail } = commonEnds(old, fresh);
   return { head: Math.max(0, head - context), tail: Math.max(0, tail - context) };
 }
 

@@ -3,7 +3,6 @@
 import { processEnv } from "../config.ts";
 import { MemdirError } from "../errors.ts";
 import { driveMerge } from "../team/merge-driver.ts";
-import { openGit } from "../team/repository-git.ts";
 import type { Run } from "./command.ts";
 import { sanitiseLine } from "./console/sanitise.ts";
 
@@ -11,7 +10,7 @@ export const run: Run = async (call) => {
   const [kind, base, ours, theirs, path] = call.args as [string, string, string, string, string];
   if (kind !== "memory" && kind !== "index")
     throw new MemdirError("usage", `"${kind}" is neither memory nor index; git calls this, see memdir init --team`);
-  const world = { root: call.cwd, runGit: openGit(processEnv()) };
+  const world = { root: call.cwd, env: processEnv() };
   const { code, message } = await driveMerge({ kind, base, ours, theirs, path }, world);
   if (message !== "") call.terminal.warn(sanitiseLine(message));
   return code;

@@ -7,7 +7,6 @@ import type { Memdir } from "../memdir.ts";
 import { mirrorOf, repositoryOf } from "../project/scopes.ts";
 import { type Directory, signEntry } from "../store/store.ts";
 import { carryOut, type Move, type MoveResult, planPromotion } from "../team/promote.ts";
-import { openGit } from "../team/repository-git.ts";
 import { findIgnoreWarning } from "../team/repository-ignored.ts";
 import { askPerson } from "./ask.ts";
 import type { Call, Run } from "./command.ts";
@@ -23,9 +22,9 @@ export async function promoteMemory(call: Call, ask: AskYes): Promise<number> {
   const memdir = await call.open();
   const team = findTeam(memdir, call.cwd);
   const isPrivate = ({ scope, path }: Directory) => scope !== "team" && path !== team.path;
-  const move = await planPromotion(memdir.directories.filter(isPrivate), team, call.args[0] as string);
+  const move = planPromotion(memdir.directories.filter(isPrivate), team, call.args[0] as string);
   const ignored = team.inRepository
-    ? await findIgnoreWarning({ root: repositoryOf(memdir.location.project), runGit: openGit(processEnv()) })
+    ? await findIgnoreWarning({ root: repositoryOf(memdir.location.project), env: processEnv() })
     : null;
   if (ignored) move.notices.unshift(ignored.message);
   return moveMemory(call, memdir, move, { ask, who: sayWho(memdir, team), question: "Share it?" });

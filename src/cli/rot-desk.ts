@@ -2,7 +2,6 @@
 
 import type { Memdir } from "../memdir.ts";
 import type { Directory } from "../store/store.ts";
-import type { InstructionText } from "../truth/restated.ts";
 import type { MeasuredDirectory } from "../truth/rot-desk.ts";
 import type { Call } from "./command.ts";
 
@@ -13,10 +12,4 @@ export async function measureDirectory(call: Call, memdir: Memdir, directory: Di
   } finally {
     bar.end();
   }
-}
-
-/** What every session of this project is told anyway. */
-export async function readInstructions(memdir: Memdir): Promise<InstructionText[]> {
-  const files = await (await memdir.instructions()).load();
-  return files.map(({ path, content }) => ({ path, text: content }));
 }

@@ -19,7 +19,7 @@ export const ATTACHMENT_KINDS = [
 
 export type AttachmentKind = (typeof ATTACHMENT_KINDS)[number];
 
-export interface Attachment {
+interface Attachment {
   kind: AttachmentKind;
   /** What it is about, such as a path or the name of a server. */
   key: string;
@@ -28,7 +28,7 @@ export interface Attachment {
 }
 
 /** That something was sent, and a digest of what it said last. */
-export interface SentAttachment {
+interface SentAttachment {
   kind: AttachmentKind;
   key: string;
   digest: string;

@@ -16,7 +16,7 @@ export const DEFAULT_ATTRIBUTION: Readonly<Attribution> = {
 const MAX_CHARS = 500;
 
 /** Null says: nothing at all. */
-export type AttributionOverride = (attribution: Attribution) => Attribution | null;
+type AttributionOverride = (attribution: Attribution) => Attribution | null;
 
 /**
  * For each of the two the strongest source decides that says anything of it. Within one source the text of its own kind

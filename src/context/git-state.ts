@@ -1,8 +1,8 @@
 /** The state of the repository at the start of a conversation, read by git without trusting the repository. */
 
 import type { Env } from "../config.ts";
+import { runGit } from "../project/git.ts";
 import { findProject } from "../project/root.ts";
-import { safeGitArgs, safeGitEnv } from "../project/safe-git.ts";
 import type { GitState } from "../prompts/environment.ts";
 import { clipLine } from "../recall/cut.ts";
 
@@ -39,9 +39,8 @@ export async function readGitState(cwd: string, run: RunGit, isOff = false): Pro
     run(["branch", "--show-current"]),
     run(["for-each-ref", "--format=%(refname) %(symref)", ...DEFAULT_REFS]),
     run(["config", "--get", "user.name"]),
-    run(["status", "--short", "--untracked-files=normal", "--ignore-submodules=dirty"]),
-    // A repository may ask for signatures, and name the program that checks them.
-    run(["log", `--max-count=${RECENT_COMMITS}`, "--no-show-signature", "--no-decorate", "--format=%h %s"]),
+    run(["status", "--short", "--untracked-files=normal"]),
+    run(["log", `--max-count=${RECENT_COMMITS}`, "--no-decorate", "--format=%h %s"]),
   ]);
   if (branch === null) return null;
   return {
@@ -81,61 +80,10 @@ const TIMEOUT_MS = 5000;
 /** Much more than is shown of anything. */
 const MAX_OUTPUT_BYTES = 1 << 20;
 
-/**
- * A folder that was downloaded may bring a `.git` whose configuration names programs. None of them may run only because
- * somebody starts an agent there: not the monitor, not hooks, not filters, nothing that fetches.
- */
-export function gitRunner(cwd: string, env: Env): RunGit {
-  const own = safeGitEnv(env);
-  const run = async (args: readonly string[]): Promise<string | null> => {
-    // Loaded late: it is slow to load, and a session without git needs none of it.
-    const { execFile } = await import("node:child_process");
-    const options = { cwd, env: own, timeout: TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES, windowsHide: true };
-    return new Promise((done) => {
-      try {
-        const child = execFile("git", [...SAFE_ARGS, ...args], options, (error, stdout) => {
-          done(!error || isTooMuch(error) ? stdout : null);
-        });
-        child.stdin?.end();
-      } catch {
-        // A working directory with a NUL in its name.
-        done(null);
-      }
-    });
-  };
-  // Of the five only status looks into files, and so runs filters.
+export function gitRunner(root: string, env: Env): RunGit {
   return async (args) => {
-    if (args[0] !== "status") return run(args);
-    const switches = await findFilterSwitches(run);
-    return switches && run([...switches, ...args]);
+    const limits = { timeoutMs: TIMEOUT_MS, maxBytes: MAX_OUTPUT_BYTES };
+    const { code, output, cut } = await runGit({ root, env }, args, limits);
+    return code === 0 || cut === "too much" ? output.toString("utf8") : null;
   };
-}
-
-const SAFE_ARGS = safeGitArgs("status.branch=false", "status.relativePaths=true");
-
-/** A repository with more than a few filters, or with odd ones, has them for no good. */
-const MAX_FILTER_LISTING = 10_000;
-
-/**
- * What switches off the filters that the repository itself configures; those of the user, such as LFS's, stay. Null when
- * that cannot be done: a name with `=` in it cannot be given on the command line.
- */
-async function findFilterSwitches(run: (args: readonly string[]) => Promise<string | null>): Promise<string[] | null> {
-  const listing = await run(["config", "--show-scope", "--null", "--name-only", "--get-regexp", "^filter\\."]);
-  if (listing === null) return [];
-  if (listing.length > MAX_FILTER_LISTING) return null;
-  const parts = listing.split("\0");
-  const names = new Set<string>();
-  for (let i = 0; i + 1 < parts.length; i += 2) {
-    const [scope, key] = [parts[i] as string, parts[i + 1] as string];
-    if (scope === "local" || scope === "worktree") names.add(key.slice("filter.".length, key.lastIndexOf(".")));
-  }
-  if ([...names].some((name) => !/^[\w. -]+$/.test(name))) return null;
-  return [...names].flatMap((name) =>
-    ["clean=", "process=", "required=false"].flatMap((setting) => ["-c", `filter.${name}.${setting}`]),
-  );
-}
-
-function isTooMuch(error: Error): boolean {
-  return (error as NodeJS.ErrnoException).code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER";
 }

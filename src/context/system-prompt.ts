@@ -59,7 +59,7 @@ export function openSystemPrompt(sections: readonly Section[]): SystemPrompt {
   };
 }
 
-export interface AgentPrompt {
+interface AgentPrompt {
   tools?: AgentTools;
   /** What the agent is told of its memory, without the index, which is in the user context. */
   memory?: Section["build"];

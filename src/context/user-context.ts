@@ -3,7 +3,7 @@
 import type { TextBlock } from "../model/ask.ts";
 import { remind } from "./attachments.ts";
 
-export interface UserContext {
+interface UserContext {
   /** As rendered, with or without a fence; may be "". */
   instructions: string;
   /** The part about MEMORY.md; may be "". */

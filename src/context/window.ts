@@ -18,16 +18,16 @@ export const WINDOW_PARTS = [
   "reserved for the answer",
 ] as const;
 
-export type PartName = (typeof WINDOW_PARTS)[number];
+type PartName = (typeof WINDOW_PARTS)[number];
 
-export interface WindowPart {
+interface WindowPart {
   name: PartName;
   text: string;
   /** When they are known, and the text is not counted. */
   tokens?: number;
 }
 
-export interface MeasuredPart {
+interface MeasuredPart {
   name: PartName;
   bytes: number;
   tokens: number;
@@ -112,7 +112,7 @@ export interface Shown {
   messages: readonly Message[];
 }
 
-export interface PartOptions {
+interface PartOptions {
   /** The system prompt's own parts: by them the memory section is told from the rest. */
   sections?: readonly { name: string; text: string }[];
   /** Tokens that are kept for the answer. */

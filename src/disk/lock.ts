@@ -17,7 +17,7 @@ export interface Lock {
   release(): void;
 }
 
-export interface LockOptions {
+interface LockOptions {
   timeoutMs?: number;
   native?: Native | null;
   signal?: AbortSignal;

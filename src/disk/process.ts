@@ -1,6 +1,6 @@
-/** Other processes of this machine. */
+/** Whether a process that left its number in a file still runs. */
 
-/** Whether a process with this number runs, whoever it belongs to. */
+/** True also for somebody else's process, which we may not signal. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

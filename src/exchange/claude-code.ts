@@ -2,8 +2,8 @@
 
 import { basename, dirname, join } from "node:path";
 import { statOrNull } from "../disk/stat.ts";
+import { slugOf } from "../project/locate.ts";
 import { countMemories, listEntries } from "../project/memory-count.ts";
-import { slugOf } from "../project/slug.ts";
 import { INDEX_FILE, parseIndexLine, parseMemory, splitLines, walk } from "../store/store.ts";
 import { describeBody, type Harvest, type Imported, MAX_MEMORIES } from "./harvest.ts";
 import { readNote } from "./note.ts";

@@ -9,7 +9,7 @@ export interface Database {
   close(): void;
 }
 
-export interface ClaudeMemOptions {
+interface ClaudeMemOptions {
   /** Only what belongs to this project, which claude-mem knows by its folder's name; null for all of them. */
   project: string | null;
   /** Node's own unless a test gives another. */

@@ -39,7 +39,7 @@ export async function collectMemories(
     const file = row.scope === main ? row.file : `${row.scope.replace(/[^\w.-]+/g, "-")}/${row.file}`;
     const read = isForeign(row, main, options)
       ? { reason: foreignReason(row) }
-      : await readOne(row, options.instructing === true);
+      : readOne(row, options.instructing === true);
     if ("reason" in read) collection.left.push({ file, reason: read.reason });
     // Older layouts are listed under the same scope: the first one found counts.
     else if (seen.has(file))
@@ -59,12 +59,12 @@ function foreignReason({ scope }: Row): string {
   return `it is of the scope ${scope}, not the project's: --scope ${scope} exports those`;
 }
 
-async function readOne(row: Row, instructing: boolean): Promise<{ text: string; memory: Memory } | { reason: string }> {
+function readOne(row: Row, instructing: boolean): { text: string; memory: Memory } | { reason: string } {
   const data = row.unreadable ? null : readRegular(row.path);
   if (!data) return { reason: "it cannot be read" };
   if (!isUtf8(data)) return { reason: "it is not valid UTF-8" };
   const text = data.toString("utf8");
-  const findings = await findSecrets(text);
+  const findings = findSecrets(text);
   if (findings.length > 0) {
     const what = findings.map(({ rule, line }) => `${rule} in line ${line}`).join(", ");
     return { reason: `it holds what looks like a secret: ${what}` };

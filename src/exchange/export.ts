@@ -13,7 +13,7 @@ import { editFile, writeFile, writeFolder } from "./output.ts";
 export const EXPORT_FORMATS = ["markdown", "json", "agents-md"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
-export interface ExportRequest {
+interface ExportRequest {
   format: ExportFormat;
   type?: MemoryType | undefined;
   /** A file or a folder; null: only the text. */
@@ -21,7 +21,7 @@ export interface ExportRequest {
   force?: boolean;
 }
 
-export interface ExportResult {
+interface ExportResult {
   exported: string[];
   left: Collection["left"];
   /** Null when it went to a folder. */

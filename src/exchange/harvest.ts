@@ -24,7 +24,7 @@ export interface Imported {
 }
 
 /** Kept in the memory as `importedFrom: from#id`, so that a second import knows it. */
-export interface Origin {
+interface Origin {
   from: string;
   id: string;
 }

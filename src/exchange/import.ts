@@ -17,7 +17,7 @@ import { openFileNames } from "./file-name.ts";
 import { type Imported, MAX_MEMORIES } from "./harvest.ts";
 import { openStock } from "./stock.ts";
 
-export interface ImportOptions {
+interface ImportOptions {
   /** The user's word on what all of it is. */
   type?: MemoryType | undefined;
   dryRun?: boolean;
@@ -48,7 +48,7 @@ export async function importMemories(
     found.length > arrivals.length
       ? [`${found.length - arrivals.length} memories are left out: an import takes ${MAX_MEMORIES}`]
       : [];
-  const checked = await checkAll(arrivals, options.onProgress);
+  const checked = checkAll(arrivals, options.onProgress);
   const preview = choose(directory, checked);
   if (options.dryRun || preview.accepted.size === 0) return { ...tell(preview), undo: null, notices };
   return withDirectory(directory, (directory) => {
@@ -76,15 +76,15 @@ interface Checked {
 }
 
 /** What takes its time, before anybody is kept waiting. */
-async function checkAll(
+function checkAll(
   arrivals: readonly Arrival[],
   onProgress: (done: number, total: number) => void = () => {},
-): Promise<Checked[]> {
+): Checked[] {
   const checked: Checked[] = [];
   for (const arrival of arrivals) {
     onProgress(checked.length, arrivals.length);
-    const shown = { name: await mask(arrival.name), origin: await mask(arrival.origin) };
-    checked.push({ arrival, fault: await findFault(arrival), shown });
+    const shown = { name: redactSecrets(arrival.name), origin: redactSecrets(arrival.origin) };
+    checked.push({ arrival, fault: findFault(arrival), shown });
   }
   onProgress(arrivals.length, arrivals.length);
   return checked;
@@ -132,19 +132,15 @@ function changesOf(accepted: ReadonlyMap<string, Arrival>): Pick<Change, "writes
 
 type Refusal = Pick<ImportResult["skipped"][number], "kind" | "reason">;
 
-async function findFault(arrival: Arrival): Promise<Refusal | null> {
+function findFault(arrival: Arrival): Refusal | null {
   if (arrival.fault !== null) return { kind: "unfit", reason: arrival.fault };
   const text = formatArrival(arrival);
   if (Buffer.byteLength(text) > MAX_MEMORY_BYTES)
     return { kind: "unfit", reason: `more than ${MAX_MEMORY_BYTES / 1024} KB: split it first` };
-  const findings = await findSecrets(text);
+  const findings = findSecrets(text);
   if (findings.length === 0) return null;
   const rules = [...new Set(findings.map(({ rule }) => rule))].join(", ");
   return { kind: "secret", reason: `it holds what looks like a secret (${rules}): take it out at its source` };
-}
-
-async function mask(text: string): Promise<string> {
-  return redactSecrets(text, await findSecrets(text));
 }
 
 /** A memory does not become young by being copied. */

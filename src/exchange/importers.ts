@@ -28,7 +28,7 @@ export interface ImportPlace {
   all: boolean;
 }
 
-export interface Importer {
+interface Importer {
   name: string;
   what: string;
   /** Null where a source has no place that is known in advance. */
@@ -104,7 +104,7 @@ function hintFor(importer: Importer, { claudeDir, own }: ImportPlace): string {
   return `: give a path, \`${call}\`${some.length > 0 ? `, such as ${some.join(" or ")}` : ""}`;
 }
 
-export interface Sighting {
+interface Sighting {
   source: string;
   path: string;
   memories: number;

@@ -8,7 +8,7 @@ import { readSource } from "./source-file.ts";
 /** Raised when a reader of the old shape would misread the new one. */
 const VERSION = 1;
 
-export interface ExportedMemory
+interface ExportedMemory
   extends Pick<Header, "file" | "type" | "name" | "description" | "created" | "modified" | "pinned" | "when"> {
   scope: string;
   body: string;

@@ -1,6 +1,6 @@
 /** A long document in pieces: its sections by heading, its list items. Code fences are looked through. */
 
-export interface Section {
+interface Section {
   /** Headings from the outermost, the section's own last; none for what stands before the first. */
   path: string[];
   body: string;

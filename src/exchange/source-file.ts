@@ -6,7 +6,7 @@ import { basename } from "node:path";
 import { openRegular, readRegular } from "../disk/regular.ts";
 import { MAX_FILE_BYTES } from "./harvest.ts";
 
-export type SourceText = { text: string; modified: string } | { problem: string };
+type SourceText = { text: string; modified: string } | { problem: string };
 
 /** `follow`: the path that the user named may be a link; what is found in a folder may not. */
 export function readSource(path: string, options: { follow?: boolean } = {}): SourceText {

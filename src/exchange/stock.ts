@@ -4,7 +4,7 @@ import { type Directory, oneLine, parseMemory, readBytes, scan } from "../store/
 import { type Arrival, importedFrom } from "./arrival.ts";
 import { openLikeness, plain, type Said } from "./likeness.ts";
 
-export interface Stock {
+interface Stock {
   /** Why it need not come in, or null. */
   find(arrival: Arrival): { kind: "known" | "duplicate"; reason: string } | null;
   /** The same under a name that is free: a memory is known by its type and name together. */

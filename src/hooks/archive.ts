@@ -17,9 +17,9 @@ import { PRIVATE_MODE, removeQuietly } from "../disk/atomic.ts";
 import { pinFolder } from "../disk/pin.ts";
 import { isAlive } from "../disk/process.ts";
 import { openRegular } from "../disk/regular.ts";
-import { slugOf } from "../project/slug.ts";
+import { slugOf } from "../project/locate.ts";
 
-export interface Archiving {
+interface Archiving {
   /** Absolute path of the transcript. */
   transcript: string;
   session: string;

@@ -8,7 +8,7 @@ import { compilePattern } from "../store/store.ts";
 import type { Rule } from "./rules.ts";
 import { commandOf, isPatch, namedFiles, patchOf, type ToolCall } from "./tool-call.ts";
 
-export interface Enforcement {
+interface Enforcement {
   /** Where relative paths begin. */
   cwd: string;
   /** Where the globs of rules begin. */

@@ -5,7 +5,7 @@ import type { Env } from "../config.ts";
 import { openStateIn, quietly, type StateLog } from "../store/store.ts";
 import { cacheFolder, makeCacheFolder } from "./cache-folder.ts";
 
-export interface Fault {
+interface Fault {
   /** ISO time. */
   at: string;
   event: string;

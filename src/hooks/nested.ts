@@ -16,7 +16,7 @@ import { stripForClient } from "../text/client-markdown.ts";
 import { isMemorySized } from "./memory-size.ts";
 import { commandOf, isPatch, namedFiles, patchOf, type ToolCall } from "./tool-call.ts";
 
-export interface NestedPlace {
+interface NestedPlace {
   /** Where the session began: what lies there and above it, the host has loaded. */
   start: string;
   /** Where the call's relative paths begin. */
@@ -25,7 +25,7 @@ export interface NestedPlace {
   root: string;
 }
 
-export interface NestedOptions {
+interface NestedOptions {
   /** What the tool said. */
   response: unknown;
   /** Paths of files that are in the conversation already. */

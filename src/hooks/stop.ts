@@ -16,6 +16,7 @@ import type { LearnConfig } from "../learn-config.ts";
 import { buildLookBack } from "../prompts/hooks.ts";
 import { sessionIdOf } from "../session/session-reader.ts";
 import type { Directory } from "../store/store.ts";
+import { lazily } from "../text/lazy.ts";
 import { archiveTranscript } from "./archive.ts";
 import { isIdle, mayAskToKeep } from "./asking.ts";
 import { cwdOf, type EventInput, eventOf, sessionOf } from "./event.ts";
@@ -167,7 +168,7 @@ function findReason(stop: Stop): string | null {
   const { directory, learn, transcript, session, hasModel } = stop;
   const ledger = openLedger(directory.path, directory, learn.prices);
   const cursor = readCursor(directory.path, session);
-  const tail = later(() => {
+  const tail = lazily(() => {
     const read = readTurnTail(transcript, cursor, learn.everyTurns);
     // The host tells of the end before it has written the turn down: then nothing is known of it, and the process waits for it.
     return (read?.prompts.length ?? 0) === 0 && isLagging(transcript, stop.mark) ? NO_TAIL : read;
@@ -197,10 +198,10 @@ interface Seen {
 /** Each is looked for only when the gates come to it: they go by what it costs. */
 function readState(stop: Stop, { ledger, session, tail }: Seen): GateState {
   const { directory, learn, cwd, isSubAgent, hasModel } = stop;
-  const written = later(() => hasMemoryWrite(tail()?.lines ?? [], { dir: directory.path, cwd }));
+  const written = lazily(() => hasMemoryWrite(tail()?.lines ?? [], { dir: directory.path, cwd }));
   /** Of a turn that began far back nothing is known, so it is looked at. */
   const turns = () => (tail()?.isWhole === false ? Number.POSITIVE_INFINITY : (tail()?.prompts.length ?? 0));
-  const asks = later(() => !written() && (tail()?.prompts.some(mayAskToKeep) ?? false));
+  const asks = lazily(() => !written() && (tail()?.prompts.some(mayAskToKeep) ?? false));
   return {
     enabled: true,
     isSubAgent,
@@ -233,14 +234,6 @@ function isUnknown(tail: TurnTail | null): boolean {
 function findIdle(hasModel: boolean, tail: TurnTail | null): string | null {
   if (hasModel || !tail?.isWhole || !tail.prompts.every(isIdle)) return null;
   return "no model is configured, and there is nothing for the rules";
-}
-
-function later<T>(find: () => T): () => T {
-  let found: { value: T } | null = null;
-  return () => {
-    found ??= { value: find() };
-    return found.value;
-  };
 }
 
 /** In a session of its own, with nothing of ours open: it outlives us and the host. */

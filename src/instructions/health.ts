@@ -1,6 +1,8 @@
 /** What is wrong with instruction files that load all the same, or that surprise people by not loading. */
 
 import { basename, dirname } from "node:path";
+import { processEnv } from "../config.ts";
+import { runGit } from "../project/git.ts";
 import { findSecrets } from "../text/secrets.ts";
 import type { InstructionFile } from "./file.ts";
 
@@ -21,7 +23,7 @@ export async function examineInstructions(files: readonly InstructionFile[]): Pr
   }));
   const others: InstructionProblem[] = [];
   for (const file of files) {
-    for (const { rule, line } of await findSecrets(file.content)) {
+    for (const { rule, line } of findSecrets(file.content)) {
       const message = `${file.path} holds what looks like a secret (${rule}, line ${line} of what is loaded): it is sent with every prompt, take it out`;
       others.push({ path: file.path, rule: "secret", message });
     }
@@ -38,16 +40,13 @@ export function findLarge(files: readonly InstructionFile[], limit = MAX_CHARACT
   return files.filter(({ size }) => size > limit);
 }
 
-export function largeMessage(file: string, size: number, limit = MAX_CHARACTERS): string {
+function largeMessage(file: string, size: number, limit = MAX_CHARACTERS): string {
   return `${file} has ${size} characters, more than ${limit}: split it into rules under .claude/rules`;
 }
 
 /** True outside git, too: there is nothing to leak into. */
 async function isIgnored(file: string): Promise<boolean> {
-  const { execFile } = await import("node:child_process");
-  const args = ["-C", dirname(file), "check-ignore", "-q", basename(file)];
-  return new Promise((done) => {
-    // Code 1: not ignored. 128: no repository.
-    execFile("git", args, { timeout: 2000, windowsHide: true }, (error) => done(error?.code !== 1));
-  });
+  const git = { root: dirname(file), env: processEnv() };
+  // Code 1: not ignored. 128: no repository.
+  return (await runGit(git, ["check-ignore", "-q", basename(file)], { timeoutMs: 2000 })).code !== 1;
 }

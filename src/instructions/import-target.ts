@@ -2,7 +2,7 @@
 
 import { extname, join, resolve } from "node:path";
 
-export type ImportTarget = { path: string } | { refused: "url" | "extension" | "not-a-path" };
+type ImportTarget = { path: string } | { refused: "url" | "extension" | "not-a-path" };
 
 /**
  * `~/` is the home, an absolute path stays, anything else starts at `folder`: that of the importing file, and if the file

@@ -43,7 +43,7 @@ const MAX_HOPS = 4;
 /** The client passes over anything larger. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-export function emptyLoaded(): Loaded {
+function emptyLoaded(): Loaded {
   return {
     files: [],
     skipped: [],

@@ -11,7 +11,7 @@ const MAX_DEPTH = 16;
 /** More than anybody has rules; a link to a whole disk ends here. */
 const MAX_ENTRIES = 5000;
 
-export interface RuleFiles {
+interface RuleFiles {
   /** Paths as found, except for links: a linked rule is known by where it really lies. */
   files: string[];
   /** Every folder that was looked into. */

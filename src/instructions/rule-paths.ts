@@ -5,12 +5,11 @@
  * reads again; where that fails too there are no `paths`, and the rule is loaded at start.
  */
 
-import type { Field } from "../text/frontmatter.ts";
-import { parseDocument } from "../text/frontmatter.ts";
-import { keyEnd } from "../text/frontmatter-line.ts";
+import { type Field, parseDocument } from "../text/frontmatter.ts";
+import { keyEnd } from "../text/frontmatter-value.ts";
 import { canMatch, expandPatterns } from "./globs.ts";
 
-export type RulePaths =
+type RulePaths =
   /** No `paths`, or one that says nothing (empty, a number, a map, `**`): loaded at start. */
   | { kind: "always" }
   /** Loaded on the first touch of a file that `matchesPaths(patterns, file)`. */

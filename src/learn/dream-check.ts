@@ -139,16 +139,14 @@ function plain(text: string): string {
 }
 
 async function findTextProblems(op: Op, plan: Plan, directory: Directory): Promise<string[]> {
-  const problems = (await findSecrets(op.reason)).map(
-    ({ rule }) => `the reason holds what looks like a secret (${rule})`,
-  );
+  const problems = findSecrets(op.reason).map(({ rule }) => `the reason holds what looks like a secret (${rule})`);
   if (!("text" in op)) return problems;
   const file = op.kind === "merge" ? op.into : op.file;
   const next = parseMemory(file, op.text);
   for (const problem of next.problems) problems.push(problem);
   if (next.body.trim() === "") problems.push("the new text has no body");
   if (typeof next.metadata.name !== "string") problems.push("the new text has no name");
-  for (const { rule, line } of await findSecrets(op.text))
+  for (const { rule, line } of findSecrets(op.text))
     problems.push(`line ${line} holds what looks like a secret (${rule})`);
   const parts = sourcesOf(op, plan, directory);
   // What never had one need not get one: rules do not invent.

@@ -11,6 +11,7 @@ import { openFileState } from "../session/file-state.ts";
 import { type Directory, listMemories } from "../store/store.ts";
 import { editFields } from "../text/frontmatter-edit.ts";
 import { localDay } from "../text/local-day.ts";
+import { redactSecrets } from "../text/secrets.ts";
 import { openTools } from "../tools/tools.ts";
 import { countAnswers } from "./counted-ask.ts";
 import type { DayLog } from "./daily-log.ts";
@@ -21,7 +22,6 @@ import { checkDreamGates, type GateWorld } from "./dream-gates.ts";
 import { lastDream, type Processes, takeDreamLock } from "./dream-lock.ts";
 import { dreamOffline, findDeadLines } from "./dream-offline.ts";
 import { describeOp, makePlan, type Op, type Plan, parseOps, type Snapshot, takeSnapshot } from "./dream-plan.ts";
-import { mask } from "./mask.ts";
 
 export interface DreamModel {
   ask: Ask;
@@ -107,7 +107,7 @@ const MANIFEST_CHARS = 80_000;
 const LOG_CHARS = 80_000;
 
 /** Must not throw for what the model does. A plan that cannot be read or does not pass is asked for once more. */
-export async function dreamWithModel(model: DreamModel, directory: Directory, sinceMs: number): Promise<Planned> {
+async function dreamWithModel(model: DreamModel, directory: Directory, sinceMs: number): Promise<Planned> {
   const snapshot = takeSnapshot(directory);
   const tools = openTools(
     {
@@ -140,7 +140,7 @@ export async function dreamWithModel(model: DreamModel, directory: Directory, si
     usage = addUsage(usage, result.usage);
     turns += result.turns;
     const failure = failureOf(result);
-    if (failure !== null) return { problem: await mask(failure), usage, turns };
+    if (failure !== null) return { problem: redactSecrets(failure), usage, turns };
     const judged = await judge(result, snapshot, directory);
     if ("plan" in judged) return { plan: judged.plan, usage, turns };
     problems = judged.problems;

@@ -4,9 +4,9 @@ import type { Ask, Usage } from "../model/ask.ts";
 import { addUsage, NO_USAGE, textOf } from "../model/ask.ts";
 import { buildCueQuestion, CUES_SYSTEM, readCues } from "../prompts/enrich.ts";
 import { neutralise } from "../recall/neutral.ts";
+import { redactSecrets } from "../text/secrets.ts";
 import { countAnswers } from "./counted-ask.ts";
 import { findOrigins } from "./extraction-origin.ts";
-import { mask } from "./mask.ts";
 
 export interface EnrichWorld {
   ask: Ask;
@@ -91,7 +91,7 @@ async function enrichBatch(world: EnrichWorld, files: readonly string[], signal:
     }
   }
   world.spent(usage, enriched.length);
-  return { enriched, usage, stopped: answer.ok ? null : await mask(answer.error.message) };
+  return { enriched, usage, stopped: answer.ok ? null : redactSecrets(answer.error.message) };
 }
 
 /** A note may ask for its words to be put beside others of the batch: a cue with another note's words is left out. */

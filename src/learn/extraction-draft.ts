@@ -37,7 +37,7 @@ export async function checkDraft(world: DraftWorld, draft: Draft, earlier: reado
   const base = draft.base === null ? null : parseMemory(draft.file, draft.base);
   const shape = findShapeProblem(memory);
   if (shape) return refuse(shape);
-  const secrets = await findSecrets(draft.text);
+  const secrets = findSecrets(draft.text);
   if (secrets.length > 0) {
     const found = secrets.map(({ rule, line }) => `${rule} in line ${line}`).join(", ");
     return refuse(`it holds a secret (${found}); leave the value out and name only where it is kept`);

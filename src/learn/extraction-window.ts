@@ -5,7 +5,7 @@ import { clipLine } from "../recall/cut.ts";
 import { neutralise, neutraliseLine } from "../recall/neutral.ts";
 import { sha256 } from "../text/hash.ts";
 import { localDay } from "../text/local-day.ts";
-import { findSecrets, redactSecrets } from "../text/secrets.ts";
+import { redactSecrets } from "../text/secrets.ts";
 import type { Trust } from "./proposal.ts";
 
 /** A message with what its session calls it, and when it was said (ISO), if that is known. */
@@ -48,10 +48,7 @@ const MAX_CHARS: Readonly<Record<Trust, number>> = { user: 8_000, inferred: 2_50
  * The oldest messages that fit, so that none is passed over: the cursor moves to `last`, and the rest is for the next run.
  * With `list` only the beginning of each piece is shown.
  */
-export async function buildWindow(
-  messages: readonly HeardMessage[],
-  options: { list?: boolean } = {},
-): Promise<Window> {
+export function buildWindow(messages: readonly HeardMessage[], options: { list?: boolean } = {}): Window {
   const maxChars = options.list ? MAX_LIST_CHARS : MAX_WINDOW_CHARS;
   const tools = new Map<string, string>();
   const window: Window = { text: "", pieces: [], last: null, left: 0 };
@@ -59,7 +56,7 @@ export async function buildWindow(
   let chars = 0;
   for (const [i, heard] of messages.entries()) {
     const pieces = piecesOf(heard, tools, window.pieces.length);
-    const texts = await Promise.all(pieces.map(options.list ? listPiece : showPiece));
+    const texts = pieces.map(options.list ? listPiece : showPiece);
     const more = texts.reduce((sum, text) => sum + text.length + 2, 0);
     // The first one goes in however long it is: its pieces are cut, and without it nothing would ever move.
     if (window.last && chars + more > maxChars) {
@@ -186,23 +183,23 @@ const TRUSTED_AS: Readonly<Record<Trust, string>> = {
 };
 
 /** Every line of it begins with a bar, so that none can be taken for the head of another piece. */
-async function showPiece(piece: Piece): Promise<string> {
+function showPiece(piece: Piece): string {
   const day = dayOf(piece.at);
   const head = `[${piece.label}] ${piece.speaker}${day ? `, ${day}` : ""} (${TRUSTED_AS[piece.trust]})`;
-  const text = neutralise(await withoutSecrets(piece.text, MAX_CHARS[piece.trust])).trim();
+  const text = neutralise(withoutSecrets(piece.text, MAX_CHARS[piece.trust])).trim();
   return [head, ...text.split("\n").map((line) => `| ${line}`)].join("\n");
 }
 
-async function listPiece(piece: Piece): Promise<string> {
+function listPiece(piece: Piece): string {
   const day = dayOf(piece.at);
-  const text = neutraliseLine(await withoutSecrets(piece.text, MAX_LIST_LINE_CHARS * 2)).trim();
+  const text = neutraliseLine(withoutSecrets(piece.text, MAX_LIST_LINE_CHARS * 2)).trim();
   return `[${piece.label}] ${piece.speaker}${day ? `, ${day}` : ""}: ${clipLine(text.replace(/\s+/g, " "), MAX_LIST_LINE_CHARS)}`;
 }
 
 /** Looked through before it is cut to length, as half a credential is not recognised; and not all of a giant. */
-async function withoutSecrets(text: string, maxChars: number): Promise<string> {
+function withoutSecrets(text: string, maxChars: number): string {
   const looked = text.slice(0, maxChars * 4).toWellFormed();
-  const clean = redactSecrets(looked, await findSecrets(looked));
+  const clean = redactSecrets(looked);
   return clean.length <= maxChars && looked.length === text.length ? clean : `${clean.slice(0, maxChars)} … [cut]`;
 }
 

@@ -3,6 +3,7 @@
 import { type Conversation, fork, type LoopEvent, runAgentLoop } from "../model/agent-loop.ts";
 import { type Ask, NO_USAGE, type Usage } from "../model/ask.ts";
 import { buildExtractionPrompt, buildExtractionRules } from "../prompts/extraction.ts";
+import { redactSecrets } from "../text/secrets.ts";
 import { countAnswers } from "./counted-ask.ts";
 import { type Cursor, moveCursor, readCursor, sinceCursor } from "./cursor.ts";
 import { checkGates, type GateState } from "./extraction-gates.ts";
@@ -11,7 +12,6 @@ import { describeOutcome, findFailure } from "./extraction-outcome.ts";
 import { openExtractionTools } from "./extraction-tools.ts";
 import { buildWindow, dayOf, type HeardMessage, listPieces, type Window } from "./extraction-window.ts";
 import type { Ledger } from "./ledger.ts";
-import { mask, maskAll } from "./mask.ts";
 
 export interface ExtractionWorld {
   ask: Ask;
@@ -94,7 +94,7 @@ export async function extract(world: ExtractionWorld, request: ExtractionRequest
     const view = look(world, request);
     if (passes(world, request, view, result)) await runOn(world, request, view, result);
   } catch (error) {
-    result.failed = await mask(reasonOf(error));
+    result.failed = redactSecrets(reasonOf(error));
   } finally {
     release?.();
   }
@@ -130,7 +130,7 @@ function passes(world: ExtractionWorld, request: ExtractionRequest, view: View, 
 }
 
 async function runOn(world: ExtractionWorld, request: ExtractionRequest, view: View, result: ExtractionResult) {
-  const window = await buildWindow(view.fresh, { list: request.conversation !== undefined });
+  const window = buildWindow(view.fresh, { list: request.conversation !== undefined });
   if (window.pieces.length === 0) {
     skip(world, request, result, "nobody said anything since the last time");
     advance(world, request, view.from, window.last ?? undefined);
@@ -222,9 +222,9 @@ async function run(world: ExtractionWorld, request: ExtractionRequest, window: W
   result.turns = loop.turns;
   result.usage = loop.usage;
   result.saved = keeper.saved();
-  result.refused = await maskAll(keeper.refused());
+  result.refused = keeper.refused().map((why) => redactSecrets(why));
   const failure = isWanted() ? findFailure(loop, result, keeper.fault(), same) : SWITCHED_OFF;
-  result.failed = failure && (await mask(failure));
+  result.failed = failure && redactSecrets(failure);
   if (loop.turns === 0) return;
   world.ledger.spend({
     at: world.now().toISOString(),

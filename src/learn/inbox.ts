@@ -48,7 +48,7 @@ export function openInbox(directory: Directory, { now, log }: Pick<World, "now" 
     find: (prefix) => findOne(files.list(), prefix),
     async add(proposal) {
       const kept = { ...proposal, id: fingerprint(proposal) };
-      await check(kept);
+      check(kept);
       return withDirectory(directory, () => addChecked(files, kept, log));
     },
     accept: (id) => take(id, () => files.remove(id)),
@@ -63,7 +63,7 @@ export function openInbox(directory: Directory, { now, log }: Pick<World, "now" 
       const found = files.list().find((proposal) => proposal.id === id);
       if (!found) throw missing(id);
       const amended = { ...found, ...changes };
-      await check(amended);
+      check(amended);
       await take(id, () => files.write(amended));
       return amended;
     },
@@ -91,7 +91,7 @@ function readRejected(files: InboxFiles, log: World["log"]): Set<string> {
 }
 
 /** The same content in other clothes is the same: what kind of memory and what it says, not its name or where it came from. */
-export function fingerprint({ action, type, name, description, body, file }: Proposal): string {
+function fingerprint({ action, type, name, description, body, file }: Proposal): string {
   if (action === "forget") return sha256(`forget\n${file ?? name}`).slice(0, ID_LENGTH);
   const words = (body.trim() === "" ? `${name}\n${description}` : body)
     .normalize("NFKC")
@@ -110,7 +110,7 @@ function choose(all: readonly Proposal[]): Proposal[] {
   return weakest.slice(0, Math.max(0, all.length - MAX_WAITING));
 }
 
-async function check(proposal: Proposal): Promise<void> {
+function check(proposal: Proposal): void {
   if (!isProposal(proposal))
     throw new MemdirError("usage", "that is no proposal: it needs a name, a known type and a body or a description");
   const texts: [string, string][] = [
@@ -123,7 +123,7 @@ async function check(proposal: Proposal): Promise<void> {
   ];
   const found: string[] = [];
   for (const [where, text] of texts)
-    for (const { rule, line } of await findSecrets(text))
+    for (const { rule, line } of findSecrets(text))
       found.push(where === "body" ? `${rule} in line ${line}` : `${rule} in the ${where}`);
   if (found.length > 0) throw secretError(found);
   if (Buffer.byteLength(JSON.stringify(proposal)) >= MAX_BYTES)

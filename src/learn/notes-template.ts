@@ -21,8 +21,8 @@ export interface NotesForm {
 }
 
 /** About what the client we share the file with allows: a section a page and a half, all of them a tenth of a small window. */
-export const MAX_SECTION_TOKENS = 2_000;
-export const MAX_NOTES_TOKENS = 12_000;
+const MAX_SECTION_TOKENS = 2_000;
+const MAX_NOTES_TOKENS = 12_000;
 
 /** Compaction reads no more than this; all sections at their limit take less in any script. */
 export const MAX_NOTES_BYTES = 64 * 1024;

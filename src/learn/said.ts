@@ -44,10 +44,10 @@ const MAX_SAID = 20;
 export async function understandSaid(text: string, now: Date, answer = "", asked = ""): Promise<Said[]> {
   const message = text.slice(0, MAX_MESSAGE).toWellFormed();
   if (forbidsKeeping(message)) return [];
-  const clean = await maskSecrets(message);
+  const clean = maskSecrets(message);
   const sentences = findQuickSave(clean) ?? splitSpeech(clean);
-  const meaning = answer === "" ? null : meaningOf(await maskSecrets(answer));
-  const subject = asked === "" ? null : subjectOf(await maskSecrets(asked));
+  const meaning = answer === "" ? null : meaningOf(maskSecrets(answer));
+  const subject = asked === "" ? null : subjectOf(maskSecrets(asked));
   const drafts = await draftAll(sentences, now, { answered: meaning !== null, asked: subject !== null });
   const before = { meaning, subject };
   const finished = await Promise.all(drafts.slice(0, MAX_SAID).map((draft) => finish(draft, now, before)));
@@ -55,9 +55,9 @@ export async function understandSaid(text: string, now: Date, answer = "", asked
   return said.filter(({ body }, i) => said.findIndex((other) => other.body === body) === i);
 }
 
-async function maskSecrets(message: string): Promise<string> {
+function maskSecrets(message: string): string {
   let masked = message;
-  for (const { start, end } of await findSecrets(message))
+  for (const { start, end } of findSecrets(message))
     masked = masked.slice(0, start) + SECRET.repeat(end - start) + masked.slice(end);
   return masked.replace(LIKE_A_PASSWORD, (word) => SECRET.repeat(word.length));
 }

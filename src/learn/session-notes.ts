@@ -10,11 +10,10 @@ import { diskError, MemdirError } from "../errors.ts";
 import { type Conversation, fork, type LoopResult } from "../model/agent-loop.ts";
 import { type Ask, NO_USAGE, type Usage } from "../model/ask.ts";
 import { buildNotesPrompt } from "../prompts/session-notes.ts";
-import { findSecrets, redactSecrets } from "../text/secrets.ts";
+import { redactSecrets } from "../text/secrets.ts";
 import { openFolderAt } from "../tools/file.ts";
 import { decodeText, encodeText } from "../tools/file-text.ts";
 import { countAnswers } from "./counted-ask.ts";
-import { mask } from "./mask.ts";
 import { type NotesDraft, openNotesEdit } from "./notes-edit.ts";
 import { findDamage, MAX_NOTES_BYTES, measureNotes, readNotesForm } from "./notes-template.ts";
 
@@ -84,12 +83,12 @@ export async function takeNotes(
     });
     usage = result.usage;
     problem = findFailure(result, draft);
-    if (problem === null) writeNotes(world, base, await withoutSecrets(before, draft.text));
+    if (problem === null) writeNotes(world, base, withoutSecrets(before, draft.text));
   } catch (error) {
     problem = diskError(error, "take notes in", notesPath(world)).message;
   }
   if (problem === null) return { ok: true, usage, edits: draft.edits };
-  problem = await mask(problem);
+  problem = redactSecrets(problem);
   world.log(`session notes: ${problem}`);
   return { ok: false, usage, edits: 0, problem };
 }
@@ -139,8 +138,8 @@ function findFailure({ ended, error }: LoopResult, { edits }: NotesDraft): strin
 }
 
 /** Masked, not refused: the rest of the notes is worth keeping. */
-async function withoutSecrets(before: string, text: string): Promise<string> {
-  const clean = redactSecrets(text, await findSecrets(text));
+function withoutSecrets(before: string, text: string): string {
+  const clean = redactSecrets(text);
   const damage = findDamage(before, clean);
   if (damage) throw new MemdirError("secret", `the template holds what looks like a secret: ${damage} without it`);
   return clean;

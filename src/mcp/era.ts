@@ -6,7 +6,7 @@
 import { isObject, type Params, ProtocolError } from "./message.ts";
 
 export const MODERN_VERSION = "2026-07-28";
-export const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
+const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
 const CLIENT_KEY = "io.modelcontextprotocol/clientInfo";
 const SERVER_KEY = "io.modelcontextprotocol/serverInfo";

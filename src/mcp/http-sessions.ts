@@ -10,7 +10,7 @@ import { CODES, failure, findMessageProblem, type Message, ProtocolError, refusa
 import { type McpServer, openMcpServer } from "./server.ts";
 import type { McpWorld, Memories } from "./world.ts";
 
-export interface Sessions {
+interface Sessions {
   /** Must not throw. `signal`: the client has gone. */
   serve(body: unknown, headers: IncomingHttpHeaders, signal: AbortSignal): Promise<HttpAnswer>;
   end(headers: IncomingHttpHeaders): HttpAnswer;

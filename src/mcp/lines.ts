@@ -1,6 +1,6 @@
 /** A stream of bytes as lines. One that is too long is passed over and told of; the rest of the stream is read on. */
 
-export interface LineSink {
+interface LineSink {
   onLine(line: string): void;
   onTooLong(): void;
 }

@@ -77,6 +77,6 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
-export function isId(id: unknown): id is Id {
+function isId(id: unknown): id is Id {
   return typeof id === "string" || Number.isSafeInteger(id);
 }

@@ -7,7 +7,7 @@ import { trustOf } from "../learn/trust.ts";
 import type { Memdir } from "../memdir.ts";
 import { findEnforced, type Memory, type MemoryType, oneLine, parseMemory, sameName } from "../store/store.ts";
 
-export interface Wanted {
+interface Wanted {
   type: MemoryType;
   name: string;
   description: string;

@@ -11,7 +11,7 @@ const MAX_LINE_BYTES = 16 * 1024 * 1024;
 /** What was asked for before the input ended is answered, but not for ever. */
 const LAST_ANSWERS_MS = 10_000;
 
-export interface Streams {
+interface Streams {
   input: Readable;
   output: Writable;
 }

@@ -5,7 +5,7 @@ import type { Memdir } from "../memdir.ts";
 import { buildSchema, type Fields, type Input, readInput } from "../tools/input.ts";
 import type { Verify } from "./verify.ts";
 
-export interface ToolCall {
+interface ToolCall {
   open(scope?: string): Promise<Memdir>;
   /** After a scope may have come into being. */
   renew(): void;
@@ -16,18 +16,18 @@ export interface ToolCall {
 }
 
 /** The same twice: for programs, and as text for hosts and models that read only that. */
-export interface Answer {
+interface Answer {
   structured: Record<string, unknown>;
   text: string;
 }
 
-export interface Hints {
+interface Hints {
   readOnlyHint: boolean;
   destructiveHint?: boolean;
   idempotentHint: boolean;
 }
 
-export interface ToolSpec {
+interface ToolSpec {
   name: string;
   title: string;
   description: string;
@@ -37,7 +37,7 @@ export interface ToolSpec {
   _meta?: object;
 }
 
-export interface ToolResult {
+interface ToolResult {
   content: { type: "text"; text: string }[];
   structuredContent?: Record<string, unknown>;
   isError?: true;

@@ -4,7 +4,7 @@ import type { Memdir } from "../memdir.ts";
 import { neutraliseLine } from "../recall/neutral.ts";
 import { ageInWords } from "../store/store.ts";
 
-export interface VerifyProblem {
+interface VerifyProblem {
   file: string;
   /** Of the memory's file, from 1. */
   line: number;
@@ -14,7 +14,7 @@ export interface VerifyProblem {
   evidence: string;
 }
 
-export interface Verification {
+interface Verification {
   /** How many memories were looked at. */
   checked: number;
   problems: VerifyProblem[];

@@ -18,7 +18,7 @@ export interface McpWorld {
   verify?: Verify;
 }
 
-export interface Asked {
+interface Asked {
   cwd: string;
   /** For the journal and the memory's source. */
   by: string;

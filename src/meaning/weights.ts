@@ -24,7 +24,7 @@ export interface Linear {
   columns: number;
 }
 
-export interface Norm {
+interface Norm {
   weight: number;
   bias: number;
 }
@@ -58,7 +58,7 @@ export interface Places {
   layers: Layer[];
 }
 
-export interface Weights {
+interface Weights {
   readonly kernel: Kernel;
   readonly places: Places;
   /** Puts the embedding of a word into row `token` of `state`: the table is half of the file, so its rows are read one by one. */

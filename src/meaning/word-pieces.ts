@@ -4,7 +4,7 @@ import { VOCABULARY_BYTES } from "./kernel-bytes.ts";
 import { openWasm } from "./wasm.ts";
 import { eachWord, MAX_WORD_LETTERS } from "./word-split.ts";
 
-export interface WordPieces {
+interface WordPieces {
   /** From [CLS] to [SEP], at most `maxTokens`, which is 2 or more. Must not throw, whatever the text. */
   encode(text: string, maxTokens: number): number[];
 }

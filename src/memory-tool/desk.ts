@@ -25,8 +25,8 @@ export function makeFolder(directory: Directory, folder: string): void {
 }
 
 /** Values that stood there `before` do not count: a file that holds a secret can still be mended. */
-export async function refuseSecrets(text: string, before: string, where: string): Promise<void> {
-  const findings = (await findSecrets(text)).filter(({ start, end }) => !before.includes(text.slice(start, end)));
+export function refuseSecrets(text: string, before: string, where: string): void {
+  const findings = findSecrets(text).filter(({ start, end }) => !before.includes(text.slice(start, end)));
   if (findings.length === 0) return;
   const found = findings.slice(0, 5).map(({ rule, line }) => `${rule} in line ${line}`);
   throw new MemdirError(

@@ -50,7 +50,7 @@ export async function moveFiles({ directory }: Desk, from: unknown, to: unknown)
     checkMove(places.from, places.to);
     return places;
   };
-  await refuseSecrets(find(directory).to.shown, "", "the path");
+  refuseSecrets(find(directory).to.shown, "", "the path");
   return withDirectory(directory, (directory) => {
     const places = find(directory);
     const { files, folders } = gather(directory, places.from);

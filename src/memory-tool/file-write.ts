@@ -20,8 +20,8 @@ export async function createFile(desk: Desk, given: unknown, text: string): Prom
   };
   // Asked before there is a lock, which would make the directory for nothing.
   const asked = check(desk.directory);
-  await refuseSecrets(asked.shown, "", "the path");
-  await checkText(desk, asked, text, "");
+  refuseSecrets(asked.shown, "", "the path");
+  checkText(desk, asked, text, "");
   if (asked.file === INDEX_FILE) {
     await desk.memdir.put(asked.path, text, null);
     return asked;
@@ -37,11 +37,11 @@ export async function editFile<T extends { text: string }>(
   edit: (text: string, place: Place) => T,
 ): Promise<T> {
   findEditable(desk.directory, given);
-  return withDirectory(desk.directory, async (directory) => {
+  return withDirectory(desk.directory, (directory) => {
     const place = findEditable(directory, given);
     const before = readText(place);
     const edited = edit(before, place);
-    await checkText(desk, place, edited.text, before);
+    checkText(desk, place, edited.text, before);
     if (place.file === INDEX_FILE) {
       changeIndex(directory, (index) => edit(index, place).text);
       return edited;
@@ -83,7 +83,7 @@ function stamp(directory: Directory, file: string, before: string, text: string)
   return editFields(text, { modified: directory.now().toISOString() });
 }
 
-async function checkText(desk: Desk, place: Place, text: string, before: string): Promise<void> {
+function checkText(desk: Desk, place: Place, text: string, before: string): void {
   const bytes = Buffer.byteLength(text);
   if (bytes > desk.maxFileBytes && bytes > Buffer.byteLength(before)) {
     const limit = formatSize(desk.maxFileBytes);
@@ -94,7 +94,7 @@ async function checkText(desk: Desk, place: Place, text: string, before: string)
   }
   const { file, shown } = place;
   refuseRule({ file, data: before }, { file, data: text }, shown);
-  await refuseSecrets(text, before, shown);
+  refuseSecrets(text, before, shown);
 }
 
 /** The overflow page is written anew with every change of the index: words of others would not last. */

@@ -2,7 +2,7 @@
 
 import { MemdirError } from "../errors.ts";
 
-export interface TextEdit {
+interface TextEdit {
   text: string;
   /** The lines that are new or were touched, from 1. */
   first: number;

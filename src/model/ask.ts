@@ -23,7 +23,7 @@ export interface ToolUse {
 }
 
 /** What a provider wants back unchanged in the next request (its thinking, signed): kept, never shown. */
-export interface OpaqueBlock {
+interface OpaqueBlock {
   type: "opaque";
   provider: string;
   value: unknown;

@@ -13,7 +13,7 @@ export interface Reading<Event> {
   answer: () => Extract<AskAnswer, { ok: true }> | null;
 }
 
-export interface Exchange<Event> {
+interface Exchange<Event> {
   endpoint: Endpoint;
   maxSilenceMs: number;
   request: AskRequest;

@@ -15,7 +15,7 @@ export interface Endpoint {
 }
 
 /** What is known besides the thrown error. */
-export interface Circumstances {
+interface Circumstances {
   aborted: boolean;
   silent: boolean;
   maxSilenceMs: number;

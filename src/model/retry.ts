@@ -19,7 +19,7 @@ export interface RetryBudget {
 }
 
 /** Five refusals in a row are seen in practice when a provider is overloaded; two minutes is what a person waits. */
-export const RETRY_BUDGET: RetryBudget = { attempts: 6, totalMs: 120_000 };
+const RETRY_BUDGET: RetryBudget = { attempts: 6, totalMs: 120_000 };
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 20_000;

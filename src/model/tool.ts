@@ -13,7 +13,7 @@ export interface Tool extends ToolSpec {
 
 export type ToolOutcome = string | { content: string; isError?: boolean };
 
-export interface ToolEvents {
+interface ToolEvents {
   onStart: (call: ToolUse) => void;
   onEnd: (call: ToolUse, result: ToolResult, file: string | null) => void;
 }

@@ -2,7 +2,7 @@
 
 import path from "node:path";
 
-export interface PathCheckOptions {
+interface PathCheckOptions {
   platform?: NodeJS.Platform;
   /** The repository the call is about: its top folder may not double as the memory directory. */
   repository?: string | null;

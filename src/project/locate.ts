@@ -2,13 +2,12 @@
 
 import fs from "node:fs";
 import path from "node:path";
-import type { Config, SettingSource } from "../config.ts";
-import { SETTING_SOURCES } from "../config.ts";
+import { type Config, SETTING_SOURCES, type SettingSource } from "../config.ts";
 import { isWithin, realPath } from "../disk/real-path.ts";
 import { MemdirError } from "../errors.ts";
+import { sha256 } from "../text/hash.ts";
 import { checkDirectoryPath, refusedName, refusedPlace } from "./directory-path.ts";
 import { findProject, type Project, scopeProject } from "./root.ts";
-import { separatorSlug, sha256Key, slugOf } from "./slug.ts";
 
 export interface Location {
   dir: string;
@@ -155,4 +154,30 @@ function findName(config: Config, project: Project, rejected: Location["rejected
   if (keying === "sha256-16") return { name: sha256Key(project.root), via: "sha256-16" };
   const rule = config.profile === "code-assist" ? separatorSlug : slugOf;
   return { name: rule(project.root), via: "slug" };
+}
+
+/** Claude Code's limit before it cuts and appends a hash. */
+const MAX_SLUG_CHARS = 200;
+
+/** Claude Code's own rule, byte for byte, so that both find the same folder. The path is not normalised: nor does it. */
+export function slugOf(path: string): string {
+  const slug = path.replace(/[^a-zA-Z0-9]/g, "-");
+  return slug.length <= MAX_SLUG_CHARS ? slug : `${slug.slice(0, MAX_SLUG_CHARS)}-${hash36(path)}`;
+}
+
+/** code-assist's rule: only the separators are replaced. */
+export function separatorSlug(path: string): string {
+  return path.replace(/[/\\]/g, "-");
+}
+
+/** mini-claude's rule: the first 16 hex digits of the path's sha256. */
+export function sha256Key(path: string): string {
+  return sha256(path).slice(0, 16);
+}
+
+/** The 32-bit hash of Java's strings, over UTF-16 units. */
+function hash36(text: string): string {
+  let hash = 0;
+  for (let at = 0; at < text.length; at++) hash = (Math.imul(31, hash) + text.charCodeAt(at)) | 0;
+  return Math.abs(hash).toString(36);
 }

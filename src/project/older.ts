@@ -3,11 +3,11 @@
 import path from "node:path";
 import type { Config } from "../config.ts";
 import { realPath } from "../disk/real-path.ts";
+import { separatorSlug, sha256Key, slugOf } from "./locate.ts";
 import { countMemories, listEntries } from "./memory-count.ts";
 import type { Project } from "./root.ts";
-import { separatorSlug, sha256Key, slugOf } from "./slug.ts";
 
-export type OlderLayout = "slug" | "flat-000" | "sha256-16" | "mini-claude" | "cwd-slug" | "worktree-slug";
+type OlderLayout = "slug" | "flat-000" | "sha256-16" | "mini-claude" | "cwd-slug" | "worktree-slug";
 
 export interface OlderDirectory {
   dir: string;

@@ -1,9 +1,11 @@
-/** Memory directories whose project is gone, and that may be this project's from before it was moved or renamed. */
+/** Memory directories and the projects they belong to: those whose project was moved, renamed or removed, and those that two projects share. */
 
 import fs from "node:fs";
 import path from "node:path";
 import type { Config } from "../config.ts";
 import { realPath } from "../disk/real-path.ts";
+import { statOrNull } from "../disk/stat.ts";
+import { slugOf } from "./locate.ts";
 import { countMemories, listEntries } from "./memory-count.ts";
 import { agreement, type Identity, readOwner } from "./owner.ts";
 
@@ -39,7 +41,7 @@ export function findOrphans(options: { config: Config; identity: Identity; dir: 
 function examine(dir: string, folder: string, recursive: boolean, identity: Identity): Orphan | null {
   if (countMemories(dir, { recursive, limit: 1 }) === 0) return null;
   const owner = readOwner(dir);
-  const transcriptRoot = owner && owner.roots.length > 0 ? null : findTranscriptRoot(folder);
+  const transcriptRoot = owner && owner.roots.length > 0 ? null : (findSessionRoots(folder, 1)[0] ?? null);
   const roots = transcriptRoot === null ? (owner?.roots ?? []) : [transcriptRoot];
   if (roots.some((root) => fs.existsSync(root))) return null;
   const recordedRoot = roots[0] ?? null;
@@ -54,43 +56,74 @@ function lastPart(root: string): string {
   return root.split(/[/\\]/).filter(Boolean).at(-1) ?? "";
 }
 
-/** Sessions name their working directory in the first lines. */
-const HEAD_BYTES = 64 * 1024;
+/**
+ * Roots that are all there and whose path becomes the name of this very folder: `/a/b-c` and `/a/b/c`. From the record of the
+ * directory's owner and from the sessions beside it; [] when the directory lies elsewhere, or is shared by the user's wish.
+ */
+export function findCollisions(memoryDir: string): string[] {
+  const folder = path.dirname(memoryDir);
+  const slug = path.basename(folder);
+  const owner = readOwner(memoryDir);
+  if (owner?.shared) return [];
+  const roots = new Set([...(owner?.roots ?? []), ...findSessionRoots(folder)]);
+  const same = [...roots].filter((root) => slugOf(root) === slug && statOrNull(root)?.isDirectory());
+  // Two names of one folder are one project.
+  const real = new Map(same.map((root) => [fs.realpathSync(root), root]));
+  return real.size > 1 ? [...real.values()].sort() : [];
+}
 
-function findTranscriptRoot(folder: string): string | null {
+interface Abandoned {
+  dir: string;
+  root: string;
+  memories: number;
+}
+
+/** Memory directories of Claude Code whose recorded project is no longer there. Reads one small file for each. */
+export function findAbandoned(claudeDir: string, ownDir: string): Abandoned[] {
+  const projects = path.join(claudeDir, "projects");
+  return listEntries(projects)
+    .slice(0, MAX_FOLDERS)
+    .flatMap((entry): Abandoned[] => {
+      const dir = path.join(projects, entry.name, "memory");
+      if (!entry.isDirectory() || dir === ownDir) return [];
+      const roots = readOwner(dir)?.roots ?? [];
+      const [root] = roots;
+      if (root === undefined || roots.some((each) => fs.existsSync(each))) return [];
+      const memories = countMemories(dir, { recursive: true });
+      return memories > 0 ? [{ dir, root, memories }] : [];
+    });
+}
+
+/** The newest ones tell enough. */
+const MAX_TRANSCRIPTS = 30;
+
+/** Where the newest sessions beside a memory directory were run. */
+function findSessionRoots(folder: string, limit = MAX_TRANSCRIPTS): string[] {
   const transcripts = listEntries(folder)
     .filter((entry) => entry.isFile() && entry.name.endsWith(".jsonl"))
     .map((entry) => path.join(folder, entry.name))
-    .map((file) => ({ file, mtimeMs: mtimeOf(file) }))
+    .map((file) => ({ file, mtimeMs: statOrNull(file)?.mtimeMs ?? 0 }))
     .sort((a, b) => b.mtimeMs - a.mtimeMs);
-  const newest = transcripts[0];
-  return newest ? findCwd(readHead(newest.file)) : null;
+  return transcripts.slice(0, limit).flatMap(({ file }) => findCwd(readHead(file)) ?? []);
 }
 
-function mtimeOf(file: string): number {
+/** Sessions name their working directory in the first lines. */
+const HEAD_BYTES = 64 * 1024;
+
+/** Lines are not parsed: a head may end within one. */
+function findCwd(head: string): string | null {
+  const quoted = /"cwd":("(?:[^"\\]|\\.){1,4096}")/.exec(head)?.[1];
   try {
-    return fs.statSync(file).mtimeMs;
+    return quoted === undefined ? null : (JSON.parse(quoted) as string);
   } catch {
-    return 0;
+    return null;
   }
-}
-
-function findCwd(text: string): string | null {
-  for (const line of text.split("\n")) {
-    try {
-      const { cwd } = JSON.parse(line);
-      if (typeof cwd === "string" && cwd !== "") return cwd;
-    } catch {
-      // A foreign line, or the last one cut by the limit.
-    }
-  }
-  return null;
 }
 
 function readHead(file: string): string {
   let handle: number | null = null;
   try {
-    handle = fs.openSync(file, "r");
+    handle = fs.openSync(file, fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0));
     const buffer = Buffer.alloc(HEAD_BYTES);
     return buffer.toString("utf8", 0, fs.readSync(handle, buffer, 0, HEAD_BYTES, 0));
   } catch {

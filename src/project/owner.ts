@@ -1,9 +1,15 @@
 /** Which project a memory directory belongs to: `.memdir/project.json`, so that a collision or a move is noticed. */
 
-import fs from "node:fs";
-import path from "node:path";
-import type { Env } from "../config.ts";
+import fs, { existsSync, mkdirSync } from "node:fs";
+import path, { basename, join } from "node:path";
+import type { Config, Env } from "../config.ts";
+import { writeCacheFile } from "../disk/atomic.ts";
+import { pinFolder } from "../disk/pin.ts";
+import { MemdirError } from "../errors.ts";
+import { readGit } from "./git.ts";
+import { type Location, locate, sha256Key, slugOf, trustKey } from "./locate.ts";
 import type { Project } from "./root.ts";
+import { setUserEntry } from "./user-file.ts";
 
 export interface Owner {
   /** Every root the directory served, the latest first. */
@@ -96,9 +102,9 @@ export async function identifyProject(project: Project, env: Env): Promise<Ident
   const top = project.worktreeRoot;
   if (top === null) return { root: project.root, rootCommit: null, remote: null };
   const [shallow, commits, remotes] = await Promise.all([
-    runGit(top, env, ["rev-parse", "--is-shallow-repository"]),
-    runGit(top, env, ["rev-list", "--max-parents=0", "HEAD"]),
-    runGit(top, env, ["config", "--get-regexp", "^remote\\..*\\.url$"]),
+    askGit(top, env, ["rev-parse", "--is-shallow-repository"]),
+    askGit(top, env, ["rev-list", "--max-parents=0", "HEAD"]),
+    askGit(top, env, ["config", "--get-regexp", "^remote\\..*\\.url$"]),
   ]);
   // A shallow clone ends at some commit that is not the first.
   const rootCommit = shallow === "false" ? (commits?.split("\n").at(-1) ?? null) : null;
@@ -144,22 +150,130 @@ function pickRemote(lines: string): string | null {
 
 const GIT_TIMEOUT_MS = 1500;
 
-async function runGit(cwd: string, env: Env, args: string[]): Promise<string | null> {
-  const { execFile } = await import("node:child_process");
-  // Inside a hook git's own variables name another repository; an empty `.git` must not lead to the one around it.
-  const inherited = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("GIT_")));
-  const own = { GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0", GIT_NO_LAZY_FETCH: "1", LC_ALL: "C" };
-  const options = {
-    cwd,
-    env: { ...inherited, ...own, GIT_CEILING_DIRECTORIES: path.dirname(cwd) },
-    timeout: GIT_TIMEOUT_MS,
-    windowsHide: true,
-  };
-  return new Promise((resolve) => {
-    execFile("git", args, options, (error, stdout) => resolve(error ? null : stdout.trim() || null));
-  });
+async function askGit(root: string, env: Env, args: string[]): Promise<string | null> {
+  // An empty `.git` must not lead to the repository around it.
+  const git = { root, env: { ...env, GIT_CEILING_DIRECTORIES: path.dirname(root) } };
+  return (await readGit(git, args, { timeoutMs: GIT_TIMEOUT_MS }))?.toString("utf8").trim() || null;
 }
 
 function textOrNull(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
+}
+
+/** Git is asked only when the record does not name this root already. */
+async function checkOwner(location: Location, env: Env): Promise<Ownership> {
+  const owner = readOwner(location.dir);
+  if (owner === null) return "unknown";
+  if (owner.shared || owner.roots.includes(location.project.root)) return "same";
+  return compareOwner(owner, await identifyProject(location.project, env), existsSync);
+}
+
+/** Null when all is well. Only a computed directory can be shared by accident. */
+export async function findOwnerWarning(location: Location, env: Env): Promise<string | null> {
+  if (location.source !== "computed") return null;
+  const other = readOwner(location.dir)?.roots[0];
+  const ownership = await checkOwner(location, env);
+  if (ownership === "collision") {
+    return `this memory directory is also used by ${other}, because both paths make the same name: \`memdir adopt --separate\` gives this project its own, \`memdir adopt --share\` keeps one for both`;
+  }
+  if (ownership === "abandoned") {
+    return `this memory directory belonged to ${other}, which is gone: \`memdir adopt --keep\` takes it over, \`memdir adopt --separate\` starts a new one`;
+  }
+  return null;
+}
+
+/** The user's word on a directory that two paths lead to. */
+export async function settleOwner(
+  way: "separate" | "share" | "keep",
+  location: Location,
+  config: Config,
+  env: Env,
+  now: () => Date,
+): Promise<{ dir: string; message: string }> {
+  const { root } = location.project;
+  if (way === "separate") {
+    const name = `${slugOf(root).slice(0, 180)}-${sha256Key(root).slice(0, 8)}`;
+    setUserEntry(config, "directories", root, name);
+    const dir = locate({ cwd: root, config: { ...config, directories: { ...config.directories, [root]: name } } }).dir;
+    return {
+      dir,
+      message: `${root} now has its own directory, ${dir}; for Claude Code to use it too, set "autoMemoryDirectory" to it in .claude/settings.local.json`,
+    };
+  }
+  if (!existsSync(location.dir))
+    throw new MemdirError("usage", `${location.dir} does not exist yet: nobody else uses it`);
+  mkdirSync(join(location.dir, ".memdir", "tmp"), { recursive: true, mode: 0o700 });
+  await claimDirectory(location, env, { now, force: true, shared: way === "share" });
+  const what = way === "share" ? "is shared by all projects that lead to it" : `belongs to ${root}`;
+  return { dir: location.dir, message: `${location.dir} ${what}` };
+}
+
+/** The user allows this project's instruction files to import from outside the working directory. */
+export function approveImports(location: Location, config: Config, now: Date): { root: string; message: string } {
+  const root = trustKey(location.project);
+  setUserEntry(config, "approvedImports", root, now.toISOString());
+  return { root, message: `instruction files of ${root} may now import files from outside the working directory` };
+}
+
+/** What tools of this project's agent may do without asking from now on. */
+export function keepPermitted(location: Location, config: Config, kinds: readonly string[]): void {
+  setUserEntry(config, "permitted", trustKey(location.project), kinds);
+}
+
+export function findPermitted(location: Location, config: Config): readonly string[] {
+  return config.permitted[trustKey(location.project)] ?? [];
+}
+
+/** The user allows, or no longer allows, what the repository's settings ask for. */
+export function trustDirectory(
+  location: Location,
+  config: Config,
+  revoke: boolean,
+): { dir: string | null; message: string } {
+  const key = trustKey(location.project);
+  if (revoke) {
+    setUserEntry(config, "trusted", key, null);
+    return { dir: null, message: `${key} may no longer choose a memory directory outside itself` };
+  }
+  if (!location.untrusted) {
+    throw new MemdirError(
+      "usage",
+      "this repository's settings ask for no memory directory outside it: there is nothing to allow",
+    );
+  }
+  const { dir } = location.untrusted;
+  setUserEntry(config, "trusted", key, dir);
+  return { dir, message: `${dir} is now the memory directory of ${key}` };
+}
+
+/** Through folders that are held open: a link in their place must not lead the record elsewhere. */
+function writeOwner(dir: string, text: string): void {
+  const base = pinFolder(join(dir, ".memdir"));
+  try {
+    const tmp = pinFolder(join(base.path, "tmp"));
+    try {
+      writeCacheFile(tmp.path, join(base.path, basename(ownerFile(dir))), text);
+    } finally {
+      tmp.close();
+    }
+  } finally {
+    base.close();
+  }
+}
+
+/** Records this project, unless the directory is another's: that is for the user to settle. */
+export async function claimDirectory(
+  location: Location,
+  env: Env,
+  options: { now: () => Date; force?: boolean; shared?: boolean },
+): Promise<void> {
+  if (location.source !== "computed") return;
+  const owner = readOwner(location.dir);
+  if (!options.force && owner?.roots.includes(location.project.root)) return;
+  const identity = await identifyProject(location.project, env);
+  const ownership = compareOwner(owner, identity, existsSync);
+  if (!options.force && (ownership === "collision" || ownership === "abandoned")) return;
+  const shared = options.shared === undefined ? {} : { shared: options.shared };
+  const next = mergeOwner(owner, identity, { at: options.now().toISOString(), ...shared });
+  writeOwner(location.dir, formatOwner(next));
 }

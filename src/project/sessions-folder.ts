@@ -4,15 +4,15 @@ import { readdirSync } from "node:fs";
 import path from "node:path";
 import type { Config } from "../config.ts";
 import { isWithin } from "../disk/real-path.ts";
+import { slugOf } from "./locate.ts";
 import type { Project } from "./root.ts";
-import { slugOf } from "./slug.ts";
 
 export function sessionsFolder(config: Config, { cwd }: Project): string {
   return path.join(projectsFolder(config), slugOf(cwd));
 }
 
 /** The folders of all projects. */
-export function projectsFolder({ claudeDir }: Config): string {
+function projectsFolder({ claudeDir }: Config): string {
   return path.join(claudeDir, "projects");
 }
 

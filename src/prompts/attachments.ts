@@ -1,6 +1,6 @@
 /** What is told to a model in the course of a conversation, kind by kind; the fence around it is the queue's. */
 
-export interface Listed {
+interface Listed {
   name: string;
   description: string;
 }

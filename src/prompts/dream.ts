@@ -1,6 +1,6 @@
 /** The words of a dream: how a plan for tidying up memories is asked for, asked for again, and found in the answer. */
 
-export interface DreamMaterial {
+interface DreamMaterial {
   /** YYYY-MM-DD. */
   today: string;
   /** A line for each memory. */

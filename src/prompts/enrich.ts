@@ -1,6 +1,6 @@
 /** How a model is asked for cues: situations in which a memory should come to mind, in other words than its own. */
 
-export interface CueTask {
+interface CueTask {
   file: string;
   name: string;
   description: string;

@@ -1,13 +1,13 @@
 /** The words of an extraction: what is worth keeping of a conversation, how it is written, and what must not be believed. */
 
 /** What a run says that found nothing; exactly this, so that silence or a claim is not taken for it. */
-export const NOTHING_TO_KEEP = "NOTHING TO KEEP";
+const NOTHING_TO_KEEP = "NOTHING TO KEEP";
 
 export function saysNothingToKeep(answer: string): boolean {
   return answer.split("\n").some((line) => line.replace(/^[\s*_`#>"]+|[\s*_`."!]+$/g, "") === NOTHING_TO_KEEP);
 }
 
-export interface ExtractionPrompt {
+interface ExtractionPrompt {
   /** Absolute path of the memory directory. */
   dir: string;
   /** A line per memory that exists; "" when there is none. */

@@ -1,6 +1,6 @@
 /** What hooks add to another agent's conversation, in our own words. Facts, as hosts mistrust commands from outside the conversation. */
 
-export interface ScopeIndex {
+interface ScopeIndex {
   /** `user`, `team` or `project`. */
   scope: string;
   dir: string;

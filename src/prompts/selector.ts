@@ -1,6 +1,6 @@
 /** The words for the model that selects which memories are shown for a query. */
 
-export interface SelectorQuestion {
+interface SelectorQuestion {
   query: string;
   /** One line per memory. */
   manifest: string;

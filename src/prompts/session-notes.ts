@@ -31,7 +31,7 @@ export interface NotesSize {
   maxTotalTokens: number;
 }
 
-export interface NotesPromptOptions {
+interface NotesPromptOptions {
   notesPath: string;
   currentNotes: string;
   size: NotesSize;

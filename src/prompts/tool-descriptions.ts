@@ -1,6 +1,6 @@
 /** The words that describe each tool to the model, and each of its inputs. No clock, no paths: the same bytes in every session. */
 
-export interface ToolWords {
+interface ToolWords {
   description: string;
   inputs: Readonly<Record<string, string>>;
 }

@@ -2,7 +2,7 @@
 
 export const CACHE_FILE = "recall.bin";
 /** Raised whenever digests or entries change: an older file is then ignored. */
-export const CACHE_VERSION = 2;
+export const CACHE_VERSION = 3;
 /** Magic, version, then the folder's time at which the entries were exactly its files, each once; 0 if that is not known. */
 export const CACHE_HEAD_BYTES = 16;
 export const FOLDER_TIME_AT = 8;

@@ -2,7 +2,7 @@
 
 import { isBoundary, isRecord, type TranscriptLine, textOrNull } from "./transcript-line.ts";
 
-export interface Link {
+interface Link {
   uuid: string;
   parent: string | null;
   /** Where in the order of the file. */
@@ -16,7 +16,7 @@ export interface Link {
   results: readonly string[];
 }
 
-export interface Chain {
+interface Chain {
   /** Sidechains are left out; so are lines that nothing can hang on. */
   add(line: TranscriptLine, offset: number, length: number): void;
   /** The conversation goes on behind this line, whatever comes after it in the file. */

@@ -20,7 +20,7 @@ import { isRecord, type TranscriptLine, textOrNull } from "./transcript-line.ts"
 export type HeardSession = Pick<ResumedSession, "id" | "path" | "messages" | "prompts" | "cwd" | "problems">;
 
 /** What the beginning of a rollout tells. */
-export interface CodexHead {
+interface CodexHead {
   id: string;
   cwd: string | null;
   /** Its prompts are an agent's, not a person's. */

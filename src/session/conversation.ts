@@ -23,7 +23,7 @@ export interface Prompt {
 }
 
 /** A line and its place in the chain; also lines without a uuid of their own have one here. */
-export interface PlacedLine {
+interface PlacedLine {
   line: TranscriptLine;
   uuid: string;
   parent: string | null;

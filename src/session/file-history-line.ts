@@ -26,7 +26,7 @@ export interface HistoryPlace {
 }
 
 /** What we last left at each path: a hash, or null for no file. */
-export type Written = ReadonlyMap<string, string | null>;
+type Written = ReadonlyMap<string, string | null>;
 
 const SNAPSHOT = "file-history-snapshot";
 

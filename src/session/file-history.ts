@@ -46,7 +46,7 @@ export interface Checkpoint {
 
 export type Wanted = { backup: Backup } | { problem: string };
 
-export interface FileHistoryWorld {
+interface FileHistoryWorld {
   now: () => Date;
   /** Appends a line to the transcript. */
   note: (line: HistoryLine) => void;

@@ -31,7 +31,7 @@ export interface FileState {
   readonly bytes: number;
 }
 
-export type FileChange = { kind: "write" } | { kind: "edit"; lines: LineRange | readonly LineRange[] };
+type FileChange = { kind: "write" } | { kind: "edit"; lines: LineRange | readonly LineRange[] };
 
 export interface SeenFile {
   path: string;
@@ -41,7 +41,7 @@ export interface SeenFile {
   at: number;
 }
 
-export interface FileStateLimits {
+interface FileStateLimits {
   maxEntries?: number;
   maxBytes?: number;
 }

@@ -9,7 +9,7 @@ import { MAX_LINE_BYTES, type OpenedLines, openLines, withLines } from "./line-s
 import { isRecord, type TranscriptLine, textOrNull } from "./transcript-line.ts";
 
 /** What the beginning of a session's file tells. */
-export interface GeminiHead {
+interface GeminiHead {
   id: string;
   /** Its prompts are an agent's, not a person's. */
   isSubAgent: boolean;

@@ -4,7 +4,7 @@ import type { ToolResult } from "../model/ask.ts";
 import { isRecord, textOrNull } from "./transcript-line.ts";
 
 /** `attached`: what the client or a hook put into the user's message. */
-export type GeminiItem =
+type GeminiItem =
   | { kind: "user"; at: string; said: string; attached: string[]; results: ToolResult[] }
   | { kind: "answer"; text: string; calls: GeminiCall[] };
 

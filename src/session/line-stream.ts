@@ -12,7 +12,7 @@ export const MAX_LINE_BYTES = 256 << 20;
 
 const NEWLINE = 10;
 
-export interface Line {
+interface Line {
   /** Valid only during the call: the memory is used again. Null when the line is longer than `MAX_LINE_BYTES`. */
   bytes: Buffer | null;
   /** Of its first byte in the file. */

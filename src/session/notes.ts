@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { readRegular } from "../disk/regular.ts";
 import { sessionIdOf } from "./session-reader.ts";
 
-export interface SessionNotes {
+interface SessionNotes {
   /** Of the section with the title; null when it is empty. */
   title: string | null;
   /** What was noted, without headings and hints. */

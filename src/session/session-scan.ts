@@ -31,7 +31,7 @@ export interface SessionRow {
 
 export type Role = "user" | "assistant" | "tool" | "attachment" | "notes";
 
-export interface ScanOptions {
+interface ScanOptions {
   /** With `everything`, also results of tools and reminders. */
   onSaid?: (role: Role, text: string) => void;
   everything?: boolean;

@@ -13,7 +13,7 @@ export interface SessionHit extends SessionRow {
   role: Role;
 }
 
-export interface SessionSearchOptions {
+interface SessionSearchOptions {
   limit?: number;
   /** Also results of tools and reminders. */
   everything?: boolean;

@@ -13,7 +13,7 @@ export interface SessionPlaces {
   older: string | null;
 }
 
-export interface ListOptions {
+interface ListOptions {
   onProgress?: (done: number, total: number) => void;
   signal?: AbortSignal;
 }

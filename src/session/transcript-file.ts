@@ -14,7 +14,7 @@ import {
 import { dirname } from "node:path";
 import { PRIVATE_MODE, syncDirectory } from "../disk/atomic.ts";
 
-export interface LineFile {
+interface LineFile {
   /** Must not throw. `later` leaves it waiting until a line that is worth a file, and does not wait for the disk. */
   write(line: string, options?: { later?: boolean }): void;
   /** What keeps lines from the disk and how to fix it; null when all are there. */
@@ -23,7 +23,7 @@ export interface LineFile {
   close(): void;
 }
 
-export interface LineFileOptions {
+interface LineFileOptions {
   path: string;
   log: (message: string) => void;
   /** Whether it is there already, so that nothing has to wait for it to be made. */

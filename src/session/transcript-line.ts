@@ -12,12 +12,12 @@ export interface TranscriptLine {
 type UserBlock = ToolResult | TextBlock;
 
 /** One message as the lines that it takes: its own, then one for each reminder that the program added to it. */
-export type Part =
+type Part =
   | { type: "user" | "assistant"; message: Record<string, unknown> }
   /** `index` is the place in the message's content; `starts` marks the first line of a message that nobody said a word of. */
   | { type: "attachment"; attachment: { type: string; content: string }; index: number; starts?: true };
 
-export interface MessageFacts {
+interface MessageFacts {
   id: string;
   model: string;
   usage?: Usage | undefined;

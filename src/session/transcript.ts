@@ -18,13 +18,13 @@ export interface TranscriptPlace {
   maxWaitingBytes?: number;
 }
 
-export interface TranscriptWorld {
+interface TranscriptWorld {
   now: () => Date;
   newId: () => string;
   log: (message: string) => void;
 }
 
-export interface AppendFacts {
+interface AppendFacts {
   usage?: Usage;
   stop?: string;
   /** It stands for what was compacted. */

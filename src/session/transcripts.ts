@@ -49,7 +49,7 @@ export async function findTranscripts(places: TranscriptPlaces, sinceMs: number)
 }
 
 /** A transcript that somebody named, with who wrote it. */
-export interface Transcript extends HeardSession {
+interface Transcript extends HeardSession {
   agent: TranscriptAgent;
   /** Its prompts are an agent's, not a person's; Claude Code does not tell. */
   isSubAgent: boolean;

@@ -5,7 +5,7 @@ import { type IndexLimits, type IndexSize, isOver, measureIndex } from "./index-
 import { parseIndexLine } from "./index-line.ts";
 import { overflowLink, putOverflowLink } from "./index-pages.ts";
 import { linkedFiles, splitLines } from "./index-text.ts";
-import type { MemoryType } from "./type.ts";
+import type { MemoryType } from "./memory.ts";
 
 /** What decides the value of a line. */
 export interface LineValue {

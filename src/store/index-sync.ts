@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { moveInto, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
+import { lazily } from "../text/lazy.ts";
 import { ageInDays } from "./age.ts";
 import { type Directory, INDEX_FILE, modeFor, OVERFLOW_FILE, statePath } from "./directory.ts";
 import { type Base, indexPath, readBase, writeBase } from "./index-base.ts";
@@ -53,7 +54,7 @@ export function syncIndex(directory: Directory, request: IndexRequest, commit: (
   const base = readBase(directory);
   const wasLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   const current = readCurrent(path, base.text);
-  const readMore = once(() => readOverflow(directory));
+  const readMore = lazily(() => readOverflow(directory));
   const newcomers = findNewcomers(directory, base, current, readMore, request.rebuild === true);
   const hidden = [...base.hidden];
   let source = current ?? base.text ?? "";
@@ -195,7 +196,7 @@ function headerOf(edit: LineEdit): Header[] {
 }
 
 function lookupIn(directory: Directory) {
-  const inMore = once(() => linkedFiles(readOverflow(directory)));
+  const inMore = lazily(() => linkedFiles(readOverflow(directory)));
   return {
     findHeader: (file: string) => {
       const name = findName(directory, file);
@@ -214,14 +215,6 @@ export function lostLines(directory: Directory, current: string): boolean {
   const base: Base = readBase(directory);
   if (base.text === null || base.text === current) return false;
   return mendForeign(current, base.text, base, lookupIn(directory)) !== current;
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { value: T } | null = null;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }
 
 /** The file as it is spelled on disk: index lines are compared composed (NFC), a disk may hold the other form. */

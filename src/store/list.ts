@@ -5,10 +5,9 @@ import { lastCommitTimes } from "../project/commits.ts";
 import { type Age, ageInDays, ageName } from "./age.ts";
 import { type Bulk, findBulks, isBulkTime } from "./bulk.ts";
 import type { Directory } from "./directory.ts";
-import type { Header, Memory } from "./memory.ts";
+import type { Header, Memory, MemoryType } from "./memory.ts";
 import { readMemory } from "./read.ts";
 import { type Scan, type Scanned, scan } from "./scan.ts";
-import type { MemoryType } from "./type.ts";
 
 export interface Row {
   file: string;

@@ -1,9 +1,7 @@
 /** A memory: one Markdown file, read leniently. Whatever is wrong with it is said in `problems`; nothing is dropped. */
 
 import { isUtf8 } from "node:buffer";
-import type { Document, Field, FieldValue } from "../text/frontmatter.ts";
-import { findField, parseDocument } from "../text/frontmatter.ts";
-import { isMemoryType, MEMORY_TYPES, type MemoryType } from "./type.ts";
+import { type Document, type Field, type FieldValue, findField, parseDocument } from "../text/frontmatter.ts";
 
 /** The fields of a memory without its body. */
 export interface Header {
@@ -152,4 +150,12 @@ export function formatSource(source: Source): string {
   const session = source.session ? ` session=${source.session}` : "";
   const message = source.message ? ` message=${source.message}` : "";
   return `${source.by}${session}${message}`;
+}
+
+export const MEMORY_TYPES = ["user", "feedback", "project", "reference"] as const;
+
+export type MemoryType = (typeof MEMORY_TYPES)[number];
+
+export function isMemoryType(value: unknown): value is MemoryType {
+  return MEMORY_TYPES.includes(value as MemoryType);
 }

@@ -2,7 +2,7 @@
 
 import { MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
-import type { MemoryType } from "./type.ts";
+import type { MemoryType } from "./memory.ts";
 
 /** A name is a title, not a text. */
 const MAX_NAME_LENGTH = 200;
@@ -54,6 +54,7 @@ export function otherFileNames(type: MemoryType, name: string): string[] {
   return [...new Set([`${type}-${kebab}.md`, `${type}_${kebab}.md`, `${slug}.md`, `${kebab}.md`])];
 }
 
+/** Without case and after NFC: on most disks, and for most people, these are one name. */
 export function sameName(a: string, b: string): boolean {
-  return oneLine(a) === oneLine(b);
+  return oneLine(a).toLowerCase() === oneLine(b).toLowerCase();
 }

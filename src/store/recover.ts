@@ -4,6 +4,7 @@ import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { moveInto, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { resolveInside } from "../disk/fence.ts";
+import { isAlive } from "../disk/process.ts";
 import { sha256 } from "../text/hash.ts";
 import { type Directory, fileMode, statePath } from "./directory.ts";
 import { indexPath, readBase } from "./index-base.ts";
@@ -134,13 +135,4 @@ function rescueLines(directory: Directory, path: string): void {
     return isOwn ? [] : [{ kind: "reword", header, line: bare }];
   });
   if (edits.length > 0) syncIndex(directory, { edits });
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
 }

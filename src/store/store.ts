@@ -38,7 +38,18 @@ export { linkedFiles, type RemovedLine, restoreRemoved, splitLines } from "./ind
 export { type Action, type Entry, type FileChange, imagePath, readImage, readJournal } from "./journal.ts";
 export { findJournal, journalName, readJournals, signEntry } from "./journals.ts";
 export { type Listing, listMemories, type Row, rowOf, type ShownMemory, showMemory } from "./list.ts";
-export { formatSource, type Header, type Memory, parseHeader, parseMemory, type Source, stemOf } from "./memory.ts";
+export {
+  formatSource,
+  type Header,
+  isMemoryType,
+  MEMORY_TYPES,
+  type Memory,
+  type MemoryType,
+  parseHeader,
+  parseMemory,
+  type Source,
+  stemOf,
+} from "./memory.ts";
 export { cleanName, fileNameFor, oneLine, otherFileNames, sameName } from "./name.ts";
 export { findBytes, findText, readBytes, readHeader, readMemory, refuseBroken, unreadable } from "./read.ts";
 export { readStart } from "./read-start.ts";
@@ -57,6 +68,5 @@ export {
 } from "./state.ts";
 export type { StateLog } from "./state-log.ts";
 export { isTakenOver } from "./taken-over.ts";
-export { isMemoryType, MEMORY_TYPES, type MemoryType } from "./type.ts";
 export { type UndoResult, undoEntry } from "./undo.ts";
 export { isDailyLog, isMemoryFile, walk } from "./walk.ts";

@@ -1,6 +1,8 @@
 /** Who wrote a memory of the team and when: from git for the repository, from the notes of the last sync for a server's mirror. */
 
-import { findHead } from "../project/head.ts";
+import type { Env } from "../config.ts";
+import { findHead } from "../project/commits.ts";
+import { readGit } from "../project/git.ts";
 import {
   type Authors,
   type Authorship,
@@ -11,22 +13,24 @@ import {
   readSynced,
   writeCache,
 } from "../store/store.ts";
-import type { RunGit } from "./repository-git.ts";
 
 /** Thousands of commits that touch the folder: whoever is older than these is no longer worth a second. */
 const MAX_COMMITS = 5_000;
+/** Enough for a long history on a slow disk; a longer wait looks as if it hangs. */
+const TIMEOUT_MS = 10_000;
 
 /** One call of git, kept until the repository has another commit. Never throws: who is not known is not in it. */
-export async function readAuthors(directory: Directory, { runGit }: { runGit: RunGit }): Promise<Authors> {
+export async function readAuthors(directory: Directory, env: Env): Promise<Authors> {
   if (!directory.inRepository) return readSynced(directory);
   const head = findHead(directory.path);
   const kept = readCache(directory, head);
   if (kept) return kept;
   const format = "--format=%x00%H%x00%aN%x00%aI";
   const listing = ["--name-status", "--relative", "--no-renames", "-z", `--max-count=${MAX_COMMITS}`];
-  const answer = await runGit(directory.path, ["log", format, ...listing, "--", "."]);
-  if (answer?.code !== 0) return new Map();
-  const authors = parseLog(answer.output);
+  const git = { root: directory.path, env };
+  const log = await readGit(git, ["log", format, ...listing, "--", "."], { timeoutMs: TIMEOUT_MS });
+  if (log === null) return new Map();
+  const authors = parseLog(log.toString("utf8"));
   if (head !== null) keep(directory, head, authors);
   return authors;
 }

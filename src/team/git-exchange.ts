@@ -1,7 +1,7 @@
 /** The two words that are exchanged with a git remote: fetch and push. Our refs follow what the remote has, never the other way. */
 
 import { MemdirError } from "../errors.ts";
-import type { GitAnswer } from "./git-commands.ts";
+import type { GitAnswer } from "../project/git.ts";
 import { damage, type Repository, refOf } from "./git-repository.ts";
 
 /** The branch's last commit as the remote last showed it; null for none. */
@@ -19,7 +19,7 @@ export async function fetchTip(repository: Repository): Promise<string | null> {
   const before = await readTip(repository);
   const { remote, branch, timeoutMs } = repository;
   const refspec = `+refs/heads/${branch}:${refOf(repository, "tip")}`;
-  const args = ["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--update-shallow", "--", remote.url];
+  const args = ["fetch", "--quiet", "--no-tags", "--update-shallow", "--", remote.url];
   const answer = await repository.ask([...args, refspec], { timeoutMs });
   if (answer.code !== 0) {
     if (answer.cut !== null || !/couldn't find remote ref/i.test(answer.said))
@@ -37,14 +37,7 @@ export async function fetchTip(repository: Repository): Promise<string | null> {
 /** Null when the remote took it, else its words for "somebody was faster". Throws when it cannot be told, or never will be taken. */
 export async function pushCommit(repository: Repository, commit: string): Promise<string | null> {
   const { remote, branch, timeoutMs } = repository;
-  const options = [
-    "--porcelain",
-    "--no-verify",
-    "--no-follow-tags",
-    "--no-signed",
-    "--recurse-submodules=no",
-    "--no-thin",
-  ];
+  const options = ["--porcelain", "--no-follow-tags", "--no-thin"];
   const args = ["push", ...options, "--", remote.url, `${commit}:refs/heads/${branch}`];
   const answer = await repository.ask(args, { timeoutMs });
   if (answer.code === 0) {
@@ -78,7 +71,7 @@ async function keepLost(repository: Repository, lost: string, what: string): Pro
 
 /** Cheap while there is little to do; not worth a failure. */
 async function tidy(repository: Repository): Promise<void> {
-  await repository.ask(["-c", "gc.auto=2000", "-c", "gc.autoDetach=false", "gc", "--auto", "--quiet"]);
+  await repository.ask(["gc", "--auto", "--quiet"], { settings: ["gc.auto=2000", "gc.autoDetach=false"] });
 }
 
 /** What git says when its own repository is the trouble, not the remote or the line. */

@@ -4,11 +4,12 @@ import { basename, relative } from "node:path";
 import type { Env } from "../config.ts";
 import { isWithin, realPath } from "../disk/real-path.ts";
 import { MemdirError } from "../errors.ts";
+import { runGit } from "../project/git.ts";
+import { slugOf } from "../project/locate.ts";
 import { normaliseRemote } from "../project/owner.ts";
 import type { Project } from "../project/root.ts";
-import { slugOf } from "../project/slug.ts";
 import { sha256 } from "../text/hash.ts";
-import { runGit } from "./git-commands.ts";
+import { noGit } from "./git-repository.ts";
 
 /**
  * One part of a path, like `app-3f9c2a1b7d4e`. Made of the remote `origin`, else of the first commit, else of the path below
@@ -68,13 +69,12 @@ function pathBelowHome(root: string, env: Env): string {
 /** A repository of a million commits is walked in a few seconds. */
 const TIMEOUT_MS = 20_000;
 
-async function askGit(cwd: string, env: Env, args: readonly string[]): Promise<string | null> {
+async function askGit(root: string, env: Env, args: readonly string[]): Promise<string | null> {
   // An empty `.git` must not lead to the repository around it.
-  const inside = { ...env, GIT_CEILING_DIRECTORIES: realPath(`${cwd}/..`) };
-  const answer = await runGit({ directory: null, cwd, env: inside, protocols: "none" }, args, {
-    timeoutMs: TIMEOUT_MS,
-  });
+  const inside = { ...env, GIT_CEILING_DIRECTORIES: realPath(`${root}/..`) };
+  const answer = await runGit({ root, env: inside }, args, { timeoutMs: TIMEOUT_MS });
+  if (answer.cut === "no git") throw noGit(answer);
   if (answer.cut !== null)
-    throw new MemdirError("disk", `git did not answer in ${cwd} within ${TIMEOUT_MS / 1000} s: try again`);
+    throw new MemdirError("disk", `git did not answer in ${root} within ${TIMEOUT_MS / 1000} s: try again`);
   return answer.code === 0 ? answer.output.toString("utf8").trim() || null : null;
 }

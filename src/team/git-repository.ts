@@ -3,10 +3,12 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Env } from "../config.ts";
+import { moveInto, writeTemporary } from "../disk/atomic.ts";
 import { acquireLock } from "../disk/lock.ts";
+import { readRegular } from "../disk/regular.ts";
 import { diskError, MemdirError } from "../errors.ts";
+import { type GitAnswer, type GitCall, runGit } from "../project/git.ts";
 import { sha256 } from "../text/hash.ts";
-import { type GitAnswer, type GitCall, runGit } from "./git-commands.ts";
 import type { Remote } from "./git-remote.ts";
 
 export interface RepositoryOptions {
@@ -108,8 +110,12 @@ function stopped(remote: Remote, signal: AbortSignal): MemdirError {
 
 function describeRepository(options: RepositoryOptions, signal: AbortSignal | undefined): Repository {
   const { cache, env, remote, branch } = options;
-  const git = { directory: join(cache, FOLDER), cwd: cache, env, protocols: remote.protocols, signal };
-  const ask = (args: readonly string[], call: GitCall = {}) => runGit(git, args, call);
+  const git = { root: cache, directory: join(cache, FOLDER), env, protocols: remote.protocols, signal };
+  const ask = async (args: readonly string[], call: GitCall = {}) => {
+    const answer = await runGit(git, args, call);
+    if (answer.cut === "no git") throw noGit(answer);
+    return answer;
+  };
   return {
     ...options,
     key: sha256(`${remote.name}\n${branch}`).slice(0, 16),
@@ -132,16 +138,39 @@ const FOLDER = "repository.git";
 async function makeRepository(repository: Repository): Promise<void> {
   const { cache, env, signal } = repository;
   const directory = join(cache, FOLDER);
-  if (existsSync(join(directory, "HEAD")) && existsSync(join(directory, "objects"))) return;
+  if (existsSync(join(directory, "HEAD")) && existsSync(join(directory, "objects"))) {
+    if (!keepPlain(directory)) throw damage("its configuration is not that of a repository");
+    return;
+  }
   clearRepository(repository);
-  // Without a template there are no hooks and nothing of the user's.
-  const args = ["init", "--quiet", "--bare", "--template=", directory];
-  const answer = await runGit({ directory: null, cwd: cache, env, protocols: "none", signal }, args);
+  const answer = await runGit({ root: cache, env, signal }, ["init", "--quiet", "--bare", directory]);
+  if (answer.cut === "no git") throw noGit(answer);
   if (answer.code !== 0 && !signal?.aborted)
     throw new MemdirError(
       "disk",
       `cannot make a repository in ${cache} (${repository.remote.mask(answer.said)}): check that it is writable`,
     );
+}
+
+/** What `git init` writes. */
+const PLAIN =
+  /^\s*(\[(core|extensions|receive)\]|(repositoryformatversion|bare|filemode|logallrefupdates|symlinks|ignorecase|precomposeunicode|hidedotfiles|sharedrepository|denynonfastforwards|objectformat|refstorage) = \w+)?\s*$/i;
+
+/**
+ * Takes out of the repository's own configuration what memdir did not write there: git talks to remotes from it, with the
+ * user's credentials. False when what is left is not that of a bare repository.
+ */
+function keepPlain(directory: string): boolean {
+  const file = join(directory, "config");
+  const text = readRegular(file)?.toString("utf8") ?? "";
+  const lines = text.split("\n");
+  const plain = lines.filter((line) => PLAIN.test(line));
+  if (plain.length < lines.length) moveInto(writeTemporary(directory, plain.join("\n"), 0o644), file);
+  return /bare = true/i.test(plain.join("\n"));
+}
+
+export function noGit({ said }: GitAnswer): MemdirError {
+  return new MemdirError("disk", `git cannot be run (${said}): install it, or set PATH`);
 }
 
 /** The repository and what was worked out from it. Only what bears our names: the folder may hold other things. */

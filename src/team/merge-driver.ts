@@ -3,13 +3,14 @@
 import { isUtf8 } from "node:buffer";
 import { lstatSync, mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import type { Env } from "../config.ts";
 import { moveInto, SHARED_MODE, writeTemporary } from "../disk/atomic.ts";
 import { resolveInside } from "../disk/fence.ts";
 import { readRegular } from "../disk/regular.ts";
+import { runGit } from "../project/git.ts";
 import { makeConflictCopy } from "./conflict-copy.ts";
 import { mergeMemory } from "./merge.ts";
 import { mergeIndex } from "./merge-index.ts";
-import type { RunGit } from "./repository-git.ts";
 
 export interface MergeCall {
   kind: "memory" | "index";
@@ -24,7 +25,7 @@ export interface MergeCall {
 export interface MergeWorld {
   /** The top of the checkout: where git starts drivers. */
   root: string;
-  runGit: RunGit;
+  env: Env;
 }
 
 /** `code` is git's: 0 for merged, 1 for a conflict. */
@@ -96,14 +97,14 @@ function writeCopy({ root }: MergeWorld, path: string, text: string): string {
 }
 
 /** As git does it without us: what cannot be merged is marked, except in an index, where both sides' lines stay. */
-async function mergeByLines(call: MergeCall, { root, runGit }: MergeWorld, why: string): Promise<MergeEnd> {
+async function mergeByLines(call: MergeCall, { root, env }: MergeWorld, why: string): Promise<MergeEnd> {
   const union = call.kind === "index" ? ["--union"] : [];
   const labels = ["-L", "ours", "-L", "base", "-L", "theirs"];
   const files = [call.ours, call.base, call.theirs].map((file) => resolve(root, file));
-  const answer = await runGit(root, ["merge-file", "-q", ...union, ...labels, "--", ...files]);
+  const { code } = await runGit({ root, env }, ["merge-file", "-q", ...union, ...labels, "--", ...files]);
   const message = `memdir: ${call.path} was merged line by line by git (${why})`;
   // More than 127 is a failure: both sides are still in git's index, and ours in the checkout.
-  return { code: answer?.code === 0 ? 0 : 1, message };
+  return { code: code === 0 ? 0 : 1, message };
 }
 
 function readSide({ root }: MergeWorld, file: string): string {

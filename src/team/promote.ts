@@ -53,9 +53,9 @@ export interface MoveResult {
 }
 
 /** Throws `usage` for what may not travel, `conflict` when the team has another text under this name and type. */
-export async function planPromotion(from: readonly Directory[], team: Directory, name: string): Promise<Move> {
+export function planPromotion(from: readonly Directory[], team: Directory, name: string): Move {
   const move = planMove("promote", from, team, name);
-  await refuseTravel(move.file, move.text, move.from.scope);
+  refuseTravel(move.file, move.text, move.from.scope);
   return { ...move, notices: findPrivateLinks(move) };
 }
 
@@ -71,7 +71,7 @@ export async function promote(
   name: string,
   options: MoveOptions = {},
 ): Promise<MoveResult> {
-  return carryOut(await planPromotion([from], team, name), options);
+  return carryOut(planPromotion([from], team, name), options);
 }
 
 export async function demote(

@@ -2,6 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { resolveInside } from "../disk/fence.ts";
+import { readGit } from "../project/git.ts";
 import { findBytes, INDEX_FILE, walk } from "../store/store.ts";
 import { type Check, check, names } from "../verbs/check.ts";
 import { isConflictPath } from "./conflict-copy.ts";
@@ -67,10 +68,10 @@ async function checkDriver(world: TeamWorld): Promise<Check> {
 }
 
 /** A later rule, or one of a folder below, wins over ours. */
-async function findOther({ root, runGit }: TeamWorld): Promise<string | null> {
+async function findOther({ root, env }: TeamWorld): Promise<string | null> {
   const file = ".claude/memory/x.md";
-  const answer = await runGit(root, ["check-attr", "-z", "merge", "--", file]);
-  const value = answer?.code === 0 ? answer.output.split("\0")[2] : undefined;
+  const answer = await readGit({ root, env }, ["check-attr", "-z", "merge", "--", file]);
+  const value = answer?.toString("utf8").split("\0")[2];
   return value === undefined || value === "memdir"
     ? null
     : `another rule of .gitattributes decides how memories are merged (merge=${value})`;

@@ -1,6 +1,6 @@
 /** Whether git ignores the team's folder: then nobody else ever sees what is in it. */
 
-import type { RunGit } from "./repository-git.ts";
+import { type Git, runGit } from "../project/git.ts";
 
 export interface IgnoreWarning {
   /** Where the rule stands and how it reads: `.gitignore:3: .claude/`. */
@@ -14,16 +14,9 @@ const INDEX = ".claude/memory/MEMORY.md";
 const BESIDE = ".claude/x.json";
 
 /** The exact rule and how to lift it, or null. Never throws. */
-export async function findIgnoreWarning({
-  root,
-  runGit,
-}: {
-  root: string;
-  runGit: RunGit;
-}): Promise<IgnoreWarning | null> {
-  const answer = await runGit(root, ["check-ignore", "-v", "--no-index", "--", INSIDE, INDEX, BESIDE]);
-  if (!answer) return null;
-  const rules = parseRules(answer.output);
+export async function findIgnoreWarning({ root, env }: Git): Promise<IgnoreWarning | null> {
+  const { output } = await runGit({ root, env }, ["check-ignore", "-v", "--no-index", "--", INSIDE, INDEX, BESIDE]);
+  const rules = parseRules(output.toString("utf8"));
   const found = rules.get(INSIDE) ?? rules.get(INDEX);
   if (!found) return null;
   const rule = `${found.source}:${found.line}: ${found.pattern}`;

@@ -2,15 +2,16 @@
 
 import { existsSync, lstatSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
+import type { Env } from "../config.ts";
 import { moveInto, SHARED_MODE, writeTemporary } from "../disk/atomic.ts";
 import { resolveInside } from "../disk/fence.ts";
 import { readRegular } from "../disk/regular.ts";
 import { diskError, MemdirError } from "../errors.ts";
+import { readGit, runGit } from "../project/git.ts";
 import { type Directory, INDEX_FILE, openState, type StateRecord, statePath, withDirectory } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { editIndex } from "../verbs/edit.ts";
 import { addAttributes, INDEX_DRIVER, MEMORY_DRIVER, removeAttributes } from "./git-attributes.ts";
-import type { RunGit } from "./repository-git.ts";
 import { findIgnoreWarning } from "./repository-ignored.ts";
 
 export interface TeamWorld {
@@ -18,7 +19,7 @@ export interface TeamWorld {
   team: Directory;
   /** The top of the checkout. */
   root: string;
-  runGit: RunGit;
+  env: Env;
   /** What starts memdir in this clone, for git's settings: program and first arguments. */
   command: readonly string[];
 }
@@ -83,7 +84,7 @@ export async function removeTeam(
   }
   for (const name of (await readSettings(world)).keys()) {
     changes.push({ kind: "driver", what: name, why: "removed from git's settings of this clone" });
-    if (!dryRun) await world.runGit(root, ["config", "--local", "--unset-all", name]);
+    if (!dryRun) await runGit({ root, env: world.env }, ["config", "--local", "--unset-all", name]);
   }
   return { dir: team.path, changes, warnings: [] };
 }
@@ -113,10 +114,10 @@ function quote(word: string): string {
 }
 
 /** Our settings of this clone, whatever they are set to. */
-export async function readSettings({ root, runGit }: Pick<TeamWorld, "root" | "runGit">): Promise<Map<string, string>> {
+export async function readSettings({ root, env }: Pick<TeamWorld, "root" | "env">): Promise<Map<string, string>> {
   const pattern = `^merge\\.(${MEMORY_DRIVER}|${INDEX_DRIVER})\\.`;
-  const answer = await runGit(root, ["config", "--local", "-z", "--get-regexp", pattern]);
-  const rows = answer?.code === 0 ? answer.output.split("\0").filter((row) => row !== "") : [];
+  const answer = await readGit({ root, env }, ["config", "--local", "-z", "--get-regexp", pattern]);
+  const rows = (answer?.toString("utf8") ?? "").split("\0").filter((row) => row !== "");
   return new Map(
     rows.map((row) => {
       const end = row.indexOf("\n");
@@ -125,9 +126,9 @@ export async function readSettings({ root, runGit }: Pick<TeamWorld, "root" | "r
   );
 }
 
-async function setSetting({ root, runGit }: TeamWorld, name: string, value: string): Promise<void> {
-  const answer = await runGit(root, ["config", "--local", "--replace-all", name, value]);
-  if (answer?.code !== 0)
+async function setSetting({ root, env }: TeamWorld, name: string, value: string): Promise<void> {
+  const { code } = await runGit({ root, env }, ["config", "--local", "--replace-all", name, value]);
+  if (code !== 0)
     throw new MemdirError(
       "disk",
       `git did not take the setting ${name} in ${root}: \`git -C ${root} status\` says why`,
@@ -135,8 +136,8 @@ async function setSetting({ root, runGit }: TeamWorld, name: string, value: stri
 }
 
 /** Git answers, and there are files: no bare repository. */
-export async function isCheckout({ root, runGit }: Pick<TeamWorld, "root" | "runGit">): Promise<boolean> {
-  return (await runGit(root, ["rev-parse", "--is-inside-work-tree"]))?.output.trim() === "true";
+export async function isCheckout({ root, env }: Pick<TeamWorld, "root" | "env">): Promise<boolean> {
+  return (await readGit({ root, env }, ["rev-parse", "--is-inside-work-tree"]))?.toString("utf8").trim() === "true";
 }
 
 async function refuseElsewhere(world: TeamWorld): Promise<void> {

@@ -14,7 +14,7 @@ export interface SyncOptions {
   onProgress?: ((progress: SyncProgress) => void) | undefined;
   /** Why a memory of this directory may not be shared, or null. */
   mayTravel?: ((path: string, text: string) => string | null) | undefined;
-  findSecrets: (text: string) => Promise<readonly { rule: string; line: number }[]>;
+  findSecrets: (text: string) => readonly { rule: string; line: number }[];
 }
 
 export interface SyncProgress {

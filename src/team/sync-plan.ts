@@ -36,7 +36,7 @@ export interface Plan {
 }
 
 /** An editor that saves by removing and writing, or a checkout, is done long before. */
-export const DELETE_DELAY_MS = 30_000;
+const DELETE_DELAY_MS = 30_000;
 
 /** A slip of the hand that removes much is noticed while most of it is still everywhere else. */
 const MIN_DELETES = 8;

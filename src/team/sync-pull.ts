@@ -30,7 +30,7 @@ export async function fetchTexts(pass: Pass, entries: readonly StoreEntry[]): Pr
         pass.again = true;
         continue;
       }
-      const problem = findTextProblem(entry, text) ?? describeSecrets(await findSecrets(text));
+      const problem = findTextProblem(entry, text) ?? describeSecrets(findSecrets(text));
       if (problem === null) texts.set(entry.path, text);
       else pass.refuse(entry.path, "there", entry.hash, `the store's text is not written here: ${problem}`);
     }

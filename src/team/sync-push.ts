@@ -24,7 +24,7 @@ export async function pushTexts<T extends Outgoing>(
 ): Promise<{ sent: T; revision: string }[]> {
   const fit: T[] = [];
   for (const each of outgoing) {
-    const problem = await findProblem(pass, each);
+    const problem = findProblem(pass, each);
     if (problem === null) fit.push(each);
     else pass.refuse(each.path, "here", each.local, problem);
   }
@@ -77,10 +77,10 @@ export async function removeThere(
   return gone;
 }
 
-async function findProblem(pass: Pass, { path, text }: Outgoing): Promise<string | null> {
+function findProblem(pass: Pass, { path, text }: Outgoing): string | null {
   if (Buffer.byteLength(text) > LIMITS.memoryBytes) return `it is larger than ${LIMITS.memoryBytes} bytes`;
   const { mayTravel, findSecrets } = pass.options;
-  return mayTravel?.(path, text) ?? describeSecrets(await findSecrets(text));
+  return mayTravel?.(path, text) ?? describeSecrets(findSecrets(text));
 }
 
 async function applyChanges(pass: Pass, changes: readonly StoreChange[]): Promise<StoreOutcome[]> {

@@ -9,16 +9,16 @@ import { findSecrets } from "../text/secrets.ts";
  * Why this memory stays where it is, or null: what, and how to allow it. Never quotes a secret. `scope` is that of the
  * directory it lies in. A rule of its own (an `enforce` block) is no hindrance: whoever reads it decides what it does there.
  */
-export async function findTravelProblem(file: string, text: string, scope = "project"): Promise<string | null> {
+export function findTravelProblem(file: string, text: string, scope = "project"): string | null {
   const memory = parseMemory(file, text);
-  return findRefusal(memory, scope) ?? (await findSecretProblem(text)) ?? findTypeProblem(memory);
+  return findRefusal(memory, scope) ?? findSecretProblem(text) ?? findTypeProblem(memory);
 }
 
 /** The same as an error, for who asked for this one memory. */
-export async function refuseTravel(file: string, text: string, scope: string): Promise<void> {
-  const problem = await findTravelProblem(file, text, scope);
+export function refuseTravel(file: string, text: string, scope: string): void {
+  const problem = findTravelProblem(file, text, scope);
   if (problem === null) return;
-  const code = problem === (await findSecretProblem(text)) ? "secret" : "usage";
+  const code = problem === findSecretProblem(text) ? "secret" : "usage";
   throw new MemdirError(code, `${file} is not shared: ${problem.replace("NAME", file)}`);
 }
 
@@ -47,8 +47,8 @@ function findRefusal(memory: Memory, scope: string): string | null {
   return null;
 }
 
-async function findSecretProblem(text: string): Promise<string | null> {
-  const [first, ...more] = await findSecrets(text);
+function findSecretProblem(text: string): string | null {
+  const [first, ...more] = findSecrets(text);
   if (!first) return null;
   const others = more.length === 0 ? "" : ` and ${more.length} more`;
   return `it holds what looks like a secret: ${first.rule} in line ${first.line}${others}; take it out (\`memdir edit NAME\`)`;

@@ -25,7 +25,7 @@ export const DEBOUNCE_MS = 2_000;
 /** Whoever types without a pause must not keep everything from the others. */
 const MAX_DEBOUNCE_MS = 20_000;
 export const POLL_MS = 15_000;
-export const MIN_POLL_MS = 5_000;
+const MIN_POLL_MS = 5_000;
 /** A server that is down is not asked more often than this, one that has refused us neither. */
 const MAX_POLL_MS = 300_000;
 /** A person waits for their prompt after Ctrl-C. */

@@ -6,9 +6,16 @@
  * a line that fits nothing is a problem, and the rest is still read.
  */
 
-import type { Field, FieldValue, Line } from "./frontmatter-line.ts";
-import { indentOf, isBlankOrComment, keyEnd, unquoteKey } from "./frontmatter-line.ts";
-import { readValue } from "./frontmatter-value.ts";
+import {
+  type Field,
+  type FieldValue,
+  indentOf,
+  isBlankOrComment,
+  keyEnd,
+  type Line,
+  readValue,
+  unquoteKey,
+} from "./frontmatter-value.ts";
 
 export type { Field, FieldValue };
 

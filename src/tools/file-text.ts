@@ -1,6 +1,6 @@
 /** A file's bytes as text, without losing how they were written: byte order mark, line ends, bytes that are no UTF-8. */
 
-export interface FileText {
+interface FileText {
   /** Without the byte order mark, line ends as they are. */
   text: string;
   bom: boolean;

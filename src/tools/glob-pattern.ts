@@ -1,6 +1,6 @@
 /** File name patterns: `*`, `?`, `[a-z]`, `{a,b}` within a name and `**` across folders, matched without going back and forth. */
 
-export interface Pattern {
+interface Pattern {
   /** `parts` are the names on the way from the folder that the pattern starts at. */
   matches(parts: readonly string[]): boolean;
   /** Whether something below this folder could match. */

@@ -12,7 +12,7 @@ import { WALK_LIMITS, type WalkLimits, walkFiles } from "./walk.ts";
 import type { Workbench } from "./workbench.ts";
 
 /** As many as Claude Code shows. */
-export const MAX_NAMES = 100;
+const MAX_NAMES = 100;
 
 /** Passed over unless they are named: what is in them is not the user's work. */
 export const SKIPPED: readonly string[] = [".git", "node_modules"];

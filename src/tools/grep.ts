@@ -1,6 +1,7 @@
 /** The Grep tool: what files hold, found by a regular expression that cannot hold us up. */
 
 import { join, relative, sep } from "node:path";
+import ignore from "ignore";
 import { isWithin } from "../disk/real-path.ts";
 import type { Tool } from "../model/tool.ts";
 import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
@@ -8,7 +9,6 @@ import { isBinary, isPseudo, readFileAt, reasonOf, tryReadFileAt } from "./file.
 import { decodeText } from "./file-text.ts";
 import { lookAt, SKIPPED, timeOf } from "./glob.ts";
 import { compilePattern } from "./glob-pattern.ts";
-import { readIgnoreFile } from "./ignore-file.ts";
 import { buildSchema, type Input, readInput } from "./input.ts";
 import { type LineSearch, openLineSearch, type SearchAnswer } from "./line-search.ts";
 import { findPlace, type Place, permitRead, showPath } from "./place.ts";
@@ -24,6 +24,12 @@ const MAX_FILE_BYTES = 10_000_000;
 const BATCH_CHARS = 1_000_000;
 const BATCH_FILES = 200;
 const DEFAULT_LIMIT = 250;
+/** A larger .gitignore is not written by people. */
+const MAX_IGNORE_BYTES = 256 * 1024;
+/** Each `**` is tried at every folder and multiplies the time, so neither many of them nor very deep folders are taken. */
+const MAX_GLOBSTARS = 3;
+const MAX_DEPTH = 64;
+const MAX_WILDCARDS = 32;
 
 const FIELDS = {
   pattern: { type: "string", required: true },
@@ -142,10 +148,12 @@ async function* filesOf(
   const isWanted = parseGlobs(wanted.glob);
   // Paths in the .gitignore of the working directory start there; elsewhere the searched folder has its own.
   const top = isWithin(bench.cwd, place.real) && bench.fence === null ? bench.cwd : place.real;
-  const lead = relative(top, place.real)
+  const ignores = readIgnoreFile(top);
+  const way = relative(top, place.real)
     .split(sep)
     .filter((part) => part !== "");
-  const ignores = readIgnoreFile(top);
+  // Whoever names a folder that is ignored wants to see what is in it.
+  const lead = way.length > 0 && ignores(way, true) ? [] : way;
   const files = walkFiles(place.real, {
     signal,
     limits: WALK_LIMITS,
@@ -158,6 +166,17 @@ async function* filesOf(
     stopIfAborted(signal);
     if (bytes && !isBinary(bytes)) yield { path: join(place.path, ...parts), text: decodeText(bytes).text };
   }
+}
+
+/** What the folder's .gitignore names; `parts` lead from there. A missing or broken file names nothing. */
+function readIgnoreFile(folder: string): (parts: readonly string[], isFolder: boolean) => boolean {
+  const lines = (tryReadFileAt(join(folder, ".gitignore"), MAX_IGNORE_BYTES)?.toString() ?? "").split(/\r?\n/);
+  const rules = ignore({ ignoreCase: false }).add(
+    lines.filter(
+      (line) => line.split("**").length - 1 <= MAX_GLOBSTARS && (line.match(/\*+|[?[]/g)?.length ?? 0) <= MAX_WILDCARDS,
+    ),
+  );
+  return (parts, isFolder) => parts.length <= MAX_DEPTH && rules.ignores(parts.join("/") + (isFolder ? "/" : ""));
 }
 
 function readOne(place: Place): string {

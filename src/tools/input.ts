@@ -1,6 +1,6 @@
 /** A tool's input: one description of it makes the JSON Schema for the model and checks what the model sends. */
 
-export interface Field {
+interface Field {
   type: "string" | "integer" | "boolean";
   required?: true;
   values?: readonly string[];

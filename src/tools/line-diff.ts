@@ -1,5 +1,7 @@
 /** What changes between two texts, for a person who is asked about it: the lines between the first and the last difference. */
 
+import { commonEnds } from "../text/diff.ts";
+
 /** Enough to judge by; a person does not read more in a question. */
 const MAX_LINES = 200;
 const CONTEXT = 3;
@@ -7,11 +9,7 @@ const CONTEXT = 3;
 export function diffLines(before: string, after: string): string {
   const old = before === "" ? [] : before.split("\n");
   const fresh = after === "" ? [] : after.split("\n");
-  let start = 0;
-  while (start < old.length && start < fresh.length && old[start] === fresh[start]) start++;
-  let end = 0;
-  const room = Math.min(old.length, fresh.length) - start;
-  while (end < room && old[old.length - 1 - end] === fresh[fresh.length - 1 - end]) end++;
+  const { head: start, tail: end } = commonEnds(old, fresh);
   const rows = [
     ...old.slice(Math.max(0, start - CONTEXT), start).map((line) => ` ${line}`),
     ...old.slice(start, old.length - end).map((line) => `-${line}`),

@@ -5,7 +5,7 @@
 
 import { Worker } from "node:worker_threads";
 
-export interface SearchQuestion {
+interface SearchQuestion {
   source: string;
   flags: string;
   multiline: boolean;

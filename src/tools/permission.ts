@@ -12,7 +12,7 @@ export interface PermissionRequest {
 
 /** Must not throw. */
 export type Permit = (request: PermissionRequest, signal: AbortSignal) => Promise<Permission>;
-export type Permission = { allowed: true } | { allowed: false; reason: string };
+type Permission = { allowed: true } | { allowed: false; reason: string };
 
 export interface PermissionOptions {
   /** Null when nobody can be asked. */
@@ -23,7 +23,7 @@ export interface PermissionOptions {
   remember?: (kind: string) => void;
 }
 
-export interface Permissions {
+interface Permissions {
   permit: Permit;
   /** The user speaks: what was denied may be asked again. */
   newPrompt(): void;

@@ -43,7 +43,7 @@ export function fenced(bench: Workbench): Error {
 }
 
 /** Where relative paths start. */
-export function baseOf({ cwd, fence }: Workbench): string {
+function baseOf({ cwd, fence }: Workbench): string {
   if (fence === null) return cwd;
   const root = realPath(fence);
   return isWithin(root, cwd) ? cwd : root;

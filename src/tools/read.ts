@@ -13,8 +13,8 @@ import type { Workbench } from "./workbench.ts";
 /** Larger files are logs and data, which are searched rather than read. */
 export const MAX_FILE_BYTES = 50_000_000;
 /** As many as Claude Code shows, so that models expect it. */
-export const MAX_LINES = 2000;
-export const MAX_LINE_CHARS = 2000;
+const MAX_LINES = 2000;
+const MAX_LINE_CHARS = 2000;
 
 /** Leaves room for notes: a longer result would be cut by the agent loop, and then more counted as seen than was shown. */
 const MAX_SHOWN_CHARS = MAX_RESULT_CHARS - 4000;

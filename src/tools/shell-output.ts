@@ -3,7 +3,7 @@
 /** 1 MB in all; a conversation is shown less, but the file that the rest goes to may have it. */
 const MAX_HALF_BYTES = 512 * 1024;
 
-export interface Output {
+interface Output {
   add: (chunk: Buffer) => void;
   text(): string;
 }

@@ -9,7 +9,7 @@ export interface Shell {
   kind: "posix" | "cmd";
 }
 
-export interface RunOptions {
+interface RunOptions {
   shell: Shell;
   cwd: string;
   env: Readonly<Record<string, string>>;

@@ -5,14 +5,14 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { isPseudo, openFolderAt } from "./file.ts";
 
-export interface Found {
+interface Found {
   path: string;
   /** The names on the way from where the walk began. */
   parts: string[];
   isLink: boolean;
 }
 
-export interface WalkOptions {
+interface WalkOptions {
   signal: AbortSignal;
   /** Whether a folder is looked into. */
   enter: (parts: readonly string[]) => boolean;

@@ -23,13 +23,13 @@ export interface Workbench {
 }
 
 /** Keeps what a file was like before it is changed. */
-export interface History {
+interface History {
   before(path: string): void;
   after(path: string): void;
 }
 
 /** Files that are written through somebody who knows what they are. It is asked with real paths. */
-export interface Store {
+interface Store {
   owns(path: string): boolean;
   /** `base` is the text that the new one was made from; null for a new file. */
   write(path: string, text: string, base: string | null): Promise<{ notices: string[] }>;

@@ -1,8 +1,8 @@
 /** Which memories speak of what changed since a commit. */
 
 import { MemdirError } from "../errors.ts";
+import { type Git, readGit } from "../project/git.ts";
 import type { Finding } from "./claim.ts";
-import { type Git, readGit } from "./git.ts";
 
 /** Both names of what was renamed; with what is staged, as before a commit. Files themselves are not read: that would run filters. */
 export async function readChanged(git: Git, revision: string): Promise<Set<string>> {
@@ -13,17 +13,7 @@ export async function readChanged(git: Git, revision: string): Promise<Set<strin
       "usage",
       `--changed-since ${JSON.stringify(revision)}: there is no such commit; give a branch, a tag or a hash`,
     );
-  const args = [
-    "diff",
-    "--cached",
-    "--name-only",
-    "-z",
-    "--no-renames",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--ignore-submodules=all",
-    commit.toString("utf8").trim(),
-  ];
+  const args = ["diff", "--name-only", "-z", "--no-renames", "--ignore-submodules=all", commit.toString("utf8").trim()];
   const listing = await readGit(git, args);
   if (listing === null)
     throw new MemdirError(

@@ -1,6 +1,6 @@
 /** What stood in files that commits deleted: they are few, and most of what is no longer there went with one of them. */
 
-import { type Git, streamGit } from "./git.ts";
+import { type Git, runGit } from "../project/git.ts";
 import type { DeletedFile } from "./history.ts";
 import { isSource } from "./hit.ts";
 import { judgeLine } from "./occurrences.ts";
@@ -26,13 +26,11 @@ export async function searchDeleted(
   for (const word of words) found.set(word, []);
   const files = deleted.filter(({ path }) => isSource(path)).slice(0, MAX_FILES);
   if (files.length === 0 || found.size === 0) return found;
-  const chunks: Buffer[] = [];
   const input = files.map(({ blob }) => `${blob}\n`).join("");
-  const take = (chunk: Buffer) => void chunks.push(chunk);
-  await streamGit(git, ["cat-file", "--batch", "--buffer"], take, LIMITS, input);
+  const { output } = await runGit(git, ["cat-file", "--batch", "--buffer"], { ...LIMITS, input });
   const scan = openScan(found.keys());
   let nth = 0;
-  for (const text of blobsOf(Buffer.concat(chunks))) {
+  for (const text of blobsOf(output)) {
     const file = files[nth++] as DeletedFile;
     if (text && !text.subarray(0, HEAD_BYTES).includes(0)) searchText(file, text, scan, found);
   }

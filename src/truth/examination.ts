@@ -2,10 +2,10 @@
 
 import { basename, join } from "node:path";
 import { readRegular } from "../disk/regular.ts";
+import type { Git } from "../project/git.ts";
 import { checkClaims } from "./checks.ts";
 import { type Finding, isProblem } from "./claim.ts";
 import { type FoundClaims, findClaims } from "./claims.ts";
-import type { Git } from "./git.ts";
 import { lookAt, startLook } from "./look.ts";
 
 export interface Examined {

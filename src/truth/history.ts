@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { statOrNull } from "../disk/stat.ts";
-import { type Git, readGit, streamGit } from "./git.ts";
+import { type Git, readGit, runGit } from "../project/git.ts";
 
 export interface Commit {
   hash: string;
@@ -38,7 +38,7 @@ export interface History {
 }
 
 /** Ten years of a busy team; more takes longer than anybody waits. */
-export const MAX_COMMITS = 20_000;
+const MAX_COMMITS = 20_000;
 const LIMITS = { timeoutMs: 15_000, maxBytes: 256 << 20 };
 /** A folder's fate is told by its first files. */
 const MAX_PER_FOLDER = 200;
@@ -86,14 +86,14 @@ export async function readHistory(git: Git, reach: Reach | null): Promise<Histor
   if (reach === null) return { ...NO_HISTORY, notes: ["there are no commits: where things went cannot be told"] };
   const form = ["-z", "--format=%x01%H %ct", "--raw", "--no-abbrev", "-M", "--no-rename-empty", "--diff-filter=ADR"];
   // The first commit only adds: nothing of it is asked for, and it may be the largest of all.
-  const log = ["-c", "log.showRoot=false", "log", ...form, "--no-ext-diff", "--no-textconv"];
-  const args = [...log, ...reach.commits, "--"];
+  const settings = ["log.showRoot=false"];
   const parser = openParser();
-  const end = await streamGit(git, args, parser.take, LIMITS);
+  const args = ["log", ...form, ...reach.commits, "--"];
+  const { code } = await runGit(git, args, { ...LIMITS, settings, take: parser.take });
   const notes: string[] = [];
   if (reach.isShallow) notes.push("a shallow clone: what happened before it cannot be told");
   if (reach.cut !== null) notes.push(reach.cut);
-  if (end !== "done") notes.push("only the newest part of the history was looked at: git took too long");
+  if (code !== 0) notes.push("only the newest part of the history was looked at: git took too long");
   return { ...parser.result(), isWhole: notes.length === 0, notes };
 }
 

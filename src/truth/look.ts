@@ -1,9 +1,9 @@
 /** One look at the project for all claims of a run: files, words, history, changes, branches. */
 
+import { type Git, readGit } from "../project/git.ts";
 import type { Claim } from "./claim.ts";
 import { wordsOf } from "./claim-words.ts";
 import { searchDeleted } from "./deletions.ts";
-import { type Git, readGit } from "./git.ts";
 import { findReach, type History, NO_HISTORY, type Reach, readHistory } from "./history.ts";
 import { lostWords, openWords } from "./lost.ts";
 import { isManifest, type Manifests, type RemovedEntries, readManifests, removedEntries } from "./manifests.ts";
@@ -160,7 +160,9 @@ async function readRefs(git: Git, claims: readonly Claim[]): Promise<Refs> {
     readGit(git, ["rev-parse", "--is-shallow-repository"]),
     isAsked ? readGit(git, ["for-each-ref", "--format=%(refname)"]) : null,
     isAsked ? readGit(git, ["config", "--get-regexp", "^remote\\..*\\.fetch$"]) : null,
-    hashes.length > 0 ? readGit(git, ["cat-file", "--batch-check=%(objecttype)"], `${hashes.join("\n")}\n`) : null,
+    hashes.length > 0
+      ? readGit(git, ["cat-file", "--batch-check=%(objecttype)"], { input: `${hashes.join("\n")}\n` })
+      : null,
   ]);
   const names = (listing?.toString("utf8") ?? "").split("\n");
   const branches = names.flatMap((name) => {
@@ -180,6 +182,8 @@ async function readRefs(git: Git, claims: readonly Claim[]): Promise<Refs> {
 async function readIgnored(git: Git, tree: Tree, paths: readonly string[]): Promise<Set<string>> {
   const asked = paths.filter((path) => !path.includes("\n"));
   if (!tree.isGit || asked.length === 0) return new Set();
-  const output = await readGit(git, ["check-ignore", "-z", "--stdin", "--no-index"], `${asked.join("\0")}\0`);
+  const output = await readGit(git, ["check-ignore", "-z", "--stdin", "--no-index"], {
+    input: `${asked.join("\0")}\0`,
+  });
   return new Set((output?.toString("utf8") ?? "").split("\0").filter((path) => path !== ""));
 }

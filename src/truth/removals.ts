@@ -1,7 +1,7 @@
 /** What commits took out: lines with wanted words, and entries of package files. One look at the changes for all claims. */
 
 import { availableParallelism } from "node:os";
-import { type Git, type GitEnd, type GitLimits, readGit, streamGit } from "./git.ts";
+import { type Git, readGit, runGit } from "../project/git.ts";
 import { type Commit, dayOf, type Reach } from "./history.ts";
 import { isSource } from "./hit.ts";
 import { isManifest, type RemovedLine } from "./manifests.ts";
@@ -46,10 +46,12 @@ const BUSY_CORES = 2;
 export function beginChanges(git: Git, reach: Reach, cores: number = availableParallelism()): Changes {
   const dropped = new AbortController();
   const signal = git.signal ? AbortSignal.any([git.signal, dropped.signal]) : dropped.signal;
-  const stream = (commits: readonly string[], take: (chunk: Buffer) => void, limits: GitLimits) =>
-    commits.length === 0
-      ? Promise.resolve<GitEnd>("done")
-      : streamGit({ ...git, signal }, CHANGES_OF_GIVEN, take, limits, `${commits.join("\n")}\n`);
+  /** Whether all of it came. */
+  const stream = async (commits: readonly string[], take: (chunk: Buffer) => void, limits: typeof LIMITS) => {
+    if (commits.length === 0) return true;
+    const input = `${commits.join("\n")}\n`;
+    return (await runGit({ ...git, signal }, CHANGES_OF_GIVEN, { ...limits, take, input })).code === 0;
+  };
   const begin = async (isIdle: boolean) => {
     const commits = await listCommits(git, reach);
     const half = Math.ceil((commits?.length ?? 0) / 2);
@@ -70,14 +72,14 @@ export function beginChanges(git: Git, reach: Reach, cores: number = availablePa
       const takeNewer = async () => {
         const take = openParser(first, null);
         // More than is kept in memory is read again, as it comes.
-        if ((await ahead) !== "done") return stream(newer, take, LIMITS);
+        if ((await ahead) !== true) return stream(newer, take, LIMITS);
         for (const chunk of chunks) take(chunk);
-        return "done";
+        return true;
       };
       const ends = await Promise.all([takeNewer(), stream(older, openParser(second, null), LIMITS)]);
       return {
         words: new Map(wanted.map((word) => [word, [...(first.get(word) ?? []), ...(second.get(word) ?? [])]])),
-        isWhole: isKnown && reach.cut === null && ends.every((end) => end === "done"),
+        isWhole: isKnown && reach.cut === null && ends.every(Boolean),
       };
     },
     async drop() {
@@ -101,14 +103,14 @@ const MAX_MANIFESTS = 300;
 export async function readManifestRemovals(git: Git, reach: Reach, files: readonly string[]): Promise<RemovedLine[]> {
   const lines: RemovedLine[] = [];
   const nearest = [...new Set(files)].sort((a, b) => a.split("/").length - b.split("/").length).slice(0, MAX_MANIFESTS);
-  const args = ["--literal-pathspecs", ...CHANGES, ...reach.commits, "--", ...nearest];
-  await streamGit(git, args, openParser(new Map(), lines), LIMITS);
+  const args = [...CHANGES, ...reach.commits, "--", ...nearest];
+  await runGit(git, args, { ...LIMITS, take: openParser(new Map(), lines) });
   return lines;
 }
 
 /** Nothing that the repository configures takes part, and the form is the same everywhere. */
 const CHANGES = [
-  ...["log", "-p", "-U0", "-M", "--diff-filter=DMR", "--format=%x01%H %ct", "--no-ext-diff", "--no-textconv"],
+  ...["log", "-p", "-U0", "-M", "--diff-filter=DMR", "--format=%x01%H %ct"],
   ...["--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=all"],
 ];
 

@@ -29,14 +29,14 @@ export async function gatherRot(
   const memories: RotMemory[] = [];
   for (const row of rows) {
     if (memories.length % STEP === 0) tell(memories.length, rows.length);
-    memories.push(await readOne(directory, row));
+    memories.push(readOne(directory, row));
   }
   const index = peekIndex(indexPath(directory));
   const linked = new Set([...linkedFiles(index), ...linkedFiles(readOverflow(directory))]);
   return { memories, linked: index.trim() === "" ? null : linked, now: directory.now() };
 }
 
-async function readOne(directory: Directory, row: Row): Promise<RotMemory> {
+function readOne(directory: Directory, row: Row): RotMemory {
   const modifiedMs = Date.parse(row.modified);
   const facts = { bytes: row.bytes, modifiedMs };
   let bytes: Buffer;
@@ -47,7 +47,7 @@ async function readOne(directory: Directory, row: Row): Promise<RotMemory> {
     // Gone or locked since it was listed.
     return { ...facts, memory: emptyMemory(row, (error as Error).message), secrets: [] };
   }
-  const secrets = await findSecrets(bytes.subarray(0, MAX_READ_BYTES).toString("utf8"));
+  const secrets = findSecrets(bytes.subarray(0, MAX_READ_BYTES).toString("utf8"));
   return { ...facts, memory: parseMemory(row.file, bytes), secrets };
 }
 

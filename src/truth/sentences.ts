@@ -30,7 +30,7 @@ export function blankCode(text: string): string {
 }
 
 /** Without the marks of a list, emphasis, and the stop at its end. */
-export function bare(sentence: string): string {
+function bare(sentence: string): string {
   return sentence
     .trim()
     .replace(/^(?:[-*+]|\d{1,3}[.)])\s+/, "")

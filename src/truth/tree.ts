@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Git, readGit } from "./git.ts";
+import { type Git, readGit } from "../project/git.ts";
 
 export interface Tree {
   root: string;

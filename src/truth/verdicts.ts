@@ -13,7 +13,7 @@ const MAX_NAMED = 3;
 const MAX_SAYS = 300;
 
 /** One sentence of what is wrong. */
-export function describeProblems(findings: readonly Finding[]): string {
+function describeProblems(findings: readonly Finding[]): string {
   const wrong = findings.filter(({ verdict }) => isProblem(verdict));
   const named = wrong.slice(0, MAX_NAMED).map(({ claim, verdict, to, evidence }) => {
     if (claim.kind === "date") return `says ${claim.text}, which has passed`;

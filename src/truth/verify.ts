@@ -3,13 +3,13 @@
 import { join } from "node:path";
 import type { Env } from "../config.ts";
 import { MemdirError } from "../errors.ts";
+import { type Git, readGit } from "../project/git.ts";
 import { type Directory, findBytes, parseMemory, type Row, stemOf } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
 import { type Amendment, amend, fixText, stampText } from "./amendment.ts";
 import { isTouched, readChanged } from "./changed.ts";
 import { type ClaimKind, type Finding, isProblem, type Verdict } from "./claim.ts";
 import { type Examination, type Examined, examine, type MemoryVerdict } from "./examination.ts";
-import { type Git, readGit } from "./git.ts";
 import { keepVerdicts } from "./verdicts.ts";
 
 export interface VerifyWorld {

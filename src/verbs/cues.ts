@@ -22,7 +22,7 @@ export async function addCues(
 ): Promise<SaveResult> {
   const memory = parseMemory(file, base);
   const when = mergeCues(memory.when, cues);
-  const findings = await findSecrets(when.join("\n"));
+  const findings = findSecrets(when.join("\n"));
   if (findings.length > 0) throw secretError(findings.map(({ rule }) => `${rule} in a cue`));
   return withDirectory(directory, (directory) => {
     const current = readBytes(directory, file);

@@ -1,10 +1,11 @@
 /** The health of a directory and of what surrounds it, each check with its remedy. Changes nothing by itself. */
 
 import { accessSync, constants, existsSync, lstatSync, readlinkSync } from "node:fs";
+import { processEnv } from "../config.ts";
 import { loadNative } from "../disk/native.ts";
-import { findCollisions } from "../project/neighbours.ts";
+import { runGit } from "../project/git.ts";
 import type { OlderDirectory } from "../project/older.ts";
-import type { Orphan } from "../project/orphans.ts";
+import { findCollisions, type Orphan } from "../project/orphans.ts";
 import {
   type Directory,
   indexPath,
@@ -185,13 +186,6 @@ function examineAccess(directory: Directory, at: string): Check {
 }
 
 async function isIgnored(path: string): Promise<boolean> {
-  const { execFile } = await import("node:child_process");
-  return new Promise((done) => {
-    execFile(
-      "git",
-      ["-C", path, "check-ignore", "-q", "--no-index", "x.md"],
-      { timeout: 2000, windowsHide: true },
-      (error) => done(error === null),
-    );
-  });
+  const args = ["check-ignore", "-q", "--no-index", "x.md"];
+  return (await runGit({ root: path, env: processEnv() }, args, { timeoutMs: 2000 })).code === 0;
 }

@@ -30,7 +30,7 @@ export async function editMemory(
   text: string,
   options: { redact?: boolean } = {},
 ): Promise<SaveResult> {
-  const checked = await checkEdit(file, base ?? "", text, options.redact === true);
+  const checked = checkEdit(file, base ?? "", text, options.redact === true);
   return withDirectory(directory, (directory) => {
     checkBase(directory, file, base);
     const stamped = stamp(directory, base ?? "", checked.text);
@@ -43,7 +43,7 @@ export async function editMemory(
 /** MEMORY.md as somebody edited it: taken over like any editor's version, and mended where it forgot a memory. */
 export async function editIndex(directory: Directory, base: string | null, text: string): Promise<SaveResult> {
   const path = indexPath(directory);
-  await checkEdit(INDEX_FILE, text, text, false);
+  checkEdit(INDEX_FILE, text, text, false);
   return withDirectory(directory, (directory) => {
     checkBase(directory, INDEX_FILE, base);
     const temporary = writeTemporary(statePath(directory, "tmp"), text, modeFor(directory, INDEX_FILE));
@@ -73,20 +73,20 @@ export interface ExaminedEdit {
 }
 
 /** What an edit is checked for, without writing anything. */
-export async function examineEdit(file: string, base: string, text: string): Promise<ExaminedEdit> {
+export function examineEdit(file: string, base: string, text: string): ExaminedEdit {
   const problem = parseDocument(text).problems[0];
   const broken = problem && parseDocument(base).problems.length === 0 ? problem : null;
-  return { broken, problems: parseMemory(file, text).problems, secrets: await findSecrets(text) };
+  return { broken, problems: parseMemory(file, text).problems, secrets: findSecrets(text) };
 }
 
 /** Throws for what must not be written. */
-export async function checkEdit(
+export function checkEdit(
   file: string,
   base: string,
   text: string,
   redact: boolean,
-): Promise<{ text: string; notices: string[] }> {
-  const { broken, problems: notices, secrets: findings } = await examineEdit(file, base, text);
+): { text: string; notices: string[] } {
+  const { broken, problems: notices, secrets: findings } = examineEdit(file, base, text);
   if (broken !== null)
     throw new MemdirError("broken", `${file} was not saved, its frontmatter cannot be read: ${broken}`);
   if (findings.length === 0) return { text, notices };

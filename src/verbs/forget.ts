@@ -16,7 +16,7 @@ import {
   withDirectory,
   writeBase,
 } from "../store/store.ts";
-import { findSecrets, redactSecrets } from "../text/secrets.ts";
+import { redactSecrets } from "../text/secrets.ts";
 
 export interface ForgetResult {
   file: string;
@@ -32,7 +32,7 @@ export async function forgetMemory(
   options: { reason?: string; purge?: boolean } = {},
 ): Promise<ForgetResult> {
   // A forget is never refused: a secret in its reason is masked.
-  const reason = redactSecrets(options.reason ?? "", await findSecrets(options.reason ?? ""));
+  const reason = redactSecrets(options.reason ?? "");
   return withDirectory(directory, (directory) => {
     const path = join(directory.path, file);
     const stat = lstatSync(path, { throwIfNoEntry: false });

@@ -69,8 +69,7 @@ async function lintMemory(directory: Directory, file: string): Promise<LintProbl
     }
   }
   for (const problem of lintEnforce(memory, text)) add("enforce", problem);
-  for (const { rule, line } of await findSecrets(text))
-    add("secret", `looks like a secret (${rule}): take it out`, line);
+  for (const { rule, line } of findSecrets(text)) add("secret", `looks like a secret (${rule}): take it out`, line);
   return found;
 }
 

@@ -23,7 +23,7 @@ import { type SaveResult, secretError } from "./save.ts";
 /** A new name, and the file name that goes with it. Links in other memories are pointed out, not touched. */
 export async function renameMemory(directory: Directory, file: string, newName: string): Promise<SaveResult> {
   const name = cleanName(newName);
-  const secrets = await findSecrets(name);
+  const secrets = findSecrets(name);
   if (secrets.length > 0) throw secretError(secrets.map(({ rule }) => `${rule} in the name`));
   return withDirectory(directory, (directory) => {
     const data = readBytes(directory, file);

@@ -64,7 +64,7 @@ export async function saveMemory(directory: Directory, request: SaveRequest): Pr
   if (!isMemoryType(request.type)) {
     throw new MemdirError("usage", `the type "${request.type}" is none of ${MEMORY_TYPES.join(", ")}`);
   }
-  const asked = await checkSecrets({
+  const asked = checkSecrets({
     ...request,
     name: cleanName(request.name),
     description: oneLine(request.description ?? ""),
@@ -211,26 +211,26 @@ function updatedText(directory: Directory, file: string, old: Buffer, request: S
     : editFields(edited, { modified: directory.now().toISOString() });
 }
 
-async function checkSecrets<T extends SaveRequest>(request: T): Promise<{ clean: T; notices: string[] }> {
+function checkSecrets<T extends SaveRequest>(request: T): { clean: T; notices: string[] } {
   const clean = { ...request };
   const found: string[] = [];
-  const scan = async (where: string, text: string): Promise<string> => {
-    const findings = await findSecrets(text);
+  const scan = (where: string, text: string): string => {
+    const findings = findSecrets(text);
     for (const { rule, line } of findings)
       found.push(where === "body" ? `${rule} in line ${line}` : `${rule} in the ${where}`);
     return redactSecrets(text, findings);
   };
-  clean.name = await scan("name", request.name);
-  clean.description = await scan("description", request.description ?? "");
-  clean.body = await scan("body", request.body);
-  clean.when = await Promise.all((request.when ?? []).map((cue) => scan("cues", cue)));
-  clean.links = await Promise.all((request.links ?? []).map((link) => scan("links", link)));
-  clean.supersedes = await Promise.all((request.supersedes ?? []).map((name) => scan("supersedes", name)));
-  clean.reason = await scan("reason", request.reason ?? "");
-  await scan("source", request.source ? formatSource(request.source) : "");
+  clean.name = scan("name", request.name);
+  clean.description = scan("description", request.description ?? "");
+  clean.body = scan("body", request.body);
+  clean.when = (request.when ?? []).map((cue) => scan("cues", cue));
+  clean.links = (request.links ?? []).map((link) => scan("links", link));
+  clean.supersedes = (request.supersedes ?? []).map((name) => scan("supersedes", name));
+  clean.reason = scan("reason", request.reason ?? "");
+  scan("source", request.source ? formatSource(request.source) : "");
   if (found.length === 0) return { clean: request, notices: [] };
   // A source is an identifier: masked it would name nothing, so it is left out.
-  if (clean.source && (await findSecrets(formatSource(clean.source))).length > 0) delete clean.source;
+  if (clean.source && findSecrets(formatSource(clean.source)).length > 0) delete clean.source;
   if (!request.redact) throw secretError(found);
   return { clean, notices: found.map((what) => `masked: ${what}`) };
 }

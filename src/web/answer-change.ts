@@ -20,7 +20,7 @@ export interface Edit extends Ref {
 
 /** As a save would see it. Nothing is written. */
 export async function answerCheck(desk: Desk, { base, text, ...ref }: Edit): Promise<CheckAnswer> {
-  const { broken, problems, secrets } = await examineEdit(ref.file, base, text);
+  const { broken, problems, secrets } = examineEdit(ref.file, base, text);
   const current = readNow(desk, ref) ?? "";
   return {
     diff: diffTexts(base, text),

@@ -7,7 +7,6 @@ import { readSurfaceLog } from "../recall/surface-log.ts";
 import { countShown } from "../recall/surfacings.ts";
 import { type Directory, type Listing, listMemories, type Row } from "../store/store.ts";
 import { readAuthors } from "../team/authors.ts";
-import { openGit } from "../team/repository-git.ts";
 import { findVerdict, formatVerdict, readVerdicts, type Verdicts } from "../truth/kept-verdict.ts";
 import type { MemoryList, MemoryRow, SearchAnswer } from "./api.ts";
 import { type Desk, mainOf } from "./desk.ts";
@@ -92,7 +91,7 @@ export async function openRows(desk: Desk, directory: Directory, at: number): Pr
 export async function authorsOf(desk: Desk, directory: Directory): ReturnType<typeof readAuthors> {
   if (directory.scope !== "team") return new Map();
   try {
-    return await readAuthors(directory, { runGit: openGit(desk.env) });
+    return await readAuthors(directory, desk.env);
   } catch (error) {
     desk.log(`who wrote what is not known: ${(error as Error).message}`);
     return new Map();

@@ -1,6 +1,6 @@
 /** Two texts as lines that stay, come and go, with a little of what surrounds them. */
 
-import { diffComm } from "node-diff3";
+import { diffLines } from "../text/diff.ts";
 import type { DiffLine } from "./api.ts";
 
 /** As most tools show. */
@@ -8,39 +8,16 @@ const CONTEXT = 3;
 /** More than a person reads; what is left out is said. */
 const MAX_LINES = 1_000;
 const MAX_LINE_CHARS = 2_000;
-/** Beyond this many lines that differ, finding the shortest way between them takes longer than anybody waits. */
-const MAX_COMPARED = 3_000;
 
 export function diffTexts(before: string, after: string): DiffLine[] {
   if (before === after) return [];
-  const [old, fresh] = [linesOf(before), linesOf(after)];
-  let start = 0;
-  while (start < old.length && start < fresh.length && old[start] === fresh[start]) start++;
-  let end = 0;
-  const room = Math.min(old.length, fresh.length) - start;
-  while (end < room && old[old.length - 1 - end] === fresh[fresh.length - 1 - end]) end++;
-  const middle = compare(old.slice(start, old.length - end), fresh.slice(start, fresh.length - end));
-  return bound(fold([...old.slice(0, start).map(same), ...middle, ...old.slice(old.length - end).map(same)]).map(clip));
+  return bound(fold(diffLines(linesOf(before), linesOf(after))).map(clip));
 }
 
 function linesOf(text: string): string[] {
   return text === "" ? [] : text.replaceAll("\r\n", "\n").replace(/\n$/, "").split("\n");
 }
 
-function compare(old: string[], fresh: string[]): DiffLine[] {
-  if (old.length * fresh.length === 0 || old.length + fresh.length > MAX_COMPARED) {
-    return [...old.map(removed), ...fresh.map(added)];
-  }
-  return diffComm(old, fresh).flatMap((part) =>
-    "common" in part && part.common
-      ? part.common.map(same)
-      : [...(part.buffer1 ?? []).map(removed), ...(part.buffer2 ?? []).map(added)],
-  );
-}
-
-const same = (text: string): DiffLine => ({ kind: "same", text });
-const added = (text: string): DiffLine => ({ kind: "added", text });
-const removed = (text: string): DiffLine => ({ kind: "removed", text });
 const skipped = (count: number): DiffLine => ({
   kind: "skipped",
   text: count === 1 ? "1 line" : `${count} lines`,

@@ -34,7 +34,7 @@ export function readHistory(directory: Directory, file: string, sign: (id: strin
 }
 
 /** Taken back, and that not taken back in turn. */
-export function findUndone(entries: readonly Entry[]): Set<string> {
+function findUndone(entries: readonly Entry[]): Set<string> {
   const undone = new Set<string>();
   for (const { id, undoes } of entries.toReversed()) if (undoes && !undone.has(id)) undone.add(undoes);
   return undone;

@@ -31,7 +31,7 @@ export function openLinkage({ memdir }: Desk): Linkage {
   };
 }
 
-export function titleOf({ directory, file, name }: MemoryTitle): MemoryTitle {
+function titleOf({ directory, file, name }: MemoryTitle): MemoryTitle {
   return { directory, file, name };
 }
 

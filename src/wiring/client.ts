@@ -21,7 +21,7 @@ export interface Client {
 }
 
 /** The program's path, or null. */
-export function findProgram({ env, platform }: WiringWorld, name: string): string | null {
+function findProgram({ env, platform }: WiringWorld, name: string): string | null {
   const isWindows = platform === "win32";
   const endings = isWindows ? (env.PATHEXT ?? ".EXE;.CMD;.BAT").split(";") : [""];
   for (const folder of (env.PATH ?? env.Path ?? "").split(isWindows ? ";" : delimiter)) {

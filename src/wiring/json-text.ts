@@ -7,7 +7,8 @@ import { type Node, type ParseError, parseTree, printParseErrorCode } from "json
 import { MemdirError } from "../errors.ts";
 
 export type { Node };
-export type Container = "object" | "array";
+
+type Container = "object" | "array";
 
 /** Throws `broken`, with the place. */
 export function parseJson(text: string, file: string): Node {

@@ -18,7 +18,7 @@ export interface WiringWorld {
   log: (message: string) => void;
 }
 
-export interface WorldOptions {
+interface WorldOptions {
   cwd: string;
   env: Env;
   /** The path of any file of the running program. */

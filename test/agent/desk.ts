@@ -2,6 +2,7 @@
 
 import fs from "node:fs";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import type { Agent } from "../../src/agent/agent.ts";
 import { makeAgent } from "../../src/agent/agent.ts";
@@ -13,6 +14,7 @@ import type { ResumedSession } from "../../src/session/session-reader.ts";
 import { readSession } from "../../src/session/session-reader.ts";
 import { openPermissions, type PermissionOptions } from "../../src/tools/permission.ts";
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts";
+import { PATIENCE_MS } from "../until.ts";
 import { makeWorld, type World } from "../world.ts";
 
 export interface AgentDesk {
@@ -58,7 +60,14 @@ export async function openDesk(): Promise<AgentDesk> {
     server,
     events,
     onEvent: (event) => void events.push(event),
-    async open({ from, allow = ["all"], ask = null, windowTokens = 200_000, maxSilenceMs = 5_000, ...more } = {}) {
+    async open({
+      from,
+      allow = ["all"],
+      ask = null,
+      windowTokens = 200_000,
+      maxSilenceMs = PATIENCE_MS,
+      ...more
+    } = {}) {
       const bare = await openAnthropic({
         model: "claude-test",
         apiKey: "sk-test-key",
@@ -86,7 +95,8 @@ export async function openDesk(): Promise<AgentDesk> {
           now: () => world.now,
           newId: () => `${start}-0000-4000-8000-${(++ids).toString(16).padStart(12, "0")}`,
           log: (message) => world.logged.push(message),
-          sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+          // Recall is waited for, however slow the machine is.
+          sleep: (_, signal) => sleep(PATIENCE_MS, undefined, { signal, ref: false }).catch(() => {}),
           platform: { name: "linux", version: "Linux 6.1" },
           version: "0.0.0-test",
           addedDirs: [],

@@ -4,8 +4,9 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Reply } from "../model-server/reply.ts";
+import { until } from "../until.ts";
 import { calls, openDesk } from "./desk.ts";
 import { expectWhole, resultsOf, typesOf } from "./hostile.ts";
 
@@ -43,7 +44,15 @@ describe("the server fails", () => {
     const desk = await openDesk();
     desk.server.queue({ before: "hang" }, ...SIX({ text: ["Half a thought"], fault: "hang" as const }).slice(1));
     const agent = await desk.open({ maxSilenceMs: 60 });
-    const failed = await agent.say("the words that failed", { onEvent: desk.onEvent });
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const saying = agent.say("the words that failed", { onEvent: desk.onEvent });
+    // Each time is up when all that is said has arrived.
+    for (let tries = 1; tries <= 6; tries++) {
+      await until(() => desk.server.requests.length === tries && typesOf(desk.events, "text").length === tries - 1);
+      vi.advanceTimersByTime(60);
+    }
+    const failed = await saying;
     expect(failed).toMatchObject({ ended: "error", error: { kind: "timeout" }, text: "Half a thought" });
     expect(typesOf(desk.events, "retry")).toHaveLength(5);
     await expectWhole(desk, agent, ["the words that failed", "Half a thought"]);

@@ -10,6 +10,7 @@ import { openLearner, openLearning } from "../../src/open-learn.ts";
 import { NOTES_TEMPLATE } from "../../src/prompts/session-notes.ts";
 import { findEnforced } from "../../src/store/enforce.ts";
 import { NOTHING, write } from "../learn/extraction-desk.ts";
+import { until } from "../until.ts";
 import { type AgentDesk, calls, type OpenOptions, openDesk } from "./desk.ts";
 
 const SQUASH = "Please never squash my commits, the reviewers read them one by one.";
@@ -50,12 +51,17 @@ describe("learning beside a conversation", () => {
 
   it("C28 does not keep the next turn waiting, and looks at both turns once it is free", async () => {
     const { desk, memdir, open } = await openLearningDesk();
-    desk.server.queue({ text: "Understood." }, { ...NOTHING, delayMs: 100 }, { text: "Second." }, NOTHING);
+    let go = () => {};
+    const held = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    desk.server.queue({ text: "Understood." }, { ...NOTHING, pace: () => held }, { text: "Second." }, NOTHING);
     const agent = await open();
     await agent.say(SQUASH);
-    while (desk.server.requests.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => desk.server.requests.length === 2);
     expect((await agent.say("And what is in this folder?")).text).toBe("Second.");
     expect(agent.isLearning()).toBe(true);
+    go();
     await agent.drain();
     expect(desk.server.requests).toHaveLength(4);
     const prompt = agent.prompts().at(-1)!;
@@ -123,8 +129,8 @@ describe("learning beside a conversation", () => {
     agent.memory(true);
     expect((await agent.say("and this one fails")).ended).toBe("error");
     const stop = new AbortController();
-    setTimeout(() => stop.abort(), 50);
-    expect((await agent.say("and this one is stopped", { signal: stop.signal })).ended).toBe("aborted");
+    const onEvent = ({ type }: AgentEvent) => type === "text" && stop.abort();
+    expect((await agent.say("and this one is stopped", { signal: stop.signal, onEvent })).ended).toBe("aborted");
     await agent.drain();
     expect(desk.server.requests).toHaveLength(3);
     expect(ledgerOf(memdir)).toEqual([]);
@@ -149,7 +155,7 @@ describe("learning beside a conversation", () => {
     desk.server.queue({ text: "Understood." }, { text: "I am", fault: "hang" });
     const agent = await open();
     await agent.say(SQUASH);
-    while (desk.server.requests.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => desk.server.requests.length === 2);
     expect(agent.isLearning()).toBe(true);
     await agent.drain({ ms: 20 });
     agent.close();
@@ -167,7 +173,7 @@ describe("learning beside a conversation", () => {
     desk.server.queue({ text: "Understood." }, { text: "I am", fault: "hang" });
     const agent = await open();
     await agent.say(SQUASH);
-    while (desk.server.requests.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => desk.server.requests.length === 2);
     await agent.clear();
     expect(agent.isLearning()).toBe(true);
     const leave = new AbortController();

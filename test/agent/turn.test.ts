@@ -165,7 +165,7 @@ describe("a turn", () => {
     const stopped = await agent.say("tell me something long", {
       signal: stop.signal,
       onEvent: (event) => {
-        if (event.type === "text") setTimeout(() => stop.abort(), 20);
+        if (event.type === "text") stop.abort();
       },
     });
     expect(stopped.ended).toBe("aborted");

@@ -2,13 +2,14 @@
 
 import { describe, expect, it } from "vitest";
 import { runHook } from "../../src/cli/hook.ts";
+import { PATIENCE_MS } from "../until.ts";
 import { makeWorld } from "../world.ts";
 import { hearCall } from "./call.ts";
 
 const RULE = "---\nname: r\ntype: feedback\nenforce:\n  pattern: git push -f\n  message: Ask first.\n---\n\nAsk.\n";
 
 async function hook(input: unknown, args: string[] = []) {
-  const world = makeWorld();
+  const world = makeWorld({ settings: { hooks: { deadlineMs: PATIENCE_MS } } });
   world.write("rule.md", RULE);
   const text = typeof input === "string" ? input : JSON.stringify({ cwd: world.project, ...(input as object) });
   const { call, printed, warned } = hearCall(world, { args, input: text });

@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import type { OpenedData } from "../../src/team/server/open-data.ts";
 import { requestOf, toTold } from "../team/server/desk.ts";
 import { openMemoryData } from "../team/server/memory-data.ts";
+import { until } from "../until.ts";
 import { errorOf, makeWorld } from "../world.ts";
 import { beginServe } from "./serve-call.ts";
 
@@ -39,7 +40,7 @@ it("answers --json with one value and no token", async () => {
   const data = openMemoryData(() => world.now);
   const open = async (): Promise<OpenedData> => ({ data, name: "memory", hasVectors: false });
   const call = beginServe(world, { json: true, team: "acme", admin: "zoë" }, { open });
-  while (call.answers.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(() => call.answers.length > 0);
   const tokenFile = path.join(world.home, ".memdir-server", "admin-token");
   expect(call.answers).toEqual([
     { url: expect.any(String), port: expect.any(Number), team: "acme", database: "memory", tokenFile },

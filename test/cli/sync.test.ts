@@ -1,8 +1,9 @@
 import fs from "node:fs";
 import path from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { syncMemories } from "../../src/cli/sync.ts";
 import { LIMITS } from "../../src/team/protocol.ts";
+import { until } from "../until.ts";
 import { errorOf, makeWorld, sha256 } from "../world.ts";
 import { hearCall } from "./call.ts";
 import { LONG, type Member, openTeamDesk, share, type TeamDesk, URL } from "./team-desk.ts";
@@ -173,9 +174,15 @@ describe("memdir sync", () => {
     const stop = new AbortController();
     const { call } = hearCall(bob.world, { options: { watch: true } });
     const watching = bob.watch(call, stop);
-    await waitFor(() => desk.requests.length > 0);
-    share(bob.world, "late.md", "Written at the end.");
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await until(() => desk.requests.length > 0);
+    // Who began to listen later has heard of it: so has the one that watches.
+    let heard = 0;
+    const watcher = fs.watch(bob.world.path("team"), () => heard++);
+    onTestFinished(() => watcher.close());
+    await until(() => {
+      share(bob.world, "late.md", "Written at the end.");
+      return heard > 1;
+    });
     stop.abort();
     expect(await watching).toBe(0);
     expect((await ann.run("sync", { json: true })).answers[0].pulled).toEqual(["late.md"]);
@@ -191,7 +198,3 @@ describe("memdir sync", () => {
     expect((await errorOf(ann.run("sync", { options }))).message).toContain(words);
   });
 });
-
-async function waitFor(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 5));
-}

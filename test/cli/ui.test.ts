@@ -5,6 +5,7 @@ import { expect, it } from "vitest";
 import { showPage, type UiDesk } from "../../src/cli/ui.ts";
 import { openPty } from "../pty.ts";
 import { makeTemporary } from "../temporary.ts";
+import { PATIENT } from "../until.ts";
 import { errorOf, makeWorld, note, type World } from "../world.ts";
 import { type CallOptions, hearCall } from "./call.ts";
 import { BINARY, openSandbox } from "./run.ts";
@@ -52,7 +53,6 @@ function show(world: World, given: CallOptions & { interactive?: boolean; platfo
   return { launched, pressEnter: () => pressEnter(), end, code, printed, answers, isListening: () => isListening };
 }
 
-const PATIENT = { timeout: 5000 };
 const addresses = (lines: string[]) => lines.join("\n").match(/http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{43}/g) ?? [];
 
 it("prints the address once, opens the browser, gives a new address on Enter, and ends", async () => {
@@ -131,7 +131,7 @@ it.skipIf(process.platform === "win32")(
       err += chunk;
     });
     const ended = new Promise((resolve) => child.once("exit", resolve));
-    await expect.poll(() => out.endsWith("}\n") || child.exitCode !== null, { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => out.endsWith("}\n") || child.exitCode !== null, PATIENT).toBe(true);
     const { url, address, port } = JSON.parse(out);
     const entered = await fetch(address, { redirect: "manual" });
     const cookie = String(entered.headers.get("set-cookie")).split(";", 1)[0] ?? "";
@@ -171,7 +171,7 @@ it.skipIf(process.platform === "win32")(
     // Wide enough that no address is broken into two rows.
     const pty = openPty(process.execPath, [BINARY, "ui"], { cwd: box.cwd, env: box.env, cols: 200 });
     const count = () => new Set(addresses([pty.text()])).size;
-    await pty.waitFor(/Ctrl-C ends the page/, 10_000);
+    await pty.waitFor(/Ctrl-C ends the page/);
     expect(count()).toBe(1);
     pty.press("enter");
     await expect.poll(count, PATIENT).toBe(2);

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { slugOf } from "../../src/project/slug.ts";
+import { slugOf } from "../../src/project/locate.ts";
 import { initRepository } from "../world.ts";
 
 type FileSpec = string | (Part & { parts?: Part[]; base64?: string; json?: unknown; ageHours?: number; mode?: string });

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { acquireLock, tryLock } from "../../src/disk/lock.ts";
 import { loadNative } from "../../src/disk/native.ts";
 import { MemdirError } from "../../src/errors.ts";
+import { PATIENCE_MS } from "../until.ts";
 import { bundleWorker, type Worker } from "./worker.ts";
 
 let worker: Worker;
@@ -69,15 +70,13 @@ describe("between processes", () => {
   });
 
   it.each(KINDS.flatMap(([holder]) => KINDS.map(([waiter, native]) => [holder, waiter, native] as const)))(
-    "C-20 a killed holder (%s) lets go in under a second (waiter: %s)",
+    "C-20 a killed holder (%s) lets go (waiter: %s)",
     async (holder, _, native) => {
       const { kill } = await hold(holder);
       expect(tryLock(file, native)).toBeNull();
-      const waiting = acquireLock(directory, { native });
+      const waiting = acquireLock(directory, { native, timeoutMs: PATIENCE_MS });
       await kill();
-      const started = performance.now();
       (await waiting).release();
-      expect(performance.now() - started).toBeLessThan(1000);
       expect(fs.readdirSync(directory)).toEqual(["lock"]);
     },
   );
@@ -96,17 +95,18 @@ describe("between processes", () => {
   it("what many killed holders left is taken over by one waiter at a time", async () => {
     fs.writeFileSync(pidFile, `${deadPid} pid\n`);
     const outputs = await Promise.all(
-      Array.from({ length: 4 }, () => worker.run("die", directory, "pid", deadPid, 1200)),
+      Array.from({ length: 4 }, () => worker.run("die", directory, "pid", deadPid, 100)),
     );
     const results = outputs.map((output) => JSON.parse(output) as { taken: number; clashes: number });
-    expect(results.reduce((sum, { taken }) => sum + taken, 0)).toBeGreaterThan(10);
+    expect(results.reduce((sum, { taken }) => sum + taken, 0)).toBe(400);
     expect(results.reduce((sum, { clashes }) => sum + clashes, 0)).toBe(0);
   });
 
   it.each(KINDS)("a directory that is replaced while waiting is locked anew (%s)", async (kind, native) => {
     const { kill } = await hold(kind);
-    const waiting = acquireLock(directory, { native });
-    await new Promise((done) => setTimeout(done, 30));
+    const waiting = acquireLock(directory, { native, timeoutMs: PATIENCE_MS });
+    // By then it has looked once.
+    await new Promise((done) => setImmediate(done));
     // One step, so that the waiter never sees it missing.
     fs.mkdirSync(`${directory}-new`);
     fs.renameSync(directory, `${directory}-old`);
@@ -150,6 +150,8 @@ describe("C-20 the pid file", () => {
   it.each(kinds)("that is empty or nonsense counts for a second only (%s)", (_, native) => {
     for (const content of ["", "nonsense\n", "-1 pid\n", "0 pid"]) {
       fs.writeFileSync(pidFile, content);
+      // From the future: it is fresh, however slow this machine is.
+      makeOld(-1);
       expect(tryLock(file, native)).toBeNull();
       makeOld(0.1);
       const lock = tryLock(file, native);
@@ -230,8 +232,7 @@ describe.each(KINDS)("in one process (%s)", (_, native) => {
 
   it("waiting for this process ends in time, too, and names it", async () => {
     const first = await acquireLock(directory, { native });
-    const late = failure(acquireLock(directory, { native, timeoutMs: 50 }));
-    const error = await Promise.race([late, new Promise((done) => setTimeout(() => done("still waiting"), 1000))]);
+    const error = await failure(acquireLock(directory, { native, timeoutMs: 50 }));
     first.release();
     expect(error).toMatchObject({ code: "lock" });
     expect((error as Error).message).toContain(`process ${process.pid}`);
@@ -242,8 +243,8 @@ describe.each(KINDS)("in one process (%s)", (_, native) => {
     const first = await acquireLock(directory, { native });
     const stop = new AbortController();
     const waiting = failure(acquireLock(directory, { native, signal: stop.signal }));
-    setTimeout(() => stop.abort(new Error("stop")), 20);
-    const error = await Promise.race([waiting, new Promise((done) => setTimeout(() => done("still waiting"), 1000))]);
+    stop.abort(new Error("stop"));
+    const error = await waiting;
     first.release();
     expect(error).toMatchObject({ message: "stop" });
     (await acquireLock(directory, { native })).release();

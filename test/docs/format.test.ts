@@ -6,8 +6,7 @@ import { describe, expect, it } from "vitest";
 import { INDEX_FILE, OVERFLOW_FILE } from "../../src/store/directory.ts";
 import { CLIENT_LIMITS } from "../../src/store/index-limits.ts";
 import { formatIndexLine, parseIndexLine } from "../../src/store/index-line.ts";
-import { parseMemory } from "../../src/store/memory.ts";
-import { MEMORY_TYPES } from "../../src/store/type.ts";
+import { MEMORY_TYPES, parseMemory } from "../../src/store/memory.ts";
 import { makeWorld, START } from "../world.ts";
 
 const document = fs.readFileSync(fileURLToPath(new URL("../../docs/format.md", import.meta.url)), "utf8");

@@ -9,7 +9,7 @@ import { importMemories } from "../../src/exchange/import.ts";
 import { readMarkdown } from "../../src/exchange/markdown.ts";
 import { hasSection, putSection } from "../../src/exchange/markdown-document.ts";
 import { readMemdirJson } from "../../src/exchange/memdir-json.ts";
-import { MEMORY_TYPES } from "../../src/store/type.ts";
+import { MEMORY_TYPES } from "../../src/store/memory.ts";
 import { errorOf, mainOf, makeWorld, note, type World } from "../world.ts";
 
 async function filled(): Promise<World> {

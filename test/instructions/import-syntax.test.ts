@@ -3,6 +3,7 @@ import { Lexer, type Token } from "marked";
 import { describe, expect, it } from "vitest";
 import { findImports } from "../../src/instructions/import-syntax.ts";
 import { stripForClient } from "../../src/text/client-markdown.ts";
+import { endsLater } from "../hang.ts";
 
 /** Name of the recorded case, the importing file, and the targets that explain what Claude Code 2.1.325 loaded. */
 const RECORDED: [string, string, string[]][] = [
@@ -66,9 +67,7 @@ describe("findImports", () => {
     ["lists", Array.from({ length: 2000 }, (_, depth) => `${"  ".repeat(depth)}- @a.md\n`).join("")],
     ["brackets", `@a.md ${"[".repeat(2 ** 16)}`],
   ])("neither throws nor hangs on absurdly deep %s", async (_, text) => {
-    const started = performance.now();
-    expect((await findImports(text)).length).toBeLessThanOrEqual(1);
-    expect(performance.now() - started).toBeLessThan(2000);
+    expect((await endsLater(() => findImports(text))).length).toBeLessThanOrEqual(1);
   });
 
   it.each([
@@ -78,10 +77,8 @@ describe("findImports", () => {
     ["one word", "@"],
     ["one path", "@a\\ "],
     ["fences", "```\n@a\n\n"],
-  ])("reads a megabyte of %s in time", async (_, unit) => {
-    const started = performance.now();
-    await findImports(unit.repeat(2 ** 20 / unit.length));
-    expect(performance.now() - started).toBeLessThan(2000);
+  ])("does not hang on a megabyte of %s", async (_, unit) => {
+    await endsLater(() => findImports(unit.repeat(2 ** 20 / unit.length)));
   });
 });
 

@@ -8,6 +8,7 @@ import type { InstructionFile } from "../../src/instructions/file.ts";
 import { openInstructions } from "../../src/instructions/instructions.ts";
 import { openScope } from "../../src/instructions/scope.ts";
 import { findProject } from "../../src/project/root.ts";
+import { endsLater } from "../hang.ts";
 import { makeWorld } from "../world.ts";
 
 const { top: base } = makeWorld();
@@ -92,9 +93,6 @@ const tree = fc.record({
 });
 type Tree = typeof tree extends fc.Arbitrary<infer T> ? T : never;
 
-/** Not a measure of speed: these machines are noisy, but nothing here may hang. */
-const HANG_MS = 20_000;
-
 /** What cannot be made because of what stands there already is left out. */
 function attempt(make: () => void): void {
   try {
@@ -167,13 +165,13 @@ function isAllowed({ path: name, source, importedBy }: InstructionFile, top: str
 }
 
 describe("any tree of instruction files", () => {
-  it("B0.5 B0.13 B0.18 B0.19 C38: loads quickly, each file once, nothing from outside, four hops deep, without an error", async () => {
-    await fc.assert(
-      fc.asyncProperty(tree, async (grown) => {
+  it(
+    "B0.5 B0.13 B0.18 B0.19 C38: loads each file once, nothing from outside, four hops deep, without an error",
+    async () => {
+      const property = fc.asyncProperty(tree, async (grown) => {
         const { top, cwd, config } = plant(grown);
         try {
           const instructions = openInstructions(openScope(findProject(cwd), config, { allAgents: grown.allAgents }));
-          const begin = performance.now();
           const start = await instructions.load();
           const reals = start.map((each) => realPath(each.path));
           expect(new Set(reals).size).toBe(reals.length);
@@ -182,7 +180,6 @@ describe("any tree of instruction files", () => {
           for (const name of grown.touches) expect(await instructions.touch(name)).toEqual([]);
           await instructions.touchCommand(`cat ${grown.touches.join(" ")}`);
           const skipped = await instructions.skipped();
-          expect(performance.now() - begin).toBeLessThan(HANG_MS);
 
           expect(new Set(all.map((each) => each.path)).size).toBe(all.length);
           for (const each of all) {
@@ -197,30 +194,27 @@ describe("any tree of instruction files", () => {
         } finally {
           fs.rmSync(path.dirname(top), { recursive: true, force: true });
         }
-      }),
-      { numRuns: 150 },
-    );
-  }, 60_000);
+      });
+      await endsLater(() => fc.assert(property, { numRuns: 150 }), 10 * 60_000);
+    },
+    11 * 60_000,
+  );
 
-  it("B0.18 C38: many imports of each other stay linear", async () => {
+  it("B0.18 C38: many imports of each other end", async () => {
     const { top, cwd, config } = plant({ files: [], links: [], touches: [], approved: false, allAgents: false });
     const names = Array.from({ length: 25 }, (_, i) => `n${i}.md`);
     const all = names.map((name) => `@${name}`).join(" ");
     for (const name of [...names, "CLAUDE.md"]) fs.writeFileSync(path.join(cwd, name), `${name} ${all}`);
-    const begin = performance.now();
-    const loaded = await openInstructions(openScope(findProject(cwd), config)).load();
-    expect(performance.now() - begin).toBeLessThan(HANG_MS);
+    const loaded = await endsLater(() => openInstructions(openScope(findProject(cwd), config)).load());
     // The client goes depth first: what lies at the fifth hop comes in again from a file nearer to the start.
     expect(loaded).toHaveLength(26);
     fs.rmSync(path.dirname(top), { recursive: true, force: true });
   });
 
-  it("B0.19: a touch in a path of 2,000 folders that are not there ends quickly", async () => {
+  it("B0.19: a touch in a path of 2,000 folders that are not there ends", async () => {
     const { top, cwd, config } = plant({ files: [], links: [], touches: [], approved: false, allAgents: false });
-    const begin = performance.now();
     const instructions = openInstructions(openScope(findProject(cwd), config));
-    expect(await instructions.touch(`${"d/".repeat(2000)}x.ts`)).toEqual([]);
-    expect(performance.now() - begin).toBeLessThan(HANG_MS);
+    expect(await endsLater(() => instructions.touch(`${"d/".repeat(2000)}x.ts`))).toEqual([]);
     fs.rmSync(path.dirname(top), { recursive: true, force: true });
   });
 });

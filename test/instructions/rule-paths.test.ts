@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { matchesPaths } from "../../src/instructions/globs.ts";
 import { readRulePaths } from "../../src/instructions/rule-paths.ts";
+import { ends } from "../hang.ts";
 
 const rule = (frontmatter: string) => `---\n${frontmatter}\n---\nRULE\n`;
 
@@ -184,9 +185,7 @@ describe("any text", () => {
     ["colons", `paths: ${": ".repeat(50_000)}`],
     ["hashes", `paths:\n  - a${" #".repeat(50_000)}`],
     ["dashes", `paths: ${"---x".repeat(25_000)}`],
-  ])("100 KB of %s end soon", (_, frontmatter) => {
-    const start = performance.now();
-    readRulePaths(rule(frontmatter));
-    expect(performance.now() - start).toBeLessThan(2_000);
+  ])("100 KB of %s do not hang", (_, frontmatter) => {
+    ends(() => readRulePaths(rule(frontmatter)));
   });
 });

@@ -3,6 +3,7 @@ import path from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { filesInCommand } from "../../src/instructions/shell-command.ts";
+import { ends } from "../hang.ts";
 import { makeWorld } from "../world.ts";
 
 const world = makeWorld();
@@ -68,10 +69,8 @@ describe("B0.19: the files that a shell command names", () => {
     ["many words", `cat a.txt ${"word ".repeat(2_048)}`],
     ["a quoted text", `cat a.txt "${"word ".repeat(2_048)}"`],
     ["a deep path", `cat a.txt ${"d/".repeat(5_120)}`],
-  ])("10 KB of %s end at once", (_, command) => {
-    const start = performance.now();
-    expect(named(command)).toEqual(["a.txt"]);
-    expect(performance.now() - start).toBeLessThan(500);
+  ])("10 KB of %s do not hang", (_, command) => {
+    expect(ends(() => named(command))).toEqual(["a.txt"]);
   });
 
   it("never throws, and names only existing files", () => {

@@ -132,7 +132,6 @@ import { localDay } from "../../src/text/local-day.ts";
       bundle: true,
       platform: "node",
       format: "esm",
-      external: ["@secretlint/*"],
       logLevel: "error",
     });
     const codes = await Promise.all(

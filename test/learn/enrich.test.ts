@@ -8,6 +8,7 @@ import { readCues } from "../../src/prompts/enrich.ts";
 import { parseMemory } from "../../src/store/memory.ts";
 import { addCues } from "../../src/verbs/cues.ts";
 import { startModelServer } from "../model-server/model-server.ts";
+import { PATIENCE_MS } from "../until.ts";
 import { DAY, errorOf, mainOf, makeWorld, note, type World } from "../world.ts";
 
 async function openWorld(world: World, budget: EnrichWorld["budget"] = () => ({ ok: true })) {
@@ -17,7 +18,7 @@ async function openWorld(world: World, budget: EnrichWorld["budget"] = () => ({ 
   const directory = mainOf(memdir);
   const spent: number[] = [];
   const enriching: EnrichWorld = {
-    ask: await openAnthropic({ model: "m", apiKey: "sk-x", baseUrl: server.url, maxSilenceMs: 2000 }),
+    ask: await openAnthropic({ model: "m", apiKey: "sk-x", baseUrl: server.url, maxSilenceMs: PATIENCE_MS }),
     read: async (file) => {
       const text = world.read(file);
       const { name, description, body } = parseMemory(file, text);

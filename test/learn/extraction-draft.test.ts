@@ -6,7 +6,7 @@ import { type NoteOptions, note, TALK } from "./extraction-desk.ts";
 const NOW = new Date("2026-03-20T12:00:00.000Z");
 
 async function check(text: string, base: string | null = null) {
-  const { pieces } = await buildWindow(TALK);
+  const { pieces } = buildWindow(TALK);
   return checkDraft({ now: () => NOW, session: "s-1", pieces, said: listPieces(TALK) }, { file: "x.md", text, base });
 }
 

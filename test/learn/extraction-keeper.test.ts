@@ -6,7 +6,7 @@ import { note, TALK } from "./extraction-desk.ts";
 
 async function open(keep: Keep, isStopped = () => false) {
   let ids = 0;
-  const { pieces } = await buildWindow(TALK);
+  const { pieces } = buildWindow(TALK);
   const newId = () => `p${++ids}`;
   return openKeeper({ now: () => new Date(0), session: "s-1", pieces, said: listPieces(TALK), newId, keep, isStopped });
 }

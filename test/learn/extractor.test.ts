@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { readCursor } from "../../src/learn/cursor.ts";
 import type { ExtractionResult } from "../../src/learn/extraction.ts";
 import { openExtractor } from "../../src/learn/extractor.ts";
+import { PATIENCE_MS, until } from "../until.ts";
 import { DONE, NOTHING, openExtractionDesk, SESSION, TALK, user, write } from "./extraction-desk.ts";
 
 const request = { session: SESSION, messages: TALK };
@@ -20,7 +21,7 @@ describe("openExtractor", () => {
       return NOTHING;
     }, NOTHING);
     extractor.request(request);
-    await extractor.drain(5_000);
+    await extractor.drain(PATIENCE_MS);
     expect(desk.server.requests).toHaveLength(2);
     const second = JSON.stringify(desk.server.requests[1]?.body.messages);
     expect(second).toContain("Later words 3");
@@ -39,7 +40,7 @@ describe("openExtractor", () => {
       return NOTHING;
     }, NOTHING);
     extractor.request(request);
-    await extractor.drain(5_000);
+    await extractor.drain(PATIENCE_MS);
     expect(JSON.stringify(desk.server.requests[1]?.body)).toContain("The user asked for something to be remembered");
   });
 
@@ -59,6 +60,7 @@ describe("openExtractor", () => {
     await asked;
     await extractor.drain(30);
     expect(desk.disk.logged.join("\n")).toMatch(/session ended before its turn[\s\S]*stopped: it was not done 30 ms/);
+    await until(() => desk.spent.length > 0);
     expect(desk.spent).toMatchObject([{ produced: "nothing (it was stopped)" }]);
     expect(readCursor(desk.disk.dir, SESSION)).toBeNull();
     extractor.request(request);
@@ -75,9 +77,9 @@ describe("openExtractor", () => {
     await extractor.drain(0);
     desk.server.queue({ status: 401 }, write("feedback_a.md"), DONE);
     extractor.request(request);
-    await extractor.drain(5_000);
+    await extractor.drain(PATIENCE_MS);
     extractor.request(request);
-    await extractor.drain(5_000);
+    await extractor.drain(PATIENCE_MS);
     expect(desk.disk.exists("feedback_a.md")).toBe(true);
     expect(readCursor(desk.disk.dir, SESSION)?.message).toBe("a1");
   });

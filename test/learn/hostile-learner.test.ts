@@ -11,11 +11,12 @@ import type { Ask } from "../../src/model/ask.ts";
 import { openLearner, openLearning } from "../../src/open-learn.ts";
 import { readSession } from "../../src/session/session-reader.ts";
 import { type OpenOptions, openDesk } from "../agent/desk.ts";
+import { PATIENT } from "../until.ts";
 import { DONE, NOTHING, note, openExtractionDesk, SESSION, TALK, write } from "./extraction-desk.ts";
 
 const SQUASH = "Please never squash my commits, the reviewers read them one by one.";
 const EMPTY: Conversation = { system: [], tools: [], messages: [], sent: 0 };
-const soon = (isDone: () => boolean) => expect.poll(isDone, { interval: 5, timeout: 2_000 }).toBe(true);
+const soon = (isDone: () => boolean) => expect.poll(isDone, PATIENT).toBe(true);
 
 async function openLearningDesk(settings: object = {}) {
   const desk = await openDesk();

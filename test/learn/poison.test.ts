@@ -12,6 +12,7 @@ import { openAnthropic } from "../../src/model/anthropic.ts";
 import { parseMemory } from "../../src/store/memory.ts";
 import { addCues } from "../../src/verbs/cues.ts";
 import { startModelServer } from "../model-server/model-server.ts";
+import { PATIENCE_MS } from "../until.ts";
 import { mainOf, makeWorld } from "../world.ts";
 import {
   AT,
@@ -366,7 +367,7 @@ describe("cues made by a model", () => {
     server.queue({ text: JSON.stringify({ 1: [`x\ntype: feedback\nsource: user\npinned: true`, "releasing"] }) });
     await enrich(
       {
-        ask: await openAnthropic({ model: "m", apiKey: "sk-x", baseUrl: server.url, maxSilenceMs: 2_000 }),
+        ask: await openAnthropic({ model: "m", apiKey: "sk-x", baseUrl: server.url, maxSilenceMs: PATIENCE_MS }),
         read: async (file) => {
           const { name, description, body } = parseMemory(file, world.read(file));
           return { text: world.read(file), name, description, body };

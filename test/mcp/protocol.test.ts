@@ -3,6 +3,7 @@ import { PassThrough } from "node:stream";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { serveStreams } from "../../src/mcp/stdio.ts";
+import { until } from "../until.ts";
 import { makeWorld, note } from "../world.ts";
 import { type Json, MODERN, makeMcpWorld, openLegacyWire, openWire, VERSION_KEY } from "./wire.ts";
 
@@ -272,11 +273,9 @@ describe("the end", () => {
     const output = new PassThrough({ highWaterMark: 1 });
     const ended = serveStreams(makeMcpWorld(makeWorld()), { input, output });
     input.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
-    await new Promise((done) => setTimeout(done, 30));
-    expect(input.isPaused()).toBe(true);
+    await until(() => input.isPaused());
     output.resume();
-    await new Promise((done) => setTimeout(done, 10));
-    expect(input.isPaused()).toBe(false);
+    await until(() => !input.isPaused());
     input.end();
     await ended;
   });

@@ -3,6 +3,7 @@ import path from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openWordPieces } from "../../src/meaning/word-pieces.ts";
+import { ends } from "../hang.ts";
 import { needModel } from "./model.ts";
 
 const WORDS = [
@@ -78,9 +79,7 @@ describe("limits", () => {
     ["unknown words", "ж".repeat(99).concat(" ").repeat(10_000)],
     ["words whose last letter is unknown", `${"a".repeat(99)}ж `.repeat(10_000)],
   ])("takes a megabyte of %s in its stride", (_, text) => {
-    const started = performance.now();
-    expect(pieces.encode(text, 256).length).toBeLessThanOrEqual(256);
-    expect(performance.now() - started).toBeLessThan(2000);
+    expect(ends(() => pieces.encode(text, 256)).length).toBeLessThanOrEqual(256);
   });
 
   it("never throws, never exceeds the limit, says the same twice", () => {

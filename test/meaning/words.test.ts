@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type MiniLm, openMiniLm } from "../../src/meaning/minilm.ts";
 import { MAX_PIECES, openWords, type Words } from "../../src/meaning/words.ts";
 import { hashOf } from "../../src/text/fnv.ts";
+import { ends } from "../hang.ts";
 import { makeWorld } from "../world.ts";
 import { needModel } from "./model.ts";
 
@@ -102,10 +103,7 @@ describe("the table as it is shipped", () => {
 
   it("thousands of unknown words do not hold up the prompt", () => {
     const text = `please tell me about this ${`${"q".repeat(98)}☃ `.repeat(600)}`;
-    words.findRows(text.slice(0, 2000));
-    const started = performance.now();
-    words.findRows(text);
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(ends(() => words.findRows(text)).length).toBeLessThanOrEqual(MAX_PIECES);
   });
 });
 

@@ -93,13 +93,14 @@ async function stream(
   request: RecordedRequest,
   n: number,
 ): Promise<void> {
-  const { delayMs = 0, fault } = answer;
+  const { delayMs = 0, pace, fault } = answer;
   response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" });
   const send = async (events: string[]) => {
     for (const event of events) {
       if (response.destroyed) return;
       response.write(event);
       if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
+      await pace?.(event);
     }
   };
   await send(protocol.begin(answer, request, n));

@@ -28,6 +28,8 @@ export interface Answer {
   usage?: WireUsage;
   /** Between two events. */
   delayMs?: number;
+  /** Called after each event; the next one waits for it. */
+  pace?: (event: string) => void | Promise<void>;
   /** What happens after the deltas, instead of a proper end. */
   fault?: Fault;
 }

@@ -126,7 +126,8 @@ describe.each(["anthropic", "openai"] as const)("a loop over %s", (provider) => 
   });
 
   it("is stopped while the model answers", async () => {
-    talk.server.queue({ text: ["so", " far", " so"], delayMs: 50 });
+    const pace = (event: string) => (event.includes('"so"') ? new Promise<void>(() => {}) : undefined);
+    talk.server.queue({ text: ["so", " far", " so"], pace });
     const controller = new AbortController();
     const onEvent = (event: LoopEvent) => event.type === "text" && controller.abort();
     const result = await runAgentLoop(talk[provider], options({ signal: controller.signal, onEvent }));

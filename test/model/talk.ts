@@ -4,6 +4,7 @@ import { openAnthropic } from "../../src/model/anthropic.ts";
 import type { Ask, AskAnswer, AskRequest, Message } from "../../src/model/ask.ts";
 import { openOpenai } from "../../src/model/openai.ts";
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts";
+import { PATIENCE_MS } from "../until.ts";
 
 /** Has the shape of a real one, so that whatever hides keys must hide it. */
 export const KEY = "sk-test-0123456789abcdefghij";
@@ -27,7 +28,7 @@ export function useTalk(): Talk {
       anthropic: await openAnthropic({ model: "claude-test", apiKey: KEY, baseUrl: server.url, maxSilenceMs }),
       openai: await openOpenai({ model: "gpt-test", apiKey: KEY, baseUrl: server.openaiUrl, maxSilenceMs }),
     });
-    Object.assign(talk, { server, ...(await open(15_000)), impatient: await open(SHORT_SILENCE_MS) });
+    Object.assign(talk, { server, ...(await open(PATIENCE_MS)), impatient: await open(SHORT_SILENCE_MS) });
   });
   afterEach(() => talk.server.close());
   return talk;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 /** The seeds' key files, and the room and verb that each of them is here. */
 const KEY_FILES: [string, () => Promise<Record<string, unknown>>, string][] = [
   ["memdir", () => import("../../src/open.ts"), "openMemdir"],
-  ["memoryTypes", () => import("../../src/store/type.ts"), "isMemoryType"],
+  ["memoryTypes", () => import("../../src/store/memory.ts"), "isMemoryType"],
   ["paths", () => import("../../src/project/locate.ts"), "locate"],
   ["memoryScan", () => import("../../src/store/scan.ts"), "scan"],
   ["findRelevantMemories", () => import("../../src/recall/recall.ts"), "recall"],

@@ -17,7 +17,7 @@ beforeAll(() => {
     stdio: ["ignore", "pipe", "pipe"],
   });
   files = JSON.parse(out.slice(out.indexOf("[")))[0].files;
-}, 60_000);
+});
 
 describe("the package", () => {
   it.each([

@@ -2,8 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Env } from "../../src/config.ts";
-import { locate } from "../../src/project/locate.ts";
-import { sha256Key, slugOf } from "../../src/project/slug.ts";
+import { locate, sha256Key, slugOf } from "../../src/project/locate.ts";
 import { type Fixture, makeFixture } from "./fixture.ts";
 
 function located(f: Fixture, cwd: string, env: Env = {}, memoryDir?: string) {

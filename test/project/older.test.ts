@@ -1,8 +1,7 @@
 import fs from "node:fs";
 import { expect, it } from "vitest";
-import { locate } from "../../src/project/locate.ts";
+import { locate, separatorSlug, sha256Key, slugOf } from "../../src/project/locate.ts";
 import { findOlderDirectories } from "../../src/project/older.ts";
-import { separatorSlug, sha256Key, slugOf } from "../../src/project/slug.ts";
 import { type Fixture, makeFixture } from "./fixture.ts";
 
 function older(f: Fixture, cwd: string, env = {}) {

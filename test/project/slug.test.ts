@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { separatorSlug, sha256Key, slugOf } from "../../src/project/slug.ts";
+import { separatorSlug, sha256Key, slugOf } from "../../src/project/locate.ts";
 
 /** Seen from Claude Code 2.1.325. */
 const VECTORS: [path: string, slug: string][] = [

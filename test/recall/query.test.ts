@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { queryTerms } from "../../src/recall/query.ts";
+import { ends } from "../hang.ts";
 import { corpusOf, entryOf, filesOf, rankFor } from "./store.ts";
 
 const weights = (prompt: string, signals = {}) =>
@@ -51,11 +52,10 @@ describe("queryTerms", () => {
     expect(queryTerms(prompt)).toEqual([]);
   });
 
-  it("a megabyte is quick", () => {
-    const started = performance.now();
-    expect(queryTerms("alpha beta ".repeat(100_000)).map(({ term }) => term)).toEqual(["alpha", "beta"]);
-    expect(queryTerms("x".repeat(1_000_000))).toEqual([]);
-    expect(performance.now() - started).toBeLessThan(2000);
+  it("a megabyte does not hang", () => {
+    const words = ends(() => queryTerms("alpha beta ".repeat(100_000)));
+    expect(words.map(({ term }) => term)).toEqual(["alpha", "beta"]);
+    expect(ends(() => queryTerms("x".repeat(1_000_000)))).toEqual([]);
   });
 });
 

@@ -3,6 +3,8 @@ import path from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { MAX_SESSION_MEMORY_BYTES, openRecallSession } from "../../src/recall/budget.ts";
 import type { SideQuery } from "../../src/recall/select.ts";
+import { endsLater } from "../hang.ts";
+import { until } from "../until.ts";
 import { DAY, mainOf, makeWorld } from "../world.ts";
 import { choosing, type Fields, fakeEmbed, memoryText, openStore, put, recalled, setLater } from "./store.ts";
 
@@ -117,12 +119,10 @@ describe("recall: bad prompts", () => {
     ["lone surrogates", `\ud800 ${PROMPT} \udfff`],
     ["other spaces", PROMPT.replaceAll(" ", "\u3000")],
     ["shouting", PROMPT.toUpperCase()],
-  ])("%s: found all the same, in time", async (_, prompt) => {
+  ])("%s: found all the same", async (_, prompt) => {
     const { world, memdir } = await openStore(MEMORIES);
-    const started = performance.now();
-    const [best] = recalled(await memdir.recall(prompt, { everything: true }));
+    const [best] = recalled(await endsLater(() => memdir.recall(prompt, { everything: true })));
     expect(best).toBe("deploy.md");
-    expect(performance.now() - started).toBeLessThan(3000);
     expect(world.logged).toEqual([]);
   });
 
@@ -270,14 +270,16 @@ describe("recall with a model", () => {
   });
 
   it.each<[string, SideQuery]>([
-    ["late", () => new Promise((done) => setTimeout(done, 5000, choosing("coffee.md")).unref())],
+    // Later than any other: only when it was given up.
+    [
+      "late",
+      (_, __, signal) => new Promise((done) => signal?.addEventListener("abort", () => done(choosing("coffee.md")))),
+    ],
     ["never", never],
-  ])("B11.9 an answer that comes %s: the offline result stands, in time", async (_, answer) => {
+  ])("B11.9 an answer that comes %s: the offline result stands", async (_, answer) => {
     const ask = vi.fn(answer);
     const { world, memdir } = await openStore(MEMORIES, { ask });
-    const started = performance.now();
     const result = await memdir.recall(PROMPT, { timeoutMs: 40 });
-    expect(performance.now() - started).toBeLessThan(4000);
     expect([result.method, recalled(result)]).toEqual(["lexical", ["deploy.md"]]);
     expect(world.logged).toEqual(["memory selection failed: no answer within 40 ms"]);
     expect(ask.mock.calls[0]![2]!.aborted).toBe(true);
@@ -698,7 +700,7 @@ describe("prefetch", () => {
     const { memdir } = await openStore(MEMORIES, { ask });
     const handle = (await memdir.prefetch(PROMPT))!;
     expect(handle).toMatchObject({ settled: false, consumed: false });
-    await vi.waitFor(() => expect(ask).toHaveBeenCalledTimes(1));
+    await until(() => ask.mock.calls.length === 1);
     expect(handle.take()).toBeNull();
     answer(choosing("coffee.md"));
     await handle.promise;
@@ -714,7 +716,7 @@ describe("prefetch", () => {
     const { memdir } = await openStore(MEMORIES, { ask });
     const session = openRecallSession();
     const handle = (await memdir.prefetch(PROMPT, { session }))!;
-    await vi.waitFor(() => expect(handle.fast).not.toBeNull());
+    await until(() => handle.fast);
     const fast = handle.takeFast()!;
     expect(fast.map(({ file }) => file)).toEqual(["deploy.md"]);
     session.surface(fast);
@@ -742,10 +744,8 @@ describe("prefetch", () => {
 
   it("B11.9 a model that never answers holds nobody up", async () => {
     const { memdir } = await openStore(MEMORIES, { ask: never });
-    const started = performance.now();
     const handle = (await memdir.prefetch(PROMPT))!;
-    expect(performance.now() - started).toBeLessThan(1000);
-    await vi.waitFor(() => expect(handle.fast).not.toBeNull());
+    await until(() => handle.fast);
     handle.abort();
     expect(await handle.promise).toEqual([]);
     expect([handle.settled, handle.take(), handle.takeFast()]).toEqual([true, null, null]);

@@ -8,7 +8,7 @@ import { DIMENSIONS, type Entry } from "../../src/recall/entry.ts";
 import { queryTerms, type Signals } from "../../src/recall/query.ts";
 import { type Ranked, rank } from "../../src/recall/rank.ts";
 import type { RecallResult } from "../../src/recall/recall.ts";
-import type { MemoryType } from "../../src/store/type.ts";
+import type { MemoryType } from "../../src/store/memory.ts";
 import { makeWorld, START, type World } from "../world.ts";
 
 export const NOW_MS = Date.parse(START);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { hasCjk, isMostlyLatin, termsOf } from "../../src/recall/terms.ts";
+import { ends } from "../hang.ts";
 
 describe("termsOf: code", () => {
   it.each([
@@ -180,11 +181,9 @@ describe("termsOf: bad input", () => {
     ["apostrophes", "a'"],
     ["mixed", "部a"],
     ["ligatures that grow", "ﷺ"],
-  ])("a megabyte of %s is cut, and quick", (_, piece) => {
+  ])("a megabyte of %s is cut, and does not hang", (_, piece) => {
     const text = piece.repeat(1_000_000 / piece.length);
-    const started = performance.now();
-    const terms = termsOf(text);
-    expect(performance.now() - started).toBeLessThan(3000);
+    const terms = ends(() => termsOf(text));
     expect(termsOf(`${text}zebra`)).toHaveLength(terms.length);
   });
 });

@@ -4,7 +4,7 @@ import { CLIENT_LIMITS, isOver, measureIndex } from "../../src/store/index-limit
 import { parseIndexLine } from "../../src/store/index-line.ts";
 import { cutIndex } from "../../src/store/index-load.ts";
 import { splitLines } from "../../src/store/index-text.ts";
-import type { MemoryType } from "../../src/store/type.ts";
+import type { MemoryType } from "../../src/store/memory.ts";
 import { DAY, makeWorld, note, type World } from "../world.ts";
 
 const LIMITS = { maxLines: 20, maxChars: 25_000 };

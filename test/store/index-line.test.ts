@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { marked } from "marked";
 import { describe, expect, it } from "vitest";
 import { formatIndexLine, parseIndexLine } from "../../src/store/index-line.ts";
+import { ends } from "../hang.ts";
 
 /** Every link that a real Markdown reader finds in the text, decoded. */
 function linksOf(markdown: string): string[] {
@@ -56,8 +57,7 @@ describe("parseIndexLine", () => {
     expect(parseIndexLine("- [T](100%.md)")?.file).toBe("100%.md");
   });
 
-  it("giant lines are read at once", () => {
-    const started = performance.now();
+  it("giant lines do not hang", () => {
     for (const text of [
       "[".repeat(50_000),
       "[a](".repeat(20_000),
@@ -65,8 +65,7 @@ describe("parseIndexLine", () => {
       "(a)".repeat(30_000),
       "[x.md".repeat(20_000),
     ])
-      for (const line of [`- a${text}b`, `- [a](${text}b`, `- [${text}`]) parseIndexLine(line);
-    expect(performance.now() - started).toBeLessThan(1500);
+      for (const line of [`- a${text}b`, `- [a](${text}b`, `- [${text}`]) ends(() => parseIndexLine(line));
   });
 });
 

@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { formatIndexLine, parseIndexLine } from "../../src/store/index-line.ts";
 import { moveLine, putLine, removeLines, splitLines } from "../../src/store/index-text.ts";
-import { type Header, parseHeader } from "../../src/store/memory.ts";
-import type { MemoryType } from "../../src/store/type.ts";
+import { type Header, type MemoryType, parseHeader } from "../../src/store/memory.ts";
 
 function header(file: string, name = file, description = "d", type: MemoryType = "user"): Header {
   return parseHeader(

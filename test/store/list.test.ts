@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { slugOf } from "../../src/project/slug.ts";
+import { slugOf } from "../../src/project/locate.ts";
 import { DAY, errorOf, HOUR, makeWorld, note } from "../world.ts";
 
 function text(name: string, ...more: string[]): string {

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatSource, parseHeader, parseMemory, stemOf } from "../../src/store/memory.ts";
-import { MEMORY_TYPES } from "../../src/store/type.ts";
+import { formatSource, MEMORY_TYPES, parseHeader, parseMemory, stemOf } from "../../src/store/memory.ts";
 import { formatDocument } from "../../src/text/frontmatter-edit.ts";
 
 function file(...lines: string[]): string {

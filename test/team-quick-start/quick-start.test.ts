@@ -91,7 +91,7 @@ describe("the quick start of docs/team.md", () => {
     expect(EXPECTED).toHaveLength(blocks.length);
   });
 
-  it("does what it says, in under a minute", { timeout: 60_000 }, async () => {
+  it("does what it says", async () => {
     for (const [at, { who, commands }] of blocks.entries()) {
       if (who === "server") {
         await startServer(commands[0] ?? "");

@@ -6,10 +6,9 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { run as list } from "../../src/cli/list.ts";
 import { run as show } from "../../src/cli/show.ts";
-import { findHead } from "../../src/project/head.ts";
+import { findHead } from "../../src/project/commits.ts";
 import { cleanAuthor, formatAuthorship, peekAuthors } from "../../src/store/authorship.ts";
 import { readAuthors } from "../../src/team/authors.ts";
-import { openGit, type RunGit } from "../../src/team/repository-git.ts";
 import { hearCall } from "../cli/call.ts";
 import { mainOf, makeWorld, note, type World } from "../world.ts";
 
@@ -21,11 +20,8 @@ function commit(world: World, name: string, at: string): void {
   execFileSync("git", ["commit", "-q", "-m", "x"], { cwd: world.project, env });
 }
 
-function count(world: World): { runGit: RunGit; calls: () => number } {
-  const git = openGit(world.env);
-  let calls = 0;
-  return { runGit: (...asked) => git(...asked).finally(() => calls++), calls: () => calls };
-}
+/** Whoever gets an answer here has not asked git. */
+const NO_GIT = { PATH: "/nowhere" };
 
 async function makeShared() {
   const world = makeWorld();
@@ -41,24 +37,22 @@ async function makeShared() {
 
 test("the last author of each file, in one call, kept until there is another commit", async () => {
   const { world, team, memdir, file } = await makeShared();
-  const { runGit, calls } = count(world);
   expect(peekAuthors(team).size).toBe(0);
   // As in a fresh clone.
   fs.rmSync(file(".memdir"), { recursive: true });
-  const authors = await readAuthors(team, { runGit });
+  const authors = await readAuthors(team, world.env);
   expect(authors.get("project_one.md")).toMatchObject({ author: "Ada Lovelace" });
   expect(formatAuthorship(authors.get("sub/two.md") as never)).toBe("Ada Lovelace, 10 Nov 2026");
-  expect(await readAuthors(team, { runGit })).toEqual(authors);
-  expect(calls()).toBe(1);
+  expect(await readAuthors(team, NO_GIT)).toEqual(authors);
   expect(peekAuthors(team)).toEqual(authors);
 
   await memdir.save(note("new", { type: "project" }));
-  expect((await readAuthors(team, { runGit })).get("project_new.md")).toBeUndefined();
+  expect((await readAuthors(team, NO_GIT)).get("project_new.md")).toBeUndefined();
   fs.appendFileSync(file("sub/two.md"), "More.\n");
   commit(world, "Bob", "2026-11-12T23:30:00-05:00");
   expect(peekAuthors(team).size).toBe(0);
-  const later = await readAuthors(team, { runGit });
-  expect(calls()).toBe(2);
+  expect((await readAuthors(team, NO_GIT)).size).toBe(0);
+  const later = await readAuthors(team, world.env);
   expect(later.get("project_one.md")?.author).toBe("Ada Lovelace");
   expect(later.get("sub/two.md")?.author).toBe("Bob");
   expect(formatAuthorship(later.get("project_new.md") as never)).toBe("Bob, 13 Nov 2026");
@@ -69,7 +63,7 @@ test("what was removed and made anew is not committed yet", async () => {
   fs.rmSync(file("sub/two.md"));
   commit(world, "Bob", "2026-11-12T12:00:00Z");
   fs.writeFileSync(file("sub/two.md"), "again");
-  const authors = await readAuthors(team, { runGit: openGit(world.env) });
+  const authors = await readAuthors(team, world.env);
   expect([...authors.keys()].sort()).toEqual(["MEMORY.md", "project_one.md"]);
 });
 
@@ -79,7 +73,7 @@ test("file names and authors that look like git's own words are only names", asy
   fs.writeFileSync(file(`${"a".repeat(40)}.md`), "x");
   fs.writeFileSync(file('ünïcode "quoted" name.md'), "x");
   commit(world, "D", "2026-11-12T12:00:00Z");
-  const authors = await readAuthors(team, { runGit: openGit(world.env) });
+  const authors = await readAuthors(team, world.env);
   for (const name of ["A.md", `${"a".repeat(40)}.md`, 'ünïcode "quoted" name.md'])
     expect(authors.get(name)?.author).toBe("D");
 });
@@ -103,8 +97,8 @@ test("HEAD is found loose, packed, detached and in a linked worktree", async () 
 
 test("no git, no repository, a broken cache: nobody is known and nothing fails", async () => {
   const { world, team, file } = await makeShared();
-  expect((await readAuthors(team, { runGit: async () => null })).size).toBe(0);
-  await readAuthors(team, { runGit: openGit(world.env) });
+  expect((await readAuthors(team, NO_GIT)).size).toBe(0);
+  await readAuthors(team, world.env);
   const cache = file(".memdir/authors.json");
   for (const text of [
     "",
@@ -127,10 +121,9 @@ test("no git, no repository, a broken cache: nobody is known and nothing fails",
 test("a mirror of a server knows it from the last sync, whatever its file looks like", async () => {
   const world = makeWorld();
   const own = { ...mainOf(await world.open()), scope: "team" };
-  const { runGit, calls } = count(world);
   const put = (value: unknown) => world.write(".memdir/sync.json", JSON.stringify(value));
   put({ entries: { "a.md": { author: "Ada", at: "2026-11-10T00:00:00Z" }, "b.md": { author: 7 }, "c.md": null } });
-  expect([...(await readAuthors(own, { runGit }))]).toEqual([["a.md", { author: "Ada", at: "2026-11-10T00:00:00Z" }]]);
+  expect([...(await readAuthors(own, NO_GIT))]).toEqual([["a.md", { author: "Ada", at: "2026-11-10T00:00:00Z" }]]);
   put({ entries: [{ path: "a.md", author: "Ada", at: "x" }, null, 3] });
   expect(peekAuthors(own).get("a.md")).toEqual({ author: "Ada", at: "x" });
   expect(formatAuthorship({ author: "Ada", at: "x" })).toBe("Ada");
@@ -140,7 +133,6 @@ test("a mirror of a server knows it from the last sync, whatever its file looks 
     put(value);
     expect(peekAuthors(own).size).toBe(0);
   }
-  expect(calls()).toBe(0);
 });
 
 test.each([

@@ -1,9 +1,9 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { openDiskStore } from "../../src/team/disk-store.ts";
 import type { Store } from "../../src/team/store.ts";
 import { makeTemporary } from "../temporary.ts";
+import { openDiskStore } from "./disk-store.ts";
 import { describeStore, memory } from "./store-contract.ts";
 
 const now = () => new Date("2026-03-10T12:00:00.000Z");

@@ -4,6 +4,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Store, StoreChange } from "../../src/team/store.ts";
 import { sha256 } from "../../src/text/hash.ts";
+import { PATIENT } from "../until.ts";
 import { find, type GitPlace, makeGitPlace, put, readText } from "./git-place.ts";
 
 describe("what is on the branch", () => {
@@ -215,7 +216,7 @@ describe("a remote that fails", () => {
     const ann = place.open("ann", { remote: "host.invalid:notes", env: ssh, timeoutMs: 400 });
     await expect(ann.list()).rejects.toThrow(/host\.invalid:notes.* did not answer within 0\.4 s/);
     const pid = Number(fs.readFileSync(started, "utf8"));
-    await expect.poll(() => isAlive(pid)).toBe(false);
+    await expect.poll(() => isAlive(pid), PATIENT).toBe(false);
   });
 
   it("stops a remote that hangs when it is told to", async () => {
@@ -225,10 +226,10 @@ describe("a remote that fails", () => {
     const ann = place.open("ann", { remote: "ssh://host.invalid/notes", env: ssh });
     const controller = new AbortController();
     const call = ann.list(controller.signal);
-    await expect.poll(() => fs.existsSync(started)).toBe(true);
+    await expect.poll(() => fs.existsSync(started), PATIENT).toBe(true);
     controller.abort();
     await expect(call).rejects.toMatchObject({ code: "network" });
-    await expect.poll(() => isAlive(Number(fs.readFileSync(started, "utf8")))).toBe(false);
+    await expect.poll(() => isAlive(Number(fs.readFileSync(started, "utf8"))), PATIENT).toBe(false);
   });
 
   it("works through ssh", async () => {

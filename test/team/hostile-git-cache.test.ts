@@ -44,6 +44,30 @@ describe("the cache of the git store", () => {
     expect((await put(place.open("ann"), "e.md", "five")).kind).toBe("done");
     expect((await bob.list()).entries.length).toBe(5);
   });
+
+  it.skipIf(process.platform === "win32")("runs nothing that was written into its configuration", async () => {
+    const place = makeGitPlace();
+    const ann = place.open("ann");
+    await put(ann, "a.md", "one");
+    const [marker, program] = [path.join(place.top, "ran"), path.join(place.top, "program")];
+    fs.writeFileSync(program, `#!/bin/sh\ntouch '${marker}'\nexit 1\n`, { mode: 0o755 });
+    const repository = path.join(place.cacheOf("ann"), "repository.git");
+    const config = path.join(repository, "config");
+    const before = fs.readFileSync(config, "utf8");
+    const remote = `[remote "${place.remote}"]\n\tuploadpack = ${program}\n\treceivepack = ${program}\n`;
+    const core = `[core]\n\tfsmonitor = ${program}\n\tsshCommand = ${program}\n\talternateRefsCommand = ${program}\n`;
+    const url = `[url "ext::${program} "]\n\tinsteadOf = ${place.remote}\n[protocol "ext"]\n\tallow = always\n`;
+    const included = path.join(place.top, "included");
+    fs.writeFileSync(included, remote);
+    for (const more of [remote, core, url, `[include]\n\tpath = ${included}\n`, `[core] sshCommand = ${program}\n`]) {
+      fs.writeFileSync(config, before + more);
+      expect((await place.open("ann").list()).entries).toHaveLength(1);
+      expect(fs.existsSync(marker), more).toBe(false);
+      expect(fs.readFileSync(config, "utf8").replace(/\s*\[core\]\s*$/, "\n"), more).toBe(before);
+    }
+    expect((await put(place.open("ann"), "b.md", "two")).kind).toBe("done");
+    expect(fs.existsSync(marker)).toBe(false);
+  });
 });
 
 function empty(folder: string): void {

@@ -8,7 +8,6 @@ import { openDeadline } from "../../src/hooks/deadline.ts";
 import { answer } from "../../src/hooks/tool.ts";
 import { driveMerge } from "../../src/team/merge-driver.ts";
 import { demote, promote } from "../../src/team/promote.ts";
-import { openGit } from "../../src/team/repository-git.ts";
 import { formatState } from "../../src/team/sync-state.ts";
 import { findTravelProblem } from "../../src/team/travel.ts";
 import { errorOf, mainOf, makeWorld, note, type World } from "../world.ts";
@@ -127,11 +126,11 @@ describe("what may travel", () => {
     "never closed": "---\nname: a\ntype: user\nshare: true\n",
   };
   it.each(Object.entries(bad))("a private text does not: %s", async (_, text) => {
-    expect(await findTravelProblem("a.md", text)).not.toBeNull();
+    expect(findTravelProblem("a.md", text)).not.toBeNull();
   });
 
   it.each(["true", '"true"', "'true'", "TRUE", "yes", "true # ok"])("share: %s is a yes", async (value) => {
-    expect(await findTravelProblem("a.md", user(`type: user\nshare: ${value}\n`))).toBeNull();
+    expect(findTravelProblem("a.md", user(`type: user\nshare: ${value}\n`))).toBeNull();
   });
 });
 
@@ -249,10 +248,7 @@ describe("the merge driver", () => {
       if (side !== null && side !== undefined) fs.writeFileSync(path.join(world.project, name), side);
     }
     const [base, ours, theirs] = names;
-    return driveMerge(
-      { kind: "memory", base, ours, theirs, path: file },
-      { root: world.project, runGit: openGit(world.env) },
-    );
+    return driveMerge({ kind: "memory", base, ours, theirs, path: file }, { root: world.project, env: world.env });
   }
   const memory = (words: string) => `---\nname: x\ntype: project\n---\n\n${words}\n`;
 

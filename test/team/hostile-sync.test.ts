@@ -42,7 +42,7 @@ function makeTeam() {
           store: store.open(name),
           who: name,
           now: () => clock.now,
-          findSecrets: async () => [],
+          findSecrets: () => [],
           ...more,
         }),
     };

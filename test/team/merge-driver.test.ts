@@ -4,7 +4,6 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { driveMerge, type MergeCall } from "../../src/team/merge-driver.ts";
-import { openGit } from "../../src/team/repository-git.ts";
 import { makeWorld, type World } from "../world.ts";
 
 const FILE = ".claude/memory/project_x.md";
@@ -22,7 +21,7 @@ async function merge(world: World, texts: (string | Buffer)[], more: Partial<Mer
   fs.mkdirSync(path.join(world.project, ".claude/memory"), { recursive: true });
   const end = await driveMerge(
     { kind: "memory", base, ours, theirs, path: FILE, ...more },
-    { root: world.project, runGit: openGit(world.env) },
+    { root: world.project, env: world.env },
   );
   const at = (name: string) => path.join(world.project, name);
   return {
@@ -106,8 +105,8 @@ test("without git either, ours stays and it is a conflict", async () => {
   fs.writeFileSync(path.join(world.project, "o"), Buffer.from([0xff, 0x00]));
   fs.writeFileSync(path.join(world.project, "t"), "text");
   const call = { kind: "memory", base: "b", ours: "o", theirs: "t", path: FILE } as const;
-  expect((await driveMerge(call, { root: world.project, runGit: async () => null })).code).toBe(1);
-  expect((await driveMerge(call, { root: world.project, runGit: openGit(world.env) })).code).toBe(1);
+  expect((await driveMerge(call, { root: world.project, env: { PATH: "/nowhere" } })).code).toBe(1);
+  expect((await driveMerge(call, { root: world.project, env: world.env })).code).toBe(1);
   expect(fs.readFileSync(path.join(world.project, "o"))).toEqual(Buffer.from([0xff, 0x00]));
 });
 

@@ -5,13 +5,12 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { addAttributes, hasAttributes, removeAttributes } from "../../src/team/git-attributes.ts";
 import { prepareTeam, removeTeam, type TeamWorld, wantedSettings } from "../../src/team/repository.ts";
-import { openGit } from "../../src/team/repository-git.ts";
 import { checkTeam } from "../../src/team/repository-health.ts";
 import { errorOf, mainOf, makeWorld, note, type World } from "../world.ts";
 
 async function openTeam(world: World): Promise<TeamWorld> {
   const team = mainOf(await world.open({ scope: "team" }));
-  return { team, root: world.project, runGit: openGit(world.env), command: ["/usr/bin/node", "/a b/dist/cli.js"] };
+  return { team, root: world.project, env: world.env, command: ["/usr/bin/node", "/a b/dist/cli.js"] };
 }
 
 const attributes = (world: World) => path.join(world.project, ".gitattributes");
@@ -173,7 +172,7 @@ test("refused where there is no checkout, and where a link stands", async () => 
   const world = makeWorld();
   const team = await openTeam(world);
   expect((await errorOf(prepareTeam({ ...team, root: world.home }))).message).toContain("no git checkout");
-  expect((await errorOf(prepareTeam({ ...team, runGit: async () => null }))).code).toBe("usage");
+  expect((await errorOf(prepareTeam({ ...team, env: { PATH: "/nowhere" } }))).code).toBe("usage");
   if (process.platform === "win32") return;
   const target = path.join(world.top, "theirs");
   fs.writeFileSync(target, "mine\n");

@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { HttpWorld } from "../../src/team/http.ts";
+import { PATIENCE_MS } from "../until.ts";
 
 export interface Request {
   method: string;
@@ -93,7 +94,7 @@ export function httpWorld(url: string, more: Partial<HttpWorld> = {}) {
     random: () => 1,
     sleep: async (ms) => void waits.push(ms),
     log: (message) => void logged.push(message),
-    timeoutMs: 5_000,
+    timeoutMs: PATIENCE_MS,
     ...more,
   };
   return { ...world, waits, logged };

@@ -7,12 +7,12 @@ import { expect } from "vitest";
 import { MemdirError } from "../../src/errors.ts";
 import type { Directory } from "../../src/store/directory.ts";
 import { linkedFiles } from "../../src/store/index-text.ts";
-import { openDiskStore } from "../../src/team/disk-store.ts";
 import type { Store } from "../../src/team/store.ts";
 import { syncDirectory } from "../../src/team/sync.ts";
 import { forgetMemory } from "../../src/verbs/forget.ts";
 import { renameMemory } from "../../src/verbs/rename.ts";
 import { makeTemporary } from "../temporary.ts";
+import { openDiskStore } from "./disk-store.ts";
 import { type BadNetwork, type Fate, makeBadNetwork, makeMemoryStore } from "./memory-store.ts";
 import { type Clock, directoryAt } from "./sync-world.ts";
 
@@ -203,7 +203,7 @@ function makeScheduleWorld(top: string, kind: "memory" | "disk") {
         who: "me",
         now,
         onProgress,
-        findSecrets: async () => [],
+        findSecrets: () => [],
       });
       for (const { copy } of result.conflicts) machine.copies.add(copy);
       return result;

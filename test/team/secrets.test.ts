@@ -71,7 +71,7 @@ describe("what leaves", () => {
     });
     const said = JSON.stringify([result, logged]);
     expect(PLANTED.filter(({ value }) => said.includes(value))).toEqual([]);
-  }, 60_000);
+  });
 
   it("is refused by the server with 422, rule and line, in the same shares", async () => {
     const clock = { now: new Date("2026-03-10T12:00:00.000Z") };
@@ -96,5 +96,5 @@ describe("what leaves", () => {
     judge("server", (file) => held.has(file));
     const all = said.join("\n") + desk.logged.join("\n");
     expect(PLANTED.filter(({ value }) => all.includes(value))).toEqual([]);
-  }, 60_000);
+  });
 });

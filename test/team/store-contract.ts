@@ -11,8 +11,6 @@ export interface StoreUnderTest {
 }
 
 export interface ContractOptions {
-  /** For stores that talk to a process for every change. */
-  timeoutMs?: number;
   /** How many memories the test of many puts in. */
   many?: number;
 }
@@ -20,9 +18,9 @@ export interface ContractOptions {
 export function describeStore(
   name: string,
   makeStore: () => Promise<StoreUnderTest>,
-  { timeoutMs = 20_000, many = 200 }: ContractOptions = {},
+  { many = 200 }: ContractOptions = {},
 ): void {
-  describe(`store: ${name}`, { timeout: timeoutMs }, () => {
+  describe(`store: ${name}`, () => {
     const made: StoreUnderTest[] = [];
     afterEach(async () => {
       for (const one of made.splice(0)) await one.cleanup();

@@ -10,11 +10,11 @@ describeStore("memory", async () => {
 
 /** The thousands are in test/heavy/team-schedules.test.ts. */
 describe("random schedules", () => {
-  it("end with every client and the store in agreement, nothing lost", { timeout: 60_000 }, async () => {
+  it("end with every client and the store in agreement, nothing lost", async () => {
     await runSchedules(50, "memory");
   });
 
-  it("do so with a shared folder, too", { timeout: 60_000 }, async () => {
+  it("do so with a shared folder, too", async () => {
     await runSchedules(10, "disk");
   });
 });

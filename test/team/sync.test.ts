@@ -35,7 +35,7 @@ function makeTeam(store: MemoryStore = makeMemoryStore()) {
           store: store.open(name),
           who: name,
           now: () => clock.now,
-          findSecrets: async (text) =>
+          findSecrets: (text) =>
             text.split("\n").flatMap((line, i) => (line.includes("SECRET") ? [{ rule: "test-key", line: i + 1 }] : [])),
           ...more,
         }),
@@ -305,7 +305,7 @@ describe("syncDirectory", () => {
     expect(JSON.stringify(result)).not.toContain("123");
     const asked: string[] = [];
     const again = await ann.sync({
-      findSecrets: async (one) => {
+      findSecrets: (one) => {
         asked.push(one);
         return [];
       },
@@ -322,7 +322,7 @@ describe("syncDirectory", () => {
     const { ann, bob } = await shared();
     ann.write("plan.md", text("a", "SECRET-9"));
     ann.write("new.md", memory("SECRET-9"));
-    await ann.sync({ findSecrets: async () => [] });
+    await ann.sync({ findSecrets: () => [] });
     const result = await bob.sync();
     expect(result.pulled).toEqual([]);
     expect(result.refused.map((one) => one.path).sort()).toEqual(["new.md", "plan.md"]);
@@ -330,7 +330,7 @@ describe("syncDirectory", () => {
     expect(bob.exists("new.md")).toBe(false);
     expect((await bob.sync()).refused.length).toBe(2);
     ann.write("plan.md", text("a", "fine"));
-    await ann.sync({ findSecrets: async () => [] });
+    await ann.sync({ findSecrets: () => [] });
     expect((await bob.sync()).pulled).toEqual(["plan.md"]);
   });
 

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { Lexer } from "marked";
 import { describe, expect, it } from "vitest";
 import { stripBlockComments, stripForClient, stripFrontmatter } from "../../src/text/client-markdown.ts";
+import { ends } from "../hang.ts";
 
 /** Name of the recorded case, the file, and what Claude Code 2.1.325 showed of it. */
 const RECORDED: [string, string, string][] = [
@@ -175,14 +176,10 @@ describe("whatever the text", () => {
   });
 
   it.each(["<!-- a\n", "<!-- a -->\n", "```\n", "<div>\n", "<pre></pre>\n", "---\n", "\n", "<!-->\n", "- <!--\n"])(
-    "100 KB of %j are read in no time",
+    "100 KB of %j do not hang",
     (unit) => {
       const text = unit.repeat(100_000 / unit.length);
-      const started = performance.now();
-      stripForClient(text);
-      stripForClient(`<!-- x -->\n${text}`);
-      stripForClient(`---\n${text}`);
-      expect(performance.now() - started).toBeLessThan(1000);
+      for (const head of ["", "<!-- x -->\n", "---\n"]) ends(() => stripForClient(head + text));
     },
   );
 });

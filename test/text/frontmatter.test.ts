@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { type Field, findField, parseDocument } from "../../src/text/frontmatter.ts";
+import { ends } from "../hang.ts";
 
 /** Fields as a plain object; the text is the inside of a frontmatter. */
 function read(inside: string): Record<string, unknown> {
@@ -334,22 +335,18 @@ describe("whatever the text", () => {
     ["spaces", " "],
     ["text of a block", "  x\n"],
     ["escapes", '\\"'],
-  ])("100 KB of %s are read in no time", (_, unit) => {
+  ])("100 KB of %s do not hang", (_, unit) => {
     for (const head of ["", "a: ", "a:\n", "a: |\n", 'a: "', "a: '", "a: [", "a: {"]) {
       const text = `---\n${head}${unit.repeat(100_000 / unit.length)}\n---\nbody\n`;
-      const started = performance.now();
-      checkConsistentQuickly(text);
-      expect(performance.now() - started, head).toBeLessThan(500);
+      ends(() => checkConsistentQuickly(text));
     }
   });
 
-  it("a quote or bracket that 100 KB of short lines never close is read in no time", () => {
+  it("a quote or bracket that 100 KB of short lines never close does not hang", () => {
     for (const head of ['a: "', "a: '", "a: [", "a: {"]) {
       const text = `---\n${head}\n${"x\n".repeat(10_000)}---\nbody\n`;
-      const started = performance.now();
-      const document = parseDocument(text);
+      const document = ends(() => parseDocument(text));
       expect(document.problems.some((problem) => problem.includes("never closed"))).toBe(true);
-      expect(performance.now() - started, head).toBeLessThan(300);
     }
   });
 

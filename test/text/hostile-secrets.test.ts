@@ -7,20 +7,20 @@ import { makeDice } from "../team/dice.ts";
 const dice = makeDice(20_261_116);
 
 describe("time", () => {
-  const seconds = async (text: string) => {
+  const seconds = (text: string) => {
     const from = performance.now();
-    const found = await findSecrets(text);
+    const found = findSecrets(text);
     return { seconds: (performance.now() - from) / 1000, found };
   };
 
-  it("checks 10 MB without a newline, and finds what stands in the middle", async () => {
+  it("checks 10 MB without a newline, and finds what stands in the middle", () => {
     const value = `ghp_${dice.alnum(36)}`;
     const half = "lorem ipsum dolor sit amet, ".repeat(180_000);
-    const run = await seconds(`${half} ${value} ${half}`);
+    const run = seconds(`${half} ${value} ${half}`);
     expect(run.found).toHaveLength(1);
     expect(run.seconds).toBeLessThan(5);
-    expect((await seconds("abcdefghij0123456789".repeat(500_000))).seconds).toBeLessThan(5);
-  }, 30_000);
+    expect(seconds("abcdefghij0123456789".repeat(500_000)).seconds).toBeLessThan(5);
+  });
 
   const SEEDS = [
     "password",
@@ -90,17 +90,17 @@ describe("time", () => {
 
   it.each(SEEDS)(
     "takes linear time on a megabyte of %j",
-    async (seed) => {
+    (seed) => {
       for (const text of [seed, `${seed} `].map((unit) => unit.repeat(Math.ceil(1_000_000 / unit.length)))) {
-        expect((await seconds(text)).seconds).toBeLessThan(4);
+        expect(seconds(text).seconds).toBeLessThan(4);
       }
-      expect((await seconds(seed + "a".repeat(1_000_000))).seconds).toBeLessThan(4);
+      expect(seconds(seed + "a".repeat(1_000_000)).seconds).toBeLessThan(4);
     },
     60_000,
   );
 
-  it("survives many findings", async () => {
-    const run = await seconds(
+  it("survives many findings", () => {
+    const run = seconds(
       Array.from(
         { length: 20_000 },
         () => `password: ${dice.lower(1)}${dice.digits(1)}${dice.alnum(7)}${dice.lower(1)} ghp_${dice.alnum(36)}`,
@@ -109,5 +109,5 @@ describe("time", () => {
     expect(run.found).toHaveLength(40_000);
     expect(run.found.at(-1)?.line).toBe(20_000);
     expect(run.seconds).toBeLessThan(4);
-  }, 30_000);
+  });
 });

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { findRelativeDates } from "../../src/text/relative-dates.ts";
+import { endsLater } from "../hang.ts";
 
 // A Sunday, by the local clock.
 const now = new Date(2026, 10, 15, 12, 0);
@@ -133,7 +134,7 @@ describe("findRelativeDates", () => {
     expect(found?.date).toBe("2026-11-15");
   });
 
-  it("takes linear time on large texts", async () => {
+  it("does not hang on large texts", async () => {
     for (const unit of [
       "tomorrow ",
       "`",
@@ -146,11 +147,9 @@ describe("findRelativeDates", () => {
       "Monday to ",
       "12 days ",
     ]) {
-      const from = performance.now();
-      await findRelativeDates(unit.repeat(Math.ceil(100_000 / unit.length)), now);
-      expect(performance.now() - from, unit).toBeLessThan(5000);
+      await endsLater(() => findRelativeDates(unit.repeat(Math.ceil(100_000 / unit.length)), now));
     }
-  }, 60_000);
+  });
 });
 
 describe("time zones", () => {

@@ -2,6 +2,7 @@ import fs from "node:fs";
 import { describe, expect, it } from "vitest";
 import { withoutSecrets } from "../../src/tools/bash.ts";
 import { openOutput } from "../../src/tools/shell-output.ts";
+import { until } from "../until.ts";
 import { makeBench } from "./bench.ts";
 
 const posix = process.platform !== "win32";
@@ -50,7 +51,8 @@ describe.runIf(posix)("a command", () => {
       { command: "while true; do echo x >> alive; sleep 0.01; done" },
       controller.signal,
     );
-    setTimeout(() => controller.abort(), 40);
+    await until(() => fs.existsSync(bench.at("alive")));
+    controller.abort();
     expect(await running).toContain("[stopped by the user]");
     await expectStill(bench.at("alive"));
     expect(await bench.fail("Bash", { command: "echo x > never" }, AbortSignal.abort())).toContain("stopped");

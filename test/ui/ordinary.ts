@@ -1,6 +1,6 @@
 /** What a team that runs a small shop remembers: the texts of an ordinary world. */
 
-import type { MemoryType } from "../../src/store/type.ts";
+import type { MemoryType } from "../../src/store/memory.ts";
 
 export interface Ordinary {
   scope: "user" | "project" | "team";

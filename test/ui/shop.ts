@@ -4,7 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import type { Memdir } from "../../src/memdir.ts";
 import { openLearning } from "../../src/open-learn.ts";
-import { slugOf } from "../../src/project/slug.ts";
+import { slugOf } from "../../src/project/locate.ts";
 import { logSurfaced } from "../../src/recall/surface-log.ts";
 import { makeConflictCopy } from "../../src/team/conflict-copy.ts";
 import { propose } from "../learn/proposals.ts";

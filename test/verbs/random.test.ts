@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { measureIndex } from "../../src/store/index-limits.ts";
 import { parseIndexLine } from "../../src/store/index-line.ts";
 import { splitLines } from "../../src/store/index-text.ts";
-import { MEMORY_TYPES } from "../../src/store/type.ts";
+import { MEMORY_TYPES } from "../../src/store/memory.ts";
 import { HOUR, makeWorld, note, type World } from "../world.ts";
 
 const NAMES = ["a", "A", "b c", "b-c", "日本", "café", "x](y.md)", "p <q>"];
@@ -49,7 +49,7 @@ function byHand(text: string): string[] {
 }
 
 describe("any order of changes", () => {
-  it("B4.4 C10 C13 every memory has one line, text by hand stays, the cap holds", { timeout: 60_000 }, async () => {
+  it("B4.4 C10 C13 every memory has one line, text by hand stays, the cap holds", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 14 }), async (steps) => {
         const world = makeWorld({ settings: { index: { maxLines: 12 } } });
@@ -89,7 +89,7 @@ describe("any order of changes", () => {
     );
   });
 
-  it("undo, step by step, leads back to the beginning byte for byte", { timeout: 60_000 }, async () => {
+  it("undo, step by step, leads back to the beginning byte for byte", async () => {
     const own = step.filter(({ do: what }) => what === "save" || what === "forget" || what === "rename");
     await fc.assert(
       fc.asyncProperty(fc.array(own, { minLength: 2, maxLength: 10 }), async (steps) => {

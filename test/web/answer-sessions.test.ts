@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { slugOf } from "../../src/project/slug.ts";
+import { slugOf } from "../../src/project/locate.ts";
 import type { SessionList, SessionView } from "../../src/web/api.ts";
 import { errorOf, makeWorld, type World } from "../world.ts";
 import { call, HOSTILE, makeDesk } from "./desk.ts";

@@ -3,11 +3,9 @@ import type { Job } from "../../src/web/api.ts";
 import { openDesk } from "../../src/web/desk.ts";
 import { type JobsWorld, openJobs } from "../../src/web/jobs.ts";
 import { startModelServer } from "../model-server/model-server.ts";
+import { PATIENT } from "../until.ts";
 import { errorOf, makeWorld, note, type World } from "../world.ts";
 import { startStub } from "./stub-page.ts";
-
-/** Reading the parts that a job loads takes a while on a busy machine. */
-const PATIENT = { timeout: 5000 };
 
 async function openTold(world: World, options: Partial<JobsWorld> = {}) {
   const told: Job[] = [];

@@ -78,7 +78,7 @@ async function converse(stage: Stage, desk: Desk, lexer: (text: string) => Token
   for (;;) {
     const line = await stage.input.read();
     if (line.type === "end") return;
-    const { problem } = await stage.history.add(line.text);
+    const { problem } = stage.history.add(line.text);
     if (problem !== null) stage.terminal.warn(`memdir: note: ${problem}`);
     try {
       if ((await answerLine(line.text, desk, talk)) === "leave") return;

@@ -1,5 +1,6 @@
 /** What an edit would change, as lines to look at before it is allowed. */
 
+import { commonEnds } from "../../text/diff.ts";
 import type { Paint } from "./paint.ts";
 import { sanitise } from "./sanitise.ts";
 import { cut } from "./wrap.ts";
@@ -21,10 +22,7 @@ const CONTEXT = 2;
 export function diffPreview(before: string | null, after: string, { columns, maxLines, paint }: DiffOptions): string[] {
   const old = before === null ? [] : linesOf(before);
   const fresh = linesOf(after);
-  let head = 0;
-  while (head < Math.min(old.length, fresh.length) && old[head] === fresh[head]) head++;
-  let tail = 0;
-  while (tail < Math.min(old.length, fresh.length) - head && old.at(-1 - tail) === fresh.at(-1 - tail)) tail++;
+  const { head, tail } = commonEnds(old, fresh);
   const removed = old.slice(head, old.length - tail);
   const added = fresh.slice(head, fresh.length - tail);
   if (removed.length === 0 && added.length === 0) return [cut(paint.dim("  (no change)"), columns)];

@@ -54,12 +54,6 @@ export function openMarkdown(options: MarkdownOptions): MarkdownStream {
   };
 }
 
-/** A whole text at once; no break at its end. */
-export function renderMarkdown(text: string, options: MarkdownOptions): string {
-  const stream = openMarkdown(options);
-  return (stream.push(text) + stream.end()).replace(/\n$/, "");
-}
-
 const CODE_INDENT = "  ";
 /** Narrower than this nothing can be laid out; the terminal breaks the lines then. */
 const MIN_COLUMNS = 10;

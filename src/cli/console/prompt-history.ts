@@ -12,7 +12,7 @@ export interface PromptHistory {
    * Offered from now on, and written to the file. Text that begins with a space is neither; text that holds a secret is never
    * written. Must not throw: what went wrong is told, and the prompt is still offered in this session.
    */
-  add(text: string): Promise<{ kept: boolean; problem: string | null }>;
+  add(text: string): { kept: boolean; problem: string | null };
 }
 
 export interface HistoryWorld {
@@ -32,12 +32,12 @@ export function openPromptHistory({ file, now }: HistoryWorld): PromptHistory {
   let prompts = readPrompts(file);
   return {
     prompts: () => prompts,
-    async add(text) {
+    add(text) {
       if (text.trim() === "" || text.startsWith(" ") || text === prompts.at(-1)) return { kept: false, problem: null };
       prompts = [...prompts, text].slice(-MAX_PROMPTS);
       if (text.length > MAX_PROMPT_CHARS) return { kept: false, problem: null };
       try {
-        if ((await findSecrets(text)).length > 0) return { kept: false, problem: null };
+        if (findSecrets(text).length > 0) return { kept: false, problem: null };
         append(file, `${JSON.stringify({ at: now().toISOString(), text })}\n`);
         return { kept: true, problem: null };
       } catch (error) {

@@ -9,7 +9,7 @@ import { SESSION_COMMANDS } from "./slash-session.ts";
 
 const EXIT = { usage: "", help: "leaves; so does Ctrl-D", run: async () => "leave" as const };
 
-export const SLASH_COMMANDS: readonly SlashCommand[] = [
+const SLASH_COMMANDS: readonly SlashCommand[] = [
   ...MEMORY_COMMANDS,
   ...LEARN_COMMANDS,
   ...SESSION_COMMANDS,

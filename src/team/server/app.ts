@@ -103,7 +103,7 @@ async function answerRoute(
 const NOBODY: Caller = { team: "", personId: "", person: "", tokenId: "" };
 
 /** Decoded once and strictly, from the path as it came: nothing in it is resolved, so `..` is seen and refused. */
-export function readParams(pattern: string, url: string): Record<string, string> | null {
+function readParams(pattern: string, url: string): Record<string, string> | null {
   const parts = (/^[a-z]+:\/\/[^/]*([^?#]*)/i.exec(url)?.[1] ?? "").split("/");
   const params: Record<string, string> = {};
   try {

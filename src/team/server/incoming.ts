@@ -23,7 +23,7 @@ const MAX_TERMS = 20_000;
 const MEANING_CHARACTERS = 1000;
 
 export async function examineMemory(world: ServerWorld, path: string, text: string): Promise<Examined> {
-  const secrets = await world.findSecrets(text);
+  const secrets = world.findSecrets(text);
   if (secrets.length > 0) {
     const message = "the memory holds what looks like a secret: take it out, revoke it, and send the memory again";
     const found = secrets.map(({ rule, line }) => ({ rule, line }));

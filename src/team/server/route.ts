@@ -17,7 +17,7 @@ export interface ServerWorld {
   now: () => Date;
   limits: ServerLimits;
   /** Every credential in a text; must throw rather than look at half of it. */
-  findSecrets(text: string): Promise<readonly { rule: string; line: number }[]>;
+  findSecrets(text: string): readonly { rule: string; line: number }[];
   /** A vector of length one, or null where there is no model. */
   embed: ((text: string) => Promise<Float32Array | null>) | null;
   metrics: Metrics;

@@ -52,7 +52,7 @@ export function isWorthAnotherTry(error: unknown): boolean {
 }
 
 /** "" where the error is none of the database's. */
-export function sqlStateOf(error: unknown): string {
+function sqlStateOf(error: unknown): string {
   if (error instanceof MemdirError) return (error.details as { sqlState?: string } | undefined)?.sqlState ?? "";
   const { code } = error as { code?: unknown };
   // A digit tells them from codes of the system like EPIPE.
@@ -63,7 +63,7 @@ export function sqlStateOf(error: unknown): string {
  * An error of a driver as one of ours. The database's own words are dropped, as they quote what was stored: rule and
  * place are in its log, and the state's code is enough to look them up.
  */
-export function databaseError(error: unknown): MemdirError {
+function databaseError(error: unknown): MemdirError {
   if (error instanceof MemdirError) return error;
   const sqlState = sqlStateOf(error);
   const details = { sqlState, constraint: (error as { constraint?: string }).constraint };

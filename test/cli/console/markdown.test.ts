@@ -1,9 +1,14 @@
 import fc from "fast-check";
 import { lexer } from "marked";
 import { describe, expect, it } from "vitest";
-import { openMarkdown, renderMarkdown } from "../../../src/cli/console/markdown.ts";
+import { type MarkdownOptions, openMarkdown } from "../../../src/cli/console/markdown.ts";
 import { SGR, widthOf } from "../../../src/cli/console/width.ts";
 
+/** A whole text at once; no break at its end. */
+function renderMarkdown(text: string, options: MarkdownOptions): string {
+  const stream = openMarkdown(options);
+  return (stream.push(text) + stream.end()).replace(/\n$/, "");
+}
 const show = (text: string, columns = 40, color = false) => renderMarkdown(text, { columns, color, lexer }).split("\n");
 const words = (text: string) => text.replace(SGR, "").match(/[\p{L}\d]+/gu) ?? [];
 /** Whether all of `wanted` are in `given`, in order; words that a narrow line broke are joined first. */

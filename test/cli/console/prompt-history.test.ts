@@ -18,7 +18,7 @@ describe("prompt history", () => {
     const file = fresh();
     const first = open(file);
     expect(first.prompts()).toEqual([]);
-    for (const text of ["one", "two\nlines\t你好 \ud83d", "two\nlines\t你好 \ud83d", "three"]) await first.add(text);
+    for (const text of ["one", "two\nlines\t你好 \ud83d", "two\nlines\t你好 \ud83d", "three"]) first.add(text);
     expect(open(file).prompts()).toEqual(["one", "two\nlines\t你好 \ud83d", "three"]);
     if (!windows) expect(fs.statSync(file).mode & 0o777).toBe(0o600);
   });
@@ -27,10 +27,10 @@ describe("prompt history", () => {
     const file = fresh();
     const history = open(file);
     const secret = `use ${"ghp"}_${"a1B2c3D4e5F6".repeat(3)} please`;
-    expect(await history.add(secret)).toEqual({ kept: false, problem: null });
-    expect(await history.add(" private")).toEqual({ kept: false, problem: null });
-    expect(await history.add(" \n ")).toEqual({ kept: false, problem: null });
-    expect(await history.add("plain")).toEqual({ kept: true, problem: null });
+    expect(history.add(secret)).toEqual({ kept: false, problem: null });
+    expect(history.add(" private")).toEqual({ kept: false, problem: null });
+    expect(history.add(" \n ")).toEqual({ kept: false, problem: null });
+    expect(history.add("plain")).toEqual({ kept: true, problem: null });
     expect(fs.readFileSync(file, "utf8")).not.toMatch(/ghp|private/);
     // Within the session the arrow still brings it back: it is on the screen anyway.
     expect(history.prompts()).toEqual([secret, "plain"]);
@@ -45,7 +45,7 @@ describe("prompt history", () => {
     const history = open(file);
     expect(history.prompts().length).toBe(1000);
     expect(history.prompts().at(-1)).toBe("p1499");
-    await history.add("after half a line");
+    history.add("after half a line");
     expect(open(file).prompts().at(-1)).toBe("after half a line");
   });
 
@@ -72,7 +72,7 @@ describe("prompt history", () => {
     fs.symlinkSync(path.join(top, "target"), link);
     for (const file of [fifo, link, top, path.join(top, "target", "below")]) {
       const history = open(file);
-      const { kept, problem } = await history.add("words");
+      const { kept, problem } = history.add("words");
       expect([kept, problem !== null]).toEqual([false, true]);
       expect(history.prompts()).toEqual(["words"]);
     }

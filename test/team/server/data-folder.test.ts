@@ -80,7 +80,7 @@ it("keeps a team in a folder, searches it by meaning, and lets one process in", 
   await owner.query("insert into memdir_migration values ('2031-01-later', now())");
   await expect(later.migrate()).rejects.toThrow("newer memdir (it knows 2031-01-later)");
   await later.close();
-}, 60_000);
+});
 
 it("says what is wrong with a folder, and leaves it free", async () => {
   const top = makeTemporary("pglite", "memory");

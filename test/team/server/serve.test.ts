@@ -7,6 +7,7 @@ import { issueToken, prepareTeam } from "../../../src/team/server/first-start.ts
 import { openServerData } from "../../../src/team/server/open-data.ts";
 import { type RunningServer, type ServerOptions, startServer } from "../../../src/team/server/serve.ts";
 import { makeTemporary } from "../../temporary.ts";
+import { until } from "../../until.ts";
 import { errorOf, START } from "../../world.ts";
 import { makeCertificate } from "./certificate.ts";
 import { openMemoryData } from "./memory-data.ts";
@@ -21,7 +22,7 @@ afterEach(async () => {
 
 async function start(options: Partial<ServerOptions> = {}) {
   const data = openMemoryData(now);
-  const server = await startServer({ data, now, log: () => {}, findSecrets: async () => [], port: 0, ...options });
+  const server = await startServer({ data, now, log: () => {}, findSecrets: () => [], port: 0, ...options });
   running.push(server);
   return { server, data };
 }
@@ -90,7 +91,7 @@ describe("the end", () => {
       release = resolve;
     });
     const slow = askRaw(server.port, { method: "GET", path: "/ready" });
-    while (!data.calls.includes("ping")) await new Promise((resolve) => setTimeout(resolve, 2));
+    await until(() => data.calls.includes("ping"));
     const closing = server.close();
     expect(server.close()).toBe(closing);
     await expect(askRaw(server.port, { method: "GET", path: "/health" })).rejects.toThrow();
@@ -105,7 +106,7 @@ describe("the end", () => {
     const { server, data } = await start({ timeouts: { shutdownMs: 30 } });
     data.hold = new Promise(() => {});
     const stuck = askRaw(server.port, { method: "GET", path: "/ready" }).catch((error) => error);
-    while (!data.calls.includes("ping")) await new Promise((resolve) => setTimeout(resolve, 2));
+    await until(() => data.calls.includes("ping"));
     data.hold = null;
     await server.close();
     expect(await stuck).toBeInstanceOf(Error);

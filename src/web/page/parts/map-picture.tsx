@@ -203,7 +203,7 @@ function lineOf(path: SVGPathElement, points: Point[], edges: MemoryMap["edges"]
     .join("");
 }
 
-export function tiesOf(count: number, edges: MemoryMap["edges"]): Set<number>[] {
+function tiesOf(count: number, edges: MemoryMap["edges"]): Set<number>[] {
   const ties = Array.from({ length: count }, () => new Set<number>());
   for (const { a, b } of edges) {
     ties[a]?.add(b);

@@ -18,8 +18,8 @@ import { type Draft, dropDraft, findDraft, keepDraft, toField, toFile } from "./
 import { useCheck } from "./edit-check.ts";
 import { Conflict } from "./edit-conflict.tsx";
 import { Findings, Head, TextField } from "./edit-parts.tsx";
-import { layOver } from "./layer.ts";
 import { useGuard } from "./leave.ts";
+import { layOver } from "./merge.ts";
 
 export function View({ params }: { params: URLSearchParams }): VNode {
   const ref = { directory: Number(params.get("directory") ?? 0), file: params.get("file") ?? "" };

@@ -2,10 +2,10 @@
 
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { moveInto, SHARED_MODE, writeTemporary } from "../disk/atomic.ts";
-import { readRegular } from "../disk/regular.ts";
-import { MemdirError } from "../errors.ts";
-import { sha256 } from "../text/hash.ts";
+import { moveInto, SHARED_MODE, writeTemporary } from "../../src/disk/atomic.ts";
+import { readRegular } from "../../src/disk/regular.ts";
+import { MemdirError } from "../../src/errors.ts";
+import { sha256 } from "../../src/text/hash.ts";
 
 export const STORE_FOLDER = ".memdir-store";
 

@@ -3,9 +3,9 @@
 import { closeSync, lstatSync, openSync, readFileSync, renameSync, statSync, writeSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { removeQuietly, writeTemporary } from "../disk/atomic.ts";
-import { acquireLock } from "../disk/lock.ts";
-import { MemdirError } from "../errors.ts";
+import { removeQuietly, writeTemporary } from "../../src/disk/atomic.ts";
+import { acquireLock } from "../../src/disk/lock.ts";
+import { MemdirError } from "../../src/errors.ts";
 
 /** No call takes this long: a file that was not touched for so long is a dead machine's. */
 const STALE_MS = 60_000;

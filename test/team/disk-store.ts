@@ -3,12 +3,15 @@
 import { randomUUID } from "node:crypto";
 import { lstatSync, mkdirSync, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
-import { moveInto, removeQuietly, SHARED_MODE, writeTemporary } from "../disk/atomic.ts";
-import { resolveInside } from "../disk/fence.ts";
-import { readRegular } from "../disk/regular.ts";
-import { diskError, MemdirError } from "../errors.ts";
-import { walk } from "../store/store.ts";
-import { sha256 } from "../text/hash.ts";
+import { moveInto, removeQuietly, SHARED_MODE, writeTemporary } from "../../src/disk/atomic.ts";
+import { resolveInside } from "../../src/disk/fence.ts";
+import { readRegular } from "../../src/disk/regular.ts";
+import { diskError, MemdirError } from "../../src/errors.ts";
+import { walk } from "../../src/store/walk.ts";
+import { findEntryProblem } from "../../src/team/entry-path.ts";
+import { LIMITS } from "../../src/team/protocol.ts";
+import type { Store, StoreChange, StoreEntry, StoreListing, StoreOutcome, StoreVersion } from "../../src/team/store.ts";
+import { sha256 } from "../../src/text/hash.ts";
 import {
   type Book,
   type Line,
@@ -20,9 +23,6 @@ import {
   savePage,
 } from "./disk-book.ts";
 import { withFolderLock } from "./disk-lock.ts";
-import { findEntryProblem } from "./entry-path.ts";
-import { LIMITS } from "./protocol.ts";
-import type { Store, StoreChange, StoreEntry, StoreListing, StoreOutcome, StoreVersion } from "./store.ts";
 
 export interface DiskStoreOptions {
   /** Absolute path. Made when it is not there; the folder that it lies in must be. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { layOver } from "../../../src/web/page/views/layer.ts";
+import { layOver } from "../../../src/web/page/views/merge.ts";
 
 const lines = (...all: string[]) => all.join("\n");
 

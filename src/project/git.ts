@@ -1,0 +1,316 @@
+/** The one way to run git: it runs no program that a repository names, asks nothing on a terminal and ends in time. */
+
+import type { ChildProcess } from "node:child_process";
+import { accessSync, constants, statSync } from "node:fs";
+import { delimiter, isAbsolute, join } from "node:path";
+import type { Env } from "../config.ts";
+
+export interface Git {
+  /** Where git runs. */
+  root: string;
+  env: Env;
+  signal?: AbortSignal | undefined;
+  /** A bare repository that memdir made, and whose configuration it keeps plain. */
+  directory?: string;
+  /**
+   * What git may speak, for GIT_ALLOW_PROTOCOL; nothing by default. It needs `directory`: credential helpers and the ssh
+   * command then come from the user's own configuration, and a repository of somebody else could name its own.
+   */
+  protocols?: string;
+}
+
+export interface GitCall {
+  input?: Uint8Array | string;
+  timeoutMs?: number;
+  maxBytes?: number;
+  /** Further settings, `key=value`. */
+  settings?: readonly string[];
+  /** Takes the output as it comes; `output` is then empty. */
+  take?: (chunk: Buffer) => void;
+}
+
+export interface GitAnswer {
+  /** Null when git did not run to its end: `cut` says why. */
+  code: number | null;
+  /** Up to `maxBytes`, also when git was stopped. */
+  output: Buffer;
+  /** The end of standard error. May hold credentials: show it only through `Remote.mask`. */
+  said: string;
+  /** "refused": the repository has filters that cannot be switched off. */
+  cut: "timeout" | "stopped" | "too much" | "no git" | "refused" | null;
+}
+
+/** Local commands take milliseconds; a disk that has to spin up takes seconds. */
+const TIMEOUT_MS = 60_000;
+const MAX_OUTPUT_BYTES = 256 << 20;
+const MAX_SAID_CHARS = 16_000;
+
+/**
+ * `args` begins with the command. Throws only for a command that is not in COMMANDS; whatever git does is in the answer.
+ */
+export async function runGit(git: Git, args: readonly string[], call: GitCall = {}): Promise<GitAnswer> {
+  const [command = "", ...rest] = args;
+  const options = COMMANDS[command];
+  if (options === undefined) throw new Error(`git ${command} has not been checked for programs that it may run`);
+  if (git.protocols !== undefined && git.directory === undefined)
+    throw new Error(`git ${command} may only use the network from memdir's own repository`);
+  const filters = command === "status" ? await findFilterSwitches(git) : [];
+  if (filters === null) return unfinished("refused");
+  const settings = [...SETTINGS, ...(git.protocols ? [] : OFFLINE), ...filters, ...(call.settings ?? [])];
+  const where = git.directory === undefined ? [] : [`--git-dir=${git.directory}`];
+  // check-ignore takes paths, and refuses to be told so.
+  const paths = command === "check-ignore" ? [] : ["--literal-pathspecs"];
+  const before = ["--no-pager", "--no-optional-locks", ...paths, ...where];
+  return run(git, [...before, ...settings.flatMap((each) => ["-c", each]), command, ...options, ...rest], call);
+}
+
+/** What git prints, or null when it fails. */
+export async function readGit(git: Git, args: readonly string[], call?: GitCall): Promise<Buffer | null> {
+  const { code, output } = await runGit(git, args, call);
+  return code === 0 ? output : null;
+}
+
+const NO_DRIVERS = ["--no-ext-diff", "--no-textconv"];
+
+/**
+ * The commands in use, each with the options that keep out what a setting cannot. A program is named by the configuration,
+ * never by attributes alone, and under a fixed key (see SETTINGS) or under the name of a driver. Of the drivers, these
+ * commands reach textconv and external diffs, switched off here, and filters, which only `status` uses. None of them merges,
+ * checks out, commits with an editor or reads trailers; an alias cannot replace a command of git's own.
+ */
+const COMMANDS: Readonly<Record<string, readonly string[]>> = {
+  branch: [],
+  "cat-file": [],
+  "check-attr": [],
+  "check-ignore": [],
+  config: [],
+  // Without --cached it would read the files themselves, through filters.
+  diff: ["--cached", ...NO_DRIVERS],
+  "fast-import": [],
+  fetch: ["--no-recurse-submodules"],
+  "for-each-ref": [],
+  gc: [],
+  // Without a template there are no hooks.
+  init: ["--template="],
+  log: ["--no-show-signature", ...NO_DRIVERS],
+  "ls-files": [],
+  "ls-tree": [],
+  "merge-base": [],
+  "merge-file": [],
+  push: ["--no-verify", "--no-signed", "--recurse-submodules=no"],
+  remote: [],
+  "rev-list": [],
+  "rev-parse": [],
+  // A submodule that is looked into is another repository, with its own configuration.
+  status: ["--ignore-submodules=dirty"],
+  "update-ref": [],
+};
+
+const SETTINGS = [
+  // Empty rather than `false`, which versions before 2.36 would take for a program's name.
+  "core.fsmonitor=",
+  "core.hooksPath=/dev/null",
+  "core.alternateRefsCommand=:",
+  "log.showSignature=false",
+  ...["commit", "tag", "push"].map((what) => `${what}.gpgSign=false`),
+  ...["program", "openpgp.program", "x509.program", "ssh.program", "ssh.defaultKeyCommand"].map((key) => `gpg.${key}=`),
+  // A bare repository among the files of another one is not one that the user made.
+  "safe.bareRepository=explicit",
+  "fetch.recurseSubmodules=false",
+  "diff.submodule=short",
+  "status.submoduleSummary=false",
+  // Nothing is tidied up unless memdir asks for it.
+  "gc.auto=0",
+  "maintenance.auto=false",
+  "fetch.writeCommitGraph=false",
+  "core.logAllRefUpdates=false",
+  // The form of the output is the same everywhere. Names in other scripts are printed as they are.
+  "core.quotePath=false",
+  "color.ui=false",
+  "status.branch=false",
+  "status.relativePaths=true",
+  "diff.relative=false",
+  "diff.renameLimit=1000",
+  "log.showRoot=true",
+  "init.defaultBranch=memdir",
+  "transfer.credentialsInUrl=allow",
+  "advice.pushUpdateRejected=true",
+];
+
+/** What only a connection uses, and none is made: a second lock on the same door. */
+const OFFLINE = ["core.sshCommand=", "core.gitProxy=", "core.askPass=", "credential.helper="];
+
+/** A repository with more than a few filters, or with odd ones, means no good. */
+const MAX_FILTER_LISTING = 10_000;
+
+/**
+ * Switches off every filter, also the user's own: LFS runs what a repository names as its extensions. Null when that
+ * cannot be done: a name with `=` in it cannot be given on the command line.
+ */
+async function findFilterSwitches(git: Git): Promise<string[] | null> {
+  const args = ["config", "--null", "--name-only", "--get-regexp", "^filter\\."];
+  const { code, output } = await runGit(git, args, { maxBytes: MAX_FILTER_LISTING });
+  if (code === 1) return [];
+  if (code !== 0) return null;
+  const keys = output.toString("utf8").split("\0");
+  const names = new Set(keys.map((key) => key.slice("filter.".length, key.lastIndexOf("."))));
+  names.delete("");
+  if ([...names].some((name) => !/^[\w. -]+$/.test(name))) return null;
+  const off = ["clean=", "smudge=", "process=", "required=false"];
+  return [...names].flatMap((name) => off.map((setting) => `filter.${name}.${setting}`));
+}
+
+/**
+ * The user's own variables that stay. Others lead to another repository, as they do while git runs a hook, start programs
+ * or make git print what may not be shown.
+ */
+const KEPT =
+  /^GIT_(CONFIG_(GLOBAL|SYSTEM|NOSYSTEM|COUNT|(KEY|VALUE)_\d+)|EXEC_PATH|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM|(SSL|HTTP|SSH|PROXY)(_\w+)?|ASKPASS)$/;
+
+function gitEnv({ env, directory, protocols }: Git): NodeJS.ProcessEnv {
+  const own = Object.entries(env).filter(([name]) => !/^GIT_/i.test(name) || KEPT.test(name));
+  return {
+    ...Object.fromEntries(own),
+    ...(directory !== undefined && { GIT_NO_REPLACE_OBJECTS: "1" }),
+    ...(protocols === undefined && { GIT_ASKPASS: "" }),
+    GIT_ALLOW_PROTOCOL: protocols ?? "none",
+    // Missing objects of a partial clone stay missing; versions that do not know this one heed the protocols.
+    GIT_NO_LAZY_FETCH: "1",
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_DEFAULT_HASH: "sha1",
+    GIT_EDITOR: ":",
+    GIT_SEQUENCE_EDITOR: ":",
+    // Nothing is asked, neither here nor in a window.
+    GIT_TERMINAL_PROMPT: "0",
+    SSH_ASKPASS_REQUIRE: "never",
+    GCM_INTERACTIVE: "never",
+    LC_ALL: "C",
+  };
+}
+
+function unfinished(cut: GitAnswer["cut"], said = ""): GitAnswer {
+  return { code: null, output: Buffer.alloc(0), said, cut };
+}
+
+/** Git removes its own lock files on SIGTERM; ssh may not listen at all. */
+const GRACE_MS = 500;
+
+async function run(git: Git, args: readonly string[], call: GitCall): Promise<GitAnswer> {
+  const { input, timeoutMs = TIMEOUT_MS, maxBytes = MAX_OUTPUT_BYTES } = call;
+  if (git.signal?.aborted) return unfinished("stopped");
+  // Loaded late: it is slow to load, and most commands need no git.
+  const { spawn } = process.getBuiltinModule("node:child_process");
+  const program = findProgram(git.env);
+  if (program === null) return unfinished("no git", "it is not in PATH");
+  return new Promise((done) => {
+    let child: ChildProcess;
+    try {
+      child = spawn(program, args, {
+        cwd: git.root,
+        env: gitEnv(git),
+        stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+        // A group of its own, so that ssh and helpers end with it, and no terminal that ssh could ask on.
+        detached: process.platform !== "win32",
+        windowsHide: true,
+      });
+    } catch (error) {
+      // A working directory with a NUL in its name.
+      done(unfinished("no git", (error as Error).message));
+      return;
+    }
+    const chunks: Buffer[] = [];
+    const take = call.take ?? ((chunk: Buffer) => void chunks.push(chunk));
+    let bytes = 0;
+    let said = "";
+    let cut: GitAnswer["cut"] = null;
+    let late: NodeJS.Timeout | undefined;
+    const stop = (why: GitAnswer["cut"]) => {
+      if (cut !== null) return;
+      cut = why;
+      endGroup(child, "SIGTERM");
+      late = setTimeout(() => {
+        endGroup(child, "SIGKILL");
+        // A helper that left the group may still hold the pipes: it is not waited for.
+        child.stdout?.destroy();
+        child.stderr?.destroy();
+      }, GRACE_MS);
+    };
+    const timer = setTimeout(() => stop("timeout"), timeoutMs);
+    const abort = () => stop("stopped");
+    git.signal?.addEventListener("abort", abort, { once: true });
+    setRunning(child, true);
+    const finish = (answer: GitAnswer) => {
+      clearTimeout(timer);
+      clearTimeout(late);
+      git.signal?.removeEventListener("abort", abort);
+      setRunning(child, false);
+      done(answer);
+    };
+    child.stdout?.on("data", (chunk: Buffer) => {
+      if (cut !== null) return;
+      const room = maxBytes - bytes;
+      bytes += chunk.length;
+      take(chunk.length > room ? chunk.subarray(0, room) : chunk);
+      if (bytes > maxBytes) stop("too much");
+    });
+    child.stderr?.on("data", (chunk: Buffer) => {
+      said = (said + chunk.toString("utf8")).slice(-MAX_SAID_CHARS);
+    });
+    child.stdin?.on("error", () => {});
+    child.on("error", (error) => finish(unfinished("no git", error.message)));
+    child.on("close", (code) => {
+      if (cut !== null) endGroup(child, "SIGKILL");
+      finish({ code: cut === null ? code : null, output: Buffer.concat(chunks), said, cut });
+    });
+    if (input !== undefined) child.stdin?.end(input);
+  });
+}
+
+/**
+ * Looked up here, because Windows, and a PATH with `.` in it, would find a program of that name in the repository first.
+ */
+function findProgram(env: Env): string | null {
+  const name = process.platform === "win32" ? "git.exe" : "git";
+  const path = Object.entries(env).find(([key]) => key.toUpperCase() === "PATH")?.[1] ?? "/usr/bin:/bin";
+  const folders = path.split(delimiter).filter((folder) => isAbsolute(folder));
+  return folders.map((folder) => join(folder, name)).find(isProgram) ?? null;
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}
+
+const running = new Set<ChildProcess>();
+
+/** While it runs, it is ended when we end: there would be no reader for its answer. */
+function setRunning(child: ChildProcess, isRunning: boolean): void {
+  if (isRunning && running.size === 0) process.on("exit", endAll);
+  if (isRunning) running.add(child);
+  else running.delete(child);
+  if (running.size === 0) process.removeListener("exit", endAll);
+}
+
+function endAll(): void {
+  for (const child of running) endGroup(child, "SIGTERM");
+}
+
+function endGroup(child: ChildProcess, signal: "SIGTERM" | "SIGKILL"): void {
+  const { pid } = child;
+  if (pid === undefined) return;
+  if (process.platform === "win32") {
+    if (child.exitCode !== null) return;
+    const { spawn } = process.getBuiltinModule("node:child_process");
+    spawn("taskkill", ["/pid", String(pid), "/T", "/F"], { stdio: "ignore" }).on("error", () => {});
+    return;
+  }
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // It has ended already.
+  }
+}

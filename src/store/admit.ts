@@ -1,0 +1,147 @@
+/**
+ * The one gate for every writer: what a text must be before it becomes a memory. Save, edit, MCP, the memory tool, import,
+ * extraction, dream and sync all pass it, whatever else they check for themselves.
+ */
+
+import { isUtf8 } from "node:buffer";
+import { type ErrorCode, MemdirError } from "../errors.ts";
+import { parseDocument } from "../text/frontmatter.ts";
+import { findRelativeDates, type RelativeDate } from "../text/relative-dates.ts";
+import { findSecrets, redactSecrets, type SecretFinding } from "../text/secrets.ts";
+import { findEnforced } from "./enforce.ts";
+import type { Header } from "./memory.ts";
+import { sameName } from "./name.ts";
+import type { Trust } from "./trust.ts";
+
+export interface Draft {
+  file: string;
+  /** The whole text that is to be written; null removes the file. */
+  text: string | Uint8Array | null;
+  /** What the file holds now; null for a new one. */
+  before: string | Uint8Array | null;
+}
+
+export interface Gate {
+  /** How far whoever writes is trusted. */
+  trust: Trust;
+  /** Mask secrets instead of refusing them. */
+  redact?: boolean;
+}
+
+/** Why a text cannot be written as it is. */
+export interface Objection {
+  rule: "form" | "size" | "secret" | "enforced";
+  code: ErrorCode;
+  message: string;
+  /** For programs; never holds a secret's value. */
+  details?: unknown;
+}
+
+/** A memory is a page. A larger text belongs in a file of the project, with a memory that says where it is. */
+export const MAX_MEMORY_BYTES = 256 * 1024;
+
+/** The text as it may be written, with what was masked. Throws the first objection. */
+export function admit(draft: Draft, gate: Gate): { text: string; notices: string[] } {
+  const [first] = findObjections(draft, gate);
+  if (first) throw new MemdirError(first.code, first.message, { details: first.details });
+  const text = decode(draft.text ?? "");
+  const masked = gate.redact ? findNewSecrets(text, draft.before) : [];
+  return { text: redactSecrets(text, masked), notices: masked.map((found) => `masked: ${nameSecret(found)}`) };
+}
+
+/** Everything that is wrong with it, for those who can fix several things at once. Never throws. */
+export function findObjections({ file, text, before }: Draft, { trust, redact }: Gate): Objection[] {
+  const rule = trust === "user" ? [] : objectToRule(file, before, text);
+  if (text === null) return rule;
+  const form = objectToBytes(file, text);
+  if (form) return [form];
+  const words = decode(text);
+  const secrets = redact ? [] : findNewSecrets(words, before);
+  return [
+    ...objectToFrontmatter(file, words, before),
+    ...(secrets.length > 0 ? [objectToSecrets(secrets.map(nameSecret))] : []),
+    ...rule,
+  ];
+}
+
+/** The text of bytes that somebody gave, or an error that says what is wrong with them. */
+export function readGiven(bytes: Uint8Array, what: string): string {
+  const objection = objectToBytes(what, bytes);
+  if (objection) throw new MemdirError(objection.code, objection.message);
+  return decode(bytes);
+}
+
+export function secretError(found: readonly string[]): MemdirError {
+  const { code, message, details } = objectToSecrets(found);
+  return new MemdirError(code, message, { details });
+}
+
+/** Dates such as "next Thursday", which mean nothing when they are read weeks later; those that were there before do not count. */
+export async function findNewDates(text: string, before: string, saidOn: Date): Promise<RelativeDate[]> {
+  const known = new Set(before.split("\n"));
+  const lines = text.split("\n");
+  return (await findRelativeDates(text, saidOn)).filter(({ line }) => !known.has(lines[line - 1] ?? ""));
+}
+
+/** Another memory of this type and name: names are compared without case and after NFC. */
+export function findNamesake<H extends Pick<Header, "file" | "type" | "name">>(
+  others: Iterable<H>,
+  { file, type, name }: Pick<Header, "file" | "type" | "name">,
+): H | null {
+  for (const other of others)
+    if (other.file !== file && other.type === type && sameName(other.name, name)) return other;
+  return null;
+}
+
+function objectToBytes(what: string, text: string | Uint8Array): Objection | null {
+  const bytes = typeof text === "string" ? Buffer.byteLength(text) : text.length;
+  const advice = "a memory is a page of text: save what matters of it, and where the rest is kept";
+  if (bytes > MAX_MEMORY_BYTES) {
+    const size = `${Math.ceil(bytes / 1024)} KB, the limit is ${MAX_MEMORY_BYTES / 1024} KB`;
+    return { rule: "size", code: "usage", message: `${what} was not saved, it has ${size}: ${advice}` };
+  }
+  const isText = typeof text === "string" ? text.isWellFormed() : isUtf8(text);
+  const hasNul = typeof text === "string" ? text.includes("\0") : text.includes(0);
+  if (isText && !hasNul) return null;
+  const reason = isText ? "it contains a NUL byte" : "it is not valid UTF-8";
+  return { rule: "form", code: "usage", message: `${what} was not saved, ${reason}: ${advice}` };
+}
+
+/** A file whose frontmatter could not be read before either may be improved step by step. */
+function objectToFrontmatter(file: string, text: string, before: Draft["before"]): Objection[] {
+  const [problem] = parseDocument(text).problems;
+  if (problem === undefined || (before !== null && parseDocument(decode(before)).problems.length > 0)) return [];
+  const message = `${file} was not saved, its frontmatter cannot be read: ${problem}`;
+  return [{ rule: "form", code: "broken", message }];
+}
+
+/** Values that were there before do not count: a file that holds a secret can still be fixed. */
+function findNewSecrets(text: string, before: Draft["before"]): SecretFinding[] {
+  const known = before === null ? "" : decode(before);
+  return findSecrets(text).filter(({ start, end }) => known === "" || !known.includes(text.slice(start, end)));
+}
+
+function nameSecret({ rule, line }: SecretFinding): string {
+  return `${rule} in line ${line}`;
+}
+
+function objectToSecrets(found: readonly string[]): Objection {
+  const what = found.slice(0, 5).join(", ") + (found.length > 5 ? ` and ${found.length - 5} more` : "");
+  const message = `not saved, it holds what looks like a secret: ${what}; remove the value and note where it is kept, or save with --redact to mask it`;
+  return { rule: "secret", code: "secret", message, details: found };
+}
+
+/** What is enforced is the user's word: nothing less trusted makes such a rule, changes it or removes it. */
+function objectToRule(file: string, before: Draft["before"], after: Draft["text"]): Objection[] {
+  const ruleIn = (text: string | Uint8Array | null) => {
+    const rule = text === null ? null : findEnforced(file, decode(text));
+    return rule && JSON.stringify({ ...rule, file: "" });
+  };
+  if (ruleIn(before) === ruleIn(after)) return [];
+  const message = `nothing was changed: ${file} holds a rule that is enforced (\`enforce\`), which only the user makes, changes or removes`;
+  return [{ rule: "enforced", code: "conflict", message }];
+}
+
+function decode(text: string | Uint8Array): string {
+  return typeof text === "string" ? text : Buffer.from(text.buffer, text.byteOffset, text.length).toString("utf8");
+}
