@@ -7,7 +7,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MemdirError } from "../../src/errors.ts";
 import { openState, openStateIn, quietly, type State } from "../../src/store/state.ts";
-import { KEPT, kindOf } from "../../src/store/state-table.ts";
+import { KEPT, type KeptFile, kindOf } from "../../src/store/state-table.ts";
 import { bundleWorker, type Worker } from "../disk/worker.ts";
 import { makeTemporary } from "../temporary.ts";
 import { any } from "./state-values.ts";
@@ -358,6 +358,21 @@ describe("what is kept", () => {
     state.log("faults.jsonl", any).append([{ n: 1 }]);
     expect(fs.readdirSync(path.join(top, "cache"))).toEqual(["faults.jsonl"]);
   });
+
+  it("is described in docs/format.md, with its cap", () => {
+    const rows = fs.readFileSync(path.resolve("docs/format.md"), "utf8").split("\n");
+    for (const [name, kept] of Object.entries(KEPT) as [string, KeptFile][]) {
+      const row = rows.find((line) => line.startsWith(`| \`${name}`) && /[`/]/.test(line.charAt(3 + name.length)));
+      const [, , kind, , cap] = row?.split("|").map((cell) => cell.trim()) ?? [];
+      expect([name, kind]).toEqual([name, kept.kind]);
+      if (kept.cap !== undefined) expect([name, cap]).toEqual([name, describeCap(kept.kind, kept.cap)]);
+    }
+  });
+
+  function describeCap(kind: string, cap: number): string {
+    if (kind === "records") return `${cap.toLocaleString("en")} files`;
+    return cap >= 1 << 20 ? `${cap >> 20} MB` : `${cap >> 10} KB`;
+  }
 
   it("is known by its name", () => {
     const names = [
