@@ -19,6 +19,7 @@ const ENTRIES = {
   session: "src/hooks/session.ts",
   tool: "src/hooks/tool.ts",
   prefetch: "src/hooks/prefetch.ts",
+  faults: "src/hooks/faults.ts",
   index: "src/index.ts",
   agentKit: "src/agent-kit.ts",
   compat: "src/compat.ts",
@@ -81,6 +82,7 @@ const EXTERNAL = [
   "pg-native",
   "./hook-stale.cjs",
   "./hook-prefetch.cjs",
+  "./hook-faults.cjs",
 ];
 /** Large packages that few commands need: files of their own, loaded when they are asked for. */
 const VENDOR = {
@@ -190,6 +192,7 @@ async function bundle() {
         "hook-session": ENTRIES.session,
         "hook-tool": ENTRIES.tool,
         "hook-prefetch": ENTRIES.prefetch,
+        "hook-faults": ENTRIES.faults,
       },
       { minifyIdentifiers: true, format: "cjs" },
     ),

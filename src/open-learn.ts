@@ -17,7 +17,7 @@ import { openSessionLearner, type SessionLearner } from "./learn/session-learner
 import type { LearnMode } from "./learn-config.ts";
 import type { Memdir } from "./memdir.ts";
 import { formatManifest } from "./recall/manifest.ts";
-import { type Directory, statePath } from "./store/store.ts";
+import type { Directory } from "./store/store.ts";
 
 export interface Learning {
   directory: Directory;
@@ -34,7 +34,7 @@ export function openLearning(memdir: Memdir): Learning {
   return {
     directory,
     mode: directory.scope === "team" ? learn.teamMode : learn.mode,
-    ledger: openLedger({ file: statePath(directory, "ledger.jsonl"), prices: learn.prices }, directory),
+    ledger: openLedger(directory.path, directory, learn.prices),
     inbox: openInbox(directory, directory),
   };
 }

@@ -7,7 +7,7 @@
  */
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { diskError, MemdirError } from "../errors.ts";
 import { removeQuietly } from "./atomic.ts";
 import { loadNative, type Native } from "./native.ts";
@@ -23,6 +23,8 @@ interface LockOptions {
   signal?: AbortSignal;
   /** The folder's name for people, where `directory` is only a handle on it. */
   name?: string;
+  /** The lock's name in the folder; `lock` is the folder's own. */
+  file?: string;
 }
 
 /** Longer than any change of ours takes; a writer that waits longer says who holds the lock. */
@@ -35,8 +37,9 @@ const TOO_OLD_MS = 5 * 60_000;
 const queues = new Map<string, Promise<void>>();
 
 export async function acquireLock(directory: string, options: LockOptions = {}): Promise<Lock> {
-  const path = join(directory, "lock");
-  const name = join(options.name ?? directory, "lock");
+  const { file = "lock" } = options;
+  const path = join(directory, file);
+  const name = join(options.name ?? directory, file);
   const before = queues.get(name) ?? Promise.resolve();
   let leave = () => {};
   const mine = new Promise<void>((done) => {
@@ -50,7 +53,7 @@ export async function acquireLock(directory: string, options: LockOptions = {}):
   const started = performance.now();
   try {
     await turn(before, name, options);
-    const lock = await poll(path, options, started);
+    const lock = await poll(path, name, options, started);
     return {
       release: () => {
         lock.release();
@@ -84,14 +87,14 @@ async function turn(before: Promise<void>, path: string, options: LockOptions): 
   }
 }
 
-async function poll(path: string, options: LockOptions, started: number): Promise<Lock> {
+async function poll(path: string, name: string, options: LockOptions, started: number): Promise<Lock> {
   const native = options.native === undefined ? loadNative() : options.native;
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
   for (let round = 0; ; round++) {
     options.signal?.throwIfAborted();
     const lock = tryLock(path, native);
     if (lock) return lock;
-    if (performance.now() - started > timeoutMs) throw busy(join(options.name ?? dirname(path), "lock"), timeoutMs);
+    if (performance.now() - started > timeoutMs) throw busy(name, timeoutMs);
     // Short at first for a writer that is about to finish; spread out so that many waiters do not move in step.
     const ceiling = Math.min(12, 1 + round);
     await new Promise((done) => setTimeout(done, 1 + Math.random() * ceiling));

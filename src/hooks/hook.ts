@@ -10,7 +10,6 @@ import { Script } from "node:vm";
 import { processEnv } from "../config.ts";
 import { cacheFolder, makeCacheFolder } from "./cache-folder.ts";
 import { type EventInput, eventOf, type HookEvent } from "./event.ts";
-import { noteFault } from "./faults.ts";
 import { readInput } from "./input.ts";
 import { tell } from "./output.ts";
 
@@ -46,12 +45,22 @@ if (require.main === module) {
     // Half an installation, or a host that says something else: it goes on without memories.
     const env = processEnv();
     if (env.MEMDIR_DEBUG) tell((error as Error).stack ?? String(error));
-    noteFault(env, { at: new Date(), event: name, error });
+    note({ at: new Date(), event: name, error });
   }
   // Taking down the engine in good order costs more than a millisecond, and nothing is left to be done.
   process.exit(0);
 } else {
   module.exports = require(join(__dirname, MAIN_FILE));
+}
+
+/** A file of its own, as hardly any run needs it. Where even that is missing, there is nothing to note it with. */
+function note(fault: { at: Date; event: string; error: unknown }): void {
+  try {
+    const { noteFault } = require("./hook-faults.cjs") as typeof import("./faults.ts");
+    noteFault(processEnv(), fault);
+  } catch {
+    // See above.
+  }
 }
 
 function run(file: string, input: EventInput): void {

@@ -15,7 +15,7 @@ import { type Ledger, openLedger } from "../learn/ledger.ts";
 import type { LearnConfig } from "../learn-config.ts";
 import { buildLookBack } from "../prompts/hooks.ts";
 import { sessionIdOf } from "../session/session-reader.ts";
-import { type Directory, statePath } from "../store/store.ts";
+import type { Directory } from "../store/store.ts";
 import { lazily } from "../text/lazy.ts";
 import { archiveTranscript } from "./archive.ts";
 import { cwdOf, type EventInput, eventOf, sessionOf } from "./event.ts";
@@ -165,7 +165,7 @@ interface Stop {
 /** Why nothing is started; null when it is. */
 function findReason(stop: Stop): string | null {
   const { directory, learn, transcript, session, hasModel } = stop;
-  const ledger = openLedger({ file: statePath(directory, "ledger.jsonl"), prices: learn.prices }, directory);
+  const ledger = openLedger(directory.path, directory, learn.prices);
   const cursor = readCursor(directory.path, session);
   const tail = lazily(() => {
     const read = readTurnTail(transcript, cursor, learn.everyTurns);
@@ -266,7 +266,7 @@ export function rehearse(): void {
   const tail = readTurnTail(__filename, { message: "1.1", at: "" }, 1) ?? NO_TAIL;
   findIdle(false, { ...tail, isWhole: true, prompts: ["a prompt of several words, remember it"] });
   const world = { now: () => new Date(0), log: () => {} };
-  const ledger = openLedger({ file: join(__dirname, "rehearsal", "ledger.jsonl") }, world);
+  const ledger = openLedger(join(__dirname, "rehearsal"), world);
   checkBudget(ledger, { tokensPerDay: 1, tokensPerSession: 1, costPerDay: null }, "rehearsal");
 }
 

@@ -1,9 +1,8 @@
 /** Whether it is time for a dream: asked often and mostly answered no, so the cheapest question comes first. */
 
-import { lstatSync, readdirSync, utimesSync } from "node:fs";
+import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { writeCacheFile } from "../disk/atomic.ts";
-import { type Directory, prepareDirectory, statePath } from "../store/store.ts";
+import { type Directory, openState, type StateText } from "../store/store.ts";
 import { findDreamer, lastDream, type Processes } from "./dream-lock.ts";
 
 /** Once a day is what a night is for. */
@@ -70,21 +69,20 @@ function closed(reason: string): Gate {
   return { open: false, reason };
 }
 
-function scanPath(directory: Directory): string {
-  return statePath(directory, "dream-scan");
+/** Only its time counts. */
+function scanFile(directory: Directory): StateText {
+  return openState(directory.path, { parents: true }).text("dream-scan");
 }
 
 function scannedAt(directory: Directory): number {
-  const stat = lstatSync(scanPath(directory), { throwIfNoEntry: false });
+  const ms = scanFile(directory).time()?.getTime() ?? 0;
   // A time to come is no reason to wait: the clock was set back.
-  return stat?.isFile() && stat.mtimeMs <= directory.now().getTime() ? stat.mtimeMs : 0;
+  return ms <= directory.now().getTime() ? ms : 0;
 }
 
 function noteScan(directory: Directory): void {
-  prepareDirectory(directory);
-  writeCacheFile(statePath(directory, "tmp"), scanPath(directory), "");
-  const now = directory.now();
-  utimesSync(scanPath(directory), now, now);
+  scanFile(directory).write("");
+  scanFile(directory).touch(directory.now());
 }
 
 function spanOf(ms: number): string {

@@ -1,11 +1,7 @@
-/** What lies in the inbox's folder: a JSON file per proposal, and the list of what was rejected. */
+/** What is kept in the inbox's folder: a JSON file per proposal, and the log of what was rejected. */
 
-import { closeSync, constants, fstatSync, openSync, readdirSync, writeSync } from "node:fs";
-import { basename, join } from "node:path";
-import { moveInto, PRIVATE_MODE, writeTemporary } from "../disk/atomic.ts";
-import { readRegular, readTail } from "../disk/regular.ts";
-import { MemdirError } from "../errors.ts";
-import { isMemoryType } from "../store/store.ts";
+import { basename, dirname } from "node:path";
+import { isMemoryType, openStateIn, type State, type StateLog } from "../store/store.ts";
 import { type Proposal, TRUSTS } from "./proposal.ts";
 
 type Log = (message: string) => void;
@@ -17,46 +13,42 @@ export const MAX_BYTES = 64 * 1024;
 export const ID_LENGTH = 12;
 const ID = new RegExp(`^[0-9a-f]{${ID_LENGTH}}$`);
 
-const REJECTED = "rejected.jsonl";
-
-/** Some ten thousand rejections; older ones may be proposed again. */
-const MAX_REJECTED_BYTES = 1024 * 1024;
-
-export function writeProposal(folder: string, temporaries: string, proposal: Proposal): void {
-  moveInto(writeTemporary(temporaries, formatProposal(proposal), PRIVATE_MODE), join(folder, `${proposal.id}.json`));
+export interface InboxFiles {
+  /** Oldest first. What is no proposal is passed over with a log. */
+  list(): Proposal[];
+  read(id: string): Proposal | null;
+  write(proposal: Proposal): void;
+  remove(id: string): void;
+  /** Ids of the content, never the content itself. */
+  rejected: StateLog<{ ids: string[] }>;
 }
 
-export function formatProposal(proposal: Proposal): string {
-  return `${JSON.stringify(proposal, null, 2)}\n`;
+export function openInboxFiles(state: State, log: Log): InboxFiles {
+  const recordOf = (id: string) => {
+    const parse = (value: unknown) => (isProposal(value) && value.id === id ? value : null);
+    return state.record(`inbox/${id}`, parse, { maxBytes: MAX_BYTES, flush: true });
+  };
+  const read = (id: string) =>
+    ID.test(id) ? recordOf(id).read((why) => log(`inbox: ${id}.json is no proposal, passed over: ${why}`)) : null;
+  return {
+    read,
+    list: () =>
+      state
+        .keys("inbox")
+        .flatMap((key) => read(basename(key)) ?? [])
+        .sort(oldestFirst),
+    write: (proposal) => recordOf(proposal.id).write(proposal),
+    remove: (id) => recordOf(id).remove(),
+    rejected: state.log("inbox/rejected.jsonl", (value) => {
+      const { ids } = value as { ids?: unknown };
+      return Array.isArray(ids) ? { ids: ids.filter((id) => typeof id === "string" && ID.test(id)) } : null;
+    }),
+  };
 }
 
-/** Oldest first. */
+/** For a hook, which knows only the folder. Oldest first. */
 export function readProposals(folder: string, log: Log): Proposal[] {
-  let names: string[];
-  try {
-    names = readdirSync(folder);
-  } catch {
-    // Removed just now.
-    return [];
-  }
-  return names
-    .flatMap((name) => (name.endsWith(".json") ? (readProposal(folder, basename(name, ".json"), log) ?? []) : []))
-    .sort(oldestFirst);
-}
-
-/** Null for anything that is no proposal; links are not followed. */
-export function readProposal(folder: string, id: string, log: Log): Proposal | null {
-  if (!ID.test(id)) return null;
-  try {
-    const data = readRegular(join(folder, `${id}.json`), { maxBytes: MAX_BYTES });
-    if (!data) return null;
-    const value: unknown = JSON.parse(data.toString("utf8"));
-    if (isProposal(value) && value.id === id) return value;
-    log(`inbox: ${id}.json is no proposal, passed over`);
-  } catch (error) {
-    log(`inbox: ${id}.json cannot be read, passed over (${(error as NodeJS.ErrnoException).code ?? "no JSON"})`);
-  }
-  return null;
+  return openInboxFiles(openStateIn(dirname(folder)), log).list();
 }
 
 export function isProposal(value: unknown): value is Proposal {
@@ -84,46 +76,4 @@ export function oldestFirst(a: Proposal, b: Proposal): number {
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
-}
-
-/** A line for each: ids of the content, never the content itself. */
-export function appendRejected(folder: string, entry: { ids: string[]; at: string }): void {
-  const fd = openSync(join(folder, REJECTED), APPEND, PRIVATE_MODE);
-  try {
-    if (!fstatSync(fd).isFile()) throw new MemdirError("disk", `${REJECTED} in the inbox is no file: remove it`);
-    // The break in front keeps this line whole when an earlier writer died in the middle of its own.
-    writeSync(fd, `\n${JSON.stringify(entry)}\n`);
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/** Links are not followed, and a fifo does not hold us up. */
-const APPEND =
-  constants.O_WRONLY |
-  constants.O_APPEND |
-  constants.O_CREAT |
-  (constants.O_NOFOLLOW ?? 0) |
-  (constants.O_NONBLOCK ?? 0);
-
-/** Lines that cannot be read are passed over. */
-export function readRejected(folder: string, log: Log): Set<string> {
-  const ids = new Set<string>();
-  try {
-    for (const line of readTail(join(folder, REJECTED), MAX_REJECTED_BYTES).split("\n"))
-      for (const id of idsOf(line)) ids.add(id);
-  } catch (error) {
-    log(`inbox: ${REJECTED} cannot be read (${(error as NodeJS.ErrnoException).code})`);
-  }
-  return ids;
-}
-
-function idsOf(line: string): string[] {
-  if (line === "") return [];
-  try {
-    const { ids } = JSON.parse(line) as { ids?: unknown };
-    return Array.isArray(ids) ? ids.filter((id): id is string => typeof id === "string" && ID.test(id)) : [];
-  } catch {
-    return [];
-  }
 }

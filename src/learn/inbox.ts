@@ -1,32 +1,13 @@
 /** The inbox: proposals that wait for a person, a file each beside the memories, and what was rejected for good. */
 
-import { lstatSync, mkdirSync, unlinkSync } from "node:fs";
-import { join } from "node:path";
-import { removeQuietly } from "../disk/atomic.ts";
-import { type Pin, pinFolder } from "../disk/pin.ts";
-import { diskError, MemdirError } from "../errors.ts";
-import { checkState, type Directory, statePath, withDirectory } from "../store/store.ts";
+import { MemdirError } from "../errors.ts";
+import { type Directory, openState, withDirectory } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { findSecrets } from "../text/secrets.ts";
 import { secretError } from "../verbs/save.ts";
-import {
-  appendRejected,
-  formatProposal,
-  ID_LENGTH,
-  isProposal,
-  MAX_BYTES,
-  oldestFirst,
-  readProposal,
-  readProposals,
-  readRejected,
-  writeProposal,
-} from "./inbox-file.ts";
+import type { World } from "../world.ts";
+import { ID_LENGTH, type InboxFiles, isProposal, MAX_BYTES, oldestFirst, openInboxFiles } from "./inbox-file.ts";
 import { type Proposal, TRUSTS } from "./proposal.ts";
-
-export interface InboxWorld {
-  now: () => Date;
-  log: (message: string) => void;
-}
 
 /** `full`: others that wait are trusted more, so this one was not kept. */
 export type Added = { id: string } | { duplicate: string } | { rejectedBefore: true } | { full: true };
@@ -52,67 +33,61 @@ export interface Inbox {
 /** More than a person looks through. */
 const MAX_WAITING = 200;
 
-export function openInbox(directory: Directory, world: InboxWorld): Inbox {
-  const folder = () => folderOf(directory, world.log);
-  const list = () => {
-    const at = folder();
-    return at === null ? [] : readProposals(at, world.log);
-  };
-  const take = (id: string, work: (at: string, proposal: Proposal) => void) =>
-    withInbox(directory, (at) => {
-      const proposal = readProposal(at, id, world.log);
+export function openInbox(directory: Directory, { now, log }: Pick<World, "now" | "log">): Inbox {
+  const files = openInboxFiles(openState(directory.path), log);
+  const take = (id: string, work: (proposal: Proposal) => void) =>
+    withDirectory(directory, () => {
+      const proposal = files.read(id);
       if (!proposal) throw missing(id);
-      work(at, proposal);
+      work(proposal);
       return proposal;
     });
   return {
-    list,
-    wasRejected: (proposal) => {
-      const at = folder();
-      return at !== null && readRejected(at, world.log).has(fingerprint(proposal));
-    },
-    find: (prefix) => findOne(list(), prefix),
+    list: files.list,
+    wasRejected: (proposal) => readRejected(files, log).has(fingerprint(proposal)),
+    find: (prefix) => findOne(files.list(), prefix),
     async add(proposal) {
       const kept = { ...proposal, id: fingerprint(proposal) };
       check(kept);
-      return withInbox(directory, (at, tmp) => addChecked(at, tmp, kept, world.log));
+      return withDirectory(directory, () => addChecked(files, kept, log));
     },
-    accept: (id) => take(id, (at) => unlinkSync(join(at, `${id}.json`))),
+    accept: (id) => take(id, () => files.remove(id)),
     reject: (id) =>
-      take(id, (at, proposal) => {
-        // As it was proposed and as somebody amended it: neither comes back.
+      take(id, (proposal) => {
+        // As it was proposed and as a person amended it: neither comes back.
         const ids = [...new Set([id, fingerprint(proposal)])];
-        appendRejected(at, { ids, at: world.now().toISOString() });
-        unlinkSync(join(at, `${id}.json`));
+        files.rejected.append([{ ids, at: now().toISOString() }]);
+        files.remove(id);
       }),
     async amend(id, changes) {
-      const found = list().find((proposal) => proposal.id === id);
+      const found = files.list().find((proposal) => proposal.id === id);
       if (!found) throw missing(id);
       const amended = { ...found, ...changes };
       check(amended);
-      return withInbox(directory, (at, tmp) => {
-        if (!readProposal(at, id, world.log)) throw missing(id);
-        writeProposal(at, tmp, amended);
-        return amended;
-      });
+      await take(id, () => files.write(amended));
+      return amended;
     },
   };
 }
 
-function addChecked(at: string, tmp: string, kept: Proposal, log: InboxWorld["log"]): Added {
+function addChecked(files: InboxFiles, kept: Proposal, log: World["log"]): Added {
   const { id } = kept;
-  if (readRejected(at, log).has(id)) return { rejectedBefore: true };
-  const waiting = readProposals(at, log);
+  if (readRejected(files, log).has(id)) return { rejectedBefore: true };
+  const waiting = files.list();
   const same = waiting.find((other) => other.id === id || fingerprint(other) === id);
   if (same) return { duplicate: same.id };
   const dropped = choose([...waiting, kept]);
   for (const weak of dropped) {
     log(`inbox: more than ${MAX_WAITING} proposals wait, dropped ${weak.id} (${JSON.stringify(weak.name)})`);
-    removeQuietly(join(at, `${weak.id}.json`));
+    files.remove(weak.id);
   }
   if (dropped.includes(kept)) return { full: true };
-  writeProposal(at, tmp, kept);
+  files.write(kept);
   return { id };
+}
+
+function readRejected(files: InboxFiles, log: World["log"]): Set<string> {
+  return new Set(files.rejected.read((why) => log(`inbox: ${why}`)).flatMap(({ ids }) => ids));
 }
 
 /** The same content in other clothes is the same: what kind of memory and what it says, not its name or where it came from. */
@@ -135,42 +110,6 @@ function choose(all: readonly Proposal[]): Proposal[] {
   return weakest.slice(0, Math.max(0, all.length - MAX_WAITING));
 }
 
-/** The lock is held and the folder held open meanwhile; a link in its place is refused. */
-async function withInbox<T>(directory: Directory, work: (at: string, tmp: string) => T): Promise<T> {
-  return withDirectory(directory, (directory) => {
-    const folder = statePath(directory, "inbox");
-    let pin: Pin | null = null;
-    try {
-      if (!lstatSync(folder, { throwIfNoEntry: false })) mkdirSync(folder, { mode: 0o700 });
-      // Where a folder cannot be held open, it is at least looked at.
-      if (!lstatSync(folder).isDirectory())
-        throw new MemdirError("outside", `${shown(directory)} is a link or no directory: remove it and run it again`);
-      pin = pinFolder(folder);
-      return work(pin.path, statePath(directory, "tmp"));
-    } catch (error) {
-      throw diskError(error, "write in", shown(directory));
-    } finally {
-      pin?.close();
-    }
-  });
-}
-
-/** For reading without the lock; null when there is none, or when a link stands in its place. */
-function folderOf(directory: Directory, log: InboxWorld["log"]): string | null {
-  try {
-    checkState(directory);
-    const folder = statePath(directory, "inbox");
-    if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) return folder;
-  } catch (error) {
-    log(`inbox: not read: ${diskError(error, "read", shown(directory)).message}`);
-  }
-  return null;
-}
-
-function shown(directory: Directory): string {
-  return join(directory.path, ".memdir", "inbox");
-}
-
 function check(proposal: Proposal): void {
   if (!isProposal(proposal))
     throw new MemdirError("usage", "that is no proposal: it needs a name, a known type and a body or a description");
@@ -187,7 +126,7 @@ function check(proposal: Proposal): void {
     for (const { rule, line } of findSecrets(text))
       found.push(where === "body" ? `${rule} in line ${line}` : `${rule} in the ${where}`);
   if (found.length > 0) throw secretError(found);
-  if (Buffer.byteLength(formatProposal(proposal)) > MAX_BYTES)
+  if (Buffer.byteLength(JSON.stringify(proposal)) >= MAX_BYTES)
     throw new MemdirError("usage", `the proposal has more than ${MAX_BYTES / 1024} KB: a memory is a page, shorten it`);
 }
 

@@ -1,11 +1,8 @@
 /** The ledger: what every background call cost and produced, and why others did not run; one JSON line each. */
 
-import { closeSync, lstatSync } from "node:fs";
-import { dirname } from "node:path";
-import { openRegular } from "../disk/regular.ts";
-import { diskError } from "../errors.ts";
 import { NO_USAGE, type Usage } from "../model/ask.ts";
-import { appendLines, checkWritable, chunksBackwards } from "./ledger-file.ts";
+import { openState } from "../store/store.ts";
+import type { World } from "../world.ts";
 import { type Prices, type Sum, sumUp } from "./prices.ts";
 
 export const SPENT_KINDS = ["extraction", "notes", "dream", "enrich", "recall"] as const;
@@ -40,30 +37,18 @@ export interface Ledger {
   problem(): string | null;
 }
 
-export interface LedgerPlace {
-  /** `<memory dir>/.memdir/ledger.jsonl`; it and its folder need not exist. */
-  file: string;
-  /** The user's own. */
-  prices?: Prices;
-}
-
-export interface LedgerWorld {
-  now: () => Date;
-  log: (message: string) => void;
-}
-
 /** A reason is a sentence. */
 const MAX_TEXT_CHARS = 500;
 /** A disk that takes nothing must not fill the memory. */
 const MAX_WAITING = 200;
 
-export function openLedger(place: LedgerPlace, world: LedgerWorld): Ledger {
-  const { file, prices = {} } = place;
+/** Of the memory directory `dir`, which need not exist. `prices` are the user's own. */
+export function openLedger(dir: string, world: Pick<World, "now" | "log">, prices: Prices = {}): Ledger {
+  const lines = openState(dir, { parents: true }).log("ledger.jsonl", parseSpent);
   let waiting: Spent[] = [];
   let lastLogged: string | null = null;
 
-  const tell = (error: unknown, doing: string): string => {
-    const { message } = diskError(error, doing, file);
+  const tell = (message: string): string => {
     if (message !== lastLogged) world.log(message);
     lastLogged = message;
     return message;
@@ -73,25 +58,23 @@ export function openLedger(place: LedgerPlace, world: LedgerWorld): Ledger {
     const at = Number.isNaN(Date.parse(entry.at)) ? world.now().toISOString() : entry.at;
     waiting.push(tidy({ ...entry, at }));
     try {
-      appendLines(file, waiting.map((each) => `${JSON.stringify(each)}\n`).join(""), flush);
+      lines.append(waiting, { flush });
       waiting = [];
       lastLogged = null;
     } catch (error) {
-      tell(error, "write the ledger");
+      tell((error as Error).message);
       // Skips go first: what was spent must stay counted.
       if (waiting.length > MAX_WAITING) waiting = waiting.filter(isCall).slice(-MAX_WAITING);
     }
   };
-  const entries: Ledger["entries"] = (filter = {}) => {
-    const since = filter.since?.getTime() ?? Number.NEGATIVE_INFINITY;
-    let written: Spent[] = [];
-    try {
-      written = readTail(file, since, filter.session);
-    } catch (error) {
-      tell(error, "read the ledger");
-    }
+  const entries: Ledger["entries"] = ({ since, session } = {}) => {
+    const from = since?.getTime() ?? Number.NEGATIVE_INFINITY;
+    const isBefore = (entry: Spent) => Date.parse(entry.at) < from;
+    // Most lines are of other sessions: they need not be parsed.
+    const mark = session === undefined ? "" : JSON.stringify(session);
+    const written = lines.tail({ mark, isEnough: (chunk) => chunk.every(isBefore), broken: tell });
     return [...written, ...waiting].filter(
-      (entry) => Date.parse(entry.at) >= since && (filter.session === undefined || entry.session === filter.session),
+      (entry) => !isBefore(entry) && (session === undefined || entry.session === session),
     );
   };
 
@@ -111,10 +94,10 @@ export function openLedger(place: LedgerPlace, world: LedgerWorld): Ledger {
     },
     problem() {
       try {
-        checkWritable(file);
+        lines.check();
         return null;
       } catch (error) {
-        return tell(error, "write the ledger");
+        return tell((error as Error).message);
       }
     },
   };
@@ -129,38 +112,11 @@ function isCall(entry: Spent): boolean {
   return entry.skipped === null;
 }
 
-/** Reads backwards until a whole chunk is older than `since`: lines of several processes are not quite in order. */
-function readTail(file: string, since: number, session: string | undefined): Spent[] {
-  const isLink = lstatSync(dirname(file), { throwIfNoEntry: false })?.isSymbolicLink();
-  const opened = isLink ? null : openRegular(file);
-  if (!opened) return [];
-  const mark = session === undefined ? "" : JSON.stringify(session);
-  const chunks: Spent[][] = [];
-  try {
-    for (const lines of chunksBackwards(opened.fd, opened.size)) {
-      // Most lines are of other sessions: they need not be parsed.
-      const parsed = lines.filter((line) => line.includes(mark)).flatMap((line) => parseSpent(line) ?? []);
-      chunks.push(parsed);
-      if (parsed.length > 0 && parsed.every((entry) => Date.parse(entry.at) < since)) break;
-    }
-  } finally {
-    closeSync(opened.fd);
-  }
-  return chunks.reverse().flat();
-}
-
-/** Null for what is no entry: torn by a power cut, of a later version, or edited by hand. */
-function parseSpent(line: string): Spent | null {
-  if (!line.includes("{")) return null;
-  try {
-    const value = JSON.parse(line.replace(/^\uFEFF/, "")) as Partial<Spent> | null;
-    if (!value || !SPENT_KINDS.includes(value.kind as SpentKind) || Number.isNaN(Date.parse(String(value.at)))) {
-      return null;
-    }
-    return tidy(value as Spent);
-  } catch {
-    return null;
-  }
+/** Null for what is no entry: of a later version, or edited by hand. */
+function parseSpent(value: unknown): Spent | null {
+  const { kind, at } = value as Partial<Spent>;
+  if (!SPENT_KINDS.includes(kind as SpentKind) || Number.isNaN(Date.parse(String(at)))) return null;
+  return tidy(value as Spent);
 }
 
 /** An entry as it should be, whatever it is made of: sums are made of it. */

@@ -1,9 +1,8 @@
 /** Who wrote a memory of the team, as far as it is kept beside it: no process, for where memories are shown. */
 
-import { join } from "node:path";
-import { readRegular } from "../disk/regular.ts";
 import { findHead } from "../project/commits.ts";
 import type { Directory } from "./directory.ts";
+import { openState, type StateRecord } from "./state.ts";
 
 export interface Authorship {
   /** Made harmless and short; "" for a name that cannot be shown. */
@@ -15,9 +14,7 @@ export interface Authorship {
 /** By path below the directory. What is missing in it is not committed yet, or was never synced. */
 export type Authors = ReadonlyMap<string, Authorship>;
 
-const MAX_CACHE_BYTES = 16 << 20;
-/** Of the file that `team/authors.ts` writes. */
-export const AUTHORS_VERSION = 1;
+const VERSION = 1;
 
 type Place = Pick<Directory, "path" | "inRepository" | "scope">;
 
@@ -33,7 +30,7 @@ export function peekAuthors(directory: Pick<Directory, "path" | "inRepository">)
   return readCache(directory, findHead(directory.path)) ?? new Map();
 }
 
-/** `Ada, 10 Nov 2026`, or `somebody, 10 Nov 2026` where the name is none. "" for nobody and no date. */
+/** `Ada, 10 Nov 2026`, or `somebody, 10 Nov 2026` where the name is none. "" without a name and a date. */
 export function formatAuthorship({ author, at }: Authorship): string {
   const date = new Date(at);
   const day = Number.isNaN(date.getTime())
@@ -69,20 +66,34 @@ const MAX_WORDS = 5;
 const COMMANDS =
   /\b(ignor\w*|disregard|forget|override|instruct\w*|prompt|system|assistant|human|reminder|always|never|must|execute|run|delete|sudo|obey|previous|memory|provenance)\b/i;
 
-function cacheFile(directory: Pick<Directory, "path">): string {
-  return join(directory.path, ".memdir", "authors.json");
+interface AuthorsFile {
+  version: number;
+  /** The commit that it was made from. */
+  head: string;
+  entries: Record<string, Authorship>;
+}
+
+function authorsIn({ path }: Pick<Directory, "path">): StateRecord<AuthorsFile> {
+  return openState(path).record("authors", (value) => {
+    const { version, head, entries } = value as AuthorsFile;
+    return version === VERSION && typeof head === "string" ? { version, head, entries } : null;
+  });
 }
 
 export function readCache(directory: Pick<Directory, "path">, head: string | null): Authors | null {
-  if (head === null) return null;
-  const kept = readJson(cacheFile(directory));
-  if (kept?.version !== AUTHORS_VERSION || kept.head !== head) return null;
-  return readEntries(kept.entries);
+  const kept = head === null ? null : authorsIn(directory).read();
+  return kept?.head === head ? readEntries(kept.entries) : null;
+}
+
+export function writeCache(directory: Pick<Directory, "path">, head: string, authors: Authors): void {
+  authorsIn(directory).write({ version: VERSION, head, entries: Object.fromEntries(authors) });
 }
 
 /** What the last sync noted. Its file belongs to sync: whatever does not look as expected is passed over. */
-export function readSynced(directory: Pick<Directory, "path">): Authors {
-  const noted = readJson(join(directory.path, ".memdir", "sync.json"));
+export function readSynced({ path }: Pick<Directory, "path">): Authors {
+  const noted = openState(path)
+    .record("sync", (value) => value as { entries?: unknown; agreed?: unknown } | null)
+    .read();
   return readEntries(noted?.entries ?? noted?.agreed);
 }
 
@@ -97,13 +108,4 @@ function readEntries(entries: unknown): Map<string, Authorship> {
     if (author !== "" || at !== "") authors.set(path, { author: cleanAuthor(author), at });
   }
   return authors;
-}
-
-function readJson(file: string): Record<string, unknown> | null {
-  try {
-    const value = JSON.parse(readRegular(file, { maxBytes: MAX_CACHE_BYTES })?.toString("utf8") ?? "null");
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : null;
-  } catch {
-    return null;
-  }
 }

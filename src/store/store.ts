@@ -2,7 +2,6 @@
 
 export { type Age, ageInDays, ageInWords, ageName } from "./age.ts";
 export {
-  AUTHORS_VERSION,
   type Authors,
   type Authorship,
   cleanAuthor,
@@ -10,6 +9,7 @@ export {
   formatAuthorship,
   readCache,
   readSynced,
+  writeCache,
 } from "./authorship.ts";
 export { type Bulk, findBulks } from "./bulk.ts";
 export { applyChange, type Change, withDirectory } from "./change.ts";
@@ -56,6 +56,17 @@ export { readStart } from "./read-start.ts";
 export { mendIndex, needsRecovery } from "./recover.ts";
 export { repairDirectory } from "./repair.ts";
 export { scan } from "./scan.ts";
+export {
+  type Kept,
+  openState,
+  openStateIn,
+  quietly,
+  type State,
+  type StateRecord,
+  type StateText,
+  sessionKey,
+} from "./state.ts";
+export type { StateLog } from "./state-log.ts";
 export { isTakenOver } from "./taken-over.ts";
 export { type UndoResult, undoEntry } from "./undo.ts";
 export { isDailyLog, isMemoryFile, walk } from "./walk.ts";

@@ -1,11 +1,9 @@
 /** Who wrote a memory of the team and when: from git for the repository, from the notes of the last sync for a server's mirror. */
 
 import type { Env } from "../config.ts";
-import { writeCacheFile } from "../disk/atomic.ts";
 import { findHead } from "../project/commits.ts";
 import { readGit } from "../project/git.ts";
 import {
-  AUTHORS_VERSION,
   type Authors,
   type Authorship,
   cleanAuthor,
@@ -13,8 +11,7 @@ import {
   prepareDirectory,
   readCache,
   readSynced,
-  statePath,
-  withPins,
+  writeCache,
 } from "../store/store.ts";
 
 /** Thousands of commits that touch the folder: whoever is older than these is no longer worth a second. */
@@ -34,7 +31,7 @@ export async function readAuthors(directory: Directory, env: Env): Promise<Autho
   const log = await readGit(git, ["log", format, ...listing, "--", "."], { timeoutMs: TIMEOUT_MS });
   if (log === null) return new Map();
   const authors = parseLog(log.toString("utf8"));
-  if (head !== null) await writeCache(directory, head, authors);
+  if (head !== null) keep(directory, head, authors);
   return authors;
 }
 
@@ -63,13 +60,10 @@ function parseLog(output: string): Map<string, Authorship> {
   return authors;
 }
 
-async function writeCache(directory: Directory, head: string, authors: Authors): Promise<void> {
+function keep(directory: Directory, head: string, authors: Authors): void {
   try {
-    const text = JSON.stringify({ version: AUTHORS_VERSION, head, entries: Object.fromEntries(authors) });
     prepareDirectory(directory);
-    await withPins(directory, (pinned) =>
-      writeCacheFile(statePath(pinned, "tmp"), statePath(pinned, "authors.json"), text),
-    );
+    writeCache(directory, head, authors);
   } catch (error) {
     // A checkout that may only be read.
     directory.log(`authors are not kept: ${(error as Error).message}`);

@@ -1,16 +1,13 @@
 /** Which team's server a project belongs to, and the mirror of that team's memories on this machine. */
 
-import { lstatSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import type { Config } from "../config.ts";
-import { moveInto, PRIVATE_MODE, writeTemporary } from "../disk/atomic.ts";
 import { realPath } from "../disk/real-path.ts";
-import { readRegular } from "../disk/regular.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import type { Project } from "../project/root.ts";
 import { mirrorOf } from "../project/scopes.ts";
 import { setUserEntry } from "../project/user-file.ts";
-import { type Directory, prepareDirectory, statePath, withPins } from "../store/store.ts";
-import { parseObject } from "./http.ts";
+import { type Directory, openState, prepareDirectory, type StateRecord } from "../store/store.ts";
 import { formatMembership, type Membership, parseMembership } from "./server-url.ts";
 
 export type { Membership };
@@ -27,7 +24,11 @@ export function keepMembership(config: Config, project: Project, membership: Mem
 }
 
 /** Says whose copy the directory is. */
-const MARKER = "mirror.json";
+interface Marker extends Membership {
+  /** Who we are on the server, as it said when we joined; "" where that is not known. */
+  person: string;
+}
+
 const MAX_MARKER_BYTES = 10_000;
 
 /**
@@ -48,7 +49,7 @@ export async function prepareMirror(
   if (found === "none") {
     checkEmpty(directory);
     prepareDirectory(directory);
-    await withPins(directory, (pinned) => writeMarker(pinned, { ...membership, person }));
+    markerOf(directory).write({ ...membership, person });
   } else if (found !== formatMembership(membership)) {
     const whose = found === "unreadable" ? "something that cannot be read" : found;
     throw new MemdirError(
@@ -60,34 +61,29 @@ export async function prepareMirror(
 
 /** Which team the directory is a mirror of, as a URL. */
 export function readMarker(directory: Directory): string | "none" | "unreadable" {
-  if (!lstatSync(statePath(directory, MARKER), { throwIfNoEntry: false })) return "none";
-  const { server, team, repository } = parseMarker(directory);
-  if (typeof server !== "string" || typeof team !== "string" || typeof repository !== "string") return "unreadable";
-  return formatMembership({ server, team, repository });
+  let isBroken = false;
+  const marker = markerOf(directory).read(() => {
+    isBroken = true;
+  });
+  if (marker) return formatMembership(marker);
+  return isBroken ? "unreadable" : "none";
 }
 
-/** Who we are on the server, as it said when we joined; "" where that is not known. */
 export function readPerson(directory: Directory): string {
-  const { person } = parseMarker(directory);
-  return typeof person === "string" ? person : "";
+  return markerOf(directory).read()?.person ?? "";
 }
 
-function parseMarker(directory: Directory): Record<string, unknown> {
-  const text = readRegular(statePath(directory, MARKER), { maxBytes: MAX_MARKER_BYTES })?.toString("utf8") ?? "";
-  return parseObject(text) ?? {};
+function markerOf({ path }: Directory): StateRecord<Marker> {
+  return openState(path).record("mirror", parseMarker, { maxBytes: MAX_MARKER_BYTES, flush: true });
 }
 
-function writeMarker(directory: Directory, marker: Membership & { person: string }): void {
-  const text = `${JSON.stringify(marker, null, 2)}\n`;
-  const file = statePath(directory, MARKER);
-  try {
-    moveInto(writeTemporary(statePath(directory, "tmp"), text, PRIVATE_MODE), file);
-  } catch (error) {
-    throw diskError(error, "write", file);
-  }
+function parseMarker(value: unknown): Marker | null {
+  const { server, team, repository, person } = value as Record<string, unknown>;
+  if (typeof server !== "string" || typeof team !== "string" || typeof repository !== "string") return null;
+  return { server, team, repository, person: typeof person === "string" ? person : "" };
 }
 
-/** What lies in a folder without a marker is not known to be the team's: it may be private. */
+/** What is in a folder without a marker is not known to be the team's: it may be private. */
 function checkEmpty({ path }: Directory): void {
   let names: string[];
   try {

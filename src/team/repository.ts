@@ -8,7 +8,7 @@ import { resolveInside } from "../disk/fence.ts";
 import { readRegular } from "../disk/regular.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { readGit, runGit } from "../project/git.ts";
-import { type Directory, INDEX_FILE, statePath, withDirectory } from "../store/store.ts";
+import { type Directory, INDEX_FILE, openState, type StateRecord, statePath, withDirectory } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { editIndex } from "../verbs/edit.ts";
 import { addAttributes, INDEX_DRIVER, MEMORY_DRIVER, removeAttributes } from "./git-attributes.ts";
@@ -196,26 +196,21 @@ interface Receipt {
 /** On disk before anything is changed: what an editor or a missing line break made of the file comes back exactly. */
 async function keepReceipt({ team }: TeamWorld, before: string | null, after: string): Promise<void> {
   const receipt: Receipt = { before, after: sha256(after) };
-  await withDirectory(team, (team) => {
-    const temporary = writeTemporary(statePath(team, "tmp"), JSON.stringify(receipt), 0o600);
-    moveInto(temporary, statePath(team, RECEIPT));
-  });
+  await withDirectory(team, () => receiptOf(team).write(receipt));
 }
 
-const RECEIPT = "attributes.json";
-
 function findWayBack({ team }: TeamWorld, text: string): string | null {
-  const receipt = readReceipt(team);
+  const receipt = receiptOf(team).read();
   if (receipt?.after === sha256(text)) return receipt.before;
   const rest = removeAttributes(text);
   return rest === "" && text !== "" && (receipt === null || receipt.before === null) ? null : rest;
 }
 
-function readReceipt(team: Directory): Receipt | null {
-  try {
-    const { before, after } = JSON.parse(readRegular(statePath(team, RECEIPT))?.toString("utf8") ?? "null") ?? {};
-    return typeof after === "string" && (before === null || typeof before === "string") ? { before, after } : null;
-  } catch {
-    return null;
-  }
+function receiptOf({ path }: Directory): StateRecord<Receipt> {
+  return openState(path).record("attributes", parseReceipt, { flush: true });
+}
+
+function parseReceipt(value: unknown): Receipt | null {
+  const { before, after } = value as Record<string, unknown>;
+  return typeof after === "string" && (before === null || typeof before === "string") ? { before, after } : null;
 }

@@ -1,18 +1,14 @@
 /** What a directory remembers of its last sync: `.memdir/sync.json`, and the texts both sides agreed on in `.memdir/sync-base/`. */
 
-import { lstatSync, mkdirSync, readdirSync, utimesSync } from "node:fs";
-import { join } from "node:path";
-import { moveInto, PRIVATE_MODE, removeQuietly, writeCacheFile, writeTemporary } from "../disk/atomic.ts";
-import { readRegular } from "../disk/regular.ts";
-import { diskError, MemdirError } from "../errors.ts";
-import { type Directory, statePath } from "../store/store.ts";
+import { basename } from "node:path";
+import { type Directory, openState, quietly, type StateText } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 
 /** What both sides had when they last agreed. */
 export interface Agreed {
   hash: string;
   revision: string;
-  /** Who wrote it last and when, for listings (`memory/authorship.ts`). */
+  /** Who wrote it last and when, for listings (`store/authorship.ts`). */
   author?: string;
   at?: string;
 }
@@ -35,7 +31,7 @@ export interface SyncState {
   refused: Map<string, Refusal>;
   /**
    * Hashes of texts that were on their way when a pass was killed or cut off. Where the store has such a text, it came from here,
-   * and what lies here now comes of it.
+   * and what is here now comes of it.
    */
   sent: Map<string, string>;
 }
@@ -45,21 +41,20 @@ export function emptyState(store: string | null = null): SyncState {
 }
 
 /** Empty when there is none or it cannot be read: then nothing is agreed on, and nothing can be taken for a deletion. */
-export function readState(directory: Directory): SyncState {
-  try {
-    const bytes = readRegular(statePath(directory, "sync.json"));
-    const value = bytes && JSON.parse(bytes.toString("utf8"));
-    if (typeof value?.store !== "string") return emptyState();
-    return {
-      store: value.store,
-      agreed: mapOf(value.agreed, isAgreed),
-      absent: mapOf(value.absent, isText),
-      refused: mapOf(value.refused, isRefusal),
-      sent: mapOf(value.sent, isText),
-    };
-  } catch {
-    return emptyState();
-  }
+export function readState({ path }: Directory): SyncState {
+  return openState(path).record("sync", parseState).read() ?? emptyState();
+}
+
+function parseState(value: unknown): SyncState | null {
+  const { store, agreed, absent, refused, sent } = value as Record<string, unknown>;
+  if (typeof store !== "string") return null;
+  return {
+    store,
+    agreed: mapOf(agreed, isAgreed),
+    absent: mapOf(absent, isText),
+    refused: mapOf(refused, isRefusal),
+    sent: mapOf(sent, isText),
+  };
 }
 
 /** The state as it is written; an equal text need not be written again. */
@@ -73,23 +68,18 @@ function byPath([a]: [string, unknown], [b]: [string, unknown]): number {
   return a < b ? -1 : 1;
 }
 
-/** Whole or not at all. Being behind what has happened is harmless. */
+/** Being behind what has happened is harmless. */
 export function saveState(directory: Directory, text: string): void {
-  const path = statePath(directory, "sync.json");
-  try {
-    moveInto(writeTemporary(statePath(directory, "tmp"), text, PRIVATE_MODE), path);
-  } catch (error) {
-    throw diskError(error, "write", path);
-  }
+  syncFile(directory).write(text);
 }
 
 /** Its time is that of the last pass, also of one that changed nothing: that is what people are told. */
 export function markSynced(directory: Directory, at: Date): void {
-  try {
-    utimesSync(statePath(directory, "sync.json"), at, at);
-  } catch {
-    // Only a time.
-  }
+  syncFile(directory).touch(at);
+}
+
+function syncFile({ path }: Directory): StateText {
+  return openState(path).text("sync.json", { flush: true });
 }
 
 export interface BaseTexts {
@@ -101,33 +91,33 @@ export interface BaseTexts {
   sweep(state: SyncState): void;
 }
 
-export function openBaseTexts(directory: Directory): BaseTexts {
-  const folder = statePath(directory, "sync-base");
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (!lstatSync(folder).isDirectory())
-    throw new MemdirError("outside", `${folder} is a symbolic link or no directory: remove it and sync again`);
-  const names = new Set(readdirSync(folder));
+export function openBaseTexts({ path }: Directory): BaseTexts {
+  const state = openState(path);
+  const fileOf = (hash: string) => state.text(`${FOLDER}/${hash}`);
+  const names = new Set(state.keys(FOLDER, "").map((key) => basename(key)));
   return {
     find: (hash) => {
-      const bytes = names.has(hash) ? readRegular(join(folder, hash)) : null;
-      return bytes && sha256(bytes) === hash ? bytes.toString("utf8") : null;
+      const text = names.has(hash) ? fileOf(hash).read() : null;
+      return text !== null && sha256(text) === hash ? text : null;
     },
     keep: (hash, text) => {
       const value = names.has(hash) ? null : text();
       if (value === null) return;
-      writeCacheFile(statePath(directory, "tmp"), join(folder, hash), value);
+      fileOf(hash).write(value);
       names.add(hash);
     },
     sweep: ({ agreed, sent }) => {
       const needed = new Set([...[...agreed.values()].map(({ hash }) => hash), ...sent.values()]);
       for (const name of names) {
         if (needed.has(name)) continue;
-        removeQuietly(join(folder, name));
+        quietly(fileOf(name).remove);
         names.delete(name);
       }
     },
   };
 }
+
+const FOLDER = "sync-base";
 
 function mapOf<T>(value: unknown, fits: (value: unknown) => value is T): Map<string, T> {
   const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];

@@ -3,10 +3,8 @@
  * only a pass that has to run again; whatever it did is seen by its hash.
  */
 
-import { tryLock } from "../disk/lock.ts";
-import { loadNative } from "../disk/native.ts";
 import { MemdirError } from "../errors.ts";
-import { prepareDirectory, statePath } from "../store/store.ts";
+import { openState, prepareDirectory } from "../store/store.ts";
 import { findEntryProblem } from "./entry-path.ts";
 import type { StoreEntry, StoreListing } from "./store.ts";
 import { findIntended, type LocalTexts, readLocal } from "./sync-local.ts";
@@ -26,8 +24,8 @@ const REFUSAL_MS = 24 * 3_600_000;
 /** Throws what the store throws; what was done until then is kept, and the next pass goes on from there. */
 export async function syncDirectory(options: SyncOptions): Promise<SyncResult> {
   prepareDirectory(options.directory);
-  const lock = tryLock(statePath(options.directory, "sync.lock"), loadNative());
-  if (!lock)
+  const release = openState(options.directory.path).lock("sync.lock").try();
+  if (!release)
     throw new MemdirError(
       "lock",
       `another sync of ${options.directory.path} is under way: wait for it, then run it again`,
@@ -38,7 +36,7 @@ export async function syncDirectory(options: SyncOptions): Promise<SyncResult> {
     if (pass.again) pass.notice("not everything could be settled, as it changed meanwhile: run `memdir sync` again");
     return { ...pass.result, notices: [...new Set(pass.result.notices)] };
   } finally {
-    lock.release();
+    release();
   }
 }
 

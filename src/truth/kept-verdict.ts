@@ -1,7 +1,6 @@
-/** Verdicts as they lie beside the memories: read by recall, which has no time to look at the code. */
+/** Verdicts as they are kept beside the memories: read by recall, which has no time to check the code. */
 
-import { join } from "node:path";
-import { readRegular } from "../disk/regular.ts";
+import { openState, type StateRecord } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
 import type { MemoryVerdict } from "./examination.ts";
 
@@ -20,20 +19,33 @@ export interface KeptVerdict {
 
 export type Verdicts = ReadonlyMap<string, KeptVerdict>;
 
-export const VERDICTS_FILE = "verdicts.json";
-export const VERDICTS_VERSION = 1;
+const VERSION = 1;
 /** Thousands of memories; what is larger is not ours. */
 const MAX_BYTES = 8 << 20;
+
 /** By file; empty when there are none. Reads one small file, never throws. */
 export function readVerdicts(directoryPath: string): Verdicts {
-  try {
-    const text = readRegular(join(directoryPath, ".memdir", VERDICTS_FILE), { maxBytes: MAX_BYTES })?.toString("utf8");
-    const kept: unknown = text === undefined ? null : JSON.parse(text);
-    if (!isRecord(kept) || kept.version !== VERDICTS_VERSION || !isRecord(kept.memories)) return new Map();
-    return new Map(Object.entries(kept.memories).filter((pair): pair is [string, KeptVerdict] => isKept(pair[1])));
-  } catch {
-    return new Map();
-  }
+  return new Map(Object.entries(verdictsIn(directoryPath).read()?.memories ?? {}));
+}
+
+/** Replaces all of them. */
+export function writeVerdicts(directoryPath: string, verdicts: Verdicts): void {
+  verdictsIn(directoryPath).write({ version: VERSION, memories: Object.fromEntries(verdicts) });
+}
+
+interface VerdictsFile {
+  version: number;
+  memories: Record<string, KeptVerdict>;
+}
+
+function verdictsIn(directoryPath: string): StateRecord<VerdictsFile> {
+  return openState(directoryPath).record("verdicts", parse, { maxBytes: MAX_BYTES });
+}
+
+function parse(value: unknown): VerdictsFile | null {
+  if (!isRecord(value) || value.version !== VERSION || !isRecord(value.memories)) return null;
+  const known = Object.entries(value.memories).filter((pair): pair is [string, KeptVerdict] => isKept(pair[1]));
+  return { version: VERSION, memories: Object.fromEntries(known) };
 }
 
 /** The verdict on the file as it is now, or null when it has changed since, or was never looked at. */
@@ -46,7 +58,7 @@ export function findVerdict(
   return kept && kept.bytes === stat.bytes && Math.abs(kept.mtimeMs - stat.mtimeMs) < 2 ? kept : null;
 }
 
-/** What is shown beside a memory; null is a memory that nobody looked at. */
+/** What is shown beside a memory; null for a memory that was never checked. */
 export function formatVerdict(kept: KeptVerdict | null, now: Date): string {
   if (kept === null || kept.verdict === "unchecked") return "unchecked";
   const day = localDay(new Date(kept.at));

@@ -2,12 +2,11 @@
 
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { writeCacheFile } from "../disk/atomic.ts";
-import { type Directory, statePath, withDirectory } from "../store/store.ts";
+import { type Directory, withDirectory } from "../store/store.ts";
 import type { Finding } from "./claim.ts";
 import { isProblem } from "./claim.ts";
 import type { MemoryVerdict } from "./examination.ts";
-import { type KeptVerdict, readVerdicts, VERDICTS_FILE, VERDICTS_VERSION } from "./kept-verdict.ts";
+import { type KeptVerdict, readVerdicts, writeVerdicts } from "./kept-verdict.ts";
 
 /** A line beside a memory, not a report. */
 const MAX_NAMED = 3;
@@ -41,25 +40,15 @@ export async function keepVerdicts(
   if (directory.readOnly || news.length === 0) return;
   const at = directory.now().toISOString();
   try {
-    await withDirectory(directory, (pinned) => {
-      const memories: Record<string, KeptVerdict> = isAll ? {} : Object.fromEntries(readVerdicts(directory.path));
+    await withDirectory(directory, () => {
+      const kept = new Map<string, KeptVerdict>(isAll ? [] : readVerdicts(directory.path));
       for (const { file, verdict, findings } of news) {
         const stat = statSync(join(directory.path, file), { throwIfNoEntry: false });
         if (!stat) continue;
-        memories[file] = {
-          verdict,
-          at,
-          head,
-          says: describeProblems(findings),
-          bytes: stat.size,
-          mtimeMs: stat.mtimeMs,
-        };
+        const says = describeProblems(findings);
+        kept.set(file, { verdict, at, head, says, bytes: stat.size, mtimeMs: stat.mtimeMs });
       }
-      writeCacheFile(
-        statePath(pinned, "tmp"),
-        statePath(pinned, VERDICTS_FILE),
-        JSON.stringify({ version: VERDICTS_VERSION, memories }),
-      );
+      writeVerdicts(directory.path, kept);
     });
   } catch (error) {
     directory.log(`verdicts were not kept: ${(error as Error).message}`);

@@ -1,147 +1,110 @@
-/** The state folder of a directory: locks of the dead, leftovers, caches that cannot be read, what others may read. All of it can be mended. */
+/** The state folder of a directory: locks of dead processes, leftovers, caches that cannot be read, what others may read. */
 
-import { chmodSync, lstatSync, readdirSync, rmSync, type Stats } from "node:fs";
-import { removeQuietly } from "../disk/atomic.ts";
-import { tryLock } from "../disk/lock.ts";
-import { loadNative } from "../disk/native.ts";
+import { chmodSync, lstatSync } from "node:fs";
 import { isAlive } from "../disk/process.ts";
-import { readRegular } from "../disk/regular.ts";
-import { checkState, type Directory, needsRecovery, repairDirectory, statePath } from "../store/store.ts";
+import {
+  checkState,
+  type Directory,
+  type Kept,
+  needsRecovery,
+  openState,
+  repairDirectory,
+  type State,
+  statePath,
+} from "../store/store.ts";
 import { type Check, check, MEND_COMMAND, names } from "./check.ts";
 
-/** Nothing is mended, nor looked for, behind a link that somebody put in the place of the folder. */
+/** Nothing is fixed, nor looked for, behind a link in the place of the folder. */
 export function examineState(directory: Directory, at: string): Check[] {
+  const state = openState(directory.path);
+  let entries: Kept[];
   try {
     checkState(directory);
+    entries = state.list();
   } catch (error) {
     return [check("state", false, `${at}${(error as Error).message}`, `remove ${statePath(directory)}`)];
   }
-  const entries = listState(directory);
   return [
     examineRecovery(directory, at),
-    examineStaleLocks(directory, at, entries),
-    examineLeftovers(directory, at, entries),
-    examineCaches(directory, at, entries),
+    examineStaleLocks(state, at, entries),
+    examineLeftovers(state, directory.now(), at, entries),
+    examineCaches(state, at, entries),
     ...(process.platform === "win32" ? [] : [examineModes(directory, at, entries)]),
   ];
-}
-
-interface StateEntry {
-  name: string;
-  stat: Stats;
-}
-
-function listState(directory: Directory): StateEntry[] {
-  try {
-    return readdirSync(statePath(directory)).flatMap((name) => {
-      const stat = lstatSync(statePath(directory, name), { throwIfNoEntry: false });
-      return stat ? [{ name, stat }] : [];
-    });
-  } catch {
-    return []; // not made yet
-  }
 }
 
 function examineRecovery(directory: Directory, at: string): Check {
   const mend = async () => {
     await repairDirectory(directory);
-    return "the interrupted change was finished or taken back";
+    return "the interrupted change was finished or reverted";
   };
   const isLeft = needsRecovery(directory);
   const detail = isLeft ? "an interrupted change or its temporary files are left" : "no interrupted change is left";
   return check("recovery", !isLeft, `${at}${detail}`, MEND_COMMAND, mend);
 }
 
-/** A lock is a file, and one beside it with the holder's number; that of an extraction goes when it is given back. */
-function examineStaleLocks(directory: Directory, at: string, entries: readonly StateEntry[]): Check {
+/** A lock is a file, and one beside it with the holder's number. It is taken as any writer would take it, and released. */
+function examineStaleLocks(state: State, at: string, entries: readonly Kept[]): Check {
   const stale = entries
-    .filter(({ name, stat }) => name.endsWith(".pid") && stat.isFile() && !isHeld(statePath(directory, name)))
+    .filter(({ name, kind, stat }) => kind === "lock" && name.endsWith(".pid") && stat.isFile() && !isHeld(state, name))
     .map(({ name }) => name.replace(/\.pid$/, ""));
   const mend = () => {
-    const freed = stale.filter((name) => free(statePath(directory, name), name !== "lock"));
+    const freed = stale.filter((name) => {
+      const release = state.lock(name).try();
+      release?.();
+      return release !== null;
+    });
     return `freed ${names(freed)}`;
   };
   const detail = stale.length === 0 ? "no lock of a dead process" : `locks of dead processes: ${names(stale)}`;
   return check("stale-locks", stale.length === 0, `${at}${detail}`, MEND_COMMAND, mend);
 }
 
-/** Taken as any writer would take it, and given back: whoever is alive keeps it. */
-function free(path: string, remove: boolean): boolean {
-  const lock = tryLock(path, loadNative());
-  if (!lock) return false;
-  if (remove) removeQuietly(path);
-  lock.release();
-  return true;
-}
-
-function isHeld(file: string): boolean {
-  const pid = Number(readText(file)?.split(" ")[0]);
+function isHeld(state: State, name: string): boolean {
+  const pid = Number(state.text(name).read()?.split(" ")[0]);
   // One that is just being written has no number yet.
   return !Number.isInteger(pid) || pid <= 0 || isAlive(pid);
 }
 
 /** Of a writer that is alive they are younger. */
 const LEFT_MS = 60_000;
-const LEFTOVER = /^surfaced\.jsonl\.new$|\.pid\.clear$/;
 
 /** Those in `tmp` are found as part of an interrupted change. */
-function examineLeftovers(directory: Directory, at: string, entries: readonly StateEntry[]): Check {
-  const nowMs = directory.now().getTime();
-  const isLeft = (stat: Stats) => stat.isFile() && nowMs - stat.mtimeMs > LEFT_MS;
-  const own = entries.filter(({ name, stat }) => LEFTOVER.test(name) && isLeft(stat)).map(({ name }) => [name]);
-  const left = [...own, ...leftIn(directory, "surfaced", isLeft)];
+function examineLeftovers(state: State, now: Date, at: string, entries: readonly Kept[]): Check {
+  const left = entries
+    .filter(({ kind, stat }) => kind === "temporary" && stat.isFile() && now.getTime() - stat.mtimeMs > LEFT_MS)
+    .map(({ name }) => name);
   const mend = () => {
-    for (const parts of left) removeQuietly(statePath(directory, ...parts));
-    return `removed ${names(left.map((parts) => parts.join("/")))}`;
+    for (const name of left) state.text(name).remove();
+    return `removed ${names(left)}`;
   };
-  const detail = left.length === 0 ? "no leftovers" : `leftovers: ${names(left.map((parts) => parts.join("/")))}`;
+  const detail = left.length === 0 ? "no leftovers" : `leftovers: ${names(left)}`;
   return check("leftovers", left.length === 0, `${at}${detail}`, MEND_COMMAND, mend);
 }
 
-/** `x.json.1234`: written by 1234, and never moved into its place. */
-function leftIn(directory: Directory, folder: string, isLeft: (stat: Stats) => boolean): string[][] {
-  try {
-    if (!lstatSync(statePath(directory, folder)).isDirectory()) return [];
-    return readdirSync(statePath(directory, folder))
-      .filter((name) => /\.json\.\d+$/.test(name) && isLeft(lstatSync(statePath(directory, folder, name))))
-      .map((name) => [folder, name]);
-  } catch {
-    return [];
-  }
-}
-
-const JSON_CACHES: ReadonlySet<string> = new Set(["headers.json", "enforced.json", "verdicts.json"]);
-/** Magic, version, a time. */
-const RECALL_HEAD_BYTES = 16;
-
-/** What is whole but of another version is passed over and made anew by whoever needs it. */
-function examineCaches(directory: Directory, at: string, entries: readonly StateEntry[]): Check {
-  const broken = entries.filter((entry) => isBrokenCache(directory, entry)).map(({ name }) => name);
+/** What is whole but of another version is passed over and made anew when it is needed. */
+function examineCaches(state: State, at: string, entries: readonly Kept[]): Check {
+  const broken = entries.filter((entry) => entry.kind === "cache" && isBroken(state, entry)).map(({ name }) => name);
   const mend = () => {
-    // A folder in a cache's place is only removed when there is nothing in it.
-    for (const name of broken) rmSync(statePath(directory, name), { recursive: false, force: true });
+    // A folder in a cache's place is not removed: there may be something in it.
+    for (const name of broken) state.text(name).remove();
     return `removed ${names(broken)}: made anew when needed`;
   };
   const detail = broken.length === 0 ? "caches can be read" : `caches that cannot be read: ${names(broken)}`;
   return check("caches", broken.length === 0, `${at}${detail}`, MEND_COMMAND, mend);
 }
 
-function isBrokenCache(directory: Directory, { name, stat }: StateEntry): boolean {
-  if (name === "recall.bin") return !stat.isFile() || stat.size < RECALL_HEAD_BYTES;
-  if (!JSON_CACHES.has(name)) return false;
-  try {
-    const text = readText(statePath(directory, name));
-    const value: unknown = text === null ? null : JSON.parse(text);
-    return typeof value !== "object" || value === null;
-  } catch {
-    return true;
-  }
+function isBroken(state: State, { name, stat, minBytes }: Kept): boolean {
+  if (minBytes !== null) return !stat.isFile() || stat.size < minBytes;
+  const key = name.replace(/\.json$/, "");
+  const maxBytes = Number.POSITIVE_INFINITY;
+  return state.record(key, (value) => (typeof value === "object" ? value : null), { maxBytes }).read() === null;
 }
 
 const OTHERS = 0o077;
 
-/** What is remembered of a user's work is theirs alone. Files further in lie behind the folder's own mode. */
-function examineModes(directory: Directory, at: string, entries: readonly StateEntry[]): Check {
+/** What is remembered of a user's work is theirs alone. Files further in are behind the folder's own mode. */
+function examineModes(directory: Directory, at: string, entries: readonly Kept[]): Check {
   const folder = lstatSync(statePath(directory), { throwIfNoEntry: false });
   const open = [...(folder ? [{ name: ".", stat: folder }] : []), ...entries].filter(
     ({ stat }) => (stat.isFile() || stat.isDirectory()) && (stat.mode & OTHERS) !== 0,
@@ -155,16 +118,8 @@ function examineModes(directory: Directory, at: string, entries: readonly StateE
   return check("permissions", open.length === 0, `${at}${detail}`, MEND_COMMAND, mend);
 }
 
-/** Looked at again: what was mended before may have taken it away. */
+/** Looked at again: what was fixed before may have removed it. */
 function close(file: string): void {
   const stat = lstatSync(file, { throwIfNoEntry: false });
   if (stat?.isFile() || stat?.isDirectory()) chmodSync(file, stat.isDirectory() ? 0o700 : 0o600);
-}
-
-function readText(file: string): string | null {
-  try {
-    return readRegular(file)?.toString("utf8") ?? null;
-  } catch {
-    return null;
-  }
 }

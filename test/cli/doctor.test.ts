@@ -81,8 +81,11 @@ test("--fix: broken caches go, locks of the dead are freed, leftovers are swept,
   fs.writeFileSync(state("extract-0123456789abcdef"), "");
   fs.writeFileSync(state("extract-0123456789abcdef.pid"), `${dead} kernel x-1\n`);
   fs.writeFileSync(state("surfaced.jsonl.new"), "");
+  fs.mkdirSync(state("cursors"), { recursive: true, mode: 0o700 });
+  fs.writeFileSync(state("cursors", `.new-${dead}-x-0`), "");
   const old = new Date(world.now.getTime() - DAY);
-  fs.utimesSync(state("surfaced.jsonl.new"), old, old);
+  for (const names of [["surfaced.jsonl.new"], ["cursors", `.new-${dead}-x-0`]])
+    fs.utimesSync(state(...names), old, old);
   const isPosix = process.platform !== "win32";
   if (isPosix) for (const name of ["journal.jsonl", "images", "."]) fs.chmodSync(state(name), 0o755);
   const healed = await heal(world);
@@ -91,6 +94,7 @@ test("--fix: broken caches go, locks of the dead are freed, leftovers are swept,
   expect(healed).toMatchObject({ left: [], code: 0 });
   for (const name of ["headers.json", "recall.bin", "extract-0123456789abcdef", "extract-0123456789abcdef.pid"])
     expect(fs.existsSync(state(name)), name).toBe(false);
+  expect(fs.readdirSync(state("cursors"))).toEqual([]);
   if (isPosix) expect(fs.statSync(state("journal.jsonl")).mode & 0o777).toBe(0o600);
   expect(world.files()).toContain("user_tea.md");
 });

@@ -507,10 +507,10 @@ describe("the hook", () => {
     const before = place.tree();
     place.ask(PROMPT, { session_id: "one" });
     const made = place.tree().filter((file) => !before.includes(file));
-    const state = /^memory\/\.memdir(\/surfaced(\.jsonl|\/[^/]+\.json)?)?$/;
+    const state = /^memory\/\.memdir(\/\.gitignore|\/surfaced(\.jsonl|\/[^/]+\.json)?)?$/;
     const cache = /^home\/\.cache(\/memdir(\/hook-[^/]+\.bin)?)?$/;
     expect(made.filter((file) => !state.test(file) && !cache.test(file))).toEqual([]);
-    expect(made).toHaveLength(7);
+    expect(made).toHaveLength(8);
     place.ask(PROMPT, { session_id: "one" });
     expect(place.tree()).toEqual([...before, ...made].sort());
   });

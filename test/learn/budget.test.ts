@@ -12,9 +12,10 @@ const NEXT_DAY = "2026-03-11T12:00:00.000Z";
 const LIMITS: Limits = { tokensPerDay: 1000, tokensPerSession: 300, costPerDay: null };
 
 function desk(prices: Prices = {}) {
-  const file = path.join(makeTemporary("budget", "memory"), ".memdir", "ledger.jsonl");
+  const dir = makeTemporary("budget", "memory");
+  const file = path.join(dir, ".memdir", "ledger.jsonl");
   const world = { now: new Date(NOW) };
-  const open = () => openLedger({ file, prices }, { now: () => world.now, log: () => {} });
+  const open = () => openLedger(dir, { now: () => world.now, log: () => {} }, prices);
   const ledger = open();
   const spend = (session: string | null, input: number, more: { cacheRead?: number; model?: string } = {}) =>
     ledger.spend({

@@ -197,7 +197,7 @@ describe("hostile folder", () => {
     fs.renameSync(away, folder);
     const [one] = inbox.list();
     fs.symlinkSync(`${world.top}/elsewhere`, `${folder}/rejected.jsonl`);
-    expect((await errorOf(inbox.reject(one?.id as string))).code).toBe("disk");
+    expect((await errorOf(inbox.reject(one?.id as string))).code).toBe("outside");
     expect(fs.existsSync(`${world.top}/elsewhere`)).toBe(false);
     expect(inbox.list()).toHaveLength(1);
   });

@@ -5,7 +5,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
-import { type LedgerPlace, openLedger, type Spent, startOfDay } from "../../src/learn/ledger.ts";
+import { openLedger, type Spent, startOfDay } from "../../src/learn/ledger.ts";
+import type { Prices } from "../../src/learn/prices.ts";
 import { makeTemporary } from "../temporary.ts";
 
 const NOW = "2026-03-10T12:00:00.000Z";
@@ -25,12 +26,16 @@ function spent(more: Partial<Spent> = {}): Spent {
   };
 }
 
-function desk(more: Partial<LedgerPlace> = {}) {
+function desk(prices: Prices = {}) {
   const top = makeTemporary("ledger", "memory");
   const file = path.join(top, "memory", ".memdir", "ledger.jsonl");
   const world = { now: new Date(NOW), logged: [] as string[] };
   const open = () =>
-    openLedger({ file, ...more }, { now: () => world.now, log: (message) => world.logged.push(message) });
+    openLedger(
+      path.join(top, "memory"),
+      { now: () => world.now, log: (message) => world.logged.push(message) },
+      prices,
+    );
   const put = (content: string | Uint8Array) => {
     fs.mkdirSync(path.dirname(file), { recursive: true });
     fs.writeFileSync(file, content);
@@ -93,14 +98,14 @@ describe("writing", () => {
   });
 
   test("several processes lose no line", async () => {
-    const { file, top, ledger } = desk();
+    const { top, ledger } = desk();
     const program = path.join(top, "writer.mjs");
     const source = fileURLToPath(new URL("../../src/learn/ledger.ts", import.meta.url));
     await build({
       stdin: {
         contents: `import { openLedger } from ${JSON.stringify(source)};
-          const [file, session] = process.argv.slice(2);
-          const ledger = openLedger({ file }, { now: () => new Date(${JSON.stringify(NOW)}), log: console.error });
+          const [dir, session] = process.argv.slice(2);
+          const ledger = openLedger(dir, { now: () => new Date(${JSON.stringify(NOW)}), log: console.error });
           const usage = { input: 1, output: 0, cacheRead: 0, cacheWrite: 0 };
           for (let n = 0; n < 100; n++) {
             ledger.spend({ at: ${JSON.stringify(NOW)}, kind: "notes", session, model: "m", usage, produced: "p".repeat(n), skipped: null });
@@ -115,7 +120,9 @@ describe("writing", () => {
       logLevel: "error",
     });
     const run = promisify(execFile);
-    const ran = await Promise.all(["a", "b", "c"].map((id) => run(process.execPath, [program, file, id])));
+    const ran = await Promise.all(
+      ["a", "b", "c"].map((id) => run(process.execPath, [program, path.join(top, "memory"), id])),
+    );
     expect(ran.map(({ stderr }) => stderr)).toEqual(["", "", ""]);
     expect(ledger.today()).toMatchObject({ tokens: 300, calls: 300 });
     expect(ledger.entries({ session: "b" })).toHaveLength(100);
@@ -168,13 +175,19 @@ describe("a place that takes no entry", () => {
     posix(`${what}: nothing throws, it is told, and what was spent is counted`, () => {
       const { ledger, file, top, world } = desk();
       spoil(file, top);
-      const before = fs.readdirSync(top, { recursive: true }).sort();
+      // It is made wherever there is a state folder, whatever is in it.
+      const files = () =>
+        fs
+          .readdirSync(top, { recursive: true, encoding: "utf8" })
+          .sort()
+          .filter((file) => !file.endsWith(".gitignore"));
+      const before = files();
       expect(ledger.problem()).toContain(path.dirname(file));
       ledger.spend(spent());
       ledger.skip("notes", null, "too early");
       expect(ledger.today()).toMatchObject({ tokens: 210, calls: 1 });
       expect(world.logged.length).toBeGreaterThan(0);
-      expect(fs.readdirSync(top, { recursive: true }).sort()).toEqual(before);
+      expect(files()).toEqual(before);
       if (what === "a link to another file") expect(fs.readFileSync(path.join(top, "precious"), "utf8")).toBe("mine");
     });
   }
@@ -300,7 +313,7 @@ describe("reading", () => {
 
 describe("today", () => {
   test("sums calls, with cached input as a tenth and the user's prices", () => {
-    const { ledger } = desk({ prices: { "ollama/*": { input: 1, output: 2, cacheRead: 0.1, cacheWrite: 0 } } });
+    const { ledger } = desk({ "ollama/*": { input: 1, output: 2, cacheRead: 0.1, cacheWrite: 0 } });
     ledger.spend(spent());
     ledger.spend(spent());
     const { cost, ...rest } = ledger.today();

@@ -123,8 +123,7 @@ async function sitWithModel(more: SeatOptions = {}): Promise<Seat & { server: Ag
   return { ...(await sitDown({ world: desk.world, agent, ...more })), server: desk.server };
 }
 
-const ledgerOf = ({ world }: Seat) =>
-  openLedger({ file: world.path(".memdir/ledger.jsonl") }, { now: () => world.now, log: () => {} });
+const ledgerOf = ({ world }: Seat) => openLedger(world.dir, { now: () => world.now, log: () => {} });
 
 describe("/dream with the agent's model", () => {
   test("B9.4 its plan is shown with reasons, applied when the person says so, and in the ledger", async () => {

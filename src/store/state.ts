@@ -1,0 +1,274 @@
+/** What memdir remembers beside the memories, under `.memdir/` or in a folder like it: small records, logs and locks. */
+
+import { readdirSync, rmSync, type Stats, utimesSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { moveInto, PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
+import { acquireLock, tryLock } from "../disk/lock.ts";
+import { loadNative, type Native } from "../disk/native.ts";
+import { readRegularText } from "../disk/regular.ts";
+import { diskError } from "../errors.ts";
+import { hashOf } from "../text/fnv.ts";
+import { type Base, findFolder, inFolder, look, openFolder } from "./state-folder.ts";
+import { openLog, type StateLog } from "./state-log.ts";
+import { KEPT, type KeptFile, kindOf, type LogName, TEMPORARY_KIND } from "./state-table.ts";
+
+/**
+ * Files are the user's alone, hidden from git and whole for every reader. Symbolic links are refused wherever they are. Reading
+ * never throws. Writing throws a MemdirError that names the file and what to do; `quietly` is for hooks, which must not fail.
+ */
+export interface State {
+  /** `<key>.json`; `key` may name a folder, `inbox/0123abcd`. `parse` gives null for what is not such a value. */
+  record<T>(key: string, parse: (value: unknown) => T | null, options?: RecordOptions): StateRecord<T>;
+  /** The records in a folder; with another ending, or none, its other files. */
+  keys(folder: string, ending?: string): string[];
+  /** A file that is not JSON. */
+  text(name: string, options?: RecordOptions): StateText;
+  log<T>(name: LogName, parse: (value: unknown) => T | null): StateLog<T>;
+  lock(name: string, native?: Native | null): StateLock;
+  /** Everything at the top of the folder and what killed writers left behind, for `doctor`; throws when the folder is a link. */
+  list(): Kept[];
+}
+
+export interface RecordOptions {
+  /** What is larger was not written by us, and is not read. */
+  maxBytes?: number;
+  /** On the disk when `write` returns: for what cannot be made again. */
+  flush?: boolean;
+}
+
+export interface StateRecord<T> {
+  /** Null when there is none, or none that can be read; then `broken` is called with the reason. */
+  read(broken?: (why: string) => void): T | null;
+  /** Replaces it in one step. Of a folder with a cap, the oldest records beyond it are removed. */
+  write(value: T): void;
+  remove(): void;
+}
+
+export interface StateText {
+  read(broken?: (why: string) => void): string | null;
+  write(text: string): void;
+  remove(): void;
+  /** When it was last written or touched; null when it is not there. */
+  time(): Date | null;
+  touch(at: Date): void;
+}
+
+/** One holder at a time on this machine. It ends with the process that holds it, and leaves no file behind. */
+export interface StateLock {
+  /** Gives the function that releases it, or null while it is held. */
+  try(): (() => void) | null;
+  wait(options?: { timeoutMs?: number; signal?: AbortSignal }): Promise<() => void>;
+}
+
+export interface Kept {
+  name: string;
+  kind: ReturnType<typeof kindOf>;
+  stat: Stats;
+  /** Of a cache: what is shorter cannot be read; null when it is JSON. */
+  minBytes: number | null;
+}
+
+/** More than any record has. */
+const MAX_BYTES = 16 << 20;
+/** A holder that releases it just now removes its file under us: then it is free, and worth another attempt. */
+const LOCK_ATTEMPTS = 3;
+
+/** The state of a memory directory. With `parents` the directory itself is made when something is written. */
+export function openState(directory: string, { parents = false } = {}): State {
+  return openStateIn(join(directory, ".memdir"), parents);
+}
+
+/** State in any folder of memdir's own. */
+export function openStateIn(path: string, parents = false): State {
+  const base = { path, parents };
+  const text: State["text"] = (name, options) => openText(base, name, options);
+  const lock: State["lock"] = (name, native) => openLock(base, name, native);
+  return {
+    text,
+    lock,
+    record: (key, parse, options) => openRecord(text(`${key}.json`, options), parse),
+    keys: (folder, ending = ".json") =>
+      namesIn(base, partsOf(folder)).flatMap((name) =>
+        name.endsWith(ending) && kindOf(name) !== "temporary" ? [`${folder}/${basename(name, ending)}`] : [],
+      ),
+    log: (name, parse) => openLog(base, name, KEPT[name].cap, parse, () => lock(`${name}.lock`).try()),
+    list() {
+      findFolder(base, []);
+      return namesIn(base, []).flatMap((name) => {
+        const kept = keptAs(base, name);
+        // What killed writers left in the folders of records.
+        const inside = kept[0]?.kind === "records" ? namesIn(base, [name]).map((each) => `${name}/${each}`) : [];
+        return [...kept, ...inside.flatMap((each) => keptAs(base, each).filter(({ kind }) => kind === "temporary"))];
+      });
+    },
+  };
+}
+
+function keptAs(base: Base, name: string): Kept[] {
+  const stat = look(join(base.path, name));
+  const known: KeptFile | undefined = KEPT[name as keyof typeof KEPT];
+  return stat ? [{ name, kind: kindOf(name), stat, minBytes: known?.minBytes ?? null }] : [];
+}
+
+function namesIn(base: Base, folders: string[]): string[] {
+  return orElse([], () => {
+    const folder = findFolder(base, folders);
+    return folder === null ? [] : readdirSync(folder);
+  });
+}
+
+/** Whether it was done: for what is only a convenience, in hooks that must not fail. */
+export function quietly(work: () => void): boolean {
+  return orElse(false, () => {
+    work();
+    return true;
+  });
+}
+
+/** A session is called what its host likes: only a hash of it becomes a file name, a cheap one as hooks have little time. */
+export function sessionKey(session: string): string {
+  return `${hashOf(session).toString(36)}-${session.length}`;
+}
+
+function orElse<T>(value: T, work: () => T): T {
+  try {
+    return work();
+  } catch {
+    return value;
+  }
+}
+
+function openRecord<T>(file: StateText, parse: (value: unknown) => T | null): StateRecord<T> {
+  return {
+    read(broken) {
+      const text = file.read(broken);
+      if (text === null) return null;
+      const value = orElse(null, () => parse(JSON.parse(text)));
+      if (value === null) broken?.("it is not what is kept there");
+      return value;
+    },
+    write: (value) => file.write(`${JSON.stringify(value)}\n`),
+    remove: file.remove,
+  };
+}
+
+function openText(base: Base, path: string, { maxBytes = MAX_BYTES, flush = false }: RecordOptions = {}): StateText {
+  const folders = partsOf(path);
+  const name = folders.pop() as string;
+  const cap = capOf(folders[0]);
+  const shown = join(base.path, path);
+  const find = () => {
+    const folder = findFolder(base, folders);
+    return folder === null ? null : join(folder, name);
+  };
+  return {
+    read(broken) {
+      try {
+        const file = find();
+        // Looked for first: an error takes far longer to make than an answer.
+        if (file === null || !look(file)) return null;
+        const text = readRegularText(file, maxBytes);
+        if (text === null) broken?.("it is no ordinary file, or too large");
+        return text;
+      } catch (error) {
+        broken?.(diskError(error, "read", shown).message);
+        return null;
+      }
+    },
+    write(text) {
+      try {
+        inFolder(base, folders, (folder) => {
+          const file = join(folder, name);
+          const isNew = cap !== undefined && !look(file);
+          const temporary = writeTemporary(folder, text, PRIVATE_MODE, TEMPORARY_KIND, flush);
+          moveInto(temporary, file, flush);
+          if (isNew) sweep(folder, cap, name);
+        });
+      } catch (error) {
+        throw diskError(error, "write", shown);
+      }
+    },
+    remove() {
+      try {
+        if (look(find() ?? "")) inFolder(base, folders, (folder) => rmSync(join(folder, name), { force: true }));
+      } catch (error) {
+        throw diskError(error, "remove", shown);
+      }
+    },
+    time: () => orElse(null, () => look(find() ?? "")?.mtime ?? null),
+    touch: (at) =>
+      void quietly(() => {
+        if (look(find() ?? "")?.isFile()) inFolder(base, folders, (folder) => utimesSync(join(folder, name), at, at));
+      }),
+  };
+}
+
+function capOf(folder: string | undefined): number | undefined {
+  const kept: KeptFile | undefined = folder === undefined ? undefined : KEPT[folder as keyof typeof KEPT];
+  return kept?.kind === "records" ? kept.cap : undefined;
+}
+
+/** The older half goes, so that this is not done for every new record. What a killed writer left behind is among the oldest. */
+function sweep(folder: string, cap: number, fresh: string): void {
+  const names = readdirSync(folder);
+  if (names.length <= cap) return;
+  const byAge = names
+    .flatMap((name) => (name === fresh ? [] : [{ name, ms: look(join(folder, name))?.mtimeMs ?? 0 }]))
+    .sort((a, b) => a.ms - b.ms);
+  for (const { name } of byAge.slice(0, names.length - cap / 2)) removeQuietly(join(folder, name));
+}
+
+function openLock(base: Base, name: string, native?: Native | null): StateLock {
+  const held = (path: string, release: () => void, close: () => void) => {
+    let done = false;
+    return () => {
+      if (done) return;
+      done = true;
+      // While it is still held: whoever has it open already sees that it is gone, and locks nothing with it.
+      removeQuietly(path);
+      release();
+      close();
+    };
+  };
+  const open = () => {
+    const folder = openFolder(base, partsOf(name).slice(0, -1));
+    return { ...folder, file: join(folder.path, basename(name)) };
+  };
+  const failed = (error: unknown) => diskError(error, "lock", join(base.path, name));
+  return {
+    try() {
+      try {
+        const { file, close } = open();
+        let lock: ReturnType<typeof tryLock> = null;
+        try {
+          for (let i = 0; i < LOCK_ATTEMPTS && !lock; i++)
+            lock = tryLock(file, native === undefined ? loadNative() : native);
+        } finally {
+          if (!lock) close();
+        }
+        return lock && held(file, lock.release, close);
+      } catch (error) {
+        throw failed(error);
+      }
+    },
+    async wait(options = {}) {
+      const { path, file, close } = open();
+      try {
+        const named = { name: join(base.path, dirname(name)), file: basename(name) };
+        const lock = await acquireLock(path, { ...options, ...named, ...(native === undefined ? {} : { native }) });
+        return held(file, lock.release, close);
+      } catch (error) {
+        close();
+        throw failed(error);
+      }
+    },
+  };
+}
+
+/** Names are memdir's own, or made from hashes: anything else is a mistake in the program. */
+function partsOf(path: string): string[] {
+  const parts = path.split("/");
+  if (parts.some((part) => !/^(?:\w|\.new-)[\w.-]*$/.test(part)))
+    throw new Error(`${JSON.stringify(path)} is no name for state`);
+  return parts;
+}
