@@ -2,15 +2,7 @@
 
 import { utimesSync } from "node:fs";
 import { join } from "node:path";
-import {
-  applyChange,
-  type Change,
-  type Directory,
-  type LineEdit,
-  type MemoryType,
-  parseHeader,
-  withDirectory,
-} from "../store/store.ts";
+import { applyChange, type Directory, type MemoryType, withDirectory } from "../store/store.ts";
 import { findSecrets, redactSecrets } from "../text/secrets.ts";
 import { type Arrival, formatArrival, prepare } from "./arrival.ts";
 import { openFileNames } from "./file-name.ts";
@@ -59,8 +51,7 @@ export async function importMemories(
     const applied = applyChange(directory, {
       action: "import",
       reason: `from ${arrivals[0]?.from}${where}`,
-      ...changesOf(chosen.accepted),
-      keepPages: true,
+      writes: new Map([...chosen.accepted].map(([file, arrival]) => [file, Buffer.from(formatArrival(arrival))])),
     });
     for (const [file, arrival] of chosen.accepted) keepAge(directory, file, arrival);
     return { ...tell(chosen), undo: applied.entry.id, notices: [...notices, ...applied.notices] };
@@ -120,14 +111,6 @@ function choose(directory: Directory, checked: readonly Checked[]): Choice {
 
 function tell({ accepted, skipped }: Choice): Pick<ImportResult, "imported" | "skipped"> {
   return { imported: [...accepted].map(([file, { name, type, origin }]) => ({ file, name, type, origin })), skipped };
-}
-
-function changesOf(accepted: ReadonlyMap<string, Arrival>): Pick<Change, "writes" | "index"> {
-  const writes = new Map([...accepted].map(([file, arrival]) => [file, Buffer.from(formatArrival(arrival))]));
-  const edits = [...writes].map(([file, data]): LineEdit => {
-    return { kind: "put", header: parseHeader(file, data), previous: null };
-  });
-  return { writes, index: { edits } };
 }
 
 type Refusal = Pick<ImportResult["skipped"][number], "kind" | "reason">;

@@ -1,4 +1,4 @@
-/** Carrying out a plan: one journal entry, all of its files or none, taken back by one undo. */
+/** Carrying out a plan: one journal entry, all of its files or none, reverted by one undo. */
 
 import { MemdirError } from "../errors.ts";
 import {
@@ -6,19 +6,17 @@ import {
   type Change,
   type Directory,
   type Entry,
-  findBytes,
   findName,
   formatIndexLine,
   type Header,
-  type LineEdit,
   type MemoryType,
+  type Pages,
   parseHeader,
   parseIndexLine,
   readHeader,
-  splitLines,
   withDirectory,
 } from "../store/store.ts";
-import { findLines } from "../store/store.ts";
+import { splitLines } from "../text/lines.ts";
 import { checkPlan, findNamedProblems } from "./dream-check.ts";
 import { changesOf, describeOp, type Plan } from "./dream-plan.ts";
 
@@ -51,25 +49,17 @@ function refused(problems: readonly string[]): MemdirError {
 
 function changeOf(plan: Plan, directory: Directory): Change {
   const changes = new Map(plan.ops.flatMap((op) => [...changesOf(op)]));
-  const gone = [...changes].flatMap(([file, text]) => (text === null ? [file] : []));
   const reindexes = plan.ops.some(({ kind }) => kind === "reindex");
   return {
     action: "dream",
     reason: `dream: ${plan.ops.map(describeOp).join("; ")}`,
     writes: new Map([...changes].map(([file, text]) => [file, text === null ? null : Buffer.from(text)])),
-    lines: Object.fromEntries(gone.map((file) => [file, findLines(directory, file)])),
-    keepPages: true,
-    index: {
-      edits: [...changes].map(([file, text]) => editFor(directory, file, text)),
-      ...(reindexes && { arrange: (index: string) => arrangeIndex(index, lookupAfter(changes, directory)) }),
-    },
+    ...(reindexes && {
+      plan: ({ index, more }: Pages) => ({
+        pages: { index: arrangeIndex(index ?? "", lookupAfter(changes, directory)), more },
+      }),
+    }),
   };
-}
-
-function editFor(directory: Directory, file: string, text: string | null): LineEdit {
-  if (text === null) return { kind: "drop", file };
-  const before = findBytes(directory, file);
-  return { kind: "put", header: parseHeader(file, text), previous: before ? parseHeader(file, before) : null };
 }
 
 /** Headers as they will be: the new files are not in their places yet when the index is written. */

@@ -14,10 +14,10 @@ import {
   readBytes,
   readHeader,
   type Source,
-  splitLines,
 } from "../store/store.ts";
 import { editBody, editFields, type MetadataValue } from "../text/frontmatter-edit.ts";
 import { isAlike, plain, type Weighed, weigh } from "../text/likeness.ts";
+import { splitLines } from "../text/lines.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { findExpiry } from "../truth/expired.ts";
 import { arrangeIndex } from "./dream-apply.ts";

@@ -5,9 +5,9 @@ import { dirname } from "node:path";
 import { MemdirError } from "../errors.ts";
 import { type Directory, INDEX_FILE, isMemoryFile, OVERFLOW_FILE, parseHeader, withDirectory } from "../store/store.ts";
 import { editFields } from "../text/frontmatter-edit.ts";
+import { changeIndex } from "../verbs/edit.ts";
 import { writeMemory } from "../verbs/save.ts";
 import { change, type Desk, makeFolder, refuseRule, refuseSecrets } from "./desk.ts";
-import { changeIndex } from "./index-edit.ts";
 import { findFreePlace, findPlace, missing, type Place, ROOT } from "./place.ts";
 import { formatSize, readPlace } from "./view.ts";
 
@@ -71,8 +71,7 @@ function writeText(directory: Directory, file: string, text: string, before: str
   const action = before === null ? "save" : "edit";
   makeFolder(directory, dirname(file));
   if (isMemoryFile(file)) writeMemory(directory, file, text, { action, reason: "" });
-  else if (text !== before)
-    change(directory, [file], { action, writes: new Map([[file, Buffer.from(text)]]), index: { edits: [] } });
+  else if (text !== before) change(directory, { action, writes: new Map([[file, Buffer.from(text)]]) });
 }
 
 /** A date of change that memdir keeps in the file moves with the words, unless the model set it; none is added. */

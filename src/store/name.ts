@@ -54,6 +54,7 @@ export function otherFileNames(type: MemoryType, name: string): string[] {
   return [...new Set([`${type}-${kebab}.md`, `${type}_${kebab}.md`, `${slug}.md`, `${kebab}.md`])];
 }
 
+/** Without case: on some disks their files would be the same. */
 export function sameName(a: string, b: string): boolean {
-  return oneLine(a) === oneLine(b);
+  return oneLine(a).toLowerCase() === oneLine(b).toLowerCase();
 }

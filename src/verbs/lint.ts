@@ -11,10 +11,10 @@ import {
   peekIndex,
   readBytes,
   scan,
-  splitLines,
   stemOf,
 } from "../store/store.ts";
 import { parseDocument } from "../text/frontmatter.ts";
+import { splitLines } from "../text/lines.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { findSecrets } from "../text/secrets.ts";
 

@@ -23,6 +23,7 @@ describe("the journal", () => {
   it("every change is in it with who, when, why and the hashes; the before-image lies beside it", async () => {
     const { world, memdir } = await start();
     const before = world.read("user_a.md");
+    const index = world.index();
     await memdir.save(note("a", { description: "new", reason: "asked to" }));
     const entry = (await memdir.history()).at(-1);
     expect(entry).toEqual({
@@ -32,6 +33,10 @@ describe("the journal", () => {
       action: "save",
       reason: "asked to",
       files: [{ file: "user_a.md", before: sha256(before), after: sha256(world.read("user_a.md")) }],
+      pages: {
+        before: { index: sha256(index), more: sha256("") },
+        after: { index: sha256(world.index()), more: sha256("") },
+      },
     });
     expect(world.read(`.memdir/images/${sha256(before)}`)).toBe(before);
   });
@@ -212,6 +217,45 @@ describe("undo brings everything back byte for byte", () => {
 });
 
 describe("undo", () => {
+  it("of what is undone already says so, and by which entry; once that is undone it works again", async () => {
+    const { world, memdir } = await start();
+    const { undo } = await memdir.forget("a");
+    const undone = await memdir.undo(undo ?? "");
+    const error = await errorOf(memdir.undo(undo ?? ""));
+    expect(error).toMatchObject({ code: "conflict" });
+    expect(error.message).toMatch(/entry 4 is undone already \(by entry 5, .*`memdir undo 5` brings the change back/);
+    await memdir.undo(undone.undo);
+    expect(await memdir.undo()).toMatchObject({ undone: "4" });
+    expect(world.exists("user_a.md")).toBe(true);
+  });
+
+  it("of an entry of an earlier version, with lines in place of pages, lists the memory again", async () => {
+    const { world, memdir } = await start();
+    const { undo } = await memdir.forget("a");
+    const journal = world.read(".memdir/journal.jsonl").trim().split("\n");
+    const intent = JSON.parse(journal.at(-2) ?? "");
+    const lines = { "user_a.md": [{ text: "- [a](user_a.md) — about a\n", at: 6, after: "" }] };
+    const old = [
+      ...journal.slice(0, -2),
+      JSON.stringify({ ...intent, lines }),
+      JSON.stringify({ id: intent.id, end: "done" }),
+    ];
+    world.write(".memdir/journal.jsonl", `${old.join("\n")}\n`);
+    await memdir.undo(undo ?? "");
+    expect(world.index()).toContain("- [a](user_a.md) — about a\n");
+  });
+
+  it("keeps what was written into the index since, and moves no other line", async () => {
+    const { world, memdir } = await start();
+    const { undo } = await memdir.forget("b");
+    const before = world.index();
+    world.write("MEMORY.md", before.replace("Prose.", "Prose, and more of it."));
+    await memdir.undo(undo ?? "");
+    expect(world.index()).toBe(
+      `${HAND.replace("Prose.", "Prose, and more of it.").trimEnd()}\n- [a](user_a.md) — about a\n- [b](user_b.md) — about b\n- [c](user_c.md) — about c\n\n`,
+    );
+  });
+
   it("without an id takes the last change that is neither an undo nor undone, step by step", async () => {
     const { world, memdir } = await start();
     await memdir.forget("c");
