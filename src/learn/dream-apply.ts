@@ -14,6 +14,7 @@ import {
   parseHeader,
   parseIndexLine,
   readHeader,
+  readReferences,
   withDirectory,
 } from "../store/store.ts";
 import { splitLines } from "../text/lines.ts";
@@ -81,7 +82,7 @@ export function arrangeIndex(index: string, findHeader: (file: string) => Header
     const file = parseIndexLine(line)?.file;
     const header = file === undefined ? null : findHeader(file);
     const own = header !== null && formatIndexLine(header) === line.trimEnd() ? header : null;
-    return file !== undefined && header === null ? [] : [{ line, own }];
+    return file !== undefined && header === null && isDead(line, findHeader) ? [] : [{ line, own }];
   });
   const arranged: string[] = [];
   for (let at = 0; at < lines.length; ) {
@@ -95,6 +96,11 @@ export function arrangeIndex(index: string, findHeader: (file: string) => Header
     at = end + 1;
   }
   return arranged.join("");
+}
+
+/** Whether all that it names is gone; what a wiki link means is not certain. */
+export function isDead(line: string, findHeader: (file: string) => Header | null): boolean {
+  return readReferences(line).every(({ kind, target }) => kind !== "wiki" && findHeader(target) === null);
 }
 
 /** Corrections first: nothing costs more than to hear one again. */

@@ -39,7 +39,7 @@ export {
   readRecord,
 } from "./index-file.ts";
 export { CLIENT_LIMITS } from "./index-limits.ts";
-export { formatIndexLine, isEntry, keysOf, names, parseIndexLine, readReferences } from "./index-line.ts";
+export { fileKey, formatIndexLine, keysOf, names, parseIndexLine, readReferences } from "./index-line.ts";
 export { type IndexView, type IndexWarning, loadIndex } from "./index-load.ts";
 export {
   type Action,

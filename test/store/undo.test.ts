@@ -1,6 +1,7 @@
 import fs from "node:fs";
 import { describe, expect, it } from "vitest";
-import { DAY, errorOf, HOUR, makeWorld, note, sha256, type World } from "../world.ts";
+import { type Entry, thinImages } from "../../src/store/journal.ts";
+import { DAY, errorOf, HOUR, mainOf, makeWorld, note, sha256, type World } from "../world.ts";
 
 const HAND = "# Memory Index\n\nProse.\n\n- [first](first.md) — by hand\n\n## User\n\n";
 
@@ -213,6 +214,40 @@ describe("undo brings everything back byte for byte", () => {
     expect(state(world)).toEqual(forgotten);
     await memdir.undo(twice.undo);
     expect(state(world)).toEqual(before);
+  });
+});
+
+describe("what is kept for undo", () => {
+  it("is thinned by the writer: old contents go, the last ones stay, and undo says since when", async () => {
+    const { world, memdir } = await start();
+    const { undo: first } = await memdir.save(note("a", { description: "second" }));
+    world.now = new Date(world.now.getTime() + 100 * DAY);
+    const { undo: second } = await memdir.save(note("b", { description: "second" }));
+    const directory = mainOf(memdir);
+    const entry = (await memdir.history()).at(-1);
+    thinImages(directory, entry as Entry, { entries: 1, days: 90, bytes: 1e6 });
+    expect(await memdir.history()).toHaveLength(5);
+    expect(fs.readdirSync(world.path(".memdir/images")).length).toBeGreaterThan(3);
+    thinImages(directory, entry as Entry, { entries: 1, days: 90, bytes: 1e6 }, 1);
+    expect(fs.readdirSync(world.path(".memdir/images"))).toHaveLength(4);
+    const error = await errorOf(memdir.undo(first ?? ""));
+    expect(error.message).toMatch(
+      /entry 4 cannot be undone: the earlier content of user_a\.md is no longer in the journal; contents are kept for the last 500 changes and 90 days, at most 64 MB, here since 2026-06-18 \(entry 5\)/,
+    );
+    const before = world.index();
+    await memdir.undo(second ?? "");
+    expect(world.index()).toBe(before.replace("second\n- [c]", "about b\n- [c]"));
+  });
+
+  it("at most so many bytes, the newest first; the last change always whole", async () => {
+    const { world, memdir } = await start();
+    for (let i = 0; i < 5; i++) await memdir.save(note("a", { body: `${i} `.repeat(1000) }));
+    const entries = await memdir.history();
+    thinImages(mainOf(memdir), entries.at(-1) as Entry, { entries: 500, days: 90, bytes: 5000 }, 1);
+    const isKept = ({ files }: Entry) => world.exists(`.memdir/images/${files[0]?.before}`);
+    expect(entries.slice(3).map(isKept)).toEqual([false, false, false, true, true]);
+    thinImages(mainOf(memdir), entries.at(-1) as Entry, { entries: 500, days: 90, bytes: 1 }, 1);
+    expect(entries.slice(3).map(isKept)).toEqual([false, false, false, false, true]);
   });
 });
 
