@@ -19,6 +19,7 @@ import type { AdoptResult } from "./verbs/adopt.ts";
 import type { Check } from "./verbs/doctor.ts";
 import type { MemoryRef } from "./verbs/find.ts";
 import type { ForgetResult } from "./verbs/forget.ts";
+import type { RebuiltIndex } from "./verbs/index-rebuild.ts";
 import type { LintProblem } from "./verbs/lint.ts";
 import type { MergeRequest } from "./verbs/merge.ts";
 import type { PruneRequest, PruneResult } from "./verbs/prune.ts";
@@ -71,7 +72,7 @@ export interface Memdir {
 
   /** MEMORY.md as the model sees it; generated as the client does when it is missing. */
   index(): Promise<IndexView>;
-  rebuildIndex(): Promise<IndexView & { notices: string[] }>;
+  rebuildIndex(): Promise<IndexView & RebuiltIndex>;
   /** What a host loads at start, and what touching these files adds. */
   context(touched: readonly string[], options?: InstructionOptions): Promise<StartContext>;
   /** CLAUDE.md files, rules and imports of this session. */

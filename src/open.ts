@@ -157,7 +157,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     put: async (path, text, base) => {
       const { editIndex, editMemory } = await import("./verbs/edit.ts");
       const { directory, file } = findOwner(directories, path);
-      if (file === INDEX_FILE) return editIndex(directory, base, text);
+      if (file === INDEX_FILE) return signed(directory, await editIndex(directory, base, text));
       if (isDailyLog(file))
         throw new MemdirError("usage", `${file} is a daily log, which only grows: use \`memdir log\``);
       const written = noted(directory, editMemory(directory, file, base, text));
@@ -222,8 +222,8 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     },
     rebuildIndex: async () => {
       const { rebuildIndex } = await import("./verbs/index-rebuild.ts");
-      const { notices } = await rebuildIndex(main);
-      return { ...loadIndex(main, { generate: false }), notices };
+      const rebuilt = await rebuildIndex(main);
+      return { ...loadIndex(main, { generate: false }), ...rebuilt };
     },
     context: async (touched, asked) => {
       const { buildStartContext } = await import("./context/start.ts");

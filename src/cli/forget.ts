@@ -14,5 +14,6 @@ export const run: Run = async (call) => {
     call.terminal.print(
       `removed ${result.file}${result.undo === null ? "" : `; memdir undo ${result.undo} brings it back`}`,
     );
+  for (const notice of result.notices) call.terminal.warn(`memdir: note: ${notice}`);
   return 0;
 };

@@ -18,5 +18,6 @@ export const run: Run = async (call) => {
     call.terminal.color.dim(`${view.lines} of ${maxLines} lines, ${view.chars} of ${maxChars} characters${overflow}`),
   );
   for (const notice of rebuilt?.notices ?? []) call.terminal.warn(`memdir: note: ${notice}`);
+  if (rebuilt?.undo) call.terminal.warn(call.terminal.color.dim(`memdir undo ${rebuilt.undo} reverts this`));
   return 0;
 };

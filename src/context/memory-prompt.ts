@@ -12,10 +12,12 @@ import {
   type Directory,
   findAuthor,
   findBytes,
-  linkedFiles,
+  keysOf,
   listMemories,
   loadIndex,
+  names,
   parseHeader,
+  readReferences,
 } from "../store/store.ts";
 
 export interface MemoryPromptOptions {
@@ -61,15 +63,16 @@ async function loadReferenced(
   index: string,
   maxBytes = MAX_SESSION_MEMORY_BYTES,
 ): Promise<string> {
-  const named = [
-    ...linkedFiles(index),
-    ...[...index.matchAll(/\[([^\]\n]+\.md)\]/g)].map(([, file]) => file as string),
-  ];
   const { rows } = await listMemories(directory);
-  const candidates = [...new Set(named)].flatMap((file) => {
-    const row = rows.find((known) => known.file === file && !known.unreadable);
-    const bytes = row ? findBytes(directory, file) : null;
-    if (!row || !bytes) return [];
+  const known = rows.filter(({ unreadable }) => !unreadable).map((row) => ({ row, keys: keysOf(row) }));
+  const named = index
+    .split("\n")
+    .flatMap(readReferences)
+    .flatMap((reference) => known.find(({ keys }) => names(reference, keys))?.row ?? []);
+  const candidates = [...new Set(named)].flatMap((row) => {
+    const { file } = row;
+    const bytes = findBytes(directory, file);
+    if (!bytes) return [];
     const ageDays = ageInDays(Date.parse(row.modified), directory.now().getTime());
     const path = join(directory.path, file);
     const { source } = parseHeader(file, bytes);

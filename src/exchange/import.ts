@@ -5,15 +5,12 @@ import { join } from "node:path";
 import { findNameProblem } from "../disk/fence.ts";
 import {
   applyChange,
-  type Change,
   type Directory,
   fileNameFor,
   INDEX_FILE,
   isDailyLog,
-  type LineEdit,
   type MemoryType,
   OVERFLOW_FILE,
-  parseHeader,
   withDirectory,
 } from "../store/store.ts";
 import { findSecrets, redactSecrets } from "../text/secrets.ts";
@@ -63,8 +60,7 @@ export async function importMemories(
     const applied = applyChange(directory, {
       action: "import",
       reason: `from ${arrivals[0]?.from}${where}`,
-      ...changesOf(chosen.accepted),
-      keepPages: true,
+      writes: new Map([...chosen.accepted].map(([file, arrival]) => [file, Buffer.from(formatArrival(arrival))])),
     });
     for (const [file, arrival] of chosen.accepted) keepAge(directory, file, arrival);
     return { ...tell(chosen), undo: applied.entry.id, notices: [...notices, ...applied.notices] };
@@ -124,14 +120,6 @@ function choose(directory: Directory, checked: readonly Checked[]): Choice {
 
 function tell({ accepted, skipped }: Choice): Pick<ImportResult, "imported" | "skipped"> {
   return { imported: [...accepted].map(([file, { name, type, origin }]) => ({ file, name, type, origin })), skipped };
-}
-
-function changesOf(accepted: ReadonlyMap<string, Arrival>): Pick<Change, "writes" | "index"> {
-  const writes = new Map([...accepted].map(([file, arrival]) => [file, Buffer.from(formatArrival(arrival))]));
-  const edits = [...writes].map(([file, data]): LineEdit => {
-    return { kind: "put", header: parseHeader(file, data), previous: null };
-  });
-  return { writes, index: { edits } };
 }
 
 type Refusal = Pick<ImportResult["skipped"][number], "kind" | "reason">;

@@ -1,4 +1,4 @@
-/** Carrying out a plan: one journal entry, all of its files or none, taken back by one undo. */
+/** Carrying out a plan: one journal entry, all of its files or none, reverted by one undo. */
 
 import { MemdirError } from "../errors.ts";
 import {
@@ -6,19 +6,18 @@ import {
   type Change,
   type Directory,
   type Entry,
-  findBytes,
-  findLines,
   findName,
   formatIndexLine,
   type Header,
-  type LineEdit,
   type MemoryType,
+  type Pages,
   parseHeader,
   parseIndexLine,
   readHeader,
-  splitLines,
+  readReferences,
   withDirectory,
 } from "../store/store.ts";
+import { splitLines } from "../text/lines.ts";
 import { checkPlan, findNamedProblems } from "./dream-check.ts";
 import { changesOf, describeOp, type Plan } from "./dream-plan.ts";
 
@@ -51,25 +50,17 @@ function refused(problems: readonly string[]): MemdirError {
 
 function changeOf(plan: Plan, directory: Directory): Change {
   const changes = new Map(plan.ops.flatMap((op) => [...changesOf(op)]));
-  const gone = [...changes].flatMap(([file, text]) => (text === null ? [file] : []));
   const reindexes = plan.ops.some(({ kind }) => kind === "reindex");
   return {
     action: "dream",
     reason: `dream: ${plan.ops.map(describeOp).join("; ")}`,
     writes: new Map([...changes].map(([file, text]) => [file, text === null ? null : Buffer.from(text)])),
-    lines: Object.fromEntries(gone.map((file) => [file, findLines(directory, file)])),
-    keepPages: true,
-    index: {
-      edits: [...changes].map(([file, text]) => editFor(directory, file, text)),
-      ...(reindexes && { arrange: (index: string) => arrangeIndex(index, lookupAfter(changes, directory)) }),
-    },
+    ...(reindexes && {
+      plan: ({ index, more }: Pages) => ({
+        pages: { index: arrangeIndex(index ?? "", lookupAfter(changes, directory)), more },
+      }),
+    }),
   };
-}
-
-function editFor(directory: Directory, file: string, text: string | null): LineEdit {
-  if (text === null) return { kind: "drop", file };
-  const before = findBytes(directory, file);
-  return { kind: "put", header: parseHeader(file, text), previous: before ? parseHeader(file, before) : null };
 }
 
 /** Headers as they will be: the new files are not in their places yet when the index is written. */
@@ -91,7 +82,7 @@ export function arrangeIndex(index: string, findHeader: (file: string) => Header
     const file = parseIndexLine(line)?.file;
     const header = file === undefined ? null : findHeader(file);
     const own = header !== null && formatIndexLine(header) === line.trimEnd() ? header : null;
-    return file !== undefined && header === null ? [] : [{ line, own }];
+    return file !== undefined && header === null && isDead(line, findHeader) ? [] : [{ line, own }];
   });
   const arranged: string[] = [];
   for (let at = 0; at < lines.length; ) {
@@ -105,6 +96,11 @@ export function arrangeIndex(index: string, findHeader: (file: string) => Header
     at = end + 1;
   }
   return arranged.join("");
+}
+
+/** Whether all that it names is gone; what a wiki link means is not certain. */
+export function isDead(line: string, findHeader: (file: string) => Header | null): boolean {
+  return readReferences(line).every(({ kind, target }) => kind !== "wiki" && findHeader(target) === null);
 }
 
 /** Corrections first: nothing costs more than to hear one again. */

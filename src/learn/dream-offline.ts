@@ -5,6 +5,7 @@ import {
   type Directory,
   findName,
   formatSource,
+  type Header,
   indexPath,
   isConflictCopy,
   type Memory,
@@ -14,13 +15,13 @@ import {
   readBytes,
   readHeader,
   type Source,
-  splitLines,
 } from "../store/store.ts";
 import { editBody, editFields, type MetadataValue } from "../text/frontmatter-edit.ts";
 import { isAlike, plain, type Weighed, weigh } from "../text/likeness.ts";
+import { splitLines } from "../text/lines.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { findExpiry } from "../truth/expired.ts";
-import { arrangeIndex } from "./dream-apply.ts";
+import { arrangeIndex, isDead } from "./dream-apply.ts";
 import { keepsRule, ruleOf } from "./dream-check.ts";
 import { isEnforced } from "./dream-claims.ts";
 import { makePlan, type Op, type Plan, takeSnapshot } from "./dream-plan.ts";
@@ -159,17 +160,19 @@ function addWhatIsNew(body: string, memory: Memory): string {
 export function findDeadLines(directory: Directory): string[] {
   return splitLines(peekIndex(indexPath(directory))).flatMap((line) => {
     const file = parseIndexLine(line)?.file;
-    return file !== undefined && findName(directory, file) === null ? [file] : [];
+    return file !== undefined && isDead(line, (each) => findHeader(directory, each)) ? [file] : [];
   });
+}
+
+function findHeader(directory: Directory, file: string): Header | null {
+  const name = findName(directory, file);
+  return name === null ? null : readHeader(directory, name);
 }
 
 function findIndexWork(directory: Directory): Op[] {
   const index = peekIndex(indexPath(directory));
   const dead = findDeadLines(directory);
-  const arranged = arrangeIndex(index, (file) => {
-    const name = findName(directory, file);
-    return name === null ? null : readHeader(directory, name);
-  });
+  const arranged = arrangeIndex(index, (file) => findHeader(directory, file));
   if (arranged === index) return [];
   const some = dead.slice(0, 3).join(", ") + (dead.length > 3 ? ` and ${dead.length - 3} more` : "");
   const reason = dead.length > 0 ? `lines that point to nothing (${some}); corrections first` : "corrections first";

@@ -13,10 +13,8 @@ export interface Desk {
   maxFileBytes: number;
 }
 
-/** Several files arrange the index, so it is kept whole for undo. */
-export function change(directory: Directory, files: readonly string[], what: Omit<Change, "reason">): void {
-  if (files.length > 0)
-    applyChange(directory, { ...what, reason: "", ...(files.length > 1 ? { keepPages: true } : {}) });
+export function change(directory: Directory, what: Omit<Change, "reason">): void {
+  if (what.writes.size > 0) applyChange(directory, { ...what, reason: "" });
 }
 
 /** Folders that the model asks for are as private as the memory directory itself. */

@@ -3,18 +3,7 @@
 import { readdirSync, renameSync, rmdirSync, statSync, utimesSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { MemdirError } from "../errors.ts";
-import {
-  type Directory,
-  findLines,
-  INDEX_FILE,
-  isMemoryFile,
-  type LineEdit,
-  OVERFLOW_FILE,
-  parseHeader,
-  readBytes,
-  withDirectory,
-} from "../store/store.ts";
-
+import { type Directory, INDEX_FILE, isMemoryFile, OVERFLOW_FILE, readBytes, withDirectory } from "../store/store.ts";
 import { change, type Desk, makeFolder, refuseRule, refuseSecrets } from "./context.ts";
 import { findFreePlace, findPlace, missing, type Place, ROOT } from "./place.ts";
 
@@ -33,13 +22,7 @@ export async function deleteFiles({ directory }: Desk, given: unknown): Promise<
     const { files, folders } = gather(directory, place);
     const memories = files.filter(isMemoryFile);
     for (const file of memories) refuseRule({ file, data: readBytes(directory, file) }, null, `${ROOT}/${file}`);
-    const lines = Object.fromEntries(memories.map((file) => [file, findLines(directory, file)]));
-    change(directory, files, {
-      action: "forget",
-      writes: new Map(files.map((file) => [file, null])),
-      lines,
-      index: { edits: memories.map((file): LineEdit => ({ kind: "drop", file })) },
-    });
+    change(directory, { action: "forget", writes: new Map(files.map((file) => [file, null])) });
     removeFolders(directory, folders);
     return place;
   });
@@ -65,7 +48,7 @@ export async function moveFiles({ directory }: Desk, from: unknown, to: unknown)
     }
     for (const folder of folders) makeFolder(directory, target(folder));
     const times = files.map((file) => statSync(join(directory.path, file)));
-    change(directory, files, {
+    change(directory, {
       action: "rename",
       writes: new Map(
         moved.flatMap(({ file, to, data }): [string, Buffer | null][] => [
@@ -73,7 +56,7 @@ export async function moveFiles({ directory }: Desk, from: unknown, to: unknown)
           [file, null],
         ]),
       ),
-      index: { edits: moved.flatMap(({ file, to, data }) => moveLine(file, to, data)) },
+      renames: new Map(moved.map(({ file, to }) => [file, to])),
     });
     // A memory is as old as its words, not as its name.
     for (const [i, { to }] of moved.entries()) {
@@ -83,12 +66,6 @@ export async function moveFiles({ directory }: Desk, from: unknown, to: unknown)
     removeFolders(directory, folders);
     return places;
   });
-}
-
-function moveLine(file: string, to: string, data: Buffer): LineEdit[] {
-  const next = parseHeader(to, data);
-  if (!isMemoryFile(file)) return isMemoryFile(to) ? [{ kind: "put", header: next, previous: null }] : [];
-  return isMemoryFile(to) ? [{ kind: "move", from: parseHeader(file, data), to: next }] : [{ kind: "drop", file }];
 }
 
 function checkMove(from: Place, to: Place): void {

@@ -3,21 +3,9 @@
 import { isUtf8 } from "node:buffer";
 import { dirname } from "node:path";
 import { MemdirError } from "../errors.ts";
-import {
-  applyChange,
-  type Directory,
-  findName,
-  INDEX_FILE,
-  isMemoryFile,
-  linkedFiles,
-  OVERFLOW_FILE,
-  parseHeader,
-  parseIndexLine,
-  restoreRemoved,
-  splitLines,
-  withDirectory,
-} from "../store/store.ts";
+import { type Directory, INDEX_FILE, isMemoryFile, OVERFLOW_FILE, parseHeader, withDirectory } from "../store/store.ts";
 import { editFields } from "../text/frontmatter-edit.ts";
+import { changeIndex } from "../verbs/edit.ts";
 import { writeMemory } from "../verbs/save.ts";
 import { change, type Desk, makeFolder, refuseRule, refuseSecrets } from "./context.ts";
 import { findFreePlace, findPlace, missing, type Place, ROOT } from "./place.ts";
@@ -83,8 +71,7 @@ function writeText(directory: Directory, file: string, text: string, before: str
   const action = before === null ? "save" : "edit";
   makeFolder(directory, dirname(file));
   if (isMemoryFile(file)) writeMemory(directory, file, text, { action, reason: "" });
-  else if (text !== before)
-    change(directory, [file], { action, writes: new Map([[file, Buffer.from(text)]]), index: { edits: [] } });
+  else if (text !== before) change(directory, { action, writes: new Map([[file, Buffer.from(text)]]) });
 }
 
 /** A date of change that memdir keeps in the file moves with the words, unless the model set it; none is added. */
@@ -113,27 +100,4 @@ function checkText(desk: Desk, place: Place, text: string, before: string): void
 function refuseOwnPage({ file, shown }: Place): void {
   if (file === OVERFLOW_FILE)
     throw new MemdirError("usage", `${shown} is kept by memdir: edit ${ROOT}/${INDEX_FILE} or the memories themselves`);
-}
-
-/** `edit` is asked again if another program wrote the index meanwhile. The lock must be held. */
-function changeIndex(directory: Directory, edit: (index: string) => string): void {
-  applyChange(directory, {
-    action: "edit",
-    reason: INDEX_FILE,
-    writes: new Map(),
-    keepPages: true,
-    index: { edits: [], arrange: (index) => withLinesOf(directory, index, edit(index)) },
-  });
-}
-
-/** The text with the lines that `before` had and it has not, as long as their memories exist. */
-function withLinesOf(directory: Directory, before: string, text: string): string {
-  const linked = linkedFiles(text);
-  const lines = splitLines(before);
-  const lost = lines.flatMap((line, at) => {
-    const file = parseIndexLine(line)?.file;
-    if (file === undefined || linked.has(file) || findName(directory, file) === null) return [];
-    return [{ text: line, at, after: at === 0 ? null : (lines[at - 1] as string).trimEnd() }];
-  });
-  return restoreRemoved(splitLines(text), lost);
 }

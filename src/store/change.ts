@@ -8,33 +8,37 @@ import { acquireLock } from "../disk/lock.ts";
 import { MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 import { type Directory, modeFor, prepareDirectory, statePath, withPins } from "./directory.ts";
-import { indexPath, readBase } from "./index-base.ts";
-import { peekIndex } from "./index-file.ts";
-import { type IndexRequest, type IndexSync, readOverflow, syncIndex } from "./index-sync.ts";
-import { type Action, beginEntry, type Entry, endEntry, type PageHashes } from "./journal.ts";
+import { headerChanges, type PageRequest, writePages } from "./index-file.ts";
+import { type Action, beginEntry, type Entry, endEntry, hashPages, keepPages, thinImages } from "./journal.ts";
 import { findBytes } from "./read.ts";
 import { recover } from "./recover.ts";
 
 /** New content by file; null removes it. */
 export type Writes = ReadonlyMap<string, Uint8Array | null>;
 
-export interface Change {
+/** The index follows the memories among the files by itself. */
+export interface Change extends Omit<PageRequest, "changes"> {
   action: Action;
   reason: string;
   writes: Writes;
-  index: IndexRequest;
-  lines?: Entry["lines"];
+  /** Old to new name of files that are renamed: their lines stay where they are. */
+  renames?: ReadonlyMap<string, string>;
   undoes?: string;
-  /** Keep the index and its overflow page as they were, so that undo can put them back whole. */
-  keepPages?: boolean;
   /** Keep no before-images: the user wants the content gone. */
   purge?: boolean;
+}
+
+export interface Changed {
+  entry: Entry;
+  /** Files whose lines moved to the overflow page. */
+  moved: string[];
+  notices: string[];
 }
 
 /** How often a directory that is removed or replaced under a waiting writer is tried again. */
 const MAX_REPLACED = 5;
 
-/** Runs `work` as the only writer of the directory, after mending what a killed one left behind. */
+/** Runs `work` as the only writer of the directory, after recovering what a killed one left behind. */
 export async function withDirectory<T>(directory: Directory, work: (pinned: Directory) => T | Promise<T>): Promise<T> {
   for (let attempt = 0; attempt < MAX_REPLACED; attempt++) {
     prepareDirectory(directory);
@@ -55,28 +59,28 @@ export async function withDirectory<T>(directory: Directory, work: (pinned: Dire
 }
 
 /** Applies a change: all of its files, or none of them. The lock must be held. */
-export function applyChange(directory: Directory, change: Change): IndexSync & { entry: Entry } {
-  const images = new Map<string, Uint8Array>();
-  const files: Entry["files"] = [];
-  for (const [file, content] of change.writes) {
+export function applyChange(directory: Directory, change: Change): Changed {
+  const befores = new Map<string, Buffer | null>();
+  for (const file of change.writes.keys()) {
     resolveInside(directory.path, file);
-    const before = findBytes(directory, file);
-    if (before && !change.purge) images.set(sha256(before), before);
-    files.push({ file, before: before ? sha256(before) : null, after: content ? sha256(content) : null });
+    befores.set(file, findBytes(directory, file));
   }
-  const pages = change.keepPages ? keepPages(directory, images) : null;
+  const files = [...change.writes].map(([file, content]) => {
+    const before = befores.get(file);
+    return { file, before: before ? sha256(before) : null, after: content ? sha256(content) : null };
+  });
+  const images = [...befores.values()].filter((before) => before !== null);
   const entry = beginEntry(
     directory,
     {
       action: change.action,
       reason: change.reason,
       files,
-      ...(change.lines ? { lines: change.lines } : {}),
       ...(change.undoes ? { undoes: change.undoes } : {}),
-      ...(pages ? { pages: { before: pages } } : {}),
+      ...(change.renames?.size ? { renames: [...change.renames] } : {}),
       ...(change.purge ? { purged: true } : {}),
     },
-    images,
+    new Map(change.purge ? [] : images.map((before) => [sha256(before), before])),
   );
   const temporaries = new Map<string, string>();
   let committed = false;
@@ -85,13 +89,24 @@ export function applyChange(directory: Directory, change: Change): IndexSync & {
       if (content)
         temporaries.set(file, writeTemporary(statePath(directory, "tmp"), content, modeFor(directory, file)));
     }
-    const sync = syncIndex(directory, change.index, () => {
-      checkUnchanged(directory, files);
-      committed = true;
-      moveAll(directory, change.writes, temporaries);
-    });
-    closeEntry(directory, entry.id, "done", pages ? writtenPages(directory) : undefined);
-    return { ...sync, entry };
+    const { saved, plan, rebuild } = change;
+    const changes = headerChanges(change.writes, befores, change.renames ?? new Map());
+    const pages = writePages(
+      directory,
+      { changes, saved, plan, rebuild },
+      {
+        keep: (before, after) => keepPages(directory, ...(change.purge ? [after] : [before, after])),
+        commit: () => {
+          checkUnchanged(directory, files);
+          committed = true;
+          moveAll(directory, change.writes, temporaries);
+        },
+      },
+    );
+    const hashes = { before: hashPages(pages.before), after: hashPages(pages.after) };
+    closeEntry(directory, entry.id, "done", hashes);
+    thinImages(directory, entry);
+    return { entry: { ...entry, pages: hashes }, moved: pages.moved, notices: pages.notices };
   } catch (error) {
     for (const path of temporaries.values()) removeQuietly(path);
     // Once files have moved, the next opening finishes the entry; before that, it never happened.
@@ -101,25 +116,12 @@ export function applyChange(directory: Directory, change: Change): IndexSync & {
 }
 
 /** Without its end the next opening finishes or drops the entry: no reason to call the change failed. */
-function closeEntry(directory: Directory, id: string, end: "done" | "dropped", pages?: PageHashes): void {
+function closeEntry(directory: Directory, id: string, end: "done" | "dropped", pages?: Entry["pages"]): void {
   try {
     endEntry(directory, id, end, pages);
   } catch (error) {
     directory.log((error as Error).message);
   }
-}
-
-function keepPages(directory: Directory, images: Map<string, Uint8Array>): PageHashes {
-  const index = Buffer.from(peekIndex(indexPath(directory)));
-  const more = Buffer.from(readOverflow(directory));
-  const hashes = { index: sha256(index), more: sha256(more) };
-  images.set(hashes.index, index).set(hashes.more, more);
-  return hashes;
-}
-
-/** As we left them: what lies there by now may be somebody else's. */
-function writtenPages(directory: Directory): PageHashes {
-  return { index: sha256(readBase(directory).text ?? ""), more: sha256(readOverflow(directory)) };
 }
 
 /** Writers that do not take the lock may have been here since the before-images were made. */

@@ -1,12 +1,279 @@
-/** MEMORY.md on disk, read and replaced with programs in mind that do not take memdir's lock. */
+/**
+ * MEMORY.md and its overflow page on disk. Editors and agents do not take our lock, so the index is read when it is settled
+ * and swapped with the new one; if what came out is not what was read, somebody wrote in between, and all starts again from theirs.
+ */
 
-import { existsSync, lstatSync } from "node:fs";
-import { exchange, removeQuietly } from "../disk/atomic.ts";
+import { existsSync, lstatSync, renameSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { exchange, moveInto, removeQuietly, syncDirectory, writeCacheFile, writeTemporary } from "../disk/atomic.ts";
 import { readRegular } from "../disk/regular.ts";
 import { diskError, MemdirError } from "../errors.ts";
+import { sha256 } from "../text/hash.ts";
+import { ageInDays } from "./age.ts";
+import { type Directory, INDEX_FILE, modeFor, OVERFLOW_FILE, statePath } from "./directory.ts";
+import {
+  type HeaderChange,
+  hiddenLines,
+  type Left,
+  type Pages,
+  type PlacedLine,
+  type Plan,
+  type Reconciled,
+  type ReconcileOptions,
+  reconcile,
+} from "./index.ts";
+import { type Header, hasFrontmatter, parseHeader } from "./memory.ts";
+import { readHeader } from "./read.ts";
+import { isMemoryFile, walk } from "./walk.ts";
+
+/** What a change means for the index. */
+export interface PageRequest {
+  changes: readonly HeaderChange[];
+  /** The file that is being saved: its line moves to the overflow page last. */
+  saved?: string | undefined;
+  /** What the pages become apart from the lines of the changes; asked again if another program wrote them meanwhile. */
+  plan?: ((pages: Pages) => Plan) | undefined;
+  /** List every memory, and take out lines that point to nothing. */
+  rebuild?: boolean | undefined;
+}
+
+export interface WrittenPages {
+  /** Where the change began, and what it left. */
+  before: Pages;
+  after: Pages;
+  moved: string[];
+  notices: string[];
+}
+
+/** What the caller does while the pages are being written. */
+export interface PageSteps {
+  /** Moves the memories into place. Called once, when both new pages are ready: a full disk is noticed before anything changed. */
+  commit?: () => void;
+  /** Keeps the pages for undo, before they are replaced. */
+  keep?: (before: Pages, after: Pages) => void;
+}
+
+const MAX_ATTEMPTS = 50;
+
+/** The lock must be held. */
+export function writePages(directory: Directory, request: PageRequest, steps: PageSteps = {}): WrittenPages {
+  const path = indexPath(directory);
+  const record = readRecord(directory);
+  const wasLink = isLink(path);
+  const hidden = [...record.hidden];
+  let source = readSettled(path, record.text);
+  let expected = source;
+  let known = record.text;
+  let commit = steps.commit ?? (() => {});
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const more = readOverflow(directory);
+    const left: Left = { text: known, sameMore: sha256(more) === record.more, retired: record.retired, hidden };
+    const next = reconcile({ index: source, more }, left, request.changes, optionsFor(directory, request));
+    const prepared = preparePages(directory, next.pages, { index: expected, more });
+    try {
+      steps.keep?.(next.start, next.pages);
+      commit();
+    } catch (error) {
+      prepared.discard();
+      throw error;
+    }
+    commit = () => {};
+    prepared.moveMore();
+    const theirs = prepared.swapIndex();
+    if (theirs === null) {
+      writeRecord(directory, next, hidden);
+      const link = wasLink ? ["MEMORY.md was a symbolic link: it is a file now, and its target is unchanged"] : [];
+      return { before: next.start, after: next.pages, moved: next.moved, notices: [...link, ...next.notices] };
+    }
+    source = theirs.text;
+    expected = theirs.inPlace ? theirs.text : next.pages.index;
+    if (theirs.inPlace) continue;
+    const since = directory.now().getTime();
+    hidden.push(...hiddenLines(theirs.text ?? "", next.pages.index ?? "").map((line) => ({ ...line, since })));
+    known = next.pages.index;
+  }
+  throw new MemdirError(
+    "disk",
+    `${path} is being rewritten all the time by another program: close it and run \`memdir index --rebuild\``,
+  );
+}
+
+/** The memories among the files, a renamed one once. */
+export function headerChanges(
+  writes: ReadonlyMap<string, Uint8Array | string | null>,
+  befores: ReadonlyMap<string, Uint8Array | string | null>,
+  renames: ReadonlyMap<string, string>,
+): HeaderChange[] {
+  const headerOf = (file: string, content: Uint8Array | string | null | undefined) =>
+    content == null || !isMemoryFile(file)
+      ? null
+      : parseHeader(
+          file,
+          typeof content === "string" ? content : Buffer.from(content.buffer, content.byteOffset, content.byteLength),
+        );
+  const pairs = [...renames].filter(([from, to]) => from !== to && isMemoryFile(from) && isMemoryFile(to));
+  const paired = new Set(pairs.flat());
+  const moved = pairs.map(([from, to]) => ({
+    file: from,
+    before: headerOf(from, befores.get(from)),
+    after: headerOf(to, writes.get(to)),
+  }));
+  const others = [...writes].filter(([file]) => isMemoryFile(file) && !paired.has(file));
+  return [
+    ...moved,
+    ...others.map(([file, content]) => ({
+      file,
+      before: headerOf(file, befores.get(file)),
+      after: headerOf(file, content),
+    })),
+  ];
+}
+
+/** What `writePages` would do now, without writing. */
+export function previewPages(directory: Directory, request: PageRequest): Reconciled & { isChange: boolean } {
+  const record = readRecord(directory);
+  const pages = { index: readForView(indexPath(directory)), more: readOverflow(directory) };
+  const left: Left = { ...record, sameMore: sha256(pages.more) === record.more };
+  const next = reconcile(pages, left, request.changes, optionsFor(directory, request));
+  return { ...next, isChange: next.pages.index !== pages.index || next.pages.more !== pages.more };
+}
+
+/** Whether an editor's older text is over lines of ours, or the index was deleted, so that the next opening should restore them. */
+export function hasLostLines(directory: Directory): boolean {
+  const path = indexPath(directory);
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  const { text } = readRecord(directory);
+  if (!stat) return (text ?? "") !== "";
+  if (!stat.isFile() || text === null || text === readText(path)) return false;
+  const { start } = previewPages(directory, { changes: [], plan: (pages) => ({ pages, exact: true }) });
+  return start.index !== readText(path);
+}
+
+function optionsFor(directory: Directory, { changes, saved, plan, rebuild }: PageRequest): ReconcileOptions {
+  // Memories of this change are not on disk yet.
+  const coming = new Map<string, Header | null>();
+  for (const { file, before, after } of changes) {
+    coming.set(file.normalize("NFC"), null);
+    if (before) coming.set(before.file.normalize("NFC"), null);
+    if (after) coming.set(after.file.normalize("NFC"), after);
+  }
+  const nowMs = directory.now().getTime();
+  return {
+    limits: directory.limits,
+    saved,
+    plan,
+    rebuild,
+    find: (file) => {
+      const known = coming.get(file.normalize("NFC"));
+      if (known !== undefined) return known;
+      const name = findName(directory, file);
+      return name === null ? null : readHeader(directory, name);
+    },
+    ageDays: ({ file, modified }) => {
+      const stat = modified ? null : statSync(join(directory.path, file), { throwIfNoEntry: false });
+      return ageInDays(modified ? Date.parse(modified) : (stat?.mtimeMs ?? nowMs), nowMs);
+    },
+    all: () =>
+      walk(directory.path, directory.recursive)
+        .files.filter((file) => coming.get(file.normalize("NFC")) !== null)
+        .map((file) => coming.get(file.normalize("NFC")) ?? readHeader(directory, file))
+        .filter(hasFrontmatter),
+  };
+}
+
+// --- Replacing them.
+
+interface Prepared {
+  moveMore: () => void;
+  /** Null when it replaced what was expected; else what somebody wrote in between, and whether that is still in place. */
+  swapIndex: () => { text: string | null; inPlace: boolean } | null;
+  discard: () => void;
+}
+
+/** Both pages written aside and flushed. */
+function preparePages(directory: Directory, { index, more }: Pages, expected: Pages): Prepared {
+  const path = indexPath(directory);
+  const write = (text: string, file: string, kind: string, mark = "") =>
+    writeTemporary(statePath(directory, "tmp"), text, modeFor(directory, file), kind, true, mark);
+  const moreFile = more === expected.more || more === "" ? null : write(more, OVERFLOW_FILE, "file");
+  const isSame = index === expected.index;
+  let indexFile: string | null = null;
+  try {
+    if (!isSame && index !== null) indexFile = write(index, INDEX_FILE, "index", ownMark(index));
+  } catch (error) {
+    if (moreFile) removeQuietly(moreFile);
+    throw error;
+  }
+  return {
+    moveMore: () => {
+      if (moreFile) moveInto(moreFile, join(directory.path, OVERFLOW_FILE));
+      else if (more === "" && expected.more !== "") removeQuietly(join(directory.path, OVERFLOW_FILE));
+    },
+    swapIndex: () => {
+      if (isSame) return null;
+      return indexFile === null
+        ? removeIndex(directory, path, expected.index)
+        : replaceIndex(indexFile, path, expected.index);
+    },
+    discard: () => {
+      for (const temporary of [indexFile, moreFile]) if (temporary) removeQuietly(temporary);
+    },
+  };
+}
+
+/** In the name of a temporary index: a leftover whose text still fits its name was never swapped with the index. */
+export function ownMark(text: string): string {
+  return `-${sha256(text).slice(0, 16)}`;
+}
+
+function replaceIndex(temporary: string, path: string, expected: string | null) {
+  // A last look: most foreign writes are noticed here, before ours hides theirs even for a moment.
+  const before = isLink(path) ? expected : readText(path);
+  const result = before === expected ? exchange(temporary, path, () => readText(path) === expected) : "changed";
+  if (result === "changed") {
+    removeQuietly(temporary);
+    return { text: settle(path), inPlace: true };
+  }
+  return result.replaced === null ? null : examineReplaced(result.replaced, expected);
+}
+
+/** There was no index before the change that is being undone. Moved aside first, as somebody may be writing it. */
+function removeIndex(directory: Directory, path: string, expected: string | null) {
+  if (readText(path) !== expected) return { text: settle(path), inPlace: true };
+  const aside = writeTemporary(statePath(directory, "tmp"), "", 0o600, "index", false, ownMark(expected ?? ""));
+  renameSync(path, aside);
+  syncDirectory(directory.path);
+  return examineReplaced(aside, expected);
+}
+
+function examineReplaced(replaced: string, expected: string | null): { text: string | null; inPlace: boolean } | null {
+  const text = isLink(replaced) ? expected : readText(replaced);
+  const theirs = text === expected ? null : settle(replaced);
+  removeQuietly(replaced);
+  return theirs === null ? null : { text: theirs, inPlace: false };
+}
+
+// --- Reading them.
+
+export function indexPath(directory: Directory): string {
+  return join(directory.path, INDEX_FILE);
+}
+
+/** The index for looking only: "" where there is none, or none that may be followed. */
+export function peekIndex(path: string): string {
+  return readForView(path) ?? "";
+}
+
+export function readOverflow(directory: Directory): string {
+  return peekIndex(join(directory.path, OVERFLOW_FILE));
+}
+
+function readForView(path: string): string | null {
+  return lstatSync(path, { throwIfNoEntry: false })?.isFile() ? readText(path) : null;
+}
 
 /** The index now; null if there is none. A link is not followed: it is replaced, and what it points to stays. */
-export function readCurrent(path: string, known: string | null): string | null {
+function readSettled(path: string, known: string | null): string | null {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (!stat || stat.isSymbolicLink()) return null;
   if (!stat.isFile()) {
@@ -16,11 +283,6 @@ export function readCurrent(path: string, known: string | null): string | null {
   const text = readText(path);
   // Renaming sets ctime after the last write: such a file arrived whole. Else somebody may be writing it in place.
   return text === known || (text !== "" && stat.ctimeMs > stat.mtimeMs) ? text : settle(path);
-}
-
-/** The index for looking only: "" where there is none, or none that may be followed. */
-export function peekIndex(path: string): string {
-  return lstatSync(path, { throwIfNoEntry: false })?.isFile() ? (readText(path) ?? "") : "";
 }
 
 /** Reads until two readings agree: an editor that truncates and writes in place is seen half-way otherwise. */
@@ -35,34 +297,6 @@ function settle(path: string): string | null {
   return text;
 }
 
-/**
- * Puts the temporary file in the index's place. Null when it replaced what was expected; else the text of whoever wrote in
- * between, and whether that still stands in place.
- */
-export function replaceIndex(
-  temporary: string,
-  path: string,
-  expected: string | null,
-): { text: string; inPlace: boolean } | null {
-  // A last look: most foreign writes are noticed here, before ours hides theirs even for a moment.
-  const before = isLink(path) ? expected : readText(path);
-  const result = before === expected ? exchange(temporary, path, () => readText(path) === expected) : "changed";
-  if (result === "changed") {
-    removeQuietly(temporary);
-    return { text: settle(path) ?? "", inPlace: true };
-  }
-  const { replaced } = result;
-  if (replaced === null) return null;
-  const text = isLink(replaced) ? expected : readText(replaced);
-  const theirs = text === expected ? null : settle(replaced);
-  removeQuietly(replaced);
-  return theirs === null ? null : { text: theirs, inPlace: false };
-}
-
-function isLink(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
-}
-
 /** Null when there is nothing; "" for what is no file. */
 export function readText(path: string): string | null {
   try {
@@ -72,7 +306,74 @@ export function readText(path: string): string | null {
   }
 }
 
+/** The file as it is spelled on disk: index lines are compared composed (NFC), a disk may hold the other form. */
+export function findName(directory: Directory, file: string): string | null {
+  const isFile = (name: string) => lstatSync(join(directory.path, name), { throwIfNoEntry: false })?.isFile() === true;
+  try {
+    return [file, file.normalize("NFC"), file.normalize("NFD")].find(isFile) ?? null;
+  } catch {
+    return null; // no file can have such a name
+  }
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+}
+
 /** Blocks this thread: the lock is held, and others wait for it anyway. */
 function pause(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+// --- What memdir remembers of them.
+
+/** `.memdir/index.base`: a line of JSON, then MEMORY.md as memdir last left it. */
+export interface PageRecord {
+  text: string | null;
+  /** The overflow page, by hash. */
+  more: string | null;
+  hidden: HiddenLine[];
+  retired: string[];
+}
+
+interface HiddenLine extends PlacedLine {
+  /** When, in milliseconds. */
+  since: number;
+}
+
+/** Longer than a program holds a text that it has read before it writes it back. */
+const HIDDEN_MS = 10_000;
+
+/** Enough for what one open editor can have missed. */
+const MAX_RETIRED = 200;
+
+export function readRecord(directory: Directory): PageRecord {
+  try {
+    const data = readRegular(statePath(directory, "index.base"))?.toString("utf8") ?? "";
+    const newline = data.indexOf("\n");
+    const head = JSON.parse(data.slice(0, newline)) as Partial<PageRecord> & { none?: boolean };
+    const nowMs = directory.now().getTime();
+    return {
+      text: head.none ? null : data.slice(newline + 1),
+      more: head.more ?? null,
+      hidden: (head.hidden ?? []).filter(({ since }) => Math.abs(nowMs - since) < HIDDEN_MS),
+      retired: head.retired ?? [],
+    };
+  } catch {
+    return { text: null, more: null, hidden: [], retired: [] };
+  }
+}
+
+function writeRecord(directory: Directory, { pages, retired }: Reconciled, hidden: HiddenLine[]): void {
+  keepRecord(directory, { text: pages.index, more: sha256(pages.more), hidden, retired });
+}
+
+/** Only a help for the next writer: without it our own text is taken for somebody else's, which costs time and nothing else. */
+export function keepRecord(directory: Directory, { text, retired, ...rest }: PageRecord): void {
+  const head = JSON.stringify({ ...rest, retired: retired.slice(-MAX_RETIRED), ...(text === null && { none: true }) });
+  try {
+    writeCacheFile(statePath(directory, "tmp"), statePath(directory, "index.base"), `${head}\n${text ?? ""}`);
+  } catch (error) {
+    directory.log(`index.base was not written: ${(error as Error).message}`);
+  }
 }

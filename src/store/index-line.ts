@@ -1,9 +1,24 @@
-/** A line of MEMORY.md: written in one form, read in all that are known. */
+/** A line of MEMORY.md: written in one form, read in every form that real indexes have. */
 
-import type { Header } from "./memory.ts";
+import { type Header, stemOf } from "./memory.ts";
 
+/** A place in a line that names a memory. */
+export interface Reference {
+  /** `[Title](file.md)`, `[[name]]`, or a plain `file.md` in the text. */
+  kind: "link" | "wiki" | "file";
+  /** A path below the directory; for a wiki link a path, a file's stem or a memory's name. Composed (NFC). */
+  target: string;
+  title: string;
+  /** Where the target is, without `./` and anchor: what a rename replaces. */
+  start: number;
+  end: number;
+  /** Where all of it is, with brackets. */
+  from: number;
+  to: number;
+}
+
+/** What a line points to, if it is there for one memory. */
 export interface IndexLine {
-  /** The linked file, relative to the directory. */
   file: string;
   title: string;
   hook: string;
@@ -27,96 +42,160 @@ function tame(text: string): string {
 }
 
 /** Only what would end or change the link is encoded, so that names stay readable. */
-export function formatTarget(file: string): string {
+function formatTarget(file: string): string {
   return file.replace(/[\s\p{Cc}()<>[\]%#\\`:~?&*]/gu, (c) => {
     const encoded = encodeURIComponent(c);
     return encoded === c ? `%${c.charCodeAt(0).toString(16).toUpperCase()}` : encoded;
   });
 }
 
-const BULLET = /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+/;
+/** With its check box. */
+const BULLET = /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?/;
 
-/** A line in our own form, the usual case: read at a tenth of the price of the others. */
-const OWN = /^- \[([^[\]\\]*)\]\(([\w.-]+(?:\/[\w.-]+)*\.md)\)(?: — (.*))?$/;
+/** Emphasis, emoji, arrows: anything but words, a heading or a cell. */
+const MARKS_ONLY = /^[^\p{L}\p{N}#|]*$/u;
 
-/** Reads the formats of all seeds; null for a heading, prose, or a link to something else than a Markdown file here. */
+/** Read from a list item or a row of a table that begins with a link, or a list item that ends in `[file.md]`. Null for all else. */
 export function parseIndexLine(line: string): IndexLine | null {
-  const own = OWN.exec(line.trimEnd());
-  if (own && !own[2]?.includes(".."))
-    return { file: own[2] as string, title: own[1] as string, hook: own[3]?.trim() ?? "" };
-  const target = findTarget(line);
-  const file = target ? parseTarget(line.slice(target.start, target.end)) : null;
-  if (!target || file === null) return null;
-  if (!target.isLink) return { file, title: target.title, hook: target.title };
-  const hook = line
-    .slice(target.after)
+  if (!/\.md/i.test(line)) return null;
+  const bullet = BULLET.exec(line)?.[0];
+  const isRow = isTableRow(line);
+  if (bullet === undefined && !isRow) return null;
+  const references = readReferences(line);
+  const first = references.find(({ kind }) => kind === "link");
+  if (first && (isRow || MARKS_ONLY.test(line.slice(bullet?.length ?? 0, first.from)))) {
+    return { file: first.target, title: first.title, hook: hookBehind(line, first) };
+  }
+  const last = references.at(-1);
+  const isAtEnd = last?.kind === "file" && line[last.from] === "[" && line.slice(last.to).trim() === "";
+  if (!last || !isAtEnd || bullet === undefined) return null;
+  const title = line.slice(bullet.length, last.from).trim();
+  return { file: last.target, title, hook: title };
+}
+
+function hookBehind(line: string, { to }: Reference): string {
+  return line
+    .slice(to)
     .trim()
     .replace(/^\*\*/, "")
     .replace(/^\s*\((?:user|feedback|project|reference)\)/, "")
-    .replace(/^\s*[—–:-]+\s*/, "");
-  return { file, title: target.title, hook: hook.trim() };
+    .replace(/^\s*[—–:|-]+\s*/, "")
+    .replace(/\s*\|$/, "")
+    .trim();
 }
 
-/** Where the line's target stands; only for lines that have one. */
-export function targetSpan(line: string): { start: number; end: number; isLink: boolean } {
-  const target = findTarget(line);
-  if (!target) throw new Error("the line has no target");
-  return target;
+/** A list item, a row of a table, or a line that is a link and its description: it is there for what it names. */
+export function isEntry(line: string, references: readonly Reference[]): boolean {
+  if (BULLET.test(line) || isTableRow(line)) return true;
+  const [first] = references;
+  return (
+    first !== undefined &&
+    MARKS_ONLY.test(line.slice(0, first.from)) &&
+    /^[\s*_~]*(?:$|[—–:(-])/.test(line.slice(first.to))
+  );
 }
 
-interface Target {
-  start: number;
-  end: number;
-  /** Where the text behind the link begins. */
-  after: number;
-  isLink: boolean;
-  title: string;
+/** Whether an entry points to this place of it. A plain file name among other words is only mentioned. */
+export function isPointer(line: string, { kind, from, to }: Reference): boolean {
+  if (kind !== "file") return true;
+  const before = line.slice(BULLET.exec(line)?.[0].length ?? 0, from);
+  return MARKS_ONLY.test(before.replace(/\|/g, "")) || (line[from] === "[" && line.slice(to).trim() === "");
 }
 
-/** `[Title](file.md)` at the start of the item, also in `**…**`; else `[file.md]` at its end. */
-function findTarget(line: string): Target | null {
-  const bullet = BULLET.exec(line)?.[0];
-  if (bullet === undefined) return null;
-  let at = bullet.length;
-  if (line.startsWith("**", at)) at += 2;
-  const title = line[at] === "[" ? closing(line, at, "[", "]") : -1;
-  if (title > 0 && line[title + 1] === "(") {
-    const end = closing(line, title + 1, "(", ")");
-    if (end > 0) return { start: title + 2, end, after: end + 1, isLink: true, title: line.slice(at + 1, title) };
+function isTableRow(line: string): boolean {
+  return /^[ \t]*\|/.test(line);
+}
+
+/** Longer than any path or title. A bound keeps giant lines without an end to a bracket from taking the square of their length. */
+const MAX_CHARS = 1000;
+
+/** A line in our own form whose description names nothing, the usual case: read at a tenth of the price of the others. */
+const OWN = /^- \[([^[\]\\]*)\]\(((?!\.)[\w.-]+(?:\/[\w.-]+)*\.md)\)(?! *\()((?: — .*)?)$/;
+
+/** Every place that names a memory, in order. */
+export function readReferences(line: string): Reference[] {
+  const [, title = "", target, rest = ""] = OWN.exec(line.trimEnd()) ?? [];
+  if (target !== undefined && !/\.md|\[\[/i.test(rest) && !target.includes("..")) {
+    const start = title.length + 5;
+    const end = start + target.length;
+    return [{ kind: "link", target, title, start, end, from: 2, to: end + 1 }];
   }
-  const text = line.trimEnd();
-  const open = text.endsWith(".md]") ? text.lastIndexOf("[") : -1;
-  if (open < bullet.length) return null;
-  return {
-    start: open + 1,
-    end: text.length - 1,
-    after: text.length,
-    isLink: false,
-    title: text.slice(bullet.length, open).trim(),
-  };
+  const found = line.includes("[[") ? readWikis(line) : [];
+  if (/\.md/i.test(line)) {
+    found.push(...readLinks(line));
+    found.push(...readFiles(line, found));
+  }
+  return found.sort((a, b) => a.from - b.from);
 }
 
-/** The bracket that closes the one at `open`, with inner pairs and escapes passed over; -1 if there is none. */
-function closing(line: string, open: number, left: string, right: string): number {
+function readLinks(line: string): Reference[] {
+  const links: Reference[] = [];
+  for (let at = line.indexOf("]("); at >= 0; at = line.indexOf("](", at + 1)) {
+    if (line[at - 1] === "\\") continue;
+    const end = closing(line, at + 1);
+    const from = end < 0 ? -1 : opening(line, at);
+    const target = from < 0 ? null : parseTarget(line.slice(at + 2, end));
+    if (target === null) continue;
+    links.push({
+      kind: "link",
+      target: target.file,
+      title: line.slice(from + 1, at),
+      start: at + 2 + target.start,
+      end: at + 2 + target.end,
+      from,
+      to: end + 1,
+    });
+    at = end;
+  }
+  return links;
+}
+
+/** The `)` of a link's target, with inner pairs and escapes passed over; -1 if there is none. */
+function closing(line: string, open: number): number {
   let depth = 0;
-  for (let i = open; i < line.length; i++) {
+  const limit = Math.min(line.length, open + MAX_CHARS);
+  for (let i = open; i < limit; i++) {
     const c = line[i];
     if (c === "\\") i++;
-    else if (c === left) depth++;
-    else if (c === right && --depth === 0) return i;
+    else if (c === "(") depth++;
+    else if (c === ")" && --depth === 0) return i;
   }
   return -1;
 }
 
-function parseTarget(target: string): string | null {
-  const bare = target
-    .trim()
-    .replace(/^<(.*)>$/, "$1")
-    .replace(/^\.\//, "")
-    .replace(/#.*$/, "");
-  const elsewhere = /^[a-z][a-z0-9+.-]*:|^[/~\\]|(^|\/)\.\.(\/|$)/i.test(bare);
-  const file = decode(bare);
-  return elsewhere || !file.endsWith(".md") || /(^|\/)\.\.(\/|$)|^\//.test(file) ? null : file.normalize("NFC");
+/** The `[` of a link's title, from its `]` backwards; -1 if there is none. */
+function opening(line: string, close: number): number {
+  let depth = 0;
+  for (let i = close; i >= 0 && i > close - MAX_CHARS; i--) {
+    if (i > 0 && line[i - 1] === "\\" && i !== close) continue;
+    if (line[i] === "]") depth++;
+    else if (line[i] === "[" && --depth === 0) return i;
+  }
+  return -1;
+}
+
+/** The file of a link's target and where it is in it; null when it leads elsewhere. */
+function parseTarget(target: string): { file: string; start: number; end: number } | null {
+  const trimmed = target.trim();
+  const inner = /^<(.*)>$/.exec(trimmed)?.[1] ?? trimmed.replace(/\s+(?:"[^"]*"|'[^']*')$/, "");
+  const path = inner.replace(/^(?:\.\/)+/, "").replace(/#.*$/, "");
+  const file = decode(path);
+  if (isElsewhere(path) || leadsUp(file) || !/\.md$/i.test(file)) return null;
+  // Angle brackets are part of what a rename replaces: the new target is encoded instead.
+  const [start, end] =
+    inner === trimmed || !trimmed.startsWith("<")
+      ? [target.indexOf(path), target.indexOf(path) + path.length]
+      : [target.indexOf("<"), target.lastIndexOf(">") + 1];
+  return { file: file.normalize("NFC"), start, end };
+}
+
+function isElsewhere(path: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:|^[/~\\]|(^|\/)\.\.(\/|$)/i.test(path);
+}
+
+/** Encoded, it may still lead out of the directory. */
+function leadsUp(file: string): boolean {
+  return /(^|\/)\.\.(\/|$)|^\//.test(file);
 }
 
 /** A percent sign that encodes nothing is part of the name. */
@@ -126,4 +205,96 @@ function decode(text: string): string {
   } catch {
     return text;
   }
+}
+
+const PATH_CHARACTER = /[\p{L}\p{N}\p{M}_.~%+/-]/u;
+
+/** Plain file names, alone, in code marks or in brackets. */
+function readFiles(line: string, others: readonly Reference[]): Reference[] {
+  const files: Reference[] = [];
+  for (const match of line.matchAll(/\.md(?![\p{L}\p{N}_/-]|\.\w)/giu)) {
+    const end = match.index + 3;
+    if (others.some(({ from, to }) => match.index >= from && match.index < to)) continue;
+    const close = line[end];
+    // Between marks a name may have spaces.
+    const open = close === "]" ? "[" : close === "`" ? "`" : null;
+    const opened = open === null ? -1 : line.lastIndexOf(open, match.index);
+    const inner = opened < 0 || end - opened > MAX_CHARS ? null : line.slice(opened + 1, end);
+    const isMarked = inner !== null && !/[[\]`|]/.test(inner) && line[opened - 1] !== "[" && line[end + 1] !== "(";
+    let start = isMarked ? opened + 1 : match.index;
+    if (!isMarked)
+      while (start > 0 && end - start < MAX_CHARS && PATH_CHARACTER.test(line[start - 1] as string)) start--;
+    if (!isMarked && /[@=#?&\\]/.test(line[start - 1] ?? "")) continue;
+    const path = line.slice(start, end).replace(/^(?:\.\/)+/, "");
+    const file = decode(path);
+    if (file.length <= 3 || isElsewhere(path) || leadsUp(file)) continue;
+    const from = isMarked ? opened : start;
+    const to = isMarked ? end + 1 : end;
+    files.push({ kind: "file", target: file.normalize("NFC"), title: "", start: end - path.length, end, from, to });
+  }
+  return files;
+}
+
+const WIKI = /\[\[([^[\]|#\n]{1,300})(?:#[^[\]|\n]{0,300})?(?:\|([^[\]\n]{0,300}))?\]\]/g;
+
+function readWikis(line: string): Reference[] {
+  return [...line.matchAll(WIKI)].map((match) => {
+    const inner = match[1] as string;
+    const bare = inner.trim().replace(/^(?:\.\/)+/, "");
+    const start = match.index + 2 + inner.indexOf(bare);
+    const span = { start, end: start + bare.length, from: match.index, to: match.index + match[0].length };
+    return { kind: "wiki", target: bare.normalize("NFC"), title: (match[2] ?? bare).trim(), ...span };
+  });
+}
+
+/** By what a reference can mean a memory: its file; for wiki links its path, its stem and its name. */
+export interface Keys {
+  file: string;
+  names: ReadonlySet<string>;
+}
+
+export function keysOf({ file, name }: Pick<Header, "file" | "name">): Keys {
+  return { file: fileKey(file), names: new Set([file, stemOf(file), name].map(nameKey)) };
+}
+
+/** Names are compared without case, as some disks do. */
+export function fileKey(file: string): string {
+  return file.normalize("NFC").toLowerCase();
+}
+
+/** In wiki links blanks, `_` and `-` are alike. */
+export function nameKey(name: string): string {
+  return fileKey(name)
+    .replace(/\.md$/, "")
+    .trim()
+    .replace(/[\s_-]+/g, "-");
+}
+
+export function names({ kind, target }: Reference, keys: Keys): boolean {
+  return kind === "wiki" ? keys.names.has(nameKey(target)) : fileKey(target) === keys.file;
+}
+
+/** The line with every reference to one memory pointed to another; words, anchors and titles stay. */
+export function retarget(line: string, from: Pick<Header, "file" | "name">, to: Pick<Header, "file" | "name">): string {
+  const [old, next] = [keysOf(from), keysOf(to)];
+  let out = line;
+  for (const reference of readReferences(line).toReversed()) {
+    if (!names(reference, old) || names(reference, next)) continue;
+    out = out.slice(0, reference.start) + targetFor(reference, from, to) + out.slice(reference.end);
+  }
+  return out;
+}
+
+function targetFor(
+  { kind, target }: Reference,
+  from: Pick<Header, "file" | "name">,
+  to: Pick<Header, "file" | "name">,
+) {
+  if (kind === "link") return formatTarget(to.file);
+  if (kind === "file") return to.file;
+  const suffix = /\.md$/i.test(target) ? ".md" : "";
+  const key = nameKey(target);
+  if (key === nameKey(from.file) && from.file.includes("/")) return to.file.replace(/\.md$/, "") + suffix;
+  if (key === nameKey(stemOf(from.file))) return stemOf(to.file) + suffix;
+  return to.name.replace(/[[\]|#]/g, " ").trim();
 }

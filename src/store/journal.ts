@@ -11,17 +11,30 @@ import {
   fsyncSync,
   ftruncateSync,
   openSync,
+  readdirSync,
   readSync,
+  statSync,
   writeSync,
 } from "node:fs";
-import { moveInto, writeTemporary } from "../disk/atomic.ts";
+import { moveInto, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { openRegular, readRegular } from "../disk/regular.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 import { type Directory, statePath } from "./directory.ts";
-import type { RemovedLine } from "./index-text.ts";
+import type { Pages } from "./index.ts";
 
-export type Action = "save" | "forget" | "rename" | "edit" | "undo" | "adopt" | "import" | "prune" | "dream" | "sync";
+export type Action =
+  | "save"
+  | "forget"
+  | "rename"
+  | "edit"
+  | "undo"
+  | "adopt"
+  | "import"
+  | "prune"
+  | "dream"
+  | "sync"
+  | "index";
 
 export interface Entry {
   id: string;
@@ -30,18 +43,19 @@ export interface Entry {
   by: string;
   reason: string;
   files: FileChange[];
-  /** Index lines that the change took out, by file, for undo. */
-  lines?: Record<string, readonly RemovedLine[]>;
-  /** The entry that an undo took back. */
+  /** The entry that an undo reverted. */
   undoes?: string;
-  /** The index and its overflow page before and after, by hash, for a change that arranged them: undo puts them back whole. */
-  pages?: { before: PageHashes; after?: PageHashes };
+  /** Files that were renamed, old and new name. */
+  renames?: [string, string][];
+  /** The index and its overflow page before and after, by hash: undo puts them back whole, or merges. */
+  pages?: { before: PageHashes; after: PageHashes };
   /** The before-images were removed on the user's word: it cannot be undone. */
   purged?: boolean;
 }
 
 export interface PageHashes {
-  index: string;
+  /** Null when there was no MEMORY.md. */
+  index: string | null;
   more: string;
 }
 
@@ -55,16 +69,16 @@ export interface FileChange {
 interface End {
   id: string;
   end: "done" | "dropped";
-  /** Known only now: others write the index, too. */
-  pages?: PageHashes;
+  /** Known only now: others write the index, too. Earlier versions wrote those after the change only. */
+  pages?: Entry["pages"] | PageHashes;
 }
 
 /** A link in the journal's place would lead the writing elsewhere; a fifo would hold it up for ever. */
 const SAFE = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 const APPEND = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | SAFE;
 
-/** More than any line of ours: an intent and its end are always found in the tail. */
-const TAIL_BYTES = 64 * 1024;
+/** More than most lines of ours; where the last intent is longer, more is read. */
+const TAIL_BYTES = 8 * 1024;
 
 /** Writes the before-images and the intent line; both are on disk when this returns. The lock must be held. */
 export function beginEntry(
@@ -73,8 +87,7 @@ export function beginEntry(
   images: ReadonlyMap<string, Uint8Array>,
 ): Entry {
   for (const [hash, data] of images) {
-    const path = imagePath(directory, hash);
-    if (!existsSync(path)) moveInto(writeTemporary(statePath(directory, "tmp"), data, 0o600), path);
+    keepImage(directory, hash, data, true);
   }
   const id = String(Number(readTail(directory).lastId) + 1);
   const full: Entry = { id, at: directory.now().toISOString(), by: directory.by, ...entry };
@@ -82,7 +95,34 @@ export function beginEntry(
   return full;
 }
 
-export function endEntry(directory: Directory, id: string, end: End["end"], pages?: PageHashes): void {
+function keepImage(directory: Directory, hash: string, data: string | Uint8Array, flush: boolean): void {
+  const path = imagePath(directory, hash);
+  if (existsSync(path)) return;
+  moveInto(writeTemporary(statePath(directory, "tmp"), data, 0o600, "file", flush), path, flush);
+}
+
+/** Not flushed, and no reason to fail: without them undo still brings the memories back, and their lines one by one. */
+export function keepPages(directory: Directory, ...pages: readonly Pages[]): void {
+  try {
+    for (const text of new Set(pages.flatMap(({ index, more }) => [index ?? "", more])))
+      keepImage(directory, sha256(text), text, false);
+  } catch (error) {
+    directory.log(`the index was not kept for undo: ${(error as Error).message}`);
+  }
+}
+
+export function hashPages({ index, more }: Pages): PageHashes {
+  return { index: index === null ? null : sha256(index), more: sha256(more) };
+}
+
+/** Null when one of them is no longer kept. */
+export function readPages(directory: Directory, { index, more }: PageHashes): Pages | null {
+  const texts = [index, more].map((hash) => (hash === null ? null : readImage(directory, hash)?.toString("utf8")));
+  const [first, second] = texts;
+  return first === undefined || typeof second !== "string" ? null : { index: first, more: second };
+}
+
+export function endEntry(directory: Directory, id: string, end: End["end"], pages?: Entry["pages"]): void {
   append(directory, { id, end, ...(pages && { pages }) }, false);
 }
 
@@ -93,16 +133,29 @@ export function readJournal(directory: Directory): Entry[] {
     if ("end" in line) {
       const entry = entries.get(line.id);
       if (line.end === "dropped") entries.delete(line.id);
-      else if (entry?.pages && line.pages) entry.pages.after = line.pages;
+      else if (entry && line.pages) entry.pages = joinPages(entry.pages, line.pages);
     } else entries.set(line.id, line);
   }
   return [...entries.values()];
 }
 
+function joinPages(begun: Entry["pages"], ended: NonNullable<End["pages"]>): NonNullable<Entry["pages"]> {
+  return "before" in ended ? ended : { before: begun?.before ?? ended, after: ended };
+}
+
+/** Entries whose undo is in effect; an undo may itself have been undone. */
+export function findUndone(entries: readonly Entry[]): Map<string, Entry> {
+  const undone = new Map<string, Entry>();
+  for (const entry of entries.toReversed()) {
+    if (entry.undoes !== undefined && !undone.has(entry.id)) undone.set(entry.undoes, entry);
+  }
+  return undone;
+}
+
 /** The last entry that is neither an undo nor undone. */
 export function lastUndoable(entries: readonly Entry[]): Entry | null {
-  const undone = new Set(entries.flatMap((e) => (e.undoes ? [e.undoes] : [])));
-  return entries.findLast((e) => e.action !== "undo" && !undone.has(e.id) && !e.purged) ?? null;
+  const undone = findUndone(entries);
+  return entries.findLast((entry) => entry.action !== "undo" && !undone.has(entry.id) && !entry.purged) ?? null;
 }
 
 /** The last intent whose writer did not come to the end, or null. */
@@ -117,6 +170,67 @@ export function readImage(directory: Directory, hash: string): Buffer | null {
   } catch {
     return null;
   }
+}
+
+/**
+ * How long contents are kept for undo: those of the last 500 entries and of the last 90 days, whichever reaches further back,
+ * and at most 64 MB in all, the newest first. The last entry is always kept whole.
+ */
+const KEPT = { entries: 500, days: 90, bytes: 64 * 1024 * 1024 };
+
+/** Looking through all images costs more than a save: only one change in so many does it. */
+const THIN_EVERY = 64;
+
+/** Called when an entry has ended, so that no unfinished one needs an image. The lock must be held. */
+export function thinImages(directory: Directory, entry: Entry, limits = KEPT, every = THIN_EVERY): void {
+  if (Number(entry.id) % every !== 0) return;
+  try {
+    const sizes = new Map(
+      readdirSync(statePath(directory, "images")).map((name) => [name, statSync(imagePath(directory, name)).size]),
+    );
+    const kept = keptImages(readJournal(directory), sizes, directory.now().getTime(), limits);
+    for (const name of sizes.keys()) if (!kept.has(name)) removeQuietly(imagePath(directory, name));
+  } catch (error) {
+    directory.log(`old contents were not removed: ${(error as Error).message}`);
+  }
+}
+
+function keptImages(
+  entries: readonly Entry[],
+  sizes: ReadonlyMap<string, number>,
+  nowMs: number,
+  limits: typeof KEPT,
+): Set<string> {
+  const kept = new Set<string>();
+  let bytes = 0;
+  for (const [back, entry] of entries.toReversed().entries()) {
+    if (back >= limits.entries && nowMs - Date.parse(entry.at) > limits.days * 86_400_000) break;
+    const fresh = imagesOf(entry).filter((hash) => !kept.has(hash));
+    bytes += fresh.reduce((sum, hash) => sum + (sizes.get(hash) ?? 0), 0);
+    if (bytes > limits.bytes && back > 0) break;
+    for (const hash of fresh) kept.add(hash);
+  }
+  return kept;
+}
+
+function imagesOf({ files, pages }: Entry): string[] {
+  return [...files.map(({ before }) => before), ...pageImages(pages)].filter((hash) => hash !== null);
+}
+
+/** The hashes of whole pages. */
+export function pageImages(pages: Entry["pages"]): string[] {
+  const all = pages ? [pages.before, pages.after] : [];
+  return all.flatMap(({ index, more }) => [index, more]).filter((hash) => hash !== null);
+}
+
+/** For an entry whose contents are no longer kept: since when they are. */
+export function describeKept(directory: Directory, entries: readonly Entry[]): string {
+  const isWhole = ({ files, purged }: Entry) =>
+    purged || files.every(({ before }) => before === null || existsSync(imagePath(directory, before)));
+  const last = entries.findLastIndex((entry) => !isWhole(entry));
+  const oldest = entries[last + 1];
+  const since = oldest ? `, here since ${oldest.at.slice(0, 10)} (entry ${oldest.id})` : "";
+  return `contents are kept for the last ${KEPT.entries} changes and ${KEPT.days} days, at most ${KEPT.bytes >> 20} MB${since}`;
 }
 
 export function imagePath(directory: Directory, hash: string): string {

@@ -61,8 +61,7 @@ function headerOf(file: string, document: Document, utf8: boolean): Header {
   const problems = [...document.problems];
   if (!utf8) problems.unshift("not valid UTF-8: it is shown with replacement characters and never rewritten");
   const broken = problems.length > 0;
-  if (!document.hasFrontmatter && problems.length === 0)
-    problems.push("no frontmatter: name, description and type are unknown");
+  if (!document.hasFrontmatter && problems.length === 0) problems.push(NO_FRONTMATTER);
 
   const typeText = firstWord(textOf(read("type")));
   const typeExplicit = isMemoryType(typeText);
@@ -88,6 +87,13 @@ function headerOf(file: string, document: Document, utf8: boolean): Header {
     broken,
     unreadable: false,
   };
+}
+
+const NO_FRONTMATTER = "no frontmatter: name, description and type are unknown";
+
+/** Without it a Markdown file is a memory only if the index names it. */
+export function hasFrontmatter({ problems }: Pick<Header, "problems">): boolean {
+  return !problems.includes(NO_FRONTMATTER);
 }
 
 /** A field at the top level, or under `metadata`, where Claude Code moves fields. */

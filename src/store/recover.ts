@@ -1,4 +1,4 @@
-/** Mends what a killed writer left: an unfinished journal entry, an index without its line, temporary files. */
+/** Recovers what a killed writer left: an unfinished journal entry, an index without its line, temporary files. */
 
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -6,24 +6,20 @@ import { moveInto, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { resolveInside } from "../disk/fence.ts";
 import { isAlive } from "../disk/process.ts";
 import { sha256 } from "../text/hash.ts";
+import { splitLines } from "../text/lines.ts";
 import { type Directory, fileMode, statePath } from "./directory.ts";
-import { indexPath, readBase } from "./index-base.ts";
-import { readText } from "./index-file.ts";
+import { addLine, openListing, type Pages } from "./index.ts";
+import { hasLostLines, headerChanges, indexPath, ownMark, readRecord, readText, writePages } from "./index-file.ts";
 import { formatIndexLine, parseIndexLine } from "./index-line.ts";
-import type { LineEdit } from "./index-pages.ts";
-import { lostLines, ownMark, syncIndex } from "./index-sync.ts";
-import { splitLines } from "./index-text.ts";
 import { type Entry, endEntry, type FileChange, findUnfinished, readImage } from "./journal.ts";
-import { parseHeader } from "./memory.ts";
 import { findBytes, readHeader } from "./read.ts";
-import { isMemoryFile } from "./walk.ts";
 
 /** A temporary file of a living writer is younger than this. */
 const TEMPORARY_MS = 60_000;
 
-/** Cheap: is there anything that `recover` or `mendIndex` would do? Asked at every opening, without the lock. */
+/** Cheap: is there anything that `recover` or `restoreIndex` would do? Asked at every opening, without the lock. */
 export function needsRecovery(directory: Directory): boolean {
-  return findUnfinished(directory) !== null || indexLostLines(directory) || leftovers(directory).length > 0;
+  return findUnfinished(directory) !== null || hasLostLines(directory) || leftovers(directory).length > 0;
 }
 
 /** The lock must be held. */
@@ -34,8 +30,8 @@ export function recover(directory: Directory): void {
 }
 
 /** The lock must be held. Every change does this on its way; an opening that only reads does nothing else. */
-export function mendIndex(directory: Directory): void {
-  if (indexLostLines(directory)) syncIndex(directory, { edits: [], mend: true });
+export function restoreIndex(directory: Directory): void {
+  if (hasLostLines(directory)) writePages(directory, { changes: [] });
 }
 
 /** Every file of an entry is either moved or not; the hashes tell. All moved: the index follows. Some: they are moved back. */
@@ -43,11 +39,17 @@ function finish(directory: Directory, entry: Entry): void {
   const happened = entry.files.filter(({ file, before }) => currentHash(directory, file) !== before);
   const complete = happened.length === entry.files.length || entry.purged === true;
   if (happened.length > 0)
-    directory.log(`${complete ? "finishing" : "taking back"} the interrupted ${entry.action} ${entry.id}`);
+    directory.log(`${complete ? "finishing" : "reverting"} the interrupted ${entry.action} ${entry.id}`);
   if (!complete) for (const change of happened) moveBack(directory, change);
-  const memories = happened.filter(({ file }) => isMemoryFile(file));
-  if (happened.length > 0)
-    syncIndex(directory, { edits: memories.map((change) => editFor(directory, change)), mend: true });
+  if (happened.length > 0) {
+    const read = ({ before }: FileChange) => (before === null ? null : readImage(directory, before));
+    const befores = new Map(happened.map((change) => [change.file, read(change)]));
+    const now = new Map(
+      happened.map(({ file }) => [file, isFile(directory, file) ? findBytes(directory, file) : null]),
+    );
+    const renames = new Map(complete ? entry.renames : []);
+    writePages(directory, { changes: headerChanges(now, befores, renames) });
+  }
   endEntry(directory, entry.id, complete && happened.length > 0 ? "done" : "dropped");
 }
 
@@ -60,18 +62,6 @@ function moveBack(directory: Directory, { file, before, after }: FileChange): vo
   else if (image) moveInto(writeTemporary(statePath(directory, "tmp"), image, fileMode(directory)), path);
 }
 
-function editFor(directory: Directory, { file, before }: FileChange): LineEdit {
-  if (!isFile(directory, file)) return { kind: "drop", file };
-  const image = before === null ? null : readImage(directory, before);
-  // Looked for on the overflow page too: it may have been written before the writer died.
-  return {
-    kind: "put",
-    header: readHeader(directory, file),
-    previous: image ? parseHeader(file, image) : null,
-    restore: [],
-  };
-}
-
 function currentHash(directory: Directory, file: string): string | null {
   const data = findBytes(directory, file);
   return data ? sha256(data) : null;
@@ -79,14 +69,6 @@ function currentHash(directory: Directory, file: string): string | null {
 
 function isFile(directory: Directory, file: string): boolean {
   return lstatSync(join(directory.path, file), { throwIfNoEntry: false })?.isFile() === true;
-}
-
-/** Somebody removed the index, or wrote an older text over lines of ours. */
-function indexLostLines(directory: Directory): boolean {
-  const stat = lstatSync(indexPath(directory), { throwIfNoEntry: false });
-  // Removed: deleting MEMORY.md loses nothing.
-  if (!stat) return (readBase(directory).text ?? "") !== "";
-  return stat.isFile() && lostLines(directory, readText(indexPath(directory)) ?? "");
 }
 
 function sweep(directory: Directory): void {
@@ -119,20 +101,34 @@ function leftovers(directory: Directory): string[] {
 function rescueLines(directory: Directory, path: string): void {
   const theirs = readText(path) ?? "";
   if (path.endsWith(ownMark(theirs))) return;
-  const { text, retired } = readBase(directory);
-  const current = readText(indexPath(directory)) ?? "";
+  const { text, retired } = readRecord(directory);
   const known = new Set(
-    [...splitLines(text ?? ""), ...splitLines(current)].map((line) => line.trimEnd()).concat(retired),
+    [...splitLines(text ?? ""), ...splitLines(readText(indexPath(directory)) ?? "")].map((line) => line.trimEnd()),
   );
-  const edits = splitLines(theirs).flatMap((line): LineEdit[] => {
-    const bare = line.trimEnd();
-    if (bare === "" || known.has(bare)) return [];
-    const file = parseIndexLine(line)?.file;
-    if (file === undefined) return [{ kind: "text", lines: [bare] }];
-    if (!isFile(directory, file)) return [];
-    const header = readHeader(directory, file);
-    const isOwn = bare === formatIndexLine(header);
-    return isOwn ? [] : [{ kind: "reword", header, line: bare }];
-  });
-  if (edits.length > 0) syncIndex(directory, { edits });
+  const lost = splitLines(theirs)
+    .map((line) => line.trimEnd())
+    .filter((line) => line !== "" && !known.has(line) && !retired.includes(line));
+  if (lost.length > 0)
+    writePages(directory, {
+      changes: [],
+      plan: (pages) => ({ pages: lost.reduce((next, line) => putBack(directory, next, line), pages) }),
+    });
+}
+
+/** Somebody's words for a memory take the place of ours; other text goes to the end. */
+function putBack(directory: Directory, pages: Pages, line: string): Pages {
+  const file = parseIndexLine(line)?.file;
+  if (file === undefined) return { ...pages, index: addLine(pages.index ?? "", line) };
+  if (!isFile(directory, file)) return pages;
+  const header = readHeader(directory, file);
+  const own = formatIndexLine(header);
+  if (line === own) return pages;
+  const lines = splitLines(pages.index ?? "");
+  const at = lines.findIndex((each) => each.trimEnd() === own);
+  if (at >= 0) {
+    lines[at] = line + (lines[at] as string).slice(own.length);
+    return { ...pages, index: lines.join("") };
+  }
+  const isListed = openListing(pages.index ?? "", pages.more);
+  return isListed(header) ? pages : { ...pages, index: addLine(pages.index ?? "", line) };
 }

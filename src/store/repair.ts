@@ -1,10 +1,10 @@
-/** At every opening: mends what a killed writer or a stale editor left, if there is anything and nobody is writing. */
+/** At every opening: repairs what a killed writer or a stale editor left, if there is anything and no one else is writing. */
 
 import { existsSync } from "node:fs";
 import { tryLock } from "../disk/lock.ts";
 import { loadNative } from "../disk/native.ts";
 import { checkState, type Directory, statePath, withPins } from "./directory.ts";
-import { mendIndex, needsRecovery, recover } from "./recover.ts";
+import { needsRecovery, recover, restoreIndex } from "./recover.ts";
 
 /** Never throws and never waits: whoever holds the lock does the same first, and reading works without it. */
 export async function repairDirectory(directory: Directory): Promise<void> {
@@ -19,7 +19,7 @@ export async function repairDirectory(directory: Directory): Promise<void> {
       if (!lock) return;
       try {
         recover(pinned);
-        mendIndex(pinned);
+        restoreIndex(pinned);
       } finally {
         lock.release();
       }

@@ -12,7 +12,7 @@ export {
   writeCache,
 } from "./authorship.ts";
 export { type Bulk, findBulks } from "./bulk.ts";
-export { applyChange, type Change, withDirectory } from "./change.ts";
+export { applyChange, type Change, type Changed, withDirectory } from "./change.ts";
 export { CONFLICT_FIELD, isConflictCopy } from "./conflict.ts";
 export {
   checkState,
@@ -27,20 +27,35 @@ export {
   withPins,
 } from "./directory.ts";
 export { compilePattern, type Enforced, findEnforced, lintEnforce } from "./enforce.ts";
-export { indexPath, readBase, writeBase } from "./index-base.ts";
-export { peekIndex } from "./index-file.ts";
+export { addLine, keepEntries, linkedFiles, openListing, type Pages, type Plan } from "./index.ts";
+export {
+  findName,
+  indexPath,
+  keepRecord,
+  type PageRequest,
+  peekIndex,
+  previewPages,
+  readOverflow,
+  readRecord,
+} from "./index-file.ts";
 export { CLIENT_LIMITS } from "./index-limits.ts";
-export { formatIndexLine, parseIndexLine } from "./index-line.ts";
+export { fileKey, formatIndexLine, keysOf, names, parseIndexLine, readReferences } from "./index-line.ts";
 export { type IndexView, type IndexWarning, loadIndex } from "./index-load.ts";
-export type { LineEdit } from "./index-pages.ts";
-export { findLines, findName, type IndexSync, openLines, readOverflow, syncIndex } from "./index-sync.ts";
-export { linkedFiles, type RemovedLine, restoreRemoved, splitLines } from "./index-text.ts";
-export { type Action, type Entry, type FileChange, imagePath, readImage, readJournal } from "./journal.ts";
+export {
+  type Action,
+  type Entry,
+  type FileChange,
+  imagePath,
+  pageImages,
+  readImage,
+  readJournal,
+} from "./journal.ts";
 export { findJournal, journalName, readJournals, signEntry } from "./journals.ts";
 export { type Listing, listMemories, type Row, rowOf, type ShownMemory, showMemory } from "./list.ts";
 export {
   formatSource,
   type Header,
+  hasFrontmatter,
   isMemoryType,
   MEMORY_TYPES,
   type Memory,
@@ -53,7 +68,7 @@ export {
 export { cleanName, fileNameFor, oneLine, otherFileNames, sameName } from "./name.ts";
 export { findBytes, findText, readBytes, readHeader, readMemory, refuseBroken, unreadable } from "./read.ts";
 export { readStart } from "./read-start.ts";
-export { mendIndex, needsRecovery } from "./recover.ts";
+export { needsRecovery, restoreIndex } from "./recover.ts";
 export { repairDirectory } from "./repair.ts";
 export { scan } from "./scan.ts";
 export {

@@ -2,14 +2,14 @@
 
 import { sha256 } from "../text/hash.ts";
 import type { Directory } from "./directory.ts";
-import { readJournal } from "./journal.ts";
+import { findUndone, readJournal } from "./journal.ts";
 import { findBytes } from "./read.ts";
 import { walk } from "./walk.ts";
 
 /** By the content that was adopted: it stays taken over when the copy here is edited later, not when the adoption is undone. */
 export function isTakenOver(directory: Directory, from: Pick<Directory, "path" | "recursive">): boolean {
   const entries = readJournal(directory);
-  const undone = new Set(entries.flatMap((entry) => (entry.undoes ? [entry.undoes] : [])));
+  const undone = findUndone(entries);
   const adoptions = entries.filter((entry) => entry.action === "adopt" && !undone.has(entry.id));
   if (adoptions.length === 0) return false;
   const taken = new Set(adoptions.flatMap((entry) => entry.files.map(({ after }) => after)));

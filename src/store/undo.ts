@@ -1,19 +1,26 @@
-/** Taking a journal entry back, whole: refused if any of its files changed since. */
+/** Undoing a journal entry, whole: refused if any of its files changed since. */
 
 import { MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
+import { mergeKeeping } from "../text/merge-lines.ts";
 import { applyChange, withDirectory } from "./change.ts";
 import type { Directory } from "./directory.ts";
-import type { LineEdit } from "./index-pages.ts";
-import type { IndexRequest } from "./index-sync.ts";
-import { openLines } from "./index-sync.ts";
-import { type Entry, lastUndoable, readImage, readJournal } from "./journal.ts";
-import { type Header, parseHeader } from "./memory.ts";
+import { type HeaderChange, openListing, type Pages, type Plan, putOverflowLink } from "./index.ts";
+import { headerChanges } from "./index-file.ts";
+import {
+  describeKept,
+  type Entry,
+  findUndone,
+  hashPages,
+  lastUndoable,
+  readImage,
+  readJournal,
+  readPages,
+} from "./journal.ts";
 import { findBytes } from "./read.ts";
-import { isMemoryFile } from "./walk.ts";
 
 export interface UndoResult {
-  /** The entry that was taken back. */
+  /** The entry that was undone. */
   undone: string;
   action: Entry["action"];
   files: string[];
@@ -25,74 +32,60 @@ export interface UndoResult {
 /** Without an id: the last entry that is neither an undo nor undone. */
 export async function undoEntry(directory: Directory, id?: string): Promise<UndoResult> {
   return withDirectory(directory, (directory) => {
-    const entry = findEntry(readJournal(directory), id);
+    const entries = readJournal(directory);
+    const entry = findEntry(entries, id);
+    const current = new Map(entry.files.map(({ file }) => [file, findBytes(directory, file)]));
+    checkUnchanged(entry, current);
     const writes = new Map(
-      entry.files.map(({ file, before, after }) => [file, restored(directory, entry.id, file, before, after)]),
+      entry.files.map(({ file, before }) => [
+        file,
+        before === null ? null : earlierContent(directory, entries, entry, file, before),
+      ]),
     );
-    const memories = [...writes].filter(([file]) => isMemoryFile(file));
-    const headers = memories.map(([file, data]) => ({
-      file,
-      next: data ? parseHeader(file, data.toString("utf8")) : null,
-      previous: currentHeader(directory, file),
-    }));
-    const lines = removedLines(directory, headers);
+    const renames = new Map((entry.renames ?? []).map(([from, to]) => [to, from] as const));
+    const changes = headerChanges(writes, current, renames);
     const applied = applyChange(directory, {
       action: "undo",
       reason: `undo of ${entry.action} ${entry.id}`,
       undoes: entry.id,
       writes,
-      ...(lines ? { lines } : {}),
-      ...(entry.pages ? { keepPages: true } : {}),
-      index: {
-        ...restoredPages(directory, entry),
-        edits: renamedBack(entry, headers) ?? headers.map((change) => editFor(change, entry)),
-      },
+      renames,
+      plan: (pages) => planPages(directory, entry, pages, changes),
     });
-    return {
-      undone: entry.id,
-      action: entry.action,
-      files: [...writes.keys()],
-      undo: applied.entry.id,
-      notices: applied.notices,
-    };
+    const { notices } = applied;
+    return { undone: entry.id, action: entry.action, files: [...writes.keys()], undo: applied.entry.id, notices };
   });
 }
 
-interface Restored {
-  file: string;
-  next: Header | null;
-  previous: Header | null;
+/**
+ * The pages as they were before the entry, if nobody has written them since; else a three-way merge, which keeps what was
+ * written since. Where both changed the same place, the text stays as it is and only the entry's own lines are corrected.
+ */
+function planPages(directory: Directory, { pages }: Entry, now: Pages, changes: readonly HeaderChange[]): Plan {
+  const before = pages && readPages(directory, pages.before);
+  if (!pages || !before) return { pages: now };
+  const hashes = hashPages(now);
+  if (hashes.index === pages.after.index && hashes.more === pages.after.more)
+    return { pages: before, changes: [], exact: true };
+  const after = readPages(directory, pages.after);
+  if (!after) return { pages: now };
+  const merged = mergePages(after, now, before);
+  // A line that named the memory before it existed was not part of the change.
+  const isListed = openListing(before.index ?? "", before.more);
+  return { pages: merged, changes: changes.filter(({ before, after }) => after || !before || !isListed(before)) };
 }
 
-/** The pages whole, where nobody has written them since; else line by line. */
-function restoredPages(directory: Directory, { pages }: Entry): Pick<IndexRequest, "restore"> {
-  const index = pages?.after && readImage(directory, pages.before.index);
-  const more = pages?.after && readImage(directory, pages.before.more);
-  if (!pages?.after || !index || !more) return {};
-  return { restore: { index: index.toString("utf8"), more: more.toString("utf8"), onlyIf: pages.after } };
-}
-
-/** The line of a renamed memory stays where it is and points back. */
-function renamedBack(entry: Entry, headers: readonly Restored[]): LineEdit[] | null {
-  const from = headers.find(({ next }) => next === null)?.previous;
-  const to = headers.find(({ previous }) => previous === null)?.next;
-  return headers.length === 2 && !entry.pages && from && to ? [{ kind: "move", from, to }] : null;
-}
-
-function editFor({ file, next, previous }: Restored, entry: Entry): LineEdit {
-  if (next === null) return { kind: "drop", file };
-  return { kind: "put", header: next, previous, restore: entry.lines?.[file] ?? [] };
-}
-
-/** The undo of this undo puts these back. */
-function removedLines(directory: Directory, headers: readonly Restored[]): Entry["lines"] {
-  const gone = headers.filter(({ next }) => next === null);
-  const findLines = openLines(directory);
-  return Object.fromEntries(gone.map(({ file }) => [file, findLines(file)]));
+/** The link to the overflow page is left out: its number is counted anew. */
+function mergePages(base: Pages, ours: Pages, theirs: Pages): Pages {
+  const bare = ({ index }: Pages) => putOverflowLink(index ?? "", 0);
+  return {
+    index: mergeKeeping(bare(base), bare(ours), bare(theirs)),
+    more: mergeKeeping(base.more, ours.more, theirs.more),
+  };
 }
 
 function findEntry(entries: readonly Entry[], id: string | undefined): Entry {
-  const entry = id === undefined ? lastUndoable(entries) : entries.find((e) => e.id === id);
+  const entry = id === undefined ? lastUndoable(entries) : entries.find((each) => each.id === id);
   if (!entry) {
     throw new MemdirError(
       "not-found",
@@ -100,34 +93,39 @@ function findEntry(entries: readonly Entry[], id: string | undefined): Entry {
     );
   }
   if (entry.purged) throw new MemdirError("conflict", `entry ${entry.id} was purged: its content was removed for good`);
+  const by = findUndone(entries).get(entry.id);
+  if (by) {
+    const when = by.at.slice(0, 16).replace("T", " ");
+    throw new MemdirError(
+      "conflict",
+      `entry ${entry.id} is undone already (by entry ${by.id}, ${when}): \`memdir undo ${by.id}\` brings the change back`,
+    );
+  }
   return entry;
 }
 
-function restored(
-  directory: Directory,
-  id: string,
-  file: string,
-  before: string | null,
-  after: string | null,
-): Buffer | null {
-  const current = findBytes(directory, file);
-  if ((current ? sha256(current) : null) !== after) {
+function checkUnchanged(entry: Entry, current: ReadonlyMap<string, Buffer | null>): void {
+  for (const { file, after } of entry.files) {
+    const data = current.get(file);
+    if ((data ? sha256(data) : null) === after) continue;
     throw new MemdirError(
       "conflict",
-      `entry ${id} is not undone: ${file} changed since; undo the later change first, or edit the file by hand`,
+      `entry ${entry.id} is not undone: ${file} changed since; undo the later change first, or edit the file by hand`,
     );
   }
-  if (before === null) return null;
-  const data = readImage(directory, before);
-  if (!data)
-    throw new MemdirError(
-      "conflict",
-      `entry ${id} cannot be undone: the earlier content of ${file} is no longer in the journal`,
-    );
-  return data;
 }
 
-function currentHeader(directory: Directory, file: string) {
-  const data = findBytes(directory, file);
-  return data ? parseHeader(file, data.toString("utf8")) : null;
+function earlierContent(
+  directory: Directory,
+  entries: readonly Entry[],
+  entry: Entry,
+  file: string,
+  hash: string,
+): Buffer {
+  const data = readImage(directory, hash);
+  if (data) return data;
+  throw new MemdirError(
+    "conflict",
+    `entry ${entry.id} cannot be undone: the earlier content of ${file} is no longer in the journal; ${describeKept(directory, entries)}`,
+  );
 }

@@ -2,7 +2,7 @@
 
 import type { Document, Field, FieldValue } from "../text/frontmatter.ts";
 import { formatScalar } from "../text/frontmatter-edit.ts";
-import { pickChanged } from "./merge-lines.ts";
+import { pickChanged } from "../text/merge-lines.ts";
 
 /** A field's lines, with the comments and blank lines that follow it. */
 interface Block {

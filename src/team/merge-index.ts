@@ -1,7 +1,8 @@
 /** MEMORY.md of two sides made one: a set of lines, each known by the memory it points to. It always succeeds. */
 
-import { parseIndexLine, splitLines } from "../store/store.ts";
-import { pickChanged } from "./merge-lines.ts";
+import { parseIndexLine } from "../store/store.ts";
+import { splitLines } from "../text/lines.ts";
+import { pickChanged } from "../text/merge-lines.ts";
 
 interface Item {
   line: string;

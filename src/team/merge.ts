@@ -1,8 +1,8 @@
 /** Two people's changes of one memory brought together: fields one by one, the body by its sections. Never with markers. */
 
 import { type Document, parseDocument } from "../text/frontmatter.ts";
+import { mergeLines, pickChanged } from "../text/merge-lines.ts";
 import { mergeFields } from "./merge-fields.ts";
-import { mergeLines, pickChanged } from "./merge-lines.ts";
 import { mergeSections } from "./merge-sections.ts";
 
 export interface Merged {

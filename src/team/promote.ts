@@ -9,7 +9,6 @@ import {
   type Directory,
   fileNameFor,
   findBytes,
-  findLines,
   type Header,
   type Memory,
   oneLine,
@@ -108,13 +107,10 @@ export async function carryOut(move: Move, { onWritten }: MoveOptions = {}): Pro
         "conflict",
         `${file} changed while it was moved: the earlier text is in ${written.path}, the new one stays here; look at both, then forget one`,
       );
-    const lines = findLines(from, file);
     return applyChange(from, {
       action: "forget",
       reason: `${words.went} ${to.scope}: ${written.file}`,
       writes: new Map([[file, null]]),
-      ...(lines.length > 0 ? { lines: { [file]: lines } } : {}),
-      index: { edits: [{ kind: "drop", file }] },
     });
   });
   return {
@@ -122,7 +118,7 @@ export async function carryOut(move: Move, { onWritten }: MoveOptions = {}): Pro
     name,
     from: { scope: from.scope, file },
     to: { scope: to.scope, file: written.file, path: written.path },
-    notices: [...move.notices, ...written.notices],
+    notices: [...move.notices, ...written.notices, ...removed.notices],
     undo: { written: written.undo, removed: removed.entry.id },
   };
 }

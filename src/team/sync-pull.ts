@@ -1,15 +1,7 @@
 /** From the store to the directory: texts are fetched, looked through for secrets, and written as journalled changes. */
 
 import { MemdirError } from "../errors.ts";
-import {
-  applyChange,
-  type Directory,
-  findBytes,
-  type LineEdit,
-  openLines,
-  parseHeader,
-  withDirectory,
-} from "../store/store.ts";
+import { applyChange, type Directory, findBytes, withDirectory } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { LIMITS } from "./protocol.ts";
 import type { StoreEntry } from "./store.ts";
@@ -90,7 +82,11 @@ async function writeBatch<T extends { writes: readonly LocalWrite[] }>(pass: Pas
       if (fit.length < groups.length) pass.again = true;
       const writes = fit.flatMap((group) => group.writes);
       if (writes.length === 0) return fit;
-      const applied = applyChange(pinned, changeOf(pinned, writes, pass.options.store.name));
+      const applied = applyChange(pinned, {
+        action: "sync",
+        reason: `from ${pass.options.store.name}`,
+        writes: new Map(writes.map(({ path, text }) => [path, text === null ? null : Buffer.from(text)])),
+      });
       for (const notice of applied.notices) pass.notice(notice);
       return fit;
     });
@@ -110,23 +106,4 @@ function isAsPlanned(directory: Directory, { path, expected }: LocalWrite): bool
   } catch {
     return false;
   }
-}
-
-function changeOf(directory: Directory, writes: readonly LocalWrite[], from: string) {
-  const gone = writes.filter(({ text }) => text === null);
-  const findLines = gone.length > 0 ? openLines(directory) : () => [];
-  return {
-    action: "sync" as const,
-    reason: `from ${from}`,
-    writes: new Map(writes.map(({ path, text }) => [path, text === null ? null : Buffer.from(text)])),
-    index: { edits: writes.map((write) => editFor(directory, write)) },
-    lines: Object.fromEntries(gone.map(({ path }) => [path, findLines(path)])),
-    keepPages: writes.length > 1,
-  };
-}
-
-function editFor(directory: Directory, { path, text }: LocalWrite): LineEdit {
-  if (text === null) return { kind: "drop", file: path };
-  const before = findBytes(directory, path);
-  return { kind: "put", header: parseHeader(path, text), previous: before ? parseHeader(path, before) : null };
 }

@@ -35,13 +35,6 @@ export async function amend(directory: Directory, reason: string, amendments: re
       action: "edit",
       reason,
       writes: new Map(due.map(({ file, text }) => [file, Buffer.from(text)])),
-      index: {
-        edits: due.map(({ file, base, text }) => ({
-          kind: "put" as const,
-          header: parseMemory(file, text),
-          previous: parseMemory(file, base),
-        })),
-      },
     });
     for (const [i, { file }] of due.entries()) {
       const { atime, mtime } = times[i] as (typeof times)[0];

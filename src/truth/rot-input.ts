@@ -3,9 +3,9 @@
 import {
   type Directory,
   indexPath,
-  linkedFiles,
   listMemories,
   type Memory,
+  openListing,
   parseMemory,
   peekIndex,
   type Row,
@@ -32,7 +32,8 @@ export async function gatherRot(
     memories.push(readOne(directory, row));
   }
   const index = peekIndex(indexPath(directory));
-  const linked = new Set([...linkedFiles(index), ...linkedFiles(readOverflow(directory))]);
+  const isListed = openListing(index, readOverflow(directory));
+  const linked = new Set(rows.filter(isListed).map(({ file }) => file.normalize("NFC")));
   return { memories, linked: index.trim() === "" ? null : linked, now: directory.now() };
 }
 

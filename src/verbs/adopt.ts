@@ -3,19 +3,18 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import {
+  addLine,
   applyChange,
   type Directory,
   findBytes,
   INDEX_FILE,
-  type LineEdit,
-  parseHeader,
   parseIndexLine,
   readBytes,
-  splitLines,
   walk,
   withDirectory,
 } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
+import { splitLines } from "../text/lines.ts";
 
 export interface AdoptResult {
   from: string;
@@ -49,7 +48,7 @@ export async function adoptMemories(directory: Directory, from: Directory): Prom
             action: "adopt",
             reason: `from ${from.path}`,
             writes,
-            index: { edits: editsFor(theirs, names, writes) },
+            plan: (pages) => ({ pages: { ...pages, index: withTheirLines(pages.index ?? "", theirs, names) } }),
           });
     return {
       from: from.path,
@@ -72,15 +71,11 @@ function freeName(directory: Directory, file: string, data: Buffer, taken: Reado
   }
 }
 
-/** Their lines keep their words where the file kept its name; text of their own follows. */
-function editsFor(theirs: string, names: ReadonlyMap<string, string>, writes: ReadonlyMap<string, Buffer>): LineEdit[] {
-  const lines = splitLines(theirs);
-  const puts = [...names].map(([file, name]): LineEdit => {
-    const header = parseHeader(name, writes.get(name) as Buffer);
-    const line = file === name ? lines.find((l) => parseIndexLine(l)?.file === file.normalize("NFC")) : undefined;
-    const restore = line === undefined ? [] : [{ text: `${line.trimEnd()}\n`, at: -1, after: "" }];
-    return { kind: "put", header, previous: null, restore };
+/** Their words for a memory that kept its file name, and text of their own, go to the end; the other memories get a line of ours. */
+function withTheirLines(index: string, theirs: string, names: ReadonlyMap<string, string>): string {
+  const lines = splitLines(theirs).filter((line) => {
+    const file = parseIndexLine(line)?.file;
+    return file === undefined ? line.trim() !== "" : names.get(file) === file;
   });
-  const text = lines.filter((line) => line.trim() !== "" && parseIndexLine(line) === null);
-  return [...puts, { kind: "text", lines: text }];
+  return lines.reduce(addLine, index);
 }

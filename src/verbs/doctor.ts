@@ -8,10 +8,11 @@ import type { OlderDirectory } from "../project/older.ts";
 import { findCollisions, type Orphan } from "../project/orphans.ts";
 import {
   type Directory,
+  hasFrontmatter,
   indexPath,
-  linkedFiles,
   listMemories,
   loadIndex,
+  openListing,
   peekIndex,
   type Row,
   readOverflow,
@@ -134,7 +135,7 @@ function examineRows(rows: readonly Row[], at: string): Check[] {
   return checks;
 }
 
-/** Everything about the index is mended by the same rebuilding, which keeps what was written by hand. */
+/** Everything about the index is fixed by rebuilding it, which keeps what was written by hand and can be undone. */
 async function examineIndex(directory: Directory, rows: readonly Row[], at: string): Promise<Check[]> {
   const mend = async () => {
     await rebuildIndex(directory);
@@ -163,10 +164,10 @@ const GRACE_MS = 60_000;
 function findUnlinked(directory: Directory, rows: readonly Row[]): string[] {
   const index = peekIndex(indexPath(directory));
   if (index.trim() === "") return [];
-  const linked = new Set([...linkedFiles(index), ...linkedFiles(readOverflow(directory))]);
+  const isListed = openListing(index, readOverflow(directory));
   const nowMs = directory.now().getTime();
   return rows
-    .filter((row) => !row.unreadable && !linked.has(row.file.normalize("NFC")))
+    .filter((row) => !row.unreadable && hasFrontmatter(row) && !isListed(row))
     .filter((row) => nowMs - Date.parse(row.modified) > GRACE_MS)
     .map(({ file }) => file);
 }

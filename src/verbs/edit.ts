@@ -1,16 +1,18 @@
 /** Replacing a memory's whole text, as an editor does: checked on close, refused if the file changed meanwhile. */
 
-import { moveInto, writeTemporary } from "../disk/atomic.ts";
 import { MemdirError } from "../errors.ts";
 import {
+  applyChange,
   type Directory,
   findBytes,
+  findName,
   INDEX_FILE,
   indexPath,
-  mendIndex,
-  modeFor,
+  keepEntries,
+  type PageRequest,
   parseMemory,
-  statePath,
+  previewPages,
+  readHeader,
   withDirectory,
 } from "../store/store.ts";
 import { parseDocument } from "../text/frontmatter.ts";
@@ -40,18 +42,34 @@ export async function editMemory(
   });
 }
 
-/** MEMORY.md as somebody edited it: taken over like any editor's version, and mended where it forgot a memory. */
+/** MEMORY.md as somebody edited it: a change like any other. Memories whose lines it dropped keep them. */
 export async function editIndex(directory: Directory, base: string | null, text: string): Promise<SaveResult> {
   const path = indexPath(directory);
   checkEdit(INDEX_FILE, text, text, false);
   return withDirectory(directory, (directory) => {
     checkBase(directory, INDEX_FILE, base);
-    const temporary = writeTemporary(statePath(directory, "tmp"), text, modeFor(directory, INDEX_FILE));
-    moveInto(temporary, path);
-    mendIndex(directory);
-    const action = base === null ? "created" : "updated";
-    return { file: INDEX_FILE, path, action, notices: [], undo: null };
+    const changed = changeIndex(directory, () => text);
+    const action = changed.undo === null ? "unchanged" : base === null ? "created" : "updated";
+    return { file: INDEX_FILE, path, action, ...changed };
   });
+}
+
+/** `edit` is asked again if another program wrote the index meanwhile. The lock must be held. */
+export function changeIndex(
+  directory: Directory,
+  edit: (index: string) => string,
+): Pick<SaveResult, "notices" | "undo"> {
+  const find = (file: string) => {
+    const name = findName(directory, file);
+    return name === null ? null : readHeader(directory, name);
+  };
+  const plan: PageRequest["plan"] = ({ index, more }) => {
+    const text = edit(index ?? "");
+    return { pages: { index: keepEntries(text, index ?? "", more, find), more } };
+  };
+  if (!previewPages(directory, { changes: [], plan }).isChange) return { notices: [], undo: null };
+  const { entry, notices } = applyChange(directory, { action: "edit", reason: INDEX_FILE, writes: new Map(), plan });
+  return { notices, undo: entry.id };
 }
 
 /** `base` as the file's text, null for none. Throws `conflict`. */

@@ -7,14 +7,16 @@ import { MemdirError } from "../errors.ts";
 import {
   applyChange,
   type Directory,
-  findLines,
   imagePath,
-  parseIndexLine,
-  readBase,
+  keepRecord,
+  keysOf,
+  names,
+  pageImages,
   readJournal,
+  readRecord,
+  readReferences,
   statePath,
   withDirectory,
-  writeBase,
 } from "../store/store.ts";
 import { redactSecrets } from "../text/secrets.ts";
 
@@ -23,6 +25,8 @@ export interface ForgetResult {
   action: "removed";
   /** The entry that brings it back; null after a purge. */
   undo: string | null;
+  /** Such as lines of the index that still name it among other words. */
+  notices: string[];
 }
 
 /** `purge` also removes every before-image of the file: for content that must not stay anywhere. */
@@ -39,24 +43,21 @@ export async function forgetMemory(
     if (!stat) throw new MemdirError("not-found", `${file} is gone already`);
     // A link is not a memory of this directory: only the link goes.
     if (stat.isSymbolicLink()) unlinkSync(path);
-    const removed = findLines(directory, file);
-    const applied = applyChange(directory, {
+    const { entry, notices } = applyChange(directory, {
       action: "forget",
       reason,
-      writes: new Map(stat.isSymbolicLink() ? [] : [[file, null]]),
-      ...(removed.length > 0 && !options.purge ? { lines: { [file]: removed } } : {}),
+      writes: new Map([[file, null]]),
       ...(options.purge ? { purge: true } : {}),
-      index: { edits: [{ kind: "drop", file }] },
     });
     if (options.purge) {
       purgeImages(directory, file);
       purgeTraces(directory, file);
     }
-    return { file, action: "removed", undo: options.purge || stat.isSymbolicLink() ? null : applied.entry.id };
+    return { file, action: "removed", undo: options.purge || stat.isSymbolicLink() ? null : entry.id, notices };
   });
 }
 
-/** Before-images that only this file needs, and whole pages of the index, which may tell of it: undo then goes line by line. */
+/** Before-images that only this file needs, and kept pages of the index, which may describe it: undo then goes line by line. */
 function purgeImages(directory: Directory, file: string): void {
   const entries = readJournal(directory);
   const hashes = (mine: boolean) =>
@@ -66,7 +67,7 @@ function purgeImages(directory: Directory, file: string): void {
       ),
     );
   const others = hashes(false);
-  const pages = entries.flatMap((e) => (e.pages ? [e.pages.before.index, e.pages.before.more] : []));
+  const pages = entries.flatMap((e) => pageImages(e.pages));
   for (const hash of new Set([...hashes(true), ...pages])) {
     if (others.has(hash)) continue;
     try {
@@ -80,7 +81,8 @@ function purgeImages(directory: Directory, file: string): void {
 /** Its header in the cache, its line among those that are remembered. */
 function purgeTraces(directory: Directory, file: string): void {
   removeQuietly(statePath(directory, "headers.json"));
-  const base = readBase(directory);
-  const retired = base.retired.filter((line) => parseIndexLine(line)?.file !== file.normalize("NFC"));
-  writeBase(directory, { ...base, retired });
+  const keys = keysOf({ file, name: file });
+  const record = readRecord(directory);
+  const retired = record.retired.filter((line) => !readReferences(line).some((each) => names(each, keys)));
+  keepRecord(directory, { ...record, retired });
 }

@@ -2,6 +2,7 @@
 
 import {
   type Directory,
+  fileKey,
   findName,
   INDEX_FILE,
   indexPath,
@@ -10,11 +11,12 @@ import {
   parseMemory,
   peekIndex,
   readBytes,
+  readReferences,
   scan,
-  splitLines,
   stemOf,
 } from "../store/store.ts";
 import { parseDocument } from "../text/frontmatter.ts";
+import { splitLines } from "../text/lines.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { findSecrets } from "../text/secrets.ts";
 
@@ -89,6 +91,7 @@ function isDerived(name: string, file: string): boolean {
 
 function lintIndex(directory: Directory): LintProblem[] {
   const text = peekIndex(indexPath(directory));
+  const files = new Set(scan(directory).memories.map(({ header }) => fileKey(header.file)));
   const found: LintProblem[] = [];
   let prose = 0;
   for (const [at, line] of splitLines(text).entries()) {
@@ -96,9 +99,14 @@ function lintIndex(directory: Directory): LintProblem[] {
     const parsed = parseIndexLine(line);
     if (line.trimEnd().length > MAX_LINE_CHARS)
       add("index-line-length", `${line.trimEnd().length} characters, keep it under ${MAX_LINE_CHARS}`);
-    if (parsed && findName(directory, parsed.file) === null)
+    if (parsed && !files.has(fileKey(parsed.file)) && findName(directory, parsed.file) === null)
       add("index-dangling", `points to ${parsed.file}, which does not exist`);
-    if (!parsed && line.trim() !== "" && !/^(#{1,6}\s|<!--|---)/.test(line.trim()) && ++prose === 4) {
+    if (
+      readReferences(line).length === 0 &&
+      line.trim() !== "" &&
+      !/^(#{1,6}\s|<!--|---)/.test(line.trim()) &&
+      ++prose === 4
+    ) {
       add("index-prose", "the index holds text of its own: it is a list of pointers, put the text into a memory");
     }
   }

@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
-import { applyChange, findLines, parseMemory, withDirectory } from "../store/store.ts";
+import { applyChange, withDirectory } from "../store/store.ts";
 import { checkBase, checkEdit, stamp } from "./edit.ts";
 import type { Found } from "./find.ts";
 import type { SaveResult } from "./save.ts";
@@ -28,7 +28,6 @@ export async function mergeMemories(keep: Found, other: Found, { text, base }: M
     checkBase(directory, keep.file, base.keep);
     checkBase(directory, other.file, base.other);
     const stamped = stamp(directory, base.keep, checked.text);
-    const header = parseMemory(keep.file, stamped);
     const applied = applyChange(directory, {
       action: "edit",
       reason: `merged with ${other.file}`,
@@ -36,15 +35,7 @@ export async function mergeMemories(keep: Found, other: Found, { text, base }: M
         [keep.file, Buffer.from(stamped)],
         [other.file, null],
       ]),
-      lines: { [other.file]: findLines(directory, other.file) },
-      keepPages: true,
-      index: {
-        saved: header,
-        edits: [
-          { kind: "put", header, previous: parseMemory(keep.file, base.keep) },
-          { kind: "drop", file: other.file },
-        ],
-      },
+      saved: keep.file,
     });
     return {
       file: keep.file,

@@ -1,14 +1,6 @@
-/** Forgetting several memories at one stroke, on the user's explicit word: one journal entry that undo takes back. */
+/** Forgetting several memories at once, when the user says so: one journal entry, which one undo reverts. */
 
-import {
-  applyChange,
-  type Directory,
-  listMemories,
-  type MemoryType,
-  openLines,
-  type Row,
-  withDirectory,
-} from "../store/store.ts";
+import { applyChange, type Directory, listMemories, type MemoryType, type Row, withDirectory } from "../store/store.ts";
 
 /** By age, or those that are named. */
 export type PruneRequest = AgeRequest | ChosenRequest;
@@ -41,14 +33,10 @@ export async function pruneMemories(directory: Directory, request: PruneRequest)
   );
   if (request.dryRun || memories.length === 0) return { memories, undo: null };
   return withDirectory(directory, (directory) => {
-    const files = memories.map((row) => row.file);
-    const linesOf = openLines(directory);
     const applied = applyChange(directory, {
       action: "prune",
       reason,
-      writes: new Map(files.map((file) => [file, null])),
-      lines: Object.fromEntries(files.map((file) => [file, linesOf(file)])),
-      index: { edits: files.map((file) => ({ kind: "drop", file })) },
+      writes: new Map(memories.map(({ file }) => [file, null])),
     });
     return { memories, undo: applied.entry.id };
   });

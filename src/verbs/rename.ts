@@ -8,6 +8,8 @@ import {
   cleanName,
   type Directory,
   fileNameFor,
+  type Header,
+  oneLine,
   parseMemory,
   readBytes,
   refuseBroken,
@@ -37,22 +39,20 @@ export async function renameMemory(directory: Directory, file: string, newName: 
     if (target !== file && lstatSync(path, { throwIfNoEntry: false })) {
       throw new MemdirError("conflict", `${target} exists already: forget it first, or choose another name`);
     }
-    if (target === file && sameName(memory.name, name))
+    refuseNamesake(directory, memory, name);
+    if (target === file && oneLine(memory.name) === oneLine(name))
       return { file, path, action: "unchanged", notices: [], undo: null };
     const renamed = document.hasFrontmatter
       ? editFields(text, { name, modified: directory.now().toISOString() })
       : text;
-    const next = parseMemory(target, renamed);
     const writes = new Map<string, Uint8Array | null>([[target, Buffer.from(renamed)]]);
     if (target !== file) writes.set(file, null);
     const applied = applyChange(directory, {
       action: "rename",
       reason: "",
       writes,
-      index: {
-        saved: next,
-        edits: [{ kind: "move", from: memory, to: next }],
-      },
+      renames: new Map([[file, target]]),
+      saved: target,
     });
     return {
       file: target,
@@ -62,6 +62,18 @@ export async function renameMemory(directory: Directory, file: string, newName: 
       undo: applied.entry.id,
     };
   });
+}
+
+/** A memory is known by its type and name together. */
+function refuseNamesake(directory: Directory, { file, type }: Header, name: string): void {
+  const other = scan(directory).memories.find(
+    ({ header }) => header.file !== file && header.type === type && sameName(header.name, name),
+  );
+  if (!other) return;
+  throw new MemdirError(
+    "conflict",
+    `${other.header.file} is a ${type} memory called "${oneLine(other.header.name)}" already: forget it first, or choose another name`,
+  );
 }
 
 function linkNotices(directory: Directory, oldName: string, oldFile: string): string[] {

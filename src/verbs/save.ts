@@ -17,20 +17,20 @@ import {
   isMemoryType,
   MEMORY_TYPES,
   type MemoryType,
-  mendIndex,
   oneLine,
   otherFileNames,
   parseIndexLine,
   parseMemory,
   peekIndex,
   refuseBroken,
+  restoreIndex,
   type Source,
   sameName,
-  splitLines,
   withDirectory,
 } from "../store/store.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import { editBody, editFields, formatDocument, type Metadata, type MetadataValue } from "../text/frontmatter-edit.ts";
+import { splitLines } from "../text/lines.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { findSecrets, redactSecrets } from "../text/secrets.ts";
 
@@ -97,17 +97,11 @@ export function writeMemory(
   const path = join(directory.path, file);
   const before = findBytes(directory, file)?.toString("utf8") ?? null;
   if (before === text) {
-    mendIndex(directory);
+    restoreIndex(directory);
     return { file, path, action: "unchanged", notices: [], undo: null };
   }
-  const header: Header = parseMemory(file, text);
-  const previous = before === null ? null : parseMemory(file, before);
-  const applied = applyChange(directory, {
-    ...entry,
-    writes: new Map([[file, Buffer.from(text)]]),
-    index: { saved: header, edits: [{ kind: "put", header, previous }] },
-  });
-  const notices = [...applied.notices, ...lineNotices(directory, header)];
+  const applied = applyChange(directory, { ...entry, writes: new Map([[file, Buffer.from(text)]]), saved: file });
+  const notices = [...applied.notices, ...lineNotices(directory, parseMemory(file, text))];
   return { file, path, action: before === null ? "created" : "updated", notices, undo: applied.entry.id };
 }
 
@@ -135,10 +129,11 @@ const NUMBERS = 10;
 function findPlace(directory: Directory, type: MemoryType, name: string): Place {
   const notices = sameNameElsewhere(directory, type, name);
   const numbered = Array.from({ length: NUMBERS }, (_, i) => fileNameFor(type, name, i + 1));
-  for (const file of new Set([...numbered, ...otherFileNames(type, name), ...filesByTitle(directory, name)])) {
-    const old = readIfSame(directory, file, type, name);
-    if (old) return { file, old, notices };
-  }
+  const candidates = new Set([...numbered, ...otherFileNames(type, name), ...filesByTitle(directory, name)]);
+  const found = [...candidates].flatMap((file) => readIfSame(directory, file, type, name) ?? []);
+  // Stores of earlier versions may have two that differ in case only.
+  const same = found.find((each) => oneLine(each.name) === name) ?? found[0];
+  if (same) return { file: same.file, old: same.data, notices };
   for (let number = 1; ; number++) {
     const file = fileNameFor(type, name, number);
     if (!lstatSync(join(directory.path, file), { throwIfNoEntry: false })) return { file, old: null, notices };
@@ -148,19 +143,26 @@ function findPlace(directory: Directory, type: MemoryType, name: string): Place 
 /** Files that the index lists under this name. */
 function filesByTitle(directory: Directory, name: string): string[] {
   const lines = splitLines(peekIndex(indexPath(directory)));
-  const title = parseIndexLine(formatIndexLine({ file: "x.md", name, description: "" }))?.title;
+  const title = parseIndexLine(formatIndexLine({ file: "x.md", name, description: "" }))?.title ?? name;
   return lines.flatMap((line) => {
-    const parsed = line.includes(title ?? "") ? parseIndexLine(line) : null;
-    return parsed?.title === title && parsed ? [parsed.file] : [];
+    const parsed = parseIndexLine(line);
+    return parsed && sameName(parsed.title, title) ? [parsed.file] : [];
   });
 }
 
-function readIfSame(directory: Directory, file: string, type: MemoryType, name: string): Buffer | null {
+interface Namesake {
+  file: string;
+  name: string;
+  data: Buffer;
+}
+
+function readIfSame(directory: Directory, file: string, type: MemoryType, name: string): Namesake | null {
   if (!lstatSync(join(directory.path, file), { throwIfNoEntry: false })?.isFile()) return null;
   const data = findBytes(directory, file);
   if (!data) return null;
   const memory = parseMemory(file, data);
-  return sameName(memory.name, name) && (!memory.typeExplicit || memory.type === type) ? data : null;
+  const isSame = sameName(memory.name, name) && (!memory.typeExplicit || memory.type === type);
+  return isSame ? { file, name: memory.name, data } : null;
 }
 
 function sameNameElsewhere(directory: Directory, type: MemoryType, name: string): string[] {

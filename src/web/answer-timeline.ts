@@ -58,12 +58,13 @@ const DONE: Readonly<Record<Action, string>> = {
   forget: "forgot",
   rename: "renamed",
   edit: "edited",
-  undo: "took back",
+  undo: "undid",
   adopt: "took over",
   import: "imported",
   prune: "pruned",
   dream: "dreamt",
   sync: "synced",
+  index: "rebuilt the index",
 };
 
 function changes(desk: Desk, titleOf: TitleOf): TimelineEvent[] {

@@ -103,8 +103,9 @@ describe("cleanName", () => {
   });
 });
 
-it("B4.3 names are the same over white space and normalisation, not over case", () => {
+it("B4.3 names are the same over white space, normalisation and case", () => {
   expect(sameName("café  au lait", "cafe\u0301 au\nlait")).toBe(true);
-  expect(sameName("Tabs", "tabs")).toBe(false);
+  expect(sameName("Tabs", "tabs")).toBe(true);
+  expect(sameName("Tabs", "tab")).toBe(false);
   expect(oneLine(" a\r\n b ")).toBe("a b");
 });

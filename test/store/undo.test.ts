@@ -1,6 +1,7 @@
 import fs from "node:fs";
 import { describe, expect, it } from "vitest";
-import { DAY, errorOf, HOUR, makeWorld, note, sha256, type World } from "../world.ts";
+import { type Entry, thinImages } from "../../src/store/journal.ts";
+import { DAY, errorOf, HOUR, mainOf, makeWorld, note, sha256, type World } from "../world.ts";
 
 const HAND = "# Memory Index\n\nProse.\n\n- [first](first.md) — by hand\n\n## User\n\n";
 
@@ -23,6 +24,7 @@ describe("the journal", () => {
   it("every change is in it with who, when, why and the hashes; the before-image lies beside it", async () => {
     const { world, memdir } = await start();
     const before = world.read("user_a.md");
+    const index = world.index();
     await memdir.save(note("a", { description: "new", reason: "asked to" }));
     const entry = (await memdir.history()).at(-1);
     expect(entry).toEqual({
@@ -32,6 +34,10 @@ describe("the journal", () => {
       action: "save",
       reason: "asked to",
       files: [{ file: "user_a.md", before: sha256(before), after: sha256(world.read("user_a.md")) }],
+      pages: {
+        before: { index: sha256(index), more: sha256("") },
+        after: { index: sha256(world.index()), more: sha256("") },
+      },
     });
     expect(world.read(`.memdir/images/${sha256(before)}`)).toBe(before);
   });
@@ -211,7 +217,80 @@ describe("undo brings everything back byte for byte", () => {
   });
 });
 
+describe("what is kept for undo", () => {
+  it("is thinned by the writer: old contents go, the last ones stay, and undo says since when", async () => {
+    const { world, memdir } = await start();
+    const { undo: first } = await memdir.save(note("a", { description: "second" }));
+    world.now = new Date(world.now.getTime() + 100 * DAY);
+    const { undo: second } = await memdir.save(note("b", { description: "second" }));
+    const directory = mainOf(memdir);
+    const entry = (await memdir.history()).at(-1);
+    thinImages(directory, entry as Entry, { entries: 1, days: 90, bytes: 1e6 });
+    expect(await memdir.history()).toHaveLength(5);
+    expect(fs.readdirSync(world.path(".memdir/images")).length).toBeGreaterThan(3);
+    thinImages(directory, entry as Entry, { entries: 1, days: 90, bytes: 1e6 }, 1);
+    expect(fs.readdirSync(world.path(".memdir/images"))).toHaveLength(4);
+    const error = await errorOf(memdir.undo(first ?? ""));
+    expect(error.message).toMatch(
+      /entry 4 cannot be undone: the earlier content of user_a\.md is no longer in the journal; contents are kept for the last 500 changes and 90 days, at most 64 MB, here since 2026-06-18 \(entry 5\)/,
+    );
+    const before = world.index();
+    await memdir.undo(second ?? "");
+    expect(world.index()).toBe(before.replace("second\n- [c]", "about b\n- [c]"));
+  });
+
+  it("at most so many bytes, the newest first; the last change always whole", async () => {
+    const { world, memdir } = await start();
+    for (let i = 0; i < 5; i++) await memdir.save(note("a", { body: `${i} `.repeat(1000) }));
+    const entries = await memdir.history();
+    thinImages(mainOf(memdir), entries.at(-1) as Entry, { entries: 500, days: 90, bytes: 5000 }, 1);
+    const isKept = ({ files }: Entry) => world.exists(`.memdir/images/${files[0]?.before}`);
+    expect(entries.slice(3).map(isKept)).toEqual([false, false, false, true, true]);
+    thinImages(mainOf(memdir), entries.at(-1) as Entry, { entries: 500, days: 90, bytes: 1 }, 1);
+    expect(entries.slice(3).map(isKept)).toEqual([false, false, false, false, true]);
+  });
+});
+
 describe("undo", () => {
+  it("of what is undone already says so, and by which entry; once that is undone it works again", async () => {
+    const { world, memdir } = await start();
+    const { undo } = await memdir.forget("a");
+    const undone = await memdir.undo(undo ?? "");
+    const error = await errorOf(memdir.undo(undo ?? ""));
+    expect(error).toMatchObject({ code: "conflict" });
+    expect(error.message).toMatch(/entry 4 is undone already \(by entry 5, .*`memdir undo 5` brings the change back/);
+    await memdir.undo(undone.undo);
+    expect(await memdir.undo()).toMatchObject({ undone: "4" });
+    expect(world.exists("user_a.md")).toBe(true);
+  });
+
+  it("of an entry of an earlier version, with lines in place of pages, lists the memory again", async () => {
+    const { world, memdir } = await start();
+    const { undo } = await memdir.forget("a");
+    const journal = world.read(".memdir/journal.jsonl").trim().split("\n");
+    const intent = JSON.parse(journal.at(-2) ?? "");
+    const lines = { "user_a.md": [{ text: "- [a](user_a.md) — about a\n", at: 6, after: "" }] };
+    const old = [
+      ...journal.slice(0, -2),
+      JSON.stringify({ ...intent, lines }),
+      JSON.stringify({ id: intent.id, end: "done" }),
+    ];
+    world.write(".memdir/journal.jsonl", `${old.join("\n")}\n`);
+    await memdir.undo(undo ?? "");
+    expect(world.index()).toContain("- [a](user_a.md) — about a\n");
+  });
+
+  it("keeps what was written into the index since, and moves no other line", async () => {
+    const { world, memdir } = await start();
+    const { undo } = await memdir.forget("b");
+    const before = world.index();
+    world.write("MEMORY.md", before.replace("Prose.", "Prose, and more of it."));
+    await memdir.undo(undo ?? "");
+    expect(world.index()).toBe(
+      `${HAND.replace("Prose.", "Prose, and more of it.").trimEnd()}\n- [a](user_a.md) — about a\n- [b](user_b.md) — about b\n- [c](user_c.md) — about c\n\n`,
+    );
+  });
+
   it("without an id takes the last change that is neither an undo nor undone, step by step", async () => {
     const { world, memdir } = await start();
     await memdir.forget("c");

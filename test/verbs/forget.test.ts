@@ -7,7 +7,12 @@ describe("forget", () => {
     const world = makeWorld();
     const memdir = await world.open();
     await memdir.save(note("a"));
-    expect(await memdir.forget("a", { reason: "wrong" })).toEqual({ file: "user_a.md", action: "removed", undo: "2" });
+    expect(await memdir.forget("a", { reason: "wrong" })).toEqual({
+      file: "user_a.md",
+      action: "removed",
+      undo: "2",
+      notices: [],
+    });
     expect(world.files()).toEqual(["MEMORY.md"]);
     expect(world.index()).toBe("");
     expect((await memdir.history()).at(-1)?.reason).toBe("wrong");

@@ -5,8 +5,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { measureIndex } from "../../src/store/index-limits.ts";
 import { parseIndexLine } from "../../src/store/index-line.ts";
-import { splitLines } from "../../src/store/index-text.ts";
 import { MEMORY_TYPES } from "../../src/store/memory.ts";
+import { splitLines } from "../../src/text/lines.ts";
 import { HOUR, makeWorld, note, type World } from "../world.ts";
 
 const NAMES = ["a", "A", "b c", "b-c", "日本", "café", "x](y.md)", "p <q>"];

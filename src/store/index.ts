@@ -1,0 +1,700 @@
+/**
+ * What MEMORY.md becomes: `reconcile` takes the index and its overflow page as they are, what memdir last left and what
+ * changed, and returns the new pages. It reads nothing and writes nothing, and applied to its own result changes nothing.
+ */
+
+import { eolOf, splitLines } from "../text/lines.ts";
+import { INDEX_FILE, OVERFLOW_FILE } from "./directory.ts";
+import { type IndexLimits, type IndexSize, isOver, measureIndex } from "./index-limits.ts";
+import {
+  fileKey,
+  formatIndexLine,
+  isEntry,
+  isPointer,
+  type Keys,
+  keysOf,
+  nameKey,
+  names,
+  parseIndexLine,
+  type Reference,
+  readReferences,
+  retarget,
+} from "./index-line.ts";
+import type { MemoryType } from "./memory.ts";
+import { type Header, stemOf } from "./memory.ts";
+
+export interface Pages {
+  /** MEMORY.md; null when there is none. */
+  index: string | null;
+  /** The overflow page; "" when there is none. */
+  more: string;
+}
+
+/** What memdir last left: how the edits of others are told from its own. */
+export interface Left {
+  /** MEMORY.md; null when memdir has not written it yet. */
+  text: string | null;
+  /** Whether the overflow page is still what memdir left. */
+  sameMore: boolean;
+  /** Lines that memdir replaced or removed, newest last: an editor with an older text may bring them back. */
+  retired: readonly string[];
+  /** Lines by hand that were out of sight for a moment, because memdir's text was in their place. */
+  hidden: readonly PlacedLine[];
+}
+
+/** A line and where it was, so that it can go back there. */
+export interface PlacedLine {
+  /** With its line break, if it had one. */
+  text: string;
+  at: number;
+  /** The line before it, without trailing space; null for the first. */
+  after: string | null;
+}
+
+/** A memory before and after; null where there is none. Another file afterwards: it was renamed. */
+export interface HeaderChange {
+  file: string;
+  before: Header | null;
+  after: Header | null;
+}
+
+/** The pages that somebody wants, and what is left to do for them. */
+export interface Plan {
+  pages: Pages;
+  /** In place of the change's own. */
+  changes?: readonly HeaderChange[];
+  /** Exactly these pages: nothing is added, removed or moved. */
+  exact?: boolean;
+}
+
+export interface ReconcileOptions {
+  limits: IndexLimits;
+  /** A memory as it is once the change is made; null when there is no such file. */
+  find: (file: string) => Header | null;
+  ageDays: (header: Header) => number;
+  /** The file that was just saved: its line moves to the overflow page last. */
+  saved?: string | undefined;
+  /** What the pages become apart from the lines of the changes. */
+  plan?: ((pages: Pages) => Plan) | undefined;
+  /** Every memory: a missing index is made from them. */
+  all: () => Header[];
+  /** Also list every memory, and take out lines that point to nothing. */
+  rebuild?: boolean | undefined;
+}
+
+export interface Reconciled {
+  /** The pages that the change started from: as they were, with the lines that an editor's older text lacked. */
+  start: Pages;
+  pages: Pages;
+  /** Files whose lines moved to the overflow page. */
+  moved: string[];
+  notices: string[];
+  retired: string[];
+}
+
+export function reconcile(
+  pages: Pages,
+  left: Left,
+  changes: readonly HeaderChange[],
+  options: ReconcileOptions,
+): Reconciled {
+  const start = restoreLines(pages, left, options.find);
+  const plan = options.plan?.(start) ?? { pages: start };
+  const wanted = plan.changes ?? changes;
+  const notices: string[] = [];
+  let next = plan.pages;
+  let moved: string[] = [];
+  if (!plan.exact) {
+    const added = start.index === null && wanted.some(({ after }) => after) ? listAll(options.all(), wanted) : [];
+    next = applyChanges(next, [...wanted, ...added], options.find, notices);
+    if (options.rebuild) next = rebuild(next, options, notices);
+    next = linkOverflow(next, start);
+    // What others brought over the cap is theirs to shorten: their words move only when asked for.
+    const wasOver = !options.rebuild && isOver(measureIndex(pages.index ?? ""), options.limits);
+    ({ pages: next, moved } = fitPages(next, options, wasOver, notices));
+    if (plan.pages.index === null && next.index === "") next = { ...next, index: null };
+  }
+  return { start, pages: next, moved, notices, retired: retiredLines(pages, start, next, left, options.find) };
+}
+
+function listAll(all: readonly Header[], changes: readonly HeaderChange[]): HeaderChange[] {
+  const known = new Set(changes.flatMap(({ before, after }) => [before?.file, after?.file]));
+  return all.filter(({ file }) => !known.has(file)).map((after) => ({ file: after.file, before: null, after }));
+}
+
+// --- What others wrote without knowing what memdir had written meanwhile.
+
+type Find = ReconcileOptions["find"];
+
+/** Lines of ours that an editor's older text lacks come back, lines that we replaced get their new words, hidden lines reappear. */
+function restoreLines(pages: Pages, left: Left, find: Find): Pages {
+  if (pages.index === null) return { ...pages, index: left.text };
+  if (pages.index === left.text && left.sameMore) return pages;
+  const fresh = refreshRetired(pages.index, left.retired, find);
+  const restored = keepEntries(fresh, left.text ?? "", pages.more, find);
+  const there = new Set(trimmedLines(restored));
+  const hidden = left.hidden.filter(({ text }) => !there.has(text.trimEnd()));
+  return dropDoubles({ ...pages, index: placeLines(restored, hidden) });
+}
+
+/** `text` with the entries that `before` had for memories that `text` and the overflow page do not name. */
+export function keepEntries(text: string, before: string, more: string, find: Find): string {
+  if (before === "" || text === before) return text;
+  const isListed = openListing(text, more);
+  const lines = splitLines(before);
+  const there = new Set(trimmedLines(text));
+  const lost = lines.flatMap((line, at): PlacedLine[] => {
+    if (there.has(line.trimEnd())) return [];
+    const references = readReferences(line);
+    if (references.length === 0 || !isEntry(line, references)) return [];
+    const alive = references.flatMap((reference) => findNamed(reference, find) ?? []);
+    if (alive.length === 0 || alive.some(isListed)) return [];
+    return [{ text: line, at, after: at === 0 ? null : (lines[at - 1] as string).trimEnd() }];
+  });
+  return placeLines(text, lost);
+}
+
+function findNamed({ kind, target }: Reference, find: Find): Header | null {
+  if (target === INDEX_FILE || target === OVERFLOW_FILE) return null;
+  if (kind !== "wiki" || /\.md$/i.test(target)) return find(target);
+  return find(`${target}.md`) ?? find(`${target.replace(/[\s-]+/g, "_")}.md`);
+}
+
+function refreshRetired(text: string, retired: readonly string[], find: Find): string {
+  if (retired.length === 0) return text;
+  const old = new Set(retired);
+  const lines = splitLines(text).flatMap((line) => {
+    const bare = line.trimEnd();
+    const [reference] = old.has(bare) ? readReferences(line) : [];
+    if (!reference) return [line];
+    const header = findNamed(reference, find);
+    if (header === null) return [];
+    return parseIndexLine(line) ? [formatIndexLine(header) + line.slice(bare.length)] : [line];
+  });
+  return lines.join("");
+}
+
+/** Text by hand that was in `theirs` and out of sight while `ours` was in its place. What names a memory comes back by itself. */
+export function hiddenLines(theirs: string, ours: string): PlacedLine[] {
+  const there = new Set(trimmedLines(ours));
+  const lines = splitLines(theirs);
+  return lines.flatMap((text, at) => {
+    const bare = text.trimEnd();
+    if (bare === "" || there.has(bare) || parseIndexLine(text) !== null) return [];
+    return [{ text, at, after: at === 0 ? null : (lines[at - 1] as string).trimEnd() }];
+  });
+}
+
+/**
+ * Entries that this change took out or reworded, after those of earlier ones that are still out. Somebody's own words are
+ * among them only if memdir removed them: else a person could not go back to words of an earlier day.
+ */
+function retiredLines(pages: Pages, start: Pages, next: Pages, left: Left, find: Find): string[] {
+  const there = new Set(trimmedLines(next.index ?? ""));
+  // A line that moved to the overflow page is not out: whoever brings it back brings its words back.
+  if (next.more !== pages.more) for (const line of trimmedLines(next.more)) there.add(line);
+  const isOut = (line: string) =>
+    !there.has(line) && parseIndexLine(line) !== null && !line.includes(`(${OVERFLOW_FILE})`);
+  const seen = new Set([...trimmedLines(pages.index ?? ""), ...trimmedLines(start.index ?? "")]);
+  const replaced = trimmedLines(left.text ?? "").filter((line) => {
+    if (seen.has(line) || !isOut(line)) return false;
+    const header = find(parseIndexLine(line)?.file ?? "");
+    return header !== null && there.has(formatIndexLine(header));
+  });
+  return [...new Set([...left.retired.filter((line) => !there.has(line)), ...replaced, ...[...seen].filter(isOut)])];
+}
+
+/** Takes lines out of the overflow page whose memories the index names: an older text or a dead writer left them in both. */
+function dropDoubles(pages: Pages): Pages {
+  if (pages.more === "") return pages;
+  const inIndex = new Set(splitLines(pages.index ?? "").flatMap(pointedFiles));
+  const kept = splitLines(pages.more).filter((line) => !inIndex.has(fileKey(parseIndexLine(line)?.file ?? "")));
+  const more = cleanOverflow(kept.join(""));
+  return { index: putOverflowLink(pages.index ?? "", linkedFiles(more).size), more };
+}
+
+/** Each line at its old number if the line before it is still the same, else behind that line, else at the end. */
+function placeLines(text: string, placed: readonly PlacedLine[]): string {
+  if (placed.length === 0) return text;
+  const lines = splitLines(text);
+  const top = frontmatterEnd(lines);
+  for (const { text: line, at, after } of placed) {
+    const isBefore = (each: string | undefined) => (each === undefined ? null : each.trimEnd()) === after;
+    const behind = after === null ? 0 : lines.findIndex(isBefore) + 1 || lines.length;
+    const place = at >= 0 && at <= lines.length && isBefore(lines[at - 1]) ? at : behind;
+    insertAt(lines, Math.max(top, place), withoutBreak(line));
+  }
+  return lines.join("");
+}
+
+/** With a line that is not there yet at the end. */
+export function addLine(text: string, line: string): string {
+  const lines = splitLines(text);
+  if (lines.some((each) => each.trimEnd() === line.trimEnd())) return text;
+  insertAt(lines, lines.length, line.trimEnd());
+  return lines.join("");
+}
+
+/** Nothing goes above a frontmatter that somebody gave the index. */
+function frontmatterEnd(lines: readonly string[]): number {
+  if (lines[0]?.trim() !== "---") return 0;
+  return lines.findIndex((line, at) => at > 0 && line.trim() === "---") + 1;
+}
+
+// --- What the pages name.
+
+/** The files that a text links to or names, as they are spelled there. Wiki links count with a file's name only. */
+export function linkedFiles(text: string): Set<string> {
+  const files = new Set<string>();
+  for (const line of splitLines(text)) {
+    for (const { kind, target } of readReferences(line)) {
+      if (target === INDEX_FILE || target === OVERFLOW_FILE) continue;
+      if (kind !== "wiki" || /\.md$/i.test(target)) files.add(target);
+    }
+  }
+  return files;
+}
+
+/** The files that an entry is there for, not those that it only mentions. */
+function pointedFiles(line: string): string[] {
+  const references = readReferences(line);
+  if (!isEntry(line, references)) return [];
+  return references.filter((reference) => isPointer(line, reference)).map(({ target }) => fileKey(target));
+}
+
+/** Whether any of the texts names a memory, in whatever shape. */
+export function openListing(...texts: readonly string[]): (header: Pick<Header, "file" | "name">) => boolean {
+  const files = new Set<string>();
+  const wikis = new Set<string>();
+  for (const text of texts) {
+    for (const line of splitLines(text)) {
+      for (const { kind, target } of readReferences(line)) {
+        if (kind === "wiki") wikis.add(nameKey(target));
+        else files.add(fileKey(target));
+      }
+    }
+  }
+  return (header) => {
+    const keys = keysOf(header);
+    return files.has(keys.file) || [...keys.names].some((name) => wikis.has(name));
+  };
+}
+
+// --- The lines of what changed.
+
+interface Line {
+  /** "" once it is taken out. */
+  text: string;
+  references: Reference[];
+}
+
+interface Page {
+  /** For notices. */
+  name: string;
+  lines: Line[];
+  /** By file, and by what wiki links say. */
+  files: Map<string, Line[]>;
+  wikis: Map<string, Line[]>;
+}
+
+/** More new lines than this are simply appended, without looking for a section of their type. */
+const FEW = 100;
+
+function applyChanges(pages: Pages, changes: readonly HeaderChange[], find: Find, notices: string[]): Pages {
+  if (changes.length === 0) return pages;
+  const words = changes.length > FEW ? null : searchWords(changes);
+  const index = openPage(INDEX_FILE, pages.index ?? "", words);
+  const more = openPage(OVERFLOW_FILE, pages.more, words);
+  const fresh: Header[] = [];
+  for (const { file, before, after } of changes) {
+    if (after === null)
+      for (const page of [index, more]) dropLines(page, before ?? { file, name: file }, find, notices);
+    else if (before !== null && before.file !== after.file) moveLines([index, more], before, after, fresh);
+    else putLine(index, more, before, after, fresh);
+  }
+  insertFresh(index, fresh);
+  const text = joinPage(index);
+  return { index: pages.index === null && text === "" ? null : text, more: cleanOverflow(joinPage(more)) };
+}
+
+/** Makes the index name a memory. Our own line gets the new words; a line in other words stays, since somebody chose them. */
+function putLine(index: Page, more: Page, before: Header | null, after: Header, fresh: Header[]): void {
+  const own = formatIndexLine(before ?? after);
+  const line = formatIndexLine(after);
+  const found = linesNaming(index, after, before);
+  if (found.length === 0) {
+    const moved = linesNaming(more, after, before).filter(({ text, references }) => isEntry(text, references));
+    const worded = moved.map(({ text }) => withoutBreak(text)).filter((text) => text.trimEnd() !== own);
+    if (worded.length === 0 && moved.length === linesNaming(more, after, before).length) fresh.push(after);
+    for (const each of moved) setText(more, each, "");
+    for (const text of worded) insertLine(index, before ? retarget(text, before, after) : text, after);
+    return;
+  }
+  let isFirst = true;
+  for (const each of found) {
+    const bare = each.text.trimEnd();
+    if (bare !== own && bare !== line) {
+      if (before) setText(index, each, retarget(each.text, before, after));
+      continue;
+    }
+    // The first one of ours stays and gets the new words; a second one, from a merge, goes.
+    setText(index, each, isFirst && bare === own ? line + each.text.slice(own.length) : isFirst ? each.text : "");
+    isFirst = false;
+  }
+}
+
+/** Points every line of one file to another; its words stay unless memdir wrote them. */
+function moveLines(pages: readonly Page[], before: Header, after: Header, fresh: Header[]): void {
+  const own = formatIndexLine(before);
+  let isFound = false;
+  for (const page of pages) {
+    for (const line of linesNaming(page, before)) {
+      const isOwn = line.text.trimEnd() === own;
+      setText(
+        page,
+        line,
+        isOwn ? formatIndexLine(after) + line.text.slice(own.length) : retarget(line.text, before, after),
+      );
+      isFound = true;
+    }
+  }
+  if (!isFound && pages.every((page) => linesNaming(page, after).length === 0)) fresh.push(after);
+}
+
+/** Takes out the lines that are there for this memory alone. A line with other words or other memories stays, and is reported. */
+function dropLines(page: Page, header: Pick<Header, "file" | "name">, find: Find, notices: string[]): void {
+  const keys = keysOf(header);
+  const own = "description" in header ? formatIndexLine(header as Header) : null;
+  for (const line of linesNaming(page, header)) {
+    if (line.text.trimEnd() === own || isOnlyFor(line, keys, find)) setText(page, line, "");
+    else {
+      const at = page.lines.filter(({ text }) => text !== "").indexOf(line) + 1;
+      notices.push(`line ${at} of ${page.name} still names ${header.file} among other words: edit it by hand`);
+    }
+  }
+}
+
+function isOnlyFor({ text, references }: Line, keys: Keys, find: Find): boolean {
+  if (!isEntry(text, references)) return false;
+  const mine = references.filter((reference) => names(reference, keys));
+  const others = references.filter((reference) => !names(reference, keys));
+  return (
+    mine.some((reference) => isPointer(text, reference)) &&
+    // A wiki link may name a memory by its name, which cannot be looked up here.
+    others.every((reference) => reference.kind !== "wiki" && findNamed(reference, find) === null)
+  );
+}
+
+/** Where the section of its type ends, else at the end. */
+function insertFresh(page: Page, fresh: readonly Header[]): void {
+  if (fresh.length <= FEW) {
+    for (const header of fresh) insertLine(page, formatIndexLine(header), header);
+    return;
+  }
+  const eol = eolOf(page.lines.map(({ text }) => text));
+  const last = page.lines.findLast(({ text }) => text !== "");
+  if (last && !last.text.endsWith("\n")) last.text += eol;
+  for (const header of fresh) page.lines.push({ text: formatIndexLine(header) + eol, references: [] });
+}
+
+function insertLine(page: Page, line: string, { type }: Header): void {
+  page.lines = page.lines.filter(({ text }) => text !== "");
+  const texts = page.lines.map(({ text }) => text);
+  const at = sectionEnd(texts, type) ?? texts.length;
+  insertAt(texts, at, line);
+  if (at > 0) (page.lines[at - 1] as Line).text = texts[at - 1] as string;
+  const inserted: Line = { text: "", references: [] };
+  page.lines.splice(at, 0, inserted);
+  setText(page, inserted, texts[at] as string);
+}
+
+/** A text whose last line has no break keeps it that way: then only one line is new. */
+function insertAt(lines: string[], at: number, line: string): void {
+  const eol = eolOf(lines);
+  const before = lines[at - 1];
+  const isOpen = before !== undefined && !before.endsWith("\n");
+  if (isOpen) lines[at - 1] = before + eol;
+  lines.splice(at, 0, isOpen ? line : line + eol);
+}
+
+/** Behind the last entry under a heading named like the type, for an index that is kept in sections. */
+function sectionEnd(lines: readonly string[], type: string): number | null {
+  const named = (pattern: string) => lines.findIndex((line) => new RegExp(pattern, "i").test(line));
+  // "# Project Memory" is the title of the whole, not a section, unless there is nothing better.
+  const exact = named(`^#{1,6}\\s+${type}s?\\s*$`);
+  const start = exact >= 0 ? exact : named(`^#{2,6}\\s+${type}s?\\b`);
+  if (start < 0) return null;
+  let last = start;
+  for (let i = start + 1; i < lines.length && !/^#{1,6}\s/.test(lines[i] as string); i++) {
+    if ((lines[i] as string).trim() !== "") last = i;
+  }
+  return last + 1;
+}
+
+/** Only lines with one of the words are looked at; null for all of them. */
+function openPage(name: string, text: string, words: readonly string[] | null): Page {
+  const page: Page = { name, lines: [], files: new Map(), wikis: new Map() };
+  const has = (part: string) => {
+    if (words === null) return true;
+    const low = part.toLowerCase();
+    return words.some((word) => low.includes(word));
+  };
+  const isNamed = has(text);
+  page.lines = splitLines(text).map((line) => ({
+    text: line,
+    references: isNamed && has(line) ? readReferences(line) : [],
+  }));
+  for (const line of page.lines) enter(page, line);
+  return page;
+}
+
+/** A long word of each name that a reference has to hold, so that a page of thousands of lines need not be read; null if there is none. */
+function searchWords(changes: readonly HeaderChange[]): string[] | null {
+  const words = changes.flatMap(({ file, before, after }) =>
+    [before, after, { file, name: file }].flatMap((header) =>
+      header ? [header.file.replace(/\.md$/, ""), stemOf(header.file), header.name].map(longestWord) : [],
+    ),
+  );
+  return words.every((word) => word.length > 2) ? [...new Set(words)] : null;
+}
+
+function longestWord(text: string): string {
+  const words =
+    text
+      .normalize("NFC")
+      .toLowerCase()
+      .match(/[a-z0-9]+/g) ?? [];
+  return words.reduce((a, b) => (b.length > a.length ? b : a), "");
+}
+
+function enter(page: Page, line: Line): void {
+  for (const { kind, target } of line.references) {
+    const [map, key] = kind === "wiki" ? [page.wikis, nameKey(target)] : [page.files, fileKey(target)];
+    const there = map.get(key);
+    if (!there) map.set(key, [line]);
+    else if (!there.includes(line)) there.push(line);
+  }
+}
+
+function setText(page: Page, line: Line, text: string): void {
+  if (line.text === text) return;
+  line.text = text;
+  line.references = readReferences(text);
+  enter(page, line);
+}
+
+/** In the order of the page. */
+function linesNaming(page: Page, ...headers: readonly (Pick<Header, "file" | "name"> | null)[]): Line[] {
+  const found = new Set<Line>();
+  for (const header of headers) {
+    if (!header) continue;
+    const keys = keysOf(header);
+    const candidates = [page.files.get(keys.file), ...[...keys.names].map((name) => page.wikis.get(name))];
+    for (const line of candidates.flatMap((lines) => lines ?? [])) {
+      if (line.text !== "" && line.references.some((reference) => names(reference, keys))) found.add(line);
+    }
+  }
+  return found.size > 1 ? page.lines.filter((line) => found.has(line)) : [...found];
+}
+
+function joinPage({ lines }: Page): string {
+  return lines.map(({ text }) => text).join("");
+}
+
+function withoutBreak(line: string): string {
+  return line.replace(/\r?\n$/, "");
+}
+
+function trimmedLines(text: string): string[] {
+  return splitLines(text).map((line) => line.trimEnd());
+}
+
+// --- Every memory a line.
+
+/** Adds what no line names, and takes out pointers to nothing and lines that are there twice. Files without frontmatter are not added. */
+function rebuild(pages: Pages, { find, all }: ReconcileOptions, notices: string[]): Pages {
+  const headers = all();
+  const known = new Set(headers.map(({ file }) => fileKey(file)));
+  const removed: string[] = [];
+  const seen = new Set<string>();
+  const sweep = (text: string) => {
+    const lines = splitLines(text).filter((line) => {
+      const file = parseIndexLine(line)?.file;
+      if (file === undefined || file === OVERFLOW_FILE) return true;
+      const bare = line.trimEnd();
+      const isDead = (reference: Reference) =>
+        reference.kind !== "wiki" && !known.has(fileKey(reference.target)) && find(reference.target) === null;
+      const keep = !seen.has(bare) && !readReferences(line).every(isDead);
+      seen.add(bare);
+      if (!keep) removed.push(file);
+      return keep;
+    });
+    return lines.join("");
+  };
+  const swept = dropDoubles({ index: sweep(pages.index ?? ""), more: sweep(pages.more) });
+  const isListed = openListing(swept.index ?? "", swept.more);
+  const missing = headers.filter((header) => !isListed(header));
+  if (missing.length > 0) notices.push(`added ${some(missing.map(({ file }) => file))}`);
+  if (removed.length > 0) notices.push(`removed lines that point to nothing or are there twice: ${some(removed)}`);
+  const changes = missing.map((after) => ({ file: after.file, before: null, after }));
+  return applyChanges(swept, changes, find, notices);
+}
+
+function some(files: readonly string[]): string {
+  const shown = files.slice(0, 3).join(", ");
+  return files.length > 3 ? `${shown} and ${files.length - 3} more` : shown;
+}
+
+// --- The cap.
+
+/** Once the cap is reached, this much is kept: room for the next saves, so that not every one of them has to move a line. */
+const KEEP_SHARE = 0.85;
+
+const OVERFLOW_HEAD = `# More memories
+
+Lines that no longer fit into MEMORY.md. The memories themselves are unchanged and recall still finds them.
+
+`;
+
+interface Movable {
+  at: number;
+  line: string;
+  file: string;
+  /** In memdir's own words. */
+  isOwn: boolean;
+  rank: readonly number[];
+}
+
+/** Keeps the index under the client's cap: its least valuable lines move to the overflow page, word for word. */
+function fitPages(
+  pages: Pages,
+  options: ReconcileOptions,
+  wasOver: boolean,
+  notices: string[],
+): { pages: Pages; moved: string[] } {
+  const { limits } = options;
+  const text = pages.index ?? "";
+  const size = measureIndex(text);
+  if (!isOver(size, limits)) return { pages, moved: [] };
+  const all = findMovable(splitLines(text), options);
+  const movable = wasOver ? all.filter(({ isOwn, file }) => isOwn && file !== options.saved) : all;
+  const full = { lines: size.lines + 1, chars: size.chars + overflowLink(99_999).length };
+  const room = {
+    maxLines: Math.floor(limits.maxLines * KEEP_SHARE),
+    maxChars: Math.floor(limits.maxChars * KEEP_SHARE),
+  };
+  // Where hand-written text fills the index, room cannot be made: then only what must go goes.
+  const moving = takeUntil(movable, full, room) ?? takeUntil(movable, full, limits) ?? (wasOver ? [] : movable);
+  const gone = new Set(moving.map(({ at }) => at));
+  const more = moving.length === 0 ? pages.more : addToOverflow(pages.more, moving);
+  const kept = splitLines(text).filter((_, at) => !gone.has(at));
+  const index = moving.length === 0 ? text : putOverflowLink(kept.join(""), linkedFiles(more).size);
+  const moved = moving.map(({ file }) => file);
+  if (moved.length > 0) notices.push(`MEMORY.md was full: the lines of ${some(moved)} moved to ${OVERFLOW_FILE}`);
+  if (isOver(measureIndex(index), limits))
+    notices.push(
+      wasOver
+        ? `MEMORY.md is over the client's limit, as it was before: its end is not loaded; shorten it, or let \`memdir index --rebuild\` move lines to ${OVERFLOW_FILE}`
+        : "MEMORY.md is over the client's limit by hand-written text alone: shorten it, its end is not loaded",
+    );
+  return { pages: { index, more }, moved };
+}
+
+/** List items that point to one memory and have nothing below them, the least valuable first. */
+function findMovable(lines: readonly string[], { find, ageDays, saved, limits }: ReconcileOptions): Movable[] {
+  const movable = lines.flatMap((line, at): Movable[] => {
+    const file = parseIndexLine(line)?.file;
+    if (file === undefined || file === OVERFLOW_FILE || isTableRow(line)) return [];
+    if (readReferences(line).length > 1 && !isOwnShape(line)) return [];
+    const header = indentOf(lines[at + 1] ?? "") > indentOf(line) ? null : find(file);
+    if (!header) return [];
+    const isGiant = line.length > limits.maxChars * KEEP_SHARE;
+    const isOwn = line.trimEnd() === formatIndexLine(header);
+    const rank = isGiant
+      ? [-1]
+      : rankOf(header, ageDays(header), isOwn, saved !== undefined && file === saved.normalize("NFC"));
+    return [{ at, line, file, isOwn, rank }];
+  });
+  return movable.sort((a, b) => compareRanks(a.rank, b.rank));
+}
+
+function isTableRow(line: string): boolean {
+  return /^[ \t]*\|/.test(line);
+}
+
+/** In the form that memdir writes: what its description mentions is no second pointer. */
+function isOwnShape(line: string): boolean {
+  return /^- \[[^\]]*\]\([^)\s]+\)(?: — |\s*$)/.test(line);
+}
+
+/** 0 for a blank line: nothing is below it. */
+function indentOf(line: string): number {
+  return line.trim() === "" ? 0 : line.length - line.trimStart().length;
+}
+
+/** The first lines that must go for the rest to keep the limits; null if all of them are not enough. */
+function takeUntil(movable: readonly Movable[], size: IndexSize, limits: IndexLimits): readonly Movable[] | null {
+  const left = { ...size };
+  for (const [at, { line }] of movable.entries()) {
+    if (!isOver(left, limits)) return movable.slice(0, at);
+    left.lines -= 1;
+    left.chars -= line.length;
+  }
+  return isOver(left, limits) ? null : movable;
+}
+
+function addToOverflow(overflow: string, moved: readonly Movable[]): string {
+  const files = new Set(moved.map(({ file }) => fileKey(file)));
+  const kept = splitLines(overflow === "" ? OVERFLOW_HEAD : overflow).filter(
+    (line) => !files.has(fileKey(parseIndexLine(line)?.file ?? "")),
+  );
+  const body = kept.join("");
+  const gap = body === "" || body.endsWith("\n") ? "" : "\n";
+  return body + gap + moved.map(({ line }) => `${withoutBreak(line)}\n`).join("");
+}
+
+/** Lower goes first: stale project notes, references, other project notes, the user, corrections, pinned, the one just saved. */
+function rankOf({ pinned, type }: Header, ageDays: number, isOwn: boolean, isSaved: boolean): readonly number[] {
+  const isFresh = type === "project" && ageDays <= FRESH_PROJECT_DAYS;
+  const kind = isSaved ? 6 : pinned ? 5 : isFresh ? 2 : KINDS[type];
+  return [kind, isOwn ? 0 : 1, -ageDays];
+}
+
+/** A project note of this week is likelier to matter than an old reference. */
+const FRESH_PROJECT_DAYS = 7;
+
+const KINDS: Record<MemoryType, number> = { project: 0, reference: 1, user: 3, feedback: 4 };
+
+function compareRanks(a: readonly number[], b: readonly number[]): number {
+  for (let i = 0; i < Math.min(a.length, b.length); i++) {
+    const difference = (a[i] as number) - (b[i] as number);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+/** The index says how many lines the overflow page has. */
+function linkOverflow(pages: Pages, start: Pages): Pages {
+  if (pages.more === start.more) return pages;
+  return { ...pages, index: putOverflowLink(pages.index ?? "", linkedFiles(pages.more).size) };
+}
+
+/** The line that leads to the overflow page; memdir's own, so its number may change. */
+export function putOverflowLink(text: string, count: number): string {
+  const lines = splitLines(text);
+  const at = lines.findIndex((line) => parseIndexLine(line)?.file === OVERFLOW_FILE);
+  if (count === 0) return lines.filter((_, i) => i !== at).join("");
+  if (at >= 0) lines[at] = overflowLink(count) + (/\r?\n$/.exec(lines[at] as string)?.[0] ?? "");
+  else insertAt(lines, lines.length, overflowLink(count));
+  return lines.join("");
+}
+
+function overflowLink(count: number): string {
+  const description = `${count} further memor${count === 1 ? "y" : "ies"}; look here when nothing above fits`;
+  return formatIndexLine({ file: OVERFLOW_FILE, name: "More memories", description });
+}
+
+/** An overflow page with nothing but its head is of no use. */
+function cleanOverflow(more: string): string {
+  return more.trim() === OVERFLOW_HEAD.trim() || more.trim() === "" ? "" : more;
+}

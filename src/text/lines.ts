@@ -1,0 +1,10 @@
+/** A text as lines, each with its line break, so that joining them gives the same bytes back. */
+
+export function splitLines(text: string): string[] {
+  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+}
+
+/** The line break that a text uses. */
+export function eolOf(lines: readonly string[]): string {
+  return lines[0]?.endsWith("\r\n") ? "\r\n" : "\n";
+}

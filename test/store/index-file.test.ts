@@ -1,0 +1,433 @@
+import fs from "node:fs";
+import { describe, expect, it } from "vitest";
+import { CLIENT_LIMITS, measureIndex } from "../../src/store/index-limits.ts";
+import { parseIndexLine } from "../../src/store/index-line.ts";
+import { cutIndex } from "../../src/store/index-load.ts";
+import type { MemoryType } from "../../src/store/memory.ts";
+import { splitLines } from "../../src/text/lines.ts";
+import { DAY, errorOf, HOUR, makeWorld, note, type World } from "../world.ts";
+
+/** As an editor that writes a new file and renames it. */
+function byRename(world: World, text: string): void {
+  fs.writeFileSync(world.path("MEMORY.md.tmp"), text);
+  fs.renameSync(world.path("MEMORY.md.tmp"), world.path("MEMORY.md"));
+}
+
+/** As an editor that truncates and writes in place. */
+function inPlace(world: World, text: string): void {
+  fs.writeFileSync(world.path("MEMORY.md"), text);
+}
+
+describe("MEMORY.md while others write it", () => {
+  it.each([
+    ["renames", byRename],
+    ["writes in place", inPlace],
+  ])("C10 an editor that %s an older text: our lines come back, its own stay", async (_, write) => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    await memdir.save(note("a"));
+    const older = `# Mine\n\n${world.index()}`;
+    await memdir.save(note("b"));
+    write(world, `${older}A line by hand.\n`);
+    await memdir.save(note("c"));
+    expect(world.index()).toBe(
+      "# Mine\n\n- [a](user_a.md) — about a\n- [b](user_b.md) — about b\nA line by hand.\n- [c](user_c.md) — about c\n",
+    );
+  });
+
+  it.each([
+    ["renamed", byRename],
+    ["written in place", inPlace],
+  ])("C10 an older text that was %s is mended at the next opening", async (_, write) => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    await memdir.save(note("a"));
+    const older = world.index();
+    await memdir.save(note("b"));
+    write(world, older);
+    await world.open();
+    expect(world.index()).toBe("- [a](user_a.md) — about a\n- [b](user_b.md) — about b\n");
+  });
+
+  it("C10 words that another wrote for our memory stay through saves of others", async () => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    await memdir.save(note("a"));
+    inPlace(world, "- [A in my words](user_a.md) — better\n");
+    await memdir.save(note("b"));
+    await memdir.save(note("a", { description: "new" }));
+    expect(world.index()).toBe("- [A in my words](user_a.md) — better\n- [b](user_b.md) — about b\n");
+  });
+
+  it("C10 hand-written text and CRLF stay byte for byte through saves and forgets", async () => {
+    const world = makeWorld();
+    const hand =
+      "# Memory Index\r\n\r\n<!-- do not touch -->\r\nProse  \r\n\r\n## Links\r\n- [site](https://x.example)\r\n";
+    world.write("MEMORY.md", hand);
+    const memdir = await world.open();
+    await memdir.save(note("a"));
+    await memdir.save(note("b"));
+    await memdir.save(note("a", { description: "new" }));
+    await memdir.forget("a");
+    await memdir.forget("b");
+    expect(world.index()).toBe(hand);
+  });
+
+  it("B2.14 the index never gets frontmatter, and keeps one that somebody gave it", async () => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    await memdir.save(note("a"));
+    expect(world.index().startsWith("- ")).toBe(true);
+    inPlace(world, "---\nx: y\n---\n");
+    await memdir.save(note("b"));
+    expect(world.index()).toMatch(/^---\nx: y\n---\n/);
+  });
+
+  it("the deleted line of a deleted memory does not come back", async () => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    await memdir.save(note("a"));
+    await memdir.save(note("b"));
+    fs.rmSync(world.path("user_a.md"));
+    inPlace(world, "- [b](user_b.md) — about b\n");
+    await memdir.save(note("c"));
+    expect(world.index()).toBe("- [b](user_b.md) — about b\n- [c](user_c.md) — about c\n");
+  });
+
+  it("C10 a deleted MEMORY.md comes back whole with the next save", async () => {
+    const world = makeWorld();
+    world.write("MEMORY.md", "# By hand\n\nProse.\n");
+    const memdir = await world.open();
+    await memdir.save(note("a"));
+    await memdir.save(note("b"));
+    const before = world.index();
+    fs.rmSync(world.path("MEMORY.md"));
+    await memdir.save(note("c"));
+    expect(world.index()).toBe(`${before}- [c](user_c.md) — about c\n`);
+  });
+
+  it("C10 also with a save that changes nothing", async () => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    await memdir.save(note("a"));
+    fs.rmSync(world.path("MEMORY.md"));
+    expect(await memdir.save(note("a"))).toMatchObject({ action: "unchanged" });
+    expect(world.index()).toBe("- [a](user_a.md) — about a\n");
+  });
+
+  it("C10 also when .memdir is deleted with it, then without what was written by hand", async () => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    await memdir.save(note("a"));
+    await memdir.save(note("b"));
+    fs.rmSync(world.path("MEMORY.md"));
+    fs.rmSync(world.path(".memdir"), { recursive: true });
+    await memdir.save(note("c"));
+    expect(world.index().trim().split("\n").sort()).toEqual([
+      "- [a](user_a.md) — about a",
+      "- [b](user_b.md) — about b",
+      "- [c](user_c.md) — about c",
+    ]);
+  });
+
+  it("C-12 a link is replaced, its target not touched", async () => {
+    const world = makeWorld();
+    const target = `${world.top}/target.md`;
+    fs.writeFileSync(target, "private\n");
+    world.write("x", "");
+    fs.symlinkSync(target, world.path("MEMORY.md"));
+    const memdir = await world.open();
+    await memdir.save(note("a"));
+    expect(fs.lstatSync(world.path("MEMORY.md")).isFile()).toBe(true);
+    expect(world.index()).toBe("- [a](user_a.md) — about a\n");
+    expect(fs.readFileSync(target, "utf8")).toBe("private\n");
+  });
+
+  it("C-12 forget, rename, lint and doctor stand a link, too", async () => {
+    const world = makeWorld();
+    const target = `${world.top}/target.md`;
+    fs.writeFileSync(target, "private\n");
+    const memdir = await world.open();
+    await memdir.save(note("a"));
+    await memdir.save(note("b"));
+    const relink = () => {
+      fs.rmSync(world.path("MEMORY.md"));
+      fs.symlinkSync(target, world.path("MEMORY.md"));
+    };
+    relink();
+    expect(await memdir.lint()).toBeInstanceOf(Array);
+    expect(await memdir.doctor()).toBeInstanceOf(Array);
+    await memdir.rename("b", "c");
+    relink();
+    await memdir.forget("a");
+    expect(world.index()).toBe("- [c](user_c.md) — about b\n");
+    expect(fs.readFileSync(target, "utf8")).toBe("private\n");
+  });
+
+  it("a directory in its place is a clear error, and nothing is lost", async () => {
+    const world = makeWorld({ settings: { index: { maxLines: 4 } } });
+    const memdir = await world.open();
+    for (const name of ["a", "b", "c", "d", "e"]) await memdir.save(note(name));
+    expect((await memdir.index()).overflow).toContain("user_a.md");
+    fs.rmSync(world.path("MEMORY.md"));
+    fs.mkdirSync(world.path("MEMORY.md"));
+    const before = [world.files(), world.read("MEMORY.more.md"), world.read("user_a.md")];
+    for (const work of [
+      () => memdir.save(note("f")),
+      () => memdir.save(note("a", { description: "new" })),
+      () => memdir.forget("a"),
+      () => memdir.rename("a", "z"),
+    ]) {
+      const error = await errorOf(work());
+      expect(error.code).toBe("disk");
+      expect(error.message).toMatch(/MEMORY\.md.*(is a directory|is not a file|EISDIR).*move it away/);
+      expect([world.files(), world.read("MEMORY.more.md"), world.read("user_a.md")]).toEqual(before);
+    }
+    expect(await memdir.list()).toHaveLength(5);
+    expect(await memdir.doctor()).toBeInstanceOf(Array);
+    fs.rmdirSync(world.path("MEMORY.md"));
+    await memdir.save(note("f"));
+    expect(world.index()).toContain("(user_f.md)");
+  });
+});
+
+describe("files that others drop in", () => {
+  const FILE = "---\nname: Theirs\ndescription: d\ntype: user\n---\n";
+
+  it("are not listed on the side: doctor names them, rebuilding lists them, and undo reverts that", async () => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    await memdir.save(note("a"));
+    world.write("theirs.md", FILE, { ageMs: HOUR });
+    world.write("project/theirs.md", FILE, { ageMs: HOUR });
+    world.write("README.md", "No frontmatter.\n", { ageMs: HOUR });
+    await memdir.save(note("b"));
+    const before = world.index();
+    expect(before).not.toContain("theirs.md");
+    const missing = (await memdir.doctor()).find(({ name }) => name === "index-missing");
+    expect(missing).toMatchObject({ ok: false, fix: "memdir index --rebuild" });
+    expect(missing?.detail).toContain("project/theirs.md, theirs.md");
+    const { undo, notices } = await memdir.rebuildIndex();
+    expect(notices).toEqual(["added project/theirs.md, theirs.md"]);
+    expect(world.index()).toBe(`${before}- [Theirs](project/theirs.md) — d\n- [Theirs](theirs.md) — d\n`);
+    expect((await memdir.history()).at(-1)).toMatchObject({ action: "index", files: [] });
+    await memdir.undo(undo ?? "");
+    expect(world.index()).toBe(before);
+  });
+
+  it("keep the line that their writer added", async () => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    await memdir.save(note("a"));
+    world.write("theirs.md", FILE, { ageMs: HOUR });
+    fs.appendFileSync(world.path("MEMORY.md"), "- [In their words](theirs.md)\n");
+    await memdir.save(note("b"));
+    await memdir.rebuildIndex();
+    expect(world.index().match(/theirs\.md/g)).toHaveLength(1);
+    expect(world.index()).toContain("- [In their words](theirs.md)\n");
+  });
+
+  it.each(["issue#12.md", "note: x.md", "~draft.md", "a\u3000b.md", "a(1).md", "100%.md", "cafe\u0301.md"])(
+    "%s gets one line, not one with every rebuild",
+    async (file) => {
+      const world = makeWorld();
+      const memdir = await world.open();
+      await memdir.save(note("a"));
+      world.write(file, FILE, { ageMs: HOUR });
+      await memdir.rebuildIndex();
+      expect(await memdir.rebuildIndex()).toMatchObject({ undo: null, notices: [] });
+      expect(world.index().match(/\[Theirs\]/g)).toHaveLength(1);
+    },
+  );
+
+  it("are listed with the first save where there is no index at all, and undo removes it again", async () => {
+    const world = makeWorld();
+    world.write("theirs.md", FILE, { ageMs: HOUR });
+    world.write("broken.md", "---\nname: x\n\nno end", { ageMs: HOUR });
+    world.write("README.md", "No frontmatter.\n", { ageMs: HOUR });
+    const memdir = await world.open();
+    const { undo } = await memdir.save(note("a"));
+    expect(world.index()).toBe("- [a](user_a.md) — about a\n- [broken](broken.md)\n- [Theirs](theirs.md) — d\n");
+    await memdir.undo(undo ?? "");
+    expect(world.files()).toEqual(["README.md", "broken.md", "theirs.md"]);
+    await memdir.save(note("b"));
+    expect(world.index()).toContain("(theirs.md)");
+  });
+});
+
+/** File -> how often index and overflow page point to it. */
+function pointers(world: World): Map<string, number> {
+  const count = new Map<string, number>();
+  const overflow = world.exists("MEMORY.more.md") ? world.read("MEMORY.more.md") : "";
+  for (const line of [...splitLines(world.index()), ...splitLines(overflow)]) {
+    const file = parseIndexLine(line)?.file;
+    if (file && file !== "MEMORY.more.md") count.set(file, (count.get(file) ?? 0) + 1);
+  }
+  return count;
+}
+
+describe("a full index", () => {
+  it("B4.11 B4.12 C13 450 saves of all types with long descriptions never go over the cap, and none is lost", async () => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    const types: MemoryType[] = ["user", "feedback", "project", "reference"];
+    let said = 0;
+    for (let i = 0; i < 450; i++) {
+      world.now = new Date(world.now.getTime() + DAY / 4);
+      const saved = await memdir.save({
+        type: types[i % 4] as MemoryType,
+        name: `memory ${i}`,
+        description: `${i} ${"words and more words ".repeat(i % 9)}`,
+        body: "x",
+        pinned: i % 50 === 0,
+      });
+      const text = world.index();
+      expect(cutIndex(text, CLIENT_LIMITS).truncated).toBe(false);
+      expect(text).toContain(`(${saved.file})`);
+      const notice = saved.notices.find((n) => n.includes("moved to MEMORY.more.md"));
+      if (notice) said++;
+    }
+    expect(said).toBeGreaterThan(2);
+    const count = pointers(world);
+    expect(count.size).toBe(450);
+    expect([...count.values()].every((n) => n === 1)).toBe(true);
+    const inIndex = splitLines(world.index()).map((line) => parseIndexLine(line)?.file ?? "");
+    const kept = (prefix: string) => inIndex.filter((file) => file.startsWith(prefix)).length;
+    expect(kept("feedback_")).toBeGreaterThan(100);
+    // Of the others only those since the last clearing are left.
+    expect(kept("feedback_")).toBeGreaterThan(kept("project_") + kept("reference_") + kept("user_"));
+    for (const { file, pinned } of await memdir.list()) if (pinned) expect(inIndex).toContain(file);
+    expect(world.index()).toMatch(/^- \[More memories\]\(MEMORY\.more\.md\) — \d+ further memories/m);
+    const stated = Number(/— (\d+) further/.exec(world.index())?.[1]);
+    expect(stated).toBe((await memdir.index()).overflow.length);
+  });
+
+  /** Ten lines fit, and eleven memories make them seven and a link. */
+  const OVERFLOW = ["project_p1.md", "project_p2.md", "project_p3.md", "feedback_f1.md"];
+  async function full() {
+    const world = makeWorld({ settings: { index: { maxLines: 10 } } });
+    world.now = new Date("2026-01-01T00:00:00Z");
+    const memdir = await world.open();
+    for (const name of ["p1", "p2", "p3"]) await memdir.save(note(name, { type: "project" }));
+    world.now = new Date("2026-03-01T00:00:00Z");
+    for (let i = 1; i <= 8; i++) await memdir.save(note(`f${i}`, { type: "feedback" }));
+    return { world, memdir };
+  }
+
+  it("C12 C13 custom limits hold; the save says what moved", async () => {
+    const world = makeWorld({ settings: { index: { maxLines: 10 } } });
+    const memdir = await world.open();
+    for (let i = 1; i <= 10; i++) expect((await memdir.save(note(`m${i}`))).notices).toEqual([]);
+    const { notices } = await memdir.save(note("m11"));
+    expect(notices).toEqual([
+      "MEMORY.md was full: the lines of user_m1.md, user_m2.md, user_m3.md and 1 more moved to MEMORY.more.md",
+    ]);
+    expect(measureIndex(world.index()).lines).toBe(8);
+    const small = makeWorld({ settings: { index: { maxChars: 300 } } });
+    const other = await small.open();
+    for (let i = 1; i <= 20; i++) {
+      await other.save(note(`m${i}`));
+      expect(measureIndex(small.index()).chars).toBeLessThanOrEqual(300);
+    }
+    expect(pointers(small).size).toBe(20);
+  });
+
+  it("C13 a line longer than the whole cap goes to the overflow page itself", async () => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    await memdir.save(note("small"));
+    await memdir.save(note("giant", { description: "x".repeat(30_000) }));
+    expect(cutIndex(world.index(), CLIENT_LIMITS).truncated).toBe(false);
+    expect([...pointers(world).entries()].sort()).toEqual([
+      ["user_giant.md", 1],
+      ["user_small.md", 1],
+    ]);
+  });
+
+  it("forgetting a memory of the overflow page takes its line and counts anew; undo brings one line back", async () => {
+    const { world, memdir } = await full();
+    expect((await memdir.index()).overflow).toEqual(OVERFLOW);
+    const { undo } = await memdir.forget("p1");
+    expect(world.read("MEMORY.more.md")).not.toContain("project_p1.md");
+    expect(world.index()).toContain("3 further memories");
+    await memdir.undo(undo ?? "");
+    expect(pointers(world).get("project_p1.md")).toBe(1);
+    for (const name of ["p1", "p2", "p3"]) await memdir.forget(name);
+    expect(world.index()).toContain("1 further memory;");
+    await memdir.forget("f1");
+    expect(world.index()).not.toContain("MEMORY.more.md");
+  });
+
+  it("updating a memory of the overflow page brings its line back into the index", async () => {
+    const { world, memdir } = await full();
+    await memdir.save(note("p2", { type: "project", description: "news" }));
+    expect(world.index()).toContain("- [p2](project_p2.md) — news");
+    expect(world.read("MEMORY.more.md")).not.toContain("project_p2.md");
+    expect([...pointers(world).values()].every((n) => n === 1)).toBe(true);
+    expect(Number(/— (\d+) further/.exec(world.index())?.[1])).toBe((await memdir.index()).overflow.length);
+  });
+
+  it("renaming a memory of the overflow page takes its line along", async () => {
+    const { world, memdir } = await full();
+    const { undo } = await memdir.rename("p3", "p three");
+    expect(world.index() + world.read("MEMORY.more.md")).toContain("- [p three](project_p_three.md) — about p3\n");
+    expect(pointers(world).get("project_p_three.md")).toBe(1);
+    expect(pointers(world).has("project_p3.md")).toBe(false);
+    await memdir.undo(undo ?? "");
+    expect(pointers(world).get("project_p3.md")).toBe(1);
+    expect(pointers(world).has("project_p_three.md")).toBe(false);
+    expect(pointers(world).size).toBe(11);
+  });
+
+  it("C13 an editor that brings an old text back does not make lines stand twice", async () => {
+    const { world, memdir } = await full();
+    const old = world
+      .read("MEMORY.more.md")
+      .split("\n")
+      .filter((line) => line.startsWith("- "))
+      .join("\n");
+    world.write("MEMORY.md", `${old}\n`);
+    await memdir.save(note("one more"));
+    const count = pointers(world);
+    expect([...count.entries()].filter(([, n]) => n !== 1)).toEqual([]);
+    expect(count.size).toBe(12);
+  });
+
+  it("C10 a hand-worded line of the overflow page keeps its words through forget and undo", async () => {
+    const world = makeWorld({ settings: { index: { maxLines: 5 } } });
+    const old = "---\nname: old\ndescription: d\ntype: project\nmodified: 2020-01-01T00:00:00.000Z\n---\n";
+    world.write("old.md", old);
+    world.write("MEMORY.md", "- [My words](old.md) — mine\n");
+    const memdir = await world.open();
+    for (let i = 0; i < 6; i++) await memdir.save(note(`f${i}`, { type: "feedback" }));
+    expect(world.read("MEMORY.more.md")).toContain("- [My words](old.md) — mine\n");
+    const { undo } = await memdir.forget("old");
+    await memdir.undo(undo ?? "");
+    expect(world.index() + world.read("MEMORY.more.md")).toContain("- [My words](old.md) — mine\n");
+  });
+
+  it("C10 hand-written text alone over the cap: nothing of it moves, and it is said", async () => {
+    const world = makeWorld();
+    const hand = `# Mine\n${"A hand-written line.\n".repeat(250)}`;
+    world.write("MEMORY.md", hand);
+    const { notices } = await (await world.open()).save(note("a"));
+    expect(world.index().startsWith(hand)).toBe(true);
+    expect(notices.join("\n")).toMatch(/over the client's limit by hand-written text alone/);
+    expect(pointers(world).get("user_a.md")).toBe(1);
+  });
+
+  it("C-1 an index with CRLF stays one when lines move", async () => {
+    const world = makeWorld({ settings: { index: { maxLines: 5 } } });
+    world.write("MEMORY.md", "# T\r\n\r\n");
+    const memdir = await world.open();
+    for (let i = 1; i <= 6; i++) await memdir.save(note(`m${i}`));
+    expect(world.index().replaceAll("\r\n", "")).not.toContain("\n");
+  });
+
+  it("rebuild keeps both pages, counts them and loses nothing", async () => {
+    const { world, memdir } = await full();
+    const before = pointers(world);
+    await memdir.rebuildIndex();
+    expect(pointers(world)).toEqual(before);
+  });
+});
