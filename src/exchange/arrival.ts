@@ -1,10 +1,19 @@
 /** A memory on its way in: what it will be called, which type it gets, and the text that will be written. */
 
-import { leastTrust, mayBecome, type Trust } from "../learn/proposal.ts";
 import { describeStatement, nameStatement } from "../learn/said-name.ts";
 import { typeOfStatement } from "../learn/said-type.ts";
-import { trustOf } from "../learn/trust.ts";
-import { cleanName, formatSource, type Memory, type MemoryType, oneLine, parseMemory } from "../store/store.ts";
+import {
+  cleanName,
+  formatSource,
+  leastTrust,
+  type Memory,
+  type MemoryType,
+  mayBecome,
+  oneLine,
+  parseMemory,
+  type Trust,
+  trustOf,
+} from "../store/store.ts";
 import { editFields, formatDocument } from "../text/frontmatter-edit.ts";
 import { sha256 } from "../text/hash.ts";
 import { describeBody, type Imported } from "./harvest.ts";

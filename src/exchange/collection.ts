@@ -2,8 +2,7 @@
 
 import { isUtf8 } from "node:buffer";
 import { readRegular } from "../disk/regular.ts";
-import { trustOf } from "../learn/trust.ts";
-import { type Memory, type MemoryType, parseMemory, type Row } from "../store/store.ts";
+import { type Memory, type MemoryType, parseMemory, type Row, trustOf } from "../store/store.ts";
 import { findSecrets } from "../text/secrets.ts";
 
 export interface Collected {

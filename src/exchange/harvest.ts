@@ -1,8 +1,7 @@
 /** What an importer brings home: memories of another program in one shape, and what was left behind, with reasons. */
 
-import type { Trust } from "../learn/proposal.ts";
 import { describeStatement, nameStatement } from "../learn/said-name.ts";
-import type { MemoryType } from "../store/store.ts";
+import type { MemoryType, Trust } from "../store/store.ts";
 
 export interface Imported {
   name: string;

@@ -2,8 +2,7 @@
 
 import { basename, join } from "node:path";
 import { statOrNull } from "../disk/stat.ts";
-import type { Trust } from "../learn/proposal.ts";
-import { stemOf, walk } from "../store/store.ts";
+import { stemOf, type Trust, walk } from "../store/store.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import { type Harvest, type Imported, MAX_MEMORIES, textOf } from "./harvest.ts";
 import { readNote } from "./note.ts";

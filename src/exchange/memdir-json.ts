@@ -1,7 +1,6 @@
 /** memdir's own JSON: everything about every memory, for other programs to read and for another directory to take in. */
 
-import { trustOf } from "../learn/trust.ts";
-import { type Header, isMemoryType, type Memory, type MemoryType, parseMemory } from "../store/store.ts";
+import { type Header, isMemoryType, type Memory, type MemoryType, parseMemory, trustOf } from "../store/store.ts";
 import { type Harvest, type Imported, MAX_MEMORIES, textOf, textsOf, timeOf } from "./harvest.ts";
 import { readSource } from "./source-file.ts";
 

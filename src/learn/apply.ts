@@ -3,14 +3,24 @@
 import { join } from "node:path";
 import { readRegular } from "../disk/regular.ts";
 import { MemdirError } from "../errors.ts";
-import { formatSource, type Memory, oneLine, parseMemory, type Row, sameName } from "../store/store.ts";
+import {
+  formatSource,
+  type Memory,
+  mayBecome,
+  mayReplace,
+  oneLine,
+  parseMemory,
+  type Row,
+  sameName,
+  trustOf,
+} from "../store/store.ts";
 import { editBody, editFields, formatDocument } from "../text/frontmatter-edit.ts";
 import type { ForgetResult } from "../verbs/forget.ts";
 import type { SaveRequest, SaveResult } from "../verbs/save.ts";
 import type { Inbox } from "./inbox.ts";
 import { MAX_BYTES } from "./inbox-file.ts";
-import { type LearnMode, mayBecome, type Proposal } from "./proposal.ts";
-import { mayReplace, sourceFor, trustOf } from "./trust.ts";
+import type { LearnMode, Proposal } from "./proposal.ts";
+import { sourceFor } from "./trust.ts";
 
 /** As much of a Memdir as it takes; the first directory is the one that is written to. */
 export interface Store {

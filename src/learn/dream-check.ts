@@ -8,19 +8,22 @@ import {
   type Header,
   isConflictCopy,
   isDailyLog,
+  leastTrust,
   type Memory,
+  mayBecome,
   parseMemory,
   readMemory,
   sameName,
   scan,
+  TRUSTS,
+  type Trust,
+  trustOf,
 } from "../store/store.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { findSecrets } from "../text/secrets.ts";
 import { findClaims } from "./dream-claims.ts";
 import { changesOf, hashOf, isMemoryFile, namedFiles, type Op, type Plan } from "./dream-plan.ts";
 import { findOrigins, isUntold } from "./extraction-origin.ts";
-import { leastTrust, mayBecome, TRUSTS, type Trust } from "./proposal.ts";
-import { trustOf } from "./trust.ts";
 
 export type Checked = { ok: true } | { ok: false; problems: string[] };
 

@@ -1,8 +1,7 @@
 /** What only people write into a memory: rules that are enforced, pins, and, for what nobody said, the place of another memory. */
 
-import type { Memory } from "../store/store.ts";
+import { type Memory, trustOf } from "../store/store.ts";
 import { isUntold } from "./extraction-origin.ts";
-import { trustOf } from "./trust.ts";
 
 /** What a planned text claims beyond the memories that it is made of, and what it must not lose of them. */
 export function findClaims(next: Memory, parts: readonly Memory[]): string[] {

@@ -8,13 +8,16 @@ import {
   type Header,
   indexPath,
   isConflictCopy,
+  leastTrust,
   type Memory,
+  mayBecome,
   parseIndexLine,
   parseMemory,
   peekIndex,
   readBytes,
   readHeader,
   type Source,
+  trustOf,
 } from "../store/store.ts";
 import { editBody, editFields, type MetadataValue } from "../text/frontmatter-edit.ts";
 import { isAlike, plain, type Weighed, weigh } from "../text/likeness.ts";
@@ -25,8 +28,6 @@ import { arrangeIndex, isDead } from "./dream-apply.ts";
 import { keepsRule, ruleOf } from "./dream-check.ts";
 import { isEnforced } from "./dream-claims.ts";
 import { makePlan, type Op, type Plan, takeSnapshot } from "./dream-plan.ts";
-import { leastTrust, mayBecome } from "./proposal.ts";
-import { trustOf } from "./trust.ts";
 
 /** A memory with what it is compared by. */
 interface Known {

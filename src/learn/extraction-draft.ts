@@ -1,13 +1,22 @@
 /** A memory as the extracting model wrote it, checked before it is kept: what it is, what it came from, and what it may not hold. */
 
-import { formatSource, type Memory, oneLine, parseMemory } from "../store/store.ts";
+import {
+  formatSource,
+  leastTrust,
+  type Memory,
+  mayBecome,
+  oneLine,
+  parseMemory,
+  type Trust,
+  trustOf,
+} from "../store/store.ts";
 import { editFields } from "../text/frontmatter-edit.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { findSecrets } from "../text/secrets.ts";
 import { findOrigins, isUntold, measureSupport, type Spoken } from "./extraction-origin.ts";
 import type { Piece } from "./extraction-window.ts";
-import { leastTrust, mayBecome, type Proposal, type Trust } from "./proposal.ts";
-import { sourceFor, trustOf } from "./trust.ts";
+import type { Proposal } from "./proposal.ts";
+import { sourceFor } from "./trust.ts";
 
 /** `base` is the text that it was made from; null for a new file. */
 export interface Draft {

@@ -1,9 +1,9 @@
 /** Where the words of a memory come from, whatever source a model names: text of a tool or a document is known by its words. */
 
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { TRUSTS, type Trust } from "../store/store.ts";
 import type { Piece } from "./extraction-window.ts";
 import { decodeHidden, MAX_TEXT_CHARS, wordsOf } from "./origin-words.ts";
-import { TRUSTS, type Trust } from "./proposal.ts";
 import { dropForeign } from "./said-speech.ts";
 
 /** What words are compared with: who is trusted how far, and what they say. */

@@ -3,10 +3,10 @@
 import type { Block, Message, TextBlock, ToolResult } from "../model/ask.ts";
 import { clipLine } from "../recall/cut.ts";
 import { neutralise, neutraliseLine } from "../recall/neutral.ts";
+import type { Trust } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { localDay } from "../text/local-day.ts";
 import { redactSecrets } from "../text/secrets.ts";
-import type { Trust } from "./proposal.ts";
 
 /** A message with what its session calls it, and when it was said (ISO), if that is known. */
 export interface HeardMessage {

@@ -1,8 +1,8 @@
 /** What is kept in the inbox's folder: a JSON file per proposal, and the log of what was rejected. */
 
 import { basename, dirname } from "node:path";
-import { isMemoryType, openStateIn, type State, type StateLog } from "../store/store.ts";
-import { type Proposal, TRUSTS } from "./proposal.ts";
+import { isMemoryType, openStateIn, type State, type StateLog, TRUSTS } from "../store/store.ts";
+import type { Proposal } from "./proposal.ts";
 
 type Log = (message: string) => void;
 

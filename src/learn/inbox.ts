@@ -1,13 +1,13 @@
 /** The inbox: proposals that wait for a person, a file each beside the memories, and what was rejected for good. */
 
 import { MemdirError } from "../errors.ts";
-import { type Directory, openState, withDirectory } from "../store/store.ts";
+import { type Directory, openState, TRUSTS, withDirectory } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { findSecrets } from "../text/secrets.ts";
 import { secretError } from "../verbs/save.ts";
 import type { World } from "../world.ts";
 import { ID_LENGTH, type InboxFiles, isProposal, MAX_BYTES, oldestFirst, openInboxFiles } from "./inbox-file.ts";
-import { type Proposal, TRUSTS } from "./proposal.ts";
+import type { Proposal } from "./proposal.ts";
 
 /** `full`: others that wait are trusted more, so this one was not kept. */
 export type Added = { id: string } | { duplicate: string } | { rejectedBefore: true } | { full: true };

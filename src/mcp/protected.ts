@@ -3,9 +3,8 @@
 import { join } from "node:path";
 import { readRegular } from "../disk/regular.ts";
 import { MemdirError } from "../errors.ts";
-import { trustOf } from "../learn/trust.ts";
 import type { Memdir } from "../memdir.ts";
-import { findEnforced, type Memory, type MemoryType, oneLine, parseMemory, sameName } from "../store/store.ts";
+import { findEnforced, type Memory, type MemoryType, oneLine, parseMemory, sameName, trustOf } from "../store/store.ts";
 
 interface Wanted {
   type: MemoryType;

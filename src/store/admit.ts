@@ -9,9 +9,9 @@ import { parseDocument } from "../text/frontmatter.ts";
 import { findRelativeDates, type RelativeDate } from "../text/relative-dates.ts";
 import { findSecrets, redactSecrets, type SecretFinding } from "../text/secrets.ts";
 import { findEnforced } from "./enforce.ts";
-import type { Header } from "./memory.ts";
+import { type Header, parseHeader } from "./memory.ts";
 import { sameName } from "./name.ts";
-import type { Trust } from "./trust.ts";
+import { mayBecome, type Trust, trustOf } from "./trust.ts";
 
 export interface Draft {
   file: string;
@@ -30,7 +30,7 @@ export interface Gate {
 
 /** Why a text cannot be written as it is. */
 export interface Objection {
-  rule: "form" | "size" | "secret" | "enforced";
+  rule: "form" | "size" | "secret" | "trust" | "enforced";
   code: ErrorCode;
   message: string;
   /** For programs; never holds a secret's value. */
@@ -60,6 +60,7 @@ export function findObjections({ file, text, before }: Draft, { trust, redact }:
   return [
     ...objectToFrontmatter(file, words, before),
     ...(secrets.length > 0 ? [objectToSecrets(secrets.map(nameSecret))] : []),
+    ...objectToTrust(file, words, before),
     ...rule,
   ];
 }
@@ -129,6 +130,16 @@ function objectToSecrets(found: readonly string[]): Objection {
   const what = found.slice(0, 5).join(", ") + (found.length > 5 ? ` and ${found.length - 5} more` : "");
   const message = `not saved, it holds what looks like a secret: ${what}; remove the value and note where it is kept, or save with --redact to mask it`;
   return { rule: "secret", code: "secret", message, details: found };
+}
+
+/** How to work, and who the user is, only they can say. What was there before is not this writer's doing. */
+function objectToTrust(file: string, text: string, before: Draft["before"]): Objection[] {
+  const isBarred = ({ type, source }: Header) => !mayBecome(type, trustOf(source));
+  const header = parseHeader(file, text);
+  if (!isBarred(header) || (before !== null && isBarred(parseHeader(file, decode(before))))) return [];
+  const origin = trustOf(header.source) === "tool" ? "what a tool printed" : "what a document says";
+  const message = `${file} was not saved: ${origin} cannot become a ${header.type} memory, only the user can say that; save it as project or reference`;
+  return [{ rule: "trust", code: "untrusted", message }];
 }
 
 /** What is enforced is the user's word: nothing less trusted makes such a rule, changes it or removes it. */

@@ -7,11 +7,14 @@ import { resolveInside } from "../disk/fence.ts";
 import { acquireLock } from "../disk/lock.ts";
 import { MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
+import { admit } from "./admit.ts";
 import { type Directory, modeFor, prepareDirectory, statePath, withPins } from "./directory.ts";
 import { headerChanges, type PageRequest, writePages } from "./index-file.ts";
 import { type Action, beginEntry, type Entry, endEntry, hashPages, keepPages, thinImages } from "./journal.ts";
 import { findBytes } from "./read.ts";
 import { recover } from "./recover.ts";
+import type { Trust } from "./trust.ts";
+import { isMemoryFile } from "./walk.ts";
 
 /** New content by file; null removes it. */
 export type Writes = ReadonlyMap<string, Uint8Array | null>;
@@ -24,6 +27,8 @@ export interface Change extends Omit<PageRequest, "changes"> {
   /** Old to new name of files that are renamed: their lines stay where they are. */
   renames?: ReadonlyMap<string, string>;
   undoes?: string;
+  /** How far whoever writes is trusted; the user by default. Null: the texts were here before, or are the user's own files, and pass as they are. */
+  trust?: Trust | null;
   /** Keep no before-images: the user wants the content gone. */
   purge?: boolean;
 }
@@ -65,6 +70,7 @@ export function applyChange(directory: Directory, change: Change): Changed {
     resolveInside(directory.path, file);
     befores.set(file, findBytes(directory, file));
   }
+  admitAll(change, befores);
   const files = [...change.writes].map(([file, content]) => {
     const before = befores.get(file);
     return { file, before: before ? sha256(before) : null, after: content ? sha256(content) : null };
@@ -113,6 +119,13 @@ export function applyChange(directory: Directory, change: Change): Changed {
     if (!committed) closeEntry(directory, entry.id, "dropped");
     throw error;
   }
+}
+
+/** Whatever a writer checked before: nothing becomes a memory without passing the gate. */
+function admitAll({ writes, trust = "user" }: Change, befores: ReadonlyMap<string, Buffer | null>): void {
+  if (trust === null) return;
+  for (const [file, text] of writes)
+    if (isMemoryFile(file)) admit({ file, text, before: befores.get(file) ?? null }, { trust });
 }
 
 /** Without its end the next opening finishes or drops the entry: no reason to call the change failed. */

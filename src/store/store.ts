@@ -1,5 +1,15 @@
 /** The waist: memories on disk. Everything outside of this folder reads and writes them through here. */
 
+export {
+  admit,
+  findNamesake,
+  findNewDates,
+  findObjections,
+  MAX_MEMORY_BYTES,
+  type Objection,
+  readGiven,
+  secretError,
+} from "./admit.ts";
 export { type Age, ageInDays, ageInWords, ageName } from "./age.ts";
 export {
   type Authors,
@@ -83,5 +93,6 @@ export {
 } from "./state.ts";
 export type { StateLog } from "./state-log.ts";
 export { isTakenOver } from "./taken-over.ts";
+export { leastTrust, mayBecome, mayReplace, TRUSTS, type Trust, trustOf } from "./trust.ts";
 export { type UndoResult, undoEntry } from "./undo.ts";
 export { isDailyLog, isMemoryFile, walk } from "./walk.ts";

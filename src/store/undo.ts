@@ -48,6 +48,7 @@ export async function undoEntry(directory: Directory, id?: string): Promise<Undo
       action: "undo",
       reason: `undo of ${entry.action} ${entry.id}`,
       undoes: entry.id,
+      trust: null,
       writes,
       renames,
       plan: (pages) => planPages(directory, entry, pages, changes),

@@ -46,6 +46,7 @@ export async function adoptMemories(directory: Directory, from: Directory): Prom
         ? null
         : applyChange(directory, {
             action: "adopt",
+            trust: null,
             reason: `from ${from.path}`,
             writes,
             plan: (pages) => ({ pages: { ...pages, index: withTheirLines(pages.index ?? "", theirs, names) } }),

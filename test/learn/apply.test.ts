@@ -2,8 +2,9 @@ import fs from "node:fs";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type Applied, acceptProposal, applyProposal, isFinal, previewProposal } from "../../src/learn/apply.ts";
 import { type Inbox, openInbox } from "../../src/learn/inbox.ts";
-import type { LearnMode, Proposal, Trust } from "../../src/learn/proposal.ts";
+import type { LearnMode, Proposal } from "../../src/learn/proposal.ts";
 import type { Memdir } from "../../src/memdir.ts";
+import type { Trust } from "../../src/store/trust.ts";
 import { errorOf, mainOf, makeWorld, type World } from "../world.ts";
 import { propose as proposeInferred } from "./proposals.ts";
 

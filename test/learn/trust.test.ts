@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { mayReplace, sourceFor, trustOf } from "../../src/learn/trust.ts";
+import { sourceFor } from "../../src/learn/trust.ts";
+import { mayReplace, trustOf } from "../../src/store/trust.ts";
 
 const by = (word: string) => ({ by: word, session: null, message: null });
 
