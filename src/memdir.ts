@@ -12,7 +12,17 @@ import type { Prefetch } from "./recall/prefetch.ts";
 import type { Recalled, RecallOptions, RecallResult } from "./recall/recall.ts";
 import type { PrefetchOptions, WarmOptions } from "./recall/recaller.ts";
 import type { SearchHit } from "./recall/search.ts";
-import type { Directory, Entry, IndexView, Listing, MemoryType, Row, ShownMemory, UndoResult } from "./store/store.ts";
+import type {
+  Directory,
+  Entry,
+  IndexView,
+  Listing,
+  MemoryType,
+  Row,
+  ShownMemory,
+  Trust,
+  UndoResult,
+} from "./store/store.ts";
 import type { MeasuredDirectory } from "./truth/rot-desk.ts";
 import type { Verification, VerifyOptions as VerifyRows, VerifyWorld } from "./truth/verify.ts";
 import type { AdoptResult } from "./verbs/adopt.ts";
@@ -51,8 +61,8 @@ export interface Memdir {
   /** The file's whole text, for an editor; it goes back to `edit` as `base`. */
   text(name: Named): Promise<{ file: string; path: string; text: string }>;
   edit(name: Named, base: string, text: string, options?: { redact?: boolean }): Promise<SaveResult>;
-  /** A file of a memory directory as an agent's tools write it: checked, journalled and indexed like every save. `base` is what it held, null for nothing. */
-  put(path: string, text: string, base: string | null): Promise<SaveResult>;
+  /** A file of a memory directory as an agent's tools write it: checked, journalled and indexed like every save. `base` is what it held, null for nothing; `trust` says how far whoever writes is trusted. */
+  put(path: string, text: string, base: string | null, options?: { trust?: Trust }): Promise<SaveResult>;
   forget(name: Named, options?: { reason?: string; purge?: boolean }): Promise<ForgetResult>;
   rename(name: Named, newName: string): Promise<SaveResult>;
   /** Two memories of one directory become one: `text` replaces the first, the second is forgotten, in one change. */

@@ -154,13 +154,13 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
       const { editMemory } = await import("./verbs/edit.ts");
       return signed(directory, await noted(directory, editMemory(directory, file, base, text, edits)));
     },
-    put: async (path, text, base) => {
+    put: async (path, text, base, edits) => {
       const { editIndex, editMemory } = await import("./verbs/edit.ts");
       const { directory, file } = findOwner(directories, path);
       if (file === INDEX_FILE) return signed(directory, await editIndex(directory, base, text));
       if (isDailyLog(file))
         throw new MemdirError("usage", `${file} is a daily log, which only grows: use \`memdir log\``);
-      const written = noted(directory, editMemory(directory, file, base, text));
+      const written = noted(directory, editMemory(directory, file, base, text, edits));
       return signed(directory, await (directory === main ? claimed(written) : written));
     },
     forget: async (name, forgets) => {

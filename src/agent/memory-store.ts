@@ -34,6 +34,7 @@ export function openMemoryStore(
         path,
         base === null ? withSource(path, text, session()) : text,
         base,
+        { trust: "inferred" },
       );
       if (action !== "unchanged") tell({ type: "saved", file, action, notices });
       return { notices };

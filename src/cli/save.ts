@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { diskError, MemdirError } from "../errors.ts";
-import type { MemoryType } from "../store/store.ts";
+import { type MemoryType, readGiven } from "../store/store.ts";
 import type { SaveResult } from "../verbs/save.ts";
 import type { Call, Run } from "./command.ts";
 
@@ -44,8 +44,9 @@ async function readBody(call: Call): Promise<string> {
   if (file !== undefined && file !== "-") {
     const path = resolve(call.cwd, file);
     try {
-      return readFileSync(path, "utf8");
+      return readGiven(readFileSync(path), file);
     } catch (error) {
+      if (error instanceof MemdirError) throw error;
       throw new MemdirError("usage", `--file: ${diskError(error, "read", path).message}`, { cause: error });
     }
   }

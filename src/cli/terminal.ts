@@ -1,6 +1,7 @@
 /** The real terminal: the only place of the package that writes to the standard streams. */
 
 import type { Env } from "../config.ts";
+import { readGiven } from "../store/store.ts";
 import type { Color, Progress, Terminal } from "./command.ts";
 
 export function openTerminal(env: Env): Terminal {
@@ -41,7 +42,7 @@ function openBar(what: string): Progress {
 async function readStandardInput(): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString("utf8");
+  return readGiven(Buffer.concat(chunks), "standard input", Number.POSITIVE_INFINITY);
 }
 
 const paint = (open: number, close: number) => (text: string) => `\x1b[${open}m${text}\x1b[${close}m`;

@@ -12,6 +12,7 @@ import {
   parseMemory,
   type Row,
   sameName,
+  type Trust,
   trustOf,
 } from "../store/store.ts";
 import { editBody, editFields, formatDocument } from "../text/frontmatter-edit.ts";
@@ -27,7 +28,7 @@ export interface Store {
   readonly directories: readonly { readonly path: string }[];
   list(): Promise<Row[]>;
   save(request: SaveRequest): Promise<SaveResult>;
-  put(path: string, text: string, base: string | null): Promise<SaveResult>;
+  put(path: string, text: string, base: string | null, options?: { trust?: Trust }): Promise<SaveResult>;
   forget(name: string, options?: { reason?: string }): Promise<ForgetResult>;
 }
 
@@ -70,7 +71,9 @@ export async function applyProposal(
   const same = await findSame(store, proposal, target);
   if (same !== null) return { done: "unchanged", file: same, undo: null, reason: "it says what is there already" };
   const doubt = mode === "inbox" ? "a person decides in this scope" : findDoubt(proposal, target);
-  return doubt === null ? await write(store, proposal, target) : await wait(inbox, proposal, target, doubt);
+  return doubt === null
+    ? await write(store, proposal, target, proposal.trust)
+    : await wait(inbox, proposal, target, doubt);
 }
 
 /** Whether trying again would change nothing. */
@@ -91,7 +94,7 @@ export async function acceptProposal(store: Store, inbox: Pick<Inbox, "accept">,
     );
   const same = await findSame(store, proposal, target);
   const applied: Applied =
-    same === null ? await write(store, proposal, target) : { done: "unchanged", file: same, undo: null };
+    same === null ? await write(store, proposal, target, "user") : { done: "unchanged", file: same, undo: null };
   await inbox.accept(proposal.id);
   return applied;
 }
@@ -195,19 +198,20 @@ async function wait(
   return refused(proposal, "full" in added ? "the inbox is full" : "it was rejected before");
 }
 
-async function write(store: Store, proposal: Proposal, target: Target | null): Promise<Applied> {
+async function write(store: Store, proposal: Proposal, target: Target | null, by: Trust): Promise<Applied> {
   if (proposal.action === "forget") {
     const { file, undo } = await store.forget(target?.memory.file ?? proposal.name, { reason: proposal.reason });
     return { done: "forgotten", file, undo };
   }
   if (target !== null) {
     // With the text it was judged by: if somebody writes the memory meanwhile, nothing is overwritten.
-    const { file, undo, action } = await store.put(target.path, updatedText(proposal, target), target.text);
+    const options = { trust: by };
+    const { file, undo, action } = await store.put(target.path, updatedText(proposal, target), target.text, options);
     return { done: action === "unchanged" ? "unchanged" : "updated", file, undo };
   }
   const { type, name, description, body, when, reason } = proposal;
   const source = sourceFor(proposal);
-  const { file, undo } = await store.save({ type, name, description, body, when, reason, source });
+  const { file, undo } = await store.save({ type, name, description, body, when, reason, source, trust: by });
   return { done: "saved", file, undo };
 }
 

@@ -53,6 +53,7 @@ function changeOf(plan: Plan, directory: Directory): Change {
   const reindexes = plan.ops.some(({ kind }) => kind === "reindex");
   return {
     action: "dream",
+    trust: "inferred",
     reason: `dream: ${plan.ops.map(describeOp).join("; ")}`,
     writes: new Map([...changes].map(([file, text]) => [file, text === null ? null : Buffer.from(text)])),
     ...(reindexes && {

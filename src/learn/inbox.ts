@@ -1,10 +1,9 @@
 /** The inbox: proposals that wait for a person, a file each beside the memories, and what was rejected for good. */
 
 import { MemdirError } from "../errors.ts";
-import { type Directory, openState, TRUSTS, withDirectory } from "../store/store.ts";
+import { type Directory, openState, secretError, TRUSTS, withDirectory } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { findSecrets } from "../text/secrets.ts";
-import { secretError } from "../verbs/save.ts";
 import type { World } from "../world.ts";
 import { ID_LENGTH, type InboxFiles, isProposal, MAX_BYTES, oldestFirst, openInboxFiles } from "./inbox-file.ts";
 import type { Proposal } from "./proposal.ts";

@@ -37,11 +37,17 @@ export interface Objection {
   details?: unknown;
 }
 
+export interface Admitted {
+  text: string;
+  /** What was masked. */
+  notices: string[];
+}
+
 /** A memory is a page. A larger text belongs in a file of the project, with a memory that says where it is. */
 export const MAX_MEMORY_BYTES = 256 * 1024;
 
 /** The text as it may be written, with what was masked. Throws the first objection. */
-export function admit(draft: Draft, gate: Gate): { text: string; notices: string[] } {
+export function admit(draft: Draft, gate: Gate): Admitted {
   const [first] = findObjections(draft, gate);
   if (first) throw new MemdirError(first.code, first.message, { details: first.details });
   const text = decode(draft.text ?? "");
@@ -60,14 +66,14 @@ export function findObjections({ file, text, before }: Draft, { trust, redact }:
   return [
     ...objectToFrontmatter(file, words, before),
     ...(secrets.length > 0 ? [objectToSecrets(secrets.map(nameSecret))] : []),
-    ...objectToTrust(file, words, before),
+    ...(trust === "user" ? [] : objectToTrust(file, words, before)),
     ...rule,
   ];
 }
 
 /** The text of bytes that somebody gave, or an error that says what is wrong with them. */
-export function readGiven(bytes: Uint8Array, what: string): string {
-  const objection = objectToBytes(what, bytes);
+export function readGiven(bytes: Uint8Array, what: string, maxBytes = MAX_MEMORY_BYTES): string {
+  const objection = objectToBytes(what, bytes, maxBytes);
   if (objection) throw new MemdirError(objection.code, objection.message);
   return decode(bytes);
 }
@@ -94,11 +100,11 @@ export function findNamesake<H extends Pick<Header, "file" | "type" | "name">>(
   return null;
 }
 
-function objectToBytes(what: string, text: string | Uint8Array): Objection | null {
+function objectToBytes(what: string, text: string | Uint8Array, maxBytes = MAX_MEMORY_BYTES): Objection | null {
   const bytes = typeof text === "string" ? Buffer.byteLength(text) : text.length;
   const advice = "a memory is a page of text: save what matters of it, and where the rest is kept";
-  if (bytes > MAX_MEMORY_BYTES) {
-    const size = `${Math.ceil(bytes / 1024)} KB, the limit is ${MAX_MEMORY_BYTES / 1024} KB`;
+  if (bytes > maxBytes) {
+    const size = `${Math.ceil(bytes / 1024)} KB, the limit is ${maxBytes / 1024} KB`;
     return { rule: "size", code: "usage", message: `${what} was not saved, it has ${size}: ${advice}` };
   }
   const isText = typeof text === "string" ? text.isWellFormed() : isUtf8(text);
@@ -132,7 +138,7 @@ function objectToSecrets(found: readonly string[]): Objection {
   return { rule: "secret", code: "secret", message, details: found };
 }
 
-/** How to work, and who the user is, only they can say. What was there before is not this writer's doing. */
+/** How to work, and who the user is, only they can say, or accept. What was there before is not this writer's doing. */
 function objectToTrust(file: string, text: string, before: Draft["before"]): Objection[] {
   const isBarred = ({ type, source }: Header) => !mayBecome(type, trustOf(source));
   const header = parseHeader(file, text);

@@ -1,10 +1,12 @@
 /** The waist: memories on disk. Everything outside of this folder reads and writes them through here. */
 
 export {
+  type Admitted,
   admit,
   findNamesake,
   findNewDates,
   findObjections,
+  type Gate,
   MAX_MEMORY_BYTES,
   type Objection,
   readGiven,

@@ -3,11 +3,19 @@
 import { statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
-import { type Directory, oneLine, parseMemory, readBytes, refuseBroken, withDirectory } from "../store/store.ts";
+import {
+  type Directory,
+  oneLine,
+  parseMemory,
+  readBytes,
+  refuseBroken,
+  secretError,
+  withDirectory,
+} from "../store/store.ts";
 import { editFields } from "../text/frontmatter-edit.ts";
 import { sha256 } from "../text/hash.ts";
 import { findSecrets } from "../text/secrets.ts";
-import { type SaveResult, secretError, writeMemory } from "./save.ts";
+import { type SaveResult, writeMemory } from "./save.ts";
 
 /** More would cost room in every recall and say the same again. */
 const MAX_CUES = 8;

@@ -2,10 +2,13 @@
 
 import { MemdirError } from "../errors.ts";
 import {
+  type Admitted,
+  admit,
   applyChange,
   type Directory,
   findBytes,
   findName,
+  type Gate,
   INDEX_FILE,
   indexPath,
   keepEntries,
@@ -18,8 +21,8 @@ import {
 import { parseDocument } from "../text/frontmatter.ts";
 import { editFields } from "../text/frontmatter-edit.ts";
 import { sha256 } from "../text/hash.ts";
-import { findSecrets, redactSecrets, type SecretFinding } from "../text/secrets.ts";
-import { type SaveResult, secretError, writeMemory } from "./save.ts";
+import { findSecrets, type SecretFinding } from "../text/secrets.ts";
+import { type SaveResult, writeMemory } from "./save.ts";
 
 /**
  * `base` is the text that was edited, null for a file that is new: if the file is no longer that, somebody else wrote it and
@@ -30,14 +33,14 @@ export async function editMemory(
   file: string,
   base: string | null,
   text: string,
-  options: { redact?: boolean } = {},
+  { redact = false, trust = "user" }: Partial<Gate> = {},
 ): Promise<SaveResult> {
-  const checked = checkEdit(file, base ?? "", text, options.redact === true);
+  const checked = checkEdit(file, base, text, { redact, trust });
   return withDirectory(directory, (directory) => {
     checkBase(directory, file, base);
     const stamped = stamp(directory, base ?? "", checked.text);
     const action = base === null ? "save" : "edit";
-    const result = writeMemory(directory, file, stamped, { action, reason: "" });
+    const result = writeMemory(directory, file, stamped, { action, reason: "", trust });
     return { ...result, notices: [...checked.notices, ...result.notices] };
   });
 }
@@ -45,7 +48,7 @@ export async function editMemory(
 /** MEMORY.md as somebody edited it: a change like any other. Memories whose lines it dropped keep them. */
 export async function editIndex(directory: Directory, base: string | null, text: string): Promise<SaveResult> {
   const path = indexPath(directory);
-  checkEdit(INDEX_FILE, text, text, false);
+  checkEdit(INDEX_FILE, text, text, { trust: "user" });
   return withDirectory(directory, (directory) => {
     checkBase(directory, INDEX_FILE, base);
     const changed = changeIndex(directory, () => text);
@@ -98,19 +101,9 @@ export function examineEdit(file: string, base: string, text: string): ExaminedE
 }
 
 /** Throws for what must not be written. */
-export function checkEdit(
-  file: string,
-  base: string,
-  text: string,
-  redact: boolean,
-): { text: string; notices: string[] } {
-  const { broken, problems: notices, secrets: findings } = examineEdit(file, base, text);
-  if (broken !== null)
-    throw new MemdirError("broken", `${file} was not saved, its frontmatter cannot be read: ${broken}`);
-  if (findings.length === 0) return { text, notices };
-  const found = findings.map(({ rule, line }) => `${rule} in line ${line}`);
-  if (!redact) throw secretError(found);
-  return { text: redactSecrets(text, findings), notices: [...notices, ...found.map((what) => `masked: ${what}`)] };
+export function checkEdit(file: string, before: string | null, text: string, gate: Gate): Admitted {
+  const admitted = admit({ file, text, before }, gate);
+  return { ...admitted, notices: [...parseMemory(file, text).problems, ...admitted.notices] };
 }
 
 /** `modified` moves with the text, unless the person set it; a file without frontmatter gets none. */

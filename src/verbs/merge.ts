@@ -23,7 +23,7 @@ export async function mergeMemories(keep: Found, other: Found, { text, base }: M
     );
   }
   if (keep.file === other.file) throw new MemdirError("usage", `${keep.file} cannot be merged with itself`);
-  const checked = checkEdit(keep.file, base.keep, text, false);
+  const checked = checkEdit(keep.file, base.keep, text, { trust: "user" });
   return withDirectory(keep.directory, (directory) => {
     checkBase(directory, keep.file, base.keep);
     checkBase(directory, other.file, base.other);

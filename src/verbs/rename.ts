@@ -15,12 +15,13 @@ import {
   refuseBroken,
   sameName,
   scan,
+  secretError,
   withDirectory,
 } from "../store/store.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import { editFields } from "../text/frontmatter-edit.ts";
 import { findSecrets } from "../text/secrets.ts";
-import { type SaveResult, secretError } from "./save.ts";
+import type { SaveResult } from "./save.ts";
 
 /** A new name, and the file name that goes with it. Links in other memories are pointed out, not touched. */
 export async function renameMemory(directory: Directory, file: string, newName: string): Promise<SaveResult> {

@@ -4,8 +4,8 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
 import {
-  type Action,
   applyChange,
+  type Change,
   cleanName,
   type Directory,
   fileNameFor,
@@ -26,6 +26,9 @@ import {
   restoreIndex,
   type Source,
   sameName,
+  secretError,
+  type Trust,
+  trustOf,
   withDirectory,
 } from "../store/store.ts";
 import { parseDocument } from "../text/frontmatter.ts";
@@ -46,6 +49,8 @@ export interface SaveRequest {
   supersedes?: readonly string[];
   pinned?: boolean;
   source?: Source;
+  /** How far whoever saves is trusted: as far as the source, unless a person has looked at it and wants it. */
+  trust?: Trust;
   /** Save with secrets masked instead of refusing. */
   redact?: boolean;
   reason?: string;
@@ -82,7 +87,8 @@ export async function saveMemory(directory: Directory, request: SaveRequest): Pr
     const place = findPlace(directory, asked.clean.type, asked.clean.name);
     const text =
       place.old === null ? newText(directory, asked.clean) : updatedText(directory, place.file, place.old, asked.clean);
-    const result = writeMemory(directory, place.file, text, { action: "save", reason: asked.clean.reason ?? "" });
+    const { reason = "", source = null, trust = trustOf(source) } = asked.clean;
+    const result = writeMemory(directory, place.file, text, { action: "save", reason, trust });
     return { ...result, notices: [...notices, ...place.notices, ...result.notices] };
   });
 }
@@ -92,7 +98,7 @@ export function writeMemory(
   directory: Directory,
   file: string,
   text: string,
-  entry: { action: Action; reason: string },
+  entry: Pick<Change, "action" | "reason" | "trust">,
 ): SaveResult {
   const path = join(directory.path, file);
   const before = findBytes(directory, file)?.toString("utf8") ?? null;
@@ -235,15 +241,6 @@ function checkSecrets<T extends SaveRequest>(request: T): { clean: T; notices: s
   if (clean.source && findSecrets(formatSource(clean.source)).length > 0) delete clean.source;
   if (!request.redact) throw secretError(found);
   return { clean, notices: found.map((what) => `masked: ${what}`) };
-}
-
-export function secretError(found: readonly string[]): MemdirError {
-  const what = found.slice(0, 5).join(", ") + (found.length > 5 ? ` and ${found.length - 5} more` : "");
-  return new MemdirError(
-    "secret",
-    `not saved, it holds what looks like a secret: ${what}; take it out, or save with --redact to mask it`,
-    { details: found },
-  );
 }
 
 /** A relative date in a project memory means nothing when it is read weeks later. */
