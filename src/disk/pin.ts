@@ -13,9 +13,12 @@ export interface Pin {
   close(): void;
 }
 
+let hasProc: boolean | undefined;
+
 /** Fails with ELOOP or ENOTDIR when the folder is a link or no folder. */
 export function pinFolder(folder: string): Pin {
-  if (!existsSync("/proc/self/fd")) return { path: folder, isCurrent: () => existsSync(folder), close: () => {} };
+  hasProc ??= existsSync("/proc/self/fd");
+  if (!hasProc) return { path: folder, isCurrent: () => existsSync(folder), close: () => {} };
   const fd = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   return {
     path: `/proc/self/fd/${fd}`,

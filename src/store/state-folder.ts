@@ -43,13 +43,14 @@ export function openFolder(base: Base, names: readonly string[]): OpenFolder {
     let { path } = base;
     for (let depth = 0; depth <= names.length; depth++) {
       if (depth > 0) path = join(path, names[depth - 1] as string);
-      const stat = look(path) ?? makeFolder(path, depth === 0 && base.parents);
+      const there = look(path);
+      const stat = there ?? makeFolder(path, depth === 0 && base.parents);
       // Where a folder cannot be held open, it is at least looked at.
       if (!stat.isDirectory()) throw notOurs(join(base.path, ...names.slice(0, depth)));
       const pin = pinFolder(path);
       pins.push(pin);
       path = pin.path;
-      if (depth === 0 && basename(base.path) === ".memdir") hideFromGit(path);
+      if (!there && depth === 0 && basename(base.path) === ".memdir") hideFromGit(path);
     }
     return { path, close };
   } catch (error) {

@@ -304,7 +304,7 @@ describe("a link", () => {
     expect(() => state.record("sync", any).write({ n: 1 })).toThrow(at("sync.json"));
     expect(() => state.log("ledger.jsonl", any).append([{ n: 1 }])).toThrow(at("ledger.jsonl"));
     expect(state.log("ledger.jsonl", any).read()).toEqual([]);
-    expect(fs.readdirSync(at()).sort()).toEqual([".gitignore", "ledger.jsonl", "mirror.json", "sync.json"]);
+    expect(fs.readdirSync(at()).sort()).toEqual(["ledger.jsonl", "mirror.json", "sync.json"]);
   });
 });
 
