@@ -50,6 +50,8 @@ describe("recall offline", () => {
       { ...MEMORIES, "pager.md": { name: "Whom to call", body: "Anna.", when: ["coffee", "outage"] } },
       { embed },
     );
+    // A recall by itself makes as many vectors as it has time for.
+    await memdir.warm();
     const result = await memdir.recall("unreachable");
     expect(result.method).toBe("hybrid");
     expect(recalled(result)).toEqual(["pager.md"]);
