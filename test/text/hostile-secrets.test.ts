@@ -8,9 +8,10 @@ const dice = makeDice(20_261_116);
 
 describe("time", () => {
   const seconds = (text: string) => {
-    const from = performance.now();
+    // The processor's time, as a loaded machine says nothing of how long it takes.
+    const from = process.cpuUsage();
     const found = findSecrets(text);
-    return { seconds: (performance.now() - from) / 1000, found };
+    return { seconds: process.cpuUsage(from).user / 1e6, found };
   };
 
   it("checks 10 MB without a newline, and finds what stands in the middle", () => {
@@ -76,6 +77,12 @@ describe("time", () => {
     "1:AA",
     "12345678:AA",
     "Q~",
+    "key ",
+    "TOKEN=",
+    "log in ",
+    "| token |\n",
+    "token a1B2c3D4e5F6g7H8i9J0k ",
+    "a1B2c3D4e5 is the password ",
     "\\n",
     '"',
     "a",
