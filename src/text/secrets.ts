@@ -352,23 +352,34 @@ const SELF_NAMED =
 
 /** Long random runs on a line, or in a column, that says they are credentials; and those whose own beginning says it. */
 function* findRandomRuns(text: string): Generator<Span> {
-  for (const match of text.matchAll(/[\w~+/.-]{20,}={0,2}/g)) {
-    const value = match[0].replace(/^[.-]+|[.-]+$/g, "");
-    const start = match.index + match[0].indexOf(value);
+  for (const match of text.matchAll(/[\w~+/.-]{20,4096}/g)) {
+    let start = match.index;
+    let end = start + match[0].length;
+    while (start < end && /[.-]/.test(text[start] ?? "")) start++;
+    while (start < end && /[.-]/.test(text[end - 1] ?? "")) end--;
+    const value = text.slice(start, end);
     const head = value.slice(0, 256);
     const own = isSelfNamed(head);
     const isCased = /[a-z]/.test(head) && /[A-Z]/.test(head) && isRandom(head);
     if (!own && !isCased && !isHex(head)) continue;
     if (isStandIn(head) || isReference(head) || isFiller(head)) continue;
-    const line = /[^\n]*$/.exec(text.slice(Math.max(0, start - 200), start))?.[0] ?? "";
+    const line = linesBefore(text, start).at(-1) ?? "";
     const lineStart = start - line.length;
-    const chunk = /[^\s"'`]*$/.exec(line)?.[0] ?? "";
+    const chunk = line.split(/[\s"'`]/).at(-1) ?? "";
     if (/[/@#%]/.test(chunk) || SEALED_WITHIN.test(chunk + head)) continue;
     const before = `${columnTitle(text, lineStart, line)} ${line.slice(-80)}`;
     const comment = COMMENT.exec(text.slice(start + value.length, start + value.length + 60))?.[0] ?? "";
     const rule = own ? "token" : (readLabels(before, !isCased) ?? (isCased ? readLabels(comment, false) : null));
-    if (rule) yield span(rule, start, value);
+    if (!rule) continue;
+    // The run is bounded, as the engine's stack is; and base64 ends in signs that elsewhere stand before a value.
+    while (/[\w~+/=]/.test(text[end] ?? "")) end++;
+    yield { rule, start, end };
   }
+}
+
+/** The line up to an offset, and those above it, as far as they are of use. */
+function linesBefore(text: string, at: number): string[] {
+  return text.slice(Math.max(0, at - 200), at).split("\n");
 }
 
 /** What is said behind a value in code, `f("…") # the secret key`. */
@@ -602,8 +613,10 @@ function isSample(text: string, { rule, start, end }: Span): boolean {
     /John Doe|1516239022|1300819380/.test(Buffer.from(value.split(".")[1] ?? "", "base64url").toString("latin1"))
   )
     return true;
-  const lead = text.slice(Math.max(0, start - 200), start);
-  const before = /(?:[^\n]*:[ \t]*\n\s*)?[^\n]*$/.exec(lead)?.[0] ?? "";
+  const lines = linesBefore(text, start);
+  const line = lines.pop() ?? "";
+  const above = lines.findLast((one) => one.trim() !== "")?.trimEnd() ?? "";
+  const before = above.endsWith(":") ? `${above} ${line}` : line;
   const after = /^[^\n]*/.exec(text.slice(end, end + 100))?.[0] ?? "";
   return CALLED_SAMPLE.test(before) || CALLED_SAMPLE.test(after);
 }
