@@ -239,7 +239,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     measure: async (directory = main, onProgress) => {
       const { measureDirectory } = await import("./truth/rot-desk.ts");
       const { findSurfacedFiles } = await import("./recall/surfacings.ts");
-      const { termsOf } = await import("./recall/terms.ts");
+      const { termsOf } = await import("./text/terms.ts");
       const told = await readTold();
       // Only the directory that is written to has a log, and a memory of another scope is also shown in other projects.
       const surfaced = directory === main ? findSurfacedFiles(directory) : null;
@@ -247,7 +247,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     },
     lint: async () => {
       const { lintStore } = await import("./truth/lint.ts");
-      const { termsOf } = await import("./recall/terms.ts");
+      const { termsOf } = await import("./text/terms.ts");
       const world = { termsOf, instructions: await readTold() };
       const lintOne = async (d: Directory) =>
         (await lintStore(d, world)).map((problem) => ({ ...problem, scope: d.scope }));

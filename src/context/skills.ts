@@ -3,7 +3,7 @@
 import { closeSync, readdirSync, readSync } from "node:fs";
 import { resolveInside } from "../disk/fence.ts";
 import { openRegular } from "../disk/regular.ts";
-import { termsOf } from "../recall/terms.ts";
+import { termsOf } from "../text/terms.ts";
 import { type Field, findField, parseDocument } from "../text/frontmatter.ts";
 
 export interface Skill {

@@ -1,6 +1,6 @@
 /** What says the same among thousands of memories, by the terms that recall knows. */
 
-import { termsOf } from "../recall/terms.ts";
+import { termsOf } from "../text/terms.ts";
 import { type Likeness, openLikeness as openTextLikeness, type Said } from "../text/likeness.ts";
 
 export { plain, type Said } from "../text/likeness.ts";

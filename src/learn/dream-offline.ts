@@ -1,6 +1,6 @@
 /** What a dream can do without a model: duplicates, project notes whose day has passed, dead links, the index in order. */
 
-import { termsOf } from "../recall/terms.ts";
+import { termsOf } from "../text/terms.ts";
 import {
   type Directory,
   findName,

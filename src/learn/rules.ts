@@ -1,6 +1,6 @@
 /** The offline extractor: what the user said in a conversation that is worth keeping, by rules. It would rather miss than invent. */
 
-import { termsOf } from "../recall/terms.ts";
+import { termsOf } from "../text/terms.ts";
 import { type Header, oneLine } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { findOrigins } from "./extraction-origin.ts";

@@ -3,7 +3,7 @@
 import { type Memory, parseMemory } from "../store/store.ts";
 import { hashOf } from "../text/fnv.ts";
 import { type Entry, quantise, type Stamp, type Vector, WEIGHT_UNIT } from "./entry.ts";
-import { termsOf } from "./terms.ts";
+import { termsOf } from "../text/terms.ts";
 
 /** A word in the name tells more than one somewhere in the body, and a cue was written for just this. */
 const WEIGHTS = { name: 3, description: 2, when: 2, file: 1, body: 1, date: 1 };

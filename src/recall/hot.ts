@@ -24,7 +24,7 @@ import {
   UNKNOWN,
   WORDS,
 } from "./score.ts";
-import { isMostlyLatin } from "./terms.ts";
+import { isMostlyLatin } from "../text/terms.ts";
 
 export type { HotDirectory };
 

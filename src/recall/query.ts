@@ -1,7 +1,7 @@
 /** A prompt as the ranker takes it: its terms with their weights, and its vector. */
 
 import { hashOf } from "../text/fnv.ts";
-import { termsOf } from "./terms.ts";
+import { termsOf } from "../text/terms.ts";
 
 export interface Term {
   term: string;

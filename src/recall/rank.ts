@@ -16,7 +16,7 @@ import {
   scoreOf,
   UNKNOWN,
 } from "./score.ts";
-import { hasCjk } from "./terms.ts";
+import { hasCjk } from "../text/terms.ts";
 
 const MAX_WORD_CHARACTERS = 40;
 

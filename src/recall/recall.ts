@@ -28,7 +28,7 @@ import { type Ranked, rank } from "./rank.ts";
 import { type SideQuery, selectWithModel } from "./select.ts";
 import { freshenFile, freshenShelf, type Shelf } from "./shelf.ts";
 import { shownContent } from "./shown.ts";
-import { isMostlyLatin } from "./terms.ts";
+import { isMostlyLatin } from "../text/terms.ts";
 
 /** Everything that recall may touch outside its arguments. */
 export interface RecallWorld {

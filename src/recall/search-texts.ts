@@ -4,7 +4,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { type Directory, findBytes, type Memory, parseMemory } from "../store/store.ts";
 import { lazily } from "../text/lazy.ts";
-import { termsOf } from "./terms.ts";
+import { termsOf } from "../text/terms.ts";
 
 export type Field = "name" | "description" | "when" | "file" | "body";
 

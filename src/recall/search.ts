@@ -3,7 +3,7 @@
 import { MemdirError } from "../errors.ts";
 import { type Directory, type Header, listMemories, type Row } from "../store/store.ts";
 import { fold, type Searchable, type SearchTexts, scoreFields, searchWords } from "./search-texts.ts";
-import { termsOf } from "./terms.ts";
+import { termsOf } from "../text/terms.ts";
 
 export type SearchHit = Row & Hit;
 

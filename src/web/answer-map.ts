@@ -2,7 +2,7 @@
 
 import { MemdirError } from "../errors.ts";
 import { joinTexts } from "../learn/dream-offline.ts";
-import { termsOf } from "../recall/terms.ts";
+import { termsOf } from "../text/terms.ts";
 import { findBytes, listMemories, parseMemory, readBytes } from "../store/store.ts";
 import { findCompeting, settleText } from "../team/conflict-copy.ts";
 import { overlap, weigh } from "../text/likeness.ts";

@@ -2,7 +2,7 @@ import fs from "node:fs";
 import { expect, it } from "vitest";
 
 import { freshenShelf, openShelf } from "../../src/recall/shelf.ts";
-import { termsOf } from "../../src/recall/terms.ts";
+import { termsOf } from "../../src/text/terms.ts";
 import { hashOf } from "../../src/text/fnv.ts";
 import { makeWorld } from "../world.ts";
 
