@@ -1,7 +1,7 @@
 /** What says the same among thousands of memories, by the terms that recall knows. */
 
-import { termsOf } from "../text/terms.ts";
 import { type Likeness, openLikeness as openTextLikeness, type Said } from "../text/likeness.ts";
+import { termsOf } from "../text/terms.ts";
 
 export { plain, type Said } from "../text/likeness.ts";
 

@@ -7,6 +7,7 @@ import {
   type Directory,
   type Entry,
   findBytes,
+  findLines,
   findName,
   formatIndexLine,
   type Header,
@@ -18,7 +19,6 @@ import {
   splitLines,
   withDirectory,
 } from "../store/store.ts";
-import { findLines } from "../store/store.ts";
 import { checkPlan, findNamedProblems } from "./dream-check.ts";
 import { changesOf, describeOp, type Plan } from "./dream-plan.ts";
 

@@ -1,6 +1,5 @@
 /** What a dream can do without a model: duplicates, project notes whose day has passed, dead links, the index in order. */
 
-import { termsOf } from "../text/terms.ts";
 import {
   type Directory,
   findName,
@@ -19,6 +18,7 @@ import {
 import { editBody, editFields, type MetadataValue } from "../text/frontmatter-edit.ts";
 import { isAlike, plain, type Weighed, weigh } from "../text/likeness.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
+import { termsOf } from "../text/terms.ts";
 import { findExpiry } from "../truth/expired.ts";
 import { arrangeIndex } from "./dream-apply.ts";
 import { keepsRule, ruleOf } from "./dream-check.ts";

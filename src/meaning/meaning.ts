@@ -1,7 +1,10 @@
 /** The model of meaning, if it is there: found and opened once, when it is first needed. */
 
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { findModelDir } from "./find-model.ts";
 import { openMiniLm } from "./minilm.ts";
+import { openWords, type Words } from "./words.ts";
 
 export interface Meaning {
   /** A vector of length one. */
@@ -17,6 +20,32 @@ let state: MeaningState | null = null;
 export function openMeaning(): MeaningState {
   state ??= open();
   return state;
+}
+
+/** MiniLM, or null where it is not installed. */
+export function findEmbed(): Meaning["embed"] | null {
+  return openMeaning().meaning?.embed ?? null;
+}
+
+/** What makes the vectors of prompts, as the setting says: opened once, when it is first needed. */
+export function openPromptMeaning(
+  setting: "off" | "words" | "minilm",
+): { words: Words } | { embed: Meaning["embed"] } | null {
+  if (setting === "off") return null;
+  if (setting === "minilm") {
+    const embed = findEmbed();
+    return embed && { embed };
+  }
+  const file = wordsFiles().find((each) => existsSync(each));
+  words ??= file === undefined ? null : openWords(file);
+  return words && { words };
+}
+
+let words: Words | null = null;
+
+/** Beside the bundle, and in the sources. */
+function wordsFiles(): string[] {
+  return ["./words.bin", "../../assets/words.bin"].map((file) => fileURLToPath(new URL(file, import.meta.url)));
 }
 
 function open(): MeaningState {

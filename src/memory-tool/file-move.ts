@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { MemdirError } from "../errors.ts";
 import {
   type Directory,
+  findLines,
   INDEX_FILE,
   isMemoryFile,
   type LineEdit,
@@ -13,7 +14,6 @@ import {
   readBytes,
   withDirectory,
 } from "../store/store.ts";
-import { findLines } from "../store/store.ts";
 import { change, type Desk, makeFolder, refuseRule, refuseSecrets } from "./desk.ts";
 import { findFreePlace, findPlace, missing, type Place, ROOT } from "./place.ts";
 

@@ -1,7 +1,6 @@
 /** Memories as the host adds them to a conversation: each under a header with its age and provenance, each in its own fence. */
 
 import { ageInWords, type Source } from "../store/store.ts";
-import type { Checked } from "./checked.ts";
 import { clipLine } from "./cut.ts";
 import { freshnessWarning } from "./freshness.ts";
 import {
@@ -12,6 +11,7 @@ import {
   neutraliseTags,
   PROVENANCE_OPENING,
 } from "./neutral.ts";
+import type { Checked } from "./present.ts";
 
 /** A title only has to be recognised. */
 const MAX_TITLE_CHARS = 120;

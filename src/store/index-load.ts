@@ -11,7 +11,7 @@ import { type IndexLimits, isOver } from "./index-limits.ts";
 import { readOverflow } from "./index-sync.ts";
 import { linkedFiles } from "./index-text.ts";
 import { stemOf } from "./memory.ts";
-import { readStart } from "./read-start.ts";
+import { readStart } from "./read.ts";
 import { walk } from "./walk.ts";
 
 export interface IndexView {

@@ -1,6 +1,6 @@
 /** The waist: memories on disk. Everything outside of this folder reads and writes them through here. */
 
-export { type Age, ageInDays, ageInWords, ageName } from "./age.ts";
+export { type Age, ageInDays, ageInWords, ageName, type Bulk, countsFrom, findBulksIn, isBulkTime } from "./age.ts";
 export {
   AUTHORS_VERSION,
   type Authors,
@@ -11,9 +11,9 @@ export {
   readCache,
   readSynced,
 } from "./authorship.ts";
-export { type Bulk, findBulks } from "./bulk.ts";
 export { applyChange, type Change, withDirectory } from "./change.ts";
 export { CONFLICT_FIELD, isConflictCopy } from "./conflict.ts";
+export { digestFile, digestMemory, type Embed, embedTexts } from "./digest.ts";
 export {
   checkState,
   type Directory,
@@ -27,6 +27,7 @@ export {
   withPins,
 } from "./directory.ts";
 export { compilePattern, type Enforced, findEnforced, lintEnforce } from "./enforce.ts";
+export { daysOverdue, findDay } from "./expiry.ts";
 export { indexPath, readBase, writeBase } from "./index-base.ts";
 export { peekIndex } from "./index-file.ts";
 export { CLIENT_LIMITS } from "./index-limits.ts";
@@ -37,14 +38,63 @@ export { findLines, findName, type IndexSync, openLines, readOverflow, syncIndex
 export { linkedFiles, type RemovedLine, restoreRemoved, splitLines } from "./index-text.ts";
 export { type Action, type Entry, type FileChange, imagePath, readImage, readJournal } from "./journal.ts";
 export { findJournal, journalName, readJournals, signEntry } from "./journals.ts";
-export { type Listing, listMemories, type Row, rowOf, type ShownMemory, showMemory } from "./list.ts";
 export { formatSource, type Header, type Memory, parseHeader, parseMemory, type Source, stemOf } from "./memory.ts";
 export { cleanName, fileNameFor, oneLine, otherFileNames, sameName } from "./name.ts";
-export { findBytes, findText, readBytes, readHeader, readMemory, refuseBroken, unreadable } from "./read.ts";
-export { readStart } from "./read-start.ts";
+export { findBytes, findText, readBytes, readHeader, readMemory, readStart, refuseBroken, unreadable } from "./read.ts";
+
 export { mendIndex, needsRecovery } from "./recover.ts";
 export { repairDirectory } from "./repair.ts";
-export { scan } from "./scan.ts";
+export {
+  appendEntries,
+  type CacheHead,
+  FEW_FILES,
+  FILE_HEAD_BYTES,
+  LIKELY_FILES,
+  noteInHead,
+  type OpenCache,
+  openCache,
+  ROWS_FILE,
+  readRowCache,
+  writeEntries,
+} from "./row-cache.ts";
+export {
+  AT,
+  agrees,
+  align,
+  DIMENSIONS,
+  type Encoded,
+  encodeEntry,
+  FLAG,
+  HEAD_BYTES,
+  isSoundRow,
+  type RowEntry,
+  type Stamp,
+  TYPES,
+  type Vector,
+  viewEntry,
+  WEIGHT_UNIT,
+} from "./row-entry.ts";
+export {
+  type FullRow,
+  isCovering,
+  isLoose,
+  isUnchanged,
+  type Listing,
+  listEntries,
+  listMemories,
+  openIndexNames,
+  peekForHooks,
+  quietFolders,
+  type Row,
+  readEntry,
+  readRows,
+  rewriteCache,
+  rowAt,
+  type ShownMemory,
+  scan,
+  scanForHooks,
+  showMemory,
+} from "./rows.ts";
 export { isTakenOver } from "./taken-over.ts";
 export { isMemoryType, MEMORY_TYPES, type MemoryType } from "./type.ts";
 export { type UndoResult, undoEntry } from "./undo.ts";

@@ -5,7 +5,15 @@ import { removeQuietly } from "../disk/atomic.ts";
 import { tryLock } from "../disk/lock.ts";
 import { loadNative } from "../disk/native.ts";
 import { readRegular } from "../disk/regular.ts";
-import { checkState, type Directory, needsRecovery, repairDirectory, statePath } from "../store/store.ts";
+import {
+  checkState,
+  type Directory,
+  FILE_HEAD_BYTES,
+  needsRecovery,
+  ROWS_FILE,
+  repairDirectory,
+  statePath,
+} from "../store/store.ts";
 import { type Check, check, MEND_COMMAND, names } from "./check.ts";
 
 /** Nothing is mended, nor looked for, behind a link that somebody put in the place of the folder. */
@@ -115,9 +123,7 @@ function leftIn(directory: Directory, folder: string, isLeft: (stat: Stats) => b
   }
 }
 
-const JSON_CACHES: ReadonlySet<string> = new Set(["headers.json", "enforced.json", "verdicts.json"]);
-/** Magic, version, a time. */
-const RECALL_HEAD_BYTES = 16;
+const JSON_CACHES: ReadonlySet<string> = new Set(["verdicts.json"]);
 
 /** What is whole but of another version is passed over and made anew by whoever needs it. */
 function examineCaches(directory: Directory, at: string, entries: readonly StateEntry[]): Check {
@@ -132,7 +138,7 @@ function examineCaches(directory: Directory, at: string, entries: readonly State
 }
 
 function isBrokenCache(directory: Directory, { name, stat }: StateEntry): boolean {
-  if (name === "recall.bin") return !stat.isFile() || stat.size < RECALL_HEAD_BYTES;
+  if (name === ROWS_FILE) return !stat.isFile() || stat.size < FILE_HEAD_BYTES;
   if (!JSON_CACHES.has(name)) return false;
   try {
     const text = readText(statePath(directory, name));

@@ -10,8 +10,10 @@ import {
   findLines,
   imagePath,
   parseIndexLine,
+  ROWS_FILE,
   readBase,
   readJournal,
+  rewriteCache,
   statePath,
   withDirectory,
   writeBase,
@@ -77,9 +79,9 @@ function purgeImages(directory: Directory, file: string): void {
   }
 }
 
-/** Its header in the cache, its line among those that are remembered. */
+/** Its row in the cache, its line among those that are remembered. */
 function purgeTraces(directory: Directory, file: string): void {
-  removeQuietly(statePath(directory, "headers.json"));
+  if (!rewriteCache(directory, [], null)) removeQuietly(statePath(directory, ROWS_FILE));
   const base = readBase(directory);
   const retired = base.retired.filter((line) => parseIndexLine(line)?.file !== file.normalize("NFC"));
   writeBase(directory, { ...base, retired });

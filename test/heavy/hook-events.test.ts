@@ -188,9 +188,7 @@ describe.each(NAMES)("%s", (name) => {
     }
     fs.mkdirSync(state, { recursive: true });
     for (const file of [
-      "enforced.json",
-      "recall.bin",
-      "headers.json",
+      "rows.bin",
       "ledger.jsonl",
       "cursors",
       "surfaced",
@@ -272,7 +270,7 @@ describe.each(NAMES)("%s", (name) => {
   it("waits for no fifo where a file should be", async () => {
     const desk = makeDesk();
     fs.mkdirSync(path.join(desk.memory, ".memdir"));
-    for (const file of ["enforced.json", "recall.bin", "headers.json", "ledger.jsonl"]) {
+    for (const file of ["rows.bin", "ledger.jsonl"]) {
       execFileSync("mkfifo", [path.join(desk.memory, ".memdir", file)]);
     }
     fs.rmSync(desk.transcript);

@@ -2,7 +2,6 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-// @ts-expect-error a plain script without types
 import { findBreaches, RANKS } from "../../scripts/layers.mjs";
 import { makeTemporary } from "../temporary.ts";
 
