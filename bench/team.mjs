@@ -90,7 +90,7 @@ async function load() {
           from("src/team/administration.ts", "openAdministration"),
           from("src/team/sync.ts", "syncDirectory"),
           from("src/team/server/data-search.ts", "putIntoSearch"),
-          from("src/recall/terms.ts", "termsOf"),
+          from("src/text/terms.ts", "termsOf"),
           from("src/text/secrets.ts", "findSecrets"),
         ].join("\n"),
       },

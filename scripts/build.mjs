@@ -15,6 +15,7 @@ const ENTRIES = {
   hook: "src/hooks/hook.ts",
   prompt: "src/hooks/prompt.ts",
   stale: "src/hooks/stale.ts",
+  meaning: "src/meaning/meaning.ts",
   stop: "src/hooks/stop.ts",
   session: "src/hooks/session.ts",
   tool: "src/hooks/tool.ts",
@@ -68,7 +69,6 @@ const LATER = [
   "recall/health",
   "recall/recaller",
   "recall/search",
-  "recall/search-texts",
 ];
 /** The page of `memdir ui`: what runs in the browser. */
 const PAGE = "src/web/page";
@@ -81,6 +81,7 @@ const EXTERNAL = [
   "@electric-sql/pglite",
   "pg-native",
   "./hook-stale.cjs",
+  "./hook-meaning.cjs",
   "./hook-prefetch.cjs",
   "./hook-faults.cjs",
 ];
@@ -188,6 +189,7 @@ async function bundle() {
         hook: ENTRIES.hook,
         "hook-main": ENTRIES.prompt,
         "hook-stale": ENTRIES.stale,
+        "hook-meaning": ENTRIES.meaning,
         "hook-stop": ENTRIES.stop,
         "hook-session": ENTRIES.session,
         "hook-tool": ENTRIES.tool,
@@ -244,7 +246,11 @@ async function build(entryPoints, { plugins = [], splitting = false, minifyIdent
       // Its other form asks for its own files at run time, which a bundle does not have.
       alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" },
       plugins: [...plugins, format === "cjs" ? plainBuiltins() : builtinsWithoutRequire()],
-      define: { __MEMDIR_VERSION__: JSON.stringify(version) },
+      define: {
+        __MEMDIR_VERSION__: JSON.stringify(version),
+        // A file is found by its path as well as by its address.
+        ...(format === "cjs" ? { "import.meta.url": "__filename" } : {}),
+      },
       minifyIdentifiers,
       minifyWhitespace: true,
       minifySyntax: true,

@@ -41,8 +41,8 @@ export interface Config {
   index: { maxLines: number; maxChars: number };
   /** The age in whole days from which a memory is called recent, stale, old; below all of them it is fresh. */
   ageDays: { recent: number; stale: number; old: number };
-  /** Whether meaning takes part in recall; false leaves the model of meaning unloaded. */
-  meaning: boolean;
+  /** How recall finds the meaning of a prompt: not at all, by a table of words, or by the model. The model makes memories' vectors in both cases. */
+  meaning: "off" | "words" | "minilm";
   /** Whether the team's directory takes part when all scopes are listed. */
   team: boolean;
   /** Root of a project -> the one directory outside it that the user allowed its repository to choose. */
@@ -120,7 +120,7 @@ export function readConfig(options: ConfigOptions): Config {
     memoryFolder: preset.memoryFolder,
     index: { maxLines: 200, maxChars: 25_000, ...user.index, ...project.index },
     ageDays: ascending({ ...AGE_DAYS, ...user.ageDays, ...project.ageDays }, problems),
-    meaning: isOff(env.MEMDIR_MEANING) ? false : (project.meaning ?? user.meaning ?? true),
+    meaning: meaningOf(env.MEMDIR_MEANING) ?? project.meaning ?? user.meaning ?? "words",
     team: isOff(env.TEAMMEM) ? false : isOn(env.TEAMMEM) || (user.team ?? true),
     trusted: user.trusted ?? {},
     directories: user.directories ?? {},
@@ -172,6 +172,13 @@ const MANAGED_DIRS: Partial<Record<NodeJS.Platform, string>> = {
 
 const AGE_DAYS = { recent: 2, stale: 8, old: 31 };
 
+/** A switch counts too: on is the default. */
+function meaningOf(value: unknown): Config["meaning"] | undefined {
+  if (value === "words" || value === "minilm") return value;
+  if (value === true || (typeof value === "string" && isOn(value))) return "words";
+  return value === false || (typeof value === "string" && isOff(value)) ? "off" : undefined;
+}
+
 function profileOf(value: unknown): Profile | undefined {
   return typeof value === "string" && Object.hasOwn(PROFILES, value) ? (value as Profile) : undefined;
 }
@@ -207,7 +214,7 @@ interface OwnSettings {
   scopeLayout?: Config["scopeLayout"];
   index?: Partial<Config["index"]>;
   ageDays?: Partial<Config["ageDays"]>;
-  meaning?: boolean;
+  meaning?: Config["meaning"];
   team?: boolean;
   trusted?: Record<string, string>;
   directories?: Record<string, string>;
@@ -236,7 +243,7 @@ function readOwn(file: JsonFile, source: "user" | "project"): OwnSettings {
     scopeLayout: take(file, "scopeLayout", oneOf(["separate", "shared"])),
     index: readCounts(file, "index", ["maxLines", "maxChars"]),
     ageDays: readCounts(file, "ageDays", ["recent", "stale", "old"]),
-    meaning: take(file, "meaning", BOOLEAN),
+    meaning: take(file, "meaning", { expected: '"off", "words" or "minilm"', accept: meaningOf }),
   };
   if (source === "project") {
     for (const key of USER_ONLY.filter((key) => file.values[key] !== undefined)) {

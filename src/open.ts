@@ -4,6 +4,7 @@ import { statSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { type Env, processEnv } from "./config.ts";
 import { findDirectories, findPlace, type PlaceOptions } from "./directories.ts";
+import { yieldTurn } from "./disk/breathe.ts";
 import { resolveInside } from "./disk/fence.ts";
 import { realPath } from "./disk/real-path.ts";
 import { MemdirError } from "./errors.ts";
@@ -20,12 +21,12 @@ import {
   settleOwner,
   trustDirectory,
 } from "./project/owner.ts";
-import type { Embed } from "./recall/digest.ts";
 import type { Recaller } from "./recall/recaller.ts";
-import type { SearchTexts } from "./recall/search-texts.ts";
+import type { SearchTexts } from "./recall/search.ts";
 import type { SideQuery } from "./recall/select.ts";
 import {
   type Directory,
+  type Embed,
   findJournal,
   INDEX_FILE,
   isDailyLog,
@@ -46,7 +47,7 @@ import { findByRef, findMemory } from "./verbs/find.ts";
 export interface OpenOptions extends PlaceOptions {
   /** A model that chooses memories: system text and question in, answer out. Default: the one that MEMDIR_MODEL names; null for none. */
   ask?: SideQuery | null;
-  /** Makes vectors of texts, or null for recall by words only. Default: MiniLM, if it is installed and not switched off. */
+  /** Makes vectors of prompts and memories, or null for recall by words only. Default: as the setting `meaning` says. */
   embed?: Embed | null;
 }
 
@@ -79,6 +80,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
   };
   const survey = async (): Promise<Listing> => {
     const listings = await Promise.all(directories.map(listMemories));
+    await yieldTurn();
     return { rows: listings.flatMap((l) => l.rows), skipped: listings.flatMap((l) => l.skipped) };
   };
   /** Every directory has its own journal: an entry of another than the main one is known by its scope too. */
@@ -114,7 +116,15 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     const { openRecaller } = await import("./recall/recaller.ts");
     const ask = options.ask === undefined ? await findAsk(env, main.log) : options.ask;
     opened ??= openRecaller(directories, {
-      findEmbed: async () => (options.embed !== undefined ? options.embed : config.meaning ? findEmbed() : null),
+      findEmbed: async () => {
+        if (options.embed !== undefined) return options.embed;
+        return config.meaning === "off" ? null : (await import("./meaning/meaning.ts")).findEmbed();
+      },
+      findMeaning: async () => {
+        if (options.embed !== undefined) return options.embed && { embed: options.embed };
+        const { openPromptMeaning } = await import("./meaning/meaning.ts");
+        return openPromptMeaning(config.meaning);
+      },
       ask,
       now: main.now,
       ticks: () => performance.now(),
@@ -125,7 +135,8 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
   /** What was written is ready to be recalled. */
   const noted = async <T extends { file: string }>(directory: Directory, written: Promise<T>): Promise<T> => {
     const result = await written;
-    await (await recaller()).note(directory, result.file);
+    (await recaller()).note(directory, result.file);
+    await yieldTurn();
     return result;
   };
 
@@ -180,8 +191,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
       return signed(directory, await noted(directory, mergeMemories(kept, gone, request)));
     },
     search: async (query) => {
-      const { searchMemories } = await import("./recall/search.ts");
-      const { openSearchTexts } = await import("./recall/search-texts.ts");
+      const { openSearchTexts, searchMemories } = await import("./recall/search.ts");
       searchTexts ??= openSearchTexts();
       return searchMemories(directories, query, searchTexts);
     },
@@ -239,7 +249,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     measure: async (directory = main, onProgress) => {
       const { measureDirectory } = await import("./truth/rot-desk.ts");
       const { findSurfacedFiles } = await import("./recall/surfacings.ts");
-      const { termsOf } = await import("./recall/terms.ts");
+      const { termsOf } = await import("./text/terms.ts");
       const told = await readTold();
       // Only the directory that is written to has a log, and a memory of another scope is also shown in other projects.
       const surfaced = directory === main ? findSurfacedFiles(directory) : null;
@@ -247,7 +257,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     },
     lint: async () => {
       const { lintStore } = await import("./truth/lint.ts");
-      const { termsOf } = await import("./recall/terms.ts");
+      const { termsOf } = await import("./text/terms.ts");
       const world = { termsOf, instructions: await readTold() };
       const lintOne = async (d: Directory) =>
         (await lintStore(d, world)).map((problem) => ({ ...problem, scope: d.scope }));
@@ -260,7 +270,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
       const { openMeaning } = await import("./meaning/meaning.ts");
       return [
         ...(await examine(directories, { warnings, instructions: problems, ...(await findAdoptable()) })),
-        examineMeaning(config.meaning ? openMeaning() : null),
+        examineMeaning(config.meaning === "off" ? null : openMeaning()),
         examineCues((await survey()).rows),
         await examineModel(env),
       ];
@@ -317,12 +327,6 @@ async function findAsk(env: Env, log: (message: string) => void): Promise<SideQu
     query ??= choice.open().then((ask) => sideQuery(ask));
     return (await query)(system, user, signal);
   };
-}
-
-/** MiniLM, loaded when meaning is first needed. */
-async function findEmbed(): Promise<Embed | null> {
-  const { openMeaning } = await import("./meaning/meaning.ts");
-  return openMeaning().meaning?.embed ?? null;
 }
 
 function locationWarnings({ rejected, untrusted }: Location): string[] {

@@ -6,9 +6,8 @@ import { buildMemoryPart, buildMemorySection, type SectionName, type ToolNames }
 import { fitMemories, MAX_SESSION_MEMORY_BYTES } from "../recall/budget.ts";
 import { formatHeader } from "../recall/injection.ts";
 import { neutraliseTags } from "../recall/neutral.ts";
-import { shownContent } from "../recall/shown.ts";
+import { shownContent } from "../recall/present.ts";
 import {
-  ageInDays,
   type Directory,
   findAuthor,
   findBytes,
@@ -73,10 +72,15 @@ async function loadReferenced(
     const { file } = row;
     const bytes = findBytes(directory, file);
     if (!bytes) return [];
-    const ageDays = ageInDays(Date.parse(row.modified), directory.now().getTime());
     const path = join(directory.path, file);
     const { source } = parseHeader(file, bytes);
-    const header = formatHeader({ path, scope: row.scope, ageDays, source, author: findAuthor(directory, file) });
+    const header = formatHeader({
+      path,
+      scope: row.scope,
+      ageDays: row.ageDays,
+      source,
+      author: findAuthor(directory, file),
+    });
     return [{ path, title: row.name, header, content: shownContent(bytes.toString("utf8")) }];
   });
   return fitMemories(candidates, { maxBytes, limit: candidates.length }).text;

@@ -3,8 +3,8 @@
 import { closeSync, readdirSync, readSync } from "node:fs";
 import { resolveInside } from "../disk/fence.ts";
 import { openRegular } from "../disk/regular.ts";
-import { termsOf } from "../recall/terms.ts";
 import { type Field, findField, parseDocument } from "../text/frontmatter.ts";
+import { termsOf } from "../text/terms.ts";
 
 export interface Skill {
   name: string;

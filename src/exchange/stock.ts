@@ -1,8 +1,8 @@
 /** What a directory holds already, to tell an import what is known, what says the same, and which names are taken. */
 
-import { termsOf } from "../recall/terms.ts";
 import { type Directory, oneLine, parseMemory, readBytes, scan } from "../store/store.ts";
 import { openLikeness, plain, type Said } from "../text/likeness.ts";
+import { termsOf } from "../text/terms.ts";
 import { type Arrival, importedFrom } from "./arrival.ts";
 
 interface Stock {

@@ -1,27 +1,27 @@
 /**
- * The hot path: a host's prompt comes in, the memories that help go out. `hook.ts` runs it, and catches whatever goes wrong: the
- * host goes on without memories.
+ * A host's prompt comes in, the memories that help go out. `hook.ts` runs it, and catches whatever goes wrong: the host goes on
+ * without memories.
  */
 
-import { lstatSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { type Config, processEnv } from "../config.ts";
 import { findDirectories, findPlace } from "../directories.ts";
-import { type Candidate, fitMemories, MAX_MEMORIES } from "../recall/budget.ts";
-import { openChecked } from "../recall/checked.ts";
-import type { Entry } from "../recall/entry.ts";
-import { type HotAnswer, type HotDirectory, type HotOptions, type HotRanked, recallHot } from "../recall/hot.ts";
-import type { Digest } from "../recall/hot-desk.ts";
+import { runAtOnce } from "../disk/breathe.ts";
+import { openWords } from "../meaning/words.ts";
+import { fitMemories, MAX_MEMORIES } from "../recall/budget.ts";
+import { type Asking, chooseMemories, type PromptMeaning } from "../recall/choose.ts";
 import { formatHeader } from "../recall/injection.ts";
 import { isTooShort } from "../recall/prefetch.ts";
-import { shownContent } from "../recall/shown.ts";
+import { openPresenter, type Presented, shownContent } from "../recall/present.ts";
+import { queryTerms } from "../recall/query.ts";
+import { addEntry, type Digest, type News, openResident, refresh } from "../recall/resident.ts";
 import { logSurfaced } from "../recall/surface-log.ts";
 import { readSurfaced, writeSurfaced } from "../recall/surfaced.ts";
-import { ageInDays, findAuthor } from "../store/store.ts";
+import { ageInDays, type Directory } from "../store/store.ts";
 import { type Deadline, openDeadline } from "./deadline.ts";
 import { cwdOf, type EventInput } from "./event.ts";
-import { isMemorySized } from "./memory-size.ts";
 import { formatContext, MAX_CHARS, writeAll } from "./output.ts";
+import { rehearsedDirectory, rehearsedEntry } from "./rehearsal.ts";
 
 export interface HookInput extends EventInput {
   prompt?: unknown;
@@ -37,9 +37,10 @@ const HOST_CONTEXT = /^(?:\s*<hook_context>[\s\S]*?<\/hook_context>)+/;
 /** Whether there was something to say. */
 export function main(input: HookInput): boolean {
   const deadline = openDeadline();
-  const { text, search } = respond(input, new Date(), deadline);
+  const { text, search, keep } = respond(input, new Date(), deadline);
   const name = typeof input.hook_event_name === "string" ? input.hook_event_name : "UserPromptSubmit";
   if (text !== "") writeAll(1, formatContext(name, text));
+  keep();
   search?.();
   if (deadline.missed > 0) throw new Error(`time was up with ${deadline.missed} changed memories not looked at`);
   return text !== "";
@@ -52,11 +53,13 @@ export function answer(input: HookInput, now: Date): string {
 
 interface Response {
   text: string;
-  /** Begins a search by a model beside the turn; null where nobody wants one. */
+  /** Keeps what was found changed on disk for the next prompt: after the answer, which does not wait for it. */
+  keep: () => void;
+  /** Begins a search by a model beside the turn; null where none is wanted. */
   search: (() => void) | null;
 }
 
-const NOTHING: Response = { text: "", search: null };
+const NOTHING: Response = { text: "", keep: () => {}, search: null };
 
 function respond(input: HookInput, now: Date, deadline: Deadline): Response {
   const prompt = typeof input.prompt === "string" ? input.prompt.replace(HOST_CONTEXT, "") : "";
@@ -70,10 +73,11 @@ function respond(input: HookInput, now: Date, deadline: Deadline): Response {
   const open = directories.filter(({ readOnly }) => !readOnly);
   const directory = open[0]?.path;
   if (directory === undefined) return NOTHING;
-  const text = recallFor({ prompt, session, config, open, now, deadline }, directory);
-  if (session === null || !wantsSearch(config)) return { text, search: null };
+  const { text, keep } = recallFor({ prompt, session, config, open, now, deadline }, directory);
+  if (session === null || !wantsSearch(config)) return { text, keep, search: null };
   return {
     text,
+    keep,
     search: () => {
       const { startPrefetch } = require("./hook-prefetch.cjs") as typeof import("./prefetch.ts");
       startPrefetch({ directory, cwd, session, prompt, nowMs: now.getTime() });
@@ -85,48 +89,84 @@ interface Asked {
   prompt: string;
   session: string | null;
   config: Config;
-  open: readonly HotDirectory[];
+  open: readonly Directory[];
   now: Date;
   deadline: Deadline;
 }
 
 /** `main` is the directory that keeps what the session was shown. */
-function recallFor({ prompt, session, config, open, now, deadline }: Asked, main: string): string {
+function recallFor({ prompt, session, config, open, now, deadline }: Asked, main: string): Omit<Response, "search"> {
   const surfaced = readSurfaced(main, session);
-  if (surfaced.isFull()) return "";
-  const wordsFile = config.meaning ? WORDS_FILE : null;
-  const digest: Digest = (directory, file) => (deadline.isMissed() ? null : digestNow(directory, file));
-  const { shown, method } = recallHot(open, prompt, { nowMs: now.getTime(), wordsFile, digest });
-  const pathOf = (ranked: HotRanked) => join((open[ranked.owner] as HotDirectory).path, ranked.file);
-  const candidates: Candidate[] = [];
-  for (const ranked of shown) {
-    if (candidates.length === MAX_MEMORIES) break;
-    const path = pathOf(ranked);
-    if (!surfaced.surfaced.has(path))
-      candidates.push(...readShown(open[ranked.owner] as HotDirectory, ranked, path, now));
+  if (surfaced.isFull()) return NOTHING;
+  const digest: Digest<Directory> = (...file) => (deadline.isMissed() ? null : digestNow(...file));
+  const asking = { prompt, meaning: openMeaning(config), nowMs: now.getTime(), session: surfaced };
+  const { method, chosen, news } = find(open, asking, { now, digest });
+  const { memories, text } = fitMemories(chosen, { maxBytes: MAX_BYTES, sessionLeft: surfaced.bytesLeft() });
+  const keep = () => {
+    if (news.length > 0) keepAll(open, news);
+  };
+  if (memories.length === 0) return { text, keep };
+  surfaced.surface(memories);
+  writeSurfaced(main, session, surfaced);
+  // A rehearsal has no session, and shows nothing to anybody.
+  if (session !== null) {
+    logSurfaced(main, {
+      at: now,
+      session,
+      door: "hook",
+      prompt,
+      memories: memories.map(({ entry, scope, confidence }) => ({
+        file: entry.file,
+        scope,
+        why: [`${method}: confidence ${confidence.toFixed(2)}`],
+      })),
+    });
   }
-  const { memories, text } = fitMemories(candidates, { maxBytes: MAX_BYTES, sessionLeft: surfaced.bytesLeft() });
-  if (memories.length > 0) {
-    surfaced.surface(memories);
-    writeSurfaced(main, session, surfaced);
-    // A rehearsal has no session, and shows nobody anything.
-    if (session !== null) {
-      const isShown = new Set(memories.map(({ path }) => path));
-      const logged = shown.filter((ranked) => isShown.has(pathOf(ranked)));
-      logSurfaced(main, {
-        at: now,
-        session,
-        door: "hook",
-        prompt,
-        memories: logged.map(({ file, owner, confidence }) => ({
-          file,
-          scope: (open[owner] as HotDirectory).scope,
-          why: [`${method}: confidence ${confidence.toFixed(2)}`],
-        })),
-      });
+  return { text, keep };
+}
+
+interface Chosen extends Presented {
+  scope: string;
+  confidence: number;
+}
+
+function find(
+  open: readonly Directory[],
+  asking: Asking,
+  how: { now: Date; digest: Digest<Directory> },
+): { method: string; chosen: Chosen[]; news: News[] } {
+  const resident = openResident(open);
+  const news = runAtOnce(refresh(resident, how));
+  const choice = chooseMemories(resident, asking);
+  const present = openPresenter(resident, how);
+  const chosen: Chosen[] = [];
+  for (const ranked of choice?.ranked ?? []) {
+    if (chosen.length === MAX_MEMORIES) break;
+    try {
+      const found = present(ranked);
+      const { scope } = open[ranked.owner] as Directory;
+      if (found) chosen.push({ ...found, scope, confidence: ranked.confidence });
+    } catch {
+      // Gone since, or not ours to read: the next one takes its place.
     }
   }
-  return text;
+  return { method: choice?.method ?? "lexical", chosen, news };
+}
+
+function openMeaning({ meaning }: Pick<Config, "meaning">): PromptMeaning {
+  if (meaning === "off") return null;
+  if (meaning === "minilm") {
+    const { findEmbed } = require("./hook-meaning.cjs") as typeof import("../meaning/meaning.ts");
+    const embed = findEmbed();
+    return embed && { embed };
+  }
+  const words = openWords(WORDS_FILE);
+  return words && { words };
+}
+
+function keepAll(open: readonly Directory[], news: readonly News[]): void {
+  const { keepNews } = require("./hook-stale.cjs") as typeof import("./stale.ts");
+  for (const each of news) keepNews(open[each.owner] as Directory, each);
 }
 
 /** The user's wish, and a model to ask: it costs a request for every prompt. */
@@ -144,52 +184,44 @@ export function rehearse(): void {
   const content = shownContent("---\nname: one\nwhen:\n  - two\n---\n\nThree.\n");
   const candidate = { path: __filename, title: "one", header, content };
   fitMemories([candidate, { ...candidate, content: content.repeat(1000) }], { maxBytes: MAX_BYTES, sessionLeft: 1e5 });
-  readShown(
-    REHEARSED,
-    { file: "", name: "", saidMs: 0, isInferred: true, owner: 0, score: 0, confidence: 0 },
-    __filename,
-    now,
+  const prompt = "three rare words";
+  const resident = openResident([rehearsedDirectory(__dirname)]);
+  addEntry(
+    resident,
+    0,
+    rehearsedEntry(
+      basename(__filename),
+      queryTerms(prompt).map(({ hash }) => hash),
+    ),
   );
+  const choice = chooseMemories(resident, {
+    prompt,
+    meaning: openMeaning({ meaning: "words" }),
+    nowMs: 0,
+    everything: true,
+  });
+  const present = openPresenter(resident, { now, digest: () => "same" });
+  for (const ranked of choice?.ranked ?? []) present(ranked);
 }
-
-const REHEARSED: HotDirectory = { path: "", scope: "user", recursive: false, inRepository: true };
 
 /** The order of all memories for a prompt: what `npm run bench:recall` measures. */
 export function rankPrompt(
-  directories: readonly HotDirectory[],
+  directories: readonly Directory[],
   prompt: string,
-  options: Partial<HotOptions> & { nowMs: number },
+  { nowMs, meaning = "words" }: { nowMs: number; meaning?: Config["meaning"] },
 ): { order: { file: string; confidence: number }[]; shown: string[]; method: string } {
-  const found: HotAnswer = recallHot(directories, prompt, { wordsFile: WORDS_FILE, digest: digestNow, ...options });
+  const resident = openResident(directories);
+  runAtOnce(refresh(resident, { digest: digestNow }));
+  const choice = chooseMemories(resident, { prompt, meaning: openMeaning({ meaning }), nowMs });
   return {
-    order: found.order.map(({ file, confidence }) => ({ file, confidence })),
-    shown: found.shown.slice(0, 5).map(({ file }) => file),
-    method: found.method,
+    order: (choice?.all ?? []).map(({ entry: { file }, confidence }) => ({ file, confidence })),
+    shown: (choice?.ranked ?? []).slice(0, MAX_MEMORIES).map(({ entry: { file } }) => file),
+    method: choice?.method ?? "lexical",
   };
 }
 
-/** Files that the cache does not know are rare, and reading them takes much code: it lies in a file of its own. */
-function digestNow(directory: HotDirectory, file: string): Entry | null {
-  const { digestFile } = require("./hook-stale.cjs") as typeof import("./stale.ts");
-  return digestFile(directory.path, file, directory.inRepository);
-}
-
-function readShown(directory: HotDirectory, ranked: HotRanked, path: string, now: Date): Candidate[] {
-  try {
-    const stat = lstatSync(path);
-    if (!isMemorySized(stat)) return [];
-    // The times of a checkout say nothing; private files are as old as their last touch.
-    const stampMs = directory.inRepository ? ranked.saidMs || stat.mtimeMs : Math.max(ranked.saidMs, stat.mtimeMs);
-    const header = formatHeader({
-      path,
-      scope: directory.scope,
-      ageDays: ageInDays(stampMs, now.getTime()),
-      source: ranked.isInferred ? { by: "inferred", session: null, message: null } : null,
-      checked: openChecked(directory.path, now)(ranked.file, { bytes: stat.size, mtimeMs: stat.mtimeMs }),
-      author: findAuthor(directory, ranked.file),
-    });
-    return [{ path, title: ranked.name, header, content: shownContent(readFileSync(path, "utf8")) }];
-  } catch {
-    return [];
-  }
+/** Files that the cache does not know are rare, and reading them takes much code: it is in a file of its own. */
+function digestNow(...file: Parameters<Digest<Directory>>): ReturnType<Digest<Directory>> {
+  const { digestStale } = require("./hook-stale.cjs") as typeof import("./stale.ts");
+  return digestStale(...file);
 }

@@ -12,22 +12,14 @@ import { readProposals } from "../learn/inbox-file.ts";
 import { formatFaults, formatOverdue, formatScopeIndex, formatWaiting } from "../prompts/hooks.ts";
 import { neutralise, neutraliseLine } from "../recall/neutral.ts";
 import { clearSurfaced } from "../recall/surfaced.ts";
-import {
-  checkState,
-  type Directory,
-  INDEX_FILE,
-  loadIndex,
-  parseMemory,
-  readBytes,
-  statePath,
-  walk,
-} from "../store/store.ts";
-import { type Expired, findExpiry } from "../truth/expired.ts";
+import { checkState, type Directory, daysOverdue, INDEX_FILE, loadIndex, statePath } from "../store/store.ts";
 import { type Deadline, openDeadline } from "./deadline.ts";
 import { cwdOf, type EventInput, isCodex, sessionOf } from "./event.ts";
 import { markTold, noteFault, readNewFaults } from "./faults.ts";
 import { isMemorySized } from "./memory-size.ts";
 import { formatContext, MAX_CHARS, tell, writeAll } from "./output.ts";
+import { rehearsedDirectory } from "./rehearsal.ts";
+import { readForHooks } from "./rules.ts";
 import { syncBeside } from "./team-sync.ts";
 
 export interface SessionInput extends EventInput {
@@ -136,28 +128,14 @@ const MAX_OVERDUE = 5;
 const MAX_NAME_CHARS = 100;
 
 function overdueNote(directory: Directory, deadline: Deadline): string {
-  const found: { name: string; file: string; date: string }[] = [];
-  for (const file of walk(directory.path, directory.recursive).files) {
-    if (deadline.isOver()) break;
-    const expiry = readExpiry(directory, file);
-    if (expiry) found.push({ name: short(expiry.memory.name), file: short(file), date: expiry.date });
-  }
+  const found = readForHooks(directory, deadline.isOver).flatMap(({ details: { header, day } }) => {
+    const isOverdue =
+      day !== null && header.problems.length === 0 && daysOverdue(day, header, directory.now()) !== null;
+    return isOverdue ? [{ name: short(header.name), file: short(header.file), date: day }] : [];
+  });
   if (found.length === 0) return "";
   found.sort((a, b) => (a.date < b.date ? -1 : 1));
   return formatOverdue(found.slice(0, MAX_OVERDUE), Math.max(0, found.length - MAX_OVERDUE));
-}
-
-/** Most files are not worth parsing. */
-function readExpiry(directory: Directory, file: string): Expired | null {
-  try {
-    if (!isMemorySized(lstatSync(join(directory.path, file)))) return null;
-    const text = readBytes(directory, file).toString("utf8");
-    if (!text.includes("project") || !/\d{4}-\d\d-\d\d/.test(text)) return null;
-    const memory = parseMemory(file, text);
-    return memory.problems.length > 0 ? null : findExpiry(memory, directory.now());
-  } catch {
-    return null; // gone since the directory was listed, or not readable
-  }
 }
 
 function short(text: string): string {
@@ -182,19 +160,8 @@ function faultsNote(env: Env): string {
 export function rehearse(): void {
   const world = { env: {}, now: new Date(0), deadline: openDeadline(), onFault: () => {} };
   findPlace({ cwd: __dirname }, processEnv());
-  const directory = { ...REHEARSED, path: __dirname, now: () => world.now };
+  const directory = rehearsedDirectory(__dirname);
   indexNotes([directory], MAX_CHARS, world);
   attempt(() => overdueNote(directory, world.deadline), world);
   attempt(() => waitingNote(directory), world);
 }
-
-const REHEARSED: Omit<Directory, "path" | "now"> = {
-  scope: "user",
-  inRepository: false,
-  readOnly: true,
-  recursive: false,
-  limits: { maxLines: 200, maxChars: 25_000 },
-  ageDays: { recent: 2, stale: 8, old: 31 },
-  by: "hook",
-  log: () => {},
-};

@@ -1,22 +1,22 @@
-/** Files that the recall cache does not know as they are: digested for this one prompt (`dist/hook-stale.cjs`). */
+/** What a prompt's hook does with files that the row cache does not know as they are (`dist/hook-stale.cjs`): rare, and much code. */
 
-import { lstatSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { digestMemory } from "../recall/digest.ts";
-import type { Entry } from "../recall/entry.ts";
-import { isMemorySized } from "./memory-size.ts";
+import type { News } from "../recall/resident.ts";
+import { appendEntries, type Directory, digestFile, noteInHead, type RowEntry, rewriteCache } from "../store/store.ts";
 
-/** Null for a link, a giant, and for what cannot be read. */
-export function digestFile(directory: string, file: string, inRepository = false): Entry | null {
+/** Null for what is gone, no ordinary file, or cannot be read. */
+export function digestStale(directory: Directory, file: string, known: RowEntry | null): RowEntry | "same" | null {
   try {
-    const path = join(directory, file);
-    const stat = lstatSync(path);
-    if (!isMemorySized(stat)) return null;
-    const entry = digestMemory(file, readFileSync(path), stat);
-    // As the shelf has it: the times of a checkout say nothing; private files are as old as their last touch.
-    if (!inRepository) entry.saidMs = Math.max(entry.saidMs, stat.mtimeMs);
-    return entry;
+    return digestFile(directory, file, known);
   } catch {
     return null;
   }
+}
+
+/** The next prompt finds it in the cache. Whoever only looks at a repository leaves no new folder in it. */
+export function keepNews(directory: Directory, { entries, folders }: Pick<News, "entries" | "folders">): void {
+  if (directory.readOnly || (directory.inRepository && !existsSync(join(directory.path, ".memdir")))) return;
+  if (entries.length > 0 && appendEntries(directory, entries) === 0) rewriteCache(directory, entries, null);
+  if (folders) noteInHead(directory, { folders });
 }

@@ -4,27 +4,26 @@
  * added. It fails open, and it is quick, as it runs with every call.
  */
 
-import { lstatSync, readFileSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { basename, join, relative, sep } from "node:path";
 import { type Config, type Env, processEnv } from "../config.ts";
 import { findDirectories, findPlace } from "../directories.ts";
 import { isWithin, realPath } from "../disk/real-path.ts";
 import type { Location } from "../project/locate.ts";
 import { type Candidate, fitMemories } from "../recall/budget.ts";
-import { formatHeader } from "../recall/injection.ts";
 import { neutraliseLine } from "../recall/neutral.ts";
-import { shownContent } from "../recall/shown.ts";
+import { openEntryPresenter } from "../recall/present.ts";
 import { logSurfaced } from "../recall/surface-log.ts";
 import { readSurfaced, writeSurfaced } from "../recall/surfaced.ts";
-import { ageInDays, type Directory, findAuthor, parseHeader } from "../store/store.ts";
+import { type Directory, readEntry } from "../store/store.ts";
 import { type Deadline, openDeadline } from "./deadline.ts";
 import { findBroken } from "./enforcement.ts";
 import { cwdOf, type EventInput, eventOf, isCodex, sessionOf } from "./event.ts";
 import { noteFault } from "./faults.ts";
-import { isMemorySized } from "./memory-size.ts";
 import { findNested, type Nested } from "./nested.ts";
 import { formatContext, formatDenial, MAX_CHARS, tell, writeAll } from "./output.ts";
 import { takePrefetch } from "./prefetch-file.ts";
+import { rehearsedDirectory } from "./rehearsal.ts";
 import { type Rule, readRules } from "./rules.ts";
 import type { ToolCall } from "./tool-call.ts";
 
@@ -194,21 +193,9 @@ function logFound({ world }: Open, session: string, { main, all, memories }: Fou
 function readFound(path: string, directories: readonly Directory[], now: Date): Candidate[] {
   const directory = directories.find((each) => isWithin(realPath(each.path), realPath(path)));
   try {
-    const stat = lstatSync(path);
-    if (!directory || !isMemorySized(stat) || !path.endsWith(".md")) return [];
-    const text = readFileSync(path, "utf8");
-    const { name, source, modified, verified, created } = parseHeader(basename(path), text);
-    const said = [modified, verified, created].map((iso) => (iso === null ? 0 : Date.parse(iso)));
-    // The times of a checkout say nothing; private files are as old as their last touch.
-    const stampMs = Math.max(...said, directory.inRepository && said.some(Boolean) ? 0 : stat.mtimeMs);
-    const header = formatHeader({
-      path,
-      scope: directory.scope,
-      ageDays: ageInDays(stampMs, now.getTime()),
-      source: source?.by === "inferred" ? source : null,
-      author: findAuthor(directory, relative(realPath(directory.path), realPath(path)).split(sep).join("/")),
-    });
-    return [{ path, title: name, header, content: shownContent(text) }];
+    if (!directory || !path.endsWith(".md")) return [];
+    const found = readEntry(directory, relative(realPath(directory.path), realPath(path)).split(sep).join("/"));
+    return found ? [openEntryPresenter(directory, now)(found.entry, lstatSync(path), found.fromMs)] : [];
   } catch {
     return []; // gone since
   }
@@ -223,5 +210,5 @@ export function rehearse(): void {
   const broken = findBroken([{ ...rule, paths: ["a/**"] }], call, place);
   if (broken) reasonOf(broken);
   findPlace({ cwd: __dirname }, processEnv());
-  readRules([{ path: __dirname, scope: "team", recursive: false, inRepository: true }]);
+  readRules([rehearsedDirectory(__dirname)]);
 }

@@ -1,6 +1,5 @@
 /** What a dream can do without a model: duplicates, project notes whose day has passed, dead links, the index in order. */
 
-import { termsOf } from "../recall/terms.ts";
 import {
   type Directory,
   findName,
@@ -23,6 +22,7 @@ import { editBody, editFields, type MetadataValue } from "../text/frontmatter-ed
 import { isAlike, plain, type Weighed, weigh } from "../text/likeness.ts";
 import { splitLines } from "../text/lines.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
+import { termsOf } from "../text/terms.ts";
 import { findExpiry } from "../truth/expired.ts";
 import { arrangeIndex, isDead } from "./dream-apply.ts";
 import { keepsRule, ruleOf } from "./dream-check.ts";

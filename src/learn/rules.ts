@@ -1,8 +1,8 @@
 /** The offline extractor: what the user said in a conversation that is worth keeping, by rules. It would rather miss than invent. */
 
-import { termsOf } from "../recall/terms.ts";
 import { type Header, oneLine } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
+import { termsOf } from "../text/terms.ts";
 import { findOrigins } from "./extraction-origin.ts";
 import type { Proposal } from "./proposal.ts";
 import { type Said, understandSaid } from "./said.ts";

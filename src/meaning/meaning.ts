@@ -3,7 +3,9 @@
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
 import { openMiniLm } from "./minilm.ts";
+import { openWords, type Words } from "./words.ts";
 
 export interface Meaning {
   /** A vector of length one. */
@@ -19,6 +21,32 @@ let state: MeaningState | null = null;
 export function openMeaning(): MeaningState {
   state ??= open();
   return state;
+}
+
+/** MiniLM, or null where it is not installed. */
+export function findEmbed(): Meaning["embed"] | null {
+  return openMeaning().meaning?.embed ?? null;
+}
+
+/** What makes the vectors of prompts, as the setting says: opened once, when it is first needed. */
+export function openPromptMeaning(
+  setting: "off" | "words" | "minilm",
+): { words: Words } | { embed: Meaning["embed"] } | null {
+  if (setting === "off") return null;
+  if (setting === "minilm") {
+    const embed = findEmbed();
+    return embed && { embed };
+  }
+  const file = wordsFiles().find((each) => existsSync(each));
+  words ??= file === undefined ? null : openWords(file);
+  return words && { words };
+}
+
+let words: Words | null = null;
+
+/** Beside the bundle, and in the sources. */
+function wordsFiles(): string[] {
+  return ["./words.bin", "../../assets/words.bin"].map((file) => fileURLToPath(new URL(file, import.meta.url)));
 }
 
 function open(): MeaningState {

@@ -1,23 +1,34 @@
-/** WebAssembly of our own: compiled and given a memory of a fixed size. */
+/** WebAssembly of our own: compiled and given a memory, which may grow if it is asked to. */
 import { MemdirError } from "../errors.ts";
 
 /** The part of the global that is used here: the types of Node 20 do not name it. */
 declare const WebAssembly: {
-  Memory: new (size: { initial: number; maximum: number }) => { buffer: ArrayBuffer };
+  Memory: new (size: { initial: number; maximum: number }) => { buffer: ArrayBuffer; grow(pages: number): number };
   Module: new (bytes: Uint8Array) => object;
   Instance: new (module: object, imports: object) => { exports: object };
 };
 
 const PAGE_BYTES = 65536;
+/** As far as addresses of 32 bits reach. */
+const MAX_PAGES = 65536;
 
-/** The functions that the module exports, and its memory. */
-export function openWasm<T extends { memory: Uint8Array }>(base64: string, memoryBytes: number): T {
+/** The functions that the module exports, and its memory. `grow` makes it larger, which ends all views of it: it gives the new one. */
+export function openWasm<T extends { memory: Uint8Array }>(
+  base64: string,
+  memoryBytes: number,
+  mayGrow = false,
+): T & { grow: (bytes: number) => Uint8Array } {
   const pages = Math.ceil(memoryBytes / PAGE_BYTES);
   try {
-    const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
+    const memory = new WebAssembly.Memory({ initial: pages, maximum: mayGrow ? MAX_PAGES : pages });
     const module = new WebAssembly.Module(Buffer.from(base64, "base64"));
     const { exports } = new WebAssembly.Instance(module, { env: { memory } });
-    return { ...exports, memory: new Uint8Array(memory.buffer) } as T;
+    const grow = (bytes: number) => {
+      const missing = Math.ceil((bytes - memory.buffer.byteLength) / PAGE_BYTES);
+      if (missing > 0) memory.grow(missing);
+      return new Uint8Array(memory.buffer);
+    };
+    return { ...exports, memory: new Uint8Array(memory.buffer), grow } as T & { grow: typeof grow };
   } catch (cause) {
     const why = "this Node cannot run it; WebAssembly with SIMD and 30 MB are needed, so run Node without --jitless";
     throw new MemdirError("usage", `the sentence model does not start: ${why}`, { cause });

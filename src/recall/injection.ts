@@ -1,7 +1,6 @@
 /** Memories as the host adds them to a conversation: each under a header with its age and provenance, each in its own fence. */
 
 import { ageInWords, type Source } from "../store/store.ts";
-import type { Checked } from "./checked.ts";
 import { clipLine } from "./cut.ts";
 import { freshnessWarning } from "./freshness.ts";
 import {
@@ -15,6 +14,15 @@ import {
 
 /** A title only has to be recognised. */
 const MAX_TITLE_CHARS = 120;
+
+/** What checking a memory's claims against the code has found. */
+export interface Checked {
+  verdict: "holds" | "doubtful" | "unchecked";
+  /** Whole days since it was looked up; 0 for what was not. */
+  days: number;
+  /** "verified today", "unchecked", or what is wrong. */
+  text: string;
+}
 
 export interface Injected {
   path: string;

@@ -1,6 +1,6 @@
 /** Which memories belong together, and which one replaces which. */
 
-import type { Entry } from "./entry.ts";
+import type { RowEntry } from "../store/store.ts";
 
 /** A neighbour's words count this much here, and those of its neighbours half of that. */
 const NEAR = 0.6;
@@ -24,7 +24,7 @@ export interface Links {
 
 export const NO_LINKS: Links = { neighbours: new Map(), successors: [] };
 
-type Linked = Pick<Entry, "file" | "name" | "links">;
+type Linked = Pick<RowEntry, "file" | "name" | "links">;
 
 /** Links lead both ways. Names that no memory has are ignored. */
 export function resolveLinks(entries: readonly (Linked | null)[]): Links {

@@ -1,7 +1,7 @@
-/** A prompt as the ranker takes it: its terms with their weights, and its vector. */
+/** A prompt as the ranker takes it: its terms with their weights. */
 
 import { hashOf } from "../text/fnv.ts";
-import { termsOf } from "./terms.ts";
+import { termsOf } from "../text/terms.ts";
 
 export interface Term {
   term: string;
@@ -9,12 +9,6 @@ export interface Term {
   word: string;
   hash: number;
   weight: number;
-}
-
-export interface Query {
-  terms: Term[];
-  /** Null: by words only. */
-  vector: Float32Array | null;
 }
 
 /** What else the conversation tells about what is needed. */

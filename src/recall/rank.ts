@@ -1,31 +1,60 @@
-/** The order of memories for a prompt: words by term, meaning by vector, both weighed in score.ts. */
+/** The order of memories for a prompt: words and meaning are found by compiled code on the rows' bytes, and weighed as score.ts says. */
 
-import { findSorted } from "../text/sorted.ts";
-import type { Corpus, Posting } from "./corpus.ts";
-import { decayOf, LEAST_DECAY } from "./decay.ts";
-import { DIMENSIONS, type Entry, WEIGHT_UNIT } from "./entry.ts";
-import { type Links, MOST_FROM_NEIGHBOUR, resolveLinks } from "./links.ts";
-import type { Query, Term } from "./query.ts";
+import type { Words } from "../meaning/words.ts";
 import {
+  AT,
+  align,
+  type Bulk,
+  countsFrom,
+  DIMENSIONS,
+  isBulkTime,
+  type RowEntry,
+  TYPES,
+  viewEntry,
+} from "../store/store.ts";
+import { findSorted } from "../text/sorted.ts";
+import { hasCjk } from "../text/terms.ts";
+import type { Method } from "./confidence.ts";
+import { decayOf, LEAST_DECAY } from "./decay.ts";
+import { type Links, MOST_FROM_NEIGHBOUR } from "./links.ts";
+import type { Term } from "./query.ts";
+import { bulksOf, leaveOutPlain, linksOf, NO_LINKS, ownerOf, type Resident, reserve } from "./resident.ts";
+import {
+  B,
+  COVERAGE,
+  COVERAGE_FLOOR,
   certainty,
   confidenceInWords,
   confidenceOf,
+  K1,
   meaningOf,
   rarityOf,
-  saturate,
-  scoreOf,
+  SUM_OF_WORDS,
   UNKNOWN,
+  WORDS,
 } from "./score.ts";
-import { hasCjk } from "./terms.ts";
 
-const MAX_WORD_CHARACTERS = 40;
+/** What a prompt's vector is made from: the table of words, or a model's vector. Null: by words only. */
+export type Meaning = { words: Words; prompt: string } | { vector: Float32Array } | null;
+
+export interface Query {
+  terms: readonly Term[];
+  meaning: Meaning;
+}
 
 export interface Ranked {
-  entry: Entry;
+  entry: RowEntry;
   /** The directory's number. */
   owner: number;
+  /** ISO time's number that its age counts from. */
+  fromMs: number;
   score: number;
   confidence: number;
+  evidence: Evidence;
+}
+
+/** Why it ranks where it does; worked out when it is asked for, before the next ranking. */
+export type Evidence = () => {
   /** Words of the prompt that it has. */
   words: string[];
   /** Which text came nearest, and how near; null without meaning. */
@@ -33,235 +62,246 @@ export interface Ranked {
   /** It ranks through a memory that it belongs with. */
   isLinked: boolean;
   supersededBy: string | null;
+};
+
+export interface Ranking {
+  /** Best first, never more than the limit. */
+  order: Ranked[];
+  method: Method;
+  /** How many memories there were to choose from. */
+  considered: number;
 }
 
-/** The best ones first; never more than `limit`. */
-export function rank(corpus: Corpus, query: Query, options: { nowMs: number; limit: number }): Ranked[] {
-  if (corpus.count === 0) return [];
-  corpus.links ??= resolveLinks(corpus.entries);
-  const found = findWords(corpus, query, corpus.links);
-  // Without a single vector it is as if there were no meaning: confidence is then on the scale of words.
-  const meaning = query.vector && corpus.vectors.count > 0 ? findMeaning(corpus, query.vector) : null;
-  const scores = new Map<number, number>();
-  for (const at of findFinalists(corpus, found, meaning, options.limit)) {
-    const { type, saidMs, mtimeMs } = corpus.entries[at] as Entry;
-    scores.set(at, scoreAt(at, found, meaning) * decayOf(type, saidMs || mtimeMs, options.nowMs));
-  }
-  const { superseded, heirs } = placeSuccessors(corpus, corpus.links, scores);
-  const sureness = (at: number): number => {
-    const rare = rareAt(corpus, query, found, at);
-    const words = found.words[at] as number;
-    return meaning ? confidenceOf(meaningAt(at, meaning), rare) : confidenceInWords(words, rare, found.total);
-  };
-  const order = [...scores].sort(([a, x], [b, y]) => y - x || a - b).slice(0, options.limit);
-  return order.map(([at, score]) => {
-    const entry = corpus.entries[at] as Entry;
-    const words = query.terms.filter(({ hash }) => findSorted(entry.terms, hash) >= 0).map(nameOf);
-    const successor = superseded.get(at);
-    return {
-      entry,
-      owner: corpus.owners[at] as number,
-      score,
-      // Whoever is shown what was replaced is shown what replaced it.
-      confidence: Math.max(sureness(at), ...(heirs.get(at) ?? []).map(sureness)),
-      words: [...new Set(words)],
-      nearest: meaning && nearestOf(corpus, meaning, at),
-      isLinked: words.length === 0 && (found.words[at] as number) > 0,
-      supersededBy: successor === undefined ? null : (corpus.entries[successor] as Entry).file,
-    };
-  });
+export function rank(resident: Resident, query: Query, options: { nowMs: number; limit: number }): Ranking {
+  // First: they are worked out in the room that the rest needs.
+  const bulks = bulksOf(resident);
+  const found = look(resident, query, options.limit);
+  const method: Method = found.hasMeaning ? "hybrid" : "lexical";
+  const order = options.limit > 0 ? choose(resident, query, found, { ...options, bulks }) : [];
+  return { order, method, considered: found.live };
 }
 
-/** Positions that can be among the best `limit` when age is taken into account, and few others. */
-function findFinalists(corpus: Corpus, found: Words, meaning: Meaning | null, limit: number): number[] {
-  // Without vectors only memories that share a word can have a score.
-  const size = meaning ? corpus.entries.length : found.touched.length;
-  const scores = new Float32Array(size);
-  const top = new Float32Array(limit * 4);
-  let filled = 0;
-  let floor = -Infinity;
-  for (let i = 0; i < size; i++) {
-    const at = meaning ? i : (found.touched[i] as number);
-    const isCandidate =
-      corpus.lengths[at] !== 0 || (meaning !== null && corpus.entries[at] !== null)
-        ? (meaning !== null && meaningAt(at, meaning) > 0) || (found.words[at] as number) > 0
-        : false;
-    const score = isCandidate ? scoreAt(at, found, meaning) : ABSENT;
-    scores[i] = score;
-    if (score <= floor) continue;
-    top[filled++] = score;
-    if (filled < top.length) continue;
-    // Ascending: the best are at the end.
-    top.sort();
-    top.copyWithin(0, top.length - limit);
-    filled = limit;
-    floor = top[0] as number;
-  }
-  if (floor === -Infinity && filled > limit) floor = top.subarray(0, filled).sort()[filled - limit] as number;
-  const least = floor > 0 ? floor * LEAST_DECAY - 1e-4 : -Number.MAX_VALUE;
-  const finalists: number[] = [];
-  for (let i = 0; i < size; i++) {
-    if ((scores[i] as number) >= least) finalists.push(meaning ? i : (found.touched[i] as number));
-  }
-  return finalists;
-}
-
-/** As it stood in the prompt; of text without spaces only the part that was found. */
-function nameOf({ term, word }: Term): string {
-  return hasCjk(term) ? term : word.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "").slice(0, MAX_WORD_CHARACTERS);
-}
-
-interface Words {
+/** Rows of one number for each entry, where the compiled code has put them, and what else it found. */
+interface Found {
+  scores: Float32Array;
   words: Float32Array;
-  /** Null when nothing is linked: then it is worked out for those that need it. */
-  rare: Float32Array | null;
-  total: number;
-  touched: number[];
-  /** Of each term of the query. */
-  certainties: number[];
-  meanLength: number;
-}
-
-function findWords(corpus: Corpus, query: Query, links: Links): Words {
-  const { lengths } = corpus;
-  const hasLinks = links.neighbours.size > 0;
-  const words = new Float32Array(corpus.entries.length);
-  const rare = hasLinks ? new Float32Array(corpus.entries.length) : null;
-  const touched: number[] = [];
-  const certainties: number[] = [];
-  const meanLength = corpus.totalLength / corpus.count || 1;
-  let total = 0;
-  for (const { hash, weight } of query.terms) {
-    const posting = corpus.postings.get(hash);
-    const having = posting ? countLive(corpus, posting) : 0;
-    const rarity = rarityOf(having, corpus.count) * weight;
-    const certain = certainty(rarity / weight) * weight;
-    certainties.push(certain);
-    total += rarity;
-    if (!posting || having === 0) continue;
-    const { positions, weights, count } = hasLinks ? spread(corpus, posting, links) : posting;
-    for (let i = 0; i < count; i++) {
-      const at = positions[i] as number;
-      const length = lengths[at] as number;
-      if (length === 0) continue;
-      const strength = saturate(weights[i] as number, length, meanLength);
-      if (words[at] === 0) touched.push(at);
-      (words[at] as number) += rarity * strength;
-      if (rare) (rare[at] as number) += certain * strength;
-    }
-  }
-  return { words, rare, total, touched, certainties, meanLength };
-}
-
-function rareAt(corpus: Corpus, query: Query, found: Words, at: number): number {
-  if (found.rare) return found.rare[at] as number;
-  const { terms, weights, length } = corpus.entries[at] as Entry;
-  return query.terms.reduce((sum, { hash }, i) => {
-    const place = findSorted(terms, hash);
-    if (place < 0) return sum;
-    const weight = (weights[place] as number) / WEIGHT_UNIT;
-    return sum + (found.certainties[i] as number) * saturate(weight, length, found.meanLength);
-  }, 0);
-}
-
-/** A word of a linked memory counts here too, for less. */
-function spread({ lengths }: Corpus, posting: Posting, links: Links): Posting {
-  const counts = new Map<number, number>();
-  for (let i = 0; i < posting.count; i++) {
-    const at = posting.positions[i] as number;
-    const count = posting.weights[i] as number;
-    if (lengths[at] === 0) continue;
-    counts.set(at, (counts.get(at) ?? 0) + count);
-    for (const { at: to, weight } of links.neighbours.get(at) ?? []) {
-      counts.set(to, (counts.get(to) ?? 0) + Math.min(count, MOST_FROM_NEIGHBOUR) * weight);
-    }
-  }
-  return { positions: Int32Array.from(counts.keys()), weights: Float32Array.from(counts.values()), count: counts.size };
-}
-
-function countLive(corpus: Corpus, { positions, count }: Posting): number {
-  if (corpus.count === corpus.entries.length) return count;
-  let live = 0;
-  for (let i = 0; i < count; i++) if (corpus.lengths[positions[i] as number] !== 0) live++;
-  return live;
-}
-
-interface Meaning {
-  /** -2 where nothing is known. */
+  rare: Float32Array;
   text: Float32Array;
   cue: Float32Array;
-  bestText: Int32Array;
-  bestCue: Int32Array;
-  /** For memories without vectors: they stand in the middle and move by their words. */
+  finalists: Uint32Array;
+  /** The address of the prompt's vector. */
+  vector: number;
+  total: number;
   middle: number;
+  live: number;
+  hasMeaning: boolean;
+  links: Links;
 }
 
-function findMeaning(corpus: Corpus, vector: Float32Array): Meaning {
-  const size = corpus.entries.length;
-  const text = new Float32Array(size).fill(UNKNOWN);
-  const cue = new Float32Array(size).fill(UNKNOWN);
-  const bestText = new Int32Array(size).fill(-1);
-  const bestCue = new Int32Array(size).fill(-1);
-  const { banks, bank, starts, scales, owners, isCue, count } = corpus.vectors;
+/** The prompt's vector, with the rows of words that it may be the sum of. */
+const VECTOR_ROOM = 16 + DIMENSIONS * 2 + DIMENSIONS * 4 + 130 * (4 + DIMENSIONS / 2) + 64;
+const SIEVE_BYTES = 8192;
+
+function look(resident: Resident, { terms, meaning }: Query, limit: number): Found {
+  const { scan, count } = resident;
+  const stride = align(count * 4);
+  const termStride = align(terms.length * 4);
+  const heapBytes = align(Math.min(limit, count) * 4);
+  // Behind one another: the list, seven rows, two rows for each term, four numbers for each term, the rest.
+  const parts = [
+    stride,
+    7 * stride,
+    2 * stride * terms.length,
+    2 * termStride,
+    32,
+    SIEVE_BYTES,
+    heapBytes,
+    VECTOR_ROOM,
+  ];
+  const start = reserve(
+    resident,
+    parts.reduce((sum, part) => sum + part, 0),
+  );
+  const [list, rows, termRows, hashes, summary, sieve, heap, vector] = parts.map(
+    (_, i) => start + parts.slice(0, i).reduce((sum, part) => sum + part, 0),
+  ) as [number, number, number, number, number, number, number, number];
+  const { buffer } = resident.bytes;
+  const [lengths, words, rare, text, cue, scores, finalists] = [0, 1, 2, 3, 4, 5, 6].map((n) => rows + n * stride) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  const view = (at: number) => new Float32Array(buffer, at, count);
+
+  const entries = new Uint32Array(buffer, list, count);
+  entries.set(resident.list.subarray(0, count));
+  let summed = summarise(resident, list, summary);
+  if (summed.plain > 0) {
+    leaveOutPlain(resident, entries);
+    summed = summarise(resident, list, summary);
+  }
+  const { live, linked, meanLength } = summed;
+  const links = linked > 0 ? linksOf(resident) : NO_LINKS;
+
+  const having = hashes + termStride;
+  new Uint32Array(buffer, hashes, terms.length).set(terms.map(({ hash }) => hash));
+  scan.matchTerms(list, count, hashes, terms.length, termRows, stride, lengths, having, sieve);
+  let total = 0;
+  for (const [t, { weight }] of terms.entries()) {
+    const positions = termRows + t * 2 * stride;
+    const weights = positions + stride;
+    const count = new Uint32Array(buffer, having, terms.length)[t] as number;
+    const rarity = rarityOf(count, live);
+    total += rarity * weight;
+    if (count === 0) continue;
+    const spreading = linked > 0 ? spread(buffer, { positions, weights, count }, links, entries) : count;
+    const [worth, certain] = [rarity * weight, certainty(rarity) * weight];
+    scan.addTerm(positions, weights, spreading, lengths, worth, certain, K1, B, meanLength, words, rare);
+  }
+
+  const { scale, share } = writeVector(resident, meaning, vector);
+  if (scale > 0) scan.matchVectors(list, count, vector, scale, text, cue);
+  else view(text).fill(UNKNOWN);
+  const middle = scan.meanMeaning(list, count, text, cue);
+  const ofWords = total === 0 ? 0 : 1 / (total * (K1 + 1));
+  scan.scoreAll(list, count, text, cue, words, middle, share, WORDS, COVERAGE, COVERAGE_FLOOR, ofWords, scores);
+  const floor = scan.floorOf(scores, count, Math.min(limit, count), heap);
+  // Age can take so much from the best that the next ones come before them.
+  const finalistCount = scan.listAbove(scores, count, floor * LEAST_DECAY - 1e-4, finalists);
+  return {
+    ...{ scores: view(scores), words: view(words), rare: view(rare), text: view(text), cue: view(cue) },
+    ...{ finalists: new Uint32Array(buffer, finalists, finalistCount), vector, total, middle, live, links },
+    // Without a single vector it is as if there were no meaning: confidence is then on the scale of words.
+    hasMeaning: scale > 0 && middle !== 0,
+  };
+}
+
+function summarise({ scan, bytes, count }: Resident, list: number, out: number) {
+  scan.summarise(list, count, out);
+  const [live = 0, linked = 0, plain = 0] = new Int32Array(bytes.buffer, out + 8, 3);
+  return { live, linked, plain, meanLength: bytes.readDoubleLE(out) / live || 1 };
+}
+
+/** A word of a linked memory counts here too, for less. How many have it now. */
+function spread(
+  buffer: ArrayBufferLike,
+  { positions, weights, count }: { positions: number; weights: number; count: number },
+  { neighbours }: Links,
+  entries: Uint32Array,
+): number {
+  const spreading = new Map<number, number>();
+  const add = (at: number, weight: number) => spreading.set(at, (spreading.get(at) ?? 0) + weight);
+  const own = new Uint32Array(buffer, positions, count);
+  const held = new Float32Array(buffer, weights, count);
   for (let i = 0; i < count; i++) {
-    const at = owners[i] as number;
-    const similarity = dot(vector, banks[bank[i] as number] as Int8Array, starts[i] as number) * (scales[i] as number);
-    const best = isCue[i] ? cue : text;
-    if (similarity > (best[at] as number)) {
-      best[at] = similarity;
-      (isCue[i] ? bestCue : bestText)[at] = i;
+    const weight = held[i] as number;
+    add(own[i] as number, weight);
+    for (const { at, weight: share } of neighbours.get(own[i] as number) ?? []) {
+      if (entries[at] !== 0) add(at, Math.min(weight, MOST_FROM_NEIGHBOUR) * share);
     }
   }
-  let sum = 0;
-  let known = 0;
-  for (let at = 0; at < size; at++) {
-    if (text[at] === UNKNOWN || !corpus.entries[at]) continue;
-    sum += meaningOf(text[at] as number, cue[at] as number);
-    known++;
-  }
-  return { text, cue, bestText, bestCue, middle: known === 0 ? 0 : sum / known };
+  new Uint32Array(buffer, positions, spreading.size).set([...spreading.keys()]);
+  new Float32Array(buffer, weights, spreading.size).set([...spreading.values()]);
+  return spreading.size;
 }
 
-function meaningAt(at: number, { text, cue, middle }: Meaning): number {
+/** Small enough that 384 products with bytes fit into 32 bits. */
+const MOST = 16_000;
+
+/** As numbers of 16 bits; `scale` is what they are to be multiplied with, 0 for none, `share` how much the vector weighs in the order. */
+function writeVector({ scan, bytes }: Resident, meaning: Meaning, at: number): { scale: number; share: number } {
+  if (meaning === null) return { scale: 0, share: 0 };
+  if ("words" in meaning) {
+    const { words, prompt } = meaning;
+    const rows = words.dimensions === DIMENSIONS ? words.findRows(prompt) : [];
+    const from = align(at + DIMENSIONS * 2);
+    const isRead = rows.length > 0 && words.readRows(rows, bytes, from);
+    return { scale: isRead ? scan.sumRows(from, rows.length, at) : 0, share: SUM_OF_WORDS };
+  }
+  const most = meaning.vector.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  if (!(most > 0) || meaning.vector.length !== DIMENSIONS) return { scale: 0, share: 0 };
+  const scale = most / MOST;
+  new Int16Array(bytes.buffer, at, DIMENSIONS).set(meaning.vector.map((value) => Math.round(value / scale)));
+  return { scale, share: 1 };
+}
+
+function choose(
+  resident: Resident,
+  query: Query,
+  found: Found,
+  { nowMs, limit, bulks }: { nowMs: number; limit: number; bulks: readonly Bulk[][] },
+): Ranked[] {
+  const { bytes, list } = resident;
+  const fromOf = (at: number): number => {
+    const [mtimeMs = 0, , , , saidMs = 0, createdMs = 0, commitMs = 0] = new Float64Array(
+      bytes.buffer,
+      (list[at] as number) + AT.mtimeMs,
+      7,
+    );
+    const owner = ownerOf(resident, at);
+    const inRepository = resident.directories[owner]?.inRepository ?? false;
+    const isBulk = isBulkTime(bulks[owner] ?? [], mtimeMs);
+    return countsFrom({ mtimeMs, saidMs, createdMs, commitMs }, { inRepository, isBulk });
+  };
+  const scores = new Map<number, number>();
+  for (const at of found.finalists) {
+    const type = TYPES[bytes.readUInt32LE((list[at] as number) + AT.type)] ?? "user";
+    const score = (found.scores[at] as number) * decayOf(type, fromOf(at), nowMs);
+    // A damaged cache may hold any number.
+    if (Number.isFinite(score)) scores.set(at, score);
+  }
+  const { successors, replaced } = placeSuccessors(found.links, scores, (at) => list[at] !== 0);
+  const sureness = (at: number): number => {
+    const [words, rare] = [found.words[at] as number, found.rare[at] as number];
+    return found.hasMeaning ? confidenceOf(meaningAt(found, at), rare) : confidenceInWords(words, rare, found.total);
+  };
+  const best = [...scores].sort(([, x], [, y]) => y - x);
+  // Those that are level with the last one too: which of them comes first is decided by name, not by where it is in memory.
+  const level = best[limit - 1]?.[1] ?? Number.NEGATIVE_INFINITY;
+  const ranked = best.flatMap(([at, score]): Ranked[] => {
+    if (score < level) return [];
+    const entry = viewEntry(bytes, list[at] as number);
+    // What is shown of a memory is shown of what it replaces.
+    const confidence = Math.max(sureness(at), ...(replaced.get(at) ?? []).map(sureness));
+    if (!Number.isFinite(confidence) || !isInside(entry.file)) return [];
+    const evidence = () => evidenceOf(resident, query, found, { at, entry, successor: successors.get(at) });
+    return [{ entry, owner: ownerOf(resident, at), fromMs: fromOf(at), score, confidence, evidence }];
+  });
+  const order = (a: Ranked, b: Ranked) =>
+    b.score - a.score || a.owner - b.owner || (a.entry.file < b.entry.file ? -1 : 1);
+  return ranked.sort(order).slice(0, limit);
+}
+
+/** A cache can be damaged, or planted: no file outside of the directory. */
+function isInside(file: string): boolean {
+  return !file.startsWith("/") && !file.includes("\\") && !/(^|\/)\.\.?(\/|$)/.test(file);
+}
+
+/** Memories without vectors stand in the middle and move by their words. */
+function meaningAt({ text, cue, middle }: Found, at: number): number {
   return text[at] === UNKNOWN ? middle : meaningOf(text[at] as number, cue[at] as number);
 }
 
-function scoreAt(at: number, { words, total }: Words, meaning: Meaning | null): number {
-  return scoreOf(meaning ? meaningAt(at, meaning) : 0, words[at] as number, total);
-}
-
-/** Four sums at a time: what keeps a plain loop from its speed is waiting for the last addition. */
-function dot(query: Float32Array, values: Int8Array, at: number): number {
-  let a = 0;
-  let b = 0;
-  let c = 0;
-  let d = 0;
-  for (let i = 0; i < DIMENSIONS; i += 4) {
-    a += (query[i] as number) * (values[at + i] as number);
-    b += (query[i + 1] as number) * (values[at + i + 1] as number);
-    c += (query[i + 2] as number) * (values[at + i + 2] as number);
-    d += (query[i + 3] as number) * (values[at + i + 3] as number);
-  }
-  return a + b + c + d;
-}
-
-const ABSENT = -Infinity;
 /** Longer chains, and circles, are left as they are then. */
 const MAX_GENERATIONS = 8;
 
 /** What a memory replaces stands under it, and it stands at least as high as what it replaces. */
-function placeSuccessors(corpus: Corpus, links: Links, scores: Map<number, number>) {
-  const pairs = links.successors.filter(([old, heir]) => corpus.entries[old] && corpus.entries[heir]);
-  const heirs = new Map<number, Set<number>>();
-  const scoreOf = (at: number) => scores.get(at) ?? ABSENT;
+function placeSuccessors(links: Links, scores: Map<number, number>, isThere: (at: number) => boolean) {
+  const pairs = links.successors.filter(([old, heir]) => isThere(old) && isThere(heir));
+  const replaced = new Map<number, Set<number>>();
+  const scoreOf = (at: number) => scores.get(at) ?? Number.NEGATIVE_INFINITY;
   // A pair may come before the one that lifts its old memory: as many rounds as generations.
   for (let round = 0, moved = true; moved && round < MAX_GENERATIONS; round++) {
     moved = false;
     for (const [old, heir] of pairs) {
       if (!scores.has(old)) continue;
-      const from = heirs.get(heir) ?? new Set();
-      for (const each of [old, ...(heirs.get(old) ?? [])]) if (each !== heir) from.add(each);
-      heirs.set(heir, from);
+      const from = replaced.get(heir) ?? new Set();
+      for (const each of [old, ...(replaced.get(old) ?? [])]) if (each !== heir) from.add(each);
+      replaced.set(heir, from);
       if (scoreOf(heir) >= scoreOf(old)) continue;
       scores.set(heir, scoreOf(old));
       moved = true;
@@ -273,18 +313,36 @@ function placeSuccessors(corpus: Corpus, links: Links, scores: Map<number, numbe
       if (scores.has(old) && scoreOf(old) > under) scores.set(old, under);
     }
   }
-  return { superseded: new Map(pairs), heirs: new Map([...heirs].map(([at, from]) => [at, [...from]])) };
+  return { successors: new Map(pairs), replaced: new Map([...replaced].map(([at, from]) => [at, [...from]])) };
 }
 
-function nearestOf(corpus: Corpus, meaning: Meaning, at: number): Ranked["nearest"] {
-  const text = meaning.text[at] as number;
-  const cue = meaning.cue[at] as number;
-  if (text === UNKNOWN && cue === UNKNOWN) return null;
-  const isCue = cue > text;
-  const vector = (isCue ? meaning.bestCue : meaning.bestText)[at] as number;
-  let first = vector;
-  while (first > 0 && corpus.vectors.owners[first - 1] === at && corpus.vectors.isCue[first - 1] === (isCue ? 1 : 0)) {
-    first--;
-  }
-  return { isCue, number: vector - first, similarity: Math.max(text, cue) };
+function evidenceOf(
+  resident: Resident,
+  { terms }: Query,
+  found: Found,
+  { at, entry, successor }: { at: number; entry: RowEntry; successor: number | undefined },
+): ReturnType<Evidence> {
+  const words = terms.filter(({ hash }) => findSorted(entry.ranking.terms, hash) >= 0).map(nameOf);
+  const address = successor === undefined ? 0 : (resident.list[successor] as number);
+  return {
+    words: [...new Set(words)],
+    nearest: nearestOf(resident, found, at),
+    isLinked: words.length === 0 && (found.words[at] as number) > 0,
+    supersededBy: address === 0 ? null : viewEntry(resident.bytes, address).file,
+  };
+}
+
+function nearestOf({ scan, list }: Resident, { text, cue, vector, hasMeaning }: Found, at: number) {
+  const [ofText, ofCue] = [text[at] as number, cue[at] as number];
+  if (!hasMeaning || (ofText === UNKNOWN && ofCue === UNKNOWN)) return null;
+  const isCue = ofCue > ofText;
+  const number = scan.nearestText(list[at] as number, vector, isCue);
+  return { isCue, number, similarity: Math.max(ofText, ofCue) };
+}
+
+const MAX_WORD_CHARACTERS = 40;
+
+/** As it stood in the prompt; of text without spaces only the part that was found. */
+function nameOf({ term, word }: Term): string {
+  return hasCjk(term) ? term : word.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "").slice(0, MAX_WORD_CHARACTERS);
 }

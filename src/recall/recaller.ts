@@ -1,24 +1,42 @@
-/** Recall for an opened Memdir: one shelf for all its directories, filled when it is first asked. */
+/** Recall for an opened Memdir: the rows of all its directories, opened when it is first asked, and kept up to date from then on. */
 
-import { lstatSync } from "node:fs";
-import { type Directory, statePath, walk } from "../store/store.ts";
+import { runInPieces, yieldTurn } from "../disk/breathe.ts";
+import {
+  AT,
+  appendEntries,
+  type Directory,
+  digestFile,
+  type Embed,
+  FEW_FILES,
+  noteInHead,
+  type RowEntry,
+  rewriteCache,
+  walk,
+} from "../store/store.ts";
 import { openRecallSession } from "./budget.ts";
-import { appendEntries, writeEntries } from "./cache.ts";
-import { CACHE_FILE } from "./cache-file.ts";
-import type { Embed } from "./digest.ts";
 import { type Prefetch, startPrefetch } from "./prefetch.ts";
-import { type Recalled, type RecallOptions, type RecallResult, type RecallWorld, recall } from "./recall.ts";
-import { compactShelf, digestFile, freshenFile, freshenShelf, missingVectors, openShelf } from "./shelf.ts";
+import { type Recalled, type RecallOptions, type RecallResult, type RecallSetup, recall } from "./recall.ts";
+import {
+  type Digest,
+  fileAt,
+  type News,
+  openResident,
+  ownerOf,
+  type Resident,
+  readAppended,
+  refresh,
+  refreshFile,
+} from "./resident.ts";
 
 export interface Recaller {
   /** Never throws. */
   recall(prompt: string, options?: RecallOptions): Promise<RecallResult>;
   /** Null when a gate is closed. */
   prefetch(prompt: string, options?: PrefetchOptions): Prefetch<Recalled> | null;
-  /** Makes the cache whole, meaning included. Tells how many texts are done; ends early when asked to. */
+  /** Makes the cache complete, meaning included. Says how many texts are done; ends early when asked to. */
   warm(options?: WarmOptions): Promise<{ memories: number; embedded: number; left: number }>;
-  /** After a memory was written: its entry, in time that depends on this memory alone. Never throws. */
-  note(directory: Directory, file: string): Promise<void>;
+  /** After a memory was written: its entry, in time that depends on this memory alone. Its meaning comes a little later. Never throws. */
+  note(directory: Directory, file: string): void;
 }
 
 export interface PrefetchOptions extends RecallOptions {
@@ -32,93 +50,226 @@ export interface WarmOptions {
   budgetMs?: number;
 }
 
+export interface RecallerSetup extends RecallSetup {
+  /** Makes the vectors of memories; null: none are made. */
+  findEmbed: () => Promise<Embed | null>;
+}
+
 /** What a recall may spend on memories whose meaning is not known yet: prompts must not wait. */
 const EMBED_BUDGET_MS = 250;
+/** Whoever saves one memory often saves another: their vectors are made when that is over. */
+const QUIET_MS = 300;
+/** Of many files a part is looked at each time: a look at all of them takes longer than ranking them. */
+const SLICE_FILES = 1000;
+const SLICE_MS = 250;
 
-export function openRecaller(directories: readonly Directory[], given: Omit<RecallWorld, "shelf">): Recaller {
-  const world: RecallWorld = { ...given, shelf: openShelf(directories) };
-  const embedMissing = async ({ onProgress, signal, budgetMs = Infinity }: WarmOptions) => {
-    if (world.shelf.corpus.lacking === 0) return { embedded: 0, left: 0 };
-    const embed = await findEmbed(world);
-    if (!embed) return { embedded: 0, left: world.shelf.corpus.lacking };
-    const missing = missingVectors(world.shelf);
-    const until = world.ticks() + budgetMs;
+export function openRecaller(directories: readonly Directory[], setup: RecallerSetup): Recaller {
+  let resident: Resident<Directory> | null = null;
+  let refreshing: Promise<Resident<Directory>> | null = null;
+  let slicedMs = Number.NEGATIVE_INFINITY;
+  let cursor = 0;
+
+  const digest: Digest<Directory> = (directory, file, known) => tryDigest(directory, file, known, null);
+
+  /** All files the first time, then all of a few, and of many a part after a while. */
+  const slice = (isFirst: boolean) => {
+    const isDue = setup.ticks() - slicedMs >= SLICE_MS;
+    if (isDue) slicedMs = setup.ticks();
+    return (_: number, positions: readonly number[]): readonly number[] => {
+      if (isFirst || positions.length <= FEW_FILES) return positions;
+      if (!isDue) return [];
+      const from = cursor % positions.length;
+      cursor = from + SLICE_FILES;
+      return positions.slice(from, from + SLICE_FILES);
+    };
+  };
+
+  const freshen = async (): Promise<Resident<Directory>> => {
+    if (resident && (isWorn(resident) || !readAppended(resident))) resident = null;
+    const isFirst = resident === null;
+    const open = resident ?? openResident(directories);
+    resident = open;
+    const news = await runInPieces(refresh(open, { digest, positions: slice(isFirst) }));
+    open.caches.forEach((cache, owner) => {
+      const own = news.find((each) => each.owner === owner) ?? { owner, entries: [], folders: null };
+      if (own.entries.length > 0 || own.folders || cache?.isTidy === false) keepNews(open, own);
+    });
+    return open;
+  };
+
+  /** One at a time: whoever asks meanwhile gets the same. */
+  const ready = (): Promise<Resident<Directory>> => {
+    refreshing ??= freshen().finally(() => {
+      refreshing = null;
+    });
+    return refreshing;
+  };
+
+  const embedMissing = async ({ onProgress, signal, budgetMs = Number.POSITIVE_INFINITY }: WarmOptions) => {
+    const missing = listMissing(await ready());
+    const embed = missing.length > 0 ? await findEmbed(setup) : null;
+    if (!embed) return { embedded: 0, left: missing.length };
+    const until = setup.ticks() + budgetMs;
     let embedded = 0;
     for (const { owner, file } of missing) {
-      if (signal?.aborted || world.ticks() >= until) break;
-      freshenFile(world.shelf, owner, file, embed);
+      if (signal?.aborted || setup.ticks() >= until) break;
+      noteFile(directories[owner] as Directory, file, embed);
       embedded++;
       onProgress?.(embedded, missing.length);
-      // So that the host's other work, and Ctrl-C, are not held up.
-      await new Promise((done) => setImmediate(done));
+      await yieldTurn();
     }
     return { embedded, left: missing.length - embedded };
+  };
+
+  /** Into the cache, and into what is open. */
+  const noteFile = (directory: Directory, file: string, embed: Embed | null): void => {
+    const owner = directories.indexOf(directory);
+    const make: Digest<Directory> = (place, name, known) => tryDigest(place, name, known, embed);
+    if (resident && owner >= 0) {
+      const entry = refreshFile(resident, owner, file, make);
+      if (entry) keepNews(resident, { owner, entries: [entry], folders: null });
+      return;
+    }
+    const entry = make(directory, file, null);
+    if (entry !== null && entry !== "same") appendOrBegin(directory, [entry]);
+  };
+
+  const waiting = new Map<string, { directory: Directory; file: string }>();
+  let timer: NodeJS.Timeout | null = null;
+  const embedLater = (directory: Directory, file: string): void => {
+    waiting.set(`${directory.path}/${file}`, { directory, file });
+    // A command is over with its answer: there it is done at once, and the process waits for it.
+    const isCommand = directory.by === "cli";
+    if (timer) clearTimeout(timer);
+    timer = setTimeout(
+      () => embedWaiting().catch((error: Error) => setup.log(error.message)),
+      isCommand ? 0 : QUIET_MS,
+    );
+    if (!isCommand) timer.unref();
+  };
+  const embedWaiting = async (): Promise<void> => {
+    const embed = await findEmbed(setup);
+    for (const [path, { directory, file }] of waiting) {
+      waiting.delete(path);
+      if (!embed) continue;
+      noteFile(directory, file, embed);
+      await yieldTurn();
+    }
   };
 
   return {
     async recall(prompt, options = {}) {
       try {
-        await freshenShelf(world.shelf, world.ticks());
         await embedMissing({ budgetMs: EMBED_BUDGET_MS, ...(options.signal ? { signal: options.signal } : {}) });
       } catch (error) {
-        world.log(`the recall cache is not up to date: ${(error as Error).message}`);
+        setup.log(`the row cache is not up to date: ${(error as Error).message}`);
       }
-      return recall(world, prompt, options);
+      const result = await recall(ready, setup, prompt, options);
+      await yieldTurn();
+      return result;
     },
     prefetch(prompt, options = {}) {
       const { isSubAgent = false, session = openRecallSession(), ...rest } = options;
-      const start = (more: RecallOptions) => recall(world, prompt, { ...rest, session, ...more });
+      const start = (more: RecallOptions) => recall(ready, setup, prompt, { ...rest, session, ...more });
       return startPrefetch<Recalled>({
         query: prompt,
         session,
         isSubAgent,
-        hasMemories: () => hasMemories(directories),
+        hasMemories: () => directories.some(({ path, recursive }) => walk(path, recursive).files.length > 0),
         fast: async () => {
           const { memories } = await start({ model: false });
           // After the answer: a host that only prefetches must come by its vectors too.
-          embedMissing({ budgetMs: EMBED_BUDGET_MS }).catch((error: Error) => world.log(error.message));
+          embedMissing({ budgetMs: EMBED_BUDGET_MS }).catch((error: Error) => setup.log(error.message));
           return memories;
         },
-        run: world.ask && options.model !== false ? async (signal) => (await start({ signal })).memories : null,
-        log: world.log,
+        run: setup.ask && options.model !== false ? async (signal) => (await start({ signal })).memories : null,
         ...(options.signal ? { signal: options.signal } : {}),
+        log: setup.log,
       });
     },
     async warm(options = {}) {
-      await freshenShelf(world.shelf, world.ticks());
       const { embedded, left } = await embedMissing(options);
       // Every embedded memory left its entry without vectors behind.
-      if (embedded > 0) compactShelf(world.shelf);
-      return { memories: world.shelf.corpus.count, embedded, left };
+      if (embedded > 0) compact(directories);
+      return { memories: countLive(await ready()), embedded, left };
     },
-    async note(directory, file) {
+    note(directory, file) {
       try {
-        const embed = await findEmbed(world);
-        const owner = directories.indexOf(directory);
-        if (owner >= 0 && world.shelf.checkedMs !== -Infinity) {
-          freshenFile(world.shelf, owner, file, embed);
-          return;
-        }
-        const entry = digestFile(directory, file, null, 0, embed);
-        if (entry === null || entry === "same" || appendEntries(directory, [entry])) return;
-        // There is none yet. One that cannot be appended to is made anew by the next recall, which reads all files anyway.
-        if (!lstatSync(statePath(directory, CACHE_FILE), { throwIfNoEntry: false })) writeEntries(directory, [entry]);
+        noteFile(directory, file, null);
+        embedLater(directory, file);
       } catch (error) {
-        directory.log(`${file} is not in the recall cache yet: ${(error as Error).message}`);
+        directory.log(`${file} is not in the row cache yet: ${(error as Error).message}`);
       }
     },
   };
 }
 
-async function findEmbed(world: RecallWorld): Promise<Embed | null> {
+function tryDigest(
+  directory: Directory,
+  file: string,
+  known: RowEntry | null,
+  embed: Embed | null,
+): RowEntry | "same" | null {
   try {
-    return await world.findEmbed();
+    return digestFile(directory, file, known, embed);
   } catch (error) {
-    world.log(`recall by words only: ${(error as Error).message}`);
-    return null;
+    if (!embed) {
+      directory.log(`${file} is left out of recall: ${(error as Error).message}`);
+      return null;
+    }
+    directory.log(`${file} is found by its words only: ${(error as Error).message}`);
+    return tryDigest(directory, file, known, null);
   }
 }
 
-function hasMemories(directories: readonly Directory[]): boolean {
-  return directories.some(({ path, recursive }) => walk(path, recursive).files.length > 0);
+/** What the caches lack goes into them; where that fails, it is in memory all the same. */
+function keepNews(resident: Resident<Directory>, { owner, entries, folders }: News): void {
+  const directory = resident.directories[owner] as Directory;
+  const cache = resident.caches[owner];
+  if (directory.readOnly) return;
+  const sizes = entries.length > 0 || cache?.isTidy === false ? appendOrBegin(directory, entries, cache?.isTidy) : 0;
+  // What was appended by this process need not be read again.
+  if (cache && sizes > 0) cache.size += sizes;
+  if (folders && cache && noteInHead(directory, { folders })) cache.head = { ...cache.head, folders };
+}
+
+/** How many bytes were appended; 0 when a new cache was begun, or nothing could be written. */
+function appendOrBegin(directory: Directory, entries: readonly RowEntry[], isTidy = true): number {
+  const bytes = isTidy ? appendEntries(directory, entries) : 0;
+  if (bytes > 0) return bytes;
+  rewriteCache(directory, entries, { folders: [], commits: "" });
+  return 0;
+}
+
+function compact(directories: readonly Directory[]): void {
+  for (const directory of directories) rewriteCache(directory, [], null);
+}
+
+function listMissing(resident: Resident<Directory>): { owner: number; file: string }[] {
+  const missing: { owner: number; file: string }[] = [];
+  for (let at = 0; at < resident.count; at++) {
+    const entry = resident.list[at] as number;
+    if (entry === 0 || resident.bytes.readUInt32LE(entry + AT.vectorCount) > 0) continue;
+    const owner = ownerOf(resident, at);
+    if (!(resident.directories[owner] as Directory).readOnly) missing.push({ owner, file: fileAt(resident, entry) });
+  }
+  return missing;
+}
+
+function countLive({ list, count }: Resident): number {
+  return list.subarray(0, count).reduce((sum, entry) => sum + (entry === 0 ? 0 : 1), 0);
+}
+
+/** More has been dropped than is left: worth opening anew. */
+function isWorn(resident: Resident): boolean {
+  return resident.count > 64 && resident.count > countLive(resident) * 2;
+}
+
+async function findEmbed(setup: RecallerSetup): Promise<Embed | null> {
+  try {
+    return await setup.findEmbed();
+  } catch (error) {
+    setup.log(`recall by words only: ${(error as Error).message}`);
+    return null;
+  }
 }

@@ -1,45 +1,80 @@
 /**
- * The hot path's look at the recall cache in AssemblyScript: a fresh process runs JavaScript step by step at first, and
- * ten thousand steps are milliseconds; compiled code is quick from its first step on.
+ * Recall's look at the row cache in AssemblyScript: a fresh process runs JavaScript step by step at first, and ten thousand
+ * steps are milliseconds; compiled code is quick from its first step on, and in a long-lived process it is no slower.
  *
  * scripts/build-kernel.mjs compiles this file into scan-bytes.ts. The caller lays out the memory. The layout of an entry
- * is entry.ts's; a test compares what is found here with what the warm ranker finds.
+ * is that of store/row-entry.ts; a test compares the offsets.
  */
 
-const MAGIC: u32 = 0x3145444d;
-const HEAD: u32 = 96;
+const MAGIC: u32 = 0x3252444d;
+const HEAD: u32 = 128;
 const VECTOR: u32 = 400;
 const VALUES: u32 = 16;
 const DIMENSIONS: i32 = 384;
 const UNKNOWN: f32 = -2;
+const PLAIN: u32 = 2;
 
-const AT_BYTES: usize = 4;
+const AT_ROW_BYTES: usize = 4;
 const AT_MTIME: usize = 16;
-const AT_FILE: usize = 56;
-const AT_LINKS: usize = 60;
-const AT_NAME: usize = 64;
-const AT_TERMS: usize = 68;
-const AT_VECTORS: usize = 72;
-const AT_LENGTH: usize = 80;
-const AT_TERMS_AT: usize = 84;
-const AT_VECTORS_AT: usize = 88;
+const AT_FILE: usize = 72;
+const AT_LINKS: usize = 76;
+const AT_NAME: usize = 80;
+const AT_JSON: usize = 84;
+const AT_TERMS: usize = 88;
+const AT_VECTORS: usize = 92;
+const AT_FLAGS: usize = 100;
+const AT_LENGTH: usize = 104;
+const AT_RANK_AT: usize = 108;
+const AT_RANK_BYTES: usize = 112;
+const AT_VECTORS_AT: usize = 120;
 
-/** Writes the address of every entry to `out`, as long as they make sense; how many there are. */
-export function listEntries(from: usize, end: usize, out: usize): i32 {
+/**
+ * Writes the address of every entry to `out`, as long as they make sense; how many there are. `limit` is where ranking parts
+ * must end; with `isWhole` each one comes right behind its row part.
+ */
+export function listEntries(from: usize, end: usize, limit: usize, isWhole: bool, out: usize): i32 {
   let count = 0;
   for (let at = from; at + HEAD <= end; ) {
-    const bytes = load<u32>(at, AT_BYTES);
+    const bytes = load<u32>(at, AT_ROW_BYTES);
     if (load<u32>(at) != MAGIC || bytes < HEAD || bytes & 15 || bytes > end - at) break;
-    const strings = <u64>HEAD + load<u32>(at, AT_FILE) + load<u32>(at, AT_LINKS) + load<u32>(at, AT_NAME);
-    const terms = load<u32>(at, AT_TERMS_AT);
+    const names = <u64>load<u32>(at, AT_FILE) + load<u32>(at, AT_LINKS) + load<u32>(at, AT_NAME);
+    if (<u64>HEAD + names + load<u32>(at, AT_JSON) > bytes) break;
+    const rank = load<u32>(at, AT_RANK_BYTES);
+    const rankAt = load<u32>(at, AT_RANK_AT);
     const vectors = load<u32>(at, AT_VECTORS_AT);
-    if (terms & 3 || strings > terms || <u64>terms + <u64>load<u32>(at, AT_TERMS) * 6 > vectors) break;
-    if (<u64>vectors + <u64>load<u32>(at, AT_VECTORS) * VECTOR != bytes) break;
+    if (rankAt & 15 || rank & 15 || <u64>rankAt + rank > <u64>(limit - at) || (isWhole && rankAt != bytes)) break;
+    if (<u64>load<u32>(at, AT_TERMS) * 6 > vectors) break;
+    if (<u64>vectors + <u64>load<u32>(at, AT_VECTORS) * VECTOR != rank) break;
     store<u32>(out + (<usize>count << 2), <u32>at);
     count++;
-    at += bytes;
+    at += isWhole ? bytes + rank : bytes;
   }
   return count;
+}
+
+/** Of several entries of a file the last one stays, the others become 0. `table` is zeroed, with twice as many slots as entries. */
+export function dropEarlier(entries: usize, count: i32, table: usize, slots: u32): void {
+  for (let i = count - 1; i >= 0; i--) {
+    const place = entries + (<usize>i << 2);
+    const entry = <usize>load<u32>(place);
+    if (entry == 0) continue;
+    const file = entry + HEAD;
+    const hash = hashed(file, file + load<u32>(entry, AT_FILE));
+    if (isKept(table, slots, hash)) store<u32>(place, 0);
+    else keep(table, slots, hash, 1);
+  }
+}
+
+/** Where the last entry of this file is in the list; -1 for none. */
+export function findFile(entries: usize, count: i32, name: usize, bytes: u32): i32 {
+  for (let i = count - 1; i >= 0; i--) {
+    const entry = <usize>load<u32>(entries + (<usize>i << 2));
+    if (entry == 0 || load<u32>(entry, AT_FILE) != bytes) continue;
+    let same: u32 = 0;
+    while (same < bytes && load<u8>(entry + HEAD + same) == load<u8>(name + same)) same++;
+    if (same == bytes) return i;
+  }
+  return -1;
 }
 
 /**
@@ -62,11 +97,12 @@ export function matchNames(
     const start = at;
     while (at < end && load<u8>(at) != 0) at++;
     number++;
-    if (isMemory(start, at)) keep(table, slots, hashed(start, at), number);
+    keep(table, slots, hashed(start, at), number);
   }
   for (let i = count - 1; i >= 0; i--) {
     const place = entries + (<usize>i << 2);
     const entry = <usize>load<u32>(place);
+    if (entry == 0) continue;
     const file = entry + HEAD;
     if (!claim(table, slots, hashed(file, file + load<u32>(entry, AT_FILE)))) store<u32>(place, 0);
   }
@@ -94,16 +130,6 @@ function hashed(from: usize, end: usize): u64 {
   return hash ^ (hash >> 32);
 }
 
-/** Ends in .md, does not begin with a dot, and is neither the index nor its second page. */
-function isMemory(start: usize, end: usize): bool {
-  const length = end - start;
-  if (length < 4 || load<u8>(start) == 0x2e) return false;
-  if (load<u8>(end - 3) != 0x2e || load<u8>(end - 2) != 0x6d || load<u8>(end - 1) != 0x64) return false;
-  // "MEMORY.m" and then "d" or "ore.md".
-  if ((length != 9 && length != 14) || load<u64>(start) != 0x6d2e59524f4d454d) return true;
-  return length == 14 && load<u32>(start, 8) != 0x2e65726f;
-}
-
 function keep(table: usize, slots: u32, hash: u64, number: u32): void {
   let slot = <u32>(hash >> 32) & (slots - 1);
   while (load<u32>(table + (<usize>slot << 4), 8) != 0) slot = (slot + 1) & (slots - 1);
@@ -111,7 +137,16 @@ function keep(table: usize, slots: u32, hash: u64, number: u32): void {
   store<u32>(table + (<usize>slot << 4), number, 8);
 }
 
-/** Whether the name is there and nobody has claimed it yet. */
+function isKept(table: usize, slots: u32, hash: u64): bool {
+  let slot = <u32>(hash >> 32) & (slots - 1);
+  while (load<u32>(table + (<usize>slot << 4), 8) != 0) {
+    if (load<u64>(table + (<usize>slot << 4)) == hash) return true;
+    slot = (slot + 1) & (slots - 1);
+  }
+  return false;
+}
+
+/** Whether the name is there and not claimed yet. */
 function claim(table: usize, slots: u32, hash: u64): bool {
   let slot = <u32>(hash >> 32) & (slots - 1);
   while (load<u32>(table + (<usize>slot << 4), 8) != 0) {
@@ -150,62 +185,80 @@ function timeAt(entries: usize, list: usize, place: i32): f64 {
   return load<f64>(<usize>load<u32>(entries + (<usize>position << 2)), AT_MTIME);
 }
 
-/** Of the live entries: how many, how many have links, and the sum of their lengths, to `out` as 4-byte numbers. */
+/** The times of the live entries' files, to `out`; how many. */
+export function copyTimes(entries: usize, count: i32, out: usize): i32 {
+  let live = 0;
+  for (let i = 0; i < count; i++) {
+    const entry = <usize>load<u32>(entries + (<usize>i << 2));
+    if (entry == 0) continue;
+    store<f64>(out + (<usize>live << 3), load<f64>(entry, AT_MTIME));
+    live++;
+  }
+  return live;
+}
+
+/** Of the live entries: the sum of their lengths as an 8-byte number, then as 4-byte numbers how many there are, have links, have no frontmatter, have no vector. */
 export function summarise(entries: usize, count: i32, out: usize): void {
   let live = 0;
   let linked = 0;
-  let length: f32 = 0;
+  let plain = 0;
+  let lacking = 0;
+  let length: f64 = 0;
   for (let i = 0; i < count; i++) {
     const entry = <usize>load<u32>(entries + (<usize>i << 2));
     if (entry == 0) continue;
     live++;
     if (load<u32>(entry, AT_LINKS) > 0) linked++;
-    length += load<f32>(entry, AT_LENGTH);
+    if (load<u32>(entry, AT_FLAGS) & PLAIN) plain++;
+    if (load<u32>(entry, AT_VECTORS) == 0) lacking++;
+    length += <f64>load<f32>(entry, AT_LENGTH);
   }
-  store<i32>(out, live);
-  store<i32>(out, linked, 4);
-  store<f32>(out, length, 8);
+  store<f64>(out, length);
+  store<i32>(out, live, 8);
+  store<i32>(out, linked, 12);
+  store<i32>(out, plain, 16);
+  store<i32>(out, lacking, 20);
 }
 
-/** How much each term weighs in each entry: one row of `stride` bytes per term. Every entry's length, and how many have each term. */
+/**
+ * Which entries have which of the terms, and how much each weighs there: for each term a row of positions and one of weights,
+ * `stride` bytes each, and in `having` how many. `sieve` is 8 KB of zeros: a bit for each asked hash spares most comparisons.
+ */
 export function matchTerms(
   entries: usize,
   count: i32,
   terms: usize,
   termCount: i32,
-  weights: usize,
+  rows: usize,
   stride: usize,
   lengths: usize,
   having: usize,
+  sieve: usize,
 ): void {
+  for (let t = 0; t < termCount; t++) {
+    const hash = load<u32>(terms + (<usize>t << 2));
+    const byte = sieve + ((hash & 0xffff) >> 3);
+    store<u8>(byte, <u8>(<u32>load<u8>(byte) | ((<u32>1) << (hash & 7))));
+  }
   for (let i = 0; i < count; i++) {
     const entry = <usize>load<u32>(entries + (<usize>i << 2));
     if (entry == 0) continue;
     store<f32>(lengths + (<usize>i << 2), load<f32>(entry, AT_LENGTH));
     const size = <i32>load<u32>(entry, AT_TERMS);
-    const list = entry + load<u32>(entry, AT_TERMS_AT);
-    for (let t = 0; t < termCount; t++) {
-      const at = find(list, size, load<u32>(terms + (<usize>t << 2)));
-      if (at < 0) continue;
-      const weight = <f32>load<u16>(list + (<usize>size << 2) + (<usize>at << 1)) * 0.25;
-      store<f32>(weights + <usize>t * stride + (<usize>i << 2), weight);
-      const counter = having + (<usize>t << 2);
-      store<u32>(counter, load<u32>(counter) + 1);
+    const list = entry + load<u32>(entry, AT_RANK_AT);
+    for (let at = 0; at < size; at++) {
+      const hash = load<u32>(list + (<usize>at << 2));
+      if (((<u32>load<u8>(sieve + ((hash & 0xffff) >> 3)) >> (hash & 7)) & 1) == 0) continue;
+      for (let t = 0; t < termCount; t++) {
+        if (load<u32>(terms + (<usize>t << 2)) != hash) continue;
+        const counter = having + (<usize>t << 2);
+        const place = rows + <usize>t * stride * 2 + (<usize>load<u32>(counter) << 2);
+        store<u32>(place, i);
+        store<f32>(place + stride, <f32>load<u16>(list + (<usize>size << 2) + (<usize>at << 1)) * 0.25);
+        store<u32>(counter, load<u32>(counter) + 1);
+      }
     }
   }
-}
-
-function find(list: usize, size: i32, hash: u32): i32 {
-  let low = 0;
-  let high = size - 1;
-  while (low <= high) {
-    const middle = (low + high) >> 1;
-    const value = load<u32>(list + (<usize>middle << 2));
-    if (value == hash) return middle;
-    if (value < hash) low = middle + 1;
-    else high = middle - 1;
-  }
-  return -1;
 }
 
 /**
@@ -248,7 +301,7 @@ export function matchVectors(entries: usize, count: i32, query: usize, scale: f3
     let bestCue = UNKNOWN;
     if (entry != 0) {
       const size = load<u32>(entry, AT_VECTORS);
-      let vector = entry + load<u32>(entry, AT_VECTORS_AT);
+      let vector = entry + load<u32>(entry, AT_RANK_AT) + load<u32>(entry, AT_VECTORS_AT);
       for (let v: u32 = 0; v < size; v++) {
         const similarity = <f32>dot(vector + VALUES, query) * load<f32>(vector, 8) * scale;
         // Neither NaN nor beyond what a cosine can be: a broken vector is as if it were not there.
@@ -262,6 +315,23 @@ export function matchVectors(entries: usize, count: i32, query: usize, scale: f3
     store<f32>(text + (<usize>i << 2), bestText);
     store<f32>(cue + (<usize>i << 2), bestCue);
   }
+}
+
+/** Which of an entry's cues, or of the parts of its text, is nearest to the prompt: its number among them, -1 without any. */
+export function nearestText(entry: usize, query: usize, isCue: bool): i32 {
+  let vector = entry + load<u32>(entry, AT_RANK_AT) + load<u32>(entry, AT_VECTORS_AT);
+  let number = -1;
+  let best = -1;
+  let most: f32 = 0;
+  for (let v: u32 = 0; v < load<u32>(entry, AT_VECTORS); v++, vector += VECTOR) {
+    if ((load<u32>(vector, 4) == 1) != isCue) continue;
+    number++;
+    const similarity = <f32>dot(vector + VALUES, query) * load<f32>(vector, 8);
+    if (best >= 0 && !(similarity > most)) continue;
+    best = number;
+    most = similarity;
+  }
+  return best;
 }
 
 function dot(values: usize, query: usize): i32 {
@@ -280,54 +350,47 @@ function dot(values: usize, query: usize): i32 {
   );
 }
 
-/** Adds what the terms say: `words` and `rare` grow by each one's rarity and certainty times its saturated weight. */
-export function addTerms(
+/** Adds what one term says to the entries that have it: `words` and `rare` grow by its rarity and certainty times its saturated weight. */
+export function addTerm(
+  positions: usize,
   weights: usize,
-  stride: usize,
+  having: i32,
   lengths: usize,
-  count: i32,
-  termCount: i32,
-  rarities: usize,
-  certainties: usize,
+  rarity: f32,
+  certainty: f32,
   k1: f32,
   b: f32,
   meanLength: f32,
   words: usize,
   rare: usize,
 ): void {
-  for (let t = 0; t < termCount; t++) {
-    const rarity = load<f32>(rarities + (<usize>t << 2));
-    const certainty = load<f32>(certainties + (<usize>t << 2));
-    const row = weights + <usize>t * stride;
-    for (let i = 0; i < count; i++) {
-      const at = <usize>i << 2;
-      const weight = load<f32>(row + at);
-      if (weight <= 0) continue;
-      const strength = (weight * (k1 + 1)) / (weight + k1 * (1 - b + (b * load<f32>(lengths + at)) / meanLength));
-      store<f32>(words + at, load<f32>(words + at) + rarity * strength);
-      store<f32>(rare + at, load<f32>(rare + at) + certainty * strength);
-    }
+  for (let h = 0; h < having; h++) {
+    const at = <usize>load<u32>(positions + (<usize>h << 2)) << 2;
+    const weight = load<f32>(weights + (<usize>h << 2));
+    const strength = (weight * (k1 + 1)) / (weight + k1 * (1 - b + (b * load<f32>(lengths + at)) / meanLength));
+    store<f32>(words + at, load<f32>(words + at) + rarity * strength);
+    store<f32>(rare + at, load<f32>(rare + at) + certainty * strength);
   }
 }
 
 /** The mean of what is known of meaning; 0 when nothing is. */
 export function meanMeaning(entries: usize, count: i32, text: usize, cue: usize): f32 {
-  let sum: f32 = 0;
+  let sum: f64 = 0;
   let known = 0;
   for (let i = 0; i < count; i++) {
     const at = <usize>i << 2;
     if (load<u32>(entries + at) == 0 || load<f32>(text + at) == UNKNOWN) continue;
-    sum += meaningOf(load<f32>(text + at), load<f32>(cue + at));
+    sum += <f64>meaningOf(load<f32>(text + at), load<f32>(cue + at));
     known++;
   }
-  return known == 0 ? 0 : sum / <f32>known;
+  return known == 0 ? 0 : <f32>(sum / <f64>known);
 }
 
 function meaningOf(text: f32, cue: f32): f32 {
   return text + (cue == UNKNOWN ? text : cue);
 }
 
-/** score.ts's order of memories: a share of the meaning and of the words, plus a share of their coverage above a floor. -1 for nobody. */
+/** score.ts's order of memories: a share of the meaning and of the words, plus a share of their coverage above a floor. -1 for what has neither. */
 export function scoreAll(
   entries: usize,
   count: i32,
@@ -350,8 +413,57 @@ export function scoreAll(
       const near = load<f32>(text + at);
       const meaning = near == UNKNOWN ? middle : meaningOf(near, load<f32>(cue + at));
       const coverage = max<f32>(0, said * coverageOfWords - coverageFloor);
-      if (meaning > 0 || said > 0) score = meaningShare * meaning + wordShare * said + coverageShare * coverage;
+      if (meaning > 0 || said > 0)
+        score = max<f32>(0, meaningShare * meaning + wordShare * said + coverageShare * coverage);
     }
     store<f32>(scores + at, score);
   }
+}
+
+/** The score that the best `limit` reach at least, -1 when there are fewer; `heap` has room for `limit` of them. */
+export function floorOf(scores: usize, count: i32, limit: i32, heap: usize): f32 {
+  let size = 0;
+  for (let i = 0; i < count; i++) {
+    const score = load<f32>(scores + (<usize>i << 2));
+    if (score < 0) continue;
+    if (size < limit) {
+      let at = size++;
+      while (at > 0) {
+        const above = (at - 1) >> 1;
+        const other = load<f32>(heap + (<usize>above << 2));
+        if (other <= score) break;
+        store<f32>(heap + (<usize>at << 2), other);
+        at = above;
+      }
+      store<f32>(heap + (<usize>at << 2), score);
+    } else if (score > load<f32>(heap)) sink(heap, size, score);
+  }
+  return size < limit ? -1 : load<f32>(heap);
+}
+
+/** Puts a score in the place of the least one. */
+function sink(heap: usize, size: i32, score: f32): void {
+  let at = 0;
+  for (;;) {
+    let below = at * 2 + 1;
+    if (below >= size) break;
+    if (below + 1 < size && load<f32>(heap + (<usize>(below + 1) << 2)) < load<f32>(heap + (<usize>below << 2))) below++;
+    const other = load<f32>(heap + (<usize>below << 2));
+    if (other >= score) break;
+    store<f32>(heap + (<usize>at << 2), other);
+    at = below;
+  }
+  store<f32>(heap + (<usize>at << 2), score);
+}
+
+/** Writes the positions whose score is at least this to `out`; how many. */
+export function listAbove(scores: usize, count: i32, least: f32, out: usize): i32 {
+  let found = 0;
+  for (let i = 0; i < count; i++) {
+    const score = load<f32>(scores + (<usize>i << 2));
+    if (score < 0 || score < least) continue;
+    store<u32>(out + (<usize>found << 2), i);
+    found++;
+  }
+  return found;
 }

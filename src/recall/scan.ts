@@ -3,10 +3,14 @@
 import { openWasm } from "../meaning/wasm.ts";
 import { SCAN_BYTES } from "./scan-bytes.ts";
 
-/** Addresses are bytes in `memory`; what the functions do is said in scan.as. */
+/** Addresses are bytes in the memory; what the functions do is said in scan.as. */
 export interface Scan {
   readonly memory: Uint8Array;
-  listEntries(from: number, end: number, out: number): number;
+  /** Makes it at least this large. Views of the former memory end. */
+  grow(bytes: number): Uint8Array;
+  listEntries(from: number, end: number, limit: number, isWhole: boolean, out: number): number;
+  dropEarlier(entries: number, count: number, table: number, slots: number): void;
+  findFile(entries: number, count: number, name: number, bytes: number): number;
   matchNames(
     names: number,
     bytes: number,
@@ -17,27 +21,29 @@ export interface Scan {
     unknown: number,
   ): number;
   listNewest(entries: number, count: number, limit: number, out: number): number;
+  copyTimes(entries: number, count: number, out: number): number;
   summarise(entries: number, count: number, out: number): void;
   matchTerms(
     entries: number,
     count: number,
     terms: number,
     termCount: number,
-    weights: number,
+    rows: number,
     stride: number,
     lengths: number,
     having: number,
+    sieve: number,
   ): void;
-  matchVectors(entries: number, count: number, query: number, scale: number, text: number, cue: number): void;
   sumRows(from: number, count: number, out: number): number;
-  addTerms(
+  matchVectors(entries: number, count: number, query: number, scale: number, text: number, cue: number): void;
+  nearestText(entry: number, query: number, isCue: boolean): number;
+  addTerm(
+    positions: number,
     weights: number,
-    stride: number,
+    having: number,
     lengths: number,
-    count: number,
-    termCount: number,
-    rarities: number,
-    certainties: number,
+    rarity: number,
+    certainty: number,
     k1: number,
     b: number,
     meanLength: number,
@@ -59,8 +65,10 @@ export interface Scan {
     coverageOfWords: number,
     scores: number,
   ): void;
+  floorOf(scores: number, count: number, limit: number, heap: number): number;
+  listAbove(scores: number, count: number, least: number, out: number): number;
 }
 
 export function openScan(memoryBytes: number): Scan {
-  return openWasm<Scan>(SCAN_BYTES, memoryBytes);
+  return openWasm<Scan>(SCAN_BYTES, memoryBytes, true);
 }

@@ -1,6 +1,6 @@
 /**
- * How words and meaning become one number. The warm ranker and the hot path find the parts in different ways and both
- * weigh them here. `docs/recall.md` says on what the constants were measured.
+ * How words and meaning become one number; the parts are found and added up by scan.as. `docs/recall.md` says on what the
+ * constants were measured.
  */
 
 /** Term frequency saturates early, and length matters little: memories are short. */
@@ -27,11 +27,6 @@ export function rarityOf(having: number, count: number): number {
   return Math.min(MAX_RARITY, Math.log(1 + (all - having + 0.5) / (having + 0.5)));
 }
 
-/** 0 for none, towards K1 + 1 for many. */
-export function saturate(weight: number, length: number, meanLength: number): number {
-  return (weight * (K1 + 1)) / (weight + K1 * (1 - B + (B * length) / meanLength));
-}
-
 /** What a term found in a memory adds to its words, and to what is certain about it. */
 export function certainty(rarity: number): number {
   return Math.max(0, rarity - CERTAIN_RARITY);
@@ -48,11 +43,6 @@ export function meaningOf(text: number, cue: number): number {
 /** How much of the prompt's weight the words cover: 0 to 1. `total` is Σ rarity over all terms of the prompt. */
 function coverageOf(words: number, total: number): number {
   return total === 0 ? 0 : words / (total * (K1 + 1));
-}
-
-/** For the order of memories. `meaning` is 0 when nothing is known of it; `words` is Σ rarity · saturated frequency over the prompt's terms. */
-export function scoreOf(meaning: number, words: number, total: number): number {
-  return meaning + WORDS * words + COVERAGE * Math.max(0, coverageOf(words, total) - COVERAGE_FLOOR);
 }
 
 /** For the question whether a memory is to be shown at all; comparable between prompts. `rare` is as `words`, of what is certain. */

@@ -10,7 +10,7 @@ import { linkedFiles } from "./index.ts";
 import { readOverflow, readText } from "./index-file.ts";
 import { type IndexLimits, isOver } from "./index-limits.ts";
 import { stemOf } from "./memory.ts";
-import { readStart } from "./read-start.ts";
+import { readStart } from "./read.ts";
 import { walk } from "./walk.ts";
 
 export interface IndexView {

@@ -2,6 +2,7 @@
 
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
+import { openRegular } from "../disk/regular.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import type { Directory } from "./directory.ts";
 import { type Header, type Memory, parseHeader, parseMemory } from "./memory.ts";
@@ -14,7 +15,7 @@ const MAX_HEAD_BYTES = 256 * 1024;
 const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** The bytes of a file below the directory. Links are not followed. */
-export function readBytes(directory: Directory, file: string): Buffer {
+export function readBytes(directory: Pick<Directory, "path">, file: string): Buffer {
   const path = join(directory.path, file);
   let fd: number | undefined;
   try {
@@ -48,6 +49,24 @@ export function findText(directory: Directory, file: string): string | null {
 
 export function readMemory(directory: Directory, file: string): Memory {
   return parseMemory(file, readBytes(directory, file));
+}
+
+/** Whole lines of at most so many bytes, unless there is only one; nothing where there is no ordinary file. Links are not followed. */
+export function readStart(directory: Pick<Directory, "path">, file: string, maxBytes: number): Buffer {
+  const path = join(directory.path, file);
+  let opened: ReturnType<typeof openRegular> = null;
+  try {
+    opened = openRegular(path);
+    if (!opened) return Buffer.alloc(0);
+    const bytes = Buffer.alloc(Math.min(opened.size, maxBytes));
+    const start = bytes.subarray(0, readSync(opened.fd, bytes, 0, bytes.length, 0));
+    const end = start.length < opened.size ? start.lastIndexOf(10) : -1;
+    return end < 0 ? start : start.subarray(0, end + 1);
+  } catch (error) {
+    throw diskError(error, "read", path);
+  } finally {
+    if (opened) closeSync(opened.fd);
+  }
 }
 
 /** Never throws: a file that cannot be read is a header that says so. */

@@ -1,5 +1,7 @@
 /** What is kept in a state folder, by name, and how much of it: `docs/format.md` shows the same table. */
 
+import { FILE_HEAD_BYTES } from "./row-cache.ts";
+
 export interface KeptFile {
   kind: "record" | "records" | "log" | "cache" | "lock" | "store";
   /** Logs: the older half goes beyond as many bytes. Records of a folder: the older half goes beyond as many files. */
@@ -20,13 +22,11 @@ export const KEPT = {
   ".gitignore": { kind: "store" },
   lock: { kind: "lock" },
   "sync.lock": { kind: "lock" },
-  "headers.json": { kind: "cache" },
-  "enforced.json": { kind: "cache" },
   // Thousands of memories; read by recall, which has no time to check the code.
   "verdicts.json": { kind: "cache" },
   "authors.json": { kind: "cache" },
-  // Magic, version, a time.
-  "recall.bin": { kind: "cache", minBytes: 16 },
+  // At least its head.
+  "rows.bin": { kind: "cache", minBytes: FILE_HEAD_BYTES },
   "project.json": { kind: "record" },
   "mirror.json": { kind: "record" },
   "attributes.json": { kind: "record" },

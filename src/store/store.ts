@@ -12,7 +12,7 @@ export {
   readGiven,
   secretError,
 } from "./admit.ts";
-export { type Age, ageInDays, ageInWords, ageName } from "./age.ts";
+export { type Age, ageInDays, ageInWords, ageName, type Bulk, countsFrom, findBulksIn, isBulkTime } from "./age.ts";
 export {
   type Authors,
   type Authorship,
@@ -23,9 +23,9 @@ export {
   readSynced,
   writeCache,
 } from "./authorship.ts";
-export { type Bulk, findBulks } from "./bulk.ts";
 export { applyChange, type Change, type Changed, withDirectory } from "./change.ts";
 export { CONFLICT_FIELD, isConflictCopy } from "./conflict.ts";
+export { digestFile, digestMemory, type Embed, embedTexts } from "./digest.ts";
 export {
   checkState,
   type Directory,
@@ -39,6 +39,7 @@ export {
   withPins,
 } from "./directory.ts";
 export { compilePattern, type Enforced, findEnforced, lintEnforce } from "./enforce.ts";
+export { daysOverdue, findDay } from "./expiry.ts";
 export { addLine, keepEntries, linkedFiles, openListing, type Pages, type Plan } from "./index.ts";
 export {
   findName,
@@ -63,7 +64,6 @@ export {
   readJournal,
 } from "./journal.ts";
 export { findJournal, journalName, readJournals, signEntry } from "./journals.ts";
-export { type Listing, listMemories, type Row, rowOf, type ShownMemory, showMemory } from "./list.ts";
 export {
   formatSource,
   type Header,
@@ -78,11 +78,60 @@ export {
   stemOf,
 } from "./memory.ts";
 export { cleanName, fileNameFor, oneLine, otherFileNames, sameName } from "./name.ts";
-export { findBytes, findText, readBytes, readHeader, readMemory, refuseBroken, unreadable } from "./read.ts";
-export { readStart } from "./read-start.ts";
+export { findBytes, findText, readBytes, readHeader, readMemory, readStart, refuseBroken, unreadable } from "./read.ts";
 export { needsRecovery, restoreIndex } from "./recover.ts";
 export { repairDirectory } from "./repair.ts";
-export { scan } from "./scan.ts";
+export {
+  appendEntries,
+  type CacheHead,
+  FEW_FILES,
+  FILE_HEAD_BYTES,
+  LIKELY_FILES,
+  noteInHead,
+  type OpenCache,
+  openCache,
+  ROWS_FILE,
+  readRowCache,
+  writeEntries,
+} from "./row-cache.ts";
+export {
+  AT,
+  agrees,
+  align,
+  DIMENSIONS,
+  type Encoded,
+  encodeEntry,
+  FLAG,
+  HEAD_BYTES,
+  isSoundRow,
+  type RowEntry,
+  type Stamp,
+  TYPES,
+  type Vector,
+  viewEntry,
+  WEIGHT_UNIT,
+} from "./row-entry.ts";
+export {
+  type FullRow,
+  isCovering,
+  isLoose,
+  isUnchanged,
+  type Listing,
+  listEntries,
+  listMemories,
+  openIndexNames,
+  peekForHooks,
+  quietFolders,
+  type Row,
+  readEntry,
+  readRows,
+  rewriteCache,
+  rowAt,
+  type ShownMemory,
+  scan,
+  scanForHooks,
+  showMemory,
+} from "./rows.ts";
 export {
   type Kept,
   openState,

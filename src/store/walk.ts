@@ -1,6 +1,6 @@
 /** The files of a directory that are memories, and what was passed over and why. */
 
-import { type Dirent, readdirSync } from "node:fs";
+import { type Dirent, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { INDEX_FILE, OVERFLOW_FILE } from "./directory.ts";
 
@@ -12,6 +12,8 @@ export interface Walked {
   skipped: { path: string; reason: string }[];
   /** Every folder that was looked into; "" is the directory itself. */
   folders: string[];
+  /** The time of each folder just before it was looked into. */
+  folderTimes: number[];
 }
 
 /** Deep enough for every known layout; a loop of bind mounts ends here. */
@@ -32,7 +34,7 @@ export function isMemoryFile(file: string): boolean {
 }
 
 export function walk(directory: string, recursive = true): Walked {
-  const walked: Walked = { files: [], links: [], skipped: [], folders: [] };
+  const walked: Walked = { files: [], links: [], skipped: [], folders: [], folderTimes: [] };
   visit(directory, "", 0, recursive, walked);
   walked.files.sort();
   return walked;
@@ -40,8 +42,11 @@ export function walk(directory: string, recursive = true): Walked {
 
 function visit(root: string, folder: string, depth: number, recursive: boolean, walked: Walked): void {
   let entries: Dirent[];
+  let mtimeMs: number;
+  const path = folder === "" ? root : join(root, folder);
   try {
-    entries = readdirSync(folder === "" ? root : join(root, folder), { withFileTypes: true });
+    mtimeMs = statSync(path).mtimeMs;
+    entries = readdirSync(path, { withFileTypes: true });
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
     if (code !== "ENOENT") walked.skipped.push({ path: folder || ".", reason: `cannot be read (${code})` });
@@ -50,6 +55,7 @@ function visit(root: string, folder: string, depth: number, recursive: boolean, 
   // A folder with a state folder of its own is a directory of its own, as the mirror of a team's memory below a project's.
   if (folder !== "" && entries.some(({ name }) => name === ".memdir")) return;
   walked.folders.push(folder);
+  walked.folderTimes.push(mtimeMs);
   for (const entry of entries) {
     const name = entry.name;
     if (name.startsWith(".")) continue;

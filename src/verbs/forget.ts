@@ -12,9 +12,11 @@ import {
   keysOf,
   names,
   pageImages,
+  ROWS_FILE,
   readJournal,
   readRecord,
   readReferences,
+  rewriteCache,
   statePath,
   withDirectory,
 } from "../store/store.ts";
@@ -78,9 +80,9 @@ function purgeImages(directory: Directory, file: string): void {
   }
 }
 
-/** Its header in the cache, its line among those that are remembered. */
+/** Its row in the cache, its line among those that are remembered. */
 function purgeTraces(directory: Directory, file: string): void {
-  removeQuietly(statePath(directory, "headers.json"));
+  if (!rewriteCache(directory, [], null)) removeQuietly(statePath(directory, ROWS_FILE));
   const keys = keysOf({ file, name: file });
   const record = readRecord(directory);
   const retired = record.retired.filter((line) => !readReferences(line).some((each) => names(each, keys)));

@@ -2,10 +2,10 @@
 
 import { MemdirError } from "../errors.ts";
 import { joinTexts } from "../learn/dream-offline.ts";
-import { termsOf } from "../recall/terms.ts";
 import { findBytes, listMemories, parseMemory, readBytes } from "../store/store.ts";
 import { findCompeting, settleText } from "../team/conflict-copy.ts";
 import { overlap, weigh } from "../text/likeness.ts";
+import { termsOf } from "../text/terms.ts";
 import { findDoubles } from "../truth/rot-findings.ts";
 import type { RotMemory } from "../truth/rot-kind.ts";
 import type { ChangedAnswer, MemoryMap, MergeProposal, Ref } from "./api.ts";

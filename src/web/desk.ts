@@ -4,7 +4,7 @@ import type { Env } from "../config.ts";
 import { MemdirError } from "../errors.ts";
 import type { Plan } from "../learn/dream-plan.ts";
 import type { Memdir } from "../memdir.ts";
-import type { Searchable, SearchTexts } from "../recall/search-texts.ts";
+import type { Searchable, SearchTexts } from "../recall/search.ts";
 import { type Directory, scan, stemOf } from "../store/store.ts";
 import { findByRef } from "../verbs/find.ts";
 import type { MemoryTitle, Ref, RotView } from "./api.ts";

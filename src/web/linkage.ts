@@ -1,14 +1,13 @@
 /** How the memories of all directories link to one another, as recall sees it. */
 
-import { listEntries } from "../recall/entries.ts";
-import type { Entry } from "../recall/entry.ts";
 import { type Edge, findEdges, openLinkPlaces } from "../recall/links.ts";
+import { listEntries, type RowEntry } from "../store/store.ts";
 import type { MemoryTitle, Ref } from "./api.ts";
 import type { Desk } from "./desk.ts";
 
 export interface Linkage {
   /** Of all directories, one after the other; edges name positions in them. */
-  entries: (Entry & { directory: number })[];
+  entries: (Pick<RowEntry, "file" | "name" | "type" | "links" | "ranking"> & { directory: number })[];
   edges: Edge[];
   find(link: string): MemoryTitle | null;
   at(ref: Ref): number;
@@ -17,7 +16,10 @@ export interface Linkage {
 /** Reads what recall has kept, and the files that it does not know yet. Nothing is written. */
 export function openLinkage({ memdir }: Desk): Linkage {
   const entries = memdir.directories.flatMap((directory, at) =>
-    listEntries(directory).map((entry) => ({ ...entry, directory: at })),
+    listEntries(directory).map(({ file, name, type, links, ranking }) => ({
+      ...{ file, name, type, links, ranking },
+      directory: at,
+    })),
   );
   const place = openLinkPlaces(entries);
   return {

@@ -1,7 +1,9 @@
 /** Which memories are near one another: by meaning where it is known, else by the rare words that they share. */
 
-import { DIMENSIONS, type Entry, WEIGHT_UNIT } from "../recall/entry.ts";
 import { rarityOf } from "../recall/score.ts";
+import { DIMENSIONS, type RowEntry, type Vector, WEIGHT_UNIT } from "../store/store.ts";
+
+type Entry = Pick<RowEntry, "ranking">;
 
 export interface Near {
   /** Positions, `a` before `b`. */
@@ -24,7 +26,7 @@ const ROWS_AT_ONCE = 100;
 
 /** At most three for each memory, each pair once. */
 export async function findNear(entries: readonly Entry[]): Promise<Near[]> {
-  const known = entries.map((entry) => entry.vectors.find(({ isCue }) => !isCue) ?? null);
+  const known = entries.map(({ ranking }) => ranking.vectors.find(({ isCue }) => !isCue) ?? null);
   const byMeaning = known.filter((vector) => vector !== null).length > entries.length / 2;
   const best = new Map<string, Near>();
   const keep = (at: number, scores: Float32Array, least: number) => {
@@ -64,7 +66,7 @@ function topOf(at: number, scores: Float32Array, least: number): { to: number; s
   return top;
 }
 
-function unit(known: readonly (Entry["vectors"][0] | null)[]): Float32Array {
+function unit(known: readonly (Vector | null)[]): Float32Array {
   const vectors = new Float32Array(known.length * DIMENSIONS);
   known.forEach((vector, at) => {
     if (vector)
@@ -89,7 +91,7 @@ function similarities(vectors: Float32Array, known: readonly unknown[], at: numb
 /** The cosine of the words' weights, by how rare they are; words of many memories are left out. */
 function openShared(entries: readonly Entry[]): (at: number) => Float32Array {
   const postings = new Map<number, { at: number; weight: number }[]>();
-  entries.forEach(({ terms, weights }, at) => {
+  entries.forEach(({ ranking: { terms, weights } }, at) => {
     terms.forEach((term, i) => {
       const found = { at, weight: Math.log1p((weights[i] ?? 0) / WEIGHT_UNIT) };
       const list = postings.get(term);
@@ -105,7 +107,7 @@ function openShared(entries: readonly Entry[]): (at: number) => Float32Array {
   }
   return (at) => {
     const scores = new Float32Array(entries.length);
-    for (const term of entries[at]?.terms ?? []) {
+    for (const term of entries[at]?.ranking.terms ?? []) {
       const list = postings.get(term) ?? [];
       if (list.length < 2 || list.length > most) continue;
       const rarity = rarityOf(list.length, entries.length) ** 2;

@@ -1,13 +1,10 @@
 /** Every memory that holds the words as they stand, quickly enough for every key that is pressed. */
 
-import { setImmediate as breathe } from "node:timers/promises";
-import { openSearchTexts, scoreFields, searchWords } from "../recall/search-texts.ts";
-import { scan } from "../store/store.ts";
+import { openBreath } from "../disk/breathe.ts";
+import { openSearchTexts, scoreFields, searchWords } from "../recall/search.ts";
+import { readRows } from "../store/store.ts";
 import type { SearchAnswer } from "./api.ts";
 import type { Desk, KeptText } from "./desk.ts";
-
-/** Others are answered in between. */
-const READ_AT_ONCE = 200;
 
 /** Best first: who holds more of the words, then in weightier places, then the youngest. */
 export async function findByWords(desk: Desk, asked: string): Promise<SearchAnswer["hits"]> {
@@ -38,12 +35,12 @@ export async function findTexts(desk: Desk): Promise<readonly KeptText[]> {
 async function readTexts({ memdir, kept }: Desk): Promise<KeptText[]> {
   kept.read ??= openSearchTexts();
   const texts: KeptText[] = [];
-  let read = 0;
+  const breathe = openBreath();
   for (const [at, directory] of memdir.directories.entries()) {
-    for (const { header, mtimeMs } of scan(directory).memories) {
-      const { file, unreadable } = header;
-      if (++read % READ_AT_ONCE === 0) await breathe();
-      const known = unreadable ? null : kept.read.find(directory, file);
+    for (const { file, unreadable, mtimeMs, bytes } of (await readRows(directory)).rows) {
+      const turn = breathe();
+      if (turn) await turn;
+      const known = unreadable ? null : kept.read.find(directory, { file, mtimeMs, bytes });
       if (known) texts.push({ directory: at, file, mtimeMs, fields: known.fields });
     }
   }

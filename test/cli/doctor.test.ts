@@ -75,8 +75,8 @@ test("a directory as saves leave it has nothing to mend, and --fix says so", asy
 test("--fix: broken caches go, locks of the dead are freed, leftovers are swept, state is closed to others", async () => {
   const world = await makeHurt();
   const state = (...names: string[]) => world.path(".memdir", ...names);
-  fs.writeFileSync(state("headers.json"), "{ not json");
-  fs.writeFileSync(state("recall.bin"), "short");
+  fs.writeFileSync(state("verdicts.json"), "{ not json");
+  fs.writeFileSync(state("rows.bin"), "short");
   const dead = spawnSync(process.execPath, ["-e", ""]).pid;
   fs.writeFileSync(state("extract-0123456789abcdef"), "");
   fs.writeFileSync(state("extract-0123456789abcdef.pid"), `${dead} kernel x-1\n`);
@@ -92,9 +92,11 @@ test("--fix: broken caches go, locks of the dead are freed, leftovers are swept,
   expect(healed.found).toEqual(["stale-locks", "leftovers", "caches", ...(isPosix ? ["permissions"] : [])]);
   expect(healed.mended).toEqual(healed.found.map((name) => `${name} true`));
   expect(healed).toMatchObject({ left: [], code: 0 });
-  for (const name of ["headers.json", "recall.bin", "extract-0123456789abcdef", "extract-0123456789abcdef.pid"])
+  for (const name of ["verdicts.json", "extract-0123456789abcdef", "extract-0123456789abcdef.pid"])
     expect(fs.existsSync(state(name)), name).toBe(false);
   expect(fs.readdirSync(state("cursors"))).toEqual([]);
+  // Made again by the look that follows.
+  expect(fs.statSync(state("rows.bin")).size).toBeGreaterThan(4096);
   if (isPosix) expect(fs.statSync(state("journal.jsonl")).mode & 0o777).toBe(0o600);
   expect(world.files()).toContain("user_tea.md");
 });
@@ -129,9 +131,9 @@ test.skipIf(process.platform === "win32")(
     const elsewhere = path.join(other.top, "elsewhere");
     fs.renameSync(other.path(".memdir"), elsewhere);
     fs.symlinkSync(elsewhere, other.path(".memdir"));
-    fs.writeFileSync(path.join(elsewhere, "headers.json"), "{ not json");
+    fs.writeFileSync(path.join(elsewhere, "verdicts.json"), "{ not json");
     expect(await heal(other)).toMatchObject({ found: ["state"], mended: [], left: ["state"] });
-    expect(fs.existsSync(path.join(elsewhere, "headers.json"))).toBe(true);
+    expect(fs.existsSync(path.join(elsewhere, "verdicts.json"))).toBe(true);
   },
 );
 
@@ -180,7 +182,7 @@ test("memories of projects that are gone are told, which is no fault", async () 
 
 test("what fails to be mended is told, and looked at again", async () => {
   const world = await makeHurt();
-  fs.mkdirSync(world.path(".memdir", "headers.json"), { mode: 0o700 });
+  fs.mkdirSync(world.path(".memdir", "verdicts.json"), { mode: 0o700 });
   const healed = await heal(world);
   expect(healed).toMatchObject({ found: ["caches"], mended: ["caches false"], left: ["caches"], code: 1 });
 });

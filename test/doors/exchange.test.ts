@@ -69,7 +69,7 @@ describe("an import", () => {
     const { imported } = await importMemories(mainOf(await world.open()), found, { type: "feedback" });
     for (const { file } of imported) expect(world.read(file)).toContain("source: document");
     const { readRules } = await import("../../src/hooks/rules.ts");
-    expect(readRules([{ path: world.dir, scope: "project", recursive: true, inRepository: false }])).toEqual([]);
+    expect(readRules([mainOf(await world.open())])).toEqual([]);
   });
 });
 

@@ -186,16 +186,7 @@ describe.each(NAMES)("%s", (name) => {
       }
     }
     fs.mkdirSync(state, { recursive: true });
-    for (const file of [
-      "enforced.json",
-      "recall.bin",
-      "headers.json",
-      "ledger.jsonl",
-      "cursors",
-      "surfaced",
-      "prefetch",
-      "inbox",
-    ]) {
+    for (const file of ["rows.bin", "ledger.jsonl", "cursors", "surfaced", "prefetch", "inbox"]) {
       if (!fs.existsSync(path.join(state, file))) fs.writeFileSync(path.join(state, file), "\0garbage{");
     }
     const shorten = (answer: Wire | null) => JSON.stringify(answer)?.replaceAll(desk.top, "").replaceAll(fresh.top, "");
@@ -271,7 +262,7 @@ describe.each(NAMES)("%s", (name) => {
   it("waits for no fifo where a file should be", async () => {
     const desk = makeDesk();
     fs.mkdirSync(path.join(desk.memory, ".memdir"));
-    for (const file of ["enforced.json", "recall.bin", "headers.json", "ledger.jsonl"]) {
+    for (const file of ["rows.bin", "ledger.jsonl"]) {
       execFileSync("mkfifo", [path.join(desk.memory, ".memdir", file)]);
     }
     fs.rmSync(desk.transcript);

@@ -188,8 +188,7 @@ describe("odd", () => {
       "MEMORY.more.md",
       ".memdir/journal.jsonl",
       ".memdir/index.base",
-      ".memdir/headers.json",
-      ".memdir/recall.bin",
+      ".memdir/rows.bin",
       "project_taken.md",
     ]) {
       test(`${name} is ${what}: no command hangs or crashes`, async () => {

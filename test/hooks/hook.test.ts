@@ -502,15 +502,15 @@ describe("the compiled form", () => {
 });
 
 describe("the hook", () => {
-  it("writes its compiled form and the session's state, and nothing else", () => {
+  it("writes its compiled form, the session's state and the row cache, and nothing else", () => {
     const place = makePlace();
     const before = place.tree();
     place.ask(PROMPT, { session_id: "one" });
     const made = place.tree().filter((file) => !before.includes(file));
-    const state = /^memory\/\.memdir(\/\.gitignore|\/surfaced(\.jsonl|\/[^/]+\.json)?)?$/;
+    const state = /^memory\/\.memdir(\/surfaced(\.jsonl|\/[^/]+\.json)?|\/(rows\.bin|tmp|images|\.gitignore))?$/;
     const cache = /^home\/\.cache(\/memdir(\/hook-[^/]+\.bin)?)?$/;
     expect(made.filter((file) => !state.test(file) && !cache.test(file))).toEqual([]);
-    expect(made).toHaveLength(8);
+    expect(made).toHaveLength(11);
     place.ask(PROMPT, { session_id: "one" });
     expect(place.tree()).toEqual([...before, ...made].sort());
   });
@@ -521,7 +521,7 @@ describe("the hook", () => {
     const now = () => new Date(Date.now() + HOUR);
     const options = { cwd: place.at("project"), env: { ...place.env, MEMDIR_MEANING: "0" }, now, embed: null };
     for (const _ of [1, 2]) await (await openMemdir(options)).recall(PROMPT);
-    expect(fs.existsSync(path.join(place.memory, ".memdir", "recall.bin"))).toBe(true);
+    expect(fs.existsSync(path.join(place.memory, ".memdir", "rows.bin"))).toBe(true);
     expect(shownIn(place.ask())).toEqual(["deploy.md"]);
     place.put("memory/pool.md", POOL.replaceAll("pool", "zebra stripes"));
     expect(shownIn(place.ask("where are the zebra stripes kept"))).toEqual(["pool.md"]);
@@ -529,14 +529,14 @@ describe("the hook", () => {
     expect(shownIn(place.ask("how long are giraffe necks"))).toEqual(["new.md"]);
     fs.rmSync(path.join(place.memory, "deploy.md"));
     expect(place.ask()).toBe("");
-    fs.writeFileSync(path.join(place.memory, ".memdir", "recall.bin"), "garbage");
+    fs.writeFileSync(path.join(place.memory, ".memdir", "rows.bin"), "garbage");
     expect(shownIn(place.ask("how long are giraffe necks"))).toEqual(["new.md"]);
   });
 
   it("waits for nobody where the recall cache should be", () => {
     const place = makePlace();
     fs.mkdirSync(path.join(place.memory, ".memdir"));
-    execFileSync("mkfifo", [path.join(place.memory, ".memdir", "recall.bin")]);
+    execFileSync("mkfifo", [path.join(place.memory, ".memdir", "rows.bin")]);
     const ran = spawnSync(process.execPath, [HOOK], {
       input: JSON.stringify({ prompt: PROMPT }),
       env: place.env,

@@ -5,8 +5,12 @@ import { describe, expect, it } from "vitest";
 import { openDeadline } from "../../src/hooks/deadline.ts";
 import { findBroken } from "../../src/hooks/enforcement.ts";
 import { awaitPrefetch, finishPrefetch, PREFETCH_MS, takePrefetch } from "../../src/hooks/prefetch-file.ts";
+import { rehearsedDirectory } from "../../src/hooks/rehearsal.ts";
 import { type Rule, readRules } from "../../src/hooks/rules.ts";
 import { answer } from "../../src/hooks/tool.ts";
+import type { Directory } from "../../src/store/directory.ts";
+import { readRowCache } from "../../src/store/row-cache.ts";
+import { peekForHooks } from "../../src/store/rows.ts";
 import { makeWorld, type World } from "../world.ts";
 
 const rule = (block: string, more = "") =>
@@ -177,20 +181,27 @@ describe("an enforced rule", () => {
 });
 
 describe("the rules", () => {
-  const cacheOf = (world: World) => world.path(".memdir", "enforced.json");
-  const read = (world: World) =>
-    readRules([{ path: world.dir, scope: "project", recursive: true, inRepository: false }]).map(({ file }) => file);
+  const cacheOf = (world: World) => world.path(".memdir", "rows.bin");
+  /** A clock an hour after the disk's: every file is settled. */
+  const directoryOf = (world: World): Directory => ({
+    ...rehearsedDirectory(world.dir),
+    readOnly: false,
+    recursive: true,
+    now: () => new Date(performance.timeOrigin + performance.now() + 3_600_000),
+  });
+  const read = (world: World) => readRules([directoryOf(world)]).map(({ file }) => file);
 
   it("are kept, and read again when a file is new, changed, moved or gone", () => {
     const world = makeWorld();
     world.write("force.md", FORCE);
     for (let i = 0; i < 50; i++) world.write(`m${i}.md`, "---\nname: n\ntype: user\n---\n\nBody.\n");
     expect(read(world)).toEqual(["force.md"]);
-    expect(JSON.parse(fs.readFileSync(cacheOf(world), "utf8")).rules).toHaveLength(1);
     expect(fs.readFileSync(world.path(".memdir", ".gitignore"), "utf8")).toBe("*\n");
-    const { ino } = fs.statSync(cacheOf(world));
+    read(world);
+    const { ino, size } = fs.statSync(cacheOf(world));
+    expect(peekForHooks(directoryOf(world))?.entries.map(({ file }) => file)).toEqual(["force.md"]);
     expect(read(world)).toEqual(["force.md"]);
-    expect(fs.statSync(cacheOf(world)).ino).toBe(ino);
+    expect(fs.statSync(cacheOf(world))).toMatchObject({ ino, size });
     world.write("sub/second.md", FORCE);
     expect(read(world)).toEqual(["force.md", "sub/second.md"]);
     world.write("force.md", FORCE.replace("type: feedback", "type: reference"));
@@ -199,30 +210,40 @@ describe("the rules", () => {
     expect(read(world)).toEqual(["third.md"]);
     fs.rmSync(world.path("third.md"));
     expect(read(world)).toEqual([]);
-    expect(fs.readdirSync(world.path(".memdir")).sort()).toEqual([".gitignore", "enforced.json"]);
   });
 
-  it("are read from the files where what is kept is broken, another's, a link or a fifo", () => {
+  it("of many memories are found at the cache's beginning, with no look at the others", () => {
+    const world = makeWorld();
+    for (let i = 0; i < 400; i++)
+      world.write(`m${i}.md`, "---\nname: n\ntype: user\n---\n\nBody.\n", { ageMs: i * 60_000 });
+    world.write("force.md", FORCE, { ageMs: 900 * 60_000 });
+    expect(read(world)).toEqual(["force.md"]);
+    expect(read(world)).toEqual(["force.md"]);
+    // An old file that changes in place is found by the next listing; a rule's own file always.
+    world.write("force.md", FORCE.replace("No force push", "Never"));
+    expect(readRules([directoryOf(world)]).map(({ name }) => name)).toEqual(["Never"]);
+    const { entries, stale } = peekForHooks(directoryOf(world)) as NonNullable<ReturnType<typeof peekForHooks>>;
+    expect([entries.length, stale.length]).toEqual([1, 0]);
+  });
+
+  it("are read from the files where what is kept is broken, a link or a fifo", () => {
     const world = makeWorld();
     world.write("force.md", FORCE);
+    for (let i = 0; i < 30; i++) world.write(`m${i}.md`, "---\nname: n\ntype: user\n---\n\nBody.\n");
     read(world);
-    const sound = JSON.parse(fs.readFileSync(cacheOf(world), "utf8"));
+    const sound = fs.readFileSync(cacheOf(world));
     const broken = [
-      "",
-      "null",
-      "[]",
-      "\0",
-      JSON.stringify({ ...sound, version: 99, rules: [] }),
-      JSON.stringify({ ...sound, print: "1-x", rules: [] }),
-      JSON.stringify({ ...sound, rules: 5 }),
-      JSON.stringify({ ...sound, rules: [{ ...sound.rules[0], tools: "Bash" }] }),
-      JSON.stringify({ ...sound, rules: [null] }),
-      `${JSON.stringify(sound)}${" ".repeat(2 << 20)}`,
+      Buffer.from(""),
+      Buffer.from("null"),
+      sound.subarray(0, 3000),
+      sound.subarray(0, 4096 + 200),
+      Buffer.concat([sound, Buffer.alloc(2 << 20, 32)]),
+      ...[8, 50, 4096 + 8, 4096 + 300].map((at) => Buffer.from(sound.map((byte, i) => (i === at ? byte ^ 255 : byte)))),
     ];
-    for (const text of broken) {
-      fs.writeFileSync(cacheOf(world), text);
+    for (const bytes of broken) {
+      fs.writeFileSync(cacheOf(world), bytes);
       expect(read(world)).toEqual(["force.md"]);
-      expect(JSON.parse(fs.readFileSync(cacheOf(world), "utf8"))).toEqual(sound);
+      expect(read(world)).toEqual(["force.md"]);
     }
     fs.rmSync(cacheOf(world));
     fs.symlinkSync(path.join(world.top, "elsewhere"), cacheOf(world));
@@ -238,12 +259,11 @@ describe("the rules", () => {
     expect(fs.readdirSync(path.join(world.top, "elsewhere"))).toEqual([]);
   });
 
-  it("pass over links, fifos, giants and what is not there", () => {
+  it("pass over links, fifos and what is not there", () => {
     const world = makeWorld();
     expect(read(world)).toEqual([]);
     expect(fs.existsSync(world.dir)).toBe(false);
     world.write("force.md", FORCE);
-    world.write("giant.md", FORCE + "x".repeat(300 << 10));
     world.write("bytes.md", Buffer.from([0xff, 0xfe, 0]));
     fs.writeFileSync(path.join(world.top, "outside.md"), FORCE);
     fs.symlinkSync(path.join(world.top, "outside.md"), world.path("link.md"));
@@ -252,16 +272,15 @@ describe("the rules", () => {
     expect(read(world)).toEqual(["force.md"]);
   });
 
-  it("are those that were found when the time is up, and then nothing is kept", () => {
+  it("are those that were found when the time is up, and what was read by then is kept", () => {
     const world = makeWorld();
     for (const name of ["a", "b", "c"]) world.write(`${name}.md`, FORCE);
+    fs.mkdirSync(world.path(".memdir"), { mode: 0o700 });
     let looks = 0;
-    const found = readRules(
-      [{ path: world.dir, scope: "project", recursive: true, inRepository: false }],
-      () => ++looks > 2,
-    );
+    const found = readRules([directoryOf(world)], () => ++looks > 2);
     expect(found.map(({ file }) => file)).toEqual(["a.md", "b.md"]);
-    expect(fs.existsSync(cacheOf(world))).toBe(false);
+    expect([...readRowCache(directoryOf(world), "rows").entries.keys()]).toEqual(["a.md", "b.md"]);
+    expect(read(world)).toEqual(["a.md", "b.md", "c.md"]);
   });
 
   it("without any that is meant cost no look at the call", () => {

@@ -5,7 +5,7 @@ const KEY_FILES: [string, () => Promise<Record<string, unknown>>, string][] = [
   ["memdir", () => import("../../src/open.ts"), "openMemdir"],
   ["memoryTypes", () => import("../../src/store/memory.ts"), "isMemoryType"],
   ["paths", () => import("../../src/project/locate.ts"), "locate"],
-  ["memoryScan", () => import("../../src/store/scan.ts"), "scan"],
+  ["memoryScan", () => import("../../src/store/rows.ts"), "scan"],
   ["findRelevantMemories", () => import("../../src/recall/recall.ts"), "recall"],
   ["memoryAge", () => import("../../src/store/age.ts"), "ageInDays"],
   ["teamMemPaths", () => import("../../src/project/scopes.ts"), "getTeamMemPath"],

@@ -5,8 +5,9 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { describe, expect, it } from "vitest";
-import { appendEntries, readCache, writeEntries } from "../../src/recall/cache.ts";
-import { encodeEntry } from "../../src/recall/entry.ts";
+import type { Directory } from "../../src/store/directory.ts";
+import { appendEntries, FILE_HEAD_BYTES, readRowCache, writeEntries } from "../../src/store/row-cache.ts";
+import { encodeEntry } from "../../src/store/row-entry.ts";
 import { mainOf, type World } from "../world.ts";
 import { entryOf, fakeEmbed, openStore, put, recalled, setLater } from "./store.ts";
 
@@ -17,8 +18,10 @@ const FILES = {
 };
 const ZEBRA = { name: "Zebra zoo stripes", body: "zebra zoo stripes" };
 const ALL = Object.keys(FILES).sort();
-const cacheFile = (world: World) => world.path(".memdir", "recall.bin");
-const cached = (directory: Parameters<typeof readCache>[0]) => [...readCache(directory).entries.keys()].sort();
+const cacheFile = (world: World) => world.path(".memdir", "rows.bin");
+const readCache = (directory: Directory) => readRowCache(directory, "all");
+const NOTES = { folders: [], commits: "" };
+const cached = (directory: Directory) => [...readCache(directory).entries.keys()].sort();
 const finds = async (memdir: Awaited<ReturnType<World["open"]>>, prompt = "deploy kubectl staging") =>
   recalled(await memdir.recall(prompt));
 
@@ -33,41 +36,42 @@ async function filled() {
 describe("the file", () => {
   it("entries are appended, the last one of a file counts", async () => {
     const { directory } = await filled();
-    const before = fs.statSync(path.join(directory.path, ".memdir", "recall.bin")).size;
+    const before = fs.statSync(path.join(directory.path, ".memdir", "rows.bin")).size;
     const [first, second] = [entryOf("deploy.md", { name: "One" }), entryOf("deploy.md", { name: "Two" })];
-    expect(appendEntries(directory, [first])).toBe(true);
-    expect(appendEntries(directory, [second, entryOf("new.md", {})])).toBe(true);
+    expect(appendEntries(directory, [first])).toBeGreaterThan(0);
+    expect(appendEntries(directory, [second, entryOf("new.md", {})])).toBeGreaterThan(0);
     const read = readCache(directory);
     expect([...read.entries.keys()].sort()).toEqual([...ALL, "new.md"].sort());
-    expect(read.entries.get("deploy.md")).toEqual(second);
-    expect(read.wasteBytes).toBeGreaterThan(encodeEntry(first).length);
-    expect(read.bytes).toBe(before + Buffer.concat([first, second, entryOf("new.md", {})].map(encodeEntry)).length);
+    const kept = read.entries.get("deploy.md")!;
+    expect({ ...kept, details: kept.details, ranking: kept.ranking }).toEqual(second);
+    const sizes = [first, second, entryOf("new.md", {})]
+      .map(encodeEntry)
+      .map(({ row, rank }) => row.length + rank.length);
+    expect(read.bytes).toBe(before + sizes.reduce((sum, size) => sum + size, 0));
   });
 
-  it("cut anywhere, what stands before the cut is read, and nothing throws", async () => {
+  it("cut anywhere, nothing throws", async () => {
     const { world, directory } = await filled();
     const whole = fs.readFileSync(cacheFile(world));
-    let most = 0;
-    for (let length = 0; length <= whole.length; length += 8) {
+    for (let length = 0; length < whole.length; length += 24) {
       fs.writeFileSync(cacheFile(world), whole.subarray(0, length));
-      const { size } = readCache(directory).entries;
-      expect(size).toBeGreaterThanOrEqual(most);
-      most = size;
+      expect(readCache(directory).entries.size).toBeLessThanOrEqual(3);
     }
-    expect(most).toBe(3);
+    fs.writeFileSync(cacheFile(world), whole);
+    expect(cached(directory)).toEqual(ALL);
   });
 
   it("behind half an entry nothing is appended", async () => {
     const { world, directory } = await filled();
-    fs.appendFileSync(cacheFile(world), encodeEntry(entryOf("x.md", {})).subarray(0, 100));
-    expect(appendEntries(directory, [entryOf("y.md", {})])).toBe(false);
+    fs.appendFileSync(cacheFile(world), encodeEntry(entryOf("x.md", {})).row.subarray(0, 100));
+    expect(appendEntries(directory, [entryOf("y.md", {})])).toBe(0);
     expect(cached(directory)).toEqual(ALL);
   });
 
   it("one broken entry costs only itself", async () => {
     const { world, directory } = await filled();
     const bytes = fs.readFileSync(cacheFile(world));
-    bytes[16 + 100]! ^= 0xff;
+    bytes[FILE_HEAD_BYTES + 130]! ^= 0xff;
     fs.writeFileSync(cacheFile(world), bytes);
     expect(cached(directory)).toHaveLength(2);
   });
@@ -75,7 +79,7 @@ describe("the file", () => {
   it("a directory that is not there is not made", async () => {
     const { world } = await filled();
     const directory = { ...mainOf(await world.open()), path: path.join(world.top, "nowhere") };
-    expect([appendEntries(directory, []), writeEntries(directory, [])]).toEqual([false, false]);
+    expect([appendEntries(directory, []), writeEntries(directory, [], NOTES)]).toEqual([0, false]);
     expect(readCache(directory).entries.size).toBe(0);
     expect(fs.existsSync(directory.path)).toBe(false);
   });
@@ -83,7 +87,7 @@ describe("the file", () => {
   it("a directory that is only read is not written to", async () => {
     const { world, directory } = await filled();
     fs.rmSync(world.path(".memdir"), { recursive: true });
-    expect(writeEntries({ ...directory, readOnly: true }, [])).toBe(false);
+    expect(writeEntries({ ...directory, readOnly: true }, [], NOTES)).toBe(false);
     expect(world.exists(".memdir")).toBe(false);
   });
 });
@@ -96,7 +100,7 @@ describe("a cache that is broken or gone is made again, and never an error", () 
     ["empty", (file) => fs.writeFileSync(file, "")],
     ["text", (file) => fs.writeFileSync(file, "what is this?")],
     ["shorter than its head", (file, whole) => fs.writeFileSync(file, whole.subarray(0, 15))],
-    ["its head alone", (file, whole) => fs.writeFileSync(file, whole.subarray(0, 16))],
+    ["its head alone", (file, whole) => fs.writeFileSync(file, whole.subarray(0, FILE_HEAD_BYTES))],
     ["half an entry at the end", (file, whole) => fs.writeFileSync(file, whole.subarray(0, whole.length - 20))],
     [
       "a fifo",
@@ -126,11 +130,14 @@ describe("a cache that is broken or gone is made again, and never an error", () 
     ["zeros", (file) => fs.writeFileSync(file, Buffer.alloc(4096))],
     ["noise", (file) => fs.writeFileSync(file, Buffer.alloc(4096, "noise!"))],
     ["of another version", (file, whole) => fs.writeFileSync(file, Buffer.from(whole).fill(99, 4, 8))],
-    ["broken at its first entry", (file, whole) => fs.writeFileSync(file, Buffer.from(whole).fill(0, 16, 32))],
+    [
+      "broken at its first entry",
+      (file, whole) => fs.writeFileSync(file, Buffer.from(whole).fill(0, FILE_HEAD_BYTES, FILE_HEAD_BYTES + 16)),
+    ],
     ["broken in the middle", (file, whole) => fs.writeFileSync(file, middleBroken(whole))],
   ];
   const middleBroken = (whole: Buffer) => {
-    const next = 16 + whole.readUInt32LE(20);
+    const next = FILE_HEAD_BYTES + whole.readUInt32LE(FILE_HEAD_BYTES + 4);
     return Buffer.from(whole).fill(0, next, next + 16);
   };
 
@@ -229,10 +236,10 @@ describe("a cache that is broken or gone is made again, and never an error", () 
   });
 });
 
-describe("a cache that lies", () => {
+describe("a cache that is wrong", () => {
   it("an entry made from an older file is replaced", async () => {
     const { world, directory } = await filled();
-    writeEntries(directory, [entryOf("deploy.md", ZEBRA), entryOf("ghost.md", ZEBRA)]);
+    writeEntries(directory, [entryOf("deploy.md", ZEBRA), entryOf("ghost.md", ZEBRA)], NOTES);
     const memdir = await world.open({ embed: null });
     expect(await finds(memdir, "zebra zoo stripes")).toEqual([]);
     expect(await finds(memdir)).toEqual(["deploy.md"]);
@@ -248,7 +255,7 @@ describe("a cache that lies", () => {
     const { world, directory } = await filled();
     const entries = readCache(directory).entries;
     const lie = { ...entryOf("deploy.md", ZEBRA), ...pick(entries.get("deploy.md")!), ...stamp };
-    writeEntries(directory, [...entries.values(), lie]);
+    writeEntries(directory, entries.set("deploy.md", lie).values(), NOTES);
     const memdir = await world.open({ embed: null });
     expect(await finds(memdir, "zebra zoo stripes")).toEqual([]);
     expect(await finds(memdir)).toEqual(["deploy.md"]);
@@ -260,7 +267,7 @@ describe("a cache that lies", () => {
     const { world, directory } = await filled();
     const entries = readCache(directory).entries;
     const planted = { ...entryOf("deploy.md", ZEBRA), ...pick(entries.get("deploy.md")!) };
-    writeEntries(directory, [...entries.values(), planted]);
+    writeEntries(directory, entries.set("deploy.md", planted).values(), NOTES);
     expect(await finds(await world.open({ embed: null }), "zebra zoo stripes")).toEqual(["deploy.md"]);
   });
 });
@@ -293,14 +300,15 @@ describe("several processes", () => {
     await build({
       stdin: {
         contents: `
-          import { appendEntries, readCache } from "../../src/recall/cache.ts";
+          import { appendEntries, readRowCache } from "../../src/store/row-cache.ts";
           const [path, who] = process.argv.slice(2);
           const directory = { path, readOnly: false, inRepository: false, log: console.error };
-          const entry = readCache(directory).entries.get("deploy.md");
+          const entry = readRowCache(directory, "all").entries.get("deploy.md");
+          const { details, ranking } = entry;
           const values = new Int8Array(384).fill(who.charCodeAt(0));
           const vectors = Array.from({ length: 8 }, (_, hash) => ({ hash, isCue: false, scale: 1, values }));
           for (let i = 0; i < 50; i++)
-            if (!appendEntries(directory, [{ ...entry, file: who + i, name: who.repeat(i), vectors }])) process.exit(1);
+            if (!appendEntries(directory, [{ ...entry, details, file: who + i, name: who.repeat(i), ranking: { ...ranking, vectors } }])) process.exit(1);
         `,
         resolveDir: path.dirname(fileURLToPath(import.meta.url)),
         loader: "ts",
@@ -320,11 +328,11 @@ describe("several processes", () => {
       }),
     );
     expect(codes).toEqual([0, 0, 0, 0]);
-    const { entries, wasteBytes } = readCache(directory);
-    expect([entries.size, wasteBytes]).toEqual([203, 0]);
+    const { entries, isSound } = readCache(directory);
+    expect([entries.size, isSound]).toEqual([203, true]);
     for (const who of "abcd") {
-      const { name, vectors } = entries.get(`${who}49`)!;
-      expect([name, vectors[7]!.values[383]]).toEqual([who.repeat(49), who.charCodeAt(0)]);
+      const { name, ranking } = entries.get(`${who}49`)!;
+      expect([name, ranking.vectors[7]!.values[383]]).toEqual([who.repeat(49), who.charCodeAt(0)]);
     }
   });
 });

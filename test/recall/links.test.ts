@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { resolveLinks } from "../../src/recall/links.ts";
 import { ends } from "../hang.ts";
-import { corpusOf, entryOf, filesOf, rankFor } from "./store.ts";
+import { entryOf, filesOf, rankFor, rowsOf } from "./store.ts";
 
 const node = (file: string, links: string[] = [], name = file.replace(/\.md$/, "")) => ({ file, name, links });
 const neighbours = (links: ReturnType<typeof resolveLinks>, at: number) =>
@@ -76,7 +76,7 @@ describe("resolveLinks", () => {
 });
 
 describe("links in the ranking", () => {
-  const chain = corpusOf(
+  const chain = rowsOf(
     entryOf("deploy.md", { name: "Deploy", body: "We roll out with kubectl. See [[Rollback]]." }),
     entryOf("rollback.md", { name: "Rollback", body: "Take the previous image. See [[Pager]]." }),
     entryOf("pager.md", { name: "Pager", body: "Wake the colleague." }),
@@ -99,7 +99,7 @@ describe("links in the ranking", () => {
   });
 
   it("links of the frontmatter and to files in the text count too", () => {
-    const corpus = corpusOf(
+    const corpus = rowsOf(
       entryOf("a.md", { name: "A", body: "kubectl", links: ["b"] }),
       entryOf("b.md", { name: "B", body: "Nothing." }),
       entryOf("sub/c.md", { name: "C", body: "As in [the first](a.md)." }),
@@ -108,7 +108,7 @@ describe("links in the ranking", () => {
   });
 
   it("own words and a neighbour's together outrank own words alone", () => {
-    const corpus = corpusOf(
+    const corpus = rowsOf(
       entryOf("alone.md", { name: "Alone", body: "staging" }),
       entryOf("linked.md", { name: "Linked", body: "staging [[Kube]]" }),
       entryOf("kube.md", { name: "Kube", body: "kubectl" }),
@@ -118,7 +118,7 @@ describe("links in the ranking", () => {
   });
 
   const hub = (leaves: number) =>
-    corpusOf(
+    rowsOf(
       entryOf("hub.md", {
         name: "Overview",
         body: `bridge ${Array.from({ length: leaves }, (_, i) => `[[leaf${i}]]`).join(" ")}`,

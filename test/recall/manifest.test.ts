@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { formatManifest, formatMemoryManifest, manifestNames } from "../../src/recall/manifest.ts";
-import type { Row } from "../../src/store/list.ts";
+import type { Row } from "../../src/store/rows.ts";
 import { row } from "./row.ts";
 
 describe("formatManifest", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { queryTerms } from "../../src/recall/query.ts";
 import { ends } from "../hang.ts";
-import { corpusOf, entryOf, filesOf, rankFor } from "./store.ts";
+import { entryOf, filesOf, rankFor, rowsOf } from "./store.ts";
 
 const weights = (prompt: string, signals = {}) =>
   Object.fromEntries(queryTerms(prompt, signals).map(({ term, weight }) => [term, weight]));
@@ -60,7 +60,7 @@ describe("queryTerms", () => {
 });
 
 describe("signals in the ranking", () => {
-  const corpus = corpusOf(
+  const corpus = rowsOf(
     entryOf("pool.md", { name: "Pool", body: "src/db/pool.ts holds twenty connections." }),
     entryOf("fetch.md", { name: "Fetching", body: "WebFetch fails behind the proxy." }),
     entryOf("deploy.md", { name: "Deploy", body: "Deploy with the blue script." }),

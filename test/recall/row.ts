@@ -1,6 +1,6 @@
 /** A row as a listing gives it, for tests that need no disk. */
 
-import type { Row } from "../../src/store/list.ts";
+import type { Row } from "../../src/store/rows.ts";
 
 export function row(file: string, fields: Partial<Row> = {}): Row {
   return {

@@ -2,13 +2,13 @@
 
 import type { Memdir } from "../../src/memdir.ts";
 import type { OpenOptions } from "../../src/open.ts";
-import { addEntry, type Corpus, makeCorpus } from "../../src/recall/corpus.ts";
-import { digestMemory, type Embed, embedEntry } from "../../src/recall/digest.ts";
-import { DIMENSIONS, type Entry } from "../../src/recall/entry.ts";
 import { queryTerms, type Signals } from "../../src/recall/query.ts";
-import { type Ranked, rank } from "../../src/recall/rank.ts";
+import { type Evidence, type Ranked, rank } from "../../src/recall/rank.ts";
 import type { RecallResult } from "../../src/recall/recall.ts";
+import { addEntry, openResident, type Resident } from "../../src/recall/resident.ts";
+import { digestMemory, type Embed, embedTexts } from "../../src/store/digest.ts";
 import type { MemoryType } from "../../src/store/memory.ts";
+import { DIMENSIONS, type RowEntry } from "../../src/store/row-entry.ts";
 import { makeWorld, START, type World } from "../world.ts";
 
 export const NOW_MS = Date.parse(START);
@@ -33,17 +33,31 @@ export function memoryText({ type = "project", body = "", ...fields }: Fields): 
 }
 
 /** An entry as if the file had been read on the day the clock stands at. */
-export function entryOf(file: string, fields: Fields, more: { embed?: Embed; ageMs?: number } = {}): Entry {
+export function entryOf(file: string, fields: Fields, more: { embed?: Embed; ageMs?: number } = {}): RowEntry {
   const bytes = Buffer.from(memoryText(fields));
   const thenMs = NOW_MS - (more.ageMs ?? 0);
-  const entry = digestMemory(file, bytes, { mtimeMs: thenMs, ctimeMs: thenMs, size: bytes.length, ino: 1 });
-  return more.embed ? embedEntry(entry, bytes, more.embed) : entry;
+  const entry = digestMemory(
+    file,
+    bytes,
+    { mtimeMs: thenMs, ctimeMs: thenMs, size: bytes.length, ino: 1 },
+    NOW_MS + 1000,
+  );
+  if (more.embed) entry.ranking.vectors = embedTexts(file, bytes, more.embed);
+  return entry;
 }
 
-export function corpusOf(...entries: Entry[]): Corpus {
-  const corpus = makeCorpus();
-  for (const entry of entries) addEntry(corpus, 0, entry);
-  return corpus;
+/** Rows of a directory that is not on disk. */
+export function rowsOf(...entries: RowEntry[]): Resident {
+  const place = {
+    path: "/nowhere",
+    scope: "project",
+    recursive: true,
+    inRepository: false,
+    now: () => new Date(NOW_MS),
+  };
+  const resident = openResident([place]);
+  for (const entry of entries) addEntry(resident, 0, entry);
+  return resident;
 }
 
 export interface Asking extends Signals {
@@ -52,10 +66,13 @@ export interface Asking extends Signals {
   nowMs?: number;
 }
 
-export function rankFor(corpus: Corpus, prompt: string, asking: Asking = {}): Ranked[] {
+export type Explained = Ranked & ReturnType<Evidence>;
+
+export function rankFor(rows: Resident, prompt: string, asking: Asking = {}): Explained[] {
   const { limit = 100, embed, nowMs = NOW_MS, ...signals } = asking;
-  const vector = embed ? embed(prompt) : null;
-  return rank(corpus, { terms: queryTerms(prompt, signals), vector }, { nowMs, limit });
+  const meaning = embed ? { vector: embed(prompt) } : null;
+  const { order } = rank(rows, { terms: queryTerms(prompt, signals), meaning }, { nowMs, limit });
+  return order.map((ranked) => ({ ...ranked, ...ranked.evidence() }));
 }
 
 export const filesOf = (ranked: readonly { entry: { file: string } }[]) => ranked.map(({ entry }) => entry.file);

@@ -1,7 +1,7 @@
 /** One subject with two values is a contradiction; two subjects, two products, or a list are none. */
 
 import { describe, expect, it } from "vitest";
-import { termsOf } from "../../src/recall/terms.ts";
+import { termsOf } from "../../src/text/terms.ts";
 import { type Dated, findContradictions } from "../../src/truth/contradictions.ts";
 
 function dated(name: string, body: string, day: string, supersedes: string[] = []): Dated {

@@ -3,8 +3,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { termsOf } from "../../src/recall/terms.ts";
 import { parseMemory } from "../../src/store/memory.ts";
+import { termsOf } from "../../src/text/terms.ts";
 import { lintMemories, lintStore } from "../../src/truth/lint.ts";
 import { mainOf, makeWorld } from "../world.ts";
 

@@ -1,8 +1,8 @@
 /** What `rot` finds in a directory, and what it leaves alone. */
 
 import { describe, expect, it } from "vitest";
-import { termsOf } from "../../src/recall/terms.ts";
 import { parseMemory } from "../../src/store/memory.ts";
+import { termsOf } from "../../src/text/terms.ts";
 import { measureRot } from "../../src/truth/rot.ts";
 import { gatherRot } from "../../src/truth/rot-input.ts";
 import type { RotInput, RotMemory } from "../../src/truth/rot-kind.ts";

@@ -65,7 +65,7 @@ it.each(WAYS)("sees what a person changes, by %s", async (_, way) => {
 it.each(WAYS)("is not disturbed by our own caches, locks and half-written files, by %s", async (_, way) => {
   const { folder, changes, settle } = await watchTemporary(way);
   const before = changes();
-  for (const name of ["recall.bin", "headers.json", "lock", "ledger.jsonl", "tmp/x", "images/y", "journal.jsonl.tmp"]) {
+  for (const name of ["rows.bin", "lock", "ledger.jsonl", "tmp/x", "images/y", "journal.jsonl.tmp"]) {
     fs.writeFileSync(path.join(folder, ".memdir", name), "x");
   }
   await settle();

@@ -1,6 +1,6 @@
 /** Search over every repository that the caller may read: by terms, and by meaning where the database can compare vectors. */
 
-import { termsOf } from "../../recall/terms.ts";
+import { termsOf } from "../../text/terms.ts";
 import { type Base, isoOf } from "./data-base.ts";
 import { VECTOR_WIDTH } from "./schema.ts";
 import type { Row, Sql } from "./sql.ts";

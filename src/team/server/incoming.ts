@@ -1,8 +1,8 @@
 /** A memory that somebody wants to share, looked at before it is kept: no secret, nothing private, and what search needs of it. */
 
-import { termsOf } from "../../recall/terms.ts";
 import { type Memory, parseMemory } from "../../store/store.ts";
 import { sha256 } from "../../text/hash.ts";
+import { termsOf } from "../../text/terms.ts";
 import { type Answer, refuse } from "./answer.ts";
 import type { ServerWorld } from "./route.ts";
 import type { TeamData } from "./team-data.ts";

@@ -1,6 +1,6 @@
 /** Routes of the team for every member: who am I here, which repositories are there, search over all of them. */
 
-import { termsOf } from "../../recall/terms.ts";
+import { termsOf } from "../../text/terms.ts";
 import type { SearchAnswer } from "../protocol.ts";
 import type { TeamAnswer } from "../protocol-admin.ts";
 import { type Answer, refuse } from "./answer.ts";

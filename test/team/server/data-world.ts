@@ -1,10 +1,10 @@
 /** A team's data for tests: a clock to set, teams with people, memories without ceremony. */
 
 import { createHash, randomBytes } from "node:crypto";
-import { termsOf } from "../../../src/recall/terms.ts";
 import { openTeamData } from "../../../src/team/server/data.ts";
 import type { Database } from "../../../src/team/server/database.ts";
 import type { Caller, DataLimits, TeamData } from "../../../src/team/server/team-data.ts";
+import { termsOf } from "../../../src/text/terms.ts";
 
 export const LIMITS: DataLimits = { memoryBytes: 1000, repositoryBytes: 10_000, repositoryMemories: 50 };
 

@@ -1,9 +1,15 @@
-/** A memory file digested for recall: its terms by field, what it links to, and the texts whose meaning counts. */
+/** A memory file digested once, for lists, rules and recall: its header, its terms by field, what it links to, and the texts whose meaning counts. */
 
-import { type Memory, parseMemory } from "../store/store.ts";
+import { type Stats, statSync } from "node:fs";
+import { join } from "node:path";
 import { hashOf } from "../text/fnv.ts";
-import { type Entry, quantise, type Stamp, type Vector, WEIGHT_UNIT } from "./entry.ts";
-import { termsOf } from "./terms.ts";
+import { termsOf } from "../text/terms.ts";
+import type { Directory } from "./directory.ts";
+import { findEnforced } from "./enforce.ts";
+import { findDay } from "./expiry.ts";
+import { type Header, type Memory, parseMemory } from "./memory.ts";
+import { readBytes, readStart } from "./read.ts";
+import { agrees, quantise, type Ranking, type RowEntry, type Stamp, type Vector, WEIGHT_UNIT } from "./row-entry.ts";
 
 /** A word in the name tells more than one somewhere in the body, and a cue was written for just this. */
 const WEIGHTS = { name: 3, description: 2, when: 2, file: 1, body: 1, date: 1 };
@@ -16,13 +22,79 @@ const PART_CHARACTERS = 1000;
 const MAX_PARTS = 8;
 const MAX_CUES = 16;
 const MAX_LINKS = 32;
+/** Of a larger file the beginning is what it is found by: what follows is data that somebody put there. */
+const MAX_FILE_BYTES = 4 << 20;
+/** A file changed this shortly before it was read may change again within the same tick of the clock. */
+export const TICK_MS = 50;
 
 /** Makes a vector of length one from a text. */
 export type Embed = (text: string) => Float32Array;
 
-/** Without vectors: they are slow to make and come later. `commitMs` dates a file whose own times mean nothing. */
-export function digestMemory(file: string, bytes: Buffer, stamp: Stamp, commitMs = 0): Entry {
+export type Place = Pick<Directory, "path" | "now">;
+
+/**
+ * Null when the file is gone, "same" when nothing has to be done; throws when it cannot be read. What is known of it, its
+ * vectors first, is kept as far as the text is the same.
+ */
+export function digestFile(
+  directory: Place,
+  file: string,
+  known: RowEntry | null,
+  embed: Embed | null = null,
+): RowEntry | "same" | null {
+  const stat = statSync(join(directory.path, file), { throwIfNoEntry: false });
+  if (!stat?.isFile()) return null;
+  const lacksMeaning = embed !== null && known !== null && known.ranking.vectors.length === 0;
+  if (known && !lacksMeaning && agrees(known, stat)) return "same";
+  const bytes = stat.size > MAX_FILE_BYTES ? readStart(directory, file, MAX_FILE_BYTES) : readBytes(directory, file);
+  const entry = digestMemory(file, bytes, stat, directory.now().getTime());
+  entry.commitMs = known?.commitMs ?? 0;
+  const former = known?.ranking.vectors.length ? known.ranking.vectors : known?.ranking.formerVectors;
+  if (embed) return withVectors(entry, embedTexts(file, bytes, embed, former));
+  if (known?.hash !== entry.hash) {
+    if (former) entry.ranking.formerVectors = former;
+    return entry;
+  }
+  // Only touched: its meaning is still known. Or looked at again so soon that nothing can be said yet.
+  const isSame =
+    known.isSettled === entry.isSettled && known.mtimeMs === entry.mtimeMs && known.ctimeMs === entry.ctimeMs;
+  return isSame ? "same" : withVectors(entry, known.ranking.vectors);
+}
+
+/** Without vectors: they are slow to make and come later. */
+export function digestMemory(file: string, bytes: Buffer, stamp: Stamp | Stats, nowMs: number): RowEntry {
   const memory = parseMemory(file, bytes);
+  const { body: _, metadata: __, ...header } = memory;
+  const { mtimeMs, ctimeMs, size, ino } = stamp;
+  const details = { header, rule: findEnforced(file, bytes), day: findDay(memory) };
+  return {
+    file,
+    name: memory.name,
+    type: memory.type,
+    mtimeMs,
+    ctimeMs,
+    size,
+    ino,
+    hash: hashOf(bytes.toString("latin1")),
+    isSettled: nowMs - ctimeMs > TICK_MS,
+    saidMs: Math.max(timeOf(memory.modified), timeOf(memory.verified)),
+    createdMs: timeOf(memory.created),
+    commitMs: 0,
+    links: linksOf(memory),
+    isInferred: memory.source?.by === INFERRED_BY,
+    isPlain: isPlain(header),
+    isForHooks: details.rule !== null || details.day !== null,
+    details,
+    ranking: rankingOf(file, memory),
+  };
+}
+
+/** It begins without frontmatter. */
+export function isPlain({ problems }: Pick<Header, "problems">): boolean {
+  return problems.some((problem) => problem.startsWith("no frontmatter"));
+}
+
+function rankingOf(file: string, memory: Memory): Ranking {
   const weights = new Map<number, number>();
   const add = (text: string, weight: number) => {
     for (const term of termsOf(text)) {
@@ -37,24 +109,16 @@ export function digestMemory(file: string, bytes: Buffer, stamp: Stamp, commitMs
   add(dateInWords(memory.created ?? memory.modified), WEIGHTS.date);
   for (const cue of memory.when.slice(0, MAX_CUES)) add(cue, WEIGHTS.when);
   const terms = Uint32Array.from(weights.keys()).sort();
-  const { mtimeMs, ctimeMs, size, ino } = stamp;
   return {
-    file,
-    mtimeMs,
-    ctimeMs,
-    size,
-    ino,
-    hash: hashOf(bytes.toString("latin1")),
-    type: memory.type,
-    saidMs: Math.max(timeOf(memory.modified), timeOf(memory.verified)) || commitMs,
-    links: linksOf(memory),
-    name: memory.name,
-    isInferred: memory.source?.by === INFERRED_BY,
     terms,
     weights: Uint16Array.from(terms, (term) => Math.min(65_535, (weights.get(term) ?? 0) * WEIGHT_UNIT)),
     length: [...weights.values()].reduce((sum, weight) => sum + weight, 0),
     vectors: [],
   };
+}
+
+function withVectors(entry: RowEntry, vectors: Vector[]): RowEntry {
+  return { ...entry, ranking: { ...entry.ranking, vectors } };
 }
 
 /** The texts that the entry's vectors stand for, parts of the whole text first, then the cues. */
@@ -68,14 +132,13 @@ function meaningfulTexts(file: string, bytes: Buffer): { text: string; isCue: bo
   ];
 }
 
-/** Makes the vectors that are missing; those of unchanged texts are taken over. */
-export function embedEntry(entry: Entry, bytes: Buffer, embed: Embed, known: readonly Vector[] = []): Entry {
-  const vectors = meaningfulTexts(entry.file, bytes).map(({ text, isCue }): Vector => {
+/** Vectors of all its texts; those of unchanged texts are taken over. */
+export function embedTexts(file: string, bytes: Buffer, embed: Embed, known: readonly Vector[] = []): Vector[] {
+  return meaningfulTexts(file, bytes).map(({ text, isCue }): Vector => {
     const hash = hashOf(text);
     const same = known.find((vector) => vector.hash === hash && vector.isCue === isCue);
     return same ?? { hash, isCue, ...quantise(embed(text)) };
   });
-  return { ...entry, vectors };
 }
 
 function partsOf(text: string): string[] {

@@ -1,6 +1,6 @@
 /** Text as terms: words without endings, identifiers and paths whole and in parts, CJK text as characters and pairs of them. */
 
-import { lazily } from "../text/lazy.ts";
+import { lazily } from "./lazy.ts";
 import { stem } from "./stem.ts";
 import { STOP_WORDS } from "./stop-words.ts";
 

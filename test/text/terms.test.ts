@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { hasCjk, isMostlyLatin, termsOf } from "../../src/recall/terms.ts";
+import { hasCjk, isMostlyLatin, termsOf } from "../../src/text/terms.ts";
 import { ends } from "../hang.ts";
 
 describe("termsOf: code", () => {

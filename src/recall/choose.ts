@@ -1,0 +1,82 @@
+/** Which memories a prompt is shown: ranked, without those that the session has seen, and cut where it is no longer sure enough. */
+
+import type { Words } from "../meaning/words.ts";
+import { isMostlyLatin } from "../text/terms.ts";
+import { MAX_MEMORIES, type RecallSession } from "./budget.ts";
+import { type Method, sureEnough } from "./confidence.ts";
+import { queryTerms, type Signals } from "./query.ts";
+import { type Meaning, type Ranked, rank } from "./rank.ts";
+import type { Resident } from "./resident.ts";
+
+/** Makes the prompt's vector. Every adapter uses the same for the same settings, so that they show the same memories. */
+export type PromptMeaning = { words: Words } | { embed: (text: string) => Float32Array } | null;
+
+export interface Asking extends Signals {
+  prompt: string;
+  meaning: PromptMeaning;
+  nowMs: number;
+  /** At most this many; 5 unless told. */
+  limit?: number;
+  /** Files or paths that are not to come. */
+  exclude?: readonly string[];
+  /** What this session was shown already. */
+  session?: Pick<RecallSession, "surfaced">;
+  /** The whole order, however unsure: for measuring. */
+  everything?: boolean;
+  /** How many of the order are wanted beyond those that are shown. */
+  orderLimit?: number;
+  log?: (message: string) => void;
+}
+
+export interface Choice {
+  /** Sure enough to be shown, and some more in case that one has vanished. */
+  ranked: Ranked[];
+  method: Method;
+  /** The order however unsure. */
+  all: Ranked[];
+  considered: number;
+}
+
+/** Some of the best may have vanished. */
+const SPARE = 20;
+
+/** Null when there is nothing to ask for. */
+export function chooseMemories(resident: Resident, asking: Asking): Choice | null {
+  const { nowMs, limit = MAX_MEMORIES, exclude = [], session, orderLimit = 0 } = asking;
+  const prompt = asking.prompt.replaceAll("\0", " ").trim();
+  if (prompt === "") return null;
+  const terms = queryTerms(prompt, asking);
+  const meaning = meaningOf(asking, prompt);
+  // Nothing but marks and stop words.
+  if (terms.length === 0 && !meaning) return null;
+  const wanted = limit + SPARE;
+  const rankLimit = Math.max(orderLimit, wanted + exclude.length + (session?.surfaced.size ?? 0));
+  const { order, method, considered } = rank(resident, { terms, meaning }, { nowMs, limit: rankLimit });
+  const all = order.filter((ranked) => !isExcluded(ranked.entry.file, pathOf(resident, ranked), asking));
+  return { ranked: asking.everything ? all : sureEnough(all.slice(0, wanted), method), method, all, considered };
+}
+
+/** The model of meaning reads English: of another script it knows single characters, and guesses. */
+function meaningOf({ meaning, log }: Asking, prompt: string): Meaning {
+  if (!meaning || !isMostlyLatin(prompt)) return null;
+  if ("words" in meaning) return { words: meaning.words, prompt };
+  try {
+    return { vector: meaning.embed(prompt) };
+  } catch (error) {
+    log?.(`recall by words only: ${(error as Error).message}`);
+    return null;
+  }
+}
+
+export function isExcluded(
+  file: string,
+  path: string,
+  { exclude = [], session }: Pick<Asking, "exclude" | "session">,
+): boolean {
+  if (session?.surfaced.has(path)) return true;
+  return exclude.some((each) => each === path || each === file || each === file.replace(/\.md$/, ""));
+}
+
+export function pathOf({ directories }: Resident, { owner, entry }: Pick<Ranked, "owner" | "entry">): string {
+  return `${directories[owner]?.path}/${entry.file}`;
+}

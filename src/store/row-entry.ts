@@ -1,0 +1,334 @@
+/**
+ * One memory in the row cache as bytes that a fresh process can use in place: a row part, which lists need, and a ranking part,
+ * which only recall needs. Numbers are little-endian, and both parts begin on a multiple of 16, so that views of any kind fit.
+ */
+
+import type { Enforced } from "./enforce.ts";
+import type { Header, MemoryType } from "./memory.ts";
+
+/** How a file looked when it was read: while these agree, the entry is up to date. */
+export interface Stamp {
+  mtimeMs: number;
+  ctimeMs: number;
+  size: number;
+  ino: number;
+}
+
+/** The row part. */
+export interface RowEntry extends Stamp {
+  file: string;
+  /** Of the file's bytes: a file that was only touched keeps its vectors. */
+  hash: number;
+  /** False for a file written just before it was read: it may change again within the same tick of the clock. */
+  isSettled: boolean;
+  type: MemoryType;
+  name: string;
+  /** The latest of `modified` and `verified`; 0 when the file has neither. */
+  saidMs: number;
+  /** 0 when the file does not say. */
+  createdMs: number;
+  /** Of the last commit that changed the file; 0 outside git and for what is not committed. */
+  commitMs: number;
+  /** Names or files that it belongs with, and, marked with a leading `>`, those that it supersedes. */
+  links: string[];
+  isInferred: boolean;
+  /** No frontmatter: a memory only if the index names it. */
+  isPlain: boolean;
+  /** It has a rule or a day, which hooks look for. */
+  isForHooks: boolean;
+  details: Details;
+  ranking: Ranking;
+}
+
+/** What only lists and rules need: parsed when it is first looked at. */
+export interface Details {
+  header: Header;
+  rule: Enforced | null;
+  /** The only day that a project's memory names, YYYY-MM-DD. */
+  day: string | null;
+}
+
+export interface Ranking {
+  /** Hashes of its terms, ascending, and how much each weighs. */
+  terms: Uint32Array;
+  weights: Uint16Array;
+  /** Sum of the weights. */
+  length: number;
+  vectors: Vector[];
+  /** Of the file before it changed, for texts that are still the same; not on disk. */
+  formerVectors?: Vector[];
+}
+
+/** The meaning of one text of a memory: a part of its whole text, or a cue. */
+export interface Vector {
+  /** Of the text that it stands for. */
+  hash: number;
+  isCue: boolean;
+  /** `values` times this have length one. */
+  scale: number;
+  values: Int8Array;
+}
+
+export const DIMENSIONS = 384;
+/** Hash, kind and scale, then the values. */
+export const VECTOR_BYTES = 16 + DIMENSIONS;
+export const MAGIC = 0x3252444d;
+/** Before the strings. */
+export const HEAD_BYTES = 128;
+/** Weights are kept in quarters. */
+export const WEIGHT_UNIT = 4;
+export const TYPES: readonly MemoryType[] = ["user", "feedback", "project", "reference"];
+export const ALIGNMENT = 16;
+
+/** In `flags`. */
+export const FLAG = { inferred: 1, plain: 2, unsettled: 4, forHooks: 8 } as const;
+
+/** Offsets in the head, in bytes; `scan.as` reads some of them itself. */
+export const AT = {
+  magic: 0,
+  rowBytes: 4,
+  check: 8,
+  hash: 12,
+  mtimeMs: 16,
+  ctimeMs: 24,
+  ino: 32,
+  size: 40,
+  saidMs: 48,
+  createdMs: 56,
+  commitMs: 64,
+  fileBytes: 72,
+  linkBytes: 76,
+  nameBytes: 80,
+  jsonBytes: 84,
+  termCount: 88,
+  vectorCount: 92,
+  type: 96,
+  flags: 100,
+  length: 104,
+  /** Where the ranking part begins, from the entry's own beginning. */
+  rankAt: 108,
+  rankBytes: 112,
+  rankCheck: 116,
+  /** Where its vectors begin, from its beginning. */
+  vectorsAt: 120,
+  /** File, links, name and details. */
+  strings: HEAD_BYTES,
+} as const;
+
+export interface Encoded {
+  row: Buffer;
+  rank: Buffer;
+}
+
+/** The row part expects the ranking part right behind it; `placeRank` says otherwise. */
+export function encodeEntry(entry: RowEntry): Encoded {
+  const rank = encodeRanking(entry.ranking);
+  const { terms, vectors, length } = entry.ranking;
+  const strings = [entry.file, entry.links.join("\n"), entry.name, detailsText(entry.details)].map((text) =>
+    Buffer.from(text),
+  );
+  const row = Buffer.alloc(align(HEAD_BYTES + strings.reduce((sum, part) => sum + part.length, 0)));
+  const u32 = (value: number, at: number) => row.writeUInt32LE(value, at);
+  const f64 = (value: number, at: number) => row.writeDoubleLE(value, at);
+  u32(MAGIC, AT.magic);
+  u32(row.length, AT.rowBytes);
+  u32(entry.hash, AT.hash);
+  f64(entry.mtimeMs, AT.mtimeMs);
+  f64(entry.ctimeMs, AT.ctimeMs);
+  f64(entry.ino, AT.ino);
+  f64(entry.size, AT.size);
+  f64(entry.saidMs, AT.saidMs);
+  f64(entry.createdMs, AT.createdMs);
+  f64(entry.commitMs, AT.commitMs);
+  [AT.fileBytes, AT.linkBytes, AT.nameBytes, AT.jsonBytes].forEach((at, i) => {
+    u32((strings[i] as Buffer).length, at);
+  });
+  u32(terms.length, AT.termCount);
+  u32(vectors.length, AT.vectorCount);
+  u32(TYPES.indexOf(entry.type), AT.type);
+  u32(flagsOf(entry), AT.flags);
+  row.writeFloatLE(length, AT.length);
+  u32(rank.length, AT.rankBytes);
+  u32(checkOf(rank, 0, rank.length, -1), AT.rankCheck);
+  u32(align(terms.length * 6), AT.vectorsAt);
+  Buffer.concat(strings).copy(row, HEAD_BYTES);
+  placeRank(row, row.length);
+  return { row, rank };
+}
+
+/** Where the ranking part is, from the row part's beginning. */
+export function placeRank(row: Buffer, rankAt: number): void {
+  row.writeUInt32LE(rankAt, AT.rankAt);
+  row.writeUInt32LE(checkOf(row, 0, row.length, AT.check), AT.check);
+}
+
+function encodeRanking({ terms, weights, vectors }: Ranking): Buffer {
+  const vectorsAt = align(terms.length * 6);
+  const out = Buffer.alloc(vectorsAt + vectors.length * VECTOR_BYTES);
+  terms.forEach((term, i) => {
+    out.writeUInt32LE(term, i * 4);
+    out.writeUInt16LE(weights[i] as number, terms.length * 4 + i * 2);
+  });
+  vectors.forEach((vector, i) => {
+    const at = vectorsAt + i * VECTOR_BYTES;
+    out.writeUInt32LE(vector.hash, at);
+    out.writeUInt32LE(vector.isCue ? 1 : 0, at + 4);
+    out.writeFloatLE(vector.scale, at + 8);
+    out.set(new Uint8Array(vector.values.buffer, vector.values.byteOffset, DIMENSIONS), at + 16);
+  });
+  return out;
+}
+
+function flagsOf({ isInferred, isPlain, isSettled, isForHooks }: RowEntry): number {
+  return (
+    (isInferred ? FLAG.inferred : 0) |
+    (isPlain ? FLAG.plain : 0) |
+    (isSettled ? 0 : FLAG.unsettled) |
+    (isForHooks ? FLAG.forHooks : 0)
+  );
+}
+
+/** A list without names of fields: parsing it is most of what listing a memory costs. File, name and type stand outside. */
+function detailsText({ header: h, rule, day }: Details): string {
+  const lists = [h.links, h.supersedes, h.when, h.problems];
+  const dates = [h.created, h.modified, h.verified];
+  return JSON.stringify([
+    h.description,
+    h.typeExplicit,
+    h.pinned,
+    h.broken,
+    ...dates,
+    ...lists,
+    h.source,
+    ...(rule || day !== null ? [rule, day] : []),
+  ]);
+}
+
+function parseDetails(text: string, { file, name, type }: { file: string; name: string; type: MemoryType }): Details {
+  const [description, typeExplicit, pinned, broken, created, modified, verified, ...rest] = JSON.parse(text);
+  const [links, supersedes, when, problems, source, rule = null, day = null] = rest;
+  const dates = { created, modified, verified };
+  const header = { file, name, description, type, typeExplicit, ...dates, pinned, links, supersedes, when, source };
+  return { header: { ...header, problems, broken, unreadable: false }, rule, day };
+}
+
+/** The entry at a place where `rowBytesAt` found one. `readRank` gets its ranking part where that is not in the buffer. */
+export function viewEntry(buffer: Buffer, at: number, readRank: (() => Buffer | null) | null = null): RowEntry {
+  const u32 = (offset: number) => buffer.readUInt32LE(at + offset);
+  const f64 = (offset: number) => buffer.readDoubleLE(at + offset);
+  const linksAt = at + AT.strings + u32(AT.fileBytes);
+  const nameAt = linksAt + u32(AT.linkBytes);
+  const jsonAt = nameAt + u32(AT.nameBytes);
+  const file = buffer.toString("utf8", at + AT.strings, linksAt);
+  const name = buffer.toString("utf8", nameAt, jsonAt);
+  const type = TYPES[u32(AT.type)] ?? "user";
+  const flags = u32(AT.flags);
+  let details: Details | null = null;
+  let ranking: Ranking | null = null;
+  return {
+    file,
+    name,
+    type,
+    hash: u32(AT.hash),
+    mtimeMs: f64(AT.mtimeMs),
+    ctimeMs: f64(AT.ctimeMs),
+    ino: f64(AT.ino),
+    size: f64(AT.size),
+    saidMs: f64(AT.saidMs),
+    createdMs: f64(AT.createdMs),
+    commitMs: f64(AT.commitMs),
+    isInferred: (flags & FLAG.inferred) !== 0,
+    isPlain: (flags & FLAG.plain) !== 0,
+    isSettled: (flags & FLAG.unsettled) === 0,
+    isForHooks: (flags & FLAG.forHooks) !== 0,
+    links: linksAt === nameAt ? [] : buffer.toString("utf8", linksAt, nameAt).split("\n"),
+    get details() {
+      details ??= parseDetails(buffer.toString("utf8", jsonAt, jsonAt + u32(AT.jsonBytes)), { file, name, type });
+      return details;
+    },
+    get ranking() {
+      ranking ??= viewRanking(buffer, at, readRank);
+      return ranking;
+    },
+  };
+}
+
+/** Its arrays are views: they keep the buffer in memory. Empty where the ranking part is damaged. */
+function viewRanking(row: Buffer, at: number, readRank: (() => Buffer | null) | null): Ranking {
+  const u32 = (offset: number) => row.readUInt32LE(at + offset);
+  const length = row.readFloatLE(at + AT.length);
+  const apart = readRank?.() ?? null;
+  const [rank, from] = apart ? [apart, 0] : [row, at + u32(AT.rankAt)];
+  const bytes = u32(AT.rankBytes);
+  if (from + bytes > rank.length || checkOf(rank, from, bytes, -1) !== u32(AT.rankCheck))
+    return { terms: new Uint32Array(), weights: new Uint16Array(), length, vectors: [] };
+  const count = u32(AT.termCount);
+  const start = rank.byteOffset + from;
+  return {
+    terms: new Uint32Array(rank.buffer, start, count),
+    weights: new Uint16Array(rank.buffer, start + count * 4, count),
+    length,
+    vectors: Array.from({ length: u32(AT.vectorCount) }, (_, i) => {
+      const vectorAt = from + u32(AT.vectorsAt) + i * VECTOR_BYTES;
+      return {
+        hash: rank.readUInt32LE(vectorAt),
+        isCue: rank.readUInt32LE(vectorAt + 4) === 1,
+        scale: rank.readFloatLE(vectorAt + 8),
+        values: new Int8Array(rank.buffer, rank.byteOffset + vectorAt + 16, DIMENSIONS),
+      };
+    }),
+  };
+}
+
+/** The length of the row part at this place; 0 if there is none, or its parts do not fit together. */
+export function rowBytesAt(buffer: Buffer, at: number, end = buffer.length): number {
+  if (at + HEAD_BYTES > end || buffer.readUInt32LE(at) !== MAGIC) return 0;
+  const u32 = (offset: number) => buffer.readUInt32LE(at + offset);
+  const bytes = u32(AT.rowBytes);
+  const strings = HEAD_BYTES + u32(AT.fileBytes) + u32(AT.linkBytes) + u32(AT.nameBytes) + u32(AT.jsonBytes);
+  const fits =
+    bytes >= HEAD_BYTES &&
+    bytes % ALIGNMENT === 0 &&
+    at + bytes <= end &&
+    strings <= bytes &&
+    u32(AT.termCount) * 6 <= u32(AT.vectorsAt) &&
+    u32(AT.vectorsAt) + u32(AT.vectorCount) * VECTOR_BYTES === u32(AT.rankBytes);
+  return fits ? bytes : 0;
+}
+
+export function isSoundRow(buffer: Buffer, at: number, bytes: number): boolean {
+  return buffer.readUInt32LE(at + AT.check) === checkOf(buffer, at, bytes, AT.check);
+}
+
+export function agrees(entry: RowEntry, stat: Stamp): boolean {
+  return (
+    entry.isSettled &&
+    entry.mtimeMs === stat.mtimeMs &&
+    entry.ctimeMs === stat.ctimeMs &&
+    entry.size === stat.size &&
+    entry.ino === stat.ino
+  );
+}
+
+/** One byte per dimension is enough: the order of results does not change. */
+export function quantise(vector: Float32Array): { scale: number; values: Int8Array } {
+  let most = 0;
+  for (const value of vector) most = Math.max(most, Math.abs(value));
+  // As it will be on disk, so that a vector is the same before and after.
+  const scale = Math.fround(most / 127) || 1;
+  return { scale, values: Int8Array.from(vector, (value) => Math.round(value / scale)) };
+}
+
+/** Every 4-byte word except the one at `skipped`. */
+function checkOf(buffer: Buffer, at: number, bytes: number, skipped: number): number {
+  const words = new Int32Array(buffer.buffer, buffer.byteOffset + at, bytes >> 2);
+  let check = 0x811c9dc5;
+  for (let i = 0; i < words.length; i++) {
+    if (i !== skipped >> 2) check = Math.imul(check ^ (words[i] as number), 0x01000193);
+  }
+  return check >>> 0;
+}
+
+export function align(offset: number): number {
+  return Math.ceil(offset / ALIGNMENT) * ALIGNMENT;
+}

@@ -1,0 +1,388 @@
+/** Memories as rows: each is derived once from its file, kept in the row cache, and dated by one rule for everybody who asks. */
+
+import { existsSync, type Stats, statSync } from "node:fs";
+import { join } from "node:path";
+import { runAtOnce, runInPieces } from "../disk/breathe.ts";
+import { readRegular } from "../disk/regular.ts";
+import { findHead, lastCommitTimes } from "../project/commits.ts";
+import { type Age, ageInDays, ageName, countsFrom, findBulks, isBulkTime } from "./age.ts";
+import { digestFile, TICK_MS } from "./digest.ts";
+import { type Directory, INDEX_FILE, OVERFLOW_FILE, statePath } from "./directory.ts";
+import type { Enforced } from "./enforce.ts";
+import type { MemoryType } from "./memory.ts";
+import { type Header, type Memory, stemOf } from "./memory.ts";
+import { readMemory, unreadable } from "./read.ts";
+import {
+  appendEntries,
+  type CacheHead,
+  type CacheNotes,
+  type CacheRead,
+  FEW_FILES,
+  LIKELY_FILES,
+  noteInHead,
+  readRowCache,
+  writeEntries,
+} from "./row-cache.ts";
+import { agrees, type RowEntry } from "./row-entry.ts";
+import { type Walked, walk } from "./walk.ts";
+
+/** A memory as every list shows it. */
+export interface Row {
+  file: string;
+  path: string;
+  scope: string;
+  type: MemoryType;
+  typeExplicit: boolean;
+  name: string;
+  description: string;
+  /** ISO time that the age counts from. */
+  modified: string;
+  ageDays: number;
+  age: Age;
+  bytes: number;
+  pinned: boolean;
+  when: string[];
+  problems: string[];
+  /** A link or a file without permission: there is only its name. */
+  unreadable: boolean;
+}
+
+/** A row with what the store knows beyond lists. */
+export interface FullRow extends Row {
+  header: Header;
+  mtimeMs: number;
+  rule: Enforced | null;
+  /** The only day that a project's memory names, YYYY-MM-DD. */
+  day: string | null;
+}
+
+export interface ShownMemory extends Row {
+  body: string;
+  metadata: Memory["metadata"];
+}
+
+export interface Listing {
+  rows: Row[];
+  /** What is in the directory and is no memory, with the reason. */
+  skipped: Skipped[];
+}
+
+interface Skipped {
+  path: string;
+  reason: string;
+}
+
+/** Without dates, for callers that cannot wait for git. */
+export interface Scan {
+  memories: Scanned[];
+  skipped: Skipped[];
+}
+
+export interface Scanned {
+  header: Header;
+  mtimeMs: number;
+  bytes: number;
+}
+
+/** A cache for a handful of files, where there is no state folder yet, is not worth making one. */
+const WORTH_MAKING = 20;
+/** Rewritten when this much of it was appended. */
+const LOOSE_BYTES = 256 * 1024;
+const MAX_INDEX_BYTES = 4 << 20;
+
+export async function listMemories(directory: Directory): Promise<Listing> {
+  const { rows, skipped } = await readRows(directory);
+  return { rows: rows.map(listed), skipped };
+}
+
+export async function showMemory(directory: Directory, file: string): Promise<ShownMemory> {
+  const memory = readMemory(directory, file);
+  const { rows } = await listMemories(directory);
+  const row = rows.find((each) => each.file === file) ?? rowOf(directory, { header: memory, ...NOTHING_KNOWN });
+  return { ...row, body: memory.body, metadata: memory.metadata };
+}
+
+export async function readRows(directory: Directory): Promise<{ rows: FullRow[]; skipped: Skipped[] }> {
+  const found = await runInPieces(lookAt(directory, { everyFile: true }));
+  await lookUpCommits(directory, found);
+  const bulks = findBulks(found.entries.map(({ mtimeMs }) => mtimeMs));
+  const rows = found.entries.map((entry) => {
+    const { mtimeMs, size, details } = entry;
+    const fromMs = countsFrom(entry, { ...directory, isBulk: isBulkTime(bulks, mtimeMs) });
+    return rowOf(directory, { ...details, mtimeMs, bytes: size, fromMs });
+  });
+  const broken = found.unreadable.map((header) => rowOf(directory, { header, ...NOTHING_KNOWN }));
+  return { rows: [...rows, ...broken], skipped: found.skipped };
+}
+
+const NOTHING_KNOWN = { rule: null, day: null, mtimeMs: 0, bytes: 0, fromMs: 0 };
+
+export function scan(directory: Directory): Scan {
+  const { entries, unreadable: broken, skipped } = runAtOnce(lookAt(directory, { everyFile: true }));
+  const memories = entries.map(({ details: { header }, mtimeMs, size }) => ({ header, mtimeMs, bytes: size }));
+  return { memories: [...memories, ...broken.map((header) => ({ header, mtimeMs: 0, bytes: 0 }))], skipped };
+}
+
+/** Every memory with what ranking needs, for those who only look: nothing is written. */
+export function listEntries(directory: Directory): RowEntry[] {
+  const { entries } = readRowCache(directory, "all");
+  const found = walk(directory.path, directory.recursive).files.flatMap((file): RowEntry[] => {
+    const known = entries.get(file) ?? null;
+    try {
+      const digest = digestFile(directory, file, known);
+      return digest === "same" ? [known as RowEntry] : digest ? [digest] : [];
+    } catch {
+      return []; // it cannot be read: lists say so
+    }
+  });
+  return leaveOutPlain(directory, { entries: found, unreadable: [], skipped: [], commits: "" }).entries;
+}
+
+/** One memory as it is now, with the time that its age counts from, from what the cache has; null where there is none. */
+export function readEntry(directory: Directory, file: string): { entry: RowEntry; fromMs: number } | null {
+  const { entries } = readRowCache(directory, "rows");
+  const known = entries.get(file) ?? null;
+  const digest = digestFile(directory, file, known);
+  const entry = digest === "same" ? known : digest;
+  if (!entry) return null;
+  const bulks = findBulks([...entries.set(file, entry).values()].map(({ mtimeMs }) => mtimeMs));
+  return { entry, fromMs: countsFrom(entry, { ...directory, isBulk: isBulkTime(bulks, entry.mtimeMs) }) };
+}
+
+/** The memories that hooks look for, those with a rule or a day: every name is compared, but of many files only the newest are looked at. */
+export function scanForHooks(directory: Directory, isLate: () => boolean): RowEntry[] {
+  return runAtOnce(lookAt(directory, { everyFile: false, isLate })).entries.filter(({ isForHooks }) => isForHooks);
+}
+
+/** The same from the beginning of the cache alone; null when files came or went since it was written. */
+export function peekForHooks(directory: Directory): { entries: RowEntry[]; stale: RowEntry[] } | null {
+  const { head, entries, isSound } = readRowCache(directory, "first");
+  if (!head || !isSound || !isCovering(head, directory.path)) return null;
+  const stale = [...entries.values()].filter((entry) => !isUnchanged(directory, entry));
+  const known = [...entries.values()].filter((entry) => entry.isForHooks && !stale.includes(entry));
+  return { entries: known, stale };
+}
+
+/** Whether no file came or went since the cache was seen to cover all. */
+export function isCovering({ folders }: CacheHead, path: string): boolean {
+  return (
+    folders.length > 0 && folders.every(([folder, mtimeMs]) => mtimeMs !== 0 && timeOf(join(path, folder)) === mtimeMs)
+  );
+}
+
+interface Found {
+  entries: RowEntry[];
+  unreadable: Header[];
+  skipped: Skipped[];
+  commits: string;
+}
+
+interface Looking {
+  /** False: only files that are new, and of many those that changed last. */
+  everyFile: boolean;
+  /** Ends the reading of files; what was found by then counts. */
+  isLate?: () => boolean;
+}
+
+/** Every memory as it is now: from the cache where the file's stamp agrees, else digested again, which the cache then keeps. */
+function* lookAt(directory: Directory, { everyFile, isLate = () => false }: Looking): Generator<void, Found> {
+  const walked = walk(directory.path, directory.recursive);
+  const cache = readRowCache(directory, "rows");
+  const likely = everyFile ? null : likelyFiles(cache, walked.files);
+  const found: Found = { entries: [], unreadable: [], skipped: walked.skipped, commits: cache.head?.commits ?? "" };
+  const changed: RowEntry[] = [];
+  let left = 0;
+  for (const file of walked.files) {
+    yield;
+    const known = cache.entries.get(file) ?? null;
+    if (known && likely && !likely.has(file)) {
+      found.entries.push(known);
+      continue;
+    }
+    if (isLate()) {
+      left++;
+      continue;
+    }
+    try {
+      const digest = digestFile(directory, file, known);
+      if (digest === "same") found.entries.push(known as RowEntry);
+      else if (digest) {
+        found.entries.push(digest);
+        changed.push(digest);
+      }
+    } catch (error) {
+      found.unreadable.push(unreadable(file, codeOf(error)));
+      left++;
+    }
+  }
+  for (const file of walked.links) found.unreadable.push(unreadable(file, "ELOOP"));
+  keep(directory, cache, changed, left > 0 ? [] : quietFolders(directory, walked));
+  return leaveOutPlain(directory, found);
+}
+
+function likelyFiles({ entries }: CacheRead, files: readonly string[]): Set<string> {
+  if (files.length <= FEW_FILES) return new Set(files);
+  const newest = [...entries.values()].sort((a, b) => b.mtimeMs - a.mtimeMs).slice(0, LIKELY_FILES);
+  return new Set([...newest, ...[...entries.values()].filter(({ isForHooks }) => isForHooks)].map(({ file }) => file));
+}
+
+/** Appends what changed. The cache is rewritten where that is not possible, and when much of it was appended. */
+function keep(
+  directory: Directory,
+  cache: CacheRead,
+  changed: readonly RowEntry[],
+  folders: CacheNotes["folders"],
+): void {
+  if (directory.readOnly || !mayWrite(directory, changed.length)) return;
+  const isAppended =
+    cache.head !== null &&
+    cache.isSound &&
+    !isLoose(cache.looseBytes, cache.bytes) &&
+    (changed.length === 0 || appendEntries(directory, changed) > 0);
+  if (!isAppended) {
+    if (changed.length > 0 || cache.bytes > 0)
+      rewriteCache(directory, changed, { folders, commits: cache.head?.commits ?? "" });
+  } else if (!isSameFolders(cache.head?.folders ?? [], folders)) noteInHead(directory, { folders });
+}
+
+/** Whether so much of a cache was appended that it is worth writing anew. */
+export function isLoose(looseBytes: number, bytes: number): boolean {
+  return looseBytes > LOOSE_BYTES && looseBytes * 2 > bytes;
+}
+
+/** Puts every entry that counts, and these, into a new cache; the notes of the old one stay where none are given. */
+export function rewriteCache(directory: Directory, changed: Iterable<RowEntry>, notes: CacheNotes | null): boolean {
+  const { entries, head } = readRowCache(directory, "all");
+  for (const entry of changed) entries.set(entry.file, entry);
+  const there = [...entries.values()].filter(({ file, ranking: { terms, length } }) => {
+    // A damaged ranking part has no terms: it is digested again by whoever looks next.
+    return (length === 0 || terms.length > 0) && existsSync(join(directory.path, file));
+  });
+  const { folders, commits } = notes ?? head ?? NO_NOTES;
+  return writeEntries(directory, there, { folders: there.length === entries.size ? folders : [], commits });
+}
+
+const NO_NOTES: CacheNotes = { folders: [], commits: "" };
+
+/** Whoever only looks at a repository leaves no new folder in it, nor anywhere for a handful of files. */
+function mayWrite(directory: Directory, changes: number): boolean {
+  return existsSync(statePath(directory)) || (!directory.inRepository && changes >= WORTH_MAKING);
+}
+
+/** 0 for a folder that changed just now: a file that comes within the same tick would not change its time. */
+export function quietFolders({ now }: Pick<Directory, "now">, { folders, folderTimes }: Walked): CacheNotes["folders"] {
+  const nowMs = now().getTime();
+  return folders.map((folder, i) => {
+    const mtimeMs = folderTimes[i] as number;
+    return [folder, nowMs - mtimeMs > TICK_MS ? mtimeMs : 0];
+  });
+}
+
+function isSameFolders(a: CacheNotes["folders"], b: CacheNotes["folders"]): boolean {
+  return a.length === b.length && a.every(([folder, ms], i) => folder === b[i]?.[0] && ms === b[i]?.[1]);
+}
+
+/** Markdown without frontmatter, such as a README, is a memory only where the index names it, or where there is no index. */
+function leaveOutPlain(directory: Directory, found: Found): Found {
+  if (!found.entries.some(({ isPlain }) => isPlain)) return found;
+  const isNamed = openIndexNames(directory);
+  const isMemory = ({ isPlain, file }: RowEntry) => !isPlain || isNamed(file);
+  const skipped = found.entries.filter((entry) => !isMemory(entry)).map(({ file: path }) => ({ path, reason: PLAIN }));
+  return { ...found, entries: found.entries.filter(isMemory), skipped: [...found.skipped, ...skipped] };
+}
+
+const PLAIN = `no frontmatter, and ${INDEX_FILE} does not name it`;
+
+/** Whether the index or its overflow page mentions a file, in whatever way; true for all where there is no index. */
+export function openIndexNames({ path }: Pick<Directory, "path">): (file: string) => boolean {
+  const texts = [INDEX_FILE, OVERFLOW_FILE].map((name) => readIndexText(join(path, name)));
+  if (texts[0] === null) return () => true;
+  const text = texts.join("\n");
+  return (file) => {
+    const name = file.slice(file.lastIndexOf("/") + 1);
+    if (text.includes(`[[${stemOf(file)}]]`)) return true;
+    // `notes.md` is not named by `old-notes.md`.
+    for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
+      if (!/[\w-]/.test(text[at - 1] ?? " ")) return true;
+    }
+    return false;
+  };
+}
+
+function readIndexText(path: string): string | null {
+  try {
+    return readRegular(path, { follow: true, maxBytes: MAX_INDEX_BYTES })?.toString("utf8") ?? null;
+  } catch {
+    return "";
+  }
+}
+
+/** Once for each commit of the repository, and only where a memory does not date itself. */
+async function lookUpCommits(directory: Directory, found: Found): Promise<void> {
+  if (!directory.inRepository || found.entries.every(({ saidMs }) => saidMs !== 0)) return;
+  const head = findHead(directory.path);
+  if (head !== null && head === found.commits) return;
+  const times = await lastCommitTimes(directory.path);
+  const dated = found.entries.filter((entry) => entry.commitMs !== (times.get(entry.file) ?? 0));
+  for (const entry of dated) entry.commitMs = times.get(entry.file) ?? 0;
+  if (head === null || times.size === 0 || !mayWrite(directory, 0)) return;
+  if (dated.length === 0 || appendEntries(directory, dated) > 0) noteInHead(directory, { commits: head });
+}
+
+/** The row of an entry whose date is known. */
+export function rowAt(directory: Directory, entry: RowEntry, known: { fromMs: number; bytes: number }): Row {
+  return listed(rowOf(directory, { ...entry.details, mtimeMs: entry.mtimeMs, ...known }));
+}
+
+function listed({ header: _, mtimeMs: __, rule: ___, day: ____, ...row }: FullRow): Row {
+  return row;
+}
+
+function rowOf(directory: Directory, known: Omit<FullRow, keyof Row> & { bytes: number; fromMs: number }): FullRow {
+  const { header, mtimeMs, bytes, rule, day, fromMs } = known;
+  const ageDays = ageInDays(fromMs, directory.now().getTime());
+  const { file, type, typeExplicit, name, description, pinned, when, problems } = header;
+  return {
+    file,
+    path: join(directory.path, file),
+    scope: directory.scope,
+    type,
+    typeExplicit,
+    name,
+    description,
+    modified: new Date(fromMs).toISOString(),
+    ageDays,
+    age: ageName(ageDays, directory.ageDays),
+    bytes,
+    pinned,
+    when,
+    problems,
+    unreadable: header.unreadable,
+    header,
+    mtimeMs,
+    rule,
+    day,
+  };
+}
+
+export function isUnchanged({ path }: Pick<Directory, "path">, entry: RowEntry): boolean {
+  const stat = statOf(join(path, entry.file));
+  return stat !== null && agrees(entry, stat);
+}
+
+function timeOf(path: string): number {
+  return statOf(path)?.mtimeMs ?? 0;
+}
+
+function statOf(path: string): Stats | null {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function codeOf(error: unknown): string {
+  const cause = (error as Error).cause ?? error;
+  return (cause as NodeJS.ErrnoException).code ?? "unknown error";
+}

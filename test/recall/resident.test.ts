@@ -1,0 +1,601 @@
+import fs from "node:fs";
+import path from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { runAtOnce } from "../../src/disk/breathe.ts";
+import { digestStale, keepNews } from "../../src/hooks/stale.ts";
+import { openWords } from "../../src/meaning/words.ts";
+import { chooseMemories, type PromptMeaning } from "../../src/recall/choose.ts";
+import { decayOf } from "../../src/recall/decay.ts";
+import { queryTerms } from "../../src/recall/query.ts";
+import { rank } from "../../src/recall/rank.ts";
+import { addEntry, openResident, readAppended, refresh } from "../../src/recall/resident.ts";
+import { openScan } from "../../src/recall/scan.ts";
+import {
+  B,
+  COVERAGE,
+  COVERAGE_FLOOR,
+  certainty,
+  confidenceInWords,
+  confidenceOf,
+  K1,
+  meaningOf,
+  rarityOf,
+  UNKNOWN,
+  WORDS,
+} from "../../src/recall/score.ts";
+import { digestMemory, type Embed } from "../../src/store/digest.ts";
+import type { Directory } from "../../src/store/directory.ts";
+import { appendEntries, FILE_HEAD_BYTES, noteInHead, readRowCache, writeEntries } from "../../src/store/row-cache.ts";
+import {
+  AT,
+  DIMENSIONS,
+  encodeEntry,
+  FLAG,
+  HEAD_BYTES,
+  MAGIC,
+  type RowEntry,
+  VECTOR_BYTES,
+} from "../../src/store/row-entry.ts";
+import { rewriteCache, scan } from "../../src/store/rows.ts";
+import { hashOf } from "../../src/text/fnv.ts";
+import { DAY, makeWorld } from "../world.ts";
+import { entryOf, type Fields, memoryText, rowsOf } from "./store.ts";
+
+const { top } = makeWorld();
+/** The disk has its own clock: an hour after it, every file is settled. */
+const NOW_MS = Math.floor(performance.timeOrigin + performance.now()) + 3_600_000;
+const PROMPT = "how do we deploy with kubectl on staging";
+const FILES: Record<string, Fields> = {
+  "deploy.md": { name: "Deploy kubectl staging", body: "Deploy with kubectl on staging." },
+  "pool.md": { name: "Database pool connections", body: "The database pool holds twenty connections." },
+  "coffee.md": { name: "Black espresso coffee", body: "Black espresso, and kubectl." },
+};
+
+let folders = 0;
+function makeDirectory(files: Readonly<Record<string, Fields>> = {}, more: Partial<Directory> = {}): Directory {
+  const directory: Directory = {
+    path: path.join(top, `memory-${++folders}`),
+    scope: "project",
+    inRepository: false,
+    readOnly: false,
+    recursive: true,
+    limits: { maxLines: 200, maxChars: 25_000 },
+    ageDays: { recent: 2, stale: 8, old: 31 },
+    now: () => new Date(NOW_MS),
+    by: "test",
+    log: () => {},
+    ...more,
+  };
+  fs.mkdirSync(directory.path);
+  for (const [file, fields] of Object.entries(files)) put(directory, file, fields);
+  return directory;
+}
+
+function put(directory: Directory, file: string, fields: Fields): void {
+  fs.mkdirSync(path.dirname(path.join(directory.path, file)), { recursive: true });
+  fs.writeFileSync(path.join(directory.path, file), memoryText(fields));
+}
+
+function age(directory: Directory, file: string, ms: number): void {
+  const then = new Date(NOW_MS - ms);
+  fs.utimesSync(path.join(directory.path, file), then, then);
+}
+
+/** As a hook opens them, for one prompt. */
+function ask(directories: readonly Directory[], prompt = PROMPT, meaning: PromptMeaning = null) {
+  const resident = openResident(directories);
+  const news = runAtOnce(refresh(resident, { digest: digestStale }));
+  const choice = chooseMemories(resident, { prompt, meaning, nowMs: NOW_MS, orderLimit: 1000 });
+  return {
+    order: (choice?.all ?? []).map(({ entry: { file } }) => file),
+    shown: (choice?.ranked ?? []).map(({ entry: { file } }) => file),
+    method: choice?.method,
+    considered: choice?.considered,
+    stale: news.reduce((sum, { entries }) => sum + entries.length, 0),
+    keep: () => {
+      for (const each of news) keepNews(directories[each.owner] as Directory, each);
+    },
+  };
+}
+
+/** Twice: the state folder that the first look makes changes the folder's time. */
+function fill(...directories: Directory[]): void {
+  for (const directory of [...directories, ...directories]) {
+    fs.mkdirSync(path.join(directory.path, ".memdir"), { recursive: true, mode: 0o700 });
+    scan(directory);
+  }
+}
+
+const cacheOf = ({ path: folder }: Directory) => path.join(folder, ".memdir", "rows.bin");
+const foldersOf = (directory: Directory) => readRowCache(directory, "first").head?.folders ?? [];
+
+const VOCABULARY =
+  "deploy kubectl staging database pool retry_count handleAuth src/db/pool.ts espresso München naïve migration rollback 部署 测试环境 データベース メモリ release v1.2 tests flaky токен ключ invoice payment webhook cron queue worker cache redis".split(
+    " ",
+  );
+/** A table of words in the documented format, so that a prompt's vector is known exactly. */
+function writeWords(
+  pieces: readonly string[],
+  seed: number,
+): { file: string; vectorOf(words: string[]): Float32Array } {
+  const sorted = [...pieces].sort((a, b) => hashOf(a) - hashOf(b));
+  const random = randomNumbers(seed);
+  const first = Float32Array.from({ length: DIMENSIONS }, () => random() * 0.2);
+  const rows = sorted.map(() => ({
+    scale: 0.1,
+    values: Int8Array.from({ length: DIMENSIONS }, () => Math.round(random() * 7)),
+  }));
+  const halves = (values: Int8Array) =>
+    values.filter((_, i) => i % 2 === 0).map((low, i) => (low & 15) | ((values[i * 2 + 1] as number) << 4));
+  const file = path.join(top, `words-${seed}.bin`);
+  fs.writeFileSync(
+    file,
+    Buffer.concat([
+      Buffer.from(Uint32Array.of(0x5657444d, 3, sorted.length, DIMENSIONS).buffer),
+      Buffer.from(first.buffer),
+      Buffer.from(Uint32Array.from(sorted, hashOf).buffer),
+      ...rows.flatMap(({ scale, values }) => [
+        Buffer.from(Float32Array.of(scale).buffer),
+        Buffer.from(halves(values).buffer),
+      ]),
+    ]),
+  );
+  return {
+    file,
+    vectorOf(words) {
+      const sum = Array.from(first);
+      for (const word of words) {
+        const row = rows[sorted.indexOf(word)];
+        for (const [i, value] of row?.values.entries() ?? []) (sum[i] as number) += value * (row?.scale ?? 0);
+      }
+      const length = Math.hypot(...sum);
+      return Float32Array.from(sum, (value) => value / length);
+    },
+  };
+}
+
+/** Numbers from -1 to 1 that are the same in every run. */
+function randomNumbers(seed: number): () => number {
+  let state = seed >>> 0 || 1;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 31 - 1;
+  };
+}
+
+/** A direction of its own for every text. */
+const scattered: Embed = (text) => {
+  const random = randomNumbers(hashOf(text));
+  const vector = Float32Array.from({ length: DIMENSIONS }, random);
+  const length = Math.hypot(...vector);
+  return vector.map((value) => value / length);
+};
+
+describe("ranking", () => {
+  const bodies = fc.array(fc.array(fc.constantFrom(...VOCABULARY), { maxLength: 12 }), { minLength: 1, maxLength: 40 });
+  const asked = fc.array(fc.constantFrom(...VOCABULARY), { minLength: 1, maxLength: 8 }).map((all) => all.join(" "));
+
+  /** The same in the plainest way: score.ts's formulas on every memory. */
+  function expected(entries: readonly RowEntry[], prompt: string, vector: Float32Array | null) {
+    const terms = queryTerms(prompt);
+    const weightOf = ({ ranking }: RowEntry, hash: number) => (ranking.weights[ranking.terms.indexOf(hash)] ?? 0) / 4;
+    const mean = entries.reduce((sum, { ranking }) => sum + ranking.length, 0) / entries.length || 1;
+    const dot = (of: RowEntry["ranking"]["vectors"][0]) =>
+      of.values.reduce((sum, value, i) => sum + value * of.scale * (vector?.[i] as number), 0);
+    const near = (entry: RowEntry, isCue: boolean) =>
+      Math.max(UNKNOWN, ...(vector ? entry.ranking.vectors.filter((each) => each.isCue === isCue).map(dot) : []));
+    const meanings = entries.map((entry) => {
+      const text = near(entry, false);
+      return text === UNKNOWN ? null : meaningOf(text, near(entry, true));
+    });
+    const known = meanings.filter((meaning) => meaning !== null);
+    const middle = known.reduce((sum, meaning) => sum + meaning, 0) / known.length || 0;
+    let total = 0;
+    const words = entries.map(() => 0);
+    const rare = entries.map(() => 0);
+    for (const { hash, weight } of terms) {
+      const rarity = rarityOf(entries.filter((entry) => weightOf(entry, hash) > 0).length, entries.length);
+      total += rarity * weight;
+      entries.forEach((entry, i) => {
+        const held = weightOf(entry, hash);
+        const strength = (held * (K1 + 1)) / (held + K1 * (1 - B + (B * entry.ranking.length) / mean));
+        if (held > 0) (words[i] as number) += rarity * weight * strength;
+        if (held > 0) (rare[i] as number) += certainty(rarity) * weight * strength;
+      });
+    }
+    return entries.flatMap(({ file, type, mtimeMs }, i) => {
+      const [said, certain] = [words[i] as number, rare[i] as number];
+      const meaning = meanings[i] ?? middle;
+      if (meaning <= 0 && said <= 0) return [];
+      const coverage = total === 0 ? 0 : Math.max(0, said / (total * (K1 + 1)) - COVERAGE_FLOOR);
+      const score = Math.max(0, meaning + WORDS * said + COVERAGE * coverage) * decayOf(type, mtimeMs, NOW_MS);
+      const confidence = middle === 0 ? confidenceInWords(said, certain, total) : confidenceOf(meaning, certain);
+      return [{ file, score, confidence }];
+    });
+  }
+
+  it.each(["words", "words and meaning"])("is what the formulas say, by %s", (how) => {
+    fc.assert(
+      fc.property(bodies, asked, (all, prompt) => {
+        const entries = all.map((body, i) => {
+          const when = i % 3 === 0 ? { when: [`cue ${body[0]}`] } : {};
+          const embed = how !== "words" && i % 5 !== 4 ? { embed: scattered } : {};
+          const ageMs = i * 20 * DAY;
+          return entryOf(`m${i}.md`, { name: `Note ${i}`, body: body.join(" "), ...when }, { ...embed, ageMs });
+        });
+        const vector = how === "words" ? null : scattered(prompt);
+        const query = { terms: queryTerms(prompt), meaning: vector && { vector } };
+        const { order } = rank(rowsOf(...entries), query, { nowMs: NOW_MS, limit: 1000 });
+        const plain = new Map(expected(entries, prompt, vector).map((each) => [each.file, each]));
+        expect(order.map(({ entry }) => entry.file).sort()).toEqual([...plain.keys()].sort());
+        for (const { entry, score, confidence } of order) {
+          const { score: wanted = 0, confidence: sure = 0 } = plain.get(entry.file) ?? {};
+          expect(Math.abs(score - wanted)).toBeLessThan(2e-3 * (1 + wanted));
+          expect(Math.abs(confidence - sure)).toBeLessThan(2e-3 * (1 + Math.abs(sure)));
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("the similarity of every vector is its dot product with the prompt", () => {
+    const entries = Array.from({ length: 40 }, (_, i) =>
+      entryOf(
+        `m${i}.md`,
+        { body: `text ${i}`, ...(i % 3 === 0 ? { when: [`cue ${i}`, `other ${i}`] } : {}) },
+        i % 7 === 6 ? {} : { embed: scattered },
+      ),
+    );
+    const encoded = entries.map(encodeEntry).flatMap(({ row, rank }) => [row, rank]);
+    const bytes = encoded.reduce((sum, { length }) => sum + length, 0);
+    const align = (offset: number) => (offset + 15) & ~15;
+    const [first, list] = [64, align(64 + bytes)];
+    const [text, cue, rows] = [align(list + 160), align(list + 320), align(list + 480)];
+    const query = rows + 65_536;
+    const compiled = openScan(query + 65_536);
+    const memory = Buffer.from(compiled.memory.buffer);
+    Buffer.concat(encoded).copy(memory, first);
+    const count = (end: number) => compiled.listEntries(first, end, end, true, list);
+    expect([count(first + bytes - 1), count(first + bytes)]).toEqual([entries.length - 1, entries.length]);
+    const wanted = scattered("what is asked");
+    memory.set(new Uint8Array(wanted.buffer), rows);
+    compiled.matchVectors(list, entries.length, query, compiled.sumRows(rows, 0, query), text, cue);
+    const dot = ({ values, scale }: { values: Int8Array; scale: number }) =>
+      values.reduce((sum, value, i) => sum + value * scale * (wanted[i] as number), 0);
+    entries.forEach(({ ranking: { vectors } }, i) => {
+      const best = (isCue: boolean) =>
+        Math.max(-2, ...vectors.filter((vector) => vector.isCue === isCue).map((vector) => dot(vector)));
+      expect(memory.readFloatLE(text + i * 4)).toBeCloseTo(best(false), 3);
+      expect(memory.readFloatLE(cue + i * 4)).toBeCloseTo(best(true), 3);
+    });
+  });
+
+  it("a prompt's vector is the sum of its words' vectors; unknown words and another script go by words", () => {
+    const table = writeWords(["deploy", "kubectl", "coffee"], 9);
+    const words = openWords(table.file);
+    expect(openWords(path.join(top, "nowhere.bin"))).toBeNull();
+    if (!words) throw new Error("no table");
+    const toward = (text: string) => table.vectorOf(text.toLowerCase().split(/\W+/));
+    const rows = rowsOf(
+      entryOf("a.md", { body: "deploy kubectl" }, { embed: toward }),
+      entryOf("b.md", { name: "部署 到 测试环境", body: "部署用 coffee" }, { embed: toward }),
+    );
+    const choose = (prompt: string) => chooseMemories(rows, { prompt, meaning: { words }, nowMs: NOW_MS });
+    expect(choose("deploy kubectl")).toMatchObject({ method: "hybrid", all: [{ entry: { file: "a.md" } }, {}] });
+    expect(choose("deploy kubectl")?.all[0]?.evidence().nearest?.similarity).toBeGreaterThan(0.9);
+    expect(choose("xylophone quixotic")?.method).toBe("lexical");
+    expect(choose("怎么部署到测试环境")).toMatchObject({ method: "lexical", all: [{ entry: { file: "b.md" } }] });
+    words.close();
+  });
+
+  it("the layout is what scan.as takes it for", () => {
+    const source = fs.readFileSync(path.join(import.meta.dirname, "../../src/recall/scan.as"), "utf8");
+    const numberOf = (name: string) => Number(new RegExp(`const ${name}: \\w+ = (\\w+);`).exec(source)?.[1]);
+    expect([
+      numberOf("MAGIC"),
+      numberOf("HEAD"),
+      numberOf("VECTOR"),
+      numberOf("DIMENSIONS"),
+      numberOf("PLAIN"),
+    ]).toEqual([MAGIC, HEAD_BYTES, VECTOR_BYTES, DIMENSIONS, FLAG.plain]);
+    const names = { AT_ROW_BYTES: AT.rowBytes, AT_MTIME: AT.mtimeMs, AT_FILE: AT.fileBytes, AT_LINKS: AT.linkBytes };
+    const more = { AT_NAME: AT.nameBytes, AT_JSON: AT.jsonBytes, AT_TERMS: AT.termCount, AT_VECTORS: AT.vectorCount };
+    const rest = { AT_FLAGS: AT.flags, AT_LENGTH: AT.length, AT_RANK_AT: AT.rankAt, AT_RANK_BYTES: AT.rankBytes };
+    for (const [name, at] of Object.entries({ ...names, ...more, ...rest, AT_VECTORS_AT: AT.vectorsAt }))
+      expect([name, numberOf(name)]).toEqual([name, at]);
+  });
+});
+
+describe("files that changed behind the cache", () => {
+  it.each(["the folder's time", "a listing"])("are found by what they say now: %s", (how) => {
+    const directory = makeDirectory(FILES);
+    fill(directory);
+    expect(foldersOf(directory)).toEqual([["", fs.statSync(directory.path).mtimeMs]]);
+    if (how === "a listing") noteInHead(directory, { folders: [] });
+    const check = (stale: number, ...expected: string[]) => {
+      const found = ask([directory]);
+      expect([found.stale, found.shown.sort()]).toEqual([stale, expected.sort()]);
+      const again = ask([{ ...directory, readOnly: true }]);
+      expect(again.order).toEqual(found.order);
+    };
+    check(0, "deploy.md");
+    put(directory, "pool.md", { name: "Kubectl deploys", body: "Deploy staging with kubectl." });
+    check(1, "deploy.md", "pool.md");
+    put(directory, "deploy.md", { name: "Nothing", body: "Something else." });
+    check(2, "pool.md");
+    put(directory, "new.md", { name: "Deploy kubectl staging", body: "New." });
+    check(3, "new.md", "pool.md");
+    fs.rmSync(path.join(directory.path, "pool.md"));
+    check(2, "new.md");
+    fs.renameSync(path.join(directory.path, "new.md"), path.join(directory.path, "renamed.md"));
+    check(2, "renamed.md");
+    ask([directory]).keep();
+    check(0, "renamed.md");
+    fs.rmSync(path.join(directory.path, "renamed.md"));
+    check(0);
+  });
+
+  it("a folder that changed just now is listed again: its clock may not have ticked since", () => {
+    const directory = makeDirectory(FILES);
+    fill(directory);
+    // Of whole seconds, so that it can be set again.
+    const moment = Math.floor(NOW_MS / 1000) - 60;
+    const setTime = () => fs.utimesSync(directory.path, moment, moment);
+    setTime();
+    const justNow = { ...directory, now: () => new Date(moment * 1000 + 10) };
+    fill(justNow);
+    put(directory, "new.md", { name: "Deploy kubectl staging" });
+    setTime();
+    expect(ask([justNow]).order).toContain("new.md");
+  });
+
+  it("of several entries of a file the last one counts, also for a process that is open", () => {
+    const directory = makeDirectory(FILES);
+    fill(directory);
+    const open = openResident([directory]);
+    const file = path.join(directory.path, "pool.md");
+    for (const body of ["nothing", "deploy kubectl staging"]) {
+      const bytes = Buffer.from(memoryText({ name: "Appended", body }));
+      expect(appendEntries(directory, [digestMemory("pool.md", bytes, fs.statSync(file), NOW_MS)])).toBeGreaterThan(0);
+    }
+    expect(ask([directory])).toMatchObject({ considered: 3, stale: 0 });
+    expect(ask([directory]).order).toContain("pool.md");
+    expect(readAppended(open)).toBe(true);
+    expect(chooseMemories(open, { prompt: PROMPT, meaning: null, nowMs: NOW_MS })).toMatchObject({ considered: 3 });
+    rewriteCache(directory, [], null);
+    expect(readAppended(open)).toBe(false);
+  });
+
+  it("sub-folders are looked into, unless the directory is flat", () => {
+    const deep = { "sub/deep/argo.md": { name: "Deploy kubectl staging" }, "logs/2026/x.md": { name: "Deploy" } };
+    const directory = makeDirectory({ ...FILES, ...deep });
+    const flat = { ...directory, recursive: false };
+    expect(ask([directory]).order).toContain("sub/deep/argo.md");
+    expect(ask([flat]).order.sort()).toEqual(["coffee.md", "deploy.md"]);
+    fill(directory);
+    expect(
+      foldersOf(directory)
+        .map(([folder]) => folder)
+        .sort(),
+    ).toEqual(["", "logs", "sub", "sub/deep"]);
+    put(directory, "sub/deep/second.md", { name: "Deploy kubectl staging" });
+    fs.rmSync(path.join(directory.path, "sub/deep/argo.md"));
+    const found = ask([directory]).order;
+    expect([found.includes("sub/deep/second.md"), found.includes("sub/deep/argo.md")]).toEqual([true, false]);
+    expect(found.some((file) => file.startsWith("logs/"))).toBe(false);
+  });
+
+  it("no directory, an empty one, and one with only an index give nothing", () => {
+    const empty = makeDirectory();
+    const indexed = makeDirectory();
+    fs.writeFileSync(path.join(indexed.path, "MEMORY.md"), "- deploy kubectl staging");
+    fs.writeFileSync(path.join(indexed.path, "MEMORY.more.md"), "- deploy kubectl staging");
+    const absent = { ...empty, path: path.join(top, "absent") };
+    for (const all of [[], [empty], [indexed], [absent], [empty, indexed, absent]])
+      expect(ask(all)).toMatchObject({ order: [], considered: 0, stale: 0 });
+  });
+
+  it("Markdown without frontmatter is a memory where the index names it, or where there is none", () => {
+    const directory = makeDirectory(FILES);
+    const write = (file: string, text: string) => fs.writeFileSync(path.join(directory.path, file), text);
+    write("README.md", "How we deploy with kubectl on staging.");
+    write("notes.md", "How we deploy with kubectl on staging.");
+    expect(ask([directory]).order).toEqual(expect.arrayContaining(["README.md", "notes.md"]));
+    write("MEMORY.md", "- see [[notes]] and OLD-README.md");
+    expect(ask([directory]).order).toEqual(expect.arrayContaining(["notes.md", "deploy.md"]));
+    expect(ask([directory]).order).not.toContain("README.md");
+    expect(scan(directory).skipped).toEqual([
+      { path: "README.md", reason: "no frontmatter, and MEMORY.md does not name it" },
+    ]);
+  });
+
+  it("links and folders named like memories are passed over", () => {
+    const directory = makeDirectory(FILES);
+    const outside = path.join(top, "outside-link.md");
+    fs.writeFileSync(outside, memoryText({ name: "Deploy kubectl staging" }));
+    fs.symlinkSync(outside, path.join(directory.path, "link.md"));
+    fs.mkdirSync(path.join(directory.path, "folder.md"));
+    expect(ask([directory]).order.sort()).toEqual(["coffee.md", "deploy.md"]);
+    fill(directory);
+    fs.rmSync(path.join(directory.path, "deploy.md"));
+    fs.symlinkSync(outside, path.join(directory.path, "deploy.md"));
+    expect(ask([directory]).order).toEqual(["coffee.md"]);
+  });
+
+  it("a giant is found by its beginning, and never read whole", () => {
+    const directory = makeDirectory();
+    put(directory, "giant.md", { name: "Zebras", body: "Okapis graze at the gate." });
+    // More than can be read at once; nothing of it is on disk.
+    fs.truncateSync(path.join(directory.path, "giant.md"), 3 * 2 ** 30);
+    expect(ask([directory], "where okapis graze").order).toEqual(["giant.md"]);
+  });
+});
+
+describe("many files", () => {
+  const many = (count: number) => {
+    const directory = makeDirectory(FILES);
+    for (let i = 0; i < count - 3; i++) {
+      put(directory, `filler-${i}.md`, { name: `Filler ${i}`, body: `Nothing of note ${i % 17}.` });
+      age(directory, `filler-${i}.md`, (i + 1) * DAY);
+    }
+    return directory;
+  };
+
+  it("up to 300 every file is looked at: the oldest may change", () => {
+    const directory = many(300);
+    fill(directory);
+    put(directory, "filler-290.md", { name: "Deploy kubectl staging" });
+    const found = ask([directory]);
+    expect([found.considered, found.stale]).toEqual([300, 1]);
+    expect(found.shown.sort()).toEqual(["deploy.md", "filler-290.md"]);
+  });
+
+  it("of 400 the newest are looked at, new ones come and removed ones go", () => {
+    const directory = many(400);
+    fill(directory);
+    expect(ask([directory]).order[0]).toBe("deploy.md");
+    put(directory, "coffee.md", { name: "Tea", body: "Something else." });
+    expect(ask([directory]).order).toEqual(["deploy.md"]);
+    put(directory, "new.md", { name: "Deploy kubectl staging" });
+    fs.rmSync(path.join(directory.path, "deploy.md"));
+    const found = ask([directory]);
+    expect([found.order, found.considered, found.stale]).toEqual([["new.md"], 400, 2]);
+  });
+
+  it("without a cache as many are digested as there is time for, and the next prompt goes on from there", () => {
+    const directory = many(400);
+    fs.mkdirSync(path.join(directory.path, ".memdir"), { mode: 0o700 });
+    const found = ask([directory]);
+    expect([found.stale, found.considered]).toEqual([200, 200]);
+    found.keep();
+    const second = ask([directory]);
+    expect([second.stale, second.considered]).toEqual([200, 400]);
+    second.keep();
+    expect(ask([directory])).toMatchObject({ stale: 0, considered: 400 });
+  });
+});
+
+describe("a damaged cache", () => {
+  const SOME = Object.fromEntries(
+    Array.from({ length: 12 }, (_, i) => [
+      `memory-number-${i}-${"x".repeat(i)}.md`,
+      {
+        name: `Deploy kubectl ${i}`,
+        body: VOCABULARY.slice(i, i + 8).join(" "),
+        when: [`cue ${i}`],
+        links: [`memory-number-${(i + 1) % 12}-${"x".repeat((i + 1) % 12)}.md`],
+      },
+    ]),
+  );
+  const table = writeWords(["deploy", "kubectl", "staging"], 11);
+  const words = openWords(table.file);
+  const meaning = words && { words };
+
+  function sound(): { directory: Directory; bytes: Buffer } {
+    const directory = makeDirectory(SOME);
+    fill(directory);
+    const entries = [...readRowCache(directory, "all").entries.values()].map((entry) => ({
+      ...entry,
+      details: entry.details,
+      ranking: {
+        ...entry.ranking,
+        vectors: entryOf("x.md", SOME[entry.file] as Fields, { embed: scattered }).ranking.vectors,
+      },
+    }));
+    writeEntries(directory, entries, { folders: [["", fs.statSync(directory.path).mtimeMs]], commits: "" });
+    expect(ask([directory], PROMPT, meaning)).toMatchObject({ considered: 12, stale: 0, method: "hybrid" });
+    return { directory, bytes: fs.readFileSync(cacheOf(directory)) };
+  }
+
+  function expectHarmless(directory: Directory, how: PromptMeaning = meaning): void {
+    const { order, shown } = ask([directory], PROMPT, how);
+    expect(order.filter((file) => !Object.hasOwn(SOME, file))).toEqual([]);
+    expect(new Set(order).size).toBe(order.length);
+    expect(shown.every((file) => order.includes(file))).toBe(true);
+  }
+
+  it("whatever bytes are changed, only files that exist are found, each once, and nothing is thrown", () => {
+    const { directory, bytes } = sound();
+    const early = fc.nat({ max: 5000 }).map((at) => FILE_HEAD_BYTES + at);
+    const anywhere = fc.nat({ max: bytes.length - 1 });
+    const flip = fc.tuple(fc.oneof(anywhere, early), fc.integer({ min: 1, max: 255 }));
+    fc.assert(
+      fc.property(fc.array(flip, { minLength: 1, maxLength: 8 }), fc.boolean(), (flips, byWords) => {
+        const broken = Buffer.from(bytes);
+        for (const [at, mask] of flips) if (at < broken.length) (broken[at] as number) ^= mask;
+        fs.writeFileSync(cacheOf(directory), broken);
+        expectHarmless(directory, byWords ? null : meaning);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it("cut anywhere, garbage, another version, a folder in its place", () => {
+    const { directory, bytes } = sound();
+    const write = (content: Uint8Array) => fs.writeFileSync(cacheOf(directory), content);
+    for (let length = 0; length < bytes.length; length += 517) {
+      write(bytes.subarray(0, length));
+      expectHarmless(directory);
+    }
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 3000 }), fc.boolean(), (garbage, behindHead) => {
+        write(behindHead ? Buffer.concat([bytes.subarray(0, FILE_HEAD_BYTES), garbage]) : garbage);
+        expectHarmless(directory);
+      }),
+      { numRuns: 25 },
+    );
+    const other = Buffer.from(bytes);
+    other.writeUInt32LE(99, 4);
+    write(other);
+    expect(ask([directory])).toMatchObject({ stale: 12, considered: 12 });
+    fs.rmSync(cacheOf(directory));
+    fs.mkdirSync(cacheOf(directory));
+    expect(ask([directory])).toMatchObject({ stale: 12, considered: 12 });
+  });
+
+  it("numbers that would reach beyond the entry end the reading of it, and what is behind it is found all the same", () => {
+    const { directory, bytes } = sound();
+    const second = FILE_HEAD_BYTES + bytes.readUInt32LE(FILE_HEAD_BYTES + AT.rowBytes);
+    const { magic, rowBytes, fileBytes, linkBytes, nameBytes, jsonBytes, termCount, vectorCount } = AT;
+    const { rankAt, rankBytes, vectorsAt } = AT;
+    const sizes = [magic, rowBytes, fileBytes, linkBytes, nameBytes, jsonBytes, termCount, vectorCount];
+    for (const field of [...sizes, rankAt, rankBytes, vectorsAt]) {
+      for (const value of [0, 3, 96, 0x80000000, 0xffffffff]) {
+        const broken = Buffer.from(bytes);
+        broken.writeUInt32LE(value, second + field);
+        fs.writeFileSync(cacheOf(directory), broken);
+        expectHarmless(directory);
+      }
+    }
+    const broken = Buffer.from(bytes);
+    broken.writeUInt32LE(0, second);
+    fs.writeFileSync(cacheOf(directory), broken);
+    expect(ask([directory]).considered).toBe(12);
+  });
+
+  it("a vector without sense costs its own memory, not those that have none", () => {
+    const { directory, bytes } = sound();
+    const first = FILE_HEAD_BYTES;
+    const broken = Buffer.from(bytes);
+    const rankAt = first + broken.readUInt32LE(first + AT.rankAt);
+    broken.writeFloatLE(Number.NaN, rankAt + broken.readUInt32LE(first + AT.vectorsAt) + 8);
+    fs.writeFileSync(cacheOf(directory), broken);
+    put(directory, "new.md", { name: "Deploy kubectl staging" });
+    const found = ask([directory], PROMPT, meaning);
+    expect(found.method).toBe("hybrid");
+    expect(found.order).toContain("new.md");
+  });
+
+  it("an entry that names a file outside the directory is passed over", () => {
+    const directory = makeDirectory();
+    const outside = path.join(top, "outside.md");
+    fs.writeFileSync(outside, memoryText({ name: "Deploy kubectl staging" }));
+    const entry = digestMemory("../outside.md", fs.readFileSync(outside), fs.statSync(outside), NOW_MS);
+    const resident = openResident([directory]);
+    addEntry(resident, 0, entry);
+    expect(chooseMemories(resident, { prompt: PROMPT, meaning: null, nowMs: NOW_MS })?.all).toEqual([]);
+  });
+});
