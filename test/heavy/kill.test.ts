@@ -208,8 +208,9 @@ async function killMany(options: { kills: number; slots: number; settled: number
   );
   expect(problems.slice(0, 40), `HEAVY_SEED=${SEED}`).toEqual([]);
   expect(cut).toBeGreaterThan(options.kills / 10);
-  // The first save of every new process, right after a kill: the wait for the lock, and mending what the dead one left.
-  expect(longest).toBeLessThan(1000);
+  // The first save of every new process, right after a kill: the wait for the lock, and recovering what the dead one
+  // left. Far below the five minutes after which a lock counts as left behind, on a busy machine too.
+  expect(longest).toBeLessThan(10_000);
 }
 
 describe("kill -9", () => {
@@ -226,7 +227,8 @@ describe("kill -9", () => {
     await fill(world, 2);
     const tmp = path.join(world.memory, ".memdir", "tmp");
     mkdirSync(tmp, { recursive: true });
-    const long = new Date(Date.now() - 2 * 60_000);
+    // Longer than this process may have been running.
+    const long = new Date(Date.now() - 24 * 3_600_000);
     // Number 1 is always alive; this process's own number is what a restarted container gives its next writer.
     for (const name of [
       "file-999999999-a-0",
