@@ -9,11 +9,12 @@ export const run: Run = async (call) => {
     purge: call.flag("purge"),
     ...(reason === undefined ? {} : { reason }),
   });
-  if (call.json) call.terminal.json(result);
+  const { notices, ...rest } = result;
+  if (call.json) call.terminal.json(notices.length > 0 ? result : rest);
   else
     call.terminal.print(
       `removed ${result.file}${result.undo === null ? "" : `; memdir undo ${result.undo} brings it back`}`,
     );
-  for (const notice of result.notices) call.terminal.warn(`memdir: note: ${notice}`);
+  for (const notice of notices) call.terminal.warn(`memdir: note: ${notice}`);
   return 0;
 };

@@ -25,7 +25,7 @@ export const run: Run = async (call) => {
       files
         .slice(0, 3)
         .map((f) => f.file)
-        .join(", ") + (files.length > 3 ? ` and ${files.length - 3} more` : "");
+        .join(", ") + (files.length > 3 ? ` and ${files.length - 3} more` : files.length === 0 ? "MEMORY.md" : "");
     call.terminal.print(
       `${id.padStart(5)}  ${at.slice(0, 16).replace("T", " ")}  ${action.padEnd(6)}  ${names}  ${call.terminal.color.dim(`${by}${reason === "" ? "" : `: ${reason}`}`)}`,
     );

@@ -218,8 +218,9 @@ function imagesOf({ files, pages }: Entry): string[] {
 }
 
 /** The hashes of whole pages. */
-export function pageImages(pages: Entry["pages"]): string[] {
-  const all = pages ? [pages.before, pages.after] : [];
+function pageImages(pages: Entry["pages"]): string[] {
+  // An entry of an earlier version whose writer died has no second pair.
+  const all = [pages?.before, pages?.after].filter((each) => each !== undefined);
   return all.flatMap(({ index, more }) => [index, more]).filter((hash) => hash !== null);
 }
 

@@ -59,7 +59,6 @@ export {
   type Entry,
   type FileChange,
   imagePath,
-  pageImages,
   readImage,
   readJournal,
 } from "./journal.ts";

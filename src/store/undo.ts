@@ -4,7 +4,7 @@ import { MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 import { mergeKeeping } from "../text/merge-lines.ts";
 import { applyChange, withDirectory } from "./change.ts";
-import type { Directory } from "./directory.ts";
+import { type Directory, INDEX_FILE } from "./directory.ts";
 import { type HeaderChange, openListing, type Pages, type Plan, putOverflowLink } from "./index.ts";
 import { headerChanges } from "./index-file.ts";
 import {
@@ -53,8 +53,9 @@ export async function undoEntry(directory: Directory, id?: string): Promise<Undo
       renames,
       plan: (pages) => planPages(directory, entry, pages, changes),
     });
-    const { notices } = applied;
-    return { undone: entry.id, action: entry.action, files: [...writes.keys()], undo: applied.entry.id, notices };
+    // A change of the index alone has no other files.
+    const files = writes.size === 0 ? [INDEX_FILE] : [...writes.keys()];
+    return { undone: entry.id, action: entry.action, files, undo: applied.entry.id, notices: applied.notices };
   });
 }
 
@@ -63,7 +64,7 @@ export async function undoEntry(directory: Directory, id?: string): Promise<Undo
  * written since. Where both changed the same place, the text stays as it is and only the entry's own lines are corrected.
  */
 function planPages(directory: Directory, { pages }: Entry, now: Pages, changes: readonly HeaderChange[]): Plan {
-  const before = pages && readPages(directory, pages.before);
+  const before = pages?.after && readPages(directory, pages.before);
   if (!pages || !before) return { pages: now };
   const hashes = hashPages(now);
   if (hashes.index === pages.after.index && hashes.more === pages.after.more)

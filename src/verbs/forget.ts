@@ -1,6 +1,6 @@
 /** Forgetting a memory. It never looks at the body: a poisoned memory must be removable unread. */
 
-import { lstatSync, unlinkSync } from "node:fs";
+import { lstatSync, readdirSync, rmSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { removeQuietly } from "../disk/atomic.ts";
 import { MemdirError } from "../errors.ts";
@@ -11,7 +11,6 @@ import {
   keepRecord,
   keysOf,
   names,
-  pageImages,
   ROWS_FILE,
   readJournal,
   readRecord,
@@ -59,24 +58,15 @@ export async function forgetMemory(
   });
 }
 
-/** Before-images that only this file needs, and kept pages of the index, which may describe it: undo then goes line by line. */
+/** All but the contents of other files: a kept page of the index may describe it, and undo then goes line by line. */
 function purgeImages(directory: Directory, file: string): void {
-  const entries = readJournal(directory);
-  const hashes = (mine: boolean) =>
-    new Set(
-      entries.flatMap((e) =>
-        e.files.filter((f) => (f.file === file) === mine).flatMap((f) => (f.before ? [f.before] : [])),
-      ),
-    );
-  const others = hashes(false);
-  const pages = entries.flatMap((e) => pageImages(e.pages));
-  for (const hash of new Set([...hashes(true), ...pages])) {
-    if (others.has(hash)) continue;
-    try {
-      unlinkSync(imagePath(directory, hash));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    }
+  const others = new Set(
+    readJournal(directory).flatMap(({ files }) =>
+      files.filter((each) => each.file !== file).map(({ before }) => before),
+    ),
+  );
+  for (const hash of readdirSync(statePath(directory, "images"))) {
+    if (!others.has(hash)) rmSync(imagePath(directory, hash), { force: true });
   }
 }
 

@@ -52,7 +52,7 @@ export async function renameMemory(directory: Directory, file: string, newName: 
       action: "rename",
       reason: "",
       writes,
-      renames: new Map([[file, target]]),
+      renames: new Map(target === file ? [] : [[file, target]]),
       saved: target,
     });
     return {

@@ -224,7 +224,8 @@ describe("kill -9", () => {
     await fill(world, 2);
     const tmp = path.join(world.memory, ".memdir", "tmp");
     mkdirSync(tmp, { recursive: true });
-    const long = new Date(Date.now() - 2 * 60_000);
+    // Longer than this process may have been running.
+    const long = new Date(Date.now() - 24 * 3_600_000);
     // Number 1 is always alive; this process's own number is what a restarted container gives its next writer.
     for (const name of [
       "file-999999999-a-0",
