@@ -37,7 +37,7 @@ describe("this repository", () => {
     async () => {
       const text = [
         "Searching is in `src/memory/search.ts`; instruction files are found by src/instructions/discover.ts.",
-        "The journal is `src/memory/journal.ts`, with `beginEntry` and `endEntry`.",
+        "The journal is `src/store/journal.ts`, with `beginEntry` and `endEntry`.",
         "We deleted src/cli/console-line.ts, see src/cli/console.ts.",
       ].join("\n\n");
       const { memories } = await examine(
@@ -49,7 +49,7 @@ describe("this repository", () => {
       expect(findings).toEqual([
         "src/memory/search.ts moved",
         "src/instructions/discover.ts gone",
-        "src/memory/journal.ts holds",
+        "src/store/journal.ts holds",
         "beginEntry holds",
         "endEntry holds",
         "src/cli/console.ts holds",
