@@ -10,4 +10,5 @@ export interface World {
   random: () => number;
   newId: () => string;
   sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  fetch: typeof globalThis.fetch;
 }
