@@ -23,7 +23,7 @@ import { isAlike, plain, type Weighed, weigh } from "../text/likeness.ts";
 import { splitLines } from "../text/lines.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { termsOf } from "../text/terms.ts";
-import { findExpiry } from "../truth/expired.ts";
+import { findExpiry } from "../truth/rot-findings.ts";
 import { arrangeIndex, isDead } from "./dream-apply.ts";
 import { keepsRule, ruleOf } from "./dream-check.ts";
 import { isEnforced } from "./dream-claims.ts";

@@ -9,7 +9,7 @@ export interface InstructionText {
   text: string;
 }
 
-export interface Restated {
+interface Restated {
   /** Which instruction file says it. */
   path: string;
   /** From 1, in what is loaded of it. */

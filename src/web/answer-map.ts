@@ -6,8 +6,7 @@ import { findBytes, listMemories, parseMemory, readBytes } from "../store/store.
 import { findCompeting, settleText } from "../team/conflict-copy.ts";
 import { overlap, weigh } from "../text/likeness.ts";
 import { termsOf } from "../text/terms.ts";
-import { findDoubles } from "../truth/rot-findings.ts";
-import type { RotMemory } from "../truth/rot-kind.ts";
+import { findDoubles, type RotMemory } from "../truth/rot-findings.ts";
 import type { ChangedAnswer, MemoryMap, MergeProposal, Ref } from "./api.ts";
 import { type Desk, placeOf, refuseReadOnly } from "./desk.ts";
 import { diffTexts } from "./diff.ts";

@@ -7,7 +7,7 @@ import { readSurfaceLog } from "../recall/surface-log.ts";
 import { countShown } from "../recall/surfacings.ts";
 import { type Directory, type Listing, listMemories, type Row } from "../store/store.ts";
 import { readAuthors } from "../team/authors.ts";
-import { findVerdict, formatVerdict, readVerdicts, type Verdicts } from "../truth/kept-verdict.ts";
+import { findVerdict, formatVerdict, readVerdicts, type Verdicts } from "../truth/verdicts.ts";
 import type { MemoryList, MemoryRow, SearchAnswer } from "./api.ts";
 import { type Desk, mainOf } from "./desk.ts";
 import { findByWords, findTexts } from "./word-search.ts";

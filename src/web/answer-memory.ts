@@ -90,8 +90,8 @@ async function claimsOf(desk: Desk, directory: Directory, row: Row, rows: readon
   const { project } = desk.memdir.location;
   const signal = AbortSignal.timeout(MAX_LOOK_MS);
   try {
-    const world = { root: project.worktreeRoot ?? project.cwd, env: desk.env, now: desk.now, signal };
-    const { findings, silenced } = await examineMemory(world, directory, row, namesOf(rows));
+    const git = { root: project.worktreeRoot ?? project.cwd, env: desk.env, signal };
+    const { findings, silenced } = await examineMemory(git, directory, row, namesOf(rows));
     return [
       ...findings.map(({ claim, verdict, evidence }) => ({
         kind: claim.kind,

@@ -1,6 +1,6 @@
 /** How a sentence speaks of a thing it names: as there, or as gone, planned, or an example; and whether it speaks of another project. */
 
-export type Standing = "present" | "past" | "planned" | "example";
+type Tense = "present" | "past" | "planned" | "example";
 
 /** What is further away belongs to something else. */
 const REACH = 160;
@@ -18,7 +18,7 @@ const MOVING =
   /(?:^|[\s(,:*])(?:mov|renam|migrat|port|extract|split|convert|refactor|merg|fold|inlin|consolidat|combin|collaps|turn|rewrot|relocat)(?:ed|ing|es|t)?$/i;
 const WENT = /^[`"')\s*]*[^.;]{0,60}?(?:\b(?:in)?to\b|\bunder\b|\bout of\b|→|->)/i;
 /** A list, or a sentence behind a colon, under such words. */
-const LEADS: readonly [RegExp, Standing][] = [
+const LEADS: readonly [RegExp, Tense][] = [
   [
     /\b(?:removed|deleted|dropped|gone|retired|deprecated|obsolete|no longer|used to|former(?:ly)?|previously|replaced|old (?:names?|paths?|layout|files|location))\b/i,
     "past",
@@ -72,13 +72,13 @@ const NAMED_PROJECT =
 const OWN = /^(?:this|our|the|same|main|current|whole|entire|my|own|mono|git|root|new)$/i;
 
 /** Whether it is of another project is asked of the whole paragraph: `isForeign`. */
-export function standingOf({ text, lead }: { text: string; lead: string }, at: number, end: number): Standing {
+export function tenseOf({ text, lead }: { text: string; lead: string }, at: number, end: number): Tense {
   const before = text.slice(Math.max(0, at - REACH), at);
   const after = text.slice(end, end + REACH);
   if (/~~[^~]*$/.test(before) && /^[^~]*~~/.test(after)) return "past";
   if (REPLACES_AFTER.test(after)) return "present";
   if (isPast(before, after, text)) return "past";
-  const led = standingOfLead(lead, text.slice(0, at));
+  const led = tenseOfLead(lead, text.slice(0, at));
   if (led !== null) return led;
   if (EXAMPLE_BEFORE.test(before) || EXAMPLE_NEAR.test(before)) return "example";
   if (COMPLAINT.test(before) || IF_SEEN.test(before)) return "example";
@@ -99,9 +99,9 @@ export function isForeign(text: string, names: readonly string[]): boolean {
 }
 
 /** "Removed in 1.1: a, b" and a list under "Removed files:". */
-function standingOfLead(lead: string, before: string): Standing | null {
+function tenseOfLead(lead: string, before: string): Tense | null {
   const colon = /^[\s*#>-]*([^:`]{3,60}):\**\s/.exec(before)?.[1] ?? "";
-  for (const [words, standing] of LEADS) if (words.test(lead) || words.test(colon)) return standing;
+  for (const [words, tense] of LEADS) if (words.test(lead) || words.test(colon)) return tense;
   return null;
 }
 

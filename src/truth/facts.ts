@@ -1,17 +1,22 @@
-/** One look at the project for all claims of a run: files, words, history, changes, branches. */
+/** What is known of the project for all claims of a run: files, words, history, changes, branches. */
 
 import { type Git, readGit } from "../project/git.ts";
-import type { Claim } from "./claim.ts";
-import { wordsOf } from "./claim-words.ts";
-import { searchDeleted } from "./deletions.ts";
+import { type Claim, flagForms, partsOf, wordsOf } from "./claim.ts";
 import { findReach, type History, NO_HISTORY, type Reach, readHistory } from "./history.ts";
-import { lostWords, openWords } from "./lost.ts";
+import { type Hit, isSolid } from "./hit.ts";
 import { isManifest, type Manifests, type RemovedEntries, readManifests, removedEntries } from "./manifests.ts";
 import { type Occurrences, type Search, searchTree } from "./occurrences.ts";
-import { beginChanges, type Changes, NO_REMOVALS, type Removals, readManifestRemovals } from "./removals.ts";
+import {
+  beginChanges,
+  type Changes,
+  NO_REMOVALS,
+  type Removals,
+  readManifestRemovals,
+  searchDeleted,
+} from "./removals.ts";
 import { readTree, type Tree } from "./tree.ts";
 
-export interface Look {
+export interface Facts {
   tree: Tree;
   history: History;
   found: Occurrences;
@@ -28,7 +33,7 @@ export interface Look {
   notes: string[];
 }
 
-export interface Refs {
+interface Refs {
   branches: ReadonlySet<string>;
   tags: ReadonlySet<string>;
   /** Every hash that was asked for -> whether there is such a commit. */
@@ -37,20 +42,20 @@ export interface Refs {
   isWhole: boolean;
 }
 
-export interface LookOptions {
+interface FactOptions {
   memories: ReadonlySet<string>;
   today: string;
   onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
 /** What needs no claim to be looked at: git works on it while claims are found. */
-export interface Start {
+interface Start {
   tree: Promise<Tree>;
   reach: Promise<Reach | null>;
   history: Promise<History>;
 }
 
-export function startLook(git: Git, maxCommits?: number): Start {
+export function startFacts(git: Git, maxCommits?: number): Start {
   const reach = findReach(git, maxCommits);
   return {
     tree: readTree(git),
@@ -59,7 +64,12 @@ export function startLook(git: Git, maxCommits?: number): Start {
   };
 }
 
-export async function lookAt(git: Git, start: Start, claims: readonly Claim[], options: LookOptions): Promise<Look> {
+export async function gatherFacts(
+  git: Git,
+  start: Start,
+  claims: readonly Claim[],
+  options: FactOptions,
+): Promise<Facts> {
   const [tree, reach] = await Promise.all([start.tree, start.reach]);
   const local = claims.filter(({ kind }) => kind !== "date" && kind !== "url" && kind !== "link");
   const refsRead = tree.isGit ? readRefs(git, claims) : Promise.resolve(NO_REFS);
@@ -110,7 +120,7 @@ async function searchWords(
   tree: Tree,
   claims: readonly Claim[],
   removedRead: Promise<RemovedEntries>,
-  onProgress: LookOptions["onProgress"],
+  onProgress: FactOptions["onProgress"],
 ): Promise<Search> {
   const isOpen = ({ kind, declared }: Claim) => kind !== "package" || declared;
   const words = new Set(claims.filter(isOpen).flatMap(wordsOf));
@@ -132,7 +142,7 @@ async function findRemovals(
   history: History,
 ): Promise<Removals> {
   if (!changes) return NO_REMOVALS;
-  const deleted = await searchDeleted(git, history.deleted, lostWords(claims, found));
+  const deleted = await searchDeleted(git, history.deleted, missingWords(claims, found));
   const open = openWords(claims, found, deleted);
   if (open.size === 0) {
     await changes.drop();
@@ -186,4 +196,77 @@ async function readIgnored(git: Git, tree: Tree, paths: readonly string[]): Prom
     input: `${asked.join("\0")}\0`,
   });
   return new Set((output?.toString("utf8") ?? "").split("\0").filter((path) => path !== ""));
+}
+
+/** A line that was taken out, as far as it matters here. */
+interface TakenOut {
+  file: string;
+  hit: Hit;
+  isOption: boolean;
+}
+
+type TakenOutWords = ReadonlyMap<string, readonly TakenOut[]>;
+
+/** Words to look for among changes; those that would not alter a verdict are left out. */
+function missingWords(claims: readonly Claim[], found: Occurrences): Set<string> {
+  return new Set(claims.flatMap((claim) => missingWordsOf(claim, found)));
+}
+
+/** Those of which removals so far do not tell what became of them. */
+function openWords(claims: readonly Claim[], found: Occurrences, removals: TakenOutWords): Set<string> {
+  return new Set(
+    claims.flatMap((claim) => {
+      const missing = missingWordsOf(claim, found);
+      return missing.length === 0 || isTold(claim, missing, found, removals) ? [] : missing;
+    }),
+  );
+}
+
+function missingWordsOf(claim: Claim, found: Occurrences): string[] {
+  if (claim.kind === "symbol") return wordsOf(claim).filter((word) => isMissingName(claim, word, found));
+  if (claim.kind !== "env" && claim.kind !== "flag") return [];
+  const [name = "", ...forms] = wordsOf(claim);
+  const isHere =
+    (found.get(name) ?? []).some(({ hit }) => hit !== "comment") ||
+    forms.some((form) => (found.get(form) ?? []).some(({ hit }) => hit === "definition"));
+  return isHere ? [] : [name, ...forms];
+}
+
+function isMissingName({ file, text }: Claim, word: string, found: Occurrences): boolean {
+  const parts = partsOf(text);
+  const name = parts.at(-1) as string;
+  const owner = parts[0] as string;
+  const places = (found.get(word) ?? []).filter(isSolid);
+  // What something belongs to matters only while it is there itself, and looks like a type.
+  if (word !== name) return places.length === 0 && /^[A-Z]/.test(owner) && (found.get(name) ?? []).some(isSolid);
+  if (places.length === 0) return true;
+  if (file !== undefined) return !places.some((place) => place.file.endsWith(file));
+  const homes = homesOf(owner, found);
+  return homes.size > 0 && !places.some((place) => homes.has(place.file));
+}
+
+/** As the checks will ask (check-names.ts). */
+function isTold(claim: Claim, missing: readonly string[], found: Occurrences, removals: TakenOutWords): boolean {
+  const { kind, text, file } = claim;
+  const of = (word: string) => removals.get(word) ?? [];
+  const isDefinition = ({ hit }: TakenOut) => hit === "definition";
+  if (kind === "env") return of(text).some(({ hit }) => hit !== "comment");
+  if (kind === "flag") {
+    const [name = "", ...forms] = flagForms(text);
+    return (
+      of(name).some(({ hit, isOption }) => hit !== "comment" && isOption) ||
+      forms.some((form) => of(form).some(isDefinition))
+    );
+  }
+  return missing.every((word) => {
+    if (!(found.get(word) ?? []).some(isSolid)) return of(word).some(isDefinition);
+    if (file !== undefined)
+      return of(word).some((each) => isSolid(each) && (each.file === file || each.file.endsWith(`/${file}`)));
+    const homes = homesOf(partsOf(text)[0] as string, found);
+    return of(word).some((each) => isDefinition(each) && homes.has(each.file));
+  });
+}
+
+function homesOf(owner: string, found: Occurrences): Set<string> {
+  return new Set((found.get(owner) ?? []).filter(({ hit }) => hit === "definition").map((place) => place.file));
 }

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { openFileReader } from "../../src/truth/file-reader.ts";
+import { openFileReader } from "../../src/truth/occurrences.ts";
 import { makeWorld } from "../world.ts";
 
 it("reads ordinary files into the buffer, and nothing else", () => {

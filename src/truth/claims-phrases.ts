@@ -1,6 +1,151 @@
-/** Days until which something holds. A day on which something happened is no claim: it stays true. */
+/** Phrases that name something: scripts and packages, branches, tags and commits, links and addresses, and days until which something holds. */
 
-import type { WordClaim } from "./claims-commands.ts";
+import { isPlaceholder } from "./claims-tokens.ts";
+
+export interface WordClaim {
+  kind: "script" | "package" | "branch" | "tag" | "commit" | "url" | "link" | "date";
+  text: string;
+  at: number;
+  loose: boolean;
+  program?: string;
+  day?: string;
+}
+
+const RUN =
+  /\b(npm|yarn|pnpm|bun|make|just)((?:\s+(?:run|run-script|-s|--silent|-w\s+\S+|-C\s+\S+))*)\s+([A-Za-z][\w:.-]*)/g;
+/** What these programs do by themselves. */
+const BUILT_IN =
+  /^(?:install|ci|i|add|remove|rm|update|upgrade|publish|pack|init|exec|dlx|create|link|audit|outdated|why|config|version|login|run|sure|it|them|this|that|use|your|our|a|an|the|sense|and|or|to|in|on|is|for|with|up|changes?|workspaces?|cache|store|set|get|ls|list|view|info|prune|dedupe|x|pm)$/;
+
+export function findScripts(text: string): WordClaim[] {
+  const claims: WordClaim[] = [];
+  if (!/npm|yarn|bun|make|just/.test(text)) return claims;
+  for (const { 0: whole, 1: program = "", 2: between = "", 3: raw = "", index } of text.matchAll(RUN)) {
+    const name = raw.replace(/[.:]+$/, "");
+    if (BUILT_IN.test(name) || isPlaceholder(name)) continue;
+    const isRun = /run/.test(between) || program === "make" || program === "just";
+    const isShort = program === "npm" && /^(?:test|start|stop|restart)$/.test(name);
+    if (!isRun && !isShort && program === "npm") continue;
+    claims.push({
+      kind: "script",
+      text: name,
+      at: index + whole.length - raw.length,
+      loose: !isRun || program !== "npm",
+      program: program === "make" || program === "just" ? program : "npm",
+    });
+  }
+  return claims;
+}
+
+const PACKAGE = /^(?:@[a-z0-9][\w.-]*\/)?[a-z][a-z0-9]*(?:[-._][a-z0-9]+)*$/;
+const MODULE = /^(?:[\w-]+\.)+[a-z]{2,}(?:\/[\w.-]+)+$/;
+/** A plain word is a package's name only where one stands. */
+const CUE =
+  /(?:^[\s*#-]*|(?:\b(?:uses?|using|through|via|with|on|by|and|or|depends on|package|packages|library|libraries|dependency|dependencies|crate|gem|adopted|chose|prefer|is|are|our|plus|run|over)|[:,(+/&])\s+|\()$/i;
+const AFTER = /^\s*(?:package|library|dependency|crate|gem|module|npm|client|for\b)/i;
+
+/** Every one is loose: only what was once a dependency counts. */
+export function findPackage(text: string, word: string, at: number, code: boolean): WordClaim | null {
+  const name = word.includes("@") ? word.replace(/@[\^~]?\d[\w.]*$/, "") : word;
+  if (name.length < 2 || name.length > 100 || !(PACKAGE.test(name) || MODULE.test(name))) return null;
+  if (!code && !CUE.test(text.slice(Math.max(0, at - 24), at)) && !AFTER.test(text.slice(at + word.length)))
+    return null;
+  return { kind: "package", text: name, at, loose: true };
+}
+
+const REF = "([A-Za-z0-9][\\w./+-]*[\\w])";
+const BRANCH_BEFORE = new RegExp(
+  `\\bbranch(?:es)?\\s+(?:named\\s+|called\\s+|is\\s+|off\\s+|from\\s+)?([\`"']?)${REF}`,
+  "gi",
+);
+const BRANCH_AFTER = new RegExp(`([\`"']?)${REF}\\1\\s+\\(?(?:git\\s+)?branch(?:es)?\\b`, "gi");
+/** Names that are branches even when nothing marks them as names. */
+const USUAL = /^(?:main|master|develop|development|dev|staging|production|trunk|next|canary|gh-pages)$/;
+const HISTORIC = /\bmerged?\b|\bcreate\b|\bnew branch\b|\bcheckout -b\b|\bnames?\b|\bnaming\b|\blike\b|\bprefix/i;
+
+export function findBranches(text: string): WordClaim[] {
+  if (!/branch/i.test(text) || HISTORIC.test(text)) return [];
+  const claims: WordClaim[] = [];
+  for (const pattern of [BRANCH_BEFORE, BRANCH_AFTER]) {
+    for (const { 0: whole, 1: quote = "", 2: raw = "", index } of text.matchAll(pattern)) {
+      const name = raw.replace(/[.]+$/, "");
+      const isName =
+        USUAL.test(name) ||
+        (quote !== "" && !/^(?:the|a|this|each|every|new)$/i.test(name)) ||
+        /^[a-z][\w.-]*\/[\w.-]/.test(name);
+      if (!isName || isPlaceholder(name)) continue;
+      claims.push({ kind: "branch", text: name, at: index + whole.indexOf(raw), loose: false });
+    }
+  }
+  return claims;
+}
+
+const TAG =
+  /\btag(?:ged|s)?\s+(?:as\s+|with\s+|is\s+|the\s+|version\s+)?[`"']?(v?\d+\.\d+(?:\.\d+)?[\w.+-]*)|\b(v\d+\.\d+(?:\.\d+)?[\w.+-]*)[`"']?\s+(?:is\s+)?(?:the\s+)?(?:\w+\s+)?tag\b/gi;
+
+export function findTags(text: string): WordClaim[] {
+  if (!/tag/i.test(text)) return [];
+  return [...text.matchAll(TAG)].flatMap(({ 0: whole, 1: after, 2: before, index }) => {
+    const raw = after ?? before ?? "";
+    const name = raw.replace(/[.]+$/, "");
+    return isPlaceholder(name) || /x$/.test(name)
+      ? []
+      : [{ kind: "tag" as const, text: name, at: index + whole.indexOf(raw), loose: false }];
+  });
+}
+
+const COMMIT =
+  /\b(?:commit|sha|revision|rev|fixed in|introduced in|reverted in|see|since)\s+[`"'(]*([0-9a-f]{7,40})\b/gi;
+
+export function findCommits(text: string): WordClaim[] {
+  if (!/[0-9a-f]{7}/i.test(text)) return [];
+  return [...text.matchAll(COMMIT)].flatMap(({ 0: whole, 1: hash = "", index }) =>
+    /\d/.test(hash) && /[a-f]/i.test(hash)
+      ? [
+          {
+            kind: "commit" as const,
+            text: hash.toLowerCase(),
+            at: index + whole.length - hash.length,
+            loose: !/commit/i.test(whole),
+          },
+        ]
+      : [],
+  );
+}
+
+const WIKI = /\[\[([^\]|#\n]{1,120})(?:[|#][^\]\n]{0,120})?\]\]/g;
+const MARKDOWN = /\]\(<?([^()\s<>]{1,200}\.md)(?:#[^)\s]*)?>?\)/g;
+
+export function findLinks(text: string): WordClaim[] {
+  if (!text.includes("[[") && !text.includes("](")) return [];
+  const wiki = [...text.matchAll(WIKI)].map(({ 1: name = "", index }) => ({
+    kind: "link" as const,
+    text: name.trim(),
+    at: index + 2,
+    loose: true,
+  }));
+  const markdown = [...text.matchAll(MARKDOWN)]
+    .filter(({ 1: target = "" }) => !target.includes("://"))
+    .map(({ 1: target = "", index, 0: whole }) => ({
+      kind: "link" as const,
+      text: target,
+      at: index + whole.indexOf(target),
+      loose: false,
+    }));
+  return [...wiki, ...markdown];
+}
+
+const URL_LIKE = /\bhttps?:\/\/[^\s`<>"')\]]+/gi;
+
+export function findUrls(text: string): WordClaim[] {
+  if (!text.includes("://")) return [];
+  return [...text.matchAll(URL_LIKE)].map(({ 0: url, index }) => ({
+    kind: "url" as const,
+    text: url.replace(/[.,;:!?]+$/, ""),
+    at: index,
+    loose: true,
+  }));
+}
 
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const MONTH =
