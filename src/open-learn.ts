@@ -9,7 +9,7 @@ import { applyProposal } from "./learn/apply.ts";
 import { applyAll } from "./learn/apply-all.ts";
 import { checkBudget } from "./learn/budget.ts";
 import type { ExtractionWorld } from "./learn/extraction.ts";
-import { takeExtractionLock } from "./learn/extraction-lock.ts";
+import { takeExtractionLock } from "./learn/extraction-gates.ts";
 import { type Inbox, openInbox } from "./learn/inbox.ts";
 import { type Ledger, openLedger } from "./learn/ledger.ts";
 import { extractByRules } from "./learn/rules.ts";

@@ -1,7 +1,7 @@
 /** What stays of a session: after each answer notes may be taken, after each turn memories extracted, both beside it. */
 
-import { hearSession } from "../learn/extraction-window.ts";
 import type { NotesResult } from "../learn/session-notes.ts";
+import { hearSession } from "../learn/window.ts";
 import type { Conversation } from "../model/agent-loop.ts";
 import { type Message, textOf } from "../model/ask.ts";
 import type { AgentState } from "./state.ts";

@@ -1,6 +1,6 @@
 /** What an importer brings home: memories of another program in one shape, and what was left behind, with reasons. */
 
-import { describeStatement, nameStatement } from "../learn/said-name.ts";
+import { describeStatement, nameStatement } from "../learn/said-statement.ts";
 import type { MemoryType, Trust } from "../store/store.ts";
 
 export interface Imported {

@@ -2,8 +2,8 @@
 
 import { closeSync, readSync } from "node:fs";
 import { openRegular } from "../disk/regular.ts";
-import type { Cursor } from "../learn/cursor.ts";
-import { hearMessages } from "../learn/extraction-window.ts";
+import type { Cursor } from "../learn/extraction-gates.ts";
+import { hearMessages } from "../learn/window.ts";
 import { makeChain } from "../session/chain.ts";
 import { buildConversation } from "../session/conversation.ts";
 import { answerOf, assistantBlocks, parseLine, promptOf, type TranscriptLine } from "../session/transcript-line.ts";

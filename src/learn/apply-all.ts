@@ -4,7 +4,7 @@ import { applyProposal, isFinal, type Store } from "./apply.ts";
 import type { Inbox } from "./inbox.ts";
 import type { LearnMode, Proposal } from "./proposal.ts";
 
-export interface AppliedAll {
+interface AppliedAll {
   saved: { file: string; action: string }[];
   /** What our own rules forbid: the same again would be refused again. */
   refused: string[];

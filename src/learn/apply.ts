@@ -18,10 +18,8 @@ import {
 import { editBody, editFields, formatDocument } from "../text/frontmatter-edit.ts";
 import type { ForgetResult } from "../verbs/forget.ts";
 import type { SaveRequest, SaveResult } from "../verbs/save.ts";
-import type { Inbox } from "./inbox.ts";
-import { MAX_BYTES } from "./inbox-file.ts";
-import type { LearnMode, Proposal } from "./proposal.ts";
-import { sourceFor } from "./trust.ts";
+import { type Inbox, MAX_BYTES } from "./inbox.ts";
+import { type LearnMode, type Proposal, sourceFor } from "./proposal.ts";
 
 /** As much of a Memdir as it takes; the first directory is the one that is written to. */
 export interface Store {

@@ -20,7 +20,7 @@ import { type Directory, fileMode, prepareDirectory } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
 import { findSecrets } from "../text/secrets.ts";
 
-export interface LogEntry {
+interface LogEntry {
   path: string;
   /** As it was written, without its line end; further lines are indented. */
   line: string;

@@ -25,8 +25,7 @@ import { findRelativeDates } from "../text/relative-dates.ts";
 import { termsOf } from "../text/terms.ts";
 import { findExpiry } from "../truth/rot-findings.ts";
 import { arrangeIndex, isDead } from "./dream-apply.ts";
-import { keepsRule, ruleOf } from "./dream-check.ts";
-import { isEnforced } from "./dream-claims.ts";
+import { isEnforced, keepsRule, ruleOf } from "./dream-check.ts";
 import { makePlan, type Op, type Plan, takeSnapshot } from "./dream-plan.ts";
 
 /** A memory with what it is compared by. */

@@ -2,6 +2,8 @@
 
 import { existsSync } from "node:fs";
 import { relative, sep } from "node:path";
+import { isAlive } from "../disk/process.ts";
+import { diskError, MemdirError } from "../errors.ts";
 import { type LoopResult, runAgentLoop } from "../model/agent-loop.ts";
 import { type Ask, addUsage, type Message, NO_USAGE, type Usage } from "../model/ask.ts";
 import { buildDreamCorrection, buildDreamRequest, DREAM_SYSTEM, readPlan } from "../prompts/dream.ts";
@@ -13,15 +15,23 @@ import { editFields } from "../text/frontmatter-edit.ts";
 import { localDay } from "../text/local-day.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import { openTools } from "../tools/tools.ts";
-import { countAnswers } from "./counted-ask.ts";
-import type { DayLog } from "./daily-log.ts";
+import { countAnswers } from "./budget.ts";
+import { type DayLog, readLogs } from "./daily-log.ts";
 import { applyPlan } from "./dream-apply.ts";
 import { checkPlan } from "./dream-check.ts";
-import { countOps } from "./dream-diff.ts";
-import { checkDreamGates, type GateWorld } from "./dream-gates.ts";
-import { lastDream, type Processes, takeDreamLock } from "./dream-lock.ts";
+import { checkDreamGates, type GateWorld, lastDream, type Processes, takeDreamLock } from "./dream-gates.ts";
 import { dreamOffline, findDeadLines } from "./dream-offline.ts";
-import { describeOp, makePlan, type Op, type Plan, parseOps, type Snapshot, takeSnapshot } from "./dream-plan.ts";
+import {
+  countOps,
+  describeOp,
+  makePlan,
+  type Op,
+  type Plan,
+  parseOps,
+  type Snapshot,
+  takeSnapshot,
+} from "./dream-plan.ts";
+import { countTokens, type Ledger } from "./ledger.ts";
 
 export interface DreamModel {
   ask: Ask;
@@ -34,7 +44,7 @@ export interface DreamModel {
 }
 
 /** What it cost is told also when nothing came of it. */
-export type Planned = { usage: Usage; turns: number } & ({ plan: Plan } | { problem: string });
+type Planned = { usage: Usage; turns: number } & ({ plan: Plan } | { problem: string });
 
 export interface DreamWorld extends GateWorld, Processes {
   /** Null: rules alone. */
@@ -217,4 +227,66 @@ function withMessage(messages: readonly Message[], text: string): Message[] {
   const last = messages.at(-1);
   if (last?.role !== "user") return [...messages, say(text)];
   return [...messages.slice(0, -1), { role: "user", content: [...last.content, { type: "text", text }] }];
+}
+
+/** As much of an agent's model as a dream needs. */
+interface DreamingModel extends Pick<DreamModel, "ask" | "maxTokens"> {
+  provider: string;
+  name: string;
+}
+
+/** Nothing is written but what it cost; without a model by rules. Throws when the model fails or is stopped. */
+export async function planSeen(
+  { directory, ledger }: { directory: Directory; ledger: Ledger },
+  model: DreamingModel | null,
+  signal?: AbortSignal,
+): Promise<Plan> {
+  if (!existsSync(directory.path)) return { ops: [], base: {} };
+  try {
+    const planned = await planDream(askable(model, signal), directory);
+    const produced = "plan" in planned ? `a plan: ${countOps(planned.plan)}` : "no plan";
+    noteDream(ledger, model, directory.now(), planned.usage, produced);
+    if ("problem" in planned) throw new MemdirError("model", `${planned.problem}; nothing was changed`);
+    return planned.plan;
+  } catch (error) {
+    throw diskError(error, "plan a dream in", directory.path);
+  }
+}
+
+/** Exactly the plan that was seen; null when there was nothing to do, else the journal entry. Throws `conflict` when it no longer fits. */
+export async function applySeenPlan(directory: Directory, plan: Plan, pid: number): Promise<string | null> {
+  let isDone = false;
+  try {
+    const lock = await takeDreamLock(directory, { pid, isAlive });
+    if ("heldBy" in lock) {
+      const who = `process ${lock.heldBy ?? "unknown"} is dreaming`;
+      throw new MemdirError("conflict", `nothing was changed: ${who}; dream again when it is done`);
+    }
+    try {
+      const { entry } = await applyPlan(directory, plan);
+      isDone = true;
+      return entry?.id ?? null;
+    } finally {
+      await (isDone ? lock.done() : lock.failed()).catch((error: Error) => directory.log(`dream: ${error.message}`));
+    }
+  } catch (error) {
+    throw diskError(error, "apply a dream in", directory.path);
+  }
+}
+
+export function askable(model: DreamingModel | null, signal: AbortSignal | undefined): DreamModel | null {
+  return model && { ask: model.ask, maxTokens: model.maxTokens, readLogs, ...(signal && { signal }) };
+}
+
+/** What was paid counts, whatever came of it: never as `skipped`, which no sum holds. */
+export function noteDream(
+  ledger: Ledger,
+  model: DreamingModel | null,
+  now: Date,
+  usage: Usage,
+  produced: string,
+): void {
+  if (model === null || countTokens(usage) === 0) return;
+  const name = `${model.provider}/${model.name}`;
+  ledger.spend({ at: now.toISOString(), kind: "dream", session: null, model: name, usage, produced, skipped: null });
 }

@@ -1,12 +1,11 @@
 /** Cues for memories that lack them: asked of a model in batches, written through the journal, resumable at any point. */
 
-import type { Ask, Usage } from "../model/ask.ts";
-import { addUsage, NO_USAGE, textOf } from "../model/ask.ts";
+import { type Ask, addUsage, NO_USAGE, textOf, type Usage } from "../model/ask.ts";
 import { buildCueQuestion, CUES_SYSTEM, readCues } from "../prompts/enrich.ts";
 import { neutralise } from "../recall/neutral.ts";
 import { redactSecrets } from "../text/secrets.ts";
-import { countAnswers } from "./counted-ask.ts";
-import { findOrigins } from "./extraction-origin.ts";
+import { countAnswers } from "./budget.ts";
+import { findOrigins } from "./origin.ts";
 
 export interface EnrichWorld {
   ask: Ask;
@@ -19,12 +18,12 @@ export interface EnrichWorld {
   log: (message: string) => void;
 }
 
-export interface EnrichOptions {
+interface EnrichOptions {
   onProgress?: (done: number, total: number) => void;
   signal?: AbortSignal;
 }
 
-export interface EnrichResult {
+interface EnrichResult {
   enriched: string[];
   /** How many still have none. */
   left: number;

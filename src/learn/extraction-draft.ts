@@ -13,10 +13,9 @@ import {
 import { editFields } from "../text/frontmatter-edit.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { findSecrets } from "../text/secrets.ts";
-import { findOrigins, isUntold, measureSupport, type Spoken } from "./extraction-origin.ts";
-import type { Piece } from "./extraction-window.ts";
-import type { Proposal } from "./proposal.ts";
-import { sourceFor } from "./trust.ts";
+import { findOrigins, isUntold, measureSupport, type Spoken } from "./origin.ts";
+import { type Proposal, sourceFor } from "./proposal.ts";
+import type { Piece } from "./window.ts";
 
 /** `base` is the text that it was made from; null for a new file. */
 export interface Draft {
@@ -36,7 +35,7 @@ export interface DraftWorld {
 }
 
 /** What stands in a file is a proposal without an id; `text` is what is to be written. */
-export type Checked =
+type Checked =
   | { ok: true; proposal: Omit<Proposal, "id">; text: string; notices: string[]; labels: string[] }
   | { ok: false; reason: string };
 

@@ -22,13 +22,13 @@ export interface Kept {
   proposal: Proposal;
 }
 
-export interface KeeperWorld extends DraftWorld {
+interface KeeperWorld extends DraftWorld {
   newId: () => string;
   keep: Keep;
   isStopped: () => boolean;
 }
 
-export interface Keeper {
+interface Keeper {
   /** Throws with a reason for the model. */
   keep(draft: Draft): Promise<{ notices: string[] }>;
   /** Ends when nothing is being kept any more. */

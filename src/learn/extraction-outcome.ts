@@ -5,7 +5,7 @@ import { saysNothingToKeep } from "../prompts/extraction.ts";
 import type { Kept } from "./extraction-keeper.ts";
 import type { Proposal } from "./proposal.ts";
 
-export interface Outcome {
+interface Outcome {
   saved: readonly Kept[];
   /** Drafts that were not kept, with the reason. */
   refused: readonly string[];

@@ -8,7 +8,7 @@ import { INDEX_FILE, OVERFLOW_FILE } from "../store/store.ts";
 import { openTools } from "../tools/tools.ts";
 import type { Draft } from "./extraction-draft.ts";
 
-export interface ExtractionToolsWorld {
+interface ExtractionToolsWorld {
   /** The memory directory; it need not exist. */
   dir: string;
   /** Throws to refuse, with a reason for the model. */

@@ -4,14 +4,13 @@ import { type Conversation, fork, type LoopEvent, runAgentLoop } from "../model/
 import { type Ask, NO_USAGE, type Usage } from "../model/ask.ts";
 import { buildExtractionPrompt, buildExtractionRules } from "../prompts/extraction.ts";
 import { redactSecrets } from "../text/secrets.ts";
-import { countAnswers } from "./counted-ask.ts";
-import { type Cursor, moveCursor, readCursor, sinceCursor } from "./cursor.ts";
-import { checkGates, type GateState } from "./extraction-gates.ts";
+import { countAnswers } from "./budget.ts";
+import { type Cursor, checkGates, type GateState, moveCursor, readCursor, sinceCursor } from "./extraction-gates.ts";
 import { type Keep, type Kept, openKeeper } from "./extraction-keeper.ts";
 import { describeOutcome, findFailure } from "./extraction-outcome.ts";
 import { openExtractionTools } from "./extraction-tools.ts";
-import { buildWindow, dayOf, type HeardMessage, listPieces, type Window } from "./extraction-window.ts";
 import type { Ledger } from "./ledger.ts";
+import { buildWindow, dayOf, type HeardMessage, listPieces, type Window } from "./window.ts";
 
 export interface ExtractionWorld {
   ask: Ask;

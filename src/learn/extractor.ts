@@ -2,7 +2,7 @@
 
 import { type ExtractionRequest, type ExtractionResult, type ExtractionWorld, extract } from "./extraction.ts";
 
-export interface Extractor {
+interface Extractor {
   /** Returns at once and never throws. While one runs, only the latest request waits: it holds what the others held. */
   request(request: ExtractionRequest): void;
   /** Waits for what runs and waits, at most this long; then it is stopped, and its cursor stays. */

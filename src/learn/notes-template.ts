@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { readRegular } from "../disk/regular.ts";
 import { NOTES_TEMPLATE, type NotesSize } from "../prompts/session-notes.ts";
 
-export interface Section {
+interface Section {
   /** Without the `# `. */
   heading: string;
   /** The line in italics right below the heading, if there is one. */
@@ -13,7 +13,7 @@ export interface Section {
   body: string;
 }
 
-export interface NotesForm {
+interface NotesForm {
   /** What the notes begin as. */
   template: string;
   /** The user's own words for the model, else null. */

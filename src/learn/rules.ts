@@ -3,7 +3,7 @@
 import { type Header, oneLine } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { termsOf } from "../text/terms.ts";
-import { findOrigins } from "./extraction-origin.ts";
+import { findOrigins } from "./origin.ts";
 import type { Proposal } from "./proposal.ts";
 import { type Said, understandSaid } from "./said.ts";
 import { RETRACTED } from "./said-draft.ts";

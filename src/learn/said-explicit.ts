@@ -1,6 +1,6 @@
 /** Requests to remember or to forget, in so many words, in the languages in which people say them most. */
 
-export interface Request {
+interface Request {
   act: "remember" | "forget";
   /** What is to be kept or forgotten, as offsets into the sentence; empty when it is what was said before ("remember that."). */
   start: number;

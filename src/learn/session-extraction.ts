@@ -4,12 +4,12 @@ import { addUsage, NO_USAGE, textOf, type Usage } from "../model/ask.ts";
 import type { HeardSession } from "../session/transcripts.ts";
 import type { Store } from "./apply.ts";
 import { applyAll } from "./apply-all.ts";
-import { type Cursor, moveCursor, readCursor, sinceCursor } from "./cursor.ts";
 import { type ExtractionWorld, extract } from "./extraction.ts";
-import { type HeardMessage, hearSession, ownWords } from "./extraction-window.ts";
+import { type Cursor, moveCursor, readCursor, sinceCursor } from "./extraction-gates.ts";
 import type { Inbox } from "./inbox.ts";
 import type { LearnMode } from "./proposal.ts";
 import { extractByRules, type SpokenMessage } from "./rules.ts";
+import { type HeardMessage, hearSession, ownWords } from "./window.ts";
 
 /** Why a session is skipped that was looked at to its end. */
 export const NOTHING_NEW = "nothing was said since the last time";

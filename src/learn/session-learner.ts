@@ -3,12 +3,20 @@
 import type { Conversation } from "../model/agent-loop.ts";
 import { type Usage, usedNothing } from "../model/ask.ts";
 import type { ExtractionWorld } from "./extraction.ts";
-import type { HeardMessage } from "./extraction-window.ts";
 import { endsWithin, GRACE_MS, openExtractor } from "./extractor.ts";
 import type { Ledger } from "./ledger.ts";
-import { beginNotes, countAnswer, endNotes, NO_NOTES, shouldTakeNotes } from "./notes-gates.ts";
 import { understandSaid } from "./said.ts";
-import { type NotesResult, type NotesWorld, takeNotes } from "./session-notes.ts";
+import {
+  beginNotes,
+  countAnswer,
+  endNotes,
+  NO_NOTES,
+  type NotesResult,
+  type NotesWorld,
+  shouldTakeNotes,
+  takeNotes,
+} from "./session-notes.ts";
+import type { HeardMessage } from "./window.ts";
 
 export interface LearnerWorld {
   session: string;
@@ -32,7 +40,7 @@ export interface Learnt {
   problem: string | null;
 }
 
-export interface EndedTurn {
+interface EndedTurn {
   /** All of the session, oldest first. */
   messages: readonly HeardMessage[];
   conversation: Conversation;

@@ -1,7 +1,7 @@
-/** Session notes: a fork of the running conversation writes down, in one file beside the transcript, what is needed to go on. */
+/** Session notes: a fork of the running conversation writes down, in one file beside the transcript, what is needed to continue. */
 
 import { lstatSync, mkdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, normalize } from "node:path";
 import { moveInto, PRIVATE_MODE, writeTemporary } from "../disk/atomic.ts";
 import { resolveInside } from "../disk/fence.ts";
 import { realPath } from "../disk/real-path.ts";
@@ -9,12 +9,15 @@ import { readRegular } from "../disk/regular.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { type Conversation, fork, type LoopResult } from "../model/agent-loop.ts";
 import { type Ask, NO_USAGE, type Usage } from "../model/ask.ts";
-import { buildNotesPrompt } from "../prompts/session-notes.ts";
+import type { Tool } from "../model/tool.ts";
+import { buildNotesPrompt, buildSizeReminders } from "../prompts/session-notes.ts";
+import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
 import { redactSecrets } from "../text/secrets.ts";
+import { applyMatches, findMatches, hintFor } from "../tools/edit-match.ts";
 import { openFolderAt } from "../tools/file.ts";
 import { decodeText, encodeText } from "../tools/file-text.ts";
-import { countAnswers } from "./counted-ask.ts";
-import { type NotesDraft, openNotesEdit } from "./notes-edit.ts";
+import { buildSchema, readInput } from "../tools/input.ts";
+import { countAnswers } from "./budget.ts";
 import { findDamage, MAX_NOTES_BYTES, measureNotes, readNotesForm } from "./notes-template.ts";
 
 export interface NotesWorld {
@@ -160,4 +163,134 @@ function writeNotes(world: NotesWorld, base: Base | null, text: string): void {
   } finally {
     folder.close();
   }
+}
+
+export interface NotesDraft {
+  text: string;
+  /** How many edits were taken. */
+  edits: number;
+}
+
+/** As the agent's own Edit declares them: a fork that declares another tool would lose the provider's cache. */
+const FIELDS = {
+  file_path: { type: "string", required: true, filled: true },
+  old_string: { type: "string", required: true },
+  new_string: { type: "string", required: true },
+  replace_all: { type: "boolean" },
+} as const;
+
+/** Nothing reaches the disk: the draft is written when the whole run went well. Synchronous, so that calls of one turn do not mix. */
+export function openNotesEdit(path: string, draft: NotesDraft, countTokens: (text: string) => number): Tool {
+  const begun = draft.text;
+  return {
+    name: "Edit",
+    description: TOOL_WORDS.Edit.description,
+    schema: buildSchema(FIELDS, TOOL_WORDS.Edit.inputs),
+    run(input) {
+      const { file_path, old_string: old, new_string: fresh, replace_all: all = false } = readInput(FIELDS, input);
+      if (normalize(file_path) !== path) throw new Error(`only ${path} can be edited here`);
+      draft.text = edit(draft.text, begun, { old, fresh, all });
+      draft.edits++;
+      const reminders = buildSizeReminders(measureNotes(draft.text, countTokens));
+      return reminders === "" ? "edited" : `edited\n\n${reminders}`;
+    },
+  };
+}
+
+function edit(text: string, begun: string, { old, fresh, all }: { old: string; fresh: string; all: boolean }): string {
+  if (old === "") throw new Error("old_string is empty: name the text after which something is to come, or to replace");
+  if (old === fresh) throw new Error("old_string and new_string are the same; there is nothing to change");
+  if (fresh.includes("\0")) throw new Error("new_string holds a NUL character, which is no text");
+  const matches = findMatches(text, old, fresh);
+  if (matches.length === 0) throw new Error(`old_string was not found in the notes${hintFor(text, old)}`);
+  if (matches.length > 1 && !all) {
+    throw new Error(`old_string occurs ${matches.length} times: add lines around it until it is unique`);
+  }
+  const changed = applyMatches(text, matches);
+  const damage = findDamage(begun, changed);
+  if (damage) throw new Error(`not edited: ${damage}; headings and the lines in italics below them must stay`);
+  if (Buffer.byteLength(changed) > MAX_NOTES_BYTES) {
+    throw new Error(`not edited: the notes would be larger than ${MAX_NOTES_BYTES} bytes; shorten other parts first`);
+  }
+  return changed;
+}
+
+export interface NotesState {
+  /** What the model's window holds now; 0 while nobody has counted. */
+  contextTokens: number;
+  /** What it held when notes were last taken or tried; null before the first time. */
+  notedTokens: number | null;
+  /** Since then. */
+  toolCalls: number;
+  /** Whether the last answer of the model asked for a tool: then the work is in the middle of something. */
+  calledInLastTurn: boolean;
+  running: boolean;
+  /** In a row. */
+  failures: number;
+}
+
+export interface NotesLimits {
+  firstTokens: number;
+  moreTokens: number;
+  toolCalls: number;
+  maxFailures: number;
+}
+
+/** The first three are those of the client we share the file with. What failed three times will fail again, and costs. */
+export const NOTES_LIMITS: NotesLimits = { firstTokens: 10_000, moreTokens: 5_000, toolCalls: 3, maxFailures: 3 };
+
+export const NO_NOTES: NotesState = {
+  contextTokens: 0,
+  notedTokens: null,
+  toolCalls: 0,
+  calledInLastTurn: false,
+  running: false,
+  failures: 0,
+};
+
+export type NotesDecision = { go: true } | { go: false; reason: string };
+
+export function shouldTakeNotes(state: NotesState, limits: NotesLimits = NOTES_LIMITS): NotesDecision {
+  const { contextTokens, notedTokens, toolCalls, calledInLastTurn, running, failures } = state;
+  if (running) return wait("notes are being taken already");
+  if (failures >= limits.maxFailures) return wait(`taking notes failed ${failures} times in a row`);
+  if (notedTokens === null) {
+    if (contextTokens < limits.firstTokens) {
+      return wait(`the conversation holds ${contextTokens} tokens, the first notes are taken at ${limits.firstTokens}`);
+    }
+  } else if (contextTokens - notedTokens < limits.moreTokens) {
+    const grown = contextTokens - notedTokens;
+    return wait(`${grown} tokens since the last notes, the next are taken after ${limits.moreTokens}`);
+  }
+  // A pause in the work is a good moment; while it goes on, enough must have been done.
+  if (calledInLastTurn && toolCalls < limits.toolCalls) {
+    return wait(`in the middle of a step, with ${toolCalls} of ${limits.toolCalls} tool calls`);
+  }
+  return { go: true };
+}
+
+/** One answer of the model. `contextTokens` is 0 when the provider does not count, and the last known number stays. */
+export function countAnswer(state: NotesState, answer: { contextTokens: number; toolCalls: number }): NotesState {
+  const contextTokens = answer.contextTokens > 0 ? answer.contextTokens : state.contextTokens;
+  return {
+    ...state,
+    contextTokens,
+    // After a compaction the window holds less than when notes were taken: growth is counted from there.
+    notedTokens: state.notedTokens === null ? null : Math.min(state.notedTokens, contextTokens),
+    toolCalls: state.toolCalls + answer.toolCalls,
+    calledInLastTurn: answer.toolCalls > 0,
+  };
+}
+
+export function beginNotes(state: NotesState): NotesState {
+  return { ...state, running: true, notedTokens: state.contextTokens, toolCalls: 0 };
+}
+
+/** A run that failed is not tried again before the conversation has grown: it has cost as much as one that succeeded. */
+export function endNotes(state: NotesState, ok: boolean): NotesState {
+  return { ...state, running: false, failures: ok ? 0 : state.failures + 1 };
+}
+
+function wait(reason: string): NotesDecision {
+  return { go: false, reason };
 }

@@ -1,10 +1,9 @@
 /** The plan of a dream that waits, operation by operation as a difference, and carrying it out. */
 
 import { MemdirError } from "../errors.ts";
-import { countOps } from "../learn/dream-diff.ts";
-import { lastDream } from "../learn/dream-lock.ts";
-import { changesOf, describeOp, type Op } from "../learn/dream-plan.ts";
-import { applySeenPlan } from "../learn/dream-steps.ts";
+import { applySeenPlan } from "../learn/dream.ts";
+import { lastDream } from "../learn/dream-gates.ts";
+import { changesOf, countOps, describeOp, type Op } from "../learn/dream-plan.ts";
 import { openLearning } from "../open-learn.ts";
 import { type Directory, findText } from "../store/store.ts";
 import type { ChangedAnswer, DiffLine, DreamAnswer } from "./api.ts";

@@ -2,8 +2,8 @@
 
 import type { AgentModel } from "../agent/world.ts";
 import { MemdirError } from "../errors.ts";
-import { countOps } from "../learn/dream-diff.ts";
-import { planSeen } from "../learn/dream-steps.ts";
+import { planSeen } from "../learn/dream.ts";
+import { countOps } from "../learn/dream-plan.ts";
 import { openLearning } from "../open-learn.ts";
 import type { Job, JobKind } from "./api.ts";
 import type { Desk } from "./desk.ts";

@@ -3,8 +3,16 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { isAlive } from "../../src/disk/process.ts";
-import { checkDreamGates, countSessions, type GateWorld } from "../../src/learn/dream-gates.ts";
-import { type DreamLock, findDreamer, LOCK_FILE, lastDream, takeDreamLock } from "../../src/learn/dream-lock.ts";
+import {
+  checkDreamGates,
+  countSessions,
+  type DreamLock,
+  findDreamer,
+  type GateWorld,
+  LOCK_FILE,
+  lastDream,
+  takeDreamLock,
+} from "../../src/learn/dream-gates.ts";
 import type { Directory } from "../../src/store/directory.ts";
 import { DAY, HOUR, mainOf, makeWorld, note } from "../world.ts";
 

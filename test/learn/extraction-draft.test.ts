@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { checkDraft } from "../../src/learn/extraction-draft.ts";
-import { buildWindow, listPieces } from "../../src/learn/extraction-window.ts";
+import { buildWindow, listPieces } from "../../src/learn/window.ts";
 import { type NoteOptions, note, TALK } from "./extraction-desk.ts";
 
 const NOW = new Date("2026-03-20T12:00:00.000Z");

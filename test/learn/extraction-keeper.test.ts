@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { MemdirError } from "../../src/errors.ts";
 import { type Keep, openKeeper } from "../../src/learn/extraction-keeper.ts";
-import { buildWindow, listPieces } from "../../src/learn/extraction-window.ts";
+import { buildWindow, listPieces } from "../../src/learn/window.ts";
 import { note, TALK } from "./extraction-desk.ts";
 
 async function open(keep: Keep, isStopped = () => false) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { findOrigins } from "../../src/learn/extraction-origin.ts";
-import type { Piece } from "../../src/learn/extraction-window.ts";
+import { findOrigins } from "../../src/learn/origin.ts";
+import type { Piece } from "../../src/learn/window.ts";
 import type { Trust } from "../../src/store/trust.ts";
 
 const piece = (trust: Trust, text: string): Piece => ({ label: "m1", id: "x", at: null, trust, speaker: "", text });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { buildWindow, hearMessages } from "../../src/learn/extraction-window.ts";
+import { buildWindow, hearMessages } from "../../src/learn/window.ts";
 import { assistant, used, user } from "./extraction-desk.ts";
 
 describe("buildWindow", () => {

@@ -2,8 +2,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { MemdirError } from "../../src/errors.ts";
-import { readCursor } from "../../src/learn/cursor.ts";
 import { extract } from "../../src/learn/extraction.ts";
+import { readCursor } from "../../src/learn/extraction-gates.ts";
 import type { Conversation } from "../../src/model/agent-loop.ts";
 import {
   assistant,

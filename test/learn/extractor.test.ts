@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { readCursor } from "../../src/learn/cursor.ts";
 import type { ExtractionResult } from "../../src/learn/extraction.ts";
+import { readCursor } from "../../src/learn/extraction-gates.ts";
 import { openExtractor } from "../../src/learn/extractor.ts";
 import { PATIENCE_MS, until } from "../until.ts";
 import { DONE, NOTHING, openExtractionDesk, SESSION, TALK, user, write } from "./extraction-desk.ts";

@@ -4,7 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { AgentModel } from "../../src/agent/world.ts";
-import { readCursor } from "../../src/learn/cursor.ts";
+import { readCursor } from "../../src/learn/extraction-gates.ts";
 import { type LearnerWorld, openSessionLearner } from "../../src/learn/session-learner.ts";
 import type { Conversation } from "../../src/model/agent-loop.ts";
 import type { Ask } from "../../src/model/ask.ts";

@@ -3,8 +3,8 @@
 import fs from "node:fs";
 import { describe, expect, it } from "vitest";
 import { MemdirError } from "../../src/errors.ts";
-import { readCursor } from "../../src/learn/cursor.ts";
 import { extract } from "../../src/learn/extraction.ts";
+import { readCursor } from "../../src/learn/extraction-gates.ts";
 import { extractSessionByRules } from "../../src/learn/session-extraction.ts";
 import type { Memdir } from "../../src/memdir.ts";
 import { openExtraction, openLearning } from "../../src/open-learn.ts";

@@ -1,11 +1,10 @@
 /** Sessions on disk, learnt from by rules: each message once, whatever happens in between. */
 
 import { describe, expect, it } from "vitest";
-import { readCursor } from "../../src/learn/cursor.ts";
+import { readCursor } from "../../src/learn/extraction-gates.ts";
 import { extractSessionByRules, findNew, NOTHING_NEW, type RulesWorld } from "../../src/learn/session-extraction.ts";
 import type { Memdir } from "../../src/memdir.ts";
-import type { Learning } from "../../src/open-learn.ts";
-import { openLearning } from "../../src/open-learn.ts";
+import { type Learning, openLearning } from "../../src/open-learn.ts";
 import type { HeardSession } from "../../src/session/transcripts.ts";
 import { makeWorld, type World } from "../world.ts";
 

@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import { expect, it } from "vitest";
-import { planSeen } from "../../src/learn/dream-steps.ts";
+import { planSeen } from "../../src/learn/dream.ts";
 import { openLearning } from "../../src/open-learn.ts";
 import type { ChangedAnswer, DreamAnswer, InboxAnswer } from "../../src/web/api.ts";
 import { propose } from "../learn/proposals.ts";

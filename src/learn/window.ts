@@ -106,7 +106,7 @@ export function hearMessages(
   });
 }
 
-export interface Session {
+interface Session {
   messages: readonly Message[];
   prompts: readonly { uuid: string; index: number; at: string }[];
 }
