@@ -265,11 +265,11 @@ async function bundleKit() {
     stdin: {
       contents: `export { startModelServer } from "./test/model-server/model-server.ts";
         export { approximateTokens } from "./src/context/window.ts";
-        export { extract } from "./src/learn/extraction.ts";
-        export { hearMessages } from "./src/learn/extraction-window.ts";
+        export { learn } from "./src/learn/learn.ts";
+        export { hearMessages } from "./src/learn/window.ts";
         export { openMemdir } from "./src/open.ts";
         export { openAgent, openModel } from "./src/open-agent.ts";
-        export { openExtraction, openLearning } from "./src/open-learn.ts";
+        export { openExtractor, openLearning } from "./src/open-learn.ts";
         export { readSession } from "./src/session/session-reader.ts";`,
       resolveDir: path.resolve(import.meta.dirname, ".."),
       loader: "ts",

@@ -33,7 +33,7 @@ export const NO_MODEL: AgentModel = {
   cutoff: null,
 };
 
-export interface LearnerPlace {
+export interface LearnerOptions {
   session: string;
   /** The folder of the project's transcripts. */
   sessionsDir: string;
@@ -61,7 +61,7 @@ export interface AgentWorld {
   /** A scope's own memory, for sub-agents that have one. */
   openScope: (scope: string) => Promise<Memdir>;
   /** Learns beside a session; null: nothing is learnt by itself. */
-  openLearner: ((place: LearnerPlace) => SessionLearner) | null;
+  openLearner: ((options: LearnerOptions) => SessionLearner) | null;
   /** Whether the model also chooses what is recalled: better, and one more request for every prompt. */
   recallWithModel: boolean;
   /** Answers of the model in one turn; more is a loop that nobody watches. */

@@ -5,7 +5,7 @@ import { isAlive } from "../disk/process.ts";
 import { MemdirError } from "../errors.ts";
 import { checkBudget } from "../learn/budget.ts";
 import { applySeenPlan, askable, type DreamReport, dream, noteDream, planSeen } from "../learn/dream.ts";
-import { checkDreamGates, countSessions, findDreamer, type GateWorld, lastDream } from "../learn/dream-gates.ts";
+import { checkDreamGates, countSessions, type DreamGates, findDreamer, lastDream } from "../learn/dream-gates.ts";
 import type { Plan } from "../learn/dream-plan.ts";
 import type { LearnMode } from "../learn-config.ts";
 import type { Memdir } from "../memdir.ts";
@@ -33,8 +33,8 @@ export function applySeen({ memdir }: Dreamer, plan: Plan): Promise<string | nul
 /** Planned and applied in one go. How long ago the last dream was does not matter to who asks; whoever is at it does. */
 export async function dreamNow(dreamer: Dreamer, signal?: AbortSignal): Promise<DreamReport> {
   const learning = openLearning(dreamer.memdir);
-  const world = { ...gatesOf(dreamer), pid: process.pid, model: askable(dreamer.model, signal) };
-  const report = await dream(world, learning.directory, { force: true });
+  const options = { ...gatesOf(dreamer), pid: process.pid, force: true };
+  const report = await dream(learning.directory, askable(dreamer.model, signal), options);
   noteDream(learning.ledger, dreamer.model, learning.directory.now(), report.usage, report.produced);
   if (report.skipped !== null && report.entry === null && report.plan === null) {
     throw new MemdirError("conflict", `nothing was changed: ${report.skipped}`);
@@ -49,8 +49,8 @@ export async function dreamIfDue(dreamer: Dreamer): Promise<DreamReport> {
   if (!budget.ok) ledger.skip("dream", null, budget.reason);
   // Without its budget a dream still does what needs no model.
   const affordable = budget.ok ? dreamer : { ...dreamer, model: null };
-  const world = { ...gatesOf(affordable), pid: process.pid, model: askable(affordable.model, undefined) };
-  const report = await dream(world, directory);
+  const options = { ...gatesOf(affordable), pid: process.pid };
+  const report = await dream(directory, askable(affordable.model, undefined), options);
   noteDream(ledger, affordable.model, directory.now(), report.usage, report.produced);
   return report;
 }
@@ -87,7 +87,7 @@ const BARRED: Record<LearnMode, string | null> = {
   auto: null,
 };
 
-function gatesOf({ memdir, session }: Dreamer): GateWorld {
+function gatesOf({ memdir, session }: Dreamer): DreamGates {
   const { config, location } = memdir;
   const folder = sessionsFolder(config, location.project);
   return {

@@ -15,12 +15,11 @@ const BETWEEN_SCANS_MS = 10 * 60_000;
 /** Fewer leave little to distil. */
 const MIN_SESSIONS = 5;
 
-export interface GateWorld {
+export interface DreamGates extends Pick<Processes, "isAlive"> {
   /** Why dreaming is switched off (a setting, log mode, a remote directory), or null. */
   off: string | null;
   /** How many sessions other than the present one were touched since; see `countSessions`. */
   touchedSince: (sinceMs: number) => number;
-  isAlive: Processes["isAlive"];
 }
 
 type Gate = { open: true; sessions: number } | { open: false; reason: string };
@@ -29,12 +28,12 @@ type Gate = { open: true; sessions: number } | { open: false; reason: string };
  * Never throws: what cannot be looked at keeps the gate closed. The lock itself is taken by whoever goes through.
  * With `onlyLook` the sessions are counted however lately that was done, and nothing is noted.
  */
-export function checkDreamGates(world: GateWorld, directory: Directory, options: { onlyLook?: boolean } = {}): Gate {
+export function checkDreamGates(gates: DreamGates, directory: Directory, options: { onlyLook?: boolean } = {}): Gate {
   const now = directory.now().getTime();
-  if (world.off !== null) return closed(world.off);
+  if (gates.off !== null) return closed(gates.off);
   if (directory.readOnly) return closed("the directory is only read");
   const last = lastDream(directory);
-  const dreamer = findDreamer(directory, world);
+  const dreamer = findDreamer(directory, gates);
   // Its holder set the time, so the next question would only say that it was a moment ago.
   if (dreamer !== null) return closed(`process ${dreamer} is dreaming`);
   if (now - last < BETWEEN_DREAMS_MS) return closed(`the last dream was ${spanOf(now - last)} ago, 24 h must pass`);
@@ -43,7 +42,7 @@ export function checkDreamGates(world: GateWorld, directory: Directory, options:
     return closed(`sessions were counted ${spanOf(now - scanned)} ago`);
   try {
     if (!options.onlyLook) noteScan(directory);
-    const sessions = world.touchedSince(last);
+    const sessions = gates.touchedSince(last);
     if (sessions >= MIN_SESSIONS) return { open: true, sessions };
     return closed(`${sessions} other sessions since the last dream, ${MIN_SESSIONS} are needed`);
   } catch (error) {

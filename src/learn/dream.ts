@@ -19,7 +19,7 @@ import { countAnswers } from "./budget.ts";
 import { type DayLog, readLogs } from "./daily-log.ts";
 import { applyPlan } from "./dream-apply.ts";
 import { checkPlan } from "./dream-check.ts";
-import { checkDreamGates, type GateWorld, lastDream, type Processes, takeDreamLock } from "./dream-gates.ts";
+import { checkDreamGates, type DreamGates, lastDream, type Processes, takeDreamLock } from "./dream-gates.ts";
 import { dreamOffline, findDeadLines } from "./dream-offline.ts";
 import {
   countOps,
@@ -32,6 +32,7 @@ import {
   takeSnapshot,
 } from "./dream-plan.ts";
 import { countTokens, type Ledger } from "./ledger.ts";
+import type { LearningModel } from "./model-extractor.ts";
 
 export interface DreamModel {
   ask: Ask;
@@ -46,9 +47,9 @@ export interface DreamModel {
 /** What it cost is told also when nothing came of it. */
 type Planned = { usage: Usage; turns: number } & ({ plan: Plan } | { problem: string });
 
-export interface DreamWorld extends GateWorld, Processes {
-  /** Null: rules alone. */
-  model: DreamModel | null;
+export interface DreamOptions extends DreamGates, Processes {
+  /** Whatever the gates say. */
+  force?: boolean;
 }
 
 export interface DreamReport {
@@ -62,11 +63,11 @@ export interface DreamReport {
   usage: Usage;
 }
 
-/** Gates, lock, plan, check, apply. Never throws: what goes wrong is the reason, and the next one may try again. */
+/** Gates, lock, plan, check, apply; without a model by rules. Never throws: what goes wrong is the reason, and the next one may try again. */
 export async function dream(
-  world: DreamWorld,
   directory: Directory,
-  options: { force?: boolean } = {},
+  model: DreamModel | null,
+  options: DreamOptions,
 ): Promise<DreamReport> {
   const report: DreamReport = { skipped: null, plan: null, entry: null, produced: "nothing", usage: NO_USAGE };
   const skip = (reason: string): DreamReport => {
@@ -75,14 +76,14 @@ export async function dream(
   };
   try {
     if (!existsSync(directory.path)) return skip("there are no memories yet");
-    const gate = options.force ? null : checkDreamGates(world, directory);
+    const gate = options.force ? null : checkDreamGates(options, directory);
     if (gate && !gate.open) return skip(gate.reason);
     const since = lastDream(directory);
-    const lock = await takeDreamLock(directory, world);
+    const lock = await takeDreamLock(directory, options);
     if ("heldBy" in lock) return skip(`process ${lock.heldBy ?? "unknown"} is dreaming`);
     let isDone = false;
     try {
-      const planned = await planDream(world.model, directory, since);
+      const planned = await planDream(model, directory, since);
       report.usage = planned.usage;
       if ("problem" in planned) return skip(planned.problem);
       report.plan = planned.plan;
@@ -229,16 +230,10 @@ function withMessage(messages: readonly Message[], text: string): Message[] {
   return [...messages.slice(0, -1), { role: "user", content: [...last.content, { type: "text", text }] }];
 }
 
-/** As much of an agent's model as a dream needs. */
-interface DreamingModel extends Pick<DreamModel, "ask" | "maxTokens"> {
-  provider: string;
-  name: string;
-}
-
 /** Nothing is written but what it cost; without a model by rules. Throws when the model fails or is stopped. */
 export async function planSeen(
   { directory, ledger }: { directory: Directory; ledger: Ledger },
-  model: DreamingModel | null,
+  model: LearningModel | null,
   signal?: AbortSignal,
 ): Promise<Plan> {
   if (!existsSync(directory.path)) return { ops: [], base: {} };
@@ -274,14 +269,14 @@ export async function applySeenPlan(directory: Directory, plan: Plan, pid: numbe
   }
 }
 
-export function askable(model: DreamingModel | null, signal: AbortSignal | undefined): DreamModel | null {
+export function askable(model: LearningModel | null, signal: AbortSignal | undefined): DreamModel | null {
   return model && { ask: model.ask, maxTokens: model.maxTokens, readLogs, ...(signal && { signal }) };
 }
 
 /** What was paid counts, whatever came of it: never as `skipped`, which no sum holds. */
 export function noteDream(
   ledger: Ledger,
-  model: DreamingModel | null,
+  model: LearningModel | null,
   now: Date,
   usage: Usage,
   produced: string,

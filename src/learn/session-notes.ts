@@ -8,7 +8,7 @@ import { realPath } from "../disk/real-path.ts";
 import { readRegular } from "../disk/regular.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { type Conversation, fork, type LoopResult } from "../model/agent-loop.ts";
-import { type Ask, NO_USAGE, type Usage } from "../model/ask.ts";
+import { NO_USAGE, type Usage } from "../model/ask.ts";
 import type { Tool } from "../model/tool.ts";
 import { buildNotesPrompt, buildSizeReminders } from "../prompts/session-notes.ts";
 import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
@@ -17,21 +17,21 @@ import { applyMatches, findMatches, hintFor } from "../tools/edit-match.ts";
 import { openFolderAt } from "../tools/file.ts";
 import { decodeText, encodeText } from "../tools/file-text.ts";
 import { buildSchema, readInput } from "../tools/input.ts";
+import type { World } from "../world.ts";
 import { countAnswers } from "./budget.ts";
+import type { LearningModel } from "./model-extractor.ts";
 import { findDamage, MAX_NOTES_BYTES, measureNotes, readNotesForm } from "./notes-template.ts";
 
-export interface NotesWorld {
-  ask: Ask;
-  /** The most that the model answers at once. */
-  maxTokens: number;
+export interface NotesOptions {
+  /** The one to ask now; the user may change it. */
+  model: () => LearningModel;
   /** The folder of the project's transcripts. */
   sessionsDir: string;
   session: string;
-  /** Where the user's own template and prompt lie: `session-memory/config` below the client's directory. */
+  /** Where the user's own template and prompt are: `session-memory/config` below the client's directory. */
   configDir: string;
   /** About how many tokens a text has. */
   countTokens: (text: string) => number;
-  log: (message: string) => void;
 }
 
 export interface NotesResult {
@@ -53,46 +53,48 @@ const FOLDER = "session-memory";
 const FILE = "summary.md";
 const PRIVATE_FOLDER = 0o700;
 
-/** Where the notes of a session lie, whether or not there are any. */
-export function notesPath({ sessionsDir, session }: Pick<NotesWorld, "sessionsDir" | "session">): string {
+/** Where the notes of a session are, whether or not there are any. */
+export function notesPath({ sessionsDir, session }: Pick<NotesOptions, "sessionsDir" | "session">): string {
   return join(sessionsDir, session, FOLDER, FILE);
 }
 
-/** Must not throw. Unless it is `ok`, the file is as it was. One at a time for each session: see notes-gates.ts. */
+/** Must not throw. Unless it is `ok`, the file is as it was. One at a time for each session: see `shouldTakeNotes`. */
 export async function takeNotes(
-  world: NotesWorld,
+  { log }: Pick<World, "log">,
+  options: NotesOptions,
   { conversation, signal }: { conversation: Conversation; signal?: AbortSignal },
 ): Promise<NotesResult> {
   let usage = NO_USAGE;
   let problem: string | null;
   const draft: NotesDraft = { text: "", edits: 0 };
   try {
-    const { template, prompt } = readNotesForm(world.configDir, world.log);
-    const base = readBase(world);
+    const { template, prompt } = readNotesForm(options.configDir, log);
+    const base = readBase(options);
     const before = base === null || base.text.trim() === "" ? template : base.text;
     draft.text = before;
-    const path = notesPath(world);
-    const result = await fork(countAnswers(world.ask), conversation, {
+    const path = notesPath(options);
+    const { ask, maxTokens } = options.model();
+    const result = await fork(countAnswers(ask), conversation, {
       prompt: buildNotesPrompt({
         notesPath: path,
         currentNotes: before,
-        size: measureNotes(before, world.countTokens),
+        size: measureNotes(before, options.countTokens),
         custom: prompt,
       }),
-      tools: [openNotesEdit(path, draft, world.countTokens)],
+      tools: [openNotesEdit(path, draft, options.countTokens)],
       maxTurns: MAX_TURNS,
-      maxTokens: Math.min(MAX_ANSWER_TOKENS, world.maxTokens),
+      maxTokens: Math.min(MAX_ANSWER_TOKENS, maxTokens),
       ...(signal && { signal }),
     });
     usage = result.usage;
     problem = findFailure(result, draft);
-    if (problem === null) writeNotes(world, base, withoutSecrets(before, draft.text));
+    if (problem === null) writeNotes(options, base, withoutSecrets(before, draft.text));
   } catch (error) {
-    problem = diskError(error, "take notes in", notesPath(world)).message;
+    problem = diskError(error, "take notes in", notesPath(options)).message;
   }
   if (problem === null) return { ok: true, usage, edits: draft.edits };
   problem = redactSecrets(problem);
-  world.log(`session notes: ${problem}`);
+  log(`session notes: ${problem}`);
   return { ok: false, usage, edits: 0, problem };
 }
 
@@ -103,8 +105,8 @@ interface Base {
 }
 
 /** Null when there are no notes yet. */
-function readBase(world: NotesWorld): Base | null {
-  const path = placeOf(world);
+function readBase(options: NotesOptions): Base | null {
+  const path = placeOf(options);
   const bytes = readRegular(path, { maxBytes: MAX_NOTES_BYTES });
   if (bytes === null) {
     refuseOdd(path);
@@ -112,13 +114,13 @@ function readBase(world: NotesWorld): Base | null {
   }
   const { text, bom, exact } = decodeText(bytes);
   if (!exact || text.includes("\0")) {
-    throw new MemdirError("broken", `${path} is no UTF-8 text: mend it or remove it, then notes are taken again`);
+    throw new MemdirError("broken", `${path} is no UTF-8 text: fix it or remove it, then notes are taken again`);
   }
   return { bytes, text, bom };
 }
 
 /** Links on the way that lead elsewhere are refused, and so is a session whose id is no plain name. */
-function placeOf({ sessionsDir, session }: NotesWorld): string {
+function placeOf({ sessionsDir, session }: NotesOptions): string {
   if (session.includes("/"))
     throw new MemdirError("outside", "the id of the session is no plain name: no notes are taken");
   return resolveInside(sessionsDir, `${session}/${FOLDER}/${FILE}`);
@@ -148,10 +150,10 @@ function withoutSecrets(before: string, text: string): string {
   return clean;
 }
 
-function writeNotes(world: NotesWorld, base: Base | null, text: string): void {
-  mkdirSync(dirname(placeOf(world)), { recursive: true, mode: PRIVATE_FOLDER });
+function writeNotes(options: NotesOptions, base: Base | null, text: string): void {
+  mkdirSync(dirname(placeOf(options)), { recursive: true, mode: PRIVATE_FOLDER });
   // Below the folder of the transcripts there must be no link at all, also none that came this moment.
-  const folder = openFolderAt(join(realPath(world.sessionsDir), world.session, FOLDER));
+  const folder = openFolderAt(join(realPath(options.sessionsDir), options.session, FOLDER));
   try {
     const target = join(folder.path, FILE);
     // The model took its time: another process, or the user, may have written meanwhile.

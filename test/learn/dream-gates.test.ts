@@ -6,9 +6,9 @@ import { isAlive } from "../../src/disk/process.ts";
 import {
   checkDreamGates,
   countSessions,
+  type DreamGates,
   type DreamLock,
   findDreamer,
-  type GateWorld,
   LOCK_FILE,
   lastDream,
   takeDreamLock,
@@ -34,7 +34,7 @@ async function take(directory: Directory, processes = me): Promise<DreamLock> {
 }
 
 describe("the gates of a dream", () => {
-  const gates = (more: Partial<GateWorld> = {}) => {
+  const gates = (more: Partial<DreamGates> = {}) => {
     const asked: number[] = [];
     const touchedSince = (since: number) => {
       asked.push(since);

@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { isAlive } from "../../src/disk/process.ts";
 import { readLogs } from "../../src/learn/daily-log.ts";
-import { type DreamModel, type DreamWorld, dream, planDream } from "../../src/learn/dream.ts";
+import { type DreamModel, type DreamOptions, dream, planDream } from "../../src/learn/dream.ts";
 import { applyPlan } from "../../src/learn/dream-apply.ts";
 import { LOCK_FILE, lastDream } from "../../src/learn/dream-gates.ts";
 import { formatPlan } from "../../src/learn/dream-plan.ts";
@@ -170,8 +170,7 @@ describe("a dream with a model", () => {
 });
 
 describe("the walk of a dream", () => {
-  const worldOf = (model: DreamModel | null, more: Partial<DreamWorld> = {}): DreamWorld => ({
-    model,
+  const withOptions = (more: Partial<DreamOptions> = {}): DreamOptions => ({
     off: null,
     touchedSince: () => 9,
     isAlive,
@@ -182,18 +181,18 @@ describe("the walk of a dream", () => {
   it("goes through gates, lock, plan and apply, and remembers when", async () => {
     const { world, server, directory, model } = await setUp();
     server.queue(answer([retire]));
-    const report = await dream(worldOf(model), directory);
+    const report = await dream(directory, model, withOptions());
     expect(report).toMatchObject({ skipped: null, produced: "1 retired", entry: "1" });
     expect(lastDream(directory)).toBe(world.now.getTime());
     expect(world.exists(retire.file)).toBe(false);
-    expect((await dream(worldOf(model), directory)).skipped).toContain("24 h must pass");
+    expect((await dream(directory, model, withOptions())).skipped).toContain("24 h must pass");
     expect(world.logged.at(-1)).toContain("dream: the last dream was 0 min ago");
   });
 
   it("makes no directory where there is none", async () => {
     const world = makeWorld();
     const directory = mainOf(await world.open());
-    expect((await dream(worldOf(null), directory, { force: true })).skipped).toBe("there are no memories yet");
+    expect((await dream(directory, null, withOptions({ force: true }))).skipped).toBe("there are no memories yet");
     expect(fs.existsSync(world.dir)).toBe(false);
   });
 
@@ -201,7 +200,7 @@ describe("the walk of a dream", () => {
     const { world, server, directory, model } = await setUp();
     world.write(LOCK_FILE, "", { ageMs: 3 * DAY });
     server.queue({ status: 401, message: "no" });
-    const report = await dream(worldOf(model), directory);
+    const report = await dream(directory, model, withOptions());
     expect(report.skipped).not.toBeNull();
     expect(report.entry).toBeNull();
     expect(lastDream(directory)).toBe(world.now.getTime() - 3 * DAY);
@@ -209,11 +208,11 @@ describe("the walk of a dream", () => {
 
   it("asks no gate but the lock when the user wants it", async () => {
     const { world, directory } = await setUp();
-    expect((await dream(worldOf(null, { off: "switched off" }), directory)).skipped).toBe("switched off");
+    expect((await dream(directory, null, withOptions({ off: "switched off" }))).skipped).toBe("switched off");
     world.write(LOCK_FILE, String(process.ppid), { ageMs: 1000 });
-    expect((await dream(worldOf(null), directory, { force: true })).skipped).toContain("is dreaming");
+    expect((await dream(directory, null, withOptions({ force: true }))).skipped).toContain("is dreaming");
     fs.rmSync(world.path(LOCK_FILE));
-    const report = await dream(worldOf(null, { off: "switched off" }), directory, { force: true });
+    const report = await dream(directory, null, withOptions({ off: "switched off", force: true }));
     expect(report.produced).toBe("20 merged, 10 retired, index put in order");
   });
 
@@ -222,7 +221,7 @@ describe("the walk of a dream", () => {
     world.write("logs/2026/03/2026-03-01.md", "- 10:00 long ago\n");
     world.write(LOCK_FILE, "", { ageMs: 2 * DAY });
     server.queue(answer([]));
-    expect((await dream(worldOf(model), directory)).produced).toBe("nothing to do");
+    expect((await dream(directory, model, withOptions())).produced).toBe("nothing to do");
     expect(shown()).toContain("short answers");
     expect(shown()).not.toContain("long ago");
   });

@@ -104,14 +104,11 @@ describe("what was spent", () => {
   it("by cues counts as well", async () => {
     const all: Usage[] = [];
     const ask: Ask = async () => ({ ok: true, stop: "end", usage: NO_USAGE, content: [{ type: "text", text: "[]" }] });
-    await enrich(
-      {
-        ...{ ask, write: async () => {}, budget: () => ({ ok: true }), log: () => {} },
-        read: async () => ({ text: "a", name: "a", description: "a", body: "a" }),
-        spent: (usage) => void all.push(usage),
-      },
-      ["a.md"],
-    );
+    await enrich({ log: () => {} }, ["a.md"], {
+      ...{ ask, write: async () => {}, budget: () => ({ ok: true }) },
+      read: async () => ({ text: "a", name: "a", description: "a", body: "a" }),
+      spent: (usage) => void all.push(usage),
+    });
     expect(all[0]?.input).toBeGreaterThan(10);
   });
 });

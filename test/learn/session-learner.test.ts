@@ -1,21 +1,21 @@
 import { describe, expect, it } from "vitest";
-import type { ExtractionResult } from "../../src/learn/extraction.ts";
 import { readCursor } from "../../src/learn/extraction-gates.ts";
-import { openExtractor } from "../../src/learn/extractor.ts";
+import type { LearnResult } from "../../src/learn/learn.ts";
+import { openLearnQueue } from "../../src/learn/session-learner.ts";
 import { PATIENCE_MS, until } from "../until.ts";
-import { DONE, NOTHING, openExtractionDesk, SESSION, TALK, user, write } from "./extraction-desk.ts";
+import { DONE, FILE, NOTHING, openExtractionDesk, SESSION, TALK, user, write } from "./extraction-desk.ts";
 
 const request = { session: SESSION, messages: TALK };
 const later = (n: number) => ({ session: SESSION, messages: [...TALK, user(`u${n}`, `Later words ${n}`)] });
 
-describe("openExtractor", () => {
+describe("openLearnQueue", () => {
   it("C28 runs one at a time, then the latest waiting one, without throttle", async () => {
     const desk = await openExtractionDesk();
-    const done: ExtractionResult[] = [];
-    const extractor = openExtractor(desk.world, (result) => done.push(result));
+    const done: LearnResult[] = [];
+    const extractor = openLearnQueue(desk.learning, desk.extractor, (result) => done.push(result));
     desk.server.queue(() => {
       // From here on every third turn: the trailing run must not care.
-      desk.world.gates = () => ({ enabled: true, mode: "auto", everyTurns: 3, budget: { ok: true } });
+      desk.learning.gates = () => ({ enabled: true, everyTurns: 3, budget: { ok: true } });
       extractor.request(later(2));
       extractor.request(later(3));
       return NOTHING;
@@ -33,7 +33,7 @@ describe("openExtractor", () => {
 
   it("B3.10 what was asked for stays asked for while it waits", async () => {
     const desk = await openExtractionDesk();
-    const extractor = openExtractor(desk.world);
+    const extractor = openLearnQueue(desk.learning, desk.extractor);
     desk.server.queue(() => {
       extractor.request({ ...later(2), explicit: true });
       extractor.request({ ...later(3), memoryWrittenInTurn: true });
@@ -46,7 +46,7 @@ describe("openExtractor", () => {
 
   it("waits at the end no longer than told: what runs is stopped, what waits is dropped with a reason", async () => {
     const desk = await openExtractionDesk();
-    const extractor = openExtractor(desk.world);
+    const extractor = openLearnQueue(desk.learning, desk.extractor);
     let tell = () => {};
     const asked = new Promise<void>((resolve) => {
       tell = resolve;
@@ -71,16 +71,16 @@ describe("openExtractor", () => {
 
   it("goes on after a failure and after a listener that throws, and draining nothing is done at once", async () => {
     const desk = await openExtractionDesk();
-    const extractor = openExtractor(desk.world, () => {
+    const extractor = openLearnQueue(desk.learning, desk.extractor, () => {
       throw new Error("listener");
     });
     await extractor.drain(0);
-    desk.server.queue({ status: 401 }, write("feedback_a.md"), DONE);
+    desk.server.queue({ status: 401 }, write(FILE), DONE);
     extractor.request(request);
     await extractor.drain(PATIENCE_MS);
     extractor.request(request);
     await extractor.drain(PATIENCE_MS);
-    expect(desk.disk.exists("feedback_a.md")).toBe(true);
+    expect(desk.disk.exists(FILE)).toBe(true);
     expect(readCursor(desk.disk.dir, SESSION)?.message).toBe("a1");
   });
 });

@@ -2,9 +2,10 @@
 
 import { describe, expect, it } from "vitest";
 import { readCursor } from "../../src/learn/extraction-gates.ts";
-import { extractSessionByRules, findNew, NOTHING_NEW, type RulesWorld } from "../../src/learn/session-extraction.ts";
+import { findNew, type Learning, learnSession, NOTHING_NEW } from "../../src/learn/learn.ts";
+import { openRulesExtractor } from "../../src/learn/rules.ts";
 import type { Memdir } from "../../src/memdir.ts";
-import { type Learning, openLearning } from "../../src/open-learn.ts";
+import { openLearning } from "../../src/open-learn.ts";
 import type { HeardSession } from "../../src/session/transcripts.ts";
 import { makeWorld, type World } from "../world.ts";
 
@@ -20,11 +21,12 @@ function talk(...texts: string[]): HeardSession {
   return { id: "44444444-0000-4000-8000-000000000000", path: "x", messages, prompts, cwd: null, problems: [] };
 }
 
-async function openDesk(world: World, more: Partial<RulesWorld> = {}) {
+async function openDesk(world: World, more: Partial<Learning> = {}) {
   const memdir: Memdir = await world.open();
-  const { inbox, mode, directory }: Learning = openLearning(memdir);
-  const rules = { store: memdir, inbox, mode, dir: world.dir, now: () => world.now, log: directory.log, ...more };
-  return { memdir, look: (session: HeardSession) => extractSessionByRules(rules, session) };
+  const learning: Learning = { ...openLearning(memdir), ...more };
+  const look = (session: HeardSession) =>
+    learnSession(learning, openRulesExtractor(learning, session.prompts), session);
+  return { memdir, look };
 }
 
 const FREEZE = "remember that the freeze starts on 2026-04-01";

@@ -2,12 +2,13 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { MemdirError } from "../../src/errors.ts";
-import { extract } from "../../src/learn/extraction.ts";
 import { readCursor } from "../../src/learn/extraction-gates.ts";
 import type { Conversation } from "../../src/model/agent-loop.ts";
 import {
   assistant,
   DONE,
+  extract,
+  FILE,
   NOTHING,
   note,
   openExtractionDesk,
@@ -26,15 +27,15 @@ describe("extract", () => {
     desk.server.queue(
       () => {
         expect(readCursor(desk.disk.dir, SESSION)).toBeNull();
-        return { ...write("feedback_separate_commits.md"), usage: { input: 100, output: 20 } };
+        return { ...write(FILE), usage: { input: 100, output: 20 } };
       },
       { ...DONE, usage: { input: 130, output: 5 } },
     );
-    const result = await extract(desk.world, request);
+    const result = await extract(desk, request);
 
     expect(result).toMatchObject({ skipped: null, failed: null, refused: [], turns: 2, calls: 1, left: 0 });
     expect(result.usage).toMatchObject({ input: 230, output: 25 });
-    expect(result.saved).toMatchObject([{ file: "feedback_separate_commits.md", action: "created" }]);
+    expect(result.saved).toMatchObject([{ file: FILE, action: "saved" }]);
     expect(desk.proposals).toMatchObject([
       {
         id: "p1",
@@ -47,8 +48,8 @@ describe("extract", () => {
         from: "extraction",
       },
     ]);
-    expect(desk.disk.read("feedback_separate_commits.md")).toContain(`source: user session=${SESSION} message=u1`);
-    expect(desk.disk.index()).toContain("feedback_separate_commits.md");
+    expect(desk.disk.read(FILE)).toContain(`source: user session=${SESSION} message=u1`);
+    expect(desk.disk.index()).toContain(FILE);
     expect(desk.spent).toMatchObject([
       { kind: "extraction", model: "anthropic/claude-test", produced: "1 saved", skipped: null },
     ]);
@@ -58,7 +59,7 @@ describe("extract", () => {
   it("C28 is given what exists, reads it and brings it up to date instead of adding another", async () => {
     const desk = await openExtractionDesk();
     desk.disk.write("feedback_commits.md", note({ source: "user" }));
-    desk.world.memory.manifest = async () => "- [feedback] feedback_commits.md: Never squash";
+    desk.manifest = async () => "- [feedback] feedback_commits.md: Never squash";
     const talk = [...TALK, user("u2", "And always sign my commits, too.")];
     desk.server.queue(
       { tools: [{ name: "Read", input: { file_path: "feedback_commits.md" } }] },
@@ -80,7 +81,7 @@ describe("extract", () => {
       },
       DONE,
     );
-    const result = await extract(desk.world, { session: SESSION, messages: talk });
+    const result = await extract(desk, { session: SESSION, messages: talk });
     expect(desk.prompt()).toContain("- [feedback] feedback_commits.md: Never squash");
     expect(result.refused).toEqual([]);
     expect(desk.disk.read("feedback_commits.md")).toMatch(/always sign commits/);
@@ -94,7 +95,7 @@ describe("extract", () => {
   it("B8.4 ends after five turns, and without a memory that is no success", async () => {
     const desk = await openExtractionDesk();
     for (let i = 0; i < 7; i++) desk.server.queue({ tools: [{ name: "Glob", input: { pattern: "*.md" } }] });
-    const result = await extract(desk.world, request);
+    const result = await extract(desk, request);
     expect(result).toMatchObject({ turns: 5, calls: 5, saved: [], failed: "it kept nothing in 5 turns" });
     expect(desk.server.requests).toHaveLength(5);
     expect(readCursor(desk.disk.dir, SESSION)).toBeNull();
@@ -104,33 +105,33 @@ describe("extract", () => {
   it("C-4 moves the cursor when it was said that there is nothing to keep, and not on any other words", async () => {
     const desk = await openExtractionDesk();
     desk.server.queue({ text: "I have saved the memory for you." });
-    const claimed = await extract(desk.world, request);
+    const claimed = await extract(desk, request);
     expect(claimed).toMatchObject({ saved: [], calls: 0, failed: expect.stringMatching(/called no tool/) });
     expect(readCursor(desk.disk.dir, SESSION)).toBeNull();
     desk.server.queue({ tools: [{ name: "Glob", input: { pattern: "*.md" } }] }, DONE);
-    expect(await extract(desk.world, request)).toMatchObject({ failed: "it wrote nothing" });
+    expect(await extract(desk, request)).toMatchObject({ failed: "it wrote nothing" });
     desk.server.queue({ text: "I looked at it.\n\n**NOTHING TO KEEP.**" });
-    expect(await extract(desk.world, request)).toMatchObject({ saved: [], failed: null });
+    expect(await extract(desk, request)).toMatchObject({ saved: [], failed: null });
     expect(readCursor(desk.disk.dir, SESSION)?.message).toBe("a1");
-    expect(await extract(desk.world, request)).toMatchObject({ skipped: "nothing was said since the last time" });
+    expect(await extract(desk, request)).toMatchObject({ skipped: "nothing was said since the last time" });
     expect(desk.server.requests).toHaveLength(4);
   });
 
   it("C-5 looks at what is new only, and at everything when compaction took the message of the cursor", async () => {
     const desk = await openExtractionDesk();
     desk.server.queue(NOTHING, NOTHING, NOTHING);
-    await extract(desk.world, request);
-    await extract(desk.world, { session: SESSION, messages: [...TALK, user("u2", "Something new")] });
+    await extract(desk, request);
+    await extract(desk, { session: SESSION, messages: [...TALK, user("u2", "Something new")] });
     const second = JSON.stringify(desk.server.requests[1]?.body.messages);
     expect(second).toContain("Something new");
     expect(second).not.toContain("never squash my commits");
-    await extract(desk.world, { session: SESSION, messages: [user("s1", "What was before"), user("u3", "Newest")] });
+    await extract(desk, { session: SESSION, messages: [user("s1", "What was before"), user("u3", "Newest")] });
     expect(JSON.stringify(desk.server.requests[2]?.body.messages)).toMatch(/What was before.*Newest/);
   });
 
   it("B8.6 B8.7 skips a turn in which a memory was written, says so, and counts it as handled", async () => {
     const desk = await openExtractionDesk();
-    const result = await extract(desk.world, { ...request, memoryWrittenInTurn: true });
+    const result = await extract(desk, { ...request, memoryWrittenInTurn: true });
     expect(result.skipped).toBe("a memory was written in this turn");
     expect(desk.skips).toEqual(["a memory was written in this turn"]);
     expect(desk.disk.logged).toContain("extraction skipped: a memory was written in this turn");
@@ -141,13 +142,13 @@ describe("extract", () => {
   it("B8.7 stops at the budget and at the throttle without moving the cursor; B3.10 asked for, it runs", async () => {
     const desk = await openExtractionDesk();
     const broke = { ok: false as const, reason: "the day's budget is used up" };
-    desk.world.gates = () => ({ enabled: true, mode: "auto", everyTurns: 1, budget: broke });
-    expect((await extract(desk.world, request)).skipped).toBe("the day's budget is used up");
-    desk.world.gates = () => ({ enabled: false, mode: "auto", everyTurns: 3, budget: { ok: true } });
-    expect((await extract(desk.world, request)).skipped).toBe("extraction is switched off");
+    desk.learning.gates = () => ({ enabled: true, everyTurns: 1, budget: broke });
+    expect((await extract(desk, request)).skipped).toBe("the day's budget is used up");
+    desk.learning.gates = () => ({ enabled: false, everyTurns: 3, budget: { ok: true } });
+    expect((await extract(desk, request)).skipped).toBe("extraction is switched off");
     expect(readCursor(desk.disk.dir, SESSION)).toBeNull();
     desk.server.queue(NOTHING);
-    const asked = await extract(desk.world, { ...request, explicit: true, memoryWrittenInTurn: true });
+    const asked = await extract(desk, { ...request, explicit: true, memoryWrittenInTurn: true });
     expect(asked).toMatchObject({ skipped: null, turns: 1 });
     expect(desk.prompt()).toContain("The user asked for something to be remembered");
   });
@@ -155,24 +156,25 @@ describe("extract", () => {
   it("stopped in the middle, it keeps what is kept and leaves the cursor", async () => {
     const desk = await openExtractionDesk();
     const controller = new AbortController();
-    const { keep } = desk.world;
-    desk.world.keep = async (...args) => {
+    const { store } = desk.learning;
+    const save: typeof store.save = async (...args) => {
       controller.abort();
       await new Promise((resolve) => setTimeout(resolve, 10));
-      return keep(...args);
+      return store.save(...args);
     };
-    desk.server.queue(write("feedback_a.md"), DONE);
-    const result = await extract(desk.world, { ...request, signal: controller.signal });
+    desk.learning.store = { ...store, save };
+    desk.server.queue(write(FILE), DONE);
+    const result = await extract(desk, { ...request, signal: controller.signal });
     expect(result).toMatchObject({ failed: "it was stopped", turns: 1 });
     expect(result.saved).toHaveLength(1);
-    expect(desk.disk.exists("feedback_a.md")).toBe(true);
+    expect(desk.disk.exists(FILE)).toBe(true);
     expect(desk.spent[0]?.produced).toBe("1 saved (it was stopped)");
     expect(readCursor(desk.disk.dir, SESSION)).toBeNull();
   });
 
   it("stopped before it began, it asks nobody and costs nothing", async () => {
     const desk = await openExtractionDesk();
-    expect(await extract(desk.world, { ...request, signal: AbortSignal.abort() })).toMatchObject({
+    expect(await extract(desk, { ...request, signal: AbortSignal.abort() })).toMatchObject({
       failed: "it was stopped",
       turns: 0,
     });
@@ -182,31 +184,32 @@ describe("extract", () => {
   it("fails without throwing when the model, the keeper, the manifest or the gates do", async () => {
     const desk = await openExtractionDesk();
     desk.server.queue({ status: 401, message: "bad key" });
-    expect((await extract(desk.world, request)).failed).toBeTruthy();
+    expect((await extract(desk, request)).failed).toBeTruthy();
     desk.server.queue({ text: "half", stop: "max_tokens" });
-    expect((await extract(desk.world, request)).failed).toMatch(/cut off/);
-    const { keep } = desk.world;
-    desk.world.keep = () => Promise.reject(new MemdirError("disk", "the disk is full"));
-    desk.server.queue(write("feedback_a.md"), DONE);
-    expect((await extract(desk.world, request)).failed).toMatch(/^feedback_a\.md could not be kept: the disk is full/);
-    desk.world.keep = keep;
-    desk.world.memory.manifest = () => Promise.reject(new Error("no list"));
-    expect((await extract(desk.world, request)).failed).toBe("no list");
-    desk.world.gates = () => {
+    expect((await extract(desk, request)).failed).toMatch(/cut off/);
+    const { store } = desk.learning;
+    const save = () => Promise.reject(new MemdirError("disk", "the disk is full"));
+    desk.learning.store = { ...store, save };
+    desk.server.queue(write(FILE), DONE);
+    expect((await extract(desk, request)).failed).toMatch(/^feedback_\w+\.md could not be kept: the disk is full/);
+    desk.learning.store = store;
+    desk.manifest = () => Promise.reject(new Error("no list"));
+    expect((await extract(desk, request)).failed).toBe("no list");
+    desk.learning.gates = () => {
       throw new Error("no settings");
     };
-    expect((await extract(desk.world, request)).failed).toBe("no settings");
+    expect((await extract(desk, request)).failed).toBe("no settings");
     expect(readCursor(desk.disk.dir, SESSION)).toBeNull();
     expect(desk.disk.logged.filter((line) => line.includes("will look at the same again"))).toHaveLength(5);
   });
 
   it("counts what its own rules refuse as handled, so that it is not paid for again", async () => {
     const desk = await openExtractionDesk();
-    desk.server.queue(write("feedback_a.md", note({ source: null })), DONE);
-    const result = await extract(desk.world, request);
+    desk.server.queue(write(FILE, note({ source: null })), DONE);
+    const result = await extract(desk, request);
     expect(result).toMatchObject({ saved: [], failed: null });
     expect(result.refused[0]).toMatch(/must say where it comes from/);
-    expect(desk.disk.logged.join("\n")).toMatch(/not kept: feedback_a\.md/);
+    expect(desk.disk.logged.join("\n")).toMatch(/not kept: feedback_keep/);
     expect(readCursor(desk.disk.dir, SESSION)?.message).toBe("a1");
   });
 
@@ -221,8 +224,8 @@ describe("extract", () => {
       messages: TALK.map(({ message }) => message),
       sent: 1,
     };
-    desk.server.queue({ tools: [{ name: "Bash", input: { command: "id" } }] }, write("feedback_a.md"), DONE);
-    const result = await extract(desk.world, { ...request, conversation });
+    desk.server.queue({ tools: [{ name: "Bash", input: { command: "id" } }] }, write(FILE), DONE);
+    const result = await extract(desk, { ...request, conversation });
     expect(result).toMatchObject({ failed: null, turns: 3 });
     const first = desk.server.requests[0]?.body;
     expect(JSON.stringify(first.system)).toContain("You are the agent.");
@@ -242,7 +245,7 @@ describe("extract", () => {
     const seen: string[] = [];
     for (let left = 1; left > 0; ) {
       desk.server.queue(NOTHING);
-      ({ left } = await extract(desk.world, { session: SESSION, messages: long }));
+      ({ left } = await extract(desk, { session: SESSION, messages: long }));
       seen.push(...(JSON.stringify(desk.server.requests.at(-1)?.body.messages).match(/Part \d+:/g) ?? []));
     }
     expect(seen).toEqual(long.map((_, i) => `Part ${i}:`));
@@ -253,8 +256,8 @@ describe("extract", () => {
     const desk = await openExtractionDesk();
     const reminder = { type: "text" as const, text: "a reminder", attachment: "notice" };
     const messages = [{ id: "x1", at: null, message: { role: "user" as const, content: [reminder] } }];
-    desk.world.gates = () => ({ enabled: true, mode: "auto", everyTurns: 0, budget: { ok: true } });
-    expect((await extract(desk.world, { session: SESSION, messages })).skipped).toMatch(/nobody said anything/);
+    desk.learning.gates = () => ({ enabled: true, everyTurns: 0, budget: { ok: true } });
+    expect((await extract(desk, { session: SESSION, messages })).skipped).toMatch(/nobody said anything/);
     expect(readCursor(desk.disk.dir, SESSION)?.message).toBe("x1");
   });
 });
@@ -280,9 +283,9 @@ describe("the fence of an extraction", () => {
     fs.symlinkSync(disk.project, disk.path("away"));
     const before = fs.readdirSync(disk.project);
     desk.server.queue(write(target(disk)), DONE);
-    const result = await extract(desk.world, request);
+    const result = await extract(desk, request);
     expect(result).toMatchObject({ saved: [], failed: "it wrote nothing" });
-    expect(desk.drafts).toEqual([]);
+    expect(desk.proposals).toEqual([]);
     expect(desk.disk.grep("Never squash commits")).toEqual([]);
     expect(fs.readdirSync(disk.project)).toEqual(before);
   });
@@ -295,15 +298,15 @@ describe("the fence of an extraction", () => {
     fs.symlinkSync(real, desk.disk.dir);
     desk.server.queue(
       {
-        tools: [desk.disk.path("feedback_a.md"), "feedback_b.md", "../c.md"].map((file_path, i) => ({
+        tools: [desk.disk.path("feedback_rule_0.md"), "feedback_rule_1.md", "../c.md"].map((file_path, i) => ({
           name: "Write",
-          input: { file_path, content: note({ name: `Rule ${i}` }) },
+          input: { file_path, content: note({ name: `Rule ${i}`, body: `Never squash commits, rule ${i}.` }) },
         })),
       },
       DONE,
     );
-    const result = await extract(desk.world, request);
-    expect(result.saved.map(({ file }) => file)).toEqual(["feedback_a.md", "feedback_b.md"]);
+    const result = await extract(desk, request);
+    expect(result.saved.map(({ file }) => file)).toEqual(["feedback_rule_0.md", "feedback_rule_1.md"]);
     expect(readCursor(desk.disk.dir, SESSION)?.message).toBe("a1");
   });
 
@@ -319,7 +322,7 @@ describe("the fence of an extraction", () => {
       },
       NOTHING,
     );
-    await extract(desk.world, request);
+    await extract(desk, request);
     expect(desk.results().join("\n")).toMatch(/can be used here/);
     expect(desk.results().join("\n")).not.toContain("the plan");
   });
@@ -345,7 +348,7 @@ describe("planted instructions", () => {
             write(`${type}_release.md`, note({ type, source, body, name: "Releases", description: "How to publish" })),
             DONE,
           );
-          const result = await extract(desk.world, { session: SESSION, messages: talk(tool) });
+          const result = await extract(desk, { session: SESSION, messages: talk(tool) });
           expect(result.saved, `${type} ${source}`).toEqual([]);
           expect(desk.disk.files()).toEqual([]);
         }
@@ -360,7 +363,7 @@ describe("planted instructions", () => {
       write("feedback_r.md", note({ source: "m5", body: text, name: "Releases", description: "Publish with force" })),
       DONE,
     );
-    const result = await extract(desk.world, { session: SESSION, messages: talk("Read") });
+    const result = await extract(desk, { session: SESSION, messages: talk("Read") });
     expect(result.refused[0]).toMatch(/a document, which is data/);
   });
 
@@ -375,7 +378,7 @@ describe("planted instructions", () => {
       ),
       DONE,
     );
-    const result = await extract(desk.world, { session: SESSION, messages: talk("Bash") });
+    const result = await extract(desk, { session: SESSION, messages: talk("Bash") });
     expect(result.refused[0]).toMatch(/what a tool printed, which is data/);
   });
 
@@ -389,13 +392,16 @@ describe("planted instructions", () => {
       description: "README on releases",
     });
     desk.server.queue(
-      write("project_r.md", text.replace("source:", "pinned: true\nsupersedes:\n  - Keep commits separate\nsource:")),
+      write(
+        "project_releases.md",
+        text.replace("source:", "pinned: true\nsupersedes:\n  - Keep commits separate\nsource:"),
+      ),
       DONE,
     );
-    const result = await extract(desk.world, { session: SESSION, messages: talk("Read") });
+    const result = await extract(desk, { session: SESSION, messages: talk("Read") });
     expect(result.saved).toMatchObject([{ proposal: { trust: "document", type: "project" } }]);
-    expect(desk.disk.read("project_r.md")).toContain("source: document session=");
-    expect(desk.disk.read("project_r.md")).not.toMatch(/pinned|supersedes/);
+    expect(desk.disk.read("project_releases.md")).toContain("source: document session=");
+    expect(desk.disk.read("project_releases.md")).not.toMatch(/pinned|supersedes/);
   });
 
   it("cannot take the place of what the user said", async () => {
@@ -406,7 +412,7 @@ describe("planted instructions", () => {
       write("feedback_r.md", note({ type: "project", source: "m3", body, name: "Releases", description: "x" })),
       DONE,
     );
-    const result = await extract(desk.world, { session: SESSION, messages: talk("Read") });
+    const result = await extract(desk, { session: SESSION, messages: talk("Read") });
     expect(result.saved).toEqual([]);
     expect(desk.disk.read("feedback_r.md")).toContain("Never squash");
   });
@@ -421,7 +427,7 @@ describe("planted instructions", () => {
     const text = (source: string) =>
       note({ source, body: "Split work into small commits.\n\n**Why:** liked.\n**How to apply:** always." });
     desk.server.queue(write("feedback_s.md", text("m2")), write("feedback_s.md", text("m2, m3")), DONE);
-    const result = await extract(desk.world, { session: SESSION, messages });
+    const result = await extract(desk, { session: SESSION, messages });
     expect(result.refused).toEqual([]);
     expect(result.saved).toMatchObject([{ proposal: { trust: "inferred", message: "u2" } }]);
     expect(JSON.stringify(desk.server.requests[1]?.body)).toContain("the user did not say it");

@@ -1,20 +1,19 @@
 /** A memory as the extracting model wrote it, checked before it is kept: what it is, what it came from, and what it may not hold. */
 
 import {
-  formatSource,
+  findNewDates,
+  findObjections,
   leastTrust,
   type Memory,
   mayBecome,
+  type Objection,
   oneLine,
   parseMemory,
   type Trust,
   trustOf,
 } from "../store/store.ts";
-import { editFields } from "../text/frontmatter-edit.ts";
-import { findRelativeDates } from "../text/relative-dates.ts";
-import { findSecrets } from "../text/secrets.ts";
-import { findOrigins, isUntold, measureSupport, type Spoken } from "./origin.ts";
-import { type Proposal, sourceFor } from "./proposal.ts";
+import { findOrigins, measureSupport, type Spoken } from "./origin.ts";
+import type { Proposal } from "./proposal.ts";
 import type { Piece } from "./window.ts";
 
 /** `base` is the text that it was made from; null for a new file. */
@@ -25,8 +24,8 @@ export interface Draft {
   base: string | null;
 }
 
-export interface DraftWorld {
-  now: () => Date;
+/** What a draft can come from. */
+export interface Sources {
   session: string | null;
   /** What the model could name as sources. */
   pieces: readonly Piece[];
@@ -34,36 +33,37 @@ export interface DraftWorld {
   said: readonly Piece[];
 }
 
-/** What stands in a file is a proposal without an id; `text` is what is to be written. */
 type Checked =
-  | { ok: true; proposal: Omit<Proposal, "id">; text: string; notices: string[]; labels: string[] }
+  | { ok: true; proposal: Omit<Proposal, "id">; notices: string[]; labels: string[] }
   | { ok: false; reason: string };
 
 /** `earlier`: the labels that a version of this file named before in the same run; in the file they have become its source. */
-export async function checkDraft(world: DraftWorld, draft: Draft, earlier: readonly string[] = []): Promise<Checked> {
+export async function checkDraft(
+  draft: Draft,
+  sources: Sources,
+  now: Date,
+  earlier: readonly string[] = [],
+): Promise<Checked> {
+  const { session, pieces, said } = sources;
   const memory = parseMemory(draft.file, draft.text);
   const base = draft.base === null ? null : parseMemory(draft.file, draft.base);
   const shape = findShapeProblem(memory);
   if (shape) return refuse(shape);
-  const secrets = findSecrets(draft.text);
-  if (secrets.length > 0) {
-    const found = secrets.map(({ rule, line }) => `${rule} in line ${line}`).join(", ");
-    return refuse(`it holds a secret (${found}); leave the value out and name only where it is kept`);
-  }
-  const cited = findCited(memory, world.pieces, earlier);
-  const dates = await findDateProblem(memory, base, saidOn(cited.pieces) ?? world.now());
+  // Also what the memory held before: a proposal may wait in the inbox, where every text is new.
+  const [objection] = findObjections({ file: draft.file, text: draft.text, before: null }, { trust: "user" });
+  if (objection) return refuse(describeObjection(objection));
+  const cited = findCited(memory, pieces, earlier);
+  const dates = await findDateProblem(memory, base, saidOn(cited.pieces) ?? now);
   if (dates) return refuse(dates);
-  const trust = await decideTrust(memory, base, cited, world.said);
+  const trust = await decideTrust(memory, base, cited, said);
   const problem =
     findTrustProblem(memory, base, cited, trust) ??
     findSupportProblem(memory, base, cited) ??
-    (await findCueProblem(memory, base, world.said));
+    (await findCueProblem(memory, base, said));
   if (problem) return refuse(problem);
   const message = cited.pieces.findLast(({ trust }) => trust === "user") ?? cited.pieces.at(-1) ?? null;
-  const source = formatSource(sourceFor({ trust, session: world.session, message: message?.id ?? null }));
-  const text = withoutClaims(editFields(draft.text, { source }), draft.file, base, trust);
   const proposal: Omit<Proposal, "id"> = {
-    at: world.now().toISOString(),
+    at: now.toISOString(),
     action: base ? "update" : "save",
     file: base ? draft.file : null,
     type: memory.type,
@@ -72,32 +72,23 @@ export async function checkDraft(world: DraftWorld, draft: Draft, earlier: reado
     body: memory.body.trim(),
     when: memory.when,
     trust,
-    session: world.session,
+    session,
     message: message?.id ?? null,
     reason: cited.pieces.length > 0 ? `from ${describe(cited.pieces)}` : "no source was named",
     from: "extraction",
   };
-  return { ok: true, proposal, text, notices: adviceFor(memory), labels: cited.labels };
-}
-
-/** To pin is a person's choice; and what a document says must not take the place of what a person said. */
-function withoutClaims(text: string, file: string, base: Memory | null, trust: Trust): string {
-  const unpinned = base?.pinned ? text : removeField(text, "pinned");
-  if (!isUntold(trust)) return unpinned;
-  const replaced = parseMemory(file, unpinned).supersedes;
-  const known = base?.supersedes ?? [];
-  if (replaced.every((name) => known.includes(name))) return unpinned;
-  const bare = removeField(unpinned, "supersedes");
-  return known.length > 0 ? editFields(bare, { supersedes: known }) : bare;
-}
-
-/** At the top level and under `metadata`: where one goes, the other would count. */
-function removeField(text: string, key: string): string {
-  return editFields(editFields(text, { [key]: null }), { [key]: null });
+  return { ok: true, proposal, notices: adviceFor(memory), labels: cited.labels };
 }
 
 function refuse(reason: string): Checked {
   return { ok: false, reason };
+}
+
+/** In words for a model, which has no options to give. */
+function describeObjection({ rule, message, details }: Objection): string {
+  if (rule !== "secret") return message;
+  const found = (details as string[]).join(", ");
+  return `it holds a secret (${found}); leave the value out and name only where it is kept`;
 }
 
 function findShapeProblem(memory: Memory): string | null {
@@ -135,10 +126,8 @@ function saidOn(pieces: readonly Piece[]): Date | null {
 
 /** Not in its cues: those are situations of a later day. What stood there before is not the model's doing. */
 async function findDateProblem(memory: Memory, base: Memory | null, said: Date): Promise<string | null> {
-  const parts = [memory.name, memory.description, memory.body].join("\n\n");
-  const known = new Set((base ? [base.name, base.description, base.body].join("\n") : "").split("\n"));
-  const lines = parts.split("\n");
-  const dates = (await findRelativeDates(parts, said)).filter(({ line }) => !known.has(lines[line - 1] ?? ""));
+  const textOf = ({ name, description, body }: Memory) => [name, description, body].join("\n\n");
+  const dates = await findNewDates(textOf(memory), base ? textOf(base) : "", said);
   if (dates.length === 0) return null;
   const found = dates.map(({ words, date }) => `"${words}" is ${date}`).join(", ");
   return `it holds a date that means nothing later: ${found}; write the date itself`;
