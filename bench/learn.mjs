@@ -192,9 +192,11 @@ async function extractOnce(kit, asFork) {
       { text: "Kept two memories." },
     );
     const messages = kit.hearMessages(session.messages, session.prompts);
-    const world = kit.openExtraction(memdir, kit.openLearning(memdir), model, session.id);
+    const learning = kit.openLearning(memdir);
+    const extractor = kit.openExtractor(learning, () => model);
     const { conversation } = session;
-    const result = await kit.extract(world, { session: session.id, messages, ...(asFork && { conversation }) });
+    const request = { session: session.id, messages, ...(asFork && { conversation }) };
+    const result = await kit.learn(learning, extractor, request);
     if (result.saved.length !== 2) throw new Error(`kept ${result.saved.length}: ${JSON.stringify(result)}`);
     return count(kit, server.requests.slice(before), earlier);
   } finally {

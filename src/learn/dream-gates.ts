@@ -3,7 +3,7 @@
 import { lstatSync, readdirSync, renameSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
-import { readRegular } from "../disk/regular.ts";
+import { readRegular } from "../disk/fence.ts";
 import { type Directory, openState, type StateText, statePath, withDirectory } from "../store/store.ts";
 
 /** Once a day is what a night is for. */

@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { relative, sep } from "node:path";
-import { isAlive } from "../disk/process.ts";
+import { isAlive } from "../disk/atomic.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { type LoopResult, runAgentLoop } from "../model/agent-loop.ts";
 import { type Ask, addUsage, type Message, NO_USAGE, type Usage } from "../model/ask.ts";
@@ -11,7 +11,7 @@ import { formatManifest } from "../recall/manifest.ts";
 import { neutraliseTags } from "../recall/neutral.ts";
 import { openFileState } from "../session/file-state.ts";
 import { type Directory, listMemories } from "../store/store.ts";
-import { editFields } from "../text/frontmatter-edit.ts";
+import { editFields } from "../text/frontmatter.ts";
 import { localDay } from "../text/local-day.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import { openTools } from "../tools/tools.ts";

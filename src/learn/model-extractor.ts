@@ -1,7 +1,7 @@
 /** The extractor that asks a model: it looks at what was said since the last time and writes drafts, which are checked and kept. */
 
 import { relative, sep } from "node:path";
-import { isWithin, realPath } from "../disk/real-path.ts";
+import { isWithin, realPath } from "../disk/fence.ts";
 import { fork, type LoopEvent, type LoopResult, runAgentLoop } from "../model/agent-loop.ts";
 import type { Ask } from "../model/ask.ts";
 import type { Tool } from "../model/tool.ts";

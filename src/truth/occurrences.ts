@@ -1,7 +1,7 @@
 /** Where wanted words are in the files of a project: every file is read once, for all of them. */
 
 import { closeSync, constants, openSync, readdirSync, readSync } from "node:fs";
-import { openRegular } from "../disk/regular.ts";
+import { openRegular } from "../disk/fence.ts";
 import { type Hit, isSource, judgeHit } from "./hit.ts";
 import type { Tree } from "./tree.ts";
 

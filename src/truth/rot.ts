@@ -1,7 +1,7 @@
 /** The health of a directory: what is wrong with its memories, a score, and what to do about it. */
 
 import { join } from "node:path";
-import { statOrNull } from "../disk/stat.ts";
+import { statOrNull } from "../disk/fence.ts";
 import {
   type Directory,
   indexPath,

@@ -2,7 +2,7 @@
 
 import { basename, join } from "node:path";
 import { approximateTokens } from "../context/window.ts";
-import { statOrNull } from "../disk/stat.ts";
+import { statOrNull } from "../disk/fence.ts";
 import { costOf, countTokens, type Spent } from "../learn/ledger.ts";
 import { openLearning } from "../open-learn.ts";
 import { readSurfaceLog } from "../recall/surface-log.ts";

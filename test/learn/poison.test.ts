@@ -9,7 +9,7 @@ import { extractByRules, type SpokenMessage } from "../../src/learn/rules.ts";
 import type { HeardMessage } from "../../src/learn/window.ts";
 import { openAnthropic } from "../../src/model/anthropic.ts";
 import { parseMemory } from "../../src/store/memory.ts";
-import { addCues } from "../../src/verbs/cues.ts";
+import { addCues } from "../../src/verbs/edit.ts";
 import { startModelServer } from "../model-server/model-server.ts";
 import { PATIENCE_MS } from "../until.ts";
 import { mainOf, makeWorld } from "../world.ts";
