@@ -4,7 +4,7 @@ import type { AgentModel } from "../agent/world.ts";
 import { isAlive } from "../disk/atomic.ts";
 import { MemdirError } from "../errors.ts";
 import { checkBudget } from "../learn/budget.ts";
-import { applySeenPlan, askable, type DreamReport, dream, noteDream, planSeen } from "../learn/dream.ts";
+import { applySeenPlan, type DreamReport, dream, planSeen } from "../learn/dream.ts";
 import { checkDreamGates, countSessions, type DreamGates, findDreamer, lastDream } from "../learn/dream-gates.ts";
 import type { Plan } from "../learn/dream-plan.ts";
 import type { LearnMode } from "../learn-config.ts";
@@ -32,10 +32,8 @@ export function applySeen({ memdir }: Dreamer, plan: Plan): Promise<string | nul
 
 /** Planned and applied in one go. How long ago the last dream was does not matter to who asks; whoever is at it does. */
 export async function dreamNow(dreamer: Dreamer, signal?: AbortSignal): Promise<DreamReport> {
-  const learning = openLearning(dreamer.memdir);
-  const options = { ...gatesOf(dreamer), pid: process.pid, force: true };
-  const report = await dream(learning.directory, askable(dreamer.model, signal), options);
-  noteDream(learning.ledger, dreamer.model, learning.directory.now(), report.usage, report.produced);
+  const options = { ...gatesOf(dreamer), pid: process.pid, force: true, signal };
+  const report = await dream(openLearning(dreamer.memdir), dreamer.model, options);
   if (report.skipped !== null && report.entry === null && report.plan === null) {
     throw new MemdirError("conflict", `nothing was changed: ${report.skipped}`);
   }
@@ -50,9 +48,7 @@ export async function dreamIfDue(dreamer: Dreamer): Promise<DreamReport> {
   // Without its budget a dream still does what needs no model.
   const affordable = budget.ok ? dreamer : { ...dreamer, model: null };
   const options = { ...gatesOf(affordable), pid: process.pid };
-  const report = await dream(directory, askable(affordable.model, undefined), options);
-  noteDream(ledger, affordable.model, directory.now(), report.usage, report.produced);
-  return report;
+  return dream({ directory, ledger }, affordable.model, options);
 }
 
 export interface DreamStatus {

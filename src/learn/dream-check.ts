@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { findNameProblem } from "../disk/fence.ts";
 import {
   type Directory,
-  type Header,
+  findNamesake,
   isConflictCopy,
   isDailyLog,
   leastTrust,
@@ -26,7 +26,7 @@ import { findOrigins, isUntold } from "./origin.ts";
 
 type Checked = { ok: true } | { ok: false; problems: string[] };
 
-/** Every problem at once, so that whoever made the plan can mend all of them. Never throws for what a plan says. */
+/** Every problem at once, so that whoever made the plan can fix all of them. Never throws for what a plan says. */
 export async function checkPlan(plan: Plan, directory: Directory): Promise<Checked> {
   const named = findNamedProblems(plan, directory);
   // What follows reads the files: without sound names and hashes there is nothing to judge.
@@ -157,7 +157,7 @@ async function findTextProblems(op: Op, plan: Plan, directory: Directory): Promi
   problems.push(...findClaims(next, parts));
   const taken = await findTaken(op, next, parts, directory);
   problems.push(...findTrustProblems(op, next, parts, taken), ...(await findDateProblems(next, parts, directory)));
-  const namesake = findNamesake(op, next, plan, directory);
+  const namesake = findTakenName(op, next, plan, directory);
   if (namesake) problems.push(`${namesake} has this type and name already: rewrite or merge it`);
   return problems;
 }
@@ -218,7 +218,7 @@ async function findDateProblems(next: Memory, parts: readonly Memory[], director
 }
 
 /** Another memory of this type and name; one that had the name before may keep it. */
-function findNamesake(op: Op, next: Memory, plan: Plan, directory: Directory): string | null {
+function findTakenName(op: Op, next: Memory, plan: Plan, directory: Directory): string | null {
   const own = new Set(changesOf(op).keys());
   if ([...own].some((file) => sameName(findMemory(directory, file)?.name ?? "", next.name))) return null;
   const changed = new Map(plan.ops.flatMap((each) => [...changesOf(each)]));
@@ -226,8 +226,12 @@ function findNamesake(op: Op, next: Memory, plan: Plan, directory: Directory): s
     ...scan(directory).memories.flatMap(({ header }) => (changed.has(header.file) ? [] : [header])),
     ...[...changed].flatMap(([file, text]) => (text === null ? [] : [parseMemory(file, text)])),
   ];
-  const same = ({ file, type, name }: Header) => !own.has(file) && type === next.type && sameName(name, next.name);
-  return others.find(same)?.file ?? null;
+  return (
+    findNamesake(
+      others.filter(({ file }) => !own.has(file)),
+      next,
+    )?.file ?? null
+  );
 }
 
 function findMemory(directory: Directory, file: string): Memory | null {

@@ -5,7 +5,7 @@ import { relative, sep } from "node:path";
 import { isAlive } from "../disk/atomic.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { type LoopResult, runAgentLoop } from "../model/agent-loop.ts";
-import { type Ask, addUsage, type Message, NO_USAGE, type Usage } from "../model/ask.ts";
+import { addUsage, type Message, NO_USAGE, type Usage } from "../model/ask.ts";
 import { buildDreamCorrection, buildDreamRequest, DREAM_SYSTEM, readPlan } from "../prompts/dream.ts";
 import { formatManifest } from "../recall/manifest.ts";
 import { neutraliseTags } from "../recall/neutral.ts";
@@ -16,7 +16,7 @@ import { localDay } from "../text/local-day.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import { openTools } from "../tools/tools.ts";
 import { countAnswers } from "./budget.ts";
-import { type DayLog, readLogs } from "./daily-log.ts";
+import { readLogs } from "./daily-log.ts";
 import { applyPlan } from "./dream-apply.ts";
 import { checkPlan } from "./dream-check.ts";
 import { checkDreamGates, type DreamGates, lastDream, type Processes, takeDreamLock } from "./dream-gates.ts";
@@ -34,22 +34,13 @@ import {
 import { countTokens, type Ledger } from "./ledger.ts";
 import type { LearningModel } from "./model-extractor.ts";
 
-export interface DreamModel {
-  ask: Ask;
-  /** For one answer: a plan holds whole files. */
-  maxTokens: number;
-  maxTurns?: number;
-  /** The daily logs of a directory from a day on, oldest first. */
-  readLogs: (directory: Directory, options: { since?: string }) => readonly DayLog[];
-  signal?: AbortSignal;
-}
-
 /** What it cost is told also when nothing came of it. */
 type Planned = { usage: Usage; turns: number } & ({ plan: Plan } | { problem: string });
 
 export interface DreamOptions extends DreamGates, Processes {
   /** Whatever the gates say. */
   force?: boolean;
+  signal?: AbortSignal | undefined;
 }
 
 export interface DreamReport {
@@ -63,48 +54,66 @@ export interface DreamReport {
   usage: Usage;
 }
 
+/** Where a dream happens, and where what it cost is noted. */
+type Dreaming = { directory: Directory; ledger: Pick<Ledger, "spend"> };
+
 /** Gates, lock, plan, check, apply; without a model by rules. Never throws: what goes wrong is the reason, and the next one may try again. */
 export async function dream(
-  directory: Directory,
-  model: DreamModel | null,
+  { directory, ledger }: Dreaming,
+  model: LearningModel | null,
   options: DreamOptions,
 ): Promise<DreamReport> {
   const report: DreamReport = { skipped: null, plan: null, entry: null, produced: "nothing", usage: NO_USAGE };
-  const skip = (reason: string): DreamReport => {
-    directory.log(`dream: ${reason}`);
-    return { ...report, skipped: reason };
-  };
   try {
-    if (!existsSync(directory.path)) return skip("there are no memories yet");
+    if (!existsSync(directory.path)) throw new Error("there are no memories yet");
     const gate = options.force ? null : checkDreamGates(options, directory);
-    if (gate && !gate.open) return skip(gate.reason);
-    const since = lastDream(directory);
-    const lock = await takeDreamLock(directory, options);
-    if ("heldBy" in lock) return skip(`process ${lock.heldBy ?? "unknown"} is dreaming`);
-    let isDone = false;
-    try {
-      const planned = await planDream(model, directory, since);
+    if (gate && !gate.open) throw new Error(gate.reason);
+    const sinceMs = lastDream(directory);
+    await withDreamLock(directory, options, async () => {
+      const planned = await planDream(directory, model, { ...options, sinceMs });
       report.usage = planned.usage;
-      if ("problem" in planned) return skip(planned.problem);
+      if ("problem" in planned) throw new Error(planned.problem);
       report.plan = planned.plan;
       const { entry } = await applyPlan(directory, planned.plan);
-      isDone = true;
-      return { ...report, entry: entry?.id ?? null, produced: countOps(planned.plan) };
-    } finally {
-      await (isDone ? lock.done() : lock.failed()).catch((error: Error) => directory.log(`dream: ${error.message}`));
-    }
+      Object.assign(report, { entry: entry?.id ?? null, produced: countOps(planned.plan) });
+    });
   } catch (error) {
-    return skip((error as Error).message);
+    report.skipped = (error as Error).message;
+    directory.log(`dream: ${report.skipped}`);
+  }
+  noteDream(ledger, model, directory.now(), report.usage, report.produced);
+  return report;
+}
+
+/** The time of the last dream stays what it was when this throws. */
+async function withDreamLock<T>(directory: Directory, processes: Processes, work: () => Promise<T>): Promise<T> {
+  const lock = await takeDreamLock(directory, processes);
+  if ("heldBy" in lock)
+    throw new MemdirError("conflict", `process ${lock.heldBy ?? "unknown"} is dreaming; dream again when it is done`);
+  let isDone = false;
+  try {
+    const result = await work();
+    isDone = true;
+    return result;
+  } finally {
+    await (isDone ? lock.done() : lock.failed()).catch((error: Error) => directory.log(`dream: ${error.message}`));
   }
 }
 
-/** What would be done; nothing is written. `sinceMs`: when logs were last distilled, which the lock hides once it is taken. */
+interface PlanOptions {
+  /** When logs were last distilled, which the lock hides once it is taken. */
+  sinceMs?: number;
+  maxTurns?: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** What would be done; nothing is written. */
 export async function planDream(
-  model: DreamModel | null,
   directory: Directory,
-  sinceMs = lastDream(directory),
+  model: LearningModel | null,
+  options: PlanOptions = {},
 ): Promise<Planned> {
-  if (model) return dreamWithModel(model, directory, sinceMs);
+  if (model) return dreamWithModel(directory, model, options);
   return { plan: await dreamOffline(directory), usage: NO_USAGE, turns: 0 };
 }
 
@@ -118,7 +127,11 @@ const MANIFEST_CHARS = 80_000;
 const LOG_CHARS = 80_000;
 
 /** Must not throw for what the model does. A plan that cannot be read or does not pass is asked for once more. */
-async function dreamWithModel(model: DreamModel, directory: Directory, sinceMs: number): Promise<Planned> {
+async function dreamWithModel(
+  directory: Directory,
+  model: LearningModel,
+  { sinceMs = lastDream(directory), maxTurns: firstTurns = MAX_TURNS, signal }: PlanOptions,
+): Promise<Planned> {
   const snapshot = takeSnapshot(directory);
   const tools = openTools(
     {
@@ -134,19 +147,19 @@ async function dreamWithModel(model: DreamModel, directory: Directory, sinceMs: 
     },
     ["Read", "Glob", "Grep"],
   );
-  let messages: readonly Message[] = [say(await buildRequest(model, directory, sinceMs))];
+  let messages: readonly Message[] = [say(await buildRequest(directory, sinceMs))];
   const ask = countAnswers(model.ask);
   let usage = NO_USAGE;
   let turns = 0;
   let problems: string[] = [];
-  for (const maxTurns of [model.maxTurns ?? MAX_TURNS, 1]) {
+  for (const maxTurns of [firstTurns, 1]) {
     const result = await runAgentLoop(ask, {
       system: [{ text: DREAM_SYSTEM, cache: true }],
       messages,
       tools,
       maxTurns,
       maxTokens: model.maxTokens,
-      ...(model.signal && { signal: model.signal }),
+      ...(signal && { signal }),
     });
     usage = addUsage(usage, result.usage);
     turns += result.turns;
@@ -161,13 +174,13 @@ async function dreamWithModel(model: DreamModel, directory: Directory, sinceMs: 
   return { problem: `the model's plan could not be used, also when asked again: ${some}`, usage, turns };
 }
 
-async function buildRequest(model: DreamModel, directory: Directory, sinceMs: number): Promise<string> {
+async function buildRequest(directory: Directory, sinceMs: number): Promise<string> {
   const { rows } = await listMemories(directory);
   const { manifest, left } = formatManifest(rows, { maxChars: MANIFEST_CHARS });
   const logs: { file: string; text: string }[] = [];
   const since = sinceMs > 0 ? localDay(new Date(sinceMs)) : undefined;
   let room = LOG_CHARS;
-  for (const { path, text } of [...model.readLogs(directory, { since })].reverse()) {
+  for (const { path, text } of [...readLogs(directory, since === undefined ? {} : { since })].reverse()) {
     if (text.length > room) break;
     room -= text.length;
     const file = relative(directory.path, path).split(sep).join("/");
@@ -232,13 +245,13 @@ function withMessage(messages: readonly Message[], text: string): Message[] {
 
 /** Nothing is written but what it cost; without a model by rules. Throws when the model fails or is stopped. */
 export async function planSeen(
-  { directory, ledger }: { directory: Directory; ledger: Ledger },
+  { directory, ledger }: Dreaming,
   model: LearningModel | null,
   signal?: AbortSignal,
 ): Promise<Plan> {
   if (!existsSync(directory.path)) return { ops: [], base: {} };
   try {
-    const planned = await planDream(askable(model, signal), directory);
+    const planned = await planDream(directory, model, { signal });
     const produced = "plan" in planned ? `a plan: ${countOps(planned.plan)}` : "no plan";
     noteDream(ledger, model, directory.now(), planned.usage, produced);
     if ("problem" in planned) throw new MemdirError("model", `${planned.problem}; nothing was changed`);
@@ -250,32 +263,17 @@ export async function planSeen(
 
 /** Exactly the plan that was seen; null when there was nothing to do, else the journal entry. Throws `conflict` when it no longer fits. */
 export async function applySeenPlan(directory: Directory, plan: Plan, pid: number): Promise<string | null> {
-  let isDone = false;
   try {
-    const lock = await takeDreamLock(directory, { pid, isAlive });
-    if ("heldBy" in lock) {
-      const who = `process ${lock.heldBy ?? "unknown"} is dreaming`;
-      throw new MemdirError("conflict", `nothing was changed: ${who}; dream again when it is done`);
-    }
-    try {
-      const { entry } = await applyPlan(directory, plan);
-      isDone = true;
-      return entry?.id ?? null;
-    } finally {
-      await (isDone ? lock.done() : lock.failed()).catch((error: Error) => directory.log(`dream: ${error.message}`));
-    }
+    const { entry } = await withDreamLock(directory, { pid, isAlive }, () => applyPlan(directory, plan));
+    return entry?.id ?? null;
   } catch (error) {
     throw diskError(error, "apply a dream in", directory.path);
   }
 }
 
-export function askable(model: LearningModel | null, signal: AbortSignal | undefined): DreamModel | null {
-  return model && { ask: model.ask, maxTokens: model.maxTokens, readLogs, ...(signal && { signal }) };
-}
-
 /** What was paid counts, whatever came of it: never as `skipped`, which no sum holds. */
-export function noteDream(
-  ledger: Ledger,
+function noteDream(
+  ledger: Pick<Ledger, "spend">,
   model: LearningModel | null,
   now: Date,
   usage: Usage,

@@ -80,7 +80,6 @@ export interface LearnRequest {
   messages: readonly HeardMessage[];
   /** The running conversation that holds these messages: it is forked, and the provider's cache shared. Else they are shown as text. */
   conversation?: Conversation;
-  isSubAgent?: boolean;
   memoryWrittenInTurn?: boolean;
   explicit?: boolean;
   /** It waited for another run: the throttle has been passed. */
@@ -179,7 +178,7 @@ function passes(
     mode: learning.mode,
     ...learning.gates(request.session),
     ...(isFree && { budget: { ok: true } }),
-    isSubAgent: request.isSubAgent === true,
+    isSubAgent: false,
     newMessages: fresh.length,
     // Counted in the conversation, so that it holds across processes, each of which may see one turn only.
     turnsSince: request.trailing ? Number.POSITIVE_INFINITY : countPrompts(fresh),

@@ -26,7 +26,7 @@ export interface LearningModel {
   maxTokens: number;
 }
 
-export interface ExtractionMemory {
+interface ExtractionMemory {
   /** The memory directory; it need not exist. */
   dir: string;
   /** A line per memory that exists, made harmless to show. */
@@ -120,7 +120,7 @@ function findFailure({ ended, error, text, turns }: LoopResult, keeper: Keeper, 
 }
 
 /** Each draft is checked, made a proposal and handed on, and what became of it is remembered. */
-export interface Keeper {
+interface Keeper {
   /** Throws with a reason for the model. */
   keep(draft: Draft): Promise<{ notices: string[] }>;
   /** Ends when nothing is being kept any more. */

@@ -17,7 +17,7 @@ import {
 } from "./session-notes.ts";
 import type { HeardMessage } from "./window.ts";
 
-export interface LearnerOptions {
+interface LearnerOptions {
   notes: NotesOptions;
   /** Whether notes are taken without being asked for. */
   takesNotes: boolean;
@@ -176,7 +176,7 @@ async function asksToKeep({ text, at }: EndedTurn["prompt"], answerBefore: strin
 }
 
 /** Runs extractions beside a conversation: one at a time, the latest waiting one after it, and a bounded wait at the end. */
-export interface LearnQueue {
+interface LearnQueue {
   /** Returns at once and never throws. While one runs, only the latest request waits: it holds what the others held. */
   request(request: LearnRequest): void;
   /** Waits for what runs and waits, at most this long; then it is stopped, and its cursor stays. */
