@@ -16,7 +16,7 @@ export interface Limits {
 
 export type BudgetAnswer = { ok: true } | { ok: false; reason: string };
 
-/** Must not throw. The reason is for the ledger: it says which limit, and where it stands. */
+/** Must not throw. The reason is for the ledger: it says which limit, and how much of it is used. */
 export function checkBudget(ledger: Ledger, limits: Limits, session: string | null): BudgetAnswer {
   // What cannot be counted cannot be limited.
   const problem = ledger.problem();

@@ -124,7 +124,7 @@ function saidOn(pieces: readonly Piece[]): Date | null {
   return best ? new Date(best.at as string) : null;
 }
 
-/** Not in its cues: those are situations of a later day. What stood there before is not the model's doing. */
+/** Not in its cues: those are situations of a later day. What was there before is not the model's doing. */
 async function findDateProblem(memory: Memory, base: Memory | null, said: Date): Promise<string | null> {
   const textOf = ({ name, description, body }: Memory) => [name, description, body].join("\n\n");
   const dates = await findNewDates(textOf(memory), base ? textOf(base) : "", said);
@@ -173,7 +173,7 @@ function findTrustProblem(memory: Memory, base: Memory | null, cited: Cited, tru
     : `the user did not say it, and only they can make a ${personal} memory: ${fix}`;
 }
 
-/** So much of a rule is in the words of whoever gave it, however a model puts it. */
+/** At least this much of a rule repeats the words of the person who gave it, however a model puts it. */
 const MIN_SUPPORT_SHARE = 0.2;
 const MIN_SUPPORT_WORDS = 2;
 
@@ -212,7 +212,7 @@ function agrees(text: string): boolean {
 const AGREES =
   /(?<![\p{L}\p{N}])(?:yes|yeah|yep|yup|exactly|right(?! now)|correct(?! (?:the|this|it|that))|agreed|perfect|always|every time|from now on|(?:like|do|keep|do it|keep it|want|works) (?:that|this|it|so)|that way|this way|go ahead|please do|ja|genau|richtig|stimmt|einverstanden|immer|so machen|oui|exactement|d'accord|toujours|sí|exacto|de acuerdo|siempre|sim|sempre|esatto|да|はい|是的|对)(?![\p{L}\p{N}])/iu;
 
-/** A cue is a situation. What a document demands is none, even where it stands beside something that the user said. */
+/** A cue is a situation. What a document demands is not one, even next to something that the user said. */
 async function findCueProblem(memory: Memory, base: Memory | null, said: readonly Spoken[]): Promise<string | null> {
   for (const cue of memory.when.filter((cue) => !base?.when.includes(cue) && DEMANDS.test(cue))) {
     if ((await findOrigins(cue, "", said)).length > 0)

@@ -26,7 +26,7 @@ import { findOrigins, isUntold } from "./origin.ts";
 
 type Checked = { ok: true } | { ok: false; problems: string[] };
 
-/** Every problem at once, so that whoever made the plan can fix all of them. Never throws for what a plan says. */
+/** Every problem at once, so that its author can fix all of them. Never throws for what a plan says. */
 export async function checkPlan(plan: Plan, directory: Directory): Promise<Checked> {
   const named = findNamedProblems(plan, directory);
   // What follows reads the files: without sound names and hashes there is nothing to judge.
@@ -192,7 +192,7 @@ function wordsIn({ name, description, when, body }: Memory): string {
 }
 
 function findTrustProblems(op: Op, next: Memory, parts: readonly Memory[], taken: readonly Trust[]): string[] {
-  // What a log says was concluded by an agent, whoever had said it.
+  // What a log says was concluded by an agent, no matter who said it first.
   const fromLog = logsOf(op).length > 0 || parts.length === 0;
   const allowed = leastTrust([
     ...parts.map(({ source }) => trustOf(source)),

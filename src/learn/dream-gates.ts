@@ -25,7 +25,7 @@ export interface DreamGates extends Pick<Processes, "isAlive"> {
 type Gate = { open: true; sessions: number } | { open: false; reason: string };
 
 /**
- * Never throws: what cannot be looked at keeps the gate closed. The lock itself is taken by whoever goes through.
+ * Never throws: what cannot be looked at keeps the gate closed. The caller takes the lock itself.
  * With `onlyLook` the sessions are counted however lately that was done, and nothing is noted.
  */
 export function checkDreamGates(gates: DreamGates, directory: Directory, options: { onlyLook?: boolean } = {}): Gate {
@@ -106,7 +106,7 @@ const MAX_BYTES = 64;
 export interface DreamLock {
   /** The time of now stays: this was the last consolidation. */
   done(): Promise<void>;
-  /** The time goes back: whoever comes next may try again. */
+  /** The time is set back: the next one may try again. */
   failed(): Promise<void>;
 }
 
@@ -148,7 +148,7 @@ export async function takeDreamLock(
   });
 }
 
-/** With `time` null there was no file before. What somebody else took over by now is theirs. */
+/** With `time` null there was no file before. A lock that another process has taken meanwhile is left alone. */
 async function release(directory: Directory, pid: number, time: Date | null): Promise<void> {
   await withDirectory(directory, (pinned) => {
     if (findLock(pinned)?.pid !== pid) return;
@@ -157,7 +157,7 @@ async function release(directory: Directory, pid: number, time: Date | null): Pr
   });
 }
 
-/** Renamed into place with its time: a link there is replaced and not followed, and nobody sees half of it. */
+/** Renamed into place with its time: a link there is replaced and not followed, and no reader sees half of it. */
 function write(directory: Directory, body: string, time: Date): void {
   const temporary = writeTemporary(statePath(directory, "tmp"), body, PRIVATE_MODE, "dream", false);
   utimesSync(temporary, time, time);

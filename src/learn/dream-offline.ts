@@ -101,7 +101,7 @@ function isDuplicate(a: Known, b: Known): boolean {
   return a.memory.type === b.memory.type && isAlike(a.weight, b.weight);
 }
 
-/** What a document said may not be mixed into what the user is or wants, and what is enforced stays where it stands. */
+/** What a document said may not be mixed into what the user is or wants, and what is enforced stays where it is. */
 function canJoin(a: Known, b: Known): boolean {
   if (isEnforced(b.memory)) return false;
   const [one, two] = [trustOf(a.memory.source), trustOf(b.memory.source)];

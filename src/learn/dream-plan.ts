@@ -75,7 +75,7 @@ export function describeOp(op: Op): string {
   return `retire ${op.file}${op.successor ? ` in favour of ${op.successor}` : ""}: ${op.reason}`;
 }
 
-/** More than this at one stroke is no tidying up any more, and nobody reads such a diff. */
+/** More than this at once is not tidying up any more, and the diff is too long to read. */
 const MAX_OPS = 200;
 
 /** A plan as a model writes it, `{"ops": [...]}`, read strictly: an unknown word is a problem, nothing is guessed. */

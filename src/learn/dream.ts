@@ -34,7 +34,7 @@ import {
 import { countTokens, type Ledger } from "./ledger.ts";
 import type { LearningModel } from "./model-extractor.ts";
 
-/** What it cost is told also when nothing came of it. */
+/** The cost is reported even if there is no plan. */
 type Planned = { usage: Usage; turns: number } & ({ plan: Plan } | { problem: string });
 
 export interface DreamOptions extends DreamGates, Processes {
@@ -120,7 +120,7 @@ export async function planDream(
 /** One to look around, some to read, one to answer. */
 const MAX_TURNS = 10;
 
-/** A few tokens per memory: more than 500 of them are seldom. */
+/** A few tokens per memory: more than 500 are rare. */
 const MANIFEST_CHARS = 80_000;
 
 /** About a month of notes. Older ones are left to the model to read. */

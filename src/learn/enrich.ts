@@ -31,7 +31,7 @@ interface EnrichResult {
 
 /** Few enough that an answer fits and a lost one costs little. */
 const BATCH = 8;
-/** What a memory is about stands at its beginning. */
+/** What a memory is about is said at its beginning. */
 const MAX_BODY_CHARS = 1500;
 const MAX_TOKENS = 2000;
 

@@ -70,7 +70,7 @@ export function readCursor(dir: string, session: string): Cursor | null {
   return recordOf(dir, session).read();
 }
 
-/** The messages behind the cursor; all of them when it is lost, or when compaction took the message that it names. */
+/** The messages behind the cursor; all of them without a cursor, or when compaction removed the message that it names. */
 export function sinceCursor<T extends { id: string }>(messages: readonly T[], cursor: Cursor | null): readonly T[] {
   return messages.slice(messages.findLastIndex(({ id }) => id === cursor?.message) + 1);
 }
@@ -84,7 +84,7 @@ interface CursorMove {
 }
 
 /**
- * Only to be called when everything up to `to` was handled. False when another process has meanwhile moved it as far or
+ * Only call it when everything up to `to` was handled. False when another process has meanwhile moved it as far or
  * farther; the moment between looking and moving can only cause a second look. Throws when the disk refuses.
  */
 export function moveCursor(dir: string, session: string, { from, to, ids }: CursorMove): boolean {

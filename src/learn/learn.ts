@@ -1,4 +1,4 @@
-/** One pipeline for learning, whoever extracts: gates, lock, extraction, what becomes of each proposal, cursor, ledger. */
+/** One pipeline for learning, by a model or by rules: gates, lock, extraction, what becomes of each proposal, cursor, ledger. */
 
 import type { Conversation } from "../model/agent-loop.ts";
 import { addUsage, NO_USAGE, type Usage } from "../model/ask.ts";
@@ -98,7 +98,7 @@ export interface LearnResult extends Pick<Extracted, "saved" | "refused" | "fail
   calls: number;
 }
 
-/** Must not throw: it runs where nobody waits for it. */
+/** Must not throw: it runs in the background. */
 export async function learn(learning: Learning, extractor: Extractor, request: LearnRequest): Promise<LearnResult> {
   const result: LearnResult = {
     saved: [],

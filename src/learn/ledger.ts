@@ -27,7 +27,7 @@ export interface Spent {
 export interface Ledger {
   /** On disk when this returns; what the disk does not take waits in memory, is counted, and goes with the next entry. */
   spend(entry: Spent): void;
-  /** Not flushed: at the end of most turns nothing runs, and nobody should wait for the disk to learn that. */
+  /** Not flushed: at the end of most turns nothing runs, and that is not worth waiting for the disk. */
   skip(kind: SpentKind, session: string | null, reason: string): void;
   /** In the order they were written, newest last; of a very large ledger only its end. */
   entries(filter?: { since?: Date; session?: string }): Spent[];

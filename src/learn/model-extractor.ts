@@ -105,7 +105,7 @@ async function extractFrom(
   };
 }
 
-/** A run that did nothing must have said so in the words that it was told; any other words are a claim. */
+/** A run that did nothing must have said so in the words that the prompt asks for; anything else is only a claim. */
 function findFailure({ ended, error, text, turns }: LoopResult, keeper: Keeper, calls: number): string | null {
   if (ended === "aborted") return "it was stopped";
   if (ended === "error") return error?.message ?? "the model did not answer";

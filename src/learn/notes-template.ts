@@ -78,7 +78,7 @@ const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 /** One pair of marks around the whole line: bold is no hint. */
 const HINT = /^\s*(?:_[^_\s].*_|\*[^*\s].*[^*]\*)\s*$/;
 
-/** What an edit did to headings and hints, in words for whoever made it; null when they are as they were. */
+/** What an edit did to headings and hints, as a message for its author; null when they are unchanged. */
 export function findDamage(before: string, after: string): string | null {
   const [old, fresh] = [parseSections(before), parseSections(after)];
   for (const [i, { heading, hint }] of old.entries()) {

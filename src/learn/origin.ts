@@ -60,7 +60,7 @@ function splitPasted(piece: Spoken): Spoken[] {
       ];
 }
 
-/** How much of what a text demands stands in what was said, in the same words or others of the same stem: 0 to 1. */
+/** How much of what a text demands was said, in the same words or others of the same stem: 0 to 1. */
 export function measureSupport(demand: string, said: readonly Spoken[]): { share: number; words: number } {
   const wanted = new Set(wordsOf(demand).filter(isParticular).map(stemOf));
   const told = new Set(
@@ -115,7 +115,7 @@ function findTraces(text: string, print: Print): Traces {
   return traces;
 }
 
-/** Whether most of the words stand close together in the text. */
+/** Whether most of the words are close together in the text. */
 function isTogether(text: string, wanted: ReadonlySet<string>): boolean {
   const hits = [...wordsOf(text).entries()].filter(([, word]) => wanted.has(word));
   const counts = new Map<string, number>();
@@ -145,7 +145,7 @@ function isParticular(word: string): boolean {
 /** Words of the form that every memory has. */
 const SCAFFOLD: ReadonlySet<string> = new Set(["apply", "user", "when", "this", "that", "with", "from"]);
 
-/** A longer result is a dump; what it plants to be read stands in its beginning. */
+/** A longer result is a dump; what it plants is at its beginning, where it is read. */
 const MAX_TEXT_CHARS = 100_000;
 
 /** So many signs in a row of a script without spaces count as a word. */

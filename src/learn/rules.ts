@@ -122,7 +122,7 @@ function takesBack(message: string): boolean {
   return TAKEN_BACK.some((pattern) => pattern.test(text)) || forbidsKeeping(text);
 }
 
-/** A message that goes on for longer was not written to take something back. */
+/** A message that is longer was not written to retract something. */
 const MAX_LOOK = 5_000;
 
 const TAKEN_BACK = [

@@ -29,7 +29,7 @@ function isNoSaying({ corrected, reasoned }: Setting, plain: string): boolean {
 
 const SAYING = /^(?:never|always) (?:ever )?(?:(?:trust|believe|assume|underestimate)\b|[a-z]+ an? [\w-]+[.!]*$)/i;
 
-/** "We never close the handle, that's the leak" tells of the code; "we never squash migrations" of the people. */
+/** "We never close the handle, that's the leak" describes the code; "we never squash migrations" describes the people. */
 function isCustom({ corrected, reasoned }: Setting, plain: string): boolean {
   const one = /^we \S+(?: not| longer)? [a-z]+ (?:it|this|that|these|those|them|the|an?)\b/i.test(plain);
   if (/, (?:so it|that's|thats|which is)\b/i.test(plain)) return false;

@@ -48,7 +48,7 @@ function writeDays(line: string, now: Date): string {
     .replace(/\b(by|until|till|from|before|after|to|since) on (?=\d{4}-)/gi, "$1 ");
 }
 
-/** A month by its name alone: in a year nobody would know which. Repeated ones ("in April") stay. */
+/** A month by its name alone: a year later it is not clear which one. Repeated ones ("in April") stay. */
 const MONTH_ALONE =
   /\b(?:until|till|by|before) (?:mid |early |late |the end of )?(January|February|March|April|May|June|July|August|September|October|November|December)\b(?!,? \d)/g;
 

@@ -44,7 +44,7 @@ export interface Draft {
 /** The name of a `forget` that means whatever was said last ("forget that, I mixed it up"). */
 export const RETRACTED = "that";
 
-/** A sentence that nobody speaks: only a request in so many words is looked for in it. */
+/** A sentence that no person would say: only a request in so many words is looked for in it. */
 const MAX_SENTENCE = 600;
 
 /** How many sentences one memory may have: what is longer is a document. */

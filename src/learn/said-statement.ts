@@ -6,9 +6,9 @@ import { PLACE } from "./said-pointers.ts";
 import type { Sentence } from "./said-speech.ts";
 
 export interface Statement extends Sentence {
-  /** A "no" stood before it. */
+  /** A "no" came before it. */
   corrected: boolean;
-  /** "heads up", "by the way" stood before it. */
+  /** "heads up", "by the way" came before it. */
   announced: boolean;
 }
 
@@ -42,7 +42,7 @@ export function stripOrder(sentence: Sentence): string | null {
 
 export function formatBody(type: MemoryType, statement: string, context: readonly string[]): string {
   const { rule, why } = splitReason(statement);
-  // Read later by somebody else, "I" must be clear.
+  // Read later by another person, "I" must be clear.
   const told = type === "user" && /^(?:i|i'm|i’m|my|im|call me)\b/i.test(rule) ? `The user says: ${rule}` : rule;
   const body = [told, ...context].map(endSentence).join(" ");
   return why === null ? body : `${body}\n\n**Why:** ${endSentence(why)}`;

@@ -83,7 +83,7 @@ function maskSecrets(message: string): string {
   return masked.replace(LIKE_A_PASSWORD, (word) => SECRET.repeat(word.length));
 }
 
-/** Letters, digits and a sign between them that no ordinary word has, whatever stands before it: "log in with Nordlys!2026". */
+/** Letters, digits and a sign between them that no ordinary word has, whatever comes before it: "log in with Nordlys!2026". */
 const LIKE_A_PASSWORD =
   /(?<![^\s"'`(=:])(?=[^\s/]{0,40}\p{L})(?=[^\s/]{0,40}\d)(?=[^\s/!#$%^&*?~]{1,40}[!#$%^&*?~][\p{L}\p{N}])[^\s/"'`()<>]{8,60}/gu;
 
@@ -228,11 +228,11 @@ function isInstead(open: Draft, { plain }: Sentence): boolean {
 /** What is longer is the next task. */
 const MAX_INSTEAD = 20;
 
-/** Mends what was just done, which the next session knows nothing of. */
+/** Fixes what was just done, which the next session knows nothing of. */
 const AT_HAND =
   /^(?:now|then|next)\b|^(?:(?:please|pls|ok|and|so|also|just)[,.]? )*(?:(?:run|undo|revert|restore|redo|rerun|retry|fix|push|commit|continue|go|try|remove|delete|rename|move|change|update|finish|explain|summari[sz]e|implement|merge|rebase|deploy|install|build|look|find|read|open|close|create|clean)\b|[a-z]+ (?:it|this|that|these|those)\b)/i;
 
-/** Shorter ones were mostly half of what was meant: the other half stood in the sentence before. */
+/** Shorter ones were mostly half of what was meant: the other half was in the sentence before. */
 const SHORT = 12;
 
 /** Said as the second half of something, with the first half; null where "that" and "there" have nothing to stand for. */

@@ -187,7 +187,7 @@ interface LearnQueue {
 /** For a stopped run to note what it cost. */
 const GRACE_MS = 250;
 
-/** `onDone` is told of every run that asked a model. */
+/** `onDone` is called after every run that was not skipped. */
 export function openLearnQueue(
   learning: Learning,
   extractor: Extractor,

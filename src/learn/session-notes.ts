@@ -216,7 +216,7 @@ function edit(text: string, begun: string, { old, fresh, all }: { old: string; f
 }
 
 export interface NotesState {
-  /** What the model's window holds now; 0 while nobody has counted. */
+  /** What the model's window holds now; 0 while it has not been counted. */
   contextTokens: number;
   /** What it held when notes were last taken or tried; null before the first time. */
   notedTokens: number | null;

@@ -78,7 +78,7 @@ export function listPieces(messages: readonly HeardMessage[]): Piece[] {
   return messages.flatMap((heard) => [...piecesOf(heard, tools, 0), ...attachedTo(heard)]);
 }
 
-/** Recalled memories, instruction files and reminders: the model sees them, and nobody said them. */
+/** Recalled memories, instruction files and reminders: the model sees them, but they are not part of what was said. */
 function attachedTo({ id, at, message }: HeardMessage): Piece[] {
   if (message.role !== "user") return [];
   const texts = message.content.flatMap((block) => {
@@ -137,7 +137,7 @@ function disown(message: Message): Message {
 
 const HOST = "host";
 
-/** Tools whose results are somebody's text rather than what a program found out. */
+/** Tools whose results are a text by some author rather than what a program found out. */
 const DOCUMENT_TOOLS =
   /^(?:Read|NotebookRead|Grep|WebFetch|WebSearch|Fetch)$|^(?:read_(?:many_)?files?|grep_search|search_file_content|web_fetch|google_web_search)$|^mcp__?/;
 
@@ -166,7 +166,7 @@ function piecesOf({ id, at, message }: HeardMessage, tools: Map<string, string>,
       add(isDocument ? "document" : "tool", `result of ${name}`, block.content);
     } else if (block.type === "text") {
       if (message.role === "assistant") add("inferred", "the assistant", block.text);
-      // Reminders hold instructions and memories that are kept already. Of a summary nobody can tell who said what.
+      // Reminders hold instructions and memories that are kept already. In a summary it is not clear who said what.
       else if (block.attachment === "summary") add("document", "a summary of what was before", block.text);
       else if (block.attachment === HOST) add("document", "a program, in the user's place", block.text);
       else if (block.attachment === undefined) add("user", "THE USER", ownWords(block.text));

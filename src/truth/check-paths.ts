@@ -26,12 +26,12 @@ export function checkPath(facts: Facts, claim: Claim): Answer {
   return fateOfLonger(facts, path) ?? (folder ? withFix(folder, claim) : neverKnown(facts, claim, path));
 }
 
-/** The whole old path is replaced by the whole new one; of a shorter name nobody knows how it would be written. */
+/** The whole old path is replaced by the whole new one; it is not clear how a shorter name would be written. */
 function withFix(answer: Answer, { text }: Claim): Answer {
   return answer.to === undefined ? answer : { ...answer, fix: text.endsWith("/") ? `${answer.to}/` : answer.to };
 }
 
-/** As it stands there: listed, or on disk though ignored. */
+/** Under exactly this path: listed, or on disk though ignored. */
 function findHere({ tree }: Facts, path: string): string | null {
   if (tree.files.has(path) || tree.folders.has(path)) return path;
   if (tree.missing.has(path) || path.split("/").includes("..")) return null;
@@ -157,7 +157,7 @@ function fateOfFolder(facts: Facts, folder: string): Answer | null {
   return { verdict: "gone", evidence: `its last file was taken away by ${newest}`, files: [...files] };
 }
 
-/** A path that nobody ever saw is a mistake only where its folder is: else it may be of another place. */
+/** A path that never existed is a mistake only if its folder exists: otherwise it may belong elsewhere. */
 function neverKnown({ tree, history, ignored }: Facts, claim: Claim, path: string): Answer {
   if (claim.declared) return { verdict: "gone", evidence: "there is no such file" };
   const unknown = (evidence: string): Answer => ({ verdict: "unknown", evidence });

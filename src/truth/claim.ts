@@ -23,9 +23,9 @@ export interface Claim {
   text: string;
   /** Of the memory's file, from 1. */
   line: number;
-  /** Where the text stands in the file; -1 when it does not stand there so. */
+  /** Where the text is in the file; -1 when it is not there in this form. */
   at: number;
-  /** Further places where it stands as a claim. */
+  /** Further offsets at which it is claimed. */
   more?: number[];
   /** It may well be something else: it counts only when the repository knows it, or has known it. */
   loose: boolean;

@@ -39,7 +39,7 @@ export function findScripts(text: string): WordClaim[] {
 
 const PACKAGE = /^(?:@[a-z0-9][\w.-]*\/)?[a-z][a-z0-9]*(?:[-._][a-z0-9]+)*$/;
 const MODULE = /^(?:[\w-]+\.)+[a-z]{2,}(?:\/[\w.-]+)+$/;
-/** A plain word is a package's name only where one stands. */
+/** A plain word is a package's name only after or before such words. */
 const CUE =
   /(?:^[\s*#-]*|(?:\b(?:uses?|using|through|via|with|on|by|and|or|depends on|package|packages|library|libraries|dependency|dependencies|crate|gem|adopted|chose|prefer|is|are|our|plus|run|over)|[:,(+/&])\s+|\()$/i;
 const AFTER = /^\s*(?:package|library|dependency|crate|gem|module|npm|client|for\b)/i;
@@ -188,16 +188,16 @@ const YEAR_OR_MONTH = /\d{4}|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec/i;
 /** Right before a day that ends something. */
 const UNTIL =
   /\b(?:until|till|til|by|before|through|thru|no later than|not later than|latest)\s+(?:the\s+)?(?:end\s+of\s+|around\s+|about\s+|early\s+|mid-?\s*|late\s+|(?:mon|tues|wednes|thurs|fri|satur|sun)day,?\s+)?$/i;
-/** Of things that are told apart by their age: "orders created before". */
+/** Of things that are distinguished by their age: "orders created before". */
 const FILTERS =
   /\b(?:filed|created|opened|written|made|merged|recorded|saved|sent|issued|signed|built|older|newer|dated|data|rows?|records?|orders?|invoices?|commits?|logs?|tickets?|entries|everything|anything|those|accounts?|users?|versions?|customers?|releases?)\s+(?:from\s+)?(?:before|after|until|through|by|till)\s+$/i;
 /** Some words before a day on which something ends, or has to be done. */
 const ENDS =
   /(?:\b(?:due|deadline|expires?|expiring|expiry|ends?|ending|freeze|scheduled|to be released|releases? (?:on|is|in|date|planned)|launch(?:es)? (?:on|is|in|date|planned)|launching|ships?|shipping|go(?:es)?[- ]live|cut-?over|sunset(?:s|ted)?|eol|end of life|lasts?|goal for|target(?: date)?|milestone|planned|plans? for|will|is going to|closes?|closing|renewal|new date|eta|out of office|(?:remov|delet|expir|stopp|dropp|disabl|switch|shut|turn|unavailab|invalid|gone)\w*\s+(?:off\s+|down\s+)?after)\b)[^.;]{0,40}$/i;
-/** The day stands for what has happened, or from when on something holds. */
+/** The day is that of something that happened, or from when on something holds. */
 const HAPPENED =
   /\b(?:since|as of|from|decided|agreed|was|were|had|happened|occurred|introduced|started|began|launched|released|shipped|merged|deployed|migrated|created|updated|written|noted|reported|met|incident|outage|post-?mortem|on call|said|asked|confirmed|verified|measured|last|dated|effective|moved|slipped|signed|joined|left|hired|fixed|found|completed|finished|done|frozen on|removed on|dropped on|born|founded|version|snapshot|ago)\b[^.;,]{0,30}$/i;
-/** The end is told as over, or as moved. */
+/** The end is said to be over, or to have moved. */
 const OVER =
   /^[^.;]{0,30}\b(?:but (?:slipped|moved|postponed|delayed)|has passed|is over|was met|done|completed|shipped|finished|slipped|postponed|happened)\b/i;
 

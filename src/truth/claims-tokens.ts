@@ -106,7 +106,7 @@ export function findPath(token: Token, root: string): PathClaim | null {
   return { text, shift, loose: found === "loose" || isRelative, ...(lineNumber > 0 ? { lineNumber } : {}) };
 }
 
-/** With an ending, or with two slashes in code, nobody means anything else. */
+/** With an ending, or with two slashes in code, it can hardly mean anything else. */
 function shapeOf(text: string, code: boolean): "sure" | "loose" | null {
   const parts = text.replace(/\/$/, "").split("/");
   if (parts.some((part) => part === "" || !NAME.test(part) || part.length > 120)) return null;
@@ -131,7 +131,7 @@ const PART = /^[A-Za-z_$][\w$]*$/;
 const SEPARATOR = /\.|::|#|->/;
 /** Written as only code is. */
 const CODED = /[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]/;
-/** Words of languages and their libraries: they are everywhere, and nobody's. */
+/** Words of languages and their libraries: they are everywhere, and say nothing about this project. */
 const EVERYWHERE =
   /^(?:true|false|null|none|undefined|string|number|boolean|object|array|map|set|date|error|promise|async|await|const|let|var|function|class|interface|type|struct|enum|import|export|return|self|this|super|public|private|static|void|int|float|str|dict|list|bool|any|unknown|never|default|new|for|while|if|else|try|catch|throw|json|xml|yaml|html|css|sql|http|https|get|post|put|patch|delete|head|options|utf8|ascii|main|master|origin|stdin|stdout|stderr|the|and|not)$/i;
 

@@ -29,11 +29,11 @@ interface ClaimContext {
 
 export interface FoundClaims {
   claims: Claim[];
-  /** Not looked up, on somebody's word. */
+  /** Not looked up, because the memory says so. */
   silenced: { text: string; reason: string }[];
 }
 
-/** Each thing is looked up once, wherever it stands first. */
+/** Each thing is looked up once, where it is first named. */
 export function findClaims(text: string, context: ClaimContext): FoundClaims {
   const document = parseDocument(text);
   const metadata = Object.fromEntries(document.fields.map(({ key, value }) => [key, value]));

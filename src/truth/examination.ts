@@ -1,4 +1,4 @@
-/** Memories' texts examined against a project: claims found, one look taken, a verdict for each. */
+/** Memories' texts examined against a project: claims found, facts gathered once, a verdict for each. */
 
 import { basename, join } from "node:path";
 import { readRegular } from "../disk/fence.ts";

@@ -10,7 +10,7 @@ import { blankCode, findSentences, leadOf } from "./sentences.ts";
 /** Longer texts are data, and have been called oversized already. */
 const MAX_CHARS = 100_000;
 
-/** Problems of one file stand together, those of the index last. */
+/** Grouped by file, those of the index last. */
 export async function lintStore(
   directory: Directory,
   instructions: readonly InstructionText[],
@@ -70,14 +70,14 @@ function readAll(directory: Directory): { memory: Memory; text: string }[] {
   });
 }
 
-/** How many lines stand before the body. */
+/** How many lines are before the body. */
 function linesAbove(text: string): number {
   const region = text.slice(parseDocument(text).bodyStart);
   const start = text.length - region.trimStart().length;
   return text.slice(0, start).split("\n").length - 1;
 }
 
-/** Words that could stand over any memory. */
+/** Words that could describe any memory. */
 const EMPTY_WORDS =
   /\b(?:notes?|misc(?:ellaneous)?|stuff|things?|info(?:rmation)?|details?|various|general|important|some|memory|memories|todo|tbd|wip|update[sd]?|untitled|new|description|see below|remember(?:ed)?|project|file|text|a|an|the|to|about|on|of|for|and|this|my|our)\b/gi;
 const PLACEHOLDER = /^(?:n\/?a|none|\.{2,}|-+|x+|test|foo|lorem ipsum.*|see (?:below|above|body|file))$/i;

@@ -23,10 +23,10 @@ export interface Search {
 
 /** Source is smaller; what is larger is data. */
 const MAX_FILE_BYTES = 1 << 20;
-/** More of one word in one file tells nothing new. */
+/** More of one word in one file adds nothing. */
 const MAX_PER_FILE = 4;
 const MAX_PLACES = 400;
-/** What all files together may hold before it is no longer a look but a wait. */
+/** What all files together may hold before searching takes too long. */
 const MAX_TOTAL_BYTES = 1 << 30;
 const MAX_LINE = 1_000;
 /** Lines of made code are much longer than those that people write. */
@@ -161,7 +161,7 @@ function ordinaryFiles(folder: string): ReadonlySet<string> {
 }
 
 export interface WordScan {
-  /** Calls `hit` for each wanted word that stands whole between `from` and `to`. */
+  /** Calls `hit` for each whole wanted word between `from` and `to`. */
   scan(bytes: Uint8Array, from: number, to: number, hit: (word: string, at: number, end: number) => void): void;
 }
 

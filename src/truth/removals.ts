@@ -27,7 +27,7 @@ const MAX_LINE = 2_000;
 /** Nothing was asked for. */
 export const NO_REMOVALS: Removals = { words: new Map(), isWhole: true };
 
-/** All changes, asked for before anybody knows which words are wanted. */
+/** All changes, requested before it is known which words are wanted. */
 export interface Changes {
   /** Newest first: lines of source that held one of the words. */
   search(words: Iterable<string>): Promise<Removals>;

@@ -34,7 +34,7 @@ export interface RotFinding {
   detail: string;
 }
 
-/** A memory with what its file tells. */
+/** A memory with what is known of its file. */
 export interface RotMemory {
   memory: Memory;
   bytes: number;
@@ -67,7 +67,7 @@ export interface RotInput {
 
 /** More than this is more than one memory, as lint has it. */
 const MAX_BODY_CHARS = 8000;
-/** Before so many days a log tells nothing about what is never needed. */
+/** A log of fewer days says nothing about what is never needed. */
 const LOG_DAYS = 30;
 const DAY_MS = 86_400_000;
 
@@ -229,12 +229,12 @@ function findVerdicts({ memories, verdicts }: RotInput): RotFinding[] {
 
 interface Expired {
   memory: Memory;
-  /** As it stands there, YYYY-MM-DD. */
+  /** As written, YYYY-MM-DD. */
   date: string;
   days: number;
 }
 
-/** Null for a memory that names several days or none, that may hold still, or that somebody has looked at since. */
+/** Null for a memory that names several days or none, that may still hold, or that was looked at since. */
 export function findExpiry(memory: Memory, now: Date): Expired | null {
   const date = findDay(memory);
   const days = date === null ? null : daysOverdue(date, memory, now);

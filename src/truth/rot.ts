@@ -32,7 +32,7 @@ export interface Measured extends Rot {
   dir: string;
 }
 
-/** With what it was measured from, for whoever wants to act on it. */
+/** With what it was measured from, for callers that act on it. */
 export interface MeasuredDirectory {
   rot: Measured;
   memories: readonly RotMemory[];
@@ -63,7 +63,7 @@ function readKnownVerdicts(directory: Directory): ReadonlyMap<string, RotVerdict
 }
 
 export interface Rot {
-  /** 100: nothing to mend. */
+  /** 100: nothing to fix. */
   score: number;
   memories: number;
   counts: Record<RotKind, number>;
@@ -89,7 +89,7 @@ export function measureRot(input: RotInput): Rot {
 
 /** A file of more is data: it is oversized, and nothing else is looked for in it. */
 const MAX_READ_BYTES = 1 << 20;
-/** A bar that moves more often costs more than it tells. */
+/** A bar that moves more often costs more than it is worth. */
 const STEP = 200;
 
 export async function gatherRot(
@@ -236,7 +236,7 @@ export interface Suggestion {
 }
 
 /**
- * The surest reason first. What is merely large, unlinked or without cues can be mended; what holds a secret must be;
+ * The surest reason first. What is merely large, unlinked or without cues can be fixed; what holds a secret must be;
  * a near-duplicate may hold words of its own, which a dream takes along.
  */
 const REASONS: readonly (readonly [kind: RotKind, reason: (finding: RotFinding) => string])[] = [

@@ -8,12 +8,12 @@ const REACH = 160;
 /** Verbs and turns whose object is gone, or was never there. */
 const REMOVAL =
   /(?:^|[\s(,:*])(?:(?:delet|remov|dropp|retir|kill|ripp|scrapp|purg|abandon|discontinu|replac|supersed|eliminat|nuk|ditch|ax|nix|decommission|deprecat|phas|stripp|inlin)(?:ed|ing|es)(?: out)?|tore out|avoid(?: using)?|stay away from|re(?:move|place|tire)|delete|g[oe]t(?:s|ting)? rid of|no longer \w+|(?:moved|migrated|switched|renamed|split|extracted|ported|carved|factored)(?: (?:it|them|this|that|all|everything))?(?: out| away| off)? (?:from|of|off)|moved off|stop(?:ped|s)? (?:using|suggesting|proposing|adding|recommending)|(?:considered|rejected|evaluated|tried|ruled out|decided against)|(?:chose|prefer(?:red)?|picked) \S{1,40} over|not(?: in| at| from| under)?|nor|neither|instead of|rather than|in place of|formerly|previously|originally|once called|used to (?:be|live in|live at|live under|call|use|have|need)|(?:was|were) called|there (?:is|are|was|were) no|there['’]s no|ha(?:s|ve) no|without|(?:don['’]t|do not|never) (?:use|look for|bring back|expect|suggest|propose|add|re-?add|reintroduce|recommend|create|mention)|no more|never had|no|removal of|end of)$/i;
-/** What may stand between such a verb and the thing. */
+/** What may come between such a verb and the thing. */
 const GLUE =
   /(?:[\s`"'(*,&]+|\b(?:the|our|its|all|both|any|use of|uses of|support for|old|unused|dead|files?|folders?|director(?:y|ies)|functions?|class(?:es)?|hooks?|flags?|variables?|modules?|packages?|scripts?|branch(?:es)?|dependenc(?:y|ies)|env|and|or|with))$/i;
 const CODE_LIKE =
   /(?:^|[\s`("'])(?:[\w@$-]*[./_][\w./@$#-]*|[\w$]*[a-z][A-Z][\w$]*|[\w.$]+\(\)|`[^`]*|--[\w-]+|[A-Z][A-Z0-9_]{2,})$/;
-/** Verbs whose object is no longer where it was, if the sentence goes on with where it went. */
+/** Verbs whose object is no longer where it was, if the sentence continues with where it went. */
 const MOVING =
   /(?:^|[\s(,:*])(?:mov|renam|migrat|port|extract|split|convert|refactor|merg|fold|inlin|consolidat|combin|collaps|turn|rewrot|relocat)(?:ed|ing|es|t)?$/i;
 const WENT = /^[`"')\s*]*[^.;]{0,60}?(?:\b(?:in)?to\b|\bunder\b|\bout of\b|→|->)/i;
@@ -40,13 +40,13 @@ const TURN =
 const PAST_AFTER =
   /^[`"')\s*]*(?:\([^)]{0,60}\)\s*)?(?:(?:and|,|or)\s+[`"'\w./()-]+[`"']?\s+){0,3}(?:(?:file|folder|directory|function|class|hook|flag|variable|module|package|script|branch|dependency|env var)\s+)?(?:(?:was|were|is|are|has been|have been|had been|got|been|being)\s+(?:(?:now|also|all|since|finally|already|both|later|merged[\w\s]{0,20}and)\s+)*(?:delet|remov|dropp|renam|retir|replac|supersed|scrapp|split|gone\b|history\b|dead\b|no longer|no more|not (?:used|there)|obsolete|merged|moved|folded|absorbed|unset|discontinued|deprecated|cut\b)|no longer|(?:does|do|did)(?:n['’]t| not) exist|went away|(?:has |have )?(?:moved|migrated|went|split) (?:(?:in)?to|under|out|away|over)\b|,?\s*(?:now |since )?(?:replaced|superseded|renamed|deleted|removed|dropped|retired) (?:by|with|in|to|as|since)\b|became\b|vanished|disappeared|used to\b|can be (?:unset|removed|deleted|dropped)|\(?(?:removed|deleted|gone|dropped|retired|renamed|obsolete|deprecated|merged and deleted)\b|doesn['’]t exist|any ?more\b|has gone)/i;
 
-/** `a` → `b`: what stands left of an arrow is how it was. */
+/** `a` → `b`: what is left of an arrow is how it was. */
 const ARROW_AFTER = /^[`"')\s*]*(?:→|⇒|->|=>|➜|⟶)/;
 const RENAMES = /\b(?:mov|renam|migrat|replac|was|becam|chang|old)/i;
 /** What comes behind is what took the old one's place. */
 const NEW_PLACE =
   /(?:(?:→|⇒|->|=>|(?<!\bused|\bdue)\s(?:in)?to)|\b(?:replac|swap|supersed|chang|substitut)\w*[^.;]{0,80}\b(?:with|by|for))\s*[`"']*$/i;
-/** "X replaced Y": what stands left of it is how it is now. */
+/** "X replaced Y": what is left of it is how it is now. */
 const REPLACES_AFTER =
   /^[`"')\s*()]*(?:\([^)]{0,60}\)\s*)?(?:has |have )?(?:replaced|replaces|supersedes|superseded)\b/i;
 
