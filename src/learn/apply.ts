@@ -88,7 +88,7 @@ export async function acceptProposal(store: Store, inbox: Pick<Inbox, "accept">,
   if (blocked !== null)
     throw new MemdirError(
       target === null ? "not-found" : "broken",
-      `${blocked}; mend that first, or reject the proposal`,
+      `${blocked}; fix that first, or reject the proposal`,
     );
   const same = await findSame(store, proposal, target);
   const applied: Applied =

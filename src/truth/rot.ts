@@ -195,7 +195,7 @@ function adviceFor(kind: RotKind, count: number, file: string): { text: string; 
   const edit = `memdir edit ${quote(file)}`;
   const advice: Record<RotKind, [text: string, command: string]> = {
     secret: [`take the secret out of ${memories}, and change it: it was read`, edit],
-    unreadable: [`mend ${memories} that cannot be read`, "memdir lint"],
+    unreadable: [`fix ${memories} that cannot be read`, "memdir lint"],
     false: [`${verb("names", "name")} what is no longer there`, "memdir verify"],
     contradiction: [
       `decide what holds: ${verb("says", "say")} otherwise than a newer one`,

@@ -31,10 +31,10 @@ async function openLearningDesk(settings: object = {}) {
 async function openBareLearner(more: Partial<Store> = {}) {
   const desk = await openExtractionDesk();
   const sessionsDir = path.join(desk.disk.top, "sessions");
-  const learning = { ...desk.learning, store: { ...desk.learning.store, ...more } };
+  desk.learning.store = { ...desk.learning.store, ...more };
   const configDir = path.join(desk.disk.top, "config");
   const notes = { model: () => desk.model, sessionsDir, session: SESSION, configDir };
-  const learner = openSessionLearner(learning, desk.extractor, {
+  const learner = openSessionLearner(desk.learning, desk.extractor, {
     notes: { ...notes, countTokens: (text) => text.length },
     takesNotes: true,
     tell: () => {},
