@@ -64,7 +64,7 @@ describe("at the end of a session", () => {
     const held = new Promise<[]>((resolve) => {
       release = () => resolve([]);
     });
-    const { desk, learner } = await openBareLearner({ list: () => held });
+    const { desk, learner } = await openBareLearner({ list: () => held, save: () => Promise.reject(new Error("full")) });
     let isSpent = true;
     desk.learning.gates = () => ({
       ...{ enabled: true, everyTurns: 1 },
