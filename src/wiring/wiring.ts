@@ -222,7 +222,7 @@ function findOriginal(machine: Machine, text: string | null, entry: Remembered):
     if (backup !== null && sha256(backup) === entry.before) return backup;
   }
   const left = removeParts(text, entry.parts, entry.made && new Set(entry.made));
-  return left !== null && left !== text && entry.before === null && isEmpty(left, entry.parts) ? null : left;
+  return left !== null && entry.before === null && isEmpty(left, entry.parts) ? null : left;
 }
 
 /** Null when nothing else was in it. Throws `broken`. */
