@@ -70,7 +70,7 @@ function readText(place: Place): string {
 function writeText(directory: Directory, file: string, text: string, before: string | null): void {
   const action = before === null ? "save" : "edit";
   makeFolder(directory, dirname(file));
-  if (isMemoryFile(file)) writeMemory(directory, file, text, { action, reason: "" });
+  if (isMemoryFile(file)) writeMemory(directory, file, text, { action, reason: "", anyForm: true });
   else if (text !== before) change(directory, { action, writes: new Map([[file, Buffer.from(text)]]) });
 }
 

@@ -8,6 +8,7 @@ import { type ErrorCode, MemdirError } from "../errors.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import { findRelativeDates, type RelativeDate } from "../text/relative-dates.ts";
 import { findSecrets, redactSecrets, type SecretFinding } from "../text/secrets.ts";
+import { INDEX_FILE } from "./directory.ts";
 import { findEnforced } from "./enforce.ts";
 import { type Header, parseHeader } from "./memory.ts";
 import { sameName } from "./name.ts";
@@ -26,6 +27,8 @@ export interface Gate {
   trust: Trust;
   /** Mask secrets instead of refusing them. */
   redact?: boolean;
+  /** The text is kept word for word, whether or not its frontmatter can be read: the memory tool promises that to its model. */
+  anyForm?: boolean;
 }
 
 /** Why a text cannot be written as it is. */
@@ -56,7 +59,7 @@ export function admit(draft: Draft, gate: Gate): Admitted {
 }
 
 /** Everything that is wrong with it, for those who can fix several things at once. Never throws. */
-export function findObjections({ file, text, before }: Draft, { trust, redact }: Gate): Objection[] {
+export function findObjections({ file, text, before }: Draft, { trust, redact, anyForm }: Gate): Objection[] {
   const rule = trust === "user" ? [] : objectToRule(file, before, text);
   if (text === null) return rule;
   const form = objectToBytes(file, text);
@@ -64,7 +67,7 @@ export function findObjections({ file, text, before }: Draft, { trust, redact }:
   const words = decode(text);
   const secrets = redact ? [] : findNewSecrets(words, before);
   return [
-    ...objectToFrontmatter(file, words, before),
+    ...(anyForm || file === INDEX_FILE ? [] : objectToFrontmatter(file, words, before)),
     ...(secrets.length > 0 ? [objectToSecrets(secrets.map(nameSecret))] : []),
     ...(trust === "user" ? [] : objectToTrust(file, words, before)),
     ...rule,

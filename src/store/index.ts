@@ -593,7 +593,7 @@ function fitPages(
   if (moved.length > 0) notices.push(`MEMORY.md was full: the lines of ${some(moved)} moved to ${OVERFLOW_FILE}`);
   if (isOver(measureIndex(index), limits))
     notices.push(
-      wasOver
+      wasOver && all.length > (options.saved ? 1 : 0)
         ? `MEMORY.md is over the client's limit, as it was before: its end is not loaded; shorten it, or let \`memdir index --rebuild\` move lines to ${OVERFLOW_FILE}`
         : "MEMORY.md is over the client's limit by hand-written text alone: shorten it, its end is not loaded",
     );

@@ -48,7 +48,7 @@ export async function editMemory(
 /** MEMORY.md as somebody edited it: a change like any other. Memories whose lines it dropped keep them. */
 export async function editIndex(directory: Directory, base: string | null, text: string): Promise<SaveResult> {
   const path = indexPath(directory);
-  checkEdit(INDEX_FILE, text, text, { trust: "user" });
+  checkEdit(INDEX_FILE, base, text, { trust: "user" });
   return withDirectory(directory, (directory) => {
     checkBase(directory, INDEX_FILE, base);
     const changed = changeIndex(directory, () => text);

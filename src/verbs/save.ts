@@ -98,7 +98,7 @@ export function writeMemory(
   directory: Directory,
   file: string,
   text: string,
-  entry: Pick<Change, "action" | "reason" | "trust">,
+  entry: Pick<Change, "action" | "reason" | "trust" | "anyForm">,
 ): SaveResult {
   const path = join(directory.path, file);
   const before = findBytes(directory, file)?.toString("utf8") ?? null;

