@@ -63,7 +63,7 @@ export interface Memdir {
   edit(name: Named, base: string, text: string, options?: { redact?: boolean }): Promise<SaveResult>;
   /** A file of a memory directory as an agent's tools write it: checked, journalled and indexed like every save. `base` is what it held, null for nothing; `trust` says how far whoever writes is trusted. */
   put(path: string, text: string, base: string | null, options?: { trust?: Trust }): Promise<SaveResult>;
-  forget(name: Named, options?: { reason?: string; purge?: boolean }): Promise<ForgetResult>;
+  forget(name: Named, options?: { reason?: string; purge?: boolean; trust?: Trust }): Promise<ForgetResult>;
   rename(name: Named, newName: string): Promise<SaveResult>;
   /** Two memories of one directory become one: `text` replaces the first, the second is forgotten, in one change. */
   merge(keep: Named, other: Named, request: MergeRequest): Promise<SaveResult>;

@@ -3,16 +3,14 @@
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { buildSchema, type Fields, type Input, readInput } from "../tools/input.ts";
-import type { Verify } from "./verify.ts";
 
 interface ToolCall {
   open(scope?: string): Promise<Memdir>;
-  /** After a scope may have come into being. */
+  /** After a save that may have made a scope's directory. */
   renew(): void;
   /** Who calls, for the source of what is saved. */
   by: string;
   signal: AbortSignal;
-  verify: Verify;
 }
 
 /** The same twice: for programs, and as text for hosts and models that read only that. */
@@ -91,7 +89,7 @@ export function makeTool<const F extends Fields>(parts: ToolParts<F>): McpTool {
   };
 }
 
-/** What a model gets wrong is no failure of ours. */
+/** A model's mistake is a usage error. */
 function check<F extends Fields>(fields: F, given: Readonly<Record<string, unknown>>): Input<F> {
   try {
     return readInput(fields, given);
@@ -116,7 +114,7 @@ function takeLists(names: readonly string[], given: Readonly<Record<string, unkn
   return { rest, lists };
 }
 
-/** Our messages speak of the command line; here there are tools. */
+/** Messages name commands; here there are tools. */
 function explain(error: unknown): string {
   const message = (error as Error)?.message ?? String(error);
   if (!(error instanceof MemdirError)) return message;
