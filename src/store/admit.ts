@@ -10,9 +10,7 @@ import { findRelativeDates, type RelativeDate } from "../text/relative-dates.ts"
 import { findSecrets, redactSecrets, type SecretFinding } from "../text/secrets.ts";
 import { INDEX_FILE } from "./directory.ts";
 import { findEnforced } from "./enforce.ts";
-import { type Header, parseHeader } from "./memory.ts";
-import { sameName } from "./name.ts";
-import { mayBecome, type Trust, trustOf } from "./trust.ts";
+import { type Header, mayBecome, parseHeader, sameName, type Trust, trustOf } from "./memory.ts";
 
 export interface Draft {
   file: string;

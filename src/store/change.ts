@@ -8,13 +8,12 @@ import { acquireLock } from "../disk/lock.ts";
 import { MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 import { admit } from "./admit.ts";
-import { type Directory, modeFor, prepareDirectory, statePath, withPins } from "./directory.ts";
+import { type Directory, isMemoryFile, modeFor, prepareDirectory, statePath, withPins } from "./directory.ts";
 import { headerChanges, type PageRequest, writePages } from "./index-file.ts";
 import { type Action, beginEntry, type Entry, endEntry, hashPages, keepPages, thinImages } from "./journal.ts";
+import type { Trust } from "./memory.ts";
 import { findBytes } from "./read.ts";
 import { recover } from "./recover.ts";
-import type { Trust } from "./trust.ts";
-import { isMemoryFile } from "./walk.ts";
 
 /** New content by file; null removes it. */
 export type Writes = ReadonlyMap<string, Uint8Array | null>;

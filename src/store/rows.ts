@@ -3,14 +3,13 @@
 import { existsSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { runAtOnce, runInPieces } from "../disk/breathe.ts";
-import { readRegular } from "../disk/regular.ts";
-import { findHead, lastCommitTimes } from "../project/commits.ts";
+import { readRegular } from "../disk/fence.ts";
+import { findHead, lastCommitTimes } from "../project/git.ts";
 import { type Age, ageInDays, ageName, countsFrom, findBulks, isBulkTime } from "./age.ts";
 import { digestFile, TICK_MS } from "./digest.ts";
-import { type Directory, INDEX_FILE, OVERFLOW_FILE, statePath } from "./directory.ts";
+import { type Directory, INDEX_FILE, OVERFLOW_FILE, statePath, type Walked, walk } from "./directory.ts";
 import type { Enforced } from "./enforce.ts";
-import type { MemoryType } from "./memory.ts";
-import { type Header, type Memory, stemOf } from "./memory.ts";
+import { type Header, type Memory, type MemoryType, stemOf } from "./memory.ts";
 import { readMemory, unreadable } from "./read.ts";
 import {
   appendEntries,
@@ -24,7 +23,6 @@ import {
   writeEntries,
 } from "./row-cache.ts";
 import { agrees, type RowEntry } from "./row-entry.ts";
-import { type Walked, walk } from "./walk.ts";
 
 /** A memory as every list shows it. */
 export interface Row {

@@ -33,8 +33,14 @@ import {
   trustOf,
   withDirectory,
 } from "../store/store.ts";
-import { parseDocument } from "../text/frontmatter.ts";
-import { editBody, editFields, formatDocument, type Metadata, type MetadataValue } from "../text/frontmatter-edit.ts";
+import {
+  editBody,
+  editFields,
+  formatDocument,
+  type Metadata,
+  type MetadataValue,
+  parseDocument,
+} from "../text/frontmatter.ts";
 import { splitLines } from "../text/lines.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { findSecrets, redactSecrets } from "../text/secrets.ts";

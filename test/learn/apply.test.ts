@@ -4,7 +4,7 @@ import { type Applied, acceptProposal, applyProposal, isFinal, previewProposal }
 import { type Inbox, openInbox } from "../../src/learn/inbox.ts";
 import type { LearnMode, Proposal } from "../../src/learn/proposal.ts";
 import type { Memdir } from "../../src/memdir.ts";
-import type { Trust } from "../../src/store/trust.ts";
+import type { Trust } from "../../src/store/memory.ts";
 import { errorOf, mainOf, makeWorld, type World } from "../world.ts";
 import { propose as proposeInferred } from "./proposals.ts";
 

@@ -38,7 +38,7 @@ import {
   VECTOR_BYTES,
 } from "../../src/store/row-entry.ts";
 import { rewriteCache, scan } from "../../src/store/rows.ts";
-import { hashOf } from "../../src/text/fnv.ts";
+import { hashOf } from "../../src/text/hash.ts";
 import { DAY, makeWorld } from "../world.ts";
 import { entryOf, type Fields, memoryText, rowsOf } from "./store.ts";
 

@@ -1,16 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { type HeaderChange, hiddenLines, type Left, type ReconcileOptions, reconcile } from "../../src/store/index.ts";
+import { isOver, measureIndex } from "../../src/store/index-cap.ts";
 import {
-  type HeaderChange,
-  hiddenLines,
-  type Left,
+  formatIndexLine,
   linkedFiles,
   openListing,
-  type ReconcileOptions,
-  reconcile,
-} from "../../src/store/index.ts";
-import { isOver, measureIndex } from "../../src/store/index-limits.ts";
-import { formatIndexLine, parseIndexLine, readReferences } from "../../src/store/index-line.ts";
+  parseIndexLine,
+  readReferences,
+} from "../../src/store/index-line.ts";
 import type { MemoryType } from "../../src/store/memory.ts";
 import { type Header, parseHeader } from "../../src/store/memory.ts";
 import { splitLines } from "../../src/text/lines.ts";
