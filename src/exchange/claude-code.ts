@@ -6,10 +6,8 @@ import { slugOf } from "../project/locate.ts";
 import { countMemories, listEntries } from "../project/older.ts";
 import { INDEX_FILE, parseIndexLine, parseMemory, walk } from "../store/store.ts";
 import { splitLines } from "../text/lines.ts";
-import { describeBody, type Harvest, type Imported, MAX_MEMORIES } from "./harvest.ts";
-import { readNote } from "./note.ts";
-import { splitSections } from "./sections.ts";
-import { readSource } from "./source-file.ts";
+import { describeBody, type Harvest, type Imported, MAX_MEMORIES, readSource } from "./imported.ts";
+import { readNote, splitSections } from "./markdown-sources.ts";
 
 const FROM = "claude-code";
 
@@ -17,7 +15,7 @@ const FROM = "claude-code";
 export function readClaudeCode(path: string, claudeDir: string): Harvest {
   const { dir, recursive } = findFolder(path, claudeDir);
   const { files, links } = walk(dir, recursive);
-  const problems = links.map((file) => `${file} is a symbolic link: passed over`);
+  const problems = links.map((file) => `${file} is a symbolic link: skipped`);
   const index = statOrNull(join(dir, INDEX_FILE)) ? readSource(join(dir, INDEX_FILE)) : { text: "", modified: "" };
   if ("problem" in index) problems.push(index.problem);
   const indexText = "text" in index ? index.text : "";
@@ -71,7 +69,7 @@ function memoryOf(file: string, read: { text: string; modified: string }, hook: 
     type: memory.typeExplicit ? memory.type : null,
     at: memory.modified ?? note.at ?? read.modified,
     origin: { from: FROM, id: `${owner}/${file}` },
-    // Its own word on where it came from is kept with its text.
+    // What it says about its source is kept with its text.
     trust: "user",
     ...(hasFrontmatter ? { text: read.text } : {}),
     file,

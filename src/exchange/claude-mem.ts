@@ -1,7 +1,7 @@
 /** Importing claude-mem's database: observations and summaries of sessions, read with Node's own SQLite. */
 
 import { MemdirError } from "../errors.ts";
-import { describeBody, type Harvest, type Imported, MAX_MEMORIES, textOf, textsOf, timeOf } from "./harvest.ts";
+import { describeBody, type Harvest, type Imported, MAX_MEMORIES, textOf, textsOf, timeOf } from "./imported.ts";
 
 /** As much of a database as it takes. */
 export interface Database {
@@ -90,7 +90,7 @@ const PARTS = [
   ["notes", "Notes"],
 ] as const;
 
-/** Only a summary that says what was learnt or done: a request alone is no memory. */
+/** Only a summary that says what was learnt or done: a request alone is not a memory. */
 function summaryOf(row: Record<string, unknown>): Imported | null {
   if (textOf(row.learned) === "" && textOf(row.completed) === "") return null;
   const parts = PARTS.flatMap(([key, title]) => (textOf(row[key]) === "" ? [] : [`**${title}:** ${textOf(row[key])}`]));

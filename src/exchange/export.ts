@@ -1,12 +1,20 @@
-/** Exporting memories: one document, a folder of files, JSON, or a section of AGENTS.md. */
+/** Exporting memories: one document, a folder of files, JSON, or a section of AGENTS.md. Those with secrets are left out. */
 
+import { isUtf8 } from "node:buffer";
 import { extname, join } from "node:path";
-import { isWithin, realPath, statOrNull } from "../disk/fence.ts";
+import { isWithin, readRegular, realPath, statOrNull } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
-import type { MemoryType } from "../store/store.ts";
-import { type Collection, collectMemories, type ExportStore } from "./collection.ts";
-import { formatMarkdown, formatSection, hasSection, isOwnMarkdown, putSection } from "./markdown-document.ts";
-import { formatJson, isOwnJson } from "./memdir-json.ts";
+import type { Memdir } from "../memdir.ts";
+import {
+  type Header,
+  MEMORY_TYPES,
+  type Memory,
+  type MemoryType,
+  parseMemory,
+  type Row,
+  trustOf,
+} from "../store/store.ts";
+import { findSecrets } from "../text/secrets.ts";
 import { editFile, writeFile, writeFolder } from "./output.ts";
 
 export const EXPORT_FORMATS = ["markdown", "json", "agents-md"] as const;
@@ -32,12 +40,15 @@ interface ExportResult {
 /** What tells others how to work here; who the user is goes out only when it is asked for by name. */
 const SHARED_TYPES: readonly MemoryType[] = ["feedback", "project"];
 
-export async function exportMemories(store: ExportStore, request: ExportRequest): Promise<ExportResult> {
+export async function exportMemories(
+  memdir: Pick<Memdir, "directories" | "list">,
+  request: ExportRequest,
+): Promise<ExportResult> {
   const { format, type, output, force = false } = request;
-  refuseInside(store, output);
+  refuseInside(memdir, output);
   const instructing = format === "agents-md";
   const types = type === undefined ? (instructing ? SHARED_TYPES : undefined) : [type];
-  const { memories, left } = await collectMemories(store, { types, instructing });
+  const { memories, left } = await collectMemories(memdir, { types, instructing });
   const exported = memories.map(({ file }) => file);
   const done = (text: string | null, removed: string[] = []) => ({ exported, left, text, removed });
   if (format === "agents-md") {
@@ -62,13 +73,189 @@ export async function exportMemories(store: ExportStore, request: ExportRequest)
 }
 
 /** There it would be a memory itself, and another scope's among the project's. */
-function refuseInside({ directories }: ExportStore, output: string | null): void {
+function refuseInside({ directories }: Pick<Memdir, "directories">, output: string | null): void {
   if (output === null || !directories.some(({ path }) => isWithin(realPath(path), realPath(output)))) return;
-  throw new MemdirError("usage", `${output} lies in a memory directory: choose another --output`);
+  throw new MemdirError("usage", `${output} is in a memory directory: choose another --output`);
 }
 
 /** What is there decides; of what is not, a name without an ending is a folder's. */
 function isFolder(output: string): boolean {
   const stat = statOrNull(output);
   return stat ? stat.isDirectory() : /[/\\]$/.test(output) || extname(output) === "";
+}
+
+interface Collected {
+  /** Path in a folder of the export: scopes beside the main one have folders of their own. */
+  file: string;
+  scope: string;
+  text: string;
+  memory: Memory;
+}
+
+interface Collection {
+  memories: Collected[];
+  /** What is not exported, and why. */
+  left: { file: string; reason: string }[];
+}
+
+/** `types`: only these. `instructing`: for a place where every sentence is an instruction. */
+async function collectMemories(
+  memdir: Pick<Memdir, "directories" | "list">,
+  options: { types?: readonly MemoryType[] | undefined; instructing?: boolean } = {},
+): Promise<Collection> {
+  const main = memdir.directories[0]?.scope ?? "project";
+  const collection: Collection = { memories: [], left: [] };
+  const seen = new Set<string>();
+  for (const row of await memdir.list()) {
+    if (options.types && !options.types.includes(row.type)) continue;
+    const file = row.scope === main ? row.file : `${row.scope.replace(/[^\w.-]+/g, "-")}/${row.file}`;
+    const read = isForeign(row, main, options)
+      ? { reason: foreignReason(row) }
+      : readOne(row, options.instructing === true);
+    if ("reason" in read) collection.left.push({ file, reason: read.reason });
+    // Older layouts are listed under the same scope: the first one found counts.
+    else if (seen.has(file))
+      collection.left.push({ file, reason: "another directory has a memory in a file of this name" });
+    else collection.memories.push({ file, scope: row.scope, ...read });
+    seen.add(file);
+  }
+  return collection;
+}
+
+/** A project's instructions are for everybody who works on it: what the user or one agent keeps for itself is not. */
+function isForeign({ scope }: Row, main: string, { instructing = false }: { instructing?: boolean }): boolean {
+  return instructing && scope !== main && scope !== "team";
+}
+
+function foreignReason({ scope }: Row): string {
+  return `it is of the scope ${scope}, not the project's: --scope ${scope} exports those`;
+}
+
+function readOne(row: Row, instructing: boolean): { text: string; memory: Memory } | { reason: string } {
+  const data = row.unreadable ? null : readRegular(row.path);
+  if (!data) return { reason: "it cannot be read" };
+  if (!isUtf8(data)) return { reason: "it is not valid UTF-8" };
+  const text = data.toString("utf8");
+  const findings = findSecrets(text);
+  if (findings.length > 0) {
+    const what = findings.map(({ rule, line }) => `${rule} in line ${line}`).join(", ");
+    return { reason: `it holds what looks like a secret: ${what}` };
+  }
+  const memory = parseMemory(row.file, text);
+  const trust = trustOf(memory.source);
+  if (instructing && (trust === "document" || trust === "tool"))
+    return { reason: `its words come from a ${trust}: as an instruction they would be more than that` };
+  return { text, memory };
+}
+
+/** Raised when a reader of the old shape would misread the new one. */
+const VERSION = 1;
+
+interface ExportedMemory
+  extends Pick<Header, "file" | "type" | "name" | "description" | "created" | "modified" | "pinned" | "when"> {
+  scope: string;
+  body: string;
+  metadata: Memory["metadata"];
+  /** The whole file: fields that nobody but its writer knows come back as they were. */
+  text: string;
+}
+
+function formatJson(memories: readonly { scope: string; file: string; text: string }[]): string {
+  const rows = memories.map(({ scope, file, text }): ExportedMemory => {
+    const { type, name, description, created, modified, pinned, when, body, metadata } = parseMemory(file, text);
+    return { scope, file, type, name, description, created, modified, pinned, when, body, metadata, text };
+  });
+  return `${JSON.stringify({ memdir: VERSION, memories: rows }, null, 2)}\n`;
+}
+
+/** Whether a text is an export, which another one may replace. */
+function isOwnJson(text: string): boolean {
+  return /^\s*\{\s*"memdir":\s*\d+\s*,\s*"memories":/.test(text);
+}
+
+const MARK = "<!-- memdir export: written by `memdir export`, replaced by the next one -->";
+
+const HEADINGS: Record<MemoryType, string> = {
+  user: "About the user",
+  feedback: "How to work",
+  project: "About the project",
+  reference: "Where to look",
+};
+
+function formatMarkdown(memories: readonly Collected[]): string {
+  const parts = MEMORY_TYPES.flatMap((type) => {
+    const own = memories.filter(({ memory }) => memory.type === type);
+    return own.length === 0 ? [] : [`## ${HEADINGS[type]}`, ...own.map(({ memory }) => formatOne(memory))];
+  });
+  return `${[MARK, "# Memories", ...parts].join("\n\n")}\n`;
+}
+
+function formatOne({ name, description, body }: Collected["memory"]): string {
+  const said = body.trim().replaceAll("\r\n", "\n");
+  const lead = description === "" || said.includes(description) ? [] : [`*${tame(description)}*`];
+  return [`### ${tame(name)}`, ...lead, ...(said === "" ? [] : [said])].join("\n\n");
+}
+
+function isOwnMarkdown(text: string): boolean {
+  return text.replace(/^\uFEFF/, "").startsWith(MARK);
+}
+
+const BEGIN = "<!-- memdir:begin (written by `memdir export`; what stands between the marks is replaced) -->";
+const END = "<!-- memdir:end -->";
+const BEGIN_LINE = /^[ \t]*<!-- memdir:begin\b.*-->[ \t]*$/gm;
+const END_LINE = /^[ \t]*<!-- memdir:end\b.*-->[ \t]*$/gm;
+
+function formatSection(memories: readonly Collected[]): string {
+  const parts = MEMORY_TYPES.flatMap((type) => {
+    const own = memories.filter(({ memory }) => memory.type === type);
+    return own.length === 0
+      ? []
+      : [
+          `### ${HEADINGS[type]}`,
+          own
+            .map(({ memory }) => formatItem(memory))
+            .join("\n")
+            .trimEnd(),
+        ];
+  });
+  return [BEGIN, "## Memory", ...parts, END].join("\n\n");
+}
+
+/** Inside a list item nothing of a body can end the section or open another one. */
+function formatItem({ name, description, body }: Collected["memory"]): string {
+  const said = (body.trim() || description).replaceAll("\r\n", "\n").replaceAll("<!--", "\\<!--");
+  const lines = said.split("\n").map((line) => (line.trim() === "" ? "" : `  ${line}`));
+  const short =
+    lines.length === 1 && said.length < ONE_LINE && /^[\p{L}\p{N}`"'(]/u.test(said) && !/^\d+[.)]/.test(said);
+  return short ? `- **${tame(name)}**: ${said}` : `- **${tame(name)}**\n\n${lines.join("\n")}\n`;
+}
+
+/** A longer text reads better below its name, and a list or a heading is one only there. */
+const ONE_LINE = 200;
+
+function tame(text: string): string {
+  return text.replace(/\s+/g, " ").trim().replaceAll("<!--", "\\<!--").replace(/[*`]/g, "");
+}
+
+export function hasSection(text: string): boolean {
+  return text.search(BEGIN_LINE) >= 0 || text.search(END_LINE) >= 0;
+}
+
+/** The file with its section replaced, or added at the end; every other byte stays. */
+export function putSection(file: string, text: string, section: string): string {
+  const begins = [...text.matchAll(BEGIN_LINE)];
+  const ends = [...text.matchAll(END_LINE)];
+  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  const fresh = section.replaceAll("\n", eol);
+  const [begin] = begins;
+  const [end] = ends;
+  if (!begin && !end) {
+    const gap = text === "" ? "" : text.endsWith("\n") ? eol : `${eol}${eol}`;
+    return `${text}${gap}${fresh}${eol}`;
+  }
+  if (!begin || !end || begins.length > 1 || ends.length > 1 || end.index < begin.index) {
+    const message = `${file} has a mark of memdir's without its other half, or more than one pair: fix them by hand`;
+    throw new MemdirError("conflict", message);
+  }
+  return text.slice(0, begin.index) + fresh + text.slice(end.index + end[0].length);
 }

@@ -1,12 +1,16 @@
-/** What an importer brings home: memories of another program in one shape, and what was left behind, with reasons. */
+/** What a reader finds in another program's files: memories in one shape, and what was skipped, with reasons. Files are read within bounds and never through a link inside a folder. */
 
+import { isUtf8 } from "node:buffer";
+import { closeSync, statSync } from "node:fs";
+import { basename } from "node:path";
+import { openRegular, readRegular } from "../disk/fence.ts";
 import { describeStatement, nameStatement } from "../learn/said-name.ts";
 import type { MemoryType, Trust } from "../store/store.ts";
 
 export interface Imported {
   name: string;
   description: string;
-  /** Null where the source does not say: it is then told by the words. */
+  /** Null where the source does not say: the words then decide. */
   type: MemoryType | null;
   body: string;
   /** Cues: situations in which it should come to mind. */
@@ -33,14 +37,43 @@ export interface Harvest {
   problems: string[];
 }
 
-/** More than any store that people keep; what lies beyond is said to be left out. */
+/** More than any store that people keep; the rest is reported as left out. */
 export const MAX_MEMORIES = 10_000;
 
-/** A text of this size is no note, and JSON of more than this would not fit beside what is made of it. */
+/** A text of this size is not a note, and JSON of more than this would not fit beside what is made of it. */
 export const MAX_FILE_BYTES = 10 * 1024 * 1024;
 
-/** Of a line only so much is looked at: a hostile one may be as long as its file. */
+/** Only so much of a line is looked at: a hostile one may be as long as its file. */
 const MAX_LINE = 2000;
+
+type SourceText = { text: string; modified: string } | { problem: string };
+
+/** `follow`: the path that the user named may be a link; what is found in a folder may not. */
+export function readSource(path: string, options: { follow?: boolean } = {}): SourceText {
+  const name = basename(path);
+  try {
+    const opened = openRegular(path, options);
+    if (!opened) return { problem: `${name} is missing, a link or not a regular file: skipped` };
+    closeSync(opened.fd);
+    if (opened.size > MAX_FILE_BYTES)
+      return { problem: `${name} has ${opened.size} bytes, more than ${MAX_FILE_BYTES}: skipped` };
+    const data = readRegular(path, { ...options, maxBytes: MAX_FILE_BYTES });
+    if (!data) return { problem: `${name} vanished or grew while it was read: skipped` };
+    if (!isUtf8(data)) return { problem: `${name} is not valid UTF-8: skipped` };
+    const modified = statSync(path).mtime.toISOString();
+    return {
+      text: data
+        .toString("utf8")
+        .replace(/^\uFEFF/, "")
+        .replaceAll("\r\n", "\n"),
+      modified,
+    };
+  } catch (error) {
+    return {
+      problem: `${name} cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown error"}): skipped`,
+    };
+  }
+}
 
 /** The first line that says something, fit for the index. */
 export function describeBody(body: string): string {
