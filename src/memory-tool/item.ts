@@ -1,4 +1,4 @@
-/** A path as the model gives it, `/memories/…`, and what it stands for in the memory directory. */
+/** A path as the model gives it, `/memories/…`, and the file or folder of the memory directory that it names. */
 
 import { lstatSync, type Stats } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
@@ -12,7 +12,7 @@ export const ROOT = "/memories";
 /** Eight folders, where memdir stops to look for memories, and the file itself. */
 const MAX_PARTS = 9;
 
-export interface Place {
+export interface Item {
   /** As the model knows it, without `//`, `/./` and a slash at its end. */
   shown: string;
   /** Below the directory, with `/`, as the disk spells it; "" for the directory itself. */
@@ -26,12 +26,12 @@ export interface Place {
 }
 
 /** Throws for a path that leads or might lead out of the directory, in the words of the reference. */
-export function findPlace(directory: Directory, given: unknown, field = "path"): Place {
+export function findItem(directory: Directory, given: unknown, field = "path"): Item {
   const parts = parsePath(given, field);
   if (parts.length === 0) return atRoot(directory);
   const shown = [ROOT, ...parts].join("/");
   const asked = parts.join("/");
-  const nothing: Place = { shown, file: asked, path: join(directory.path, asked), kind: null, hidden: false, bytes: 0 };
+  const nothing: Item = { shown, file: asked, path: join(directory.path, asked), kind: null, hidden: false, bytes: 0 };
   if (isHidden(asked)) return { ...nothing, hidden: true };
   if (isAlias(asked)) return nothing;
   // One name, two spellings: systems differ in how they write an accent.
@@ -44,29 +44,29 @@ export function findPlace(directory: Directory, given: unknown, field = "path"):
 }
 
 /** The same, for something that is to be made there: nothing may be there yet, and every system must be able to hold it. */
-export function findFreePlace(directory: Directory, given: unknown, field = "path"): Place {
-  const place = findPlace(directory, given, field);
-  if (place.hidden) {
-    throw new MemdirError("usage", `Cannot write ${cut(place.shown)}: names that begin with a dot are not for ${ROOT}`);
+export function findFreeItem(directory: Directory, given: unknown, field = "path"): Item {
+  const item = findItem(directory, given, field);
+  if (item.hidden) {
+    throw new MemdirError("usage", `Cannot write ${cut(item.shown)}: names that begin with a dot are not for ${ROOT}`);
   }
-  if (place.kind !== null) return place;
-  const parts = place.file.split("/");
+  if (item.kind !== null) return item;
+  const parts = item.file.split("/");
   const unfit = parts.map(findUnfitness).find(Boolean) ?? (parts.length > MAX_PARTS ? "it is too deep" : null);
-  if (unfit) throw new MemdirError("usage", `Cannot write ${cut(place.shown)}: ${unfit}`);
+  if (unfit) throw new MemdirError("usage", `Cannot write ${cut(item.shown)}: ${unfit}`);
   for (let depth = 1; depth < parts.length; depth++) {
     const stat = lstatSync(join(directory.path, ...parts.slice(0, depth)), { throwIfNoEntry: false });
     if (!stat) break;
     if (!stat.isDirectory())
       throw new MemdirError("usage", `The path ${ROOT}/${parts.slice(0, depth).join("/")} is not a directory.`);
   }
-  return place;
+  return item;
 }
 
 export function missing(shown: string, advice = ""): MemdirError {
   return new MemdirError("not-found", `The path ${cut(shown)} does not exist${advice}`);
 }
 
-/** The parts below the root. `//`, `/./` and a last slash mean nothing to anybody and are left out. */
+/** The parts below the root. `//`, `/./` and a last slash mean nothing and are left out. */
 function parsePath(given: unknown, field: string): string[] {
   if (typeof given !== "string") throw new MemdirError("usage", `\`${field}\` must be a text such as ${ROOT}/notes.md`);
   const path = given.toWellFormed();
@@ -82,7 +82,7 @@ function parsePath(given: unknown, field: string): string[] {
 }
 
 /** Before its first memory the directory is empty, not missing. */
-function atRoot(directory: Directory): Place {
+function atRoot(directory: Directory): Item {
   const stat = lstatSync(realPath(directory.path), { throwIfNoEntry: false });
   const kind = stat && !stat.isDirectory() ? "other" : "folder";
   return { shown: ROOT, file: "", path: directory.path, kind, hidden: false, bytes: 0 };
@@ -118,7 +118,7 @@ function spell(directory: Directory, file: string): string {
   return real.split(sep).join("/");
 }
 
-function kindOf(stat: Stats | null): Place["kind"] {
+function kindOf(stat: Stats | null): Item["kind"] {
   if (!stat) return null;
   if (stat.isFile()) return "file";
   return stat.isDirectory() ? "folder" : "other";

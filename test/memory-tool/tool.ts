@@ -5,7 +5,7 @@ import { type MemoryToolHandlers, type MemoryToolOptions, openMemoryTool } from 
 import type { OpenOptions } from "../../src/open.ts";
 import { errorOf, makeWorld, type World } from "../world.ts";
 
-export interface TestDesk {
+export interface TestTool {
   world: World;
   memdir: Memdir;
   tool: MemoryToolHandlers;
@@ -14,7 +14,7 @@ export interface TestDesk {
   view(path: string, range?: number[]): Promise<string>;
 }
 
-export async function openDesk(options: MemoryToolOptions & { open?: Partial<OpenOptions> } = {}): Promise<TestDesk> {
+export async function openTool(options: MemoryToolOptions & { open?: Partial<OpenOptions> } = {}): Promise<TestTool> {
   const { open = {}, ...limits } = options;
   const world = makeWorld();
   const memdir = await world.open(open);
