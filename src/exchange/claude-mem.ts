@@ -72,9 +72,7 @@ function observationOf(row: Record<string, unknown>): Imported | null {
   return {
     name: textOf(row.title) || describeBody(told.join("\n")),
     description: textOf(row.subtitle) || describeBody(told.join("\n")),
-    type: null,
     body: body.filter((part) => part !== "").join("\n\n"),
-    when: [],
     at: timeOf(row.created_at_epoch) ?? timeOf(row.created_at),
     origin: { from: "claude-mem", id: String(row.id) },
     trust: "tool",
@@ -99,7 +97,6 @@ function summaryOf(row: Record<string, unknown>): Imported | null {
     description: describeBody(textOf(row.learned) || textOf(row.completed)),
     type: "project",
     body: parts.join("\n\n"),
-    when: [],
     at: timeOf(row.created_at_epoch) ?? timeOf(row.created_at),
     origin: { from: "claude-mem", id: `summary-${row.id}` },
     trust: "tool",

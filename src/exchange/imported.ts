@@ -2,7 +2,7 @@
 
 import { isUtf8 } from "node:buffer";
 import { closeSync, statSync } from "node:fs";
-import { basename } from "node:path";
+import { basename, join } from "node:path";
 import { openRegular, readRegular } from "../disk/fence.ts";
 import { describeStatement, nameStatement } from "../learn/said-name.ts";
 import type { MemoryType, Trust } from "../store/store.ts";
@@ -10,13 +10,13 @@ import type { MemoryType, Trust } from "../store/store.ts";
 export interface Imported {
   name: string;
   description: string;
-  /** Null where the source does not say: the words then decide. */
-  type: MemoryType | null;
+  /** Without it, as where the source does not say, the words decide. */
+  type?: MemoryType | null;
   body: string;
   /** Cues: situations in which it should come to mind. */
-  when: string[];
+  when?: readonly string[];
   /** ISO time of its last change at the source. */
-  at: string | null;
+  at?: string | null;
   origin: Origin;
   /** How far its words may be trusted: what a document says is data, not a wish of the user's. */
   trust: Trust;
@@ -46,10 +46,39 @@ export const MAX_FILE_BYTES = 10 * 1024 * 1024;
 /** Only so much of a line is looked at: a hostile one may be as long as its file. */
 const MAX_LINE = 2000;
 
-type SourceText = { text: string; modified: string } | { problem: string };
+export interface Source {
+  text: string;
+  /** ISO time of the file. */
+  modified: string;
+}
+
+/** What `read` makes of each file: its memories, or why it has none. Those that cannot be read are problems. */
+export function readFiles(
+  folder: string,
+  files: readonly string[],
+  options: { follow?: boolean },
+  read: (file: string, source: Source) => Imported[] | string,
+): Harvest {
+  const found: Imported[] = [];
+  const problems: string[] = [];
+  for (const file of files.slice(0, MAX_MEMORIES)) {
+    const source = readSource(join(folder, file), options);
+    const memories = "problem" in source ? source.problem : read(file, source);
+    if (typeof memories === "string") problems.push(memories);
+    else found.push(...memories);
+  }
+  if (files.length > MAX_MEMORIES) problems.push(`only the first ${MAX_MEMORIES} of ${files.length} files are taken`);
+  return { found, problems };
+}
+
+/** What `read` makes of the one file that the user named, which may be a link. */
+export function readFile(path: string, read: (text: string) => Harvest): Harvest {
+  const source = readSource(path, { follow: true });
+  return "problem" in source ? { found: [], problems: [source.problem] } : read(source.text);
+}
 
 /** `follow`: the path that the user named may be a link; what is found in a folder may not. */
-export function readSource(path: string, options: { follow?: boolean } = {}): SourceText {
+export function readSource(path: string, options: { follow?: boolean } = {}): Source | { problem: string } {
   const name = basename(path);
   try {
     const opened = openRegular(path, options);
@@ -61,13 +90,8 @@ export function readSource(path: string, options: { follow?: boolean } = {}): So
     if (!data) return { problem: `${name} vanished or grew while it was read: skipped` };
     if (!isUtf8(data)) return { problem: `${name} is not valid UTF-8: skipped` };
     const modified = statSync(path).mtime.toISOString();
-    return {
-      text: data
-        .toString("utf8")
-        .replace(/^\uFEFF/, "")
-        .replaceAll("\r\n", "\n"),
-      modified,
-    };
+    const text = data.toString("utf8");
+    return { text: text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n"), modified };
   } catch (error) {
     return {
       problem: `${name} cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown error"}): skipped`,

@@ -8,7 +8,7 @@ import {
   type Imported,
   MAX_MEMORIES,
   nameBody,
-  readSource,
+  readFile,
   textOf,
   textsOf,
   timeOf,
@@ -29,12 +29,14 @@ interface Relation {
 
 /** JSON lines, a memory for each entity with its relations; a broken line is counted and skipped. */
 export function readServerMemory(path: string): Harvest {
-  const read = readSource(path, { follow: true });
-  if ("problem" in read) return { found: [], problems: [read.problem] };
+  return readFile(path, readGraph);
+}
+
+function readGraph(text: string): Harvest {
   const entities = new Map<string, Entity>();
   const relations = new Map<string, Relation[]>();
   let broken = 0;
-  for (const line of read.text.split("\n").filter((each) => each.trim() !== "")) {
+  for (const line of text.split("\n").filter((each) => each.trim() !== "")) {
     const { type, name, entityType, observations, from, to, relationType } = (parse(line) ?? {}) as Item;
     if (type === "entity" && textOf(name) !== "") {
       const known = entities.get(textOf(name))?.observations ?? [];
@@ -66,8 +68,6 @@ function entityMemory({ name, kind, observations }: Entity, own: readonly Relati
     description: kind === "" ? told : `${kind}: ${told}`,
     type: /^(?:user|default_user)$/i.test(name) ? "user" : null,
     body: [facts.join("\n"), links.join("\n")].filter((part) => part !== "").join("\n\n"),
-    when: [],
-    at: null,
     origin: { from: "server-memory", id: name },
     trust: "inferred",
   };
@@ -75,12 +75,12 @@ function entityMemory({ name, kind, observations }: Entity, own: readonly Relati
 
 /** A list of memories, bare or under `results`, `memories` or `data`, or a line each. */
 export function readMem0(path: string): Harvest {
-  const read = readSource(path, { follow: true });
-  if ("problem" in read) return { found: [], problems: [read.problem] };
-  const whole = parse(read.text);
-  const items = whole === undefined ? linesOf(read.text) : listIn(whole, "results", "memories", "data");
-  if (items === null) return { found: [], problems: ["no list of memories was found: is this mem0's export?"] };
-  return takeFirst(items, mem0Memory, "hold no text");
+  return readFile(path, (text) => {
+    const whole = parse(text);
+    const items = whole === undefined ? linesOf(text) : listIn(whole, "results", "memories", "data");
+    if (items === null) return { found: [], problems: ["no list of memories was found: is this mem0's export?"] };
+    return takeFirst(items, mem0Memory, "hold no text");
+  });
 }
 
 /** `empty` says what items without a memory lack. */
@@ -129,9 +129,7 @@ function mem0Memory(value: unknown): Imported | null {
   return {
     name: nameBody(said),
     description: describeBody(said),
-    type: null,
     body: tags.length === 0 ? said : `${said}\n\nTags: ${[...new Set(tags)].join(", ")}`,
-    when: [],
     at: timeOf(item.updated_at) ?? timeOf(item.created_at),
     origin: { from: "mem0", id: textOf(item.id) || sha256(said).slice(0, 12) },
     trust: "inferred",
@@ -139,11 +137,11 @@ function mem0Memory(value: unknown): Imported | null {
 }
 
 export function readMemdirJson(path: string): Harvest {
-  const read = readSource(path, { follow: true });
-  if ("problem" in read) return { found: [], problems: [read.problem] };
-  const rows = listIn(parse(read.text), "memories");
-  if (rows === null) return { found: [], problems: ["this is not JSON of `memdir export --format json`"] };
-  return takeFirst(rows, ownMemory, "have no name and no text");
+  return readFile(path, (text) => {
+    const rows = listIn(parse(text), "memories");
+    if (rows === null) return { found: [], problems: ["this is not JSON of `memdir export --format json`"] };
+    return takeFirst(rows, ownMemory, "have no name and no text");
+  });
 }
 
 /** The file's text counts unless the fields beside it were changed: then they do. */

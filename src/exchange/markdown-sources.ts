@@ -10,9 +10,10 @@ import {
   describeBody,
   type Harvest,
   type Imported,
-  MAX_MEMORIES,
   nameBody,
-  readSource,
+  readFile,
+  readFiles,
+  type Source,
   textOf,
   textsOf,
   timeOf,
@@ -25,74 +26,49 @@ export function readMarkdown(path: string): Harvest {
 
 /** An agent writes them for the user; a note is known by its permalink, wherever its file moves. */
 export function readBasicMemory(path: string): Harvest {
-  return readNotes(path, "basic-memory", "inferred", (text, file) => {
-    const permalink = parseDocument(text).fields.find(({ key }) => key === "permalink");
-    return textOf(permalink?.value) || file;
-  });
+  return readNotes(path, "basic-memory", "inferred", (text, file) => textOf(fieldIn(text, "permalink")) || file);
 }
 
 function readNotes(path: string, from: string, trust: Trust, idOf: (text: string, file: string) => string): Harvest {
   const isFolder = statOrNull(path)?.isDirectory() === true;
   const { files, links, skipped } = isFolder ? walk(path) : { files: [basename(path)], links: [], skipped: [] };
-  const problems = [
-    ...links.map((file) => `${file} is a symbolic link: skipped`),
-    ...skipped.map((each) => `${each.path} is skipped: ${each.reason}`),
-  ];
-  const found: Imported[] = [];
-  for (const file of files) {
-    if (found.length === MAX_MEMORIES) {
-      problems.push(`only the first ${MAX_MEMORIES} of ${files.length} files are taken`);
-      break;
-    }
-    const read = readSource(isFolder ? join(path, file) : path, { follow: !isFolder });
-    if ("problem" in read) {
-      problems.push(read.problem);
-      continue;
-    }
-    const note = readNote(read.text, stemOf(file));
-    if (note.body === "" && note.description === "") problems.push(`${file} is empty: skipped`);
-    else found.push({ ...note, at: note.at ?? read.modified, origin: { from, id: idOf(read.text, file) }, trust });
-  }
-  return { found, problems };
+  const folder = isFolder ? path : dirname(path);
+  const { found, problems } = readFiles(folder, files, { follow: !isFolder }, (file, { text, modified }) => {
+    const note = readNote(text, stemOf(file));
+    if (note.body === "" && note.description === "") return `${file} is empty: skipped`;
+    return [{ ...note, at: note.at ?? modified, origin: { from, id: idOf(text, file) }, trust }];
+  });
+  return {
+    found,
+    problems: [
+      ...links.map((file) => `${file} is a symbolic link: skipped`),
+      ...skipped.map((each) => `${each.path} is skipped: ${each.reason}`),
+      ...problems,
+    ],
+  };
 }
 
-/** Raw material that the other files were made of. */
-const RAW: ReadonlySet<string> = new Set(["raw_memories.md"]);
+/** Raw material that Codex made the other files of. */
+const CODEX_RAW = "raw_memories.md";
 
-/** The handbook and summary in `~/.codex/memories`: a memory for each section. */
+/** The handbook and summary in `~/.codex/memories`: a memory for each section. A model wrote them about the user's sessions: conclusions. */
 export function readCodex(path: string): Harvest {
   const isFile = statOrNull(path)?.isFile() === true;
   const folder = isFile ? dirname(path) : path;
-  // Its own MEMORY.md is no index but the handbook itself.
+  // Its own MEMORY.md is not an index but the handbook itself.
   const handbook = statOrNull(join(folder, "MEMORY.md"))?.isFile() ? ["MEMORY.md"] : [];
   const files = isFile ? [basename(path)] : [...handbook, ...walk(folder, false).files];
-  const found: Imported[] = [];
-  const problems: string[] = [];
-  for (const file of files) {
-    if (RAW.has(file)) {
-      problems.push(`${file} is skipped: the other files were made of it`);
-      continue;
-    }
-    const read = readSource(join(folder, file), { follow: isFile });
-    if ("problem" in read) problems.push(read.problem);
-    else found.push(...splitSections(read.text).map(({ path, body }) => sectionOf(file, read.modified, path, body)));
-  }
-  return { found, problems };
-}
-
-/** A model wrote them about the user's sessions: conclusions. */
-function sectionOf(file: string, at: string, path: readonly string[], body: string): Imported {
-  const description = describeBody(body);
-  return {
-    name: path.join(": ") || description,
-    description,
-    type: null,
-    body,
-    when: [],
-    at,
-    origin: { from: "codex", id: `${file}/${path.join("/") || "top"}` },
-    trust: "inferred",
-  };
+  return readFiles(folder, files, { follow: isFile }, (file, { text, modified }) => {
+    if (file === CODEX_RAW) return `${file} is skipped: the other files were made of it`;
+    return splitSections(text).map(({ path, body }) => ({
+      name: path.join(": ") || describeBody(body),
+      description: describeBody(body),
+      body,
+      at: modified,
+      origin: { from: "codex", id: `${file}/${path.join("/") || "top"}` },
+      trust: "inferred",
+    }));
+  });
 }
 
 const GEMINI_SECTION = /^gemini added memories$/i;
@@ -100,25 +76,21 @@ const GEMINI_SECTION = /^gemini added memories$/i;
 /** What Gemini CLI was asked to remember: a section of GEMINI.md. The rest of the file is instructions, which stay where they are. */
 export function readGemini(path: string): Harvest {
   const file = statOrNull(path)?.isDirectory() ? join(path, "GEMINI.md") : path;
-  const read = readSource(file, { follow: true });
-  if ("problem" in read) return { found: [], problems: [read.problem] };
-  const sections = splitSections(read.text).filter(({ path }) => GEMINI_SECTION.test(path.at(-1) ?? ""));
-  const items = sections.flatMap(({ body }) => splitItems(body));
-  return {
-    found: items.map((body) => ({
-      name: nameBody(body),
-      description: describeBody(body),
-      type: null,
-      body,
-      when: [],
-      // One file for all of them: its time says nothing about a single one.
-      at: null,
-      // They have no names: a reworded one is another one.
-      origin: { from: "gemini", id: sha256(body).slice(0, 12) },
-      trust: "user",
-    })),
-    problems: sections.length === 0 ? [`${file} has no section "Gemini Added Memories"`] : [],
-  };
+  return readFile(file, (text) => {
+    const sections = splitSections(text).filter(({ path }) => GEMINI_SECTION.test(path.at(-1) ?? ""));
+    const items = sections.flatMap(({ body }) => splitItems(body));
+    return {
+      // They have no time, as one file holds all of them, and no names: a reworded one is another one.
+      found: items.map((body) => ({
+        name: nameBody(body),
+        description: describeBody(body),
+        body,
+        origin: { from: "gemini", id: sha256(body).slice(0, 12) },
+        trust: "user",
+      })),
+      problems: sections.length === 0 ? [`${file} has no section "Gemini Added Memories"`] : [],
+    };
+  });
 }
 
 /** Deep enough for any project; a loop of mounts ends here. */
@@ -135,15 +107,12 @@ export function readCursor(path: string): Harvest {
   const problems: string[] = [];
   // A project without rules has no .mdc files of its own: other folders are not searched.
   if (!isFile && (folder === rules || /[/\\]rules$/.test(folder))) visitRules(folder, "", 0, files, problems);
-  const found: Imported[] = [];
-  const add = (file: string, at: string, follow: boolean) => {
-    const read = readSource(at, { follow });
-    if ("problem" in read) problems.push(read.problem);
-    else found.push(ruleOf(file, read));
+  const old = !isFile && statOrNull(join(path, OLD_RULES))?.isFile() ? [OLD_RULES] : [];
+  const all = [readFiles(folder, files, { follow: isFile }, ruleOf), readFiles(path, old, {}, ruleOf)];
+  return {
+    found: all.flatMap(({ found }) => found),
+    problems: [...problems, ...all.flatMap(({ problems }) => problems)],
   };
-  for (const file of files.slice(0, MAX_MEMORIES)) add(file, join(folder, file), isFile);
-  if (!isFile && statOrNull(join(path, OLD_RULES))?.isFile()) add(OLD_RULES, join(path, OLD_RULES), false);
-  return { found: found.filter(({ body }) => body !== ""), problems };
 }
 
 function visitRules(root: string, folder: string, depth: number, files: string[], problems: string[]): void {
@@ -161,28 +130,34 @@ function visitRules(root: string, folder: string, depth: number, files: string[]
   }
 }
 
-/** Files of a repository, which anybody may have written: a document until the user says what they are (`--type feedback`). */
-function ruleOf(file: string, { text, modified }: { text: string; modified: string }): Imported {
+/** Files of a repository could be by anyone: a document until the user says what they are (`--type feedback`). */
+function ruleOf(file: string, { text, modified }: Source): Imported[] {
   const stem = file === OLD_RULES ? "cursor rules" : basename(file).replace(/\.mdc$/, "");
   const note = readNote(text, stem);
-  const described = textOf(parseDocument(text).fields.find(({ key }) => key === "description")?.value);
-  return {
-    ...note,
-    name: stem.replace(/[-_]+/g, " "),
-    description: described || describeBody(note.body),
-    when: globsOf(text).map((glob) => `working on ${glob}`),
-    at: modified,
-    origin: { from: "cursor", id: file },
-    trust: "document",
-  };
+  if (note.body === "") return [];
+  return [
+    {
+      ...note,
+      name: stem.replace(/[-_]+/g, " "),
+      description: textOf(fieldIn(text, "description")) || describeBody(note.body),
+      when: globsOf(text).map((glob) => `working on ${glob}`),
+      at: modified,
+      origin: { from: "cursor", id: file },
+      trust: "document",
+    },
+  ];
 }
 
-/** More than anybody writes into one field. */
+function fieldIn(text: string, key: string): unknown {
+  return parseDocument(text).fields.find((field) => field.key === key)?.value;
+}
+
+/** More than anyone writes into one field. */
 const MAX_GLOBS = 2000;
 
 /** A comma between braces belongs to the glob. */
 function globsOf(text: string): string[] {
-  const value = parseDocument(text).fields.find(({ key }) => key === "globs")?.value;
+  const value = fieldIn(text, "globs");
   const all = typeof value === "string" ? value.slice(0, MAX_GLOBS).split(/,(?![^{}]*\})/) : textsOf(value);
   return all.map((glob) => glob.trim()).filter((glob) => glob !== "");
 }
