@@ -5,15 +5,7 @@ import { extname, join } from "node:path";
 import { isWithin, readRegular, realPath, statOrNull } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import {
-  type Header,
-  MEMORY_TYPES,
-  type Memory,
-  type MemoryType,
-  parseMemory,
-  type Row,
-  trustOf,
-} from "../store/store.ts";
+import { MEMORY_TYPES, type Memory, type MemoryType, parseMemory, trustOf } from "../store/store.ts";
 import { findSecrets } from "../text/secrets.ts";
 import { editFile, writeFile, writeFolder } from "./output.ts";
 
@@ -98,71 +90,54 @@ interface Collection {
   left: { file: string; reason: string }[];
 }
 
-/** `types`: only these. `instructing`: for a place where every sentence is an instruction. */
+/** `types`: only these. `instructing`: for a file where every sentence is an instruction. */
 async function collectMemories(
   memdir: Pick<Memdir, "directories" | "list">,
-  options: { types?: readonly MemoryType[] | undefined; instructing?: boolean } = {},
+  { types, instructing }: { types: readonly MemoryType[] | undefined; instructing: boolean },
 ): Promise<Collection> {
   const main = memdir.directories[0]?.scope ?? "project";
   const collection: Collection = { memories: [], left: [] };
   const seen = new Set<string>();
-  for (const row of await memdir.list()) {
-    if (options.types && !options.types.includes(row.type)) continue;
-    const file = row.scope === main ? row.file : `${row.scope.replace(/[^\w.-]+/g, "-")}/${row.file}`;
-    const read = isForeign(row, main, options)
-      ? { reason: foreignReason(row) }
-      : readOne(row, options.instructing === true);
-    if ("reason" in read) collection.left.push({ file, reason: read.reason });
+  for (const row of (await memdir.list()).filter(({ type }) => types === undefined || types.includes(type))) {
+    const { scope } = row;
+    const file = scope === main ? row.file : `${scope.replace(/[^\w.-]+/g, "-")}/${row.file}`;
+    const data = row.unreadable ? null : readRegular(row.path);
+    const text = data?.toString("utf8") ?? "";
+    const memory = parseMemory(row.file, text);
     // Older layouts are listed under the same scope: the first one found counts.
-    else if (seen.has(file))
-      collection.left.push({ file, reason: "another directory has a memory in a file of this name" });
-    else collection.memories.push({ file, scope: row.scope, ...read });
+    const known = seen.has(file) ? "another directory has a memory in a file of this name" : null;
+    const foreign = instructing ? objectToInstruction(scope, main, memory) : null;
+    const reason = foreign ?? objectToText(data, text) ?? known;
+    if (reason === null) collection.memories.push({ file, scope, text, memory });
+    else collection.left.push({ file, reason });
     seen.add(file);
   }
   return collection;
 }
 
-/** A project's instructions are for everybody who works on it: what the user or one agent keeps for itself is not. */
-function isForeign({ scope }: Row, main: string, { instructing = false }: { instructing?: boolean }): boolean {
-  return instructing && scope !== main && scope !== "team";
+/** A project's instructions are for everyone who works on it: what the user or one agent keeps for itself is not. */
+function objectToInstruction(scope: string, main: string, { source }: Memory): string | null {
+  if (scope !== main && scope !== "team")
+    return `it is of the scope ${scope}, not the project's: --scope ${scope} exports those`;
+  const trust = trustOf(source);
+  if (trust !== "document" && trust !== "tool") return null;
+  return `its words come from a ${trust}: as an instruction they would be more than that`;
 }
 
-function foreignReason({ scope }: Row): string {
-  return `it is of the scope ${scope}, not the project's: --scope ${scope} exports those`;
-}
-
-function readOne(row: Row, instructing: boolean): { text: string; memory: Memory } | { reason: string } {
-  const data = row.unreadable ? null : readRegular(row.path);
-  if (!data) return { reason: "it cannot be read" };
-  if (!isUtf8(data)) return { reason: "it is not valid UTF-8" };
-  const text = data.toString("utf8");
-  const findings = findSecrets(text);
-  if (findings.length > 0) {
-    const what = findings.map(({ rule, line }) => `${rule} in line ${line}`).join(", ");
-    return { reason: `it holds what looks like a secret: ${what}` };
-  }
-  const memory = parseMemory(row.file, text);
-  const trust = trustOf(memory.source);
-  if (instructing && (trust === "document" || trust === "tool"))
-    return { reason: `its words come from a ${trust}: as an instruction they would be more than that` };
-  return { text, memory };
+function objectToText(data: Buffer | null, text: string): string | null {
+  if (!data) return "it cannot be read";
+  if (!isUtf8(data)) return "it is not valid UTF-8";
+  const secrets = findSecrets(text).map(({ rule, line }) => `${rule} in line ${line}`);
+  return secrets.length > 0 ? `it holds what looks like a secret: ${secrets.join(", ")}` : null;
 }
 
 /** Raised when a reader of the old shape would misread the new one. */
 const VERSION = 1;
 
-interface ExportedMemory
-  extends Pick<Header, "file" | "type" | "name" | "description" | "created" | "modified" | "pinned" | "when"> {
-  scope: string;
-  body: string;
-  metadata: Memory["metadata"];
-  /** The whole file: fields that nobody but its writer knows come back as they were. */
-  text: string;
-}
-
-function formatJson(memories: readonly { scope: string; file: string; text: string }[]): string {
-  const rows = memories.map(({ scope, file, text }): ExportedMemory => {
-    const { type, name, description, created, modified, pinned, when, body, metadata } = parseMemory(file, text);
+/** With the whole file: fields that only its writer knows come back as they were. */
+function formatJson(memories: readonly Collected[]): string {
+  const rows = memories.map(({ scope, file, text, memory }) => {
+    const { type, name, description, created, modified, pinned, when, body, metadata } = memory;
     return { scope, file, type, name, description, created, modified, pinned, when, body, metadata, text };
   });
   return `${JSON.stringify({ memdir: VERSION, memories: rows }, null, 2)}\n`;
@@ -183,14 +158,18 @@ const HEADINGS: Record<MemoryType, string> = {
 };
 
 function formatMarkdown(memories: readonly Collected[]): string {
-  const parts = MEMORY_TYPES.flatMap((type) => {
-    const own = memories.filter(({ memory }) => memory.type === type);
-    return own.length === 0 ? [] : [`## ${HEADINGS[type]}`, ...own.map(({ memory }) => formatOne(memory))];
-  });
+  const parts = byType(memories).flatMap(([heading, own]) => [`## ${heading}`, ...own.map(formatOne)]);
   return `${[MARK, "# Memories", ...parts].join("\n\n")}\n`;
 }
 
-function formatOne({ name, description, body }: Collected["memory"]): string {
+function byType(memories: readonly Collected[]): [heading: string, own: Memory[]][] {
+  return MEMORY_TYPES.map((type): [string, Memory[]] => [
+    HEADINGS[type],
+    memories.flatMap(({ memory }) => (memory.type === type ? [memory] : [])),
+  ]).filter(([, own]) => own.length > 0);
+}
+
+function formatOne({ name, description, body }: Memory): string {
   const said = body.trim().replaceAll("\r\n", "\n");
   const lead = description === "" || said.includes(description) ? [] : [`*${tame(description)}*`];
   return [`### ${tame(name)}`, ...lead, ...(said === "" ? [] : [said])].join("\n\n");
@@ -206,23 +185,15 @@ const BEGIN_LINE = /^[ \t]*<!-- memdir:begin\b.*-->[ \t]*$/gm;
 const END_LINE = /^[ \t]*<!-- memdir:end\b.*-->[ \t]*$/gm;
 
 function formatSection(memories: readonly Collected[]): string {
-  const parts = MEMORY_TYPES.flatMap((type) => {
-    const own = memories.filter(({ memory }) => memory.type === type);
-    return own.length === 0
-      ? []
-      : [
-          `### ${HEADINGS[type]}`,
-          own
-            .map(({ memory }) => formatItem(memory))
-            .join("\n")
-            .trimEnd(),
-        ];
-  });
+  const parts = byType(memories).flatMap(([heading, own]) => [
+    `### ${heading}`,
+    own.map(formatItem).join("\n").trimEnd(),
+  ]);
   return [BEGIN, "## Memory", ...parts, END].join("\n\n");
 }
 
 /** Inside a list item nothing of a body can end the section or open another one. */
-function formatItem({ name, description, body }: Collected["memory"]): string {
+function formatItem({ name, description, body }: Memory): string {
   const said = (body.trim() || description).replaceAll("\r\n", "\n").replaceAll("<!--", "\\<!--");
   const lines = said.split("\n").map((line) => (line.trim() === "" ? "" : `  ${line}`));
   const short =
