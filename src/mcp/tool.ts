@@ -51,35 +51,28 @@ interface ToolParts<F extends Fields> {
   name: string;
   words: { title: string; description: string; inputs: Readonly<Record<string, string>> };
   fields: F;
-  /** Inputs that are lists of texts. */
-  lists?: readonly string[];
   annotations: Hints;
   /** Loaded at once by Claude Code, which shows other tools only by name. */
   alwaysLoad?: true;
   output: Readonly<Record<string, object>>;
-  run(call: ToolCall, input: Input<F>, lists: Readonly<Record<string, string[]>>): Promise<Answer>;
+  run(call: ToolCall, input: Input<F>): Promise<Answer>;
 }
 
 export function makeTool<const F extends Fields>(parts: ToolParts<F>): McpTool {
-  const { name, words, fields, lists = [], annotations } = parts;
-  const input = buildSchema(fields, words.inputs) as { properties: Record<string, object> };
-  for (const list of lists) {
-    input.properties[list] = { type: "array", items: { type: "string" }, description: words.inputs[list] ?? "" };
-  }
+  const { name, words, fields, annotations } = parts;
   return {
     spec: {
       name,
       title: words.title,
       description: words.description,
-      inputSchema: input,
+      inputSchema: buildSchema(fields, words.inputs),
       outputSchema: { type: "object", properties: { ...parts.output }, required: Object.keys(parts.output) },
       annotations: { title: words.title, openWorldHint: false, ...annotations },
       ...(parts.alwaysLoad && { _meta: { "anthropic/alwaysLoad": true } }),
     },
     async run(call, given, log) {
       try {
-        const taken = takeLists(lists, given);
-        const { structured, text } = await parts.run(call, check(fields, taken.rest), taken.lists);
+        const { structured, text } = await parts.run(call, check(fields, given));
         return { content: [{ type: "text", text }], structuredContent: structured };
       } catch (error) {
         if (!(error instanceof MemdirError)) log(`${name}: ${(error as Error).stack ?? error}`);
@@ -96,22 +89,6 @@ function check<F extends Fields>(fields: F, given: Readonly<Record<string, unkno
   } catch (cause) {
     throw new MemdirError("usage", (cause as Error).message, { cause });
   }
-}
-
-/** A single text is taken as a list of one: models send it so. */
-function takeLists(names: readonly string[], given: Readonly<Record<string, unknown>>) {
-  const rest = { ...given };
-  const lists: Record<string, string[]> = {};
-  for (const name of names) {
-    const value = rest[name] ?? [];
-    delete rest[name];
-    const list: unknown[] = Array.isArray(value) ? value : [value];
-    if (!list.every((item) => typeof item === "string" && item.isWellFormed())) {
-      throw new MemdirError("usage", `wrong input: "${name}" must be a list of texts`);
-    }
-    lists[name] = list as string[];
-  }
-  return { rest, lists };
 }
 
 /** Messages name commands; here there are tools. */

@@ -84,8 +84,8 @@ const save = makeTool({
     scope: { type: "string" },
     reason: { type: "string" },
     replace: { type: "boolean" },
+    when: { type: "texts" },
   },
-  lists: ["when"],
   // An update replaces what was there; the journal keeps it.
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
   alwaysLoad: true,
@@ -97,7 +97,7 @@ const save = makeTool({
     notices: { ...TEXTS, description: "What could be better about it" },
     undo: { type: ["string", "null"], description: "For `memdir undo`" },
   },
-  async run({ open, renew, by }, { scope, reason = "", replace = false, ...given }, { when = [] }) {
+  async run({ open, renew, by }, { scope, reason = "", replace = false, when = [], ...given }) {
     const memdir = await open(scope);
     const source = { by, session: null, message: null };
     const saved = await memdir.save({ ...given, type: given.type as MemoryType, when, source, reason, replace });
