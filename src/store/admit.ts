@@ -103,16 +103,16 @@ export function findNamesake<H extends Pick<Header, "file" | "type" | "name">>(
 
 function objectToBytes(what: string, text: string | Uint8Array, maxBytes = MAX_MEMORY_BYTES): Objection | null {
   const bytes = typeof text === "string" ? Buffer.byteLength(text) : text.length;
-  const advice = "a memory is a page of text: save what matters of it, and where the rest is kept";
+  const advice = "save the part that matters, and say where the rest is kept";
   if (bytes > maxBytes) {
-    const size = `${Math.ceil(bytes / 1024)} KB, the limit is ${maxBytes / 1024} KB`;
-    return { rule: "size", code: "usage", message: `${what} was not saved, it has ${size}: ${advice}` };
+    const size = `it is ${Math.ceil(bytes / 1024)} KB and the limit is ${maxBytes / 1024} KB`;
+    return { rule: "size", code: "usage", message: `${what} was not saved: ${size}; ${advice}` };
   }
   const isText = typeof text === "string" ? text.isWellFormed() : isUtf8(text);
   const hasNul = typeof text === "string" ? text.includes("\0") : text.includes(0);
   if (isText && !hasNul) return null;
   const reason = isText ? "it contains a NUL byte" : "it is not valid UTF-8";
-  return { rule: "form", code: "usage", message: `${what} was not saved, ${reason}: ${advice}` };
+  return { rule: "form", code: "usage", message: `${what} was not saved: ${reason}; ${advice}` };
 }
 
 /** A file whose frontmatter could not be read before either may be improved step by step. */

@@ -68,6 +68,8 @@ export interface Listing {
 interface Skipped {
   path: string;
   reason: string;
+  /** An ordinary text beside the memories, such as a README: nothing is wrong with it. */
+  isPlain?: true;
 }
 
 /** Without dates, for callers that cannot wait for git. */
@@ -285,7 +287,8 @@ function leaveOutPlain(directory: Directory, found: Found): Found {
   if (!found.entries.some(({ isPlain }) => isPlain)) return found;
   const isNamed = openIndexNames(directory);
   const isMemory = ({ isPlain, file }: RowEntry) => !isPlain || isNamed(file);
-  const skipped = found.entries.filter((entry) => !isMemory(entry)).map(({ file: path }) => ({ path, reason: PLAIN }));
+  const plain = found.entries.filter((entry) => !isMemory(entry));
+  const skipped = plain.map(({ file: path }) => ({ path, reason: PLAIN, isPlain: true as const }));
   return { ...found, entries: found.entries.filter(isMemory), skipped: [...found.skipped, ...skipped] };
 }
 

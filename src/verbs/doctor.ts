@@ -9,6 +9,7 @@ import {
   checkState,
   type Directory,
   hasFrontmatter,
+  INDEX_FILE,
   indexPath,
   type Kept,
   listMemories,
@@ -89,9 +90,14 @@ async function examineDirectory(directory: Directory): Promise<Check[]> {
       : [check("directory", true, `${at}${directory.path} is made with the first save`, null)];
   const { rows, skipped } = await listMemories(directory);
   const checks = [examineAccess(directory, at), ...link, ...examineRows(rows, at)];
-  if (skipped.length > 0)
+  const [plain, odd] = [skipped.filter(({ isPlain }) => isPlain), skipped.filter(({ isPlain }) => !isPlain)];
+  if (plain.length > 0) {
+    const detail = `${names(plain.map(({ path }) => path))}: no frontmatter and not in ${INDEX_FILE}, so not a memory`;
+    checks.push(check("other-files", true, `${at}${detail}`, null));
+  }
+  if (odd.length > 0)
     checks.push(
-      check("skipped", false, `${at}${names(skipped.map((s) => `${s.path} (${s.reason})`))}`, "move it elsewhere"),
+      check("skipped", false, `${at}${names(odd.map((s) => `${s.path} (${s.reason})`))}`, "move it elsewhere"),
     );
   checks.push(...(await examineIndex(directory, rows, at)), ...examineState(directory, at));
   const collisions = findCollisions(directory.path);

@@ -408,7 +408,7 @@ describe("files that changed behind the cache", () => {
     expect(ask([directory]).order).toEqual(expect.arrayContaining(["notes.md", "deploy.md"]));
     expect(ask([directory]).order).not.toContain("README.md");
     expect(scan(directory).skipped).toEqual([
-      { path: "README.md", reason: "no frontmatter, and MEMORY.md does not name it" },
+      { path: "README.md", reason: "no frontmatter, and MEMORY.md does not name it", isPlain: true },
     ]);
   });
 
