@@ -29,7 +29,7 @@ interface ExportResult {
   removed: string[];
 }
 
-/** What tells others how to work here; who the user is goes out only when it is asked for by name. */
+/** What is about working here; what is about the user is exported only when it is asked for by name. */
 const SHARED_TYPES: readonly MemoryType[] = ["feedback", "project"];
 
 export async function exportMemories(

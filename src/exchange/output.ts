@@ -8,7 +8,7 @@ import { isWithin, readRegular, realPath, resolveInside, statOrNull } from "../d
 import { diskError, MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 
-/** One file; `isOwn` tells an earlier export by its text. */
+/** One file; `isOwn` recognises an earlier export by its text. */
 export function writeFile(path: string, text: string, isOwn: (text: string) => boolean, force: boolean): void {
   const before = readThere(path);
   if (before === text) return;

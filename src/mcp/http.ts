@@ -152,7 +152,7 @@ function isLoopback(address: string): boolean {
   }
 }
 
-/** Hashed, so that neither the length nor the time of comparing tells anything. */
+/** Hashed, so that neither the length nor the time of comparing reveals anything. */
 function knows({ authorization = "" }: IncomingHttpHeaders, token: string): boolean {
   const given = /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? "";
   const hash = (text: string) => createHash("sha256").update(text).digest();

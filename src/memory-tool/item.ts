@@ -36,10 +36,10 @@ export function findItem(directory: Directory, given: unknown, field = "path"): 
   if (isAlias(asked)) return nothing;
   // One name, two spellings: systems differ in how they write an accent.
   const spellings = [asked, asked.normalize("NFC"), asked.normalize("NFD")];
-  const there = spellings.find((spelling) => look(directory, spelling));
+  const there = spellings.find((spelling) => statInside(directory, spelling));
   const file = spell(directory, there ?? asked);
   if (isHidden(file)) return { ...nothing, hidden: true };
-  const stat = there === undefined ? null : look(directory, there);
+  const stat = there === undefined ? null : statInside(directory, there);
   return { ...nothing, file, path: join(directory.path, file), kind: kindOf(stat), bytes: stat?.size ?? 0 };
 }
 
@@ -97,13 +97,13 @@ function isAlias(file: string): boolean {
   return process.platform === "win32" && /~\d|:|[. ](\/|$)/.test(file);
 }
 
-/** Null when nothing is there; throws when a link stands there or leads out on the way. */
-function look(directory: Directory, file: string): Stats | null {
+/** Null when nothing is there; throws when it is a link, or one on the way leads out. */
+function statInside(directory: Directory, file: string): Stats | null {
   try {
     return lstatSync(resolveInside(directory.path, file), { throwIfNoEntry: false }) ?? null;
   } catch (error) {
     const code = ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code ?? "";
-    // A file stands where a folder would, or the name is longer than any can be.
+    // A file is where a folder would be, or the name is longer than any can be.
     if (code === "ENOTDIR" || code === "ENAMETOOLONG") return null;
     if (!(error instanceof MemdirError)) throw error;
     throw new MemdirError("outside", `Path would escape ${ROOT} directory via symlink: ${cut(`${ROOT}/${file}`)}`);

@@ -23,7 +23,10 @@ export function parseJson(text: string, file: string): Node {
   if (first || !root) {
     const what = first ? printParseErrorCode(first.error) : "no value";
     const words = what.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
-    throw new MemdirError("broken", `${file}:${placeOf(text, first?.offset ?? 0)} is not valid JSON (${words}); fix it`);
+    throw new MemdirError(
+      "broken",
+      `${file}:${placeOf(text, first?.offset ?? 0)} is not valid JSON (${words}); fix it`,
+    );
   }
   return root;
 }

@@ -48,19 +48,21 @@ const MAX_STATES = 16;
 
 /** Without entries when there is none or it cannot be read: memdir's parts are then recognised by their form. */
 export function readReceipt(machine: Machine): Receipt {
-  const empty: Receipt = { version: VERSION, folders: [], entries: [] };
+  const value = parseReceipt(machine);
+  if (isReceipt(value)) return value;
+  if (value !== null) machine.log(`${receiptFile(machine)} is not a receipt that this version can read`);
+  return { version: VERSION, folders: [], entries: [] };
+}
+
+/** Null when there is none, or what is there cannot be read. */
+function parseReceipt(machine: Machine): Partial<Receipt> | null {
   const file = receiptFile(machine);
   try {
-    const text = readRegular(file)?.toString("utf8");
-    if (text === undefined) return empty;
-    const { version, folders, entries } = JSON.parse(text);
-    const isKnown = version === VERSION && isTexts(folders) && Array.isArray(entries) && entries.every(isEntry);
-    if (isKnown) return { version, folders, entries };
-    machine.log(`${file} is not a receipt that this version can read`);
+    return JSON.parse(readRegular(file)?.toString("utf8") ?? "null");
   } catch (error) {
     machine.log(`${file} cannot be read: ${(error as Error).message}`);
+    return null;
   }
-  return empty;
 }
 
 export function writeReceipt(machine: Machine, receipt: Receipt): void {
@@ -113,21 +115,11 @@ export async function withLock<T>(machine: Machine, work: (receipt: Receipt) => 
 
 /** What a later version recorded, and only that version can undo, is neither overwritten nor removed. */
 export function refuseNewer(machine: Machine): void {
-  const file = receiptFile(machine);
-  if (!(versionOf(file) > VERSION)) return;
+  if (!(Number(parseReceipt(machine)?.version) > VERSION)) return;
   throw new MemdirError(
     "conflict",
-    `${file} was written by a later version of memdir; use that one, or remove the file`,
+    `${receiptFile(machine)} was written by a later version of memdir; use that one, or remove the file`,
   );
-}
-
-/** NaN for what cannot be read. */
-function versionOf(file: string): number {
-  try {
-    return Number(JSON.parse(readRegular(file)?.toString("utf8") ?? "null")?.version);
-  } catch {
-    return Number.NaN;
-  }
 }
 
 async function takeLock(folder: string): Promise<{ lock: Lock; made: string[] }> {
@@ -163,15 +155,18 @@ function backupFolder(machine: Machine): string {
   return join(claudeFolder(machine), "memdir-backups");
 }
 
+function isReceipt(value: Partial<Receipt> | null): value is Receipt {
+  const { version, folders, entries } = value ?? {};
+  return version === VERSION && isTexts(folders) && Array.isArray(entries) && entries.every(isEntry);
+}
+
 function isEntry(value: unknown): value is Entry {
-  const entry = value as Partial<Record<keyof Entry, unknown>> | null;
+  const { client, file, at, before, backup, states, folders, made, parts } = (value ?? {}) as Partial<Entry>;
   return (
-    typeof entry === "object" &&
-    entry !== null &&
-    [entry.client, entry.file, entry.at].every(isText) &&
-    [entry.before, entry.backup].every((field) => field === null || isText(field)) &&
-    [entry.states, entry.folders, entry.made].every(isTexts) &&
-    Array.isArray(entry.parts) &&
-    entry.parts.every(isPart)
+    [client, file, at].every(isText) &&
+    [before, backup].every((field) => field === null || isText(field)) &&
+    [states, folders, made].every(isTexts) &&
+    Array.isArray(parts) &&
+    parts.every(isPart)
   );
 }
