@@ -2,7 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import type { AgentModel, LearnerPlace } from "./agent/world.ts";
+import type { AgentModel, LearnerPlace } from "./agent/state.ts";
 import { approximateTokens } from "./context/window.ts";
 import { MemdirError } from "./errors.ts";
 import { applyProposal } from "./learn/apply.ts";

@@ -1,23 +1,42 @@
 /** A working agent: say something, and it answers with the memory, instructions and tools of a project. */
 
+import { join } from "node:path";
+import { openAttachments } from "../context/attachments.ts";
+import { openSystemPrompt } from "../context/system-prompt.ts";
 import { measureWindow, partsOf, type WindowView } from "../context/window.ts";
+import { MemdirError } from "../errors.ts";
 import type { InstructionFile } from "../instructions/file.ts";
 import type { SessionLearner } from "../learn/session-learner.ts";
 import type { NotesResult } from "../learn/session-notes.ts";
-import { shareSignal } from "../model/signal.ts";
+import { NO_USAGE } from "../model/ask.ts";
+import { shareSignal } from "../model/tool.ts";
+import { sessionsFolder } from "../project/sessions-folder.ts";
+import { openRecallSession } from "../recall/budget.ts";
 import type { Recalled } from "../recall/recall.ts";
-import type { Checkpoint } from "../session/file-history.ts";
-import type { ResumedSession } from "../session/session-reader.ts";
-import type { Transcript } from "../session/transcript.ts";
+import { type Checkpoint, openFileHistory } from "../session/file-history.ts";
+import { openFileState } from "../session/file-state.ts";
+import { type RewindReport, rewindFiles } from "../session/rewind.ts";
+import { type ResumedSession, SHOWN_LINE } from "../session/session-reader.ts";
+import { openTranscript, type Transcript } from "../session/transcript.ts";
+import { openTools } from "../tools/tools.ts";
 import { type CompactOptions, type CompactResult, compact } from "./compaction.ts";
-import { quietly, type Tell } from "./event.ts";
-import { takeNotesNow } from "./learning.ts";
-import { buildOpening, putOpening } from "./opening.ts";
-import { type RewindWhat, type Rewound, rewind } from "./rewind.ts";
-import { openState } from "./start.ts";
-import type { AgentState, Prompt } from "./state.ts";
+import { takeNotesNow } from "./memory.ts";
+import { buildOpening, dropOpening, openAgentPrompt, putOpening } from "./opening.ts";
+import {
+  type AgentModel,
+  type AgentState,
+  type AgentWorld,
+  NOTHING_SHOWN,
+  type Prompt,
+  quietly,
+  restoreShown,
+  type SessionUsage,
+  type Shown,
+  type Tell,
+} from "./state.ts";
+import { openTaskTool } from "./sub-agent.ts";
 import { type TurnOptions, type TurnResult, takeTurn } from "./turn.ts";
-import type { AgentModel, AgentWorld, SessionUsage } from "./world.ts";
+import { openWorkbench } from "./workbench.ts";
 
 export interface Preview {
   memories: Recalled[];
@@ -162,4 +181,102 @@ async function viewWindow(state: AgentState): Promise<WindowView> {
 
 function putBack(state: AgentState, opening: Awaited<ReturnType<typeof buildOpening>>) {
   return opening.length > 0 ? putOpening(opening, state.messages) : state.messages;
+}
+
+export async function openState(world: AgentWorld, from: ResumedSession | null = null): Promise<AgentState> {
+  const { memdir } = world;
+  const { cwd } = memdir.location.project;
+  const place = {
+    dir: sessionsFolder(memdir.config, memdir.location.project),
+    cwd,
+    version: world.version,
+    model: () => world.model.name,
+    gitBranch: () => state.branch,
+  };
+  const transcript = openTranscript(place, world, from ?? undefined);
+  const state: AgentState = {
+    world,
+    transcript,
+    history: openFileHistory(
+      { dir: join(memdir.config.claudeDir, "file-history", transcript.id), cwd },
+      { now: world.now, log: world.log, note: (line) => transcript.note(line) },
+      from?.notes ?? [],
+    ),
+    files: openFileState(),
+    instructions: await memdir.instructions({ addDirs: [...world.addedDirs] }),
+    touching: Promise.resolve(),
+    attachments: openAttachments(),
+    recalled: openRecallSession(),
+    system: openSystemPrompt([]),
+    tools: [],
+    messages: dropOpening(from?.messages ?? []),
+    sent: 0,
+    prompts: [],
+    usage: { ...NO_USAGE, requests: 0 },
+    contextTokens: 0,
+    failures: 0,
+    memoryOn: memdir.config.disabled === null,
+    learner: null,
+    memoryWritten: false,
+    branch: null,
+    tell: () => {},
+  };
+  const shown = readShown(from?.notes ?? []);
+  state.prompts = (from?.prompts ?? []).map(({ uuid, ...prompt }, i, all) => {
+    return { ...prompt, id: uuid, before: shown.get(all[i - 1]?.uuid ?? "") ?? NOTHING_SHOWN };
+  });
+  restoreShown(state, shown.get(state.prompts.at(-1)?.id ?? "") ?? NOTHING_SHOWN);
+  state.learner =
+    world.openLearner?.({
+      session: transcript.id,
+      sessionsDir: place.dir,
+      model: () => world.model,
+      tell: (learnt) => state.tell({ type: "learnt", ...learnt }),
+    }) ?? null;
+  state.system = openAgentPrompt(state);
+  state.tools = [...openTools(openWorkbench(state, state.files)), openTaskTool(state)];
+  return state;
+}
+
+/** What each prompt's turn had shown when it ended. The file may be anybody's: what does not fit is passed over. */
+function readShown(notes: readonly Readonly<Record<string, unknown>>[]): Map<string, Shown> {
+  const shown = new Map<string, Shown>();
+  for (const { type, prompt, shown: value } of notes) {
+    if (type !== SHOWN_LINE || typeof prompt !== "string" || typeof value !== "object" || value === null) continue;
+    const { sent, recalled, bytes } = value as Partial<Shown>;
+    if (!Array.isArray(sent) || !Array.isArray(recalled) || typeof bytes !== "number") continue;
+    shown.set(prompt, { sent, recalled: recalled.filter((path) => typeof path === "string"), bytes });
+  }
+  return shown;
+}
+
+export type RewindWhat = "code" | "conversation" | "both";
+
+export interface Rewound {
+  /** Null when only the conversation went back. */
+  files: RewindReport | null;
+  /** The prompt that can be said again; null when the conversation stayed. */
+  prompt: string | null;
+}
+
+export function rewind(state: AgentState, id: string, what: RewindWhat): Rewound {
+  const prompt = state.prompts.find((one) => one.id === id) ?? null;
+  if (what !== "code" && !prompt) {
+    throw new MemdirError(
+      "not-found",
+      "the conversation cannot go back there: that prompt lies before a compaction or in another session; rewind the code alone",
+    );
+  }
+  const files = what === "conversation" ? null : rewindFiles(state.history, id);
+  if (what === "code" || !prompt) return { files, prompt: null };
+  state.messages = state.messages.slice(0, prompt.index);
+  state.prompts = state.prompts.slice(0, state.prompts.indexOf(prompt));
+  state.sent = Math.min(state.sent, state.messages.length);
+  state.contextTokens = 0;
+  restoreShown(state, prompt.before);
+  // What was read in the part that is gone, this conversation has not seen.
+  state.files.clear();
+  state.instructions.clear();
+  state.transcript.rewindTo(prompt.parent);
+  return { files, prompt: prompt.text };
 }

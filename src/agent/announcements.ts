@@ -1,11 +1,15 @@
 /** What the model is told exists beside its tools: sub-agents, and skills that may help with a prompt. */
 
+import { closeSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { findSkills, rankSkills } from "../context/skills.ts";
+import { resolveInside } from "../disk/fence.ts";
+import { openRegular } from "../disk/regular.ts";
 import { repositoryOf } from "../project/scopes.ts";
-import { buildAgentList, buildSkillList } from "../prompts/attachments.ts";
-import { findDefinitions } from "./definitions.ts";
+import { buildAgentList, buildSkillList } from "../prompts/conversation.ts";
+import { type Field, findField, parseDocument } from "../text/frontmatter.ts";
+import { termsOf } from "../text/terms.ts";
 import type { AgentState } from "./state.ts";
+import { findDefinitions } from "./sub-agent.ts";
 
 /** In reminders, so that the tools' own words, and with them the provider's cache, stay the same. */
 export function announce(state: AgentState, words: string): void {
@@ -18,4 +22,91 @@ export function announce(state: AgentState, words: string): void {
   for (const skill of rankSkills(findSkills(folders), words)) {
     state.attachments.push({ kind: "skills", key: skill.path, text: buildSkillList([skill]) });
   }
+}
+
+export interface Skill {
+  name: string;
+  description: string;
+  /** Of its SKILL.md. */
+  path: string;
+}
+
+const SKILL_FILE = "SKILL.md";
+
+/** A frontmatter stands in the first lines; the skill after it can be long. */
+const HEAD_BYTES = 16 * 1024;
+
+/** More in one folder is not a collection that somebody keeps. */
+const MAX_SKILLS_PER_FOLDER = 500;
+
+/** A name is a word or two. */
+const MAX_NAME_CHARS = 100;
+
+/** More than a handful is noise. */
+const MAX_RANKED = 5;
+
+/**
+ * Those of an earlier folder hide others of the same name; within a folder in order of name. What is missing, broken,
+ * not an ordinary file, or a link out of its folder, is passed over. Must not throw.
+ */
+export function findSkills(folders: readonly string[]): Skill[] {
+  const found = new Map<string, Skill>();
+  for (const folder of folders) {
+    for (const entry of listEntries(folder)) {
+      const skill = readSkill(folder, entry);
+      if (skill && !found.has(skill.name)) found.set(skill.name, skill);
+    }
+  }
+  return [...found.values()];
+}
+
+/** By the share of the prompt's terms that name and description have: the best first, those without any left out. */
+export function rankSkills(skills: readonly Skill[], prompt: string): Skill[] {
+  const wanted = new Set(termsOf(prompt));
+  const scored = skills.map((skill) => {
+    const terms = new Set(termsOf(`${skill.name}\n${skill.description}`));
+    return { skill, hits: [...wanted].filter((term) => terms.has(term)).length };
+  });
+  return scored
+    .filter(({ hits }) => hits > 0)
+    .sort((a, b) => b.hits - a.hits)
+    .slice(0, MAX_RANKED)
+    .map(({ skill }) => skill);
+}
+
+function listEntries(folder: string): string[] {
+  try {
+    const names = readdirSync(folder).filter((name) => !name.startsWith("."));
+    return names.sort().slice(0, MAX_SKILLS_PER_FOLDER);
+  } catch {
+    return [];
+  }
+}
+
+function readSkill(folder: string, entry: string): Skill | null {
+  try {
+    const path = resolveInside(folder, `${entry}/${SKILL_FILE}`);
+    const { fields } = parseDocument(readHead(path));
+    const description = textIn(fields, "description");
+    const name = textIn(fields, "name") || entry;
+    return description === "" || name.length > MAX_NAME_CHARS ? null : { name, description, path };
+  } catch {
+    return null;
+  }
+}
+
+function readHead(path: string): string {
+  const opened = openRegular(path);
+  if (!opened) return "";
+  try {
+    const head = Buffer.alloc(Math.min(opened.size, HEAD_BYTES));
+    return head.toString("utf8", 0, readSync(opened.fd, head, 0, head.length, 0));
+  } finally {
+    closeSync(opened.fd);
+  }
+}
+
+function textIn(fields: readonly Field[], key: string): string {
+  const value = findField(fields, [key])?.value;
+  return typeof value === "string" ? value.replace(/\s+/g, " ").trim() : "";
 }

@@ -2,17 +2,24 @@
 
 import { remind } from "../context/attachments.ts";
 import { approximateTokens } from "../context/window.ts";
+import { isWithin } from "../disk/real-path.ts";
 import { readRegular } from "../disk/regular.ts";
 import { fork } from "../model/agent-loop.ts";
 import { type Message, type TextBlock, textOf } from "../model/ask.ts";
-import { buildCompactionPrompt, buildSummaryMessage, OPEN_WORDS_NOTE, readSummary } from "../prompts/compaction.ts";
+import {
+  buildCompactionPrompt,
+  buildFileReattachment,
+  buildSummaryMessage,
+  OPEN_WORDS_NOTE,
+  readSummary,
+} from "../prompts/conversation.ts";
+import type { SeenFile } from "../session/file-state.ts";
+import { decodeText, linesOf, numberLines } from "../tools/file.ts";
 import { announce } from "./announcements.ts";
+import { recallAgain } from "./memory.ts";
 import { buildOpening } from "./opening.ts";
-import { reattachFiles } from "./reattach.ts";
-import { recallAgain } from "./recalling.ts";
-import { clearOldResults, keepTail } from "./shorten.ts";
-import { type AgentState, addSpent, sessionFolder } from "./state.ts";
-import type { AgentModel } from "./world.ts";
+import { type AgentModel, type AgentState, addSpent, sessionFolder } from "./state.ts";
+import { noteTouch } from "./workbench.ts";
 
 /** As the client that we share files with does it: so much stays free beside what an answer may take. */
 const BUFFER_TOKENS = 13_000;
@@ -178,4 +185,89 @@ function findOpenWords(messages: readonly Message[]): TextBlock[] {
     block.type === "text" && block.attachment === undefined;
   const last = messages.findLast(({ role, content }) => role === "user" && content.some(isSaid));
   return last?.content.filter(isSaid) ?? [];
+}
+
+/** As the client that we share files with does it. */
+const MAX_FILES = 5;
+const MAX_FILE_TOKENS = 5_000;
+const MAX_TOTAL_TOKENS = 50_000;
+
+/** Newest first. What is gone, too large to read, or a memory (which is recalled when it helps) is passed over. */
+export function reattachFiles(state: AgentState, seen: readonly SeenFile[]): { blocks: TextBlock[]; paths: string[] } {
+  const memories = state.world.memdir.directories.map(({ path }) => path);
+  const blocks: TextBlock[] = [];
+  const paths: string[] = [];
+  let left = MAX_TOTAL_TOKENS;
+  for (const { path } of seen) {
+    if (blocks.length >= MAX_FILES || left <= 0) break;
+    if (memories.some((dir) => isWithin(dir, path))) continue;
+    const file = readText(path);
+    if (file === null) continue;
+    const lines = fitLines(file.lines, Math.min(left, MAX_FILE_TOKENS));
+    if (lines.length === 0) continue;
+    const whole = lines.length === file.lines.length;
+    const shown = numberLines(lines, 1);
+    blocks.push(remind("file", buildFileReattachment(path, shown, !whole)));
+    state.files.note(path, { bytes: file.bytes, lines: whole ? null : { from: 1, to: lines.length } });
+    noteTouch(state, { path });
+    left -= approximateTokens(shown);
+    paths.push(path);
+  }
+  return { blocks, paths };
+}
+
+const MAX_BYTES = 4 * 1024 * 1024;
+
+function readText(path: string): { bytes: Buffer; lines: string[] } | null {
+  try {
+    const bytes = readRegular(path, { maxBytes: MAX_BYTES });
+    if (!bytes || bytes.length === 0 || bytes.includes(0)) return null;
+    return { bytes, lines: linesOf(decodeText(bytes).text) };
+  } catch {
+    return null;
+  }
+}
+
+/** As many lines as the tokens allow, each with its number. */
+function fitLines(all: readonly string[], maxTokens: number): string[] {
+  let tokens = 0;
+  const end = all.findIndex((line) => {
+    tokens += approximateTokens(line) + NUMBER_TOKENS;
+    return tokens > maxTokens;
+  });
+  return all.slice(0, end < 0 ? all.length : end);
+}
+
+/** What a line's number and break take. */
+const NUMBER_TOKENS = 3;
+
+/** How many messages from the end keep their results: what the work is about right now. */
+const KEEP_RECENT = 6;
+const CLEARED = "[left out for lack of room]";
+
+export function clearOldResults(messages: readonly Message[]): Message[] {
+  return messages.map((message, i) => {
+    if (message.role !== "user" || i >= messages.length - KEEP_RECENT) return message;
+    const content = message.content.map((block) =>
+      block.type === "tool_result" ? { ...block, content: CLEARED } : block,
+    );
+    return { role: "user", content };
+  });
+}
+
+/** The last messages that fit, from a prompt of the user on; none if even the last prompt's turn is too large. */
+export function keepTail(messages: readonly Message[], maxTokens: number): Message[] {
+  let tokens = 0;
+  let start = messages.length;
+  // The first message holds the opening, which is built anew.
+  for (let i = messages.length - 1; i > 0; i--) {
+    tokens += approximateTokens(JSON.stringify(messages[i]));
+    if (tokens > maxTokens) break;
+    if (isPrompt(messages[i])) start = i;
+  }
+  return messages.slice(start);
+}
+
+function isPrompt(message: Message | undefined): boolean {
+  return message?.role === "user" && message.content.every(({ type }) => type !== "tool_result");
 }

@@ -1,11 +1,11 @@
-/** How a conversation opens: instructions, index and environment as reminders before the first words, read from disk now. */
+/** What a conversation starts with: the system prompt, then instructions, index and environment as reminders before the first words. */
 
-import { readEnvironment } from "../context/environment.ts";
-import { gitRunner, readGitState } from "../context/git-state.ts";
-import { buildUserContext } from "../context/user-context.ts";
-import { renderInstructions } from "../instructions/render.ts";
+import { buildUserContext, gitRunner, readEnvironment, readGitState } from "../context/environment.ts";
+import { agentSections, findAttribution, openSystemPrompt, type SystemPrompt } from "../context/system-prompt.ts";
+import { renderInstructions } from "../instructions/file.ts";
 import type { Message, TextBlock } from "../model/ask.ts";
-import { buildEnvironment, buildGitState } from "../prompts/environment.ts";
+import { sessionsFolder } from "../project/sessions-folder.ts";
+import { buildEnvironment, buildGitState } from "../prompts/agent.ts";
 import { localDay } from "../text/local-day.ts";
 import type { AgentState } from "./state.ts";
 
@@ -66,4 +66,26 @@ function withoutOpening(message: Extract<Message, { role: "user" }>): Extract<Me
   const isOpening = (block: (typeof message.content)[number]) =>
     block.type === "text" && OPENING_KINDS.has(block.attachment ?? "");
   return { role: "user", content: message.content.filter((block) => !isOpening(block)) };
+}
+
+export function openAgentPrompt(state: Pick<AgentState, "world" | "memoryOn">): SystemPrompt {
+  const { memdir } = state.world;
+  const { config, location } = memdir;
+  const transcriptsDir = sessionsFolder(config, location.project);
+  return openSystemPrompt(
+    agentSections({
+      attribution: findAttribution(config.settings),
+      noteResults: true,
+      // The index is in the opening: it changes, and this must not.
+      memory: async () => {
+        try {
+          return state.memoryOn ? await memdir.prompt({ withIndex: false, transcriptsDir }) : null;
+        } catch (error) {
+          // The opening tells the user; without a directory there is nothing to say about it.
+          state.world.log(`the memory section is left out: ${error instanceof Error ? error.message : String(error)}`);
+          return null;
+        }
+      },
+    }),
+  );
 }

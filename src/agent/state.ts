@@ -1,18 +1,87 @@
-/** One session of an agent: the conversation so far and everything that hangs on it. Changed in place by the walks of this room. */
+/** One session of an agent: what it works with, the conversation so far, and the events it reports. Changed in place by this room. */
 
 import { dirname, join } from "node:path";
+import type { Env } from "../config.ts";
 import type { Attachments } from "../context/attachments.ts";
 import type { SystemPrompt } from "../context/system-prompt.ts";
 import type { Instructions } from "../instructions/instructions.ts";
-import type { SessionLearner } from "../learn/session-learner.ts";
-import { addUsage, type Message, type Usage } from "../model/ask.ts";
+import type { Learnt, SessionLearner } from "../learn/session-learner.ts";
+import type { Memdir } from "../memdir.ts";
+import type { LoopEvent } from "../model/agent-loop.ts";
+import { type Ask, addUsage, type Message, type Usage } from "../model/ask.ts";
 import type { Tool } from "../model/tool.ts";
 import type { RecallSession } from "../recall/budget.ts";
+import type { Recalled } from "../recall/recall.ts";
 import type { FileHistory } from "../session/file-history.ts";
 import type { FileState } from "../session/file-state.ts";
 import type { Transcript } from "../session/transcript.ts";
-import type { Tell } from "./event.ts";
-import type { AgentWorld, SessionUsage } from "./world.ts";
+import type { Permit } from "../tools/permission.ts";
+
+export interface AgentModel {
+  /** Tries again by itself where that helps. */
+  ask: Ask;
+  /** As the provider calls it; "" for none. */
+  name: string;
+  provider: string;
+  /** All that a request and its answer may hold. */
+  windowTokens: number;
+  /** The most that one answer may hold. */
+  maxTokens: number;
+  /** Until when its knowledge goes, in words; null if nobody said. */
+  cutoff: string | null;
+}
+
+/** For everything that an agent can do without a model: show, resume, rewind. */
+export const NO_MODEL: AgentModel = {
+  ask: async () => ({
+    ok: false,
+    error: { kind: "bad-request", message: "no model is configured; set MEMDIR_MODEL", retriable: false },
+  }),
+  name: "",
+  provider: "",
+  windowTokens: 200_000,
+  maxTokens: 16_000,
+  cutoff: null,
+};
+
+export interface LearnerPlace {
+  session: string;
+  /** The folder of the project's transcripts. */
+  sessionsDir: string;
+  /** The one that is asked now; it may change. */
+  model: () => AgentModel;
+  tell: (learnt: Learnt) => void;
+}
+
+export interface AgentWorld {
+  memdir: Memdir;
+  model: AgentModel;
+  permissions: { permit: Permit; newPrompt(): void };
+  /** The environment that commands run in. */
+  env: Env;
+  now: () => Date;
+  /** A new UUID. */
+  newId: () => string;
+  log: (message: string) => void;
+  /** Ends early when the signal is aborted. */
+  sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  platform: { name: string; version: string };
+  /** Of memdir, for the transcript. */
+  version: string;
+  addedDirs: readonly string[];
+  /** A scope's own memory, for sub-agents that have one. */
+  openScope: (scope: string) => Promise<Memdir>;
+  /** Learns beside a session; null: nothing is learnt by itself. */
+  openLearner: ((place: LearnerPlace) => SessionLearner) | null;
+  /** Whether the model also chooses what is recalled: better, and one more request for every prompt. */
+  recallWithModel: boolean;
+  /** Answers of the model in one turn; more is a loop that nobody watches. */
+  maxSteps: number;
+}
+
+export interface SessionUsage extends Usage {
+  requests: number;
+}
 
 export interface AgentState {
   world: AgentWorld;
@@ -87,4 +156,33 @@ export function restoreShown({ attachments, recalled }: AgentState, shown: Shown
   recalled.clear();
   for (const path of shown.recalled) recalled.surfaced.add(path);
   recalled.bytes = shown.bytes;
+}
+
+export type AgentEvent =
+  | LoopEvent
+  /** Memories that the model is shown now. */
+  | { type: "recalled"; memories: readonly Recalled[] }
+  /** Instruction files that came with a touched folder. */
+  | { type: "instructions"; paths: readonly string[] }
+  /** A memory was written by a tool. */
+  | { type: "saved"; file: string; action: string; notices: readonly string[] }
+  /** What was learnt from a turn that has ended, perhaps while the next one is being typed. */
+  | ({ type: "learnt" } & Learnt)
+  | { type: "compacting"; trigger: "manual" | "auto" }
+  | { type: "compacted"; trigger: "manual" | "auto"; from: "notes" | "model"; before: number; after: number }
+  | { type: "sub-agent"; name: string; id: string; event: LoopEvent | { type: "end"; turns: number } }
+  /** Nothing stops, and somebody should know. */
+  | { type: "problem"; message: string };
+
+export type Tell = (event: AgentEvent) => void;
+
+/** A listener that throws must end neither a turn nor a tool, and what waits for touched files must not fail for ever. */
+export function quietly(tell: Tell = () => {}): Tell {
+  return (event) => {
+    try {
+      tell(event);
+    } catch {
+      // The listener's own fault, and it has nobody here to tell.
+    }
+  };
 }

@@ -4,17 +4,15 @@ import { approximateTokens } from "../context/window.ts";
 import { type LoopEvent, type LoopResult, runAgentLoop } from "../model/agent-loop.ts";
 import type { AskError, Message, TextBlock, ToolResult, Usage } from "../model/ask.ts";
 import { NO_USAGE } from "../model/ask.ts";
-import { shareSignal } from "../model/signal.ts";
+import { shareSignal } from "../model/tool.ts";
 import type { Prefetch } from "../recall/prefetch.ts";
 import type { Recalled } from "../recall/recall.ts";
 import { SHOWN_LINE } from "../session/session-reader.ts";
 import { announce } from "./announcements.ts";
 import { autoLimit, compact, MAX_FAILURES } from "./compaction.ts";
-import { quietly, type Tell } from "./event.ts";
-import { learnFromTurn, noteAnswer } from "./learning.ts";
+import { learnFromTurn, noteAnswer, startRecall, surface, waitForFast } from "./memory.ts";
 import { buildOpening, putOpening } from "./opening.ts";
-import { startRecall, surface, waitForFast } from "./recalling.ts";
-import { type AgentState, addSpent, type Shown, shownSoFar } from "./state.ts";
+import { type AgentState, addSpent, quietly, type Shown, shownSoFar, type Tell } from "./state.ts";
 import { keepResult } from "./workbench.ts";
 
 export interface TurnOptions {

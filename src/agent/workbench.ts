@@ -4,10 +4,10 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { moveInto, PRIVATE_MODE, writeTemporary } from "../disk/atomic.ts";
 import type { ToolUse } from "../model/ask.ts";
-import { buildNestedInstructions } from "../prompts/attachments.ts";
+import { buildNestedInstructions } from "../prompts/conversation.ts";
 import type { FileState } from "../session/file-state.ts";
 import type { Workbench } from "../tools/workbench.ts";
-import { openMemoryStore } from "./memory-store.ts";
+import { openMemoryStore } from "./memory.ts";
 import { type AgentState, sessionFolder } from "./state.ts";
 
 /** `files` is the session's own state, or a clone of it for a sub-agent. */

@@ -1,6 +1,6 @@
 /** `memdir chat`: one prompt through the agent, for scripts; without -p the console. */
 
-import type { AgentEvent } from "../agent/event.ts";
+import type { AgentEvent } from "../agent/state.ts";
 import type { TurnResult } from "../agent/turn.ts";
 import { processEnv } from "../config.ts";
 import { MemdirError } from "../errors.ts";

@@ -1,7 +1,7 @@
 /** What waits to be told to the model beside what the user says: by kind, each once, as reminders. */
 
 import type { TextBlock } from "../model/ask.ts";
-import { buildChange, buildWithdrawal } from "../prompts/attachments.ts";
+import { buildChange, buildWithdrawal } from "../prompts/conversation.ts";
 import { formatReminder } from "../recall/injection.ts";
 import { neutraliseTags } from "../recall/neutral.ts";
 import { sha256 } from "../text/hash.ts";

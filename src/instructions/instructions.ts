@@ -1,16 +1,19 @@
-/** The instructions of one session: loaded once, added to by touches, kept until they change or something clears them. */
+/** The instructions of one session: loaded once, extended when files are touched, kept until they change or are cleared. */
 
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { isWithin, realPath } from "../disk/real-path.ts";
 import { statOrNull } from "../disk/stat.ts";
-import type { InstructionFile, SkippedFile } from "./file.ts";
-import { foldersBetween } from "./folders.ts";
-import { matchesPaths } from "./globs.ts";
-import { examineInstructions, type InstructionProblem } from "./health.ts";
+import {
+  examineInstructions,
+  type InstructionFile,
+  type InstructionProblem,
+  type RenderedInstructions,
+  renderFor,
+  type SkippedFile,
+} from "./file.ts";
 import { isClaudeFile, type Loaded, loadAtStart, loader, type WaitingRule } from "./load.ts";
-import { type RenderedInstructions, renderFor } from "./render.ts";
+import { matchesPaths } from "./rule-paths.ts";
 import type { InstructionScope } from "./scope.ts";
-import { filesInCommand } from "./shell-command.ts";
 
 export interface Instructions {
   /** What is loaded at start; from memory while nothing changed on disk. */
@@ -145,4 +148,35 @@ async function touchFile(scope: InstructionScope, loaded: Loaded, path: string):
 function isRuleFor(rule: WaitingRule, file: string): boolean {
   if (!isWithin(rule.base, file)) return false;
   return matchesPaths(rule.patterns, relative(rule.base, file).split(sep).join("/"));
+}
+
+/** Those below `top` down to `folder`, outermost first; `top` itself is loaded at start. `folder` must lie within `top`. */
+export function foldersBetween(top: string, folder: string): string[] {
+  const parts = relative(top, folder)
+    .split(sep)
+    .filter((part) => part !== "");
+  return parts.map((_, i) => join(top, ...parts.slice(0, i + 1)));
+}
+
+/** More words than this are data, not file names. */
+const MAX_WORDS = 200;
+
+/** Existing files among the command's words, in order; quotes and escapes are undone, nothing is run or expanded. */
+export function filesInCommand(command: string, cwd: string): string[] {
+  const words = command.match(/(?:"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^\s"'|&;<>()\\])+/gs) ?? [];
+  const files = words.slice(0, MAX_WORDS).flatMap((word) => {
+    const bare = word.replace(PART, (part) => bareOf(part));
+    if (bare === "" || bare.startsWith("-") || bare.includes("\0")) return [];
+    const path = resolve(cwd, bare);
+    return statOrNull(path)?.isFile() ? [path] : [];
+  });
+  return [...new Set(files)];
+}
+
+const PART = /"(?:\\.|[^"\\])*"|'[^']*'|\\./gs;
+
+/** A part of a word without its quotes; in double quotes a backslash only escapes what is special there. */
+function bareOf(part: string): string {
+  if (part.startsWith("'")) return part.slice(1, -1);
+  return part.startsWith('"') ? part.slice(1, -1).replace(/\\(["\\$`])/g, "$1") : part.slice(1);
 }

@@ -10,8 +10,7 @@ import { readRegular } from "../disk/regular.ts";
 import { statOrNull } from "../disk/stat.ts";
 import { stripForClient } from "../text/client-markdown.ts";
 import { type InstructionFile, type InstructionSource, LABELS, type SkippedFile } from "./file.ts";
-import { findImports } from "./import-syntax.ts";
-import { resolveImport } from "./import-target.ts";
+import { findImports, resolveImport } from "./imports.ts";
 import { readRulePaths } from "./rule-paths.ts";
 import { type InstructionScope, isExternal } from "./scope.ts";
 

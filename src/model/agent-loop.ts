@@ -14,9 +14,7 @@ import type {
   Usage,
 } from "./ask.ts";
 import { addUsage, NO_USAGE, textOf } from "./ask.ts";
-import { shareSignal } from "./signal.ts";
-import { runTools, type Tool } from "./tool.ts";
-import { MAX_RESULT_CHARS, type ResultLimit } from "./tool-result.ts";
+import { MAX_RESULT_CHARS, type ResultLimit, runTools, shareSignal, type Tool } from "./tool.ts";
 
 /** All that the provider has been shown. Never changed: a loop returns a new one, so that a fork can share it. */
 export interface Conversation {

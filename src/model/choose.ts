@@ -1,6 +1,7 @@
-/** Which model is asked: MEMDIR_MODEL names it, keys and addresses come from the environment. */
+/** Which model the settings name, and how it is asked: with retries, or one question beside the conversation. */
 
-import type { Ask } from "./ask.ts";
+import { MemdirError } from "../errors.ts";
+import { type Ask, type AskAnswer, type AskError, NO_USAGE, textOf } from "./ask.ts";
 
 export type Provider = "anthropic" | "openai" | "ollama";
 
@@ -83,4 +84,97 @@ function urlOf(env: Env, provider: Provider): { value: string | null } | { probl
 
 function isLoopback(url: string | null): boolean {
   return url !== null && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
+}
+
+export interface RetryWorld {
+  /** Milliseconds of any clock that does not jump. */
+  now: () => number;
+  /** Ends early when the signal is aborted; must not reject. */
+  sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** From 0 up to 1. */
+  random: () => number;
+}
+
+export interface RetryBudget {
+  attempts: number;
+  /** No attempt is started later than this after the first. How long one takes is bounded by its own silence. */
+  totalMs: number;
+}
+
+/** Five refusals in a row are seen in practice when a provider is overloaded; two minutes is what a person waits. */
+const RETRY_BUDGET: RetryBudget = { attempts: 6, totalMs: 120_000 };
+
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 20_000;
+
+/** Must not throw. The last error is returned when the budget is spent, or at once if the provider asks for a longer wait. */
+export function withRetries(ask: Ask, world: RetryWorld, budget: RetryBudget = RETRY_BUDGET): Ask {
+  return async (request) => {
+    const until = world.now() + budget.totalMs;
+    for (let attempt = 1; ; attempt++) {
+      const answer = await ask(request);
+      if (answer.ok || !answer.error.retriable) return answer;
+      const { error } = answer;
+      const waitMs = Math.max(backoffMs(attempt, world.random), error.retryAfterMs ?? 0);
+      if (attempt >= budget.attempts || world.now() + waitMs > until) return gaveUp(answer, attempt);
+      request.onRetry?.({ attempt, waitMs, error, spent: answer.partial?.usage ?? NO_USAGE });
+      await world.sleep(waitMs, request.signal);
+      if (request.signal?.aborted) {
+        const message = `stopped while waiting to try again after: ${error.message}`;
+        return { ...answer, error: { kind: "aborted", message, retriable: false } };
+      }
+    }
+  };
+}
+
+/** Doubles each time; the second half of it is left to chance, so that many programs do not come back at the same moment. */
+function backoffMs(attempt: number, random: () => number): number {
+  const full = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1));
+  return Math.round(full * (0.5 + random() / 2));
+}
+
+function gaveUp(answer: Extract<AskAnswer, { ok: false }>, attempts: number): AskAnswer {
+  const { error } = answer;
+  const wait = error.retryAfterMs ? `; it asks to wait ${Math.ceil(error.retryAfterMs / 1000)} s` : "";
+  const tried = attempts > 1 ? ` (tried ${attempts} times)` : "";
+  return { ...answer, error: { ...error, message: `${error.message}${wait}${tried}` } };
+}
+
+export interface Question {
+  system: string;
+  user: string;
+  maxTokens?: number;
+  signal?: AbortSignal;
+}
+
+/** Enough for a list of names and for a model that thinks aloud first. */
+const MAX_TOKENS = 1024;
+
+/** The model's text, also if it ran into the limit. Rejects with a MemdirError that has the kind of failure in its details. */
+export async function askText(ask: Ask, question: Question): Promise<string> {
+  const { system, user, maxTokens = MAX_TOKENS, signal } = question;
+  const answer = await ask({
+    system: system === "" ? [] : [{ text: system }],
+    messages: [{ role: "user", content: [{ type: "text", text: user }] }],
+    maxTokens,
+    signal,
+  });
+  if (!answer.ok) throw new MemdirError(codeOf(answer.error), answer.error.message, { details: answer.error });
+  if (answer.stop === "refused") {
+    throw new MemdirError("usage", "the model declined to answer; ask it in other words", {
+      details: { kind: "refused" },
+    });
+  }
+  return textOf(answer.content);
+}
+
+/** The same with the signature that recall asks for. */
+export function sideQuery(ask: Ask, maxTokens?: number) {
+  return (system: string, user: string, signal?: AbortSignal): Promise<string> =>
+    askText(ask, { system, user, maxTokens, signal });
+}
+
+/** A wrong key or model is the caller's to mend; everything else is the environment's failure. */
+function codeOf({ kind }: AskError): "usage" | "model" {
+  return kind === "auth" || kind === "bad-request" ? "usage" : "model";
 }

@@ -1,6 +1,6 @@
-/** One streamed exchange with a provider, whichever SDK carries it: watched for silence, and failure is a value. */
+/** One request to a provider and its streamed answer, watched for silence; and what both providers need for it. */
 
-import type { AskAnswer, AskRequest, Usage } from "./ask.ts";
+import type { AskAnswer, AskRequest, ToolUse, Usage } from "./ask.ts";
 import { brokenOff, type Endpoint, errorOf, failed, notAModel } from "./failure.ts";
 
 /** What has been read of an answer so far. */
@@ -95,4 +95,36 @@ function watchSilence(maxSilenceMs: number, signal?: AbortSignal): SilenceWatch 
       signal?.removeEventListener("abort", giveUp);
     },
   };
+}
+
+/** No text at all is an empty input. What is no JSON object becomes a problem that the model can be told. */
+export function parseToolInput(json: string): Pick<ToolUse, "input" | "problem"> {
+  if (json.trim() === "") return { input: {} };
+  try {
+    const value: unknown = JSON.parse(json);
+    if (value !== null && typeof value === "object" && !Array.isArray(value)) {
+      return { input: value as Record<string, unknown> };
+    }
+    return { input: {}, problem: "the input is not a JSON object" };
+  } catch {
+    return { input: {}, problem: "the input is not valid JSON" };
+  }
+}
+
+/** The same value with lone surrogates replaced in every string and key; the very same object where there are none. */
+export function wellFormed<T>(value: T): T {
+  return repair(value) as T;
+}
+
+function repair(value: unknown): unknown {
+  if (typeof value === "string") return value.isWellFormed() ? value : value.toWellFormed();
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) {
+    const items = value.map(repair);
+    return items.some((item, i) => item !== value[i]) ? items : value;
+  }
+  const entries = Object.entries(value);
+  const repaired = entries.map(([key, item]) => [key.toWellFormed(), repair(item)] as const);
+  const isSame = repaired.every(([key, item], i) => key === entries[i]?.[0] && item === entries[i]?.[1]);
+  return isSame ? value : Object.fromEntries(repaired);
 }

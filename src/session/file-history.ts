@@ -2,15 +2,19 @@
 
 import { realPath } from "../disk/real-path.ts";
 import { diskError } from "../errors.ts";
-import { type Backup, dropBackup, isAsKept, isStillKept, keepBackup } from "./file-backup.ts";
 import {
+  type Backup,
+  dropBackup,
   formatMoment,
   type HistoryLine,
   type HistoryPlace,
+  isAsKept,
+  isStillKept,
+  keepBackup,
   type Moment,
   parseHistoryLine,
-} from "./file-history-line.ts";
-import { type Look, lookAtReal } from "./file-status.ts";
+} from "./file-backup.ts";
+import { type Look, lookAtReal } from "./file-state.ts";
 
 export interface FileHistory {
   /** Where the copies lie. */

@@ -1,16 +1,10 @@
 /** What the model has seen of files, so that it changes none that it has not read as it is now. */
 
+import { createHash } from "node:crypto";
+import { closeSync, fstatSync, lstatSync, readSync } from "node:fs";
+import { dirname } from "node:path";
 import { realPath } from "../disk/real-path.ts";
-import {
-  countLines,
-  formatLines,
-  type LineEdit,
-  type LineRange,
-  mergeRanges,
-  missingLines,
-  shiftRanges,
-} from "./file-lines.ts";
-import { hashBytes, lookAt } from "./file-status.ts";
+import { openRegular } from "../disk/regular.ts";
 
 /** A file is known by its real path: a link and what it leads to are one. */
 export interface FileState {
@@ -161,4 +155,152 @@ function missingOf(change: FileChange, known: readonly LineRange[], total: numbe
 /** Two bytes per character, the hash, and what a Map entry, an object and each range weigh, roughly. */
 function sizeOf(real: string, { hash, ranges }: Entry): number {
   return 160 + 2 * real.length + hash.length + 40 * (ranges?.length ?? 0);
+}
+
+export interface LineRange {
+  from: number;
+  to: number;
+}
+
+/** Lines `from` to `to` of the old text became `into` lines of the new one; `to = from - 1` is an insertion before `from`. */
+export interface LineEdit extends LineRange {
+  into: number;
+}
+
+/** A last line without an end counts; an empty file has none. */
+export function countLines(bytes: Uint8Array): number {
+  let count = 0;
+  for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) count++;
+  return bytes.length > 0 && bytes[bytes.length - 1] !== LF ? count + 1 : count;
+}
+
+/** Sorted, joined where they touch, cut to the lines 1 to `total`; what is no range is left out. */
+export function mergeRanges(ranges: readonly LineRange[], total: number): LineRange[] {
+  const merged: LineRange[] = [];
+  const clipped = ranges.map(({ from, to }) => ({ from: Math.max(1, from), to: Math.min(total, to) }));
+  for (const { from, to } of clipped.filter((range) => range.from <= range.to).sort((a, b) => a.from - b.from)) {
+    const last = merged.at(-1);
+    if (last && from <= last.to + 1) last.to = Math.max(last.to, to);
+    else merged.push({ from, to });
+  }
+  return merged;
+}
+
+/** The part of `wanted` that is not in `known`, which must be merged. */
+export function missingLines(wanted: LineRange, known: readonly LineRange[]): LineRange[] {
+  const missing: LineRange[] = [];
+  let next = wanted.from;
+  for (const { from, to } of known) {
+    if (from > wanted.to) break;
+    if (from > next) missing.push({ from: next, to: from - 1 });
+    next = Math.max(next, to + 1);
+  }
+  if (next <= wanted.to) missing.push({ from: next, to: wanted.to });
+  return missing;
+}
+
+/** Where known lines stand after edits, which know the old numbers: those below move along, the new ones are known. */
+export function shiftRanges(known: readonly LineRange[], edits: readonly LineEdit[]): LineRange[] {
+  const sorted = [...edits].sort((a, b) => a.from - b.from);
+  const shifted = known.flatMap((range) => shiftRange(range, sorted));
+  let shift = 0;
+  for (const { from, to, into } of sorted) {
+    shifted.push({ from: from + shift, to: from + shift + into - 1 });
+    shift += into - (to - from + 1);
+  }
+  return shifted;
+}
+
+/** "lines 3-9, 12 and 20-31"; long lists end with "and N more". */
+export function formatLines(ranges: readonly LineRange[]): string {
+  const shown = ranges.slice(0, MAX_SHOWN).map(({ from, to }) => (from === to ? `${from}` : `${from}-${to}`));
+  const rest = ranges.length - shown.length;
+  const last = rest > 0 ? `${rest} more` : shown.length > 1 ? shown.pop() : undefined;
+  const isOne = ranges.length === 1 && ranges[0]?.from === ranges[0]?.to;
+  return `${isOne ? "line" : "lines"} ${shown.join(", ")}${last ? ` and ${last}` : ""}`;
+}
+
+const LF = 10;
+
+/** A model reads the whole file rather than a longer list of pieces. */
+const MAX_SHOWN = 5;
+
+function shiftRange({ from, to }: LineRange, edits: readonly LineEdit[]): LineRange[] {
+  const pieces: LineRange[] = [];
+  let start = from;
+  let shift = 0;
+  for (const edit of edits) {
+    if (edit.from > to) break;
+    if (edit.to >= start) {
+      pieces.push({ from: start + shift, to: edit.from - 1 + shift });
+      start = edit.to + 1;
+    }
+    shift += edit.into - (edit.to - edit.from + 1);
+  }
+  pieces.push({ from: start + shift, to: to + shift });
+  return pieces.filter((piece) => piece.from <= piece.to);
+}
+
+export type Look = { kind: "absent" } | FileLook | { kind: "other"; what: string };
+
+export interface FileLook {
+  kind: "file";
+  /** SHA-256 of the content, in hex. */
+  hash: string;
+  /** Permission bits. */
+  mode: number;
+  size: number;
+}
+
+/** Must not throw, nor wait on a fifo. Links are not followed; `what` completes "there is …". */
+export function lookAt(path: string): Look {
+  try {
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (!stat) return ABSENT;
+    if (stat.isSymbolicLink()) return other("a symbolic link");
+    if (stat.isDirectory()) return other("a directory");
+    if (!stat.isFile()) return other("something that is no ordinary file");
+    const opened = openRegular(path);
+    if (!opened) return other("something that changes while it is looked at");
+    try {
+      return hashOpen(opened.fd);
+    } finally {
+      closeSync(opened.fd);
+    }
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
+    // A file stands where a folder on the way should be: nothing can be at this path.
+    return code === "ENOTDIR" ? ABSENT : other(`something that cannot be read (${code})`);
+  }
+}
+
+/** The same for a path whose links were resolved once: a folder on the way that has become a link since leads elsewhere. */
+export function lookAtReal(path: string): Look {
+  if (realPath(dirname(path)) !== dirname(path)) return other("a link on the way that leads elsewhere");
+  return lookAt(path);
+}
+
+export function hashBytes(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+const ABSENT: Look = { kind: "absent" };
+
+/** Large enough that a call costs nothing against the hashing, small enough to allocate for every file. */
+const CHUNK_BYTES = 256 * 1024;
+
+function hashOpen(fd: number): Look {
+  const { mode, size: expected } = fstatSync(fd);
+  const hash = createHash("sha256");
+  const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, expected + 1));
+  let size = 0;
+  for (let got = readSync(fd, chunk); got > 0; got = readSync(fd, chunk)) {
+    hash.update(chunk.subarray(0, got));
+    size += got;
+  }
+  return { kind: "file", hash: hash.digest("hex"), mode: mode & 0o777, size };
+}
+
+function other(what: string): Look {
+  return { kind: "other", what };
 }

@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 import { MemdirError } from "../errors.ts";
 import { type Backup, findDamage, isAsKept, removeFile, restoreBackup } from "./file-backup.ts";
 import type { FileHistory, Wanted } from "./file-history.ts";
-import { lookAtReal } from "./file-status.ts";
+import { lookAtReal } from "./file-state.ts";
 
 export interface RewindStep {
   /** A real path. */

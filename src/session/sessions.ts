@@ -2,7 +2,9 @@
 
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { type SessionRow, scanSession } from "./session-scan.ts";
+import { lazily } from "../text/lazy.ts";
+import { excerptAround } from "./excerpt.ts";
+import { type Role, type SessionRow, scanSession } from "./session-scan.ts";
 
 export type { SessionRow } from "./session-scan.ts";
 
@@ -122,4 +124,154 @@ async function findLatest(files: readonly SessionFile[]): Promise<SessionRow | n
     if (row && (!best || byTime(row, best) < 0)) best = row;
   }
   return best;
+}
+
+export interface SessionHit extends SessionRow {
+  /** Between 0 and 1; at least the share of the words that the session holds, so that all of them outrank some. */
+  score: number;
+  /** The best place in it, on one line. */
+  line: string;
+  role: Role;
+}
+
+interface SessionSearchOptions {
+  limit?: number;
+  /** Also results of tools and reminders. */
+  everything?: boolean;
+  onProgress?: (done: number, total: number) => void;
+  /** What was found so far is returned. */
+  signal?: AbortSignal;
+}
+
+const DEFAULT_LIMIT = 20;
+const MAX_EXCERPT = 160;
+
+/** Words in any case and without their accents, "words in quotes" only together. Reads every file, one text at a time. */
+export async function searchSessions(
+  places: SessionPlaces,
+  words: string,
+  options: SessionSearchOptions = {},
+): Promise<SessionHit[]> {
+  const terms = parseWords(words);
+  if (terms.length === 0) return [];
+  const { limit = DEFAULT_LIMIT, everything = false, signal } = options;
+  let hits: SessionHit[] = [];
+  await eachSession(
+    places,
+    options,
+    async (file): Promise<SessionHit | null> => {
+      const match = makeMatch(terms);
+      const row = await scanSession(file.path, file.mtimeMs, { onSaid: match.look, everything, signal });
+      const found = match.result();
+      return row && found && { ...row, ...found };
+    },
+    (hit) => {
+      hits.push(hit);
+      if (hits.length > limit * 2) hits = best(hits, limit);
+    },
+  );
+  return best(hits, limit);
+}
+
+/** Folded; what stands in quotes is one term. */
+export function parseWords(words: string): string[] {
+  const terms = [...words.matchAll(/"([^"]+)"|[^\s"]+/g)].map(([whole, quoted]) => fold(quoted ?? whole).trim());
+  return [...new Set(terms.filter((term) => term !== ""))];
+}
+
+function best(hits: readonly SessionHit[], limit: number): SessionHit[] {
+  return [...hits].sort((a, b) => b.score - a.score || byTime(a, b)).slice(0, Math.max(0, limit));
+}
+
+function makeMatch(terms: readonly string[]) {
+  const found = new Set<string>();
+  const together = terms.join(" ");
+  let places = 0;
+  let bestWorth = 0;
+  let line = "";
+  let role: Role = "user";
+  return {
+    look(said: Role, text: string) {
+      const folded = fold(text);
+      const here = terms.filter((term) => folded.includes(term));
+      if (here.length === 0) return;
+      places++;
+      for (const term of here) found.add(term);
+      const phrase = terms.length > 1 ? folded.indexOf(together) : -1;
+      // Side by side is worth half a word more; the first of equals stays.
+      const worth = here.length + (phrase >= 0 ? 0.5 : 0);
+      if (worth <= bestWorth) return;
+      bestWorth = worth;
+      role = said;
+      line = phrase >= 0 ? excerptOf(text, folded, phrase, together) : excerptOf(text, folded, -1, here[0]!, here);
+    },
+    result() {
+      if (found.size === 0) return null;
+      // Below one word's worth in sum, so that none of it outranks a further word.
+      const closeness = (0.6 * bestWorth) / (terms.length + 0.5);
+      const often = 0.3 * (1 - 1 / places);
+      const score = (found.size + (closeness + often) * 0.99) / (terms.length + 1);
+      return { score: Math.round(score * 1000) / 1000, line, role };
+    },
+  };
+}
+
+/** Around the phrase, or around the place where most of the words are near. */
+function excerptOf(text: string, folded: string, phrase: number, term: string, here: readonly string[] = []): string {
+  const at = phrase >= 0 ? phrase : densest(folded, here);
+  const [start, end] = unfold(text, folded, at, at + term.length);
+  return excerptAround(text, start, end - start, MAX_EXCERPT);
+}
+
+/** More places of one word are not looked at: the first ones are as good. */
+const MAX_PLACES = 200;
+
+function densest(folded: string, terms: readonly string[]): number {
+  const places: { at: number; term: string }[] = [];
+  for (const term of terms) {
+    let at = folded.indexOf(term);
+    for (let n = 0; at >= 0 && n < MAX_PLACES; n++, at = folded.indexOf(term, at + term.length))
+      places.push({ at, term });
+  }
+  places.sort((a, b) => a.at - b.at);
+  let bestAt = places[0]?.at ?? 0;
+  let most = 0;
+  for (const { at } of places) {
+    const near = new Set(
+      places.filter((other) => other.at >= at && other.at < at + MAX_EXCERPT / 2).map(({ term }) => term),
+    );
+    if (near.size > most) {
+      most = near.size;
+      bestAt = at;
+    }
+  }
+  return bestAt;
+}
+
+const ASCII = /^[\0-\x7f]*$/;
+const accents = lazily(() => /\p{M}/gu);
+
+function fold(text: string): string {
+  const folded = ASCII.test(text) ? text : text.normalize("NFKD").replace(accents(), "");
+  return folded.toLowerCase().replace(/\s+/g, " ");
+}
+
+/** Where a place of the folded text is in the text itself: folding makes some characters longer and others nothing. */
+function unfold(text: string, folded: string, start: number, end: number): [number, number] {
+  if (text.length === folded.length && ASCII.test(text)) return [start, end];
+  let seen = 0;
+  let offset = 0;
+  let from = -1;
+  let space = false;
+  for (const character of text) {
+    const isSpace = /\s/.test(character);
+    // A run of white space is one blank there.
+    const length = isSpace ? (space ? 0 : 1) : fold(character).length;
+    space = isSpace;
+    if (from < 0 && seen + length > start) from = offset;
+    seen += length;
+    offset += character.length;
+    if (seen >= end) break;
+  }
+  return [Math.max(0, from), offset];
 }

@@ -2,14 +2,14 @@
 
 import { lstatSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type HeardSession, readCodexHead, readCodexSession } from "./codex-reader.ts";
-import { readGeminiHead, readGeminiSession, readProjectRoot } from "./gemini-reader.ts";
+import { type HeardSession, readCodexHead, readCodexSession } from "./codex.ts";
+import { readGeminiHead, readGeminiSession, readProjectRoot } from "./gemini.ts";
 import { openLines } from "./line-stream.ts";
 import { readSession } from "./session-reader.ts";
 import { eachSession, type SessionFile, type SessionPlaces } from "./sessions.ts";
 import { parseLine, textOrNull } from "./transcript-line.ts";
 
-export type { HeardSession } from "./codex-reader.ts";
+export type { HeardSession } from "./codex.ts";
 
 export const TRANSCRIPT_AGENTS = ["claude", "codex", "gemini"] as const;
 export type TranscriptAgent = (typeof TRANSCRIPT_AGENTS)[number];

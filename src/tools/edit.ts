@@ -2,15 +2,12 @@
 
 import type { Tool } from "../model/tool.ts";
 import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
-import type { LineEdit } from "../session/file-lines.ts";
-import { changeFile, type InTurn, type Plan, refuseUnseen } from "./change.ts";
-import { applyMatches, findMatches, hintFor, lineEditsOf, type Match } from "./edit-match.ts";
-import { countOf, decodeText, encodeText, linesOf, numberLines } from "./file-text.ts";
+import type { LineEdit } from "../session/file-state.ts";
+import { countOf, decodeText, encodeText, linesOf, numberLines, usesCrlf } from "./file.ts";
 import { buildSchema, readInput } from "./input.ts";
-import { findPlace, isReadable, type Place } from "./place.ts";
 import { missing, readExisting } from "./read.ts";
-import type { Workbench } from "./workbench.ts";
-import { planWrite, readBase } from "./write.ts";
+import { findPlace, isReadable, type Place, type Workbench } from "./workbench.ts";
+import { changeFile, type InTurn, type Plan, planWrite, readBase, refuseUnseen } from "./write.ts";
 
 /** Enough to see that the edit landed where it should. */
 const CONTEXT_LINES = 2;
@@ -98,4 +95,137 @@ function showEdits(changed: string, edits: readonly LineEdit[]): string {
     shift += into - (to - from + 1);
   }
   return lines.length === 0 ? "(the file is empty now)" : parts.join("\n--\n");
+}
+
+/** Offsets in the text as it is, and what comes there. */
+export interface Match {
+  start: number;
+  end: number;
+  fresh: string;
+}
+
+/** In order, none over another. A model writes LF: in a text with CRLF it means those, and the new lines get the same ends. */
+export function findMatches(text: string, old: string, fresh: string): Match[] {
+  if (!text.includes("\r\n")) return indexesOf(text, old).map((start) => ({ start, end: start + old.length, fresh }));
+  const flat = text.replaceAll("\r\n", "\n");
+  const wanted = old.replaceAll("\r\n", "\n");
+  const crlf = usesCrlf(text);
+  const newLines = fresh.replaceAll("\r\n", "\n");
+  let dropped = 0;
+  let original = 0;
+  /** Where a place of the flat text lies in the original; asked in rising order. */
+  const originalOf = (at: number) => {
+    while (original - dropped < at) {
+      if (text[original] === "\r" && text[original + 1] === "\n") {
+        dropped++;
+        original++;
+      }
+      original++;
+    }
+    return original;
+  };
+  return indexesOf(flat, wanted).map((at) => {
+    const start = originalOf(at);
+    const end = originalOf(at + wanted.length);
+    const region = text.slice(start, end);
+    const isCrlf = region.includes("\n") ? region.includes("\r\n") : crlf;
+    return { start, end, fresh: isCrlf ? newLines.replaceAll("\n", "\r\n") : newLines };
+  });
+}
+
+export function applyMatches(text: string, matches: readonly Match[]): string {
+  const parts: string[] = [];
+  let at = 0;
+  for (const { start, end, fresh } of matches) {
+    parts.push(text.slice(at, start), fresh);
+    at = end;
+  }
+  return parts.join("") + text.slice(at);
+}
+
+/** The lines that the matches change, as whole lines: a line end that vanishes takes the next line with it. */
+export function lineEditsOf(text: string, matches: readonly Match[]): LineEdit[] {
+  const edits: LineEdit[] = [];
+  let line = 1;
+  let lineStart = 0;
+  for (let at = 0; at < matches.length; ) {
+    const { start } = matches[at] as Match;
+    for (let end = text.indexOf("\n", lineStart); end >= 0 && end < start; end = text.indexOf("\n", lineStart)) {
+      line++;
+      lineStart = end + 1;
+    }
+    const group = groupAt(text, matches, at, lineStart);
+    const count = linesOf(text.slice(lineStart, group.end)).length;
+    edits.push({ from: line, to: line + count - 1, into: linesOf(group.fresh).length });
+    line += count;
+    lineStart = group.end;
+    at = group.next;
+  }
+  return edits;
+}
+
+/** The matches that touch the same lines, from the one at `first` on: where those lines end and what becomes of them. */
+function groupAt(text: string, matches: readonly Match[], first: number, lineStart: number) {
+  let next = first;
+  let end = lineStart;
+  let fresh = "";
+  do {
+    // The first round starts with the line of the first match, each other with a line that the last one reached into.
+    end = endOfLine(text, end);
+    for (let match = matches[next]; match && match.start < end; match = matches[++next]) {
+      end = Math.max(end, endOfLine(text, match.end - 1));
+    }
+    const moved = matches.slice(first, next).map((match) => ({
+      ...match,
+      start: match.start - lineStart,
+      end: match.end - lineStart,
+    }));
+    fresh = applyMatches(text.slice(lineStart, end), moved);
+  } while (fresh !== "" && !fresh.endsWith("\n") && end < text.length);
+  return { next, end, fresh };
+}
+
+/** What comes after "was not found": the likely cause, if one can be seen. */
+export function hintFor(text: string, old: string): string {
+  if (/^\s*\d+→/m.test(old))
+    return ": it holds line numbers; leave out the number and arrow that Read puts before a line";
+  const wanted = linesOf(old).map(squeeze);
+  const lines = linesOf(text);
+  const squeezed = lines.map(squeeze);
+  const at = squeezed.findIndex((_, i) => isRun(squeezed, wanted, i));
+  if (at < 0 || wanted.every((line) => line === "")) return "; read the file again and copy the text exactly";
+  const found = lines.slice(at, at + Math.min(wanted.length, MAX_HINT_LINES));
+  const range = wanted.length === 1 ? `line ${at + 1} differs` : `lines ${at + 1}-${at + wanted.length} differ`;
+  return `: ${range} from it only in whitespace (tabs, spaces or line ends). Copy exactly:\n${numberLines(found, at + 1)}${
+    wanted.length > MAX_HINT_LINES ? `\n… ${countOf(wanted.length - MAX_HINT_LINES, "line")} more` : ""
+  }`;
+}
+
+const MAX_HINT_LINES = 20;
+
+/** The first and last wanted line may be parts of lines. */
+function isRun(lines: readonly string[], wanted: readonly string[], at: number): boolean {
+  if (at + wanted.length > lines.length) return false;
+  return wanted.every((line, i) => {
+    const there = lines[at + i] as string;
+    if (wanted.length === 1) return line !== "" && there.includes(line);
+    if (i === 0) return there.endsWith(line);
+    return i === wanted.length - 1 ? there.startsWith(line) : there === line;
+  });
+}
+
+function squeeze(line: string): string {
+  return line.replace(/\s+/g, " ").trim();
+}
+
+function indexesOf(text: string, part: string): number[] {
+  const found: number[] = [];
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) found.push(at);
+  return found;
+}
+
+/** Behind the line end of the line that holds the place. */
+function endOfLine(text: string, at: number): number {
+  const end = text.indexOf("\n", at);
+  return end < 0 ? text.length : end + 1;
 }

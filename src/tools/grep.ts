@@ -5,16 +5,13 @@ import ignore from "ignore";
 import { isWithin } from "../disk/real-path.ts";
 import type { Tool } from "../model/tool.ts";
 import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
-import { isBinary, isPseudo, readFileAt, reasonOf, tryReadFileAt } from "./file.ts";
-import { decodeText } from "./file-text.ts";
-import { lookAt, SKIPPED, timeOf } from "./glob.ts";
-import { compilePattern } from "./glob-pattern.ts";
+import { decodeText, isBinary, isPseudo, readFileAt, reasonOf, tryReadFileAt } from "./file.ts";
+import { compilePattern, lookAt, SKIPPED, timeOf } from "./glob.ts";
 import { buildSchema, type Input, readInput } from "./input.ts";
 import { type LineSearch, openLineSearch, type SearchAnswer } from "./line-search.ts";
-import { findPlace, type Place, permitRead, showPath } from "./place.ts";
 import { missing } from "./read.ts";
 import { stopIfAborted, WALK_LIMITS, walkFiles } from "./walk.ts";
-import type { Workbench } from "./workbench.ts";
+import { findPlace, type Place, permitRead, showPath, type Workbench } from "./workbench.ts";
 
 /** Longer than any sensible search takes, shorter than a person waits. */
 const MAX_MS = 20_000;

@@ -2,14 +2,22 @@
 
 import { readdirSync } from "node:fs";
 import { basename, dirname, extname } from "node:path";
-import type { Tool } from "../model/tool.ts";
-import { MAX_RESULT_CHARS } from "../model/tool-result.ts";
+import { MAX_RESULT_CHARS, type Tool } from "../model/tool.ts";
 import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
-import { type FileContent, isBinary, openFolderAt, readFileAt, reasonOf } from "./file.ts";
-import { countOf, decodeText, linesOf, numberLines, usesCrlf } from "./file-text.ts";
+import {
+  countOf,
+  decodeText,
+  type FileContent,
+  isBinary,
+  linesOf,
+  numberLines,
+  openFolderAt,
+  readFileAt,
+  reasonOf,
+  usesCrlf,
+} from "./file.ts";
 import { buildSchema, readInput } from "./input.ts";
-import { findPlace, type Place, permitRead } from "./place.ts";
-import type { Workbench } from "./workbench.ts";
+import { findPlace, type Place, permitRead, type Workbench } from "./workbench.ts";
 
 /** Larger files are logs and data, which are searched rather than read. */
 export const MAX_FILE_BYTES = 50_000_000;

@@ -1,14 +1,17 @@
-/** The Write tool: a whole file, new or in the place of one that was read. */
+/** The Write tool, and how Write and Edit change a file: refuse early, ask, look again, keep what was there, replace. */
 
+import { accessSync, chmodSync, constants, linkSync, lstatSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { moveInto, removeQuietly, syncDirectory, writeTemporary } from "../disk/atomic.ts";
+import { readRegular } from "../disk/regular.ts";
 import type { Tool } from "../model/tool.ts";
 import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
-import { changeFile, type InTurn, type Plan, refuseUnseen } from "./change.ts";
-import { type FileContent, readFileAt, reasonOf } from "./file.ts";
-import { countOf, linesOf } from "./file-text.ts";
+import type { LineEdit } from "../session/file-state.ts";
+import { countOf, decodeText, type FileContent, linesOf, openFolderAt, readFileAt, reasonOf } from "./file.ts";
 import { buildSchema, readInput } from "./input.ts";
-import { findPlace, type Place } from "./place.ts";
+import { diffLines } from "./line-diff.ts";
 import { MAX_FILE_BYTES } from "./read.ts";
-import type { Workbench } from "./workbench.ts";
+import { findPlace, type Place, permitEdit, type Workbench } from "./workbench.ts";
 
 const FIELDS = {
   file_path: { type: "string", required: true, filled: true },
@@ -47,3 +50,137 @@ export function readBase(place: Place): FileContent | null {
     throw new Error(`${place.shown} cannot be written: ${reasonOf(error)}`);
   }
 }
+
+export interface Plan {
+  /** What is there now; null: nothing. */
+  base: FileContent | null;
+  bytes: Buffer;
+  /** Which lines become how many; null when the model gave all of the new text. */
+  edits: readonly LineEdit[] | null;
+  /** For the model, when it is done. */
+  result: string;
+}
+
+/** Runs one work after the other: two changes of one turn must not both start from the same text. */
+export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+
+export function openTurns(): InTurn {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const mine = last.then(work, work);
+    last = mine.catch(() => {});
+    return mine;
+  };
+}
+
+/**
+ * `plan` looks at the file and says what it becomes, or throws. It is asked twice, as a person may take long to answer; what
+ * the second one saw must still be there when the new content is put in its place.
+ */
+export async function changeFile(
+  bench: Workbench,
+  tool: string,
+  place: Place,
+  plan: () => Plan,
+  { inTurn, signal }: { inTurn: InTurn; signal: AbortSignal },
+): Promise<string> {
+  const first = plan();
+  const detail = diffLines(first.base ? first.base.bytes.toString() : "", first.bytes.toString());
+  await permitEdit(bench, tool, place, detail, signal);
+  return inTurn(async () => {
+    if (signal.aborted) throw new Error("stopped by the user; nothing was changed");
+    const { base, bytes, edits, result } = plan();
+    const notices = await put(bench, place, bytes, base);
+    // What lies there may not be what was sent: a store brings it into its own form.
+    const now = bench.store?.owns(place.real) ? (readFileAt(place.real, MAX_FILE_BYTES)?.bytes ?? bytes) : bytes;
+    if (edits && now.equals(bytes)) bench.files.noteEdit(place.real, { bytes, edits });
+    else bench.files.note(place.real, { bytes: now, lines: null });
+    bench.onTouch({ path: place.path });
+    return [result, ...notices].join("\n");
+  });
+}
+
+/** Throws when the file may not be changed, with what the model should do about it. */
+export function refuseUnseen(bench: Workbench, place: Place, change: Parameters<Workbench["files"]["check"]>[1]): void {
+  const reason = bench.files.check(place.real, change);
+  if (reason) throw new Error(reason);
+}
+
+/** A store has a history of its own, and its files are undone there. */
+async function put(bench: Workbench, place: Place, bytes: Buffer, base: FileContent | null): Promise<string[]> {
+  const { store, history } = bench;
+  if (store?.owns(place.real)) {
+    const { notices } = await store.write(place.real, bytes.toString(), base && textOf(base));
+    return notices;
+  }
+  try {
+    history?.before(place.real);
+    replaceFile(place.real, bytes, base);
+  } catch (error) {
+    throw new Error(`${place.shown} was not changed: ${reasonOf(error)}`);
+  }
+  history?.after(place.real);
+  return [];
+}
+
+function textOf({ bytes }: FileContent): string {
+  const { text, bom } = decodeText(bytes);
+  return bom ? `\ufeff${text}` : text;
+}
+
+/** `base` is what the file must still hold; null: nothing may be there. Synchronous, so that nothing of ours comes between. */
+export function replaceFile(real: string, bytes: Uint8Array, base: FileContent | null): void {
+  const folder = openFolderAt(dirname(real), { make: base === null });
+  try {
+    const target = join(folder.path, basename(real));
+    // A rename needs no permission on the file itself, but whoever made it read-only meant it.
+    if (base) accessSync(target, constants.W_OK);
+    // Without a base the mode is the one that the user's mask makes of it.
+    const temporary = writeTemporary(folder.path, bytes, base?.mode ?? 0o666, ".memdir-write");
+    try {
+      if (base) chmodSync(temporary, base.mode);
+      if (base === null) putNew(temporary, target);
+      else putOver(temporary, target, base.bytes);
+    } catch (error) {
+      removeQuietly(temporary);
+      throw error;
+    }
+  } finally {
+    folder.close();
+  }
+}
+
+function putOver(temporary: string, target: string, base: Uint8Array): void {
+  const now = readRegular(target);
+  if (!now?.equals(base)) throw new Error("it changed just now; nothing was written. Read it again");
+  moveInto(temporary, target);
+}
+
+/** A hard link, unlike a rename, fails when something is there. */
+function putNew(temporary: string, target: string): void {
+  try {
+    linkSync(temporary, target);
+    removeQuietly(temporary);
+    syncDirectory(dirname(target));
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "";
+    if (code !== "EEXIST" && NO_LINKS.has(code) && !lstatSync(target, { throwIfNoEntry: false })) {
+      moveInto(temporary, target);
+      return;
+    }
+    if (code === "EEXIST" || NO_LINKS.has(code))
+      throw new Error("it was made just now by somebody else. Read it first");
+    throw error;
+  }
+}
+
+/** File systems without hard links answer so. */
+const NO_LINKS: ReadonlySet<string> = new Set([
+  "EPERM",
+  "ENOTSUP",
+  "EOPNOTSUPP",
+  "EXDEV",
+  "EMLINK",
+  "ENOSYS",
+  "EINVAL",
+]);

@@ -1,7 +1,7 @@
 /** Codex: the server in its TOML, hooks in a file of their own, and a pointer for as long as nobody has trusted them. */
 
 import { join, resolve } from "node:path";
-import { POINTER } from "../prompts/pointer.ts";
+import { POINTER } from "../prompts/memory.ts";
 import { hooksFor } from "./claude-code.ts";
 import { type Client, findTrace } from "./client.ts";
 import { hookCommand, serverCommand } from "./command.ts";

@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import { POINTER } from "../prompts/pointer.ts";
+import { POINTER } from "../prompts/memory.ts";
 import { type Client, findTrace } from "./client.ts";
 import { serverCommand } from "./command.ts";
 import type { Part } from "./part.ts";

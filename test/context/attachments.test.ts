@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ATTACHMENT_KINDS, type AttachmentKind, openAttachments, remind } from "../../src/context/attachments.ts";
-import { buildNestedInstructions, buildServerInstructions } from "../../src/prompts/attachments.ts";
+import { buildNestedInstructions, buildServerInstructions } from "../../src/prompts/conversation.ts";
 
 const DELTAS = ["mcp-instructions", "deferred-tools", "agents", "skills"] as const;
 const ONCE = ["nested-instructions", "memories", "notice"] as const;

@@ -1,9 +1,14 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type ModelFacts, type Place, readEnvironment } from "../../src/context/environment.ts";
-import { gitRunner, readGitState } from "../../src/context/git-state.ts";
-import { buildEnvironment } from "../../src/prompts/environment.ts";
+import {
+  gitRunner,
+  type ModelFacts,
+  type Place,
+  readEnvironment,
+  readGitState,
+} from "../../src/context/environment.ts";
+import { buildEnvironment } from "../../src/prompts/agent.ts";
 import { makeWorld } from "../world.ts";
 
 const MODEL: ModelFacts = { description: "a large model", cutoff: "January 2026" };

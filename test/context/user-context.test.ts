@@ -1,10 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readEnvironment } from "../../src/context/environment.ts";
-import { gitRunner, readGitState } from "../../src/context/git-state.ts";
-import { buildUserContext } from "../../src/context/user-context.ts";
-import { buildEnvironment, buildGitState } from "../../src/prompts/environment.ts";
+import { buildUserContext, gitRunner, readEnvironment, readGitState } from "../../src/context/environment.ts";
+import { buildEnvironment, buildGitState } from "../../src/prompts/agent.ts";
 import { makeWorld, note, type World } from "../world.ts";
 
 const NOTHING = { instructions: "", index: "", environment: "", git: null };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type LoopEvent, type LoopOptions, runAgentLoop } from "../../src/model/agent-loop.ts";
 import type { ToolResult } from "../../src/model/ask.ts";
-import { withRetries } from "../../src/model/retry.ts";
+import { withRetries } from "../../src/model/choose.ts";
 import type { Tool } from "../../src/model/tool.ts";
 import { KEY, says, useTalk } from "./talk.ts";
 

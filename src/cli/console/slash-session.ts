@@ -1,7 +1,7 @@
 /** Slash commands about the session: what fills it, how to shorten it, and how to go back. */
 
 import { dirname } from "node:path";
-import type { RewindWhat } from "../../agent/rewind.ts";
+import type { RewindWhat } from "../../agent/agent.ts";
 import { MemdirError } from "../../errors.ts";
 import { notesPath } from "../../learn/session-notes.ts";
 import { openModel } from "../../open-agent.ts";
