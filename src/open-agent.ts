@@ -9,7 +9,7 @@ import { type Env, processEnv } from "./config.ts";
 import { MemdirError } from "./errors.ts";
 import type { Memdir } from "./memdir.ts";
 import type { Ask } from "./model/ask.ts";
-import { chooseModel, type ModelChoice, type Provider, type RetryWorld, withRetries } from "./model/choose.ts";
+import { chooseModel, type ModelChoice, type Provider, withRetries } from "./model/choose.ts";
 import { openMemdir } from "./open.ts";
 import { openLearner } from "./open-learn.ts";
 import type { ResumedSession } from "./session/session-reader.ts";
@@ -105,7 +105,7 @@ const MAX_ANSWER_TOKENS = 16_000;
 function openWhenAsked(choice: ModelChoice): Ask {
   let opened: Promise<Ask> | null = null;
   return async (request) => {
-    opened ??= choice.open().then((ask) => withRetries(ask, RETRY_WORLD));
+    opened ??= choice.open().then((ask) => withRetries(ask, { now: () => new Date(), random: Math.random, sleep }));
     try {
       return await (await opened)(request);
     } catch (error) {
@@ -115,8 +115,6 @@ function openWhenAsked(choice: ModelChoice): Ask {
     }
   };
 }
-
-const RETRY_WORLD: RetryWorld = { now: () => performance.now(), sleep, random: Math.random };
 
 async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   await wait(ms, undefined, signal ? { signal } : {}).catch(() => {});

@@ -17,21 +17,22 @@ import { type Checkpoint, openFileHistory } from "../session/file-history.ts";
 import { openFileState } from "../session/file-state.ts";
 import { type RewindReport, rewindFiles } from "../session/rewind.ts";
 import { type ResumedSession, SHOWN_LINE } from "../session/session-reader.ts";
-import { openTranscript, type Transcript } from "../session/transcript.ts";
+import type { Transcript } from "../session/transcript.ts";
 import { openTools } from "../tools/tools.ts";
 import { type CompactOptions, type CompactResult, compact } from "./compaction.ts";
 import { takeNotesNow } from "./memory.ts";
 import { buildOpening, dropOpening, openAgentPrompt, putOpening } from "./opening.ts";
 import {
   type AgentModel,
+  type AgentSetup,
   type AgentState,
-  type AgentWorld,
   NOTHING_SHOWN,
   type Prompt,
   quietly,
   restoreShown,
   type SessionUsage,
   type Shown,
+  startTranscript,
   type Tell,
 } from "./state.ts";
 import { openTaskTool } from "./sub-agent.ts";
@@ -80,8 +81,8 @@ export interface Agent {
 /** An extraction takes some seconds. Who leaves waits half a minute at most, and can leave at once. */
 const DRAIN_MS = 30_000;
 
-export async function makeAgent(world: AgentWorld, from: ResumedSession | null = null): Promise<Agent> {
-  let state = await openState(world, from);
+export async function makeAgent(setup: AgentSetup, from: ResumedSession | null = null): Promise<Agent> {
+  let state = await openState(setup, from);
   let last: Promise<unknown> = Promise.resolve();
   /** Of sessions that were left while the disk took nothing. */
   const unwritten = new Set<Transcript>();
@@ -105,7 +106,7 @@ export async function makeAgent(world: AgentWorld, from: ResumedSession | null =
     if (state.learner?.isBusy()) learning.add(state.learner);
     for (const learner of learning) if (!learner.isBusy()) learning.delete(learner);
     const { usage, memoryOn } = state;
-    state = Object.assign(await openState(world, next), { usage, memoryOn });
+    state = Object.assign(await openState(setup, next), { usage, memoryOn });
   };
   return {
     get sessionId() {
@@ -131,10 +132,10 @@ export async function makeAgent(world: AgentWorld, from: ResumedSession | null =
     usage: () => state.usage,
     model: (model) => {
       if (model) {
-        world.model = model;
+        setup.model = model;
         state.contextTokens = 0;
       }
-      return world.model;
+      return setup.model;
     },
     memory: (on) => {
       if (on !== undefined && on !== state.memoryOn) {
@@ -161,7 +162,7 @@ async function drainAll(learners: readonly SessionLearner[], ms: number, signal:
 }
 
 async function previewPrompt(state: AgentState, words: string): Promise<Preview> {
-  const { memdir } = state.world;
+  const { memdir } = state.setup;
   const instructions = memdir.config.claudeMdsDisabled ? [] : await state.instructions.load();
   if (!state.memoryOn) return { memories: [], leftOut: [], instructions };
   const { memories, leftOut } = await memdir.recall(words, { model: false });
@@ -173,37 +174,34 @@ async function viewWindow(state: AgentState): Promise<WindowView> {
   const messages =
     state.messages.length === 0 ? [{ role: "user" as const, content: opening }] : putBack(state, opening);
   const shown = { system: await state.system.blocks(), tools: state.tools, messages };
-  const { maxTokens } = state.world.model;
+  const { maxTokens } = state.setup.model;
   const parts = partsOf(shown, { sections: state.system.parts(), reserved: maxTokens });
   const used = state.contextTokens > 0 ? { tokens: state.contextTokens } : undefined;
-  return measureWindow(parts, state.world.model.windowTokens, used);
+  return measureWindow(parts, state.setup.model.windowTokens, used);
 }
 
 function putBack(state: AgentState, opening: Awaited<ReturnType<typeof buildOpening>>) {
   return opening.length > 0 ? putOpening(opening, state.messages) : state.messages;
 }
 
-export async function openState(world: AgentWorld, from: ResumedSession | null = null): Promise<AgentState> {
-  const { memdir } = world;
-  const { cwd } = memdir.location.project;
-  const place = {
-    dir: sessionsFolder(memdir.config, memdir.location.project),
-    cwd,
-    version: world.version,
-    model: () => world.model.name,
-    gitBranch: () => state.branch,
-  };
-  const transcript = openTranscript(place, world, from ?? undefined);
+async function openState(setup: AgentSetup, from: ResumedSession | null = null): Promise<AgentState> {
+  const { memdir } = setup;
+  const sessionsDir = sessionsFolder(memdir.config, memdir.location.project);
+  const transcript = startTranscript(setup, sessionsDir, () => state.branch, from ?? undefined);
   const state: AgentState = {
-    world,
+    setup,
     transcript,
     history: openFileHistory(
-      { dir: join(memdir.config.claudeDir, "file-history", transcript.id), cwd },
-      { now: world.now, log: world.log, note: (line) => transcript.note(line) },
+      {
+        dir: join(memdir.config.claudeDir, "file-history", transcript.id),
+        cwd: memdir.location.project.cwd,
+        note: (line) => transcript.note(line),
+      },
+      setup,
       from?.notes ?? [],
     ),
     files: openFileState(),
-    instructions: await memdir.instructions({ addDirs: [...world.addedDirs] }),
+    instructions: await memdir.instructions({ addDirs: [...setup.addedDirs] }),
     touching: Promise.resolve(),
     attachments: openAttachments(),
     recalled: openRecallSession(),
@@ -227,10 +225,10 @@ export async function openState(world: AgentWorld, from: ResumedSession | null =
   });
   restoreShown(state, shown.get(state.prompts.at(-1)?.id ?? "") ?? NOTHING_SHOWN);
   state.learner =
-    world.openLearner?.({
+    setup.openLearner?.({
       session: transcript.id,
-      sessionsDir: place.dir,
-      model: () => world.model,
+      sessionsDir,
+      model: () => setup.model,
       tell: (learnt) => state.tell({ type: "learnt", ...learnt }),
     }) ?? null;
   state.system = openAgentPrompt(state);
@@ -259,7 +257,7 @@ export interface Rewound {
   prompt: string | null;
 }
 
-export function rewind(state: AgentState, id: string, what: RewindWhat): Rewound {
+function rewind(state: AgentState, id: string, what: RewindWhat): Rewound {
   const prompt = state.prompts.find((one) => one.id === id) ?? null;
   if (what !== "code" && !prompt) {
     throw new MemdirError(

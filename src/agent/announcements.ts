@@ -13,10 +13,10 @@ import { findDefinitions } from "./sub-agent.ts";
 
 /** In reminders, so that the tools' own words, and with them the provider's cache, stay the same. */
 export function announce(state: AgentState, words: string): void {
-  const { config, location } = state.world.memdir;
+  const { config, location } = state.setup.memdir;
   const repository = repositoryOf(location.project);
   const { agents, problems } = findDefinitions(repository, config);
-  for (const problem of problems) state.world.log(problem);
+  for (const problem of problems) state.setup.log(problem);
   state.attachments.push({ kind: "agents", key: "agents", text: buildAgentList(agents) });
   const folders = [join(config.claudeDir, "skills"), join(repository, ".claude", "skills")];
   for (const skill of rankSkills(findSkills(folders), words)) {

@@ -65,7 +65,7 @@ export async function compact(state: AgentState, options: CompactOptions): Promi
     // Not yet counted by the provider, and some servers never count.
     state.contextTokens = 0;
     state.tell({ type: "compacted", trigger: options.trigger, from: found.from, before, after });
-    if (after > autoLimit(state.world.model)) stillFull(state);
+    if (after > autoLimit(state.setup.model)) stillFull(state);
     else state.failures = 0;
     return { ok: true, from: found.from, before, after, files };
   } catch (error) {
@@ -107,26 +107,26 @@ function findNotes(state: AgentState): Summary | null {
       readRegular(sessionFolder(state, "session-memory", "summary.md"), { maxBytes: MAX_NOTES_BYTES })
         ?.toString("utf8")
         .trim() ?? "";
-    const room = Math.min(TAIL_TOKENS, Math.floor(autoLimit(state.world.model) / 2));
+    const room = Math.min(TAIL_TOKENS, Math.floor(autoLimit(state.setup.model) / 2));
     return text === "" ? null : { from: "notes", text, tail: keepTail(state.messages, room) };
   } catch (error) {
-    state.world.log(`session notes: ${(error as Error).message}`);
+    state.setup.log(`session notes: ${(error as Error).message}`);
     return null;
   }
 }
 
 /** A fork on the same prefix. If even that is too long for the model, older tool results are left out, and it is tried once more. */
 async function summarise(state: AgentState, options: CompactOptions): Promise<Summary | { problem: string }> {
-  const { world, messages } = state;
+  const { setup, messages } = state;
   let problem = "the model gave no summary";
   for (const shown of [messages, clearOldResults(messages)]) {
     const conversation = { system: await state.system.blocks(), tools: state.tools, messages: shown, sent: state.sent };
-    const { text, ended, error, usage, turns } = await fork(world.model.ask, conversation, {
+    const { text, ended, error, usage, turns } = await fork(setup.model.ask, conversation, {
       prompt: buildCompactionPrompt(options.instructions ?? null),
       tools: [],
       // One that calls a tool is told that there is none, and answers then.
       maxTurns: 2,
-      maxTokens: Math.min(SUMMARY_TOKENS, world.model.maxTokens),
+      maxTokens: Math.min(SUMMARY_TOKENS, setup.model.maxTokens),
       ...(options.signal && { signal: options.signal }),
     });
     addSpent(state, usage, turns);
@@ -193,8 +193,8 @@ const MAX_FILE_TOKENS = 5_000;
 const MAX_TOTAL_TOKENS = 50_000;
 
 /** Newest first. What is gone, too large to read, or a memory (which is recalled when it helps) is passed over. */
-export function reattachFiles(state: AgentState, seen: readonly SeenFile[]): { blocks: TextBlock[]; paths: string[] } {
-  const memories = state.world.memdir.directories.map(({ path }) => path);
+function reattachFiles(state: AgentState, seen: readonly SeenFile[]): { blocks: TextBlock[]; paths: string[] } {
+  const memories = state.setup.memdir.directories.map(({ path }) => path);
   const blocks: TextBlock[] = [];
   const paths: string[] = [];
   let left = MAX_TOTAL_TOKENS;
@@ -245,7 +245,7 @@ const NUMBER_TOKENS = 3;
 const KEEP_RECENT = 6;
 const CLEARED = "[left out for lack of room]";
 
-export function clearOldResults(messages: readonly Message[]): Message[] {
+function clearOldResults(messages: readonly Message[]): Message[] {
   return messages.map((message, i) => {
     if (message.role !== "user" || i >= messages.length - KEEP_RECENT) return message;
     const content = message.content.map((block) =>
@@ -256,7 +256,7 @@ export function clearOldResults(messages: readonly Message[]): Message[] {
 }
 
 /** The last messages that fit, from a prompt of the user on; none if even the last prompt's turn is too large. */
-export function keepTail(messages: readonly Message[], maxTokens: number): Message[] {
+function keepTail(messages: readonly Message[], maxTokens: number): Message[] {
   let tokens = 0;
   let start = messages.length;
   // The first message holds the opening, which is built anew.

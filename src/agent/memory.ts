@@ -16,7 +16,7 @@ import { logSurfaced } from "../recall/surface-log.ts";
 import { ageInDays, formatSource, INDEX_FILE } from "../store/store.ts";
 import { editFields } from "../text/frontmatter-edit.ts";
 import type { Workbench } from "../tools/workbench.ts";
-import type { AgentState, Tell } from "./state.ts";
+import type { AgentState } from "./state.ts";
 
 /** Ranking takes a few milliseconds; a cold start, with its cache to read, may take this long before the prompt goes without. */
 const GRACE_MS = 150;
@@ -26,12 +26,12 @@ export async function startRecall(
   words: string,
   signal: AbortSignal,
 ): Promise<Prefetch<Recalled> | null> {
-  const { world, recalled } = state;
+  const { setup, recalled } = state;
   if (!state.memoryOn || asksToIgnore(words)) return null;
   try {
-    return await world.memdir.prefetch(words, { session: recalled, signal, model: world.recallWithModel });
+    return await setup.memdir.prefetch(words, { session: recalled, signal, model: setup.recallWithModel });
   } catch (error) {
-    world.log(`recall did not start: ${(error as Error).message}`);
+    setup.log(`recall did not start: ${(error as Error).message}`);
     return null;
   }
 }
@@ -48,13 +48,13 @@ export async function waitForFast(
 
 /** For a turn that was compacted in its middle: its memories went with the rest. Ranked offline, which is fast enough to wait for. */
 export async function recallAgain(state: AgentState, words: string): Promise<void> {
-  const { world, recalled } = state;
+  const { setup, recalled } = state;
   if (!state.memoryOn || asksToIgnore(words)) return;
   try {
-    const { memories } = await world.memdir.recall(words, { session: recalled, model: false });
+    const { memories } = await setup.memdir.recall(words, { session: recalled, model: false });
     surface(state, memories, words);
   } catch (error) {
-    world.log(`recall after a compaction: ${(error as Error).message}`);
+    setup.log(`recall after a compaction: ${(error as Error).message}`);
   }
 }
 
@@ -66,7 +66,7 @@ export function surface(
 ): void {
   if (!memories || memories.length === 0) return;
   state.recalled.surface(memories);
-  const { memdir, now } = state.world;
+  const { memdir, now } = state.setup;
   const [main] = memdir.directories;
   const session = state.transcript.id;
   if (main) logSurfaced(main.path, { at: now(), session, door: "agent", prompt: words, memories });
@@ -119,10 +119,10 @@ function offerNotes(state: AgentState): void {
 }
 
 async function offerTurn(state: AgentState, words: string): Promise<void> {
-  const { learner, messages, prompts, sent, memoryWritten, world, transcript } = state;
+  const { learner, messages, prompts, sent, memoryWritten, setup, transcript } = state;
   if (!learner || !state.memoryOn) return;
   // A turn that was compacted in its middle has lost its prompt, and what was before it.
-  const prompt = prompts.at(-1) ?? { id: transcript.leaf ?? "", at: world.now().toISOString(), index: 0 };
+  const prompt = prompts.at(-1) ?? { id: transcript.leaf ?? "", at: setup.now().toISOString(), index: 0 };
   const before = messages.slice(0, prompt.index).findLast(({ role }) => role === "assistant");
   learner.ended({
     messages: hearSession({ messages, prompts: prompts.map(({ id, index, at }) => ({ uuid: id, index, at })) }),
@@ -139,41 +139,31 @@ async function capture(state: AgentState, messages: readonly Message[], sent: nu
 }
 
 /** Nobody's turn fails because nothing could be learnt from it. */
-function logFault({ world }: AgentState, error: unknown): void {
-  world.log(`learning: ${error instanceof Error ? error.message : String(error)}`);
+function logFault({ setup }: AgentState, error: unknown): void {
+  setup.log(`learning: ${error instanceof Error ? error.message : String(error)}`);
 }
 
-interface StoreWorld {
-  /** The session that new memories say they come from. */
-  session: () => string;
-  now: () => Date;
-  /** Whether anything is kept in this session. */
-  isOn: () => boolean;
-  tell: Tell;
-}
-
-export function openMemoryStore(
-  memdir: Memdir,
-  { session, now, isOn, tell }: StoreWorld,
-): NonNullable<Workbench["store"]> {
+/** New memories say that they come from the session of `state`. */
+export function openMemoryStore(memdir: Memdir, state: AgentState): NonNullable<Workbench["store"]> {
   const owned = memdir.directories.filter(({ readOnly }) => !readOnly).map(({ path }) => path);
   const owns = (path: string) => owned.some((dir) => isWithin(realPath(dir), realPath(path)));
   return {
     owns,
     async write(path, text, base) {
-      if (!isOn()) throw new Error("memory is switched off in this session, and nothing is kept; tell the user so");
+      if (!state.memoryOn)
+        throw new Error("memory is switched off in this session, and nothing is kept; tell the user so");
       const { file, action, notices } = await memdir.put(
         path,
-        base === null ? withSource(path, text, session()) : text,
+        base === null ? withSource(path, text, state.transcript.id) : text,
         base,
         { trust: "inferred" },
       );
-      if (action !== "unchanged") tell({ type: "saved", file, action, notices });
+      if (action !== "unchanged") state.tell({ type: "saved", file, action, notices });
       return { notices };
     },
     remark(path) {
       const stat = owns(path) && basename(path).endsWith(".md") ? statSync(path, { throwIfNoEntry: false }) : undefined;
-      const warning = stat ? freshnessWarning(ageInDays(stat.mtimeMs, now().getTime())) : "";
+      const warning = stat ? freshnessWarning(ageInDays(stat.mtimeMs, state.setup.now().getTime())) : "";
       return warning === "" ? null : formatReminder(warning);
     },
   };

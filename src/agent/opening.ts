@@ -11,7 +11,7 @@ import type { AgentState } from "./state.ts";
 
 /** `omit`: for read-only agents, which need neither rules nor memories. */
 export async function buildOpening(state: AgentState, options: { omit?: boolean } = {}): Promise<TextBlock[]> {
-  const { memdir, model, platform, addedDirs, env, now } = state.world;
+  const { memdir, model, platform, addedDirs, env, now } = state.setup;
   const { config, location } = memdir;
   const { cwd } = location.project;
   const omit = options.omit === true || config.claudeMdsDisabled;
@@ -22,12 +22,19 @@ export async function buildOpening(state: AgentState, options: { omit?: boolean 
   ]);
   state.branch = git?.branch ?? state.branch;
   const index = omit || !state.memoryOn ? "" : await readIndex(state);
-  const place = { cwd, addedDirs, platform: platform.name, osVersion: platform.version };
-  const facts = model.name === "" ? null : { description: `${model.provider}/${model.name}`, cutoff: model.cutoff };
+  const isKnown = model.name !== "";
+  const facts = {
+    cwd,
+    addedDirs,
+    platform: platform.name,
+    osVersion: platform.version,
+    model: isKnown ? `${model.provider}/${model.name}` : null,
+    cutoff: isKnown ? model.cutoff : null,
+  };
   return buildUserContext({
     instructions: renderInstructions(instructions),
     index,
-    environment: buildEnvironment(readEnvironment(place, facts, git)),
+    environment: buildEnvironment(readEnvironment(facts, git)),
     git: git && buildGitState(git),
     // Notes need a date that still says something next week.
     today: localDay(now()),
@@ -37,7 +44,7 @@ export async function buildOpening(state: AgentState, options: { omit?: boolean 
 /** A directory that cannot be made holds no memories: the work goes on without them, and somebody is told. */
 async function readIndex(state: AgentState): Promise<string> {
   try {
-    return await state.world.memdir.prompt({ section: "index" });
+    return await state.setup.memdir.prompt({ section: "index" });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     state.tell({
@@ -68,8 +75,8 @@ function withoutOpening(message: Extract<Message, { role: "user" }>): Extract<Me
   return { role: "user", content: message.content.filter((block) => !isOpening(block)) };
 }
 
-export function openAgentPrompt(state: Pick<AgentState, "world" | "memoryOn">): SystemPrompt {
-  const { memdir } = state.world;
+export function openAgentPrompt(state: Pick<AgentState, "setup" | "memoryOn">): SystemPrompt {
+  const { memdir } = state.setup;
   const { config, location } = memdir;
   const transcriptsDir = sessionsFolder(config, location.project);
   return openSystemPrompt(
@@ -82,7 +89,7 @@ export function openAgentPrompt(state: Pick<AgentState, "world" | "memoryOn">): 
           return state.memoryOn ? await memdir.prompt({ withIndex: false, transcriptsDir }) : null;
         } catch (error) {
           // The opening tells the user; without a directory there is nothing to say about it.
-          state.world.log(`the memory section is left out: ${error instanceof Error ? error.message : String(error)}`);
+          state.setup.log(`the memory section is left out: ${error instanceof Error ? error.message : String(error)}`);
           return null;
         }
       },

@@ -1,7 +1,6 @@
 /** One session of an agent: what it works with, the conversation so far, and the events it reports. Changed in place by this room. */
 
 import { dirname, join } from "node:path";
-import type { Env } from "../config.ts";
 import type { Attachments } from "../context/attachments.ts";
 import type { SystemPrompt } from "../context/system-prompt.ts";
 import type { Instructions } from "../instructions/instructions.ts";
@@ -14,8 +13,10 @@ import type { RecallSession } from "../recall/budget.ts";
 import type { Recalled } from "../recall/recall.ts";
 import type { FileHistory } from "../session/file-history.ts";
 import type { FileState } from "../session/file-state.ts";
-import type { Transcript } from "../session/transcript.ts";
+import type { ResumedSession } from "../session/session-reader.ts";
+import { openTranscript, type Transcript } from "../session/transcript.ts";
 import type { Permit } from "../tools/permission.ts";
+import type { World } from "../world.ts";
 
 export interface AgentModel {
   /** Tries again by itself where that helps. */
@@ -44,7 +45,7 @@ export const NO_MODEL: AgentModel = {
   cutoff: null,
 };
 
-export interface LearnerPlace {
+export interface LearnerOptions {
   session: string;
   /** The folder of the project's transcripts. */
   sessionsDir: string;
@@ -53,18 +54,11 @@ export interface LearnerPlace {
   tell: (learnt: Learnt) => void;
 }
 
-export interface AgentWorld {
+/** What an agent is made of. Built in open-agent.ts, in tests from their own parts. `env` is the environment that commands run in. */
+export interface AgentSetup extends Pick<World, "env" | "now" | "newId" | "log" | "sleep"> {
   memdir: Memdir;
   model: AgentModel;
   permissions: { permit: Permit; newPrompt(): void };
-  /** The environment that commands run in. */
-  env: Env;
-  now: () => Date;
-  /** A new UUID. */
-  newId: () => string;
-  log: (message: string) => void;
-  /** Ends early when the signal is aborted. */
-  sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   platform: { name: string; version: string };
   /** Of memdir, for the transcript. */
   version: string;
@@ -72,7 +66,7 @@ export interface AgentWorld {
   /** A scope's own memory, for sub-agents that have one. */
   openScope: (scope: string) => Promise<Memdir>;
   /** Learns beside a session; null: nothing is learnt by itself. */
-  openLearner: ((place: LearnerPlace) => SessionLearner) | null;
+  openLearner: ((options: LearnerOptions) => SessionLearner) | null;
   /** Whether the model also chooses what is recalled: better, and one more request for every prompt. */
   recallWithModel: boolean;
   /** Answers of the model in one turn; more is a loop that nobody watches. */
@@ -84,7 +78,7 @@ export interface SessionUsage extends Usage {
 }
 
 export interface AgentState {
-  world: AgentWorld;
+  setup: AgentSetup;
   transcript: Transcript;
   history: FileHistory;
   files: FileState;
@@ -140,6 +134,18 @@ export const NOTHING_SHOWN: Shown = { sent: [], recalled: [], bytes: 0 };
 /** Where the session keeps files of its own, beside its transcript. */
 export function sessionFolder(state: AgentState, ...names: string[]): string {
   return join(dirname(state.transcript.path), state.transcript.id, ...names);
+}
+
+/** `branch` is asked for every line: it is known only when the conversation opens. */
+export function startTranscript(
+  setup: AgentSetup,
+  dir: string,
+  branch: () => string | null,
+  from?: ResumedSession,
+): Transcript {
+  const { version, memdir } = setup;
+  const { cwd } = memdir.location.project;
+  return openTranscript({ dir, cwd, version, model: () => setup.model.name, gitBranch: branch }, setup, from);
 }
 
 export function addSpent(state: AgentState, usage: Usage, requests = 1): void {

@@ -11,13 +11,13 @@ import type { Message, SystemBlock, TextBlock } from "../model/ask.ts";
 import type { Tool } from "../model/tool.ts";
 import { type AgentScope, repositoryOf } from "../project/scopes.ts";
 import { EXPLORE_PROMPT, PLAN_PROMPT, SUB_AGENT_RULES, TASK_DESCRIPTION } from "../prompts/agent.ts";
-import { openTranscript, type Transcript } from "../session/transcript.ts";
+import type { Transcript } from "../session/transcript.ts";
 import { type FieldValue, parseDocument } from "../text/frontmatter.ts";
 import { openTools } from "../tools/tools.ts";
 import type { ToolName, Workbench } from "../tools/workbench.ts";
 import { openMemoryStore } from "./memory.ts";
 import { buildOpening } from "./opening.ts";
-import { type AgentState, addSpent, sessionFolder } from "./state.ts";
+import { type AgentState, addSpent, sessionFolder, startTranscript } from "./state.ts";
 import { keepResult, openWorkbench } from "./workbench.ts";
 
 /** A sub-agent that needs more has lost its way. */
@@ -39,8 +39,8 @@ export function openTaskTool(state: AgentState): Tool {
     run: async (input, { signal }) => {
       const { prompt, subagent_type: name } = input;
       if (typeof prompt !== "string" || prompt.trim() === "") throw new Error("`prompt` must say what to do");
-      const { project } = state.world.memdir.location;
-      const { agents } = findDefinitions(repositoryOf(project), state.world.memdir.config);
+      const { project } = state.setup.memdir.location;
+      const { agents } = findDefinitions(repositoryOf(project), state.setup.memdir.config);
       const agent = agents.find((one) => one.name === name) ?? agents.find((one) => same(one.name, String(name)));
       if (!agent) {
         throw new Error(
@@ -53,7 +53,7 @@ export function openTaskTool(state: AgentState): Tool {
 }
 
 async function runSubAgent(state: AgentState, agent: AgentDefinition, prompt: string, signal: AbortSignal) {
-  const { world } = state;
+  const { setup } = state;
   const sub = await openSubAgent(state, agent, prompt);
   const { id, transcript } = sub;
   const onEvent = (event: LoopEvent) => {
@@ -65,12 +65,12 @@ async function runSubAgent(state: AgentState, agent: AgentDefinition, prompt: st
     if (event.type === "usage") addSpent(state, event.usage);
     state.tell({ type: "sub-agent", name: agent.name, id, event });
   };
-  const result = await runAgentLoop(world.model.ask, {
+  const result = await runAgentLoop(setup.model.ask, {
     system: sub.system,
     messages: sub.messages,
     tools: sub.tools,
     maxTurns: MAX_STEPS,
-    maxTokens: world.model.maxTokens,
+    maxTokens: setup.model.maxTokens,
     signal,
     onEvent,
     results: { write: (call, content) => keepResult(state, call, content) },
@@ -97,15 +97,15 @@ interface SubAgent {
   attach: () => Promise<readonly TextBlock[]>;
 }
 
-export async function openSubAgent(state: AgentState, agent: AgentDefinition, prompt: string): Promise<SubAgent> {
-  const { world } = state;
-  const id = world.newId().replaceAll("-", "").slice(0, 16);
+async function openSubAgent(state: AgentState, agent: AgentDefinition, prompt: string): Promise<SubAgent> {
+  const { setup } = state;
+  const id = setup.newId().replaceAll("-", "").slice(0, 16);
   const hasMemory = agent.memory !== null && state.memoryOn;
-  const memory = hasMemory ? await world.openScope(`agent:${agent.name}@${agent.memory}`) : null;
+  const memory = hasMemory ? await setup.openScope(`agent:${agent.name}@${agent.memory}`) : null;
   const own: AgentState = {
     ...state,
     files: state.files.clone(),
-    instructions: await world.memdir.instructions({ addDirs: [...world.addedDirs] }),
+    instructions: await setup.memdir.instructions({ addDirs: [...setup.addedDirs] }),
     attachments: openAttachments(),
     touching: Promise.resolve(),
   };
@@ -133,13 +133,7 @@ export async function openSubAgent(state: AgentState, agent: AgentDefinition, pr
 
 /** Its own memory beside the project's. */
 function addMemory(bench: Workbench, memory: Memdir, state: AgentState): void {
-  const { now } = state.world;
-  const own = openMemoryStore(memory, {
-    session: () => state.transcript.id,
-    now,
-    isOn: () => state.memoryOn,
-    tell: (event) => state.tell(event),
-  });
+  const own = openMemoryStore(memory, state);
   const shared = bench.store;
   bench.store = {
     owns: (path) => own.owns(path) || shared?.owns(path) === true,
@@ -151,24 +145,17 @@ function addMemory(bench: Workbench, memory: Memdir, state: AgentState): void {
 
 /** Named by the sub-agent; its lines have ids like all others. */
 function openSubTranscript(state: AgentState, id: string): Transcript {
-  const { world } = state;
+  const { setup } = state;
   let isNamed = false;
   const newId = () => {
-    if (isNamed) return world.newId();
+    if (isNamed) return setup.newId();
     isNamed = true;
     return `agent-${id}`;
   };
-  const place = {
-    dir: sessionFolder(state, "subagents"),
-    cwd: world.memdir.location.project.cwd,
-    version: world.version,
-    model: () => world.model.name,
-    gitBranch: () => state.branch,
-  };
-  return openTranscript(place, { ...world, newId });
+  return startTranscript({ ...setup, newId }, sessionFolder(state, "subagents"), () => state.branch);
 }
 
-export interface AgentDefinition {
+interface AgentDefinition {
   name: string;
   /** When to use it. */
   description: string;

@@ -33,7 +33,7 @@ export interface TurnResult {
 
 /** Must not throw for anything that the model, its tools or the disk do. */
 export async function takeTurn(state: AgentState, words: string, options: TurnOptions = {}): Promise<TurnResult> {
-  const { world } = state;
+  const { setup } = state;
   const signal = shareSignal(options.signal);
   const memories: Recalled[] = [];
   // The API refuses a message without words, and would for ever if it stayed in the conversation.
@@ -46,7 +46,7 @@ export async function takeTurn(state: AgentState, words: string, options: TurnOp
   };
   const before = state.usage;
   state.memoryWritten = false;
-  world.permissions.newPrompt();
+  setup.permissions.newPrompt();
   // First: what is forgotten with it may be recalled again for these words.
   if (isNearlyFull(state, approximateTokens(words))) await compact(state, { trigger: "auto", signal });
   const recall = await startRecall(state, words, signal);
@@ -88,11 +88,11 @@ async function prepare(
   words: string,
   recall: Prefetch<Recalled> | null,
 ): Promise<(ToolResult | TextBlock)[]> {
-  const { world } = state;
+  const { setup } = state;
   // Also of a resumed session: what the disk says now, and the same bytes if nothing changed.
   const opening = state.sent === 0 ? await buildOpening(state) : [];
   announce(state, words);
-  await waitForFast(recall, world.sleep);
+  await waitForFast(recall, setup.sleep);
   surface(state, recall?.takeFast() ?? null, words);
   const said: TextBlock = { type: "text", text: words };
   const fresh = state.messages.length === 0;
@@ -103,12 +103,12 @@ async function prepare(
 
 /** What the user says, in conversation, transcript and history. Must not throw. */
 function begin(state: AgentState, words: string, content: readonly (ToolResult | TextBlock)[], before: Shown): void {
-  const { world, transcript } = state;
+  const { setup, transcript } = state;
   const parent = transcript.leaf;
   const message: Message = { role: "user", content };
   const id = transcript.append(message);
   state.history.checkpoint(id, words);
-  const at = world.now().toISOString();
+  const at = setup.now().toISOString();
   state.prompts.push({ id, at, text: words, index: state.messages.length, parent, before });
   state.messages = [...state.messages, message];
   noteShown(state);
@@ -121,12 +121,12 @@ async function runToEnd(
 ): Promise<LoopResult> {
   let shortened = false;
   for (let steps = 0; ; ) {
-    const result = await runAgentLoop(state.world.model.ask, {
+    const result = await runAgentLoop(state.setup.model.ask, {
       system: await state.system.blocks(),
       messages: state.messages,
       tools: state.tools,
-      maxTurns: state.world.maxSteps - steps,
-      maxTokens: state.world.model.maxTokens,
+      maxTurns: state.setup.maxSteps - steps,
+      maxTokens: state.setup.model.maxTokens,
       signal,
       onEvent: (event) => note(state, event),
       results: { write: (call, content) => keepResult(state, call, content) },
@@ -177,7 +177,7 @@ function tokensBehind({ messages, sent }: AgentState): number {
 function isNearlyFull(state: AgentState, more: number): boolean {
   if (state.failures >= MAX_FAILURES || state.messages.length < 2) return false;
   const known = state.contextTokens || approximateTokens(JSON.stringify(state.messages));
-  return known + more > autoLimit(state.world.model);
+  return known + more > autoLimit(state.setup.model);
 }
 
 /** A turn that ended without an answer says so in the conversation: roles alternate, and the model knows. */

@@ -12,7 +12,7 @@ import { type AgentState, sessionFolder } from "./state.ts";
 
 /** `files` is the session's own state, or a clone of it for a sub-agent. */
 export function openWorkbench(state: AgentState, files: FileState): Workbench {
-  const { memdir, permissions, env, now, addedDirs } = state.world;
+  const { memdir, permissions, env, addedDirs } = state.setup;
   const { cwd } = memdir.location.project;
   return {
     cwd,
@@ -24,19 +24,14 @@ export function openWorkbench(state: AgentState, files: FileState): Workbench {
     permit: permissions.permit,
     env,
     onTouch: (touch) => noteTouch(state, touch),
-    store: openMemoryStore(memdir, {
-      session: () => state.transcript.id,
-      now,
-      isOn: () => state.memoryOn,
-      tell: (event) => state.tell(event),
-    }),
+    store: openMemoryStore(memdir, state),
   };
 }
 
 /** What a touched file's folders say to the model goes along with the next results. */
 export function noteTouch(state: AgentState, touch: { path: string } | { command: string }): void {
-  const { instructions, world } = state;
-  if (world.memdir.config.claudeMdsDisabled) return;
+  const { instructions, setup } = state;
+  if (setup.memdir.config.claudeMdsDisabled) return;
   const looking = "path" in touch ? instructions.touch(touch.path) : instructions.touchCommand(touch.command);
   const noted = looking.then(
     (files) => {
@@ -49,7 +44,7 @@ export function noteTouch(state: AgentState, touch: { path: string } | { command
       }
       if (files.length > 0) state.tell({ type: "instructions", paths: files.map(({ path }) => path) });
     },
-    (error: Error) => world.log(`instructions of touched files: ${error.message}`),
+    (error: Error) => setup.log(`instructions of touched files: ${error.message}`),
   );
   state.touching = Promise.all([state.touching, noted]);
 }

@@ -14,7 +14,6 @@ export const ATTACHMENT_KINDS = [
   "agents",
   "deferred-tools",
   "mcp-instructions",
-  "notice",
 ] as const;
 
 export type AttachmentKind = (typeof ATTACHMENT_KINDS)[number];

@@ -8,31 +8,16 @@ import type { Environment, GitState } from "../prompts/agent.ts";
 import { clipLine } from "../recall/cut.ts";
 import { remind } from "./attachments.ts";
 
-export interface Place {
-  cwd: string;
-  addedDirs: readonly string[];
-  platform: string;
-  osVersion: string | null;
-  /** The date has its own place behind this block, which must be the same tomorrow. */
-  today?: never;
-}
-
-/** A model that nobody described is left out, as far as it is not described. */
-export interface ModelFacts {
-  description: string | null;
-  cutoff: string | null;
-}
-
-/** `git` may be null because it is not to be shown: whether this is a repository is then read from the disk. */
-export function readEnvironment(place: Place, model: ModelFacts | null, git: GitState | null): Environment {
+/**
+ * `git` may be null because it is not to be shown: whether this is a repository is then read from disk. There is no date in it: the
+ * block must be the same tomorrow.
+ */
+export function readEnvironment(facts: Omit<Environment, "isGitRepository">, git: GitState | null): Environment {
+  const { cwd, addedDirs } = facts;
   return {
-    cwd: place.cwd,
-    isGitRepository: git !== null || findProject(place.cwd).insideGit,
-    addedDirs: [...new Set(place.addedDirs)].filter((dir) => dir !== place.cwd),
-    platform: place.platform,
-    osVersion: place.osVersion,
-    model: model?.description ?? null,
-    cutoff: model?.cutoff ?? null,
+    ...facts,
+    isGitRepository: git !== null || findProject(cwd).insideGit,
+    addedDirs: [...new Set(addedDirs)].filter((dir) => dir !== cwd),
   };
 }
 

@@ -9,9 +9,9 @@ import { type Ask, type AskRequest, type Block, type Message, NO_USAGE, type Usa
 import { exchange, parseToolInput, type Reading, wellFormed } from "./exchange.ts";
 import type { Endpoint } from "./failure.ts";
 
-export const ANTHROPIC_URL = "https://api.anthropic.com";
+const ANTHROPIC_URL = "https://api.anthropic.com";
 
-export interface AnthropicOptions {
+interface AnthropicOptions {
   model: string;
   apiKey: string;
   /** Without the `/v1`. */
@@ -121,7 +121,7 @@ interface Growing {
   json: string;
 }
 
-export function readAnthropicStream(onText: (delta: string) => void = () => {}): Reading<RawMessageStreamEvent> {
+function readAnthropicStream(onText: (delta: string) => void = () => {}): Reading<RawMessageStreamEvent> {
   const blocks = new Map<number, Growing>();
   let usage = NO_USAGE;
   let stop: string | null = null;

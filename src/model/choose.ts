@@ -1,6 +1,7 @@
 /** Which model the settings name, and how it is asked: with retries, or one question beside the conversation. */
 
 import { MemdirError } from "../errors.ts";
+import type { Env, World } from "../world.ts";
 import { type Ask, type AskAnswer, type AskError, NO_USAGE, textOf } from "./ask.ts";
 
 export type Provider = "anthropic" | "openai" | "ollama";
@@ -12,8 +13,6 @@ export interface ModelChoice {
   /** Loads the provider's SDK; rejects only if the installation is broken. No retries: see withRetries. */
   open: () => Promise<Ask>;
 }
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** Null when none is asked for: a key alone, which may be there for another program, does not start to cost money. */
 export function chooseModel(env: Env): ModelChoice | { problem: string } | null {
@@ -86,15 +85,6 @@ function isLoopback(url: string | null): boolean {
   return url !== null && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
 }
 
-export interface RetryWorld {
-  /** Milliseconds of any clock that does not jump. */
-  now: () => number;
-  /** Ends early when the signal is aborted; must not reject. */
-  sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** From 0 up to 1. */
-  random: () => number;
-}
-
 export interface RetryBudget {
   attempts: number;
   /** No attempt is started later than this after the first. How long one takes is bounded by its own silence. */
@@ -108,15 +98,19 @@ const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 20_000;
 
 /** Must not throw. The last error is returned when the budget is spent, or at once if the provider asks for a longer wait. */
-export function withRetries(ask: Ask, world: RetryWorld, budget: RetryBudget = RETRY_BUDGET): Ask {
+export function withRetries(
+  ask: Ask,
+  world: Pick<World, "now" | "random" | "sleep">,
+  budget: RetryBudget = RETRY_BUDGET,
+): Ask {
   return async (request) => {
-    const until = world.now() + budget.totalMs;
+    const until = world.now().getTime() + budget.totalMs;
     for (let attempt = 1; ; attempt++) {
       const answer = await ask(request);
       if (answer.ok || !answer.error.retriable) return answer;
       const { error } = answer;
       const waitMs = Math.max(backoffMs(attempt, world.random), error.retryAfterMs ?? 0);
-      if (attempt >= budget.attempts || world.now() + waitMs > until) return gaveUp(answer, attempt);
+      if (attempt >= budget.attempts || world.now().getTime() + waitMs > until) return gaveUp(answer, attempt);
       request.onRetry?.({ attempt, waitMs, error, spent: answer.partial?.usage ?? NO_USAGE });
       await world.sleep(waitMs, request.signal);
       if (request.signal?.aborted) {
@@ -140,7 +134,7 @@ function gaveUp(answer: Extract<AskAnswer, { ok: false }>, attempts: number): As
   return { ...answer, error: { ...error, message: `${error.message}${wait}${tried}` } };
 }
 
-export interface Question {
+interface Question {
   system: string;
   user: string;
   maxTokens?: number;

@@ -9,10 +9,10 @@ import { type Ask, type AskRequest, type Block, type Message, NO_USAGE, type Usa
 import { exchange, parseToolInput, type Reading, wellFormed } from "./exchange.ts";
 import type { Endpoint } from "./failure.ts";
 
-export const OPENAI_URL = "https://api.openai.com/v1";
+const OPENAI_URL = "https://api.openai.com/v1";
 export const OLLAMA_URL = "http://127.0.0.1:11434/v1";
 
-export interface OpenaiOptions {
+interface OpenaiOptions {
   model: string;
   /** Servers on one's own machine need none. */
   apiKey?: string;

@@ -92,7 +92,7 @@ export const MAX_RESULT_CHARS = 50_000;
 const PREVIEW_CHARS = 2000;
 
 /** Must not throw. */
-export async function fitResult(
+async function fitResult(
   call: ToolUse,
   content: unknown,
   { maxChars, write }: ResultLimit,

@@ -175,7 +175,7 @@ function userLines(parts: readonly CodexPart[], typed: ReadonlySet<string>): Tra
   return [{ type: "user", message: { role: "user", content } }, ...attachments];
 }
 
-export interface CodexLine {
+interface CodexLine {
   /** `session_meta`, `response_item`, `event_msg`, `turn_context`, `compacted` and others. */
   type: string;
   /** ISO; "" in the era whose lines had no time. */
@@ -184,19 +184,19 @@ export interface CodexLine {
 }
 
 /** What a line adds to the conversation. */
-export type CodexItem =
+type CodexItem =
   | { kind: "user"; parts: CodexPart[] }
   | { kind: "answer"; block: TextBlock | ToolUse }
   | { kind: "result"; block: ToolResult };
 
 /** A text in the user's message; `injected` if Codex or an editor put it there. */
-export interface CodexPart {
+interface CodexPart {
   text: string;
   injected: boolean;
 }
 
 /** Null for what is no line of a rollout. Markers without content are lines of type "". */
-export function parseCodexLine(text: string): CodexLine | null {
+function parseCodexLine(text: string): CodexLine | null {
   let value: unknown;
   try {
     value = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
@@ -226,7 +226,7 @@ const BARE_ITEMS: ReadonlySet<string> = new Set([
 ]);
 
 /** Null for what nobody said and no tool did: thinking, settings, snapshots, and what the developer's role says. */
-export function itemOf({ type, payload }: CodexLine): CodexItem | null {
+function itemOf({ type, payload }: CodexLine): CodexItem | null {
   if (type !== "response_item") return null;
   const id = textOrNull(payload.call_id) ?? textOrNull(payload.id);
   if (payload.type === "message") return messageOf(payload);
@@ -247,7 +247,7 @@ export function itemOf({ type, payload }: CodexLine): CodexItem | null {
 }
 
 /** What an event says that the user typed, else null. In files since September 2025 every prompt has one, and only prompts. */
-export function typedOf({ type, payload }: CodexLine): string | null {
+function typedOf({ type, payload }: CodexLine): string | null {
   if (type !== "event_msg") return null;
   const { item, kind } = payload;
   // At first there were events for what Codex itself put in, marked by their kind.
@@ -262,13 +262,13 @@ function typedIn(text: string | null): string | null {
 }
 
 /** How many of the user's turns were taken back here. */
-export function rolledBackIn({ type, payload }: CodexLine): number {
+function rolledBackIn({ type, payload }: CodexLine): number {
   const turns = type === "event_msg" && payload.type === "thread_rolled_back" ? payload.num_turns : 0;
   return Number.isSafeInteger(turns) && (turns as number) > 0 ? (turns as number) : 0;
 }
 
 /** The working directory as the oldest files tell it: in the text about the environment. */
-export function cwdIn(parts: readonly CodexPart[]): string | null {
+function cwdIn(parts: readonly CodexPart[]): string | null {
   for (const { text } of parts) {
     if (!text.trimStart().startsWith("<environment_context>")) continue;
     const found = /<cwd>([^<\n]+)<\/cwd>|^Current working directory: (.+)$/m.exec(text);

@@ -121,13 +121,13 @@ export function dropBackup(dir: string, name: string): void {
 }
 
 /** What the line of another program leaves out can be seen on the copy; null when there is none. */
-export function examineBackup(dir: string, name: string): BackupContent | null {
+function examineBackup(dir: string, name: string): BackupContent | null {
   const look = lookAt(join(dir, name));
   return look.kind === "file" ? { name, hash: look.hash, mode: look.mode, size: look.size } : null;
 }
 
 /** Nothing else may be named by a line: it becomes a path. */
-export const BACKUP_NAME = /^[0-9a-f]{16}@v[1-9][0-9]{0,8}$/;
+const BACKUP_NAME = /^[0-9a-f]{16}@v[1-9][0-9]{0,8}$/;
 
 function backupName(path: string, version: number): string {
   return `${createHash("sha256").update(path).digest("hex").slice(0, 16)}@v${version}`;
@@ -186,24 +186,17 @@ export interface Moment {
   unkept: ReadonlyMap<string, string>;
 }
 
-/** Where paths of lines start, and where the copies lie. */
-export interface HistoryPlace {
-  dir: string;
-  /** A real path. */
-  cwd: string;
-}
-
 /** What we last left at each path: a hash, or null for no file. */
 type Written = ReadonlyMap<string, string | null>;
 
 const SNAPSHOT = "file-history-snapshot";
 
-/** The line of a moment, or of the files that came to it since: lines with all files for each file would grow with their square. */
+/** Paths are relative to `cwd`, a real path. The line of a moment, or of the files that came to it since: lines with all files for each file would grow with their square. */
 export function formatMoment(
   moment: Moment,
   news: readonly string[] | null,
   written: Written,
-  { cwd }: HistoryPlace,
+  cwd: string,
 ): HistoryLine {
   const { id, at } = moment;
   const shown = news === null ? [...moment.backups] : [...moment.backups].filter(([path]) => news.includes(path));
@@ -227,7 +220,8 @@ export function formatMoment(
 /** Null for lines of other types and for those that make no sense; entries that make none are left out. */
 export function parseHistoryLine(
   line: unknown,
-  place: HistoryPlace,
+  dir: string,
+  cwd: string,
 ): { moment: Moment; isUpdate: boolean; written: Written } | null {
   if (!isObject(line)) return null;
   const { snapshot } = line;
@@ -237,8 +231,8 @@ export function parseHistoryLine(
   const backups = new Map<string, Backup>();
   const written = new Map<string, string | null>();
   for (const [key, value] of Object.entries(snapshot.trackedFileBackups)) {
-    const path = pathOf(key, place.cwd);
-    const backup = path ? parseBackup(value, place.dir) : null;
+    const path = pathOf(key, cwd);
+    const backup = path ? parseBackup(value, dir) : null;
     if (!path || !backup) continue;
     backups.set(path, backup);
     const left = (value as Record<string, unknown>).written;
@@ -246,7 +240,7 @@ export function parseHistoryLine(
   }
   const unkept = new Map<string, string>();
   for (const [key, reason] of Object.entries(isObject(line.unkept) ? line.unkept : {})) {
-    const path = pathOf(key, place.cwd);
+    const path = pathOf(key, cwd);
     if (path && typeof reason === "string") unkept.set(path, reason);
   }
   const moment: Moment = {

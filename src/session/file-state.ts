@@ -280,7 +280,7 @@ export function lookAtReal(path: string): Look {
   return lookAt(path);
 }
 
-export function hashBytes(bytes: Uint8Array): string {
+function hashBytes(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 

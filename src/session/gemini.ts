@@ -187,7 +187,7 @@ type GeminiItem =
   | { kind: "user"; at: string; said: string; attached: string[]; results: ToolResult[] }
   | { kind: "answer"; text: string; calls: GeminiCall[] };
 
-export interface GeminiCall {
+interface GeminiCall {
   id: string;
   name: string;
   input: Record<string, unknown>;
@@ -196,7 +196,7 @@ export interface GeminiCall {
 }
 
 /** Null for what is no JSON object: half a line, another program's output. */
-export function parseRecord(text: string): Record<string, unknown> | null {
+function parseRecord(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
     return isRecord(value) ? value : null;
@@ -206,7 +206,7 @@ export function parseRecord(text: string): Record<string, unknown> | null {
 }
 
 /** Null for what nobody said and no tool did: notices and errors of the client. */
-export function itemOf(record: Record<string, unknown>): GeminiItem | null {
+function itemOf(record: Record<string, unknown>): GeminiItem | null {
   if (record.type === "user") return userItem(record);
   return record.type === "gemini" ? answerItem(record) : null;
 }

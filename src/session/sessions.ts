@@ -76,7 +76,7 @@ export async function eachSession<T>(
   onProgress(files.length, files.length);
 }
 
-export function byTime(a: SessionRow, b: SessionRow): number {
+function byTime(a: SessionRow, b: SessionRow): number {
   if (a.at !== b.at) return a.at < b.at ? 1 : -1;
   return a.id < b.id ? -1 : 1;
 }

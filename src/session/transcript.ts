@@ -14,10 +14,11 @@ import {
 import { dirname, join } from "node:path";
 import { PRIVATE_MODE, syncDirectory } from "../disk/atomic.ts";
 import type { Message, Usage } from "../model/ask.ts";
+import type { World } from "../world.ts";
 import type { ResumedSession } from "./session-reader.ts";
 import { formatLine, partsOf, type TranscriptLine } from "./transcript-line.ts";
 
-export interface TranscriptPlace {
+export interface TranscriptOptions {
   /** Claude Code's folder for the working directory; made when there is something to write. */
   dir: string;
   cwd: string;
@@ -27,12 +28,6 @@ export interface TranscriptPlace {
   gitBranch: () => string | null;
   /** How much may wait for a disk that takes nothing. */
   maxWaitingBytes?: number;
-}
-
-interface TranscriptWorld {
-  now: () => Date;
-  newId: () => string;
-  log: (message: string) => void;
 }
 
 interface AppendFacts {
@@ -63,11 +58,15 @@ export interface Transcript {
 /** Several long conversations' worth, and still no burden. */
 const MAX_WAITING_BYTES = 64 << 20;
 
-export function openTranscript(place: TranscriptPlace, world: TranscriptWorld, from?: ResumedSession): Transcript {
+export function openTranscript(
+  options: TranscriptOptions,
+  world: Pick<World, "now" | "newId" | "log">,
+  from?: ResumedSession,
+): Transcript {
   const id = from?.id ?? world.newId();
-  const path = from?.path ?? join(place.dir, `${id}.jsonl`);
+  const path = from?.path ?? join(options.dir, `${id}.jsonl`);
   const { log } = world;
-  const maxWaitingBytes = place.maxWaitingBytes ?? MAX_WAITING_BYTES;
+  const maxWaitingBytes = options.maxWaitingBytes ?? MAX_WAITING_BYTES;
   const file = openLineFile({ path, log, exists: from !== undefined, maxWaitingBytes });
   let leaf = from?.leaf ?? null;
 
@@ -83,15 +82,15 @@ export function openTranscript(place: TranscriptPlace, world: TranscriptWorld, f
     const uuid = world.newId();
     leaf = uuid;
     const { type, ...rest } = line;
-    const branch = place.gitBranch();
+    const branch = options.gitBranch();
     return {
       parentUuid: parent,
       isSidechain: false,
       type,
       userType: "external",
-      cwd: place.cwd,
+      cwd: options.cwd,
       sessionId: id,
-      version: place.version,
+      version: options.version,
       ...(branch !== null && { gitBranch: branch }),
       uuid,
       timestamp: world.now().toISOString(),
@@ -108,7 +107,7 @@ export function openTranscript(place: TranscriptPlace, world: TranscriptWorld, f
       return leaf;
     },
     append(message, { usage, stop, isSummary = false } = {}) {
-      const parts = partsOf(message, { id: `msg_${world.newId()}`, model: place.model(), usage, stop });
+      const parts = partsOf(message, { id: `msg_${world.newId()}`, model: options.model(), usage, stop });
       const lines = parts.map((part) => link({ ...(isSummary && { isCompactSummary: true }), ...part }, leaf));
       // One write: a reader never sees a message without its reminders, unless it was killed in between.
       write(lines);
@@ -158,7 +157,7 @@ const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (const
 const PRIVATE_FOLDER = 0o700;
 const NEWLINE = 10;
 
-export function openLineFile(options: LineFileOptions): LineFile {
+function openLineFile(options: LineFileOptions): LineFile {
   const { path, log, maxWaitingBytes } = options;
   let waiting: Buffer[] = [];
   let waitingBytes = 0;

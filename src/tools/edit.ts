@@ -6,7 +6,7 @@ import type { LineEdit } from "../session/file-state.ts";
 import { countOf, decodeText, encodeText, linesOf, numberLines, usesCrlf } from "./file.ts";
 import { buildSchema, readInput } from "./input.ts";
 import { missing, readExisting } from "./read.ts";
-import { findPlace, isReadable, type Place, type Workbench } from "./workbench.ts";
+import { findTarget, isReadable, type Target, type Workbench } from "./workbench.ts";
 import { changeFile, type InTurn, type Plan, planWrite, readBase, refuseUnseen } from "./write.ts";
 
 /** Enough to see that the edit landed where it should. */
@@ -36,43 +36,43 @@ export function openEdit(bench: Workbench, inTurn: InTurn): Tool {
     async run(input, { signal }) {
       const { file_path, old_string: old, new_string: fresh, replace_all: all = false } = readInput(FIELDS, input);
       if (old === fresh) throw new Error("old_string and new_string are the same; there is nothing to change");
-      const place = findPlace(bench, file_path);
-      return changeFile(bench, "Edit", place, () => planEdit(bench, place, { old, fresh, all }), { inTurn, signal });
+      const target = findTarget(bench, file_path);
+      return changeFile(bench, "Edit", target, () => planEdit(bench, target, { old, fresh, all }), { inTurn, signal });
     },
   };
 }
 
-function planEdit(bench: Workbench, place: Place, wanted: Wanted): Plan {
-  const there = readBase(place);
+function planEdit(bench: Workbench, target: Target, wanted: Wanted): Plan {
+  const there = readBase(target);
   if (wanted.old === "") {
-    if (there?.bytes.length) throw new Error(`${place.shown} is not empty: old_string must name the text to replace`);
-    return planWrite(bench, place, wanted.fresh);
+    if (there?.bytes.length) throw new Error(`${target.shown} is not empty: old_string must name the text to replace`);
+    return planWrite(bench, target, wanted.fresh);
   }
   // Names beside it are told only where reading is free.
-  if (!there) throw isReadable(bench, place) ? missing(place) : new Error(`${place.shown} does not exist`);
+  if (!there) throw isReadable(bench, target) ? missing(target) : new Error(`${target.shown} does not exist`);
   // Whatever else is wrong, a file that was not read comes first.
-  refuseUnseen(bench, place, { kind: "edit", lines: [] });
-  const base = readExisting(place);
+  refuseUnseen(bench, target, { kind: "edit", lines: [] });
+  const base = readExisting(target);
   const { text, bom, exact } = decodeText(base.bytes);
-  if (!exact) throw new Error(`${place.shown} holds bytes that are not UTF-8, and an edit would lose them`);
+  if (!exact) throw new Error(`${target.shown} holds bytes that are not UTF-8, and an edit would lose them`);
 
   const matches = findMatches(text, wanted.old, wanted.fresh);
-  refuseUnclear(place, text, wanted, matches);
+  refuseUnclear(target, text, wanted, matches);
   const edits = lineEditsOf(text, matches);
-  refuseUnseen(bench, place, { kind: "edit", lines: edits });
+  refuseUnseen(bench, target, { kind: "edit", lines: edits });
   const changed = applyMatches(text, matches);
   const times = matches.length > 1 ? ` in ${countOf(matches.length, "place")}` : "";
-  const result = `edited ${place.shown}${times}:\n${showEdits(changed, edits)}`;
+  const result = `edited ${target.shown}${times}:\n${showEdits(changed, edits)}`;
   return { base, bytes: encodeText(changed, bom), edits, result };
 }
 
-function refuseUnclear(place: Place, text: string, { old, all }: Wanted, matches: readonly Match[]): void {
-  if (matches.length === 0) throw new Error(`old_string was not found in ${place.shown}${hintFor(text, old)}`);
+function refuseUnclear(target: Target, text: string, { old, all }: Wanted, matches: readonly Match[]): void {
+  if (matches.length === 0) throw new Error(`old_string was not found in ${target.shown}${hintFor(text, old)}`);
   if (matches.length === 1 || all) return;
   const lines = lineEditsOf(text, matches).map(({ from }) => from);
   const shown = lines.length > 5 ? `${lines.slice(0, 5).join(", ")}, …` : lines.join(", ");
   throw new Error(
-    `old_string occurs ${matches.length} times in ${place.shown} (lines ${shown}): add lines around it until it is unique, or set replace_all`,
+    `old_string occurs ${matches.length} times in ${target.shown} (lines ${shown}): add lines around it until it is unique, or set replace_all`,
   );
 }
 
@@ -98,7 +98,7 @@ function showEdits(changed: string, edits: readonly LineEdit[]): string {
 }
 
 /** Offsets in the text as it is, and what comes there. */
-export interface Match {
+interface Match {
   start: number;
   end: number;
   fresh: string;

@@ -7,7 +7,7 @@ import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
 import { isPseudo } from "./file.ts";
 import { buildSchema, readInput } from "./input.ts";
 import { WALK_LIMITS, type WalkLimits, walkFiles } from "./walk.ts";
-import { fenced, findPlace, permitRead, showPath, type Workbench } from "./workbench.ts";
+import { fenced, findTarget, permitRead, showPath, type Workbench } from "./workbench.ts";
 
 /** As many as Claude Code shows. */
 const MAX_NAMES = 100;
@@ -33,13 +33,13 @@ export function openGlob(bench: Workbench, limits: WalkLimits = WALK_LIMITS): To
       if (rest.split(/[/{},]/).includes("..")) {
         throw bench.fence === null ? new Error("`..` can only stand at the start of a pattern") : fenced(bench);
       }
-      const place = findPlace(bench, joinFolder(path || ".", folder));
-      await permitRead(bench, "Glob", place, signal);
-      if (isPseudo(place.real) || !lookAt(place.real)?.isDirectory()) throw new Error(`${place.shown} is no folder`);
+      const target = findTarget(bench, joinFolder(path || ".", folder));
+      await permitRead(bench, "Glob", target, signal);
+      if (isPseudo(target.real) || !lookAt(target.real)?.isDirectory()) throw new Error(`${target.shown} is no folder`);
       const compiled = compilePattern(rest);
       const found: { path: string; time: number }[] = [];
       let cut = "";
-      const files = walkFiles(place.real, {
+      const files = walkFiles(target.real, {
         signal,
         limits,
         enter: (parts) =>
@@ -51,7 +51,7 @@ export function openGlob(bench: Workbench, limits: WalkLimits = WALK_LIMITS): To
       for await (const file of files) {
         // Behind a fence a link is nothing: it may lead out.
         if ((file.isLink && bench.fence !== null) || !compiled.matches(file.parts)) continue;
-        found.push({ path: join(place.path, ...file.parts), time: timeOf(file.path) });
+        found.push({ path: join(target.path, ...file.parts), time: timeOf(file.path) });
       }
       return report(bench, pattern, found, cut);
     },
@@ -131,7 +131,7 @@ export function compilePattern(text: string): Pattern {
 }
 
 /** Whether a part of a path is more than a name. */
-export function isMagic(part: string): boolean {
+function isMagic(part: string): boolean {
   return /[*?[{\\]/.test(part);
 }
 

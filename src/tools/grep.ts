@@ -11,7 +11,7 @@ import { buildSchema, type Input, readInput } from "./input.ts";
 import { type LineSearch, openLineSearch, type SearchAnswer } from "./line-search.ts";
 import { missing } from "./read.ts";
 import { stopIfAborted, WALK_LIMITS, walkFiles } from "./walk.ts";
-import { findPlace, type Place, permitRead, showPath, type Workbench } from "./workbench.ts";
+import { findTarget, permitRead, showPath, type Target, type Workbench } from "./workbench.ts";
 
 /** Longer than any sensible search takes, shorter than a person waits. */
 const MAX_MS = 20_000;
@@ -57,8 +57,8 @@ export function openGrep(bench: Workbench, limits: { maxMs: number } = { maxMs: 
     async run(input, { signal }) {
       const wanted = readInput(FIELDS, input);
       const { source, flags } = parseExpression(wanted.pattern, wanted["-i"] ?? false);
-      const place = findPlace(bench, wanted.path || ".");
-      await permitRead(bench, "Grep", place, signal);
+      const target = findTarget(bench, wanted.path || ".");
+      await permitRead(bench, "Grep", target, signal);
       const max = wanted.head_limit || DEFAULT_LIMIT;
       const isContent = wanted.output_mode === "content";
       const search = openLineSearch(
@@ -78,7 +78,7 @@ export function openGrep(bench: Workbench, limits: { maxMs: number } = { maxMs: 
       const notes: string[] = [];
       try {
         let lines = 0;
-        for await (const found of searchFiles(bench, place, wanted, search, { signal, notes })) {
+        for await (const found of searchFiles(bench, target, wanted, search, { signal, notes })) {
           hits.push(found);
           lines += found.lines.length;
           if (isContent && lines > max) break;
@@ -94,12 +94,12 @@ export function openGrep(bench: Workbench, limits: { maxMs: number } = { maxMs: 
 /** The files with a match. Ends early, with a note, when the time is up. */
 async function* searchFiles(
   bench: Workbench,
-  place: Place,
+  target: Target,
   wanted: Wanted,
   search: LineSearch,
   { signal, notes }: { signal: AbortSignal; notes: string[] },
 ): AsyncGenerator<Hit> {
-  for await (const batch of batchesOf(filesOf(bench, place, wanted, { signal, notes }))) {
+  for await (const batch of batchesOf(filesOf(bench, target, wanted, { signal, notes }))) {
     const answers = await search.search(batch.map(({ text }) => text));
     for (const [i, answer] of answers.entries()) {
       if (answer.count > 0) yield { ...answer, path: batch[i]?.path ?? "" };
@@ -133,25 +133,25 @@ async function* batchesOf(files: AsyncIterable<Searched>): AsyncGenerator<Search
 
 async function* filesOf(
   bench: Workbench,
-  place: Place,
+  target: Target,
   wanted: Wanted,
   { signal, notes }: { signal: AbortSignal; notes: string[] },
 ): AsyncGenerator<Searched> {
-  const stat = isPseudo(place.real) ? null : lookAt(place.real);
+  const stat = isPseudo(target.real) ? null : lookAt(target.real);
   if (!stat?.isDirectory()) {
-    yield { path: place.path, text: readOne(place) };
+    yield { path: target.path, text: readOne(target) };
     return;
   }
   const isWanted = parseGlobs(wanted.glob);
   // Paths in the .gitignore of the working directory start there; elsewhere the searched folder has its own.
-  const top = isWithin(bench.cwd, place.real) && bench.fence === null ? bench.cwd : place.real;
+  const top = isWithin(bench.cwd, target.real) && bench.fence === null ? bench.cwd : target.real;
   const ignores = readIgnoreFile(top);
-  const way = relative(top, place.real)
+  const way = relative(top, target.real)
     .split(sep)
     .filter((part) => part !== "");
   // Whoever names a folder that is ignored wants to see what is in it.
   const lead = way.length > 0 && ignores(way, true) ? [] : way;
-  const files = walkFiles(place.real, {
+  const files = walkFiles(target.real, {
     signal,
     limits: WALK_LIMITS,
     enter: (parts) => !SKIPPED.includes(parts.at(-1) ?? "") && !ignores([...lead, ...parts], true),
@@ -161,7 +161,7 @@ async function* filesOf(
     if (isLink || !isWanted(parts) || ignores([...lead, ...parts], false)) continue;
     const bytes = tryReadFileAt(path, MAX_FILE_BYTES);
     stopIfAborted(signal);
-    if (bytes && !isBinary(bytes)) yield { path: join(place.path, ...parts), text: decodeText(bytes).text };
+    if (bytes && !isBinary(bytes)) yield { path: join(target.path, ...parts), text: decodeText(bytes).text };
   }
 }
 
@@ -176,15 +176,15 @@ function readIgnoreFile(folder: string): (parts: readonly string[], isFolder: bo
   return (parts, isFolder) => parts.length <= MAX_DEPTH && rules.ignores(parts.join("/") + (isFolder ? "/" : ""));
 }
 
-function readOne(place: Place): string {
+function readOne(target: Target): string {
   let bytes: Buffer | undefined;
   try {
-    bytes = readFileAt(place.real, MAX_FILE_BYTES)?.bytes;
+    bytes = readFileAt(target.real, MAX_FILE_BYTES)?.bytes;
   } catch (error) {
-    throw new Error(`${place.shown} cannot be searched: ${reasonOf(error)}`);
+    throw new Error(`${target.shown} cannot be searched: ${reasonOf(error)}`);
   }
-  if (!bytes) throw missing(place);
-  if (isBinary(bytes)) throw new Error(`${place.shown} cannot be searched: it is a binary file`);
+  if (!bytes) throw missing(target);
+  if (isBinary(bytes)) throw new Error(`${target.shown} cannot be searched: it is a binary file`);
   return decodeText(bytes).text;
 }
 

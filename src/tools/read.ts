@@ -17,7 +17,7 @@ import {
   usesCrlf,
 } from "./file.ts";
 import { buildSchema, readInput } from "./input.ts";
-import { findPlace, type Place, permitRead, type Workbench } from "./workbench.ts";
+import { findTarget, permitRead, type Target, type Workbench } from "./workbench.ts";
 
 /** Larger files are logs and data, which are searched rather than read. */
 export const MAX_FILE_BYTES = 50_000_000;
@@ -42,32 +42,32 @@ export function openRead(bench: Workbench): Tool {
     schema: buildSchema(FIELDS, words.inputs),
     async run(input, { signal }) {
       const { file_path, offset, limit } = readInput(FIELDS, input);
-      const place = findPlace(bench, file_path);
-      await permitRead(bench, "Read", place, signal);
-      const { bytes } = readExisting(place);
-      const view = viewOf(place, bytes, Math.max(1, offset ?? 1), limit ?? MAX_LINES);
-      bench.files.note(place.real, { bytes, lines: view.seen });
-      bench.onTouch({ path: place.path });
-      const remark = bench.store?.owns(place.real) ? bench.store.remark(place.real) : null;
+      const target = findTarget(bench, file_path);
+      await permitRead(bench, "Read", target, signal);
+      const { bytes } = readExisting(target);
+      const view = viewOf(target, bytes, Math.max(1, offset ?? 1), limit ?? MAX_LINES);
+      bench.files.note(target.real, { bytes, lines: view.seen });
+      bench.onTouch({ path: target.path });
+      const remark = bench.store?.owns(target.real) ? bench.store.remark(target.real) : null;
       return remark ? `${remark}\n${view.shown}` : view.shown;
     },
   };
 }
 
 /** Throws for what is missing, with names that may have been meant, and for what cannot be read. */
-export function readExisting(place: Place): FileContent {
+export function readExisting(target: Target): FileContent {
   let content: FileContent | null;
   try {
-    content = readFileAt(place.real, MAX_FILE_BYTES);
+    content = readFileAt(target.real, MAX_FILE_BYTES);
   } catch (error) {
-    throw new Error(`${place.shown} cannot be read: ${reasonOf(error)}`);
+    throw new Error(`${target.shown} cannot be read: ${reasonOf(error)}`);
   }
-  if (!content) throw missing(place);
+  if (!content) throw missing(target);
   if (!isBinary(content.bytes)) return content;
   const [first, second] = content.bytes;
   const isWide = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
   const what = isWide ? "it is UTF-16; convert it to UTF-8 first" : "it is a binary file";
-  throw new Error(`${place.shown} cannot be read as text: ${what}`);
+  throw new Error(`${target.shown} cannot be read as text: ${what}`);
 }
 
 interface View {
@@ -76,13 +76,13 @@ interface View {
   seen: { from: number; to: number } | null;
 }
 
-function viewOf(place: Place, bytes: Buffer, from: number, limit: number): View {
-  if (bytes.length === 0) return { shown: `${place.shown} is empty`, seen: null };
+function viewOf(target: Target, bytes: Buffer, from: number, limit: number): View {
+  if (bytes.length === 0) return { shown: `${target.shown} is empty`, seen: null };
   const { text, exact } = decodeText(bytes);
   const all = linesOf(text);
-  if (all.length === 0) return { shown: `${place.shown} holds nothing but a byte order mark`, seen: null };
+  if (all.length === 0) return { shown: `${target.shown} holds nothing but a byte order mark`, seen: null };
   if (from > all.length) {
-    throw new Error(`${place.shown} has only ${countOf(all.length, "line")}; offset ${from} is behind its end`);
+    throw new Error(`${target.shown} has only ${countOf(all.length, "line")}; offset ${from} is behind its end`);
   }
   const { lines, cut } = take(all, from, limit);
   const to = from + lines.length - 1;
@@ -120,11 +120,11 @@ function cutText(text: string, maxChars: number): string {
   return start.isWellFormed() ? start : start.slice(0, -1);
 }
 
-export function missing(place: Place): Error {
-  const near = findNearNames(place.real);
-  if (near === null) return new Error(`${place.shown} does not exist, nor does its folder; use Glob to find the file`);
+export function missing(target: Target): Error {
+  const near = findNearNames(target.real);
+  if (near === null) return new Error(`${target.shown} does not exist, nor does its folder; use Glob to find the file`);
   const meant = near.length > 0 ? `; did you mean ${near.join(" or ")} in the same folder?` : "";
-  return new Error(`${place.shown} does not exist${meant}`);
+  return new Error(`${target.shown} does not exist${meant}`);
 }
 
 /** Names in a folder that a wrong one may have meant. */

@@ -138,7 +138,7 @@ function withoutHalves(text: string): string {
 const running = new Set<ChildProcess>();
 
 /** While it runs, it is ended when we end: nobody else would do it. */
-export function setRunning(child: ChildProcess, isRunning: boolean): void {
+function setRunning(child: ChildProcess, isRunning: boolean): void {
   if (isRunning && running.size === 0) process.on("exit", killAll);
   if (isRunning) running.add(child);
   else running.delete(child);
@@ -146,7 +146,7 @@ export function setRunning(child: ChildProcess, isRunning: boolean): void {
 }
 
 /** The child must lead a group and session of its own (`detached`), except on Windows. Must not throw. */
-export function killGroup(child: ChildProcess, signal: "SIGTERM" | "SIGKILL"): void {
+function killGroup(child: ChildProcess, signal: "SIGTERM" | "SIGKILL"): void {
   const { pid } = child;
   if (pid === undefined) return;
   if (process.platform === "win32") {

@@ -40,7 +40,7 @@ interface Store {
   remark(path: string): string | null;
 }
 
-export interface Place {
+export interface Target {
   /** Absolute, as it was written. */
   path: string;
   /** With all links resolved: what is opened, and what is kept in mind. */
@@ -50,18 +50,18 @@ export interface Place {
 }
 
 /** Throws for what the fence does not hold, whether it exists or not. */
-export function findPlace(bench: Workbench, given: string): Place {
+export function findTarget(bench: Workbench, given: string): Target {
   if (given === "") throw new Error("the path is empty; give the path of a file");
   const fence = bench.fence === null ? null : realPath(bench.fence);
   if (given.includes("\0")) throw fence ? fenced(bench) : new Error("the path holds a NUL character");
   const path = resolve(baseOf(bench), withHome(given, bench.env));
-  const place = (real: string) => ({ path, real, shown: showPath(bench, path) });
-  if (fence === null) return place(realPath(path));
+  const target = (real: string) => ({ path, real, shown: showPath(bench, path) });
+  if (fence === null) return target(realPath(path));
 
   const root = [fence, resolve(bench.fence as string)].find((each) => isWithin(each, path));
   if (root === undefined) throw fenced(bench);
   const below = relative(root, path);
-  if (below === "") return place(fence);
+  if (below === "") return target(fence);
   let real: string;
   try {
     real = realPath(resolveInside(fence, below.split(sep).join("/")));
@@ -69,7 +69,7 @@ export function findPlace(bench: Workbench, given: string): Place {
     throw fenced(bench);
   }
   if (!isWithin(fence, real)) throw fenced(bench);
-  return place(real);
+  return target(real);
 }
 
 /** One answer for everything outside, so that it tells nothing about what is there. */
@@ -93,33 +93,33 @@ export function showPath(bench: Workbench, path: string): string {
 }
 
 /** Whether reading there needs no permission. */
-export function isReadable(bench: Workbench, place: Place): boolean {
-  return bench.fence !== null || bench.readable.some((dir) => isWithin(realPath(dir), place.real));
+export function isReadable(bench: Workbench, target: Target): boolean {
+  return bench.fence !== null || bench.readable.some((dir) => isWithin(realPath(dir), target.real));
 }
 
 /** Throws when reading there was not allowed. */
-export async function permitRead(bench: Workbench, tool: string, place: Place, signal: AbortSignal): Promise<void> {
-  if (isReadable(bench, place)) return;
-  const link = place.real === place.path ? "" : `, which is ${showPath(bench, place.real)}`;
-  const summary = `${tool} ${place.shown}${link} (outside the working directory)`;
+export async function permitRead(bench: Workbench, tool: string, target: Target, signal: AbortSignal): Promise<void> {
+  if (isReadable(bench, target)) return;
+  const link = target.real === target.path ? "" : `, which is ${showPath(bench, target.real)}`;
+  const summary = `${tool} ${target.shown}${link} (outside the working directory)`;
   const answer = await bench.permit({ kind: "read outside", tool, summary }, signal);
-  if (!answer.allowed) throw new Error(`${place.shown} was not read: ${answer.reason}`);
+  if (!answer.allowed) throw new Error(`${target.shown} was not read: ${answer.reason}`);
 }
 
 /** Throws when changing files was not allowed. A fence and a store of its own are permission enough. */
 export async function permitEdit(
   bench: Workbench,
   tool: string,
-  place: Place,
+  target: Target,
   detail: string,
   signal: AbortSignal,
 ): Promise<void> {
-  if (bench.fence !== null || bench.store?.owns(place.real)) return;
-  const link = place.real === place.path ? "" : `, which is ${showPath(bench, place.real)}`;
-  const where = isWithin(bench.cwd, place.real) ? "" : " (outside the working directory)";
-  const summary = `${tool} ${place.shown}${link}${where}`;
+  if (bench.fence !== null || bench.store?.owns(target.real)) return;
+  const link = target.real === target.path ? "" : `, which is ${showPath(bench, target.real)}`;
+  const where = isWithin(bench.cwd, target.real) ? "" : " (outside the working directory)";
+  const summary = `${tool} ${target.shown}${link}${where}`;
   const answer = await bench.permit({ kind: "edit", tool, summary, detail }, signal);
-  if (!answer.allowed) throw new Error(`${place.shown} was not changed: ${answer.reason}`);
+  if (!answer.allowed) throw new Error(`${target.shown} was not changed: ${answer.reason}`);
 }
 
 function withHome(given: string, env: Workbench["env"]): string {

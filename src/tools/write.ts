@@ -11,7 +11,7 @@ import { countOf, decodeText, type FileContent, linesOf, openFolderAt, readFileA
 import { buildSchema, readInput } from "./input.ts";
 import { diffLines } from "./line-diff.ts";
 import { MAX_FILE_BYTES } from "./read.ts";
-import { findPlace, type Place, permitEdit, type Workbench } from "./workbench.ts";
+import { findTarget, permitEdit, type Target, type Workbench } from "./workbench.ts";
 
 const FIELDS = {
   file_path: { type: "string", required: true, filled: true },
@@ -26,28 +26,28 @@ export function openWrite(bench: Workbench, inTurn: InTurn): Tool {
     schema: buildSchema(FIELDS, words.inputs),
     async run(input, { signal }) {
       const { file_path, content } = readInput(FIELDS, input);
-      const place = findPlace(bench, file_path);
-      return changeFile(bench, "Write", place, () => planWrite(bench, place, content), { inTurn, signal });
+      const target = findTarget(bench, file_path);
+      return changeFile(bench, "Write", target, () => planWrite(bench, target, content), { inTurn, signal });
     },
   };
 }
 
 /** Also for an Edit that makes a new file. */
-export function planWrite(bench: Workbench, place: Place, content: string): Plan {
-  const base = readBase(place);
-  refuseUnseen(bench, place, { kind: "write" });
+export function planWrite(bench: Workbench, target: Target, content: string): Plan {
+  const base = readBase(target);
+  refuseUnseen(bench, target, { kind: "write" });
   const bytes = Buffer.from(content);
-  if (bytes.length > MAX_FILE_BYTES) throw new Error(`${place.shown} would have more than 50 MB; write less`);
+  if (bytes.length > MAX_FILE_BYTES) throw new Error(`${target.shown} would have more than 50 MB; write less`);
   const verb = base ? "updated" : "created";
-  return { base, bytes, edits: null, result: `${verb} ${place.shown} (${countOf(linesOf(content).length, "line")})` };
+  return { base, bytes, edits: null, result: `${verb} ${target.shown} (${countOf(linesOf(content).length, "line")})` };
 }
 
 /** Null when nothing is there; throws when something stands there that cannot be written over. */
-export function readBase(place: Place): FileContent | null {
+export function readBase(target: Target): FileContent | null {
   try {
-    return readFileAt(place.real, MAX_FILE_BYTES);
+    return readFileAt(target.real, MAX_FILE_BYTES);
   } catch (error) {
-    throw new Error(`${place.shown} cannot be written: ${reasonOf(error)}`);
+    throw new Error(`${target.shown} cannot be written: ${reasonOf(error)}`);
   }
 }
 
@@ -80,46 +80,50 @@ export function openTurns(): InTurn {
 export async function changeFile(
   bench: Workbench,
   tool: string,
-  place: Place,
+  target: Target,
   plan: () => Plan,
   { inTurn, signal }: { inTurn: InTurn; signal: AbortSignal },
 ): Promise<string> {
   const first = plan();
   const detail = diffLines(first.base ? first.base.bytes.toString() : "", first.bytes.toString());
-  await permitEdit(bench, tool, place, detail, signal);
+  await permitEdit(bench, tool, target, detail, signal);
   return inTurn(async () => {
     if (signal.aborted) throw new Error("stopped by the user; nothing was changed");
     const { base, bytes, edits, result } = plan();
-    const notices = await put(bench, place, bytes, base);
+    const notices = await put(bench, target, bytes, base);
     // What lies there may not be what was sent: a store brings it into its own form.
-    const now = bench.store?.owns(place.real) ? (readFileAt(place.real, MAX_FILE_BYTES)?.bytes ?? bytes) : bytes;
-    if (edits && now.equals(bytes)) bench.files.noteEdit(place.real, { bytes, edits });
-    else bench.files.note(place.real, { bytes: now, lines: null });
-    bench.onTouch({ path: place.path });
+    const now = bench.store?.owns(target.real) ? (readFileAt(target.real, MAX_FILE_BYTES)?.bytes ?? bytes) : bytes;
+    if (edits && now.equals(bytes)) bench.files.noteEdit(target.real, { bytes, edits });
+    else bench.files.note(target.real, { bytes: now, lines: null });
+    bench.onTouch({ path: target.path });
     return [result, ...notices].join("\n");
   });
 }
 
 /** Throws when the file may not be changed, with what the model should do about it. */
-export function refuseUnseen(bench: Workbench, place: Place, change: Parameters<Workbench["files"]["check"]>[1]): void {
-  const reason = bench.files.check(place.real, change);
+export function refuseUnseen(
+  bench: Workbench,
+  target: Target,
+  change: Parameters<Workbench["files"]["check"]>[1],
+): void {
+  const reason = bench.files.check(target.real, change);
   if (reason) throw new Error(reason);
 }
 
 /** A store has a history of its own, and its files are undone there. */
-async function put(bench: Workbench, place: Place, bytes: Buffer, base: FileContent | null): Promise<string[]> {
+async function put(bench: Workbench, target: Target, bytes: Buffer, base: FileContent | null): Promise<string[]> {
   const { store, history } = bench;
-  if (store?.owns(place.real)) {
-    const { notices } = await store.write(place.real, bytes.toString(), base && textOf(base));
+  if (store?.owns(target.real)) {
+    const { notices } = await store.write(target.real, bytes.toString(), base && textOf(base));
     return notices;
   }
   try {
-    history?.before(place.real);
-    replaceFile(place.real, bytes, base);
+    history?.before(target.real);
+    replaceFile(target.real, bytes, base);
   } catch (error) {
-    throw new Error(`${place.shown} was not changed: ${reasonOf(error)}`);
+    throw new Error(`${target.shown} was not changed: ${reasonOf(error)}`);
   }
-  history?.after(place.real);
+  history?.after(target.real);
   return [];
 }
 
@@ -129,7 +133,7 @@ function textOf({ bytes }: FileContent): string {
 }
 
 /** `base` is what the file must still hold; null: nothing may be there. Synchronous, so that nothing of ours comes between. */
-export function replaceFile(real: string, bytes: Uint8Array, base: FileContent | null): void {
+function replaceFile(real: string, bytes: Uint8Array, base: FileContent | null): void {
   const folder = openFolderAt(dirname(real), { make: base === null });
   try {
     const target = join(folder.path, basename(real));

@@ -11,7 +11,7 @@ import { type AgentDesk, calls, openDesk } from "./desk.ts";
 async function openaiOf(desk: AgentDesk): Promise<AgentModel> {
   const ask = await openOpenai({ model: "local-test", baseUrl: desk.server.openaiUrl, maxSilenceMs: PATIENCE_MS });
   return {
-    ask: withRetries(ask, { now: () => performance.now(), sleep: async () => {}, random: () => 0 }),
+    ask: withRetries(ask, { now: () => new Date(), sleep: async () => {}, random: () => 0 }),
     name: "local-test",
     provider: "openai",
     windowTokens: 100_000,

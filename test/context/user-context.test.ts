@@ -12,11 +12,18 @@ async function contextOf(world: World) {
   const memdir = await world.open();
   const instructions = await memdir.instructions();
   const git = await readGitState(world.project, gitRunner(world.project, world.env));
-  const place = { cwd: world.project, addedDirs: [], platform: "linux", osVersion: null };
+  const facts = {
+    cwd: world.project,
+    addedDirs: [],
+    platform: "linux",
+    osVersion: null,
+    model: null,
+    cutoff: null,
+  };
   return buildUserContext({
     instructions: (await instructions.render("user"))?.text ?? "",
     index: await memdir.prompt({ section: "index" }),
-    environment: buildEnvironment(readEnvironment(place, null, git)),
+    environment: buildEnvironment(readEnvironment(facts, git)),
     git: git && buildGitState(git),
   });
 }

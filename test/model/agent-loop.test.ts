@@ -211,7 +211,7 @@ describe("a loop", () => {
 
   it("tells that a turn starts again, and survives a listener that throws", async () => {
     talk.server.queue({ text: "ha", fault: "drop" }, { text: "whole" });
-    const world = { now: () => 0, sleep: async () => {}, random: () => 0 };
+    const world = { now: () => new Date(0), sleep: async () => {}, random: () => 0 };
     const types: string[] = [];
     const onEvent = ({ type }: LoopEvent) => {
       types.push(type);

@@ -14,7 +14,7 @@ function stillWorld(random = 0) {
     slept.push(ms);
     now += ms;
   };
-  return { slept, now: () => now, sleep, random: () => random };
+  return { slept, now: () => new Date(now), sleep, random: () => random };
 }
 
 function failing(error: Partial<AskError>): Ask & { calls: () => number } {

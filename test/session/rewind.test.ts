@@ -26,8 +26,8 @@ beforeEach(() => {
   world = makeWorld();
   dir = path.join(world.home, ".claude", "file-history", "s1");
   history = openFileHistory(
-    { dir, cwd: world.project },
-    { now: () => world.now, note: () => {}, log: (message) => world.logged.push(message) },
+    { dir, cwd: world.project, note: () => {} },
+    { now: () => world.now, log: (message) => world.logged.push(message) },
   );
   for (const name of ["a.ts", "b.ts"]) fs.writeFileSync(at(name), `${name} one\n`);
 });
