@@ -16,7 +16,7 @@ import { addUsage, NO_USAGE, type Usage } from "../model/ask.ts";
 import { openLearning } from "../open-learn.ts";
 import { findProject } from "../project/root.ts";
 import { sessionsFolder } from "../project/sessions-folder.ts";
-import { plainLine } from "../session/excerpt.ts";
+import { plainLine } from "../text/sanitise.ts";
 import {
   type FoundTranscript,
   findTranscripts,

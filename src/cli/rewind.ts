@@ -3,7 +3,7 @@
 import { processEnv } from "../config.ts";
 import { MemdirError } from "../errors.ts";
 import { openAgent } from "../open-agent.ts";
-import { cutLine } from "../session/excerpt.ts";
+import { cutLine } from "../text/sanitise.ts";
 import { readSession } from "../session/session-reader.ts";
 import type { Run } from "./command.ts";
 import { findOne } from "./console/agent-open.ts";

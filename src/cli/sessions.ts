@@ -3,7 +3,7 @@
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { isSessionHere, sessionPlaces } from "../project/sessions-folder.ts";
-import { plainLine } from "../session/excerpt.ts";
+import { plainLine } from "../text/sanitise.ts";
 import {
   listSessions,
   type SessionHit,

@@ -3,9 +3,9 @@
 import { basename } from "node:path";
 import type { TextBlock, ToolResult, ToolUse } from "../model/ask.ts";
 import { buildConversation, type ConversationBuilder } from "./conversation.ts";
-import { type OpenedLines, openLines, withLines } from "./line-stream.ts";
+import { type OpenedLines, readHead, withLines } from "./line-stream.ts";
 import type { ResumedSession } from "./session-reader.ts";
-import { isRecord, type TranscriptLine, textOrNull } from "./transcript-line.ts";
+import { isRecord, parseRecord, type TranscriptLine, textOrNull } from "./transcript-line.ts";
 
 /** As much of a session as it takes to learn from it. */
 export type HeardSession = Pick<ResumedSession, "id" | "path" | "messages" | "prompts" | "cwd" | "problems">;
@@ -25,17 +25,8 @@ const MAX_HEAD_LINES = 40;
 
 /** Null when the file is no rollout, or cannot be read. Must not throw. */
 export function readCodexHead(path: string): CodexHead | null {
-  let lines: OpenedLines | null = null;
-  try {
-    lines = openLines(path);
-    if (!lines) return null;
-    const text = lines.at(0, Math.min(lines.size, MAX_HEAD_BYTES)).toString();
-    return headOf(path, text);
-  } catch {
-    return null; // unreadable, or gone while it was read
-  } finally {
-    lines?.close();
-  }
+  const text = readHead(path, MAX_HEAD_BYTES);
+  return text === null ? null : headOf(path, text);
 }
 
 /** Throws if there is no such file. What was taken back is left out; what compaction took away is not. */
@@ -197,13 +188,8 @@ interface CodexPart {
 
 /** Null for what is no line of a rollout. Markers without content are lines of type "". */
 function parseCodexLine(text: string): CodexLine | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
-  } catch {
-    return null;
-  }
-  if (!isRecord(value)) return null;
+  const value = parseRecord(text);
+  if (!value) return null;
   const at = textOrNull(value.timestamp) ?? "";
   const { type, payload } = value;
   if (typeof type === "string" && isRecord(payload)) return { type, at, payload };

@@ -18,6 +18,7 @@ import { moveInto, removeQuietly, syncDirectory } from "../disk/atomic.ts";
 import { isWithin } from "../disk/real-path.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { type FileLook, type Look, lookAt, lookAtReal } from "./file-state.ts";
+import { isRecord } from "./transcript-line.ts";
 
 /** A file at one moment. `content: null`: it did not exist. */
 export interface Backup {
@@ -223,9 +224,9 @@ export function parseHistoryLine(
   dir: string,
   cwd: string,
 ): { moment: Moment; isUpdate: boolean; written: Written } | null {
-  if (!isObject(line)) return null;
+  if (!isRecord(line)) return null;
   const { snapshot } = line;
-  if (line.type !== SNAPSHOT || !isObject(snapshot) || !isObject(snapshot.trackedFileBackups)) return null;
+  if (line.type !== SNAPSHOT || !isRecord(snapshot) || !isRecord(snapshot.trackedFileBackups)) return null;
   const id = line.messageId ?? snapshot.messageId;
   if (typeof id !== "string" || id === "") return null;
   const backups = new Map<string, Backup>();
@@ -239,7 +240,7 @@ export function parseHistoryLine(
     if (left === null || isHash(left)) written.set(path, left);
   }
   const unkept = new Map<string, string>();
-  for (const [key, reason] of Object.entries(isObject(line.unkept) ? line.unkept : {})) {
+  for (const [key, reason] of Object.entries(isRecord(line.unkept) ? line.unkept : {})) {
     const path = pathOf(key, cwd);
     if (path && typeof reason === "string") unkept.set(path, reason);
   }
@@ -265,7 +266,7 @@ function formatBackup({ version, at, content, missingFolders }: Backup): Record<
 }
 
 function parseBackup(value: unknown, dir: string): Backup | null {
-  if (!isObject(value)) return null;
+  if (!isRecord(value)) return null;
   const { backupFileName: name, version, backupTime, hash, mode, size, missingFolders } = value;
   if (!isCount(version)) return null;
   const backup = { version, at: typeof backupTime === "string" ? backupTime : "", missingFolders: 0 };
@@ -294,8 +295,4 @@ function isHash(value: unknown): value is string {
 
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -5,6 +5,7 @@ import { closeSync, fstatSync, lstatSync, readSync } from "node:fs";
 import { dirname } from "node:path";
 import { realPath } from "../disk/real-path.ts";
 import { openRegular } from "../disk/regular.ts";
+import { sha256 } from "../text/hash.ts";
 
 /** A file is known by its real path: a link and what it leads to are one. */
 export interface FileState {
@@ -87,7 +88,7 @@ function makeState(seen: Map<string, Entry>, counter: number, limits: FileStateL
   return {
     note(path, { bytes: content, lines }) {
       const real = realPath(path);
-      const hash = hashBytes(content);
+      const hash = sha256(content);
       const old = seen.get(real);
       // What was read of another version is worth nothing now.
       const known = old?.hash === hash ? old.ranges : [];
@@ -97,7 +98,7 @@ function makeState(seen: Map<string, Entry>, counter: number, limits: FileStateL
       const real = realPath(path);
       const old = seen.get(real);
       const known = old ? old.ranges : [];
-      put(real, content, hashBytes(content), known && shiftRanges(known, edits));
+      put(real, content, sha256(content), known && shiftRanges(known, edits));
     },
     check(path, change) {
       const real = realPath(path);
@@ -278,10 +279,6 @@ export function lookAt(path: string): Look {
 export function lookAtReal(path: string): Look {
   if (realPath(dirname(path)) !== dirname(path)) return other("a link on the way that leads elsewhere");
   return lookAt(path);
-}
-
-function hashBytes(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
 }
 
 const ABSENT: Look = { kind: "absent" };

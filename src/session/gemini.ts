@@ -5,8 +5,8 @@ import { readRegular } from "../disk/regular.ts";
 import type { ToolResult } from "../model/ask.ts";
 import type { HeardSession } from "./codex.ts";
 import { buildConversation, type ConversationBuilder } from "./conversation.ts";
-import { MAX_LINE_BYTES, type OpenedLines, openLines, withLines } from "./line-stream.ts";
-import { isRecord, type TranscriptLine, textOrNull } from "./transcript-line.ts";
+import { MAX_LINE_BYTES, type OpenedLines, readHead, withLines } from "./line-stream.ts";
+import { isRecord, parseRecord, type TranscriptLine, textOrNull } from "./transcript-line.ts";
 
 /** What the beginning of a session's file tells. */
 interface GeminiHead {
@@ -22,20 +22,12 @@ const OLDER_HEAD = /^\s*\{\s*"sessionId"\s*:\s*"([^"\\]*)"\s*,\s*"projectHash"\s
 
 /** Null when the file is none of Gemini CLI's, or cannot be read. Must not throw. */
 export function readGeminiHead(path: string): GeminiHead | null {
-  let lines: OpenedLines | null = null;
-  try {
-    lines = openLines(path);
-    if (!lines) return null;
-    const text = lines.at(0, Math.min(lines.size, MAX_HEAD_BYTES)).toString();
-    const first = parseRecord(text.split("\n", 1)[0] ?? "");
-    if (first && isHead(first)) return { id: idOf(path, first.sessionId), isSubAgent: first.kind === "subagent" };
-    const older = OLDER_HEAD.exec(text.replace(/^\uFEFF/, ""));
-    return older ? { id: idOf(path, older[1]), isSubAgent: false } : null;
-  } catch {
-    return null; // unreadable, or gone while it was read
-  } finally {
-    lines?.close();
-  }
+  const text = readHead(path, MAX_HEAD_BYTES);
+  if (text === null) return null;
+  const first = parseRecord(text.split("\n", 1)[0] ?? "");
+  if (first && isHead(first)) return { id: idOf(path, first.sessionId), isSubAgent: first.kind === "subagent" };
+  const older = OLDER_HEAD.exec(text.replace(/^\uFEFF/, ""));
+  return older ? { id: idOf(path, older[1]), isSubAgent: false } : null;
 }
 
 /** Throws if there is no such file. What was taken back is left out; what compression took away is not. */
@@ -193,16 +185,6 @@ interface GeminiCall {
   input: Record<string, unknown>;
   /** Null when there is none yet. */
   result: ToolResult | null;
-}
-
-/** Null for what is no JSON object: half a line, another program's output. */
-function parseRecord(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
-    return isRecord(value) ? value : null;
-  } catch {
-    return null;
-  }
 }
 
 /** Null for what nobody said and no tool did: notices and errors of the client. */

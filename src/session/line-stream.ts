@@ -68,6 +68,19 @@ export function openLines(path: string): OpenedLines | null {
   };
 }
 
+/** The first so many bytes as text; null when there is no ordinary file, or none that can be read. */
+export function readHead(path: string, maxBytes: number): string | null {
+  let lines: OpenedLines | null = null;
+  try {
+    lines = openLines(path);
+    return lines?.at(0, Math.min(lines.size, maxBytes)).toString() ?? null;
+  } catch {
+    return null;
+  } finally {
+    lines?.close();
+  }
+}
+
 async function eachLine(
   fd: number,
   visit: (line: Line) => void,

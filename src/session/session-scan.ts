@@ -2,7 +2,7 @@
 
 import { dirname, join } from "node:path";
 import { readRegular } from "../disk/regular.ts";
-import { cutLine } from "./excerpt.ts";
+import { cutLine } from "../text/sanitise.ts";
 import { type OpenedLines, openLines } from "./line-stream.ts";
 import { sessionIdOf } from "./session-reader.ts";
 import {

@@ -3,7 +3,7 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { lazily } from "../text/lazy.ts";
-import { excerptAround } from "./excerpt.ts";
+import { excerptAround } from "../text/sanitise.ts";
 import { type Role, type SessionRow, scanSession } from "./session-scan.ts";
 
 export type { SessionRow } from "./session-scan.ts";

@@ -26,20 +26,24 @@ interface MessageFacts {
 
 /** Null for what is no JSON object with a type: half a line, another program's output. */
 export function parseLine(text: string): TranscriptLine | null {
-  let value: unknown;
-  try {
-    // An editor may have put a byte order mark before the first line.
-    value = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
-  } catch {
-    return null;
-  }
-  if (!isRecord(value)) return null;
+  const value = parseRecord(text);
+  if (!value) return null;
   // Seed 001 says where its transcripts lie and not how they look; a plain message is the likeliest.
   if (typeof value.type !== "string" && isRole(value.role)) return { type: value.role, message: value };
   if (isRole(value.type) && !isRecord(value.message) && value.content !== undefined) {
     return { ...value, type: value.type, message: { role: value.type, content: value.content } };
   }
   return typeof value.type === "string" ? (value as TranscriptLine) : null;
+}
+
+/** Null for anything but a JSON object: half a line, another program's output. An editor may have put a byte order mark before the first line. */
+export function parseRecord(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
+    return isRecord(value) ? value : null;
+  } catch {
+    return null;
+  }
 }
 
 export function formatLine(line: TranscriptLine): string {

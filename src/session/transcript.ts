@@ -1,18 +1,9 @@
 /** The transcript of the running session: every message is on disk before the conversation goes on. */
 
-import {
-  closeSync,
-  constants,
-  fdatasyncSync,
-  fstatSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, mkdirSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { PRIVATE_MODE, syncDirectory } from "../disk/atomic.ts";
+import { openToAppend } from "../disk/regular.ts";
 import type { Message, Usage } from "../model/ask.ts";
 import type { World } from "../world.ts";
 import type { ResumedSession } from "./session-reader.ts";
@@ -153,9 +144,7 @@ interface LineFileOptions {
   maxWaitingBytes: number;
 }
 
-const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
 const PRIVATE_FOLDER = 0o700;
-const NEWLINE = 10;
 
 function openLineFile(options: LineFileOptions): LineFile {
   const { path, log, maxWaitingBytes } = options;
@@ -218,12 +207,8 @@ function appendLines(
   lines: readonly Buffer[],
   { isNew, urgent }: { isNew: boolean; urgent: boolean },
 ): { lines: number; error: unknown } {
-  const fd = openSync(path, FLAGS, PRIVATE_MODE);
+  const { fd, size, torn } = openToAppend(path, PRIVATE_MODE);
   try {
-    const stat = fstatSync(fd);
-    if (!stat.isFile()) throw Object.assign(new Error("no ordinary file"), { code: "EISDIR" });
-    // A writer that was killed left half a line: ours must not be glued to it.
-    const torn = stat.size > 0 && lastByte(fd, stat.size) !== NEWLINE;
     const data = Buffer.concat(torn ? [Buffer.from("\n"), ...lines] : lines);
     let written = 0;
     try {
@@ -234,7 +219,7 @@ function appendLines(
     } catch (error) {
       // When all was written it was the flush that failed, and nobody knows what of it is on disk.
       const whole = written === data.length ? { count: 0, bytes: 0 } : wholeLines(lines, written, torn ? 1 : 0);
-      cutBack(fd, stat.size + written, stat.size + whole.bytes);
+      cutBack(fd, size + written, size + whole.bytes);
       return { lines: whole.count, error };
     }
   } finally {
@@ -256,12 +241,6 @@ function cutBack(fd: number, expected: number, size: number): void {
   } catch {
     // See above.
   }
-}
-
-function lastByte(fd: number, size: number): number {
-  const byte = Buffer.alloc(1);
-  readSync(fd, byte, 0, 1, size - 1);
-  return byte[0]!;
 }
 
 function flushFile(fd: number): void {
@@ -290,7 +269,8 @@ const REMEDIES: Record<string, string> = {
   ENOENT: "its folder is gone, make it again",
   ENOTDIR: "a part of the path is a file, move it away",
   EEXIST: "a part of the path is a file, move it away",
-  EISDIR: "something that is no file has its name, move it away",
+  EISDIR: "it is a directory, move it away",
+  ENOTFILE: "it is not an ordinary file, move it away",
   ELOOP: "it is a symbolic link, replace it by a real file",
   EMFILE: "too many open files, raise the limit (ulimit -n)",
   EIO: "the disk reported an error, check its health",

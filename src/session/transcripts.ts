@@ -1,10 +1,11 @@
 /** The transcripts of a project, whichever agent wrote them: which changed lately, and what was said in them. */
 
-import { lstatSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { lstatOrNull } from "../disk/stat.ts";
 import { type HeardSession, readCodexHead, readCodexSession } from "./codex.ts";
 import { readGeminiHead, readGeminiSession, readProjectRoot } from "./gemini.ts";
-import { openLines } from "./line-stream.ts";
+import { readHead } from "./line-stream.ts";
 import { readSession } from "./session-reader.ts";
 import { eachSession, type SessionFile, type SessionPlaces } from "./sessions.ts";
 import { parseLine, textOrNull } from "./transcript-line.ts";
@@ -101,20 +102,9 @@ const MAX_HEAD_LINES = 40;
 
 /** The first working directory that a transcript of Claude Code names. */
 function readCwd(path: string): string | null {
-  try {
-    const lines = openLines(path);
-    if (!lines) return null;
-    try {
-      const text = lines.at(0, Math.min(lines.size, MAX_HEAD_BYTES)).toString();
-      for (const one of text.split("\n", MAX_HEAD_LINES)) {
-        const cwd = textOrNull(parseLine(one)?.cwd);
-        if (cwd) return cwd;
-      }
-    } finally {
-      lines.close();
-    }
-  } catch {
-    // Unreadable, or gone.
+  for (const line of (readHead(path, MAX_HEAD_BYTES) ?? "").split("\n", MAX_HEAD_LINES)) {
+    const cwd = textOrNull(parseLine(line)?.cwd);
+    if (cwd) return cwd;
   }
   return null;
 }
@@ -130,7 +120,7 @@ function findCodex(folder: string, isHere: (cwd: string) => boolean, sinceMs: nu
   return days.flatMap((day) =>
     namesIn(day, ROLLOUT, "file").flatMap((name): FoundTranscript[] => {
       const path = join(day, name);
-      const changedMs = changeOf(path);
+      const changedMs = lstatOrNull(path)?.mtimeMs ?? null;
       if (changedMs === null || changedMs < sinceMs) return [];
       const head = readCodexHead(path);
       // One that does not say where it was belongs to nobody.
@@ -150,20 +140,12 @@ function findGemini(folder: string, isHere: (cwd: string) => boolean, sinceMs: n
     if (root === null || !isHere(root)) return [];
     return namesIn(chats, CHAT, "file").flatMap((file): FoundTranscript[] => {
       const path = join(chats, file);
-      const changedMs = changeOf(path);
+      const changedMs = lstatOrNull(path)?.mtimeMs ?? null;
       if (changedMs === null || changedMs < sinceMs) return [];
       const head = readGeminiHead(path);
       return head && !head.isSubAgent ? [{ agent: "gemini", id: head.id, path, changedMs }] : [];
     });
   });
-}
-
-function changeOf(path: string): number | null {
-  try {
-    return lstatSync(path).mtimeMs;
-  } catch {
-    return null;
-  }
 }
 
 function namesIn(dir: string, name: RegExp, kind: "folder" | "file"): string[] {

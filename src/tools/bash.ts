@@ -3,8 +3,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Tool, ToolOutcome } from "../model/tool.ts";
-import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
-import { buildSchema, readInput } from "./input.ts";
+import { defineTool } from "./input.ts";
 import { WHOLE } from "./permission.ts";
 import { type CommandEnd, runCommand, type Shell } from "./shell-run.ts";
 import type { Workbench } from "./workbench.ts";
@@ -21,24 +20,17 @@ const FIELDS = {
 } as const;
 
 export function openBash(bench: Workbench): Tool {
-  const words = TOOL_WORDS.Bash;
-  return {
-    name: "Bash",
-    description: words.description,
-    schema: buildSchema(FIELDS, words.inputs),
-    async run(input, { signal }) {
-      const { command, timeout = DEFAULT_MS, description } = readInput(FIELDS, input);
-      if (command.includes("\0")) throw new Error("the command holds a NUL character");
-      await permitCommand(bench, command, description, signal);
-      if (signal.aborted) throw new Error("stopped by the user; the command was not run");
-      if (!existsSync(bench.cwd)) throw new Error(`the working directory ${bench.cwd} is gone; no command can be run`);
-      const timeoutMs = Math.min(timeout, MAX_MS);
-      const env = withoutSecrets(bench.env);
-      const end = await runCommand(command, { shell: findShell(env), cwd: bench.cwd, env, timeoutMs, signal });
-      bench.onTouch({ command });
-      return describe(end, timeoutMs);
-    },
-  };
+  return defineTool("Bash", FIELDS, async ({ command, timeout = DEFAULT_MS, description }, signal) => {
+    if (command.includes("\0")) throw new Error("the command holds a NUL character");
+    await permitCommand(bench, command, description, signal);
+    if (signal.aborted) throw new Error("stopped by the user; the command was not run");
+    if (!existsSync(bench.cwd)) throw new Error(`the working directory ${bench.cwd} is gone; no command can be run`);
+    const timeoutMs = Math.min(timeout, MAX_MS);
+    const env = withoutSecrets(bench.env);
+    const end = await runCommand(command, { shell: findShell(env), cwd: bench.cwd, env, timeoutMs, signal });
+    bench.onTouch({ command });
+    return describe(end, timeoutMs);
+  });
 }
 
 async function permitCommand(bench: Workbench, command: string, description: string | undefined, signal: AbortSignal) {

@@ -1,10 +1,9 @@
 /** The Edit tool: one text in a file becomes another, where the model has read it. */
 
 import type { Tool } from "../model/tool.ts";
-import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
 import type { LineEdit } from "../session/file-state.ts";
 import { countOf, decodeText, encodeText, linesOf, numberLines, usesCrlf } from "./file.ts";
-import { buildSchema, readInput } from "./input.ts";
+import { defineTool } from "./input.ts";
 import { missing, readExisting } from "./read.ts";
 import { findTarget, isReadable, type Target, type Workbench } from "./workbench.ts";
 import { changeFile, type InTurn, type Plan, planWrite, readBase, refuseUnseen } from "./write.ts";
@@ -28,18 +27,15 @@ interface Wanted {
 }
 
 export function openEdit(bench: Workbench, inTurn: InTurn): Tool {
-  const words = TOOL_WORDS.Edit;
-  return {
-    name: "Edit",
-    description: words.description,
-    schema: buildSchema(FIELDS, words.inputs),
-    async run(input, { signal }) {
-      const { file_path, old_string: old, new_string: fresh, replace_all: all = false } = readInput(FIELDS, input);
+  return defineTool(
+    "Edit",
+    FIELDS,
+    async ({ file_path, old_string: old, new_string: fresh, replace_all: all = false }, signal) => {
       if (old === fresh) throw new Error("old_string and new_string are the same; there is nothing to change");
       const target = findTarget(bench, file_path);
       return changeFile(bench, "Edit", target, () => planEdit(bench, target, { old, fresh, all }), { inTurn, signal });
     },
-  };
+  );
 }
 
 function planEdit(bench: Workbench, target: Target, wanted: Wanted): Plan {

@@ -1,11 +1,10 @@
 /** The Glob tool: files by their names, the newest first. */
 
-import { lstatSync, type Stats } from "node:fs";
 import { isAbsolute, join, sep } from "node:path";
+import { lstatOrNull } from "../disk/stat.ts";
 import type { Tool } from "../model/tool.ts";
-import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
 import { isPseudo } from "./file.ts";
-import { buildSchema, readInput } from "./input.ts";
+import { defineTool } from "./input.ts";
 import { WALK_LIMITS, type WalkLimits, walkFiles } from "./walk.ts";
 import { fenced, findTarget, permitRead, showPath, type Workbench } from "./workbench.ts";
 
@@ -21,41 +20,35 @@ const FIELDS = {
 } as const;
 
 export function openGlob(bench: Workbench, limits: WalkLimits = WALK_LIMITS): Tool {
-  const words = TOOL_WORDS.Glob;
-  return {
-    name: "Glob",
-    description: words.description,
-    schema: buildSchema(FIELDS, words.inputs),
-    async run(input, { signal }) {
-      const { pattern: given, path } = readInput(FIELDS, input);
-      const pattern = sep === "\\" ? given.replaceAll(sep, "/") : given;
-      const { folder, rest } = splitPattern(pattern);
-      if (rest.split(/[/{},]/).includes("..")) {
-        throw bench.fence === null ? new Error("`..` can only stand at the start of a pattern") : fenced(bench);
-      }
-      const target = findTarget(bench, joinFolder(path || ".", folder));
-      await permitRead(bench, "Glob", target, signal);
-      if (isPseudo(target.real) || !lookAt(target.real)?.isDirectory()) throw new Error(`${target.shown} is no folder`);
-      const compiled = compilePattern(rest);
-      const found: { path: string; time: number }[] = [];
-      let cut = "";
-      const files = walkFiles(target.real, {
-        signal,
-        limits,
-        enter: (parts) =>
-          compiled.mayHold(parts) && (!SKIPPED.includes(parts.at(-1) ?? "") || isNamed(compiled.names, parts)),
-        onCut: (reason) => {
-          cut = reason;
-        },
-      });
-      for await (const file of files) {
-        // Behind a fence a link is nothing: it may lead out.
-        if ((file.isLink && bench.fence !== null) || !compiled.matches(file.parts)) continue;
-        found.push({ path: join(target.path, ...file.parts), time: timeOf(file.path) });
-      }
-      return report(bench, pattern, found, cut);
-    },
-  };
+  return defineTool("Glob", FIELDS, async ({ pattern: given, path }, signal) => {
+    const pattern = sep === "\\" ? given.replaceAll(sep, "/") : given;
+    const { folder, rest } = splitPattern(pattern);
+    if (rest.split(/[/{},]/).includes("..")) {
+      throw bench.fence === null ? new Error("`..` can only stand at the start of a pattern") : fenced(bench);
+    }
+    const target = findTarget(bench, joinFolder(path || ".", folder));
+    await permitRead(bench, "Glob", target, signal);
+    if (isPseudo(target.real) || !lstatOrNull(target.real)?.isDirectory())
+      throw new Error(`${target.shown} is no folder`);
+    const compiled = compilePattern(rest);
+    const found: { path: string; time: number }[] = [];
+    let cut = "";
+    const files = walkFiles(target.real, {
+      signal,
+      limits,
+      enter: (parts) =>
+        compiled.mayHold(parts) && (!SKIPPED.includes(parts.at(-1) ?? "") || isNamed(compiled.names, parts)),
+      onCut: (reason) => {
+        cut = reason;
+      },
+    });
+    for await (const file of files) {
+      // Behind a fence a link is nothing: it may lead out.
+      if ((file.isLink && bench.fence !== null) || !compiled.matches(file.parts)) continue;
+      found.push({ path: join(target.path, ...file.parts), time: timeOf(file.path) });
+    }
+    return report(bench, pattern, found, cut);
+  });
 }
 
 function isNamed(names: ReadonlySet<string>, parts: readonly string[]): boolean {
@@ -78,16 +71,7 @@ function joinFolder(path: string, folder: string): string {
 
 /** Zero for what is gone. */
 export function timeOf(path: string): number {
-  return lookAt(path)?.mtimeMs ?? 0;
-}
-
-/** Links not followed; null for what cannot be looked at. */
-export function lookAt(path: string): Stats | null {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) ?? null;
-  } catch {
-    return null;
-  }
+  return lstatOrNull(path)?.mtimeMs ?? 0;
 }
 
 function report(bench: Workbench, pattern: string, found: { path: string; time: number }[], cut: string): string {

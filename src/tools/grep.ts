@@ -3,11 +3,11 @@
 import { join, relative, sep } from "node:path";
 import ignore from "ignore";
 import { isWithin } from "../disk/real-path.ts";
+import { lstatOrNull } from "../disk/stat.ts";
 import type { Tool } from "../model/tool.ts";
-import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
 import { decodeText, isBinary, isPseudo, readFileAt, reasonOf, tryReadFileAt } from "./file.ts";
-import { compilePattern, lookAt, SKIPPED, timeOf } from "./glob.ts";
-import { buildSchema, type Input, readInput } from "./input.ts";
+import { compilePattern, SKIPPED, timeOf } from "./glob.ts";
+import { defineTool, type Input } from "./input.ts";
 import { type LineSearch, openLineSearch, type SearchAnswer } from "./line-search.ts";
 import { missing } from "./read.ts";
 import { stopIfAborted, WALK_LIMITS, walkFiles } from "./walk.ts";
@@ -49,46 +49,39 @@ interface Hit extends SearchAnswer {
 }
 
 export function openGrep(bench: Workbench, limits: { maxMs: number } = { maxMs: MAX_MS }): Tool {
-  const words = TOOL_WORDS.Grep;
-  return {
-    name: "Grep",
-    description: words.description,
-    schema: buildSchema(FIELDS, words.inputs),
-    async run(input, { signal }) {
-      const wanted = readInput(FIELDS, input);
-      const { source, flags } = parseExpression(wanted.pattern, wanted["-i"] ?? false);
-      const target = findTarget(bench, wanted.path || ".");
-      await permitRead(bench, "Grep", target, signal);
-      const max = wanted.head_limit || DEFAULT_LIMIT;
-      const isContent = wanted.output_mode === "content";
-      const search = openLineSearch(
-        {
-          source,
-          flags,
-          multiline: wanted.multiline ?? false,
-          lines: isContent,
-          before: wanted["-B"] ?? wanted["-C"] ?? 0,
-          after: wanted["-A"] ?? wanted["-C"] ?? 0,
-          maxLines: max + 1,
-        },
-        limits.maxMs,
-        signal,
-      );
-      const hits: Hit[] = [];
-      const notes: string[] = [];
-      try {
-        let lines = 0;
-        for await (const found of searchFiles(bench, target, wanted, search, { signal, notes })) {
-          hits.push(found);
-          lines += found.lines.length;
-          if (isContent && lines > max) break;
-        }
-      } finally {
-        search.close();
+  return defineTool("Grep", FIELDS, async (wanted, signal) => {
+    const { source, flags } = parseExpression(wanted.pattern, wanted["-i"] ?? false);
+    const target = findTarget(bench, wanted.path || ".");
+    await permitRead(bench, "Grep", target, signal);
+    const max = wanted.head_limit || DEFAULT_LIMIT;
+    const isContent = wanted.output_mode === "content";
+    const search = openLineSearch(
+      {
+        source,
+        flags,
+        multiline: wanted.multiline ?? false,
+        lines: isContent,
+        before: wanted["-B"] ?? wanted["-C"] ?? 0,
+        after: wanted["-A"] ?? wanted["-C"] ?? 0,
+        maxLines: max + 1,
+      },
+      limits.maxMs,
+      signal,
+    );
+    const hits: Hit[] = [];
+    const notes: string[] = [];
+    try {
+      let lines = 0;
+      for await (const found of searchFiles(bench, target, wanted, search, { signal, notes })) {
+        hits.push(found);
+        lines += found.lines.length;
+        if (isContent && lines > max) break;
       }
-      return report(bench, wanted, hits, max, notes);
-    },
-  };
+    } finally {
+      search.close();
+    }
+    return report(bench, wanted, hits, max, notes);
+  });
 }
 
 /** The files with a match. Ends early, with a note, when the time is up. */
@@ -137,7 +130,7 @@ async function* filesOf(
   wanted: Wanted,
   { signal, notes }: { signal: AbortSignal; notes: string[] },
 ): AsyncGenerator<Searched> {
-  const stat = isPseudo(target.real) ? null : lookAt(target.real);
+  const stat = isPseudo(target.real) ? null : lstatOrNull(target.real);
   if (!stat?.isDirectory()) {
     yield { path: target.path, text: readOne(target) };
     return;

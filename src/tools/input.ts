@@ -1,5 +1,9 @@
 /** A tool's input: one description of it makes the JSON Schema for the model and checks what the model sends. */
 
+import type { Tool, ToolOutcome } from "../model/tool.ts";
+import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
+import type { ToolName } from "./workbench.ts";
+
 interface Field {
   type: "string" | "integer" | "boolean";
   required?: true;
@@ -16,6 +20,21 @@ type ValueOf<F extends Field> = F["type"] extends "string" ? string : F["type"] 
 export type Input<F extends Fields> = {
   [K in keyof F]: F[K] extends { required: true } ? ValueOf<F[K]> : ValueOf<F[K]> | undefined;
 };
+
+/** A tool whose input is checked before it runs; the words for the model are those of its name. */
+export function defineTool<const F extends Fields>(
+  name: ToolName,
+  fields: F,
+  run: (input: Input<F>, signal: AbortSignal) => Promise<ToolOutcome>,
+): Tool {
+  const { description, inputs } = TOOL_WORDS[name];
+  return {
+    name,
+    description,
+    schema: buildSchema(fields, inputs),
+    run: async (input, { signal }) => run(readInput(fields, input), signal),
+  };
+}
 
 export function buildSchema(fields: Fields, words: Readonly<Record<string, string>>): Record<string, unknown> {
   const properties = Object.entries(fields).map(([name, { type, values, minimum }]) => [

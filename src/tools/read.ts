@@ -3,7 +3,6 @@
 import { readdirSync } from "node:fs";
 import { basename, dirname, extname } from "node:path";
 import { MAX_RESULT_CHARS, type Tool } from "../model/tool.ts";
-import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
 import {
   countOf,
   decodeText,
@@ -16,7 +15,7 @@ import {
   reasonOf,
   usesCrlf,
 } from "./file.ts";
-import { buildSchema, readInput } from "./input.ts";
+import { defineTool } from "./input.ts";
 import { findTarget, permitRead, type Target, type Workbench } from "./workbench.ts";
 
 /** Larger files are logs and data, which are searched rather than read. */
@@ -35,23 +34,16 @@ const FIELDS = {
 } as const;
 
 export function openRead(bench: Workbench): Tool {
-  const words = TOOL_WORDS.Read;
-  return {
-    name: "Read",
-    description: words.description,
-    schema: buildSchema(FIELDS, words.inputs),
-    async run(input, { signal }) {
-      const { file_path, offset, limit } = readInput(FIELDS, input);
-      const target = findTarget(bench, file_path);
-      await permitRead(bench, "Read", target, signal);
-      const { bytes } = readExisting(target);
-      const view = viewOf(target, bytes, Math.max(1, offset ?? 1), limit ?? MAX_LINES);
-      bench.files.note(target.real, { bytes, lines: view.seen });
-      bench.onTouch({ path: target.path });
-      const remark = bench.store?.owns(target.real) ? bench.store.remark(target.real) : null;
-      return remark ? `${remark}\n${view.shown}` : view.shown;
-    },
-  };
+  return defineTool("Read", FIELDS, async ({ file_path, offset, limit }, signal) => {
+    const target = findTarget(bench, file_path);
+    await permitRead(bench, "Read", target, signal);
+    const { bytes } = readExisting(target);
+    const view = viewOf(target, bytes, Math.max(1, offset ?? 1), limit ?? MAX_LINES);
+    bench.files.note(target.real, { bytes, lines: view.seen });
+    bench.onTouch({ path: target.path });
+    const remark = bench.store?.owns(target.real) ? bench.store.remark(target.real) : null;
+    return remark ? `${remark}\n${view.shown}` : view.shown;
+  });
 }
 
 /** Throws for what is missing, with names that may have been meant, and for what cannot be read. */

@@ -5,10 +5,9 @@ import { basename, dirname, join } from "node:path";
 import { moveInto, removeQuietly, syncDirectory, writeTemporary } from "../disk/atomic.ts";
 import { readRegular } from "../disk/regular.ts";
 import type { Tool } from "../model/tool.ts";
-import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
 import type { LineEdit } from "../session/file-state.ts";
 import { countOf, decodeText, type FileContent, linesOf, openFolderAt, readFileAt, reasonOf } from "./file.ts";
-import { buildSchema, readInput } from "./input.ts";
+import { defineTool } from "./input.ts";
 import { diffLines } from "./line-diff.ts";
 import { MAX_FILE_BYTES } from "./read.ts";
 import { findTarget, permitEdit, type Target, type Workbench } from "./workbench.ts";
@@ -19,17 +18,10 @@ const FIELDS = {
 } as const;
 
 export function openWrite(bench: Workbench, inTurn: InTurn): Tool {
-  const words = TOOL_WORDS.Write;
-  return {
-    name: "Write",
-    description: words.description,
-    schema: buildSchema(FIELDS, words.inputs),
-    async run(input, { signal }) {
-      const { file_path, content } = readInput(FIELDS, input);
-      const target = findTarget(bench, file_path);
-      return changeFile(bench, "Write", target, () => planWrite(bench, target, content), { inTurn, signal });
-    },
-  };
+  return defineTool("Write", FIELDS, async ({ file_path, content }, signal) => {
+    const target = findTarget(bench, file_path);
+    return changeFile(bench, "Write", target, () => planWrite(bench, target, content), { inTurn, signal });
+  });
 }
 
 /** Also for an Edit that makes a new file. */

@@ -5,7 +5,7 @@ import type { RewindWhat } from "../../agent/agent.ts";
 import { MemdirError } from "../../errors.ts";
 import { notesPath } from "../../learn/session-notes.ts";
 import { openModel } from "../../open-agent.ts";
-import { cutLine } from "../../session/excerpt.ts";
+import { cutLine } from "../../text/sanitise.ts";
 import { readSession } from "../../session/session-reader.ts";
 import { findSession, listSessions } from "../../session/sessions.ts";
 import { placesOf } from "../sessions.ts";
