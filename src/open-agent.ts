@@ -1,4 +1,4 @@
-/** The composition root of the agent: a Memdir, the model that the environment names and somebody to ask, in; a ready Agent out. */
+/** The composition root of the agent: takes a Memdir, the model that the environment names and someone to ask, and returns a ready Agent. */
 
 import { randomUUID } from "node:crypto";
 import os from "node:os";
@@ -21,27 +21,27 @@ export interface AgentOptions {
   memdir: Memdir;
   /** Default: the process's own. */
   env?: Env;
-  /** Instead of the model that MEMDIR_MODEL names; null for none: what needs no model works. */
+  /** Overrides the model that MEMDIR_MODEL names; null for none, which leaves everything that needs no model. */
   model?: AgentModel | null;
-  /** Who is asked before something is changed or run; null, the default, denies what `allow` does not name. */
+  /** Asks before something is changed or run; null, the default, denies whatever `allow` does not name. */
   askPermission?: PermissionOptions["ask"];
   /** "edit", "read", "bash", "bash git status", "all". */
   allow?: readonly string[];
   addDirs?: readonly string[];
-  /** A session to go on with. */
+  /** A session to continue. */
   from?: ResumedSession | null;
   now?: () => Date;
   log?: (message: string) => void;
   recallWithModel?: boolean;
-  /** Whether the agent learns beside its turns, as the settings of learning say; default true. */
+  /** Whether the agent learns in the background, as configured; default true. */
   learn?: boolean;
   maxSteps?: number;
 }
 
-/** A turn of a hundred answers is an hour of work; whoever wants more can say "go on". */
+/** A turn of a hundred answers is an hour of work; the user can always say "continue". */
 const MAX_STEPS = 100;
 
-/** Rejects with a MemdirError when no model is configured, or not properly. */
+/** Rejects with a MemdirError when no model is configured, or the configuration is wrong. */
 export async function openAgent(options: AgentOptions): Promise<Agent> {
   const { memdir } = options;
   const env = options.env ?? processEnv();
@@ -75,7 +75,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   );
 }
 
-/** The model that the environment names, ready to be asked; its SDK is loaded with the first question. */
+/** The model that the environment names; its SDK is loaded with the first question. */
 export function openModel(env: Env): AgentModel | { problem: string } {
   const choice = chooseModel(env);
   if (!choice) {
@@ -96,10 +96,10 @@ export function openModel(env: Env): AgentModel | { problem: string } {
   };
 }
 
-/** What the providers' common models hold; MEMDIR_CONTEXT_TOKENS says otherwise. Local models are mostly run with little. */
+/** What the providers' common models hold; MEMDIR_CONTEXT_TOKENS overrides it. Local models are mostly run with small windows. */
 const WINDOW_TOKENS: Record<Provider, number> = { anthropic: 200_000, openai: 128_000, ollama: 32_000 };
 
-/** A long file can be written in one answer, and every model of the last years can give as much. */
+/** Enough to write a long file in one answer, and every recent model can give as much. */
 const MAX_ANSWER_TOKENS = 16_000;
 
 function openWhenAsked(choice: ModelChoice): Ask {

@@ -1,4 +1,4 @@
-/** A working agent: say something, and it answers with the memory, instructions and tools of a project. */
+/** A working agent: give it a prompt, and it answers with the memory, instructions and tools of a project. */
 
 import { join } from "node:path";
 import { openAttachments } from "../context/attachments.ts";
@@ -41,7 +41,7 @@ import { openWorkbench } from "./workbench.ts";
 
 export interface Preview {
   memories: Recalled[];
-  /** Names of those that did not fit. */
+  /** Names of memories that did not fit. */
   leftOut: string[];
   instructions: InstructionFile[];
 }
@@ -50,14 +50,14 @@ export interface Preview {
 export interface Agent {
   readonly sessionId: string;
   readonly transcriptPath: string;
-  /** Never throws for what the model or its tools do: `ended` and `error` say how it went. */
+  /** Never throws because of the model or its tools: `ended` and `error` describe the outcome. */
   say(words: string, options?: TurnOptions): Promise<TurnResult>;
-  /** What a model would be shown for these words in a new session. */
+  /** What a model would be shown for this prompt in a new session. */
   preview(words: string): Promise<Preview>;
   compact(options?: Partial<CompactOptions> & { onEvent?: Tell }): Promise<CompactResult>;
   /** A new session; the old one stays on disk. */
   clear(): Promise<void>;
-  /** Goes on with another session. */
+  /** Continues another session. */
   resume(from: ResumedSession): Promise<void>;
   /** What fills the window. */
   window(): Promise<WindowView>;
@@ -65,28 +65,28 @@ export interface Agent {
   checkpoints(): Checkpoint[];
   rewind(id: string, what: RewindWhat): Promise<Rewound>;
   usage(): SessionUsage;
-  /** The model that is asked; another one from now on if it is given. */
+  /** The current model; replaced from now on if one is given. */
   model(model?: AgentModel): AgentModel;
   /** Whether memories are shown and kept in this session. */
   memory(on?: boolean): boolean;
-  /** Notes of the session as it stands, in the file that compaction reads. */
+  /** Writes notes of the session so far to the file that compaction reads. */
   takeNotes(signal?: AbortSignal): Promise<NotesResult | { problem: string }>;
-  /** Whether something is still being learnt from earlier turns. */
+  /** Whether memdir is still learning from earlier turns. */
   isLearning(): boolean;
-  /** Waits for that until it is done, the time is over or the signal comes; what is not done then is stopped, and looked at again another time. */
+  /** Waits until that is done, the time is up or the signal aborts; unfinished work is then stopped and picked up another time. */
   drain(options?: { ms?: number; signal?: AbortSignal }): Promise<void>;
   close(): void;
 }
 
-/** An extraction takes some seconds. Who leaves waits half a minute at most, and can leave at once. */
+/** An extraction takes some seconds. Someone who quits waits half a minute at most, and can quit at once. */
 const DRAIN_MS = 30_000;
 
 export async function makeAgent(setup: AgentSetup, from: ResumedSession | null = null): Promise<Agent> {
   let state = await openState(setup, from);
   let last: Promise<unknown> = Promise.resolve();
-  /** Of sessions that were left while the disk took nothing. */
+  /** Transcripts of sessions that were left while the disk refused writes. */
   const unwritten = new Set<Transcript>();
-  /** Of sessions that were left while something was learnt from them. */
+  /** Learners of sessions that were left while they were busy. */
   const learning = new Set<SessionLearner>();
   const learners = () => [...learning, ...(state.learner ? [state.learner] : [])];
   const writeLeft = () => {
@@ -119,7 +119,7 @@ export async function makeAgent(setup: AgentSetup, from: ResumedSession | null =
     preview: (words) => inTurn(() => previewPrompt(state, words)),
     compact: ({ onEvent, ...options } = {}) =>
       inTurn(() => {
-        // Whoever listened to the last turn did not ask for this.
+        // The listener of the last turn did not ask for this.
         state.tell = quietly(onEvent);
         return compact(state, { trigger: "manual", ...options });
       }),
@@ -236,7 +236,7 @@ async function openState(setup: AgentSetup, from: ResumedSession | null = null):
   return state;
 }
 
-/** What each prompt's turn had shown when it ended. The file may be anybody's: what does not fit is passed over. */
+/** What had been shown when each prompt's turn ended. The file may come from anywhere: whatever does not fit is skipped. */
 function readShown(notes: readonly Readonly<Record<string, unknown>>[]): Map<string, Shown> {
   const shown = new Map<string, Shown>();
   for (const { type, prompt, shown: value } of notes) {
@@ -251,9 +251,9 @@ function readShown(notes: readonly Readonly<Record<string, unknown>>[]): Map<str
 export type RewindWhat = "code" | "conversation" | "both";
 
 export interface Rewound {
-  /** Null when only the conversation went back. */
+  /** Null when only the conversation was rewound. */
   files: RewindReport | null;
-  /** The prompt that can be said again; null when the conversation stayed. */
+  /** The prompt, ready to be sent again; null when the conversation was kept. */
   prompt: string | null;
 }
 
@@ -272,7 +272,7 @@ function rewind(state: AgentState, id: string, what: RewindWhat): Rewound {
   state.sent = Math.min(state.sent, state.messages.length);
   state.contextTokens = 0;
   restoreShown(state, prompt.before);
-  // What was read in the part that is gone, this conversation has not seen.
+  // What was read in the removed part, this conversation has not seen.
   state.files.clear();
   state.instructions.clear();
   state.transcript.rewindTo(prompt.parent);

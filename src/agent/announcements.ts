@@ -1,4 +1,4 @@
-/** What the model is told exists beside its tools: sub-agents, and skills that may help with a prompt. */
+/** What the model is told exists besides its tools: sub-agents, and skills that may help with a prompt. */
 
 import { closeSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { termsOf } from "../text/terms.ts";
 import type { AgentState } from "./state.ts";
 import { findDefinitions } from "./sub-agent.ts";
 
-/** In reminders, so that the tools' own words, and with them the provider's cache, stay the same. */
+/** As reminders, so that the tool descriptions, and with them the provider's cache, stay the same. */
 export function announce(state: AgentState, words: string): void {
   const { config, location } = state.setup.memdir;
   const repository = repositoryOf(location.project);
@@ -27,16 +27,16 @@ export function announce(state: AgentState, words: string): void {
 export interface Skill {
   name: string;
   description: string;
-  /** Of its SKILL.md. */
+  /** The path of its SKILL.md. */
   path: string;
 }
 
 const SKILL_FILE = "SKILL.md";
 
-/** A frontmatter stands in the first lines; the skill after it can be long. */
+/** The frontmatter is in the first lines; the skill after it can be long. */
 const HEAD_BYTES = 16 * 1024;
 
-/** More in one folder is not a collection that somebody keeps. */
+/** More than anyone keeps in one folder. */
 const MAX_SKILLS_PER_FOLDER = 500;
 
 /** A name is a word or two. */
@@ -46,8 +46,8 @@ const MAX_NAME_CHARS = 100;
 const MAX_RANKED = 5;
 
 /**
- * Those of an earlier folder hide others of the same name; within a folder in order of name. What is missing, broken,
- * not an ordinary file, or a link out of its folder, is passed over. Must not throw.
+ * Skills in an earlier folder hide others of the same name; within a folder they are sorted by name. What is missing, broken,
+ * not an ordinary file, or a link out of its folder, is skipped. Must not throw.
  */
 export function findSkills(folders: readonly string[]): Skill[] {
   const found = new Map<string, Skill>();
@@ -60,7 +60,7 @@ export function findSkills(folders: readonly string[]): Skill[] {
   return [...found.values()];
 }
 
-/** By the share of the prompt's terms that name and description have: the best first, those without any left out. */
+/** Ranked by how many of the prompt's terms are in the name and description; those without any are left out. */
 export function rankSkills(skills: readonly Skill[], prompt: string): Skill[] {
   const wanted = new Set(termsOf(prompt));
   const scored = skills.map((skill) => {

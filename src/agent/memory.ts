@@ -18,7 +18,7 @@ import { editFields } from "../text/frontmatter-edit.ts";
 import type { Workbench } from "../tools/workbench.ts";
 import type { AgentState } from "./state.ts";
 
-/** Ranking takes a few milliseconds; a cold start, with its cache to read, may take this long before the prompt goes without. */
+/** Ranking takes a few milliseconds; a cold start, which reads the cache, may take this long before the prompt is sent without memories. */
 const GRACE_MS = 150;
 
 export async function startRecall(
@@ -46,7 +46,7 @@ export async function waitForFast(
   done.abort();
 }
 
-/** For a turn that was compacted in its middle: its memories went with the rest. Ranked offline, which is fast enough to wait for. */
+/** After a compaction in the middle of a turn, which dropped its memories. Ranked offline, which is fast enough to wait for. */
 export async function recallAgain(state: AgentState, words: string): Promise<void> {
   const { setup, recalled } = state;
   if (!state.memoryOn || asksToIgnore(words)) return;
@@ -58,7 +58,7 @@ export async function recallAgain(state: AgentState, words: string): Promise<voi
   }
 }
 
-/** Shows memories with the next message, and notes that and why. `words` are the user's, by default the last ones. */
+/** Shows memories with the next message, and logs that and why. `words` is the prompt, by default the last one. */
 export function surface(
   state: AgentState,
   memories: readonly Recalled[] | null,
@@ -81,7 +81,7 @@ function asksToIgnore(words: string): boolean {
   return /\b(ignore|disregard|without|don'?t use|do not use)\b[^.!?\n]{0,24}\b(memory|memories)\b/i.test(words);
 }
 
-/** At a moment when the conversation can be sent: no call is without its result. Must not throw. */
+/** Called when the conversation can be sent, with no call missing its result. Must not throw. */
 export function noteAnswer(state: AgentState): void {
   try {
     offerNotes(state);
@@ -90,7 +90,7 @@ export function noteAnswer(state: AgentState): void {
   }
 }
 
-/** The turn for these words ended with an answer of the model. Must not throw. */
+/** The turn for this prompt ended with an answer. Must not throw. */
 export async function learnFromTurn(state: AgentState, words: string): Promise<void> {
   try {
     noteAnswer(state);
@@ -100,7 +100,7 @@ export async function learnFromTurn(state: AgentState, words: string): Promise<v
   }
 }
 
-/** Because the user asked for them. */
+/** When the user asks for them. */
 export async function takeNotesNow(
   state: AgentState,
   signal?: AbortSignal,
@@ -121,7 +121,7 @@ function offerNotes(state: AgentState): void {
 async function offerTurn(state: AgentState, words: string): Promise<void> {
   const { learner, messages, prompts, sent, memoryWritten, setup, transcript } = state;
   if (!learner || !state.memoryOn) return;
-  // A turn that was compacted in its middle has lost its prompt, and what was before it.
+  // A turn that was compacted midway has lost its prompt and everything before it.
   const prompt = prompts.at(-1) ?? { id: transcript.leaf ?? "", at: setup.now().toISOString(), index: 0 };
   const before = messages.slice(0, prompt.index).findLast(({ role }) => role === "assistant");
   learner.ended({
@@ -138,12 +138,12 @@ async function capture(state: AgentState, messages: readonly Message[], sent: nu
   return { system: await state.system.blocks(), tools: state.tools, messages, sent };
 }
 
-/** Nobody's turn fails because nothing could be learnt from it. */
+/** No turn fails because learning from it failed. */
 function logFault({ setup }: AgentState, error: unknown): void {
   setup.log(`learning: ${error instanceof Error ? error.message : String(error)}`);
 }
 
-/** New memories say that they come from the session of `state`. */
+/** New memories name the session of `state` as their source. */
 export function openMemoryStore(memdir: Memdir, state: AgentState): NonNullable<Workbench["store"]> {
   const owned = memdir.directories.filter(({ readOnly }) => !readOnly).map(({ path }) => path);
   const owns = (path: string) => owned.some((dir) => isWithin(realPath(dir), realPath(path)));
@@ -170,8 +170,8 @@ export function openMemoryStore(memdir: Memdir, state: AgentState): NonNullable<
 }
 
 /**
- * A model may write down what a document talked it into, so a new memory is its conclusion, not the user's word: it is shown as
- * such, nothing more trusted gives way to it, and no rule in it is enforced. Whatever source the model names does not count.
+ * A document may have talked the model into writing a memory, so a new memory is the model's conclusion, not the user's word: it is shown
+ * as such, it never replaces anything more trusted, and no rule in it is enforced. Whatever source the model names is ignored.
  */
 function withSource(path: string, text: string, session: string): string {
   const file = basename(path);

@@ -9,13 +9,13 @@ import { buildEnvironment, buildGitState } from "../prompts/agent.ts";
 import { localDay } from "../text/local-day.ts";
 import type { AgentState } from "./state.ts";
 
-/** `omit`: for read-only agents, which need neither rules nor memories. */
+/** `omit` is for read-only agents, which need neither rules nor memories. */
 export async function buildOpening(state: AgentState, options: { omit?: boolean } = {}): Promise<TextBlock[]> {
   const { memdir, model, platform, addedDirs, env, now } = state.setup;
   const { config, location } = memdir;
   const { cwd } = location.project;
   const omit = options.omit === true || config.claudeMdsDisabled;
-  // Discovery first: what it finds decides what is built.
+  // Discovery first: what is built depends on what it finds.
   const [instructions, git] = await Promise.all([
     omit ? [] : state.instructions.load(),
     readGitState(cwd, gitRunner(cwd, env), !config.gitInstructions),
@@ -36,12 +36,12 @@ export async function buildOpening(state: AgentState, options: { omit?: boolean 
     index,
     environment: buildEnvironment(readEnvironment(facts, git)),
     git: git && buildGitState(git),
-    // Notes need a date that still says something next week.
+    // Notes need a date that still means something next week.
     today: localDay(now()),
   });
 }
 
-/** A directory that cannot be made holds no memories: the work goes on without them, and somebody is told. */
+/** If the directory cannot be made, work goes on without memories, and the user is told. */
 async function readIndex(state: AgentState): Promise<string> {
   try {
     return await state.setup.memdir.prompt({ section: "index" });
@@ -57,12 +57,12 @@ async function readIndex(state: AgentState): Promise<string> {
 
 const OPENING_KINDS: ReadonlySet<string> = new Set(["instructions", "memory-index", "environment"]);
 
-/** The conversation without its opening: that of a resumed session is read afresh. */
+/** The conversation without its opening: a resumed session reads it again. */
 export function dropOpening(messages: readonly Message[]): Message[] {
   return messages.map((message, i) => (i === 0 && message.role === "user" ? withoutOpening(message) : message));
 }
 
-/** The conversation with its opening in front of the first words. */
+/** The conversation with its opening before the first prompt. */
 export function putOpening(opening: readonly TextBlock[], messages: readonly Message[]): Message[] {
   const [first, ...rest] = messages;
   if (first?.role !== "user") return [...messages];
@@ -88,7 +88,7 @@ export function openAgentPrompt(state: Pick<AgentState, "setup" | "memoryOn">): 
         try {
           return state.memoryOn ? await memdir.prompt({ withIndex: false, transcriptsDir }) : null;
         } catch (error) {
-          // The opening tells the user; without a directory there is nothing to say about it.
+          // The opening tells the user; without a directory there is nothing to say about it here.
           state.setup.log(`the memory section is left out: ${error instanceof Error ? error.message : String(error)}`);
           return null;
         }

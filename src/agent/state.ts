@@ -1,4 +1,4 @@
-/** One session of an agent: what it works with, the conversation so far, and the events it reports. Changed in place by this room. */
+/** One session of an agent: what it is made of, the conversation so far, and the events it reports. Changed in place by this room. */
 
 import { dirname, join } from "node:path";
 import type { Attachments } from "../context/attachments.ts";
@@ -19,16 +19,16 @@ import type { Permit } from "../tools/permission.ts";
 import type { World } from "../world.ts";
 
 export interface AgentModel {
-  /** Tries again by itself where that helps. */
+  /** Retries by itself where that helps. */
   ask: Ask;
   /** As the provider calls it; "" for none. */
   name: string;
   provider: string;
-  /** All that a request and its answer may hold. */
+  /** The most that a request and its answer may hold together. */
   windowTokens: number;
   /** The most that one answer may hold. */
   maxTokens: number;
-  /** Until when its knowledge goes, in words; null if nobody said. */
+  /** How far its knowledge goes, in words; null if unknown. */
   cutoff: string | null;
 }
 
@@ -49,12 +49,12 @@ export interface LearnerOptions {
   session: string;
   /** The folder of the project's transcripts. */
   sessionsDir: string;
-  /** The one that is asked now; it may change. */
+  /** The current model; it may change. */
   model: () => AgentModel;
   tell: (learnt: Learnt) => void;
 }
 
-/** What an agent is made of. Built in open-agent.ts, in tests from their own parts. `env` is the environment that commands run in. */
+/** What an agent is made of: built in open-agent.ts, by tests from their own parts. `env` is the environment that commands run in. */
 export interface AgentSetup extends Pick<World, "env" | "now" | "newId" | "log" | "sleep"> {
   memdir: Memdir;
   model: AgentModel;
@@ -63,13 +63,13 @@ export interface AgentSetup extends Pick<World, "env" | "now" | "newId" | "log" 
   /** Of memdir, for the transcript. */
   version: string;
   addedDirs: readonly string[];
-  /** A scope's own memory, for sub-agents that have one. */
+  /** Opens a scope's own memory, for sub-agents that have one. */
   openScope: (scope: string) => Promise<Memdir>;
-  /** Learns beside a session; null: nothing is learnt by itself. */
+  /** Learns in the background of a session; null turns automatic learning off. */
   openLearner: ((options: LearnerOptions) => SessionLearner) | null;
-  /** Whether the model also chooses what is recalled: better, and one more request for every prompt. */
+  /** Whether the model also chooses what is recalled: better results, at one more request for every prompt. */
   recallWithModel: boolean;
-  /** Answers of the model in one turn; more is a loop that nobody watches. */
+  /** How many answers one turn may take; more is a loop out of control. */
   maxSteps: number;
 }
 
@@ -83,7 +83,7 @@ export interface AgentState {
   history: FileHistory;
   files: FileState;
   instructions: Instructions;
-  /** What touched files add is looked up beside the tools; this is done when all of it is. */
+  /** What touched files add is looked up in the background; this settles when all of it is done. */
   touching: Promise<unknown>;
   attachments: Attachments;
   recalled: RecallSession;
@@ -93,31 +93,31 @@ export interface AgentState {
   messages: readonly Message[];
   /** How many of them the last request held. */
   sent: number;
-  /** What the user said, for going back. */
+  /** The user's prompts, for rewinding. */
   prompts: Prompt[];
   usage: SessionUsage;
-  /** How large the last request was with its answer, as the provider counted. */
+  /** The size of the last request and its answer, as the provider counted it. */
   contextTokens: number;
   /** Compactions that failed in a row. */
   failures: number;
   memoryOn: boolean;
   learner: SessionLearner | null;
-  /** Of the turn that runs: whether a tool wrote a memory. */
+  /** Whether a tool wrote a memory in the current turn. */
   memoryWritten: boolean;
-  /** When the conversation began. */
+  /** The git branch when the conversation began. */
   branch: string | null;
   /** Where events go while a turn runs. */
   tell: Tell;
 }
 
 export interface Prompt {
-  /** Of its line in the transcript. */
+  /** The id of its line in the transcript. */
   id: string;
   at: string;
   text: string;
-  /** Of its message. */
+  /** The index of its message. */
   index: number;
-  /** The line before it: where the conversation goes on after a rewind. */
+  /** The line before it: where the conversation continues after a rewind. */
   parent: string | null;
   /** What had been sent and shown before it. */
   before: Shown;
@@ -131,7 +131,7 @@ export interface Shown {
 
 export const NOTHING_SHOWN: Shown = { sent: [], recalled: [], bytes: 0 };
 
-/** Where the session keeps files of its own, beside its transcript. */
+/** A path in the folder of the session's own files, next to its transcript. */
 export function sessionFolder(state: AgentState, ...names: string[]): string {
   return join(dirname(state.transcript.path), state.transcript.id, ...names);
 }
@@ -168,27 +168,27 @@ export type AgentEvent =
   | LoopEvent
   /** Memories that the model is shown now. */
   | { type: "recalled"; memories: readonly Recalled[] }
-  /** Instruction files that came with a touched folder. */
+  /** Instruction files of a touched folder. */
   | { type: "instructions"; paths: readonly string[] }
-  /** A memory was written by a tool. */
+  /** A tool wrote a memory. */
   | { type: "saved"; file: string; action: string; notices: readonly string[] }
   /** What was learnt from a turn that has ended, perhaps while the next one is being typed. */
   | ({ type: "learnt" } & Learnt)
   | { type: "compacting"; trigger: "manual" | "auto" }
   | { type: "compacted"; trigger: "manual" | "auto"; from: "notes" | "model"; before: number; after: number }
   | { type: "sub-agent"; name: string; id: string; event: LoopEvent | { type: "end"; turns: number } }
-  /** Nothing stops, and somebody should know. */
+  /** Nothing stops, but the user should know. */
   | { type: "problem"; message: string };
 
 export type Tell = (event: AgentEvent) => void;
 
-/** A listener that throws must end neither a turn nor a tool, and what waits for touched files must not fail for ever. */
+/** A listener that throws must not end a turn or a tool, nor break waiting for touched files for good. */
 export function quietly(tell: Tell = () => {}): Tell {
   return (event) => {
     try {
       tell(event);
     } catch {
-      // The listener's own fault, and it has nobody here to tell.
+      // It is the listener's own error, and there is nowhere to report it.
     }
   };
 }

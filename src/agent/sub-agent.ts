@@ -20,7 +20,7 @@ import { buildOpening } from "./opening.ts";
 import { type AgentState, addSpent, sessionFolder, startTranscript } from "./state.ts";
 import { keepResult, openWorkbench } from "./workbench.ts";
 
-/** A sub-agent that needs more has lost its way. */
+/** A sub-agent that needs more steps is lost. */
 const MAX_STEPS = 50;
 
 export function openTaskTool(state: AgentState): Tool {
@@ -93,7 +93,7 @@ interface SubAgent {
   messages: Message[];
   tools: Tool[];
   transcript: Transcript;
-  /** What touched files add goes to its own conversation, and does not count as shown to the parent. */
+  /** What touched files add goes to the sub-agent's conversation, and does not count as shown to the parent. */
   attach: () => Promise<readonly TextBlock[]>;
 }
 
@@ -131,7 +131,7 @@ async function openSubAgent(state: AgentState, agent: AgentDefinition, prompt: s
   };
 }
 
-/** Its own memory beside the project's. */
+/** Adds its own memory to the project's. */
 function addMemory(bench: Workbench, memory: Memdir, state: AgentState): void {
   const own = openMemoryStore(memory, state);
   const shared = bench.store;
@@ -143,7 +143,7 @@ function addMemory(bench: Workbench, memory: Memdir, state: AgentState): void {
   bench.readable = [...bench.readable, ...memory.directories.map(({ path }) => path)];
 }
 
-/** Named by the sub-agent; its lines have ids like all others. */
+/** The file is named after the sub-agent; its lines have ids like all others. */
 function openSubTranscript(state: AgentState, id: string): Transcript {
   const { setup } = state;
   let isNamed = false;
@@ -165,7 +165,7 @@ interface AgentDefinition {
   memory: AgentScope | null;
   /** Read-only work needs neither rules nor memories. */
   omitInstructions: boolean;
-  /** Where it was read; null for our own. */
+  /** The file it was read from; null for built-in ones. */
   path: string | null;
 }
 
@@ -193,7 +193,7 @@ const BUILT_IN: readonly AgentDefinition[] = [
   },
 ];
 
-/** The project's own win over the user's, and both over ours of the same name. Files that cannot be used are named in `problems`. */
+/** The project's definitions win over the user's, and both over built-in ones of the same name. Unusable files are named in `problems`. */
 export function findDefinitions(repository: string, config: Config): { agents: AgentDefinition[]; problems: string[] } {
   const problems: string[] = [];
   const folders = [join(config.claudeDir, "agents"), join(repository, ".claude", "agents")];
@@ -245,7 +245,7 @@ function readDefinition(path: string, problems: string[]): AgentDefinition | nul
   };
 }
 
-/** A list or a comma list; names that we do not have are passed over. With a memory of its own it can read and write it. */
+/** A list or comma-separated; unknown names are ignored. An agent with its own memory can always read and write it. */
 function toolsOf(value: FieldValue | undefined, hasMemory: boolean): ToolName[] | null {
   if (value === undefined) return null;
   const named = (Array.isArray(value) ? value.map(String) : textOf(value).split(",")).map((name) => name.trim());

@@ -19,7 +19,7 @@ export function openWorkbench(state: AgentState, files: FileState): Workbench {
     fence: null,
     readable: [cwd, ...addedDirs, ...memdir.directories.map(({ path }) => path), sessionFolder(state)],
     files,
-    // Asked late: a cleared or rewound session has another history.
+    // Looked up late: a cleared or rewound session has another history.
     history: { before: (path) => state.history.before(path), after: (path) => state.history.after(path) },
     permit: permissions.permit,
     env,
@@ -28,7 +28,7 @@ export function openWorkbench(state: AgentState, files: FileState): Workbench {
   };
 }
 
-/** What a touched file's folders say to the model goes along with the next results. */
+/** Instructions of a touched file's folders are attached to the next results. */
 export function noteTouch(state: AgentState, touch: { path: string } | { command: string }): void {
   const { instructions, setup } = state;
   if (setup.memdir.config.claudeMdsDisabled) return;
@@ -49,12 +49,12 @@ export function noteTouch(state: AgentState, touch: { path: string } | { command
   state.touching = Promise.all([state.touching, noted]);
 }
 
-/** Writes a result that is too large to show beside the transcript. */
+/** Writes a result that is too large to show to a file next to the transcript. */
 export async function keepResult(state: AgentState, call: ToolUse, content: string): Promise<string> {
   const folder = sessionFolder(state, "tool-results");
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const name = call.id.replace(/[^\w-]/g, "_").slice(0, 100) || "result";
-  // Some servers count their calls anew in every answer, and the model was told of the earlier file.
+  // Some servers number their calls from 1 in every answer, and the model was told about the earlier file.
   let path = join(folder, `${name}.txt`);
   for (let number = 2; existsSync(path); number++) path = join(folder, `${name}-${number}.txt`);
   moveInto(writeTemporary(folder, content, PRIVATE_MODE, "result", false), path, false);

@@ -3,7 +3,6 @@
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { isSessionHere, sessionPlaces } from "../project/sessions-folder.ts";
-import { plainLine } from "../text/sanitise.ts";
 import {
   listSessions,
   type SessionHit,
@@ -11,6 +10,7 @@ import {
   type SessionRow,
   searchSessions,
 } from "../session/sessions.ts";
+import { plainLine } from "../text/sanitise.ts";
 import type { Call, Run } from "./command.ts";
 
 /** A screenful: each takes two lines. */

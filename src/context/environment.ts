@@ -1,4 +1,4 @@
-/** Where the agent works: the folder, the machine and the repository, and the reminders that open a conversation with it. */
+/** Where the agent works: the folder, the machine and the repository, and the reminders about it that open a conversation. */
 
 import type { Env } from "../config.ts";
 import type { TextBlock } from "../model/ask.ts";
@@ -9,8 +9,8 @@ import { clipLine } from "../recall/cut.ts";
 import { remind } from "./attachments.ts";
 
 /**
- * `git` may be null because it is not to be shown: whether this is a repository is then read from disk. There is no date in it: the
- * block must be the same tomorrow.
+ * `git` may be null because it is not to be shown: whether this is a repository is then read from disk. The block has no date, as it
+ * must be the same tomorrow.
  */
 export function readEnvironment(facts: Omit<Environment, "isGitRepository">, git: GitState | null): Environment {
   const { cwd, addedDirs } = facts;
@@ -26,15 +26,15 @@ export type { GitState };
 /** What git prints, or null when it fails. Must not throw. */
 export type RunGit = (args: string[]) => Promise<string | null>;
 
-/** A status says what is going on in its first lines; one of 10,000 build products says no more than this. */
+/** The first lines of a status say what is going on; 10,000 build products say no more than this. */
 const MAX_STATUS_CHARS = 2000;
 
-/** A subject longer than this is a text without a subject. */
+/** A longer first line is not a subject. */
 const MAX_SUBJECT_CHARS = 200;
 
 const RECENT_COMMITS = 5;
 
-/** What the branch that changes end up in is mostly called; better is what git noted when the repository was cloned. */
+/** Usual names of the default branch; what git recorded when the repository was cloned is better. */
 const DEFAULT_BRANCHES = ["origin/main", "origin/master", "main", "master"];
 const DEFAULT_REFS = [
   "refs/remotes/origin/HEAD",
@@ -45,8 +45,8 @@ const DEFAULT_REFS = [
 ];
 
 /**
- * Null outside a repository and without git; also when `isOff`, which the caller finds out: in a remote session, or when
- * settings say that nothing about git is to be shown.
+ * Null outside a repository and without git; also with `isOff`, which the caller sets in a remote session, or when the settings
+ * leave git out.
  */
 export async function readGitState(cwd: string, run: RunGit, isOff = false): Promise<GitState | null> {
   if (isOff || !findProject(cwd).insideGit) return null;
@@ -75,7 +75,7 @@ function findDefaultBranch(refs: string): string | null {
   return DEFAULT_BRANCHES.find((name) => known.includes(name))?.replace("origin/", "") ?? null;
 }
 
-/** Its first characters are spaces for some files, and belong to it. */
+/** Leading spaces belong to the first line. */
 function cutStatus(text: string | null): Pick<GitState, "status" | "statusCut"> {
   if (text === null) return { status: null, statusCut: false };
   const status = text.trimEnd();
@@ -89,10 +89,10 @@ function linesOf(text: string): string[] {
   return text.split("\n").filter((line) => line.trim() !== "");
 }
 
-/** A conversation must not wait longer for what is only nice to know. */
+/** A conversation must not wait longer for something that is only nice to have. */
 const TIMEOUT_MS = 5000;
 
-/** Much more than is shown of anything. */
+/** Much more than is shown of any output. */
 const MAX_OUTPUT_BYTES = 1 << 20;
 
 export function gitRunner(root: string, env: Env): RunGit {
@@ -111,11 +111,11 @@ interface UserContext {
   /** The `<env>` block. */
   environment: string;
   git: string | null;
-  /** The date, when the host wants it told; behind everything else, since it is another one tomorrow. */
+  /** The date, if the host wants it shown; after everything else, since it changes every day. */
   today?: string | null;
 }
 
-/** Reminders, those that change least first, so that a provider's cache holds as far as it can. Empty ones are left out. */
+/** As reminders, the most stable first, so that a provider's cache holds as far as possible. Empty ones are left out. */
 export function buildUserContext(parts: UserContext): TextBlock[] {
   const today = parts.today?.trim() ? `Today is ${parts.today.trim()}.` : "";
   const place = [parts.environment, parts.git ?? "", today].filter((text) => text.trim() !== "").join("\n\n");
@@ -130,7 +130,7 @@ export function buildUserContext(parts: UserContext): TextBlock[] {
 
 const FENCED = /^<system-reminder>\n([\s\S]*)\n<\/system-reminder>$/;
 
-/** Rendered for a user message they are fenced already, which `remind` would take for an end inside the text. */
+/** Instructions rendered for a user message are fenced already, which `remind` would take for a closing fence inside the text. */
 function unfence(text: string): string {
   return FENCED.exec(text)?.[1] ?? text;
 }

@@ -35,13 +35,13 @@ export interface StartContext {
   /** Candidates that are not loaded, each with the reason. */
   skipped: SkippedFile[];
   memory: { dir: string | null; index: string | null; truncated: boolean; warning: IndexWarning | null };
-  /** Touched memories, and from how many days on the host says how old they are. */
+  /** Touched memories, and their age in days if the host mentions it. */
   recallAge: { path: string; days: number | null }[];
   environment: Record<string, string>;
   warnings: string[];
 }
 
-/** From this age on the client says how old a memory is when it is read. */
+/** From this age on the client mentions how old a memory is when it is read. */
 const STALE_DAYS = 2;
 
 export async function buildStartContext(
@@ -77,7 +77,7 @@ export async function buildStartContext(
       cwd: location.project.cwd,
       root: location.project.root,
       platform: process.platform,
-      // The third store, after memories and instructions: kept by the host under the working directory, not the root.
+      // The third store, after memories and instructions: kept by the host by working directory, not by root.
       transcripts: sessionsFolder(config, location.project),
     },
     warnings: [...warnings, ...(off ? [] : await instructions.problems()).map(({ message }) => message)],
@@ -91,27 +91,27 @@ function staleDays(path: string, nowMs: number): number | null {
 }
 
 export interface MemoryPromptOptions {
-  /** Only this part. */
+  /** Builds only this section. */
   section?: SectionName;
   /** What the host calls its tools. */
   tools?: Partial<ToolNames>;
-  /** False leaves the index for the user context. */
+  /** False leaves the index out, for the user context. */
   withIndex?: boolean;
-  /** Also every memory that the index names, oldest layout's way; within this many bytes if a number is given. */
+  /** Also every memory that the index names, as in the oldest layout; within this many bytes if a number is given. */
   files?: boolean | number;
   /** Memories that were recalled for this prompt, formatted. */
   memories?: string;
   transcriptsDir?: string | null;
   teamDir?: string | null;
-  /** False only looks. By default the directory is made, since the model is told that it is there. */
+  /** False changes nothing. By default the directory is created, since the model is told that it exists. */
   makeDirectory?: boolean;
 }
 
-/** Equal files give equal bytes; ages are in it only together with the files themselves. */
+/** Equal files give equal bytes; ages are only shown with the files themselves. */
 export async function buildMemoryPrompt(directory: Directory, options: MemoryPromptOptions = {}): Promise<string> {
   const { section, files, memories, makeDirectory = true, ...rest } = options;
   if (makeDirectory && !directory.readOnly) mkdirSync(directory.path, { recursive: true, mode: 0o700 });
-  // The other parts say nothing of it, and reading it takes longer than writing them.
+  // The other parts do not need it, and reading it takes longer than building them.
   const wanted = section === undefined ? options.withIndex !== false || Boolean(files) : section === "index";
   const view = wanted ? loadIndex(directory, { generate: true }) : null;
   const referenced =
@@ -127,7 +127,7 @@ export async function buildMemoryPrompt(directory: Directory, options: MemoryPro
   return section ? buildMemoryPart(section, parts) : buildMemorySection(parts);
 }
 
-/** Every file that the index names, in its order; one that is missing is passed over. */
+/** Every file that the index names, in its order; missing ones are skipped. */
 async function loadReferenced(
   directory: Directory,
   index: string,

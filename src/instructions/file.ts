@@ -12,9 +12,9 @@ export interface InstructionFile {
   /** How the host introduces it. */
   label: string;
   source: InstructionSource;
-  /** Frontmatter and block comments are gone; at start also the blank space around it. */
+  /** Without frontmatter and block comments; at start also without surrounding blank space. */
   content: string;
-  /** Characters of the content. */
+  /** The number of characters in the content. */
   size: number;
   /** The file that imported it, or null. */
   importedBy: string | null;
@@ -32,7 +32,7 @@ export const LABELS: Readonly<Record<InstructionSource, string>> = {
   local: "user's private project instructions, not checked in",
 };
 
-/** Our own words for what every host says in some way: these are instructions, and they come first. */
+/** Our own wording of what every host says: these are instructions, and they take precedence. */
 export const PREAMBLE =
   "What follows was written by the user, the team or the organisation for work in this codebase. Follow it exactly; where it differs from your usual way of working, it wins.";
 
@@ -58,7 +58,7 @@ function headerOf({ path, label, source }: InstructionFile): string {
   return source === "project" ? `Contents of ${path}:` : `Contents of ${path} (${label}):`;
 }
 
-/** Longer files cost every prompt and are followed worse. */
+/** Longer files cost every prompt and are followed less well. */
 export const MAX_CHARACTERS = 40_000;
 
 export interface InstructionProblem {

@@ -42,7 +42,7 @@ export async function openAnthropic(options: AnthropicOptions): Promise<Ask> {
       request,
       reading: readAnthropicStream(request.onText),
       send: (watch) => {
-        // A client for each request, as its fetch watches this one. Whatever it would take from the environment is given.
+        // A client for each request, as its fetch watches that one. Everything it would read from the environment is given.
         const client = new Anthropic({
           apiKey,
           baseURL: baseUrl,
@@ -60,7 +60,7 @@ export async function openAnthropic(options: AnthropicOptions): Promise<Ask> {
     });
 }
 
-/** Two marks are left for messages: a request may have four, and the system blocks take two at most. */
+/** Two cache marks are left for messages: a request may have four, and the system blocks take two at most. */
 const MAX_MARKS = 2;
 const CACHE = { cache_control: { type: "ephemeral" } } as const;
 
@@ -92,7 +92,7 @@ function anthropicBody(model: string, request: AskRequest): MessageCreateParamsS
 
 function messageParam(message: Message, mark: boolean): MessageParam & { content: object[] } {
   const content = message.content.flatMap(blockParams);
-  // Thinking cannot carry a mark.
+  // Thinking cannot have a cache mark.
   const last = content.findLastIndex(({ type }) => !type.includes("thinking"));
   if (mark && last >= 0) content[last] = { ...content[last]!, ...CACHE };
   return { role: message.role, content } as MessageParam & { content: object[] };
@@ -105,11 +105,11 @@ interface WireBlock {
 }
 
 function blockParams(block: Message["content"][number]): WireBlock[] {
-  // None may be empty, nor white space alone, and models do answer with a line end beside a call.
+  // Texts must not be empty or blank, and models do answer with a line end next to a call.
   if (block.type === "text") return block.text.trim() === "" ? [] : [{ type: "text", text: block.text }];
   if (block.type === "opaque") return block.provider === "anthropic" ? [block.value as WireBlock] : [];
   const { type } = block;
-  // Other servers name their calls as they like, such as `functions.Read:0`; this one refuses that.
+  // Other servers give calls any id, such as `functions.Read:0`; this one refuses that.
   const id = block.id.replace(/[^\w-]/g, "_");
   if (type === "tool_use") return [{ type, id, name: block.name, input: block.input }];
   return [{ type, tool_use_id: id, content: block.content, ...(block.isError && { is_error: true }) }];
@@ -188,7 +188,7 @@ function blockOf({ value, json }: Growing): Block[] {
   if (value.type === "thinking" || value.type === "redacted_thinking") {
     return [{ type: "opaque", provider: "anthropic", value }];
   }
-  return []; // of tools that run at the provider, and we offer none
+  return []; // from tools that run at the provider, and we offer none
 }
 
 function stopOf(reason: string, content: readonly Block[]): "end" | "tools" | "length" | "refused" {
@@ -204,7 +204,7 @@ type WireUsage = Partial<
   >
 >;
 
-/** The counts of later events are running totals; a field that is missing keeps its value. */
+/** The counts of later events are running totals; a missing field keeps its value. */
 function mergeUsage(usage: Usage, wire: WireUsage | undefined): Usage {
   return {
     input: wire?.input_tokens ?? usage.input,

@@ -1,4 +1,4 @@
-/** Which model the settings name, and how it is asked: with retries, or one question beside the conversation. */
+/** Which model the environment names, and two ways to ask it: with retries, and one question outside the conversation. */
 
 import { MemdirError } from "../errors.ts";
 import type { Env, World } from "../world.ts";
@@ -14,7 +14,7 @@ export interface ModelChoice {
   open: () => Promise<Ask>;
 }
 
-/** Null when none is asked for: a key alone, which may be there for another program, does not start to cost money. */
+/** Null when no model is named: a key alone, which may be there for another program, must not start to cost money. */
 export function chooseModel(env: Env): ModelChoice | { problem: string } | null {
   const wanted = env.MEMDIR_MODEL?.trim();
   if (!wanted) return null;
@@ -51,14 +51,14 @@ async function openProvider(provider: Provider, model: string, apiKey: string, u
   }
   const { openOpenai, OLLAMA_URL } = await import("./openai.ts");
   if (provider === "ollama") return openOpenai({ title: "Ollama", model, apiKey, baseUrl: url ?? OLLAMA_URL });
-  // What stands at another address is not OpenAI, and a message that says so would mislead.
+  // A server at another address is not OpenAI, and messages that said so would mislead.
   return openOpenai({ model, apiKey, ...(url !== null && { baseUrl: url, title: new URL(url).host }) });
 }
 
-/** Messages of fetch quote a header that it does not take, key and all; so a key that cannot be sent is refused here. */
+/** fetch quotes an invalid header in its error message, key and all; so a key that cannot be sent is refused here. */
 function keyOf(env: Env, provider: Provider): { variable: string; value: string } | { problem: string } {
   const variable = provider === "anthropic" ? "ANTHROPIC_API_KEY" : "OPENAI_API_KEY";
-  // OpenAI's key is not for Ollama, unless it goes with an address of the user's own.
+  // OpenAI's key is not for Ollama, unless the user also set the address.
   const value = provider === "ollama" && !env.OPENAI_BASE_URL ? "" : (env[variable]?.trim() ?? "");
   if (/[^\x21-\x7e]/.test(value)) {
     return { problem: `${variable} holds spaces or characters that no key has; copy the key again` };
@@ -74,7 +74,7 @@ function urlOf(env: Env, provider: Provider): { value: string | null } | { probl
   if (!url || !/^https?:$/.test(url.protocol)) {
     return { problem: `${variable} is no http or https address; write it like https://host/path` };
   }
-  // Neither would work, and an address is shown in messages.
+  // Neither would work, and the address is shown in messages.
   if (url.username || url.password || url.search || url.hash) {
     return { problem: `${variable} holds a password, a query or a fragment; leave only scheme, host and path` };
   }
@@ -87,17 +87,17 @@ function isLoopback(url: string | null): boolean {
 
 export interface RetryBudget {
   attempts: number;
-  /** No attempt is started later than this after the first. How long one takes is bounded by its own silence. */
+  /** No attempt is started later than this after the first. How long one takes is limited by its own silence. */
   totalMs: number;
 }
 
-/** Five refusals in a row are seen in practice when a provider is overloaded; two minutes is what a person waits. */
+/** An overloaded provider may refuse five times in a row; two minutes is what a person waits. */
 const RETRY_BUDGET: RetryBudget = { attempts: 6, totalMs: 120_000 };
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 20_000;
 
-/** Must not throw. The last error is returned when the budget is spent, or at once if the provider asks for a longer wait. */
+/** Must not throw. Returns the last error when the budget is spent, or at once if the provider asks for a longer wait. */
 export function withRetries(
   ask: Ask,
   world: Pick<World, "now" | "random" | "sleep">,
@@ -121,7 +121,7 @@ export function withRetries(
   };
 }
 
-/** Doubles each time; the second half of it is left to chance, so that many programs do not come back at the same moment. */
+/** Doubles each time; the second half is random, so that many programs do not come back at the same moment. */
 function backoffMs(attempt: number, random: () => number): number {
   const full = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1));
   return Math.round(full * (0.5 + random() / 2));
@@ -144,7 +144,7 @@ interface Question {
 /** Enough for a list of names and for a model that thinks aloud first. */
 const MAX_TOKENS = 1024;
 
-/** The model's text, also if it ran into the limit. Rejects with a MemdirError that has the kind of failure in its details. */
+/** The model's text, even if it ran into the limit. Rejects with a MemdirError that has the kind of failure in its details. */
 export async function askText(ask: Ask, question: Question): Promise<string> {
   const { system, user, maxTokens = MAX_TOKENS, signal } = question;
   const answer = await ask({
@@ -162,13 +162,13 @@ export async function askText(ask: Ask, question: Question): Promise<string> {
   return textOf(answer.content);
 }
 
-/** The same with the signature that recall asks for. */
+/** The same with the signature that recall expects. */
 export function sideQuery(ask: Ask, maxTokens?: number) {
   return (system: string, user: string, signal?: AbortSignal): Promise<string> =>
     askText(ask, { system, user, maxTokens, signal });
 }
 
-/** A wrong key or model is the caller's to mend; everything else is the environment's failure. */
+/** The caller can fix a wrong key or model; everything else is a failure of the environment. */
 function codeOf({ kind }: AskError): "usage" | "model" {
   return kind === "auth" || kind === "bad-request" ? "usage" : "model";
 }

@@ -1,4 +1,4 @@
-/** One request to a provider and its streamed answer, watched for silence; and what both providers need for it. */
+/** One request to a provider and its streamed answer, watched for silence, and the parsing that both providers share. */
 
 import type { AskAnswer, AskRequest, ToolUse, Usage } from "./ask.ts";
 import { brokenOff, type Endpoint, errorOf, failed, notAModel } from "./failure.ts";
@@ -8,7 +8,7 @@ export interface Reading<Event> {
   take: (event: Event) => void;
   text: () => string;
   usage: () => Usage;
-  /** The answer, or null while it is not whole. */
+  /** The answer, or null while it is incomplete. */
   answer: () => Extract<AskAnswer, { ok: true }> | null;
 }
 
@@ -49,11 +49,11 @@ export async function exchange<Event>(options: Exchange<Event>): Promise<AskAnsw
   }
 }
 
-/** Notices that a server has gone silent: the SDKs' timeouts end with the headers, and a stream may hang for ever after. */
+/** Detects a server that has gone silent: the SDKs' timeouts end with the headers, and a stream may hang forever after them. */
 interface SilenceWatch {
   /** Aborted by the caller's signal and by silence. */
   signal: AbortSignal;
-  /** Sees every byte that arrives, so that a provider's pings count as life. */
+  /** Sees every byte that arrives, so that a provider's pings count, too. */
   fetch: (url: string | URL | Request, init?: RequestInit) => Promise<Response>;
   wasSilent: () => boolean;
   close: () => void;
@@ -97,7 +97,7 @@ function watchSilence(maxSilenceMs: number, signal?: AbortSignal): SilenceWatch 
   };
 }
 
-/** No text at all is an empty input. What is no JSON object becomes a problem that the model can be told. */
+/** A tool's input as a model streamed it. No text is an empty input; anything but a JSON object is a problem that the model is told. */
 export function parseToolInput(json: string): Pick<ToolUse, "input" | "problem"> {
   if (json.trim() === "") return { input: {} };
   try {
@@ -111,7 +111,7 @@ export function parseToolInput(json: string): Pick<ToolUse, "input" | "problem">
   }
 }
 
-/** The same value with lone surrogates replaced in every string and key; the very same object where there are none. */
+/** The same value with lone surrogates replaced, which would make a provider refuse this body and every later one; the very same object where there are none. */
 export function wellFormed<T>(value: T): T {
   return repair(value) as T;
 }

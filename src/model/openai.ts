@@ -1,4 +1,4 @@
-/** OpenAI's chat completions through its own SDK, for every endpoint that speaks them: Ollama, vLLM, OpenRouter, LM Studio. */
+/** OpenAI's chat completions through its own SDK, for every compatible endpoint: Ollama, vLLM, OpenRouter, LM Studio. */
 
 import type {
   ChatCompletionChunk,
@@ -14,7 +14,7 @@ export const OLLAMA_URL = "http://127.0.0.1:11434/v1";
 
 interface OpenaiOptions {
   model: string;
-  /** Servers on one's own machine need none. */
+  /** Servers on the user's machine need none. */
   apiKey?: string;
   /** With the `/v1`. */
   baseUrl?: string;
@@ -23,7 +23,7 @@ interface OpenaiOptions {
   maxSilenceMs?: number;
 }
 
-/** Nothing is sent while a model is loaded or thinks, and on a small machine that takes minutes. Node's fetch waits as long. */
+/** Nothing is sent while a model loads or thinks, which takes minutes on a small machine. Node's fetch waits as long. */
 const MAX_SILENCE_MS = 300_000;
 
 /** Loads the SDK, which takes a while; rejects only if the installation is broken. */
@@ -46,7 +46,7 @@ export async function openOpenai(options: OpenaiOptions): Promise<Ask> {
       request,
       reading: readOpenaiStream(request.messages.length, request.onText),
       send: (watch) => {
-        // A client for each request, as its fetch watches this one. Whatever it would take from the environment is given.
+        // A client for each request, as its fetch watches that one. Everything it would read from the environment is given.
         const client = new OpenAI({
           apiKey: apiKey || "none", // the SDK insists on one
           adminAPIKey: null,
@@ -73,7 +73,7 @@ function openaiBody(model: string, baseUrl: string, request: AskRequest): ChatCo
     .join("\n\n");
   return {
     model,
-    // OpenAI's newer models refuse the old name; many other servers know no other.
+    // OpenAI's newer models refuse the old name; many other servers know only that one.
     ...(new URL(baseUrl).hostname === "api.openai.com"
       ? { max_completion_tokens: maxTokens }
       : { max_tokens: maxTokens }),
@@ -92,7 +92,7 @@ function openaiBody(model: string, baseUrl: string, request: AskRequest): ChatCo
   };
 }
 
-/** What the user says in two messages, as behind a summary, is one: the chat templates of many local models refuse anything else. */
+/** Joins consecutive user messages, as after a summary: the chat templates of many local models refuse them. */
 function joinUsers(messages: readonly ChatCompletionMessageParam[]): ChatCompletionMessageParam[] {
   const joined: ChatCompletionMessageParam[] = [];
   for (const message of messages) {
@@ -104,7 +104,7 @@ function joinUsers(messages: readonly ChatCompletionMessageParam[]): ChatComplet
   return joined;
 }
 
-/** One message of ours may be several there: each tool result is one of its own. Texts are joined, as not every server takes lists. */
+/** One of our messages may be several there: each tool result is its own. Texts are joined, as not every server accepts lists. */
 function messageParams({ role, content }: Message): ChatCompletionMessageParam[] {
   const text = content
     .flatMap((block) => (block.type === "text" && block.text !== "" ? [block.text] : []))
@@ -139,7 +139,7 @@ interface GrowingCall {
   json: string;
 }
 
-/** `turn` tells the calls of one conversation apart where the server gives them no ids. */
+/** `turn` distinguishes the calls of one conversation when the server gives them no ids. */
 export function readOpenaiStream(
   turn: number,
   onText: (delta: string) => void = () => {},
@@ -180,7 +180,7 @@ export function readOpenaiStream(
 
 type Fragment = NonNullable<ChatCompletionChunk.Choice.Delta["tool_calls"]>[number];
 
-/** Most servers number the calls; some leave the number out or give every call the same one, and tell them apart by id. */
+/** Most servers number the calls; some leave the number out or repeat it, and distinguish calls by id. */
 function addFragment(calls: GrowingCall[], { index, id, function: part }: Fragment): void {
   const last = calls.findLast((call) => index === undefined || call.index === index);
   const isNew = !last || (id !== undefined && id !== "" && last.id !== "" && id !== last.id);
@@ -191,14 +191,14 @@ function addFragment(calls: GrowingCall[], { index, id, function: part }: Fragme
   call.json += part?.arguments ?? "";
 }
 
-/** Some servers say "stop" although they ask for tools. */
+/** Some servers say "stop" although they call tools. */
 function stopOf(finish: string, refused: boolean, asksForTools: boolean): "end" | "tools" | "length" | "refused" {
   if (finish === "length") return "length";
   if (finish === "content_filter" || refused) return "refused";
   return asksForTools ? "tools" : "end";
 }
 
-/** Their count of the input includes what came from the cache; ours does not. */
+/** Their input count includes what came from the cache; ours does not. */
 function usageOf(wire: NonNullable<ChatCompletionChunk["usage"]>): Usage {
   const cacheRead = wire.prompt_tokens_details?.cached_tokens ?? 0;
   const cacheWrite = wire.prompt_tokens_details?.cache_write_tokens ?? 0;

@@ -1,10 +1,10 @@
-/** A tool that a model may call, and what its calls in one turn become: always a result for each, cut to what a conversation can carry. */
+/** A tool that a model may call, and what its calls in one turn become: always one result each, cut to what a conversation can hold. */
 
 import { setMaxListeners } from "node:events";
 import type { ToolResult, ToolSpec, ToolUse } from "./ask.ts";
 
 export interface Tool extends ToolSpec {
-  /** May throw: the message becomes an error result. It should heed the signal; when it does not, it is not waited for. */
+  /** May throw: the message becomes an error result. It should respect the signal; if it does not, it is not waited for. */
   run: (
     input: Record<string, unknown>,
     call: { id: string; signal: AbortSignal },
@@ -18,7 +18,7 @@ interface ToolEvents {
   onEnd: (call: ToolUse, result: ToolResult, file: string | null) => void;
 }
 
-/** Must not throw. All calls run at once; results come in the calls' order. */
+/** Must not throw. All calls run at once; results are in the order of the calls. */
 export function runTools(
   calls: readonly ToolUse[],
   tools: readonly Tool[],
@@ -62,7 +62,7 @@ async function outcomeOf(call: ToolUse, tools: readonly Tool[], signal: AbortSig
     signal.addEventListener("abort", stop, { once: true });
   });
   try {
-    // An async function turns what `run` throws into a rejection; the race has a handler on it however late it comes.
+    // An async function turns what `run` throws into a rejection; the race handles it however late it comes.
     const running = (async () => tool.run(call.input, { id: call.id, signal }))();
     const outcome = await Promise.race([running, stopped]);
     return typeof outcome === "string" ? { content: outcome } : { content: outcome.content, isError: outcome.isError };
@@ -81,7 +81,7 @@ function wrong(content: string): Outcome {
 
 export interface ResultLimit {
   maxChars: number;
-  /** Writes a result that is too large and returns where it is. Without it, or when it throws, the rest is lost. */
+  /** Writes a result that is too large and returns its path. Without it, or when it throws, the rest is lost. */
   write?: (call: ToolUse, content: string) => Promise<string>;
 }
 
@@ -112,7 +112,7 @@ async function fitResult(
   }
 }
 
-/** Up to a line's end where one is near, and never half a character. */
+/** Ends at a line end if one is near, and never cuts a character in half. */
 function startOf(text: string, maxChars: number): string {
   const start = text.slice(0, maxChars);
   const line = start.lastIndexOf("\n");
@@ -120,7 +120,7 @@ function startOf(text: string, maxChars: number): string {
   return /[\ud800-\udbff]$/.test(start) ? start.slice(0, -1) : start;
 }
 
-/** Aborted with the given one. Node warns on standard error from the eleventh listener on, and a dozen tools at once is nothing unusual. */
+/** A signal for many listeners, aborted with the given one. Node warns on standard error from the eleventh listener on, and a dozen tools at once is not unusual. */
 export function shareSignal(signal: AbortSignal | undefined): AbortSignal {
   const shared = AbortSignal.any(signal ? [signal] : []);
   setMaxListeners(0, shared);

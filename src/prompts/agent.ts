@@ -1,6 +1,6 @@
-/** The words that make a model memdir's agent: who it is, how it works, where it is, how it commits, compacts and hands on work. */
+/** The words that make a model memdir's agent: who it is, how it works, where it is, how it commits and hands on work. */
 
-/** What the tools are called; the model must read the names it can call. */
+/** The names of the tools; the model must see the names it can call. */
 export interface AgentTools {
   read: string;
   write: string;
@@ -77,7 +77,7 @@ const COMMIT_RULES = `## Commits
 
 function suffixOf(where: string, text: string | null): string {
   if (text === null) return "";
-  // Indented, so that nothing in it is read as a heading or a list of ours.
+  // Indented, so that nothing in it is read as one of our headings or lists.
   const lines = text.split("\n").map((line) => (line === "" ? "" : `    ${line}`));
   return `End the ${where} with an empty line and then exactly this, not indented:\n\n${lines.join("\n")}`;
 }
@@ -107,7 +107,7 @@ export interface Environment {
   osVersion: string | null;
   /** What the model is, in a few words. */
   model: string | null;
-  /** Until when the model knows the world. */
+  /** How far the model's knowledge goes. */
   cutoff: string | null;
 }
 
@@ -115,7 +115,7 @@ export interface Environment {
 export interface GitState {
   /** Null when HEAD is detached. */
   branch: string | null;
-  /** Where changes are to end up; null when nothing tells. */
+  /** Where changes end up; null when unknown. */
   defaultBranch: string | null;
   userName: string | null;
   /** In git's short format, "" when clean; null when it could not be read. */
@@ -155,7 +155,7 @@ export function buildGitState(git: GitState): string {
   ].join("\n\n");
 }
 
-/** What is said instead of a status without lines. */
+/** Replaces a status without lines. */
 const CLEAN = "(clean)";
 
 function statusOf({ status, statusCut }: GitState): string {
@@ -175,7 +175,7 @@ function labelled(label: string, value: string | null): string {
   return value === null || value.trim() === "" ? "" : `${label}: ${oneLine(value)}`;
 }
 
-/** A directory may be called anything. One with a line break in its name is shown as JSON, and none can end the block. */
+/** A directory can have any name. One with a line break is shown as JSON, and none can end the block. */
 function oneLine(value: string): string {
   const quoted = BREAKS.test(value) ? JSON.stringify(value).replace(UNESCAPED, escapeCharacter) : value;
   return quoted.replace(/<(?=\s*\/?\s*env\b)/gi, "&lt;");
@@ -206,6 +206,6 @@ export const PLAN_PROMPT = `You prepare a change for another agent, which sees n
 
 export const TASK_DESCRIPTION = `Hands a piece of work to a sub-agent and returns its final answer. It starts with an empty conversation: say everything that it must know, and what it should report. Which sub-agents there are stands in a reminder. Use one for searches over many files, or for independent pieces of work; several calls in one message run at the same time. What it changes on disk is changed: read such files again before you edit them.`;
 
-/** What every sub-agent is told behind its own prompt. */
+/** What every sub-agent is told after its own prompt. */
 export const SUB_AGENT_RULES =
   "Nobody can answer questions while you work. When you are done, end with one message that holds everything worth reporting; what you said before it is not passed on.";

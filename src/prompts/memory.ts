@@ -1,6 +1,6 @@
 /** What a model is told about memory: its section of the system prompt, a pointer for other agents, and how memories are selected. */
 
-/** What the host calls its tools; the model must read the names it can call. */
+/** The names of the host's tools; the model must see the names it can call. */
 export interface ToolNames {
   read: string;
   write: string;
@@ -32,7 +32,7 @@ export interface MemorySection {
    * host then shows `buildMemoryPart("index", section)` in the user context. Default true.
    */
   withIndex?: boolean;
-  /** Where transcripts (`.jsonl`) lie; without it the model is not told of them. */
+  /** Where transcripts (`.jsonl`) are; without it the model is not told about them. */
   transcriptsDir?: string | null;
   /** Texts of recalled or referenced memories, already formatted; they follow the index, wherever that goes. */
   memories?: string;
@@ -63,7 +63,7 @@ export function buildMemorySection(section: MemorySection): string {
     .join("\n\n");
 }
 
-/** One part alone; "" for a part that has nothing to say, as `team` without a team directory. */
+/** One part alone; "" for an empty part, such as `team` without a team directory. */
 export function buildMemoryPart(name: SectionName, section: MemorySection): string {
   return PARTS[name](section, toolsOf(section));
 }
@@ -241,7 +241,7 @@ function buildIndex({ index, indexWarning, memories }: MemorySection): string {
 
 const PLACEHOLDER = /\{\{ *memory *\}\}/g;
 
-/** A function as replacement: in a string, `$&` or `$1` of a memory would be read as a pattern. What is inserted is not searched again. */
+/** A function as replacement: in a string, `$&` or `$1` in a memory would be read as a pattern. What is inserted is not searched again. */
 export function substituteMemory(prompt: string, section: string): string {
   return prompt.replace(PLACEHOLDER, () => section);
 }

@@ -1,4 +1,4 @@
-/** A session of Codex read from its rollout file: what the two said and the tools did, in the shape of our own sessions. */
+/** Reads a Codex session from its rollout file, of any version, in the shape of our own sessions. */
 
 import { basename } from "node:path";
 import type { TextBlock, ToolResult, ToolUse } from "../model/ask.ts";
@@ -7,29 +7,29 @@ import { type OpenedLines, readHead, withLines } from "./line-stream.ts";
 import type { ResumedSession } from "./session-reader.ts";
 import { isRecord, parseRecord, type TranscriptLine, textOrNull } from "./transcript-line.ts";
 
-/** As much of a session as it takes to learn from it. */
+/** The part of a session that learning needs. */
 export type HeardSession = Pick<ResumedSession, "id" | "path" | "messages" | "prompts" | "cwd" | "problems">;
 
-/** What the beginning of a rollout tells. */
+/** What the beginning of a rollout says. */
 interface CodexHead {
   id: string;
   cwd: string | null;
-  /** Its prompts are an agent's, not a person's. */
+  /** Its prompts come from an agent, not a person. */
   isSubAgent: boolean;
 }
 
 /** The first line holds Codex's instructions and the next ones the project's: some ten thousand characters each. */
 const MAX_HEAD_BYTES = 1 << 20;
-/** Where the working directory is not in the first line, it is in one of the next. */
+/** If the working directory is not in the first line, it is in one of the next. */
 const MAX_HEAD_LINES = 40;
 
-/** Null when the file is no rollout, or cannot be read. Must not throw. */
+/** Null when the file is not a rollout, or cannot be read. Must not throw. */
 export function readCodexHead(path: string): CodexHead | null {
   const text = readHead(path, MAX_HEAD_BYTES);
   return text === null ? null : headOf(path, text);
 }
 
-/** Throws if there is no such file. What was taken back is left out; what compaction took away is not. */
+/** Throws if there is no such file. Turns that were rolled back are left out; turns that were compacted are not. */
 export function readCodexSession(path: string): Promise<HeardSession> {
   return withLines(path, (lines) => readAll(path, lines));
 }
@@ -47,7 +47,7 @@ function headOf(path: string, text: string): CodexHead | null {
   return head;
 }
 
-/** Types that tell a rollout from other transcripts. */
+/** Types that only a rollout has. */
 const LINE_TYPES: ReadonlySet<string> = new Set([
   "session_meta",
   "response_item",
@@ -58,7 +58,7 @@ const LINE_TYPES: ReadonlySet<string> = new Set([
   "",
 ]);
 
-/** The name of the file ends with it, too. It will be printed and written: anything that is no plain name is not taken. */
+/** The file name ends with it, too. It will be printed and written: anything but a plain name is rejected. */
 function idOf(path: string, { type, payload }: CodexLine): string {
   const name = basename(path).replace(/\.jsonl$/, "");
   const own = type === "session_meta" ? (textOrNull(payload.id) ?? "") : "";
@@ -78,14 +78,14 @@ function cwdOf(line: CodexLine): string | null {
   return line.type === "session_meta" || line.type === "turn_context" ? textOrNull(line.payload.cwd) || null : null;
 }
 
-/** `line` names what was said: the file only grows, so that it stays the same. */
+/** `line` identifies a prompt: the file only grows, so its number never changes. */
 type Entry = CodexItem & { line: number; at: string };
 
 async function readAll(path: string, lines: OpenedLines): Promise<HeardSession> {
   const entries: Entry[] = [];
   const typed = new Set<string>();
   const problems: string[] = [];
-  // A fork repeats its origin behind its own first line: the first one counts.
+  // A fork repeats its origin after its own first line: the first one counts.
   const facts = { id: null as string | null, started: "", cwd: null as string | null };
   let number = 0;
   let unreadable = 0;
@@ -122,10 +122,10 @@ function takeBack(entries: Entry[], turns: number): void {
   }
 }
 
-/** `typed` is empty for files of the time before there were such events. */
+/** `typed` is empty for files from before there were such events. */
 function converse(entries: readonly Entry[], typed: ReadonlySet<string>): ReturnType<ConversationBuilder["finish"]> {
   const conversation = buildConversation();
-  /** Calls without a result so far: what is said while there are some belongs to the same answer. */
+  /** Calls without a result so far: text that comes meanwhile belongs to the same answer. */
   const open = new Set<string>();
   let answer = 0;
   let last: Entry["kind"] | null = null;
@@ -149,7 +149,7 @@ function converse(entries: readonly Entry[], typed: ReadonlySet<string>): Return
   return conversation.finish();
 }
 
-/** What was typed is the message; the rest are attachments, which nobody said. */
+/** What was typed is the message; the rest are attachments. */
 function userLines(parts: readonly CodexPart[], typed: ReadonlySet<string>): TranscriptLine[] {
   const open = parts.filter(({ injected }) => !injected);
   const whole = open.map(({ text }) => text).join("");
@@ -169,7 +169,7 @@ function userLines(parts: readonly CodexPart[], typed: ReadonlySet<string>): Tra
 interface CodexLine {
   /** `session_meta`, `response_item`, `event_msg`, `turn_context`, `compacted` and others. */
   type: string;
-  /** ISO; "" in the era whose lines had no time. */
+  /** ISO; "" in old files, whose lines had no time. */
   at: string;
   payload: Record<string, unknown>;
 }
@@ -186,14 +186,14 @@ interface CodexPart {
   injected: boolean;
 }
 
-/** Null for what is no line of a rollout. Markers without content are lines of type "". */
+/** Null for anything but a line of a rollout. Markers without content are lines of type "". */
 function parseCodexLine(text: string): CodexLine | null {
   const value = parseRecord(text);
   if (!value) return null;
   const at = textOrNull(value.timestamp) ?? "";
   const { type, payload } = value;
   if (typeof type === "string" && isRecord(payload)) return { type, at, payload };
-  // Until September 2025 a line was the item itself, and the first one told of the session.
+  // Until September 2025 a line was the item itself, and the first one described the session.
   if (typeof type === "string" && BARE_ITEMS.has(type)) return { type: "response_item", at, payload: value };
   if (type !== undefined) return null;
   if (typeof value.id === "string" && "instructions" in value) return { type: "session_meta", at, payload: value };
@@ -211,7 +211,7 @@ const BARE_ITEMS: ReadonlySet<string> = new Set([
   "web_search_call",
 ]);
 
-/** Null for what nobody said and no tool did: thinking, settings, snapshots, and what the developer's role says. */
+/** Null for what is neither said nor done by a tool: thinking, settings, snapshots, and the developer role. */
 function itemOf({ type, payload }: CodexLine): CodexItem | null {
   if (type !== "response_item") return null;
   const id = textOrNull(payload.call_id) ?? textOrNull(payload.id);
@@ -232,11 +232,11 @@ function itemOf({ type, payload }: CodexLine): CodexItem | null {
   }
 }
 
-/** What an event says that the user typed, else null. In files since September 2025 every prompt has one, and only prompts. */
+/** What the user typed according to an event, else null. In files since September 2025 every prompt has such an event, and only prompts do. */
 function typedOf({ type, payload }: CodexLine): string | null {
   if (type !== "event_msg") return null;
   const { item, kind } = payload;
-  // At first there were events for what Codex itself put in, marked by their kind.
+  // At first there were also events for Codex's own text, marked by their kind.
   const isPlain = kind === undefined || kind === "plain";
   if (payload.type === "user_message") return isPlain ? typedIn(textOrNull(payload.message)) : null;
   if (payload.type !== "item_completed" || !isRecord(item) || !/^user_?message$/i.test(String(item.type))) return null;
@@ -247,13 +247,13 @@ function typedIn(text: string | null): string | null {
   return text === null ? null : (splitText(text).at(-1)?.text.trim() ?? null);
 }
 
-/** How many of the user's turns were taken back here. */
+/** How many of the user's turns were rolled back here. */
 function rolledBackIn({ type, payload }: CodexLine): number {
   const turns = type === "event_msg" && payload.type === "thread_rolled_back" ? payload.num_turns : 0;
   return Number.isSafeInteger(turns) && (turns as number) > 0 ? (turns as number) : 0;
 }
 
-/** The working directory as the oldest files tell it: in the text about the environment. */
+/** The working directory in the oldest files: it is in the text about the environment. */
 function cwdIn(parts: readonly CodexPart[]): string | null {
   for (const { text } of parts) {
     if (!text.trimStart().startsWith("<environment_context>")) continue;
@@ -267,14 +267,14 @@ function messageOf({ role, content }: Record<string, unknown>): CodexItem | null
   const texts = textsOf(content).filter((text) => text.trim() !== "");
   if (texts.length === 0) return null;
   if (role === "user") return { kind: "user", parts: texts.filter((text) => !IMAGE_TAG.test(text)).flatMap(splitText) };
-  // The developer's role is Codex's own.
+  // The developer role is Codex's own.
   return role === "assistant" ? { kind: "answer", block: { type: "text", text: texts.join("\n") } } : null;
 }
 
-/** Stands before and behind a picture. */
+/** Before and after an image. */
 const IMAGE_TAG = /^\s*<\/?image\b[^>]*>\s*$/;
 
-/** An editor writes its open files before what was typed, under headings of its own. */
+/** An editor puts its open files before what was typed, under its own headings. */
 const EDITOR_CONTEXT = "# Context from my IDE setup:";
 const EDITOR_REQUEST = /^## My request for Codex:[ \t]*$/m;
 
@@ -287,9 +287,9 @@ function splitText(text: string): CodexPart[] {
   return typed === "" ? [context] : [context, { text: typed, injected: isInjected(typed) }];
 }
 
-/** Whatever Codex says in the user's name stands in a tag as a whole; a document that somebody pasted may, too. */
+/** Whatever Codex says in the user's name is wrapped in a tag; a pasted document may be, too. */
 const WRAPPED = /^<([a-z][\w-]*)(?:\s[^>]*)?>[\s\S]*<\/\1>$/i;
-/** Those that are known also count when they were cut off; so do the few that have no tag. */
+/** Known tags also count when they were cut off; so do the few texts without a tag. */
 const KNOWN =
   /^(?:<(?:environment_context|user_instructions|turn_aborted|user_action|user_shell_command|subagent_notification|skill|hook_prompt|codex_internal_context|goal_context|collaboration_mode|permissions|external_\w+)\b|# AGENTS\.md instructions|Warning: (?:apply_patch was requested via|The maximum number of unified exec|Your account was flagged) )/i;
 
@@ -302,7 +302,7 @@ function call(id: string, name: string, input: Record<string, unknown>): CodexIt
   return { kind: "answer", block: { type: "tool_use", id, name, input } };
 }
 
-/** Some versions write the two lines behind the server's name, some do not. */
+/** Some versions write the two underscores after the server's name, some do not. */
 function spaceOf({ namespace }: Record<string, unknown>): string {
   return textOrNull(namespace)?.replace(/_*$/, "__") ?? "";
 }
@@ -321,7 +321,7 @@ function inputOf(text: unknown): Record<string, unknown> {
   }
 }
 
-/** A text, a list of texts and pictures, or in some versions an object around either. */
+/** A text, a list of texts and images, or in some versions an object around either. */
 function outputOf(output: unknown): string {
   if (typeof output === "string") return output;
   if (Array.isArray(output)) return textsOf(output).join("\n");

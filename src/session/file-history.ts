@@ -14,37 +14,37 @@ import {
   type Moment,
   parseHistoryLine,
 } from "./file-backup.ts";
-import { type Look, lookAtReal } from "./file-state.ts";
+import { type FileStatus, statusAtReal } from "./file-state.ts";
 
 export interface FileHistory {
-  /** Where the copies lie. */
+  /** Where the copies are. */
   readonly dir: string;
-  /** A user prompt begins. Files tracked so far that changed since their last backup, whoever did it, are kept again. */
+  /** Called when a prompt begins. Tracked files that changed since their last backup, whoever changed them, are copied again. */
   checkpoint(messageId: string, label: string): void;
-  /** Before each change of a file by us: keeps what is there now, once per file and checkpoint. Throws when it cannot: then the change must not be made. */
+  /** Called before we change a file: copies it, once per file and checkpoint. Throws when it cannot; then the change must not be made. */
   before(path: string): void;
-  /** After it: remembers the hash, to tell outside edits from ours. Must not throw. */
+  /** Called after the change: remembers the hash, to recognise outside edits. Must not throw. */
   after(...paths: string[]): void;
   /** Oldest first. */
   checkpoints(): Checkpoint[];
-  /** What each tracked file was at a checkpoint, by real path; null for an unknown one. */
+  /** What each tracked file was at a checkpoint, by real path; null for an unknown checkpoint. */
   wanted(id: string): ReadonlyMap<string, Wanted> | null;
-  /** Hash of what we last left at a real path; null: no file. */
+  /** The hash of what we last left at a real path; null for no file. */
   lastWritten(path: string): string | null | undefined;
-  /** A checkpoint of its own before a rewind to `target`. No older one is dropped for it until `trim`: it may be the one to go back to. */
+  /** Adds a checkpoint before a rewind to `target`. No older one is dropped for it until `trim`, since it may be the target. */
   keepPresent(target: string): Moment;
   trim(): void;
 }
 
 export interface Checkpoint {
-  /** Of the message that began it. */
+  /** The id of the message that began it. */
   id: string;
-  /** "rewind": kept before a rewind, to take it back; no message has its id. */
+  /** "rewind" was kept before a rewind, to undo it; no message has its id. */
   kind: "prompt" | "rewind";
   /** ISO time. */
   at: string;
   label: string;
-  /** How many tracked files are not now what they were then. */
+  /** How many tracked files differ now from what they were then. */
   files: number;
 }
 
@@ -58,12 +58,12 @@ interface FileHistoryOptions {
   note: (line: HistoryLine) => void;
 }
 
-/** As many prompts as anybody goes back. */
+/** More prompts than anyone rewinds. */
 const MAX_MOMENTS = 100;
-/** Enough to recognise a prompt by; lines with all of a pasted file would be long. */
+/** Enough to recognise a prompt; a whole pasted file would make long lines. */
 const MAX_LABEL = 200;
 
-/** `from`: lines of the session that is resumed; those of other types and garbled ones are skipped. */
+/** `from` has the lines of a resumed session; other types and invalid ones are skipped. */
 export function openFileHistory(
   { dir, cwd, note }: FileHistoryOptions,
   world: Pick<World, "now" | "log">,
@@ -119,7 +119,7 @@ interface History extends FileHistoryOptions {
   moments: Moment[];
   /** The newest backup of every tracked file, by real path. */
   latest: Map<string, Backup>;
-  /** What we last left there. */
+  /** The hash of what we last left at each path. */
   written: Map<string, string | null>;
 }
 
@@ -141,20 +141,20 @@ function takeIn(history: History, line: unknown): void {
 
 function track({ latest, written }: History, path: string, backup: Backup): void {
   latest.set(path, backup);
-  // Until we have changed it, what we found counts as left by us: anything else is an outside edit.
+  // Until we change it, what we found counts as ours: anything else is an outside edit.
   if (!written.has(path)) written.set(path, backup.content?.hash ?? null);
 }
 
-/** A copy or a line that cannot be made leaves the file out of this moment; going back to it is then refused for this file. */
+/** A file whose copy or line fails is left out of this moment; rewinding to it is then refused for this file. */
 function keepMoment(history: History, kind: Moment["kind"], id: string, label: string): Moment {
   const { dir, world, latest } = history;
   const at = world.now().toISOString();
   const backups = new Map<string, Backup>();
   const unkept = new Map<string, string>();
   for (const [path, last] of latest) {
-    const look = lookAtReal(path);
-    if (look.kind === "other") unkept.set(path, `there was ${look.what}`);
-    else if (isAsKept(last, look) && isStillKept(dir, last)) backups.set(path, last);
+    const status = statusAtReal(path);
+    if (status.kind === "other") unkept.set(path, `there was ${status.what}`);
+    else if (isAsKept(last, status) && isStillKept(dir, last)) backups.set(path, last);
     else {
       try {
         backups.set(path, keepBackup(dir, path, last.version + 1, at));
@@ -186,7 +186,7 @@ function keepFile(history: History, path: string): void {
   track(history, path, backup);
 }
 
-/** What the transcript does not hold would be lost on resume: then the new copies go too, and nothing has happened. */
+/** What is not in the transcript would be lost on resume: then the new copies are removed, too, as if nothing had happened. */
 function noteMoment(history: History, moment: Moment, news: readonly string[] | null): void {
   const { dir, cwd, note, latest, written } = history;
   try {
@@ -205,9 +205,9 @@ function rememberWritten(history: History, paths: readonly string[]): void {
   const current = moments.at(-1);
   const news: string[] = [];
   for (const path of paths) {
-    const look = lookAtReal(path);
-    const hash = look.kind === "file" ? look.hash : null;
-    if (look.kind === "other" || !latest.has(path) || written.get(path) === hash) continue;
+    const status = statusAtReal(path);
+    const hash = status.kind === "file" ? status.hash : null;
+    if (status.kind === "other" || !latest.has(path) || written.get(path) === hash) continue;
     written.set(path, hash);
     news.push(path);
   }
@@ -215,12 +215,12 @@ function rememberWritten(history: History, paths: readonly string[]): void {
   try {
     noteMoment(history, current, news);
   } catch (error) {
-    // The change is made; after a resume it will be taken for somebody else's, which is reported and harms nothing.
+    // The change is made; after a resume it will look like an outside edit, which is reported and harmless.
     world.log(`file history: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-/** At the first of the moments: the entry made then, or for a file tracked later the first one after it. */
+/** The state at the first of the moments: the entry made then, or for a file tracked later the first one after it. */
 function collectWanted(moments: readonly Moment[]): Map<string, Wanted> {
   const wanted = new Map<string, Wanted>();
   for (let at = moments.length - 1; at >= 0; at--) putWanted(wanted, moments[at] as Moment);
@@ -232,13 +232,13 @@ function putWanted(wanted: Map<string, Wanted>, { backups, unkept }: Moment): vo
   for (const [path, problem] of unkept) if (!backups.has(path)) wanted.set(path, { problem });
 }
 
-/** From the newest to the oldest, so that each moment only adds to what is wanted at the next one. */
+/** Newest to oldest, so that each moment only adds to what the next one needs. */
 function countChanges({ moments, latest }: History): Checkpoint[] {
-  const looks = new Map<string, Look>([...latest.keys()].map((path) => [path, lookAtReal(path)]));
+  const statuses = new Map<string, FileStatus>([...latest.keys()].map((path) => [path, statusAtReal(path)]));
   const wanted = new Map<string, Wanted>();
   const isChanged = ([path, then]: [string, Wanted]) => {
-    const look = looks.get(path);
-    return look !== undefined && "backup" in then && !isAsKept(then.backup, look);
+    const status = statuses.get(path);
+    return status !== undefined && "backup" in then && !isAsKept(then.backup, status);
   };
   return [...moments]
     .reverse()

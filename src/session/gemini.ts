@@ -1,4 +1,4 @@
-/** A session of Gemini CLI read from its file: what the two said and the tools did, in the shape of our own sessions. */
+/** Reads a Gemini CLI session from its file, of any version, in the shape of our own sessions. */
 
 import { basename, dirname, join } from "node:path";
 import { readRegular } from "../disk/regular.ts";
@@ -8,10 +8,10 @@ import { buildConversation, type ConversationBuilder } from "./conversation.ts";
 import { MAX_LINE_BYTES, type OpenedLines, readHead, withLines } from "./line-stream.ts";
 import { isRecord, parseRecord, type TranscriptLine, textOrNull } from "./transcript-line.ts";
 
-/** What the beginning of a session's file tells. */
+/** What the beginning of a session's file says. */
 interface GeminiHead {
   id: string;
-  /** Its prompts are an agent's, not a person's. */
+  /** Its prompts come from an agent, not a person. */
   isSubAgent: boolean;
 }
 
@@ -20,7 +20,7 @@ const MAX_HEAD_BYTES = 1 << 16;
 /** Until 2026 a file was one object over many lines. */
 const OLDER_HEAD = /^\s*\{\s*"sessionId"\s*:\s*"([^"\\]*)"\s*,\s*"projectHash"\s*:\s*"/;
 
-/** Null when the file is none of Gemini CLI's, or cannot be read. Must not throw. */
+/** Null when the file is not Gemini CLI's, or cannot be read. Must not throw. */
 export function readGeminiHead(path: string): GeminiHead | null {
   const text = readHead(path, MAX_HEAD_BYTES);
   if (text === null) return null;
@@ -30,7 +30,7 @@ export function readGeminiHead(path: string): GeminiHead | null {
   return older ? { id: idOf(path, older[1]), isSubAgent: false } : null;
 }
 
-/** Throws if there is no such file. What was taken back is left out; what compression took away is not. */
+/** Throws if there is no such file. Turns that were rewound are left out; turns that were compressed are not. */
 export function readGeminiSession(path: string): Promise<HeardSession> {
   return withLines(path, (lines) => readAll(path, lines));
 }
@@ -38,16 +38,16 @@ export function readGeminiSession(path: string): Promise<HeardSession> {
 /** Longer than any path. */
 const MAX_PATH_BYTES = 1 << 15;
 
-/** The project whose sessions lie in this folder of Gemini CLI's; null when it does not say. Must not throw. */
+/** The project whose sessions are in this folder of Gemini CLI's; null when it does not say. Must not throw. */
 export function readProjectRoot(folder: string): string | null {
   try {
     return readRegular(join(folder, ".project_root"), { maxBytes: MAX_PATH_BYTES })?.toString().trim() || null;
   } catch {
-    return null; // not for us
+    return null; // no permission
   }
 }
 
-/** It will be printed and written: anything that is no plain name is not taken. */
+/** It will be printed and written: anything but a plain name is rejected. */
 function idOf(path: string, told: unknown): string {
   const id = textOrNull(told) ?? "";
   return PLAIN_ID.test(id) ? id : basename(path).replace(/\.jsonl?$/, "");
@@ -92,19 +92,19 @@ function readOlder({ size, at }: OpenedLines): Record<string, unknown> | null {
 interface Book {
   id: unknown;
   add(record: Record<string, unknown>): void;
-  /** In the order in which they were said. */
+  /** In the order of the conversation. */
   heard(): Record<string, unknown>[];
 }
 
 /**
- * A record replaces the earlier one of its id, in its place. When the client resumes or compresses, it writes down all that its model
- * will be sent: what is new in that, such as a summary, nobody said, and it only counts as a place to go back to.
+ * A record replaces the earlier one with its id, in its position. When the client resumes or compresses, it writes all that its model
+ * will be sent: what is new in that, such as a summary, was not said, and only counts as a point to rewind to.
  */
 function openBook(): Book {
   const records = new Map<string, Record<string, unknown> | null>();
   const takeBack = (id: string) => {
     const ids = [...records.keys()];
-    // As the client does: without the place, all of it.
+    // As the client does: if the point is unknown, everything goes.
     for (const one of ids.slice(Math.max(0, ids.indexOf(id)))) records.delete(one);
   };
   const book: Book = {
@@ -165,7 +165,7 @@ function resultLine(results: readonly { id: string; content: string; isError?: b
   return { type: "user", message: { role: "user", content } };
 }
 
-/** What was typed is the message; the rest are attachments, which nobody said. */
+/** What was typed is the message; the rest are attachments. */
 function userLines(said: string, attached: readonly string[]): TranscriptLine[] {
   const attachments = attached.map((content, index): TranscriptLine => {
     const attachment = { type: "gemini", content };
@@ -174,7 +174,7 @@ function userLines(said: string, attached: readonly string[]): TranscriptLine[] 
   return said === "" ? attachments : [{ type: "user", message: { role: "user", content: said } }, ...attachments];
 }
 
-/** `attached`: what the client or a hook put into the user's message. */
+/** `attached` is what the client or a hook put into the user's message. */
 type GeminiItem =
   | { kind: "user"; at: string; said: string; attached: string[]; results: ToolResult[] }
   | { kind: "answer"; text: string; calls: GeminiCall[] };
@@ -187,7 +187,7 @@ interface GeminiCall {
   result: ToolResult | null;
 }
 
-/** Null for what nobody said and no tool did: notices and errors of the client. */
+/** Null for what is neither said nor done by a tool: the client's notices and errors. */
 function itemOf(record: Record<string, unknown>): GeminiItem | null {
   if (record.type === "user") return userItem(record);
   return record.type === "gemini" ? answerItem(record) : null;
@@ -197,7 +197,7 @@ function userItem({ content, displayContent, timestamp }: Record<string, unknown
   const at = textOrNull(timestamp) ?? "";
   const texts = textsOf(content);
   const results = partsOf(content).flatMap((part) => resultIn(part) ?? []);
-  // What comes with the results of tools is not typed but added.
+  // What comes with tool results was added, not typed.
   if (results.length > 0) return { kind: "user", at, said: "", attached: texts, results };
   const parts = split(texts);
   const shown = displayContent === undefined ? null : textsOf(displayContent).join("\n");
@@ -206,7 +206,7 @@ function userItem({ content, displayContent, timestamp }: Record<string, unknown
   return { kind: "user", at, said: said.join("\n").trim(), attached, results };
 }
 
-/** The client keeps what it showed as typed where it sent something else: a prompt of its own to go on, a command's text, files. */
+/** The client keeps what it showed as typed where it sent something else: its own prompt to continue, a command's text, files. */
 function isShown(text: string, shown: string | null): boolean {
   return shown?.includes(text.trim()) ?? true;
 }
@@ -216,9 +216,9 @@ interface Part {
   injected: boolean;
 }
 
-/** Files that were named in the prompt follow it. What stands in one of them may pose as their end, so nothing behind counts. */
+/** Files named in the prompt follow it. Text in one of them may pose as their end, so nothing after it counts. */
 const FILES = /(?:^|\n)--- Content from referenced files ---/;
-/** What a hook said; to the last end, as a text in it may hold an end of its own. */
+/** What a hook said, up to the last closing tag, as a text in it may have one of its own. */
 const HOOKED = /<hook_context>(?:[\s\S]*<\/hook_context>|[\s\S]*)/;
 
 function split(texts: readonly string[]): Part[] {
@@ -241,7 +241,7 @@ function split(texts: readonly string[]): Part[] {
   return parts;
 }
 
-/** A text that stands in a tag as a whole is a program's, or a document that somebody pasted. */
+/** A text wrapped in a tag comes from a program, or is a pasted document. */
 const WRAPPED = /^<([a-z][\w-]*)(?:\s[^>]*)?>[\s\S]*<\/\1>$/i;
 /** What the client says in the user's name; the first ones also when they were cut off. */
 const KNOWN =
@@ -252,7 +252,7 @@ function isInjected(text: string): boolean {
   return KNOWN.test(trimmed) || WRAPPED.test(trimmed);
 }
 
-/** A call stands in the record with its result, and in some versions among the parts, too. */
+/** A call is in the record with its result, and in some versions among the parts, too. */
 function answerItem({ content, toolCalls }: Record<string, unknown>): GeminiItem {
   const calls = new Map<string, GeminiCall>();
   for (const call of Array.isArray(toolCalls) ? toolCalls.filter(isRecord) : []) {
@@ -274,7 +274,7 @@ function callOf(id: string, { name, args }: Record<string, unknown>): Omit<Gemin
   return { id, name: textOrNull(name) || "tool", input: isRecord(args) ? args : {} };
 }
 
-/** The parts that went back to the model; of several calls at once they may be everybody's. */
+/** The parts that went back to the model; with several calls at once they may belong to any of them. */
 function textOfResult(result: unknown, id: string): string | null {
   if (typeof result === "string") return result;
   const parts = partsOf(result);

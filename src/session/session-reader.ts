@@ -1,4 +1,4 @@
-/** A session read back from its transcript: the conversation as it was sent, ready to go on. */
+/** Reads a session back from its transcript: the conversation as it was sent, ready to continue. */
 
 import { basename, dirname } from "node:path";
 import { addUsage, type Message, NO_USAGE, type Usage } from "../model/ask.ts";
@@ -17,35 +17,35 @@ import {
 export interface ResumedSession {
   id: string;
   path: string;
-  /** The line that the next message hangs on. */
+  /** The parent of the next message. */
   leaf: string | null;
-  /** Can be sent as they are: calls have results, the first is the user's. */
+  /** Ready to be sent: calls have results, and the first message is the user's. */
   messages: Message[];
   prompts: Prompt[];
   /** Snapshots of the file history and what was shown (`SHOWN_LINE`), oldest first. */
   notes: TranscriptLine[];
   title: string | null;
   model: string | null;
-  /** All that the session has cost, also what was rewound or compacted since. */
+  /** The whole cost of the session, including what was rewound or compacted since. */
   usage: Usage;
   cwd: string | null;
-  /** What could not be read, in words. */
+  /** What could not be read. */
   problems: string[];
 }
 
-/** The line that says which reminders and memories a session was shown up to a prompt. */
+/** The type of the line that records which reminders and memories were shown up to a prompt. */
 export const SHOWN_LINE = "memdir-shown";
 
 const NOTE_TYPES: ReadonlySet<string> = new Set(["file-history-snapshot", SHOWN_LINE]);
 /** A hundred checkpoints, each with two lines for every file that was changed since. */
 const MAX_NOTES = 20_000;
 
-/** Reads twice: first how the lines hang together, then only those that count. Throws if there is no such file. */
+/** Reads twice: first how the lines are linked, then only those that count. Throws if there is no such file. */
 export function readSession(path: string): Promise<ResumedSession> {
   return withLines(path, (lines) => readAll(path, lines));
 }
 
-/** The name of its file, or for seed 001's layout that of its folder. */
+/** The name of its file, or in seed 001's layout that of its folder. */
 export function sessionIdOf(path: string): string {
   const name = basename(path);
   return name === "transcript.jsonl" ? basename(dirname(path)) : name.replace(/\.jsonl$/, "");
@@ -109,7 +109,7 @@ interface Facts {
 function gatherFacts(): Facts {
   let rank = -1;
   let earlier = NO_USAGE;
-  /** A message's lines all tell its usage, the last one best. */
+  /** Every line of a message has its usage; the last one is the most accurate. */
   let current: { id: string | null; usage: Usage } = { id: null, usage: NO_USAGE };
   const facts: Facts = {
     title: null,
@@ -138,23 +138,23 @@ function count(number: number, what: string): string {
 interface Link {
   uuid: string;
   parent: string | null;
-  /** Where in the order of the file. */
+  /** Its position in the file. */
   position: number;
   offset: number;
   length: number;
   type: string;
-  /** A compaction happened here: nothing before it is sent. Holds the line that was the last one before. */
+  /** A compaction happened here: nothing before it is sent. Holds the last line before it. */
   boundary: { before: string | null } | null;
   /** The calls that it answers. */
   results: readonly string[];
 }
 
 interface Chain {
-  /** Sidechains are left out; so are lines that nothing can hang on. */
+  /** Skips sidechains and lines that cannot be a parent. */
   add(line: TranscriptLine, offset: number, length: number): void;
-  /** The conversation goes on behind this line, whatever comes after it in the file. */
+  /** The conversation continues after this line, whatever comes after it in the file. */
   rewind(leaf: string | null): void;
-  /** From the first line that counts to the leaf, and how often the line before one was not found. */
+  /** From the first line that counts to the leaf, and how many parents were missing. */
   follow(): { links: Link[]; leaf: string | null; gaps: number };
 }
 
@@ -163,7 +163,7 @@ export function makeChain(): Chain {
   const byUuid = new Map<string, Link>();
   let leaf: string | null = null;
 
-  /** A compaction that nothing was written behind did not finish: the conversation stands where it stood. */
+  /** A compaction with nothing written after it did not finish: the conversation is where it was before. */
   const start = (): Link | null => {
     let link = leaf === null ? undefined : byUuid.get(leaf);
     const seen = new Set<Link>();
@@ -178,7 +178,7 @@ export function makeChain(): Chain {
     add(line, offset, length) {
       if (line.isSidechain === true) return;
       const isMessage = line.type === "user" || line.type === "assistant";
-      // A message without a uuid is from a simpler program: it hangs on the line before it in the file.
+      // A message without a uuid comes from a simpler program: its parent is the line before it in the file.
       const own = textOrNull(line.uuid);
       if (own === null && !isMessage) return;
       const named = own === null ? leaf : textOrNull(line.parentUuid);
@@ -194,7 +194,7 @@ export function makeChain(): Chain {
       };
       links.push(link);
       byUuid.set(link.uuid, link);
-      // Notices of the client also have a place in the chain, but nothing is said with them.
+      // The client's notices are in the chain, too, but are not part of the conversation.
       if (isMessage || line.type === "attachment" || link.boundary) leaf = link.uuid;
     },
     rewind(to) {
@@ -211,7 +211,7 @@ export function makeChain(): Chain {
 
 const NONE: readonly string[] = [];
 
-/** Where the line before is missing, or the way leads in a circle, it goes on with the one before in the file. */
+/** Where a parent is missing, or the chain is circular, the line before it in the file is taken. */
 function followBack(
   first: Link,
   links: readonly Link[],
@@ -238,7 +238,7 @@ function followBack(
   return { links: way.reverse(), gaps };
 }
 
-/** Each of several results may hang on its own call, beside the chain that goes on from the last of them. */
+/** Each of several results may have its own call as parent, beside the chain that continues from the last of them. */
 function withStrays(chain: readonly Link[], links: readonly Link[]): Link[] {
   const answers = new Set(chain.filter(({ type }) => type === "assistant").map(({ uuid }) => uuid));
   const answered = new Set(chain.flatMap(({ results }) => results));

@@ -1,4 +1,4 @@
-/** One pass over a transcript for what a list shows of it, and for what was said in it. */
+/** One pass over a transcript, for lists of sessions and for searching what was said. */
 
 import { dirname, join } from "node:path";
 import { readRegular } from "../disk/regular.ts";
@@ -24,7 +24,7 @@ export interface SessionRow {
   at: string;
   started: string;
   title: string;
-  /** Prompts and answers; results of tools and reminders are none. */
+  /** Prompts and answers, without tool results and reminders. */
   messages: number;
   cwd: string | null;
   bytes: number;
@@ -33,7 +33,7 @@ export interface SessionRow {
 export type Role = "user" | "assistant" | "tool" | "attachment" | "notes";
 
 interface ScanOptions {
-  /** With `everything`, also results of tools and reminders. */
+  /** With `everything`, also tool results and reminders. */
   onSaid?: (role: Role, text: string) => void;
   everything?: boolean;
   signal?: AbortSignal;
@@ -101,7 +101,7 @@ function makeTally() {
     at: null as string | null,
     started: null as string | null,
     title: null as string | null,
-    /** The first prompt, and the first that is only a command to the client. */
+    /** The first prompt, and the first that is only a command for the client. */
     prompt: null as string | null,
     command: null as string | null,
     cwd: null as string | null,
@@ -132,7 +132,7 @@ function makeTally() {
   return tally;
 }
 
-/** How Claude Code writes down its own commands and what they printed. */
+/** How Claude Code records its own commands and their output. */
 const COMMAND = /^\s*<(?:command|local-command|bash)-[a-z-]+>/;
 
 function textOfAnswer(line: TranscriptLine): string {
@@ -161,11 +161,11 @@ const TYPE_FIRST = Buffer.from('{"type":"');
 const WANTED = ["user", "assistant", "summary", "ai-title", "custom-title"].map((type) =>
   Buffer.from(`{"type":"${type}"`),
 );
-/** What comes before a message's text. */
+/** What precedes a message's text. */
 const HEAD_BYTES = 400;
 
 /**
- * Most bytes of a transcript are results of tools. Inside a string every quote is escaped, so these bytes can only be what
+ * Most bytes of a transcript are tool results. Inside a string every quote is escaped, so these bytes can only be what
  * they look like. A line written with other spacing matches nothing here and is parsed: slower, not wrong.
  */
 function isWorthParsing(bytes: Buffer, everything: boolean): boolean {
@@ -183,13 +183,13 @@ function startsWith(bytes: Buffer, start: Buffer): boolean {
 }
 
 interface SessionNotes {
-  /** Of the section with the title; null when it is empty. */
+  /** Of the title section; null when it is empty. */
   title: string | null;
-  /** What was noted, without headings and hints. */
+  /** The notes without headings and hints. */
   text: string;
 }
 
-/** A few pages; what is larger is none of ours. */
+/** Notes are a few pages; larger files are not ours. */
 const MAX_BYTES = 256 * 1024;
 
 /** Null when there are none. Must not throw. */
@@ -199,10 +199,10 @@ export function findNotes(transcript: string): SessionNotes | null {
   try {
     text = readRegular(file, { maxBytes: MAX_BYTES })?.toString("utf8");
   } catch {
-    return null; // not for us
+    return null; // no permission
   }
   if (text === undefined) return null;
-  // Headings and hints are the template's, and would be found in every session.
+  // Headings and hints are the template's, and would match in every session.
   const lines = text.split(/\r?\n/);
   const noted = lines.filter((line) => line.trim() !== "" && !/^#|^_.*_$/.test(line.trim()));
   const start = lines.findIndex((line) => /^#\s*session title\s*$/i.test(line.trim()));

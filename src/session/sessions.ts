@@ -20,7 +20,7 @@ interface ListOptions {
   signal?: AbortSignal;
 }
 
-/** Newest first; those in which nothing was said are left out. Reads every file, one at a time. */
+/** Newest first; sessions in which nothing was said are left out. Reads every file, one at a time. */
 export async function listSessions(places: SessionPlaces, options: ListOptions = {}): Promise<SessionRow[]> {
   const rows: SessionRow[] = [];
   await eachSession(
@@ -32,7 +32,7 @@ export async function listSessions(places: SessionPlaces, options: ListOptions =
   return rows.sort(byTime);
 }
 
-/** By its id, the beginning of it, or "latest". An id that is whole is never ambiguous. */
+/** By id, the beginning of an id, or "latest". A complete id is never ambiguous. */
 export async function findSession(
   places: SessionPlaces,
   wanted: string,
@@ -49,7 +49,7 @@ export async function findSession(
   const whole = rows.filter(({ id }) => id.toLowerCase() === prefix);
   const [first, ...others] = (whole.length > 0 ? whole : rows).sort(byTime);
   if (!first) return null;
-  // The same session in two places, as after a project was moved: the one that went on is meant.
+  // The same session in two folders, as after moving a project: the one that continued is meant.
   return others.every(({ id }) => id === first.id) ? first : { ambiguous: [first, ...others] };
 }
 
@@ -59,18 +59,18 @@ export interface SessionFile {
   mtimeMs: number;
 }
 
-/** Visits each session, telling how far it is; `look` gives null for what is none. */
+/** Visits each session and reports progress; `visit` returns null for files that are not sessions. */
 export async function eachSession<T>(
   places: SessionPlaces,
   { onProgress = () => {}, signal }: ListOptions,
-  look: (file: SessionFile) => Promise<T | null>,
+  visit: (file: SessionFile) => Promise<T | null>,
   take: (found: T) => void,
 ): Promise<void> {
   const files = findFiles(places);
   for (const [done, file] of files.entries()) {
     if (signal?.aborted) return;
     onProgress(done, files.length);
-    const found = await look(file);
+    const found = await visit(file);
     if (found !== null) take(found);
   }
   onProgress(files.length, files.length);
@@ -81,10 +81,10 @@ function byTime(a: SessionRow, b: SessionRow): number {
   return a.id < b.id ? -1 : 1;
 }
 
-/** Beside sessions lie transcripts of sub-agents and others' files; only these names are sessions. */
+/** Next to sessions are transcripts of sub-agents and other programs' files; only these names are sessions. */
 const SESSION_FILE = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.jsonl$/i;
 
-/** The name of a folder is an id there; nothing that a terminal could take for something else. */
+/** There the folder's name is the id; nothing that could harm a terminal. */
 const OLDER_ID = /^[\w.-]{1,128}$/;
 
 function findFiles({ dirs, older }: SessionPlaces): SessionFile[] {
@@ -102,7 +102,7 @@ function namesIn(dir: string): string[] {
   try {
     return readdirSync(dir).sort();
   } catch {
-    return []; // none, or not for us
+    return []; // none, or no permission
   }
 }
 
@@ -115,7 +115,7 @@ function fileAt(path: string, id: string): SessionFile[] {
   }
 }
 
-/** What was said last in a file is not newer than the file: the rest need not be read once it is older than the best. */
+/** A file is never older than what was said last in it: once the rest is older than the best, it need not be read. */
 async function findLatest(files: readonly SessionFile[]): Promise<SessionRow | null> {
   let best: SessionRow | null = null;
   for (const { path, mtimeMs } of [...files].sort((a, b) => b.mtimeMs - a.mtimeMs)) {
@@ -127,26 +127,26 @@ async function findLatest(files: readonly SessionFile[]): Promise<SessionRow | n
 }
 
 export interface SessionHit extends SessionRow {
-  /** Between 0 and 1; at least the share of the words that the session holds, so that all of them outrank some. */
+  /** Between 0 and 1; at least the share of words that the session contains, so that all of them outrank some. */
   score: number;
-  /** The best place in it, on one line. */
+  /** The best passage, on one line. */
   line: string;
   role: Role;
 }
 
 interface SessionSearchOptions {
   limit?: number;
-  /** Also results of tools and reminders. */
+  /** Also searches tool results and reminders. */
   everything?: boolean;
   onProgress?: (done: number, total: number) => void;
-  /** What was found so far is returned. */
+  /** On abort, what was found so far is returned. */
   signal?: AbortSignal;
 }
 
 const DEFAULT_LIMIT = 20;
 const MAX_EXCERPT = 160;
 
-/** Words in any case and without their accents, "words in quotes" only together. Reads every file, one text at a time. */
+/** Ignores case and accents; "words in quotes" must be together. Reads every file, one text at a time. */
 export async function searchSessions(
   places: SessionPlaces,
   words: string,
@@ -161,7 +161,7 @@ export async function searchSessions(
     options,
     async (file): Promise<SessionHit | null> => {
       const match = makeMatch(terms);
-      const row = await scanSession(file.path, file.mtimeMs, { onSaid: match.look, everything, signal });
+      const row = await scanSession(file.path, file.mtimeMs, { onSaid: match.check, everything, signal });
       const found = match.result();
       return row && found && { ...row, ...found };
     },
@@ -173,7 +173,7 @@ export async function searchSessions(
   return best(hits, limit);
 }
 
-/** Folded; what stands in quotes is one term. */
+/** Folded; what is in quotes is one term. */
 export function parseWords(words: string): string[] {
   const terms = [...words.matchAll(/"([^"]+)"|[^\s"]+/g)].map(([whole, quoted]) => fold(quoted ?? whole).trim());
   return [...new Set(terms.filter((term) => term !== ""))];
@@ -191,14 +191,14 @@ function makeMatch(terms: readonly string[]) {
   let line = "";
   let role: Role = "user";
   return {
-    look(said: Role, text: string) {
+    check(said: Role, text: string) {
       const folded = fold(text);
       const here = terms.filter((term) => folded.includes(term));
       if (here.length === 0) return;
       places++;
       for (const term of here) found.add(term);
       const phrase = terms.length > 1 ? folded.indexOf(together) : -1;
-      // Side by side is worth half a word more; the first of equals stays.
+      // Adjacent words count half a word more; the first of equals stays.
       const worth = here.length + (phrase >= 0 ? 0.5 : 0);
       if (worth <= bestWorth) return;
       bestWorth = worth;
@@ -207,7 +207,7 @@ function makeMatch(terms: readonly string[]) {
     },
     result() {
       if (found.size === 0) return null;
-      // Below one word's worth in sum, so that none of it outranks a further word.
+      // Less than one word in sum, so that none of it outranks another word.
       const closeness = (0.6 * bestWorth) / (terms.length + 0.5);
       const often = 0.3 * (1 - 1 / places);
       const score = (found.size + (closeness + often) * 0.99) / (terms.length + 1);
@@ -216,14 +216,14 @@ function makeMatch(terms: readonly string[]) {
   };
 }
 
-/** Around the phrase, or around the place where most of the words are near. */
+/** Around the phrase, or around the place where most of the words are close together. */
 function excerptOf(text: string, folded: string, phrase: number, term: string, here: readonly string[] = []): string {
   const at = phrase >= 0 ? phrase : densest(folded, here);
   const [start, end] = unfold(text, folded, at, at + term.length);
   return excerptAround(text, start, end - start, MAX_EXCERPT);
 }
 
-/** More places of one word are not looked at: the first ones are as good. */
+/** More places of one word are not compared: the first ones are as good. */
 const MAX_PLACES = 200;
 
 function densest(folded: string, terms: readonly string[]): number {
@@ -256,7 +256,7 @@ function fold(text: string): string {
   return folded.toLowerCase().replace(/\s+/g, " ");
 }
 
-/** Where a place of the folded text is in the text itself: folding makes some characters longer and others nothing. */
+/** Maps an offset in the folded text to the text itself: folding makes some characters longer and removes others. */
 function unfold(text: string, folded: string, start: number, end: number): [number, number] {
   if (text.length === folded.length && ASCII.test(text)) return [start, end];
   let seen = 0;
@@ -265,7 +265,7 @@ function unfold(text: string, folded: string, start: number, end: number): [numb
   let space = false;
   for (const character of text) {
     const isSpace = /\s/.test(character);
-    // A run of white space is one blank there.
+    // There a run of white space is one blank.
     const length = isSpace ? (space ? 0 : 1) : fold(character).length;
     space = isSpace;
     if (from < 0 && seen + length > start) from = offset;

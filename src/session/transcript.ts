@@ -1,4 +1,4 @@
-/** The transcript of the running session: every message is on disk before the conversation goes on. */
+/** The transcript of the running session: every message is on disk before the conversation continues. */
 
 import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, mkdirSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -10,43 +10,43 @@ import type { ResumedSession } from "./session-reader.ts";
 import { formatLine, partsOf, type TranscriptLine } from "./transcript-line.ts";
 
 export interface TranscriptOptions {
-  /** Claude Code's folder for the working directory; made when there is something to write. */
+  /** Claude Code's folder for the working directory; created when there is something to write. */
   dir: string;
   cwd: string;
-  /** Of this program. */
+  /** Of memdir. */
   version: string;
   model: () => string;
   gitBranch: () => string | null;
-  /** How much may wait for a disk that takes nothing. */
+  /** How much may wait in memory while the disk refuses writes. */
   maxWaitingBytes?: number;
 }
 
 interface AppendFacts {
   usage?: Usage;
   stop?: string;
-  /** It stands for what was compacted. */
+  /** It replaces what was compacted. */
   isSummary?: boolean;
 }
 
-/** Nothing here throws into the conversation: what the disk does not take waits, and `problem` tells. */
+/** Never throws into the conversation: what cannot be written waits, and `problem` says why. */
 export interface Transcript {
   readonly id: string;
   readonly path: string;
-  /** The line that the next message hangs on. */
+  /** The parent of the next message. */
   readonly leaf: string | null;
   /** The uuid of the message's own line. */
   append(message: Message, facts?: AppendFacts): string;
-  /** A line of bookkeeping, which is no part of the conversation. Alone it makes no file. */
+  /** A line of bookkeeping outside the conversation. It alone creates no file. */
   note(line: TranscriptLine): void;
-  /** The conversation was compacted: what is appended from now on is all of it. */
+  /** The conversation was compacted: from now on it is only what is appended. */
   boundary(metadata: { trigger: "manual" | "auto"; preTokens: number }): void;
-  /** The next message hangs there; what came after it is a branch that is left. Holds for a reader at once. */
+  /** The next message gets this parent; what came after it becomes an abandoned branch, for readers at once. */
   rewindTo(leaf: string | null): void;
   problem(): string | null;
   close(): void;
 }
 
-/** Several long conversations' worth, and still no burden. */
+/** Several long conversations, and still little memory. */
 const MAX_WAITING_BYTES = 64 << 20;
 
 export function openTranscript(
@@ -65,7 +65,7 @@ export function openTranscript(
     try {
       file.write(lines.map(formatLine).join(""), { later });
     } catch (error) {
-      // Only a value that JSON does not know can do this.
+      // Only a value that JSON cannot represent causes this.
       log(`a line could not be written to the transcript: ${error instanceof Error ? error.message : String(error)}`);
     }
   };
@@ -100,7 +100,7 @@ export function openTranscript(
     append(message, { usage, stop, isSummary = false } = {}) {
       const parts = partsOf(message, { id: `msg_${world.newId()}`, model: options.model(), usage, stop });
       const lines = parts.map((part) => link({ ...(isSummary && { isCompactSummary: true }), ...part }, leaf));
-      // One write: a reader never sees a message without its reminders, unless it was killed in between.
+      // One write: a reader never sees a message without its reminders, unless we were killed in between.
       write(lines);
       return lines[0]!.uuid;
     },
@@ -122,15 +122,15 @@ export function openTranscript(
   };
 }
 
-/** Readers that only want some types look at the first bytes. */
+/** Readers that only want some types check the first bytes. */
 function typeFirst({ type, ...rest }: TranscriptLine): TranscriptLine {
   return { type, ...rest };
 }
 
 interface LineFile {
-  /** Must not throw. `later` leaves it waiting until a line that is worth a file, and does not wait for the disk. */
+  /** Must not throw. With `later` it may wait for a line that is worth a file, and is not flushed. */
   write(line: string, options?: { later?: boolean }): void;
-  /** What keeps lines from the disk and how to fix it; null when all are there. */
+  /** Why lines could not be written and how to fix it; null when all were. */
   problem(): string | null;
   /** A last attempt; nothing is held open between writes. */
   close(): void;
@@ -139,7 +139,7 @@ interface LineFile {
 interface LineFileOptions {
   path: string;
   log: (message: string) => void;
-  /** Whether it is there already, so that nothing has to wait for it to be made. */
+  /** Whether the file exists already, so that nothing waits for it to be created. */
   exists: boolean;
   maxWaitingBytes: number;
 }
@@ -152,11 +152,11 @@ function openLineFile(options: LineFileOptions): LineFile {
   let waitingBytes = 0;
   let wanted = options.exists;
   let made = options.exists;
-  /** Whether a line waits that must be on disk before the conversation goes on. */
+  /** Whether a waiting line must be on disk before the conversation continues. */
   let urgent = false;
   let problem: string | null = null;
 
-  /** The oldest go: the end of a conversation is what somebody wants to go on from. */
+  /** Drops the oldest: a conversation is continued from its end. */
   const bound = () => {
     let dropped = 0;
     while (waitingBytes > maxWaitingBytes && dropped < waiting.length - 1) waitingBytes -= waiting[dropped++]!.length;
@@ -201,7 +201,7 @@ function openLineFile(options: LineFileOptions): LineFile {
   };
 }
 
-/** How many whole lines are on disk now, and what stopped it. What was written of a further line is cut off again. */
+/** How many whole lines are on disk now, and the error that stopped it. A partly written line is cut off again. */
 function appendLines(
   path: string,
   lines: readonly Buffer[],
@@ -217,7 +217,7 @@ function appendLines(
       if (isNew) syncDirectory(dirname(path));
       return { lines: lines.length, error: null };
     } catch (error) {
-      // When all was written it was the flush that failed, and nobody knows what of it is on disk.
+      // If everything was written, the flush failed, and what is on disk is unknown.
       const whole = written === data.length ? { count: 0, bytes: 0 } : wholeLines(lines, written, torn ? 1 : 0);
       cutBack(fd, size + written, size + whole.bytes);
       return { lines: whole.count, error };
@@ -234,7 +234,7 @@ function wholeLines(lines: readonly Buffer[], written: number, before: number): 
   return { count, bytes: Math.min(bytes, written) };
 }
 
-/** Only if nobody else has appended since. When it fails, the next attempt finds no newline at the end and makes one. */
+/** Only if no one else has appended since. If it fails, the next attempt finds no newline at the end and adds one. */
 function cutBack(fd: number, expected: number, size: number): void {
   try {
     if (fstatSync(fd).size === expected) ftruncateSync(fd, size);

@@ -1,4 +1,4 @@
-/** The Bash tool: a command in a shell, with permission for what it runs, and nothing of it left when it ends. */
+/** The Bash tool: a command in a shell, with permission for each program it runs, and nothing left running when it ends. */
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import type { Workbench } from "./workbench.ts";
 
 /** Long enough for a test suite. */
 const DEFAULT_MS = 120_000;
-/** The model is not made to wait longer, whatever it asks for. */
+/** The longest timeout, whatever the model asks for. */
 const MAX_MS = 600_000;
 
 const FIELDS = {
@@ -42,13 +42,13 @@ async function permitCommand(bench: Workbench, command: string, description: str
   }
 }
 
-/** Control characters could show a person something else than what is run. */
+/** Control characters could show a person something other than what is run. */
 function oneLine(text: string, maxChars: number): string {
   const line = text.replace(/[\s\p{Cc}\p{Cf}]+/gu, " ").trim();
   return line.length > maxChars ? `${line.slice(0, maxChars)}…` : line;
 }
 
-/** Without what looks like a key. A command prints its environment easily, and what it prints goes to the model. */
+/** The environment without what looks like a key: a command easily prints its environment, and what it prints goes to the model. */
 export function withoutSecrets(env: Workbench["env"]): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
@@ -80,7 +80,7 @@ function describe({ output, ended }: CommandEnd, timeoutMs: number): ToolOutcome
   return { content: `${said}\n[${why}]`, isError: true };
 }
 
-/** The kinds of which each must be allowed; never none. */
+/** The permissions a command needs, never none: one for each program, if it can be taken apart for certain. Anything else is a kind of its own, by its full text, so that permission for one program can never carry another. */
 export function kindsOf(command: string, shell: "posix" | "cmd" = "posix"): string[] {
   const whole = [WHOLE + command.trim()];
   if (command.length > MAX_CHARS || (shell === "cmd" && !CMD_PLAIN.test(command))) return whole;
@@ -88,15 +88,15 @@ export function kindsOf(command: string, shell: "posix" | "cmd" = "posix"): stri
   if (!programs || programs.length === 0) return whole;
   const kinds = programs.map(kindOf);
   if (kinds.includes(null)) return whole;
-  // In another folder, a program that is named by its path is another program.
+  // In another folder, a program named by its path is another program.
   if (programs.some(([name]) => name === "cd") && programs.some(([name]) => name?.includes("/"))) return whole;
   return [...new Set(kinds as string[])];
 }
 
-/** A script rather than a command: nobody would recognise its parts. */
+/** Anything longer is a script, whose parts nobody would recognise. */
 const MAX_CHARS = 10_000;
 
-/** Nothing that cmd.exe gives a meaning to. */
+/** Nothing that has a meaning for cmd.exe. */
 const CMD_PLAIN = /^[\w ./:=-]*$/;
 
 /** A name or path without anything that a shell would expand. */
@@ -111,7 +111,7 @@ const WITH_SUBCOMMAND: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Shell words that lead elsewhere than to a program, and programs that run what they are given as arguments or write code. */
+/** Shell words that do not name a program, and programs that run their arguments or write code. */
 const NEVER_APART: ReadonlySet<string> = new Set(
   (
     "if then elif else fi for while until do done case esac select function time coproc ! [[ ]] { } alias unalias bind builtin " +
@@ -124,18 +124,18 @@ const NEVER_APART: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Subcommands that run a program of the caller's choice, or say which one will be run. */
+/** Subcommands that run a program of the caller's choice, or configure which one will be run. */
 const RUNS_OTHERS =
   /^(?:git (?:bisect|config|filter-branch|submodule|difftool|mergetool|daemon|instaweb)|(?:npm|pnpm|yarn|bun) (?:exec|x|dlx|config|set)|(?:docker|podman|kubectl) (?:exec|run|debug|compose)|(?:go|cargo|dotnet) (?:generate|exec|tool)|(?:uv|poetry|conda|bundle|mix|nix|swift|rustup) (?:run|exec|shell|develop))$/;
 
-/** Options, of whatever program, that name another program or a file to write; some programs accept them cut short. */
+/** Options of any program that name another program or a file to write; some programs accept them abbreviated. */
 const OPTION_RISK =
   /^--?(?:exec|toolexec|eval|require|import|loader|script-shell|shell|node-options|config|rcfile|prefix|userconfig|globalconfig|init-script|to-command|checkpoint-action|rsh|use-compress|comp|hostname-bin|ou|pre(?:=|$))/;
 
-/** The same of git alone: `rebase -x`, `grep -O`, and parts of words. */
+/** The same for git alone: `rebase -x`, `grep -O`, and abbreviations. */
 const GIT_RISK = /^(?:-[a-zA-Z]*[xO]|--(?:ex|up|rec|op|too))/;
 
-/** What `find` does besides finding. */
+/** What `find` can do besides finding. */
 const FIND_RISK = /^-(?:exec|ok|delete|fprint|fls)/;
 
 function kindOf(words: readonly string[]): string | null {
@@ -155,19 +155,19 @@ function isRisky(name: string, args: readonly string[]): boolean {
   if (args.some((arg) => OPTION_RISK.test(arg))) return true;
   if (name === "find") return args.some((arg) => FIND_RISK.test(arg));
   if (name === "fd" || name === "fdfind") return args.some((arg) => /^-[a-zA-Z]*[xX]/.test(arg));
-  // `printf -v PATH` sets a variable that the next program would be found by.
+  // `printf -v PATH` sets a variable that decides which program comes next.
   if (name === "printf") return args[0]?.startsWith("-") === true;
   if (name === "make") return !args.every((arg) => PLAIN.test(arg));
   if (name !== "git") return false;
   return args.some((arg) => GIT_RISK.test(arg) || (args[0] === "clone" && /^-[a-z]*[cu]/.test(arg)));
 }
 
-/** Harmless redirections: one stream into another, or into nothing. */
+/** Harmless redirections: one stream into another, or to /dev/null. */
 const HARMLESS = /^(?:>&[12]|&?>>?[ \t]*\/dev\/null)(?=[\s;&|]|$)/;
 
 /**
- * The words of each program, quotes undone. Null for anything that is not plainly programs joined by `&&`, `||`, `;`, `|`,
- * `&` or line ends: expansions, substitutions, redirections, groups, comments, assignments, quotes without an end.
+ * The words of each program, quotes removed. Null for anything that is not plainly programs joined by `&&`, `||`, `;`, `|`,
+ * `&` or line ends: expansions, substitutions, redirections, groups, comments, assignments, unclosed quotes.
  */
 function takeApart(command: string): string[][] | null {
   const programs: string[][] = [];
@@ -216,5 +216,5 @@ function takeApart(command: string): string[][] | null {
 
 const NEVER_PLAIN: ReadonlySet<string> = new Set(["$", "`", "<", "(", ")", "{", "}", "\r", "\0", "\v", "\f"]);
 
-/** A comment; and a pattern that a file named like an option would match. */
+/** A comment, and a pattern that could match a file named like an option. */
 const NEVER_FIRST: ReadonlySet<string> = new Set(["#", "*", "?", "["]);

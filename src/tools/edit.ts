@@ -1,4 +1,4 @@
-/** The Edit tool: one text in a file becomes another, where the model has read it. */
+/** The Edit tool: replaces text in a file where the model has read it. */
 
 import type { Tool } from "../model/tool.ts";
 import type { LineEdit } from "../session/file-state.ts";
@@ -44,9 +44,9 @@ function planEdit(bench: Workbench, target: Target, wanted: Wanted): Plan {
     if (there?.bytes.length) throw new Error(`${target.shown} is not empty: old_string must name the text to replace`);
     return planWrite(bench, target, wanted.fresh);
   }
-  // Names beside it are told only where reading is free.
+  // Similar names are suggested only where reading needs no permission.
   if (!there) throw isReadable(bench, target) ? missing(target) : new Error(`${target.shown} does not exist`);
-  // Whatever else is wrong, a file that was not read comes first.
+  // Whatever else is wrong, an unread file is reported first.
   refuseUnseen(bench, target, { kind: "edit", lines: [] });
   const base = readExisting(target);
   const { text, bom, exact } = decodeText(base.bytes);
@@ -93,14 +93,14 @@ function showEdits(changed: string, edits: readonly LineEdit[]): string {
   return lines.length === 0 ? "(the file is empty now)" : parts.join("\n--\n");
 }
 
-/** Offsets in the text as it is, and what comes there. */
+/** Offsets in the current text, and the replacement. */
 interface Match {
   start: number;
   end: number;
   fresh: string;
 }
 
-/** In order, none over another. A model writes LF: in a text with CRLF it means those, and the new lines get the same ends. */
+/** In order, without overlaps. A model writes LF: in a text with CRLF it means CRLF, and new lines get the same ends. */
 export function findMatches(text: string, old: string, fresh: string): Match[] {
   if (!text.includes("\r\n")) return indexesOf(text, old).map((start) => ({ start, end: start + old.length, fresh }));
   const flat = text.replaceAll("\r\n", "\n");
@@ -109,7 +109,7 @@ export function findMatches(text: string, old: string, fresh: string): Match[] {
   const newLines = fresh.replaceAll("\r\n", "\n");
   let dropped = 0;
   let original = 0;
-  /** Where a place of the flat text lies in the original; asked in rising order. */
+  /** Where an offset in the flat text is in the original; called in rising order. */
   const originalOf = (at: number) => {
     while (original - dropped < at) {
       if (text[original] === "\r" && text[original + 1] === "\n") {
@@ -139,7 +139,7 @@ export function applyMatches(text: string, matches: readonly Match[]): string {
   return parts.join("") + text.slice(at);
 }
 
-/** The lines that the matches change, as whole lines: a line end that vanishes takes the next line with it. */
+/** The lines that the matches change, as whole lines: a removed line end takes the next line with it. */
 export function lineEditsOf(text: string, matches: readonly Match[]): LineEdit[] {
   const edits: LineEdit[] = [];
   let line = 1;
@@ -160,13 +160,13 @@ export function lineEditsOf(text: string, matches: readonly Match[]): LineEdit[]
   return edits;
 }
 
-/** The matches that touch the same lines, from the one at `first` on: where those lines end and what becomes of them. */
+/** The matches that touch the same lines, starting with `first`: where those lines end and what they become. */
 function groupAt(text: string, matches: readonly Match[], first: number, lineStart: number) {
   let next = first;
   let end = lineStart;
   let fresh = "";
   do {
-    // The first round starts with the line of the first match, each other with a line that the last one reached into.
+    // The first round starts with the line of the first match, each later one with a line that the previous match reached into.
     end = endOfLine(text, end);
     for (let match = matches[next]; match && match.start < end; match = matches[++next]) {
       end = Math.max(end, endOfLine(text, match.end - 1));
@@ -181,7 +181,7 @@ function groupAt(text: string, matches: readonly Match[], first: number, lineSta
   return { next, end, fresh };
 }
 
-/** What comes after "was not found": the likely cause, if one can be seen. */
+/** What follows "was not found": the likely cause, if there is one. */
 export function hintFor(text: string, old: string): string {
   if (/^\s*\d+→/m.test(old))
     return ": it holds line numbers; leave out the number and arrow that Read puts before a line";
@@ -199,7 +199,7 @@ export function hintFor(text: string, old: string): string {
 
 const MAX_HINT_LINES = 20;
 
-/** The first and last wanted line may be parts of lines. */
+/** The first and the last wanted line may be parts of lines. */
 function isRun(lines: readonly string[], wanted: readonly string[], at: number): boolean {
   if (at + wanted.length > lines.length) return false;
   return wanted.every((line, i) => {
@@ -220,7 +220,7 @@ function indexesOf(text: string, part: string): number[] {
   return found;
 }
 
-/** Behind the line end of the line that holds the place. */
+/** The offset after the end of the line at `at`. */
 function endOfLine(text: string, at: number): number {
   const end = text.indexOf("\n", at);
   return end < 0 ? text.length : end + 1;

@@ -1,5 +1,5 @@
 /**
- * Files and folders opened exactly where they were said to lie. Between looking at a path and opening it, a link may be
+ * Files and folders opened exactly where they were said to be. Between checking a path and opening it, a link may be
  * swapped in: what was opened is therefore compared with the path, through /proc on Linux; elsewhere it is only checked first.
  */
 
@@ -24,12 +24,12 @@ export interface FileContent {
   mode: number;
 }
 
-/** Null when nothing is there. Throws, with a reason for the model, for all that is no ordinary file or too large. */
+/** Null when nothing is there. Throws, with a reason for the model, for anything too large or other than an ordinary file. */
 export function readFileAt(real: string, maxBytes: number): FileContent | null {
   refusePseudo(real);
   const seen = lstatQuietly(real);
   if (!seen) return null;
-  // Asked before it is opened: opening a device can have effects of its own.
+  // Checked before it is opened: opening a device can have side effects.
   refuseOdd(seen);
   const fd = openSync(real, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
   try {
@@ -44,7 +44,7 @@ export function readFileAt(real: string, maxBytes: number): FileContent | null {
   }
 }
 
-/** Like `readFileAt`, for searches, which pass over whatever cannot be read. */
+/** Like `readFileAt`, for searches, which skip whatever cannot be read. */
 export function tryReadFileAt(real: string, maxBytes: number): Buffer | null {
   try {
     return readFileAt(real, maxBytes)?.bytes ?? null;
@@ -53,7 +53,7 @@ export function tryReadFileAt(real: string, maxBytes: number): Buffer | null {
   }
 }
 
-/** A folder that is held open, and is the one at this path. With `make` it and those on the way are made. */
+/** Holds open the folder at this path. With `make`, it and missing parents are created. */
 export function openFolderAt(real: string, options: { make?: boolean } = {}): Pin {
   refusePseudo(real);
   const missing: string[] = [];
@@ -64,7 +64,7 @@ export function openFolderAt(real: string, options: { make?: boolean } = {}): Pi
   }
   let pin = pinFolder(at);
   try {
-    // Before anything is made in it. What is made below is reached from here, link by link refused.
+    // Checked before anything is created in it. What is created below is reached from here, refusing every link.
     if (pin.path.startsWith("/proc/self/fd/") && readlinkSync(pin.path) !== at) throw new Error(MOVED);
     for (const name of missing) {
       const next = join(pin.path, name);
@@ -80,21 +80,21 @@ export function openFolderAt(real: string, options: { make?: boolean } = {}): Pi
   }
 }
 
-/** What the kernel makes up: endless, blocking, or the secrets of this very process. */
+/** Files that the kernel makes up: endless, blocking, or holding the secrets of this very process. */
 export function isPseudo(real: string): boolean {
   if (process.platform !== "linux" || isWithin("/dev/shm", real)) return false;
   return ["/proc", "/sys", "/dev"].some((top) => isWithin(top, real));
 }
 
-/** Whether the bytes are no text: the sign is a NUL near the start, as for git and grep. */
+/** Whether the bytes are not text, judged by a NUL near the start, as git and grep do. */
 export function isBinary(bytes: Uint8Array): boolean {
   return bytes.subarray(0, 8000).includes(0);
 }
 
-/** In the words of the one who asked; the file's name is the caller's to add. */
+/** In the tool's own words; the caller adds the file's name. */
 export function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
-  // Errors of our own have codes, too, and messages that say what to do.
+  // Our own errors have codes, too, and messages that say what to do.
   if (code === undefined || !/^E[A-Z0-9]+$/.test(code)) return message;
   return REASONS[code] ?? `the disk refused (${code})`;
 }
@@ -160,7 +160,7 @@ interface FileText {
   /** Without the byte order mark, line ends as they are. */
   text: string;
   bom: boolean;
-  /** Whether the same bytes come out again: false when some are no UTF-8. */
+  /** Whether encoding gives the same bytes again: false when some are not UTF-8. */
   exact: boolean;
 }
 
@@ -175,7 +175,7 @@ export function encodeText(text: string, bom: boolean): Buffer {
   return Buffer.from(bom ? `\ufeff${text}` : text);
 }
 
-/** Lines without their ends; what follows the last line end counts only if there is something. */
+/** Lines without their ends; an empty rest after the last line end is not a line. */
 export function linesOf(text: string): string[] {
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();

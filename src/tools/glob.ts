@@ -1,4 +1,4 @@
-/** The Glob tool: files by their names, the newest first. */
+/** The Glob tool: finds files by name, newest first. */
 
 import { isAbsolute, join, sep } from "node:path";
 import { lstatOrNull } from "../disk/stat.ts";
@@ -11,7 +11,7 @@ import { fenced, findTarget, permitRead, showPath, type Workbench } from "./work
 /** As many as Claude Code shows. */
 const MAX_NAMES = 100;
 
-/** Passed over unless they are named: what is in them is not the user's work. */
+/** Skipped unless named: what is in them is not the user's work. */
 export const SKIPPED: readonly string[] = [".git", "node_modules"];
 
 const FIELDS = {
@@ -43,7 +43,7 @@ export function openGlob(bench: Workbench, limits: WalkLimits = WALK_LIMITS): To
       },
     });
     for await (const file of files) {
-      // Behind a fence a link is nothing: it may lead out.
+      // Within a fence links are ignored: they may lead out.
       if ((file.isLink && bench.fence !== null) || !compiled.matches(file.parts)) continue;
       found.push({ path: join(target.path, ...file.parts), time: timeOf(file.path) });
     }
@@ -55,7 +55,7 @@ function isNamed(names: ReadonlySet<string>, parts: readonly string[]): boolean 
   return names.has(parts.at(-1) ?? "");
 }
 
-/** The folder that the pattern starts with, and what is left of it. The last part is always left. */
+/** The folder that the pattern starts with, and the rest, which always has the last part. */
 function splitPattern(pattern: string): { folder: string; rest: string } {
   const parts = pattern.split("/");
   const magic = parts.findIndex(isMagic);
@@ -69,7 +69,7 @@ function joinFolder(path: string, folder: string): string {
   return isAbsolute(folder) || folder === "~" || folder.startsWith("~/") ? folder : `${path}/${folder}`;
 }
 
-/** Zero for what is gone. */
+/** Zero for missing files. */
 export function timeOf(path: string): number {
   return lstatOrNull(path)?.mtimeMs ?? 0;
 }
@@ -88,15 +88,15 @@ function report(bench: Workbench, pattern: string, found: { path: string; time: 
 }
 
 interface Pattern {
-  /** `parts` are the names on the way from the folder that the pattern starts at. */
+  /** `parts` are the names from the folder that the pattern starts in. */
   matches(parts: readonly string[]): boolean;
   /** Whether something below this folder could match. */
   mayHold(parts: readonly string[]): boolean;
-  /** The names that it spells out, to tell what was meant to be looked into. */
+  /** The names that it spells out, to decide which skipped folders were meant. */
   names: ReadonlySet<string>;
 }
 
-/** A pattern with more alternatives is a mistake, or made to keep us busy. */
+/** A pattern with more alternatives is a mistake or an attack. */
 const MAX_ALTERNATIVES = 1000;
 
 /** Throws for a pattern with too many alternatives. */
@@ -114,7 +114,7 @@ export function compilePattern(text: string): Pattern {
   };
 }
 
-/** Whether a part of a path is more than a name. */
+/** Whether a part of a path is a pattern rather than a name. */
 function isMagic(part: string): boolean {
   return /[*?[{\\]/.test(part);
 }
@@ -122,7 +122,7 @@ function isMagic(part: string): boolean {
 type Token = string | { any: "one" | "run" } | { not: boolean; ranges: [string, string][] };
 type Part = Token[] | "**";
 
-/** The numbers of the parts that may come next; as many as there are parts when the glob can end here. */
+/** The indexes of the parts that may come next; the number of parts when the glob can end here. No backtracking, so no pattern is slow. */
 function walkStates(glob: readonly Part[], names: readonly string[]): Set<number> {
   let states = new Set<number>();
   enter(states, glob, 0);
@@ -138,13 +138,13 @@ function walkStates(glob: readonly Part[], names: readonly string[]): Set<number
   return states;
 }
 
-/** `**` may stand for no folder at all. */
+/** `**` also matches no folder at all. */
 function enter(states: Set<number>, glob: readonly Part[], state: number): void {
   states.add(state);
   if (glob[state] === "**") enter(states, glob, state + 1);
 }
 
-/** Going back to the last `*` only is enough. */
+/** Backtracking to the last `*` is enough. */
 function matchesName(tokens: readonly Token[], name: readonly string[]): boolean {
   let at = 0;
   let token = 0;
@@ -182,7 +182,7 @@ function parseGlob(text: string): Part[] {
     if (name !== "**") parts.push(parseName(name));
     else if (parts.at(-1) !== "**") parts.push("**");
   }
-  // At the end it means everything inside, and not the folder itself.
+  // At the end it means everything inside, but not the folder itself.
   if (parts.at(-1) === "**") parts.push([{ any: "run" }]);
   return parts;
 }
@@ -223,7 +223,7 @@ function literalOf(tokens: readonly Token[]): string | null {
   return tokens.every((token) => typeof token === "string") ? tokens.join("") : null;
 }
 
-/** Braces may hold braces; a group without a comma is no group. */
+/** Braces may be nested; a group without a comma is not a group. */
 function expandBraces(text: string): string[] {
   const done: string[] = [];
   const open = [{ text, from: 0 }];

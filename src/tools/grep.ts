@@ -1,4 +1,4 @@
-/** The Grep tool: what files hold, found by a regular expression that cannot hold us up. */
+/** The Grep tool: searches file contents with a regular expression that cannot block us. */
 
 import { join, relative, sep } from "node:path";
 import ignore from "ignore";
@@ -13,17 +13,17 @@ import { missing } from "./read.ts";
 import { stopIfAborted, WALK_LIMITS, walkFiles } from "./walk.ts";
 import { findTarget, permitRead, showPath, type Target, type Workbench } from "./workbench.ts";
 
-/** Longer than any sensible search takes, shorter than a person waits. */
+/** Longer than any sensible search takes, and shorter than people are willing to wait. */
 const MAX_MS = 20_000;
-/** What is larger was not written by hand. */
+/** Larger files were not written by hand. */
 const MAX_FILE_BYTES = 10_000_000;
-/** One message to the thread: large enough not to cost, small enough to keep memory low. */
+/** One message to the thread: large enough to be cheap, small enough to keep memory low. */
 const BATCH_CHARS = 1_000_000;
 const BATCH_FILES = 200;
 const DEFAULT_LIMIT = 250;
-/** A larger .gitignore is not written by people. */
+/** People do not write larger .gitignore files. */
 const MAX_IGNORE_BYTES = 256 * 1024;
-/** Each `**` is tried at every folder and multiplies the time, so neither many of them nor very deep folders are taken. */
+/** Each `**` is tried at every folder and multiplies the time, so many of them and very deep folders are not matched. */
 const MAX_GLOBSTARS = 3;
 const MAX_DEPTH = 64;
 const MAX_WILDCARDS = 32;
@@ -136,13 +136,13 @@ async function* filesOf(
     return;
   }
   const isWanted = parseGlobs(wanted.glob);
-  // Paths in the .gitignore of the working directory start there; elsewhere the searched folder has its own.
+  // Patterns in the working directory's .gitignore start there; elsewhere the searched folder has its own.
   const top = isWithin(bench.cwd, target.real) && bench.fence === null ? bench.cwd : target.real;
   const ignores = readIgnoreFile(top);
   const way = relative(top, target.real)
     .split(sep)
     .filter((part) => part !== "");
-  // Whoever names a folder that is ignored wants to see what is in it.
+  // Someone who names an ignored folder wants to see what is in it.
   const lead = way.length > 0 && ignores(way, true) ? [] : way;
   const files = walkFiles(target.real, {
     signal,
@@ -158,7 +158,7 @@ async function* filesOf(
   }
 }
 
-/** What the folder's .gitignore names; `parts` lead from there. A missing or broken file names nothing. */
+/** What the folder's .gitignore ignores; `parts` start there. A missing or broken file ignores nothing. */
 function readIgnoreFile(folder: string): (parts: readonly string[], isFolder: boolean) => boolean {
   const lines = (tryReadFileAt(join(folder, ".gitignore"), MAX_IGNORE_BYTES)?.toString() ?? "").split(/\r?\n/);
   const rules = ignore({ ignoreCase: false }).add(
@@ -181,7 +181,7 @@ function readOne(target: Target): string {
   return decodeText(bytes).text;
 }
 
-/** Patterns as other programs take them, too: `(?i)` in front, and escapes that JavaScript's strict syntax refuses. */
+/** Also accepts what other programs do: a leading `(?i)`, and escapes that JavaScript's strict syntax refuses. */
 function parseExpression(pattern: string, ignoreCase: boolean): { source: string; flags: string } {
   const inline = pattern.startsWith("(?i)");
   const source = inline ? pattern.slice(4) : pattern;
@@ -198,7 +198,7 @@ function parseExpression(pattern: string, ignoreCase: boolean): { source: string
   throw new Error(`the pattern is no regular expression: ${problem}`);
 }
 
-/** Without a slash a pattern is about the name, in whatever folder. */
+/** A pattern without a slash is matched against the name, in any folder. */
 function parseGlobs(glob: string | undefined): (parts: readonly string[]) => boolean {
   if (!glob?.trim()) return () => true;
   const negated = glob.startsWith("!");
@@ -224,7 +224,7 @@ function fileRows(bench: Workbench, wanted: Wanted, hits: readonly Hit[]): strin
     .map(({ path }) => showPath(bench, path));
 }
 
-/** As grep prints them: `:` behind the path of a match, `-` behind that of a line around it, `--` between groups. */
+/** As grep prints them: `:` after the path of a match, `-` after that of a context line, `--` between groups. */
 function contentRows(bench: Workbench, wanted: Wanted, hits: readonly Hit[]): string[] {
   const rows: string[] = [];
   const hasContext = Boolean(wanted["-A"] ?? wanted["-B"] ?? wanted["-C"]);

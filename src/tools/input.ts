@@ -9,7 +9,7 @@ interface Field {
   required?: true;
   values?: readonly string[];
   minimum?: number;
-  /** The empty text is no value. */
+  /** An empty text counts as missing. */
   filled?: true;
 }
 
@@ -21,7 +21,7 @@ export type Input<F extends Fields> = {
   [K in keyof F]: F[K] extends { required: true } ? ValueOf<F[K]> : ValueOf<F[K]> | undefined;
 };
 
-/** A tool whose input is checked before it runs; the words for the model are those of its name. */
+/** A tool whose input is checked before it runs; its description is found by its name. */
 export function defineTool<const F extends Fields>(
   name: ToolName,
   fields: F,
@@ -50,7 +50,7 @@ export function buildSchema(fields: Fields, words: Readonly<Record<string, strin
   return { type: "object", properties: Object.fromEntries(properties), required, additionalProperties: false };
 }
 
-/** Throws a message that names everything that is wrong. Numbers and switches that came as text are taken as meant. */
+/** Throws a message that names everything that is wrong. Numbers and booleans sent as text are accepted. */
 export function readInput<const F extends Fields>(fields: F, input: Readonly<Record<string, unknown>>): Input<F> {
   const problems: string[] = [];
   const values: Record<string, unknown> = {};
@@ -83,7 +83,7 @@ function findProblem({ type, required, values, minimum, filled }: Field, value: 
   }
   if (typeof value === "string") {
     if (filled && value.trim() === "") return "is empty";
-    // Half a character cannot be written to a file or handed to a program.
+    // Half a surrogate pair cannot be written to a file or passed to a program.
     if (!value.isWellFormed()) return "holds half a surrogate pair, which is no valid text";
     if (values && !values.includes(value)) return `must be one of ${values.join(", ")}`;
   }

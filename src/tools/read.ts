@@ -1,4 +1,4 @@
-/** The Read tool: a file's lines with their numbers, and a note of what the model has now seen. */
+/** The Read tool: a file's lines with their numbers, and a record of what the model has now seen. */
 
 import { readdirSync } from "node:fs";
 import { basename, dirname, extname } from "node:path";
@@ -20,11 +20,11 @@ import { findTarget, permitRead, type Target, type Workbench } from "./workbench
 
 /** Larger files are logs and data, which are searched rather than read. */
 export const MAX_FILE_BYTES = 50_000_000;
-/** As many as Claude Code shows, so that models expect it. */
+/** As many as Claude Code shows, which models expect. */
 const MAX_LINES = 2000;
 const MAX_LINE_CHARS = 2000;
 
-/** Leaves room for notes: a longer result would be cut by the agent loop, and then more counted as seen than was shown. */
+/** Leaves room for notes: the agent loop would cut a longer result, and more would count as seen than was shown. */
 const MAX_SHOWN_CHARS = MAX_RESULT_CHARS - 4000;
 
 const FIELDS = {
@@ -46,7 +46,7 @@ export function openRead(bench: Workbench): Tool {
   });
 }
 
-/** Throws for what is missing, with names that may have been meant, and for what cannot be read. */
+/** Throws for missing files, suggesting similar names, and for files that cannot be read. */
 export function readExisting(target: Target): FileContent {
   let content: FileContent | null;
   try {
@@ -64,7 +64,7 @@ export function readExisting(target: Target): FileContent {
 
 interface View {
   shown: string;
-  /** Null: everything, uncut. */
+  /** Null means everything, uncut. */
   seen: { from: number; to: number } | null;
 }
 
@@ -91,7 +91,7 @@ function viewOf(target: Target, bytes: Buffer, from: number, limit: number): Vie
   return { shown: numberLines(lines, from) + tail, seen: isWhole ? null : { from, to } };
 }
 
-/** As many lines as are asked for and fit, at least one. */
+/** As many lines as were asked for and fit, at least one. */
 function take(all: readonly string[], from: number, limit: number): { lines: string[]; cut: number } {
   const lines: string[] = [];
   let cut = 0;
@@ -106,7 +106,7 @@ function take(all: readonly string[], from: number, limit: number): { lines: str
   return { lines, cut };
 }
 
-/** Never half a character. */
+/** Never cuts a character in half. */
 function cutText(text: string, maxChars: number): string {
   const start = text.slice(0, maxChars);
   return start.isWellFormed() ? start : start.slice(0, -1);
@@ -119,13 +119,13 @@ export function missing(target: Target): Error {
   return new Error(`${target.shown} does not exist${meant}`);
 }
 
-/** Names in a folder that a wrong one may have meant. */
+/** The most suggestions for a wrong name. */
 const MAX_NAMES = 3;
 
-/** More entries are not compared: the folder is then full of names like it anyway. */
+/** More entries are not compared: such a folder is full of similar names anyway. */
 const MAX_ENTRIES = 5000;
 
-/** Best first; null when there is no such folder. */
+/** Best first; null when the folder does not exist. */
 function findNearNames(real: string): string[] | null {
   let entries: string[];
   try {
@@ -147,12 +147,12 @@ function findNearNames(real: string): string[] | null {
     .map(({ name }) => name);
 }
 
-/** Letters to change; another ending alone counts as one. */
+/** How many letters differ; a different extension alone counts as one. */
 function distance(a: string, b: string): number {
   if (a === b) return 0;
   const stem = (name: string) => name.slice(0, name.length - extname(name).length);
   if (stem(a) === stem(b)) return 1;
-  // Names that differ this much in length are not meant, and long ones would take long.
+  // Names that differ this much in length were not meant, and comparing long ones is slow.
   if (Math.abs(a.length - b.length) > 8) return Number.POSITIVE_INFINITY;
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {

@@ -9,29 +9,29 @@ import type { Permit } from "./permission.ts";
 export type ToolName = "Read" | "Write" | "Edit" | "Glob" | "Grep" | "Bash";
 
 export interface Workbench {
-  /** Absolute and real. Relative paths start here; with a fence that it does not lie in, they start at the fence. */
+  /** Absolute and real. Relative paths start here, or at the fence if this is outside it. */
   cwd: string;
-  /** Only this directory exists for the tools, and in it nothing is asked. Bash is not offered. Null: the whole machine, with permission. */
+  /** The tools see only this directory, and need no permission in it. There is no Bash. Null means the whole machine, with permission. */
   fence: string | null;
   /** Reading below these needs no permission. */
   readable: readonly string[];
   files: FileState;
   history: History | null;
   permit: Permit;
-  /** For commands. What looks like a secret is not handed on. */
+  /** For commands. What looks like a secret is not passed on. */
   env: Readonly<Record<string, string | undefined>>;
   /** A file was read or written, or a command was run. */
   onTouch: (touch: { path: string } | { command: string }) => void;
   store: Store | null;
 }
 
-/** Keeps what a file was like before it is changed. */
+/** Keeps a copy of a file before it is changed. */
 interface History {
   before(path: string): void;
   after(path: string): void;
 }
 
-/** Files that are written through somebody who knows what they are. It is asked with real paths. */
+/** Files with their own way of being written, such as memories. All paths are real. */
 interface Store {
   owns(path: string): boolean;
   /** `base` is the text that the new one was made from; null for a new file. */
@@ -41,15 +41,15 @@ interface Store {
 }
 
 export interface Target {
-  /** Absolute, as it was written. */
+  /** Absolute, as given. */
   path: string;
-  /** With all links resolved: what is opened, and what is kept in mind. */
+  /** With all links resolved: what is opened and remembered. */
   real: string;
   /** For the model and for people. */
   shown: string;
 }
 
-/** Throws for what the fence does not hold, whether it exists or not. */
+/** Throws for anything outside the fence, whether it exists or not. */
 export function findTarget(bench: Workbench, given: string): Target {
   if (given === "") throw new Error("the path is empty; give the path of a file");
   const fence = bench.fence === null ? null : realPath(bench.fence);
@@ -72,7 +72,7 @@ export function findTarget(bench: Workbench, given: string): Target {
   return target(real);
 }
 
-/** One answer for everything outside, so that it tells nothing about what is there. */
+/** The same error for everything outside, so that it reveals nothing about what is there. */
 export function fenced(bench: Workbench): Error {
   return new Error(`only ${bench.fence} can be used here, without links out of it; give a path below it`);
 }
@@ -92,12 +92,12 @@ export function showPath(bench: Workbench, path: string): string {
   return /\p{Cc}/u.test(shown) ? JSON.stringify(shown) : shown;
 }
 
-/** Whether reading there needs no permission. */
+/** Whether reading it needs no permission. */
 export function isReadable(bench: Workbench, target: Target): boolean {
   return bench.fence !== null || bench.readable.some((dir) => isWithin(realPath(dir), target.real));
 }
 
-/** Throws when reading there was not allowed. */
+/** Throws when permission to read it is denied. */
 export async function permitRead(bench: Workbench, tool: string, target: Target, signal: AbortSignal): Promise<void> {
   if (isReadable(bench, target)) return;
   const link = target.real === target.path ? "" : `, which is ${showPath(bench, target.real)}`;
@@ -106,7 +106,7 @@ export async function permitRead(bench: Workbench, tool: string, target: Target,
   if (!answer.allowed) throw new Error(`${target.shown} was not read: ${answer.reason}`);
 }
 
-/** Throws when changing files was not allowed. A fence and a store of its own are permission enough. */
+/** Throws when permission to change it is denied. Within a fence or a store of its own, none is needed. */
 export async function permitEdit(
   bench: Workbench,
   tool: string,

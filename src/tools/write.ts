@@ -1,4 +1,4 @@
-/** The Write tool, and how Write and Edit change a file: refuse early, ask, look again, keep what was there, replace. */
+/** The Write tool, and how Write and Edit change a file: refuse early, ask, check again, keep a copy, replace, remember. */
 
 import { accessSync, chmodSync, constants, linkSync, lstatSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -24,7 +24,7 @@ export function openWrite(bench: Workbench, inTurn: InTurn): Tool {
   });
 }
 
-/** Also for an Edit that makes a new file. */
+/** Also for an Edit that creates a file. */
 export function planWrite(bench: Workbench, target: Target, content: string): Plan {
   const base = readBase(target);
   refuseUnseen(bench, target, { kind: "write" });
@@ -34,7 +34,7 @@ export function planWrite(bench: Workbench, target: Target, content: string): Pl
   return { base, bytes, edits: null, result: `${verb} ${target.shown} (${countOf(linesOf(content).length, "line")})` };
 }
 
-/** Null when nothing is there; throws when something stands there that cannot be written over. */
+/** Null when nothing is there; throws for something that cannot be overwritten. */
 export function readBase(target: Target): FileContent | null {
   try {
     return readFileAt(target.real, MAX_FILE_BYTES);
@@ -44,16 +44,16 @@ export function readBase(target: Target): FileContent | null {
 }
 
 export interface Plan {
-  /** What is there now; null: nothing. */
+  /** What is there now; null for nothing. */
   base: FileContent | null;
   bytes: Buffer;
-  /** Which lines become how many; null when the model gave all of the new text. */
+  /** Which lines become how many; null when the model gave the whole new text. */
   edits: readonly LineEdit[] | null;
   /** For the model, when it is done. */
   result: string;
 }
 
-/** Runs one work after the other: two changes of one turn must not both start from the same text. */
+/** Runs one task after the other: two changes in one turn must not both start from the same text. */
 export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 export function openTurns(): InTurn {
@@ -66,8 +66,8 @@ export function openTurns(): InTurn {
 }
 
 /**
- * `plan` looks at the file and says what it becomes, or throws. It is asked twice, as a person may take long to answer; what
- * the second one saw must still be there when the new content is put in its place.
+ * `plan` reads the file and returns what it becomes, or throws. It is called twice, as a person may take long to answer; what
+ * the second call saw must still be there when the file is replaced.
  */
 export async function changeFile(
   bench: Workbench,
@@ -83,7 +83,7 @@ export async function changeFile(
     if (signal.aborted) throw new Error("stopped by the user; nothing was changed");
     const { base, bytes, edits, result } = plan();
     const notices = await put(bench, target, bytes, base);
-    // What lies there may not be what was sent: a store brings it into its own form.
+    // What is on disk may not be what was sent: a store normalises it.
     const now = bench.store?.owns(target.real) ? (readFileAt(target.real, MAX_FILE_BYTES)?.bytes ?? bytes) : bytes;
     if (edits && now.equals(bytes)) bench.files.noteEdit(target.real, { bytes, edits });
     else bench.files.note(target.real, { bytes: now, lines: null });
@@ -92,7 +92,7 @@ export async function changeFile(
   });
 }
 
-/** Throws when the file may not be changed, with what the model should do about it. */
+/** Throws when the file may not be changed, saying what the model should do about it. */
 export function refuseUnseen(
   bench: Workbench,
   target: Target,
@@ -102,7 +102,7 @@ export function refuseUnseen(
   if (reason) throw new Error(reason);
 }
 
-/** A store has a history of its own, and its files are undone there. */
+/** A store has its own history, and its files are undone there. */
 async function put(bench: Workbench, target: Target, bytes: Buffer, base: FileContent | null): Promise<string[]> {
   const { store, history } = bench;
   if (store?.owns(target.real)) {
@@ -124,14 +124,14 @@ function textOf({ bytes }: FileContent): string {
   return bom ? `\ufeff${text}` : text;
 }
 
-/** `base` is what the file must still hold; null: nothing may be there. Synchronous, so that nothing of ours comes between. */
+/** `base` is what the file must still hold; null means that nothing may be there. Synchronous, so that nothing of ours comes between. */
 function replaceFile(real: string, bytes: Uint8Array, base: FileContent | null): void {
   const folder = openFolderAt(dirname(real), { make: base === null });
   try {
     const target = join(folder.path, basename(real));
-    // A rename needs no permission on the file itself, but whoever made it read-only meant it.
+    // A rename needs no permission on the file itself, but a read-only file was made so on purpose.
     if (base) accessSync(target, constants.W_OK);
-    // Without a base the mode is the one that the user's mask makes of it.
+    // Without a base the mode is what the user's umask makes of it.
     const temporary = writeTemporary(folder.path, bytes, base?.mode ?? 0o666, ".memdir-write");
     try {
       if (base) chmodSync(temporary, base.mode);
@@ -170,7 +170,7 @@ function putNew(temporary: string, target: string): void {
   }
 }
 
-/** File systems without hard links answer so. */
+/** What file systems without hard links return. */
 const NO_LINKS: ReadonlySet<string> = new Set([
   "EPERM",
   "ENOTSUP",
