@@ -262,7 +262,7 @@ function rewind(state: AgentState, id: string, what: RewindWhat): Rewound {
   if (what !== "code" && !prompt) {
     throw new MemdirError(
       "not-found",
-      "the conversation cannot go back there: that prompt lies before a compaction or in another session; rewind the code alone",
+      "the conversation cannot go back there: that prompt is before a compaction or in another session; rewind the code alone",
     );
   }
   const files = what === "conversation" ? null : rewindFiles(state.history, id);

@@ -49,7 +49,7 @@ async function readIndex(state: AgentState): Promise<string> {
     const why = error instanceof Error ? error.message : String(error);
     state.tell({
       type: "problem",
-      message: `the memory directory cannot be used, and the model is not shown it: ${why}`,
+      message: `the memory directory cannot be used, and so the model is shown no index: ${why}`,
     });
     return "";
   }

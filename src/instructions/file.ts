@@ -76,7 +76,7 @@ export async function examineInstructions(files: readonly InstructionFile[]): Pr
   const others: InstructionProblem[] = [];
   for (const file of files) {
     for (const { rule, line } of findSecrets(file.content)) {
-      const message = `${file.path} holds what looks like a secret (${rule}, line ${line} of what is loaded): it is sent with every prompt, take it out`;
+      const message = `${file.path} contains what looks like a secret (${rule}, line ${line} of what is loaded): it is sent with every prompt, remove it`;
       others.push({ path: file.path, rule: "secret", message });
     }
     if (file.source === "local" && basename(file.path) === "CLAUDE.local.md" && !(await isIgnored(file.path))) {

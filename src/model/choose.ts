@@ -61,7 +61,7 @@ function keyOf(env: Env, provider: Provider): { variable: string; value: string 
   // OpenAI's key is not for Ollama, unless the user also set the address.
   const value = provider === "ollama" && !env.OPENAI_BASE_URL ? "" : (env[variable]?.trim() ?? "");
   if (/[^\x21-\x7e]/.test(value)) {
-    return { problem: `${variable} holds spaces or characters that no key has; copy the key again` };
+    return { problem: `${variable} contains spaces or characters that no key has; copy the key again` };
   }
   return { variable, value };
 }
@@ -72,11 +72,11 @@ function urlOf(env: Env, provider: Provider): { value: string | null } | { probl
   if (!text) return { value: null };
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url || !/^https?:$/.test(url.protocol)) {
-    return { problem: `${variable} is no http or https address; write it like https://host/path` };
+    return { problem: `${variable} is not an http or https address; write it like https://host/path` };
   }
   // Neither would work, and the address is shown in messages.
   if (url.username || url.password || url.search || url.hash) {
-    return { problem: `${variable} holds a password, a query or a fragment; leave only scheme, host and path` };
+    return { problem: `${variable} contains a password, a query or a fragment; leave only scheme, host and path` };
   }
   return { value: `${url.origin}${url.pathname}`.replace(/\/+$/, "") };
 }

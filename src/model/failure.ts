@@ -41,7 +41,7 @@ export function errorOf(thrown: unknown, endpoint: Endpoint, circumstances: Circ
   const known = status ?? STATUS_BY_TYPE[type] ?? null;
   if (known !== null) return statusError(known, type, clean(said, endpoint), endpoint, retryAfterMs(headers));
   if (thrown instanceof SyntaxError) {
-    const message = `${title} sent an answer that is no JSON; try again, and check that nothing between you and ${baseUrl} changes it`;
+    const message = `${title} sent an answer that is not JSON; try again, and check that nothing between you and ${baseUrl} changes it`;
     return { kind: "bad-answer", message, retriable: true };
   }
   // An error inside the stream of an unknown type is a problem of the server.
@@ -60,7 +60,7 @@ export function brokenOff({ title, baseUrl }: Endpoint): AskError {
 
 /** Something other than a model answered: a web page, a proxy's login, another protocol. */
 export function notAModel({ title, baseUrl, urlVariable }: Endpoint): AskError {
-  const message = `what answered at ${baseUrl} does not speak ${title}'s protocol; check ${urlVariable}`;
+  const message = `what answered at ${baseUrl} does not use ${title}'s protocol; check ${urlVariable}`;
   return { kind: "bad-answer", message, retriable: false };
 }
 
@@ -107,7 +107,7 @@ function statusError(
     return { kind: "rate", message: `${title} limits the rate (429)${why}; wait a little`, retriable: true, ...after };
   }
   if (status === 404) {
-    const message = `${title} knows no model "${model}" at ${baseUrl} (404)${why}; check MEMDIR_MODEL and ${urlVariable}`;
+    const message = `${title} has no model "${model}" at ${baseUrl} (404)${why}; check MEMDIR_MODEL and ${urlVariable}`;
     return { kind: "bad-request", message, retriable: false };
   }
   if (status === 413) {

@@ -170,7 +170,7 @@ function unkept(path: string, what: string): MemdirError {
 }
 
 function meddled(path: string): MemdirError {
-  return new MemdirError("conflict", `${path} was changed by somebody else this moment; run it again`);
+  return new MemdirError("conflict", `${path} was changed by someone else just now; run it again`);
 }
 
 export type HistoryLine = { type: string } & Record<string, unknown>;

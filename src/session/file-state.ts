@@ -260,9 +260,9 @@ export function statusAt(path: string): FileStatus {
     if (!stat) return ABSENT;
     if (stat.isSymbolicLink()) return other("a symbolic link");
     if (stat.isDirectory()) return other("a directory");
-    if (!stat.isFile()) return other("something that is no ordinary file");
+    if (!stat.isFile()) return other("something that is not an ordinary file");
     const opened = openRegular(path);
-    if (!opened) return other("something that changes while it is looked at");
+    if (!opened) return other("something that changes while it is read");
     try {
       return hashOpen(opened.fd);
     } finally {

@@ -21,7 +21,7 @@ const FIELDS = {
 
 export function openBash(bench: Workbench): Tool {
   return defineTool("Bash", FIELDS, async ({ command, timeout = DEFAULT_MS, description }, signal) => {
-    if (command.includes("\0")) throw new Error("the command holds a NUL character");
+    if (command.includes("\0")) throw new Error("the command contains a NUL character");
     await permitCommand(bench, command, description, signal);
     if (signal.aborted) throw new Error("stopped by the user; the command was not run");
     if (!existsSync(bench.cwd)) throw new Error(`the working directory ${bench.cwd} is gone; no command can be run`);

@@ -50,7 +50,7 @@ function planEdit(bench: Workbench, target: Target, wanted: Wanted): Plan {
   refuseUnseen(bench, target, { kind: "edit", lines: [] });
   const base = readExisting(target);
   const { text, bom, exact } = decodeText(base.bytes);
-  if (!exact) throw new Error(`${target.shown} holds bytes that are not UTF-8, and an edit would lose them`);
+  if (!exact) throw new Error(`${target.shown} contains bytes that are not UTF-8, which an edit would lose`);
 
   const matches = findMatches(text, wanted.old, wanted.fresh);
   refuseUnclear(target, text, wanted, matches);

@@ -110,13 +110,13 @@ const REASONS: Record<string, string> = {
   ENOSPC: "the disk is full; nothing was changed",
   EDQUOT: "the disk quota is used up; nothing was changed",
   EROFS: "the file system is read-only",
-  EEXIST: "something stands in its place",
+  EEXIST: "something is in its place",
 };
 
-const MOVED = "something was moved or linked in its place at this moment; nothing was done, try again";
+const MOVED = "something was moved or linked in its place just now; nothing was done, try again";
 
 function refusePseudo(real: string): void {
-  if (isPseudo(real)) throw new Error("it belongs to the system (/proc, /sys, /dev) and is no ordinary file");
+  if (isPseudo(real)) throw new Error("it belongs to the system (/proc, /sys, /dev) and is not an ordinary file");
 }
 
 function refuseOdd(stat: Stats): void {

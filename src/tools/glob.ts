@@ -29,7 +29,7 @@ export function openGlob(bench: Workbench, limits: WalkLimits = WALK_LIMITS): To
     const target = findTarget(bench, joinFolder(path || ".", folder));
     await permitRead(bench, "Glob", target, signal);
     if (isPseudo(target.real) || !lstatOrNull(target.real)?.isDirectory())
-      throw new Error(`${target.shown} is no folder`);
+      throw new Error(`${target.shown} is not a folder`);
     const compiled = compilePattern(rest);
     const found: { path: string; time: number }[] = [];
     let cut = "";

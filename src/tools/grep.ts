@@ -195,7 +195,7 @@ function parseExpression(pattern: string, ignoreCase: boolean): { source: string
       problem = (error as Error).message;
     }
   }
-  throw new Error(`the pattern is no regular expression: ${problem}`);
+  throw new Error(`the pattern is not a valid regular expression: ${problem}`);
 }
 
 /** A pattern without a slash is matched against the name, in any folder. */

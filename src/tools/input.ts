@@ -84,7 +84,7 @@ function findProblem({ type, required, values, minimum, filled }: Field, value: 
   if (typeof value === "string") {
     if (filled && value.trim() === "") return "is empty";
     // Half a surrogate pair cannot be written to a file or passed to a program.
-    if (!value.isWellFormed()) return "holds half a surrogate pair, which is no valid text";
+    if (!value.isWellFormed()) return "contains half a surrogate pair, which is not valid text";
     if (values && !values.includes(value)) return `must be one of ${values.join(", ")}`;
   }
   if (typeof value === "number" && minimum !== undefined && value < minimum) return `must be at least ${minimum}`;

@@ -103,7 +103,7 @@ function refused(kind: string): Permission {
 function nobody(kind: string): string {
   const entry = kind === "read outside" ? "read" : kind.startsWith(WHOLE) ? "bash" : kind;
   const shown = entry.includes(" ") ? `"${entry}"` : entry;
-  return `it needs permission and nobody can be asked; the user can give it with --allow ${shown}. Go on without it`;
+  return `it needs permission and there is no one to ask; the user can give it with --allow ${shown}. Go on without it`;
 }
 
 /** The promise's value, or `stopped` as soon as the signal aborts. */

@@ -72,9 +72,9 @@ function viewOf(target: Target, bytes: Buffer, from: number, limit: number): Vie
   if (bytes.length === 0) return { shown: `${target.shown} is empty`, seen: null };
   const { text, exact } = decodeText(bytes);
   const all = linesOf(text);
-  if (all.length === 0) return { shown: `${target.shown} holds nothing but a byte order mark`, seen: null };
+  if (all.length === 0) return { shown: `${target.shown} contains nothing but a byte order mark`, seen: null };
   if (from > all.length) {
-    throw new Error(`${target.shown} has only ${countOf(all.length, "line")}; offset ${from} is behind its end`);
+    throw new Error(`${target.shown} has only ${countOf(all.length, "line")}; offset ${from} is past its end`);
   }
   const { lines, cut } = take(all, from, limit);
   const to = from + lines.length - 1;

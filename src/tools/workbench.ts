@@ -53,7 +53,7 @@ export interface Target {
 export function findTarget(bench: Workbench, given: string): Target {
   if (given === "") throw new Error("the path is empty; give the path of a file");
   const fence = bench.fence === null ? null : realPath(bench.fence);
-  if (given.includes("\0")) throw fence ? fenced(bench) : new Error("the path holds a NUL character");
+  if (given.includes("\0")) throw fence ? fenced(bench) : new Error("the path contains a NUL character");
   const path = resolve(baseOf(bench), withHome(given, bench.env));
   const target = (real: string) => ({ path, real, shown: showPath(bench, path) });
   if (fence === null) return target(realPath(path));

@@ -29,7 +29,7 @@ export function planWrite(bench: Workbench, target: Target, content: string): Pl
   const base = readBase(target);
   refuseUnseen(bench, target, { kind: "write" });
   const bytes = Buffer.from(content);
-  if (bytes.length > MAX_FILE_BYTES) throw new Error(`${target.shown} would have more than 50 MB; write less`);
+  if (bytes.length > MAX_FILE_BYTES) throw new Error(`${target.shown} would be larger than 50 MB; write less`);
   const verb = base ? "updated" : "created";
   return { base, bytes, edits: null, result: `${verb} ${target.shown} (${countOf(linesOf(content).length, "line")})` };
 }
@@ -165,7 +165,7 @@ function putNew(temporary: string, target: string): void {
       return;
     }
     if (code === "EEXIST" || NO_LINKS.has(code))
-      throw new Error("it was made just now by somebody else. Read it first");
+      throw new Error("someone else created it just now. Read it first");
     throw error;
   }
 }

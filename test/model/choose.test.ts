@@ -61,7 +61,7 @@ describe("chooseModel", () => {
 
   it("refuses keys and addresses that fetch would quote in its messages", () => {
     const key = problem({ MEMDIR_MODEL: "anthropic/x", ANTHROPIC_API_KEY: "sk-a\nb" });
-    expect(key).toMatch(/^ANTHROPIC_API_KEY holds/);
+    expect(key).toMatch(/^ANTHROPIC_API_KEY contains/);
     expect(key).not.toContain("sk-a");
     const url = problem({
       MEMDIR_MODEL: "openai/x",
