@@ -2,8 +2,7 @@
 
 import { closeSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { resolveInside } from "../disk/fence.ts";
-import { openRegular } from "../disk/regular.ts";
+import { openRegular, resolveInside } from "../disk/fence.ts";
 import { repositoryOf } from "../project/scopes.ts";
 import { buildAgentList, buildSkillList } from "../prompts/conversation.ts";
 import { type Field, findField, parseDocument } from "../text/frontmatter.ts";

@@ -2,8 +2,7 @@
 
 import { remind } from "../context/attachments.ts";
 import { approximateTokens } from "../context/window.ts";
-import { isWithin } from "../disk/real-path.ts";
-import { readRegular } from "../disk/regular.ts";
+import { isWithin, readRegular } from "../disk/fence.ts";
 import { fork } from "../model/agent-loop.ts";
 import { type Message, type TextBlock, textOf } from "../model/ask.ts";
 import {

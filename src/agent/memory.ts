@@ -2,7 +2,7 @@
 
 import { statSync } from "node:fs";
 import { basename } from "node:path";
-import { isWithin, realPath } from "../disk/real-path.ts";
+import { isWithin, realPath } from "../disk/fence.ts";
 import { hearSession } from "../learn/extraction-window.ts";
 import type { NotesResult } from "../learn/session-notes.ts";
 import type { Memdir } from "../memdir.ts";
@@ -14,7 +14,7 @@ import type { Prefetch } from "../recall/prefetch.ts";
 import type { Recalled } from "../recall/recall.ts";
 import { logSurfaced } from "../recall/surface-log.ts";
 import { ageInDays, formatSource, INDEX_FILE } from "../store/store.ts";
-import { editFields } from "../text/frontmatter-edit.ts";
+import { editFields } from "../text/frontmatter.ts";
 import type { Workbench } from "../tools/workbench.ts";
 import type { AgentState } from "./state.ts";
 

@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { openAttachments } from "../context/attachments.ts";
-import { readRegular } from "../disk/regular.ts";
+import { readRegular } from "../disk/fence.ts";
 import type { Memdir } from "../memdir.ts";
 import { type LoopEvent, runAgentLoop } from "../model/agent-loop.ts";
 import type { Message, SystemBlock, TextBlock } from "../model/ask.ts";

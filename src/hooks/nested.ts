@@ -5,7 +5,7 @@
 
 import { lstatSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import { isWithin, realPath } from "../disk/real-path.ts";
+import { isWithin, realPath } from "../disk/fence.ts";
 import { filesInCommand, foldersBetween } from "../instructions/instructions.ts";
 import { formatNestedHeader } from "../prompts/hooks.ts";
 import { clipLine, cutContent } from "../recall/cut.ts";

@@ -1,8 +1,7 @@
 /** The instructions of one session: loaded once, extended when files are touched, kept until they change or are cleared. */
 
 import { dirname, join, relative, resolve, sep } from "node:path";
-import { isWithin, realPath } from "../disk/real-path.ts";
-import { statOrNull } from "../disk/stat.ts";
+import { isWithin, realPath, statOrNull } from "../disk/fence.ts";
 import {
   examineInstructions,
   type InstructionFile,

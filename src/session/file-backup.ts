@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { moveInto, removeQuietly, syncDirectory } from "../disk/atomic.ts";
-import { isWithin } from "../disk/real-path.ts";
+import { isWithin } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { type FileStatus, type RegularFile, statusAt, statusAtReal } from "./file-state.ts";
 import { isRecord } from "./transcript-line.ts";

@@ -3,8 +3,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, fstatSync, lstatSync, readSync } from "node:fs";
 import { dirname } from "node:path";
-import { realPath } from "../disk/real-path.ts";
-import { openRegular } from "../disk/regular.ts";
+import { openRegular, realPath } from "../disk/fence.ts";
 import { sha256 } from "../text/hash.ts";
 
 /** A file is identified by its real path: a link and its target are one. */

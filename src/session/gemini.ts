@@ -1,7 +1,7 @@
 /** Reads a Gemini CLI session from its file, of any version, in the shape of our own sessions. */
 
 import { basename, dirname, join } from "node:path";
-import { readRegular } from "../disk/regular.ts";
+import { readRegular } from "../disk/fence.ts";
 import type { ToolResult } from "../model/ask.ts";
 import type { HeardSession } from "./codex.ts";
 import { buildConversation, type ConversationBuilder } from "./conversation.ts";

@@ -1,7 +1,7 @@
 /** Reads the lines of a file of any size, one at a time as bytes: only the current line is in memory. */
 
 import { closeSync, read, readSync } from "node:fs";
-import { openRegular } from "../disk/regular.ts";
+import { openRegular } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 
 /** Half a megabyte per read: larger ones are no faster. */

@@ -1,7 +1,7 @@
 /** One pass over a transcript, for lists of sessions and for searching what was said. */
 
 import { dirname, join } from "node:path";
-import { readRegular } from "../disk/regular.ts";
+import { readRegular } from "../disk/fence.ts";
 import { cutLine } from "../text/sanitise.ts";
 import { type OpenedLines, openLines } from "./line-stream.ts";
 import { sessionIdOf } from "./session-reader.ts";

@@ -2,7 +2,7 @@
 
 import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { lstatOrNull } from "../disk/stat.ts";
+import { lstatOrNull } from "../disk/fence.ts";
 import { type HeardSession, readCodexHead, readCodexSession } from "./codex.ts";
 import { readGeminiHead, readGeminiSession, readProjectRoot } from "./gemini.ts";
 import { readHead } from "./line-stream.ts";

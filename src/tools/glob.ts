@@ -1,7 +1,7 @@
 /** The Glob tool: finds files by name, newest first. */
 
 import { isAbsolute, join, sep } from "node:path";
-import { lstatOrNull } from "../disk/stat.ts";
+import { lstatOrNull } from "../disk/fence.ts";
 import type { Tool } from "../model/tool.ts";
 import { isPseudo } from "./file.ts";
 import { defineTool } from "./input.ts";

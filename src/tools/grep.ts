@@ -2,8 +2,7 @@
 
 import { join, relative, sep } from "node:path";
 import ignore from "ignore";
-import { isWithin } from "../disk/real-path.ts";
-import { lstatOrNull } from "../disk/stat.ts";
+import { isWithin, lstatOrNull } from "../disk/fence.ts";
 import type { Tool } from "../model/tool.ts";
 import { decodeText, isBinary, isPseudo, readFileAt, reasonOf, tryReadFileAt } from "./file.ts";
 import { compilePattern, SKIPPED, timeOf } from "./glob.ts";

@@ -1,8 +1,7 @@
 /** What the tools work with: where they are, what they may read and change, whom they ask and notify. */
 
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
-import { resolveInside } from "../disk/fence.ts";
-import { isWithin, realPath } from "../disk/real-path.ts";
+import { isWithin, realPath, resolveInside } from "../disk/fence.ts";
 import type { FileState } from "../session/file-state.ts";
 import type { Permit } from "./permission.ts";
 

@@ -3,7 +3,7 @@
 import { accessSync, chmodSync, constants, linkSync, lstatSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { moveInto, removeQuietly, syncDirectory, writeTemporary } from "../disk/atomic.ts";
-import { readRegular } from "../disk/regular.ts";
+import { readRegular } from "../disk/fence.ts";
 import type { Tool } from "../model/tool.ts";
 import type { LineEdit } from "../session/file-state.ts";
 import { countOf, decodeText, type FileContent, linesOf, openFolderAt, readFileAt, reasonOf } from "./file.ts";
@@ -164,8 +164,7 @@ function putNew(temporary: string, target: string): void {
       moveInto(temporary, target);
       return;
     }
-    if (code === "EEXIST" || NO_LINKS.has(code))
-      throw new Error("someone else created it just now. Read it first");
+    if (code === "EEXIST" || NO_LINKS.has(code)) throw new Error("someone else created it just now. Read it first");
     throw error;
   }
 }

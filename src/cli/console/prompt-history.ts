@@ -3,7 +3,7 @@
 import { closeSync, mkdirSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { PRIVATE_MODE } from "../../disk/atomic.ts";
-import { openToAppend, readTail } from "../../disk/regular.ts";
+import { openToAppend, readTail } from "../../disk/fence.ts";
 import { findSecrets } from "../../text/secrets.ts";
 
 export interface PromptHistory {
