@@ -68,10 +68,10 @@ describe("chooseModel", () => {
       OPENAI_API_KEY: KEY,
       OPENAI_BASE_URL: "https://me:hidden@host/v1",
     });
-    expect(url).toMatch(/^OPENAI_BASE_URL holds/);
+    expect(url).toMatch(/^OPENAI_BASE_URL contains/);
     expect(url).not.toContain("hidden");
     expect(problem({ MEMDIR_MODEL: "anthropic/x", ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: "host:80" })).toMatch(
-      /^ANTHROPIC_BASE_URL is no http/,
+      /^ANTHROPIC_BASE_URL is not an http/,
     );
   });
 
