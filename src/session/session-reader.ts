@@ -158,6 +158,7 @@ interface Chain {
   follow(): { links: Link[]; leaf: string | null; gaps: number };
 }
 
+/** How the lines of a transcript are linked: each names its parent, so that a file can hold branches. */
 export function makeChain(): Chain {
   const links: Link[] = [];
   const byUuid = new Map<string, Link>();
