@@ -2,7 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import type { AgentModel, LearnerOptions } from "./agent/world.ts";
+import type { AgentModel, LearnerOptions } from "./agent/state.ts";
 import { approximateTokens } from "./context/window.ts";
 import { MemdirError } from "./errors.ts";
 import { checkBudget } from "./learn/budget.ts";

@@ -5,7 +5,7 @@ import { tokensLeft } from "../learn/budget.ts";
 import { costOf, countTokens, type Ledger, type Prices, type Spent, startOfDay } from "../learn/ledger.ts";
 import type { LearnConfig } from "../learn-config.ts";
 import { openLearning } from "../open-learn.ts";
-import { plainLine } from "../session/excerpt.ts";
+import { plainLine } from "../text/sanitise.ts";
 import type { Call, Run } from "./command.ts";
 import { costText, grouped, viewToday } from "./money-view.ts";
 

@@ -6,7 +6,7 @@ import { isAlive } from "../disk/atomic.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { type LoopResult, runAgentLoop } from "../model/agent-loop.ts";
 import { addUsage, type Message, NO_USAGE, type Usage } from "../model/ask.ts";
-import { buildDreamCorrection, buildDreamRequest, DREAM_SYSTEM, readPlan } from "../prompts/dream.ts";
+import { buildDreamCorrection, buildDreamRequest, DREAM_SYSTEM, readPlan } from "../prompts/learning.ts";
 import { formatManifest } from "../recall/manifest.ts";
 import { neutraliseTags } from "../recall/neutral.ts";
 import { openFileState } from "../session/file-state.ts";

@@ -1,7 +1,7 @@
 /** Cues for memories that lack them: asked of a model in batches, written through the journal, resumable at any point. */
 
 import { type Ask, addUsage, NO_USAGE, textOf, type Usage } from "../model/ask.ts";
-import { buildCueQuestion, CUES_SYSTEM, readCues } from "../prompts/enrich.ts";
+import { buildCueQuestion, CUES_SYSTEM, readCues } from "../prompts/learning.ts";
 import { neutralise } from "../recall/neutral.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import type { World } from "../world.ts";

@@ -5,7 +5,7 @@ import { isWithin, realPath } from "../disk/fence.ts";
 import { fork, type LoopEvent, type LoopResult, runAgentLoop } from "../model/agent-loop.ts";
 import type { Ask } from "../model/ask.ts";
 import type { Tool } from "../model/tool.ts";
-import { buildExtractionPrompt, buildExtractionRules, saysNothingToKeep } from "../prompts/extraction.ts";
+import { buildExtractionPrompt, buildExtractionRules, saysNothingToKeep } from "../prompts/learning.ts";
 import { openFileState } from "../session/file-state.ts";
 import { INDEX_FILE, OVERFLOW_FILE } from "../store/store.ts";
 import { openTools } from "../tools/tools.ts";

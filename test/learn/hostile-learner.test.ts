@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import type { AgentModel } from "../../src/agent/world.ts";
+import type { AgentModel } from "../../src/agent/state.ts";
 import type { Store } from "../../src/learn/apply.ts";
 import { readCursor } from "../../src/learn/extraction-gates.ts";
 import { openSessionLearner } from "../../src/learn/session-learner.ts";
@@ -64,7 +64,10 @@ describe("at the end of a session", () => {
     const held = new Promise<[]>((resolve) => {
       release = () => resolve([]);
     });
-    const { desk, learner } = await openBareLearner({ list: () => held, save: () => Promise.reject(new Error("full")) });
+    const { desk, learner } = await openBareLearner({
+      list: () => held,
+      save: () => Promise.reject(new Error("full")),
+    });
     let isSpent = true;
     desk.learning.gates = () => ({
       ...{ enabled: true, everyTurns: 1 },
