@@ -16,7 +16,7 @@ import { chooseFirst, scoreRot } from "../truth/rot-score.ts";
 import { mainOf, openTitles, type Page, titleOf } from "./answer.ts";
 import { readContext } from "./answer-context.ts";
 import { answerMemories } from "./answer-memories.ts";
-import type { MemoryRow, Overview, RotView } from "./api.ts";
+import { AGES, type MemoryRow, type Overview, type RotView } from "./api.ts";
 
 export async function answerOverview(page: Page, withRot = true): Promise<Overview> {
   const { rows } = await answerMemories(page);
@@ -43,17 +43,9 @@ function countBy(rows: readonly MemoryRow[], keyOf: (row: MemoryRow) => string):
   return Object.fromEntries(counts);
 }
 
-const AGES: readonly [label: string, days: number][] = [
-  ["today", 1],
-  ["this week", 7],
-  ["this month", 31],
-  ["this quarter", 92],
-  ["older", Number.POSITIVE_INFINITY],
-];
-
 function countAges(rows: readonly MemoryRow[]): Overview["byAge"] {
-  return AGES.map(([label, days], at) => {
-    const from = AGES[at - 1]?.[1] ?? Number.NEGATIVE_INFINITY;
+  return AGES.map(({ label, days }, at) => {
+    const from = AGES[at - 1]?.days ?? Number.NEGATIVE_INFINITY;
     return { label, count: rows.filter(({ ageDays }) => ageDays >= from && ageDays < days).length };
   });
 }
