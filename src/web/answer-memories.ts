@@ -103,24 +103,17 @@ export async function openRows(page: Page, directory: Directory, at: number): Pr
   const verdicts = readVerdicts(directory.path);
   const count = countShown(readSurfaceLog(mainOf(page.memdir).path));
   const authors = await authorsOf(page, directory);
-  return (row) => ({
-    directory: at,
-    file: row.file,
-    name: row.name,
-    scope: row.scope,
-    type: row.type,
-    description: row.description,
-    modified: row.modified,
-    ageDays: row.ageDays,
-    bytes: row.bytes,
-    cues: row.when.length,
-    pinned: row.pinned,
-    verdict: verdictOf(page, verdicts, row),
-    recalled: count(row.scope, row.file),
-    author: authors.get(row.file)?.author || null,
-    isReadOnly: page.readOnly || directory.readOnly,
-    problems: row.problems,
-  });
+  return (row) => {
+    const { file, name, scope, type, description, modified, ageDays, bytes, pinned, problems } = row;
+    return {
+      ...{ directory: at, file, name, scope, type, description, modified, ageDays, bytes, pinned, problems },
+      cues: row.when.length,
+      verdict: verdictOf(page, verdicts, row),
+      recalled: count(scope, file),
+      author: authors.get(file)?.author || null,
+      isReadOnly: page.readOnly || directory.readOnly,
+    };
+  };
 }
 
 /** Only what is shared has authors; the user's own is theirs. */

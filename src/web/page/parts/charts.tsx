@@ -3,6 +3,7 @@ import type { ComponentChildren, VNode } from "preact";
 import type { Overview } from "../../api.ts";
 import { Bar } from "./basics.tsx";
 import { type DayColumn, formatBytes, formatDay } from "./format.ts";
+import { Table } from "./layout.tsx";
 
 interface Count {
   label: string;
@@ -160,39 +161,18 @@ export function Columns({ columns, kinds, label, format, onChoose }: ColumnsProp
           <span key={day}>{formatDay(day)}</span>
         ))}
       </div>
-      <ColumnsTable columns={columns} kinds={kinds} label={label} format={format} />
+      <div class="hidden">
+        <Table
+          caption={label}
+          columns={[
+            { title: "Day", cell: ({ day }) => day },
+            ...kinds.map(({ title }, kind) => ({ title, cell: ({ values }: DayColumn) => format(values[kind] ?? 0) })),
+          ]}
+          rows={columns.filter((column) => sumOf(column) > 0)}
+          keyOf={({ day }) => day}
+        />
+      </div>
     </figure>
-  );
-}
-
-function ColumnsTable({ columns, kinds, label, format }: ColumnsProps): VNode {
-  const filled = columns.filter((column) => sumOf(column) > 0);
-  return (
-    <div class="hidden">
-      <table>
-        <caption>{label}</caption>
-        <thead>
-          <tr>
-            <th scope="col">Day</th>
-            {kinds.map(({ title }) => (
-              <th key={title} scope="col">
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {filled.map((column) => (
-            <tr key={column.day}>
-              <th scope="row">{column.day}</th>
-              {kinds.map(({ title }, kind) => (
-                <td key={title}>{format(column.values[kind] ?? 0)}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
   );
 }
 

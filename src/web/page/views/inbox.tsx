@@ -102,7 +102,7 @@ function Proposals({ proposals, onChanged }: { proposals: ProposalRow[]; onChang
   });
   return (
     <>
-      <p class="soft keys-line">
+      <p class="soft small keys-line">
         <kbd>↑</kbd> <kbd>↓</kbd> move
         {readOnly ? null : (
           <>

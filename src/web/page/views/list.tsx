@@ -247,7 +247,7 @@ function NothingFound(props: { isEmpty: boolean; ranking: Ranking; onClear: () =
 function Skipped({ skipped }: { skipped: MemoryList["skipped"] }): ComponentChildren {
   if (skipped.length === 0) return null;
   return (
-    <details class="skipped">
+    <details class="skipped small">
       <summary>{formatCount(skipped.length, "file is", "files are")} no memory</summary>
       <ul>
         {skipped.map(({ path, reason }) => (

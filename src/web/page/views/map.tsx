@@ -82,7 +82,7 @@ function Ties({ map, params }: { map: MemoryMap; params: URLSearchParams }): VNo
           <div class={`map-row${current === null ? "" : " has-card"}`}>
             <div>
               <MapPicture map={map} edges={edges} chosen={current} onChoose={choose} />
-              <p class="map-legend" aria-hidden="true">
+              <p class="map-legend soft small" aria-hidden="true">
                 {[...new Set(map.nodes.map(({ type }) => type))].map((type) => (
                   <TypeTag key={type} type={type} />
                 ))}
@@ -271,7 +271,7 @@ function Duplicates({ map, onMerge }: { map: MemoryMap; onMerge: (pair: Pair) =>
                       <MemoryLink memory={node} />
                     </h3>
                     <p dir="auto">{node.description}</p>
-                    <p class="row soft">
+                    <p class="row soft small">
                       <TypeTag type={node.type} /> <Tag>{node.scope}</Tag>
                     </p>
                   </div>

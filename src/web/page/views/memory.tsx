@@ -52,7 +52,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
 function Marks({ memory }: { memory: MemoryView }): VNode {
   const { row } = memory;
   return (
-    <ul class="marks">
+    <ul class="marks soft small">
       <li>
         <TypeTag type={row.type} />
       </li>
@@ -153,7 +153,7 @@ function MemorySide({ memory }: { memory: MemoryView }): VNode {
     (fact) => !fields.some(({ key, value }) => key === fact.key && value === fact.value),
   );
   return (
-    <aside class="memory-side" aria-label="About this memory">
+    <aside class="memory-side small" aria-label="About this memory">
       <SidePart title="Links" isEmpty={links.to.length + links.from.length === 0}>
         <LinkList title="To" links={links.to} />
         <LinkList title="From" links={links.from} />

@@ -137,7 +137,7 @@ function Health({ rot, total }: { rot: RotView; total: number }): VNode {
   return (
     <div class="rot">
       <div class="rot-score">
-        <p class={`figure figure-${tone}`}>
+        <p class={`figure tone-${tone}`}>
           {rot.score}
           <span class="soft"> of 100</span>
         </p>
@@ -156,7 +156,7 @@ function Health({ rot, total }: { rot: RotView; total: number }): VNode {
               <h3>{item.title}</h3>
               <LinkRow memories={item.memories.slice(0, NAMED)} more={item.count - NAMED} />
               {item.todo === "" ? null : (
-                <p class="soft">
+                <p class="soft small">
                   in a terminal: <code>{item.todo}</code>
                 </p>
               )}

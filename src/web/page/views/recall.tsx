@@ -65,7 +65,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
             Recall
           </button>
           <DoorChoice door={door} onChange={setDoor} />
-          <span class="soft grow" role="status">
+          <span class="soft small grow" role="status">
             {answer === null || !isAsked ? "" : isLoading ? "Looking…" : sumUp(answer)}
           </span>
         </div>
@@ -178,7 +178,7 @@ function Hits({ memories, threshold, most }: HitsProps): VNode {
               <h3>
                 <MemoryLink memory={memory} />
               </h3>
-              <p class="hit-kind">
+              <p class="row soft small">
                 <TypeTag type={memory.type} /> <Tag>{memory.scope}</Tag>
               </p>
               <Confidence confidence={memory.confidence} threshold={threshold} most={most} />

@@ -82,7 +82,7 @@ function Row({ row, q }: { row: SessionRow; q: string }): VNode {
           {row.title || "Without a title"}
         </a>
       </h2>
-      <p class="soft">
+      <p class="soft small">
         <Age at={row.at} /> · {formatCount(row.messages, "message")}
       </p>
       {row.excerpt === null || row.excerpt === "" ? null : (
@@ -145,7 +145,7 @@ function Message({ message, q }: { message: SessionView["messages"][number]; q: 
   const shown = isLong && !isOpen ? `${text.slice(0, LONG_CHARS)}…` : text;
   return (
     <li class={`message-of message-${role}`}>
-      <p class="speaker">
+      <p class="small">
         <strong>{SPEAKERS[role]}</strong>{" "}
         {at === null ? null : (
           <time class="soft" dateTime={at}>

@@ -66,13 +66,10 @@ export function View({ params }: { params: URLSearchParams }): VNode {
 
 /** What was fetched after the first page; it starts again when the first page changes. */
 function useMore(first: Timeline | null) {
-  const [state, setState] = useState<{ of: Timeline | null; events: TimelineEvent[]; hasMore: boolean }>({
-    of: null,
-    events: [],
-    hasMore: false,
-  });
+  const none = { of: first, events: [] as TimelineEvent[], hasMore: first?.hasMore ?? false };
+  const [state, setState] = useState(none);
   const [isBusy, setBusy] = useState(false);
-  const current = state.of === first ? state : { of: first, events: [], hasMore: first?.hasMore ?? false };
+  const current = state.of === first ? state : none;
   const fetch = async () => {
     const last = current.events.at(-1) ?? first?.events.at(-1);
     if (isBusy || last === undefined) return;
