@@ -20,8 +20,8 @@ export function View(_: { params: URLSearchParams }): VNode {
         title="Inbox"
         lead={
           proposals.length === 0
-            ? "What agents would like to keep waits here until somebody says yes."
-            : `${formatCount(proposals.length, "proposal")} waiting for a yes or a no.`
+            ? "What agents would like to keep waits here until you accept it."
+            : `${formatCount(proposals.length, "proposal")} waiting for your decision.`
         }
       />
       {live.value === null ? (

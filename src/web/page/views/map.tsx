@@ -27,12 +27,12 @@ export function View({ params }: { params: URLSearchParams }): VNode {
   const live = useLive<MemoryMap>("/api/map");
   return (
     <>
-      <PageHead title="Map" lead="What is linked and what means nearly the same stands close together." />
+      <PageHead title="Map" lead="Memories that are linked or mean nearly the same are close together." />
       {live.value === null ? (
         <Waiting live={live} />
       ) : live.value.nodes.length === 0 ? (
         <Empty title="There is nothing to map yet">
-          <p>Memories will stand here as points, tied where one links to another or says something alike.</p>
+          <p>Memories appear here as points, connected where one links to another or says something similar.</p>
         </Empty>
       ) : (
         <Ties map={live.value} params={params} />

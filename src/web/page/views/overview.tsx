@@ -147,7 +147,7 @@ function Health({ rot, total }: { rot: RotView; total: number }): VNode {
       </div>
       {rot.first.length === 0 ? (
         <p class="soft">
-          {total === 0 ? "What to mend first will stand here." : "Nothing to mend: no memory is known to be doubtful."}
+          {total === 0 ? "What to fix first appears here." : "Nothing to fix: no memory is known to be doubtful."}
         </p>
       ) : (
         <ol class="todo" aria-label="What to do first">
@@ -181,8 +181,7 @@ function CostPanel({ cost }: { cost: Overview["cost"] }): VNode {
     <Panel title={`Background work in ${formatMonth(cost.month)}`}>
       {tokens === 0 && cost.total === 0 ? (
         <p class="soft">
-          Nothing was spent this month. What extraction, dreams and choosing by a model cost will stand here, day by
-          day.
+          Nothing was spent this month. What extraction, dreams and choosing by a model cost appears here, day by day.
         </p>
       ) : (
         <>
@@ -226,7 +225,7 @@ function RecalledPanel({ recalled, total }: { recalled: Overview["recalled"]; to
   return (
     <Panel title="Recalled">
       {recalled.most.length === 0 ? (
-        <p class="soft">Nothing was recalled yet. The memories that help most will stand here, with how often.</p>
+        <p class="soft">Nothing was recalled yet. The memories that help most appear here, with how often.</p>
       ) : (
         <Counts
           caption={`Most${since}`}

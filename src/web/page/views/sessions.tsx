@@ -52,9 +52,9 @@ function Search({ params }: { params: URLSearchParams }): VNode {
       {all === null ? (
         <Waiting live={live} />
       ) : all.length === 0 ? (
-        <Empty title={asked === "" ? "No conversation is kept here" : `Nobody said “${asked}”`}>
+        <Empty title={asked === "" ? "No conversation is kept here" : `No conversation contains “${asked}”`}>
           {asked === "" ? (
-            <p>Conversations that agents have about this project will stand here, the newest first.</p>
+            <p>Conversations that agents have about this project appear here, the newest first.</p>
           ) : null}
         </Empty>
       ) : (

@@ -29,7 +29,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
         <Empty title="Memories are not shared here">
           <p>
             With <code>memdir init --team</code> they go to everybody through the repository, with{" "}
-            <code>memdir join</code> through a team’s server. Who wrote what, and where two wrote at once, will stand
+            <code>memdir join</code> through a team’s server. Who wrote what, and where two wrote at once, appears
             here.
           </p>
         </Empty>
@@ -125,7 +125,7 @@ function People({ people, current }: { people: TeamAnswer["people"]; current: st
   return (
     <Section title="People">
       {people.length === 0 ? (
-        <p class="soft">Nobody has written a shared memory yet.</p>
+        <p class="soft">There are no shared memories yet.</p>
       ) : (
         <Table
           caption="People with how many memories they wrote"

@@ -46,7 +46,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
         <Waiting live={live} />
       ) : live.value.days.length === 0 && live.value.events.length === 0 ? (
         <Empty title="Nothing has happened yet">
-          <p>Every change to a memory and every recall will stand here by day.</p>
+          <p>Every change to a memory and every recall appears here by day.</p>
         </Empty>
       ) : (
         <>
