@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { openBreath } from "../disk/breathe.ts";
-import { statOrNull } from "../disk/stat.ts";
+import { statOrNull } from "../disk/fence.ts";
 import { openRecallSession } from "../recall/budget.ts";
 import { openSearchTexts, scoreFields, searchWords } from "../recall/search.ts";
 import { readSurfaceLog } from "../recall/surface-log.ts";

@@ -49,9 +49,7 @@ export function ContextBar({ parts }: { parts: Overview["context"] }): VNode {
   const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
   const tokens = parts.reduce((sum, part) => sum + part.tokens, 0);
   if (bytes === 0)
-    return (
-      <p class="soft">Nothing yet. Instructions, the index, rules and recalled memories appear here by size.</p>
-    );
+    return <p class="soft">Nothing yet. Instructions, the index, rules and recalled memories appear here by size.</p>;
   const widthOf = (part: { bytes: number }) => `${((part.bytes / bytes) * 100).toFixed(2)}%`;
   return (
     <div class="context-bar">

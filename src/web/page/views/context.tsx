@@ -69,8 +69,8 @@ function Loaded({ rows }: { rows: InstructionRow[] }): VNode {
       {rows.length === 0 ? (
         <Empty title="No instruction file is loaded">
           <p>
-            A <code>CLAUDE.md</code> or <code>AGENTS.md</code> in the project, in your home or beside the code
-            appears here.
+            A <code>CLAUDE.md</code> or <code>AGENTS.md</code> in the project, in your home or beside the code appears
+            here.
           </p>
         </Empty>
       ) : (

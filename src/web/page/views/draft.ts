@@ -1,5 +1,5 @@
 /** What was typed and not saved: kept for this tab so that a reload loses nothing, and merged with what others wrote meanwhile. */
-import { merge3 } from "../../../text/merge3.ts";
+import { merge3 } from "../../../text/diff.ts";
 import type { Ref } from "../../api.ts";
 import { keyOf } from "../parts/format.ts";
 

@@ -76,8 +76,8 @@ export function View({ params }: { params: URLSearchParams }): VNode {
       {!isAsked ? (
         <Empty title="Nothing is asked yet">
           <p>
-            The memories come here, the surest first, with a line at the threshold and the text that the model
-            would get.
+            The memories come here, the surest first, with a line at the threshold and the text that the model would
+            get.
           </p>
         </Empty>
       ) : answer !== null ? (

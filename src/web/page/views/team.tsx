@@ -29,8 +29,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
         <Empty title="Memories are not shared here">
           <p>
             With <code>memdir init --team</code> they go to everybody through the repository, with{" "}
-            <code>memdir join</code> through a team’s server. Who wrote what, and where two wrote at once, appears
-            here.
+            <code>memdir join</code> through a team’s server. Who wrote what, and where two wrote at once, appears here.
           </p>
         </Empty>
       ) : (
