@@ -1,7 +1,7 @@
 /** Markdown as a tree of known kinds: everything else in a memory is text in it, raw HTML too. */
 
 import type { MarkedToken, Token, Tokens } from "marked";
-import { ABYSS } from "../instructions/import-syntax.ts";
+import { ABYSS } from "../instructions/imports.ts";
 import { clip } from "./answer.ts";
 import type { MarkdownNode, Ref } from "./api.ts";
 
