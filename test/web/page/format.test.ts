@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { localDay } from "../../../src/text/local-day.ts";
 import {
   addDays,
   endOf,
@@ -93,6 +94,7 @@ describe("days of a chart", () => {
   it("knows the end of a day by the clock on the wall, and none of what is no day", () => {
     expect(endOf("2026-11-16")).toBe(new Date(2026, 10, 17).toISOString());
     expect(endOf("tomorrow")).toBeNull();
+    expect(localDay(new Date(2026, 0, 5, 23, 59))).toBe("2026-01-05");
     expect(addDays("2026-12-31", 1)).toBe("2027-01-01");
     expect(addDays("junk", 1)).toBe("junk");
   });
