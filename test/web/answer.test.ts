@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { diffTexts } from "../../src/web/diff.ts";
+import { diffTexts } from "../../src/web/answer.ts";
 
 const marks = { same: " ", added: "+", removed: "-", skipped: "…", file: "" } as const;
 const show = (before: string, after: string) =>

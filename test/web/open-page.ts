@@ -1,25 +1,25 @@
-/** A desk for tests of the page's answers: a Memdir on real files in a world of its own. */
+/** A page for tests of its answers: a Memdir on real files in a world of its own. */
 
 import type { Memdir } from "../../src/memdir.ts";
 import type { OpenOptions } from "../../src/open.ts";
+import { openPage, type Page } from "../../src/web/answer.ts";
 import { answerMemories } from "../../src/web/answer-memories.ts";
 import type { MemoryRow } from "../../src/web/api.ts";
-import { type Desk, openDesk } from "../../src/web/desk.ts";
 import { ROUTES } from "../../src/web/routes.ts";
 import { makeWorld, note, type World } from "../world.ts";
 
-export interface DeskWorld {
+export interface OpenPage {
   world: World;
   memdir: Memdir;
-  desk: Desk;
+  page: Page;
 }
 
-export async function makeDesk(
+export async function makePage(
   options: { readOnly?: boolean; world?: World; open?: Partial<OpenOptions>; settings?: object } = {},
-): Promise<DeskWorld> {
+): Promise<OpenPage> {
   const world = options.world ?? makeWorld(options.settings ? { settings: options.settings } : {});
   const memdir = await world.open({ by: "web", ...options.open });
-  const desk = openDesk({
+  const page = openPage({
     memdir,
     env: world.env,
     now: () => world.now,
@@ -27,7 +27,7 @@ export async function makeDesk(
     readOnly: options.readOnly ?? false,
     version: "1.2.3",
   });
-  return { world, memdir, desk };
+  return { world, memdir, page };
 }
 
 /** With a memory of this name in the user's own scope, which takes part only where it is there at opening. */
@@ -39,22 +39,21 @@ export async function makeUserWorld(name: string): Promise<World> {
 
 /** As the server calls it; what it gives must be plain JSON. */
 export async function call(
-  desk: Desk,
+  page: Page,
   method: "GET" | "POST" | "PUT",
   path: string,
   sent: Record<string, unknown> = {},
 ): Promise<unknown> {
   const route = ROUTES.find((each) => each.method === method && each.path === path);
   if (!route) throw new Error(`there is no route ${method} ${path}`);
-  const query = new URLSearchParams();
-  if (method === "GET") for (const [key, value] of Object.entries(sent)) query.append(key, String(value));
-  const answer = await route.answer(desk, query, method === "GET" ? {} : sent);
+  const query = Object.fromEntries(Object.entries(sent).map(([key, value]) => [key, String(value)]));
+  const answer = await route.answer(page, method === "GET" ? query : sent);
   const sentBack: unknown = JSON.parse(JSON.stringify(answer));
   return sentBack;
 }
 
-export async function rowOf(desk: Desk, name: string): Promise<MemoryRow> {
-  const row = (await answerMemories(desk)).rows.find((each) => each.name === name);
+export async function rowOf(page: Page, name: string): Promise<MemoryRow> {
+  const row = (await answerMemories(page)).rows.find((each) => each.name === name);
   if (!row) throw new Error(`there is no memory ${name}`);
   return row;
 }

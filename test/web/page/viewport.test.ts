@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { fitTo, moveLens, zoomLens } from "../../../src/web/page/parts/lens.ts";
+import { fitTo, move, zoomBy } from "../../../src/web/page/views/viewport.ts";
 
 describe("looking at a plane", () => {
   it("keeps what is under the hand where it is when it zooms", () => {
     const before = { k: 1.5, x: 40, y: -20 };
-    const after = zoomLens(before, 1.7, 200, 100);
+    const after = zoomBy(before, 1.7, 200, 100);
     const under = (lens: typeof before) => [(200 - lens.x) / lens.k, (100 - lens.y) / lens.k];
     expect(under(after)[0]).toBeCloseTo(under(before)[0] as number);
     expect(under(after)[1]).toBeCloseTo(under(before)[1] as number);
@@ -12,7 +12,7 @@ describe("looking at a plane", () => {
 
   it("zooms neither to nothing nor without end", () => {
     let [near, far] = [fitTo([], 100, 100), fitTo([], 100, 100)];
-    for (let at = 0; at < 50; at++) [near, far] = [zoomLens(near, 2, 0, 0), zoomLens(far, 0.5, 0, 0)];
+    for (let at = 0; at < 50; at++) [near, far] = [zoomBy(near, 2, 0, 0), zoomBy(far, 0.5, 0, 0)];
     expect(near.k).toBeLessThan(10);
     expect(far.k).toBeGreaterThan(0.1);
   });
@@ -36,6 +36,6 @@ describe("looking at a plane", () => {
   });
 
   it("moves", () => {
-    expect(moveLens({ k: 2, x: 1, y: 1 }, 3, -4)).toEqual({ k: 2, x: 4, y: -3 });
+    expect(move({ k: 2, x: 1, y: 1 }, 3, -4)).toEqual({ k: 2, x: 4, y: -3 });
   });
 });

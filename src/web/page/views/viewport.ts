@@ -1,6 +1,11 @@
-/** How a plane is looked at: moved and enlarged. */
+/** Which part of a picture is visible: moved, zoomed, or all of it. */
 
-export interface Lens {
+export interface Spot {
+  x: number;
+  y: number;
+}
+
+export interface Viewport {
   k: number;
   x: number;
   y: number;
@@ -11,19 +16,19 @@ const MOST = 6;
 /** Between the outermost points and the edge, for their names. */
 const MARGIN_PX = 40;
 
-export function moveLens(lens: Lens, x: number, y: number): Lens {
-  return { ...lens, x: lens.x + x, y: lens.y + y };
+export function move(viewport: Viewport, x: number, y: number): Viewport {
+  return { ...viewport, x: viewport.x + x, y: viewport.y + y };
 }
 
 /** What is at (x, y) on the screen stays there. */
-export function zoomLens(lens: Lens, by: number, x: number, y: number): Lens {
-  const k = Math.min(MOST, Math.max(LEAST, lens.k * by));
-  const real = k / lens.k;
-  return { k, x: x - (x - lens.x) * real, y: y - (y - lens.y) * real };
+export function zoomBy(viewport: Viewport, by: number, x: number, y: number): Viewport {
+  const k = Math.min(MOST, Math.max(LEAST, viewport.k * by));
+  const real = k / viewport.k;
+  return { k, x: x - (x - viewport.x) * real, y: y - (y - viewport.y) * real };
 }
 
-/** So that all points are seen; a few are not blown up. */
-export function fitTo(points: { x: number; y: number }[], width: number, height: number): Lens {
+/** So that all points are visible; a few are not blown up. */
+export function fitTo(points: Spot[], width: number, height: number): Viewport {
   if (points.length === 0 || width === 0 || height === 0) return { k: 1, x: width / 2, y: height / 2 };
   let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
   for (const { x, y } of points) {
