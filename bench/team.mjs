@@ -86,7 +86,7 @@ async function load() {
         contents: [
           from("test/team/server/postgres-cluster.ts", "findPostgres", "startPostgres"),
           from("test/team/sync-world.ts", "directoryAt"),
-          from("src/team/server-store.ts", "openServerStore"),
+          from("src/team/server-remote.ts", "openServerRemote"),
           from("src/team/administration.ts", "openAdministration"),
           from("src/team/sync.ts", "syncDirectory"),
           from("src/team/server/data-search.ts", "putIntoSearch"),
@@ -130,9 +130,9 @@ function httpWorld(url, token) {
 }
 
 /** People with a token and a store each, in repositories that hold memories. */
-async function makeTeam({ openAdministration, openServerStore }, { url, token }) {
+async function makeTeam({ openAdministration, openServerRemote }, { url, token }) {
   const admin = openAdministration(httpWorld(url, token), "default");
-  const open = (own, repository) => openServerStore({ ...httpWorld(url, own), team: "default", repository });
+  const open = (own, repository) => openServerRemote({ ...httpWorld(url, own), team: "default", repository });
   for (let i = 0; i < REPOSITORIES; i++) {
     await admin.addRepository(`project-${i}`);
     const changes = [...inventMemories(MEMORIES, { seed: 100 + i })].map((memory) => ({

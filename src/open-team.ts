@@ -1,4 +1,4 @@
-/** The composition root of sharing: a Memdir and its membership in; the team's directory, its store, sync and administration out. */
+/** The composition root of sharing: a Memdir and its membership in; the team's directory, its remote, sync and administration out. */
 
 import { hostname, userInfo } from "node:os";
 import { dirname, join } from "node:path";
@@ -12,14 +12,14 @@ import { type Administration, openAdministration } from "./team/administration.t
 import { findToken, keepToken } from "./team/credentials.ts";
 import { withPrefix } from "./team/git-prefix.ts";
 import { projectKey } from "./team/git-projects.ts";
-import { openGitStore } from "./team/git-store.ts";
+import { openGitRemote } from "./team/git-remote.ts";
 import type { HttpWorld } from "./team/http.ts";
 import { joinResults, moveResult } from "./team/joint-result.ts";
 import { findMembership, keepMembership, type Membership, prepareMirror, readPerson } from "./team/membership.ts";
 import { rehearseSync } from "./team/rehearsal.ts";
-import { openServerStore } from "./team/server-store.ts";
+import { openServerRemote } from "./team/server-remote.ts";
 import { formatMembership, parseMembership } from "./team/server-url.ts";
-import type { Store } from "./team/store.ts";
+import type { Remote } from "./team/remote.ts";
 import { type SyncOptions, type SyncResult, syncDirectory } from "./team/sync.ts";
 import { readState } from "./team/sync-state.ts";
 import { findTypeProblem } from "./team/travel.ts";
@@ -40,7 +40,7 @@ export interface Team {
   readonly membership: Membership;
   /** The mirror on this machine; nothing else is ever sent to the server. */
   readonly directory: Directory;
-  readonly store: Store;
+  readonly remote: Remote;
   readonly administration: Administration;
   sync(request?: SyncRequest): Promise<SyncResult>;
 }
@@ -125,11 +125,11 @@ function connect(memdir: Memdir, membership: Membership, token: string, world: T
     log: directory.log,
     timeoutMs: world.timeoutMs ?? TIMEOUT_MS,
   };
-  const store = openServerStore({ ...http, team, repository });
+  const remote = openServerRemote({ ...http, team, repository });
   return {
     membership,
     directory,
-    store,
+    remote,
     administration: openAdministration(http, team),
     async sync(request = {}) {
       await prepareMirror(directory, memdir.location.dir, membership);
@@ -139,7 +139,7 @@ function connect(memdir: Memdir, membership: Membership, token: string, world: T
       // Secrets are looked for by sync itself, on the way out and in.
       const mayTravel = (file: string, text: string) =>
         isShared(file, text) ? null : findTypeProblem(parseMemory(file, text));
-      return runSync({ ...request, directory, store, who: readPerson(directory), mayTravel });
+      return runSync({ ...request, directory, remote, who: readPerson(directory), mayTravel });
     },
   };
 }
@@ -185,7 +185,7 @@ export interface GitSync {
 }
 
 /** A user's own memories on several machines: those about them, and those of this project. They go to nobody else. */
-export async function openGitSync(memdir: Memdir, { remote, branch, scope }: GitOptions): Promise<GitSync> {
+export async function openGitSync(memdir: Memdir, { remote: address, branch, scope }: GitOptions): Promise<GitSync> {
   const { config, location, directories } = memdir;
   const { now, log, by } = directories[0] as Directory;
   const { cwd } = location.project;
@@ -198,10 +198,10 @@ export async function openGitSync(memdir: Memdir, { remote, branch, scope }: Git
     parts.push({ directory: main, prefix });
   }
   const { username } = userInfo();
-  const store = openGitStore({
-    remote,
+  const remote = openGitRemote({
+    remote: address,
     ...(branch === undefined ? {} : { branch }),
-    cache: join(dirname(config.userFile), "memdir-git", sha256(`${remote}\n${branch ?? ""}`).slice(0, 16)),
+    cache: join(dirname(config.userFile), "memdir-git", sha256(`${address}\n${branch ?? ""}`).slice(0, 16)),
     who: { name: username, email: `${username}@${hostname()}` },
     now,
     env: config.env,
@@ -213,8 +213,8 @@ export async function openGitSync(memdir: Memdir, { remote, branch, scope }: Git
     async sync(request = {}) {
       const results: SyncResult[] = [];
       for (const { directory, prefix } of parts) {
-        const part = withPrefix(store, prefix);
-        results.push(moveResult(await runSync({ ...request, directory, store: part, who: username }), prefix));
+        const part = withPrefix(remote, prefix);
+        results.push(moveResult(await runSync({ ...request, directory, remote: part, who: username }), prefix));
       }
       return results.reduce(joinResults);
     },
@@ -223,7 +223,7 @@ export async function openGitSync(memdir: Memdir, { remote, branch, scope }: Git
 
 interface Part {
   directory: Directory;
-  /** Of its folder in the store. */
+  /** Of its folder in the remote. */
   prefix: string;
 }
 
@@ -238,7 +238,7 @@ function refuseShared({ scope, path, inRepository }: Directory): void {
 
 interface Run extends SyncRequest {
   directory: Directory;
-  store: Store;
+  remote: Remote;
   who: string;
   mayTravel?: (file: string, text: string) => string | null;
 }

@@ -167,7 +167,7 @@ async function showAudit({ call, team }: Desk): Promise<number> {
 
 async function listVersions({ call, team, args: [name = ""] }: Desk): Promise<number> {
   const path = pathOf(team, name);
-  const versions = await team.store.versions(path);
+  const versions = await team.remote.versions(path);
   if (versions.length === 0) throw new MemdirError("not-found", `the server has no version of ${path}`);
   const shown = versions.map(({ text, ...rest }) => ({
     ...rest,

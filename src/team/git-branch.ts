@@ -6,9 +6,9 @@ import { findEntryProblem } from "./entry-path.ts";
 import { type History, keepHistory, readHistory, type Touch } from "./git-history.ts";
 import { damage, type Repository } from "./git-repository.ts";
 import { LIMITS } from "./protocol.ts";
-import type { StoreEntry } from "./store.ts";
+import type { RemoteEntry } from "./remote.ts";
 
-export interface BranchEntry extends StoreEntry {
+export interface BranchEntry extends RemoteEntry {
   /** "" for a tombstone. */
   blob: string;
 }
@@ -105,7 +105,7 @@ async function readTree(repository: Repository, tip: string): Promise<TreeFile[]
   }
   if (tooLarge.length > 0)
     repository.log(
-      `${tooLarge.length} on ${repository.remote.name} over ${LIMITS.memoryBytes} bytes left alone: ${tooLarge.slice(0, 5).join(", ")}`,
+      `${tooLarge.length} on ${repository.address.name} over ${LIMITS.memoryBytes} bytes left alone: ${tooLarge.slice(0, 5).join(", ")}`,
     );
   return files;
 }

@@ -5,7 +5,7 @@ import { findEntryProblem } from "./entry-path.ts";
 import { type Branch, type BranchEntry, foldersOf, revisionOf } from "./git-branch.ts";
 import { damage, type Repository, refOf } from "./git-repository.ts";
 import { LIMITS } from "./protocol.ts";
-import type { StoreChange, StoreEntry, StoreOutcome } from "./store.ts";
+import type { RemoteChange, RemoteEntry, RemoteOutcome } from "./remote.ts";
 
 export interface Who {
   name: string;
@@ -14,22 +14,22 @@ export interface Who {
 
 /** A change that is ready for a commit; its revision is known when there is one. */
 export interface Write {
-  change: StoreChange;
+  change: RemoteChange;
   /** "" for a removal. */
   blob: string;
 }
 
 /** `later`: another change of this path is about to be written; ask again after it. */
-export type Verdict = StoreOutcome | { kind: "write"; write: Write } | { kind: "later" };
+export type Verdict = RemoteOutcome | { kind: "write"; write: Write } | { kind: "later" };
 
 /** The answer to what no branch would take, whatever is on it; else null. */
-export function refuseChange(change: StoreChange): StoreOutcome | null {
+export function refuseChange(change: RemoteChange): RemoteOutcome | null {
   const reason = findChangeProblem(change);
   return reason === null ? null : { kind: "refused", path: change.path, reason };
 }
 
 /** Pure, for changes that are not refused. Verdicts in the order of the changes, each against the branch with the writes before it. */
-export function judgeChanges(branch: Branch, changes: readonly StoreChange[]): Verdict[] {
+export function judgeChanges(branch: Branch, changes: readonly RemoteChange[]): Verdict[] {
   const writing = new Map<string, Write>();
   const newFolders = new Set<string>();
   return changes.map((change) => {
@@ -50,7 +50,7 @@ export function judgeChanges(branch: Branch, changes: readonly StoreChange[]): V
 }
 
 /** The outcome of a write that the remote has accepted. */
-export function outcomeOf({ change, blob }: Write, commit: string): StoreOutcome {
+export function outcomeOf({ change, blob }: Write, commit: string): RemoteOutcome {
   return { kind: "done", path: change.path, revision: revisionOf({ blob, commit }) };
 }
 
@@ -68,7 +68,7 @@ export async function makeCommit(
   return commit;
 }
 
-function judge(branch: Branch, change: StoreChange, blob: string): Verdict {
+function judge(branch: Branch, change: RemoteChange, blob: string): Verdict {
   const { path, expected } = change;
   const there = branch.entries.get(path);
   const live = there && !there.deleted ? there : null;
@@ -80,11 +80,11 @@ function judge(branch: Branch, change: StoreChange, blob: string): Verdict {
   return { kind: "write", write: { change, blob } };
 }
 
-export function entryOf({ blob: _, ...entry }: BranchEntry): StoreEntry {
+export function entryOf({ blob: _, ...entry }: BranchEntry): RemoteEntry {
   return entry;
 }
 
-function findChangeProblem(change: StoreChange): string | null {
+function findChangeProblem(change: RemoteChange): string | null {
   const problem = findEntryProblem(change.path);
   if (problem !== null || change.kind === "remove") return problem;
   if (!change.text.isWellFormed()) return "its text is not well-formed Unicode";

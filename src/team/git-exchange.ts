@@ -11,15 +11,15 @@ export async function readTip(repository: Repository): Promise<string | null> {
   // A ref that names something that is not there fails too, with words.
   if (answer.code === 0) return answer.output.toString("latin1").trim();
   if (answer.code === 1 && answer.said.trim() === "") return null;
-  throw damage(repository.remote.mask(answer.said) || "a ref cannot be read");
+  throw damage(repository.address.mask(answer.said) || "a ref cannot be read");
 }
 
 /** Asks the remote. Null when it has no such branch. */
 export async function fetchTip(repository: Repository): Promise<string | null> {
   const before = await readTip(repository);
-  const { remote, branch, timeoutMs } = repository;
+  const { address, branch, timeoutMs } = repository;
   const refspec = `+refs/heads/${branch}:${refOf(repository, "tip")}`;
-  const args = ["fetch", "--quiet", "--no-tags", "--update-shallow", "--", remote.url];
+  const args = ["fetch", "--quiet", "--no-tags", "--update-shallow", "--", address.url];
   const answer = await repository.ask([...args, refspec], { timeoutMs });
   if (answer.code !== 0) {
     if (answer.cut !== null || !/couldn't find remote ref/i.test(answer.said))
@@ -36,9 +36,9 @@ export async function fetchTip(repository: Repository): Promise<string | null> {
 
 /** Null when the remote took it, else its words for "somebody was faster". Throws when it cannot be told, or never will be taken. */
 export async function pushCommit(repository: Repository, commit: string): Promise<string | null> {
-  const { remote, branch, timeoutMs } = repository;
+  const { address, branch, timeoutMs } = repository;
   const options = ["--porcelain", "--no-follow-tags", "--no-thin"];
-  const args = ["push", ...options, "--", remote.url, `${commit}:refs/heads/${branch}`];
+  const args = ["push", ...options, "--", address.url, `${commit}:refs/heads/${branch}`];
   const answer = await repository.ask(args, { timeoutMs });
   if (answer.code === 0) {
     const input = `update ${refOf(repository, "tip")} ${commit}\ndelete ${refOf(repository, "pending")}\n`;
@@ -47,7 +47,7 @@ export async function pushCommit(repository: Repository, commit: string): Promis
     return null;
   }
   const refused = /^!\t[^\t]*\t(.*)$/m.exec(answer.output.toString("utf8"))?.[1];
-  if (answer.cut === null && refused !== undefined && FASTER.test(refused)) return remote.mask(refused);
+  if (answer.cut === null && refused !== undefined && FASTER.test(refused)) return address.mask(refused);
   throw failure(repository, answer, "write to", refused);
 }
 
@@ -62,11 +62,11 @@ async function isAncestor(repository: Repository, older: string, newer: string):
 
 /** What the remote does not have any more stays in the cache, for a person to look at. */
 async function keepLost(repository: Repository, lost: string, what: string): Promise<void> {
-  const { remote, branch, log } = repository;
+  const { address, branch, log } = repository;
   const kept = refOf(repository, `before/${lost}`);
   const drop = what.startsWith("is gone") ? `delete ${refOf(repository, "tip")}\n` : "";
   await repository.local(["update-ref", "--stdin"], { input: `update ${kept} ${lost}\n${drop}` });
-  log(`the branch ${branch} of ${remote.name} ${what}; its former state is kept as ${kept} in ${repository.cache}`);
+  log(`the branch ${branch} of ${address.name} ${what}; its former state is kept as ${kept} in ${repository.cache}`);
 }
 
 /** Cheap while there is little to do; not worth a failure. */
@@ -79,24 +79,24 @@ const OWN_TROUBLE =
   /bad object|loose object|object file .* is empty|bad config|not a git repository: '|unable to parse object|did not send all necessary|\.lock': File exists|packfile .* (cannot|does not|is far)|missing (blob|tree|commit)|invalid sha1 pointer|bad tree|not a valid ref|cannot update the ref|unable to create temporary/i;
 
 function failure(repository: Repository, answer: GitAnswer, doing: string, refused?: string): unknown {
-  const { remote, timeoutMs } = repository;
+  const { address, timeoutMs } = repository;
   if (answer.cut === "timeout")
     return new MemdirError(
       "network",
-      `${remote.name} did not answer within ${timeoutMs / 1000} s: check the network and try again, nothing is half done`,
+      `${address.name} did not answer within ${timeoutMs / 1000} s: check the network and try again, nothing is half done`,
     );
   // A folder as remote has troubles of its own, which come as the words of the other side.
   if (refused === undefined && OWN_TROUBLE.test(answer.said) && !/^remote: (fatal|error)/m.test(answer.said))
     return damage(reasonOf(repository, answer.said));
-  const reason = refused ? remote.mask(refused) : reasonOf(repository, answer.said);
-  return new MemdirError("network", `cannot ${doing} ${remote.name}: ${reason}; ${remedyFor(answer.said)}`);
+  const reason = refused ? address.mask(refused) : reasonOf(repository, answer.said);
+  return new MemdirError("network", `cannot ${doing} ${address.name}: ${reason}; ${remedyFor(answer.said)}`);
 }
 
-function reasonOf({ remote }: Repository, said: string): string {
+function reasonOf({ address }: Repository, said: string): string {
   const lines = said.split("\n").map((line) => line.trim());
   const telling = lines.find((line) => /^(fatal|error|ssh|remote: (error|fatal)):? /i.test(line));
   const last = lines.filter((line) => line !== "").at(-1);
-  return remote.mask(telling ?? last ?? "git gave no reason").replace(/^(fatal|error): /, "");
+  return address.mask(telling ?? last ?? "git gave no reason").replace(/^(fatal|error): /, "");
 }
 
 function remedyFor(said: string): string {

@@ -60,7 +60,7 @@ export function keepHistory(repository: Repository, history: History): void {
   try {
     moveInto(writeTemporary(repository.cache, text, PRIVATE_MODE, "history", false), fileOf(repository), false);
   } catch {
-    repository.log(`what is known of ${repository.remote.name} cannot be kept in ${repository.cache}`);
+    repository.log(`what is known of ${repository.address.name} cannot be kept in ${repository.cache}`);
   }
 }
 

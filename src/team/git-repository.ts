@@ -9,10 +9,10 @@ import { readRegular } from "../disk/regular.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { type GitAnswer, type GitCall, runGit } from "../project/git.ts";
 import { sha256 } from "../text/hash.ts";
-import type { Remote } from "./git-remote.ts";
+import type { GitAddress } from "./git-address.ts";
 
 export interface RepositoryOptions {
-  remote: Remote;
+  address: GitAddress;
   branch: string;
   /** The folder that holds it, with its lock; other remotes may use the same one. */
   cache: string;
@@ -62,7 +62,7 @@ export async function withRepository<T>(
   try {
     return await workOrMend(options, signal, work);
   } catch (error) {
-    if (signal?.aborted) throw stopped(options.remote, signal);
+    if (signal?.aborted) throw stopped(options.address, signal);
     throw error;
   } finally {
     lock.release();
@@ -80,7 +80,7 @@ async function workOrMend<T>(
     return await work(repository);
   } catch (error) {
     if (!isDamage(error) || signal?.aborted) throw error;
-    options.log(`the copy of ${options.remote.name} in ${options.cache} is damaged and is fetched anew`);
+    options.log(`the copy of ${options.address.name} in ${options.cache} is damaged and is fetched anew`);
     clearRepository(repository);
   }
   try {
@@ -93,24 +93,24 @@ async function workOrMend<T>(
 }
 
 /** As long as two commands of the holder may take. */
-async function waitForLock({ cache, timeoutMs, remote }: RepositoryOptions, signal: AbortSignal | undefined) {
+async function waitForLock({ cache, timeoutMs, address }: RepositoryOptions, signal: AbortSignal | undefined) {
   try {
     return await acquireLock(cache, { timeoutMs: 2 * timeoutMs, ...(signal && { signal }) });
   } catch (error) {
-    if (signal?.aborted) throw stopped(remote, signal);
+    if (signal?.aborted) throw stopped(address, signal);
     throw error;
   }
 }
 
-function stopped(remote: Remote, signal: AbortSignal): MemdirError {
-  return new MemdirError("network", `stopped before ${remote.name} was through: run it again, nothing is half done`, {
+function stopped(address: GitAddress, signal: AbortSignal): MemdirError {
+  return new MemdirError("network", `stopped before ${address.name} was through: run it again, nothing is half done`, {
     cause: signal.reason,
   });
 }
 
 function describeRepository(options: RepositoryOptions, signal: AbortSignal | undefined): Repository {
-  const { cache, env, remote, branch } = options;
-  const git = { root: cache, directory: join(cache, FOLDER), env, protocols: remote.protocols, signal };
+  const { cache, env, address, branch } = options;
+  const git = { root: cache, directory: join(cache, FOLDER), env, protocols: address.protocols, signal };
   const ask = async (args: readonly string[], call: GitCall = {}) => {
     const answer = await runGit(git, args, call);
     if (answer.cut === "no git") throw noGit(answer);
@@ -118,12 +118,12 @@ function describeRepository(options: RepositoryOptions, signal: AbortSignal | un
   };
   return {
     ...options,
-    key: sha256(`${remote.name}\n${branch}`).slice(0, 16),
+    key: sha256(`${address.name}\n${branch}`).slice(0, 16),
     signal,
     ask,
     async local(args, call) {
       const answer = await ask(args, call);
-      if (answer.code !== 0) throw damage(remote.mask(answer.said) || `git ${args[0]}: ${answer.cut ?? answer.code}`);
+      if (answer.code !== 0) throw damage(address.mask(answer.said) || `git ${args[0]}: ${answer.cut ?? answer.code}`);
       return answer.output;
     },
   };
@@ -148,7 +148,7 @@ async function makeRepository(repository: Repository): Promise<void> {
   if (answer.code !== 0 && !signal?.aborted)
     throw new MemdirError(
       "disk",
-      `cannot make a repository in ${cache} (${repository.remote.mask(answer.said)}): check that it is writable`,
+      `cannot make a repository in ${cache} (${repository.address.mask(answer.said)}): check that it is writable`,
     );
 }
 

@@ -1,8 +1,8 @@
-/** Results of several directories that were synced with parts of one store, as one. */
+/** Results of several directories that were synced with parts of one remote, as one. */
 
 import type { SyncResult } from "./sync.ts";
 
-/** Paths as they are in the store: those of two directories may be the same. */
+/** Paths as they are in the remote: those of two directories may be the same. */
 export function moveResult(result: SyncResult, prefix: string): SyncResult {
   const all = (paths: readonly string[]) => paths.map((path) => prefix + path);
   return {

@@ -1,6 +1,6 @@
 /** What client and server of team memory say to one another over HTTP: paths, bodies, limits. */
 
-import type { StoreEntry } from "./store.ts";
+import type { RemoteEntry } from "./remote.ts";
 
 /** Sent in `Memdir-Protocol`; a server that does not know it answers 400 and says which it knows. */
 export const PROTOCOL = "1";
@@ -21,7 +21,7 @@ export type Role = "reader" | "writer" | "admin";
 /** GET /v1/teams/:team/repositories/:repository/memories, with an ETag: 304 when nothing changed. Tombstones are listed. */
 export interface ListAnswer {
   id: string;
-  entries: StoreEntry[];
+  entries: RemoteEntry[];
 }
 
 /** POST …/fetch. What is not visible, gone or redacted is left out. */
@@ -44,7 +44,7 @@ export interface WriteAnswer {
 export interface StaleAnswer {
   problem: "stale";
   message: string;
-  current: StoreEntry | null;
+  current: RemoteEntry | null;
 }
 
 /** Every other failure. `message` is for people: what, which, how to fix it; never the text of a memory. */

@@ -1,4 +1,4 @@
-/** A sync that changes nothing: the real one, on a copy of the directory and a store that only pretends to write. */
+/** A sync that changes nothing: the real one, on a copy of the directory and a remote that only pretends to write. */
 
 import { cpSync, lstatSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,16 +6,16 @@ import { join } from "node:path";
 import { diskError } from "../errors.ts";
 import type { Directory } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
-import type { Store, StoreChange, StoreEntry, StoreOutcome } from "./store.ts";
+import type { Remote, RemoteChange, RemoteEntry, RemoteOutcome } from "./remote.ts";
 import { type SyncOptions, type SyncResult, syncDirectory } from "./sync.ts";
 
-/** What the store itself would refuse is not known before it is asked. */
+/** What the remote itself would refuse is not known before it is asked. */
 export async function rehearseSync(options: SyncOptions): Promise<SyncResult> {
   const folder = mkdtempSync(join(tmpdir(), "memdir-rehearsal-"));
   try {
     copy(options.directory, folder);
     const directory = { ...options.directory, path: folder };
-    return await syncDirectory({ ...options, directory, store: pretend(options.store) });
+    return await syncDirectory({ ...options, directory, remote: pretend(options.remote) });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -35,9 +35,9 @@ function copy({ path }: Directory, folder: string): void {
   }
 }
 
-function pretend(store: Store): Store {
-  const changed = new Map<string, { entry: StoreEntry; text: string }>();
-  const applyOne = (change: StoreChange): StoreOutcome => {
+function pretend(remote: Remote): Remote {
+  const changed = new Map<string, { entry: RemoteEntry; text: string }>();
+  const applyOne = (change: RemoteChange): RemoteOutcome => {
     const { path } = change;
     const text = change.kind === "put" ? change.text : "";
     const revision = `rehearsed-${changed.size + 1}`;
@@ -47,14 +47,14 @@ function pretend(store: Store): Store {
     return { kind: "done", path, revision };
   };
   return {
-    ...store,
+    ...remote,
     async list(signal) {
-      const { id, entries } = await store.list(signal);
+      const { id, entries } = await remote.list(signal);
       const kept = entries.filter(({ path }) => !changed.has(path));
       return { id, entries: [...kept, ...[...changed.values()].map(({ entry }) => entry)] };
     },
     async fetch(entries, signal) {
-      const texts = await store.fetch(
+      const texts = await remote.fetch(
         entries.filter(({ path }) => !changed.has(path)),
         signal,
       );

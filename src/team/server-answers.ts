@@ -3,7 +3,7 @@
 import { MemdirError } from "../errors.ts";
 import { findEntryProblem } from "./entry-path.ts";
 import { type HttpAnswer, harmless, misbehaved, parseObject, problemOf } from "./http.ts";
-import type { StoreEntry, StoreListing, StoreOutcome, StoreVersion } from "./store.ts";
+import type { RemoteEntry, RemoteListing, RemoteOutcome, RemoteVersion } from "./remote.ts";
 
 /** Whose answers they are. */
 export interface Origin {
@@ -45,12 +45,12 @@ export function expectOk(origin: Origin, answer: HttpAnswer): Record<string, unk
 }
 
 /** Entries that no file here could be are left out, and nothing is known of them. */
-export function readListing(origin: Origin, value: Record<string, unknown>): StoreListing {
+export function readListing(origin: Origin, value: Record<string, unknown>): RemoteListing {
   const { id, entries } = value;
   if (typeof id !== "string" || id === "" || id.length > 300 || !Array.isArray(entries)) {
     throw misbehaved(origin.name, "answered without a list");
   }
-  const byPath = new Map<string, StoreEntry>();
+  const byPath = new Map<string, RemoteEntry>();
   for (const item of entries) {
     const entry = readEntry(item);
     if (typeof entry === "string") origin.log(`${origin.name}: an entry is left out: ${entry}`);
@@ -61,7 +61,7 @@ export function readListing(origin: Origin, value: Record<string, unknown>): Sto
 }
 
 /** Or why it is none. */
-function readEntry(value: unknown): StoreEntry | string {
+function readEntry(value: unknown): RemoteEntry | string {
   const { path, hash, revision, deleted, author, at } = (value ?? {}) as Record<string, unknown>;
   if (typeof path !== "string") return "it has no path";
   const problem = findEntryProblem(path);
@@ -73,7 +73,7 @@ function readEntry(value: unknown): StoreEntry | string {
   return { path, hash, revision, deleted, author: harmless(author, 100), at: timeOf(at) };
 }
 
-export function readVersion(value: unknown): StoreVersion | null {
+export function readVersion(value: unknown): RemoteVersion | null {
   const { revision, author, at, text } = (value ?? {}) as Record<string, unknown>;
   if (!isRevision(revision)) return null;
   return { revision, author: harmless(author, 100), at: timeOf(at), text: typeof text === "string" ? text : null };
@@ -88,7 +88,7 @@ function timeOf(value: unknown): string {
   return typeof value === "string" && /^\d{4}-\d\d-\d\dT[\d:.]{5,18}(Z|[+-]\d\d:?\d\d)$/.test(value) ? value : "";
 }
 
-export function readStale(origin: Origin, path: string, answer: HttpAnswer): StoreOutcome {
+export function readStale(origin: Origin, path: string, answer: HttpAnswer): RemoteOutcome {
   const value = parseObject(answer.text)?.current;
   if (value === null || value === undefined) return { kind: "stale", path, current: null };
   const current = readEntry(value);

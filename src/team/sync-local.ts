@@ -16,7 +16,7 @@ export interface LocalTexts {
   held: Map<string, string>;
 }
 
-/** `asked`: paths that the store or the last agreement know, which must not be taken for missing when they are merely odd. */
+/** `asked`: paths that the remote or the last agreement know, which must not be taken for missing when they are merely odd. */
 export function readLocal(
   directory: Directory,
   asked: Iterable<string>,

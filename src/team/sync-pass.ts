@@ -1,13 +1,13 @@
 /** What one pass of sync carries along: the world it was given, what it knows, what came of it. */
 
 import type { Directory } from "../store/store.ts";
-import type { Store } from "./store.ts";
+import type { Remote } from "./remote.ts";
 import type { BaseTexts, SyncState } from "./sync-state.ts";
 
 export interface SyncOptions {
   directory: Directory;
-  store: Store;
-  /** Under which name this machine's person writes in the store. */
+  remote: Remote;
+  /** Under which name this machine's person writes in the remote. */
   who: string;
   now: () => Date;
   signal?: AbortSignal | undefined;

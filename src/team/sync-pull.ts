@@ -1,21 +1,21 @@
-/** From the store to the directory: texts are fetched, looked through for secrets, and written as journalled changes. */
+/** From the remote to the directory: texts are fetched, looked through for secrets, and written as journalled changes. */
 
 import { MemdirError } from "../errors.ts";
 import { applyChange, type Directory, findBytes, withDirectory } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { LIMITS } from "./protocol.ts";
-import type { StoreEntry } from "./store.ts";
+import type { RemoteEntry } from "./remote.ts";
 import { placeOf } from "./sync-local.ts";
 import type { Pass } from "./sync-pass.ts";
 
 /** Texts of these entries that may be written here. What changed meanwhile is for the next round. */
-export async function fetchTexts(pass: Pass, entries: readonly StoreEntry[]): Promise<Map<string, string>> {
-  const { store, signal, findSecrets } = pass.options;
+export async function fetchTexts(pass: Pass, entries: readonly RemoteEntry[]): Promise<Map<string, string>> {
+  const { remote, signal, findSecrets } = pass.options;
   const texts = new Map<string, string>();
   for (let from = 0; from < entries.length; from += LIMITS.fetchPaths) {
     pass.progress("fetch", from, entries.length);
     const some = entries.slice(from, from + LIMITS.fetchPaths);
-    const fetched = await store.fetch(some, signal);
+    const fetched = await remote.fetch(some, signal);
     for (const entry of some) {
       const text = fetched.get(entry.path);
       if (text === undefined) {
@@ -24,14 +24,14 @@ export async function fetchTexts(pass: Pass, entries: readonly StoreEntry[]): Pr
       }
       const problem = findTextProblem(entry, text) ?? describeSecrets(findSecrets(text));
       if (problem === null) texts.set(entry.path, text);
-      else pass.refuse(entry.path, "there", entry.hash, `the store's text is not written here: ${problem}`);
+      else pass.refuse(entry.path, "there", entry.hash, `the remote's text is not written here: ${problem}`);
     }
   }
   return texts;
 }
 
-function findTextProblem(entry: StoreEntry, text: string): string | null {
-  if (sha256(text) !== entry.hash) return "it is not the one that the store lists";
+function findTextProblem(entry: RemoteEntry, text: string): string | null {
+  if (sha256(text) !== entry.hash) return "it is not the one that the remote lists";
   if (Buffer.byteLength(text) > LIMITS.memoryBytes) return `it is larger than ${LIMITS.memoryBytes} bytes`;
   return text.includes("\0") ? "it is not text" : null;
 }
@@ -84,7 +84,7 @@ async function writeBatch<T extends { writes: readonly LocalWrite[] }>(pass: Pas
       if (writes.length === 0) return fit;
       const applied = applyChange(pinned, {
         action: "sync",
-        reason: `from ${pass.options.store.name}`,
+        reason: `from ${pass.options.remote.name}`,
         writes: new Map(writes.map(({ path, text }) => [path, text === null ? null : Buffer.from(text)])),
       });
       for (const notice of applied.notices) pass.notice(notice);

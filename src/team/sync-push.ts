@@ -1,7 +1,7 @@
-/** From the directory to the store: each text looked through for secrets first, each change with its precondition. */
+/** From the directory to the remote: each text looked through for secrets first, each change with its precondition. */
 
 import { LIMITS } from "./protocol.ts";
-import type { StoreChange, StoreOutcome } from "./store.ts";
+import type { RemoteChange, RemoteOutcome } from "./remote.ts";
 import type { Pass } from "./sync-pass.ts";
 import { describeSecrets } from "./sync-pull.ts";
 
@@ -17,7 +17,7 @@ export interface Outgoing {
 /** Small enough for a request, large enough that a first sync is not a thousand of them. */
 const BATCH = 20;
 
-/** Those that the store has taken, with their new revisions. Stale ones are for the next round. */
+/** Those that the remote has taken, with their new revisions. Stale ones are for the next round. */
 export async function pushTexts<T extends Outgoing>(
   pass: Pass,
   outgoing: readonly T[],
@@ -47,7 +47,7 @@ export async function pushTexts<T extends Outgoing>(
 }
 
 /** What may be taken the next time is only told: whoever was given a right should not have to wait for it. */
-function refuse(pass: Pass, { path, local }: Outgoing, outcome: Extract<StoreOutcome, { kind: "refused" }>): void {
+function refuse(pass: Pass, { path, local }: Outgoing, outcome: Extract<RemoteOutcome, { kind: "refused" }>): void {
   const { reason, isPassing = false } = outcome;
   if (isPassing) pass.result.refused.push({ path, reason });
   else pass.refuse(path, "here", local, reason);
@@ -70,7 +70,7 @@ export async function removeThere(
     for (const [i, { path }] of some.entries()) {
       const outcome = outcomes[i];
       if (outcome?.kind === "done") gone.push(path);
-      else if (outcome?.kind === "refused") pass.notice(`${path} stays in the store: ${outcome.reason}`);
+      else if (outcome?.kind === "refused") pass.notice(`${path} stays in the remote: ${outcome.reason}`);
       else pass.again = true;
     }
   }
@@ -83,6 +83,6 @@ function findProblem(pass: Pass, { path, text }: Outgoing): string | null {
   return mayTravel?.(path, text) ?? describeSecrets(findSecrets(text));
 }
 
-async function applyChanges(pass: Pass, changes: readonly StoreChange[]): Promise<StoreOutcome[]> {
-  return changes.length === 0 ? [] : pass.options.store.apply(changes, pass.options.signal);
+async function applyChanges(pass: Pass, changes: readonly RemoteChange[]): Promise<RemoteOutcome[]> {
+  return changes.length === 0 ? [] : pass.options.remote.apply(changes, pass.options.signal);
 }

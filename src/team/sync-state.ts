@@ -23,21 +23,21 @@ export interface Refusal {
 }
 
 export interface SyncState {
-  /** The store that all of it is about; null before the first sync. */
-  store: string | null;
+  /** The remote that all of it is about; null before the first sync. */
+  remote: string | null;
   agreed: Map<string, Agreed>;
   /** Since when a file has been missing here, ISO. */
   absent: Map<string, string>;
   refused: Map<string, Refusal>;
   /**
-   * Hashes of texts that were on their way when a pass was killed or cut off. Where the store has such a text, it came from here,
+   * Hashes of texts that were on their way when a pass was killed or cut off. Where the remote has such a text, it came from here,
    * and what is here now comes of it.
    */
   sent: Map<string, string>;
 }
 
-export function emptyState(store: string | null = null): SyncState {
-  return { store, agreed: new Map(), absent: new Map(), refused: new Map(), sent: new Map() };
+export function emptyState(remote: string | null = null): SyncState {
+  return { remote, agreed: new Map(), absent: new Map(), refused: new Map(), sent: new Map() };
 }
 
 /** Empty when there is none or it cannot be read: then nothing is agreed on, and nothing can be taken for a deletion. */
@@ -46,10 +46,10 @@ export function readState({ path }: Directory): SyncState {
 }
 
 function parseState(value: unknown): SyncState | null {
-  const { store, agreed, absent, refused, sent } = value as Record<string, unknown>;
-  if (typeof store !== "string") return null;
+  const { store: remote, agreed, absent, refused, sent } = value as Record<string, unknown>;
+  if (typeof remote !== "string") return null;
   return {
-    store,
+    remote,
     agreed: mapOf(agreed, isAgreed),
     absent: mapOf(absent, isText),
     refused: mapOf(refused, isRefusal),
@@ -58,10 +58,10 @@ function parseState(value: unknown): SyncState | null {
 }
 
 /** The state as it is written; an equal text need not be written again. */
-export function formatState({ store, agreed, absent, refused, sent }: SyncState): string {
+export function formatState({ remote, agreed, absent, refused, sent }: SyncState): string {
   const maps = { agreed, absent, refused, ...(sent.size > 0 ? { sent } : {}) };
   const sorted = Object.entries(maps).map(([key, map]) => [key, Object.fromEntries([...map].sort(byPath))]);
-  return `${JSON.stringify({ store, ...Object.fromEntries(sorted) })}\n`;
+  return `${JSON.stringify({ store: remote, ...Object.fromEntries(sorted) })}\n`;
 }
 
 function byPath([a]: [string, unknown], [b]: [string, unknown]): number {

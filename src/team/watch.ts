@@ -16,7 +16,7 @@ export interface WatchWorld {
   onFailure(error: unknown): void;
   /** Ends it: a pass under way is finished, and what changed last is sent, both within FLUSH_MS. */
   signal: AbortSignal;
-  /** Milliseconds between two looks at the store; at least MIN_POLL_MS. */
+  /** Milliseconds between two looks at the remote; at least MIN_POLL_MS. */
   pollMs: number;
 }
 

@@ -4,8 +4,8 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import type { Env } from "../../src/config.ts";
-import { type GitStoreOptions, openGitStore } from "../../src/team/git-store.ts";
-import type { Store, StoreChange, StoreEntry, StoreOutcome } from "../../src/team/store.ts";
+import { type GitRemoteOptions, openGitRemote } from "../../src/team/git-remote.ts";
+import type { Remote, RemoteChange, RemoteEntry, RemoteOutcome } from "../../src/team/remote.ts";
 import { makeTemporary } from "../temporary.ts";
 
 export interface GitPlace {
@@ -14,7 +14,7 @@ export interface GitPlace {
   env: Env;
   now: Date;
   logged: string[];
-  open(who: string, options?: Partial<GitStoreOptions>): Store;
+  open(who: string, options?: Partial<GitRemoteOptions>): Remote;
   cacheOf(who: string): string;
   /** Git in the remote. */
   git(...args: string[]): string;
@@ -50,7 +50,7 @@ export function makeGitPlace(): GitPlace {
     logged: [],
     cacheOf: (who) => path.join(top, "caches", who),
     open: (who, options = {}) =>
-      openGitStore({
+      openGitRemote({
         remote,
         cache: place.cacheOf(who),
         who: { name: who, email: `${who}@example.invalid` },
@@ -74,20 +74,20 @@ export function makeGitPlace(): GitPlace {
 }
 
 export async function put(
-  store: Store,
+  remote: Remote,
   file: string,
   text: string,
   expected: string | null = null,
-): Promise<StoreOutcome> {
-  const change: StoreChange = { kind: "put", path: file, text, expected };
-  return (await store.apply([change]))[0] as StoreOutcome;
+): Promise<RemoteOutcome> {
+  const change: RemoteChange = { kind: "put", path: file, text, expected };
+  return (await remote.apply([change]))[0] as RemoteOutcome;
 }
 
-export async function find(store: Store, file: string): Promise<StoreEntry | undefined> {
-  return (await store.list()).entries.find((entry) => entry.path === file);
+export async function find(remote: Remote, file: string): Promise<RemoteEntry | undefined> {
+  return (await remote.list()).entries.find((entry) => entry.path === file);
 }
 
-export async function readText(store: Store, file: string): Promise<string | undefined> {
-  const entry = await find(store, file);
-  return entry && (await store.fetch([entry])).get(file);
+export async function readText(remote: Remote, file: string): Promise<string | undefined> {
+  const entry = await find(remote, file);
+  return entry && (await remote.fetch([entry])).get(file);
 }

@@ -31,7 +31,7 @@ function joined(): World & { mirror: string; share(file: string, text: string, a
       fs.mkdirSync(path.join(mirror, ".memdir"), { recursive: true });
       fs.writeFileSync(path.join(mirror, file), text);
       agreed.set(file, { hash: "0".repeat(64), revision: "1", author, at: "2026-03-09T12:00:00Z" });
-      const state = formatState({ store: "x", agreed, absent: new Map(), refused: new Map(), sent: new Map() });
+      const state = formatState({ remote: "x", agreed, absent: new Map(), refused: new Map(), sent: new Map() });
       fs.writeFileSync(path.join(mirror, ".memdir", "sync.json"), state);
     },
   });
@@ -228,7 +228,7 @@ describe("a git remote with odd things in it", () => {
     }
   });
 
-  it("that has no commits, or a branch whose commit is empty, is a store like any other", async () => {
+  it("that has no commits, or a branch whose commit is empty, is a remote like any other", async () => {
     const place = makeGitPlace();
     expect((await place.open("ann").list()).entries).toEqual([]);
     const tree = place.git("hash-object", "-t", "tree", "-w", "/dev/null");

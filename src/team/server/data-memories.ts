@@ -1,7 +1,7 @@
 /** Memories as the server gives them out: what is now, and every version there was. */
 
 import { MemdirError } from "../../errors.ts";
-import type { StoreEntry } from "../store.ts";
+import type { RemoteEntry } from "../remote.ts";
 import { type Base, formState, isoOf, readRepository } from "./data-base.ts";
 import type { Row, Sql } from "./sql.ts";
 import type { Caller, TeamData } from "./team-data.ts";
@@ -75,7 +75,7 @@ export function unknownRepository(repository: string): MemdirError {
   return new MemdirError("not-found", `there is no repository ${JSON.stringify(repository)} that you may read`);
 }
 
-export function formEntry(row: Row): StoreEntry {
+export function formEntry(row: Row): RemoteEntry {
   return {
     path: String(row.path),
     hash: String(row.hash),

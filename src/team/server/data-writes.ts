@@ -1,7 +1,7 @@
 /** Writing memories: every write names what it is based on, and leaves a version and a line in the audit log. */
 
 import { findEntryProblem } from "../entry-path.ts";
-import type { StoreOutcome } from "../store.ts";
+import type { RemoteOutcome } from "../remote.ts";
 import { covers } from "./auth.ts";
 import { type Base, readRepository, writeAudit } from "./data-base.ts";
 import { ENTRY_COLUMNS, formEntry, unknownRepository } from "./data-memories.ts";
@@ -58,14 +58,14 @@ function write(
   caller: Caller,
   repository: string,
   { action, path }: { action: string; path: string },
-  work: (sql: Sql, counts: Counts) => Promise<StoreOutcome>,
-): Promise<StoreOutcome> {
+  work: (sql: Sql, counts: Counts) => Promise<RemoteOutcome>,
+): Promise<RemoteOutcome> {
   const problem = findEntryProblem(path);
   if (problem) return Promise.resolve({ kind: "refused", path, reason: problem });
   return base.run(caller.team, async (sql) => {
     const found = await readRepository(sql, caller, repository, "lock");
     if (!found?.role) throw unknownRepository(repository);
-    const outcome: StoreOutcome = covers(found.role, "writer")
+    const outcome: RemoteOutcome = covers(found.role, "writer")
       ? await work(sql, { memories: Number(found.row.memories), bytes: Number(found.row.bytes) })
       : { kind: "refused", path, reason: "you may read here, and not write" };
     const revision = outcome.kind === "done" ? outcome.revision : null;

@@ -14,7 +14,7 @@ const HASH: Schema = { type: "string", description: "sha256 of the text in hex; 
 const REVISION: Schema = { type: "string", description: "Opaque; whoever changes the memory must name it." };
 
 export const SCHEMAS: Readonly<Record<string, Schema>> = {
-  StoreEntry: object({
+  RemoteEntry: object({
     path: TEXT,
     hash: HASH,
     revision: REVISION,
@@ -23,13 +23,13 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     at: TEXT,
   }),
   ListAnswer: object({
-    id: { ...TEXT, description: "Which store this is: what was noted about another one does not count here." },
-    entries: list(ref("StoreEntry")),
+    id: { ...TEXT, description: "Which repository this is: what a client noted about another one does not count here." },
+    entries: list(ref("RemoteEntry")),
   }),
   FetchRequest: object({ paths: { ...list(TEXT), maxItems: LIMITS.fetchPaths } }),
   FetchAnswer: object({ memories: list(object({ path: TEXT, revision: REVISION, hash: HASH, text: TEXT })) }),
   WriteAnswer: object({ path: TEXT, revision: REVISION, hash: HASH }),
-  StaleAnswer: object({ problem: { const: "stale" }, message: TEXT, current: orNull(ref("StoreEntry")) }),
+  StaleAnswer: object({ problem: { const: "stale" }, message: TEXT, current: orNull(ref("RemoteEntry")) }),
   ProblemAnswer: object(
     {
       problem: { ...TEXT, description: "One word for programs." },

@@ -3,7 +3,7 @@
 import { sha256 } from "../../text/hash.ts";
 import { findEntryProblem } from "../entry-path.ts";
 import type { FetchAnswer, ListAnswer, StaleAnswer, VersionsAnswer, WriteAnswer } from "../protocol.ts";
-import type { StoreOutcome } from "../store.ts";
+import type { RemoteOutcome } from "../remote.ts";
 import { type Answer, notFound, refuse } from "./answer.ts";
 import { readObject, readText } from "./body.ts";
 import { examineMemory } from "./incoming.ts";
@@ -178,7 +178,7 @@ function findPathProblem(path: string): Answer | null {
   return problem === null ? null : refuse(422, "path", `this path cannot be shared: ${problem}; rename the memory`);
 }
 
-function answerOutcome(outcome: StoreOutcome, hash: string): Answer {
+function answerOutcome(outcome: RemoteOutcome, hash: string): Answer {
   if (outcome.kind === "refused") return refuse(422, "refused", outcome.reason);
   if (outcome.kind === "stale") {
     const message = "it was changed meanwhile: take the current one, merge, and send it again with its revision";

@@ -2,7 +2,7 @@
 
 import type { Role, SearchHit } from "../protocol.ts";
 import type { AuditRow, PersonRow as Person, TokenRow } from "../protocol-admin.ts";
-import type { StoreEntry, StoreOutcome, StoreVersion } from "../store.ts";
+import type { RemoteEntry, RemoteOutcome, RemoteVersion } from "../remote.ts";
 
 export type { AuditRow, Person, SearchHit, TokenRow };
 
@@ -85,7 +85,7 @@ export interface TeamData {
   addRepository(caller: Caller, name: string): Promise<Repository | null>;
 
   /** Also the ETag's material: `state` changes with every write in the repository. */
-  listMemories(caller: Caller, repository: string): Promise<{ id: string; state: string; entries: StoreEntry[] }>;
+  listMemories(caller: Caller, repository: string): Promise<{ id: string; state: string; entries: RemoteEntry[] }>;
   fetchMemories(
     caller: Caller,
     repository: string,
@@ -106,13 +106,13 @@ export interface TeamData {
     },
     expected: string | null,
     limits: DataLimits,
-  ): Promise<StoreOutcome>;
-  removeMemory(caller: Caller, repository: string, path: string, expected: string): Promise<StoreOutcome>;
+  ): Promise<RemoteOutcome>;
+  removeMemory(caller: Caller, repository: string, path: string, expected: string): Promise<RemoteOutcome>;
   versions(
     caller: Caller,
     repository: string,
     path: string,
-  ): Promise<(StoreVersion & { deleted: boolean; redacted: boolean })[]>;
+  ): Promise<(RemoteVersion & { deleted: boolean; redacted: boolean })[]>;
   /** Takes the text of one version out for ever, and of the memory itself if it is the current one (a tombstone follows). */
   redact(caller: Caller, repository: string, path: string, revision: string): Promise<boolean>;
 

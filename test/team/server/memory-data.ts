@@ -3,7 +3,7 @@
 import { MemdirError } from "../../../src/errors.ts";
 import type { Role } from "../../../src/team/protocol.ts";
 import type { AuditRow, Caller, SearchHit, TeamData } from "../../../src/team/server/team-data.ts";
-import type { StoreEntry } from "../../../src/team/store.ts";
+import type { RemoteEntry } from "../../../src/team/remote.ts";
 
 interface Version {
   revision: string;
@@ -51,7 +51,7 @@ export function openMemoryData(now: () => Date): MemoryData {
       person: caller.person,
       tokenId: caller.tokenId,
     });
-  const entryOf = (path: string, versions: Version[] | undefined): StoreEntry | null => {
+  const entryOf = (path: string, versions: Version[] | undefined): RemoteEntry | null => {
     const last = versions?.at(-1);
     if (!last) return null;
     const { revision, author, at, hash, deleted } = last;
@@ -177,7 +177,7 @@ export function openMemoryData(now: () => Date): MemoryData {
     },
     async listMemories(caller, repository) {
       const place = repositoryOf(caller, repository);
-      const entries = [...(place?.memories ?? [])].map(([path, all]) => entryOf(path, all) as StoreEntry);
+      const entries = [...(place?.memories ?? [])].map(([path, all]) => entryOf(path, all) as RemoteEntry);
       return { id: `${caller.team}/${repository}`, state: String(place?.state), entries };
     },
     fetchMemories: async (caller, repository, paths) =>

@@ -1,4 +1,4 @@
-/** The team server as a store: the client's half of protocol.ts. What the server says is checked before it is believed. */
+/** The team server as a remote: the client's half of protocol.ts. What the server says is checked before it is believed. */
 
 import { sha256 } from "../text/hash.ts";
 import { findEntryProblem } from "./entry-path.ts";
@@ -15,9 +15,9 @@ import {
 import { LIMITS } from "./protocol.ts";
 import { expectOk, isRevision, readListing, readStale, readVersion, refusalOf } from "./server-answers.ts";
 import { formatMembership } from "./server-url.ts";
-import type { Store, StoreChange, StoreEntry, StoreListing, StoreOutcome } from "./store.ts";
+import type { Remote, RemoteChange, RemoteEntry, RemoteListing, RemoteOutcome } from "./remote.ts";
 
-export interface ServerStoreWorld extends HttpWorld {
+export interface ServerRemoteWorld extends HttpWorld {
   team: string;
   repository: string;
 }
@@ -30,13 +30,13 @@ const MAX_TEXT_BYTES = 48_000_000;
 const WRITES_AT_ONCE = 8;
 
 /** Remembers the last listing: one that has not changed is not sent again. */
-export function openServerStore(world: ServerStoreWorld): Store {
+export function openServerRemote(world: ServerRemoteWorld): Remote {
   const http = openHttp(world);
   const { team, repository, log } = world;
   const base = `/v1/teams/${encodeURIComponent(team)}/repositories/${encodeURIComponent(repository)}`;
   const name = formatMembership({ server: http.url, team, repository });
   const place: Place = { http, base, name, log };
-  let last: { etag: string; listing: StoreListing } | null = null;
+  let last: { etag: string; listing: RemoteListing } | null = null;
   return {
     name,
     async list(signal) {
@@ -88,7 +88,7 @@ interface Place {
 /** What is too large together is asked for in halves; what is too large alone is left out. */
 async function fetchSome(
   place: Place,
-  entries: readonly StoreEntry[],
+  entries: readonly RemoteEntry[],
   texts: Map<string, string>,
   signal: AbortSignal | undefined,
 ): Promise<void> {
@@ -114,7 +114,7 @@ async function fetchSome(
 
 function takeTexts(
   place: Place,
-  entries: readonly StoreEntry[],
+  entries: readonly RemoteEntry[],
   { memories }: Record<string, unknown>,
   texts: Map<string, string>,
 ): void {
@@ -136,10 +136,10 @@ function takeTexts(
  */
 async function applyAll(
   place: Place,
-  changes: readonly StoreChange[],
+  changes: readonly RemoteChange[],
   signal: AbortSignal | undefined,
-): Promise<StoreOutcome[]> {
-  const outcomes: StoreOutcome[] = [];
+): Promise<RemoteOutcome[]> {
+  const outcomes: RemoteOutcome[] = [];
   const byPath = new Map<string, number[]>();
   for (const [at, { path }] of changes.entries()) byPath.set(path, [...(byPath.get(path) ?? []), at]);
   const queue = [...byPath.values()].values();
@@ -149,7 +149,7 @@ async function applyAll(
       for (const at of places) {
         if (failed) return;
         try {
-          outcomes[at] = await applyOne(place, changes[at] as StoreChange, signal);
+          outcomes[at] = await applyOne(place, changes[at] as RemoteChange, signal);
         } catch (error) {
           failed ??= { error };
         }
@@ -162,7 +162,7 @@ async function applyAll(
   return outcomes;
 }
 
-async function applyOne(place: Place, change: StoreChange, signal: AbortSignal | undefined): Promise<StoreOutcome> {
+async function applyOne(place: Place, change: RemoteChange, signal: AbortSignal | undefined): Promise<RemoteOutcome> {
   const { path, expected } = change;
   const problem = findEntryProblem(path) ?? (change.kind === "put" ? findTextProblem(change.text) : null);
   if (problem) return { kind: "refused", path, reason: problem };
