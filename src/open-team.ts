@@ -10,18 +10,22 @@ import type { Memdir } from "./memdir.ts";
 import { type Directory, parseMemory } from "./store/store.ts";
 import { type Administration, openAdministration } from "./team/administration.ts";
 import { findToken, keepToken } from "./team/credentials.ts";
-import { withPrefix } from "./team/git-prefix.ts";
 import { projectKey } from "./team/git-projects.ts";
 import { openGitRemote } from "./team/git-remote.ts";
 import type { HttpWorld } from "./team/http.ts";
-import { joinResults, moveResult } from "./team/joint-result.ts";
-import { findMembership, keepMembership, type Membership, prepareMirror, readPerson } from "./team/membership.ts";
-import { rehearseSync } from "./team/rehearsal.ts";
+import {
+  findMembership,
+  formatMembership,
+  keepMembership,
+  type Membership,
+  parseMembership,
+  prepareMirror,
+  readPerson,
+} from "./team/membership.ts";
+import { type Remote, withPrefix } from "./team/remote.ts";
 import { openServerRemote } from "./team/server-remote.ts";
-import { formatMembership, parseMembership } from "./team/server-url.ts";
-import type { Remote } from "./team/remote.ts";
-import { type SyncOptions, type SyncResult, syncDirectory } from "./team/sync.ts";
-import { readState } from "./team/sync-state.ts";
+import { rehearseSync, type SyncOptions, type SyncResult, syncDirectory } from "./team/sync.ts";
+import { readState } from "./team/sync-local.ts";
 import { findTypeProblem } from "./team/travel.ts";
 import { sha256 } from "./text/hash.ts";
 import { findSecrets } from "./text/secrets.ts";
@@ -253,4 +257,32 @@ function runSync({ directory, onProgress, dryRun, ...run }: Run): Promise<SyncRe
     findSecrets,
   };
   return dryRun ? rehearseSync(options) : syncDirectory(options);
+}
+
+/** Paths as they are in the remote: those of two directories may be the same. */
+export function moveResult(result: SyncResult, prefix: string): SyncResult {
+  const all = (paths: readonly string[]) => paths.map((path) => prefix + path);
+  return {
+    ...result,
+    pulled: all(result.pulled),
+    pushed: all(result.pushed),
+    removed: { here: all(result.removed.here), there: all(result.removed.there) },
+    merged: all(result.merged),
+    conflicts: result.conflicts.map(({ path, copy }) => ({ path: prefix + path, copy: prefix + copy })),
+    refused: result.refused.map(({ path, reason }) => ({ path: prefix + path, reason })),
+    waiting: result.waiting.map(({ path, until }) => ({ path: prefix + path, until })),
+  };
+}
+
+export function joinResults(a: SyncResult, b: SyncResult): SyncResult {
+  return {
+    pulled: [...a.pulled, ...b.pulled],
+    pushed: [...a.pushed, ...b.pushed],
+    removed: { here: [...a.removed.here, ...b.removed.here], there: [...a.removed.there, ...b.removed.there] },
+    merged: [...a.merged, ...b.merged],
+    conflicts: [...a.conflicts, ...b.conflicts],
+    refused: [...a.refused, ...b.refused],
+    waiting: [...a.waiting, ...b.waiting],
+    notices: [...a.notices, ...b.notices],
+  };
 }

@@ -6,7 +6,7 @@ import { readRegular } from "../disk/regular.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { joinTeam, leaveTeam, type TeamWorld } from "../open-team.ts";
 import { checkToken } from "../team/credentials.ts";
-import { formatMembership, parseMembership } from "../team/server-url.ts";
+import { formatMembership, parseMembership } from "../team/membership.ts";
 import type { Call, Run } from "./command.ts";
 import { sanitiseLine } from "./console/sanitise.ts";
 import { printResult } from "./sync.ts";

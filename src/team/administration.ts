@@ -11,8 +11,7 @@ import {
   parseObject,
   problemOf,
 } from "./http.ts";
-import type { Role, SearchAnswer } from "./protocol.ts";
-import type { AuditAnswer, PersonRow, RepositoryAnswer, TokensAnswer } from "./protocol-admin.ts";
+import type { AuditAnswer, PersonRow, RepositoryAnswer, Role, SearchAnswer, TokensAnswer } from "./protocol.ts";
 
 export type TokenRow = TokensAnswer["tokens"][number];
 export type AuditRow = AuditAnswer["rows"][number];

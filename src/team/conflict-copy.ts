@@ -4,7 +4,7 @@ import { CONFLICT_FIELD, stemOf } from "../store/store.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import { editFields } from "../text/frontmatter-edit.ts";
 import { sha256 } from "../text/hash.ts";
-import { findEntryProblem } from "./entry-path.ts";
+import { findEntryProblem } from "./remote.ts";
 
 export interface ConflictCopy {
   path: string;

@@ -1,11 +1,10 @@
 /** Changes as one commit: which of them hold against a branch, and the commit made without index or working tree. */
 
 import { createHash } from "node:crypto";
-import { findEntryProblem } from "./entry-path.ts";
 import { type Branch, type BranchEntry, foldersOf, revisionOf } from "./git-branch.ts";
 import { damage, type Repository, refOf } from "./git-repository.ts";
 import { LIMITS } from "./protocol.ts";
-import type { RemoteChange, RemoteEntry, RemoteOutcome } from "./remote.ts";
+import { findEntryProblem, type RemoteChange, type RemoteEntry, type RemoteOutcome } from "./remote.ts";
 
 export interface Who {
   name: string;

@@ -2,7 +2,16 @@
 
 import type { Env } from "../config.ts";
 import { MemdirError } from "../errors.ts";
-import { type Branch, type BranchEntry, NO_BRANCH, readBranch, readTexts, revisionOf } from "./git-branch.ts";
+import { findBranchProblem, parseGitAddress } from "./git-address.ts";
+import {
+  type Branch,
+  type BranchEntry,
+  NO_BRANCH,
+  readBranch,
+  readTexts,
+  readTouches,
+  revisionOf,
+} from "./git-branch.ts";
 import {
   entryOf,
   judgeChanges,
@@ -13,10 +22,15 @@ import {
   type Who,
   type Write,
 } from "./git-commit.ts";
-import { fetchTip, pushCommit, readTip } from "./git-exchange.ts";
-import { readTouches } from "./git-history.ts";
-import { findBranchProblem, parseGitAddress } from "./git-address.ts";
-import { damage, type Repository, type RepositoryOptions, withRepository } from "./git-repository.ts";
+import {
+  damage,
+  fetchTip,
+  pushCommit,
+  type Repository,
+  type RepositoryOptions,
+  readTip,
+  withRepository,
+} from "./git-repository.ts";
 import type { Remote, RemoteChange, RemoteEntry, RemoteOutcome, RemoteVersion } from "./remote.ts";
 
 export interface GitRemoteOptions {

@@ -1,8 +1,8 @@
 /** Requests to a team server that is not trusted: bounded in time and size, never redirected, tried again where that may help. */
 
 import { MemdirError } from "../errors.ts";
+import { parseServer } from "./membership.ts";
 import { PROTOCOL, type ProblemAnswer } from "./protocol.ts";
-import { parseServer } from "./server-url.ts";
 
 export interface HttpWorld {
   /** `https://…`, or `http://` on loopback. */

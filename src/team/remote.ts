@@ -1,4 +1,8 @@
-/** A place that several machines or people share memories through: a folder, a git branch, a server. Sync knows nothing else of it. */
+/** What several machines or people share memories through: a git branch, a server. Sync knows nothing else about it. */
+
+import { findNameProblem } from "../disk/fence.ts";
+import { MemdirError } from "../errors.ts";
+import { isMemoryFile } from "../store/store.ts";
 
 /** One memory as a remote lists it, without its text. */
 export interface RemoteEntry {
@@ -59,4 +63,69 @@ export interface Remote {
   apply(changes: readonly RemoteChange[], signal?: AbortSignal): Promise<RemoteOutcome[]>;
   /** Every version that was ever acknowledged, oldest first. */
   versions(path: string, signal?: AbortSignal): Promise<RemoteVersion[]>;
+}
+
+/** `prefix` ends with `/`. Nothing outside it is listed, and no path leads there. */
+export function withPrefix(remote: Remote, prefix: string): Remote {
+  const problem = prefix.endsWith("/") ? findEntryProblem(`${prefix}x.md`) : "it does not end with a slash";
+  if (problem !== null)
+    throw new MemdirError("usage", `the folder ${JSON.stringify(prefix)} of ${remote.name} cannot be used: ${problem}`);
+  const inside = (entry: RemoteEntry): RemoteEntry => ({ ...entry, path: entry.path.slice(prefix.length) });
+  const outside = <T extends { path: string }>(entry: T): T => ({ ...entry, path: prefix + entry.path });
+
+  return {
+    name: `${remote.name}/${prefix.slice(0, -1)}`,
+
+    async list(signal) {
+      const { id, entries } = await remote.list(signal);
+      // A name may be a memory's in a folder and an index's at the top of one.
+      const own = entries.filter(({ path }) => path.startsWith(prefix)).map(inside);
+      return { id: `${id}/${prefix}`, entries: own.filter(({ path }) => findEntryProblem(path) === null) };
+    },
+
+    async fetch(entries, signal) {
+      const texts = await remote.fetch(entries.map(outside), signal);
+      return new Map([...texts].map(([path, text]) => [path.slice(prefix.length), text]));
+    },
+
+    async apply(changes, signal) {
+      const refusals = changes.map((change) => refuse(prefix, change));
+      const rest = changes.filter((_, at) => refusals[at] === null);
+      const outcomes = (rest.length > 0 ? await remote.apply(rest.map(outside), signal) : []).values();
+      return changes.map(({ path }, at): RemoteOutcome => {
+        const outcome = refusals[at] ?? (outcomes.next().value as RemoteOutcome);
+        if (outcome.kind !== "stale") return { ...outcome, path };
+        return { ...outcome, path, current: outcome.current && inside(outcome.current) };
+      });
+    },
+
+    versions: async (path, signal) => (findEntryProblem(path) === null ? remote.versions(prefix + path, signal) : []),
+  };
+}
+
+function refuse(prefix: string, { path }: RemoteChange): RemoteOutcome | null {
+  const reason = findEntryProblem(path) ?? findEntryProblem(prefix + path);
+  return reason === null ? null : { kind: "refused", path, reason };
+}
+
+/** Windows refuses longer paths below an ordinary home. */
+const MAX_BYTES = 180;
+const MAX_DEPTH = 4;
+const WINDOWS_NAMES = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const WINDOWS_SIGNS = /[<>:"|?*\x00-\x1f\x7f]/;
+
+/** Why `path` cannot be shared, or null. Client and server both ask. */
+export function findEntryProblem(path: string): string | null {
+  const problem = findNameProblem(path);
+  if (problem) return problem;
+  if (Buffer.byteLength(path) > MAX_BYTES) return `it is longer than ${MAX_BYTES} bytes`;
+  if (!path.isWellFormed() || path !== path.normalize("NFC")) return "it is not well-formed NFC text";
+  const parts = path.split("/");
+  if (parts.length > MAX_DEPTH) return `it lies deeper than ${MAX_DEPTH} folders`;
+  if (parts.some((part) => part.startsWith("."))) return "a part of it begins with a dot";
+  if (parts.some((part) => WINDOWS_NAMES.test(part) || WINDOWS_SIGNS.test(part) || /[. ]$/.test(part)))
+    return "Windows has no such file names";
+  if (!isMemoryFile(path)) return "it is no memory: those are .md files that are neither an index nor a daily log";
+  return null;
 }

@@ -6,9 +6,10 @@ import { readGit } from "../project/git.ts";
 import { findBytes, INDEX_FILE, walk } from "../store/store.ts";
 import { type Check, check, names } from "../verbs/check.ts";
 import { isConflictPath } from "./conflict-copy.ts";
-import { hasAttributes } from "./git-attributes.ts";
 import {
   attributesFile,
+  findIgnoreWarning,
+  hasAttributes,
   isCheckout,
   prepareTeam,
   readAttributes,
@@ -16,7 +17,6 @@ import {
   type TeamWorld,
   wantedSettings,
 } from "./repository.ts";
-import { findIgnoreWarning } from "./repository-ignored.ts";
 
 /** Empty where there is no repository, or one without team memory. Changes nothing; never throws for what it finds. */
 export async function checkTeam(world: TeamWorld): Promise<Check[]> {

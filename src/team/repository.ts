@@ -1,4 +1,4 @@
-/** Team memory in the repository: what `memdir init --team` sets up in a checkout, and how it is taken back. */
+/** Team memory in the repository: what `memdir init --team` sets up in a checkout, and how that is reverted. */
 
 import { existsSync, lstatSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -7,12 +7,10 @@ import { moveInto, SHARED_MODE, writeTemporary } from "../disk/atomic.ts";
 import { resolveInside } from "../disk/fence.ts";
 import { readRegular } from "../disk/regular.ts";
 import { diskError, MemdirError } from "../errors.ts";
-import { readGit, runGit } from "../project/git.ts";
+import { type Git, readGit, runGit } from "../project/git.ts";
 import { type Directory, INDEX_FILE, openState, type StateRecord, statePath, withDirectory } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { editIndex } from "../verbs/edit.ts";
-import { addAttributes, INDEX_DRIVER, MEMORY_DRIVER, removeAttributes } from "./git-attributes.ts";
-import { findIgnoreWarning } from "./repository-ignored.ts";
 
 export interface TeamWorld {
   /** The team's directory in the repository: `<root>/.claude/memory`. */
@@ -213,4 +211,95 @@ function receiptOf({ path }: Directory): StateRecord<Receipt> {
 function parseReceipt(value: unknown): Receipt | null {
   const { before, after } = value as Record<string, unknown>;
   return typeof after === "string" && (before === null || typeof before === "string") ? { before, after } : null;
+}
+
+export const MEMORY_DRIVER = "memdir";
+export const INDEX_DRIVER = "memdir-index";
+
+/** The last line that matches a path decides: the index comes behind the rule that holds for all of the folder. */
+const LINES = [
+  `.claude/memory/**/*.md merge=${MEMORY_DRIVER}`,
+  `.claude/memory/MEMORY.md merge=${INDEX_DRIVER}`,
+  `.claude/memory/MEMORY.more.md merge=${INDEX_DRIVER}`,
+];
+const COMMENT = "# memdir: memories are merged by section (memdir init --team)";
+
+/** The same text when all of it is there in the right order. `text` is null for no file. */
+export function addAttributes(text: string | null): string {
+  const before = text ?? "";
+  if (hasAttributes(before)) return before;
+  const eol = before.includes("\r\n") ? "\r\n" : "\n";
+  // What is there in part, or in another order, comes anew at the end.
+  const rest = removeAttributes(before);
+  const gap = rest === "" || rest.endsWith("\n") ? "" : eol;
+  return `${rest}${gap}${[COMMENT, ...LINES].map((line) => line + eol).join("")}`;
+}
+
+export function removeAttributes(text: string): string {
+  const own = new Set([COMMENT, ...LINES]);
+  return splitLines(text)
+    .filter((line) => !own.has(line.trim()))
+    .join("");
+}
+
+export function hasAttributes(text: string): boolean {
+  const lines = splitLines(text).map((line) => line.trim());
+  const places = LINES.map((line) => lines.lastIndexOf(line));
+  return places.every((place, at) => place >= 0 && (at === 0 || place > (places[0] as number)));
+}
+
+function splitLines(text: string): string[] {
+  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+}
+
+export interface IgnoreWarning {
+  /** Where the rule stands and how it reads: `.gitignore:3: .claude/`. */
+  rule: string;
+  message: string;
+}
+
+/** What lies in the folder, and what lies beside it. */
+const INSIDE = ".claude/memory/x.md";
+const INDEX = ".claude/memory/MEMORY.md";
+const BESIDE = ".claude/x.json";
+
+/** The exact rule and how to lift it, or null. Never throws. */
+export async function findIgnoreWarning({ root, env }: Git): Promise<IgnoreWarning | null> {
+  const { output } = await runGit({ root, env }, ["check-ignore", "-v", "--no-index", "--", INSIDE, INDEX, BESIDE]);
+  const rules = parseRules(output.toString("utf8"));
+  const found = rules.get(INSIDE) ?? rules.get(INDEX);
+  if (!found) return null;
+  const rule = `${found.source}:${found.line}: ${found.pattern}`;
+  return {
+    rule,
+    message: `git ignores .claude/memory (${rule}), so that nobody else sees it; ${remedy(found, rules)}`,
+  };
+}
+
+interface Rule {
+  source: string;
+  line: string;
+  pattern: string;
+}
+
+/** Lines of `source:line:pattern<TAB>path`. A pattern that begins with `!` says that the path is not ignored. */
+function parseRules(output: string): Map<string, Rule> {
+  const rules = new Map<string, Rule>();
+  for (const text of output.split("\n")) {
+    const [, source, line, pattern, path] = /^(.*?):(\d+):(.*)\t([^\t]*)$/.exec(text) ?? [];
+    if (source === undefined || line === undefined || pattern === undefined || path === undefined) continue;
+    if (!pattern.startsWith("!")) rules.set(path, { source, line, pattern });
+  }
+  return rules;
+}
+
+/**
+ * A file cannot be taken back in while a folder above it is out: so that folder comes in, all else in it goes out, and
+ * the memories come in.
+ */
+function remedy({ source, line }: Rule, rules: ReadonlyMap<string, Rule>): string {
+  if (source.includes(".claude/")) return `take line ${line} out of ${source}`;
+  const whole = rules.has(BESIDE) ? ["!/.claude/", "/.claude/*"] : [];
+  const lines = [...whole, "!/.claude/memory/", "!/.claude/memory/**"].map((text) => `\`${text}\``);
+  return `add these lines at the end of .gitignore: ${lines.join(", ")}`;
 }

@@ -1,7 +1,7 @@
 /** What has to happen so that directory and remote agree: decided path by path from hashes alone. Pure. */
 
 import type { RemoteEntry } from "./remote.ts";
-import type { Agreed } from "./sync-state.ts";
+import type { Agreed } from "./sync-local.ts";
 
 export interface PlanInput {
   /** The hash of every memory here. */

@@ -6,10 +6,16 @@ import { type ConflictCopy, makeConflictCopy } from "./conflict-copy.ts";
 import { mergeMemory } from "./merge.ts";
 import type { RemoteEntry } from "./remote.ts";
 import { findIntended, type LocalTexts, placeOf } from "./sync-local.ts";
-import type { Pass } from "./sync-pass.ts";
+import {
+  fetchTexts,
+  type LocalWrite,
+  type Outgoing,
+  type Pass,
+  pushTexts,
+  removeThere,
+  writeHere,
+} from "./sync-pass.ts";
 import type { Plan, Step } from "./sync-plan.ts";
-import { fetchTexts, type LocalWrite, writeHere } from "./sync-pull.ts";
-import { type Outgoing, pushTexts, removeThere } from "./sync-push.ts";
 
 type StepOf<K extends Step["kind"]> = Extract<Step, { kind: K }>;
 

@@ -1,16 +1,33 @@
-/**
- * Sync of a directory with a remote: three-way per file, by what both sides last agreed on. A pass that is killed anywhere is
- * only a pass that has to run again; whatever it did is seen by its hash.
- */
+/** Sync of a directory with a remote: three-way per file, by what both sides last agreed on. A pass that is killed only has to run
+ * again: whatever it did is recognised by its hash. */
 
-import { MemdirError } from "../errors.ts";
-import { openState, prepareDirectory } from "../store/store.ts";
-import { findEntryProblem } from "./entry-path.ts";
-import type { RemoteEntry, RemoteListing } from "./remote.ts";
-import { findIntended, type LocalTexts, readLocal } from "./sync-local.ts";
+import { cpSync, lstatSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { diskError, MemdirError } from "../errors.ts";
+import { type Directory, openState, prepareDirectory } from "../store/store.ts";
+import { sha256 } from "../text/hash.ts";
+import {
+  findEntryProblem,
+  type Remote,
+  type RemoteChange,
+  type RemoteEntry,
+  type RemoteListing,
+  type RemoteOutcome,
+} from "./remote.ts";
+import {
+  emptyState,
+  findIntended,
+  formatState,
+  type LocalTexts,
+  markSynced,
+  openBaseTexts,
+  readLocal,
+  readState,
+  saveState,
+} from "./sync-local.ts";
 import { emptyResult, type Pass, type SyncOptions, type SyncResult } from "./sync-pass.ts";
 import { type Plan, planSync } from "./sync-plan.ts";
-import { emptyState, formatState, markSynced, openBaseTexts, readState, saveState } from "./sync-state.ts";
 import { takeSteps } from "./sync-steps.ts";
 
 export type { SyncOptions, SyncProgress, SyncResult } from "./sync-pass.ts";
@@ -164,4 +181,63 @@ function keepState(pass: Pass): void {
   if (text === pass.saved) return;
   saveState(pass.options.directory, text);
   pass.saved = text;
+}
+
+/** What the remote itself would refuse is not known before it is asked. */
+export async function rehearseSync(options: SyncOptions): Promise<SyncResult> {
+  const folder = mkdtempSync(join(tmpdir(), "memdir-rehearsal-"));
+  try {
+    copy(options.directory, folder);
+    const directory = { ...options.directory, path: folder };
+    return await syncDirectory({ ...options, directory, remote: pretend(options.remote) });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Pipes and sockets cannot be copied, and links are kept as links: sync follows none. */
+function copy({ path }: Directory, folder: string): void {
+  if (!lstatSync(path, { throwIfNoEntry: false })) return;
+  const isOrdinary = (file: string) => {
+    const stat = lstatSync(file, { throwIfNoEntry: false });
+    return stat !== undefined && (stat.isFile() || stat.isDirectory() || stat.isSymbolicLink());
+  };
+  try {
+    cpSync(path, folder, { recursive: true, verbatimSymlinks: true, filter: isOrdinary });
+  } catch (error) {
+    throw diskError(error, "copy", path);
+  }
+}
+
+function pretend(remote: Remote): Remote {
+  const changed = new Map<string, { entry: RemoteEntry; text: string }>();
+  const applyOne = (change: RemoteChange): RemoteOutcome => {
+    const { path } = change;
+    const text = change.kind === "put" ? change.text : "";
+    const revision = `rehearsed-${changed.size + 1}`;
+    const deleted = change.kind === "remove";
+    const entry = { path, hash: deleted ? "" : sha256(text), revision, deleted, author: "", at: "" };
+    changed.set(path, { entry, text });
+    return { kind: "done", path, revision };
+  };
+  return {
+    ...remote,
+    async list(signal) {
+      const { id, entries } = await remote.list(signal);
+      const kept = entries.filter(({ path }) => !changed.has(path));
+      return { id, entries: [...kept, ...[...changed.values()].map(({ entry }) => entry)] };
+    },
+    async fetch(entries, signal) {
+      const texts = await remote.fetch(
+        entries.filter(({ path }) => !changed.has(path)),
+        signal,
+      );
+      for (const { path, revision } of entries) {
+        const known = changed.get(path);
+        if (known && !known.entry.deleted && known.entry.revision === revision) texts.set(path, known.text);
+      }
+      return texts;
+    },
+    apply: async (changes) => changes.map(applyOne),
+  };
 }

@@ -81,10 +81,10 @@ function oneWord(text: string): string {
   return text.replace(/\s+/g, " ");
 }
 
-type Share = "yes" | "no" | "unclear" | "unsaid";
+export type Share = "yes" | "no" | "unclear" | "unsaid";
 
 /** At the top level, or under `metadata`, where Claude Code moves fields. */
-function readShare({ metadata }: Memory): Share {
+export function readShare({ metadata }: Memory): Share {
   const moved = metadata.metadata;
   const nested = typeof moved === "object" && !Array.isArray(moved) ? moved : {};
   const said = [metadata.share, nested.share].filter((value) => value !== undefined).map(readSwitch);

@@ -8,9 +8,16 @@ import { resolveInside } from "../../src/disk/fence.ts";
 import { readRegular } from "../../src/disk/regular.ts";
 import { diskError, MemdirError } from "../../src/errors.ts";
 import { walk } from "../../src/store/walk.ts";
-import { findEntryProblem } from "../../src/team/entry-path.ts";
 import { LIMITS } from "../../src/team/protocol.ts";
-import type { Remote, RemoteChange, RemoteEntry, RemoteListing, RemoteOutcome, RemoteVersion } from "../../src/team/remote.ts";
+import {
+  findEntryProblem,
+  type Remote,
+  type RemoteChange,
+  type RemoteEntry,
+  type RemoteListing,
+  type RemoteOutcome,
+  type RemoteVersion,
+} from "../../src/team/remote.ts";
 import { sha256 } from "../../src/text/hash.ts";
 import {
   type Book,

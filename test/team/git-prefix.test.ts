@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { withPrefix } from "../../src/team/git-prefix.ts";
+import { withPrefix } from "../../src/team/remote.ts";
 import { find, makeGitPlace, put, readText } from "./git-place.ts";
 
 describe("withPrefix", () => {

@@ -8,7 +8,7 @@ import { openDeadline } from "../../src/hooks/deadline.ts";
 import { answer } from "../../src/hooks/tool.ts";
 import { driveMerge } from "../../src/team/merge-driver.ts";
 import { demote, promote } from "../../src/team/promote.ts";
-import { formatState } from "../../src/team/sync-state.ts";
+import { formatState } from "../../src/team/sync-local.ts";
 import { findTravelProblem } from "../../src/team/travel.ts";
 import { errorOf, mainOf, makeWorld, note, type World } from "../world.ts";
 import { makeGitPlace, put, readText } from "./git-place.ts";

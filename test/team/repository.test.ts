@@ -3,8 +3,15 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { addAttributes, hasAttributes, removeAttributes } from "../../src/team/git-attributes.ts";
-import { prepareTeam, removeTeam, type TeamWorld, wantedSettings } from "../../src/team/repository.ts";
+import {
+  addAttributes,
+  hasAttributes,
+  prepareTeam,
+  removeAttributes,
+  removeTeam,
+  type TeamWorld,
+  wantedSettings,
+} from "../../src/team/repository.ts";
 import { checkTeam } from "../../src/team/repository-health.ts";
 import { errorOf, mainOf, makeWorld, note, type World } from "../world.ts";
 

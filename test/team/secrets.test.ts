@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { SERVER_LIMITS } from "../../src/team/server/limits.ts";
+import { SERVER_LIMITS } from "../../src/team/server/route.ts";
 import { syncDirectory } from "../../src/team/sync.ts";
 import { findSecrets } from "../../src/text/secrets.ts";
 import { makeTemporary } from "../temporary.ts";

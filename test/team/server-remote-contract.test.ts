@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll } from "vitest";
 import { openServerRemote } from "../../src/team/server-remote.ts";
-import { httpWorld } from "./rude-server.ts";
 import { describeRemote } from "./remote-contract.ts";
+import { httpWorld } from "./rude-server.ts";
 import { startTeamServer, type TeamServer } from "./team-server.ts";
 
 let server: TeamServer;

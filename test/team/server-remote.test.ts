@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { parseMembership, parseServer } from "../../src/team/membership.ts";
 import { openServerRemote } from "../../src/team/server-remote.ts";
-import { parseMembership, parseServer } from "../../src/team/server-url.ts";
 import { sha256 } from "../../src/text/hash.ts";
 import { errorOf } from "../world.ts";
 import {

@@ -1,7 +1,7 @@
 import { describe, it } from "vitest";
 import { makeMemoryRemote } from "./memory-remote.ts";
-import { runSchedules } from "./schedules.ts";
 import { describeRemote } from "./remote-contract.ts";
+import { runSchedules } from "./schedules.ts";
 
 describeRemote("memory", async () => {
   const remote = makeMemoryRemote();

@@ -1,12 +1,12 @@
-/** The team server on a port: loopback unless there is TLS, patient with nobody who is slow, and ending in order. */
+/** The team server on a port: loopback unless there is TLS, strict with slow clients, and closed in order. */
 
 import { createServer as createPlain, type Server } from "node:http";
 import { createServer as createSecure } from "node:https";
 import { type AddressInfo, isIP } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { MemdirError } from "../../errors.ts";
-import { refuse, toResponse } from "./answer.ts";
 import { type AppOptions, makeApp } from "./app.ts";
+import { refuse, toResponse } from "./route.ts";
 
 export interface ServerOptions extends AppOptions {
   /** 127.0.0.1 unless told; any other needs `tls` or `behindTls`. */
@@ -68,8 +68,8 @@ function makeServer(options: ServerOptions, { headersMs, requestMs }: Timeouts):
   const app = makeApp(options);
   const listener = getRequestListener(app.fetch, {
     overrideGlobalObjects: false,
-    // What is no request at all: no host, a backslash in its path.
-    errorHandler: () => toResponse(refuse(400, "form", "this is no well-formed HTTP request"), "none"),
+    // What is not a request at all: no host, a backslash in its path.
+    errorHandler: () => toResponse(refuse(400, "form", "this is not a well-formed HTTP request").answer, "none"),
   });
   const settings = {
     headersTimeout: headersMs,
