@@ -124,15 +124,13 @@ async function serve(database) {
   return { child, url, token: fs.readFileSync(tokenFile, "utf8").trim() };
 }
 
-function httpWorld(url, token) {
-  const now = () => performance.now();
-  return { url, token, fetch, now, random: Math.random, sleep, log: () => {}, timeoutMs: 60_000 };
-}
+const NETWORK = { fetch, now: () => new Date(), random: Math.random, sleep, log: () => {} };
 
 /** People with a token and a store each, in repositories that hold memories. */
 async function makeTeam({ openAdministration, openServerRemote }, { url, token }) {
-  const admin = openAdministration(httpWorld(url, token), "default");
-  const open = (own, repository) => openServerRemote({ ...httpWorld(url, own), team: "default", repository });
+  const at = { server: url, team: "default", timeoutMs: 60_000 };
+  const admin = openAdministration(NETWORK, { ...at, token });
+  const open = (own, repository) => openServerRemote(NETWORK, { ...at, token: own, repository });
   for (let i = 0; i < REPOSITORIES; i++) {
     await admin.addRepository(`project-${i}`);
     const changes = [...inventMemories(MEMORIES, { seed: 100 + i })].map((memory) => ({

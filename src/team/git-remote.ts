@@ -1,7 +1,7 @@
 /** A branch of any git remote as a remote: a user's memories on several machines without a server. */
 
-import type { Env } from "../config.ts";
 import { MemdirError } from "../errors.ts";
+import type { World } from "../world.ts";
 import { findBranchProblem, parseGitAddress } from "./git-address.ts";
 import {
   type Branch,
@@ -37,20 +37,18 @@ export interface GitRemoteOptions {
   /** An https or ssh URL, `host:path`, or a folder. */
   remote: string;
   /** A branch of its own, made by the first push without a parent. */
-  branch?: string;
+  branch?: string | undefined;
   /** A folder of ours: a bare repository, its lock, what was worked out from it. All of it can be removed at any time. */
   cache: string;
   who: Who;
-  now: () => Date;
-  env: Env;
-  log: (message: string) => void;
   /** What a relative path of a remote starts from; without it, such a remote is refused. */
   cwd?: string;
   /** For one command that talks to the remote. */
   timeoutMs?: number;
-  /** From 0 to 1: spreads out clients that push at the same moment. */
-  random?: () => number;
 }
+
+/** `random` spreads out clients that push at the same moment. */
+type Outside = Pick<World, "now" | "env" | "log" | "random" | "sleep">;
 
 /** A first fetch over a slow line takes this long; a remote that is silent for longer is gone. */
 const TIMEOUT_MS = 120_000;
@@ -64,8 +62,9 @@ const MAX_UNMOVED = 4;
 /** A pass fetches texts in several calls: they need not all ask the remote anew. */
 const FRESH_MS = 5_000;
 
-export function openGitRemote(options: GitRemoteOptions): Remote {
-  const { branch: branchName = "memdir", cache, env, log, timeoutMs = TIMEOUT_MS } = options;
+export function openGitRemote(outside: Outside, options: GitRemoteOptions): Remote {
+  const { branch: branchName = "memdir", cache, timeoutMs = TIMEOUT_MS } = options;
+  const { env, log } = outside;
   const address = parseGitAddress(options.remote, options.cwd);
   const problem = findBranchProblem(branchName);
   if (problem !== null)
@@ -107,7 +106,7 @@ export function openGitRemote(options: GitRemoteOptions): Remote {
     apply: (changes, signal) =>
       withRepository(where, signal, async (repository) => {
         if (changes.length === 0) return [];
-        return applyChanges({ repository, options, refresh, branchAt }, changes);
+        return applyChanges({ repository, outside, who: options.who, refresh, branchAt }, changes);
       }),
 
     versions: (path, signal) =>
@@ -120,7 +119,8 @@ export function openGitRemote(options: GitRemoteOptions): Remote {
 
 interface Applying {
   repository: Repository;
-  options: GitRemoteOptions;
+  outside: Outside;
+  who: Who;
   refresh(repository: Repository): Promise<Branch>;
   branchAt(repository: Repository, tip: string | null): Promise<Branch>;
 }
@@ -130,7 +130,7 @@ interface Applying {
  * asked again against the remote's newest, so that an answer other than "done" is never an old one.
  */
 async function applyChanges(applying: Applying, changes: readonly RemoteChange[]): Promise<RemoteOutcome[]> {
-  const { repository, options } = applying;
+  const { repository, outside, who } = applying;
   const outcomes = changes.map(refuseChange);
   let branch = await applying.branchAt(repository, await readTip(repository));
   let isFresh = false;
@@ -153,7 +153,7 @@ async function applyChanges(applying: Applying, changes: readonly RemoteChange[]
       else if (verdict.kind !== "later") outcomes[at] = verdict;
     }
     if (writes.length === 0) return outcomes as RemoteOutcome[];
-    const by = { who: options.who, at: options.now() };
+    const by = { who, at: outside.now() };
     const commit = await makeCommit(
       repository,
       branch,
@@ -169,7 +169,7 @@ async function applyChanges(applying: Applying, changes: readonly RemoteChange[]
       continue;
     }
     if (++pushes >= MAX_PUSHES) throw tooBusy(repository);
-    await pause(repository, pushes, options.random ?? Math.random);
+    await pause(repository, pushes, outside);
     const before = branch.tip;
     branch = await applying.refresh(repository);
     unmoved = isFresh && branch.tip === before ? unmoved + 1 : 0;
@@ -196,17 +196,8 @@ function stuck({ address }: Repository, reason: string): MemdirError {
 }
 
 /** A push over a line takes a few hundred milliseconds; waits grow to a second. */
-async function pause({ signal }: Repository, round: number, random: () => number): Promise<void> {
-  const longest = Math.min(1000, 25 * 2 ** round);
-  await new Promise<void>((done) => {
-    const timer = setTimeout(end, random() * longest);
-    function end() {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", end);
-      done();
-    }
-    signal?.addEventListener("abort", end, { once: true });
-  });
+async function pause({ signal }: Repository, round: number, { random, sleep }: Outside): Promise<void> {
+  await sleep(random() * Math.min(1000, 25 * 2 ** round), signal).catch(() => {});
 }
 
 async function fetchTexts(

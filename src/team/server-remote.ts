@@ -5,15 +5,16 @@ import { sha256 } from "../text/hash.ts";
 import {
   type Http,
   type HttpAnswer,
-  type HttpWorld,
+  type HttpOptions,
   harmless,
   isTooLarge,
   misbehaved,
+  type Network,
   openHttp,
   parseObject,
   problemOf,
 } from "./http.ts";
-import { formatMembership } from "./membership.ts";
+import { formatMembership, type Membership } from "./membership.ts";
 import { LIMITS } from "./protocol.ts";
 import {
   findEntryProblem,
@@ -25,11 +26,6 @@ import {
   type RemoteVersion,
 } from "./remote.ts";
 
-export interface ServerRemoteWorld extends HttpWorld {
-  team: string;
-  repository: string;
-}
-
 /** Every entry takes about 300 bytes, and tombstones are listed, too. */
 const MAX_LIST_BYTES = 64_000_000;
 /** JSON may double a text, and so may many versions of it. */
@@ -38,26 +34,16 @@ const MAX_TEXT_BYTES = 48_000_000;
 const WRITES_AT_ONCE = 8;
 
 /** Remembers the last listing: one that has not changed is not sent again. */
-export function openServerRemote(world: ServerRemoteWorld): Remote {
-  const http = openHttp(world);
-  const { team, repository, log } = world;
-  const base = `/v1/teams/${encodeURIComponent(team)}/repositories/${encodeURIComponent(repository)}`;
-  const name = formatMembership({ server: http.url, team, repository });
-  const place: Place = { http, base, name, log };
+export function openServerRemote(network: Network, options: HttpOptions & Membership): Remote {
+  const http = openRepository(network, options);
   let last: { etag: string; listing: RemoteListing } | null = null;
   return {
-    name,
+    name: http.url,
     async list(signal) {
       const headers: Record<string, string> = last ? { "if-none-match": last.etag } : {};
-      const answer = await http.send({
-        method: "GET",
-        path: `${base}/memories`,
-        headers,
-        maxBytes: MAX_LIST_BYTES,
-        signal,
-      });
+      const answer = await http.send({ method: "GET", path: "/memories", headers, maxBytes: MAX_LIST_BYTES, signal });
       if (answer.status === 304 && last) return last.listing;
-      const listing = readListing(place, expectOk(place, answer));
+      const listing = readListing(http, expectOk(http, answer));
       const etag = answer.headers.get("etag");
       last = etag ? { etag, listing } : null;
       return listing;
@@ -66,67 +52,67 @@ export function openServerRemote(world: ServerRemoteWorld): Remote {
       const texts = new Map<string, string>();
       const wanted = entries.filter(({ deleted }) => !deleted);
       for (let at = 0; at < wanted.length; at += LIMITS.fetchPaths) {
-        await fetchSome(place, wanted.slice(at, at + LIMITS.fetchPaths), texts, signal);
+        await fetchSome(http, wanted.slice(at, at + LIMITS.fetchPaths), texts, signal);
       }
       return texts;
     },
-    apply: (changes, signal) => applyAll(place, changes, signal),
+    apply: (changes, signal) => applyAll(http, changes, signal),
     async versions(path, signal) {
-      const answer = await http.send({
-        method: "GET",
-        path: `${base}/versions/${encodePath(path)}`,
-        maxBytes: MAX_TEXT_BYTES,
-        signal,
-      });
+      const target = `/versions/${encodePath(path)}`;
+      const answer = await http.send({ method: "GET", path: target, maxBytes: MAX_TEXT_BYTES, signal });
       if (answer.status === 404) return [];
-      const { versions } = expectOk(place, answer);
-      if (!Array.isArray(versions)) throw misbehaved(name, "answered without versions");
+      const { versions } = expectOk(http, answer);
+      if (!Array.isArray(versions)) throw misbehaved(http.url, "answered without versions");
       return versions.map(readVersion).filter((version) => version !== null);
     },
   };
 }
 
-interface Place {
-  http: Http;
-  base: string;
-  name: string;
-  log: (message: string) => void;
+/** The server's connection narrowed to one repository: paths start there, and messages name it. */
+function openRepository(network: Network, options: HttpOptions & Membership): Http {
+  const { url: server, log, send } = openHttp(network, options);
+  const { team, repository } = options;
+  const base = `/v1/teams/${encodeURIComponent(team)}/repositories/${encodeURIComponent(repository)}`;
+  return {
+    url: formatMembership({ server, team, repository }),
+    log,
+    send: (request) => send({ ...request, path: `${base}${request.path}` }),
+  };
 }
 
 /** What is too large together is asked for in halves; what is too large alone is left out. */
 async function fetchSome(
-  place: Place,
+  http: Http,
   entries: readonly RemoteEntry[],
   texts: Map<string, string>,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   let answer: HttpAnswer;
   try {
-    answer = await place.http.send({
+    answer = await http.send({
       method: "POST",
-      path: `${place.base}/fetch`,
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ paths: entries.map(({ path }) => path) }),
+      path: "/fetch",
+      body: { paths: entries.map(({ path }) => path) },
       maxBytes: MAX_TEXT_BYTES,
       signal,
     });
   } catch (error) {
     if (!isTooLarge(error)) throw error;
     const half = Math.ceil(entries.length / 2);
-    if (entries.length === 1) return place.log(`${place.name}: ${entries[0]?.path} is too large; it is not taken`);
-    await fetchSome(place, entries.slice(0, half), texts, signal);
-    return fetchSome(place, entries.slice(half), texts, signal);
+    if (entries.length === 1) return http.log(`${http.url}: ${entries[0]?.path} is too large; it is not taken`);
+    await fetchSome(http, entries.slice(0, half), texts, signal);
+    return fetchSome(http, entries.slice(half), texts, signal);
   }
-  takeTexts(place, entries, expectOk(place, answer), texts);
+  takeTexts(http, entries, expectOk(http, answer), texts);
 }
 
 function takeTexts(
-  place: Place,
+  http: Http,
   entries: readonly RemoteEntry[],
   { memories }: Record<string, unknown>,
   texts: Map<string, string>,
 ): void {
-  if (!Array.isArray(memories)) throw misbehaved(place.name, "answered without memories");
+  if (!Array.isArray(memories)) throw misbehaved(http.url, "answered without memories");
   const wanted = new Map(entries.map((entry) => [entry.path, entry]));
   for (const memory of memories) {
     const { path, revision, text } = (memory ?? {}) as Record<string, unknown>;
@@ -134,7 +120,7 @@ function takeTexts(
     // Not asked for, or changed since it was listed.
     if (!entry || typeof text !== "string" || revision !== entry.revision) continue;
     if (sha256(text) === entry.hash) texts.set(entry.path, text);
-    else place.log(`${place.name}: the text of ${entry.path} is not the one that was listed; it is not taken`);
+    else http.log(`${http.url}: the text of ${entry.path} is not the one that was listed; it is not taken`);
   }
 }
 
@@ -143,7 +129,7 @@ function takeTexts(
  * after the answer.
  */
 async function applyAll(
-  place: Place,
+  http: Http,
   changes: readonly RemoteChange[],
   signal: AbortSignal | undefined,
 ): Promise<RemoteOutcome[]> {
@@ -157,7 +143,7 @@ async function applyAll(
       for (const at of places) {
         if (failed) return;
         try {
-          outcomes[at] = await applyOne(place, changes[at] as RemoteChange, signal);
+          outcomes[at] = await applyOne(http, changes[at] as RemoteChange, signal);
         } catch (error) {
           failed ??= { error };
         }
@@ -170,25 +156,25 @@ async function applyAll(
   return outcomes;
 }
 
-async function applyOne(place: Place, change: RemoteChange, signal: AbortSignal | undefined): Promise<RemoteOutcome> {
+async function applyOne(http: Http, change: RemoteChange, signal: AbortSignal | undefined): Promise<RemoteOutcome> {
   const { path, expected } = change;
   const problem = findEntryProblem(path) ?? (change.kind === "put" ? findTextProblem(change.text) : null);
   if (problem) return { kind: "refused", path, reason: problem };
   const precondition: Record<string, string> =
     expected === null ? { "if-none-match": "*" } : { "if-match": `"${expected}"` };
-  const answer = await place.http.send({
+  const answer = await http.send({
     method: change.kind === "put" ? "PUT" : "DELETE",
-    path: `${place.base}/memories/${encodePath(path)}`,
+    path: `/memories/${encodePath(path)}`,
     headers: change.kind === "put" ? { ...precondition, "content-type": "text/markdown" } : precondition,
     ...(change.kind === "put" ? { body: change.text } : {}),
     signal,
   });
-  if (answer.status === 412 || answer.status === 409) return readStale(place, path, answer);
+  if (answer.status === 412 || answer.status === 409) return readStale(http, path, answer);
   if (answer.status >= 400) return { kind: "refused", path, reason: refusalOf(answer), isPassing: isPassing(answer) };
   const { revision, hash } = parseObject(answer.text) ?? {};
-  if (!isRevision(revision)) throw misbehaved(place.name, "answered a change without its revision");
+  if (!isRevision(revision)) throw misbehaved(http.url, "answered a change without its revision");
   if (change.kind === "put" && hash !== sha256(change.text)) {
-    throw misbehaved(place.name, "acknowledged another text than it was sent");
+    throw misbehaved(http.url, "acknowledged another text than it was sent");
   }
   return { kind: "done", path, revision };
 }
@@ -211,13 +197,7 @@ function encodePath(path: string): string {
   return path.split("/").map(encodeURIComponent).join("/");
 }
 
-/** Whose answers they are. */
-export interface Origin {
-  name: string;
-  log: (message: string) => void;
-}
-
-export function refusalOf(answer: HttpAnswer): string {
+function refusalOf(answer: HttpAnswer): string {
   const secrets = parseObject(answer.text)?.secrets;
   const found = Array.isArray(secrets)
     ? secrets.slice(0, 10).map((secret) => {
@@ -236,34 +216,34 @@ const WORDS: Record<number, string> = {
   422: "the server does not take this text",
 };
 
-export function expectOk(origin: Origin, answer: HttpAnswer): Record<string, unknown> {
+function expectOk(http: Http, answer: HttpAnswer): Record<string, unknown> {
   if (answer.status === 403 || answer.status === 404) {
     const said = problemOf(answer).message || WORDS[answer.status];
-    throw new MemdirError("network", `${origin.name}: ${said}; check the name, or ask an admin of the team for a role`);
+    throw new MemdirError("network", `${http.url}: ${said}; check the name, or ask an admin of the team for a role`);
   }
   if (answer.status !== 200) {
     const said = problemOf(answer).message;
-    throw misbehaved(origin.name, `answered ${answer.status}${said ? ` (${said})` : ""}`);
+    throw misbehaved(http.url, `answered ${answer.status}${said ? ` (${said})` : ""}`);
   }
   const value = parseObject(answer.text);
-  if (!value) throw misbehaved(origin.name, "answered with something else than JSON");
+  if (!value) throw misbehaved(http.url, "answered with something else than JSON");
   return value;
 }
 
 /** Entries that no file here could be are left out, and nothing is known of them. */
-export function readListing(origin: Origin, value: Record<string, unknown>): RemoteListing {
+function readListing(http: Http, value: Record<string, unknown>): RemoteListing {
   const { id, entries } = value;
   if (typeof id !== "string" || id === "" || id.length > 300 || !Array.isArray(entries)) {
-    throw misbehaved(origin.name, "answered without a list");
+    throw misbehaved(http.url, "answered without a list");
   }
   const byPath = new Map<string, RemoteEntry>();
   for (const item of entries) {
     const entry = readEntry(item);
-    if (typeof entry === "string") origin.log(`${origin.name}: an entry is left out: ${entry}`);
-    else if (byPath.has(entry.path)) origin.log(`${origin.name}: ${entry.path} is listed twice; the first one counts`);
+    if (typeof entry === "string") http.log(`${http.url}: an entry is left out: ${entry}`);
+    else if (byPath.has(entry.path)) http.log(`${http.url}: ${entry.path} is listed twice; the first one counts`);
     else byPath.set(entry.path, entry);
   }
-  return { id: `${origin.name}#${harmless(id)}`, entries: [...byPath.values()] };
+  return { id: `${http.url}#${harmless(id)}`, entries: [...byPath.values()] };
 }
 
 /** Or why it is none. */
@@ -279,14 +259,14 @@ function readEntry(value: unknown): RemoteEntry | string {
   return { path, hash, revision, deleted, author: harmless(author, 100), at: timeOf(at) };
 }
 
-export function readVersion(value: unknown): RemoteVersion | null {
+function readVersion(value: unknown): RemoteVersion | null {
   const { revision, author, at, text } = (value ?? {}) as Record<string, unknown>;
   if (!isRevision(revision)) return null;
   return { revision, author: harmless(author, 100), at: timeOf(at), text: typeof text === "string" ? text : null };
 }
 
 /** Goes into a header again. */
-export function isRevision(value: unknown): value is string {
+function isRevision(value: unknown): value is string {
   return typeof value === "string" && /^[\x21\x23-\x7e]{1,200}$/.test(value);
 }
 
@@ -294,12 +274,12 @@ function timeOf(value: unknown): string {
   return typeof value === "string" && /^\d{4}-\d\d-\d\dT[\d:.]{5,18}(Z|[+-]\d\d:?\d\d)$/.test(value) ? value : "";
 }
 
-export function readStale(origin: Origin, path: string, answer: HttpAnswer): RemoteOutcome {
+function readStale(http: Http, path: string, answer: HttpAnswer): RemoteOutcome {
   const value = parseObject(answer.text)?.current;
   if (value === null || value === undefined) return { kind: "stale", path, current: null };
   const current = readEntry(value);
   if (typeof current === "string" || current.path !== path) {
-    throw misbehaved(origin.name, "did not say what stands in the way of a change");
+    throw misbehaved(http.url, "did not say what stands in the way of a change");
   }
   return { kind: "stale", path, current };
 }

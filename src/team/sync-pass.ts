@@ -3,6 +3,7 @@
 import { MemdirError } from "../errors.ts";
 import { applyChange, type Directory, findBytes, withDirectory } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
+import { findSecrets as findSecretsIn } from "../text/secrets.ts";
 import { LIMITS } from "./protocol.ts";
 import type { Remote, RemoteChange, RemoteEntry, RemoteOutcome } from "./remote.ts";
 import { type BaseTexts, placeOf, type SyncState } from "./sync-local.ts";
@@ -12,19 +13,14 @@ export interface SyncOptions {
   remote: Remote;
   /** Under which name this machine's person writes in the remote. */
   who: string;
-  now: () => Date;
   signal?: AbortSignal | undefined;
-  onProgress?: ((progress: SyncProgress) => void) | undefined;
+  onProgress?: ((done: number, total: number, phase: SyncPhase) => void) | undefined;
   /** Why a memory of this directory may not be shared, or null. */
   mayTravel?: ((path: string, text: string) => string | null) | undefined;
-  findSecrets: (text: string) => readonly { rule: string; line: number }[];
+  findSecrets?: ((text: string) => readonly { rule: string; line: number }[]) | undefined;
 }
 
-export interface SyncProgress {
-  phase: "list" | "fetch" | "write" | "push" | "remove" | "save";
-  done: number;
-  total: number;
-}
+export type SyncPhase = "list" | "fetch" | "write" | "push" | "remove" | "save";
 
 export interface SyncResult {
   pulled: string[];
@@ -46,7 +42,7 @@ export interface Pass {
   result: SyncResult;
   /** Something was overtaken: another round may settle it. */
   again: boolean;
-  progress(phase: SyncProgress["phase"], done: number, total: number): void;
+  progress(phase: SyncPhase, done: number, total: number): void;
   notice(text: string): void;
   /** Writes the state down, if it is another one. */
   save(): void;
@@ -69,7 +65,7 @@ export function emptyResult(): SyncResult {
 
 /** Texts of these entries that may be written here. What changed meanwhile is for the next round. */
 export async function fetchTexts(pass: Pass, entries: readonly RemoteEntry[]): Promise<Map<string, string>> {
-  const { remote, signal, findSecrets } = pass.options;
+  const { remote, signal, findSecrets = findSecretsIn } = pass.options;
   const texts = new Map<string, string>();
   for (let from = 0; from < entries.length; from += LIMITS.fetchPaths) {
     pass.progress("fetch", from, entries.length);
@@ -241,7 +237,7 @@ export async function removeThere(
 
 function findProblem(pass: Pass, { path, text }: Outgoing): string | null {
   if (Buffer.byteLength(text) > LIMITS.memoryBytes) return `it is larger than ${LIMITS.memoryBytes} bytes`;
-  const { mayTravel, findSecrets } = pass.options;
+  const { mayTravel, findSecrets = findSecretsIn } = pass.options;
   return mayTravel?.(path, text) ?? describeSecrets(findSecrets(text));
 }
 

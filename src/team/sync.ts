@@ -30,8 +30,6 @@ import { emptyResult, type Pass, type SyncOptions, type SyncResult } from "./syn
 import { type Plan, planSync } from "./sync-plan.ts";
 import { takeSteps } from "./sync-steps.ts";
 
-export type { SyncOptions, SyncProgress, SyncResult } from "./sync-pass.ts";
-
 /** A conflict copy needs a second round to travel, a remote with other writers may need one more; then the next pass goes on. */
 const MAX_ROUNDS = 4;
 
@@ -67,11 +65,11 @@ function openPass(options: SyncOptions): Pass {
     texts: openBaseTexts(options.directory),
     result,
     again: false,
-    progress: (phase, done, total) => options.onProgress?.({ phase, done, total }),
+    progress: (phase, done, total) => options.onProgress?.(done, total, phase),
     notice: (text) => result.notices.push(text),
     save: () => keepState(pass),
     refuse: (path, side, hash, reason) => {
-      pass.state.refused.set(path, { side, hash, reason, at: options.now().toISOString() });
+      pass.state.refused.set(path, { side, hash, reason, at: options.directory.now().toISOString() });
       result.refused.push({ path, reason });
     },
   };
@@ -104,7 +102,7 @@ async function runRound(pass: Pass): Promise<void> {
     throw error;
   }
   save(pass);
-  markSynced(options.directory, options.now());
+  markSynced(options.directory, options.directory.now());
   pass.texts.sweep(pass.state);
 }
 
@@ -144,7 +142,7 @@ function findArrived({ state }: Pass, listed: ReadonlyMap<string, RemoteEntry>):
 
 /** Texts that were refused before are not tried again while they are the same. */
 function holdRefused(pass: Pass, local: LocalTexts, listed: ReadonlyMap<string, RemoteEntry>): void {
-  const now = pass.options.now().getTime();
+  const now = pass.options.directory.now().getTime();
   for (const [path, { side, hash, reason, at }] of pass.state.refused) {
     const here = local.files.get(path)?.hash;
     const there = listed.get(path)?.hash;
@@ -166,7 +164,7 @@ function makePlan(pass: Pass, local: LocalTexts, listed: ReadonlyMap<string, Rem
     agreed: state.agreed,
     absent: state.absent,
     intended: findIntended(options.directory, missing),
-    now: options.now(),
+    now: options.directory.now(),
   });
 }
 

@@ -10,6 +10,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MemdirError } from "../../src/errors.ts";
 import { openAdministration } from "../../src/team/administration.ts";
+import type { Network } from "../../src/team/http.ts";
 import type { Remote, RemoteOutcome } from "../../src/team/remote.ts";
 import { openServerRemote } from "../../src/team/server-remote.ts";
 import { findPostgres, type PostgresCluster, startPostgres } from "../team/server/postgres-cluster.ts";
@@ -65,12 +66,16 @@ describe.skipIf(!installed)("two servers on one PostgreSQL", () => {
     return { ...served, ...(await Promise.race([readGreeting(child.stdout), early])) };
   };
 
-  const worldOf = (url: string, token: string, timeoutMs = 20_000) => ({
-    ...{ url, token, timeoutMs, sleep, fetch: globalThis.fetch },
-    ...{ now: () => performance.now(), random: Math.random, log: () => void retried++ },
-  });
+  const network: Network = {
+    fetch: globalThis.fetch,
+    now: () => new Date(),
+    random: Math.random,
+    sleep: (ms) => sleep(ms),
+    log: () => void retried++,
+  };
+  const optionsOf = (server: string, token: string) => ({ server, token, timeoutMs: 20_000, team: "default" });
   const open = (url: string, token: string) =>
-    openServerRemote({ ...worldOf(url, token), team: "default", repository: "app" });
+    openServerRemote(network, { ...optionsOf(url, token), repository: "app" });
 
   /** Two servers started at the same moment on an empty database, the repository app, and the admin's token. */
   const begin = async (database: string) => {
@@ -79,7 +84,7 @@ describe.skipIf(!installed)("two servers on one PostgreSQL", () => {
     const files = servers.flatMap(({ tokenFile }) => tokenFile ?? []);
     expect(files).toHaveLength(1);
     const token = fs.readFileSync(files[0] ?? "", "utf8").trim();
-    const admin = openAdministration(worldOf(servers[0].url, token), "default");
+    const admin = openAdministration(network, optionsOf(servers[0].url, token));
     await admin.addRepository("app");
     return { servers: servers as [Served, Served], admin, token };
   };

@@ -5,7 +5,8 @@ import { MemdirError } from "../../src/errors.ts";
 import { readJournal } from "../../src/store/journal.ts";
 import { makeConflictCopy } from "../../src/team/conflict-copy.ts";
 import type { Remote } from "../../src/team/remote.ts";
-import { type SyncOptions, type SyncResult, syncDirectory } from "../../src/team/sync.ts";
+import { syncDirectory } from "../../src/team/sync.ts";
+import type { SyncOptions, SyncResult } from "../../src/team/sync-pass.ts";
 import { sha256 } from "../../src/text/hash.ts";
 import { makeTemporary } from "../temporary.ts";
 import { errorOf } from "../world.ts";
@@ -41,7 +42,6 @@ function makeTeam() {
           directory,
           remote: remote.open(name),
           who: name,
-          now: () => clock.now,
           findSecrets: () => [],
           ...more,
         }),
@@ -143,7 +143,7 @@ describe("a file that changes during the pass", () => {
     await situations[name]?.(team);
     let edits = 0;
     await bob.sync({
-      onProgress: ({ phase }) => {
+      onProgress: (_done, _total, phase) => {
         if (phase === moment && edits < 6) bob.write("plan.md", text(`edit ${++edits}`));
       },
     });
@@ -359,7 +359,7 @@ it("stopped while it writes says so as one who was stopped, not as a failure", a
   await ann.sync();
   const stop = new AbortController();
   const error = await errorOf(
-    bob.sync({ signal: stop.signal, onProgress: ({ phase }) => phase === "write" && stop.abort() }),
+    bob.sync({ signal: stop.signal, onProgress: (_done, _total, phase) => phase === "write" && stop.abort() }),
   );
   expect(error).toBeInstanceOf(MemdirError);
   await bob.sync();
@@ -440,7 +440,7 @@ it.fails("cut off between what it wrote here and its notes does not meet that te
   ann.write("new.md", text("ann's new", "new"));
   await ann.sync();
   const cut = bob.sync({
-    onProgress: ({ phase }) => {
+    onProgress: (_done, _total, phase) => {
       if (phase === "save") throw new Error("killed");
     },
   });

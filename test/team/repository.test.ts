@@ -9,13 +9,13 @@ import {
   prepareTeam,
   removeAttributes,
   removeTeam,
-  type TeamWorld,
+  type TeamCheckout,
   wantedSettings,
 } from "../../src/team/repository.ts";
 import { checkTeam } from "../../src/team/repository-health.ts";
 import { errorOf, mainOf, makeWorld, note, type World } from "../world.ts";
 
-async function openTeam(world: World): Promise<TeamWorld> {
+async function openTeam(world: World): Promise<TeamCheckout> {
   const team = mainOf(await world.open({ scope: "team" }));
   return { team, root: world.project, env: world.env, command: ["/usr/bin/node", "/a b/dist/cli.js"] };
 }

@@ -201,7 +201,6 @@ function makeScheduleWorld(top: string, kind: "memory" | "disk") {
         directory: machine.directory,
         remote: machine.network.remote,
         who: "me",
-        now,
         onProgress,
         findSecrets: () => [],
       });

@@ -5,7 +5,6 @@ import path from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { SERVER_LIMITS } from "../../src/team/server/route.ts";
 import { syncDirectory } from "../../src/team/sync.ts";
-import { findSecrets } from "../../src/text/secrets.ts";
 import { makeTemporary } from "../temporary.ts";
 import { makeMemoryRemote } from "./memory-remote.ts";
 import { makeOrdinaryNotes, readSentences } from "./ordinary-notes.ts";
@@ -59,8 +58,6 @@ describe("what leaves", () => {
       directory: directoryAt(top, clock, logged),
       remote: remote.open("ann"),
       who: "ann",
-      now: () => clock.now,
-      findSecrets,
     });
     const there = remote.live();
     const refused = new Set(result.refused.map(({ path: file }) => file));

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll } from "vitest";
 import { openServerRemote } from "../../src/team/server-remote.ts";
 import { describeRemote } from "./remote-contract.ts";
-import { httpWorld } from "./rude-server.ts";
+import { patientNetwork, repositoryAt } from "./rude-server.ts";
 import { startTeamServer, type TeamServer } from "./team-server.ts";
 
 let server: TeamServer;
@@ -18,7 +18,7 @@ describeRemote(
     const { team, tokenOf } = await server.makeTeam();
     return {
       open: async (who) =>
-        openServerRemote({ ...httpWorld(server.url), token: await tokenOf(who), team, repository: "app" }),
+        openServerRemote(patientNetwork(), { ...repositoryAt(server.url, { token: await tokenOf(who) }), team }),
       cleanup: () => {},
     };
   },

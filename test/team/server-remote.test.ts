@@ -7,10 +7,11 @@ import {
   drop,
   dropLate,
   endless,
-  httpWorld,
   json,
+  patientNetwork,
   type Reply,
   type RudeServer,
+  repositoryAt,
   silent,
   startRudeServer,
   TOKEN,
@@ -28,8 +29,8 @@ beforeEach(() => {
 
 function open(...replies: Reply[]) {
   server.replies.push(...replies);
-  const world = httpWorld(server.url);
-  return { world, remote: openServerRemote({ ...world, team: "acme", repository: "app" }) };
+  const world = patientNetwork();
+  return { world, remote: openServerRemote(world, repositoryAt(server.url)) };
 }
 
 function entry(path: string, text: string, more: object = {}) {
@@ -64,7 +65,7 @@ describe("the address of a server", () => {
     ] as const;
     for (const [url, reason] of refused) {
       expect(() => parseServer(url)).toThrow(reason);
-      expect(() => openServerRemote({ ...httpWorld(url), team: "t", repository: "r" })).toThrow(reason);
+      expect(() => openServerRemote(patientNetwork(), repositoryAt(url))).toThrow(reason);
     }
     expect(() => parseServer("https://ann:hunter2@h.example")).not.toThrow("hunter2");
   });
@@ -197,8 +198,7 @@ describe("a server in trouble", () => {
 
   it("that is silent is not waited for", async () => {
     server.replies.push(silent);
-    const world = httpWorld(server.url, { timeoutMs: 20 });
-    const remote = openServerRemote({ ...world, team: "acme", repository: "app" });
+    const remote = openServerRemote(patientNetwork(), repositoryAt(server.url, { timeoutMs: 20 }));
     expect((await errorOf(remote.list())).message).toContain("no answer within 1 s");
   });
 
@@ -209,7 +209,7 @@ describe("a server in trouble", () => {
   });
 
   it("that is not there is named", async () => {
-    const remote = openServerRemote({ ...httpWorld("http://127.0.0.1:1"), team: "acme", repository: "app" });
+    const remote = openServerRemote(patientNetwork(), repositoryAt("http://127.0.0.1:1"));
     expect((await errorOf(remote.list())).message).toMatch(/127\.0\.0\.1:1/);
   });
 

@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import { MemdirError } from "../../src/errors.ts";
 import { readJournal } from "../../src/store/journal.ts";
 import { undoEntry } from "../../src/store/undo.ts";
-import { type SyncOptions, type SyncResult, syncDirectory } from "../../src/team/sync.ts";
+import { syncDirectory } from "../../src/team/sync.ts";
+import type { SyncOptions, SyncResult } from "../../src/team/sync-pass.ts";
 import { forgetMemory } from "../../src/verbs/forget.ts";
 import { renameMemory } from "../../src/verbs/rename.ts";
 import { makeTemporary } from "../temporary.ts";
@@ -34,7 +35,6 @@ function makeTeam(remote: MemoryRemote = makeMemoryRemote()) {
           directory,
           remote: remote.open(name),
           who: name,
-          now: () => clock.now,
           findSecrets: (text) =>
             text.split("\n").flatMap((line, i) => (line.includes("SECRET") ? [{ rule: "test-key", line: i + 1 }] : [])),
           ...more,
@@ -210,7 +210,7 @@ describe("syncDirectory", () => {
     ann.rm("plan.md");
     await ann.sync();
     wait(31);
-    const onProgress = ({ phase }: { phase: string }) => {
+    const onProgress = (_done: number, _total: number, phase: string) => {
       if (phase === "remove") ann.write("plan.md", text("a", "b"));
     };
     expect((await ann.sync({ onProgress })).removed.there).toEqual([]);
@@ -405,7 +405,7 @@ describe("syncDirectory", () => {
     ann.write("plan.md", text("ann's", "b"));
     await ann.sync();
     let once = true;
-    const onProgress = ({ phase }: { phase: string }) => {
+    const onProgress = (_done: number, _total: number, phase: string) => {
       if (phase === "write" && once) bob.write("plan.md", text("a", "bob's, just now"));
       if (phase === "write") once = false;
     };

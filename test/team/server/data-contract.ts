@@ -196,7 +196,7 @@ export function testTeamData(open: (now: () => Date) => Promise<Database>): void
       { revision: "4", text: "four" },
     ]);
     expect(await data.versions(ann, "app", "never.md")).toEqual([]);
-    expect(await data.repositories(ann)).toEqual([{ name: "app", memories: 1, bytes: 4 }]);
+    expect(await data.repositories(ann)).toEqual([{ name: "app", memories: 1, bytes: 4, role: "admin" }]);
   });
 
   it("lets one of many win who write at the same time, new or old", async () => {
