@@ -66,7 +66,7 @@ export function openTeam(memdir: Memdir, network: Partial<Network> = {}): Team {
 
 export interface JoinOptions {
   token: string;
-  /** False for a token that is given anew each time: it is not written down. */
+  /** False for a token that is given again each time: it is not written down. */
   keep?: boolean;
   /** Makes the repository on the server where it is missing; for admins. */
   create?: boolean;

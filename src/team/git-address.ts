@@ -4,6 +4,7 @@ import { isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { MemdirError } from "../errors.ts";
 import { cleanRemote } from "../project/owner.ts";
+import { isLoopback } from "./membership.ts";
 
 export interface GitAddress {
   /** As git gets it; may hold credentials. */
@@ -25,9 +26,9 @@ export function parseGitAddress(text: string, cwd?: string): GitAddress {
   if (/[\x00-\x1f\x7f]/.test(text)) throw refuse("holds control characters");
   if (/^[a-z0-9+.-]*::/i.test(text)) throw refuse("names a remote helper: only https, ssh and folders are used");
   const protocols = protocolsOf(text);
-  if (protocols === "unknown") throw refuse("is of a kind that is not used: take https, ssh or a folder");
+  if (protocols === "unknown") throw refuse("is of a kind that is not supported: use https, ssh or a folder");
   if (protocols === "open")
-    throw refuse("would send memories unencrypted: take https or ssh (http only to this machine)");
+    throw refuse("would send memories unencrypted: use https or ssh (http only to this machine)");
   if (protocols === "ssh" && /^(ssh:\/\/)?([^/]*@)?-/i.test(text)) throw refuse("has a host that begins with a dash");
   const url = protocols === "file" ? folderOf(text, cwd, refuse) : text;
   return { url, name: cleanRemote(url), protocols, mask: (said) => mask(said, text) };
@@ -36,7 +37,7 @@ export function parseGitAddress(text: string, cwd?: string): GitAddress {
 /** Why git would not take it as a branch, or null. Stricter than git: what is odd here is a mistake. */
 export function findBranchProblem(branch: string): string | null {
   if (!/^[A-Za-z0-9][A-Za-z0-9._/-]*$/.test(branch)) return "it may hold letters, digits, `.`, `_`, `-` and `/`";
-  if (/\.\.|\/\/|\/\.|[./]$|\.lock(\/|$)/.test(branch)) return "git has no such branch names";
+  if (/\.\.|\/\/|\/\.|[./]$|\.lock(\/|$)/.test(branch)) return "git does not accept such branch names";
   if (branch.length > 100) return "it is too long";
   return null;
 }
@@ -45,16 +46,16 @@ function protocolsOf(text: string): "https" | "ssh" | "file" | "http" | "git" | 
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase();
   if (scheme === "https" || scheme === "ssh" || scheme === "file") return scheme;
   if (scheme === "git+ssh" || scheme === "ssh+git") return "ssh";
-  if (scheme === "http" || scheme === "git") return isLoopback(text) ? scheme : "open";
+  if (scheme === "http" || scheme === "git") return isLocal(text) ? scheme : "open";
   if (scheme !== undefined) return "unknown";
   if (/^[A-Za-z]:[\\/]/.test(text)) return "file";
-  // As git tells them apart: a colon before the first slash is a host's.
+  // As git distinguishes them: a colon before the first slash is a host's.
   return /^[^/\\]*:/.test(text) ? "ssh" : "file";
 }
 
-function isLoopback(url: string): boolean {
+function isLocal(url: string): boolean {
   const host = /^[a-z]+:\/\/(?:[^/?#]*@)?(\[[^\]]*\]|[^/:?#]*)/i.exec(url)?.[1]?.toLowerCase() ?? "";
-  return host === "localhost" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
+  return isLoopback(host);
 }
 
 function folderOf(text: string, cwd: string | undefined, refuse: (why: string) => MemdirError): string {
@@ -62,7 +63,7 @@ function folderOf(text: string, cwd: string | undefined, refuse: (why: string) =
     try {
       return fileURLToPath(text);
     } catch {
-      throw refuse("is no folder of this machine");
+      throw refuse("is not a folder of this machine");
     }
   }
   if (isAbsolute(text)) return text;
@@ -70,7 +71,7 @@ function folderOf(text: string, cwd: string | undefined, refuse: (why: string) =
   return resolve(cwd, text);
 }
 
-/** More helps nobody: git's reason is in its first words. */
+/** More does not help: git's reason is in its first words. */
 const MAX_SHOWN_CHARS = 300;
 
 function mask(said: string, remote: string): string {
@@ -87,7 +88,7 @@ function mask(said: string, remote: string): string {
   );
 }
 
-/** User and password as they stand in the URL, together and apart, also decoded; the longest first. */
+/** User and password as they are in the URL, together and apart, also decoded; the longest first. */
 function credentialsOf(remote: string): string[] {
   const info = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)@/i.exec(remote)?.[1];
   const query = /^[a-z][a-z0-9+.-]*:\/\/[^?#]*\?([^#]*)/i.exec(remote)?.[1];

@@ -86,7 +86,7 @@ interface TreeFile {
   isMemory: boolean;
 }
 
-/** Everything in the tree; links, submodules and what is too large are no memories. */
+/** Everything in the tree; links, submodules and what is too large are not memories. */
 async function readTree(repository: Repository, tip: string): Promise<TreeFile[]> {
   const output = await repository.local(["ls-tree", "-r", "-z", "--full-tree", "--long", tip]);
   const files: TreeFile[] = [];
@@ -156,7 +156,7 @@ async function readBlobs(
 }
 
 /** The last commit that changed a path. */
-export interface Touch {
+interface Touch {
   /** "" when it removed the path. */
   blob: string;
   commit: string;
@@ -165,12 +165,12 @@ export interface Touch {
 }
 
 /** What is known of the branch at its commit `tip`. */
-export interface History {
+interface History {
   tip: string;
   touches: Map<string, Touch>;
-  /** sha256 of the text by blob; "" for what is no text. */
+  /** sha256 of the text by blob; "" for what is not text. */
   hashes: Map<string, string>;
-  /** Whether it lies on disk as it is. */
+  /** Whether it is on disk as it is here. */
   isKept: boolean;
 }
 
@@ -179,7 +179,7 @@ const MAX_COMMITS = 20_000;
 const FORMAT = 1;
 
 /** Whatever is kept is only believed where it belongs to an ancestor of `tip`. */
-export async function readHistory(repository: Repository, tip: string): Promise<History> {
+async function readHistory(repository: Repository, tip: string): Promise<History> {
   const kept = readKept(repository);
   if (kept?.tip === tip) return kept;
   const touches = (kept && (await readSince(repository, kept, tip))) ?? (await readAll(repository, tip));
@@ -192,14 +192,14 @@ export async function readTouches(repository: Repository, tip: string, path: str
   const touches: Touch[] = [];
   for (const { changes, ...commit } of parseLog(output).toReversed()) {
     const change = changes.find((one) => one.path === path);
-    // A changed mode is no new version.
+    // A changed mode is not a new version.
     if (change && change.blob !== touches.at(-1)?.blob) touches.push({ ...commit, blob: change.blob });
   }
   return touches;
 }
 
 /** Written beside the repository; a failure costs only time. */
-export function keepHistory(repository: Repository, history: History): void {
+function keepHistory(repository: Repository, history: History): void {
   if (history.isKept) return;
   const text = JSON.stringify({
     format: FORMAT,

@@ -23,8 +23,9 @@ export type Verdict = RemoteOutcome | { kind: "write"; write: Write } | { kind: 
 
 /** The answer to what no branch would take, whatever is on it; else null. */
 export function refuseChange(change: RemoteChange): RemoteOutcome | null {
-  const reason = findChangeProblem(change);
-  return reason === null ? null : { kind: "refused", path: change.path, reason };
+  const { path } = change;
+  const reason = findEntryProblem(path) ?? (change.kind === "put" ? findTextProblem(change.text) : null);
+  return reason === null ? null : { kind: "refused", path, reason };
 }
 
 /** Pure, for changes that are not refused. Verdicts in the order of the changes, each against the branch with the writes before it. */
@@ -83,13 +84,10 @@ export function entryOf({ blob: _, ...entry }: BranchEntry): RemoteEntry {
   return entry;
 }
 
-function findChangeProblem(change: RemoteChange): string | null {
-  const problem = findEntryProblem(change.path);
-  if (problem !== null || change.kind === "remove") return problem;
-  if (!change.text.isWellFormed()) return "its text is not well-formed Unicode";
-  const bytes = Buffer.byteLength(change.text);
-  if (bytes > LIMITS.memoryBytes) return `it has ${bytes} bytes; a memory has at most ${LIMITS.memoryBytes}`;
-  return null;
+function findTextProblem(text: string): string | null {
+  if (!text.isWellFormed()) return "its text is not well-formed Unicode";
+  const bytes = Buffer.byteLength(text);
+  return bytes > LIMITS.memoryBytes ? `it has ${bytes} bytes; a memory has at most ${LIMITS.memoryBytes}` : null;
 }
 
 /** Git has one thing under one name: a file where a folder is wanted, or the other way round, is never replaced. */
@@ -99,7 +97,7 @@ function findInTheWay(
   writing: ReadonlyMap<string, Write>,
   newFolders: ReadonlySet<string>,
 ): string | null {
-  if (branch.others.has(path)) return "something that is no memory has that name on the branch";
+  if (branch.others.has(path)) return "something that is not a memory has that name on the branch";
   if (branch.folders.has(path) || newFolders.has(path)) return "a folder has that name on the branch";
   const isFile = (folder: string) => {
     const write = writing.get(folder);
@@ -127,7 +125,7 @@ function formatImport(
     const bytes = Buffer.from(text);
     parts.push(`data ${bytes.length}\n`, bytes, "\n");
   };
-  // What a killed process left there is no parent.
+  // What a killed process left there is not a parent.
   parts.push(`reset ${ref}\n\n`, `commit ${ref}\nmark :1\n`);
   parts.push(
     `committer ${plain(who.name) || "memdir"} <${plain(who.email)}> ${Math.floor(at.getTime() / 1000)} +0000\n`,

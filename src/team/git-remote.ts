@@ -59,7 +59,7 @@ const MAX_PUSHES = 12;
 /** Others' pushes that are under way lock the branch for moments; one that stays locked is the remote's trouble. */
 const MAX_UNMOVED = 4;
 
-/** A pass fetches texts in several calls: they need not all ask the remote anew. */
+/** A pass fetches texts in several calls: they need not all ask the remote again. */
 const FRESH_MS = 5_000;
 
 export function openGitRemote(outside: Outside, options: GitRemoteOptions): Remote {

@@ -33,13 +33,13 @@ export interface Repository extends RepositoryOptions {
   ask(args: readonly string[], call?: GitCall): Promise<GitAnswer>;
 }
 
-/** What the transport knows of a branch lies in these refs: `tip` as the remote last had it, `pending` not yet accepted. */
+/** What the transport knows of a branch is in these refs: `tip` as the remote last had it, `pending` not yet accepted. */
 export function refOf(repository: Repository, kind: "tip" | "pending" | `before/${string}`): string {
   return `refs/memdir/${repository.key}/${kind}`;
 }
 
-/** Marks failures that a fresh repository mends: everything in it can be fetched again. */
-export interface Damage {
+/** Marks failures that a fresh repository fixes: everything in it can be fetched again. */
+interface Damage {
   damaged: string;
 }
 
@@ -80,7 +80,7 @@ async function workOrMend<T>(
     return await work(repository);
   } catch (error) {
     if (!isDamage(error) || signal?.aborted) throw error;
-    options.log(`the copy of ${options.address.name} in ${options.cache} is damaged and is fetched anew`);
+    options.log(`the copy of ${options.address.name} in ${options.cache} is damaged and is fetched again`);
     clearRepository(repository);
   }
   try {
@@ -203,17 +203,17 @@ export async function fetchTip(repository: Repository): Promise<string | null> {
   if (answer.code !== 0) {
     if (answer.cut !== null || !/couldn't find remote ref/i.test(answer.said))
       throw failure(repository, answer, "read");
-    if (before !== null) await keepLost(repository, before, "is gone from the remote and is made anew");
+    if (before !== null) await keepLost(repository, before, "is gone from the remote and is created again");
     return null;
   }
   const tip = await readTip(repository);
   if (before !== tip) await tidy(repository);
   if (before !== null && tip !== null && before !== tip && !(await isAncestor(repository, before, tip)))
-    await keepLost(repository, before, "was rewritten by somebody; what the remote has now counts");
+    await keepLost(repository, before, "was rewritten; what the remote has now counts");
   return tip;
 }
 
-/** Null when the remote took it, else its words for "somebody was faster". Throws when it cannot be told, or never will be taken. */
+/** Null when the remote took it, else its words for "another push was faster". Throws when it is unclear, or will never be accepted. */
 export async function pushCommit(repository: Repository, commit: string): Promise<string | null> {
   const { address, branch, timeoutMs } = repository;
   const options = ["--porcelain", "--no-follow-tags", "--no-thin"];
@@ -273,9 +273,9 @@ function failure(repository: Repository, answer: GitAnswer, doing: string, refus
 
 function reasonOf({ address }: Repository, said: string): string {
   const lines = said.split("\n").map((line) => line.trim());
-  const telling = lines.find((line) => /^(fatal|error|ssh|remote: (error|fatal)):? /i.test(line));
+  const reason = lines.find((line) => /^(fatal|error|ssh|remote: (error|fatal)):? /i.test(line));
   const last = lines.filter((line) => line !== "").at(-1);
-  return address.mask(telling ?? last ?? "git gave no reason").replace(/^(fatal|error): /, "");
+  return address.mask(reason ?? last ?? "git gave no reason").replace(/^(fatal|error): /, "");
 }
 
 function remedyFor(said: string): string {

@@ -140,35 +140,35 @@ async function trySend(
       redirect: "manual",
       signal: signal ? AbortSignal.any([timeout, signal]) : timeout,
     });
-    const text = await readText(response, maxBytes);
-    if (text === null) return { problem: TOO_LARGE, retryAfterMs: 0, isFinal: true };
+    const bytes = await readBody(response.body, maxBytes);
+    if (bytes === null) return { problem: TOO_LARGE, retryAfterMs: 0, isFinal: true };
     const { status, headers } = response;
     if (status === 429 || status >= 500) {
       const retryAfterMs = retryAfter(headers.get("retry-after"), now().getTime());
       return { problem: `it answered ${status}`, retryAfterMs, isFinal: false };
     }
-    return { answer: { status, headers, text } };
+    return { answer: { status, headers, text: bytes.toString("utf8") } };
   } catch (error) {
     const problem = timeout.aborted ? `no answer within ${Math.ceil(timeoutMs / 1000)} s` : reasonOf(error);
     return { problem, retryAfterMs: 0, isFinal: false };
   }
 }
 
-/** Null when it is longer than allowed; the rest is not waited for. */
-async function readText(response: Response, maxBytes: number): Promise<string | null> {
-  if (!response.body) return "";
+/** Null when there is more than `maxBytes`; the rest is not read. */
+export async function readBody(body: ReadableStream<Uint8Array> | null, maxBytes: number): Promise<Buffer | null> {
   const chunks: Uint8Array[] = [];
-  let size = 0;
-  const reader = response.body.getReader();
-  for (let read = await reader.read(); !read.done; read = await reader.read()) {
-    size += read.value.length;
-    if (size > maxBytes) {
-      await reader.cancel().catch(() => {});
+  let bytes = 0;
+  const reader = body?.getReader();
+  for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
+    bytes += read.value.length;
+    if (bytes > maxBytes) {
+      // Not waited for: whoever never stops sending would hold us up.
+      reader?.cancel().catch(() => {});
       return null;
     }
     chunks.push(read.value);
   }
-  return Buffer.concat(chunks).toString("utf8");
+  return Buffer.concat(chunks);
 }
 
 /** The answers that no caller needs to know. */

@@ -29,7 +29,7 @@ interface Marker extends Membership {
 const MAX_MARKER_BYTES = 10_000;
 
 /**
- * Makes the directory ready to be this team's mirror, or throws: only what lies exactly there, is no link and was made for this
+ * Prepares the directory to be this team's mirror, or throws: only what is exactly there, is not a link and was made for this
  * very team is ever sent. `dir` is the project's memory directory.
  */
 export async function prepareMirror(
@@ -106,7 +106,7 @@ export interface Membership {
 /** What the server takes for the name of a team or repository; nothing in it means anything in a URL or a path. */
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9_-])?$/;
 
-/** "https://host/team/repository"; the server may lie below a path of its own. Throws `usage`. */
+/** "https://host/team/repository"; the server may be below a path of its own. Throws `usage`. */
 export function parseMembership(text: string): Membership {
   const server = parseServer(text);
   const parts = server.split("/");
@@ -136,10 +136,10 @@ export function parseServer(text: string): string {
 
 /** Contents and tokens travel over TLS, or not beyond this machine. */
 function findServerProblem(text: string): string | null {
-  if (!URL.canParse(text)) return "it is no URL; write https://HOST/TEAM/REPOSITORY";
+  if (!URL.canParse(text)) return "it is not a URL; write https://HOST/TEAM/REPOSITORY";
   const url = new URL(text);
   if (url.protocol !== "https:" && url.protocol !== "http:") return "only https is spoken";
-  if (url.username !== "" || url.password !== "") return "a name or password does not belong into it; use a token";
+  if (url.username !== "" || url.password !== "") return "a name or password does not belong in it; use a token";
   if (url.search !== "" || url.hash !== "") return "it must end after the path";
   if (url.protocol === "http:" && !isLoopback(url.hostname)) {
     return "memories travel over https; plain http is for this machine only (localhost, 127.0.0.1, [::1])";
@@ -147,9 +147,9 @@ function findServerProblem(text: string): string | null {
   return null;
 }
 
-/** The parser has brought every spelling of an address into one form. */
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
+/** Of a URL or as it is listened on; other spellings of an address do not count. */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|\[::1\]|::1|127(\.\d{1,3}){3})$/.test(host);
 }
 
 /** What is wrong may be long, and may hold a password. */

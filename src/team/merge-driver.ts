@@ -11,7 +11,7 @@ import { parseIndexLine } from "../store/store.ts";
 import { splitLines } from "../text/lines.ts";
 import { pickChanged } from "../text/merge-lines.ts";
 import { makeConflictCopy } from "./conflict-copy.ts";
-import { mergeMemory } from "./merge.ts";
+import { joinKeys, mergeMemory } from "./merge.ts";
 
 export interface MergeCall {
   kind: "memory" | "index";
@@ -126,7 +126,7 @@ interface Item {
 }
 
 /**
- * Lines that either side took out go, lines that either side added come, behind the line that they stood behind. Of two
+ * Lines that either side removed go, lines that either side added come, behind the line that they followed. Of two
  * wordings of one line the longer one stays. What was written by hand keeps its order.
  */
 export function mergeIndex(base: string, ours: string, theirs: string): string {
@@ -134,7 +134,7 @@ export function mergeIndex(base: string, ours: string, theirs: string): string {
   if (simple !== null) return simple;
   const [before, our, their] = [base, ours, theirs].map(itemsOf) as [Items, Items, Items];
   const merged: Item[] = [];
-  for (const key of orderOf(our, their)) {
+  for (const key of joinKeys(their, our)) {
     const [b, o, t] = [before.get(key), our.get(key), their.get(key)];
     if (b && (!o || !t)) continue;
     const [one, two] = [o ?? t, t ?? o] as [Item, Item];
@@ -149,7 +149,7 @@ export function mergeIndex(base: string, ours: string, theirs: string): string {
 
 type Items = ReadonlyMap<string, Item>;
 
-/** The first item is what stands above the first line: nothing, or blank lines. */
+/** The first item is what is above the first line: nothing, or blank lines. */
 function itemsOf(text: string): Items {
   const top: Item = { line: "", blanks: 0 };
   const items = new Map<string, Item>([["", top]]);
@@ -168,16 +168,6 @@ function itemsOf(text: string): Items {
     items.set(key, last);
   }
   return items;
-}
-
-function orderOf(ours: Items, theirs: Items): string[] {
-  const order = [...theirs.keys()];
-  let previous = "";
-  for (const key of ours.keys()) {
-    if (!theirs.has(key)) order.splice(order.indexOf(previous) + 1, 0, key);
-    previous = key;
-  }
-  return order;
 }
 
 function preferred(a: string, b: string): string {

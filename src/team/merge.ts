@@ -34,7 +34,7 @@ function mergeDocuments(base: string, ours: string, theirs: string): string | nu
   return body === null ? null : head + body;
 }
 
-/** Sections first, as two that are added at the same place are no conflict; a heading that was reworded needs the whole. */
+/** Sections first, as two that are added at the same place do not conflict; a heading that was reworded needs the whole. */
 function mergeBodies(base: string, ours: string, theirs: string): string | null {
   return pickChanged(base, ours, theirs) ?? mergeSections(base, ours, theirs) ?? mergeLines(base, ours, theirs);
 }
@@ -44,15 +44,15 @@ function bodyOf({ text, bodyStart }: Document): string {
 }
 
 interface Section {
-  /** The heading's line, or "" for what stands before the first one; with a number when it comes again. */
+  /** The heading's line, or "" for what comes before the first one; with a number when it comes again. */
   key: string;
   /** Without the blank lines at its end. */
   text: string;
   blank: string;
 }
 
-/** Null where both changed the same lines, one changed what the other removed, or both ordered the sections anew. */
-export function mergeSections(base: string, ours: string, theirs: string): string | null {
+/** Null where both changed the same lines, one changed what the other removed, or both reordered the sections. */
+function mergeSections(base: string, ours: string, theirs: string): string | null {
   const [before, our, their] = [base, ours, theirs].map(sectionsOf) as [Sections, Sections, Sections];
   const order = mergeOrder(before, our, their);
   if (order === null) return null;
@@ -104,7 +104,7 @@ function sectionsOf(body: string): Sections {
   return sections;
 }
 
-/** The side that put them in another order has its way; what only one side has stands behind what it stood behind. */
+/** The side that put them in another order wins; what only one side has stays behind what it followed. */
 function mergeOrder(base: Sections, ours: Sections, theirs: Sections): string[] | null {
   const common = [...base.keys()].filter((key) => ours.has(key) && theirs.has(key));
   const isCommon = new Set(common);
@@ -114,6 +114,11 @@ function mergeOrder(base: Sections, ours: Sections, theirs: Sections): string[] 
   const chosen = pickChanged(before, our, their);
   if (chosen === null) return null;
   const [lead, other] = chosen === their ? [theirs, ours] : [ours, theirs];
+  return joinKeys(lead, other);
+}
+
+/** The lead's keys, with each one that only the other has behind the one that it follows there. */
+export function joinKeys(lead: ReadonlyMap<string, unknown>, other: ReadonlyMap<string, unknown>): string[] {
   const order = [...lead.keys()];
   let previous: string | null = null;
   for (const key of other.keys()) {
@@ -147,7 +152,7 @@ interface Block {
 }
 
 /** Everything up to the body; null where both changed one field in ways that cannot both hold. */
-export function mergeFields(base: Document, ours: Document, theirs: Document): string | null {
+function mergeFields(base: Document, ours: Document, theirs: Document): string | null {
   const [before, our, their] = [base, ours, theirs].map((document) => ({
     opening: document.text.slice(0, document.fields[0]?.start ?? document.fenceStart),
     blocks: blocksOf(document.text, document.fields, document.fenceStart),
@@ -175,23 +180,12 @@ type Blocks = ReadonlyMap<string, Block>;
 
 function mergeBlocks(base: Blocks, ours: Blocks, theirs: Blocks, eol: string): string | null {
   const merged = new Map<string, string>();
-  for (const key of orderOf(ours, theirs)) {
+  for (const key of joinKeys(theirs, ours)) {
     const raw = mergeField(key, base.get(key), ours.get(key), theirs.get(key), eol);
     if (raw === null) return null;
     merged.set(key, raw);
   }
   return [...merged.values()].join("");
-}
-
-/** Theirs, with each key that only we have behind the one that it follows in ours. */
-function orderOf(ours: Blocks, theirs: Blocks): string[] {
-  const order = [...theirs.keys()];
-  let previous: string | null = null;
-  for (const key of ours.keys()) {
-    if (!theirs.has(key)) order.splice(previous === null ? 0 : order.indexOf(previous) + 1, 0, key);
-    previous = key;
-  }
-  return order;
 }
 
 /** The field's lines, "" when it goes; null for a conflict. */
@@ -212,7 +206,7 @@ function mergeField(
   return ours && theirs ? mergeMaps(base, ours, theirs, eol) : null;
 }
 
-/** Of two stamps the later one tells more: it was checked, or changed, after the other. */
+/** The later of two stamps counts: it was checked, or changed, after the other. */
 const STAMPS: ReadonlySet<string> = new Set(["modified", "verified", "created", "updated", "reviewed"]);
 
 function isDated(key: string, value: FieldValue | undefined): boolean {
@@ -226,12 +220,12 @@ function timeOf(value: FieldValue | undefined): number | null {
   return Number.isNaN(time) ? null : time;
 }
 
-/** A side that took the stamp out, or wrote something that is none, gives way; equal times in other words go to theirs. */
+/** A side that removed the stamp, or wrote something that is not a date, gives way; equal times in other words go to theirs. */
 function laterOf(ours: Block | undefined, theirs: Block | undefined): string | null {
   const [our, their] = [timeOf(ours?.field.value), timeOf(theirs?.field.value)];
   if (our === null || their === null) {
     const other = our === null ? ours : theirs;
-    // Words in the place of a date are somebody's, and not ours to drop.
+    // Words in place of a date were written by a person, and are not ours to drop.
     if (other) return null;
     return (our === null ? theirs : ours)?.raw ?? "";
   }
@@ -242,7 +236,7 @@ function isList(value: FieldValue): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
 
-/** Items that either side took out go, items that either side added come. */
+/** Items that either side removed go, items that either side added come. */
 function mergeLists(
   key: string,
   base: Block | undefined,

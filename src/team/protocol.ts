@@ -178,7 +178,7 @@ export interface RedactRequest {
   revision: string;
 }
 
-/** What was done, where there is nothing else to tell. */
+/** Where there is nothing else to say. */
 export interface DoneAnswer {
   done: true;
 }

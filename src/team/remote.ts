@@ -12,7 +12,7 @@ export interface RemoteEntry {
   hash: string;
   /** Opaque: whoever changes the entry must name it. A new text has a new revision. */
   revision: string;
-  /** A tombstone: it was there, and somebody removed it. */
+  /** A tombstone: it was there, and was removed. */
   deleted: boolean;
   /** Who wrote it last, and when (ISO); "" where the remote does not know. */
   author: string;
@@ -32,7 +32,7 @@ export type RemoteChange =
 
 export type RemoteOutcome =
   | { kind: "done"; path: string; revision: string }
-  /** Somebody was faster; `current` is what is there now, null for nothing. Nothing was written. */
+  /** Another change was faster; `current` is what is there now, null for nothing. Nothing was written. */
   | { kind: "stale"; path: string; current: RemoteEntry | null }
   /**
    * The remote does not take this text: a secret, a size, a right. `reason` names rule and line, never the value. `isPassing`: it
@@ -122,10 +122,10 @@ export function findEntryProblem(path: string): string | null {
   if (Buffer.byteLength(path) > MAX_BYTES) return `it is longer than ${MAX_BYTES} bytes`;
   if (!path.isWellFormed() || path !== path.normalize("NFC")) return "it is not well-formed NFC text";
   const parts = path.split("/");
-  if (parts.length > MAX_DEPTH) return `it lies deeper than ${MAX_DEPTH} folders`;
+  if (parts.length > MAX_DEPTH) return `it is deeper than ${MAX_DEPTH} folders`;
   if (parts.some((part) => part.startsWith("."))) return "a part of it begins with a dot";
   if (parts.some((part) => WINDOWS_NAMES.test(part) || WINDOWS_SIGNS.test(part) || /[. ]$/.test(part)))
-    return "Windows has no such file names";
-  if (!isMemoryFile(path)) return "it is no memory: those are .md files that are neither an index nor a daily log";
+    return "Windows does not allow such file names";
+  if (!isMemoryFile(path)) return "it is not a memory: those are .md files that are neither an index nor a daily log";
   return null;
 }

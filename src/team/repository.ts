@@ -85,7 +85,7 @@ export async function removeTeam(
   return { dir: team.path, changes, warnings: [] };
 }
 
-/** Whoever finds it in the repository shall know what it is. */
+/** So that people who find it in the repository know what it is. */
 const EMPTY_INDEX = "# Team memory\n";
 
 /** Two people who edit different sections do not meet; `binary` keeps our drivers out of ancestors that git makes up for itself. */
@@ -141,7 +141,7 @@ async function refuseElsewhere(checkout: TeamCheckout): Promise<void> {
   if (!(await isCheckout(checkout)))
     throw new MemdirError(
       "usage",
-      `${root} is no git checkout, or git refuses it: run \`git init\` there first, or share through a server (\`memdir join\`)`,
+      `${root} is not a git checkout, or git refuses it: run \`git init\` there first, or share through a server (\`memdir join\`)`,
     );
   // Throws where a link leads out of the repository.
   resolveInside(root, `.claude/memory/${INDEX_FILE}`);
@@ -211,8 +211,8 @@ function parseReceipt(value: unknown): Receipt | null {
   return typeof after === "string" && (before === null || typeof before === "string") ? { before, after } : null;
 }
 
-export const MEMORY_DRIVER = "memdir";
-export const INDEX_DRIVER = "memdir-index";
+const MEMORY_DRIVER = "memdir";
+const INDEX_DRIVER = "memdir-index";
 
 /** The last line that matches a path decides: the index comes behind the rule that holds for all of the folder. */
 const LINES = [
@@ -227,7 +227,7 @@ export function addAttributes(text: string | null): string {
   const before = text ?? "";
   if (hasAttributes(before)) return before;
   const eol = before.includes("\r\n") ? "\r\n" : "\n";
-  // What is there in part, or in another order, comes anew at the end.
+  // What is there in part, or in another order, is added again at the end.
   const rest = removeAttributes(before);
   const gap = rest === "" || rest.endsWith("\n") ? "" : eol;
   return `${rest}${gap}${[COMMENT, ...LINES].map((line) => line + eol).join("")}`;
@@ -246,13 +246,13 @@ export function hasAttributes(text: string): boolean {
   return places.every((place, at) => place >= 0 && (at === 0 || place > (places[0] as number)));
 }
 
-export interface IgnoreWarning {
-  /** Where the rule stands and how it reads: `.gitignore:3: .claude/`. */
+interface IgnoreWarning {
+  /** Where the rule is and how it reads: `.gitignore:3: .claude/`. */
   rule: string;
   message: string;
 }
 
-/** What lies in the folder, and what lies beside it. */
+/** Inside the folder, and beside it. */
 const INSIDE = ".claude/memory/x.md";
 const INDEX = ".claude/memory/MEMORY.md";
 const BESIDE = ".claude/x.json";
@@ -288,7 +288,7 @@ function parseRules(output: string): Map<string, Rule> {
 }
 
 /**
- * A file cannot be taken back in while a folder above it is out: so that folder comes in, all else in it goes out, and
+ * A file cannot be included while a folder above it is ignored: so that folder is included, all else in it is ignored, and
  * the memories come in.
  */
 function remedy({ source, line }: Rule, rules: ReadonlyMap<string, Rule>): string {

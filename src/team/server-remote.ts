@@ -187,7 +187,7 @@ function isPassing(answer: HttpAnswer): boolean {
 
 /** A text that cannot be sent as it is would come back as another one. */
 function findTextProblem(text: string): string | null {
-  if (!text.isWellFormed()) return "it is no valid UTF-8 text";
+  if (!text.isWellFormed()) return "it is not valid UTF-8 text";
   const bytes = Buffer.byteLength(text);
   // The server has limits of its own, and says so; this one saves the way.
   return bytes > LIMITS.requestBytes ? `it has ${bytes} bytes, and ${LIMITS.requestBytes} can be sent at once` : null;
@@ -279,7 +279,7 @@ function readStale(http: Http, path: string, answer: HttpAnswer): RemoteOutcome 
   if (value === null || value === undefined) return { kind: "stale", path, current: null };
   const current = readEntry(value);
   if (typeof current === "string" || current.path !== path) {
-    throw misbehaved(http.url, "did not say what stands in the way of a change");
+    throw misbehaved(http.url, "did not say what conflicts with a change");
   }
   return { kind: "stale", path, current };
 }

@@ -35,7 +35,7 @@ export function readLocal(
     if (local.files.has(path) || local.held.has(path)) continue;
     if (!isOwned(path)) local.held.set(path, "");
     else if (placeOf(directory, path) !== "free")
-      local.held.set(path, "something that is no ordinary file lies in its place");
+      local.held.set(path, "something that is not an ordinary file is in its place");
   }
   return local;
 }
@@ -180,7 +180,7 @@ export function saveState(directory: Directory, text: string): void {
   syncFile(directory).write(text);
 }
 
-/** Its time is that of the last pass, also of one that changed nothing: that is what people are told. */
+/** Its time is that of the last pass, also of one that changed nothing: that is what people are shown. */
 export function markSynced(directory: Directory, at: Date): void {
   syncFile(directory).touch(at);
 }

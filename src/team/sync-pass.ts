@@ -11,7 +11,7 @@ import { type BaseTexts, placeOf, type SyncState } from "./sync-local.ts";
 export interface SyncOptions {
   directory: Directory;
   remote: Remote;
-  /** Under which name this machine's person writes in the remote. */
+  /** The name under which this machine's user writes to the remote. */
   who: string;
   signal?: AbortSignal | undefined;
   onProgress?: ((done: number, total: number, phase: SyncPhase) => void) | undefined;
@@ -36,7 +36,7 @@ export interface SyncResult {
 export interface Pass {
   options: SyncOptions;
   state: SyncState;
-  /** The state as it lies on the disk. */
+  /** The state as it is on disk. */
   saved: string;
   texts: BaseTexts;
   result: SyncResult;
@@ -92,15 +92,15 @@ function findTextProblem(entry: RemoteEntry, text: string): string | null {
 }
 
 /** Rules and lines, never a value; null when nothing was found. */
-export function describeSecrets(found: readonly { rule: string; line: number }[]): string | null {
+function describeSecrets(found: readonly { rule: string; line: number }[]): string | null {
   if (found.length === 0) return null;
   const places = found.map(({ rule, line }) => `${rule} in line ${line}`);
-  return `it holds what looks like a secret (${[...new Set(places)].join(", ")}): take it out`;
+  return `it holds what looks like a secret (${[...new Set(places)].join(", ")}): remove it`;
 }
 
 export interface LocalWrite {
   path: string;
-  /** The hash of what must still lie there; null for nothing. */
+  /** The hash of what must still be there; null for nothing. */
   expected: string | null;
   /** Null removes it. */
   text: string | null;
@@ -146,7 +146,7 @@ async function writeBatch<T extends { writes: readonly LocalWrite[] }>(pass: Pas
       return fit;
     });
   } catch (error) {
-    // Somebody wrote between the look and the move: nothing of this batch has happened.
+    // Another program wrote between the check and the move: nothing of this batch has happened.
     if (!(error instanceof MemdirError) || error.code !== "conflict") throw error;
     pass.again = true;
     return [];
@@ -204,7 +204,7 @@ export async function pushTexts<T extends Outgoing>(
   return done;
 }
 
-/** What may be taken the next time is only told: whoever was given a right should not have to wait for it. */
+/** What may be accepted the next time is only reported: a right that was given should take effect at once. */
 function refuse(pass: Pass, { path, local }: Outgoing, outcome: Extract<RemoteOutcome, { kind: "refused" }>): void {
   const { reason, isPassing = false } = outcome;
   if (isPassing) pass.result.refused.push({ path, reason });

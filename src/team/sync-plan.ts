@@ -6,7 +6,7 @@ import type { Agreed } from "./sync-local.ts";
 export interface PlanInput {
   /** The hash of every memory here. */
   local: ReadonlyMap<string, string>;
-  /** Paths that are left alone: something lies there that does not travel. */
+  /** Paths that are left alone: something there does not travel. */
   held: ReadonlySet<string>;
   /** As the remote lists it, tombstones included. */
   remote: ReadonlyMap<string, RemoteEntry>;
@@ -18,7 +18,7 @@ export interface PlanInput {
   now: Date;
 }
 
-/** `local` is the hash that must still lie here when the step is taken; null for nothing. */
+/** `local` is the hash that must still be here when the step is taken; null for nothing. */
 export type Step =
   | { kind: "agree"; path: string; hash: string; revision: string }
   | { kind: "forget"; path: string }

@@ -23,13 +23,11 @@ function stepsOf<K extends Step["kind"]>(plan: Plan, kind: K): StepOf<K>[] {
   return plan.steps.filter((step): step is StepOf<K> => step.kind === kind);
 }
 
-/** `save` keeps what both sides agree on so far. */
 export async function takeSteps(
   pass: Pass,
   plan: Plan,
   local: LocalTexts,
   listed: ReadonlyMap<string, RemoteEntry>,
-  save: () => void,
 ): Promise<void> {
   const textOf = (path: string) => local.files.get(path)?.text ?? "";
   for (const { path, hash, revision } of stepsOf(plan, "agree")) agree(pass, path, hash, revision, textOf(path));
@@ -40,11 +38,11 @@ export async function takeSteps(
   await removeHere(pass, stepsOf(plan, "remove-here"));
   const merges = await mergeAll(pass, stepsOf(plan, "merge"), texts, textOf);
   await keepBoth(pass, merges.conflicts, local, listed);
-  save();
+  pass.save();
   await push(pass, stepsOf(plan, "push"), textOf);
-  save();
+  pass.save();
   await pushMerged(pass, merges.clean);
-  save();
+  pass.save();
   await removeAll(pass, stepsOf(plan, "remove-there"));
 }
 
@@ -150,7 +148,7 @@ async function push(pass: Pass, steps: readonly StepOf<"push">[], textOf: (path:
   for (const { path } of outgoing) pass.state.sent.delete(path);
 }
 
-/** Not for merged texts: what lies here does not come of those before they are written. */
+/** Not for merged texts: what is here does not come from those before they are written. */
 function noteSent(pass: Pass, outgoing: readonly Outgoing[]): void {
   if (outgoing.length === 0) return;
   for (const { path, hash, text } of outgoing) {
@@ -160,7 +158,7 @@ function noteSent(pass: Pass, outgoing: readonly Outgoing[]): void {
   pass.save();
 }
 
-/** First there, then here: a merge that the remote did not take is made anew from what is there by then. */
+/** First there, then here: a merge that the remote did not take is made again from what is there by then. */
 async function pushMerged(pass: Pass, merges: readonly (Meeting & { text: string })[]): Promise<void> {
   const outgoing = merges.map(({ step, text }) => ({
     path: step.path,

@@ -67,7 +67,10 @@ function openPass(options: SyncOptions): Pass {
     again: false,
     progress: (phase, done, total) => options.onProgress?.(done, total, phase),
     notice: (text) => result.notices.push(text),
-    save: () => keepState(pass),
+    save: () => {
+      pass.progress("save", 0, 1);
+      keepState(pass);
+    },
     refuse: (path, side, hash, reason) => {
       pass.state.refused.set(path, { side, hash, reason, at: options.directory.now().toISOString() });
       result.refused.push({ path, reason });
@@ -95,13 +98,13 @@ async function runRound(pass: Pass): Promise<void> {
   result.waiting = plan.waiting;
   pass.state.absent = plan.absent;
   try {
-    await takeSteps(pass, plan, local, listed, () => save(pass));
+    await takeSteps(pass, plan, local, listed);
   } catch (error) {
     // Harmless if it is not: equal texts agree again without a write.
     if (error instanceof MemdirError) keepState(pass);
     throw error;
   }
-  save(pass);
+  pass.save();
   markSynced(options.directory, options.directory.now());
   pass.texts.sweep(pass.state);
 }
@@ -122,7 +125,7 @@ function readListed(pass: Pass, { entries }: RemoteListing): Map<string, RemoteE
   const listed = new Map<string, RemoteEntry>();
   for (const entry of entries) {
     const problem =
-      findEntryProblem(entry.path) ?? (isBelowFile(entry.path) ? "a memory lies in the place of its folder" : null);
+      findEntryProblem(entry.path) ?? (isBelowFile(entry.path) ? "a memory is in the place of its folder" : null);
     if (problem === null) listed.set(entry.path, entry);
     else if (!entry.deleted)
       pass.result.refused.push({ path: entry.path, reason: `not taken from the remote: ${problem}` });
@@ -166,11 +169,6 @@ function makePlan(pass: Pass, local: LocalTexts, listed: ReadonlyMap<string, Rem
     intended: findIntended(options.directory, missing),
     now: options.directory.now(),
   });
-}
-
-function save(pass: Pass): void {
-  pass.progress("save", 0, 1);
-  keepState(pass);
 }
 
 /** A pass without changes costs no flush. */

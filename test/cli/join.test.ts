@@ -105,7 +105,7 @@ describe("memdir join", () => {
     [["memory.example"], {}, "no URL"],
     [["http://memory.example/acme/app"], {}, "https"],
     [[URL], { "token-file": "missing" }, "no file with a token"],
-    [[URL], {}, "standard input is no token"],
+    [[URL], {}, "standard input is not a token"],
   ])("says what is wrong with %j %j", async (args, options, words) => {
     const desk = await openTeamDesk();
     const ann = await desk.addPerson("ann", "admin");

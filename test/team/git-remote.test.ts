@@ -331,7 +331,7 @@ describe("the cache", () => {
     const again = place.open("ann");
     expect((await put(again, "b.md", "two")).kind).toBe("done");
     expect((await again.fetch((await again.list()).entries)).size).toBe(2);
-    expect(place.logged.join("\n")).toMatch(/is damaged and is fetched anew/);
+    expect(place.logged.join("\n")).toMatch(/is damaged and is fetched again/);
   });
 
   it("takes no harm from a process that died between commit and push", async () => {

@@ -178,7 +178,7 @@ test("doctor: nothing without a team, quiet with one, and each fault with its re
 test("refused where there is no checkout, and where a link stands", async () => {
   const world = makeWorld();
   const team = await openTeam(world);
-  expect((await errorOf(prepareTeam({ ...team, root: world.home }))).message).toContain("no git checkout");
+  expect((await errorOf(prepareTeam({ ...team, root: world.home }))).message).toContain("not a git checkout");
   expect((await errorOf(prepareTeam({ ...team, env: { PATH: "/nowhere" } }))).code).toBe("usage");
   if (process.platform === "win32") return;
   const target = path.join(world.top, "theirs");

@@ -20,7 +20,7 @@ export interface AppOptions
   newId?: World["newId"];
 }
 
-/** Finds the answer, or throws; whoever it turns out to be is told to `onCaller`, for the log. */
+/** Finds the answer, or throws; the caller is passed to `onCaller`, for the log. */
 type Find = (onCaller: (caller: Caller) => void) => Promise<Answer>;
 
 export function makeApp(options: AppOptions): Hono {

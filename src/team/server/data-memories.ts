@@ -221,7 +221,7 @@ async function findCollision({ sql, caller, repository, path }: Writing): Promis
   const folded = fold(path);
   const parts = folded.split("/");
   const above = parts.map((_, at) => parts.slice(0, at + 1).join("/"));
-  // "0" is the sign after "/": between the two lies everything below the folder of that name.
+  // "0" is the character after "/": between the two is everything below the folder of that name.
   const [other] = await sql(
     `select path from memdir_memory where team = $1 and repository = $2 and not deleted and path <> $3
        and (folded = any($4::text[]) or (folded >= $5 || '/' and folded < $5 || '0')) limit 1`,

@@ -186,7 +186,7 @@ async function setTeamRole(sql: Sql, team: string, person: Row, role: Role | nul
     [team],
   );
   if (role !== "admin" && admins.length === 1 && admins[0]?.id === person.id)
-    throw new MemdirError("conflict", `${person.name} is the last admin of ${team}: make somebody else admin first`);
+    throw new MemdirError("conflict", `${person.name} is the last admin of ${team}: make another person admin first`);
   await sql("update memdir_person set role = $3 where team = $1 and id = $2", [team, person.id, role]);
 }
 

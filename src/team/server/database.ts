@@ -105,7 +105,7 @@ export function isWorthAnotherTry(error: unknown): boolean {
 function sqlStateOf(error: unknown): string {
   if (error instanceof MemdirError) return (error.details as { sqlState?: string } | undefined)?.sqlState ?? "";
   const { code } = error as { code?: unknown };
-  // A digit tells them from codes of the system like EPIPE.
+  // A digit distinguishes them from codes of the system like EPIPE.
   return typeof code === "string" && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : "";
 }
 

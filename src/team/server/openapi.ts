@@ -35,7 +35,7 @@ export function makeOpenApi(
   };
 }
 
-/** As OpenAPI writes a pattern: `{path}` may hold slashes here, which it has no sign for. */
+/** As OpenAPI writes a pattern: `{path}` may hold slashes here, which it cannot express. */
 export function describedPath(path: string): string {
   return path.replace(/:(\w+)(\{[^}]*\})?/g, "{$1}");
 }
@@ -82,7 +82,7 @@ const PARTS: Record<string, string> = {
   team: "The team that the token belongs to.",
   repository: "A repository of the team.",
   path: "Where the memory is below the repository's root; may hold slashes, each part percent-encoded.",
-  person: "The name of somebody in the team.",
+  person: "The name of a person in the team.",
   id: "The id of a token, as the list of tokens has it.",
 };
 
@@ -150,12 +150,12 @@ const ROLE: Schema = { enum: ROLES };
 const HASH: Schema = { type: "string", description: "sha256 of the text in hex; empty for a tombstone." };
 const REVISION: Schema = { type: "string", description: "Opaque; whoever changes the memory must name it." };
 
-export const SCHEMAS: Readonly<Record<string, Schema>> = {
+const SCHEMAS: Readonly<Record<string, Schema>> = {
   RemoteEntry: object({
     path: TEXT,
     hash: HASH,
     revision: REVISION,
-    deleted: { ...FLAG, description: "A tombstone: it was there, and somebody removed it." },
+    deleted: { ...FLAG, description: "A tombstone: it was there, and was removed." },
     author: TEXT,
     at: TEXT,
   }),

@@ -9,7 +9,7 @@ import { acquireLock, type Lock } from "../../disk/lock.ts";
 import { diskError, MemdirError } from "../../errors.ts";
 import { type Connection, type Database, openDatabase, type Sql } from "./database.ts";
 
-/** As much of the package as is used; it is no dependency of ours, so whoever calls says where it is found. */
+/** As much of the package as is used; it is not a dependency of ours, so the caller says where it is. */
 export interface PgliteModule {
   PGlite: { create(options: { dataDir?: string; extensions?: Record<string, unknown> }): Promise<Pglite> };
 }
@@ -23,7 +23,7 @@ interface PgliteTransaction {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
 }
 
-export interface PgliteOptions {
+interface PgliteOptions {
   load: () => Promise<PgliteModule>;
   now: () => Date;
   /** `{ vector }` of the package with pgvector: search by meaning. */
@@ -181,7 +181,7 @@ function engineFolder(folder: string): string {
 /** Longer than a slow line takes for 27 MB. */
 const NPM_MS = 10 * 60 * 1000;
 
-/** The real npm. Windows has only a script for shells, so the program behind it is run, which lies beside Node. */
+/** The real npm. Windows has only a script for shells, so the program behind it is run, which is beside Node. */
 export function runNpm(args: readonly string[]): Promise<void> {
   const program = join(dirname(process.execPath), "node_modules", "npm", "bin", "npm-cli.js");
   const [file, all] =

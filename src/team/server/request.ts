@@ -1,6 +1,6 @@
 /** What a request carries: its body, read up to its limit and never further, and its precondition. */
 
-import { parseObject } from "../http.ts";
+import { parseObject, readBody } from "../http.ts";
 import { type Asked, refuse, refuseSize } from "./route.ts";
 
 const MEDIA_TYPE = /^\s*([a-z]+\/[a-z0-9.+-]+)\s*(?:;\s*charset="?([a-z0-9-]+)"?\s*)?;?\s*$/i;
@@ -32,20 +32,9 @@ async function readBytes(
   // Forms of web pages can send other types without being asked.
   if (!types.includes(type.toLowerCase()) || !/^utf-?8$/i.test(charset))
     throw refuse(415, "type", `the body must be sent as \`Content-Type: ${types[0]}; charset=utf-8\``);
-  if (body === null) return new Uint8Array();
-  const reader = body.getReader();
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for (let read = await reader.read(); !read.done; read = await reader.read()) {
-    bytes += read.value.length;
-    if (bytes > maxBytes) {
-      // Not waited for: a client that never stops sending would hold the answer up.
-      reader.cancel().catch(() => {});
-      throw refuseSize(what, maxBytes);
-    }
-    chunks.push(read.value);
-  }
-  return Buffer.concat(chunks);
+  const bytes = await readBody(body, maxBytes);
+  if (bytes === null) throw refuseSize(what, maxBytes);
+  return bytes;
 }
 
 function decode(bytes: Uint8Array): string | null {

@@ -46,9 +46,9 @@ export const ADMIN_ROUTES: readonly Route[] = [
     access: ADMIN,
     action: "admin:add-person",
     description: {
-      summary: "Takes somebody into the team; a token is made for them apart",
+      summary: "Adds a person to the team; their token is made separately",
       request: "PersonRequest",
-      answers: { 201: { text: "Taken in.", schema: "PersonRow" }, 409: THERE },
+      answers: { 201: { text: "Added.", schema: "PersonRow" }, 409: THERE },
     },
     answer: addPerson,
   },
@@ -89,7 +89,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     access: ADMIN,
     action: "admin:add-token",
     description: {
-      summary: "Makes a token for somebody; it is in this answer and can never be seen again",
+      summary: "Makes a token for a person; it is in this answer and can never be seen again",
       request: "TokenRequest",
       answers: { 201: { text: "The token.", schema: "TokenAnswer" } },
     },
@@ -132,7 +132,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
       summary: "Who read and wrote what, newest first",
       query: {
         before: { text: "The `at` of the last row of the page before." },
-        limit: { text: "How many rows, from 1 to 1000; 100 unless told." },
+        limit: { text: "How many rows, from 1 to 1000; 100 by default." },
       },
       answers: { 200: { text: "The rows.", schema: "AuditAnswer" } },
     },
@@ -144,7 +144,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     access: { to: "repository", role: "admin" },
     action: "redact",
     description: {
-      summary: "Takes the text of one version out for ever; a current one leaves a tombstone",
+      summary: "Removes the text of one version for good; a current one leaves a tombstone",
       request: "RedactRequest",
       answers: { 200: DONE_ANSWER },
     },
@@ -159,7 +159,7 @@ async function addPerson({ data, limits }: TeamServer, asked: Asked): Promise<An
   if (problem) throw malformed(`the name cannot be used: ${problem}`);
   if (role !== null && !isRole(role)) throw malformed(WHICH_ROLE);
   const body = await data.addPerson(asked.caller, name, role);
-  if (!body) throw refuse(409, "exists", "somebody in the team has this name: choose another");
+  if (!body) throw refuse(409, "exists", "a person in the team has this name: choose another");
   return { status: 201, body };
 }
 

@@ -13,7 +13,7 @@ import type { SharedMemory } from "./team-data.ts";
 
 const REPOSITORY = "/v1/teams/:team/repositories/:repository";
 const MATCH = { text: 'The revision that the change is based on: `"REVISION"`, one strong tag.' };
-const STALE = { text: "Somebody was faster; nothing was written.", schema: "StaleAnswer" };
+const STALE = { text: "Another write was faster; nothing was written.", schema: "StaleAnswer" };
 
 export const MEMORY_ROUTES: readonly Route[] = [
   {
@@ -201,7 +201,7 @@ function examine(path: string, text: string): Memory | Refusal {
   }
   const memory = parseMemory(path, text);
   if (memory.broken) {
-    // Whether it is private cannot be told then.
+    // It is unclear then whether it is private.
     const message =
       "its frontmatter cannot be read for certain: fix it (`memdir lint` names the line) and send it again";
     return refuse(422, "form", message);

@@ -51,7 +51,7 @@ const TEAM_ROUTES: readonly Route[] = [
       summary: "Memories of all repositories that the caller may read, best first",
       query: {
         q: { required: true, text: `What is looked for, at most ${MAX_QUERY} characters.` },
-        limit: { text: `How many, from 1 to ${MAX_HITS}; ${DEFAULT_HITS} unless told.` },
+        limit: { text: `How many, from 1 to ${MAX_HITS}; ${DEFAULT_HITS} by default.` },
       },
       answers: { 200: { text: "The hits.", schema: "SearchAnswer" } },
     },

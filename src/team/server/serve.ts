@@ -5,11 +5,12 @@ import { createServer as createSecure } from "node:https";
 import { type AddressInfo, isIP } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { MemdirError } from "../../errors.ts";
+import { isLoopback } from "../membership.ts";
 import { type AppOptions, makeApp } from "./app.ts";
 import { refuse, toResponse } from "./route.ts";
 
 export interface ServerOptions extends AppOptions {
-  /** 127.0.0.1 unless told; any other needs `tls` or `behindTls`. */
+  /** 127.0.0.1 by default; any other needs `tls` or `behindTls`. */
   host?: string;
   /** 0 for any that is free. */
   port: number;
@@ -77,7 +78,7 @@ function makeServer(options: ServerOptions, { headersMs, requestMs }: Timeouts):
     connectionsCheckingInterval: Math.min(1000, headersMs),
     keepAliveTimeout: KEEP_ALIVE_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
-    // Two ways of telling where a request ends are how one is smuggled inside another.
+    // Two ways to find where a request ends are how one is smuggled inside another.
     insecureHTTPParser: false,
   };
   const server = options.tls
@@ -94,10 +95,6 @@ export function checkHost(host: string, isCovered: boolean): void {
     "usage",
     `--host ${JSON.stringify(host)} lets other machines in, and tokens and memories would travel in the clear: give --tls-cert and --tls-key, or --behind-tls when a proxy in front does TLS and nothing else reaches the port`,
   );
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 }
 
 async function endServer(server: Server, withinMs: number): Promise<void> {

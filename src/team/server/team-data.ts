@@ -56,7 +56,7 @@ export interface MadeToken {
 export type AuditEntry = Pick<AuditRow, "action" | "outcome"> &
   Partial<Pick<AuditRow, "repository" | "path" | "revision">>;
 
-/** Absence is null, and so is a missing right: whoever asks tells 404 from 403 by `roleOf`. */
+/** Absence is null, and so is a missing right: `roleOf` distinguishes 404 from 403. */
 export interface TeamData {
   /** Applies migrations once under an advisory lock; called by every process at its start. */
   migrate(): Promise<string[]>;
