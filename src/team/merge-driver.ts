@@ -4,12 +4,11 @@ import { isUtf8 } from "node:buffer";
 import { lstatSync, mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { moveInto, SHARED_MODE, writeTemporary } from "../disk/atomic.ts";
-import { resolveInside } from "../disk/fence.ts";
-import { readRegular } from "../disk/regular.ts";
+import { readRegular, resolveInside } from "../disk/fence.ts";
 import { type Git, runGit } from "../project/git.ts";
 import { parseIndexLine } from "../store/store.ts";
+import { pickChanged } from "../text/diff.ts";
 import { splitLines } from "../text/lines.ts";
-import { pickChanged } from "../text/merge-lines.ts";
 import { makeConflictCopy } from "./conflict-copy.ts";
 import { joinKeys, mergeMemory } from "./merge.ts";
 

@@ -1,9 +1,8 @@
 /** Two people's changes of one memory brought together: fields one by one, the body by its sections. Never with markers. */
 
-import { type Document, type Field, type FieldValue, parseDocument } from "../text/frontmatter.ts";
-import { formatScalar } from "../text/frontmatter-edit.ts";
+import { mergeLines, pickChanged } from "../text/diff.ts";
+import { type Document, type Field, type FieldValue, formatScalar, parseDocument } from "../text/frontmatter.ts";
 import { splitLines } from "../text/lines.ts";
-import { mergeLines, pickChanged } from "../text/merge-lines.ts";
 
 export interface Merged {
   /** Theirs where it is not clean: whoever asked keeps ours beside it. */

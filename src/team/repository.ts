@@ -3,8 +3,7 @@
 import { existsSync, lstatSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { moveInto, SHARED_MODE, writeTemporary } from "../disk/atomic.ts";
-import { resolveInside } from "../disk/fence.ts";
-import { readRegular } from "../disk/regular.ts";
+import { readRegular, resolveInside } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { type Git, readGit, runGit } from "../project/git.ts";
 import { type Directory, INDEX_FILE, openState, type StateRecord, statePath, withDirectory } from "../store/store.ts";

@@ -3,8 +3,7 @@
 import { isUtf8 } from "node:buffer";
 import { lstatSync } from "node:fs";
 import { basename, join } from "node:path";
-import { resolveInside } from "../disk/fence.ts";
-import { readRegular } from "../disk/regular.ts";
+import { readRegular, resolveInside } from "../disk/fence.ts";
 import { type Directory, isMemoryFile, openState, quietly, readJournal, type StateText, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { LIMITS } from "./protocol.ts";

@@ -4,10 +4,9 @@ import { randomUUID } from "node:crypto";
 import { lstatSync, mkdirSync, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
 import { moveInto, removeQuietly, SHARED_MODE, writeTemporary } from "../../src/disk/atomic.ts";
-import { resolveInside } from "../../src/disk/fence.ts";
-import { readRegular } from "../../src/disk/regular.ts";
+import { readRegular, resolveInside } from "../../src/disk/fence.ts";
 import { diskError, MemdirError } from "../../src/errors.ts";
-import { walk } from "../../src/store/walk.ts";
+import { walk } from "../../src/store/directory.ts";
 import { LIMITS } from "../../src/team/protocol.ts";
 import {
   findEntryProblem,

@@ -187,7 +187,9 @@ describe("the first start", () => {
     expect((await errorOf(issueToken(data, options))).code).toBe("conflict");
     expect(await issueToken(data, { ...options, isNamed: false })).toBe(`${file}-2`);
     const more = { file: path.join(folder, "more"), isNamed: true };
-    expect((await errorOf(issueToken(data, { team: "acme", person: "eve", ...more }))).message).toContain("has no \"eve\"");
+    expect((await errorOf(issueToken(data, { team: "acme", person: "eve", ...more }))).message).toContain(
+      'has no "eve"',
+    );
     expect((await errorOf(issueToken(data, { team: "none", person: "ann", ...more }))).message).toContain("acme");
     expect(fs.existsSync(more.file)).toBe(false);
   });
