@@ -102,7 +102,7 @@ describe("memdir join", () => {
 
   it.each([
     [[], {}, "join what"],
-    [["memory.example"], {}, "no URL"],
+    [["memory.example"], {}, "not a URL"],
     [["http://memory.example/acme/app"], {}, "https"],
     [[URL], { "token-file": "missing" }, "no file with a token"],
     [[URL], {}, "standard input is not a token"],
