@@ -42,13 +42,16 @@ export async function prepareMirror(
   if (path !== mirrorOf(dir) || realPath(path) !== mirrorOf(realPath(dir))) {
     throw new MemdirError("outside", `${path} is not the mirror of ${formatMembership(membership)}: nothing was sent`);
   }
-  const found = readMarker(directory);
-  if (found === "none") {
+  let problem = "";
+  const found = readMarker(directory, (why) => {
+    problem = why;
+  });
+  if (found === null && problem === "") {
     checkEmpty(directory);
     prepareDirectory(directory);
     markerOf(directory).write({ ...membership, person });
   } else if (found !== formatMembership(membership)) {
-    const whose = found === "unreadable" ? "something that cannot be read" : found;
+    const whose = found ?? `something that cannot be read (${problem})`;
     throw new MemdirError(
       "conflict",
       `${path} is a mirror of ${whose}, not of ${formatMembership(membership)}: it is left alone; move it away, then run this again`,
@@ -56,14 +59,10 @@ export async function prepareMirror(
   }
 }
 
-/** Which team the directory is a mirror of, as a URL. */
-export function readMarker(directory: Directory): string | "none" | "unreadable" {
-  let isBroken = false;
-  const marker = markerOf(directory).read(() => {
-    isBroken = true;
-  });
-  if (marker) return formatMembership(marker);
-  return isBroken ? "unreadable" : "none";
+/** Which team the directory is a mirror of, as a URL; null where it does not say, and `broken` is called where that cannot be read. */
+export function readMarker(directory: Directory, broken?: (why: string) => void): string | null {
+  const marker = markerOf(directory).read(broken);
+  return marker && formatMembership(marker);
 }
 
 export function readPerson(directory: Directory): string {

@@ -1,5 +1,7 @@
-/** Sync of a directory with a remote: three-way per file, by what both sides last agreed on. A pass that is killed only has to run
- * again: whatever it did is recognised by its hash. */
+/**
+ * Sync of a directory with a remote: three-way per file, by what both sides last agreed on. A pass that is killed only has to run
+ * again: whatever it did is recognised by its hash.
+ */
 
 import { cpSync, lstatSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

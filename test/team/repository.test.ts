@@ -139,7 +139,7 @@ test("a rule inside .claude is named; one that takes it back in is none", async 
   expect((await prepareTeam(team)).warnings).toEqual([]);
 });
 
-test("doctor: nothing without a team, quiet with one, and each fault with its remedy", async () => {
+test("doctor: nothing without a team, quiet with one, and each problem with its remedy", async () => {
   const world = makeWorld();
   const team = await openTeam(world);
   expect(await checkTeam(team)).toEqual([]);
@@ -171,7 +171,7 @@ test("doctor: nothing without a team, quiet with one, and each fault with its re
   put("about-git.md", "A line of <<<<<<< marks, and\n=======\n");
   put("one-conflict-0123abcd.md", "copy");
   const checks = await checkTeam(team);
-  expect(checks.find(({ name }) => name === "team-markers")?.detail).toContain("stand in marked.md:");
+  expect(checks.find(({ name }) => name === "team-markers")?.detail).toContain("are in marked.md:");
   expect(checks.find(({ name }) => name === "team-conflict")?.detail).toContain("one-conflict-0123abcd.md");
 });
 
