@@ -3,8 +3,7 @@
 import { statOrNull } from "../disk/fence.ts";
 import { type Directory, findText, listMemories, oneLine, type Row, statePath, stemOf } from "../store/store.ts";
 import { findCompeting, isConflictPath, settleText } from "../team/conflict-copy.ts";
-import { findMembership } from "../team/membership.ts";
-import { formatMembership } from "../team/server-url.ts";
+import { findMembership, formatMembership } from "../team/membership.ts";
 import { diffTexts, type Page, titleOf } from "./answer.ts";
 import { authorsOf } from "./answer-memories.ts";
 import type { TeamAnswer } from "./api.ts";

@@ -1,7 +1,7 @@
 import { makeGitPlace } from "./git-place.ts";
-import { describeStore } from "./store-contract.ts";
+import { describeRemote } from "./remote-contract.ts";
 
-describeStore(
+describeRemote(
   "git branch",
   async () => {
     const place = makeGitPlace();

@@ -1,12 +1,12 @@
-/** What every Store has to do, whatever lies behind it. A backend's test file calls `describeStore` and nothing else is needed. */
+/** What every Remote has to do, whatever lies behind it. A backend's test file calls `describeRemote` and nothing else is needed. */
 
 import { afterEach, describe, expect, it } from "vitest";
-import type { Store, StoreChange, StoreEntry, StoreOutcome } from "../../src/team/store.ts";
+import type { Remote, RemoteChange, RemoteEntry, RemoteOutcome } from "../../src/team/remote.ts";
 import { sha256 } from "../../src/text/hash.ts";
 
-export interface StoreUnderTest {
-  /** Another client of the same place; the name is who it writes as, where the store keeps authors. */
-  open(who: string): Store | Promise<Store>;
+export interface RemoteUnderTest {
+  /** Another client of the same place; the name is who it writes as, where the remote keeps authors. */
+  open(who: string): Remote | Promise<Remote>;
   cleanup(): unknown;
 }
 
@@ -15,27 +15,27 @@ export interface ContractOptions {
   many?: number;
 }
 
-export function describeStore(
+export function describeRemote(
   name: string,
-  makeStore: () => Promise<StoreUnderTest>,
+  makeRemote: () => Promise<RemoteUnderTest>,
   { many = 200 }: ContractOptions = {},
 ): void {
-  describe(`store: ${name}`, () => {
-    const made: StoreUnderTest[] = [];
+  describe(`remote: ${name}`, () => {
+    const made: RemoteUnderTest[] = [];
     afterEach(async () => {
       for (const one of made.splice(0)) await one.cleanup();
     });
 
-    async function make(): Promise<StoreUnderTest> {
-      const one = await makeStore();
+    async function make(): Promise<RemoteUnderTest> {
+      const one = await makeRemote();
       made.push(one);
       return one;
     }
-    async function openOne(): Promise<Store> {
+    async function openOne(): Promise<Remote> {
       return (await make()).open("ann");
     }
 
-    it("is empty at first and says which store it is", async () => {
+    it("is empty at first and says which remote it is", async () => {
       const place = await make();
       const ann = await place.open("ann");
       const bob = await place.open("bob");
@@ -63,7 +63,7 @@ export function describeStore(
     });
 
     it("keeps every byte of a text", async () => {
-      const store = await openOne();
+      const remote = await openOne();
       const texts = [
         "",
         "\n",
@@ -74,13 +74,13 @@ export function describeStore(
         "# x\n\n\n",
       ];
       const changes = texts.map(
-        (body, i): StoreChange => ({ kind: "put", path: `t${i}.md`, text: body, expected: null }),
+        (body, i): RemoteChange => ({ kind: "put", path: `t${i}.md`, text: body, expected: null }),
       );
-      const outcomes = await store.apply(changes);
-      const listing = await store.list();
-      const fetched = await store.fetch(listing.entries);
+      const outcomes = await remote.apply(changes);
+      const listing = await remote.list();
+      const fetched = await remote.fetch(listing.entries);
       for (const [i, body] of texts.entries()) {
-        // A store may refuse a text for good, it may not change one.
+        // A remote may refuse a text for good, it may not change one.
         if (outcomes[i]?.kind === "refused") continue;
         expect(fetched.get(`t${i}.md`)).toBe(body);
         expect(listing.entries.find((entry) => entry.path === `t${i}.md`)?.hash).toBe(sha256(body));
@@ -118,11 +118,11 @@ export function describeStore(
     });
 
     it("answers stale with nothing when a revision of nothing is named", async () => {
-      const store = await openOne();
-      const one = revisionOf(await put(store, "a.md", memory("1"), null));
-      const [outcome] = await store.apply([{ kind: "put", path: "b.md", text: memory("b"), expected: one }]);
+      const remote = await openOne();
+      const one = revisionOf(await put(remote, "a.md", memory("1"), null));
+      const [outcome] = await remote.apply([{ kind: "put", path: "b.md", text: memory("b"), expected: one }]);
       expect(outcome).toEqual({ kind: "stale", path: "b.md", current: null });
-      expect(await find(store, "b.md")).toBeUndefined();
+      expect(await find(remote, "b.md")).toBeUndefined();
     });
 
     it("takes the text that is there already, whatever was expected, without a new revision", async () => {
@@ -138,13 +138,13 @@ export function describeStore(
     });
 
     it("gives a text that comes back a new revision", async () => {
-      const store = await openOne();
-      const one = revisionOf(await put(store, "a.md", memory("1"), null));
-      const two = revisionOf(await put(store, "a.md", memory("2"), one));
-      const three = revisionOf(await put(store, "a.md", memory("1"), two));
+      const remote = await openOne();
+      const one = revisionOf(await put(remote, "a.md", memory("1"), null));
+      const two = revisionOf(await put(remote, "a.md", memory("2"), one));
+      const three = revisionOf(await put(remote, "a.md", memory("1"), two));
       expect(new Set([one, two, three]).size).toBe(3);
       // The first revision is long gone, although its text is the one that is there.
-      expect((await put(store, "a.md", memory("4"), one)).kind).toBe("stale");
+      expect((await put(remote, "a.md", memory("4"), one)).kind).toBe("stale");
     });
 
     it("lists a removed memory as a tombstone", async () => {
@@ -157,15 +157,15 @@ export function describeStore(
       const entry = await find(ann, "a.md");
       expect(entry).toMatchObject({ path: "a.md", hash: "", deleted: true, revision: revisionOf(gone) });
       expect(entry?.revision).not.toBe(one);
-      expect(await ann.fetch([entry as StoreEntry])).toEqual(new Map());
+      expect(await ann.fetch([entry as RemoteEntry])).toEqual(new Map());
     });
 
     it("refuses to remove what has changed", async () => {
-      const store = await openOne();
-      const one = revisionOf(await put(store, "a.md", memory("1"), null));
-      const two = revisionOf(await put(store, "a.md", memory("2"), one));
-      expect(await remove(store, "a.md", one)).toMatchObject({ kind: "stale", current: { revision: two } });
-      expect(await text(store, "a.md")).toBe(memory("2"));
+      const remote = await openOne();
+      const one = revisionOf(await put(remote, "a.md", memory("1"), null));
+      const two = revisionOf(await put(remote, "a.md", memory("2"), one));
+      expect(await remove(remote, "a.md", one)).toMatchObject({ kind: "stale", current: { revision: two } });
+      expect(await text(remote, "a.md")).toBe(memory("2"));
     });
 
     it("removes twice as once, and what never was", async () => {
@@ -222,7 +222,7 @@ export function describeStore(
       const ann = await place.open("ann");
       const bob = await place.open("bob");
       await ann.apply(
-        ["a", "b", "c"].map((x): StoreChange => ({ kind: "put", path: `${x}.md`, text: memory(x), expected: null })),
+        ["a", "b", "c"].map((x): RemoteChange => ({ kind: "put", path: `${x}.md`, text: memory(x), expected: null })),
       );
       const { entries } = await ann.list();
       const revision = (path: string) => entries.find((entry) => entry.path === path)?.revision ?? "";
@@ -232,9 +232,9 @@ export function describeStore(
     });
 
     it("answers every change of one call in order, each for itself", async () => {
-      const store = await openOne();
-      const one = revisionOf(await put(store, "a.md", memory("1"), null));
-      const outcomes = await store.apply([
+      const remote = await openOne();
+      const one = revisionOf(await put(remote, "a.md", memory("1"), null));
+      const outcomes = await remote.apply([
         { kind: "put", path: "new.md", text: memory("new"), expected: null },
         { kind: "put", path: "a.md", text: memory("2"), expected: null },
         { kind: "put", path: "../out.md", text: memory("out"), expected: null },
@@ -243,7 +243,7 @@ export function describeStore(
       ]);
       expect(outcomes.map(({ kind }) => kind)).toEqual(["done", "stale", "refused", "done", "done"]);
       expect(outcomes.map(({ path }) => path)).toEqual(["new.md", "a.md", "../out.md", "other.md", "a.md"]);
-      const { entries } = await store.list();
+      const { entries } = await remote.list();
       expect(
         entries
           .filter((entry) => !entry.deleted)
@@ -253,7 +253,7 @@ export function describeStore(
     });
 
     it("keeps names of every script, folders, and names that differ only in signs", async () => {
-      const store = await openOne();
+      const remote = await openOne();
       const paths = [
         "größe.md",
         "日本語/メモ.md",
@@ -268,19 +268,19 @@ export function describeStore(
         "a/b.md",
         "a-b.md",
       ];
-      const outcomes = await store.apply(
-        paths.map((path): StoreChange => ({ kind: "put", path, text: memory(path), expected: null })),
+      const outcomes = await remote.apply(
+        paths.map((path): RemoteChange => ({ kind: "put", path, text: memory(path), expected: null })),
       );
       expect(outcomes.map(({ kind }) => kind)).toEqual(paths.map(() => "done"));
-      const { entries } = await store.list();
+      const { entries } = await remote.list();
       expect(entries.map((entry) => entry.path).sort()).toEqual([...paths].sort());
-      const fetched = await store.fetch(entries);
+      const fetched = await remote.fetch(entries);
       for (const path of paths) expect(fetched.get(path)).toBe(memory(path));
-      expect((await store.versions("größe.md")).map((version) => version.text)).toEqual([memory("größe.md")]);
+      expect((await remote.versions("größe.md")).map((version) => version.text)).toEqual([memory("größe.md")]);
     });
 
     it("refuses paths that no memory may have, and touches nothing", async () => {
-      const store = await openOne();
+      const remote = await openOne();
       const paths = [
         "",
         "..",
@@ -303,12 +303,12 @@ export function describeStore(
         `${"x".repeat(300)}.md`,
         "1/2/3/4/5.md",
       ];
-      const outcomes = await store.apply(
-        paths.map((path): StoreChange => ({ kind: "put", path, text: memory("x"), expected: null })),
+      const outcomes = await remote.apply(
+        paths.map((path): RemoteChange => ({ kind: "put", path, text: memory("x"), expected: null })),
       );
       expect(outcomes.map(({ kind }) => kind)).toEqual(paths.map(() => "refused"));
       expect(outcomes.map(({ path }) => path)).toEqual(paths);
-      expect((await store.list()).entries).toEqual([]);
+      expect((await remote.list()).entries).toEqual([]);
     });
 
     it(`holds ${many} memories`, async () => {
@@ -320,7 +320,7 @@ export function describeStore(
         const outcomes = await ann.apply(
           paths
             .slice(from, from + 50)
-            .map((path): StoreChange => ({ kind: "put", path, text: memory(path), expected: null })),
+            .map((path): RemoteChange => ({ kind: "put", path, text: memory(path), expected: null })),
         );
         expect(outcomes.every(({ kind }) => kind === "done")).toBe(true);
       }
@@ -333,54 +333,54 @@ export function describeStore(
 
     it("lets one of two writers win, each time, and loses nothing", async () => {
       const place = await make();
-      const stores = [await place.open("ann"), await place.open("bob")];
-      let base = revisionOf(await put(stores[0] as Store, "a.md", memory("0"), null));
+      const remotes = [await place.open("ann"), await place.open("bob")];
+      let base = revisionOf(await put(remotes[0] as Remote, "a.md", memory("0"), null));
       const acknowledged = [memory("0")];
       for (let round = 1; round <= 4; round++) {
-        const texts = stores.map((_, i) => memory(`${round} by ${i}`));
-        const outcomes = await Promise.all(stores.map((store, i) => put(store, "a.md", texts[i] as string, base)));
+        const texts = remotes.map((_, i) => memory(`${round} by ${i}`));
+        const outcomes = await Promise.all(remotes.map((remote, i) => put(remote, "a.md", texts[i] as string, base)));
         expect(outcomes.map(({ kind }) => kind).sort()).toEqual(["done", "stale"]);
         const winner = outcomes.findIndex(({ kind }) => kind === "done");
-        base = revisionOf(outcomes[winner] as StoreOutcome);
+        base = revisionOf(outcomes[winner] as RemoteOutcome);
         acknowledged.push(texts[winner] as string);
         expect(outcomes[1 - winner]).toMatchObject({ kind: "stale", current: { revision: base } });
       }
-      expect((await (stores[0] as Store).versions("a.md")).map((version) => version.text)).toEqual(acknowledged);
+      expect((await (remotes[0] as Remote).versions("a.md")).map((version) => version.text)).toEqual(acknowledged);
     });
 
     it("takes writers of different memories at once", async () => {
       const place = await make();
-      const stores = await Promise.all(["ann", "bob", "cem"].map((who) => place.open(who)));
+      const remotes = await Promise.all(["ann", "bob", "cem"].map((who) => place.open(who)));
       const outcomes = await Promise.all(
-        stores.flatMap((store, s) => [0, 1].map((i) => put(store, `${s}-${i}.md`, memory(`${s} ${i}`), null))),
+        remotes.flatMap((remote, s) => [0, 1].map((i) => put(remote, `${s}-${i}.md`, memory(`${s} ${i}`), null))),
       );
       expect(outcomes.map(({ kind }) => kind)).toEqual(outcomes.map(() => "done"));
-      expect((await (stores[0] as Store).list()).entries.length).toBe(6);
+      expect((await (remotes[0] as Remote).list()).entries.length).toBe(6);
     });
 
     it("stops when told to, and is as before or done afterwards", async () => {
-      const store = await openOne();
-      const one = revisionOf(await put(store, "a.md", memory("1"), null));
+      const remote = await openOne();
+      const one = revisionOf(await put(remote, "a.md", memory("1"), null));
       const signal = AbortSignal.abort(new Error("enough"));
-      await expect(store.list(signal)).rejects.toThrow();
-      await expect(store.fetch((await store.list()).entries, signal)).rejects.toThrow();
-      await expect(store.versions("a.md", signal)).rejects.toThrow();
+      await expect(remote.list(signal)).rejects.toThrow();
+      await expect(remote.fetch((await remote.list()).entries, signal)).rejects.toThrow();
+      await expect(remote.versions("a.md", signal)).rejects.toThrow();
       await expect(
-        store.apply([{ kind: "put", path: "a.md", text: memory("2"), expected: one }], signal),
+        remote.apply([{ kind: "put", path: "a.md", text: memory("2"), expected: one }], signal),
       ).rejects.toThrow();
-      expect(await text(store, "a.md")).toBe(memory("1"));
+      expect(await text(remote, "a.md")).toBe(memory("1"));
       const during = new AbortController();
-      const call = store.apply([{ kind: "put", path: "a.md", text: memory("2"), expected: one }], during.signal);
+      const call = remote.apply([{ kind: "put", path: "a.md", text: memory("2"), expected: one }], during.signal);
       during.abort(new Error("enough"));
       const acknowledged = await call.then(
         () => true,
         () => false,
       );
-      const now = await text(store, "a.md");
+      const now = await text(remote, "a.md");
       expect(acknowledged ? [memory("2")] : [memory("1"), memory("2")]).toContain(now);
       // Asking again is safe, whatever came of the first time.
-      expect((await put(store, "a.md", memory("2"), one)).kind).toBe("done");
-      expect((await store.versions("a.md")).map((version) => version.text)).toEqual([memory("1"), memory("2")]);
+      expect((await put(remote, "a.md", memory("2"), one)).kind).toBe("done");
+      expect((await remote.versions("a.md")).map((version) => version.text)).toEqual([memory("1"), memory("2")]);
     });
   });
 }
@@ -390,26 +390,26 @@ export function memory(words: string): string {
   return `---\nname: ${JSON.stringify(words)}\ndescription: about ${words.replaceAll(/[^\w ]/g, "")}\ntype: project\n---\n\nIt is ${words}.\n`;
 }
 
-async function put(store: Store, path: string, body: string, expected: string | null): Promise<StoreOutcome> {
-  const [outcome] = await store.apply([{ kind: "put", path, text: body, expected }]);
-  return outcome as StoreOutcome;
+async function put(remote: Remote, path: string, body: string, expected: string | null): Promise<RemoteOutcome> {
+  const [outcome] = await remote.apply([{ kind: "put", path, text: body, expected }]);
+  return outcome as RemoteOutcome;
 }
 
-async function remove(store: Store, path: string, expected: string): Promise<StoreOutcome> {
-  const [outcome] = await store.apply([{ kind: "remove", path, expected }]);
-  return outcome as StoreOutcome;
+async function remove(remote: Remote, path: string, expected: string): Promise<RemoteOutcome> {
+  const [outcome] = await remote.apply([{ kind: "remove", path, expected }]);
+  return outcome as RemoteOutcome;
 }
 
-async function find(store: Store, path: string): Promise<StoreEntry | undefined> {
-  return (await store.list()).entries.find((entry) => entry.path === path);
+async function find(remote: Remote, path: string): Promise<RemoteEntry | undefined> {
+  return (await remote.list()).entries.find((entry) => entry.path === path);
 }
 
-async function text(store: Store, path: string): Promise<string | undefined> {
-  const entry = await find(store, path);
-  return entry && (await store.fetch([entry])).get(path);
+async function text(remote: Remote, path: string): Promise<string | undefined> {
+  const entry = await find(remote, path);
+  return entry && (await remote.fetch([entry])).get(path);
 }
 
-function revisionOf(outcome: StoreOutcome): string {
+function revisionOf(outcome: RemoteOutcome): string {
   expect(outcome).toMatchObject({ kind: "done" });
   return outcome.kind === "done" ? outcome.revision : "";
 }

@@ -1,9 +1,9 @@
-/** The team server as a store, over a real connection. */
+/** The team server as a remote, over a real connection. */
 
 import { afterAll, beforeAll } from "vitest";
-import { openServerStore } from "../../src/team/server-store.ts";
-import { httpWorld } from "./rude-server.ts";
-import { describeStore } from "./store-contract.ts";
+import { openServerRemote } from "../../src/team/server-remote.ts";
+import { describeRemote } from "./remote-contract.ts";
+import { patientNetwork, repositoryAt } from "./rude-server.ts";
 import { startTeamServer, type TeamServer } from "./team-server.ts";
 
 let server: TeamServer;
@@ -12,13 +12,13 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-describeStore(
+describeRemote(
   "server",
   async () => {
     const { team, tokenOf } = await server.makeTeam();
     return {
       open: async (who) =>
-        openServerStore({ ...httpWorld(server.url), token: await tokenOf(who), team, repository: "app" }),
+        openServerRemote(patientNetwork(), { ...repositoryAt(server.url, { token: await tokenOf(who) }), team }),
       cleanup: () => {},
     };
   },

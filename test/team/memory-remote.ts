@@ -1,30 +1,36 @@
-/** A Store that lives in the test's memory, and one that lies behind a bad network. */
+/** A Remote that lives in the test's memory, and one that lies behind a bad network. */
 
 import { MemdirError } from "../../src/errors.ts";
-import { findEntryProblem } from "../../src/team/entry-path.ts";
-import type { Store, StoreChange, StoreEntry, StoreOutcome, StoreVersion } from "../../src/team/store.ts";
+import {
+  findEntryProblem,
+  type Remote,
+  type RemoteChange,
+  type RemoteEntry,
+  type RemoteOutcome,
+  type RemoteVersion,
+} from "../../src/team/remote.ts";
 import { sha256 } from "../../src/text/hash.ts";
 
-export interface MemoryStore {
-  open(who: string): Store;
+export interface MemoryRemote {
+  open(who: string): Remote;
   /** What is there now, tombstones left out. */
   live(): Map<string, string>;
-  /** Takes an entry out without a tombstone, as a store that lost it. */
+  /** Takes an entry out without a tombstone, as a remote that lost it. */
   lose(path: string): void;
   id: string;
   calls: string[];
 }
 
-export function makeMemoryStore(now: () => Date = () => new Date(0)): MemoryStore {
-  const log = new Map<string, StoreVersion[]>();
+export function makeMemoryRemote(now: () => Date = () => new Date(0)): MemoryRemote {
+  const log = new Map<string, RemoteVersion[]>();
   let last = 0;
-  const entryOf = (path: string): StoreEntry | null => {
+  const entryOf = (path: string): RemoteEntry | null => {
     const version = log.get(path)?.at(-1);
     if (!version) return null;
     const { text, revision, author, at } = version;
     return { path, hash: text === null ? "" : sha256(text), revision, deleted: text === null, author, at };
   };
-  const change = (one: StoreChange, author: string): StoreOutcome => {
+  const change = (one: RemoteChange, author: string): RemoteOutcome => {
     const { path, expected } = one;
     const problem = findEntryProblem(path);
     if (problem) return { kind: "refused", path, reason: problem };
@@ -38,7 +44,7 @@ export function makeMemoryStore(now: () => Date = () => new Date(0)): MemoryStor
     log.set(path, [...(log.get(path) ?? []), { revision, author, at: now().toISOString(), text }]);
     return { kind: "done", path, revision };
   };
-  const made: MemoryStore = {
+  const made: MemoryRemote = {
     id: "memory",
     calls: [],
     live: () =>
@@ -84,14 +90,14 @@ export function makeMemoryStore(now: () => Date = () => new Date(0)): MemoryStor
 export type Fate = "fine" | "lost request" | "lost answer" | "twice" | "late" | "slow";
 
 export interface BadNetwork {
-  store: Store;
+  remote: Remote;
   /** Requests that were given up and have yet to arrive. */
   arriveLate(): Promise<void>;
 }
 
-/** `acknowledged` is told of every text that the store said it has. */
+/** `acknowledged` is told of every text that the remote said it has. */
 export function makeBadNetwork(
-  store: Store,
+  remote: Remote,
   nextFate: () => Fate,
   acknowledged: (path: string, text: string) => void,
 ): BadNetwork {
@@ -110,13 +116,13 @@ export function makeBadNetwork(
     return fate === "twice" ? call() : answer;
   }
   return {
-    store: {
-      name: store.name,
-      list: (signal) => send(() => store.list(signal)),
-      fetch: (entries, signal) => send(() => store.fetch(entries, signal)),
-      versions: (path, signal) => send(() => store.versions(path, signal)),
+    remote: {
+      name: remote.name,
+      list: (signal) => send(() => remote.list(signal)),
+      fetch: (entries, signal) => send(() => remote.fetch(entries, signal)),
+      versions: (path, signal) => send(() => remote.versions(path, signal)),
       apply: async (changes, signal) => {
-        const outcomes = await send(() => store.apply(changes, signal));
+        const outcomes = await send(() => remote.apply(changes, signal));
         for (const [i, one] of changes.entries()) {
           if (one.kind === "put" && outcomes[i]?.kind === "done") acknowledged(one.path, one.text);
         }

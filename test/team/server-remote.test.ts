@@ -1,16 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { openServerStore } from "../../src/team/server-store.ts";
-import { parseMembership, parseServer } from "../../src/team/server-url.ts";
+import { parseMembership, parseServer } from "../../src/team/membership.ts";
+import { openServerRemote } from "../../src/team/server-remote.ts";
 import { sha256 } from "../../src/text/hash.ts";
 import { errorOf } from "../world.ts";
 import {
   drop,
   dropLate,
   endless,
-  httpWorld,
   json,
+  patientNetwork,
   type Reply,
   type RudeServer,
+  repositoryAt,
   silent,
   startRudeServer,
   TOKEN,
@@ -28,8 +29,8 @@ beforeEach(() => {
 
 function open(...replies: Reply[]) {
   server.replies.push(...replies);
-  const world = httpWorld(server.url);
-  return { world, store: openServerStore({ ...world, team: "acme", repository: "app" }) };
+  const world = patientNetwork();
+  return { world, remote: openServerRemote(world, repositoryAt(server.url)) };
 }
 
 function entry(path: string, text: string, more: object = {}) {
@@ -60,11 +61,11 @@ describe("the address of a server", () => {
       ["file:///etc", "only https"],
       ["https://ann:word@h.example", "token"],
       ["https://h.example?x=1", "end after the path"],
-      ["h.example", "no URL"],
+      ["h.example", "not a URL"],
     ] as const;
     for (const [url, reason] of refused) {
       expect(() => parseServer(url)).toThrow(reason);
-      expect(() => openServerStore({ ...httpWorld(url), team: "t", repository: "r" })).toThrow(reason);
+      expect(() => openServerRemote(patientNetwork(), repositoryAt(url))).toThrow(reason);
     }
     expect(() => parseServer("https://ann:hunter2@h.example")).not.toThrow("hunter2");
   });
@@ -94,12 +95,12 @@ describe("the address of a server", () => {
 describe("list", () => {
   it("asks again only for what changed", async () => {
     const listing = { id: "1", entries: [entry("a.md", "x")] };
-    const { store } = open(json(200, listing, { etag: '"e1"' }), json(304, ""), json(200, { id: "1", entries: [] }));
-    expect(store.name).toBe(`${server.url}/acme/app`);
-    const first = await store.list();
+    const { remote } = open(json(200, listing, { etag: '"e1"' }), json(304, ""), json(200, { id: "1", entries: [] }));
+    expect(remote.name).toBe(`${server.url}/acme/app`);
+    const first = await remote.list();
     expect(first.id).toBe(`${server.url}/acme/app#1`);
-    expect(await store.list()).toBe(first);
-    expect((await store.list()).entries).toEqual([]);
+    expect(await remote.list()).toBe(first);
+    expect((await remote.list()).entries).toEqual([]);
     expect(server.requests.map(({ path }) => path)).toEqual(Array(3).fill("/v1/teams/acme/repositories/app/memories"));
     expect(server.requests.map(({ headers }) => headers["if-none-match"])).toEqual([undefined, '"e1"', '"e1"']);
     expect(server.requests[0]?.headers).toMatchObject({ authorization: `Bearer ${TOKEN}`, "memdir-protocol": "1" });
@@ -123,10 +124,10 @@ describe("list", () => {
       entry("a.md", "another"),
     ];
     const author = "ann\u001b[31m\u202e\nroot";
-    const { store, world } = open(
+    const { remote, world } = open(
       json(200, { id: "1", entries: [entry("a.md", "x", { author, at: "soon" }), ...wrong] }),
     );
-    const { entries } = await store.list();
+    const { entries } = await remote.list();
     expect(entries).toEqual([entry("a.md", "x", { author: "ann [31m root", at: "" })]);
     expect(world.logged).toHaveLength(wrong.length);
   });
@@ -141,8 +142,8 @@ describe("list", () => {
     ["a redirect", json(302, "", { location: "https://other.example/" })],
     ["a lasting redirect", json(308, "", { location: "/v2" })],
   ])("%s is no answer", async (_, reply) => {
-    const { store } = open(reply);
-    const error = await errorOf(store.list());
+    const { remote } = open(reply);
+    const error = await errorOf(remote.list());
     expect(error.code).toBe("network");
     expect(error.message).not.toContain("\u001b");
     expect(server.requests).toHaveLength(1);
@@ -154,7 +155,7 @@ describe("list", () => {
     ["401", json(401, { message: `Bearer ${TOKEN}` }), "expired or revoked"],
     ["protocol", json(400, { problem: "protocol", message: "this server speaks 2" }), "this server speaks 2"],
   ])("%s says what to do", async (_, reply, words) => {
-    const error = await errorOf(open(reply).store.list());
+    const error = await errorOf(open(reply).remote.list());
     expect(error).toMatchObject({ code: "network" });
     expect(error.message).toContain(words);
     expect(error.message).not.toContain(TOKEN);
@@ -163,21 +164,21 @@ describe("list", () => {
 
 describe("a server in trouble", () => {
   it("is asked again, later each time", async () => {
-    const { store, world } = open(json(500, ""), drop, json(503, ""), json(200, { id: "1", entries: [] }));
-    expect((await store.list()).entries).toEqual([]);
+    const { remote, world } = open(json(500, ""), drop, json(503, ""), json(200, { id: "1", entries: [] }));
+    expect((await remote.list()).entries).toEqual([]);
     expect(world.waits).toEqual([300, 600, 1200]);
     expect(world.logged.join()).not.toContain(TOKEN);
   });
 
   it("is waited for as long as it says, within bounds", async () => {
-    const { store, world } = open(json(429, "", { "retry-after": "2" }), json(200, { id: "1", entries: [] }));
-    await store.list();
+    const { remote, world } = open(json(429, "", { "retry-after": "2" }), json(200, { id: "1", entries: [] }));
+    await remote.list();
     expect(world.waits).toEqual([2_000]);
     server.replies.splice(0, 2, json(503, "", { "retry-after": "Thu, 01 Jan 1970 00:00:09 GMT" }), json(304, ""));
-    await errorOf(store.list());
+    await errorOf(remote.list());
     expect(world.waits).toEqual([2_000, 9_000]);
     server.replies.splice(0, 2, json(429, "", { "retry-after": "3600" }));
-    const error = await errorOf(store.list());
+    const error = await errorOf(remote.list());
     expect(error.message).toContain("wait 3600 s");
     expect(world.waits).toHaveLength(2);
   });
@@ -187,8 +188,8 @@ describe("a server in trouble", () => {
     ["drops late", dropLate],
     ["fails", json(500, "secret stack")],
   ])("that %s for ever is given up", async (_, reply) => {
-    const { store } = open(reply);
-    const error = await errorOf(store.apply([NEW]));
+    const { remote } = open(reply);
+    const error = await errorOf(remote.apply([NEW]));
     expect(error.code).toBe("network");
     expect(error.message).toMatch(/tried 4 times.*memdir sync/);
     expect(error.message).not.toContain("stack");
@@ -197,32 +198,31 @@ describe("a server in trouble", () => {
 
   it("that is silent is not waited for", async () => {
     server.replies.push(silent);
-    const world = httpWorld(server.url, { timeoutMs: 20 });
-    const store = openServerStore({ ...world, team: "acme", repository: "app" });
-    expect((await errorOf(store.list())).message).toContain("no answer within 1 s");
+    const remote = openServerRemote(patientNetwork(), repositoryAt(server.url, { timeoutMs: 20 }));
+    expect((await errorOf(remote.list())).message).toContain("no answer within 1 s");
   });
 
   it("that talks without end is cut off", async () => {
-    const { store } = open(endless);
-    expect((await errorOf(store.apply([NEW]))).message).toContain("too large");
-    expect(server.requests).toHaveLength(1);
+    const { remote } = open(endless);
+    expect((await errorOf(remote.apply([NEW]))).message).toContain("too large");
+    expect(server.requests.filter(({ method }) => method === "PUT")).toHaveLength(1);
   });
 
   it("that is not there is named", async () => {
-    const store = openServerStore({ ...httpWorld("http://127.0.0.1:1"), team: "acme", repository: "app" });
-    expect((await errorOf(store.list())).message).toMatch(/127\.0\.0\.1:1/);
+    const remote = openServerRemote(patientNetwork(), repositoryAt("http://127.0.0.1:1"));
+    expect((await errorOf(remote.list())).message).toMatch(/127\.0\.0\.1:1/);
   });
 
   it("is left at once when told to stop", async () => {
-    const { store, world } = open(drop);
+    const { remote, world } = open(drop);
     const stop = new AbortController();
     world.waits.push = () => {
       stop.abort();
       return 0;
     };
-    expect((await errorOf(store.list(stop.signal))).message).toContain("stopped");
+    expect((await errorOf(remote.list(stop.signal))).message).toContain("stopped");
     expect(server.requests).toHaveLength(1);
-    await errorOf(store.list(AbortSignal.abort()));
+    await errorOf(remote.list(AbortSignal.abort()));
     expect(server.requests).toHaveLength(1);
   });
 });
@@ -242,26 +242,26 @@ describe("fetch", () => {
       null,
       "a.md",
     ];
-    const { store, world } = open(given(memories));
-    expect(await store.fetch(listed)).toEqual(new Map([["a.md", "a"]]));
+    const { remote, world } = open(given(memories));
+    expect(await remote.fetch(listed)).toEqual(new Map([["a.md", "a"]]));
     expect(world.logged).toEqual([expect.stringContaining("b.md is not the one that was listed")]);
   });
 
   it("asks for 64 at a time, and not for tombstones", async () => {
-    const { store } = open(given([]));
+    const { remote } = open(given([]));
     const listed = Array.from({ length: 130 }, (_, i) => entry(`${i}.md`, "x"));
-    await store.fetch([...listed, entry("gone.md", "", { hash: "", deleted: true })]);
+    await remote.fetch([...listed, entry("gone.md", "", { hash: "", deleted: true })]);
     expect(server.requests.map(({ body }) => JSON.parse(body).paths.length)).toEqual([64, 64, 2]);
     expect(server.requests[0]).toMatchObject({ method: "POST", path: "/v1/teams/acme/repositories/app/fetch" });
   });
 
   it("asks for halves of what is too large", async () => {
-    const { store } = open((response, request) => {
+    const { remote } = open((response, request) => {
       const { paths } = JSON.parse(request.body) as { paths: string[] };
       if (paths.includes("1.md")) endless(response, request);
       else given(paths.map((path) => ({ path, revision: "r1", text: "x" })))(response, request);
     });
-    const texts = await store.fetch([0, 1, 2, 3].map((i) => entry(`${i}.md`, "x")));
+    const texts = await remote.fetch([0, 1, 2, 3].map((i) => entry(`${i}.md`, "x")));
     expect([...texts.keys()].sort()).toEqual(["0.md", "2.md", "3.md"]);
   });
 });
@@ -270,8 +270,8 @@ describe("apply", () => {
   const done = (text: string) => json(200, { path: "a.md", revision: "r2", hash: sha256(text) });
 
   it("names what a change is based on", async () => {
-    const { store } = open(done("x"));
-    const outcomes = await store.apply([
+    const { remote } = open(done("x"));
+    const outcomes = await remote.apply([
       { kind: "put", path: "ä b/1%.md", text: "x", expected: null },
       { kind: "put", path: "ä b/1%.md", text: "x", expected: "r1" },
       { kind: "remove", path: "ä b/1%.md", expected: "r2" },
@@ -290,7 +290,7 @@ describe("apply", () => {
   it("sends at most eight at once", async () => {
     let [came, most] = [0, 0];
     const waiting: (() => void)[] = [];
-    const { store } = open((response, request) => {
+    const { remote } = open((response, request) => {
       waiting.push(() => done("x")(response, request));
       most = Math.max(most, waiting.length);
       // Nobody is answered before as many as may come are there, and any more had time to.
@@ -299,25 +299,25 @@ describe("apply", () => {
       };
       if (++came === 30 || waiting.length === 8) setTimeout(answerAll, 20);
     });
-    await store.apply(Array.from({ length: 30 }, (_, i) => ({ ...NEW, path: `${i}.md` })));
+    await remote.apply(Array.from({ length: 30 }, (_, i) => ({ ...NEW, path: `${i}.md` })));
     expect(most).toBe(8);
   });
 
   it("tells who was faster", async () => {
     const current = entry("a.md", "theirs", { revision: "r9" });
-    const { store } = open(
+    const { remote } = open(
       json(412, { problem: "stale", current }),
       json(409, { current: null }),
       json(412, { current: 7 }),
     );
-    expect(await store.apply([NEW])).toEqual([{ kind: "stale", path: "a.md", current }]);
-    expect(await store.apply([NEW])).toEqual([{ kind: "stale", path: "a.md", current: null }]);
-    expect((await errorOf(store.apply([NEW]))).code).toBe("network");
+    expect(await remote.apply([NEW])).toEqual([{ kind: "stale", path: "a.md", current }]);
+    expect(await remote.apply([NEW])).toEqual([{ kind: "stale", path: "a.md", current: null }]);
+    expect((await errorOf(remote.apply([NEW]))).code).toBe("network");
   });
 
   it("does not believe an answer about another memory", async () => {
-    const { store } = open(json(412, { current: entry("b.md", "x") }));
-    expect((await errorOf(store.apply([NEW]))).code).toBe("network");
+    const { remote } = open(json(412, { current: entry("b.md", "x") }));
+    expect((await errorOf(remote.apply([NEW]))).code).toBe("network");
   });
 
   it.each([
@@ -332,8 +332,8 @@ describe("apply", () => {
     [422, { message: `x\u0007\u009b2J${"y".repeat(5000)}` }, `x 2J${"y".repeat(296)}…`],
     [400, { message: { deep: 1 } }, "the server answered 400"],
   ])("a refusal with %i is shown and harmless", async (status, value, reason) => {
-    const { store } = open(json(status, value));
-    expect(await store.apply([NEW])).toEqual([
+    const { remote } = open(json(status, value));
+    expect(await remote.apply([NEW])).toEqual([
       { kind: "refused", path: "a.md", reason: expect.stringContaining(reason), isPassing: status === 403 },
     ]);
   });
@@ -345,13 +345,13 @@ describe("apply", () => {
     [422, "secret", false],
     [413, "too-large", false],
   ])("a refusal with %i %s may pass: %s", async (status, problem, isPassing) => {
-    const { store } = open(json(status, { problem, message: "no" }));
-    expect(await store.apply([NEW])).toMatchObject([{ kind: "refused", isPassing }]);
+    const { remote } = open(json(status, { problem, message: "no" }));
+    expect(await remote.apply([NEW])).toMatchObject([{ kind: "refused", isPassing }]);
   });
 
   it("refuses what cannot be sent without asking", async () => {
-    const { store } = open(done("x"));
-    const outcomes = await store.apply([
+    const { remote } = open(done("x"));
+    const outcomes = await remote.apply([
       { ...NEW, path: "../a.md" },
       { ...NEW, text: "lone \ud800" },
       { ...NEW, path: "b.md", text: "x".repeat(1_000_001) },
@@ -365,12 +365,12 @@ describe("apply", () => {
     ["without a revision", json(200, { path: "a.md", hash: sha256("x") })],
     ["of another text", done("y")],
   ])("does not believe an acknowledgement %s", async (_, reply) => {
-    expect((await errorOf(open(reply).store.apply([NEW]))).code).toBe("network");
+    expect((await errorOf(open(reply).remote.apply([NEW]))).code).toBe("network");
   });
 
   it("starts nothing more once one has failed", async () => {
-    const { store } = open(json(401, ""));
-    await errorOf(store.apply(Array.from({ length: 50 }, (_, i) => ({ ...NEW, path: `${i}.md` }))));
+    const { remote } = open(json(401, ""));
+    await errorOf(remote.apply(Array.from({ length: 50 }, (_, i) => ({ ...NEW, path: `${i}.md` }))));
     expect(server.requests.length).toBeLessThanOrEqual(8);
   });
 });
@@ -382,12 +382,12 @@ it("versions are read with care", async () => {
     { revision: 3 },
     null,
   ];
-  const { store } = open(json(200, { versions }), json(404, ""), json(200, {}));
-  expect(await store.versions("a/b.md")).toEqual([
+  const { remote } = open(json(200, { versions }), json(404, ""), json(200, {}));
+  expect(await remote.versions("a/b.md")).toEqual([
     { revision: "r1", author: "ann", at: "", text: "x" },
     { revision: "r2", author: "bob", at: "2026-03-10T12:00:00Z", text: null },
   ]);
   expect(server.requests[0]?.path).toBe("/v1/teams/acme/repositories/app/versions/a/b.md");
-  expect(await store.versions("a.md")).toEqual([]);
-  expect((await errorOf(store.versions("a.md"))).code).toBe("network");
+  expect(await remote.versions("a.md")).toEqual([]);
+  expect((await errorOf(remote.versions("a.md"))).code).toBe("network");
 });

@@ -7,9 +7,16 @@ import { moveInto, removeQuietly, SHARED_MODE, writeTemporary } from "../../src/
 import { readRegular, resolveInside } from "../../src/disk/fence.ts";
 import { diskError, MemdirError } from "../../src/errors.ts";
 import { walk } from "../../src/store/directory.ts";
-import { findEntryProblem } from "../../src/team/entry-path.ts";
 import { LIMITS } from "../../src/team/protocol.ts";
-import type { Store, StoreChange, StoreEntry, StoreListing, StoreOutcome, StoreVersion } from "../../src/team/store.ts";
+import {
+  findEntryProblem,
+  type Remote,
+  type RemoteChange,
+  type RemoteEntry,
+  type RemoteListing,
+  type RemoteOutcome,
+  type RemoteVersion,
+} from "../../src/team/remote.ts";
 import { sha256 } from "../../src/text/hash.ts";
 import {
   type Book,
@@ -23,16 +30,16 @@ import {
 } from "./disk-book.ts";
 import { withFolderLock } from "./disk-lock.ts";
 
-export interface DiskStoreOptions {
+export interface DiskRemoteOptions {
   /** Absolute path. Made when it is not there; the folder that it lies in must be. */
   folder: string;
   who: string;
   now: () => Date;
-  /** The id of a store that is made now. */
+  /** The id of a remote that is made now. */
   random?: () => string;
 }
 
-export function openDiskStore(options: DiskStoreOptions): Store {
+export function openDiskRemote(options: DiskRemoteOptions): Remote {
   const { folder } = options;
   const locked = async <T>(signal: AbortSignal | undefined, work: (book: Book) => T): Promise<T> => {
     signal?.throwIfAborted();
@@ -136,15 +143,15 @@ function takeIn(book: Book, now: Date): void {
   book.saveStamps();
 }
 
-function listEntries(book: Book): StoreListing {
+function listEntries(book: Book): RemoteListing {
   return { id: book.id, entries: [...book.lines.values()].map(entryOf) };
 }
 
-function entryOf({ path, hash, revision, deleted, author, at }: Line): StoreEntry {
+function entryOf({ path, hash, revision, deleted, author, at }: Line): RemoteEntry {
   return { path, hash: deleted ? "" : hash, revision: String(revision), deleted, author, at };
 }
 
-function fetchTexts(book: Book, entries: readonly StoreEntry[]): Map<string, string> {
+function fetchTexts(book: Book, entries: readonly RemoteEntry[]): Map<string, string> {
   const texts = new Map<string, string>();
   for (const { path, revision } of entries) {
     const line = book.lines.get(path);
@@ -156,9 +163,9 @@ function fetchTexts(book: Book, entries: readonly StoreEntry[]): Map<string, str
 }
 
 /** All that can be done is committed at once by one write of the book; the files follow. */
-function applyChanges(book: Book, changes: readonly StoreChange[], options: DiskStoreOptions): StoreOutcome[] {
+function applyChanges(book: Book, changes: readonly RemoteChange[], options: DiskRemoteOptions): RemoteOutcome[] {
   const at = options.now().toISOString();
-  const outcomes: StoreOutcome[] = [];
+  const outcomes: RemoteOutcome[] = [];
   const changed = new Set<string>();
   for (const change of changes) {
     const outcome = decide(book, change);
@@ -185,7 +192,7 @@ function applyChanges(book: Book, changes: readonly StoreChange[], options: Disk
 }
 
 /** The outcome of a change that writes nothing; null for one that has to be done. */
-function decide(book: Book, change: StoreChange): StoreOutcome | null {
+function decide(book: Book, change: RemoteChange): RemoteOutcome | null {
   const { path, expected } = change;
   const problem = findEntryProblem(path) ?? findPlaceProblem(book, path);
   if (problem) return { kind: "refused", path, reason: problem };
@@ -212,7 +219,7 @@ function findPlaceProblem({ folder }: Book, path: string): string | null {
   }
 }
 
-function listVersions(book: Book, path: string): StoreVersion[] {
+function listVersions(book: Book, path: string): RemoteVersion[] {
   return readVersions(book, path).map(({ revision, author, at, deleted, hash }) => ({
     revision: String(revision),
     author,
