@@ -3,7 +3,6 @@
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import { processEnv } from "../config.ts";
 import { writesMemory } from "../hooks/memory-write.ts";
 import { lastMarks, readTurnTail } from "../hooks/turn-tail.ts";
 import { applyAll } from "../learn/apply-all.ts";
@@ -21,6 +20,7 @@ import { type Learning, openExtraction, openLearning } from "../open-learn.ts";
 import { sessionIdOf } from "../session/session-reader.ts";
 import { type HeardSession, readTranscript } from "../session/transcripts.ts";
 import { readAuthors } from "../team/authors.ts";
+import type { Env } from "../world.ts";
 import type { Call } from "./command.ts";
 
 /** Time for several answers of a slow model; MEMDIR_EXTRACT_SECONDS says otherwise. */
@@ -32,16 +32,16 @@ const GRACE_MS = 1_000;
 const LAG_MS = 2_000;
 const LOOK_MS = 50;
 
-interface Desk {
+/** One run beside a session. */
+interface Job extends Pick<Call, "env" | "cwd"> {
   memdir: Memdir;
   learning: Learning;
-  cwd: string;
   signal: AbortSignal;
 }
 
 /** `mark` is that of the host's last message (`markOf`), "" when it is not known. */
 export async function runFromHook(call: Call, mark: string): Promise<number> {
-  const deadlineMs = findDeadline(processEnv().MEMDIR_EXTRACT_SECONDS);
+  const deadlineMs = findDeadline(call.env.MEMDIR_EXTRACT_SECONDS);
   endWithin(deadlineMs + GRACE_MS);
   const signal = AbortSignal.timeout(deadlineMs);
   const file = resolve(call.cwd, call.value("transcript") ?? "");
@@ -50,18 +50,18 @@ export async function runFromHook(call: Call, mark: string): Promise<number> {
   const learning = openLearning(memdir);
   try {
     if (mark !== "") await waitFor(file, mark, signal);
-    await learnAll({ memdir, learning, cwd: call.cwd, signal }, file);
+    await learnAll({ memdir, learning, env: call.env, cwd: call.cwd, signal }, file);
   } catch (error) {
     // Nobody reads what this process says.
     learning.ledger.skip("extraction", sessionIdOf(file), (error as Error).message);
   }
-  await noteAuthors(memdir);
+  await noteAuthors(memdir, call.env);
   return 0;
 }
 
 /** Hooks show who wrote the team's memories, and have no time to ask git themselves. */
-async function noteAuthors({ directories }: Memdir): Promise<void> {
-  for (const team of directories.filter(({ scope }) => scope === "team")) await readAuthors(team, processEnv());
+async function noteAuthors({ directories }: Memdir, env: Env): Promise<void> {
+  for (const team of directories.filter(({ scope }) => scope === "team")) await readAuthors(team, env);
 }
 
 function findDeadline(text: string | undefined): number {
@@ -78,14 +78,14 @@ function endWithin(ms: number): void {
  * A turn that ends meanwhile finds us at work and leaves it to us: its process looks for the lock when its words are in the file,
  * and we look at the file again when the lock is free.
  */
-async function learnAll(desk: Desk, file: string): Promise<void> {
+async function learnAll(job: Job, file: string): Promise<void> {
   let seen: string | undefined;
-  while (!desk.signal.aborted) {
+  while (!job.signal.aborted) {
     const session = await readTranscript(file);
-    if (session.isSubAgent) return desk.learning.ledger.skip("extraction", session.id, "it is a sub-agent's turn");
+    if (session.isSubAgent) return job.learning.ledger.skip("extraction", session.id, "it is a sub-agent's turn");
     const messages = hearSession(session);
     const last = messages.at(-1)?.id;
-    if (last === seen || !(await learn(desk, session, messages))) return;
+    if (last === seen || !(await learn(job, session, messages))) return;
     seen = last;
   }
 }
@@ -99,15 +99,14 @@ async function waitFor(file: string, mark: string, signal: AbortSignal): Promise
 }
 
 /** False when there is no point in going on. */
-async function learn(desk: Desk, session: HeardSession, messages: readonly HeardMessage[]): Promise<boolean> {
-  const { memdir, learning, cwd, signal } = desk;
+async function learn(job: Job, session: HeardSession, messages: readonly HeardMessage[]): Promise<boolean> {
+  const { memdir, learning, env, cwd, signal } = job;
   const { directory, ledger } = learning;
   const isWritten = writesInTurn(session, { dir: directory.path, cwd });
   const asked = isWritten ? [] : await findAsked(session, findNew(directory.path, session));
   const turn = { memoryWrittenInTurn: isWritten, explicit: asked.length > 0 };
-  const env = processEnv();
   const model = env.MEMDIR_MODEL?.trim() ? openModel(env) : null;
-  if (!model) return alone(desk, session, () => learnByRules(desk, session, turn));
+  if (!model) return alone(job, session, () => learnByRules(job, session, turn));
   if ("problem" in model) {
     ledger.skip("extraction", session.id, model.problem);
     return false;
@@ -116,7 +115,7 @@ async function learn(desk: Desk, session: HeardSession, messages: readonly Heard
   // What the user asked for just now needs no model and no budget; when there is some again, a model looks at the rest.
   if (turn.explicit && !world.gates().budget.ok) {
     const now = asked.filter(({ id }) => id === session.prompts.at(-1)?.uuid);
-    if (now.length > 0) return alone(desk, session, () => keepAsked(desk, session, now));
+    if (now.length > 0) return alone(job, session, () => keepAsked(job, session, now));
   }
   const request: ExtractionRequest = { session: session.id, messages, ...turn, signal };
   for (let left = messages.length; left > 0; ) {
@@ -130,7 +129,7 @@ async function learn(desk: Desk, session: HeardSession, messages: readonly Heard
 }
 
 /** What works without a model takes the lock itself. */
-async function alone({ learning }: Desk, { id }: HeardSession, work: () => Promise<boolean>): Promise<boolean> {
+async function alone({ learning }: Job, { id }: HeardSession, work: () => Promise<boolean>): Promise<boolean> {
   const release = takeExtractionLock(learning.directory, id);
   if (!release) {
     learning.ledger.skip("extraction", id, "another process is at it");
@@ -144,7 +143,7 @@ async function alone({ learning }: Desk, { id }: HeardSession, work: () => Promi
 }
 
 async function learnByRules(
-  { memdir, learning }: Desk,
+  { memdir, learning }: Job,
   session: HeardSession,
   turn: { memoryWrittenInTurn: boolean; explicit: boolean },
 ): Promise<boolean> {
@@ -173,7 +172,7 @@ async function learnByRules(
   return false;
 }
 
-async function keepAsked({ memdir, learning }: Desk, { id }: HeardSession, asked: readonly SpokenMessage[]) {
+async function keepAsked({ memdir, learning }: Job, { id }: HeardSession, asked: readonly SpokenMessage[]) {
   const proposals = await extractByRules(asked, await memdir.list(), id);
   await applyAll(memdir, learning.inbox, proposals, learning.mode);
   return true;

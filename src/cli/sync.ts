@@ -1,27 +1,23 @@
-/** `memdir sync`: exchanges the team's memories with its server, or one's own with other machines through git. */
+/** `memdir sync`: exchanges the team's memories with its server, or one's own with other machines through git; `memdir join` begins it. */
 
+import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import { exitCodeOf, MemdirError } from "../errors.ts";
+import type { Config } from "../config.ts";
+import { readRegular } from "../disk/regular.ts";
+import { diskError, exitCodeOf, MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import { openGitSync, openTeam, type SyncRequest, type TeamWorld } from "../open-team.ts";
+import { joinTeam, leaveTeam, openGitSync, openTeam, type SyncRequest, type TeamWorld } from "../open-team.ts";
+import { checkToken } from "../team/credentials.ts";
+import { formatMembership, parseMembership } from "../team/server-url.ts";
 import type { SyncResult } from "../team/sync.ts";
 import { keepSynced, listenToFiles, POLL_MS } from "../team/watch.ts";
-import type { Call, Run } from "./command.ts";
+import { answer, type Call, cancellable, note, type Run, withProgress } from "./command.ts";
 import { sanitiseLine } from "./console/sanitise.ts";
 
-export const run: Run = async (call) => {
-  const stop = new AbortController();
-  const onSignal = () => stop.abort();
-  for (const name of SIGNALS) process.on(name, onSignal);
-  try {
-    return await syncMemories(call, {}, stop);
-  } finally {
-    for (const name of SIGNALS) process.off(name, onSignal);
-  }
-};
+export const sync: Run = cancellable((call, stop) => syncMemories(call, {}, stop), "SIGTERM");
 
-const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+export const join: Run = (call) => joinServer(call, {});
 
 /** What is synced, whichever way: one pass, and the folders that it is about. */
 interface Exchange {
@@ -35,16 +31,15 @@ export async function syncMemories(call: Call, world: TeamWorld, stop: AbortCont
   setDeadline(call, stop);
   const exchange = await openExchange(call, await call.open(), world);
   if (call.flag("watch")) return watch(call, exchange, stop);
-  const progress = call.terminal.progress("memories");
-  let result: SyncResult;
-  try {
-    result = await exchange.pass({ signal: stop.signal, onProgress: progress.show, dryRun: call.flag("dry-run") });
-  } finally {
-    progress.end();
-  }
-  if (call.json) call.terminal.json(result);
-  else printResult(call, result, call.flag("dry-run"));
-  return result.conflicts.length + result.refused.length === 0 ? 0 : 1;
+  const dryRun = call.flag("dry-run");
+  const result = await withProgress(call, "memories", (onProgress) =>
+    exchange.pass({ signal: stop.signal, onProgress, dryRun }),
+  );
+  return answer(call, result, () => printResult(call, result, dryRun), exitCodeFor(result));
+}
+
+function exitCodeFor({ conflicts, refused }: SyncResult): number {
+  return conflicts.length + refused.length === 0 ? 0 : 1;
 }
 
 async function openExchange(call: Call, memdir: Memdir, world: TeamWorld): Promise<Exchange> {
@@ -98,7 +93,7 @@ async function watch(call: Call, exchange: Exchange, stop: AbortController): Pro
     sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {}),
     random: Math.random,
     onFailure: (error) => {
-      // A mistake in the settings does not mend itself.
+      // A mistake in the settings does not go away by itself.
       if (exitCodeOf(error) === 2) throw error;
       const message = sanitiseLine((error as Error).message);
       if (message !== told) terminal.warn(`memdir: ${message}`);
@@ -122,8 +117,8 @@ function isEventful({ pulled, pushed, removed, merged, conflicts, refused }: Syn
   return counts.some(({ length }) => length > 0);
 }
 
-/** Shared with `join`. */
-export function printResult({ terminal }: Call, result: SyncResult, isDry: boolean): void {
+function printResult(call: Call, result: SyncResult, isDry: boolean): void {
+  const { terminal } = call;
   const { color } = terminal;
   const rows: [string, readonly string[]][] = [
     ["pulled", result.pulled],
@@ -146,7 +141,7 @@ export function printResult({ terminal }: Call, result: SyncResult, isDry: boole
     const words = `it is missing here; a sync after ${until} removes it for everybody`;
     terminal.print(`${color.yellow("waiting")} ${color.bold(sanitiseLine(path))}: ${words}`);
   }
-  for (const notice of result.notices) terminal.warn(`memdir: note: ${sanitiseLine(notice)}`);
+  note(call, result.notices.map(sanitiseLine));
   const said = [
     ...rows.map(([what, { length }]) => [length, what]),
     [result.conflicts.length, "in conflict"],
@@ -158,4 +153,56 @@ export function printResult({ terminal }: Call, result: SyncResult, isDry: boole
   const nothing = isSame ? "nothing to exchange: both sides are the same" : "nothing was exchanged";
   const summary = counts.length === 0 ? nothing : counts.join(", ");
   terminal.print(isDry ? `${summary} (only looked at, nothing was changed)` : summary);
+}
+
+export async function joinServer(call: Call, world: TeamWorld): Promise<number> {
+  const [url] = call.args;
+  if (call.flag("leave")) return leave(call);
+  if (url === undefined) {
+    throw new MemdirError("usage", "join what? memdir join https://HOST/TEAM/REPOSITORY --token-file FILE");
+  }
+  parseMembership(url);
+  const memdir = await call.open();
+  const { token, keep } = await readToken(call, memdir.config);
+  const team = await joinTeam(memdir, url, { token, keep, create: call.flag("create") }, world);
+  const result = await withProgress(call, "memories", (onProgress) => team.sync({ onProgress }));
+  const name = formatMembership(team.membership);
+  const say = () => {
+    call.terminal.print(`joined ${name}; its memories are in ${sanitiseLine(team.directory.path)}`);
+    printResult(call, result, false);
+  };
+  return answer(call, { joined: name, directory: team.directory.path, ...result }, say, exitCodeFor(result));
+}
+
+async function leave(call: Call): Promise<number> {
+  const { membership, mirror } = leaveTeam(await call.open());
+  const name = formatMembership(membership);
+  const rest = `what was shared stays in ${sanitiseLine(mirror)}, unread: remove it if you like`;
+  return answer(call, { left: name, directory: mirror }, () => `left ${name}; ${rest}`);
+}
+
+/** Never an argument: those are in the shell's history, and everybody on the machine can see them. */
+async function readToken(call: Call, { env }: Config): Promise<{ token: string; keep: boolean }> {
+  const file = call.value("token-file");
+  if (file !== undefined) {
+    return { token: checkToken(readTokenFile(resolve(call.cwd, file)), `what ${file} holds`), keep: true };
+  }
+  // Whoever sets it sets it for every call, as on a build machine.
+  if (env.MEMDIR_TOKEN) return { token: checkToken(env.MEMDIR_TOKEN, "MEMDIR_TOKEN"), keep: false };
+  if (call.terminal.interactive) {
+    throw new MemdirError("usage", "which token? give its file with --token-file, or the token on standard input");
+  }
+  return { token: checkToken(await call.terminal.readInput(), "what came on standard input"), keep: true };
+}
+
+const MAX_BYTES = 10_000;
+
+function readTokenFile(file: string): string {
+  try {
+    const data = readRegular(file, { follow: true, maxBytes: MAX_BYTES });
+    if (data) return data.toString("utf8");
+  } catch (error) {
+    throw diskError(error, "read", file);
+  }
+  throw new MemdirError("not-found", `${file} is no file with a token`);
 }

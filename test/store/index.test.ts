@@ -11,8 +11,7 @@ import {
 } from "../../src/store/index.ts";
 import { isOver, measureIndex } from "../../src/store/index-limits.ts";
 import { formatIndexLine, parseIndexLine, readReferences } from "../../src/store/index-line.ts";
-import type { MemoryType } from "../../src/store/memory.ts";
-import { type Header, parseHeader } from "../../src/store/memory.ts";
+import { type Header, type MemoryType, parseHeader } from "../../src/store/memory.ts";
 import { splitLines } from "../../src/text/lines.ts";
 import { makeWorld, note, type World } from "../world.ts";
 

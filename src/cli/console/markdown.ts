@@ -1,9 +1,8 @@
 /** Markdown as it streams in, to text for the terminal: each block as soon as it is complete, code line by line. */
 
 import type { Token } from "marked";
+import { openPaint, type Paint } from "../terminal.ts";
 import { renderTokens } from "./markdown-block.ts";
-import { type Fence, isListLine, openFence } from "./markdown-line.ts";
-import { openPaint, type Paint } from "./paint.ts";
 import { sanitise } from "./sanitise.ts";
 import { wrapText } from "./wrap.ts";
 
@@ -164,4 +163,34 @@ function endsBlock(block: readonly string[], line: string): boolean {
 
 function isHeading(line: string): boolean {
   return /^ {0,3}#{1,6}(?: |$)/.test(line);
+}
+
+export interface Fence {
+  /** Language and whatever else stands behind the opening fence. */
+  info: string;
+  indent: number;
+  closes(line: string): boolean;
+  /** A line of the code without the fence's own indentation. */
+  unindent(line: string): string;
+}
+
+/** Null when the line opens no code fence. */
+export function openFence(line: string): Fence | null {
+  const match = /^( *)(`{3,}|~{3,})(.*)$/.exec(line);
+  if (!match) return null;
+  const [, indent = "", marks = "", info = ""] = match;
+  // Behind backticks another one would make it a code span.
+  if (marks.startsWith("`") && info.includes("`")) return null;
+  const closing = new RegExp(`^ *${marks[0]}{${marks.length},} *$`);
+  return {
+    info: info.trim(),
+    indent: indent.length,
+    closes: (each) => closing.test(each),
+    unindent: (each) => each.replace(new RegExp(`^ {0,${indent.length}}`), ""),
+  };
+}
+
+/** Begins an item of a list that is not itself indented. */
+export function isListLine(line: string): boolean {
+  return /^ {0,3}(?:[-*+]|\d{1,9}[.)])(?: |$)/.test(line) && !/^ {0,3}([-*])(?: *\1){2,} *$/.test(line);
 }

@@ -3,9 +3,9 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { greet } from "../../../src/cli/console/agent-greeting.ts";
+import { greet } from "../../../src/cli/console/line.ts";
 import { completeSlash } from "../../../src/cli/console/slash-commands.ts";
-import { widthOf } from "../../../src/cli/console/width.ts";
+import { widthOf } from "../../../src/cli/console/wrap.ts";
 import { openInbox } from "../../../src/learn/inbox.ts";
 import { propose } from "../../learn/proposals.ts";
 import { errorOf, mainOf, type World } from "../../world.ts";

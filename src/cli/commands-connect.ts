@@ -1,8 +1,89 @@
-/** The commands for memory that is shared. */
+/** The commands that connect memdir with other programs and people: wiring, servers, the page, exchange, teams. */
 
-import type { Command } from "./command.ts";
+import type { CommandRow } from "./command.ts";
 
-export const TEAM_COMMANDS: readonly Command[] = [
+export const CONNECT_COMMANDS: readonly CommandRow[] = [
+  {
+    name: "init",
+    summary: "wires the agents on this machine to this memory: shows every change, asks, keeps a receipt",
+    options: {
+      agent: {
+        value: "NAME",
+        multiple: true,
+        help: "only this one, found or not: claude-code, codex, gemini, opencode, cursor, vscode",
+      },
+      team: { help: "instead: prepare this repository for team memory (.claude/memory, merge driver)" },
+      "dry-run": { help: "only show what would change" },
+      yes: { short: "y", help: "do not ask" },
+    },
+    example: "memdir init --dry-run",
+    load: async () => (await import("./init.ts")).init,
+  },
+  {
+    name: "uninstall",
+    summary: "takes the wiring back, byte for byte where nothing else changed; memories stay",
+    options: {
+      agent: { value: "NAME", multiple: true, help: "only this one" },
+      team: { help: "instead: take memdir out of this repository's .gitattributes and git settings" },
+      "dry-run": { help: "only show what would change" },
+    },
+    example: "memdir uninstall",
+    load: async () => (await import("./init.ts")).uninstall,
+  },
+  {
+    name: "hook",
+    usage: "[EVENT]",
+    summary: "answers a host's hook: JSON on standard input, JSON on standard output",
+    arguments: { min: 0, max: 1 },
+    example: "memdir hook UserPromptSubmit < /dev/null",
+    load: async () => (await import("./hook.ts")).hook,
+  },
+  {
+    name: "mcp",
+    summary: "an MCP server on standard input and output, for agents; with --http on loopback",
+    options: {
+      http: { help: "over HTTP on 127.0.0.1, with a token that is shown once (or the one in MEMDIR_MCP_TOKEN)" },
+      port: { value: "N", help: "the port for --http (default: any that is free)" },
+    },
+    example: "memdir mcp < /dev/null",
+    load: async () => (await import("./mcp.ts")).mcp,
+  },
+  {
+    name: "ui",
+    summary: "a page in the browser to look at memories and curate them; on this machine only, until Ctrl-C",
+    options: {
+      port: { value: "N", help: "the port (default: any that is free)" },
+      "no-open": { help: "only print the address" },
+      "read-only": { help: "only look: nothing can be changed" },
+    },
+    example: "memdir ui --no-open",
+    load: async () => (await import("./ui.ts")).ui,
+  },
+  {
+    name: "import",
+    usage: "[SOURCE [PATH]]",
+    summary: "takes in memories of other programs as one change that undo takes back; alone it lists what it finds",
+    options: {
+      "dry-run": { help: "only say what would come in, and what would not" },
+      type: { value: "TYPE", help: "give all of them this type: user, feedback, project or reference" },
+      all: { help: "claude-mem: also what belongs to other projects" },
+    },
+    arguments: { min: 0, max: 2 },
+    example: "memdir import",
+    load: async () => (await import("./exchange.ts")).importAll,
+  },
+  {
+    name: "export",
+    summary: "writes memories as Markdown, as JSON that can be imported again, or as a section of AGENTS.md",
+    options: {
+      format: { value: "FORMAT", help: "markdown (default), json or agents-md" },
+      output: { value: "PATH", help: "a file, or for markdown also a folder (default: standard output)" },
+      type: { value: "TYPE", help: "only this type; agents-md takes feedback and project unless told otherwise" },
+      force: { help: "replace files that are no earlier export" },
+    },
+    example: "memdir export --format agents-md --output AGENTS.md",
+    load: async () => (await import("./exchange.ts")).exportAll,
+  },
   {
     name: "promote",
     usage: "NAME",
@@ -13,6 +94,7 @@ export const TEAM_COMMANDS: readonly Command[] = [
     },
     arguments: { min: 1, max: 1 },
     example: 'memdir promote "release day"',
+    load: async () => (await import("./promote.ts")).promote,
   },
   {
     name: "demote",
@@ -24,10 +106,10 @@ export const TEAM_COMMANDS: readonly Command[] = [
     },
     arguments: { min: 1, max: 1 },
     example: 'memdir demote "release day"',
+    load: async () => (await import("./promote.ts")).demote,
   },
   {
     name: "sync",
-    usage: "",
     summary: "exchanges the team's memories with its server, or your own with your other machines through git",
     options: {
       watch: { help: "go on while you work: soon after a change here, every 15 seconds for changes there" },
@@ -40,8 +122,8 @@ export const TEAM_COMMANDS: readonly Command[] = [
       deadline: { value: "SECONDS", help: "end by itself after so long; the next one goes on" },
       "while-stdin": { help: "with --watch: end when standard input is closed" },
     },
-    arguments: { min: 0, max: 0 },
     example: "memdir sync --watch",
+    load: async () => (await import("./sync.ts")).sync,
   },
   {
     name: "join",
@@ -54,6 +136,7 @@ export const TEAM_COMMANDS: readonly Command[] = [
     },
     arguments: { min: 0, max: 1 },
     example: "memdir join https://memory.example/acme/app --token-file token",
+    load: async () => (await import("./sync.ts")).join,
   },
   {
     name: "team",
@@ -70,10 +153,10 @@ export const TEAM_COMMANDS: readonly Command[] = [
     },
     arguments: { min: 0, max: 64 },
     example: "memdir team token bob --token-file bob-token",
+    load: async () => (await import("./team.ts")).team,
   },
   {
     name: "serve",
-    usage: "",
     summary: "the team server: shared memories over HTTP, kept in a folder or in PostgreSQL",
     options: {
       port: { value: "N", help: "the port (default: 7373; 0 is any that is free)" },
@@ -90,15 +173,15 @@ export const TEAM_COMMANDS: readonly Command[] = [
       "issue-token": { value: "PERSON", help: "only make a token for somebody; an embedded server must be stopped" },
       "token-file": { value: "FILE", help: "where --issue-token writes it" },
     },
-    arguments: { min: 0, max: 0 },
     example: "memdir serve --help",
+    load: async () => (await import("./serve.ts")).serve,
   },
   {
     name: "merge-driver",
     usage: "memory|index BASE OURS THEIRS PATH",
     summary: "git calls it to merge team memories (memdir init --team sets it up)",
-    options: {},
     arguments: { min: 5, max: 5 },
     example: "memdir merge-driver memory %O %A %B %P",
+    load: async () => (await import("./merge-driver.ts")).mergeDriver,
   },
 ];
