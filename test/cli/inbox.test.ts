@@ -44,8 +44,7 @@ function editor(script: string): void {
   fs.writeFileSync(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   // Copies of what could not be taken stay there.
   vi.stubEnv("TMPDIR", world.top);
-  vi.stubEnv("VISUAL", "");
-  vi.stubEnv("EDITOR", program);
+  Object.assign(world.env, { EDITOR: program });
 }
 
 test("lists what waits, with id, memory, origin and reason", async () => {

@@ -18,8 +18,7 @@ function editor(world: World, script: string): void {
   const program = path.join(world.top, "editor");
   fs.writeFileSync(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   vi.stubEnv("TMPDIR", world.top);
-  vi.stubEnv("VISUAL", "");
-  vi.stubEnv("EDITOR", program);
+  Object.assign(world.env, { EDITOR: program });
 }
 
 afterEach(() => {
