@@ -17,7 +17,7 @@ import { sanitise } from "./console/sanitise.ts";
 import { placesOf } from "./sessions.ts";
 import type { Paint } from "./terminal.ts";
 
-export interface OpenedAgent {
+interface OpenedAgent {
   agent: Agent;
   offline: boolean;
   from: ResumedSession | null;

@@ -9,7 +9,7 @@ import { type MemoryType, readGiven } from "../store/store.ts";
 import type { AdoptResult } from "../verbs/adopt.ts";
 import type { SaveResult } from "../verbs/save.ts";
 import type { Env } from "../world.ts";
-import { answer, type Call, note, type Run } from "./command.ts";
+import { answer, type Call, defined, note, type Run } from "./command.ts";
 
 export const save: Run = async (call) => {
   const [type, name] = [call.value("type"), call.value("name")];
@@ -30,10 +30,9 @@ export const save: Run = async (call) => {
     links: call.values("link"),
     supersedes: call.values("supersedes"),
     redact: call.flag("redact"),
-    ...(description === undefined ? {} : { description }),
     ...(call.flag("pin") ? { pinned: true } : {}),
     ...(source === undefined ? {} : { source: { by: source, session: null, message: null } }),
-    ...(reason === undefined ? {} : { reason }),
+    ...defined({ description, reason }),
   });
   return printSaved(call, result);
 };
@@ -120,8 +119,7 @@ async function runEditor(path: string, env: Env): Promise<void> {
 
 export const forget: Run = async (call) => {
   const memdir = await call.open();
-  const reason = call.value("reason");
-  const options = { purge: call.flag("purge"), ...(reason === undefined ? {} : { reason }) };
+  const options = { purge: call.flag("purge"), ...defined({ reason: call.value("reason") }) };
   const result = await memdir.forget(call.args[0] as string, options);
   const { notices, ...rest } = result;
   const undo = result.undo === null ? "" : `; memdir undo ${result.undo} brings it back`;

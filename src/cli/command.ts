@@ -18,12 +18,10 @@ export interface Option {
 
 export interface Command {
   name: string;
-  /** Positional arguments as the help shows them. */
+  /** Positional arguments as the help shows them: `[ ]` for what may be left out, `…` for one or more, ` | ` for or. */
   usage: string;
   summary: string;
   options: Record<string, Option>;
-  /** How many positional arguments it takes. */
-  arguments: { min: number; max: number };
   /** A worked call for the help. */
   example: string;
   /** Its code, loaded only when it is called. */
@@ -31,8 +29,7 @@ export interface Command {
 }
 
 /** As the table states it: most commands take neither arguments nor options. */
-export type CommandRow = Omit<Command, "usage" | "options" | "arguments"> &
-  Partial<Pick<Command, "usage" | "options" | "arguments">>;
+export type CommandRow = Omit<Command, "usage" | "options"> & Partial<Pick<Command, "usage" | "options">>;
 
 /** Returns the exit code. */
 export type Run = (call: Call) => Promise<number>;
@@ -149,6 +146,11 @@ export function typeOf(call: Call): MemoryType | undefined {
   const type = call.value("type");
   if (type === undefined || isMemoryType(type)) return type;
   throw new MemdirError("usage", `the type "${type}" is none of ${MEMORY_TYPES.join(", ")}`);
+}
+
+/** Without what is undefined: an option that is not given is not there. */
+export function defined<T extends object>(options: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;
 }
 
 export function count(number: number, one: string, many = `${one}s`): string {

@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import { MemdirError } from "../errors.ts";
 import { SECTION_NAMES, type SectionName } from "../prompts/memory-section.ts";
-import { answer, type Call, note, type Run, warning } from "./command.ts";
+import { answer, type Call, defined, note, type Run, warning } from "./command.ts";
 
 export const context: Run = async (call) => {
   // Its own answer holds the warnings.
@@ -51,7 +51,7 @@ export const prompt: Run = async (call) => {
   }
   const text = await (await call.open()).prompt({
     makeDirectory: false,
-    ...(section === undefined ? {} : { section }),
+    ...defined({ section }),
     ...(call.flag("files") ? { files: true } : {}),
   });
   return answer(call, { text }, () => text);

@@ -88,7 +88,7 @@ export async function dreamNow(dreamer: Dreamer, signal?: AbortSignal): Promise<
 }
 
 /** For a timer, which nobody watches: only when a dream is due and the budget allows it. Not being due is no failure. */
-export async function dreamIfDue(dreamer: Dreamer): Promise<DreamReport> {
+async function dreamIfDue(dreamer: Dreamer): Promise<DreamReport> {
   const { directory, ledger } = openLearning(dreamer.memdir);
   const budget = dreamer.model ? checkBudget(ledger, dreamer.memdir.config.learn, null) : { ok: true as const };
   if (!budget.ok) ledger.skip("dream", null, budget.reason);
@@ -100,18 +100,7 @@ export async function dreamIfDue(dreamer: Dreamer): Promise<DreamReport> {
   return report;
 }
 
-export interface DreamStatus {
-  /** ISO time; null for never. */
-  last: string | null;
-  /** The process that is dreaming. */
-  running: number | null;
-  due: boolean;
-  /** Why not. */
-  reason: string | null;
-  mode: LearnMode;
-}
-
-export function readStatus(dreamer: Dreamer): DreamStatus {
+export function readStatus(dreamer: Dreamer) {
   const { directory, mode } = openLearning(dreamer.memdir);
   const last = lastDream(directory);
   const gate = checkDreamGates(gatesOf(dreamer), directory, { onlyLook: true });
@@ -163,7 +152,7 @@ export function describeDream({ entry, skipped, produced }: Omit<DreamReport, "p
   return `${produced}; ${undo} ${entry} takes it back`;
 }
 
-export function viewStatus({ last, running, due, reason }: DreamStatus): string[] {
+export function viewStatus({ last, running, due, reason }: ReturnType<typeof readStatus>): string[] {
   return [
     `last      ${last ?? "never"}`,
     `running   ${running === null ? "no" : `yes, process ${running}`}`,

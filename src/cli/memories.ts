@@ -1,9 +1,9 @@
 /** The commands that look at memories and their journal: `list`, `show`, `search`, `history`. */
 
 import { join } from "node:path";
-import { ageInWords, type Directory, formatAuthorship, type Row, type ShownMemory } from "../store/store.ts";
+import { ageInWords, type Directory, formatAuthorship, type Row } from "../store/store.ts";
 import { answer, type Call, countMemories, note, type Run, typeOf } from "./command.ts";
-import type { Paint, Terminal } from "./terminal.ts";
+import type { Paint } from "./terminal.ts";
 
 export const list: Run = async (call) => {
   const type = typeOf(call);
@@ -28,9 +28,17 @@ export const show: Run = async (call) => {
   const memdir = await call.open();
   const memory = await memdir.show(call.args[0] as string);
   const author = (await findAuthors(memdir.directories, call))(memory);
-  return answer(call, author === null ? memory : { ...memory, author }, () =>
-    printMemory(memory, call.terminal, author),
-  );
+  return answer(call, author === null ? memory : { ...memory, author }, () => {
+    const { bold, dim, yellow } = call.terminal.color;
+    const who = author === null ? "" : `: ${author}`;
+    return [
+      titleOf(memory, bold),
+      dim(`${memory.path}, ${memory.scope}${who}, ${ageInWords(memory.ageDays)}`),
+      ...memory.when.map((cue) => dim(`when: ${cue}`)),
+      ...memory.problems.map((problem) => yellow(`problem: ${problem}`)),
+      `\n${memory.body}`,
+    ];
+  });
 };
 
 export const search: Run = async (call) => {
@@ -63,16 +71,6 @@ export const history: Run = async (call) => {
 /** `[type] name — description`. A type that the file does not state is not shown. */
 export function plainRow(row: Row): string {
   return `    ${titleOf(row, (name) => name)}`;
-}
-
-export function printMemory(memory: ShownMemory, terminal: Terminal, author: string | null = null): void {
-  const { bold, dim, yellow } = terminal.color;
-  const who = author === null ? "" : `: ${author}`;
-  terminal.print(titleOf(memory, bold));
-  terminal.print(dim(`${memory.path}, ${memory.scope}${who}, ${ageInWords(memory.ageDays)}`));
-  for (const cue of memory.when) terminal.print(dim(`when: ${cue}`));
-  for (const problem of memory.problems) terminal.print(yellow(`problem: ${problem}`));
-  terminal.print(`\n${memory.body}`);
 }
 
 function titleOf({ type, typeExplicit, name, description }: Row, weight: (name: string) => string): string {

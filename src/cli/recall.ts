@@ -3,7 +3,7 @@
 import { finishPrefetch, PREFETCH_MS } from "../hooks/prefetch-file.ts";
 import type { RecallOptions } from "../recall/recall.ts";
 import { readSurfaced } from "../recall/surfaced.ts";
-import { answer, type Call, numberOf, type Run, withProgress } from "./command.ts";
+import { answer, type Call, defined, numberOf, type Run, withProgress } from "./command.ts";
 
 export const recall: Run = async (call) => {
   if (call.flag("prefetch")) return prefetch(call);
@@ -27,12 +27,9 @@ export const recall: Run = async (call) => {
 };
 
 function optionsOf(call: Call): RecallOptions {
-  const limit = numberOf(call, "limit");
-  const maxBytes = numberOf(call, "max-bytes");
   return {
     exclude: call.values("exclude"),
-    ...(limit === undefined ? {} : { limit }),
-    ...(maxBytes === undefined ? {} : { maxBytes }),
+    ...defined({ limit: numberOf(call, "limit"), maxBytes: numberOf(call, "max-bytes") }),
     ...(call.flag("no-model") ? { model: false } : {}),
     ...(call.flag("all") ? { everything: true } : {}),
   };

@@ -38,7 +38,7 @@ async function dispatch(argv: string[], env: Env, terminal: Terminal): Promise<n
     terminal.print(commandHelp(command, terminal.color));
     return 0;
   }
-  const { min, max } = command.arguments;
+  const { min, max } = arityOf(command.usage);
   if (positionals.length < min || positionals.length > max) {
     const problem =
       positionals.length < min ? "an argument is missing" : `"${positionals[max]}" is one argument too many`;
@@ -48,6 +48,13 @@ async function dispatch(argv: string[], env: Env, terminal: Terminal): Promise<n
     );
   }
   return (await command.load())(openCall(values, positionals, env, terminal));
+}
+
+/** How many positional arguments a usage allows; options in it are none. */
+function arityOf(usage: string): { min: number; max: number } {
+  const plain = usage.replace(/--?\w+ [A-Z]+/g, "");
+  const most = (text: string) => Math.max(...text.split(" | ").map((part) => part.match(/[^\s[\]]+/g)?.length ?? 0));
+  return { min: most(plain.replace(/\[.*\]/, "")), max: plain.includes("…") ? Number.POSITIVE_INFINITY : most(plain) };
 }
 
 function openCall(values: Values, args: string[], env: Env, terminal: Terminal): Call {

@@ -60,7 +60,7 @@ function viewRows(call: Call, rows: readonly (SessionRow | SessionHit)[], memdir
   }
   const now = memdir.directories[0]?.now() ?? null;
   return rows.flatMap((row) => {
-    const when = whenOf(row.at, now).padEnd(10);
+    const when = agoInWords(row.at, now).padEnd(10);
     const messages = String(row.messages).padStart(5);
     const place = all && row.cwd !== null ? ` ${dim(plainLine(row.cwd))}` : "";
     const line = `${bold(row.id.slice(0, 8))}  ${when}  ${messages}  ${plainLine(row.title)}${place}`;
@@ -69,10 +69,9 @@ function viewRows(call: Call, rows: readonly (SessionRow | SessionHit)[], memdir
 }
 
 /** An age while it is small enough to mean something, then the date. */
-function whenOf(at: string, now: Date | null): string {
+export function agoInWords(at: string, now: Date | null): string {
   const minutes = now ? Math.floor((now.getTime() - Date.parse(at)) / 60_000) : -1;
   if (minutes < 0 || minutes >= 7 * 24 * 60) return at.slice(0, 10);
   if (minutes < 60) return `${minutes} min ago`;
-  if (minutes < 24 * 60) return `${Math.floor(minutes / 60)} h ago`;
-  return `${Math.floor(minutes / (24 * 60))} d ago`;
+  return minutes < 24 * 60 ? `${Math.floor(minutes / 60)} h ago` : `${Math.floor(minutes / (24 * 60))} d ago`;
 }

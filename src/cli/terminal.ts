@@ -29,21 +29,25 @@ export interface Progress {
 }
 
 /** Colours and weights: every function leaves the text as it is when colour is off. */
-export interface Paint {
+export type Paint = Record<keyof typeof STYLES, (text: string) => string> & {
   /** Whether anything is painted: without it, texts say with characters what colour would have said. */
   on: boolean;
-  bold(text: string): string;
-  dim(text: string): string;
-  italic(text: string): string;
-  underline(text: string): string;
-  strike(text: string): string;
-  red(text: string): string;
-  green(text: string): string;
-  yellow(text: string): string;
-  blue(text: string): string;
-  magenta(text: string): string;
-  cyan(text: string): string;
-}
+};
+
+/** The codes that begin and end each. */
+const STYLES = {
+  bold: [1, 22],
+  dim: [2, 22],
+  italic: [3, 23],
+  underline: [4, 24],
+  strike: [9, 29],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  blue: [34, 39],
+  magenta: [35, 39],
+  cyan: [36, 39],
+} as const;
 
 export function openTerminal(env: Env): Terminal {
   return {
@@ -65,22 +69,11 @@ export function openTerminal(env: Env): Terminal {
 }
 
 export function openPaint(on: boolean): Paint {
-  const paint = (open: number, close: number) => (text: string) =>
-    on && text !== "" ? `\x1b[${open}m${text}\x1b[${close}m` : text;
-  return {
-    on,
-    bold: paint(1, 22),
-    dim: paint(2, 22),
-    italic: paint(3, 23),
-    underline: paint(4, 24),
-    strike: paint(9, 29),
-    red: paint(31, 39),
-    green: paint(32, 39),
-    yellow: paint(33, 39),
-    blue: paint(34, 39),
-    magenta: paint(35, 39),
-    cyan: paint(36, 39),
-  };
+  const styles = Object.entries(STYLES).map(([name, [open, close]]) => [
+    name,
+    (text: string) => (on && text !== "" ? `\x1b[${open}m${text}\x1b[${close}m` : text),
+  ]);
+  return { ...Object.fromEntries(styles), on };
 }
 
 export const NO_PROGRESS: Progress = { show: () => {}, end: () => {} };

@@ -213,12 +213,14 @@ function listen(source: NodeJS.EventEmitter, event: string, listener: () => void
 function openConsole(call: Call, stage: Stage, memdir: Memdir, agent: Agent, offline: boolean): Console {
   const { input, screen, terminal } = stage;
   return {
+    ...call,
+    json: false,
+    open: async () => memdir,
+    // Prints above the input line.
+    terminal,
     memdir,
     agent,
     offline,
-    env: call.env,
-    now: call.now,
-    terminal,
     columns: screen.columns,
     choose: (question, choices) => input.question(question, choices),
     release: input.release,

@@ -5,7 +5,7 @@ import type { Paint } from "../terminal.ts";
 import { sanitise } from "./sanitise.ts";
 import { cut, wrapText } from "./wrap.ts";
 
-export interface DiffOptions {
+interface DiffOptions {
   columns: number;
   /** Lines shown at most; the rest is counted. */
   maxLines: number;

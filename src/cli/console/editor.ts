@@ -26,7 +26,7 @@ export type Effect =
   | "escape"
   | "suspend";
 
-export interface Pressed {
+interface Pressed {
   editor: Editor;
   /** What the caller has to do; null when the text is all there was to change. */
   effect: Effect | null;
@@ -204,7 +204,7 @@ function moveLine(editor: Editor, by: 1 | -1): Editor | null {
 }
 
 /** What was pasted, by number; a paste that was deleted keeps its place, so that a kill can be put back. */
-export type Pastes = readonly string[];
+type Pastes = readonly string[];
 
 /** From here on a paste would push the conversation off the screen. */
 const LARGE_LINES = 10;
@@ -215,25 +215,25 @@ const FIRST_MARK = 0x10f000;
 const LAST_MARK = 0x10fffd;
 
 /** Any of the private characters. */
-export const MARKS = /[\u{10f000}-\u{10fffd}]/u;
+const MARKS = /[\u{10f000}-\u{10fffd}]/u;
 const ALL_MARKS = new RegExp(MARKS.source, "gu");
 
-export function isLarge(content: string): boolean {
+function isLarge(content: string): boolean {
   return content.length > LARGE_CHARS || countLines(content) > LARGE_LINES;
 }
 
 /** The character that stands for a paste; null when all are used up. */
-export function markOf(number: number): string | null {
+function markOf(number: number): string | null {
   return FIRST_MARK + number <= LAST_MARK ? String.fromCodePoint(FIRST_MARK + number) : null;
 }
 
 /** Typed or pasted text cannot pose as a paste. */
-export function hideMarks(text: string): string {
+function hideMarks(text: string): string {
   return MARKS.test(text) ? text.replace(ALL_MARKS, "\ufffd") : text;
 }
 
 /** The text with every paste shown: in full, or as a note. */
-export function showPastes(text: string, pastes: Pastes, show: (content: string, number: number) => string): string {
+function showPastes(text: string, pastes: Pastes, show: (content: string, number: number) => string): string {
   if (!MARKS.test(text)) return text;
   return text.replace(ALL_MARKS, (mark) => {
     const number = (mark.codePointAt(0) ?? 0) - FIRST_MARK;
@@ -241,7 +241,7 @@ export function showPastes(text: string, pastes: Pastes, show: (content: string,
   });
 }
 
-export function pasteNote(content: string, number: number): string {
+function pasteNote(content: string, number: number): string {
   const lines = countLines(content);
   return `[pasted text #${number}, ${lines > 1 ? `${lines} lines` : `${content.length} characters`}]`;
 }
@@ -253,12 +253,12 @@ function countLines(content: string): number {
   return lines;
 }
 
-export interface Laid {
+interface Laid {
   lines: string[];
   cursor: { row: number; column: number };
 }
 
-export interface LayoutOptions {
+interface LayoutOptions {
   columns: number;
   /** Of the same width both: before the first line and before all others. */
   prompt: string;

@@ -63,7 +63,6 @@ export function openPlainInput({ stdin, screen, onSignal }: InputOptions): Input
     // Nothing can be put into a line that the terminal holds: it is shown, to be typed.
     suggest: (text) => screen.print(sanitise(text)),
     release: (work) => work(),
-    redraw() {},
     close() {
       stdin.off("data", onData);
       stdin.off("end", onEnd);

@@ -60,7 +60,6 @@ export interface Input {
   suggest(text: string): void;
   /** Gives the terminal to another program, such as an editor, until the work is done. */
   release<T>(work: () => Promise<T>): Promise<T>;
-  redraw(): void;
   /** Takes the input from the screen and ends raw mode; what is asked for ends. The screen stays open. */
   close(): void;
 }
@@ -73,7 +72,7 @@ export interface InputState {
   search: { words: string; index: number | null; draft: Editor } | null;
 }
 
-export interface InputSources {
+interface InputSources {
   completions(text: string, cursor: number): readonly Completion[];
   prompts(): readonly string[];
 }
@@ -218,11 +217,11 @@ export interface Menu {
 /** More than this pushes the conversation off a small screen. */
 export const MAX_MENU_ROWS = 8;
 
-export function openMenu(items: readonly Completion[]): Menu | null {
+function openMenu(items: readonly Completion[]): Menu | null {
   return items.length === 0 ? null : { items, selected: 0, isChosen: false };
 }
 
-export function moveMenu(menu: Menu, by: 1 | -1): Menu {
+function moveMenu(menu: Menu, by: 1 | -1): Menu {
   const count = menu.items.length;
   return { ...menu, selected: (menu.selected + by + count) % count, isChosen: true };
 }

@@ -8,7 +8,7 @@ import { sanitise, sanitiseLine } from "./sanitise.ts";
 import type { Live } from "./screen.ts";
 import { cut, wrapText } from "./wrap.ts";
 
-export interface InputPicture {
+interface InputPicture {
   state: InputState;
   question: Question | null;
   /** Lines above, such as the spinner; ready to show. */
@@ -93,12 +93,7 @@ export function pressQuestion(question: Question, key: Key): { question: Questio
 }
 
 /** At most `rows` lines: the choices around the selected one, and as much of the text as there is room for. */
-export function questionLines(
-  { text, choices, selected }: Question,
-  rows: number,
-  columns: number,
-  paint: Paint,
-): string[] {
+function questionLines({ text, choices, selected }: Question, rows: number, columns: number, paint: Paint): string[] {
   const room = Math.max(3, rows);
   const count = Math.max(1, Math.min(choices.length, room - 2));
   const first = Math.max(0, Math.min((selected ?? 0) - Math.floor(count / 2), choices.length - count));

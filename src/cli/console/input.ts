@@ -54,7 +54,6 @@ function openLiveInput(options: InputOptions): Input {
       draw(typing);
     },
     release: (work) => release(typing, work),
-    redraw: () => draw(typing),
     close() {
       detach();
       typing.cancelHint();

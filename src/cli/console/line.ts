@@ -55,7 +55,7 @@ async function keep({ act, explicit, confidence, ...memory }: Said, console: Con
   const { memdir, terminal } = console;
   const source = { by: "user", session: null, message: null };
   try {
-    printSaved({ json: false, terminal }, await memdir.save({ ...memory, source }));
+    printSaved(console, await memdir.save({ ...memory, source }));
     terminal.print(terminal.color.dim(`    understood as a ${act}, saved as ${memory.type}; /undo takes it back`));
   } catch (error) {
     if (!(error instanceof MemdirError)) throw error;

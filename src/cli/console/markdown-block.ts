@@ -4,7 +4,7 @@ import type { Token, Tokens } from "marked";
 import type { Paint } from "../terminal.ts";
 import { pad, widthOf, wrapText } from "./wrap.ts";
 
-export interface BlockOptions {
+interface BlockOptions {
   columns: number;
   /** Of lists and quotes around it. */
   depth: number;
@@ -109,7 +109,7 @@ function inlineOf(token: Token): readonly Token[] {
   return "tokens" in token && token.tokens ? token.tokens : [token];
 }
 
-export function renderInline(tokens: readonly Token[], paint: Paint): string {
+function renderInline(tokens: readonly Token[], paint: Paint): string {
   return tokens.map((token) => renderSpan(token, paint)).join("");
 }
 
@@ -167,7 +167,7 @@ const ENTITIES: Record<string, string> = { "&amp;": "&", "&lt;": "<", "&gt;": ">
 const MIN_CELL = 6;
 const GAP = " │ ";
 
-export function renderTable(table: Tokens.Table, { columns, paint }: { columns: number; paint: Paint }): string[] {
+function renderTable(table: Tokens.Table, { columns, paint }: { columns: number; paint: Paint }): string[] {
   const header = table.header.map(({ tokens }) => renderInline(tokens, paint));
   const rows = table.rows.map((row) => row.map(({ tokens }) => renderInline(tokens, paint)));
   const widths = fitWidths(naturalWidths([header, ...rows]), columns - GAP.length * (header.length - 1));

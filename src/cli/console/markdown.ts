@@ -14,7 +14,7 @@ export interface MarkdownOptions {
   lexer(text: string): Token[];
 }
 
-export interface MarkdownStream {
+interface MarkdownStream {
   /** Text that is finished and can be printed, whole lines with their breaks; "" while nothing is. */
   push(delta: string): string;
   end(): string;
@@ -165,7 +165,7 @@ function isHeading(line: string): boolean {
   return /^ {0,3}#{1,6}(?: |$)/.test(line);
 }
 
-export interface Fence {
+interface Fence {
   /** Language and whatever else stands behind the opening fence. */
   info: string;
   indent: number;
@@ -175,7 +175,7 @@ export interface Fence {
 }
 
 /** Null when the line opens no code fence. */
-export function openFence(line: string): Fence | null {
+function openFence(line: string): Fence | null {
   const match = /^( *)(`{3,}|~{3,})(.*)$/.exec(line);
   if (!match) return null;
   const [, indent = "", marks = "", info = ""] = match;
@@ -191,6 +191,6 @@ export function openFence(line: string): Fence | null {
 }
 
 /** Begins an item of a list that is not itself indented. */
-export function isListLine(line: string): boolean {
+function isListLine(line: string): boolean {
   return /^ {0,3}(?:[-*+]|\d{1,9}[.)])(?: |$)/.test(line) && !/^ {0,3}([-*])(?: *\1){2,} *$/.test(line);
 }

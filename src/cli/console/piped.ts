@@ -14,19 +14,18 @@ const COLUMNS = 100;
 
 export async function runPiped(call: Call, memdir: Memdir): Promise<number> {
   const { terminal } = call;
-  const { env, now } = call;
   const { agent, offline, from } = await openAgentFor(call, memdir, null);
   const { name, provider } = agent.model();
   await greet(memdir, name === "" ? "" : `${provider}/${name}`, terminal);
   if (from) terminal.print(describeSession(from, terminal.color));
   const console: Console = {
+    ...call,
+    json: false,
+    open: async () => memdir,
     memdir,
     agent,
     offline,
-    env,
-    terminal,
     columns: () => COLUMNS,
-    now,
     choose: null,
     release: null,
     working: (_, work) => work(new AbortController().signal),

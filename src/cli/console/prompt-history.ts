@@ -1,8 +1,7 @@
 /** The prompts of earlier sessions of a project, for the arrow keys: one JSON line each in a file of the user's own. */
 
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
-import { dirname } from "node:path";
 import { readTail } from "../../disk/regular.ts";
+import { openLineFile } from "../../session/transcript-file.ts";
 import { findSecrets } from "../../text/secrets.ts";
 import type { World } from "../../world.ts";
 
@@ -21,25 +20,22 @@ const MAX_PROMPTS = 1000;
 const MAX_READ_BYTES = 4 * 1024 * 1024;
 /** Longer ones are pasted files rather than words to say again. */
 const MAX_PROMPT_CHARS = 100_000;
-const PRIVATE_MODE = 0o600;
 
 /** Reading never fails: without a readable file there is no history yet. */
 export function openPromptHistory(file: string, { now }: Pick<World, "now">): PromptHistory {
   let prompts = readPrompts(file);
+  const lines = openLineFile({ path: file, log: () => {}, exists: false, maxWaitingBytes: MAX_READ_BYTES });
   return {
     prompts: () => prompts,
     add(text) {
       if (text.trim() === "" || text.startsWith(" ") || text === prompts.at(-1)) return { kept: false, problem: null };
       prompts = [...prompts, text].slice(-MAX_PROMPTS);
       if (text.length > MAX_PROMPT_CHARS) return { kept: false, problem: null };
-      try {
-        if (findSecrets(text).length > 0) return { kept: false, problem: null };
-        append(file, `${JSON.stringify({ at: now().toISOString(), text })}\n`);
-        return { kept: true, problem: null };
-      } catch (error) {
-        const code = (error as NodeJS.ErrnoException)?.code ?? "unknown";
-        return { kept: false, problem: `the prompt was not kept for later sessions in ${file} (${code})` };
-      }
+      if (findSecrets(text).length > 0) return { kept: false, problem: null };
+      lines.write(`${JSON.stringify({ at: now().toISOString(), text })}\n`);
+      const problem = lines.problem();
+      const said = problem && `the prompt was not kept for later sessions: ${problem}`;
+      return { kept: problem === null, problem: said };
     },
   };
 }
@@ -91,23 +87,5 @@ function parseLine(line: string): string | null {
     return typeof text === "string" && text.trim() !== "" ? text : null;
   } catch {
     return null;
-  }
-}
-
-/** One write at the end, so that lines of several processes do not mix; half a line before it is ended first. */
-function append(file: string, line: string): void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
-  const careful = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-  const fd = openSync(file, flags | careful, PRIVATE_MODE);
-  try {
-    const stat = fstatSync(fd);
-    if (!stat.isFile()) throw Object.assign(new Error("not a regular file"), { code: "ENOTFILE" });
-    const last = Buffer.alloc(1);
-    const ended = stat.size === 0 || (readSync(fd, last, 0, 1, stat.size - 1) === 1 && last[0] === 0x0a);
-    const bytes = Buffer.from(ended ? line : `\n${line}`);
-    if (writeSync(fd, bytes) < bytes.length) throw Object.assign(new Error("written in part"), { code: "ENOSPC" });
-  } finally {
-    closeSync(fd);
   }
 }

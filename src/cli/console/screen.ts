@@ -5,7 +5,7 @@
 
 import { cut, SGR, widthOf, wrapText } from "./wrap.ts";
 
-export interface ScreenOut {
+interface ScreenOut {
   write(text: string): void;
   columns(): number;
   rows(): number;
@@ -218,12 +218,12 @@ function sane(value: number, fallback: number): number {
   return Number.isInteger(value) && value > 0 ? value : fallback;
 }
 
-export interface Position {
+interface Position {
   row: number;
   column: number;
 }
 
-export interface Frame {
+interface Frame {
   lines: string[];
   /** Where the terminal's cursor stands among them. */
   row: number;
@@ -238,7 +238,7 @@ export interface Live {
 }
 
 /** `tail` is a line of output that is not finished: it stands above the live lines until it is. */
-export function layFrame(tail: string, { lines, cursor }: Live, columns: number, rows: number): Frame {
+function layFrame(tail: string, { lines, cursor }: Live, columns: number, rows: number): Frame {
   const above = tail === "" ? [] : wrapText(tail, columns);
   const all = [...above, ...lines.map((line) => cut(line.replaceAll("\n", " "), columns))];
   const target = cursor ? above.length + Math.min(cursor.row, lines.length - 1) : all.length - 1;
@@ -251,13 +251,13 @@ export function layFrame(tail: string, { lines, cursor }: Live, columns: number,
 }
 
 /** From the beginning of an empty line. */
-export function drawFrame({ lines, row, column }: Frame): string {
+function drawFrame({ lines, row, column }: Frame): string {
   if (lines.length === 0) return "";
   return `${lines.join("\r\n")}\r${vertical(row - (lines.length - 1))}${forward(column)}`;
 }
 
 /** Only the lines that changed; null when it has to be drawn anew. */
-export function redrawFrame(before: Frame, next: Frame): string | null {
+function redrawFrame(before: Frame, next: Frame): string | null {
   if (before.lines.length !== next.lines.length || before.columns !== next.columns) return null;
   let text = "";
   let row = before.row;
@@ -274,7 +274,7 @@ export function redrawFrame(before: Frame, next: Frame): string | null {
  * Leaves the cursor where the first line began. What follows is erased from the second column on: from the first, tmux takes
  * it for clearing the screen and keeps a copy of what was there.
  */
-export function eraseFrame(frame: Frame, columns: number): string {
+function eraseFrame(frame: Frame, columns: number): string {
   return `\r${vertical(-rowsAbove(frame, columns))}\x1b[K\x1b[C\x1b[J\r`;
 }
 

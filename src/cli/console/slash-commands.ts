@@ -46,7 +46,7 @@ async function harmless<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-export interface SlashCompletion {
+interface SlashCompletion {
   text: string;
   help: string;
 }

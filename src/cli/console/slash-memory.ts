@@ -4,9 +4,9 @@ import { MemdirError } from "../../errors.ts";
 import { nameStatement } from "../../learn/said-name.ts";
 import { typeOfStatement } from "../../learn/said-type.ts";
 import { isMemoryType, type MemoryType } from "../../store/store.ts";
-import { editByHand, printSaved } from "../changes.ts";
+import { editByHand, printSaved, undo } from "../changes.ts";
 import { countMemories } from "../command.ts";
-import { plainRow, printMemory } from "../memories.ts";
+import { plainRow, search, show } from "../memories.ts";
 import { type Console, type SlashCommand, stay } from "./slash.ts";
 
 export const MEMORY_COMMANDS: readonly SlashCommand[] = [
@@ -28,10 +28,7 @@ export const MEMORY_COMMANDS: readonly SlashCommand[] = [
     name: "undo",
     usage: "[ID]",
     help: "takes the last change of a memory back",
-    run: stay(async (rest, { memdir, terminal }) => {
-      const { action, files } = await memdir.undo(rest === "" ? undefined : rest);
-      terminal.print(`undid ${action}: ${files.join(", ")}`);
-    }),
+    run: stay(async (rest, console) => void (await undo({ ...console, args: rest === "" ? [] : [rest] }))),
   },
 ];
 
@@ -40,10 +37,10 @@ type Verb = (rest: string, console: Console) => Promise<void>;
 const VERBS: Readonly<Record<string, Verb>> = {
   "": listMemories,
   list: listMemories,
-  show: async (name, { memdir, terminal }) => {
-    if (name !== "") return printMemory(await memdir.show(name), terminal);
-    const { index } = await memdir.index();
-    terminal.print(index === "" ? "MEMORY.md is empty." : index);
+  show: async (name, console) => {
+    if (name !== "") return void (await show({ ...console, args: [name] }));
+    const { index } = await console.memdir.index();
+    console.terminal.print(index === "" ? "MEMORY.md is empty." : index);
   },
   save: async (rest, console) => {
     const [first = "", ...more] = rest.split(/\s+/);
@@ -56,12 +53,13 @@ const VERBS: Readonly<Record<string, Verb>> = {
     }
     await saveText(isMemoryType(first) ? first : typeOfStatement(body), body, console);
   },
-  edit: async (name, { memdir, release, terminal, env }) => {
+  edit: async (name, console) => {
+    const { release } = console;
     if (name === "") throw new MemdirError("usage", "say which memory to edit; /memory lists them");
     if (!release)
       throw new MemdirError("usage", "an editor needs a terminal: use memdir save, or edit the file itself");
-    const result = await release(() => editByHand(memdir, name, { redact: false, env }));
-    printSaved({ json: false, terminal }, result);
+    const { memdir, env } = console;
+    printSaved(console, await release(() => editByHand(memdir, name, { redact: false, env })));
   },
   forget: forgetSaid,
   on: async (_, console) => switchMemory(true, console),
@@ -87,11 +85,9 @@ async function listMemories(_: string, { memdir, terminal }: Console): Promise<v
   terminal.print([`${countMemories(rows.length)}:`, ...rows.map(plainRow)].join("\n"));
 }
 
-async function searchMemories(rest: string, { memdir, terminal }: Console): Promise<void> {
+async function searchMemories(rest: string, console: Console): Promise<void> {
   if (rest === "") throw new MemdirError("usage", "say what to search for, such as: /search deploy");
-  const hits = await memdir.search(rest);
-  if (hits.length === 0) return terminal.print("Nothing found.");
-  terminal.print(hits.map((hit) => `    ${hit.name}: ${hit.line}`).join("\n"));
+  await search({ ...console, args: [rest] });
 }
 
 function switchMemory(on: boolean, { agent, memdir, terminal }: Console): void {
@@ -124,7 +120,7 @@ export async function saveText(type: MemoryType, text: string, console: Console)
   // A name that says it all needs no description.
   const description = text === name ? "" : text.replace(/\s+/g, " ").slice(0, 140);
   const result = await memdir.save({ type, name, description, body: text, source });
-  printSaved({ json: false, terminal }, result);
+  printSaved(console, result);
   terminal.print(terminal.color.dim(`    saved as ${type}; memdir edit ${result.file} changes it`));
 }
 

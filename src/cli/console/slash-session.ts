@@ -10,7 +10,7 @@ import { readSession } from "../../session/session-reader.ts";
 import { listSessions } from "../../session/sessions.ts";
 import { describeRewind, describeSession, findOne } from "../agent.ts";
 import { count } from "../command.ts";
-import { placesOf } from "../sessions.ts";
+import { agoInWords, placesOf } from "../sessions.ts";
 import type { Paint } from "../terminal.ts";
 import { sanitise, sanitiseLine } from "./sanitise.ts";
 import { type Console, type SlashCommand, stay } from "./slash.ts";
@@ -162,21 +162,13 @@ function needModel({ offline }: Console): void {
   if (offline) throw new MemdirError("usage", "this needs a model: set MEMDIR_MODEL, or choose one with /model");
 }
 
-function agoInWords(at: string, now: Date): string {
-  const minutes = Math.max(0, Math.round((now.getTime() - Date.parse(at)) / 60_000));
-  if (!Number.isFinite(minutes)) return "at some time";
-  if (minutes < 1) return "just now";
-  if (minutes < 60) return `${minutes} min ago`;
-  return minutes < 48 * 60 ? `${Math.round(minutes / 60)} h ago` : at.slice(0, 10);
-}
-
 interface ChartPart {
   name: string;
   bytes: number;
   tokens: number;
 }
 
-export interface ChartView {
+interface ChartView {
   /** As they are to be shown. */
   parts: readonly ChartPart[];
   windowTokens: number;

@@ -2,19 +2,16 @@
 
 import type { Agent } from "../../agent/agent.ts";
 import type { Memdir } from "../../memdir.ts";
-import type { World } from "../../world.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Call } from "../command.ts";
 import type { Choice } from "./input-state.ts";
 import { wrapText } from "./wrap.ts";
 
-/** The project's memory, its agent, and the person in front of it. */
-export interface Console extends Pick<World, "env" | "now"> {
+/** The project's memory, its agent, and the person in front of it: a call of the command line that goes on. */
+export interface Console extends Call {
   memdir: Memdir;
   agent: Agent;
   /** True without a model: prompts are previewed, not answered. */
   offline: boolean;
-  /** Prints above the input line where there is one. */
-  terminal: Terminal;
   columns(): number;
   /** Null where nobody can be asked. */
   choose: ((question: string, choices: readonly Choice[]) => Promise<string | null>) | null;

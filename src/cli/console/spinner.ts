@@ -8,7 +8,7 @@ const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "
 /** How long a frame stands: about twelve a second look smooth and cost little. */
 export const FRAME_MS = 80;
 
-export interface Spinning {
+interface Spinning {
   label: string;
   elapsedMs: number;
   /** Tokens the model has written so far; null while it is not known. */

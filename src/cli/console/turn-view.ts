@@ -9,21 +9,21 @@ import { openMarkdown } from "./markdown.ts";
 import { sanitise, sanitiseLine } from "./sanitise.ts";
 import { cut } from "./wrap.ts";
 
-export interface ViewOut {
+interface ViewOut {
   /** Whole lines. */
   print(text: string): void;
   /** Lines with their breaks, as they come. */
   stream(text: string): void;
 }
 
-export interface ViewOptions {
+interface ViewOptions {
   paint: Paint;
   columns: () => number;
   cwd: string;
   lexer: (text: string) => Token[];
 }
 
-export interface TurnView {
+interface TurnView {
   show(event: AgentEvent): void;
   end(result: TurnResult): void;
   /** For the line with the spinner: what is going on, and how many tokens were written. */
@@ -139,7 +139,7 @@ function count(number: number, one: string, many: string): string {
   return `${number} ${number === 1 ? one : many}`;
 }
 
-export interface ToolLineOptions {
+interface ToolLineOptions {
   columns: number;
   paint: Paint;
   /** Paths below it are shown relative to it. */

@@ -168,7 +168,6 @@ describe("input", () => {
     type("\x03");
     input.close();
     expect(await answers).toEqual(["y", null, null]);
-    input.redraw();
     expect(seen()).toEqual([""]);
   });
 

@@ -44,13 +44,13 @@ export async function sitDown(options: SeatOptions = {}): Promise<Seat> {
   const said: string[] = [];
   const note = (text: string) => void said.push(text);
   const console: Console = {
+    ...call,
+    open: async () => memdir,
     memdir,
     agent,
     offline: agent.model().name === "",
-    env: world.env,
     terminal: { ...call.terminal, print: note, warn: note },
     columns: () => options.columns ?? 100,
-    now: () => world.now,
     choose: options.isPiped
       ? null
       : async (question, choices) => {
