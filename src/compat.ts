@@ -9,8 +9,7 @@ import { MAX_CHARACTERS } from "./instructions/health.ts";
 import { renderInstructions } from "./instructions/render.ts";
 import { openMemdir } from "./open.ts";
 import { ageInDays, ageInWords, CLIENT_LIMITS, INDEX_FILE, type Row, type MemoryType as Type } from "./store/store.ts";
-import { type FieldValue, parseDocument } from "./text/frontmatter.ts";
-import { formatDocument, type Metadata } from "./text/frontmatter-edit.ts";
+import { type FieldValue, formatDocument, type Metadata, parseDocument } from "./text/frontmatter.ts";
 
 export {
   buildMemoryPromptSection,

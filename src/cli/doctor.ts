@@ -2,8 +2,8 @@
 
 import { tmpdir } from "node:os";
 import type { Memdir } from "../memdir.ts";
-import { findAbandoned } from "../project/orphans.ts";
-import type { Check, Mend } from "../verbs/check.ts";
+import { findAbandoned } from "../project/older.ts";
+import type { Check, Mend } from "../verbs/doctor.ts";
 import { answer, type Call, type Run } from "./command.ts";
 import { sanitiseLine } from "./console/sanitise.ts";
 

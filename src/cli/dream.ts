@@ -1,7 +1,7 @@
 /** `memdir dream`: tidying up by a plan that a person sees first, applied once it was seen, noted in the ledger. */
 
 import type { AgentModel } from "../agent/world.ts";
-import { isAlive } from "../disk/process.ts";
+import { isAlive } from "../disk/atomic.ts";
 import { MemdirError } from "../errors.ts";
 import { checkBudget } from "../learn/budget.ts";
 import { type DreamReport, dream as dreamOnce } from "../learn/dream.ts";

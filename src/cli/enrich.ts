@@ -6,7 +6,7 @@ import type { Memdir } from "../memdir.ts";
 import { NO_USAGE } from "../model/ask.ts";
 import { openLearning } from "../open-learn.ts";
 import type { Row } from "../store/store.ts";
-import { addCues } from "../verbs/cues.ts";
+import { addCues } from "../verbs/edit.ts";
 import { configuredModel } from "./agent.ts";
 import { answer, type Call, cancellable, note, type Run, warning, withProgress } from "./command.ts";
 

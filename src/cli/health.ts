@@ -7,7 +7,7 @@ import type { Measured, MeasuredDirectory } from "../truth/rot-desk.ts";
 import { ROT_KINDS, type RotFinding, type RotKind } from "../truth/rot-kind.ts";
 import { type Suggestion, suggestPrune } from "../truth/rot-suggestions.ts";
 import type { Problem, Verification } from "../truth/verify.ts";
-import type { PruneResult } from "../verbs/prune.ts";
+import type { PruneResult } from "../verbs/forget.ts";
 import {
   answer,
   type Call,

@@ -7,7 +7,7 @@ import type { Proposal } from "../learn/proposal.ts";
 import type { Memdir } from "../memdir.ts";
 import { openLearning } from "../open-learn.ts";
 import { parseMemory } from "../store/store.ts";
-import { formatDocument } from "../text/frontmatter-edit.ts";
+import { formatDocument } from "../text/frontmatter.ts";
 import type { Env } from "../world.ts";
 import { editByHand } from "./changes.ts";
 import { answer, type Call, type Run } from "./command.ts";

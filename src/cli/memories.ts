@@ -13,7 +13,7 @@ export const list: Run = async (call) => {
   const shown = rows.filter((row) => type === undefined || row.type === type);
   const authorOf = await findAuthors(memdir.directories, call);
   const value = shown.map((row) => (row.scope === "team" ? { ...row, author: authorOf(row) } : row));
-  const passed = skipped.map(({ path, reason }) => `${path} is passed over: ${reason}`);
+  const passed = skipped.flatMap(({ path, reason, isPlain }) => (isPlain ? [] : [`${path} is passed over: ${reason}`]));
   answer(call, value, () => {
     if (shown.length > 0)
       return [`${countMemories(shown.length)}:`, ...shown.map((row) => rowLine(row, authorOf(row), color))].join("\n");

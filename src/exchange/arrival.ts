@@ -14,7 +14,7 @@ import {
   type Trust,
   trustOf,
 } from "../store/store.ts";
-import { editFields, formatDocument } from "../text/frontmatter-edit.ts";
+import { editFields, formatDocument } from "../text/frontmatter.ts";
 import { sha256 } from "../text/hash.ts";
 import { describeBody, type Imported } from "./harvest.ts";
 

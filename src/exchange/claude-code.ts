@@ -1,9 +1,9 @@
 /** Importing the auto memory that Claude Code keeps for another project, or kept on another machine, in any of its layouts. */
 
 import { basename, dirname, join } from "node:path";
-import { statOrNull } from "../disk/stat.ts";
+import { statOrNull } from "../disk/fence.ts";
 import { slugOf } from "../project/locate.ts";
-import { countMemories, listEntries } from "../project/memory-count.ts";
+import { countMemories, listEntries } from "../project/older.ts";
 import { INDEX_FILE, parseIndexLine, parseMemory, walk } from "../store/store.ts";
 import { splitLines } from "../text/lines.ts";
 import { describeBody, type Harvest, type Imported, MAX_MEMORIES } from "./harvest.ts";

@@ -1,7 +1,7 @@
 /** Importing Codex's memories: its handbook and summary in `~/.codex/memories`, a memory for each section. */
 
 import { basename, dirname, join } from "node:path";
-import { statOrNull } from "../disk/stat.ts";
+import { statOrNull } from "../disk/fence.ts";
 import { walk } from "../store/store.ts";
 import { describeBody, type Harvest, type Imported } from "./harvest.ts";
 import { splitSections } from "./sections.ts";

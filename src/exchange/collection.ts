@@ -1,7 +1,7 @@
 /** The memories that an export takes: read whole, those with secrets left out. */
 
 import { isUtf8 } from "node:buffer";
-import { readRegular } from "../disk/regular.ts";
+import { readRegular } from "../disk/fence.ts";
 import { type Memory, type MemoryType, parseMemory, type Row, trustOf } from "../store/store.ts";
 import { findSecrets } from "../text/secrets.ts";
 

@@ -2,7 +2,7 @@
 
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { statOrNull } from "../disk/stat.ts";
+import { statOrNull } from "../disk/fence.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import { describeBody, type Harvest, type Imported, MAX_MEMORIES, textOf, textsOf } from "./harvest.ts";
 import { readNote } from "./note.ts";

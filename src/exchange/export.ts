@@ -1,8 +1,7 @@
 /** Exporting memories: one document, a folder of files, JSON, or a section of AGENTS.md. */
 
 import { extname, join } from "node:path";
-import { isWithin, realPath } from "../disk/real-path.ts";
-import { statOrNull } from "../disk/stat.ts";
+import { isWithin, realPath, statOrNull } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import type { MemoryType } from "../store/store.ts";
 import { type Collection, collectMemories, type ExportStore } from "./collection.ts";

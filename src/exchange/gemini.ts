@@ -1,7 +1,7 @@
 /** Importing what Gemini CLI was asked to remember: the items of a section of its own in GEMINI.md. */
 
 import { join } from "node:path";
-import { statOrNull } from "../disk/stat.ts";
+import { statOrNull } from "../disk/fence.ts";
 import { sha256 } from "../text/hash.ts";
 import { describeBody, type Harvest, nameBody } from "./harvest.ts";
 import { splitItems, splitSections } from "./sections.ts";

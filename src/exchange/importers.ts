@@ -2,7 +2,7 @@
 
 import { basename, join } from "node:path";
 import type { Env } from "../config.ts";
-import { statOrNull } from "../disk/stat.ts";
+import { statOrNull } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import { findClaudeProjects, readClaudeCode } from "./claude-code.ts";
 import { readClaudeMem } from "./claude-mem.ts";

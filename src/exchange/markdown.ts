@@ -1,7 +1,7 @@
 /** Importing a folder of Markdown files, Obsidian's among them, or a single file; and the notes of basic-memory. */
 
 import { basename, join } from "node:path";
-import { statOrNull } from "../disk/stat.ts";
+import { statOrNull } from "../disk/fence.ts";
 import { stemOf, type Trust, walk } from "../store/store.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import { type Harvest, type Imported, MAX_MEMORIES, textOf } from "./harvest.ts";

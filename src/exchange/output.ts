@@ -4,10 +4,7 @@ import { isUtf8 } from "node:buffer";
 import { existsSync, lstatSync, mkdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { moveInto, removeQuietly, SHARED_MODE, writeTemporary } from "../disk/atomic.ts";
-import { resolveInside } from "../disk/fence.ts";
-import { isWithin, realPath } from "../disk/real-path.ts";
-import { readRegular } from "../disk/regular.ts";
-import { statOrNull } from "../disk/stat.ts";
+import { isWithin, readRegular, realPath, resolveInside, statOrNull } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 

@@ -3,7 +3,7 @@
 import { isUtf8 } from "node:buffer";
 import { closeSync, statSync } from "node:fs";
 import { basename } from "node:path";
-import { openRegular, readRegular } from "../disk/regular.ts";
+import { openRegular, readRegular } from "../disk/fence.ts";
 import { MAX_FILE_BYTES } from "./harvest.ts";
 
 type SourceText = { text: string; modified: string } | { problem: string };

@@ -8,7 +8,7 @@ import { lstatSync } from "node:fs";
 import { basename, join, relative, sep } from "node:path";
 import { type Config, type Env, processEnv } from "../config.ts";
 import { findDirectories, findPlace } from "../directories.ts";
-import { isWithin, realPath } from "../disk/real-path.ts";
+import { isWithin, realPath } from "../disk/fence.ts";
 import type { Location } from "../project/locate.ts";
 import { type Candidate, fitMemories } from "../recall/budget.ts";
 import { neutraliseLine } from "../recall/neutral.ts";

@@ -1,13 +1,13 @@
 /** The end of a transcript, read from the back and no further than it takes: the last turn, and what the user said since the cursor. */
 
 import { closeSync, readSync } from "node:fs";
-import { openRegular } from "../disk/regular.ts";
+import { openRegular } from "../disk/fence.ts";
 import type { Cursor } from "../learn/cursor.ts";
 import { hearMessages } from "../learn/extraction-window.ts";
 import { makeChain } from "../session/chain.ts";
 import { buildConversation } from "../session/conversation.ts";
 import { answerOf, assistantBlocks, parseLine, promptOf, type TranscriptLine } from "../session/transcript-line.ts";
-import { hashOf } from "../text/fnv.ts";
+import { hashOf } from "../text/hash.ts";
 import { type MemoryPlace, writesMemory } from "./memory-write.ts";
 
 export interface TurnTail {

@@ -1,7 +1,7 @@
 /** What the user said or wrote themselves: a client does not change it without saying so, and a rule that is enforced not at all. */
 
 import { join } from "node:path";
-import { readRegular } from "../disk/regular.ts";
+import { readRegular } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { findEnforced, type Memory, type MemoryType, oneLine, parseMemory, sameName, trustOf } from "../store/store.ts";

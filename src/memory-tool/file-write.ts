@@ -4,7 +4,7 @@ import { isUtf8 } from "node:buffer";
 import { dirname } from "node:path";
 import { MemdirError } from "../errors.ts";
 import { type Directory, INDEX_FILE, isMemoryFile, OVERFLOW_FILE, parseHeader, withDirectory } from "../store/store.ts";
-import { editFields } from "../text/frontmatter-edit.ts";
+import { editFields } from "../text/frontmatter.ts";
 import { changeIndex } from "../verbs/edit.ts";
 import { writeMemory } from "../verbs/save.ts";
 import { change, type Desk, makeFolder, refuseRule, refuseSecrets } from "./context.ts";
@@ -70,7 +70,7 @@ function readText(place: Place): string {
 function writeText(directory: Directory, file: string, text: string, before: string | null): void {
   const action = before === null ? "save" : "edit";
   makeFolder(directory, dirname(file));
-  if (isMemoryFile(file)) writeMemory(directory, file, text, { action, reason: "" });
+  if (isMemoryFile(file)) writeMemory(directory, file, text, { action, reason: "", anyForm: true });
   else if (text !== before) change(directory, { action, writes: new Map([[file, Buffer.from(text)]]) });
 }
 

@@ -1,6 +1,6 @@
 /** The model API's memory tool (`memory_20250818`) over a memory directory: handlers for the SDK's `betaMemoryTool`. */
 
-import { realPath } from "../disk/real-path.ts";
+import { realPath } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import type { Directory } from "../store/store.ts";

@@ -2,8 +2,7 @@
 
 import { lstatSync, type Stats } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
-import { findNameProblem, resolveInside } from "../disk/fence.ts";
-import { realPath } from "../disk/real-path.ts";
+import { findNameProblem, realPath, resolveInside } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import type { Directory } from "../store/store.ts";
 

@@ -2,7 +2,7 @@
 
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { readRegular } from "../disk/regular.ts";
+import { readRegular } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import { missing, type Place, ROOT } from "./place.ts";
 

@@ -1,6 +1,6 @@
 /** A prompt as the ranker takes it: its terms with their weights. */
 
-import { hashOf } from "../text/fnv.ts";
+import { hashOf } from "../text/hash.ts";
 import { termsOf } from "../text/terms.ts";
 
 export interface Term {

@@ -4,7 +4,7 @@
  */
 
 import { openState, quietly, type StateLog } from "../store/store.ts";
-import { hashOf } from "../text/fnv.ts";
+import { hashOf } from "../text/hash.ts";
 
 export type Door = "agent" | "hook" | "mcp" | "cli";
 

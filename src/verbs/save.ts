@@ -31,8 +31,14 @@ import {
   trustOf,
   withDirectory,
 } from "../store/store.ts";
-import { parseDocument } from "../text/frontmatter.ts";
-import { editBody, editFields, formatDocument, type Metadata, type MetadataValue } from "../text/frontmatter-edit.ts";
+import {
+  editBody,
+  editFields,
+  formatDocument,
+  type Metadata,
+  type MetadataValue,
+  parseDocument,
+} from "../text/frontmatter.ts";
 import { splitLines } from "../text/lines.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { findSecrets, redactSecrets } from "../text/secrets.ts";
@@ -98,7 +104,7 @@ export function writeMemory(
   directory: Directory,
   file: string,
   text: string,
-  entry: Pick<Change, "action" | "reason" | "trust">,
+  entry: Pick<Change, "action" | "reason" | "trust" | "anyForm">,
 ): SaveResult {
   const path = join(directory.path, file);
   const before = findBytes(directory, file)?.toString("utf8") ?? null;

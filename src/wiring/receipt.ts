@@ -6,8 +6,8 @@
 import { readdirSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { moveInto, PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
+import { readRegular } from "../disk/fence.ts";
 import { acquireLock, type Lock } from "../disk/lock.ts";
-import { readRegular } from "../disk/regular.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { claudeFolder } from "./claude-code.ts";
 import { isPart, type Part } from "./part.ts";

@@ -3,10 +3,8 @@
 import { createHash } from "node:crypto";
 import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, rmdirSync, type Stats, unlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { exchange, moveInto, PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
-import { isAlive } from "../disk/process.ts";
-import { realPath } from "../disk/real-path.ts";
-import { readRegular } from "../disk/regular.ts";
+import { exchange, isAlive, moveInto, PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
+import { readRegular, realPath } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { conflict } from "./conflict.ts";
 

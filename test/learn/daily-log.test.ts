@@ -119,6 +119,7 @@ describe("appending", () => {
       stdin: {
         contents: `
           import { appendLog } from "../../src/learn/daily-log.ts";
+import { localDay } from "../../src/text/local-day.ts";
           const [path, who] = process.argv.slice(2);
           const directory = { path, readOnly: false, inRepository: false, log: console.error };
           for (let i = 0; i < 40; i++)

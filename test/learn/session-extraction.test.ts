@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import { readCursor } from "../../src/learn/cursor.ts";
 import { extractSessionByRules, findNew, NOTHING_NEW, type RulesWorld } from "../../src/learn/session-extraction.ts";
 import type { Memdir } from "../../src/memdir.ts";
-import { type Learning, openLearning } from "../../src/open-learn.ts";
+import type { Learning } from "../../src/open-learn.ts";
+import { openLearning } from "../../src/open-learn.ts";
 import type { HeardSession } from "../../src/session/transcripts.ts";
 import { makeWorld, type World } from "../world.ts";
 

@@ -1,14 +1,6 @@
 /** The server's side of Anthropic's Messages API. */
-import {
-  type Answer,
-  deltasOf,
-  inputOf,
-  type Protocol,
-  piecesOf,
-  type RecordedRequest,
-  type Refusal,
-  type ToolCall,
-} from "./reply.ts";
+import type { Answer, Protocol, RecordedRequest, Refusal, ToolCall } from "./reply.ts";
+import { deltasOf, inputOf, piecesOf } from "./reply.ts";
 
 const VERSIONS = ["2023-06-01", "2026-10-21"];
 const TYPES: Record<number, string> = {

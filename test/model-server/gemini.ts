@@ -1,5 +1,6 @@
 /** The server's side of Google's generateContent, as far as Gemini CLI uses it. */
-import { type Answer, deltasOf, inputOf, type Protocol, type RecordedRequest, type Refusal } from "./reply.ts";
+import type { Answer, Protocol, RecordedRequest, Refusal } from "./reply.ts";
+import { deltasOf, inputOf } from "./reply.ts";
 
 interface Content {
   role?: string;

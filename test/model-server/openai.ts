@@ -1,13 +1,6 @@
 /** The server's side of OpenAI's chat completions. */
-import {
-  type Answer,
-  deltasOf,
-  inputOf,
-  type Protocol,
-  piecesOf,
-  type RecordedRequest,
-  type Refusal,
-} from "./reply.ts";
+import type { Answer, Protocol, RecordedRequest, Refusal } from "./reply.ts";
+import { deltasOf, inputOf, piecesOf } from "./reply.ts";
 
 export const openai: Protocol = {
   check({ body }) {

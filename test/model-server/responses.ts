@@ -1,14 +1,6 @@
 /** The server's side of OpenAI's Responses API, as far as Codex uses it. */
-import {
-  type Answer,
-  deltasOf,
-  inputOf,
-  type Protocol,
-  piecesOf,
-  type RecordedRequest,
-  type Refusal,
-  type ToolCall,
-} from "./reply.ts";
+import type { Answer, Protocol, RecordedRequest, Refusal, ToolCall } from "./reply.ts";
+import { deltasOf, inputOf, piecesOf } from "./reply.ts";
 
 interface Item {
   type: string;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Ask, type AskAnswer, type AskError, NO_USAGE, type Retry } from "../../src/model/ask.ts";
+import type { Ask, AskAnswer, AskError, Retry } from "../../src/model/ask.ts";
+import { NO_USAGE } from "../../src/model/ask.ts";
 import { type RetryBudget, withRetries } from "../../src/model/retry.ts";
 import { bad, good, request, useTalk } from "./talk.ts";
 

@@ -5,7 +5,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { list, show } from "../../src/cli/memories.ts";
-import { findHead } from "../../src/project/commits.ts";
+import { findHead } from "../../src/project/git.ts";
 import { cleanAuthor, formatAuthorship, peekAuthors } from "../../src/store/authorship.ts";
 import { readAuthors } from "../../src/team/authors.ts";
 import { hearCall } from "../cli/call.ts";

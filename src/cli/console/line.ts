@@ -7,6 +7,7 @@ import type { Memdir } from "../../memdir.ts";
 import { openLearning } from "../../open-learn.ts";
 import { MEMORY_TYPES } from "../../store/store.ts";
 import { printSaved } from "../changes.ts";
+import { count } from "../command.ts";
 import type { Paint, Terminal } from "../terminal.ts";
 import { sanitise } from "./sanitise.ts";
 import type { Console } from "./slash.ts";
@@ -99,17 +100,18 @@ export async function greet(memdir: Memdir, model: string, terminal: Terminal): 
   }
   const broken = rows.filter((row) => row.problems.length > 0).length;
   if (broken > 0) terminal.print(yellow(`  ${broken} with problems: memdir lint`));
-  if (skipped.length > 0) terminal.print(yellow(`  ${skipped.length} entries passed over: memdir doctor`));
+  const odd = skipped.filter(({ isPlain }) => !isPlain).length;
+  if (odd > 0) terminal.print(yellow(`  ${count(odd, "entry", "entries")} passed over: memdir doctor`));
   if (view.warning) terminal.print(yellow(`  ${view.warning.message}`));
   const waiting = openLearning(memdir).inbox.list().length;
-  if (waiting > 0)
-    terminal.print(yellow(`  ${waiting} ${waiting === 1 ? "proposal waits" : "proposals wait"}: /inbox`));
+  if (waiting > 0) terminal.print(yellow(`  ${count(waiting, "proposal waits", "proposals wait")}: /inbox`));
   if (rows.length > 0) terminal.print(dim("  /help lists what you can type"));
 }
 
 function countByType(rows: readonly { type: string }[], color: Paint): string {
-  const parts = MEMORY_TYPES.map((type) => ({ type, count: rows.filter((row) => row.type === type).length }))
-    .filter(({ count }) => count > 0)
-    .map(({ type, count }) => `${count} ${type}`);
+  const parts = MEMORY_TYPES.flatMap((type) => {
+    const found = rows.filter((row) => row.type === type).length;
+    return found > 0 ? [`${found} ${type}`] : [];
+  });
   return `${color.bold(String(rows.length))}: ${parts.join(", ")}`;
 }

@@ -1,6 +1,6 @@
 /** The prompts of earlier sessions of a project, for the arrow keys: one JSON line each in a file of the user's own. */
 
-import { readTail } from "../../disk/regular.ts";
+import { readTail } from "../../disk/fence.ts";
 import { openLineFile } from "../../session/transcript-file.ts";
 import { findSecrets } from "../../text/secrets.ts";
 import type { World } from "../../world.ts";
