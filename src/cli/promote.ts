@@ -100,8 +100,11 @@ function describe({ kind, name, from, file, to, target, isThere, text, notices }
 }
 
 /** Ids as `memdir undo` takes them. */
-function sign({ directories }: Memdir, { from, to }: Move, result: MoveResult): MoveResult {
+function sign(memdir: Memdir, { from, to }: Move, result: MoveResult): MoveResult {
   const { written, removed } = result.undo;
+  // The first memory that is shared makes the team's directory, which was not there when the others were opened.
+  const isNew = memdir.directories.every(({ path }) => path !== to.path);
+  const directories = isNew ? [...memdir.directories, to] : memdir.directories;
   return {
     ...result,
     undo: { written: written && signEntry(directories, to, written), removed: signEntry(directories, from, removed) },
