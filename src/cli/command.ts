@@ -129,6 +129,15 @@ export function untilSignal(...more: NodeJS.Signals[]): Promise<unknown> {
   return Promise.race(["SIGINT", "SIGTERM", ...more].map((name) => once(process, name)));
 }
 
+/**
+ * Ends the process after so long, from a thread of its own: this one may be caught in a call that never returns. What is
+ * killed loses nothing that was kept.
+ */
+export async function killAfter(ms: number): Promise<void> {
+  const { Worker } = await import("node:worker_threads");
+  new Worker(`setTimeout(() => process.kill(process.pid, "SIGKILL"), ${ms})`, { eval: true }).unref();
+}
+
 /** The number that an option gives; undefined when it is not given. */
 export function numberOf(call: Call, name: string, { min = 0, max = 999_999_999 } = {}): number | undefined {
   const text = call.value(name);

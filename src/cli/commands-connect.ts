@@ -1,6 +1,9 @@
 /** The commands that connect memdir with other programs and people: wiring, servers, the page, exchange, teams. */
 
-import type { CommandRow } from "./command.ts";
+import type { CommandRow, Option } from "./command.ts";
+
+const YES: Option = { short: "y", help: "do not ask" };
+const MOVE = { "dry-run": { help: "only show what would move" }, yes: YES };
 
 export const CONNECT_COMMANDS: readonly CommandRow[] = [
   {
@@ -14,7 +17,7 @@ export const CONNECT_COMMANDS: readonly CommandRow[] = [
       },
       team: { help: "instead: prepare this repository for team memory (.claude/memory, merge driver)" },
       "dry-run": { help: "only show what would change" },
-      yes: { short: "y", help: "do not ask" },
+      yes: YES,
     },
     example: "memdir init --dry-run",
     load: async () => (await import("./init.ts")).init,
@@ -86,10 +89,7 @@ export const CONNECT_COMMANDS: readonly CommandRow[] = [
     name: "promote",
     usage: "NAME",
     summary: "moves a private memory to the team's, after showing it and where it goes",
-    options: {
-      "dry-run": { help: "only show what would move" },
-      yes: { short: "y", help: "do not ask" },
-    },
+    options: MOVE,
     example: 'memdir promote "release day"',
     load: async () => (await import("./promote.ts")).promote,
   },
@@ -97,10 +97,7 @@ export const CONNECT_COMMANDS: readonly CommandRow[] = [
     name: "demote",
     usage: "NAME",
     summary: "takes a memory out of the team's and keeps it as a private one",
-    options: {
-      "dry-run": { help: "only show what would move" },
-      yes: { short: "y", help: "do not ask" },
-    },
+    options: MOVE,
     example: 'memdir demote "release day"',
     load: async () => (await import("./promote.ts")).demote,
   },

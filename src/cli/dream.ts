@@ -9,7 +9,7 @@ import { formatPlan } from "../learn/dream-diff.ts";
 import { checkDreamGates, countSessions, type GateWorld } from "../learn/dream-gates.ts";
 import { findDreamer, lastDream } from "../learn/dream-lock.ts";
 import { namedFiles, type Plan } from "../learn/dream-plan.ts";
-import { applySeenPlan, askable, noteDream, planSeen } from "../learn/dream-steps.ts";
+import { askable, noteDream, planSeen } from "../learn/dream-steps.ts";
 import type { LearnMode } from "../learn-config.ts";
 import type { Memdir } from "../memdir.ts";
 import { openLearning } from "../open-learn.ts";
@@ -33,10 +33,11 @@ export const dream: Run = async (call) => {
 
 async function showPlan(call: Call, dreamer: Dreamer): Promise<number> {
   const { color } = call.terminal;
-  const plan = await planNow(dreamer);
+  const learning = openLearning(dreamer.memdir);
+  const plan = await planSeen(learning, dreamer.model);
   return answer(call, { plan: rowsOf(plan), applied: false, undo: null }, () => {
     if (plan.ops.length === 0) return NOTHING_TO_DO;
-    const view = viewPlan(plan, openLearning(dreamer.memdir).directory, color, Number.POSITIVE_INFINITY);
+    const view = viewPlan(plan, learning.directory, color, Number.POSITIVE_INFINITY);
     return [`${view}\n`, color.dim("memdir dream --apply does it, as one change that undo takes back")];
   });
 }
@@ -63,16 +64,6 @@ export interface Dreamer {
   model: AgentModel | null;
   /** The session that asks, which is none of the others; null outside of one. */
   session: string | null;
-}
-
-/** Nothing is written but what it cost. Throws when the model fails or is stopped. */
-export function planNow(dreamer: Dreamer, signal?: AbortSignal): Promise<Plan> {
-  return planSeen(openLearning(dreamer.memdir), dreamer.model, signal);
-}
-
-/** Exactly the plan that was seen; null when there was nothing to do, else the journal entry. Throws `conflict` when it no longer fits. */
-export function applySeen({ memdir }: Dreamer, plan: Plan): Promise<string | null> {
-  return applySeenPlan(openLearning(memdir).directory, plan, process.pid);
 }
 
 /** Planned and applied in one go. How long ago the last dream was does not matter to who asks; whoever is at it does. */

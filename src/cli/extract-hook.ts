@@ -2,7 +2,6 @@
 
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Worker } from "node:worker_threads";
 import { writesMemory } from "../hooks/memory-write.ts";
 import { lastMarks, readTurnTail } from "../hooks/turn-tail.ts";
 import { applyAll } from "../learn/apply-all.ts";
@@ -21,7 +20,7 @@ import { sessionIdOf } from "../session/session-reader.ts";
 import { type HeardSession, readTranscript } from "../session/transcripts.ts";
 import { readAuthors } from "../team/authors.ts";
 import type { Env } from "../world.ts";
-import type { Call } from "./command.ts";
+import { type Call, killAfter } from "./command.ts";
 
 /** Time for several answers of a slow model; MEMDIR_EXTRACT_SECONDS says otherwise. */
 const DEADLINE_MS = 120_000;
@@ -42,7 +41,7 @@ interface Job extends Pick<Call, "env" | "cwd"> {
 /** `mark` is that of the host's last message (`markOf`), "" when it is not known. */
 export async function runFromHook(call: Call, mark: string): Promise<number> {
   const deadlineMs = findDeadline(call.env.MEMDIR_EXTRACT_SECONDS);
-  endWithin(deadlineMs + GRACE_MS);
+  await killAfter(deadlineMs + GRACE_MS);
   const signal = AbortSignal.timeout(deadlineMs);
   const file = resolve(call.cwd, call.value("transcript") ?? "");
   const memdir = await call.open();
@@ -67,11 +66,6 @@ async function noteAuthors({ directories }: Memdir, env: Env): Promise<void> {
 function findDeadline(text: string | undefined): number {
   const ms = Number(text) * 1_000;
   return ms > 0 && ms <= MAX_DEADLINE_MS ? ms : DEADLINE_MS;
-}
-
-/** From a thread of its own: this one may be caught in a call that never returns. What is killed loses nothing that was kept. */
-function endWithin(ms: number): void {
-  new Worker(`setTimeout(() => process.kill(process.pid, "SIGKILL"), ${ms})`, { eval: true }).unref();
 }
 
 /**

@@ -2,7 +2,6 @@
 
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Worker } from "node:worker_threads";
 import type { Config } from "../config.ts";
 import { readRegular } from "../disk/fence.ts";
 import { diskError, exitCodeOf, MemdirError } from "../errors.ts";
@@ -12,7 +11,7 @@ import { checkToken } from "../team/credentials.ts";
 import { formatMembership, parseMembership } from "../team/server-url.ts";
 import type { SyncResult } from "../team/sync.ts";
 import { keepSynced, listenToFiles, POLL_MS } from "../team/watch.ts";
-import { answer, type Call, cancellable, note, type Run, withProgress } from "./command.ts";
+import { answer, type Call, cancellable, killAfter, note, type Run, withProgress } from "./command.ts";
 import { sanitiseLine } from "./console/sanitise.ts";
 
 export const sync: Run = cancellable((call, stop) => syncMemories(call, {}, stop), "SIGTERM");
@@ -28,7 +27,7 @@ interface Exchange {
 export async function syncMemories(call: Call, world: TeamWorld, stop: AbortController): Promise<number> {
   if (call.flag("dry-run") && call.flag("watch"))
     throw new MemdirError("usage", "--dry-run looks once: leave --watch out");
-  setDeadline(call, stop);
+  await setDeadline(call, stop);
   const exchange = await openExchange(call, await call.open(), world);
   if (call.flag("watch")) return watch(call, exchange, stop);
   const dryRun = call.flag("dry-run");
@@ -54,7 +53,7 @@ async function openExchange(call: Call, memdir: Memdir, world: TeamWorld): Promi
 }
 
 /** For whoever starts it and does not wait, such as a hook: it ends by itself, whatever it is caught in. */
-function setDeadline(call: Call, stop: AbortController): void {
+async function setDeadline(call: Call, stop: AbortController): Promise<void> {
   const text = call.value("deadline");
   if (text === undefined) return;
   const ms = Number(text) * 1000;
@@ -62,8 +61,7 @@ function setDeadline(call: Call, stop: AbortController): void {
     throw new MemdirError("usage", `--deadline takes seconds, from 1 to ${MAX_DEADLINE_MS / 1000}; it is ${text}`);
   }
   setTimeout(() => stop.abort(), ms).unref();
-  // From a thread of its own: this one may be caught in a call that never returns. What is killed loses nothing.
-  new Worker(`setTimeout(() => process.kill(process.pid, "SIGKILL"), ${ms + GRACE_MS})`, { eval: true }).unref();
+  await killAfter(ms + GRACE_MS);
 }
 
 const MAX_DEADLINE_MS = 3_600_000;

@@ -3,7 +3,6 @@
 import { join } from "node:path";
 import type { Token } from "marked";
 import type { Agent } from "../../agent/agent.ts";
-import { MemdirError } from "../../errors.ts";
 import type { Memdir } from "../../memdir.ts";
 import { sessionsFolder } from "../../project/sessions-folder.ts";
 import type { PermissionRequest } from "../../tools/permission.ts";
@@ -62,7 +61,7 @@ export async function runInteractive(call: Call, memdir: Memdir): Promise<number
     for (const end of endings) end();
     agent.close();
   }
-  const { id, path } = { id: agent.sessionId, path: agent.transcriptPath };
+  const { sessionId: id, transcriptPath: path } = agent;
   if (agent.prompts().length > 0)
     call.terminal.print(call.terminal.color.dim(`memdir --resume ${id} goes on with this (${path})`));
   return 0;
@@ -78,13 +77,7 @@ async function converse(stage: Stage, console: Console, lexer: (text: string) =>
     if (line.type === "end") return;
     const { problem } = stage.history.add(line.text);
     if (problem !== null) stage.terminal.warn(`memdir: note: ${problem}`);
-    try {
-      if ((await answerLine(line.text, console, talk)) === "leave") return;
-    } catch (error) {
-      // A failed line is said and the console goes on.
-      if (!(error instanceof MemdirError)) throw error;
-      stage.terminal.warn(`memdir: ${error.message}`);
-    }
+    if ((await answerLine(line.text, console, talk)) === "leave") return;
   }
 }
 

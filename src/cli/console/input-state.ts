@@ -72,10 +72,7 @@ export interface InputState {
   search: { words: string; index: number | null; draft: Editor } | null;
 }
 
-interface InputSources {
-  completions(text: string, cursor: number): readonly Completion[];
-  prompts(): readonly string[];
-}
+type InputSources = Pick<InputOptions, "completions" | "history">;
 
 /** What the owner of the input has to see to. */
 export type Outcome = "submit" | "interrupt" | "end" | "redraw" | "suspend" | null;
@@ -171,7 +168,7 @@ function complete(state: InputState, sources: InputSources): InputState {
 }
 
 function walk(state: InputState, by: 1 | -1, sources: InputSources): InputState {
-  const prompts = sources.prompts();
+  const prompts = sources.history.prompts();
   const from = state.walk ?? { index: prompts.length, prefix: state.editor.text, draft: state.editor };
   const index = findPrompt(prompts, from.index, by, from.prefix);
   if (index !== null) {
@@ -184,7 +181,7 @@ function walk(state: InputState, by: 1 | -1, sources: InputSources): InputState 
 function pressSearch(state: InputState, key: Key, sources: InputSources): InputState {
   const search = state.search;
   if (!search) return state;
-  const prompts = sources.prompts();
+  const prompts = sources.history.prompts();
   const look = (words: string, from: number, otherwise: number | null): InputState => {
     const index = (words === "" ? null : searchPrompts(prompts, from, words)) ?? otherwise;
     const editor = index === null ? state.editor : withText(state.editor, prompts[index] ?? "");

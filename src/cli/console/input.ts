@@ -182,8 +182,7 @@ function pressKey(typing: Typing, key: Key): void {
     for (const { resolve } of typing.asked.splice(0, answered)) resolve(answer ?? null);
     return;
   }
-  const sources = { completions: options.completions, prompts: options.history.prompts };
-  const { state, outcome } = pressInput(typing.state, key, sources);
+  const { state, outcome } = pressInput(typing.state, key, options);
   typing.state = state;
   if (outcome !== "interrupt") setHint(typing, "");
   if (outcome === "submit") submit(typing);

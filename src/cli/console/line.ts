@@ -17,12 +17,30 @@ import { forgetSaid, saveSaid, saveText } from "./slash-memory.ts";
 /** Below, a rule is not sure enough to keep something that nobody asked to keep. */
 const SURE = 0.75;
 
+/** A line that fails is reported, and the console goes on. */
 export async function answerLine(
   line: string,
   console: Console,
   talk: (words: string) => Promise<void>,
+): Promise<"stay" | "leave" | "failed"> {
+  return reportFailure(console, () => answerText(line.trim(), console, talk));
+}
+
+async function reportFailure<T>({ terminal }: Console, work: () => Promise<T>): Promise<T | "failed"> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof MemdirError)) throw error;
+    terminal.warn(`memdir: ${error.message}`);
+    return "failed";
+  }
+}
+
+async function answerText(
+  text: string,
+  console: Console,
+  talk: (words: string) => Promise<void>,
 ): Promise<"stay" | "leave"> {
-  const text = line.trim();
   if (text === "") return "stay";
   if (text.startsWith("/")) return runSlash(text, console);
   // A heading at the start of pasted text is no wish to keep it.
@@ -55,13 +73,10 @@ async function keep({ act, explicit, confidence, ...memory }: Said, console: Con
   if (act === "forget" || (!explicit && confidence < SURE)) return;
   const { memdir, terminal } = console;
   const source = { by: "user", session: null, message: null };
-  try {
+  await reportFailure(console, async () => {
     printSaved(console, await memdir.save({ ...memory, source }));
     terminal.print(terminal.color.dim(`    understood as a ${act}, saved as ${memory.type}; /undo takes it back`));
-  } catch (error) {
-    if (!(error instanceof MemdirError)) throw error;
-    terminal.warn(`memdir: ${error.message}`);
-  }
+  });
 }
 
 export function previewText({ memories, leftOut, instructions }: Preview, memdir: Memdir, color: Paint): string {

@@ -1,7 +1,6 @@
 /** The console on a pipe: lines in, answers out, and it ends with the input. */
 
 import { createInterface } from "node:readline";
-import { MemdirError } from "../../errors.ts";
 import type { Memdir } from "../../memdir.ts";
 import { describeSession, openAgentFor } from "../agent.ts";
 import type { Call } from "../command.ts";
@@ -43,14 +42,10 @@ export async function runPiped(call: Call, memdir: Memdir): Promise<number> {
     if (result.ended === "error") code = 3;
   };
   for await (const line of createInterface({ input: process.stdin, terminal: false })) {
-    try {
-      if ((await answerLine(line, console, talk)) === "leave") break;
-    } catch (error) {
-      // A failed line is said and the console goes on; the exit code remembers it.
-      if (!(error instanceof MemdirError)) throw error;
-      terminal.warn(`memdir: ${error.message}`);
-      code = Math.max(code, 2);
-    }
+    const end = await answerLine(line, console, talk);
+    if (end === "leave") break;
+    // The exit code remembers it.
+    if (end === "failed") code = Math.max(code, 2);
   }
   await agent.drain();
   agent.close();

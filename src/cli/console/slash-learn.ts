@@ -3,22 +3,13 @@
 import { MemdirError } from "../../errors.ts";
 import { acceptProposal } from "../../learn/apply.ts";
 import { countOps } from "../../learn/dream-diff.ts";
+import { applySeenPlan, planSeen } from "../../learn/dream-steps.ts";
 import type { Inbox } from "../../learn/inbox.ts";
 import { costOf } from "../../learn/prices.ts";
 import type { Proposal } from "../../learn/proposal.ts";
 import { openLearning } from "../../open-learn.ts";
 import { columnsOf, warning } from "../command.ts";
-import {
-  applySeen,
-  type Dreamer,
-  describeDream,
-  dreamNow,
-  NOTHING_TO_DO,
-  planNow,
-  readStatus,
-  viewPlan,
-  viewStatus,
-} from "../dream.ts";
+import { type Dreamer, describeDream, dreamNow, NOTHING_TO_DO, readStatus, viewPlan, viewStatus } from "../dream.ts";
 import { describeAccepted, describeRejected, editProposal, findWaiting, viewProposal } from "../inbox.ts";
 import { costText, grouped, viewToday } from "../ledger.ts";
 import type { Choice } from "./input-state.ts";
@@ -66,10 +57,10 @@ async function answerDream(rest: string, console: Console): Promise<void> {
 /** The plan that is applied is the one that was seen; what changed meanwhile makes it fail with nothing written. */
 async function tidyUp(console: Console, choose: Console["choose"]): Promise<void> {
   const { terminal, columns } = console;
-  const dreamer = dreamerOf(console);
-  const plan = await console.working("dreaming", (signal) => planNow(dreamer, signal));
+  const learning = openLearning(console.memdir);
+  const plan = await console.working("dreaming", (signal) => planSeen(learning, dreamerOf(console).model, signal));
   if (plan.ops.length === 0) return terminal.print(NOTHING_TO_DO);
-  terminal.print(viewPlan(plan, openLearning(console.memdir).directory, terminal.color, columns()));
+  terminal.print(viewPlan(plan, learning.directory, terminal.color, columns()));
   if (!choose)
     return printFolded(console, terminal.color.dim("/dream apply plans anew and does it; /undo takes it back"));
   const key = await choose(`Tidy up like this? ${countOps(plan)}`, [
@@ -77,7 +68,7 @@ async function tidyUp(console: Console, choose: Console["choose"]): Promise<void
     { key: "l", label: "leave everything as it is" },
   ]);
   if (key !== "a") return terminal.print("nothing was changed");
-  const entry = await applySeen(dreamer, plan);
+  const entry = await applySeenPlan(learning.directory, plan, process.pid);
   printFolded(console, describeDream({ entry, skipped: null, produced: countOps(plan) }, "/undo"));
 }
 
