@@ -57,7 +57,7 @@ export const AGENT_COMMANDS: readonly CommandRow[] = [
     summary: "tidies up memories by a plan: merged, rewritten, retired, each with its reason",
     options: {
       plan: { help: "only show the plan (this is what it does without an option)" },
-      apply: { help: "make a plan and apply it, as one change that undo takes back" },
+      apply: { help: "make a plan and apply it, as one change that can be undone" },
       "if-due": { help: "with --apply, for timers: only a day and five sessions after the last one" },
       status: { help: "when the last one was, and whether one is due" },
     },

@@ -64,7 +64,7 @@ export const CONNECT_COMMANDS: readonly CommandRow[] = [
   {
     name: "import",
     usage: "[SOURCE [PATH]]",
-    summary: "takes in memories of other programs as one change that undo takes back; alone it lists what it finds",
+    summary: "takes in memories of other programs as one change that can be undone; alone it lists what it finds",
     options: {
       "dry-run": { help: "only say what would come in, and what would not" },
       type: { value: "TYPE", help: "give all of them this type: user, feedback, project or reference" },
@@ -110,7 +110,7 @@ export const CONNECT_COMMANDS: readonly CommandRow[] = [
         value: "REMOTE",
         help: "your own memories of this project and of you, through a branch of any git remote",
       },
-      branch: { value: "NAME", help: "with --git: the branch they lie on (default: memdir)" },
+      branch: { value: "NAME", help: "with --git: the branch that holds them (default: memdir)" },
       "dry-run": { help: "only say what would happen" },
       deadline: { value: "SECONDS", help: "end by itself after so long; the next one goes on" },
       "while-stdin": { help: "with --watch: end when standard input is closed" },

@@ -136,13 +136,13 @@ const ALL: readonly CommandRow[] = [
   {
     name: "undo",
     usage: "[ID]",
-    summary: "takes one change back, whole; without ID the last one",
+    summary: "undoes one change as a whole; without ID the last one",
     example: "memdir undo 17",
     load: async () => (await import("./changes.ts")).undo,
   },
   {
     name: "prune",
-    summary: "forgets old memories as one change that undo takes back; never feedback or pinned ones",
+    summary: "forgets old memories as one change that can be undone; never feedback or pinned ones",
     options: {
       "older-than": { value: "DAYS", help: "how old (default: 90)" },
       type: { value: "TYPE", help: "only this type: project (default), reference or user" },
@@ -161,7 +161,7 @@ const ALL: readonly CommandRow[] = [
   },
   {
     name: "lint",
-    summary: "checks form and wording of memories and index; exit code 1 if there is something to mend",
+    summary: "checks form and wording of memories and index; exit code 1 if there is something to fix",
     example: "memdir lint",
     load: async () => (await import("./health.ts")).lint,
   },
@@ -171,7 +171,7 @@ const ALL: readonly CommandRow[] = [
     summary: "checks what memories claim against the code and git, with evidence; exit code 1 when something is false",
     options: {
       "changed-since": { value: "REV", help: "only memories that speak of what changed since this commit" },
-      fix: { help: "write new paths for moved files, as one change that undo takes back" },
+      fix: { help: "write new paths for moved files, as one change that can be undone" },
       stamp: { help: "also stamp memories inside the repository as verified" },
       "no-stamp": { help: "stamp nothing" },
     },
@@ -188,14 +188,14 @@ const ALL: readonly CommandRow[] = [
   {
     name: "why",
     usage: "NAME",
-    summary: "when a memory was surfaced, by which door, and for which reasons",
+    summary: "when a memory was surfaced, through which interface, and why",
     example: 'memdir why "package manager is pnpm"',
     load: async () => (await import("./why.ts")).why,
   },
   {
     name: "doctor",
     summary: "checks the installation, the directory and every wired agent, each by a real round trip",
-    options: { fix: { help: "mend what is safe to mend: locks of the dead, broken caches, modes, the index" } },
+    options: { fix: { help: "fix what is safe to fix: locks of dead processes, broken caches, modes, the index" } },
     example: "memdir doctor",
     load: async () => (await import("./doctor.ts")).doctor,
   },

@@ -26,7 +26,7 @@ export async function examine(call: Call, prove: (call: Call, memdir: Memdir) =>
   const fixed = mended.filter(({ ok }) => ok).length;
   const say = () => [
     ...describe(call, checks, mended),
-    `${fixed > 0 ? `${fixed} mended. ` : ""}${failed === 0 ? "All is well." : `${failed} to look at`}`,
+    `${fixed > 0 ? `${fixed} fixed. ` : ""}${failed === 0 ? "All is well." : `${failed} to look at`}`,
   ];
   return answer(call, call.flag("fix") ? { checks, mended } : { checks }, say, failed === 0 ? 0 : 1);
 }
@@ -50,7 +50,7 @@ function describe({ terminal }: Call, checks: readonly Check[], mended: readonly
   const { green, yellow, dim } = terminal.color;
   return [
     ...mended.map(({ name, ok, detail }) => {
-      const what = ok ? `${green("mended")} ${name}` : `${yellow("not mended")} ${name}`;
+      const what = ok ? `${green("fixed")} ${name}` : `${yellow("not fixed")} ${name}`;
       return `${what}: ${sanitiseLine(detail)}`;
     }),
     ...checks.flatMap(({ name, ok, detail, fix }) => [

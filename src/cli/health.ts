@@ -115,7 +115,7 @@ function viewScore({ score, memories, scope, dir }: Measured, columns: number, c
 
 function viewBars({ counts, memories }: Measured, columns: number, color: Paint): string[] {
   const kinds = ROT_KINDS.filter((kind) => counts[kind] > 0);
-  if (kinds.length === 0) return [memories === 0 ? "There are no memories here yet." : "Nothing to mend."];
+  if (kinds.length === 0) return [memories === 0 ? "There are no memories here yet." : "Nothing to fix."];
   const numbers = String(Math.max(...kinds.map((kind) => counts[kind]))).length;
   const room = Math.max(0, Math.min(MAX_BAR, columns - LABEL_WIDTH - numbers - 4));
   return kinds.map((kind) => {
@@ -157,7 +157,7 @@ export const lint: Run = async (call) => {
       const place = `${sanitiseLine(file)}${line === null ? "" : `:${line}`}`;
       return `${place}: ${sanitiseLine(message)} ${dim(`(${rule})`)}`;
     }),
-    problems.length === 0 ? "Nothing to mend." : `${problems.length} to mend`,
+    problems.length === 0 ? "Nothing to fix." : `${problems.length} to fix`,
   ];
   return answer(call, { problems }, say, problems.length === 0 ? 0 : 1);
 };

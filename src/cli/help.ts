@@ -14,7 +14,7 @@ export function generalHelp(commands: readonly Command[], color: Paint): string 
     "",
     ...optionLines({ ...COMMON_OPTIONS, version: { help: "the version" } }),
     "",
-    "memdir COMMAND --help tells more. Exit codes: 0 done, 1 a check found problems, 2 bad input, 3 disk or lock failed.",
+    "memdir COMMAND --help says more. Exit codes: 0 done, 1 a check found problems, 2 bad input, 3 disk or lock failed.",
   ].join("\n");
 }
 

@@ -129,7 +129,7 @@ describe("on a pipe", () => {
     const plain = await talk("hello there", "");
     expect(plain).toMatchObject({ code: 0, err: "" });
     expect(plain.body).toBe(
-      "No model is configured, so nobody answers. A model would be shown:\n" +
+      "No model is configured. A model would be shown:\n" +
         "  no memory: none fits these words\n  no instructions: there is no CLAUDE.md here\n",
     );
     const ran = await talk("/nope", "/memory nope", "remember", "forget", "/memory");
