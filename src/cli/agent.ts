@@ -2,18 +2,17 @@
 
 import { resolve } from "node:path";
 import type { Agent } from "../agent/agent.ts";
-import type { AgentModel } from "../agent/world.ts";
+import type { AgentModel } from "../agent/state.ts";
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { textOf } from "../model/ask.ts";
 import { openAgent, openModel } from "../open-agent.ts";
-import { cutLine, plainLine } from "../session/excerpt.ts";
 import { type ResumedSession, readSession } from "../session/session-reader.ts";
 import { findSession, type SessionRow } from "../session/sessions.ts";
+import { cutLine, plainLine, sanitise } from "../text/sanitise.ts";
 import type { PermissionOptions } from "../tools/permission.ts";
 import type { Env } from "../world.ts";
 import type { Call } from "./command.ts";
-import { sanitise } from "./console/sanitise.ts";
 import { placesOf } from "./sessions.ts";
 import type { Paint } from "./terminal.ts";
 

@@ -1,11 +1,11 @@
 /** The commands that run the agent: `chat` for one prompt, `rewind`, and `memdir` alone, the console. */
 
-import type { AgentEvent } from "../agent/event.ts";
+import type { AgentEvent } from "../agent/state.ts";
 import type { TurnResult } from "../agent/turn.ts";
 import { MemdirError } from "../errors.ts";
 import { openAgent } from "../open-agent.ts";
-import { cutLine, plainLine } from "../session/excerpt.ts";
 import { readSession } from "../session/session-reader.ts";
+import { cutLine, plainLine } from "../text/sanitise.ts";
 import { describeRewind, findOne, openAgentFor } from "./agent.ts";
 import { answer, type Call, cancellable, count, note, type Run, warning } from "./command.ts";
 import { previewText } from "./console/line.ts";

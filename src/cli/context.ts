@@ -2,7 +2,7 @@
 
 import { resolve } from "node:path";
 import { MemdirError } from "../errors.ts";
-import { SECTION_NAMES, type SectionName } from "../prompts/memory-section.ts";
+import { SECTION_NAMES, type SectionName } from "../prompts/memory.ts";
 import { answer, type Call, defined, note, type Run, warning } from "./command.ts";
 
 export const context: Run = async (call) => {

@@ -3,9 +3,9 @@
 import { tmpdir } from "node:os";
 import type { Memdir } from "../memdir.ts";
 import { findAbandoned } from "../project/older.ts";
+import { sanitiseLine } from "../text/sanitise.ts";
 import type { Check, Mend } from "../verbs/doctor.ts";
 import { answer, type Call, type Run } from "./command.ts";
-import { sanitiseLine } from "./console/sanitise.ts";
 
 export const doctor: Run = (call) => examine(call, proveMachine);
 
@@ -74,13 +74,13 @@ function examineAbandoned({ config, location }: Memdir): Check[] {
 
 /** Loaded here: most of it is only needed where an agent is wired. */
 async function proveMachine(call: Call, memdir: Memdir): Promise<Check[]> {
-  const [{ openMachine, openRepository }, { proveWiring }, { examineFaults }, { checkTeam }] = await Promise.all([
+  const [{ findMachine, openRepository }, { proveWiring }, { examineFaults }, { checkTeam }] = await Promise.all([
     import("./init.ts"),
     import("../wiring/proof.ts"),
     import("../hooks/health.ts"),
     import("../team/repository-health.ts"),
   ]);
-  const machine = openMachine(call);
+  const machine = findMachine(call);
   const faults = examineFaults(call.env, call.now());
   const team = await checkTeam(openRepository(memdir, machine));
   try {

@@ -1,6 +1,6 @@
 /** `memdir dream`: tidying up by a plan that a person sees first, applied once it was seen, noted in the ledger. */
 
-import type { AgentModel } from "../agent/world.ts";
+import type { AgentModel } from "../agent/state.ts";
 import { isAlive } from "../disk/atomic.ts";
 import { MemdirError } from "../errors.ts";
 import { checkBudget } from "../learn/budget.ts";
@@ -15,10 +15,10 @@ import type { Memdir } from "../memdir.ts";
 import { openLearning } from "../open-learn.ts";
 import { sessionsFolder } from "../project/sessions-folder.ts";
 import type { Directory } from "../store/store.ts";
+import { sanitise } from "../text/sanitise.ts";
 import { configuredModel } from "./agent.ts";
 import { answer, type Call, type Run } from "./command.ts";
 import { foldLines } from "./console/diff-preview.ts";
-import { sanitise } from "./console/sanitise.ts";
 import type { Paint } from "./terminal.ts";
 
 export const dream: Run = async (call) => {

@@ -4,7 +4,8 @@ import { resolve } from "node:path";
 import { MemdirError } from "../errors.ts";
 import { EXPORT_FORMATS, type ExportFormat, exportMemories } from "../exchange/export.ts";
 import { type ImportResult, importMemories } from "../exchange/import.ts";
-import { findImporter, findSources, harvest, IMPORTERS, type ImportPlace } from "../exchange/importers.ts";
+import { findImporter, findSources, harvest, IMPORTERS } from "../exchange/importers.ts";
+import type { Memdir } from "../memdir.ts";
 import { claimDirectory } from "../project/owner.ts";
 import type { Directory } from "../store/store.ts";
 import { answer, type Call, note, type Run, typeOf, withProgress } from "./command.ts";
@@ -15,25 +16,24 @@ export const importAll: Run = async (call) => {
   const importer = source === undefined ? null : findImporter(source);
   const memdir = await call.open();
   const directory = memdir.directories[0] as Directory;
-  const { home, claudeDir, env } = memdir.config;
-  const { project, dir: own } = memdir.location;
-  const place = { home, claudeDir, env, root: project.root, own, all: call.flag("all") };
-  if (importer === null) return listSources(call, place);
-  const read = harvest(importer, path === undefined ? null : resolve(call.cwd, path), place);
+  if (importer === null) return listSources(call, memdir);
+  const read = harvest(importer, path === undefined ? null : resolve(call.cwd, path), memdir, call.flag("all"));
   const dryRun = call.flag("dry-run");
   const result = await withProgress(call, "import", (onProgress) =>
     importMemories(directory, read.found, { type, dryRun, path: read.path, onProgress }),
   );
-  if (result.undo !== null && directory.path === own) {
+  if (result.undo !== null && directory.path === memdir.location.dir) {
     // Only a record of whose the directory is: what was asked for is done.
-    await claimDirectory(memdir.location, env, directory).catch((error: Error) => directory.log(error.message));
+    await claimDirectory(memdir.location, memdir.config.env, directory).catch((error: Error) =>
+      directory.log(error.message),
+    );
   }
   const value = { source: importer.name, path: read.path, dryRun, ...result, problems: read.problems };
   return answer(call, value, () => printImported(call, read, result, dryRun));
 };
 
-function listSources(call: Call, place: ImportPlace): number {
-  const sources = findSources(place);
+function listSources(call: Call, memdir: Memdir): number {
+  const sources = findSources(memdir, call.flag("all"));
   return answer(call, sources, () => {
     const { print, color } = call.terminal;
     if (sources.length === 0) print("Nothing to import was found in the usual places.");

@@ -15,7 +15,6 @@ import { addUsage, NO_USAGE, type Usage } from "../model/ask.ts";
 import { openLearning } from "../open-learn.ts";
 import { findProject } from "../project/root.ts";
 import { sessionsFolder } from "../project/sessions-folder.ts";
-import { plainLine } from "../session/excerpt.ts";
 import {
   type FoundTranscript,
   findTranscripts,
@@ -24,6 +23,7 @@ import {
   TRANSCRIPT_AGENTS,
   type TranscriptAgent,
 } from "../session/transcripts.ts";
+import { plainLine } from "../text/sanitise.ts";
 import { answer, type Call, count, INTERRUPTED, warning, withProgress } from "./command.ts";
 import { placesOf } from "./sessions.ts";
 

@@ -3,6 +3,7 @@
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import type { Directory, MemoryType } from "../store/store.ts";
+import { sanitiseLine } from "../text/sanitise.ts";
 import type { Measured, MeasuredDirectory } from "../truth/rot-desk.ts";
 import { ROT_KINDS, type RotFinding, type RotKind } from "../truth/rot-kind.ts";
 import { type Suggestion, suggestPrune } from "../truth/rot-suggestions.ts";
@@ -21,7 +22,6 @@ import {
   typeOf,
   withProgress,
 } from "./command.ts";
-import { sanitiseLine } from "./console/sanitise.ts";
 import { cut, wrapText } from "./console/wrap.ts";
 import type { Paint, Terminal } from "./terminal.ts";
 

@@ -8,11 +8,11 @@ import type { Memdir } from "../memdir.ts";
 import { openLearning } from "../open-learn.ts";
 import { parseMemory } from "../store/store.ts";
 import { formatDocument } from "../text/frontmatter.ts";
+import { sanitiseLine } from "../text/sanitise.ts";
 import type { Env } from "../world.ts";
 import { editByHand } from "./changes.ts";
 import { answer, type Call, type Run } from "./command.ts";
 import { diffPreview, foldLines } from "./console/diff-preview.ts";
-import { sanitiseLine } from "./console/sanitise.ts";
 import type { Paint } from "./terminal.ts";
 
 export const inbox: Run = async (call) => {

@@ -8,35 +8,31 @@ import { getTeamMemDir, repositoryOf } from "../project/scopes.ts";
 import type { Directory } from "../store/store.ts";
 import { prepareTeam, removeTeam, type TeamWorld } from "../team/repository.ts";
 import { commonEnds } from "../text/diff.ts";
+import { sanitiseLine } from "../text/sanitise.ts";
 import { redactSecrets } from "../text/secrets.ts";
-import { applyChanges } from "../wiring/apply.ts";
-import { claudeFolder } from "../wiring/claude-code.ts";
-import { CLIENTS, chooseClients } from "../wiring/clients.ts";
-import { findPassing } from "../wiring/installation.ts";
-import { type Change, type Plan, planWiring } from "../wiring/plan.ts";
-import { type Removal, unwire } from "../wiring/removal.ts";
-import { openWiringWorld, type WiringWorld } from "../wiring/world.ts";
+import { CLIENTS, chooseClients, claudeFolder } from "../wiring/clients.ts";
+import { findPassing, type Machine, openMachine } from "../wiring/machine.ts";
+import { applyChanges, type Change, type Plan, planWiring, type Removal, unwire } from "../wiring/wiring.ts";
 import { answer, type Call, canAsk, isAgreed, NOBODY_TO_ASK, type Run, warning } from "./command.ts";
 import { diffPreview, foldLines } from "./console/diff-preview.ts";
-import { sanitiseLine } from "./console/sanitise.ts";
 import type { Paint } from "./terminal.ts";
 
 export const init: Run = async (call) => {
-  const machine = openMachine(call);
+  const machine = findMachine(call);
   return call.flag("team") ? initTeam(call, openRepository(await call.open(), machine)) : wire(call, machine);
 };
 
 export const uninstall: Run = async (call) => {
-  const machine = openMachine(call);
+  const machine = findMachine(call);
   return call.flag("team") ? leaveTeam(call, openRepository(await call.open(), machine)) : unwireAll(call, machine);
 };
 
 /** The machine that is wired; also for the other commands about the wiring. */
-export function openMachine({ cwd, env, now, log }: Call): WiringWorld {
-  return openWiringWorld({ cwd, env, now, log, program: fileURLToPath(import.meta.url) });
+export function findMachine({ cwd, env, now, log }: Call): Machine {
+  return openMachine(fileURLToPath(import.meta.url), { cwd, env, now, log });
 }
 
-export async function wire(call: Call, machine: WiringWorld): Promise<number> {
+export async function wire(call: Call, machine: Machine): Promise<number> {
   const { json, terminal } = call;
   const plans = planWiring(machine, chooseClients(machine, call.values("agent")));
   const isBlind = !call.flag("yes") && !call.flag("dry-run") && !canAsk(call);
@@ -58,7 +54,7 @@ export async function wire(call: Call, machine: WiringWorld): Promise<number> {
   return refused ? exitCodeOf(refused.problem) : 0;
 }
 
-function showPlan({ terminal }: Call, machine: WiringWorld, plan: Plan): void {
+function showPlan({ terminal }: Call, machine: Machine, plan: Plan): void {
   const { client, changes, other, problem } = plan;
   const { bold, dim, yellow } = terminal.color;
   if (problem) {
@@ -120,7 +116,7 @@ function findSame(old: readonly string[], fresh: readonly string[], context: num
   return { head: Math.max(0, head - context), tail: Math.max(0, tail - context) };
 }
 
-function report(call: Call, machine: WiringWorld, plans: readonly Plan[], done: readonly Plan[]): void {
+function report(call: Call, machine: Machine, plans: readonly Plan[], done: readonly Plan[]): void {
   const { terminal } = call;
   const notes = done.flatMap(({ client }) => client.notes(machine));
   const passing = done.length > 0 ? findPassing(machine.dist) : null;
@@ -145,12 +141,12 @@ function report(call: Call, machine: WiringWorld, plans: readonly Plan[], done: 
 }
 
 /** As people write it. */
-function shorten({ home }: WiringWorld, path: string): string {
+function shorten({ home }: Machine, path: string): string {
   const isBelow = path.startsWith(home) && /^[\\/]/.test(path.slice(home.length));
   return sanitiseLine(isBelow ? `~${path.slice(home.length)}` : path);
 }
 
-export async function unwireAll(call: Call, machine: WiringWorld): Promise<number> {
+export async function unwireAll(call: Call, machine: Machine): Promise<number> {
   const names = call.values("agent");
   const clients = names.length === 0 ? null : chooseClients(machine, names).map(({ name }) => name);
   const removals = await unwire(machine, { clients, dryRun: call.flag("dry-run") });
@@ -180,10 +176,7 @@ const REMOVED: Record<Removal["kind"], string> = {
 };
 
 /** A repository that is prepared for team memory. git may be started by a program with another PATH: its command is absolute. */
-export function openRepository(
-  memdir: Memdir,
-  { env, node, dist }: Pick<WiringWorld, "env" | "node" | "dist">,
-): TeamWorld {
+export function openRepository(memdir: Memdir, { env, node, dist }: Pick<Machine, "env" | "node" | "dist">): TeamWorld {
   const root = repositoryOf(memdir.location.project);
   // The scope `team` may mean a server's mirror: here it is always the repository.
   const own = { path: getTeamMemDir(root), scope: "team", inRepository: true, readOnly: false, recursive: true };

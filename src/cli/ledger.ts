@@ -5,7 +5,7 @@ import { type Ledger, type Spent, startOfDay } from "../learn/ledger.ts";
 import { costOf, countTokens, type Prices } from "../learn/prices.ts";
 import type { LearnConfig } from "../learn-config.ts";
 import { openLearning } from "../open-learn.ts";
-import { plainLine } from "../session/excerpt.ts";
+import { plainLine } from "../text/sanitise.ts";
 import { answer, type Call, columnsOf, count, numberOf, type Run, warning } from "./command.ts";
 import type { Paint } from "./terminal.ts";
 

@@ -3,8 +3,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
 import { MemdirError } from "../errors.ts";
+import type { McpOptions } from "../mcp/server.ts";
 import { serveStreams } from "../mcp/stdio.ts";
-import type { McpWorld } from "../mcp/world.ts";
 import { answer, type Call, portOf, type Run, untilSignal } from "./command.ts";
 
 declare const __MEMDIR_VERSION__: string;
@@ -13,15 +13,15 @@ export const mcp: Run = async (call) => {
   if (call.value("port") !== undefined && !call.flag("http")) {
     throw new MemdirError("usage", "--port goes with --http; without it the server speaks on the standard streams");
   }
-  const world = makeWorld(call);
-  if (call.flag("http")) return runHttp(call, world);
+  const options = makeOptions(call);
+  if (call.flag("http")) return runHttp(call, options);
   // Nothing else may be written there: a warning goes to standard error, where hosts keep it.
-  await serveStreams(world, { input: process.stdin, output: process.stdout });
+  await serveStreams(options, { input: process.stdin, output: process.stdout });
   process.stdin.destroy();
   return 0;
 };
 
-async function runHttp(call: Call, world: McpWorld): Promise<number> {
+async function runHttp(call: Call, options: McpOptions): Promise<number> {
   const given = call.env.MEMDIR_MCP_TOKEN;
   if (given && !/^[!-~]{16,}$/.test(given)) {
     throw new MemdirError(
@@ -32,7 +32,7 @@ async function runHttp(call: Call, world: McpWorld): Promise<number> {
   const token = given || randomBytes(32).toString("base64url");
   // Only the standard streams have a host that waits.
   const { serveHttp } = await import("../mcp/http.ts");
-  const server = await serveHttp(world, { port: portOf(call) ?? 0, token, newId: randomUUID });
+  const server = await serveHttp(options, { port: portOf(call) ?? 0, token, newId: randomUUID });
   // Shown once, to whoever started it; one that was given is known.
   answer(
     call,
@@ -44,7 +44,7 @@ async function runHttp(call: Call, world: McpWorld): Promise<number> {
   return 0;
 }
 
-function makeWorld(call: Call): McpWorld {
+function makeOptions(call: Call): McpOptions {
   const { env, now, log } = call;
   const named = call.value("cwd");
   return {

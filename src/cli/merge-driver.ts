@@ -2,8 +2,8 @@
 
 import { MemdirError } from "../errors.ts";
 import { driveMerge } from "../team/merge-driver.ts";
+import { sanitiseLine } from "../text/sanitise.ts";
 import type { Run } from "./command.ts";
-import { sanitiseLine } from "./console/sanitise.ts";
 
 export const mergeDriver: Run = async (call) => {
   const [kind, base, ours, theirs, path] = call.args as [string, string, string, string, string];

@@ -7,9 +7,9 @@ import { mirrorOf, repositoryOf } from "../project/scopes.ts";
 import { type Directory, signEntry } from "../store/store.ts";
 import { carryOut, type Move, type MoveResult, planDemotion, planPromotion } from "../team/promote.ts";
 import { findIgnoreWarning } from "../team/repository-ignored.ts";
+import { sanitise, sanitiseLine } from "../text/sanitise.ts";
 import { answer, type Call, isAgreed, note, type Run } from "./command.ts";
 import { foldLines } from "./console/diff-preview.ts";
-import { sanitise, sanitiseLine } from "./console/sanitise.ts";
 
 export const promote: Run = async (call) => {
   const memdir = await call.open();

@@ -5,10 +5,10 @@ import { parseArgs } from "node:util";
 import { processEnv } from "../config.ts";
 import { exitCodeOf, MemdirError } from "../errors.ts";
 import { openMemdir } from "../open.ts";
+import { sanitiseLine } from "../text/sanitise.ts";
 import type { Env } from "../world.ts";
 import { type Call, COMMON_OPTIONS, type Command, warning } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
-import { sanitiseLine } from "./console/sanitise.ts";
 import { commandHelp, generalHelp } from "./help.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 

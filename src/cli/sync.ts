@@ -11,8 +11,8 @@ import { checkToken } from "../team/credentials.ts";
 import { formatMembership, parseMembership } from "../team/server-url.ts";
 import type { SyncResult } from "../team/sync.ts";
 import { keepSynced, listenToFiles, POLL_MS } from "../team/watch.ts";
+import { sanitiseLine } from "../text/sanitise.ts";
 import { answer, type Call, cancellable, killAfter, note, type Run, withProgress } from "./command.ts";
-import { sanitiseLine } from "./console/sanitise.ts";
 
 export const sync: Run = cancellable((call, stop) => syncMemories(call, {}, stop), "SIGTERM");
 

@@ -9,9 +9,9 @@ import { statePath, walk } from "../store/store.ts";
 import { isConflictPath } from "../team/conflict-copy.ts";
 import type { Role } from "../team/protocol.ts";
 import { formatMembership } from "../team/server-url.ts";
+import { sanitiseLine } from "../text/sanitise.ts";
 import { findMemory } from "../verbs/find.ts";
 import { answer, type Call, numberOf, type Run } from "./command.ts";
-import { sanitiseLine } from "./console/sanitise.ts";
 
 export const team: Run = (call) => runTeam(call, {});
 

@@ -6,9 +6,9 @@ import type { Memdir } from "../memdir.ts";
 import { type Door, readSurfaceLog } from "../recall/surface-log.ts";
 import { findShown } from "../recall/surfacings.ts";
 import { ageInDays, ageInWords } from "../store/store.ts";
+import { sanitiseLine } from "../text/sanitise.ts";
 import { findMemory } from "../verbs/find.ts";
 import { answer, type Run } from "./command.ts";
-import { sanitiseLine } from "./console/sanitise.ts";
 
 const DOORS: Record<Door, string> = {
   agent: "the agent",

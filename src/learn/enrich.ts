@@ -2,7 +2,7 @@
 
 import type { Ask, Usage } from "../model/ask.ts";
 import { addUsage, NO_USAGE, textOf } from "../model/ask.ts";
-import { buildCueQuestion, CUES_SYSTEM, readCues } from "../prompts/enrich.ts";
+import { buildCueQuestion, CUES_SYSTEM, readCues } from "../prompts/learning.ts";
 import { neutralise } from "../recall/neutral.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import { countAnswers } from "./counted-ask.ts";

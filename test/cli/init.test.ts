@@ -3,11 +3,11 @@
 import fs from "node:fs";
 import { beforeEach, describe, expect, test } from "vitest";
 import { unwireAll, wire } from "../../src/cli/init.ts";
-import { type Machine, makeMachine } from "../wiring/machine.ts";
+import { makeMachine, type TestMachine } from "../wiring/machine.ts";
 import { errorOf, makeWorld } from "../world.ts";
 import { hearCall } from "./call.ts";
 
-let machine: Machine;
+let machine: TestMachine;
 
 beforeEach(() => {
   machine = makeMachine({ ".claude/settings.json": '{\n  "a": 1\n}\n', ".codex/config.toml": "" });
@@ -34,7 +34,7 @@ function prepare({ options = {}, agents = [], json = false, answers }: Asked) {
 
 async function run(asked: Asked) {
   const prepared = prepare(asked);
-  return { ...prepared, code: await wire(prepared.call, machine.world) };
+  return { ...prepared, code: await wire(prepared.call, machine) };
 }
 
 describe("init", () => {
@@ -64,7 +64,7 @@ describe("init", () => {
     const before = machine.picture();
     expect((await run({ options: { "dry-run": true } })).code).toBe(0);
     const prepared = prepare({});
-    const error = await errorOf(wire(prepared.call, machine.world));
+    const error = await errorOf(wire(prepared.call, machine));
     expect(`${error.code}: ${error.message}`).toBe(
       "usage: nothing was changed, as nobody can be asked here; give --yes to do it",
     );
@@ -88,7 +88,7 @@ describe("init", () => {
     const { code, said, answers } = await run({ options: { yes: true } });
     expect(code).toBe(2);
     expect(said()).toContain("Claude Code: left alone");
-    expect(said()).toMatch(/^memdir: .*settings\.json:1:3 is no valid JSON/m);
+    expect(said()).toMatch(/^memdir: .*settings\.json:1:3 is not valid JSON/m);
     expect(machine.read(".claude/settings.json")).toBe("{ oops");
     expect(machine.read(".codex/hooks.json")).toContain("hook.cjs");
     expect(answers).toEqual([]);
@@ -99,7 +99,7 @@ describe("init", () => {
     fs.renameSync(machine.at(".claude/settings.json"), machine.at("real.json"));
     machine.put("real.json", `{\n  "env": { "ANTHROPIC_API_KEY": "${key}" },\n  "b": 1\n}\n`);
     fs.symlinkSync("../real.json", machine.at(".claude/settings.json"));
-    machine.world.dist = "/home/u/.npm/_npx/12/node_modules/memdir/dist";
+    machine.dist = "/home/u/.npm/_npx/12/node_modules/memdir/dist";
     const { said } = await run({ options: { yes: true }, agents: ["claude"] });
     expect(said()).toContain("edit ~/.claude/settings.json, a link to ~/real.json:");
     expect(said()).toContain("runs from a cache that is emptied");
@@ -123,7 +123,7 @@ describe("init", () => {
     machine = makeMachine();
     expect((await run({ options: { yes: true } })).said()).toMatch(/^No agent was found .* claude-code, codex/);
     const prepared = prepare({ agents: ["emacs"] });
-    expect((await errorOf(wire(prepared.call, machine.world))).code).toBe("usage");
+    expect((await errorOf(wire(prepared.call, machine))).code).toBe("usage");
     const { said } = await run({ options: { yes: true }, agents: ["cursor"] });
     expect(said()).toContain("Cursor (not found here)");
     expect(machine.read(".cursor/mcp.json")).toContain("memdir");
@@ -133,7 +133,7 @@ describe("init", () => {
 describe("uninstall", () => {
   const undo = async (asked: Asked = {}) => {
     const prepared = prepare(asked);
-    return { ...prepared, code: await unwireAll(prepared.call, machine.world) };
+    return { ...prepared, code: await unwireAll(prepared.call, machine) };
   };
 
   test("says what became of each file, and where the memories are", async () => {
@@ -171,6 +171,6 @@ describe("uninstall", () => {
     machine.put(".codex/hooks.json", "{");
     const { code, said } = await undo();
     expect(code).toBe(2);
-    expect(said()).toMatch(/^memdir: .*hooks\.json:1:2 is no valid JSON/m);
+    expect(said()).toMatch(/^memdir: .*hooks\.json:1:2 is not valid JSON/m);
   });
 });

@@ -1,8 +1,8 @@
 /** What an edit would change, as lines to look at before it is allowed. */
 
 import { commonEnds } from "../../text/diff.ts";
+import { sanitise } from "../../text/sanitise.ts";
 import type { Paint } from "../terminal.ts";
-import { sanitise } from "./sanitise.ts";
 import { cut, wrapText } from "./wrap.ts";
 
 interface DiffOptions {

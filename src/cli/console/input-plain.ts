@@ -1,9 +1,9 @@
 /** The input where nothing can be redrawn: whole lines, as the terminal itself lets them be typed. */
 
 import { StringDecoder } from "node:string_decoder";
+import { sanitise } from "../../text/sanitise.ts";
 import type { Input, InputOptions, ReadLine } from "./input-state.ts";
 import { PROMPT } from "./input-view.ts";
-import { sanitise } from "./sanitise.ts";
 
 export function openPlainInput({ stdin, screen, onSignal }: InputOptions): Input {
   const decoder = new StringDecoder("utf8");

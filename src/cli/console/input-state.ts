@@ -1,5 +1,6 @@
 /** The input as a value: editor, menu of completions, walk through the history, search; and what a key makes of it. */
 
+import { sanitiseLine } from "../../text/sanitise.ts";
 import type { Paint } from "../terminal.ts";
 import {
   type Editor,
@@ -13,7 +14,6 @@ import {
 } from "./editor.ts";
 import type { Key } from "./keys.ts";
 import { findPrompt, searchPrompts } from "./prompt-history.ts";
-import { sanitiseLine } from "./sanitise.ts";
 import type { Screen } from "./screen.ts";
 import { cut, graphemes, pad, widthOf } from "./wrap.ts";
 

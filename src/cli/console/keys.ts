@@ -1,7 +1,7 @@
 /** Bytes from a keyboard become keys: text, pastes, and named keys, also of the two protocols that distinguish Shift-Enter from Enter. */
 
 import { StringDecoder } from "node:string_decoder";
-import { sanitise } from "./sanitise.ts";
+import { sanitise } from "../../text/sanitise.ts";
 
 export type Key =
   | { type: "text"; text: string }

@@ -1,9 +1,9 @@
 /** Markdown as it streams in, to text for the terminal: each block as soon as it is complete, code line by line. */
 
 import type { Token } from "marked";
+import { sanitise } from "../../text/sanitise.ts";
 import { openPaint, type Paint } from "../terminal.ts";
 import { renderTokens } from "./markdown-block.ts";
-import { sanitise } from "./sanitise.ts";
 import { wrapText } from "./wrap.ts";
 
 export interface MarkdownOptions {

@@ -1,7 +1,9 @@
 /** The prompts of earlier sessions of a project, for the arrow keys: one JSON line each in a file of the user's own. */
 
-import { readTail } from "../../disk/fence.ts";
-import { openLineFile } from "../../session/transcript-file.ts";
+import { closeSync, mkdirSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { PRIVATE_MODE } from "../../disk/atomic.ts";
+import { openToAppend, readTail } from "../../disk/fence.ts";
 import { findSecrets } from "../../text/secrets.ts";
 import type { World } from "../../world.ts";
 
@@ -24,18 +26,20 @@ const MAX_PROMPT_CHARS = 100_000;
 /** Reading never fails: without a readable file there is no history yet. */
 export function openPromptHistory(file: string, { now }: Pick<World, "now">): PromptHistory {
   let prompts = readPrompts(file);
-  const lines = openLineFile({ path: file, log: () => {}, exists: false, maxWaitingBytes: MAX_READ_BYTES });
   return {
     prompts: () => prompts,
     add(text) {
       if (text.trim() === "" || text.startsWith(" ") || text === prompts.at(-1)) return { kept: false, problem: null };
       prompts = [...prompts, text].slice(-MAX_PROMPTS);
       if (text.length > MAX_PROMPT_CHARS) return { kept: false, problem: null };
-      if (findSecrets(text).length > 0) return { kept: false, problem: null };
-      lines.write(`${JSON.stringify({ at: now().toISOString(), text })}\n`);
-      const problem = lines.problem();
-      const said = problem && `the prompt was not kept for later sessions: ${problem}`;
-      return { kept: problem === null, problem: said };
+      try {
+        if (findSecrets(text).length > 0) return { kept: false, problem: null };
+        append(file, `${JSON.stringify({ at: now().toISOString(), text })}\n`);
+        return { kept: true, problem: null };
+      } catch (error) {
+        const code = (error as NodeJS.ErrnoException)?.code ?? "unknown";
+        return { kept: false, problem: `the prompt was not kept for later sessions in ${file} (${code})` };
+      }
     },
   };
 }
@@ -87,5 +91,17 @@ function parseLine(line: string): string | null {
     return typeof text === "string" && text.trim() !== "" ? text : null;
   } catch {
     return null;
+  }
+}
+
+/** One write at the end, so that lines of several processes do not mix; half a line before it is ended first. */
+function append(file: string, line: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const { fd, torn } = openToAppend(file, PRIVATE_MODE);
+  try {
+    const bytes = Buffer.from(torn ? `\n${line}` : line);
+    if (writeSync(fd, bytes) < bytes.length) throw Object.assign(new Error("written in part"), { code: "ENOSPC" });
+  } finally {
+    closeSync(fd);
   }
 }

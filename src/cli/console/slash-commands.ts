@@ -1,8 +1,8 @@
 /** The table of slash commands, and which one a line means. */
 
 import { MemdirError } from "../../errors.ts";
+import { sanitiseLine } from "../../text/sanitise.ts";
 import { columnsOf } from "../command.ts";
-import { sanitiseLine } from "./sanitise.ts";
 import type { Console, SlashCommand } from "./slash.ts";
 import { LEARN_COMMANDS } from "./slash-learn.ts";
 import { MEMORY_COMMANDS } from "./slash-memory.ts";

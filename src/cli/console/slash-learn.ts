@@ -8,12 +8,12 @@ import type { Inbox } from "../../learn/inbox.ts";
 import { costOf } from "../../learn/prices.ts";
 import type { Proposal } from "../../learn/proposal.ts";
 import { openLearning } from "../../open-learn.ts";
+import { sanitiseLine } from "../../text/sanitise.ts";
 import { columnsOf, warning } from "../command.ts";
 import { type Dreamer, describeDream, dreamNow, NOTHING_TO_DO, readStatus, viewPlan, viewStatus } from "../dream.ts";
 import { describeAccepted, describeRejected, editProposal, findWaiting, viewProposal } from "../inbox.ts";
 import { costText, grouped, viewToday } from "../ledger.ts";
 import type { Choice } from "./input-state.ts";
-import { sanitiseLine } from "./sanitise.ts";
 import { type Console, printFolded, type SlashCommand, stay } from "./slash.ts";
 
 export const LEARN_COMMANDS: readonly SlashCommand[] = [

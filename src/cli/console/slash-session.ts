@@ -1,18 +1,17 @@
 /** Slash commands about the session: what fills the model's window, as a chart, how to shorten it, and how to go back. */
 
 import { dirname } from "node:path";
-import type { RewindWhat } from "../../agent/rewind.ts";
+import type { RewindWhat } from "../../agent/agent.ts";
 import { MemdirError } from "../../errors.ts";
 import { notesPath } from "../../learn/session-notes.ts";
 import { openModel } from "../../open-agent.ts";
-import { cutLine } from "../../session/excerpt.ts";
 import { readSession } from "../../session/session-reader.ts";
 import { listSessions } from "../../session/sessions.ts";
+import { cutLine, sanitise, sanitiseLine } from "../../text/sanitise.ts";
 import { describeRewind, describeSession, findOne } from "../agent.ts";
 import { count } from "../command.ts";
 import { agoInWords, placesOf } from "../sessions.ts";
 import type { Paint } from "../terminal.ts";
-import { sanitise, sanitiseLine } from "./sanitise.ts";
 import { type Console, type SlashCommand, stay } from "./slash.ts";
 import { formatBytes, formatTokens } from "./spinner.ts";
 import { cut, pad, widthOf } from "./wrap.ts";

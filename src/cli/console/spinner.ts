@@ -1,7 +1,7 @@
 /** The line that says that something is going on, for how long, and how to stop it: a pure function of the time. */
 
+import { sanitiseLine } from "../../text/sanitise.ts";
 import type { Paint } from "../terminal.ts";
-import { sanitiseLine } from "./sanitise.ts";
 import { cut, widthOf } from "./wrap.ts";
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"] as const;

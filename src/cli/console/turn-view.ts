@@ -2,11 +2,11 @@
 
 import { isAbsolute, relative } from "node:path";
 import type { Token } from "marked";
-import type { AgentEvent } from "../../agent/event.ts";
+import type { AgentEvent } from "../../agent/state.ts";
 import type { TurnResult } from "../../agent/turn.ts";
+import { sanitise, sanitiseLine } from "../../text/sanitise.ts";
 import type { Paint } from "../terminal.ts";
 import { openMarkdown } from "./markdown.ts";
-import { sanitise, sanitiseLine } from "./sanitise.ts";
 import { cut } from "./wrap.ts";
 
 interface ViewOut {
