@@ -1,9 +1,15 @@
-/** What a command of the binary is, and the world it runs in. */
+/** What a command is and what it is called with; and what commands have in common: answers, progress, questions, cancelling. */
 
+import { once } from "node:events";
+import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
+import type { OpenOptions } from "../open.ts";
+import { isMemoryType, MEMORY_TYPES, type MemoryType } from "../store/store.ts";
+import type { World } from "../world.ts";
+import type { Terminal } from "./terminal.ts";
 
 export interface Option {
-  /** `name`, the word for its value in the help (none for a switch), and what it does. */
+  /** The word for its value in the help; none for a switch. */
   value?: string;
   multiple?: boolean;
   short?: string;
@@ -12,19 +18,23 @@ export interface Option {
 
 export interface Command {
   name: string;
-  /** Positional arguments as the help shows them. */
+  /** Positional arguments as the help shows them: `[ ]` for what may be left out, `…` for one or more, ` | ` for or. */
   usage: string;
   summary: string;
   options: Record<string, Option>;
-  /** How many positional arguments it takes. */
-  arguments: { min: number; max: number };
   /** A worked call for the help. */
   example: string;
+  /** Its code, loaded only when it is called. */
+  load(): Promise<Run>;
 }
 
+/** As the table states it: most commands take neither arguments nor options. */
+export type CommandRow = Omit<Command, "usage" | "options"> & Partial<Pick<Command, "usage" | "options">>;
+
+/** Returns the exit code. */
 export type Run = (call: Call) => Promise<number>;
 
-export interface Call {
+export interface Call extends Pick<World, "env" | "now" | "log"> {
   args: string[];
   flag(name: string): boolean;
   value(name: string): string | undefined;
@@ -32,35 +42,143 @@ export interface Call {
   json: boolean;
   cwd: string;
   terminal: Terminal;
-  /** Opens the project's memory and shows its warnings. `by` stands in the journal beside every change; "cli" unless told. */
-  open(by?: string): Promise<Memdir>;
+  /** Opens the project's memory as the call asks for it, and shows each of its warnings once unless `quiet`. */
+  open(options?: Partial<OpenOptions> & { quiet?: boolean }): Promise<Memdir>;
 }
 
-/** Standard streams as commands see them. */
-export interface Progress {
-  show(done: number, total: number): void;
-  /** Clears the line. */
-  end(): void;
+export const COMMON_OPTIONS: Record<string, Option> = {
+  cwd: { value: "DIR", help: "the project to work on (default: here)" },
+  "memory-dir": { value: "DIR", help: "use this memory directory instead of the project's" },
+  scope: { value: "SCOPE", help: "user, project, team or agent:NAME (default: all for reading, project for writing)" },
+  json: { help: "one JSON value on standard output, nothing else" },
+  help: { short: "h", help: "this text" },
+};
+
+/** The `--json` answer, or the same in words: lines, or whatever `say` prints itself. Returns the exit code. */
+export function answer(
+  { json, terminal }: Pick<Call, "json" | "terminal">,
+  value: unknown,
+  // biome-ignore lint/suspicious/noConfusingVoidType: a function that prints by itself returns nothing
+  say: () => string | readonly string[] | void,
+  code = 0,
+): number {
+  if (json) terminal.json(value);
+  else for (const line of [say() ?? []].flat()) terminal.print(line);
+  return code;
 }
 
-export interface Terminal {
-  /** A line, or several, on standard output. */
-  print(text: string): void;
-  /** On standard error: for notices that must not disturb a reader of the output. */
-  warn(text: string): void;
-  /** The `--json` answer. */
-  json(value: unknown): void;
-  readInput(): Promise<string>;
-  interactive: boolean;
-  colored: boolean;
-  color: Color;
-  /** For long work: a bar on a terminal, nothing elsewhere. */
-  progress(what: string): Progress;
+export function note({ terminal }: Pick<Call, "terminal">, notices: readonly string[]): void {
+  for (const notice of notices) terminal.warn(`memdir: note: ${notice}`);
 }
 
-export interface Color {
-  bold(text: string): string;
-  dim(text: string): string;
-  yellow(text: string): string;
-  green(text: string): string;
+export function warning({ terminal }: Pick<Call, "terminal">, warnings: readonly string[]): void {
+  for (const one of warnings) terminal.warn(`memdir: warning: ${one}`);
+}
+
+/** Long work with a bar while it runs. */
+export async function withProgress<T>(
+  { terminal }: Pick<Call, "terminal">,
+  what: string,
+  work: (show: (done: number, total: number) => void) => Promise<T>,
+): Promise<T> {
+  const bar = terminal.progress(what);
+  try {
+    return await work(bar.show);
+  } finally {
+    bar.end();
+  }
+}
+
+/** Whether a change that was shown is to be made: `--yes`, or a yes on a terminal. Throws where nobody can be asked. */
+export async function isAgreed(call: Call, question: string): Promise<boolean> {
+  if (call.flag("dry-run")) return false;
+  if (call.flag("yes")) return true;
+  if (!canAsk(call)) throw new MemdirError("usage", NOBODY_TO_ASK);
+  return call.terminal.ask(question);
+}
+
+export const NOBODY_TO_ASK = "nothing was changed, as nobody can be asked here; give --yes to do it";
+
+export function canAsk({ json, terminal }: Call): boolean {
+  return !json && terminal.interactive;
+}
+
+/** As a shell says it of a program that Ctrl-C ended. */
+export const INTERRUPTED = 130;
+
+/** A run that Ctrl-C cancels instead of killing it. A second signal finds no listener, and ends the process at once. */
+export function cancellable(
+  run: (call: Call, stop: AbortController) => Promise<number>,
+  ...more: NodeJS.Signals[]
+): Run {
+  return async (call) => {
+    const stop = new AbortController();
+    const onSignal = () => stop.abort();
+    const signals = ["SIGINT", ...more];
+    for (const name of signals) process.once(name, onSignal);
+    try {
+      return await run(call, stop);
+    } finally {
+      for (const name of signals) process.off(name, onSignal);
+    }
+  };
+}
+
+/** For what runs until it is told to end; a second signal ends the process at once here, too. */
+export function untilSignal(...more: NodeJS.Signals[]): Promise<unknown> {
+  return Promise.race(["SIGINT", "SIGTERM", ...more].map((name) => once(process, name)));
+}
+
+/**
+ * Ends the process after so long, from a thread of its own: this one may be caught in a call that never returns. What is
+ * killed loses nothing that was kept.
+ */
+export async function killAfter(ms: number): Promise<void> {
+  const { Worker } = await import("node:worker_threads");
+  new Worker(`setTimeout(() => process.kill(process.pid, "SIGKILL"), ${ms})`, { eval: true }).unref();
+}
+
+/** The number that an option gives; undefined when it is not given. */
+export function numberOf(call: Call, name: string, { min = 0, max = 999_999_999 } = {}): number | undefined {
+  const text = call.value(name);
+  if (text === undefined) return undefined;
+  if (/^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max) return Number(text);
+  const range = max < 999_999_999 ? ` from ${min} to ${max}` : min > 0 ? ` from ${min}` : "";
+  throw new MemdirError("usage", `--${name} takes a whole number${range}, not ${JSON.stringify(text)}`);
+}
+
+export function portOf(call: Call): number | undefined {
+  return numberOf(call, "port", { max: 65_535 });
+}
+
+export function typeOf(call: Call): MemoryType | undefined {
+  const type = call.value("type");
+  if (type === undefined || isMemoryType(type)) return type;
+  throw new MemdirError("usage", `the type "${type}" is none of ${MEMORY_TYPES.join(", ")}`);
+}
+
+/** Without what is undefined: an option that is not given is not there. */
+export function defined<T extends object>(options: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;
+}
+
+export function count(number: number, one: string, many = `${one}s`): string {
+  return `${number} ${number === 1 ? one : many}`;
+}
+
+export function countMemories(number: number): string {
+  return count(number, "memory", "memories");
+}
+
+/** Cells in columns, two spaces apart; the last one is not padded. */
+export function columnsOf(rows: readonly (readonly string[])[], right: readonly number[] = []): string[] {
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => (row[at] ?? "").length)));
+  return rows.map((row) =>
+    row
+      .map((cell, at) => {
+        if (right.includes(at)) return cell.padStart(widths[at] ?? 0);
+        return at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0);
+      })
+      .join("  "),
+  );
 }

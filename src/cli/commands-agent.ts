@@ -1,6 +1,6 @@
 /** The commands for the agent, its sessions, and for learning from them. */
 
-import type { Command, Option } from "./command.ts";
+import type { CommandRow, Option } from "./command.ts";
 
 const AGENT: Record<string, Option> = {
   resume: { value: "ID", help: "go on with this session; the beginning of its id is enough" },
@@ -13,33 +13,32 @@ const AGENT: Record<string, Option> = {
   "add-dir": { value: "DIR", multiple: true, help: "a further directory to work in" },
 };
 
-export const AGENT_COMMANDS: readonly Command[] = [
+export const AGENT_COMMANDS: readonly CommandRow[] = [
   {
     name: "console",
-    usage: "",
     summary: "a console: an agent if MEMDIR_MODEL names a model, else offline; on a pipe it reads lines",
     options: AGENT,
-    arguments: { min: 0, max: 0 },
     example: 'echo "remember that releases are cut on Tuesdays" | memdir',
+    load: async () => (await import("./chat.ts")).openConsole,
   },
   {
     name: "chat",
     usage: "-p TEXT",
     summary: "one prompt through the agent, its answer printed; without -p the console",
     options: { prompt: { value: "TEXT", short: "p", help: "what to say; - is standard input" }, ...AGENT },
-    arguments: { min: 0, max: 0 },
     example: 'memdir chat -p "what did we decide about retries?" --continue',
+    load: async () => (await import("./chat.ts")).chat,
   },
   {
     name: "sessions",
-    usage: "[search WORDS]",
+    usage: "[search WORDS…]",
     summary: "lists past sessions of this project, Claude Code's too, or finds what was said in them",
     options: {
       all: { help: "of all projects" },
       limit: { value: "N", help: "at most this many" },
     },
-    arguments: { min: 0, max: 64 },
     example: 'memdir sessions search "connection pool"',
+    load: async () => (await import("./sessions.ts")).sessions,
   },
   {
     name: "rewind",
@@ -50,21 +49,20 @@ export const AGENT_COMMANDS: readonly Command[] = [
       code: { help: "only the files" },
       conversation: { help: "only the conversation" },
     },
-    arguments: { min: 0, max: 1 },
     example: "memdir rewind 3f2a --to 1 --code",
+    load: async () => (await import("./chat.ts")).rewind,
   },
   {
     name: "dream",
-    usage: "",
     summary: "tidies up memories by a plan: merged, rewritten, retired, each with its reason",
     options: {
       plan: { help: "only show the plan (this is what it does without an option)" },
-      apply: { help: "make a plan and apply it, as one change that undo takes back" },
+      apply: { help: "make a plan and apply it, as one change that can be undone" },
       "if-due": { help: "with --apply, for timers: only a day and five sessions after the last one" },
       status: { help: "when the last one was, and whether one is due" },
     },
-    arguments: { min: 0, max: 0 },
     example: "memdir dream --plan",
+    load: async () => (await import("./dream.ts")).dream,
   },
   {
     name: "extract",
@@ -80,31 +78,28 @@ export const AGENT_COMMANDS: readonly Command[] = [
       "dry-run": { help: "only say what would be looked at" },
       "session-hook": { value: "MARK", help: "as a Stop hook starts it: silent, and it ends by itself" },
     },
-    arguments: { min: 0, max: 0 },
     example: "memdir extract --transcript session.jsonl",
+    load: async () => (await import("./extract.ts")).extract,
   },
   {
     name: "inbox",
     usage: "[accept ID | reject ID | edit ID]",
     summary: "proposals that wait for a person, as diffs; accept, edit or reject them",
-    options: {},
-    arguments: { min: 0, max: 2 },
     example: "memdir inbox",
+    load: async () => (await import("./inbox.ts")).inbox,
   },
   {
     name: "ledger",
-    usage: "",
     summary: "what background work cost, why some did not run, and what is left today",
     options: { days: { value: "N", help: "of so many days, today among them (default: 7)" } },
-    arguments: { min: 0, max: 0 },
     example: "memdir ledger --days 1",
+    load: async () => (await import("./ledger.ts")).ledger,
   },
   {
     name: "enrich",
     usage: "[NAME]",
     summary: "adds cues to memories that lack them, with a model; without one it says what it would do",
-    options: {},
-    arguments: { min: 0, max: 1 },
     example: "memdir enrich",
+    load: async () => (await import("./enrich.ts")).enrich,
   },
 ];

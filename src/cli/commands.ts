@@ -1,22 +1,13 @@
 /** The table of commands: names, options and help. */
 
-import type { Command, Option } from "./command.ts";
+import type { Command, CommandRow, Option } from "./command.ts";
 import { AGENT_COMMANDS } from "./commands-agent.ts";
-import { DOOR_COMMANDS } from "./commands-doors.ts";
-import { TEAM_COMMANDS } from "./commands-team.ts";
-
-export const COMMON_OPTIONS: Record<string, Option> = {
-  cwd: { value: "DIR", help: "the project to work on (default: here)" },
-  "memory-dir": { value: "DIR", help: "use this memory directory instead of the project's" },
-  scope: { value: "SCOPE", help: "user, project, team or agent:NAME (default: all for reading, project for writing)" },
-  json: { help: "one JSON value on standard output, nothing else" },
-  help: { short: "h", help: "this text" },
-};
+import { CONNECT_COMMANDS } from "./commands-connect.ts";
 
 const TYPE: Option = { value: "TYPE", help: "user, feedback, project or reference" };
 const REDACT: Option = { help: "mask secrets instead of refusing" };
 
-export const COMMANDS: readonly Command[] = [
+const ALL: readonly CommandRow[] = [
   ...AGENT_COMMANDS,
   {
     name: "save",
@@ -39,33 +30,31 @@ export const COMMANDS: readonly Command[] = [
       reason: { value: "TEXT", help: "a note for the journal" },
       redact: REDACT,
     },
-    arguments: { min: 0, max: 1 },
     example:
       'echo "Use pnpm, never npm." | memdir save --type feedback --name "use pnpm" --description "Package manager"',
+    load: async () => (await import("./changes.ts")).save,
   },
   {
     name: "list",
-    usage: "",
     summary: "lists memories of all scopes",
     options: { type: TYPE },
-    arguments: { min: 0, max: 0 },
     example: "memdir list --type feedback",
+    load: async () => (await import("./memories.ts")).list,
   },
   {
     name: "show",
     usage: "NAME",
     summary: "shows one memory; NAME is a file name, a stem or a name",
-    options: {},
-    arguments: { min: 1, max: 1 },
     example: 'memdir show "use pnpm"',
+    load: async () => (await import("./memories.ts")).show,
   },
   {
     name: "edit",
     usage: "NAME",
     summary: "opens a memory in $VISUAL or $EDITOR and checks it on close",
     options: { redact: REDACT },
-    arguments: { min: 1, max: 1 },
     example: 'EDITOR=nano memdir edit "use pnpm"',
+    load: async () => (await import("./changes.ts")).edit,
   },
   {
     name: "forget",
@@ -75,28 +64,26 @@ export const COMMANDS: readonly Command[] = [
       reason: { value: "TEXT", help: "a note for the journal" },
       purge: { help: "for good: also removes its earlier versions from the journal" },
     },
-    arguments: { min: 1, max: 1 },
     example: 'memdir forget "use pnpm"',
+    load: async () => (await import("./changes.ts")).forget,
   },
   {
     name: "rename",
     usage: "NAME NEW",
     summary: "gives a memory a new name",
-    options: {},
-    arguments: { min: 2, max: 2 },
     example: 'memdir rename "use pnpm" "package manager is pnpm"',
+    load: async () => (await import("./changes.ts")).rename,
   },
   {
     name: "search",
-    usage: "WORDS",
+    usage: "WORDS…",
     summary: "finds every memory that holds the words, best first",
-    options: {},
-    arguments: { min: 1, max: 64 },
     example: "memdir search deploy staging",
+    load: async () => (await import("./memories.ts")).search,
   },
   {
     name: "recall",
-    usage: "PROMPT",
+    usage: "PROMPT…",
     summary: "shows the memories that a host would be shown for this prompt, and why each",
     options: {
       "max-bytes": { value: "N", help: "the most that all of them may take, headers included" },
@@ -106,31 +93,28 @@ export const COMMANDS: readonly Command[] = [
       all: { help: "also those that are not sure enough to be shown" },
       prefetch: { help: "as a prompt hook starts it: silent, for the session named on standard input; PROMPT is -" },
     },
-    arguments: { min: 1, max: 256 },
     example: 'memdir recall "can I stub the database in this spec?"',
+    load: async () => (await import("./recall.ts")).recall,
   },
   {
     name: "prompt",
-    usage: "",
     summary: "shows the text about memory that goes to the model",
     options: {
       section: { value: "NAME", help: "only this part of it" },
       files: { help: "with the memories that the index names, inside a budget" },
     },
-    arguments: { min: 0, max: 0 },
     example: "memdir prompt --section saving",
+    load: async () => (await import("./context.ts")).prompt,
   },
   {
     name: "index",
-    usage: "",
     summary: "shows what the model sees of MEMORY.md",
     options: { rebuild: { help: "give every memory its line again, take out dead ones" } },
-    arguments: { min: 0, max: 0 },
     example: "memdir index --rebuild",
+    load: async () => (await import("./context.ts")).index,
   },
   {
     name: "context",
-    usage: "",
     summary: "shows what a host loads at start, and why every other candidate is not loaded",
     options: {
       touch: { value: "FILE", multiple: true, help: "a file that is read or written then" },
@@ -139,53 +123,47 @@ export const COMMANDS: readonly Command[] = [
       "all-agents": { help: "also AGENTS.md, GEMINI.md, Cursor's and Copilot's files" },
       "setting-sources": { value: "LIST", help: "which settings count: user,project,local" },
     },
-    arguments: { min: 0, max: 0 },
     example: "memdir context --json",
+    load: async () => (await import("./context.ts")).context,
   },
   {
     name: "history",
     usage: "[NAME]",
     summary: "lists changes, newest last",
-    options: {},
-    arguments: { min: 0, max: 1 },
     example: "memdir history",
+    load: async () => (await import("./memories.ts")).history,
   },
   {
     name: "undo",
     usage: "[ID]",
-    summary: "takes one change back, whole; without ID the last one",
-    options: {},
-    arguments: { min: 0, max: 1 },
+    summary: "undoes one change as a whole; without ID the last one",
     example: "memdir undo 17",
+    load: async () => (await import("./changes.ts")).undo,
   },
   {
     name: "prune",
-    usage: "",
-    summary: "forgets old memories as one change that undo takes back; never feedback or pinned ones",
+    summary: "forgets old memories as one change that can be undone; never feedback or pinned ones",
     options: {
       "older-than": { value: "DAYS", help: "how old (default: 90)" },
       type: { value: "TYPE", help: "only this type: project (default), reference or user" },
       suggest: { help: "say what could go and why, and ask" },
       apply: { help: "with --suggest: do it without asking" },
     },
-    arguments: { min: 0, max: 0 },
     example: "memdir prune --suggest",
+    load: async () => (await import("./health.ts")).prune,
   },
   {
     name: "log",
-    usage: "[TEXT]",
+    usage: "[TEXT…]",
     summary: "adds a line to the daily log; without TEXT shows today's",
-    options: {},
-    arguments: { min: 0, max: 256 },
     example: 'memdir log "moved the build to node 22"',
+    load: async () => (await import("./log.ts")).log,
   },
   {
     name: "lint",
-    usage: "",
-    summary: "checks form and wording of memories and index; exit code 1 if there is something to mend",
-    options: {},
-    arguments: { min: 0, max: 0 },
+    summary: "checks form and wording of memories and index; exit code 1 if there is something to fix",
     example: "memdir lint",
+    load: async () => (await import("./health.ts")).lint,
   },
   {
     name: "verify",
@@ -193,36 +171,33 @@ export const COMMANDS: readonly Command[] = [
     summary: "checks what memories claim against the code and git, with evidence; exit code 1 when something is false",
     options: {
       "changed-since": { value: "REV", help: "only memories that speak of what changed since this commit" },
-      fix: { help: "write new paths for moved files, as one change that undo takes back" },
+      fix: { help: "write new paths for moved files, as one change that can be undone" },
       stamp: { help: "also stamp memories inside the repository as verified" },
       "no-stamp": { help: "stamp nothing" },
     },
-    arguments: { min: 0, max: 1 },
     example: "memdir verify",
+    load: async () => (await import("./health.ts")).verify,
   },
   {
     name: "rot",
-    usage: "",
     summary: "the health of all memories together: a score, what is wrong, what to do first",
     options: { all: { help: "name every finding" } },
-    arguments: { min: 0, max: 0 },
     example: "memdir rot",
+    load: async () => (await import("./health.ts")).rot,
   },
   {
     name: "why",
     usage: "NAME",
-    summary: "when a memory was surfaced, by which door, and for which reasons",
-    options: {},
-    arguments: { min: 1, max: 1 },
+    summary: "when a memory was surfaced, through which interface, and why",
     example: 'memdir why "package manager is pnpm"',
+    load: async () => (await import("./why.ts")).why,
   },
   {
     name: "doctor",
-    usage: "",
     summary: "checks the installation, the directory and every wired agent, each by a real round trip",
-    options: { fix: { help: "mend what is safe to mend: locks of the dead, broken caches, modes, the index" } },
-    arguments: { min: 0, max: 0 },
+    options: { fix: { help: "fix what is safe to fix: locks of dead processes, broken caches, modes, the index" } },
     example: "memdir doctor",
+    load: async () => (await import("./doctor.ts")).doctor,
   },
   {
     name: "adopt",
@@ -233,25 +208,24 @@ export const COMMANDS: readonly Command[] = [
       share: { help: "two projects share this directory: that is fine" },
       keep: { help: "the directory's former project is gone: it belongs to this one now" },
     },
-    arguments: { min: 0, max: 1 },
     example: "memdir adopt",
+    load: async () => (await import("./changes.ts")).adopt,
   },
   {
     name: "trust",
-    usage: "",
     summary: "allows this repository's settings to use a memory directory outside it",
     options: { revoke: { help: "take the permission back" } },
-    arguments: { min: 0, max: 0 },
     example: "memdir trust",
+    load: async () => (await import("./changes.ts")).trust,
   },
-  ...DOOR_COMMANDS,
-  ...TEAM_COMMANDS,
+  ...CONNECT_COMMANDS,
   {
     name: "completion",
     usage: "SHELL",
     summary: "prints a completion script for bash, zsh or fish",
-    options: {},
-    arguments: { min: 1, max: 1 },
     example: 'eval "$(memdir completion bash)"',
+    load: async () => (await import("./help.ts")).completeFor(COMMANDS),
   },
 ];
+
+export const COMMANDS: readonly Command[] = ALL.map((row) => ({ usage: "", options: {}, ...row }));

@@ -1,33 +1,24 @@
 /** `memdir enrich`: cues for memories that lack them. */
 
-import { processEnv } from "../config.ts";
-import { MemdirError } from "../errors.ts";
 import { checkBudget } from "../learn/budget.ts";
-import { enrich } from "../learn/enrich.ts";
+import { enrich as enrichAll } from "../learn/enrich.ts";
 import type { Memdir } from "../memdir.ts";
 import { NO_USAGE } from "../model/ask.ts";
-import { openModel } from "../open-agent.ts";
 import { openLearning } from "../open-learn.ts";
 import type { Row } from "../store/store.ts";
 import { addCues } from "../verbs/edit.ts";
-import type { Call, Run } from "./command.ts";
+import { configuredModel } from "./agent.ts";
+import { answer, type Call, cancellable, note, type Run, warning, withProgress } from "./command.ts";
 
-export const run: Run = async (call) => {
+export const enrich: Run = cancellable(async (call, { signal }) => {
   const memdir = await call.open();
   const rows = await findPoor(memdir, call.args[0]);
-  const env = processEnv();
-  if (rows.length === 0 || !env.MEMDIR_MODEL?.trim()) return tell(call, rows);
-  const model = openModel(env);
-  if ("problem" in model) throw new MemdirError("usage", model.problem);
+  const model = rows.length === 0 ? null : configuredModel(call.env);
+  if (!model) return describePoor(call, rows);
   const { directory, ledger } = openLearning(memdir);
-  const progress = call.terminal.progress("cues");
-  const stop = new AbortController();
-  const onInterrupt = () => stop.abort();
-  process.once("SIGINT", onInterrupt);
-  const result = await enrich(
-    { log: (message) => call.terminal.warn(`memdir: note: ${message}`) },
-    rows.map(({ file }) => file),
-    {
+  const files = rows.map(({ file }) => file);
+  const { enriched, left, usage, stopped } = await withProgress(call, "cues", (onProgress) =>
+    enrichAll({ log: (message) => note(call, [message]) }, files, {
       ask: model.ask,
       read: async (file) => {
         const { name, description, body } = await memdir.show(file);
@@ -45,20 +36,15 @@ export const run: Run = async (call) => {
           produced: `${produced} enriched`,
           skipped: null,
         }),
-      onProgress: progress.show,
-      signal: stop.signal,
-    },
+      onProgress,
+      signal,
+    }),
   );
-  progress.end();
-  process.off("SIGINT", onInterrupt);
-  if (call.json)
-    call.terminal.json({ enriched: result.enriched, left: result.left, usage: result.usage, stopped: result.stopped });
-  else {
-    call.terminal.print(`cues added: ${result.enriched.length}; without: ${result.left}`);
-    if (result.stopped !== null) call.terminal.warn(`memdir: warning: ${result.stopped}; run it again to go on`);
-  }
-  return 0;
-};
+  return answer(call, { enriched, left, usage, stopped }, () => {
+    call.terminal.print(`cues added: ${enriched.length}; without: ${left}`);
+    if (stopped !== null) warning(call, [`${stopped}; run it again to go on`]);
+  });
+});
 
 /** Of the directory that is written to: others belong to somebody else, or are only read. */
 async function findPoor(memdir: Memdir, name: string | undefined): Promise<Row[]> {
@@ -73,16 +59,15 @@ async function findPoor(memdir: Memdir, name: string | undefined): Promise<Row[]
   );
 }
 
-/** Nothing to do, or nobody to ask. */
-function tell(call: Call, rows: readonly Row[]): number {
-  if (call.json) call.terminal.json({ enriched: [], left: rows.length, usage: NO_USAGE });
-  else if (rows.length === 0) call.terminal.print("Every memory has cues.");
-  else {
-    call.terminal.print(`${rows.length} ${rows.length === 1 ? "memory has" : "memories have"} no cues:`);
-    for (const { file, name } of rows) call.terminal.print(`    ${name} (${file})`);
-    call.terminal.print(
-      "With a model (MEMDIR_MODEL) each would get about six, in batches of eight, within the day's budget.",
-    );
-  }
-  return 0;
+/** Nothing to do, or no model is configured. */
+function describePoor(call: Call, rows: readonly Row[]): number {
+  return answer(call, { enriched: [], left: rows.length, usage: NO_USAGE }, () =>
+    rows.length === 0
+      ? "Every memory has cues."
+      : [
+          `${rows.length} ${rows.length === 1 ? "memory has" : "memories have"} no cues:`,
+          ...rows.map(({ file, name }) => `    ${name} (${file})`),
+          "With a model (MEMDIR_MODEL) each would get about six, in batches of eight, within the day's budget.",
+        ],
+  );
 }

@@ -2,8 +2,6 @@
 
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Worker } from "node:worker_threads";
-import { processEnv } from "../config.ts";
 import { writesMemory } from "../hooks/memory-write.ts";
 import { lastMarks, readTurnTail } from "../hooks/turn-tail.ts";
 import { findNew, type Learning, type LearnRequest, learn, withExtractionLock } from "../learn/learn.ts";
@@ -16,7 +14,8 @@ import { openExtractor, openLearning } from "../open-learn.ts";
 import { sessionIdOf } from "../session/session-reader.ts";
 import { type HeardSession, readTranscript } from "../session/transcripts.ts";
 import { readAuthors } from "../team/authors.ts";
-import type { Call } from "./command.ts";
+import type { Env } from "../world.ts";
+import { type Call, killAfter } from "./command.ts";
 
 /** Time for several answers of a slow model; MEMDIR_EXTRACT_SECONDS says otherwise. */
 const DEADLINE_MS = 120_000;
@@ -27,16 +26,15 @@ const GRACE_MS = 1_000;
 const LAG_MS = 2_000;
 const LOOK_MS = 50;
 
-interface HookRun {
+interface HookRun extends Pick<Call, "env" | "cwd"> {
   learning: Learning;
-  cwd: string;
   signal: AbortSignal;
 }
 
 /** `mark` is that of the host's last message (`markOf`), "" when it is not known. */
 export async function runFromHook(call: Call, mark: string): Promise<number> {
-  const deadlineMs = findDeadline(processEnv().MEMDIR_EXTRACT_SECONDS);
-  endWithin(deadlineMs + GRACE_MS);
+  const deadlineMs = findDeadline(call.env.MEMDIR_EXTRACT_SECONDS);
+  await killAfter(deadlineMs + GRACE_MS);
   const signal = AbortSignal.timeout(deadlineMs);
   const file = resolve(call.cwd, call.value("transcript") ?? "");
   const memdir = await call.open();
@@ -44,28 +42,23 @@ export async function runFromHook(call: Call, mark: string): Promise<number> {
   const learning = openLearning(memdir);
   try {
     if (mark !== "") await waitFor(file, mark, signal);
-    await learnAll({ learning, cwd: call.cwd, signal }, file);
+    await learnAll({ learning, env: call.env, cwd: call.cwd, signal }, file);
   } catch (error) {
     // Nobody reads what this process says.
     learning.ledger.skip("extraction", sessionIdOf(file), (error as Error).message);
   }
-  await noteAuthors(memdir);
+  await noteAuthors(memdir, call.env);
   return 0;
 }
 
 /** Hooks show who wrote the team's memories, and have no time to ask git themselves. */
-async function noteAuthors({ directories }: Memdir): Promise<void> {
-  for (const team of directories.filter(({ scope }) => scope === "team")) await readAuthors(team, processEnv());
+async function noteAuthors({ directories }: Memdir, env: Env): Promise<void> {
+  for (const team of directories.filter(({ scope }) => scope === "team")) await readAuthors(team, env);
 }
 
 function findDeadline(text: string | undefined): number {
   const ms = Number(text) * 1_000;
   return ms > 0 && ms <= MAX_DEADLINE_MS ? ms : DEADLINE_MS;
-}
-
-/** From a thread of its own: this one may be caught in a call that never returns. What is killed loses nothing that was kept. */
-function endWithin(ms: number): void {
-  new Worker(`setTimeout(() => process.kill(process.pid, "SIGKILL"), ${ms})`, { eval: true }).unref();
 }
 
 /**
@@ -94,12 +87,11 @@ async function waitFor(file: string, mark: string, signal: AbortSignal): Promise
 
 /** False when there is no point in going on. */
 async function learnTurn(run: HookRun, session: HeardSession, messages: readonly HeardMessage[]): Promise<boolean> {
-  const { learning, cwd, signal } = run;
+  const { learning, env, cwd, signal } = run;
   const { directory, ledger } = learning;
   const isWritten = writesInTurn(session, { dir: directory.path, cwd });
   const asked = isWritten ? [] : await findAsked(session, findNew(directory.path, session));
   const explicit = asked.length > 0;
-  const env = processEnv();
   const model = env.MEMDIR_MODEL?.trim() ? openModel(env) : null;
   if (model && "problem" in model) {
     ledger.skip("extraction", session.id, model.problem);

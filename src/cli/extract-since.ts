@@ -1,7 +1,6 @@
 /** `memdir extract --since`: the sessions of this project since a time, one after the other, to go on with if it is stopped. */
 
 import { isAbsolute, join } from "node:path";
-import { processEnv } from "../config.ts";
 import { MemdirError } from "../errors.ts";
 import type { BudgetAnswer } from "../learn/budget.ts";
 import { findNew, NOTHING_NEW, type SessionOptions, type SessionResult } from "../learn/learn.ts";
@@ -20,7 +19,7 @@ import {
   type TranscriptAgent,
 } from "../session/transcripts.ts";
 import { plainLine } from "../text/sanitise.ts";
-import type { Call } from "./command.ts";
+import { answer, type Call, count, INTERRUPTED, warning, withProgress } from "./command.ts";
 import { placesOf } from "./sessions.ts";
 
 /** How sessions are looked through, and whether that may go on today. */
@@ -59,25 +58,21 @@ export async function extractSince(
   const agent = agentOf(call.value("agent"));
   const memdir = await call.open();
   const { directory, ledger, mode } = openLearning(memdir);
-  const found = await find(memdir, agent, parseSince(since, directory.now()));
+  const found = await find(call, memdir, agent, parseSince(since, directory.now()));
   const looker = call.flag("dry-run") ? null : openLooker(memdir);
-  const progress = call.terminal.progress("sessions");
-  const world = { dir: directory.path, ledger, onProgress: progress.show, signal };
   const isBarred = looker !== null && (mode === "off" || mode === "read-only");
   const walk = isBarred
     ? { ...beginWalk(found), stopped: `nothing was done: learning is ${mode} here (learn.mode)` }
-    : await walkThrough(found, looker, world);
-  progress.end();
-  const { sessions, left, usage, stopped } = walk;
-  if (call.json) call.terminal.json({ sessions, saved: countSaved(sessions), left, usage });
-  else tell(call, walk, since, looker === null);
-  for (const warning of walk.warnings) call.terminal.warn(`memdir: warning: ${plainLine(warning)}`);
-  if (stopped !== null) call.terminal.warn(`memdir: warning: ${plainLine(stopped)}`);
+    : await withProgress(call, "sessions", (onProgress) =>
+        walkThrough(found, looker, { dir: directory.path, ledger, onProgress, signal }),
+      );
+  const { sessions, left, usage, stopped, warnings } = walk;
+  answer(call, { sessions, saved: countSaved(sessions), left, usage }, () =>
+    printWalk(call, walk, since, looker === null),
+  );
+  warning(call, [...warnings, ...(stopped === null ? [] : [stopped])].map(plainLine));
   return signal.aborted ? INTERRUPTED : 0;
 }
-
-/** As a shell says it of a program that Ctrl-C ended. */
-export const INTERRUPTED = 130;
 
 function agentOf(text: string | undefined): TranscriptAgent | null {
   if (text === undefined) return null;
@@ -103,11 +98,16 @@ function parseSince(text: string, now: Date): number {
   );
 }
 
-function find(memdir: Memdir, agent: TranscriptAgent | null, sinceMs: number): Promise<FoundTranscript[]> {
+function find(
+  { env }: Call,
+  memdir: Memdir,
+  agent: TranscriptAgent | null,
+  sinceMs: number,
+): Promise<FoundTranscript[]> {
   const { config, location } = memdir;
   const { projectScope, home } = config;
   const { root } = location.project;
-  const { CODEX_HOME, GEMINI_CLI_HOME } = processEnv();
+  const { CODEX_HOME, GEMINI_CLI_HOME } = env;
   const isMeant = (one: TranscriptAgent) => agent === null || agent === one;
   return findTranscripts(
     {
@@ -123,7 +123,7 @@ function find(memdir: Memdir, agent: TranscriptAgent | null, sinceMs: number): P
   );
 }
 
-interface WalkWorld {
+interface WalkOptions {
   /** The memory directory, which knows how far each session was looked at. */
   dir: string;
   ledger: Pick<Ledger, "skip">;
@@ -135,20 +135,24 @@ interface WalkWorld {
 const MAX_FAILURES = 3;
 
 /** Without a looker nothing is asked or written, and `left` says how many there are to look at. */
-async function walkThrough(found: readonly FoundTranscript[], looker: Looker | null, world: WalkWorld): Promise<Walk> {
+async function walkThrough(
+  found: readonly FoundTranscript[],
+  looker: Looker | null,
+  options: WalkOptions,
+): Promise<Walk> {
   const walk = beginWalk(found);
   const stop = (why: string, then: string) => {
     walk.stopped = `${why}; ${count(walk.left, "session")} left; run the same again ${then}`;
   };
   let failures = 0;
   for (const [index, transcript] of found.entries()) {
-    world.onProgress(index, found.length);
-    const { end, why } = await visit(transcript, looker, world, walk);
+    options.onProgress(index, found.length);
+    const { end, why } = await visit(transcript, looker, options, walk);
     if (end === "done") walk.left--;
     failures = end === "failed" ? failures + 1 : 0;
-    if (world.signal.aborted) stop("interrupted", "to go on");
-    else if (end === "spent") stop(why, why.startsWith("the day's") ? "tomorrow" : "when that is mended");
-    else if (failures === MAX_FAILURES) stop(`it failed ${failures} times in a row`, "when that is mended");
+    if (options.signal.aborted) stop("interrupted", "to go on");
+    else if (end === "spent") stop(why, why.startsWith("the day's") ? "tomorrow" : "when that is fixed");
+    else if (failures === MAX_FAILURES) stop(`it failed ${failures} times in a row`, "when that is fixed");
     if (walk.stopped !== null) return walk;
   }
   if (looker && walk.left > 0) stop("not all could be done", "to try the rest");
@@ -169,7 +173,7 @@ interface Visited {
 async function visit(
   transcript: FoundTranscript,
   looker: Looker | null,
-  { dir, ledger, signal }: WalkWorld,
+  { dir, ledger, signal }: WalkOptions,
   walk: Walk,
 ): Promise<Visited> {
   const { agent, path } = transcript;
@@ -208,7 +212,12 @@ async function visit(
   return skipped !== null && !after.ok ? { end: "spent", why: after.reason } : { end: "done", why: "" };
 }
 
-function tell({ terminal: { print, color } }: Call, { sessions, left }: Walk, since: string, isTrial: boolean): void {
+function printWalk(
+  { terminal: { print, color } }: Call,
+  { sessions, left }: Walk,
+  since: string,
+  isTrial: boolean,
+): void {
   const fresh = sessions.filter(({ messages }) => messages > 0);
   for (const { agent, id, messages, saved, skipped } of fresh) {
     const line = `${agent.padEnd(6)}  ${color.bold(plainLine(id).slice(0, 8))}  ${count(messages, "new message")}`;
@@ -228,8 +237,4 @@ function tell({ terminal: { print, color } }: Call, { sessions, left }: Walk, si
 /** What was there already is not counted. */
 function countSaved(sessions: readonly Looked[]): number {
   return sessions.flatMap(({ saved }) => saved).filter(({ action }) => action !== "unchanged").length;
-}
-
-function count(number: number, one: string, many = `${one}s`): string {
-  return `${number} ${number === 1 ? one : many}`;
 }

@@ -3,7 +3,6 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Env, processEnv } from "../config.ts";
 import { readInput } from "../hooks/input.ts";
 import { findInstallation } from "../wiring/machine.ts";
 import type { Call, Run } from "./command.ts";
@@ -12,16 +11,16 @@ import type { Call, Run } from "./command.ts";
 const TIMEOUT_MS = 10_000;
 
 // Not the terminal's own way: a host may leave its end open.
-export const run: Run = (call) => runHook(call, processEnv(), () => readInput(0));
+export const hook: Run = (call) => runHook(call, () => readInput(0));
 
 /** Always 0: a rule that denies says so in its answer, and whatever fails must not cost the host its prompt. */
-export async function runHook(call: Call, env: Env, read: () => unknown = () => readTerminal(call)): Promise<number> {
+export async function runHook(call: Call, read: () => unknown): Promise<number> {
   try {
-    const hook = join(findInstallation(fileURLToPath(import.meta.url)), "hook.cjs");
-    const { stdout } = spawnSync(process.execPath, [hook], {
+    const program = join(findInstallation(fileURLToPath(import.meta.url)), "hook.cjs");
+    const { stdout } = spawnSync(process.execPath, [program], {
       input: await nameEvent(read, call.args[0]),
       cwd: call.cwd,
-      env,
+      env: call.env,
       encoding: "utf8",
       stdio: ["pipe", "pipe", "inherit"],
       timeout: TIMEOUT_MS,
@@ -29,13 +28,9 @@ export async function runHook(call: Call, env: Env, read: () => unknown = () => 
     });
     if (stdout) call.terminal.print(stdout.trimEnd());
   } catch (error) {
-    if (env.MEMDIR_DEBUG) call.terminal.warn(`memdir: ${(error as Error).stack}`);
+    if (call.env.MEMDIR_DEBUG) call.terminal.warn(`memdir: ${(error as Error).stack}`);
   }
   return 0;
-}
-
-async function readTerminal({ terminal }: Call): Promise<unknown> {
-  return JSON.parse(await terminal.readInput());
 }
 
 /** The event may be named on the command line; what the host itself says counts first. */

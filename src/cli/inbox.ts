@@ -1,16 +1,21 @@
-/** `memdir inbox`: proposals that wait for a person, each as a diff against the memory that it changes. */
+/** `memdir inbox`: proposals that wait for a person, each as a diff against the memory that it changes; the console's `/inbox` decides with the same functions. */
 
 import { MemdirError } from "../errors.ts";
-import { acceptProposal } from "../learn/apply.ts";
+import { type Applied, acceptProposal, previewProposal } from "../learn/apply.ts";
 import type { Inbox } from "../learn/inbox.ts";
 import type { Proposal } from "../learn/proposal.ts";
 import type { Memdir } from "../memdir.ts";
 import { openLearning } from "../open-learn.ts";
-import type { Call, Run } from "./command.ts";
-import { openPaint } from "./console/paint.ts";
-import { describeAccepted, describeRejected, editProposal, findWaiting, viewProposal } from "./proposal-view.ts";
+import { parseMemory } from "../store/store.ts";
+import { formatDocument } from "../text/frontmatter.ts";
+import { sanitiseLine } from "../text/sanitise.ts";
+import type { Env } from "../world.ts";
+import { editByHand } from "./changes.ts";
+import { answer, type Call, type Run } from "./command.ts";
+import { diffPreview, foldLines } from "./console/diff-preview.ts";
+import type { Paint } from "./terminal.ts";
 
-export const run: Run = async (call) => {
+export const inbox: Run = async (call) => {
   const [verb, id] = call.args;
   const act = verb === undefined ? null : VERBS.get(verb);
   if (act === undefined || (act !== null && id === undefined))
@@ -19,52 +24,47 @@ export const run: Run = async (call) => {
       "the call is `memdir inbox [accept ID | reject ID | edit ID]`; without more it lists",
     );
   const memdir = await call.open();
-  const { inbox } = openLearning(memdir);
-  if (act === null) await list(call, memdir, inbox.list());
-  else await act(call, memdir, inbox, findWaiting(inbox, id as string, "memdir inbox"));
-  return 0;
+  const waiting = openLearning(memdir).inbox;
+  if (act === null) return listWaiting(call, memdir, waiting.list());
+  return act(call, memdir, waiting, findWaiting(waiting, id as string, "memdir inbox"));
 };
 
-type Act = (call: Call, memdir: Memdir, inbox: Inbox, proposal: Proposal) => Promise<void>;
+type Act = (call: Call, memdir: Memdir, waiting: Inbox, proposal: Proposal) => Promise<number>;
 
-const accept: Act = async ({ json, terminal }, memdir, inbox, proposal) => {
-  const applied = await acceptProposal(memdir, inbox, proposal);
-  if (json) terminal.json({ id: proposal.id, ...applied });
-  else terminal.print(describeAccepted(applied, "memdir undo"));
-};
-
-const reject: Act = async ({ json, terminal }, _memdir, inbox, proposal) => {
-  const { id } = await inbox.reject(proposal.id);
-  if (json) terminal.json({ id, done: "rejected", file: null, undo: null });
-  else terminal.print(describeRejected(proposal, "memdir save"));
-};
-
-const edit: Act = async (call, memdir, inbox, proposal) => {
-  const amended = await editProposal(memdir, inbox, proposal);
-  if (call.json) call.terminal.json(toJson(amended));
-  else {
-    await print(call, memdir, amended);
-    call.terminal.print(`memdir inbox accept ${amended.id} keeps it like this`);
-  }
-};
-
-const VERBS: ReadonlyMap<string, Act> = new Map([
-  ["accept", accept],
-  ["reject", reject],
-  ["edit", edit],
+const VERBS: ReadonlyMap<string, Act> = new Map<string, Act>([
+  [
+    "accept",
+    async (call, memdir, waiting, proposal) => {
+      const applied = await acceptProposal(memdir, waiting, proposal);
+      return answer(call, { id: proposal.id, ...applied }, () => describeAccepted(applied, "memdir undo"));
+    },
+  ],
+  [
+    "reject",
+    async (call, _memdir, waiting, proposal) => {
+      const { id } = await waiting.reject(proposal.id);
+      const value = { id, done: "rejected", file: null, undo: null };
+      return answer(call, value, () => describeRejected(proposal, "memdir save"));
+    },
+  ],
+  [
+    "edit",
+    async (call, memdir, waiting, proposal) => {
+      const amended = await editProposal(waiting, proposal, call.env);
+      const shown = call.json ? "" : await viewWhole(call, memdir, amended);
+      return answer(call, toJson(amended), () => [shown, `memdir inbox accept ${amended.id} keeps it like this`]);
+    },
+  ],
 ]);
 
-async function list(call: Call, memdir: Memdir, proposals: readonly Proposal[]): Promise<void> {
-  const { json, terminal } = call;
-  if (json) {
-    terminal.json(proposals.map(toJson));
-    return;
-  }
-  for (const proposal of proposals) await print(call, memdir, proposal);
-  terminal.print(
+async function listWaiting(call: Call, memdir: Memdir, proposals: readonly Proposal[]): Promise<number> {
+  const shown: string[] = [];
+  for (const proposal of call.json ? [] : proposals) shown.push(await viewWhole(call, memdir, proposal));
+  const calls = "memdir inbox accept ID, edit ID or reject ID";
+  return answer(call, proposals.map(toJson), () =>
     proposals.length === 0
       ? "the inbox is empty"
-      : terminal.color.dim(`${proposals.length} waiting: memdir inbox accept ID, edit ID or reject ID`),
+      : [...shown, call.terminal.color.dim(`${proposals.length} waiting: ${calls}`)],
   );
 }
 
@@ -74,7 +74,77 @@ function toJson(proposal: Proposal) {
   return { id, memory, from, reason, trust, at, session, message };
 }
 
-async function print({ terminal }: Call, memdir: Memdir, proposal: Proposal): Promise<void> {
-  const look = { paint: openPaint(terminal.colored), columns: Number.POSITIVE_INFINITY };
-  terminal.print(`${await viewProposal(memdir, proposal, look)}\n`);
+/** The terminal breaks long lines itself. */
+async function viewWhole({ terminal }: Call, memdir: Memdir, proposal: Proposal): Promise<string> {
+  return `${await viewProposal(memdir, proposal, terminal.color, Number.POSITIVE_INFINITY)}\n`;
+}
+
+/** Who decides sees all of a memory of ordinary length, and every line to its end. */
+const MAX_LINES = 80;
+const UNCUT = 1_000_000;
+
+/** Its id and what it does, where it came from, and the diff against the memory that it changes. */
+export async function viewProposal(memdir: Memdir, proposal: Proposal, paint: Paint, columns: number): Promise<string> {
+  const { id, action, name, reason, trust, from, session, at } = proposal;
+  const { file, before, after } = await previewProposal(memdir, proposal);
+  const what = action === "forget" ? "forget" : before === null ? "new" : "change";
+  const gone = before === null && proposal.file !== null ? ` ${paint.yellow("(it is gone)")}` : "";
+  const origin = [TRUST[trust], `by ${from}`, at.slice(0, 10), ...(session === null ? [] : [`session ${session}`])];
+  const diff = diffPreview(before, after, { columns: UNCUT, maxLines: MAX_LINES, paint });
+  return [
+    ...foldLines([`${paint.bold(sanitiseLine(id))} ${what} ${sanitiseLine(file ?? name)}${gone}`], columns),
+    ...[
+      ...foldLines([paint.dim(`${sanitiseLine(origin.join(", "))}: ${sanitiseLine(reason)}`)], columns - 2),
+      ...foldLines(diff, columns - 2),
+    ].map((line) => `  ${line}`),
+  ].join("\n");
+}
+
+const TRUST: Record<Proposal["trust"], string> = {
+  user: "the user said it",
+  inferred: "concluded by an agent",
+  tool: "printed by a tool",
+  document: "from a document",
+};
+
+/** `list`: the call that lists what waits. */
+export function findWaiting(waiting: Inbox, id: string, list: string): Proposal {
+  const found = waiting.find(id);
+  if (found) return found;
+  throw new MemdirError("not-found", `no proposal ${JSON.stringify(id.slice(0, 40))} waits: \`${list}\` lists them`);
+}
+
+/** `undo`: the call that takes a change back. */
+export function describeAccepted({ done, file, undo: entry }: Applied, undo: string): string {
+  const shown = sanitiseLine(file ?? "");
+  if (done === "unchanged") return `${shown} says it already: nothing was changed`;
+  return `${done} ${shown}${entry === null ? "" : `; ${undo} ${entry} takes it back`}`;
+}
+
+/** `save`: the call that keeps it nevertheless. */
+export function describeRejected({ id, name }: Proposal, save: string): string {
+  const after = `it will not be proposed again, nothing else changed; ${save} would still keep it`;
+  return `rejected ${sanitiseLine(id)} (${sanitiseLine(name)}): ${after}`;
+}
+
+/** In the person's editor, like a memory: on a copy, checked on close. Ends when the editor does, with the proposal as it is then. */
+export async function editProposal(waiting: Inbox, proposal: Proposal, env: Env): Promise<Proposal> {
+  const { id, action, name, description, type, when, body } = proposal;
+  if (action === "forget") throw new MemdirError("usage", `proposal ${id} is to forget a memory: accept or reject it`);
+  const file = `${id}.md`;
+  let amended = proposal;
+  const asMemory: Pick<Memdir, "text" | "edit"> = {
+    text: async () => ({ file, path: file, text: formatDocument({ name, description, type, when }, body) }),
+    edit: async (_name, base, edited) => {
+      const memory = parseMemory(file, edited);
+      const [problem] = memory.problems;
+      if (problem) throw new MemdirError("broken", `the proposal was not changed: ${problem}`);
+      const { name, description, type, when } = memory;
+      if (edited !== base)
+        amended = await waiting.amend(id, { name, description, type, when, body: memory.body.trim() });
+      return { file, path: file, action: edited === base ? "unchanged" : "updated", notices: [], undo: null };
+    },
+  };
+  await editByHand(asMemory, id, { redact: false, env });
+  return amended;
 }

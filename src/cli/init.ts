@@ -1,76 +1,60 @@
-/** `memdir init`: finds the agents on this machine, shows what wiring them changes, asks, and does it. */
+/** `memdir init` and `memdir uninstall`: what wiring the agents on this machine changes is shown, asked about and done, and taken out again. */
 
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { processEnv } from "../config.ts";
 import { diskError, exitCodeOf, MemdirError } from "../errors.ts";
+import type { Memdir } from "../memdir.ts";
+import { getTeamMemDir, repositoryOf } from "../project/scopes.ts";
+import type { Directory } from "../store/store.ts";
+import { prepareTeam, removeTeam, type TeamCheckout } from "../team/repository.ts";
 import { commonEnds } from "../text/diff.ts";
+import { sanitiseLine } from "../text/sanitise.ts";
 import { redactSecrets } from "../text/secrets.ts";
-import { CLIENTS, chooseClients } from "../wiring/clients.ts";
+import { CLIENTS, chooseClients, claudeFolder } from "../wiring/clients.ts";
 import { findPassing, type Machine, openMachine } from "../wiring/machine.ts";
-import { applyChanges, type Change, type Plan, planWiring } from "../wiring/wiring.ts";
-import { askPerson } from "./ask.ts";
-import type { Call, Run } from "./command.ts";
-import { diffPreview } from "./console/diff-preview.ts";
-import { openPaint } from "./console/paint.ts";
-import { sanitiseLine } from "./console/sanitise.ts";
-import { foldLines } from "./diff-view.ts";
-import { initTeam, openTeamCheckout } from "./init-team.ts";
+import { applyChanges, type Change, type Plan, planWiring, type Removal, unwire } from "../wiring/wiring.ts";
+import { answer, type Call, canAsk, isAgreed, NOBODY_TO_ASK, type Run, warning } from "./command.ts";
+import { diffPreview, foldLines } from "./console/diff-preview.ts";
+import type { Paint } from "./terminal.ts";
 
-export const run: Run = async (call) => {
-  const world = openWorld(call);
-  if (call.flag("team")) return initTeam(call, { world: openTeamCheckout(await call.open(), world), ask: askPerson });
-  return init(call, { world, ask: askPerson, columns: process.stdout.columns });
+export const init: Run = async (call) => {
+  const machine = findMachine(call);
+  return call.flag("team") ? initTeam(call, openRepository(await call.open(), machine)) : wire(call, machine);
 };
 
-export interface InitDesk {
-  world: Machine;
-  /** True for yes. Only asked on a terminal. */
-  ask(question: string): Promise<boolean>;
-  /** Of the terminal. */
-  columns: number | undefined;
+export const uninstall: Run = async (call) => {
+  const machine = findMachine(call);
+  return call.flag("team") ? leaveTeam(call, openRepository(await call.open(), machine)) : unwireAll(call, machine);
+};
+
+/** The machine that is wired; also for the other commands about the wiring. */
+export function findMachine({ cwd, env, now, log }: Call): Machine {
+  return openMachine(fileURLToPath(import.meta.url), { cwd, env, now, log });
 }
 
-export async function init(call: Call, desk: InitDesk): Promise<number> {
-  const { world } = desk;
+export async function wire(call: Call, machine: Machine): Promise<number> {
   const { json, terminal } = call;
-  const plans = planWiring(world, chooseClients(world, call.values("agent")));
-  const isAsking = !call.flag("yes") && !call.flag("dry-run") && terminal.interactive && !json;
-  const isBlind = !call.flag("yes") && !call.flag("dry-run") && !isAsking;
+  const plans = planWiring(machine, chooseClients(machine, call.values("agent")));
+  const isBlind = !call.flag("yes") && !call.flag("dry-run") && !canAsk(call);
   const done: Plan[] = [];
   for (const plan of plans) {
-    if (!json) show(call, desk, plan);
-    if (plan.changes.length === 0 || isBlind || call.flag("dry-run")) continue;
-    if (isAsking && !(await desk.ask(`Wire ${plan.client.title}?`))) continue;
+    if (!json) showPlan(call, machine, plan);
+    if (plan.changes.length === 0 || isBlind || !(await isAgreed(call, `Wire ${plan.client.title}?`))) continue;
     try {
-      await applyChanges(world, plan.changes);
+      await applyChanges(machine, plan.changes);
       done.push(plan);
     } catch (error) {
       plan.problem = diskError(error, "wire", plan.client.title);
       if (!json) terminal.warn(`memdir: ${sanitiseLine(plan.problem.message)}`);
     }
   }
-  report(call, world, plans, done);
-  if (isBlind && plans.some(({ changes }) => changes.length > 0)) {
-    throw new MemdirError("usage", "nothing was changed, as nobody can be asked here; give --yes to do it");
-  }
+  report(call, machine, plans, done);
+  if (isBlind && plans.some(({ changes }) => changes.length > 0)) throw new MemdirError("usage", NOBODY_TO_ASK);
   const refused = plans.find(({ problem }) => problem !== null);
   return refused ? exitCodeOf(refused.problem) : 0;
 }
 
-/** Shared with the other commands about the wiring. */
-export function openWorld(call: Call): Machine {
-  const env = processEnv();
-  return openMachine(fileURLToPath(import.meta.url), {
-    cwd: call.cwd,
-    env,
-    now: () => new Date(),
-    log: (message) => {
-      if (env.MEMDIR_DEBUG) call.terminal.warn(`memdir: debug: ${message}`);
-    },
-  });
-}
-
-function show({ terminal }: Call, { world, columns }: InitDesk, plan: Plan): void {
+function showPlan({ terminal }: Call, machine: Machine, plan: Plan): void {
   const { client, changes, other, problem } = plan;
   const { bold, dim, yellow } = terminal.color;
   if (problem) {
@@ -78,14 +62,15 @@ function show({ terminal }: Call, { world, columns }: InitDesk, plan: Plan): voi
     terminal.warn(`memdir: ${sanitiseLine(problem.message)}`);
     return;
   }
-  const found = client.find(world);
-  const trace = found === null ? "not found here" : `found: ${shorten(world, found)}`;
+  const found = client.find(machine);
+  const trace = found === null ? "not found here" : `found: ${shorten(machine, found)}`;
   const state = changes.length > 0 ? "" : other === null ? ": wired already" : `: ${other} does it already`;
   terminal.print(`${bold(client.title)} ${dim(`(${trace})`)}${state}`);
   for (const change of changes) {
-    const link = change.isLink ? `, a link to ${shorten(world, change.target)}` : "";
-    terminal.print(`  ${change.kind} ${shorten(world, change.file)}${link}: ${change.why}`);
-    const lines = diffOf(change, Math.max(MIN_COLUMNS, columns || PIPE_COLUMNS) - DIFF_INDENT.length, terminal.colored);
+    const link = change.isLink ? `, a link to ${shorten(machine, change.target)}` : "";
+    terminal.print(`  ${change.kind} ${shorten(machine, change.file)}${link}: ${change.why}`);
+    const columns = Math.max(MIN_COLUMNS, terminal.columns || PIPE_COLUMNS) - DIFF_INDENT.length;
+    const lines = diffOf(change, columns, terminal.color);
     for (const line of lines) terminal.print(`${DIFF_INDENT}${line}`);
   }
 }
@@ -103,13 +88,13 @@ const CONTEXT_LINES = 4;
 const CONTEXT_CHARS = 40;
 
 /** Only what lies around the change is looked at, and secrets that stand there are not shown. */
-function diffOf({ before, after }: Change, columns: number, colored: boolean): string[] {
+function diffOf({ before, after }: Change, columns: number, paint: Paint): string[] {
   const old = before?.split("\n") ?? [];
   const fresh = after.split("\n");
   const { head, tail } = findSame(old, fresh, CONTEXT_LINES);
   const part = (lines: string[]) => redactSecrets(lines.slice(head, lines.length - tail).join("\n"));
   const shown = elide(part(old), part(fresh));
-  const options = { columns: Number.POSITIVE_INFINITY, maxLines: MAX_LINES, paint: openPaint(colored) };
+  const options = { columns: Number.POSITIVE_INFINITY, maxLines: MAX_LINES, paint };
   return foldLines(diffPreview(before === null ? null : shown.old, shown.fresh, options), columns);
 }
 
@@ -131,34 +116,110 @@ function findSame(old: readonly string[], fresh: readonly string[], context: num
   return { head: Math.max(0, head - context), tail: Math.max(0, tail - context) };
 }
 
-function report({ json, terminal }: Call, world: Machine, plans: readonly Plan[], done: readonly Plan[]): void {
-  const notes = done.flatMap(({ client }) => client.notes(world));
-  const passing = done.length > 0 ? findPassing(world.dist) : null;
+function report(call: Call, machine: Machine, plans: readonly Plan[], done: readonly Plan[]): void {
+  const { terminal } = call;
+  const notes = done.flatMap(({ client }) => client.notes(machine));
+  const passing = done.length > 0 ? findPassing(machine.dist) : null;
   if (passing) notes.push(passing);
-  if (json) {
-    terminal.json({
-      changes: plans.flatMap(({ changes }) =>
-        changes.map(({ client, file, kind, why }) => ({ client, file, kind, why })),
-      ),
-      applied: done.map(({ client }) => client.name),
-      notes,
-      problems: plans.flatMap(({ client, problem }) =>
-        problem ? [{ client: client.name, code: problem.code, message: problem.message }] : [],
-      ),
-    });
-    return;
-  }
-  if (plans.length === 0) {
-    const names = CLIENTS.map(({ name }) => name).join(", ");
-    terminal.print(`No agent was found on this machine; --agent NAME wires one nevertheless: ${names}`);
-  }
-  for (const { client } of done) terminal.print(`${client.title} is wired`);
-  for (const note of notes) terminal.print(`  ${note}`);
-  if (done.length > 0) terminal.print(terminal.color.dim("memdir doctor tries it; memdir uninstall takes it back"));
+  const value = {
+    changes: plans.flatMap(({ changes }) =>
+      changes.map(({ client, file, kind, why }) => ({ client, file, kind, why })),
+    ),
+    applied: done.map(({ client }) => client.name),
+    notes,
+    problems: plans.flatMap(({ client, problem }) =>
+      problem ? [{ client: client.name, code: problem.code, message: problem.message }] : [],
+    ),
+  };
+  const names = CLIENTS.map(({ name }) => name).join(", ");
+  answer(call, value, () => [
+    ...(plans.length > 0 ? [] : [`No agent was found on this machine; --agent NAME wires one nevertheless: ${names}`]),
+    ...done.map(({ client }) => `${client.title} is wired`),
+    ...notes.map((one) => `  ${one}`),
+    ...(done.length > 0 ? [terminal.color.dim("memdir doctor tries it; memdir uninstall takes it back")] : []),
+  ]);
 }
 
 /** As people write it. */
-export function shorten({ home }: Machine, path: string): string {
+function shorten({ home }: Machine, path: string): string {
   const isBelow = path.startsWith(home) && /^[\\/]/.test(path.slice(home.length));
   return sanitiseLine(isBelow ? `~${path.slice(home.length)}` : path);
+}
+
+export async function unwireAll(call: Call, machine: Machine): Promise<number> {
+  const names = call.values("agent");
+  const clients = names.length === 0 ? null : chooseClients(machine, names).map(({ name }) => name);
+  const removals = await unwire(machine, { clients, dryRun: call.flag("dry-run") });
+  const changes = removals.filter(({ kind }) => kind !== "unchanged");
+  const problems = removals.flatMap(({ client, problem }) => (problem ? [{ client, problem }] : []));
+  const value = {
+    changes: changes.map(({ client, file, kind }) => ({ client, file, kind })),
+    problems: problems.map(({ client, problem: { code, message } }) => ({ client, code, message })),
+  };
+  const say = () => {
+    const { print, warn } = call.terminal;
+    for (const removal of changes) print(`${shorten(machine, removal.file)} ${REMOVED[removal.kind]}`);
+    for (const { problem } of problems) warn(`memdir: ${sanitiseLine(problem.message)}`);
+    if (changes.length === 0 && problems.length === 0) print("No agent is wired: there is nothing to take back");
+    const place = shorten(machine, join(claudeFolder(machine), "projects"));
+    return `Your memories stay where they are: ${place}/*/memory and where your settings say`;
+  };
+  const [first] = problems;
+  return answer(call, value, say, first ? exitCodeOf(first.problem) : 0);
+}
+
+const REMOVED: Record<Removal["kind"], string> = {
+  restored: "is as it was before",
+  removed: "is removed: it was memdir's",
+  edited: "changed since: only memdir's part was taken out",
+  unchanged: "",
+};
+
+/** A repository that is prepared for team memory. git may be started by a program with another PATH: its command is absolute. */
+export function openRepository(
+  memdir: Memdir,
+  { env, node, dist }: Pick<Machine, "env" | "node" | "dist">,
+): TeamCheckout {
+  const root = repositoryOf(memdir.location.project);
+  // The scope `team` may mean a server's mirror: here it is always the repository.
+  const own = { path: getTeamMemDir(root), scope: "team", inRepository: true, readOnly: false, recursive: true };
+  return {
+    team: { ...(memdir.directories[0] as Directory), ...own },
+    root,
+    env,
+    command: [node, join(dist, "cli.js")],
+  };
+}
+
+export async function initTeam(call: Call, repository: TeamCheckout): Promise<number> {
+  const { json, terminal } = call;
+  const { bold, dim } = terminal.color;
+  const plan = await prepareTeam(repository, { dryRun: true });
+  if (!json) {
+    const state = plan.changes.length === 0 ? ": prepared already" : "";
+    terminal.print(`${bold("Team memory")} ${sanitiseLine(plan.dir)}${state}`);
+    for (const { what, why } of plan.changes) terminal.print(`  ${sanitiseLine(what)}: ${sanitiseLine(why)}`);
+  }
+  const applied = plan.changes.length > 0 && (await isAgreed(call, "Prepare this repository?"));
+  const setup = applied ? await prepareTeam(repository) : plan;
+  return answer(call, { ...setup, applied }, () => {
+    warning(call, setup.warnings.map(sanitiseLine));
+    if (!applied) return [];
+    // Whoever comes second has nothing to commit.
+    if (setup.changes.every(({ kind }) => kind === "driver")) return "Team memory is ready in this clone";
+    return [
+      "Team memory is ready; commit .gitattributes and .claude/memory",
+      dim("Each colleague runs memdir init --team once in their clone"),
+    ];
+  });
+}
+
+/** What `memdir init --team` did to this checkout; memories stay. */
+export async function leaveTeam(call: Call, repository: TeamCheckout): Promise<number> {
+  const { changes } = await removeTeam(repository, { dryRun: call.flag("dry-run"), onlyClone: false });
+  return answer(call, { changes }, () =>
+    changes.length === 0
+      ? "There is nothing of memdir's to take out of this repository"
+      : changes.map(({ what, why }) => sanitiseLine(`${what}: ${why}`)),
+  );
 }

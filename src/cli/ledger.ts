@@ -1,43 +1,30 @@
-/** `memdir ledger`. */
+/** `memdir ledger`: what background work cost, why some did not run, and what is left of its budget today. */
 
-import { MemdirError } from "../errors.ts";
-import { tokensLeft } from "../learn/budget.ts";
+import { type Limits, tokensLeft } from "../learn/budget.ts";
 import { costOf, countTokens, type Ledger, type Prices, type Spent, startOfDay } from "../learn/ledger.ts";
 import type { LearnConfig } from "../learn-config.ts";
 import { openLearning } from "../open-learn.ts";
 import { plainLine } from "../text/sanitise.ts";
-import type { Call, Run } from "./command.ts";
-import { costText, grouped, viewToday } from "./money-view.ts";
+import { answer, type Call, columnsOf, count, numberOf, type Run, warning } from "./command.ts";
+import type { Paint } from "./terminal.ts";
 
 const DEFAULT_DAYS = 7;
 /** A few screenfuls; --json has all. */
 const MAX_ROWS = 200;
 
-export const run: Run = async (call) => {
-  const days = daysOf(call);
+export const ledger: Run = async (call) => {
+  const days = numberOf(call, "days", { min: 1, max: 99_999 }) ?? DEFAULT_DAYS;
   const memdir = await call.open();
   const { learn } = memdir.config;
   const { directory, ledger } = openLearning(memdir);
   const problem = ledger.problem();
-  if (problem !== null) call.terminal.warn(`memdir: warning: ${plainLine(problem)}`);
+  if (problem !== null) warning(call, [plainLine(problem)]);
   const entries = ledger.entries({ since: startOfDay(directory.now(), 1 - days) });
-  if (call.json) {
-    call.terminal.json(answerOf(ledger, learn, entries));
-    return 0;
-  }
-  printRows(call, entries, learn.prices, days);
-  for (const line of viewToday(ledger, learn, call.terminal.color)) call.terminal.print(line);
-  return 0;
+  return answer(call, answerOf(ledger, learn, entries), () => [
+    ...viewRows(call, entries, learn.prices, days),
+    ...viewToday(ledger, learn, call.terminal.color),
+  ]);
 };
-
-function daysOf(call: Call): number {
-  const text = call.value("days");
-  if (text === undefined) return DEFAULT_DAYS;
-  if (!/^\d{1,5}$/.test(text) || Number(text) === 0) {
-    throw new MemdirError("usage", `--days takes a whole number from 1, not "${plainLine(text)}"`);
-  }
-  return Number(text);
-}
 
 function answerOf(ledger: Ledger, learn: LearnConfig, entries: readonly Spent[]) {
   const { tokens, cost, calls } = ledger.today();
@@ -53,27 +40,19 @@ function answerOf(ledger: Ledger, learn: LearnConfig, entries: readonly Spent[])
   };
 }
 
-function printRows(call: Call, entries: readonly Spent[], prices: Prices, days: number): void {
-  const { print, color } = call.terminal;
+function viewRows({ terminal: { color } }: Call, entries: readonly Spent[], prices: Prices, days: number): string[] {
   const rows = foldSkips(entries);
-  if (rows.length === 0) {
-    print(days === 1 ? "No background work today." : `No background work in the last ${days} days.`);
-    return;
-  }
+  if (rows.length === 0)
+    return [days === 1 ? "No background work today." : `No background work in the last ${days} days.`];
   const hidden = rows.length - MAX_ROWS;
-  if (hidden > 0) print(color.dim(`${hidden} earlier ones are left out; --json shows all.`));
-  const shown = rows.slice(-MAX_ROWS).map(({ entry, times }) => cellsOf(entry, times, prices));
-  const heads = ["when", "what", "session", "tokens", "cost"];
-  const widths = heads.map((head, column) => Math.max(head.length, ...shown.map(({ cells }) => cells[column]!.length)));
-  const line = (cells: readonly string[]) =>
-    cells
-      .map((cell, column) => (column < 3 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
-      .join("  ");
-  print(color.dim(`${line(heads)}  outcome`));
-  for (const { cells, outcome, skipped } of shown) {
-    const text = `${line(cells)}  ${outcome}`;
-    print(skipped ? color.dim(text) : text);
-  }
+  const shown = rows.slice(-MAX_ROWS);
+  const cells = shown.map(({ entry, times }) => cellsOf(entry, times, prices));
+  const [head = "", ...lines] = columnsOf([["when", "what", "session", "tokens", "cost", "outcome"], ...cells], [3, 4]);
+  return [
+    ...(hidden > 0 ? [color.dim(`${hidden} earlier ones are left out; --json shows all.`)] : []),
+    color.dim(head),
+    ...lines.map((line, at) => (shown[at]?.entry.skipped === null ? line : color.dim(line))),
+  ];
 }
 
 interface Row {
@@ -97,15 +76,13 @@ function isLike(a: Spent, b: Spent): boolean {
   return a.kind === b.kind && a.session === b.session && a.skipped === b.skipped;
 }
 
-function cellsOf(entry: Spent, times: number, prices: Prices) {
+function cellsOf(entry: Spent, times: number, prices: Prices): string[] {
   const { at, kind, session, model, usage, produced, skipped } = entry;
   const start = [localMinute(at), kind, plainLine(session ?? "-").slice(0, 8)];
-  if (skipped !== null) {
-    const again = times === 1 ? "" : ` (${times} times)`;
-    return { cells: [...start, "-", "-"], outcome: `skipped: ${plainLine(skipped)}${again}`, skipped: true };
-  }
-  const cells = [...start, grouped(countTokens(usage)), costText(costOf(model, usage, prices))];
-  return { cells, outcome: [plainLine(produced), plainLine(model)].filter(Boolean).join(", "), skipped: false };
+  if (skipped !== null)
+    return [...start, "-", "-", `skipped: ${plainLine(skipped)}${times === 1 ? "" : ` (${times} times)`}`];
+  const outcome = [plainLine(produced), plainLine(model)].filter(Boolean).join(", ");
+  return [...start, grouped(countTokens(usage)), costText(costOf(model, usage, prices)), outcome];
 }
 
 /** Days are the user's, so the times are too. */
@@ -114,4 +91,29 @@ function localMinute(at: string): string {
   const two = (part: number) => String(part).padStart(2, "0");
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
+}
+
+/** For the console's `/cost`, too. `models`: others without a price that the same screen tells of. */
+export function viewToday(ledger: Ledger, limits: Limits, color: Paint, models: readonly string[] = []): string[] {
+  const { tokens, cost, calls, unpriced } = ledger.today();
+  const left = tokensLeft(ledger, limits);
+  const unknown = [...new Set([...models, ...unpriced])].map(plainLine).join(", ");
+  return [
+    color.bold(`Today: ${count(calls, "call")}, ${grouped(tokens)} tokens, cost ${costText(cost)}`),
+    `Left today: ${grouped(left)} of ${grouped(limits.tokensPerDay)} tokens${left === 0 ? STOPPED : ""}`,
+    ...(limits.costPerDay === null ? [] : [`Cost per day: at most ${limits.costPerDay}`]),
+    color.dim(`A session may take ${grouped(limits.tokensPerSession)}. Cached input counts a tenth.`),
+    ...(unknown === "" ? [] : [color.dim(`No price is known for ${unknown}: set learn.prices in memdir.json.`)]),
+  ];
+}
+
+const STOPPED = "; background work is stopped until midnight";
+
+export function costText(cost: number | null): string {
+  if (cost === null) return "unknown";
+  return cost === 0 ? "0" : cost < 0.0001 ? "<0.0001" : cost.toFixed(4);
+}
+
+export function grouped(count: number): string {
+  return Number.isFinite(count) ? count.toLocaleString("en-US") : "unlimited";
 }

@@ -1,23 +1,18 @@
-/** `memdir log`. */
+/** `memdir log`: adds to the daily log, or shows today's. */
 
 import { MemdirError } from "../errors.ts";
 import { appendLog, readLogs } from "../learn/daily-log.ts";
 import type { Directory } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
-import type { Call, Run } from "./command.ts";
+import { answer, type Call, type Run } from "./command.ts";
 
-export const run: Run = async (call) => {
+export const log: Run = async (call) => {
   const text = await readText(call);
   const memdir = await call.open();
   const [directory] = memdir.directories as [Directory];
-  if (text === null) {
-    showToday(call, directory);
-    return 0;
-  }
+  if (text === null) return showToday(call, directory);
   const entry = await appendLog(directory, text, directory);
-  if (call.json) call.terminal.json(entry);
-  else call.terminal.print(`logged in ${entry.path}`);
-  return 0;
+  return answer(call, entry, () => `logged in ${entry.path}`);
 };
 
 /** Null when nothing was given, which is no empty text: `memdir log "$NOTE"` must not pass for a question. */
@@ -29,17 +24,12 @@ async function readText({ args, terminal }: Call): Promise<string | null> {
   return text;
 }
 
-function showToday({ json, terminal }: Call, directory: Directory): void {
+function showToday(call: Call, directory: Directory): number {
   const today = localDay(directory.now());
   const logs = readLogs(directory, { since: today }).filter(({ day }) => day === today);
-  if (json) {
-    terminal.json(logs);
-    return;
-  }
-  if (logs.length === 0)
-    terminal.print('Nothing logged today.\nLog something: memdir log "moved the build to node 22"');
-  for (const { path, text } of logs) {
-    terminal.print(terminal.color.dim(path));
-    terminal.print(text.trimEnd());
-  }
+  return answer(call, logs, () =>
+    logs.length === 0
+      ? 'Nothing logged today.\nLog something: memdir log "moved the build to node 22"'
+      : logs.flatMap(({ path, text }) => [call.terminal.color.dim(path), text.trimEnd()]),
+  );
 }

@@ -1,17 +1,15 @@
 /** `memdir merge-driver`: started by git, never by a person; set up by `memdir init --team`. */
 
-import { processEnv } from "../config.ts";
 import { MemdirError } from "../errors.ts";
 import { driveMerge } from "../team/merge-driver.ts";
+import { sanitiseLine } from "../text/sanitise.ts";
 import type { Run } from "./command.ts";
-import { sanitiseLine } from "./console/sanitise.ts";
 
-export const run: Run = async (call) => {
+export const mergeDriver: Run = async (call) => {
   const [kind, base, ours, theirs, path] = call.args as [string, string, string, string, string];
   if (kind !== "memory" && kind !== "index")
     throw new MemdirError("usage", `"${kind}" is neither memory nor index; git calls this, see memdir init --team`);
-  const world = { root: call.cwd, env: processEnv() };
-  const { code, message } = await driveMerge({ kind, base, ours, theirs, path }, world);
+  const { code, message } = await driveMerge({ kind, base, ours, theirs, path }, { root: call.cwd, env: call.env });
   if (message !== "") call.terminal.warn(sanitiseLine(message));
   return code;
 };

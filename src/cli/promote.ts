@@ -1,36 +1,46 @@
-/** `memdir promote`: shows a memory, says who will see it, asks, and moves it to the team. */
+/** `memdir promote` and `memdir demote`: a memory is shown with who will see it, asked about, and moved to the team or back. */
 
-import { processEnv } from "../config.ts";
 import { findDirectories } from "../directories.ts";
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { mirrorOf, repositoryOf } from "../project/scopes.ts";
 import { type Directory, signEntry } from "../store/store.ts";
-import { carryOut, type Move, type MoveResult, planPromotion } from "../team/promote.ts";
+import { carryOut, type Move, type MoveResult, planDemotion, planPromotion } from "../team/promote.ts";
 import { findIgnoreWarning } from "../team/repository.ts";
-import { askPerson } from "./ask.ts";
-import type { Call, Run } from "./command.ts";
-import { sanitise, sanitiseLine } from "./console/sanitise.ts";
-import { foldLines } from "./diff-view.ts";
+import { sanitise, sanitiseLine } from "../text/sanitise.ts";
+import { answer, type Call, isAgreed, note, type Run } from "./command.ts";
+import { foldLines } from "./console/diff-preview.ts";
 
-export const run: Run = (call) => promoteMemory(call, askPerson);
-
-/** True for yes. Only asked on a terminal. */
-export type AskYes = (question: string) => Promise<boolean>;
-
-export async function promoteMemory(call: Call, ask: AskYes): Promise<number> {
+export const promote: Run = async (call) => {
   const memdir = await call.open();
   const team = findTeam(memdir, call.cwd);
   const isPrivate = ({ scope, path }: Directory) => scope !== "team" && path !== team.path;
   const move = planPromotion(memdir.directories.filter(isPrivate), team, call.args[0] as string);
   const ignored = team.inRepository
-    ? await findIgnoreWarning({ root: repositoryOf(memdir.location.project), env: processEnv() })
+    ? await findIgnoreWarning({ root: repositoryOf(memdir.location.project), env: call.env })
     : null;
   if (ignored) move.notices.unshift(ignored.message);
-  return moveMemory(call, memdir, move, { ask, who: sayWho(memdir, team), question: "Share it?" });
-}
+  return moveMemory(call, memdir, move, { who: describeReaders(memdir, team), question: "Share it?" });
+};
 
-function sayWho(memdir: Memdir, team: Directory): string {
+export const demote: Run = async (call) => {
+  const memdir = await call.open();
+  const found = memdir.directories.filter(({ scope }) => scope === "team");
+  const teams = found.length > 0 ? found : [findTeam(memdir, call.cwd)];
+  const [main] = memdir.directories;
+  if (!main || main.scope === "team" || teams.some(({ path }) => path === main.path))
+    throw new MemdirError("usage", "say where it shall go with --scope project or --scope user; team is where it is");
+  const move = await planDemotion(teams, main, call.args[0] as string);
+  const others = move.from.inRepository
+    ? " with your next commit, and finds it in the repository's history"
+    : isMirror(memdir, move.from)
+      ? " once you have run `memdir sync`, and the server keeps its versions"
+      : "";
+  const who = `It is yours alone then; everybody else loses it${others}.`;
+  return moveMemory(call, memdir, move, { who, question: "Take it back?" });
+};
+
+function describeReaders(memdir: Memdir, team: Directory): string {
   if (team.inRepository) return "Everybody who has this repository sees it, once it is committed.";
   return isMirror(memdir, team)
     ? "Everybody in the team sees it, once you have run `memdir sync`."
@@ -38,7 +48,7 @@ function sayWho(memdir: Memdir, team: Directory): string {
 }
 
 /** Whether it is what a team's server has, and not a folder of the project. */
-export function isMirror({ location }: Memdir, { path }: Directory): boolean {
+function isMirror({ location }: Memdir, { path }: Directory): boolean {
   return path === mirrorOf(location.dir);
 }
 
@@ -46,7 +56,7 @@ export function isMirror({ location }: Memdir, { path }: Directory): boolean {
  * The team's directory, whether it is there already or not. Who has joined a server means its mirror: the repository's folder,
  * which others may see, never takes its place.
  */
-export function findTeam(memdir: Memdir, cwd: string): Directory {
+function findTeam(memdir: Memdir, cwd: string): Directory {
   const { config, location, directories } = memdir;
   const isMember = Object.hasOwn(config.teams, location.project.root);
   const found = directories.find((one) => one.scope === "team" && (!isMember || isMirror(memdir, one)));
@@ -55,37 +65,25 @@ export function findTeam(memdir: Memdir, cwd: string): Directory {
   return findDirectories({ cwd, scope: "team", now, by, log, withOlder: false }, config, location).main;
 }
 
-/** Shared with `demote`: shown, asked about, done, told. */
-export async function moveMemory(
+/** Shown, asked about, done, reported. */
+async function moveMemory(
   call: Call,
   memdir: Memdir,
   move: Move,
-  { ask, who, question }: { ask: AskYes; who: string; question: string },
+  { who, question }: { who: string; question: string },
 ): Promise<number> {
-  const { terminal, json } = call;
-  const isAsking = !call.flag("yes") && !call.flag("dry-run") && terminal.interactive && !json;
-  if (!json) show(call, move, who);
-  if (call.flag("dry-run")) {
-    if (json) terminal.json(describe(move));
-    return 0;
-  }
-  if (!call.flag("yes") && !isAsking)
-    throw new MemdirError("usage", "nothing was changed, as nobody can be asked here; give --yes to do it");
-  if (isAsking && !(await ask(question))) {
-    terminal.print("nothing was changed");
-    return 0;
-  }
+  if (!call.json) show(call, move, who);
+  if (call.flag("dry-run")) return answer(call, describe(move), () => []);
+  if (!(await isAgreed(call, question))) return answer(call, null, () => "nothing was changed");
   const result = sign(memdir, move, await carryOut(move));
-  if (json) terminal.json(result);
-  else report(call, result);
-  return 0;
+  return answer(call, result, () => report(call, result));
 }
 
 function show({ terminal }: Call, { from, file, to, target, text, isThere, notices }: Move, who: string): void {
   const { bold, dim, yellow } = terminal.color;
   terminal.print(`${bold(sanitiseLine(file))} ${dim(`(${from.scope})`)} -> ${sanitiseLine(`${to.path}/${target}`)}`);
   const lines = sanitise(text).trimEnd().split("\n");
-  for (const line of foldLines(lines, Math.max(MIN_COLUMNS, process.stdout.columns || PIPE_COLUMNS)))
+  for (const line of foldLines(lines, Math.max(MIN_COLUMNS, terminal.columns || PIPE_COLUMNS)))
     terminal.print(`  ${line}`);
   if (isThere) terminal.print(dim("The same text is there already: it is only removed here."));
   terminal.print(who);
@@ -97,30 +95,27 @@ const PIPE_COLUMNS = 160;
 const MIN_COLUMNS = 40;
 
 function describe({ kind, name, from, file, to, target, isThere, text, notices }: Move) {
-  return {
-    kind,
-    name,
-    from: { scope: from.scope, file },
-    to: { scope: to.scope, file: target },
-    isThere,
-    text,
-    notices,
-  };
+  const ends = { from: { scope: from.scope, file }, to: { scope: to.scope, file: target } };
+  return { kind, name, ...ends, isThere, text, notices };
 }
 
 /** Ids as `memdir undo` takes them. */
-function sign({ directories }: Memdir, { from, to }: Move, result: MoveResult): MoveResult {
+function sign(memdir: Memdir, { from, to }: Move, result: MoveResult): MoveResult {
   const { written, removed } = result.undo;
+  // The first memory that is shared makes the team's directory, which was not there when the others were opened.
+  const isNew = memdir.directories.every(({ path }) => path !== to.path);
+  const directories = isNew ? [...memdir.directories, to] : memdir.directories;
   return {
     ...result,
     undo: { written: written && signEntry(directories, to, written), removed: signEntry(directories, from, removed) },
   };
 }
 
-function report({ terminal }: Call, { kind, from, to, notices, undo }: MoveResult): void {
+function report(call: Call, { kind, from, to, notices, undo }: MoveResult): void {
+  const { terminal } = call;
   const word = kind === "promote" ? "promoted" : "demoted";
   terminal.print(`${word} ${sanitiseLine(from.file)} to ${to.scope}: ${sanitiseLine(to.path)}`);
-  for (const notice of notices) terminal.warn(`memdir: note: ${sanitiseLine(notice)}`);
+  note(call, notices.map(sanitiseLine));
   const ids = [undo.removed, undo.written].filter((id) => id !== null);
   const back = kind === "promote" ? "memdir demote takes it back" : "memdir promote brings it back";
   terminal.print(terminal.color.dim(`${back}; or ${ids.map((id) => `memdir undo ${id}`).join(", then ")}`));

@@ -2,15 +2,15 @@
 
 import { statSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { type Env, processEnv } from "../config.ts";
+import { processEnv } from "../config.ts";
 import { exitCodeOf, MemdirError } from "../errors.ts";
 import { openMemdir } from "../open.ts";
-import type { Call, Command, Terminal } from "./command.ts";
-import { COMMANDS, COMMON_OPTIONS } from "./commands.ts";
-import { sanitiseLine } from "./console/sanitise.ts";
+import { sanitiseLine } from "../text/sanitise.ts";
+import type { Env } from "../world.ts";
+import { type Call, COMMON_OPTIONS, type Command, warning } from "./command.ts";
+import { COMMANDS } from "./commands.ts";
 import { commandHelp, generalHelp } from "./help.ts";
-import { LOADERS } from "./load.ts";
-import { openTerminal } from "./terminal.ts";
+import { openTerminal, type Terminal } from "./terminal.ts";
 
 declare const __MEMDIR_VERSION__: string;
 
@@ -30,7 +30,7 @@ export async function runCommandLine(argv: string[]): Promise<number> {
 async function dispatch(argv: string[], env: Env, terminal: Terminal): Promise<number> {
   const { command, rest } = findCommand(argv);
   if (!command) {
-    terminal.print(argv[0] === "--version" ? __MEMDIR_VERSION__ : generalHelp(terminal.color));
+    terminal.print(argv[0] === "--version" ? __MEMDIR_VERSION__ : generalHelp(COMMANDS, terminal.color));
     return 0;
   }
   const { values, positionals } = readOptions(command, rest);
@@ -38,7 +38,7 @@ async function dispatch(argv: string[], env: Env, terminal: Terminal): Promise<n
     terminal.print(commandHelp(command, terminal.color));
     return 0;
   }
-  const { min, max } = command.arguments;
+  const { min, max } = arityOf(command.usage);
   if (positionals.length < min || positionals.length > max) {
     const problem =
       positionals.length < min ? "an argument is missing" : `"${positionals[max]}" is one argument too many`;
@@ -47,34 +47,44 @@ async function dispatch(argv: string[], env: Env, terminal: Terminal): Promise<n
       `${problem}: the call is \`${`memdir ${command.name} ${command.usage}`.trim()}\`; see memdir ${command.name} --help`,
     );
   }
-  const text = (name: string) => (typeof values[name] === "string" ? (values[name] as string) : undefined);
-  const cwd = resolveCwd(text("cwd"));
-  const call: Call = {
-    args: positionals,
+  return (await command.load())(openCall(values, positionals, env, terminal));
+}
+
+/** How many positional arguments a usage allows; options in it are none. */
+function arityOf(usage: string): { min: number; max: number } {
+  const plain = usage.replace(/--?\w+ [A-Z]+/g, "");
+  const most = (text: string) => Math.max(...text.split(" | ").map((part) => part.match(/[^\s[\]]+/g)?.length ?? 0));
+  return { min: most(plain.replace(/\[.*\]/, "")), max: plain.includes("…") ? Number.POSITIVE_INFINITY : most(plain) };
+}
+
+function openCall(values: Values, args: string[], env: Env, terminal: Terminal): Call {
+  const value = (name: string) => (typeof values[name] === "string" ? values[name] : undefined);
+  const cwd = resolveCwd(value("cwd"));
+  const now = () => new Date();
+  const log = (message: string) => {
+    if (env.MEMDIR_DEBUG) terminal.warn(`memdir: debug: ${message}`);
+  };
+  const shown = new Set<string>();
+  return {
+    args,
     flag: (name) => values[name] === true,
-    value: text,
+    value,
     values: (name) => (Array.isArray(values[name]) ? (values[name] as string[]) : []),
     json: values.json === true,
     cwd,
+    env,
+    now,
+    log,
     terminal,
-    open: async (by = "cli") => {
-      const memdir = await openMemdir({
-        cwd,
-        env,
-        by,
-        memoryDir: text("memory-dir"),
-        scope: text("scope"),
-        log: (message) => {
-          if (env.MEMDIR_DEBUG) terminal.warn(`memdir: debug: ${message}`);
-        },
-      });
-      for (const warning of memdir.warnings) terminal.warn(`memdir: warning: ${warning}`);
+    async open({ quiet = false, ...options } = {}) {
+      const asked = { memoryDir: value("memory-dir"), scope: value("scope") };
+      const memdir = await openMemdir({ cwd, env, now, log, by: "cli", ...asked, ...options });
+      const fresh = quiet ? [] : memdir.warnings.filter((one) => !shown.has(one));
+      warning({ terminal }, fresh);
+      for (const one of fresh) shown.add(one);
       return memdir;
     },
   };
-  const load = LOADERS[command.name];
-  if (!load) throw new Error(`the command ${command.name} has no code`);
-  return (await load()).run(call);
 }
 
 /** `memdir` alone, or with options only, is the console. */
@@ -102,7 +112,9 @@ function nearest(word: string): string {
   return close ? `, did you mean "${close.name}"?` : "";
 }
 
-function readOptions(command: Command, argv: string[]) {
+type Values = Record<string, string | boolean | (string | boolean)[] | undefined>;
+
+function readOptions(command: Command, argv: string[]): { values: Values; positionals: string[] } {
   const options = Object.fromEntries(
     Object.entries({ ...command.options, ...COMMON_OPTIONS }).map(([name, { value, multiple, short }]) => [
       name,

@@ -1,10 +1,9 @@
 /** `memdir serve`: the team server, on an embedded database in a folder or on PostgreSQL. */
 
-import { once } from "node:events";
 import { createWriteStream, readFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join, resolve } from "node:path";
-import { type Env, processEnv, readConfig } from "../config.ts";
+import { readConfig } from "../config.ts";
 import { PRIVATE_MODE } from "../disk/atomic.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { type DataSource, type OpenedData, openServerData } from "../team/server/data.ts";
@@ -13,49 +12,36 @@ import { prepareEngine, runNpm } from "../team/server/pglite.ts";
 import type { TeamServer } from "../team/server/route.ts";
 import { checkHost, type RunningServer, type ServerOptions, startServer } from "../team/server/serve.ts";
 import { findPersonProblem } from "../team/server/team-data.ts";
-import { askPerson } from "./ask.ts";
-import type { Call, Run } from "./command.ts";
+import { answer, type Call, portOf, type Run, untilSignal } from "./command.ts";
 
 declare const __MEMDIR_VERSION__: string;
 
 const DEFAULT_PORT = 7373;
 
-export interface ServeDesk {
-  env: Env;
-  now: () => Date;
-  runNpm: typeof runNpm;
-  ask: (question: string) => Promise<boolean>;
-  open: typeof openServerData;
+export interface ServeOptions {
+  runNpm?: typeof runNpm;
+  open?: typeof openServerData;
   /** The name of whoever runs this; "" where the system does not know. */
-  user: string;
+  user?: string;
   /** Resolves when the server should end. */
-  untilEnd: () => Promise<unknown>;
+  untilEnd?: () => Promise<unknown>;
 }
 
-export const run: Run = (call) =>
-  serve(call, {
-    env: processEnv(),
-    now: () => new Date(),
-    runNpm,
-    ask: askPerson,
-    open: openServerData,
-    user: findUser(),
-    // A second signal finds no listener, and ends the process at once.
-    untilEnd: () => Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]),
-  });
+export const serve: Run = (call) => serveTeam(call, {});
 
-export async function serve(call: Call, desk: ServeDesk): Promise<number> {
-  const folder = dataFolder(call, desk.env);
+export async function serveTeam(call: Call, options: ServeOptions): Promise<number> {
+  const { open = openServerData, user = findUser(), untilEnd = untilSignal } = options;
+  const folder = dataFolder(call);
   // All that can be wrong with the call is said before a database is opened or made.
   checkOptions(call);
   const place = readPlace(call);
-  const opened = await desk.open(chooseSource(call, desk, folder), desk.now);
+  const opened = await open(chooseSource(call, options.runNpm ?? runNpm, folder), call.now);
   let server: RunningServer | null = null;
   try {
     if (call.value("issue-token") !== undefined) return await issue(call, opened, folder);
     const start = await prepareTeam(opened.data, {
       team: call.value("team"),
-      admin: call.value("admin") ?? (findPersonProblem(desk.user) ? "admin" : desk.user),
+      admin: call.value("admin") ?? (findPersonProblem(user) ? "admin" : user),
       folder,
     });
     const log = openLog(call);
@@ -63,12 +49,12 @@ export async function serve(call: Call, desk: ServeDesk): Promise<number> {
     server = await startServer({
       ...place,
       data,
-      now: desk.now,
+      now: call.now,
       log: log.write,
-      embed: await makeEmbed(desk.env, hasVectors),
+      embed: await makeEmbed(call, hasVectors),
       version: __MEMDIR_VERSION__,
     });
-    const ended = desk.untilEnd();
+    const ended = untilEnd();
     greet(call, server, opened, start);
     await ended;
     if (!call.json) call.terminal.print("memdir serve: ending; requests under way are finished first");
@@ -81,12 +67,12 @@ export async function serve(call: Call, desk: ServeDesk): Promise<number> {
 }
 
 /** From the environment of this process only: settings of a repository must not choose where memories go. */
-function chooseSource(call: Call, desk: ServeDesk, folder: string): DataSource {
-  const database = call.value("database") ?? desk.env.MEMDIR_DATABASE_URL;
+function chooseSource(call: Call, npm: typeof runNpm, folder: string): DataSource {
+  const database = call.value("database") ?? call.env.MEMDIR_DATABASE_URL;
   if (database) return { database };
-  const ask = call.flag("yes") ? async () => true : call.terminal.interactive ? desk.ask : null;
+  const ask = call.flag("yes") ? async () => true : call.terminal.interactive ? call.terminal.ask : null;
   const say = (text: string) => call.terminal.warn(`memdir: ${text}`);
-  return { folder, engine: () => prepareEngine(folder, { runNpm: desk.runNpm, ask, say }) };
+  return { folder, engine: () => prepareEngine(folder, { runNpm: npm, ask, say }) };
 }
 
 function readPlace(call: Call): Pick<ServerOptions, "host" | "port" | "tls" | "behindTls"> {
@@ -94,11 +80,11 @@ function readPlace(call: Call): Pick<ServerOptions, "host" | "port" | "tls" | "b
   const tls = readTls(call);
   const behindTls = call.flag("behind-tls");
   checkHost(host, tls !== null || behindTls);
-  return { host, port: readPort(call.value("port")), tls, behindTls };
+  return { host, port: portOf(call) ?? DEFAULT_PORT, tls, behindTls };
 }
 
 /** Vectors are only made where they can be kept. */
-async function makeEmbed(env: Env, hasVectors: boolean): Promise<TeamServer["embed"]> {
+async function makeEmbed({ env }: Call, hasVectors: boolean): Promise<TeamServer["embed"]> {
   if (!hasVectors || env.MEMDIR_MEANING === "0") return null;
   const { openMeaning } = await import("../meaning/meaning.ts");
   const { meaning } = openMeaning();
@@ -106,20 +92,19 @@ async function makeEmbed(env: Env, hasVectors: boolean): Promise<TeamServer["emb
 }
 
 function greet(call: Call, server: RunningServer, { name }: OpenedData, { team, tokenFile }: Start): void {
-  const { terminal } = call;
-  if (call.json) {
-    terminal.json({ url: server.url, port: server.port, team, database: name, tokenFile });
-    return;
-  }
-  terminal.print(`memdir serve: ${server.url}, team ${team}, memories in ${name}`);
-  if (call.flag("behind-tls")) {
-    terminal.print("The proxy in front must do TLS, and nothing but the proxy may reach this port.");
-  }
-  if (tokenFile) {
-    const address = `${server.url}/${team}/REPOSITORY`;
-    terminal.print(`The admin's token is in ${tokenFile}, which only you can read. Next, in a project:`);
-    terminal.print(`  memdir join ${address} --token-file ${tokenFile}`);
-  }
+  const { url, port } = server;
+  answer(call, { url, port, team, database: name, tokenFile }, () => [
+    `memdir serve: ${url}, team ${team}, memories in ${name}`,
+    ...(call.flag("behind-tls")
+      ? ["The proxy in front must do TLS, and nothing but the proxy may reach this port."]
+      : []),
+    ...(tokenFile
+      ? [
+          `The admin's token is in ${tokenFile}, which only you can read. Next, in a project:`,
+          `  memdir join ${url}/${team}/REPOSITORY --token-file ${tokenFile}`,
+        ]
+      : []),
+  ]);
 }
 
 async function issue(call: Call, { data }: OpenedData, folder: string): Promise<number> {
@@ -131,9 +116,7 @@ async function issue(call: Call, { data }: OpenedData, folder: string): Promise<
     file: named === undefined ? join(folder, `token-${person.replace(/[^\w-]+/g, "-")}`) : resolve(call.cwd, named),
     isNamed: named !== undefined,
   });
-  if (call.json) call.terminal.json({ tokenFile: file });
-  else call.terminal.print(`The token of ${person} is in ${file}, which only you can read.`);
-  return 0;
+  return answer(call, { tokenFile: file }, () => `The token of ${person} is in ${file}, which only you can read.`);
 }
 
 function checkOptions(call: Call): void {
@@ -162,10 +145,10 @@ function readPem(call: Call, file: string): Buffer {
   }
 }
 
-function dataFolder(call: Call, env: Env): string {
+function dataFolder(call: Call): string {
   const named = call.value("data");
   if (named !== undefined) return resolve(call.cwd, named);
-  return join(readConfig({ cwd: call.cwd, env, projectRoot: call.cwd }).home, ".memdir-server");
+  return join(readConfig({ cwd: call.cwd, env: call.env, projectRoot: call.cwd }).home, ".memdir-server");
 }
 
 /** Standard error, where services keep it, or a file that is only added to. */
@@ -183,13 +166,6 @@ function openLog(call: Call): { write(line: string): void; close(): Promise<void
     write: (line) => void (isBroken || stream.write(`${line}\n`)),
     close: () => new Promise((done) => (isBroken ? done() : stream.end(() => done()))),
   };
-}
-
-function readPort(text: string | undefined): number {
-  if (text === undefined) return DEFAULT_PORT;
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  if (port >= 0 && port <= 65_535) return port;
-  throw new MemdirError("usage", `--port ${JSON.stringify(text)}: a port is a number from 0 to 65535`);
 }
 
 function findUser(): string {

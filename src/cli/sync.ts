@@ -1,28 +1,23 @@
-/** `memdir sync`: exchanges the team's memories with its server, or one's own with other machines through git. */
+/** `memdir sync`: exchanges the team's memories with its server, or one's own with other machines through git; `memdir join` begins it. */
 
+import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Worker } from "node:worker_threads";
-import { exitCodeOf, MemdirError } from "../errors.ts";
+import type { Config } from "../config.ts";
+import { readRegular } from "../disk/fence.ts";
+import { diskError, exitCodeOf, MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import { openGitSync, openTeam, type SyncRequest } from "../open-team.ts";
+import { joinTeam, leaveTeam, openGitSync, openTeam, type SyncRequest } from "../open-team.ts";
+import { checkToken } from "../team/credentials.ts";
 import type { Network } from "../team/http.ts";
+import { formatMembership, parseMembership } from "../team/membership.ts";
 import type { SyncResult } from "../team/sync-pass.ts";
 import { keepSynced, listenToFiles, POLL_MS } from "../team/watch.ts";
-import type { Call, Run } from "./command.ts";
-import { sanitiseLine } from "./console/sanitise.ts";
+import { sanitiseLine } from "../text/sanitise.ts";
+import { answer, type Call, cancellable, killAfter, note, type Run, withProgress } from "./command.ts";
 
-export const run: Run = async (call) => {
-  const stop = new AbortController();
-  const onSignal = () => stop.abort();
-  for (const name of SIGNALS) process.on(name, onSignal);
-  try {
-    return await syncMemories(call, {}, stop);
-  } finally {
-    for (const name of SIGNALS) process.off(name, onSignal);
-  }
-};
+export const sync: Run = cancellable((call, stop) => syncMemories(call, {}, stop), "SIGTERM");
 
-const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+export const join: Run = (call) => joinServer(call, {});
 
 /** What is synced, whichever way: one pass, and the folders that it is about. */
 interface Exchange {
@@ -33,19 +28,18 @@ interface Exchange {
 export async function syncMemories(call: Call, network: Partial<Network>, stop: AbortController): Promise<number> {
   if (call.flag("dry-run") && call.flag("watch"))
     throw new MemdirError("usage", "--dry-run looks once: leave --watch out");
-  setDeadline(call, stop);
+  await setDeadline(call, stop);
   const exchange = await openExchange(call, await call.open(), network);
   if (call.flag("watch")) return watch(call, exchange, stop);
-  const progress = call.terminal.progress("memories");
-  let result: SyncResult;
-  try {
-    result = await exchange.pass({ signal: stop.signal, onProgress: progress.show, dryRun: call.flag("dry-run") });
-  } finally {
-    progress.end();
-  }
-  if (call.json) call.terminal.json(result);
-  else printResult(call, result, call.flag("dry-run"));
-  return result.conflicts.length + result.refused.length === 0 ? 0 : 1;
+  const dryRun = call.flag("dry-run");
+  const result = await withProgress(call, "memories", (onProgress) =>
+    exchange.pass({ signal: stop.signal, onProgress, dryRun }),
+  );
+  return answer(call, result, () => printResult(call, result, dryRun), exitCodeFor(result));
+}
+
+function exitCodeFor({ conflicts, refused }: SyncResult): number {
+  return conflicts.length + refused.length === 0 ? 0 : 1;
 }
 
 async function openExchange(call: Call, memdir: Memdir, network: Partial<Network>): Promise<Exchange> {
@@ -60,7 +54,7 @@ async function openExchange(call: Call, memdir: Memdir, network: Partial<Network
 }
 
 /** For whoever starts it and does not wait, such as a hook: it ends by itself, whatever it is caught in. */
-function setDeadline(call: Call, stop: AbortController): void {
+async function setDeadline(call: Call, stop: AbortController): Promise<void> {
   const text = call.value("deadline");
   if (text === undefined) return;
   const ms = Number(text) * 1000;
@@ -68,8 +62,7 @@ function setDeadline(call: Call, stop: AbortController): void {
     throw new MemdirError("usage", `--deadline takes seconds, from 1 to ${MAX_DEADLINE_MS / 1000}; it is ${text}`);
   }
   setTimeout(() => stop.abort(), ms).unref();
-  // From a thread of its own: this one may be caught in a call that never returns. What is killed loses nothing.
-  new Worker(`setTimeout(() => process.kill(process.pid, "SIGKILL"), ${ms + GRACE_MS})`, { eval: true }).unref();
+  await killAfter(ms + GRACE_MS);
 }
 
 const MAX_DEADLINE_MS = 3_600_000;
@@ -101,7 +94,7 @@ async function watch(call: Call, exchange: Exchange, stop: AbortController): Pro
       };
     },
     onFailure: (error) => {
-      // A mistake in the settings does not mend itself.
+      // A mistake in the settings does not go away by itself.
       if (exitCodeOf(error) === 2) throw error;
       const message = sanitiseLine((error as Error).message);
       if (message !== told) terminal.warn(`memdir: ${message}`);
@@ -125,8 +118,8 @@ function isEventful({ pulled, pushed, removed, merged, conflicts, refused }: Syn
   return counts.some(({ length }) => length > 0);
 }
 
-/** Shared with `join`. */
-export function printResult({ terminal }: Call, result: SyncResult, isDry: boolean): void {
+function printResult(call: Call, result: SyncResult, isDry: boolean): void {
+  const { terminal } = call;
   const { color } = terminal;
   const rows: [string, readonly string[]][] = [
     ["pulled", result.pulled],
@@ -149,7 +142,7 @@ export function printResult({ terminal }: Call, result: SyncResult, isDry: boole
     const words = `it is missing here; a sync after ${until} removes it for everybody`;
     terminal.print(`${color.yellow("waiting")} ${color.bold(sanitiseLine(path))}: ${words}`);
   }
-  for (const notice of result.notices) terminal.warn(`memdir: note: ${sanitiseLine(notice)}`);
+  note(call, result.notices.map(sanitiseLine));
   const said = [
     ...rows.map(([what, { length }]) => [length, what]),
     [result.conflicts.length, "in conflict"],
@@ -161,4 +154,56 @@ export function printResult({ terminal }: Call, result: SyncResult, isDry: boole
   const nothing = isSame ? "nothing to exchange: both sides are the same" : "nothing was exchanged";
   const summary = counts.length === 0 ? nothing : counts.join(", ");
   terminal.print(isDry ? `${summary} (only looked at, nothing was changed)` : summary);
+}
+
+export async function joinServer(call: Call, network: Partial<Network>): Promise<number> {
+  const [url] = call.args;
+  if (call.flag("leave")) return leave(call);
+  if (url === undefined) {
+    throw new MemdirError("usage", "join what? memdir join https://HOST/TEAM/REPOSITORY --token-file FILE");
+  }
+  parseMembership(url);
+  const memdir = await call.open();
+  const { token, keep } = await readToken(call, memdir.config);
+  const team = await joinTeam(memdir, url, { token, keep, create: call.flag("create") }, network);
+  const result = await withProgress(call, "memories", (onProgress) => team.sync({ onProgress }));
+  const name = formatMembership(team.membership);
+  const say = () => {
+    call.terminal.print(`joined ${name}; its memories are in ${sanitiseLine(team.directory.path)}`);
+    printResult(call, result, false);
+  };
+  return answer(call, { joined: name, directory: team.directory.path, ...result }, say, exitCodeFor(result));
+}
+
+async function leave(call: Call): Promise<number> {
+  const { membership, mirror } = leaveTeam(await call.open());
+  const name = formatMembership(membership);
+  const rest = `what was shared stays in ${sanitiseLine(mirror)}, unread: remove it if you like`;
+  return answer(call, { left: name, directory: mirror }, () => `left ${name}; ${rest}`);
+}
+
+/** Never an argument: those are in the shell's history, and everybody on the machine can see them. */
+async function readToken(call: Call, { env }: Config): Promise<{ token: string; keep: boolean }> {
+  const file = call.value("token-file");
+  if (file !== undefined) {
+    return { token: checkToken(readTokenFile(resolve(call.cwd, file)), `what ${file} holds`), keep: true };
+  }
+  // Whoever sets it sets it for every call, as on a build machine.
+  if (env.MEMDIR_TOKEN) return { token: checkToken(env.MEMDIR_TOKEN, "MEMDIR_TOKEN"), keep: false };
+  if (call.terminal.interactive) {
+    throw new MemdirError("usage", "which token? give its file with --token-file, or the token on standard input");
+  }
+  return { token: checkToken(await call.terminal.readInput(), "what came on standard input"), keep: true };
+}
+
+const MAX_BYTES = 10_000;
+
+function readTokenFile(file: string): string {
+  try {
+    const data = readRegular(file, { follow: true, maxBytes: MAX_BYTES });
+    if (data) return data.toString("utf8");
+  } catch (error) {
+    throw diskError(error, "read", file);
+  }
+  throw new MemdirError("not-found", `${file} is no file with a token`);
 }

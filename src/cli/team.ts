@@ -1,23 +1,24 @@
 /** `memdir team`: who shares memories here, and what an admin of the team does about it. */
 
-import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, statSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
 import { PRIVATE_MODE, removeQuietly } from "../disk/atomic.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { openTeam, type Team } from "../open-team.ts";
+import { statePath, walk } from "../store/store.ts";
+import { isConflictPath } from "../team/conflict-copy.ts";
 import type { Network } from "../team/http.ts";
 import { formatMembership } from "../team/membership.ts";
 import type { Role } from "../team/protocol.ts";
+import { sanitiseLine } from "../text/sanitise.ts";
 import { findMemory } from "../verbs/find.ts";
-import type { Call, Run } from "./command.ts";
-import { sanitiseLine } from "./console/sanitise.ts";
-import { showTeam } from "./team-view.ts";
+import { answer, type Call, numberOf, type Run } from "./command.ts";
 
-export const run: Run = (call) => runTeam(call, {});
+export const team: Run = (call) => runTeam(call, {});
 
 export async function runTeam(call: Call, network: Partial<Network>): Promise<number> {
   const [verb, ...args] = call.args;
-  const work = verb === undefined ? { words: "", run: ({ call, team }: Desk) => showTeam(call, team) } : findVerb(verb);
+  const work = verb === undefined ? { words: "", run: showTeam } : Object.hasOwn(VERBS, verb) ? VERBS[verb] : undefined;
   if (!work) {
     throw new MemdirError(
       "usage",
@@ -29,20 +30,13 @@ export async function runTeam(call: Call, network: Partial<Network>): Promise<nu
   if (args.length < wanted.length || (!isOpen && args.length > wanted.length)) {
     throw new MemdirError("usage", `the call is \`memdir team ${verb} ${work.words}\``);
   }
-  const team = openTeam(await call.open(), network);
-  return work.run({ call, team, args });
-}
-
-interface Desk {
-  call: Call;
-  team: Team;
-  args: string[];
+  return work.run(call, openTeam(await call.open(), network), args);
 }
 
 interface Verb {
   /** What it is called with. */
   words: string;
-  run(desk: Desk): Promise<number>;
+  run(call: Call, team: Team, args: string[]): Promise<number>;
 }
 
 const VERBS: Readonly<Record<string, Verb>> = {
@@ -58,12 +52,46 @@ const VERBS: Readonly<Record<string, Verb>> = {
   redact: { words: "NAME REVISION", run: redact },
 };
 
-function findVerb(verb: string): Verb | undefined {
-  return Object.hasOwn(VERBS, verb) ? VERBS[verb] : undefined;
+/** Who I am in the team, who else is, when we last met, and what waits for a person. */
+async function showTeam(call: Call, team: Team): Promise<number> {
+  const { administration, directory, membership } = team;
+  const [view, people] = await Promise.all([administration.view(), administration.people()]);
+  const here = walk(directory.path).files;
+  const own = view.repositories.find(({ name }) => name === membership.repository);
+  const status = {
+    url: formatMembership(membership),
+    directory: directory.path,
+    person: view.person,
+    role: own?.role ?? view.role,
+    memories: { here: here.length, there: own?.memories ?? 0 },
+    lastSync: statSync(statePath(directory, "sync.json"), { throwIfNoEntry: false })?.mtime.toISOString() ?? null,
+    conflicts: here.filter(isConflictPath),
+    repositories: view.repositories,
+    people,
+  };
+  return answer(call, status, () => {
+    const { bold, dim, yellow } = call.terminal.color;
+    return [
+      `${bold(status.url)} ${dim(sanitiseLine(status.directory))}`,
+      `you are ${sanitiseLine(status.person)}, ${status.role ?? "without a role here"}`,
+      `${here.length} memories here, ${status.memories.there} there; last sync ${status.lastSync ?? "never"}`,
+      ...status.repositories.map(
+        ({ name, role, memories }) => `  ${sanitiseLine(name)}: ${memories} memories, you are ${role}`,
+      ),
+      // Only admins see the people.
+      ...(people ?? []).map(({ name, role, repositories }) => {
+        const roles = [role, ...repositories.map((one) => `${one.role} in ${one.repository}`)];
+        return `  ${sanitiseLine(name)}: ${sanitiseLine(roles.filter((one) => one !== null).join(", ")) || "no role"}`;
+      }),
+      ...status.conflicts.map(
+        (path) => `${yellow("conflict")} ${sanitiseLine(path)}: bring it together with its memory, then forget it`,
+      ),
+    ];
+  });
 }
 
 /** With --repository the role counts there only. */
-async function addPerson({ call, team, args: [person = ""] }: Desk): Promise<number> {
+async function addPerson(call: Call, team: Team, [person = ""]: string[]): Promise<number> {
   const asked = readRole(call);
   const role = asked === undefined ? "writer" : asked;
   const repository = call.value("repository") ?? null;
@@ -83,7 +111,7 @@ async function addPerson({ call, team, args: [person = ""] }: Desk): Promise<num
   );
 }
 
-async function setRole({ call, team, args: [person = ""] }: Desk): Promise<number> {
+async function setRole(call: Call, team: Team, [person = ""]: string[]): Promise<number> {
   const role = readRole(call);
   if (role === undefined) throw new MemdirError("usage", "which role? --role reader, writer, admin or none");
   const repository = call.value("repository") ?? null;
@@ -93,12 +121,12 @@ async function setRole({ call, team, args: [person = ""] }: Desk): Promise<numbe
 }
 
 /** Never on the terminal: what is shown there is kept by others. */
-async function makeToken({ call, team, args: [person = ""] }: Desk): Promise<number> {
+async function makeToken(call: Call, team: Team, [person = ""]: string[]): Promise<number> {
   const file = call.value("token-file");
   if (file === undefined)
     throw new MemdirError("usage", "where to? --token-file FILE; a token is not shown on the terminal");
   const path = resolve(call.cwd, file);
-  const days = readDays(call);
+  const days = numberOf(call, "days", { min: 1, max: 3650 }) ?? null;
   // Made before the token: one that could not be written down would be lost, and valid.
   const fd = openNew(path);
   let isKept = false;
@@ -119,70 +147,68 @@ async function makeToken({ call, team, args: [person = ""] }: Desk): Promise<num
   }
 }
 
-async function listTokens({ call, team }: Desk): Promise<number> {
+async function listTokens(call: Call, team: Team): Promise<number> {
   const tokens = await team.administration.tokens();
-  if (call.json) call.terminal.json(tokens);
-  for (const row of call.json ? [] : tokens) {
-    const state = row.revoked ? `revoked ${day(row.revoked)}` : row.expires ? `until ${day(row.expires)}` : "no end";
-    const used = row.lastUsed ? `used ${day(row.lastUsed)}` : "never used";
-    call.terminal.print([row.id, row.person, row.label || "-", state, used].map(sanitiseLine).join("  "));
-  }
-  return 0;
+  return answer(call, tokens, () =>
+    tokens.map((row) => {
+      const state = row.revoked ? `revoked ${day(row.revoked)}` : row.expires ? `until ${day(row.expires)}` : "no end";
+      const used = row.lastUsed ? `used ${day(row.lastUsed)}` : "never used";
+      return rowOf([row.id, row.person, row.label || "-", state, used]);
+    }),
+  );
 }
 
-async function revokeToken({ call, team, args: [id = ""] }: Desk): Promise<number> {
+async function revokeToken(call: Call, team: Team, [id = ""]: string[]): Promise<number> {
   await team.administration.revokeToken(id);
   return tell(call, { revoked: id }, `token ${id} is not valid any more`);
 }
 
-async function addRepository({ call, team, args: [name = ""] }: Desk): Promise<number> {
+async function addRepository(call: Call, team: Team, [name = ""]: string[]): Promise<number> {
   await team.administration.addRepository(name);
   const url = formatMembership({ ...team.membership, repository: name });
   return tell(call, { repository: name, url }, `members join it with memdir join ${url}`);
 }
 
-async function search({ call, team, args }: Desk): Promise<number> {
-  const hits = await team.administration.search(args.join(" "), readCount(call, "limit", 50) ?? 10);
-  if (call.json) call.terminal.json(hits);
-  for (const hit of call.json ? [] : hits) {
-    const place = call.terminal.color.bold(sanitiseLine(`${hit.repository}/${hit.path}`));
-    const who = call.terminal.color.dim(sanitiseLine(`${hit.author} ${day(hit.at)}`));
-    call.terminal.print(`${place} ${sanitiseLine(hit.name)}: ${sanitiseLine(hit.description)} ${who}`);
-  }
-  if (!call.json && hits.length === 0) call.terminal.print("nothing that you may read in this team has these words");
-  return hits.length === 0 ? 1 : 0;
+async function search(call: Call, team: Team, args: string[]): Promise<number> {
+  const hits = await team.administration.search(args.join(" "), numberOf(call, "limit", { min: 1, max: 50 }) ?? 10);
+  const { bold, dim } = call.terminal.color;
+  const say = () =>
+    hits.map((hit) => {
+      const place = bold(sanitiseLine(`${hit.repository}/${hit.path}`));
+      const who = dim(sanitiseLine(`${hit.author} ${day(hit.at)}`));
+      return `${place} ${sanitiseLine(hit.name)}: ${sanitiseLine(hit.description)} ${who}`;
+    });
+  const nothing = () => "nothing that you may read in this team has these words";
+  return hits.length === 0 ? answer(call, hits, nothing, 1) : answer(call, hits, say);
 }
 
-async function showAudit({ call, team }: Desk): Promise<number> {
-  const rows = await team.administration.audit({
-    limit: readCount(call, "limit", 1000) ?? 50,
-    before: call.value("before"),
-  });
-  if (call.json) call.terminal.json(rows);
-  for (const row of call.json ? [] : rows) {
-    const what = [row.repository, row.path].filter((part) => part !== null).join("/");
-    call.terminal.print([row.at, row.person, row.action, what || "-", row.outcome].map(sanitiseLine).join("  "));
-  }
-  return 0;
+async function showAudit(call: Call, team: Team): Promise<number> {
+  const limit = numberOf(call, "limit", { min: 1, max: 1000 }) ?? 50;
+  const rows = await team.administration.audit({ limit, before: call.value("before") });
+  return answer(call, rows, () =>
+    rows.map(({ at, person, action, repository, path, outcome }) => {
+      const what = [repository, path].filter((part) => part !== null).join("/");
+      return rowOf([at, person, action, what || "-", outcome]);
+    }),
+  );
 }
 
-async function listVersions({ call, team, args: [name = ""] }: Desk): Promise<number> {
+async function listVersions(call: Call, team: Team, [name = ""]: string[]): Promise<number> {
   const path = pathOf(team, name);
-  const versions = await team.remote.versions(path);
-  if (versions.length === 0) throw new MemdirError("not-found", `the server has no version of ${path}`);
-  const shown = versions.map(({ text, ...rest }) => ({
+  const found = await team.remote.versions(path);
+  if (found.length === 0) throw new MemdirError("not-found", `the server has no version of ${path}`);
+  const versions = found.map(({ text, ...rest }) => ({
     ...rest,
     bytes: text === null ? null : Buffer.byteLength(text),
   }));
-  if (call.json) call.terminal.json({ path, versions: shown });
-  for (const { revision, author, at, bytes } of call.json ? [] : shown) {
-    const size = bytes === null ? "removed or redacted" : `${bytes} bytes`;
-    call.terminal.print([revision, at || "-", author || "-", size].map(sanitiseLine).join("  "));
-  }
-  return 0;
+  return answer(call, { path, versions }, () =>
+    versions.map(({ revision, author, at, bytes }) =>
+      rowOf([revision, at || "-", author || "-", bytes === null ? "removed or redacted" : `${bytes} bytes`]),
+    ),
+  );
 }
 
-async function redact({ call, team, args: [name = "", revision = ""] }: Desk): Promise<number> {
+async function redact(call: Call, team: Team, [name = "", revision = ""]: string[]): Promise<number> {
   const path = pathOf(team, name);
   const repository = call.value("repository") ?? team.membership.repository;
   await team.administration.redact(repository, path, revision);
@@ -200,10 +226,8 @@ function pathOf({ directory }: Team, name: string): string {
   }
 }
 
-function tell(call: Call, answer: object, words: string): number {
-  if (call.json) call.terminal.json(answer);
-  else call.terminal.print(sanitiseLine(words));
-  return 0;
+function tell(call: Call, value: object, words: string): number {
+  return answer(call, value, () => sanitiseLine(words));
 }
 
 /** Null takes a role away. */
@@ -215,18 +239,6 @@ function readRole(call: Call): Role | null | undefined {
   throw new MemdirError("usage", `--role is reader, writer, admin or none, not ${JSON.stringify(role)}`);
 }
 
-function readDays(call: Call): number | null {
-  return readCount(call, "days", 3650);
-}
-
-function readCount(call: Call, name: string, max: number): number | null {
-  const text = call.value(name);
-  if (text === undefined) return null;
-  const count = Number(text);
-  if (/^\d{1,6}$/.test(text) && count >= 1 && count <= max) return count;
-  throw new MemdirError("usage", `--${name} is a number from 1 to ${max}`);
-}
-
 function openNew(path: string): number {
   try {
     return openSync(path, "wx", PRIVATE_MODE);
@@ -236,6 +248,10 @@ function openNew(path: string): number {
     }
     throw diskError(error, "write", path);
   }
+}
+
+function rowOf(cells: readonly string[]): string {
+  return cells.map(sanitiseLine).join("  ");
 }
 
 function day(time: string): string {

@@ -1,11 +1,55 @@
-/** The real terminal: the only place of the package that writes to the standard streams. */
+/** The real terminal, the only place of the package that uses the standard streams: output, colours, progress, questions. */
 
-import type { Env } from "../config.ts";
 import { readGiven } from "../store/store.ts";
-import type { Color, Progress, Terminal } from "./command.ts";
+import type { Env } from "../world.ts";
+
+export interface Terminal {
+  /** A line, or several, on standard output. */
+  print(text: string): void;
+  /** On standard error: for notices that must not disturb a reader of the output. */
+  warn(text: string): void;
+  /** The `--json` answer. */
+  json(value: unknown): void;
+  readInput(): Promise<string>;
+  /** Whether somebody can be asked. */
+  interactive: boolean;
+  /** Undefined where the output is no terminal. */
+  columns: number | undefined;
+  color: Paint;
+  /** For long work: a bar on a terminal, nothing elsewhere. */
+  progress(what: string): Progress;
+  /** Anything but a clear yes is a no; so is an input that ends. */
+  ask(question: string): Promise<boolean>;
+}
+
+export interface Progress {
+  show(done: number, total: number): void;
+  /** Clears the line. */
+  end(): void;
+}
+
+/** Colours and weights: every function leaves the text as it is when colour is off. */
+export type Paint = Record<keyof typeof STYLES, (text: string) => string> & {
+  /** Whether anything is painted: without it, texts say with characters what colour would have said. */
+  on: boolean;
+};
+
+/** The codes that begin and end each. */
+const STYLES = {
+  bold: [1, 22],
+  dim: [2, 22],
+  italic: [3, 23],
+  underline: [4, 24],
+  strike: [9, 29],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  blue: [34, 39],
+  magenta: [35, 39],
+  cyan: [36, 39],
+} as const;
 
 export function openTerminal(env: Env): Terminal {
-  const colored = process.stdout.isTTY === true && !env.NO_COLOR;
   return {
     print: (text) => void process.stdout.write(`${text}\n`),
     warn: (text) => void process.stderr.write(`${text}\n`),
@@ -15,13 +59,24 @@ export function openTerminal(env: Env): Terminal {
     get interactive() {
       return process.stdin.isTTY === true && process.stdout.isTTY === true;
     },
-    colored,
-    color: colored ? ANSI : PLAIN,
-    progress: (what) => (process.stderr.isTTY === true && !env.NO_COLOR ? openBar(what) : NO_BAR),
+    get columns() {
+      return process.stdout.columns;
+    },
+    color: openPaint(process.stdout.isTTY === true && !env.NO_COLOR),
+    progress: (what) => (process.stderr.isTTY === true && !env.NO_COLOR ? openBar(what) : NO_PROGRESS),
+    ask,
   };
 }
 
-const NO_BAR: Progress = { show: () => {}, end: () => {} };
+export function openPaint(on: boolean): Paint {
+  const styles = Object.entries(STYLES).map(([name, [open, close]]) => [
+    name,
+    (text: string) => (on && text !== "" ? `\x1b[${open}m${text}\x1b[${close}m` : text),
+  ]);
+  return { ...Object.fromEntries(styles), on };
+}
+
+export const NO_PROGRESS: Progress = { show: () => {}, end: () => {} };
 const BAR_WIDTH = 24;
 
 /** On standard error, so that it never mixes with the output. */
@@ -45,7 +100,14 @@ async function readStandardInput(): Promise<string> {
   return readGiven(Buffer.concat(chunks), "standard input", Number.POSITIVE_INFINITY);
 }
 
-const paint = (open: number, close: number) => (text: string) => `\x1b[${open}m${text}\x1b[${close}m`;
-const same = (text: string) => text;
-const ANSI: Color = { bold: paint(1, 22), dim: paint(2, 22), yellow: paint(33, 39), green: paint(32, 39) };
-const PLAIN: Color = { bold: same, dim: same, yellow: same, green: same };
+async function ask(question: string): Promise<boolean> {
+  const { createInterface } = await import("node:readline");
+  const lines = createInterface({ input: process.stdin, output: process.stdout });
+  return new Promise((done) => {
+    lines.on("close", () => done(false));
+    lines.question(`${question} [y/N] `, (answer) => {
+      done(/^y(es)?$/i.test(answer.trim()));
+      lines.close();
+    });
+  });
+}

@@ -1,4 +1,4 @@
-/** `memdir why NAME`: when a memory was surfaced, by which door, and for which reasons. */
+/** `memdir why NAME`: when a memory was surfaced, by which interface, and for which reasons. */
 
 import { basename } from "node:path";
 import { MemdirError } from "../errors.ts";
@@ -6,9 +6,9 @@ import type { Memdir } from "../memdir.ts";
 import { type Door, readSurfaceLog } from "../recall/surface-log.ts";
 import { findShown } from "../recall/surfacings.ts";
 import { ageInDays, ageInWords } from "../store/store.ts";
+import { sanitiseLine } from "../text/sanitise.ts";
 import { findMemory } from "../verbs/find.ts";
-import type { Run } from "./command.ts";
-import { sanitiseLine } from "./console/sanitise.ts";
+import { answer, type Run } from "./command.ts";
 
 const DOORS: Record<Door, string> = {
   agent: "the agent",
@@ -19,37 +19,35 @@ const DOORS: Record<Door, string> = {
 /** One screen; `--json` has all. */
 const MAX_SHOWN = 10;
 
-export const run: Run = async (call) => {
+export const why: Run = async (call) => {
   const memdir = await call.open();
   const { file, scope } = find(memdir, call.args[0] as string);
   const log = readSurfaceLog(memdir.directories[0]?.path ?? "");
   const shown = findShown(log, file, scope).reverse();
   const since = log[0]?.at ?? null;
-  if (call.json) {
-    call.terminal.json({ file, scope, since, count: shown.length, surfaced: shown });
-    return 0;
-  }
   const { bold, dim } = call.terminal.color;
-  const say = (text: string) => call.terminal.print(text);
-  const nowMs = memdir.directories[0]?.now().getTime() ?? 0;
-  if (shown.length === 0) {
-    const known = since === null ? "nothing has been surfaced here yet" : `not once since ${since.slice(0, 10)}`;
-    say(`${sanitiseLine(file)}: ${known}`);
-    say(dim(`memdir recall "…" shows what would come up for a prompt, and why`));
-    return 0;
-  }
-  const sessions = new Set(shown.flatMap(({ session }) => session ?? [])).size;
-  const times = shown.length === 1 ? "once" : `${shown.length} times`;
-  const where = sessions === 0 ? "" : sessions === 1 ? ", in one session" : `, in ${sessions} sessions`;
-  say(`${bold(sanitiseLine(file))} was surfaced ${times} since ${(since ?? "").slice(0, 10)}${where}`);
-  for (const { at, session, door, why } of shown.slice(0, MAX_SHOWN)) {
-    const age = ageInWords(ageInDays(Date.parse(at), nowMs));
-    const whose = session === null ? "" : ` in session ${sanitiseLine(session)}`;
-    say(`  ${at.slice(0, 16).replace("T", " ")} (${age}) by ${DOORS[door]}${whose}`);
-    for (const reason of why) say(dim(`    ${sanitiseLine(reason)}`));
-  }
-  if (shown.length > MAX_SHOWN) say(dim(`  and ${shown.length - MAX_SHOWN} times before; --json has all`));
-  return 0;
+  return answer(call, { file, scope, since, count: shown.length, surfaced: shown }, () => {
+    if (shown.length === 0) {
+      const known = since === null ? "nothing has been surfaced here yet" : `not once since ${since.slice(0, 10)}`;
+      const hint = dim(`memdir recall "…" shows what would come up for a prompt, and why`);
+      return [`${sanitiseLine(file)}: ${known}`, hint];
+    }
+    const nowMs = memdir.directories[0]?.now().getTime() ?? 0;
+    const sessions = new Set(shown.flatMap(({ session }) => session ?? [])).size;
+    const times = shown.length === 1 ? "once" : `${shown.length} times`;
+    const where = sessions === 0 ? "" : sessions === 1 ? ", in one session" : `, in ${sessions} sessions`;
+    const more = shown.length - MAX_SHOWN;
+    return [
+      `${bold(sanitiseLine(file))} was surfaced ${times} since ${(since ?? "").slice(0, 10)}${where}`,
+      ...shown.slice(0, MAX_SHOWN).flatMap(({ at, session, door, why: reasons }) => {
+        const age = ageInWords(ageInDays(Date.parse(at), nowMs));
+        const whose = session === null ? "" : ` in session ${sanitiseLine(session)}`;
+        const line = `  ${at.slice(0, 16).replace("T", " ")} (${age}) by ${DOORS[door]}${whose}`;
+        return [line, ...reasons.map((reason) => dim(`    ${sanitiseLine(reason)}`))];
+      }),
+      ...(more > 0 ? [dim(`  and ${more} times before; --json has all`)] : []),
+    ];
+  });
 };
 
 /** A memory that is gone is still known to the log, by its file's name. */

@@ -1,6 +1,7 @@
 /** A command's call without a process: what it would print is kept in lists. */
 
 import type { Call } from "../../src/cli/command.ts";
+import { openPaint } from "../../src/cli/terminal.ts";
 import type { World } from "../world.ts";
 
 export interface HeardCall {
@@ -18,11 +19,15 @@ export interface CallOptions {
   options?: Record<string, string | boolean | undefined>;
   json?: boolean;
   input?: string;
+  /** Of the terminal. */
+  columns?: number;
+  /** What a person on a terminal answers; without it nobody can be asked. */
+  ask?: (question: string) => Promise<boolean>;
 }
 
-export function hearCall(world: World, { args = [], options = {}, json = false, input = "" }: CallOptions): HeardCall {
+export function hearCall(world: World, given: CallOptions): HeardCall {
+  const { args = [], options = {}, json = false, input = "", columns, ask } = given;
   const heard: Omit<HeardCall, "call"> = { printed: [], warned: [], answers: [], progress: [] };
-  const same = (text: string) => text;
   const call: Call = {
     args,
     flag: (name) => options[name] === true,
@@ -30,15 +35,19 @@ export function hearCall(world: World, { args = [], options = {}, json = false, 
     values: () => [],
     json,
     cwd: world.project,
+    env: world.env,
+    now: () => world.now,
+    log: () => {},
     open: () => world.open(),
     terminal: {
       print: (text) => void heard.printed.push(text),
       warn: (text) => void heard.warned.push(text),
       json: (value) => void heard.answers.push(value),
       readInput: async () => input,
-      interactive: false,
-      colored: false,
-      color: { bold: same, dim: same, yellow: same, green: same },
+      interactive: ask !== undefined,
+      columns,
+      color: openPaint(false),
+      ask: ask ?? (() => Promise.reject(new Error("nobody is asked here"))),
       progress: (what) => ({
         show: (done, total) => void heard.progress.push(`${what} ${done}/${total}`),
         end: () => void heard.progress.push("end"),

@@ -373,14 +373,14 @@ describe("context, prune, lint, doctor, trust, adopt", () => {
     expect(none).toEqual({ code: 0, out: "No user memory is older than 90 days.\n", err: "" });
   });
 
-  test("lint: exit 0 and nothing to mend, then 1 with file, line, rule, message (B2.13, B2.15)", async () => {
+  test("lint: exit 0 and nothing to fix, then 1 with file, line, rule, message (B2.13, B2.15)", async () => {
     const clean = await box.run(["lint"]);
-    expect(clean).toEqual({ code: 0, out: "Nothing to mend.\n", err: "" });
+    expect(clean).toEqual({ code: 0, out: "Nothing to fix.\n", err: "" });
     await box.run(["save", "--type", "feedback", "--name", "bare"], { input: "Do it." });
     const [human, json] = await Promise.all([box.run(["lint"]), box.run(["lint", "--json"])]);
     expect(human.code).toBe(1);
     expect(human.out).toMatch(/^feedback_bare\.md: no description.*\(description\)\n/);
-    expect(human.out).toMatch(/\d+ to mend\n$/);
+    expect(human.out).toMatch(/\d+ to fix\n$/);
     expect(json.code).toBe(1);
     expect(json.err).toBe("");
     const { problems } = JSON.parse(json.out);

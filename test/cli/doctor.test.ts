@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { doctor } from "../../src/cli/doctor.ts";
+import { examine } from "../../src/cli/doctor.ts";
 import { slugOf } from "../../src/project/locate.ts";
 import { findCollisions } from "../../src/project/older.ts";
 import type { Check } from "../../src/verbs/doctor.ts";
@@ -20,14 +20,14 @@ const wired = (ok: boolean): Check => ({
 
 test("all is well: 0", async () => {
   const { call, printed } = hearCall(makeWorld(), {});
-  expect(await doctor(call, async () => [wired(true)])).toBe(0);
+  expect(await examine(call, async () => [wired(true)])).toBe(0);
   expect(printed.at(-2)).toBe("ok  wiring: Codex: the hook recalls");
   expect(printed.at(-1)).toBe("All is well.");
 });
 
 test("an agent that does not work: 1, with what to do, on one harmless line", async () => {
   const { call, printed } = hearCall(makeWorld(), {});
-  expect(await doctor(call, async () => [wired(false)])).toBe(1);
+  expect(await examine(call, async () => [wired(false)])).toBe(1);
   expect(printed.slice(-3)).toEqual([
     "!!  wiring: Codex: the hook does not work",
     "    memdir init --agent codex",
@@ -37,7 +37,7 @@ test("an agent that does not work: 1, with what to do, on one harmless line", as
 
 test("--json has both kinds of checks", async () => {
   const { call, answers } = hearCall(makeWorld(), { json: true });
-  await doctor(call, async () => [wired(false)]);
+  await examine(call, async () => [wired(false)]);
   const names = answers[0].checks.map(({ name }: Check) => name);
   expect(names).toContain("settings");
   expect(names.at(-1)).toBe("wiring");
@@ -56,9 +56,9 @@ async function makeHurt(): Promise<World> {
 /** Names of what failed, and what --fix said. */
 async function heal(world: World) {
   const before = hearCall(world, { json: true });
-  await doctor(before.call, nothing);
+  await examine(before.call, nothing);
   const fixing = hearCall(world, { json: true, options: { fix: true } });
-  const code = await doctor(fixing.call, nothing);
+  const code = await examine(fixing.call, nothing);
   const failed = (checks: Check[]) => checks.filter(({ ok }) => !ok).map(({ name }) => name);
   return {
     found: failed(before.answers[0].checks),
@@ -145,7 +145,7 @@ test.skipIf(process.platform === "win32")(
     fs.renameSync(world.dir, real);
     fs.symlinkSync(real, world.dir);
     const { call, printed } = hearCall(world, {});
-    expect(await doctor(call, nothing)).toBe(0);
+    expect(await examine(call, nothing)).toBe(0);
     expect(printed.join("\n")).toContain(`ok  link: project: ${world.dir} is a link to ${real}`);
     fs.rmSync(real, { recursive: true });
     expect((await heal(world)).found).toContain("link");
@@ -176,7 +176,7 @@ test("memories of projects that are gone are told, which is no fault", async () 
   const owner = { roots: [path.join(world.top, "gone")], rootCommit: null, remote: null, shared: false, at: "" };
   fs.writeFileSync(path.join(dir, ".memdir", "project.json"), JSON.stringify(owner));
   const { call, printed } = hearCall(world, {});
-  expect(await doctor(call, nothing)).toBe(0);
+  expect(await examine(call, nothing)).toBe(0);
   expect(printed.join("\n")).toContain("ok  abandoned: memories of projects that are gone");
 });
 

@@ -48,7 +48,7 @@ describe("bad input ends with 2", () => {
     ["the root as directory", ["list", "--memory-dir", "/"], /--memory-dir "\/": .*; give a directory/],
     ["an empty --cwd", ["list", "--cwd", ""], /--cwd needs a directory/],
     ["a --cwd that does not exist", ["list", "--cwd", "/no/such/folder"], /\/no\/such\/folder/],
-    ["days that are none", ["prune", "--older-than", "soon"], /--older-than takes a whole number of days/],
+    ["days that are none", ["prune", "--older-than", "soon"], /--older-than takes a whole number from 1/],
     ["feedback to prune", ["prune", "--type", "feedback"], /feedback is never pruned/],
     ["a shell without completion", ["completion", "tcsh"], /choose bash, zsh or fish/],
     ["two ways to settle", ["adopt", "--share", "--separate"], /give one of --separate, --share, --keep/],

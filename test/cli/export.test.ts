@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { run } from "../../src/cli/export.ts";
+import { exportAll as run } from "../../src/cli/exchange.ts";
 import { errorOf, makeWorld, note, type World } from "../world.ts";
 import { type CallOptions, hearCall } from "./call.ts";
 

@@ -12,8 +12,8 @@ async function hook(input: unknown, args: string[] = []) {
   const world = makeWorld({ settings: { hooks: { deadlineMs: PATIENCE_MS } } });
   world.write("rule.md", RULE);
   const text = typeof input === "string" ? input : JSON.stringify({ cwd: world.project, ...(input as object) });
-  const { call, printed, warned } = hearCall(world, { args, input: text });
-  return { code: await runHook(call, world.env), printed, warned };
+  const { call, printed, warned } = hearCall(world, { args });
+  return { code: await runHook(call, () => JSON.parse(text)), printed, warned };
 }
 
 const CALL = { tool_name: "Bash", tool_input: { command: "git push -f" } };

@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { run } from "../../src/cli/import.ts";
+import { importAll as run } from "../../src/cli/exchange.ts";
 import { slugOf } from "../../src/project/locate.ts";
 import { errorOf, makeWorld, type World } from "../world.ts";
 import { type CallOptions, hearCall } from "./call.ts";

@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { run } from "../../src/cli/inbox.ts";
+import { inbox as run } from "../../src/cli/inbox.ts";
 import { type Inbox, openInbox } from "../../src/learn/inbox.ts";
 import type { Proposal } from "../../src/learn/proposal.ts";
 import type { Memdir } from "../../src/memdir.ts";
@@ -44,8 +44,7 @@ function editor(script: string): void {
   fs.writeFileSync(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   // Copies of what could not be taken stay there.
   vi.stubEnv("TMPDIR", world.top);
-  vi.stubEnv("VISUAL", "");
-  vi.stubEnv("EDITOR", program);
+  Object.assign(world.env, { EDITOR: program });
 }
 
 test("lists what waits, with id, memory, origin and reason", async () => {

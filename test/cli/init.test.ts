@@ -2,8 +2,7 @@
 
 import fs from "node:fs";
 import { beforeEach, describe, expect, test } from "vitest";
-import { type InitDesk, init } from "../../src/cli/init.ts";
-import { uninstall } from "../../src/cli/uninstall.ts";
+import { unwireAll, wire } from "../../src/cli/init.ts";
 import { makeMachine, type TestMachine } from "../wiring/machine.ts";
 import { errorOf, makeWorld } from "../world.ts";
 import { hearCall } from "./call.ts";
@@ -23,24 +22,19 @@ interface Asked {
 }
 
 function prepare({ options = {}, agents = [], json = false, answers }: Asked) {
-  const heard = hearCall(makeWorld(), { options, json });
-  heard.call.values = () => agents;
-  heard.call.terminal.interactive = answers !== undefined;
   const asked: string[] = [];
-  const desk: InitDesk = {
-    world: machine,
-    columns: 100,
-    ask: async (question) => {
-      asked.push(question);
-      return answers?.shift() ?? false;
-    },
+  const ask = async (question: string) => {
+    asked.push(question);
+    return answers?.shift() ?? false;
   };
-  return { ...heard, asked, desk, said: () => [...heard.printed, ...heard.warned].join("\n") };
+  const heard = hearCall(makeWorld(), { options, json, columns: 100, ...(answers ? { ask } : {}) });
+  heard.call.values = () => agents;
+  return { ...heard, asked, said: () => [...heard.printed, ...heard.warned].join("\n") };
 }
 
 async function run(asked: Asked) {
   const prepared = prepare(asked);
-  return { ...prepared, code: await init(prepared.call, prepared.desk) };
+  return { ...prepared, code: await wire(prepared.call, machine) };
 }
 
 describe("init", () => {
@@ -70,7 +64,7 @@ describe("init", () => {
     const before = machine.picture();
     expect((await run({ options: { "dry-run": true } })).code).toBe(0);
     const prepared = prepare({});
-    const error = await errorOf(init(prepared.call, prepared.desk));
+    const error = await errorOf(wire(prepared.call, machine));
     expect(`${error.code}: ${error.message}`).toBe(
       "usage: nothing was changed, as nobody can be asked here; give --yes to do it",
     );
@@ -129,7 +123,7 @@ describe("init", () => {
     machine = makeMachine();
     expect((await run({ options: { yes: true } })).said()).toMatch(/^No agent was found .* claude-code, codex/);
     const prepared = prepare({ agents: ["emacs"] });
-    expect((await errorOf(init(prepared.call, prepared.desk))).code).toBe("usage");
+    expect((await errorOf(wire(prepared.call, machine))).code).toBe("usage");
     const { said } = await run({ options: { yes: true }, agents: ["cursor"] });
     expect(said()).toContain("Cursor (not found here)");
     expect(machine.read(".cursor/mcp.json")).toContain("memdir");
@@ -139,7 +133,7 @@ describe("init", () => {
 describe("uninstall", () => {
   const undo = async (asked: Asked = {}) => {
     const prepared = prepare(asked);
-    return { ...prepared, code: await uninstall(prepared.call, machine) };
+    return { ...prepared, code: await unwireAll(prepared.call, machine) };
   };
 
   test("says what became of each file, and where the memories are", async () => {

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { run } from "../../src/cli/ledger.ts";
+import { ledger as run } from "../../src/cli/ledger.ts";
 import type { Spent } from "../../src/learn/ledger.ts";
 import type { LearnConfig } from "../../src/learn-config.ts";
 import { DAY, errorOf, HOUR, makeWorld, START, type World } from "../world.ts";

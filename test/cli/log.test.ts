@@ -1,7 +1,7 @@
 /** `memdir log` as the command line calls it, on a world of its own. */
 
 import { describe, expect, test } from "vitest";
-import { run } from "../../src/cli/log.ts";
+import { log as run } from "../../src/cli/log.ts";
 import { errorOf, makeWorld } from "../world.ts";
 import { hearCall } from "./call.ts";
 

@@ -3,15 +3,11 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { demoteMemory } from "../../src/cli/demote.ts";
-import { initTeam, openTeamCheckout, uninstallTeam } from "../../src/cli/init-team.ts";
-import { promoteMemory } from "../../src/cli/promote.ts";
+import { initTeam, leaveTeam, openRepository } from "../../src/cli/init.ts";
+import { demote, promote } from "../../src/cli/promote.ts";
 import { errorOf, makeWorld, note, type World } from "../world.ts";
 import { hearCall } from "./call.ts";
 
-const never = async () => {
-  throw new Error("nobody is asked here");
-};
 const shared = (world: World, file: string) => path.join(world.project, ".claude", "memory", file);
 
 async function makeOne(): Promise<World> {
@@ -26,9 +22,9 @@ test("promote shows the whole memory, where it goes and who sees it, then asks",
   const world = await makeOne();
   const asked: string[] = [];
   for (const yes of [false, true]) {
-    const { call, printed } = hearCall(world, { args: ["release day"] });
-    call.terminal.interactive = true;
-    expect(await promoteMemory(call, async (question) => asked.push(question) > 0 && yes)).toBe(0);
+    const ask = async (question: string) => asked.push(question) > 0 && yes;
+    const { call, printed } = hearCall(world, { args: ["release day"], ask });
+    expect(await promote(call)).toBe(0);
     const text = printed.join("\n");
     expect(printed[0]).toBe(`project_release_day.md (project) -> ${shared(world, "project_release_day.md")}`);
     expect(text).toContain("  On Tuesdays.\n  \n  Never on Fridays.");
@@ -45,7 +41,7 @@ test("promote shows the whole memory, where it goes and who sees it, then asks",
 test("the ids it prints undo it", async () => {
   const world = await makeOne();
   const { call, answers } = hearCall(world, { args: ["release day"], options: { yes: true }, json: true });
-  await promoteMemory(call, never);
+  await promote(call);
   const [{ undo }] = answers;
   const memdir = await world.open();
   await memdir.undo(undo.removed);
@@ -56,12 +52,12 @@ test("the ids it prints undo it", async () => {
 
 test("without a terminal it needs --yes; --dry-run only shows", async () => {
   const world = await makeOne();
-  expect(await errorOf(promoteMemory(hearCall(world, { args: ["release day"] }).call, never))).toMatchObject({
+  expect(await errorOf(promote(hearCall(world, { args: ["release day"] }).call))).toMatchObject({
     code: "usage",
     message: expect.stringContaining("--yes"),
   });
   const { call, answers } = hearCall(world, { args: ["release day"], options: { "dry-run": true }, json: true });
-  await promoteMemory(call, never);
+  await promote(call);
   expect(answers[0]).toMatchObject({ kind: "promote", isThere: false, text: expect.stringContaining("On Tuesdays.") });
   expect(world.exists("project_release_day.md")).toBe(true);
 });
@@ -70,28 +66,28 @@ test("where git ignores the folder it says so before it asks", async () => {
   const world = await makeOne();
   fs.writeFileSync(path.join(world.project, ".gitignore"), ".claude/\n");
   const { call, answers } = hearCall(world, { args: ["release day"], options: { yes: true }, json: true });
-  await promoteMemory(call, never);
+  await promote(call);
   expect(answers[0].notices).toEqual([expect.stringContaining("git ignores .claude/memory (.gitignore:1: .claude/)")]);
 });
 
 test("demote brings it back, also from the name that both have", async () => {
   const world = await makeOne();
-  await promoteMemory(hearCall(world, { args: ["release day"], options: { yes: true } }).call, never);
+  await promote(hearCall(world, { args: ["release day"], options: { yes: true } }).call);
   await (await world.open()).save(note("release day", { type: "reference" }));
   const { call, printed } = hearCall(world, { args: ["project_release_day.md"], options: { yes: true } });
-  expect(await demoteMemory(call, never)).toBe(0);
+  expect(await demote(call)).toBe(0);
   expect(printed.join("\n")).toContain("everybody else loses it with your next commit");
   expect(world.exists("project_release_day.md")).toBe(true);
-  expect((await errorOf(demoteMemory(hearCall(world, { args: ["release day"] }).call, never))).code).toBe("not-found");
+  expect((await errorOf(demote(hearCall(world, { args: ["release day"] }).call))).code).toBe("not-found");
 });
 
 test("a memory of the user is refused, one of the team is not promoted again", async () => {
   const world = await makeOne();
   await (await world.open()).save(note("who", { type: "user" }));
-  const refused = promoteMemory(hearCall(world, { args: ["who"], options: { yes: true } }).call, never);
+  const refused = promote(hearCall(world, { args: ["who"], options: { yes: true } }).call);
   expect((await errorOf(refused)).message).toContain("share: true");
-  await promoteMemory(hearCall(world, { args: ["release day"], options: { yes: true } }).call, never);
-  const again = promoteMemory(hearCall(world, { args: ["release day"], options: { yes: true } }).call, never);
+  await promote(hearCall(world, { args: ["release day"], options: { yes: true } }).call);
+  const again = promote(hearCall(world, { args: ["release day"], options: { yes: true } }).call);
   expect((await errorOf(again)).code).toBe("not-found");
 });
 
@@ -99,21 +95,22 @@ test("init --team shows, asks, prepares, and uninstall takes it back", async () 
   const world = makeWorld();
   const open = async (options: Record<string, boolean>) => {
     const heard = hearCall(world, { options });
-    return { ...heard, team: openTeamCheckout(await world.open(), { node: "/n/node", dist: "/m/dist" }) };
+    return { ...heard, team: openRepository(await world.open(), { env: world.env, node: "/n/node", dist: "/m/dist" }) };
   };
   const blind = await open({});
-  expect((await errorOf(initTeam(blind.call, { world: blind.team, ask: never }))).message).toContain("--yes");
+  expect((await errorOf(initTeam(blind.call, blind.team))).message).toContain("--yes");
   expect(blind.printed).toHaveLength(9);
   fs.writeFileSync(path.join(world.project, ".gitignore"), ".claude/\n");
   const { call, printed, warned, team } = await open({ yes: true });
-  await initTeam(call, { world: team, ask: never });
+  await initTeam(call, team);
   expect(printed.join("\n")).toContain("commit .gitattributes and .claude/memory");
   expect(warned).toEqual([expect.stringContaining("(.gitignore:1: .claude/)")]);
   expect(world.git("config", "merge.memdir-index.driver")).toMatch(/^\/n\/node \/m\/dist\/cli.js merge-driver index/);
   const again = await open({});
-  await initTeam(again.call, { world: again.team, ask: never });
+  await initTeam(again.call, again.team);
   expect(again.printed).toEqual([expect.stringContaining("prepared already")]);
-  expect(await uninstallTeam((await open({})).call, team)).toHaveLength(6);
-  expect(await uninstallTeam((await open({ team: true })).call, team)).toHaveLength(1);
+  const left = await open({ team: true });
+  expect(await leaveTeam(left.call, team)).toBe(0);
+  expect(left.printed).toHaveLength(7);
   expect(fs.existsSync(path.join(world.project, ".gitattributes"))).toBe(false);
 });

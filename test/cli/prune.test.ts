@@ -3,13 +3,9 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { prune } from "../../src/cli/prune.ts";
+import { prune } from "../../src/cli/health.ts";
 import { DAY, errorOf, makeWorld, type World } from "../world.ts";
 import { hearCall } from "./call.ts";
-
-const never = async () => {
-  throw new Error("nobody is asked here");
-};
 
 function makeOld(): World {
   const world = makeWorld();
@@ -33,7 +29,7 @@ function makeOld(): World {
 test("B4.17 names what could go with the reason; nothing goes, and corrections are left to the user", async () => {
   const world = makeOld();
   const { call, printed, warned } = hearCall(world, { options: { suggest: true } });
-  expect(await prune(call, never)).toBe(0);
+  expect(await prune(call)).toBe(0);
   expect(printed).toEqual([
     expect.stringMatching(/^you may forget feedback_main\.md \(.*CLAUDE\.md:1 says it already\)$/),
     "would forget project_freeze.md (its only date, 2025-12-20, lies 80 days back)",
@@ -47,7 +43,7 @@ test("B4.17 --apply forgets them as one change, and one undo brings every byte b
   const world = makeOld();
   const before = world.files().map((file) => [file, world.read(file)]);
   const { call, answers } = hearCall(world, { options: { suggest: true, apply: true }, json: true });
-  await prune(call, never);
+  await prune(call);
   const [{ memories, undo, suggestions }] = answers;
   expect(memories.map(({ file }: { file: string }) => file)).toEqual(["project_freeze.md", "reference_two.md"]);
   expect(suggestions).toHaveLength(3);
@@ -65,9 +61,9 @@ test("on a terminal it asks: no changes nothing, yes does it", async () => {
   const world = makeOld();
   const asked: string[] = [];
   for (const yes of [false, true]) {
-    const { call, printed } = hearCall(world, { options: { suggest: true } });
-    call.terminal.interactive = true;
-    await prune(call, async (question) => asked.push(question) > 0 && yes);
+    const ask = async (question: string) => asked.push(question) > 0 && yes;
+    const { call, printed } = hearCall(world, { options: { suggest: true }, ask });
+    await prune(call);
     expect(world.exists("project_freeze.md")).toBe(!yes);
     if (yes) expect(printed.slice(-2)).toEqual(["forgot 2 memories", expect.stringMatching(/^memdir undo \S+ brings/)]);
   }
@@ -80,7 +76,7 @@ test("what is merely old is suggested too, by the type and the days that are giv
     ageMs: 37 * DAY,
   });
   const { call, printed } = hearCall(world, { options: { suggest: true, type: "reference", "older-than": "5" } });
-  await prune(call, never);
+  await prune(call);
   expect(printed).toContain("would forget reference_wiki.md (37 days old)");
   // Its copy goes: then it stays, old as it is.
   expect(printed.join()).not.toContain("forget reference_one.md");
@@ -98,7 +94,7 @@ test("two copies never both go, however old they are of another kind", async () 
       },
     );
   const { call, answers } = hearCall(world, { options: { suggest: true, apply: true }, json: true });
-  await prune(call, never);
+  await prune(call);
   expect(answers[0].memories).toHaveLength(2);
   expect(world.exists("user_c.md")).toBe(true);
 });
@@ -106,10 +102,10 @@ test("two copies never both go, however old they are of another kind", async () 
 test("an empty directory needs nothing; --apply alone is an error", async () => {
   const world = makeWorld();
   const { call, printed } = hearCall(world, { options: { suggest: true } });
-  await prune(call, never);
+  await prune(call);
   expect(printed).toEqual(["Nothing needs to go."]);
   const alone = hearCall(world, { options: { apply: true } });
-  expect(await errorOf(prune(alone.call, never))).toMatchObject({ code: "usage" });
+  expect(await errorOf(prune(alone.call))).toMatchObject({ code: "usage" });
 });
 
 test("named files are checked again: feedback, pinned and unreadable ones stay", async () => {

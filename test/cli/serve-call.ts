@@ -1,25 +1,25 @@
 /** Calls of `memdir serve` without a process, each running until it is ended. */
 
-import { type ServeDesk, serve } from "../../src/cli/serve.ts";
-import { openServerData } from "../../src/team/server/data.ts";
+import { type ServeOptions, serveTeam } from "../../src/cli/serve.ts";
 import type { World } from "../world.ts";
 import { type CallOptions, hearCall } from "./call.ts";
 
-export function beginServe(world: World, options: NonNullable<CallOptions["options"]>, desk: Partial<ServeDesk> = {}) {
+export function beginServe(
+  world: World,
+  options: NonNullable<CallOptions["options"]>,
+  more: ServeOptions & Partial<Pick<World, "env">> = {},
+) {
   let end = () => {};
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
   const heard = hearCall(world, { options: { port: "0", ...options }, json: options.json === true });
-  const code = serve(heard.call, {
-    env: world.env,
-    now: () => world.now,
+  if (more.env) heard.call.env = more.env;
+  const code = serveTeam(heard.call, {
     runNpm: () => Promise.reject(new Error("no network in tests")),
-    ask: async () => false,
-    open: openServerData,
     user: "ann",
     untilEnd: () => ended,
-    ...desk,
+    ...more,
   });
   const url = async () => {
     for (;;) {

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { run } from "../../src/cli/sessions.ts";
+import { sessions as run } from "../../src/cli/sessions.ts";
 import { slugOf } from "../../src/project/locate.ts";
 import { errorOf, makeWorld, type World } from "../world.ts";
 import { hearCall } from "./call.ts";

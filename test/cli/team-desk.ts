@@ -3,8 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import type { Call } from "../../src/cli/command.ts";
-import { join } from "../../src/cli/join.ts";
-import { syncMemories } from "../../src/cli/sync.ts";
+import { joinServer, syncMemories } from "../../src/cli/sync.ts";
 import { runTeam } from "../../src/cli/team.ts";
 import { makeApp } from "../../src/team/server/app.ts";
 import type { TeamData } from "../../src/team/server/team-data.ts";
@@ -62,7 +61,7 @@ export async function openTeamDesk(): Promise<TeamDesk> {
     return app.request(String(input), { ...init, headers });
   };
   const commands = {
-    join: (heard: HeardCall) => join(heard.call, { fetch, sleep: async () => {} }),
+    join: (heard: HeardCall) => joinServer(heard.call, { fetch, sleep: async () => {} }),
     sync: (heard: HeardCall) => syncMemories(heard.call, { fetch, sleep: async () => {} }, new AbortController()),
     team: (heard: HeardCall) => runTeam(heard.call, { fetch, sleep: async () => {} }),
   };

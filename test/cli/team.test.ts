@@ -113,7 +113,7 @@ describe("memdir team", () => {
     [["revoke", "1", "2"], {}, "memdir team revoke ID"],
     [["add", "x"], { role: "king" }, "--role is"],
     [["token", "x"], {}, "--token-file"],
-    [["token", "x"], { "token-file": "t", days: "0" }, "--days is a number"],
+    [["token", "x"], { "token-file": "t", days: "0" }, "--days takes a whole number from 1 to 3650"],
     [["role", "x"], {}, "which role"],
     [["versions", "../../etc/passwd"], {}, "refused"],
   ])("refuses %j %j", async (args, options, words) => {

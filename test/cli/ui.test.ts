@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { showPage, type UiDesk } from "../../src/cli/ui.ts";
+import { type PageOptions, showPage } from "../../src/cli/ui.ts";
 import { openPty } from "../pty.ts";
 import { makeTemporary } from "../temporary.ts";
 import { PATIENT } from "../until.ts";
@@ -33,9 +33,7 @@ function show(world: World, given: CallOptions & { interactive?: boolean; platfo
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
-  const desk: UiDesk = {
-    env: world.env,
-    now: () => world.now,
+  const options: PageOptions = {
     platform: given.platform ?? "darwin",
     assets,
     launch: (program, args) => void launched.push([program, ...args].join(" ")),
@@ -48,7 +46,7 @@ function show(world: World, given: CallOptions & { interactive?: boolean; platfo
     },
     untilEnd: () => ended,
   };
-  const code = showPage(heard.call, desk);
+  const code = showPage(heard.call, options);
   const { printed, answers } = heard;
   return { launched, pressEnter: () => pressEnter(), end, code, printed, answers, isListening: () => isListening };
 }

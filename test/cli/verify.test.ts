@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { run } from "../../src/cli/verify.ts";
+import { verify as run } from "../../src/cli/health.ts";
 import { makeWorld, type World } from "../world.ts";
 import { type CallOptions, hearCall } from "./call.ts";
 

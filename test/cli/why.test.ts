@@ -1,7 +1,7 @@
 /** `memdir why`: when a memory came up, by which door, for which reasons. */
 
 import { expect, test } from "vitest";
-import { run } from "../../src/cli/why.ts";
+import { why as run } from "../../src/cli/why.ts";
 import { type Door, logSurfaced } from "../../src/recall/surface-log.ts";
 import { errorOf, HOUR, makeWorld, note, type World } from "../world.ts";
 import { hearCall } from "./call.ts";

@@ -2,7 +2,7 @@
 
 import fs from "node:fs";
 import { describe, expect, it } from "vitest";
-import { run } from "../../src/cli/recall.ts";
+import { recall as run } from "../../src/cli/recall.ts";
 import { awaitPrefetch, takePrefetch } from "../../src/hooks/prefetch-file.ts";
 import type { SideQuery } from "../../src/recall/select.ts";
 import { readSurfaced, writeSurfaced } from "../../src/recall/surfaced.ts";

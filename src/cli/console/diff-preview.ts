@@ -1,11 +1,11 @@
 /** What an edit would change, as lines to look at before it is allowed. */
 
 import { commonEnds } from "../../text/diff.ts";
-import type { Paint } from "./paint.ts";
-import { sanitise } from "./sanitise.ts";
-import { cut } from "./wrap.ts";
+import { sanitise } from "../../text/sanitise.ts";
+import type { Paint } from "../terminal.ts";
+import { cut, wrapText } from "./wrap.ts";
 
-export interface DiffOptions {
+interface DiffOptions {
   columns: number;
   /** Lines shown at most; the rest is counted. */
   maxLines: number;
@@ -63,4 +63,13 @@ function linesOf(text: string): string[] {
   const lines = sanitise(text).split("\n");
   if (lines.at(-1) === "") lines.pop();
   return lines;
+}
+
+/** The sign of a diff's line and a space: what goes on stands below the words. */
+const INDENT = "  ";
+
+/** With infinite columns every line stays as it is. */
+export function foldLines(lines: readonly string[], columns: number): string[] {
+  const room = columns - INDENT.length;
+  return lines.flatMap((line) => wrapText(line, room).map((part, at) => (at === 0 ? part : `${INDENT}${part}`)));
 }

@@ -1,8 +1,7 @@
-/** The line editor as a value: a text with a cursor, and what a key makes of it. Knows no terminal. */
+/** The line editor as a value: a text with a cursor, what a key makes of it, and how it is laid out in columns. Knows no terminal. */
 
-import { hideMarks, isLarge, MARKS, markOf, type Pastes, showPastes } from "./editor-paste.ts";
-import type { Key, KeyName } from "./key-names.ts";
-import { graphemes } from "./width.ts";
+import type { Key, KeyName } from "./keys.ts";
+import { cut, graphemes, graphemeWidth } from "./wrap.ts";
 
 export interface Editor {
   /** A large paste stands in it as one character (see editor-paste.ts): moved over and deleted as a whole. */
@@ -27,7 +26,7 @@ export type Effect =
   | "escape"
   | "suspend";
 
-export interface Pressed {
+interface Pressed {
   editor: Editor;
   /** What the caller has to do; null when the text is all there was to change. */
   effect: Effect | null;
@@ -202,4 +201,124 @@ function moveLine(editor: Editor, by: 1 | -1): Editor | null {
   const target = lineStart({ ...editor, cursor: by < 0 ? start - 1 : end + 1 });
   const line = graphemes(editor.text.slice(target, lineEnd({ ...editor, cursor: target })));
   return { ...editor, cursor: target + line.slice(0, place).join("").length };
+}
+
+/** What was pasted, by number; a paste that was deleted keeps its place, so that a kill can be put back. */
+type Pastes = readonly string[];
+
+/** From here on a paste would push the conversation off the screen. */
+const LARGE_LINES = 10;
+const LARGE_CHARS = 1000;
+
+/** The last private plane's end: no font has icons there, unlike the planes before it. */
+const FIRST_MARK = 0x10f000;
+const LAST_MARK = 0x10fffd;
+
+/** Any of the private characters. */
+const MARKS = /[\u{10f000}-\u{10fffd}]/u;
+const ALL_MARKS = new RegExp(MARKS.source, "gu");
+
+function isLarge(content: string): boolean {
+  return content.length > LARGE_CHARS || countLines(content) > LARGE_LINES;
+}
+
+/** The character that stands for a paste; null when all are used up. */
+function markOf(number: number): string | null {
+  return FIRST_MARK + number <= LAST_MARK ? String.fromCodePoint(FIRST_MARK + number) : null;
+}
+
+/** Typed or pasted text cannot pose as a paste. */
+function hideMarks(text: string): string {
+  return MARKS.test(text) ? text.replace(ALL_MARKS, "\ufffd") : text;
+}
+
+/** The text with every paste shown: in full, or as a note. */
+function showPastes(text: string, pastes: Pastes, show: (content: string, number: number) => string): string {
+  if (!MARKS.test(text)) return text;
+  return text.replace(ALL_MARKS, (mark) => {
+    const number = (mark.codePointAt(0) ?? 0) - FIRST_MARK;
+    return show(pastes[number] ?? "", number + 1);
+  });
+}
+
+function pasteNote(content: string, number: number): string {
+  const lines = countLines(content);
+  return `[pasted text #${number}, ${lines > 1 ? `${lines} lines` : `${content.length} characters`}]`;
+}
+
+/** A break at the very end begins no further line. */
+function countLines(content: string): number {
+  let lines = 1;
+  for (let at = content.indexOf("\n"); at >= 0 && at < content.length - 1; at = content.indexOf("\n", at + 1)) lines++;
+  return lines;
+}
+
+interface Laid {
+  lines: string[];
+  cursor: { row: number; column: number };
+}
+
+interface LayoutOptions {
+  columns: number;
+  /** Of the same width both: before the first line and before all others. */
+  prompt: string;
+  indent: string;
+  /** At most so many rows, those around the cursor. */
+  maxRows: number;
+  /** Around the note that stands for a paste. */
+  dim(text: string): string;
+}
+
+export function layEditor(editor: Editor, options: LayoutOptions): Laid {
+  const { columns, prompt, indent, maxRows } = options;
+  // In a terminal too narrow for both, the text is more use than the prompt.
+  const lead = columns > 8 ? prompt : "";
+  const rest = columns > 8 ? indent : "";
+  // One column stays free: there the cursor stands behind a full row.
+  const room = Math.max(2, columns - lead.length - 1);
+  const rows: string[] = [];
+  let row = "";
+  let width = 0;
+  let cursor: Laid["cursor"] | null = null;
+  const breakRow = () => {
+    rows.push(row);
+    row = "";
+    width = 0;
+  };
+  let at = 0;
+  for (const grapheme of graphemes(editor.text)) {
+    const { shown, size } = showGrapheme(grapheme, editor, options, room);
+    if (grapheme !== "\n" && width + size > room) breakRow();
+    // Not "equal": a mark that came late may have grown into the grapheme the cursor stood behind.
+    if (at >= editor.cursor) cursor ??= { row: rows.length, column: width };
+    at += grapheme.length;
+    if (grapheme === "\n") breakRow();
+    else {
+      row += shown;
+      width += size;
+    }
+  }
+  cursor ??= { row: rows.length, column: width };
+  rows.push(row);
+  const lines = rows.map((each, index) => `${index === 0 ? lead : rest}${each}`);
+  return windowAround(lines, { row: cursor.row, column: cursor.column + lead.length }, maxRows);
+}
+
+/** As it is echoed once it was sent: pastes as notes. */
+export function echoOf(editor: Editor): string {
+  return showPastes(editor.text, editor.pastes, pasteNote);
+}
+
+function showGrapheme(grapheme: string, editor: Editor, { dim }: LayoutOptions, room: number) {
+  if (grapheme === "\t") return { shown: "    ", size: 4 };
+  if (!MARKS.test(grapheme)) return { shown: grapheme, size: graphemeWidth(grapheme) };
+  const note = cut(showPastes(grapheme, editor.pastes, pasteNote), room);
+  return { shown: dim(note), size: note.length };
+}
+
+function windowAround(lines: string[], cursor: Laid["cursor"], maxRows: number): Laid {
+  const rows = Math.max(1, maxRows);
+  if (lines.length <= rows) return { lines, cursor };
+  const first = Math.min(Math.max(0, cursor.row - rows + 1), lines.length - rows);
+  return { lines: lines.slice(first, first + rows), cursor: { row: cursor.row - first, column: cursor.column } };
 }

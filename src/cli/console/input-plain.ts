@@ -1,11 +1,11 @@
 /** The input where nothing can be redrawn: whole lines, as the terminal itself lets them be typed. */
 
 import { StringDecoder } from "node:string_decoder";
+import { sanitise } from "../../text/sanitise.ts";
+import type { Input, InputOptions, ReadLine } from "./input-state.ts";
 import { PROMPT } from "./input-view.ts";
-import type { Input, InputWorld, ReadLine } from "./input-world.ts";
-import { sanitise } from "./sanitise.ts";
 
-export function openPlainInput({ stdin, screen, onSignal }: InputWorld): Input {
+export function openPlainInput({ stdin, screen, onSignal }: InputOptions): Input {
   const decoder = new StringDecoder("utf8");
   const lines: string[] = [];
   const listeners = new Set<() => void>();
@@ -63,7 +63,6 @@ export function openPlainInput({ stdin, screen, onSignal }: InputWorld): Input {
     // Nothing can be put into a line that the terminal holds: it is shown, to be typed.
     suggest: (text) => screen.print(sanitise(text)),
     release: (work) => work(),
-    redraw() {},
     close() {
       stdin.off("data", onData);
       stdin.off("end", onEnd);

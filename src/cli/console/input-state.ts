@@ -1,5 +1,7 @@
-/** The input as a value: editor, menu, walk through the history, search; and what a key makes of it. */
+/** The input as a value: editor, menu of completions, walk through the history, search; and what a key makes of it. */
 
+import { sanitiseLine } from "../../text/sanitise.ts";
+import type { Paint } from "../terminal.ts";
 import {
   type Editor,
   type Effect,
@@ -10,10 +12,57 @@ import {
   withoutText,
   withText,
 } from "./editor.ts";
-import type { Key } from "./key-names.ts";
-import { type Completion, type Menu, moveMenu, openMenu } from "./menu.ts";
+import type { Key } from "./keys.ts";
 import { findPrompt, searchPrompts } from "./prompt-history.ts";
-import { graphemes } from "./width.ts";
+import type { Screen } from "./screen.ts";
+import { cut, graphemes, pad, widthOf } from "./wrap.ts";
+
+export interface InputOptions {
+  stdin: NodeJS.ReadableStream & { setRawMode?(raw: boolean): unknown };
+  screen: Screen;
+  paint: Paint;
+  /** What may stand in place of the text before the cursor; asked on Tab, and at every key behind a `/`. */
+  completions(text: string, cursor: number): readonly Completion[];
+  /** Earlier prompts, oldest first. Adding is the owner's affair. */
+  history: { prompts(): readonly string[] };
+  /** Shown in an empty input. */
+  placeholder: string;
+  /** Milliseconds of a clock that never goes back. */
+  now(): number;
+  /** Returns what cancels it. */
+  setTimer(run: () => void, ms: number): () => void;
+  /** Return what ends the listening. */
+  onResize?(listener: () => void): () => void;
+  /** An interrupt that did not come as a key: a signal from outside, or Ctrl-C where there is no raw mode. */
+  onSignal?(listener: () => void): () => void;
+  /** Ctrl-Z: stops the process and resolves when it goes on. Without it the key does nothing. */
+  suspend?(): Promise<void>;
+}
+
+export interface Choice {
+  /** What is typed to choose it; one character, or the arrows have to. */
+  key: string;
+  label: string;
+}
+
+export type ReadLine = { type: "line"; text: string } | { type: "end" };
+
+export interface Input {
+  /** The next line that was sent, also one sent before it was asked for; "end" when the person leaves. One at a time. */
+  read(): Promise<ReadLine>;
+  /** The key of the answer; null when the person wants none of them. Questions asked at once are shown one after the other. */
+  question(text: string, choices: readonly Choice[]): Promise<string | null>;
+  /** Called on Ctrl-C while no line is asked for. Returns what ends the listening. */
+  onInterrupt(listener: () => void): () => void;
+  /** Lines above the input, such as the spinner; each is cut to the width. */
+  status(lines: readonly string[]): void;
+  /** Puts words into the input, to be changed and sent. */
+  suggest(text: string): void;
+  /** Gives the terminal to another program, such as an editor, until the work is done. */
+  release<T>(work: () => Promise<T>): Promise<T>;
+  /** Takes the input from the screen and ends raw mode; what is asked for ends. The screen stays open. */
+  close(): void;
+}
 
 export interface InputState {
   editor: Editor;
@@ -23,10 +72,7 @@ export interface InputState {
   search: { words: string; index: number | null; draft: Editor } | null;
 }
 
-export interface InputSources {
-  completions(text: string, cursor: number): readonly Completion[];
-  prompts(): readonly string[];
-}
+type InputSources = Pick<InputOptions, "completions" | "history">;
 
 /** What the owner of the input has to see to. */
 export type Outcome = "submit" | "interrupt" | "end" | "redraw" | "suspend" | null;
@@ -122,7 +168,7 @@ function complete(state: InputState, sources: InputSources): InputState {
 }
 
 function walk(state: InputState, by: 1 | -1, sources: InputSources): InputState {
-  const prompts = sources.prompts();
+  const prompts = sources.history.prompts();
   const from = state.walk ?? { index: prompts.length, prefix: state.editor.text, draft: state.editor };
   const index = findPrompt(prompts, from.index, by, from.prefix);
   if (index !== null) {
@@ -135,7 +181,7 @@ function walk(state: InputState, by: 1 | -1, sources: InputSources): InputState 
 function pressSearch(state: InputState, key: Key, sources: InputSources): InputState {
   const search = state.search;
   if (!search) return state;
-  const prompts = sources.prompts();
+  const prompts = sources.history.prompts();
   const look = (words: string, from: number, otherwise: number | null): InputState => {
     const index = (words === "" ? null : searchPrompts(prompts, from, words)) ?? otherwise;
     const editor = index === null ? state.editor : withText(state.editor, prompts[index] ?? "");
@@ -147,4 +193,48 @@ function pressSearch(state: InputState, key: Key, sources: InputSources): InputS
   if (key.name === "ctrl-r") return look(search.words, search.index ?? prompts.length, search.index);
   const isGivenUp = key.name === "escape" || key.name === "ctrl-c";
   return { ...state, search: null, editor: isGivenUp ? search.draft : state.editor };
+}
+
+export interface Completion {
+  /** As the list shows it. */
+  label: string;
+  description: string;
+  /** What it puts in place of the text between `from` and the cursor. */
+  insert: string;
+  from: number;
+}
+
+export interface Menu {
+  items: readonly Completion[];
+  selected: number;
+  /** Whether the arrows chose: until then Enter may still mean the text as typed. */
+  isChosen: boolean;
+}
+
+/** More than this pushes the conversation off a small screen. */
+export const MAX_MENU_ROWS = 8;
+
+function openMenu(items: readonly Completion[]): Menu | null {
+  return items.length === 0 ? null : { items, selected: 0, isChosen: false };
+}
+
+function moveMenu(menu: Menu, by: 1 | -1): Menu {
+  const count = menu.items.length;
+  return { ...menu, selected: (menu.selected + by + count) % count, isChosen: true };
+}
+
+/** At most `rows` lines, those around the selected one. */
+export function menuLines({ items, selected }: Menu, rows: number, columns: number, paint: Paint): string[] {
+  const count = Math.max(1, Math.min(rows, MAX_MENU_ROWS));
+  const first = Math.max(0, Math.min(selected - Math.floor(count / 2), items.length - count));
+  const shown = items.slice(first, first + count);
+  const labels = shown.map(({ label }) => sanitiseLine(label));
+  const width = Math.min(Math.max(...labels.map(widthOf)), Math.floor(columns / 2));
+  return shown.map(({ description }, index) => {
+    const isSelected = first + index === selected;
+    const label = pad(cut(labels[index] ?? "", width), width);
+    const line = `${isSelected ? "›" : " "} ${label}  `;
+    const rest = cut(sanitiseLine(description), columns - widthOf(line));
+    return cut(`${isSelected ? paint.cyan(line) : line}${paint.dim(rest)}`, columns);
+  });
 }

@@ -1,10 +1,36 @@
-/** Bytes of a terminal in raw mode, as keys: a decoder that keeps what is unfinished for the next chunk. */
+/** Bytes from a keyboard become keys: text, pastes, and named keys, also of the two protocols that distinguish Shift-Enter from Enter. */
 
 import { StringDecoder } from "node:string_decoder";
-import { type Key, type KeyName, keyOfCsi, keyOfSs3 } from "./key-names.ts";
-import { sanitise } from "./sanitise.ts";
+import { sanitise } from "../../text/sanitise.ts";
 
-export type { Key, KeyName } from "./key-names.ts";
+export type Key =
+  | { type: "text"; text: string }
+  /** Pasted in one piece, line breaks as `\n`. */
+  | { type: "paste"; text: string }
+  | { type: "press"; name: KeyName };
+
+export type KeyName =
+  | "enter"
+  /** A line break in the text: Ctrl-J, Alt-Enter, Shift-Enter. */
+  | "newline"
+  | "backspace"
+  | "delete"
+  | "tab"
+  | "shift-tab"
+  | "escape"
+  | "up"
+  | "down"
+  | "left"
+  | "right"
+  | "word-left"
+  | "word-right"
+  | "home"
+  | "end"
+  | "page-up"
+  | "page-down"
+  | "alt-d"
+  | "alt-backspace"
+  | `ctrl-${string}`;
 
 export interface Keys {
   feed(bytes: Uint8Array | string): Key[];
@@ -37,7 +63,8 @@ export function openKeys(): Keys {
       return "";
     }
     paste = null;
-    keys.push({ type: "paste", text: sanitisePaste(parts.join("") + all.slice(0, end)) });
+    // Tabs stay: what is pasted is handed on as it was.
+    keys.push({ type: "paste", text: sanitise(parts.join("") + all.slice(0, end), "\t") });
     return all.slice(end + PASTE_END.length);
   };
 
@@ -65,7 +92,7 @@ export function openKeys(): Keys {
         typeof bytes === "string" ? bytes : decoder.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
       if (paste && rest === "\x03") {
         // A paste whose end never came must not swallow the keyboard for ever.
-        keys.push({ type: "paste", text: sanitisePaste(paste.join("")) });
+        keys.push({ type: "paste", text: sanitise(paste.join(""), "\t") });
         paste = null;
       }
       rest = pending + rest;
@@ -103,12 +130,12 @@ function readEscape(text: string, at: number): { key: Key | null; next: number }
   if (second === "[") return readCsi(text, at);
   if (second === "O") {
     const final = text[at + 2];
-    return final === undefined ? null : { key: pressOf(keyOfSs3(final)), next: at + 3 };
+    return final === undefined ? null : { key: press(keyOfSs3(final)), next: at + 3 };
   }
   // Answers of the terminal to questions: nobody asked here.
   if (STRINGS.has(second)) return readString(text, at);
   if (second === "\x1b") return { key: { type: "press", name: "escape" }, next: at + 1 };
-  return { key: pressOf(ALT[second] ?? null), next: at + 1 + (text.codePointAt(at + 1)! > 0xffff ? 2 : 1) };
+  return { key: press(ALT_KEYS[second]), next: at + 1 + (text.codePointAt(at + 1)! > 0xffff ? 2 : 1) };
 }
 
 function readCsi(text: string, at: number): { key: Key | null; next: number } | null {
@@ -131,21 +158,12 @@ function readString(text: string, at: number): { key: null; next: number } | nul
   return text.length - at > MAX_SEQUENCE ? { key: null, next: text.length } : null;
 }
 
-function pressOf(name: KeyName | null): Key | null {
-  return name === null ? null : { type: "press", name };
-}
-
 /** Neighbouring text is one key: fewer steps for the editor. */
 function addKey(keys: Key[], key: Key): void {
   const last = keys.at(-1);
   if (key.type === "text" && last?.type === "text")
     keys[keys.length - 1] = { type: "text", text: last.text + key.text };
   else if (key.type !== "text" || key.text !== "") keys.push(key);
-}
-
-/** Tabs stay: what is pasted is handed on as it was. */
-function sanitisePaste(text: string): string {
-  return sanitise(text, "\t");
 }
 
 function isControl(code: number): boolean {
@@ -166,7 +184,7 @@ const CONTROLS: Record<string, KeyName> = {
 
 const STRINGS: ReadonlySet<string> = new Set(["]", "P", "_", "^", "X"]);
 
-const ALT: Record<string, KeyName> = {
+const ALT_KEYS: Record<string, KeyName> = {
   "\r": "newline",
   "\n": "newline",
   "\x7f": "alt-backspace",
@@ -174,4 +192,83 @@ const ALT: Record<string, KeyName> = {
   b: "word-left",
   f: "word-right",
   d: "alt-d",
+};
+
+/** `ESC [ parameters final`; null for what is not known. */
+function keyOfCsi(parameters: string, final: string): Key | null {
+  const [first = "", second = "", third = ""] = parameters.split(";");
+  const bits = modifiersOf(second);
+  if (final === "u") return keyOfCode(Number.parseInt(first, 10), second);
+  if (final === "~" && first === "27") return keyOfCode(Number.parseInt(third, 10), second);
+  if (final === "~") return press(TILDE[first]);
+  const name = ARROWS[final];
+  // With Alt or Ctrl the arrows go by words.
+  if (name === "left" && bits & (ALT | CTRL)) return press("word-left");
+  if (name === "right" && bits & (ALT | CTRL)) return press("word-right");
+  return press(name);
+}
+
+/** `ESC O final`: arrows in application mode, the number pad's Enter. */
+function keyOfSs3(final: string): KeyName | undefined {
+  return final === "M" ? "enter" : ARROWS[final];
+}
+
+const SHIFT = 1;
+const ALT = 2;
+const CTRL = 4;
+
+/** A key given by the code of its character, as kitty and xterm's modifyOtherKeys send it. */
+function keyOfCode(code: number, modifiers: string): Key | null {
+  // The part behind the colon says when: 3 is letting go of it.
+  if (modifiers.split(":")[1] === "3" || !Number.isInteger(code)) return null;
+  const bits = modifiersOf(modifiers);
+  if (code === 13 || code === 57414) return press(bits === 0 ? "enter" : "newline");
+  if (code === 27) return press("escape");
+  if (code === 9) return press(bits & SHIFT ? "shift-tab" : "tab");
+  if (code === 127) return press(bits & (ALT | CTRL) ? "alt-backspace" : "backspace");
+  if (code < 0x20 || code > 0x10ffff || isPrivate(code)) return null;
+  const character = String.fromCodePoint(code);
+  if (bits & CTRL) return /^[a-z]$/i.test(character) ? press(controlName(character.toLowerCase())) : null;
+  if (bits & ALT) return press(ALT_KEYS[character.toLowerCase()]);
+  return { type: "text", text: bits & SHIFT ? character.toUpperCase() : character };
+}
+
+/** As the same key would arrive without the protocol. */
+function controlName(letter: string): KeyName {
+  return ({ j: "newline", m: "enter", i: "tab", h: "backspace" }[letter] as KeyName | undefined) ?? `ctrl-${letter}`;
+}
+
+/** The number is one more than the bits; Caps Lock and Num Lock above them do not matter. */
+function modifiersOf(parameter: string): number {
+  const value = Number.parseInt(parameter, 10);
+  return Number.isInteger(value) && value > 0 ? (value - 1) & (SHIFT | ALT | CTRL) : 0;
+}
+
+/** Surrogates, and kitty's numbers for keys without a character. */
+function isPrivate(code: number): boolean {
+  return isBetween(code, 0xd800, 0xf8ff) || isBetween(code, 0x7f, 0x9f);
+}
+
+function press(name: KeyName | undefined): Key | null {
+  return name ? { type: "press", name } : null;
+}
+
+const ARROWS: Record<string, KeyName> = {
+  A: "up",
+  B: "down",
+  C: "right",
+  D: "left",
+  H: "home",
+  F: "end",
+  Z: "shift-tab",
+};
+
+const TILDE: Record<string, KeyName> = {
+  "1": "home",
+  "7": "home",
+  "4": "end",
+  "8": "end",
+  "3": "delete",
+  "5": "page-up",
+  "6": "page-down",
 };

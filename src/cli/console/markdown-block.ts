@@ -1,13 +1,10 @@
-/** Blocks of Markdown as lines for the terminal. */
+/** Markdown as lines for the terminal: blocks, what is inside a line, and tables fitted to the columns there are. */
 
 import type { Token, Tokens } from "marked";
-import { renderInline } from "./markdown-inline.ts";
-import { renderTable } from "./markdown-table.ts";
-import type { Paint } from "./paint.ts";
-import { widthOf } from "./width.ts";
-import { wrapText } from "./wrap.ts";
+import type { Paint } from "../terminal.ts";
+import { pad, widthOf, wrapText } from "./wrap.ts";
 
-export interface BlockOptions {
+interface BlockOptions {
   columns: number;
   /** Of lists and quotes around it. */
   depth: number;
@@ -110,4 +107,119 @@ function indentLines(lines: readonly string[], first: string, rest: string): str
 
 function inlineOf(token: Token): readonly Token[] {
   return "tokens" in token && token.tokens ? token.tokens : [token];
+}
+
+function renderInline(tokens: readonly Token[], paint: Paint): string {
+  return tokens.map((token) => renderSpan(token, paint)).join("");
+}
+
+function renderSpan(token: Token, paint: Paint): string {
+  switch (token.type) {
+    case "text":
+      return "tokens" in token && token.tokens ? renderInline(token.tokens, paint) : decode(token.raw);
+    case "escape":
+      return (token as Tokens.Escape).text;
+    case "strong":
+      return paint.bold(renderInline((token as Tokens.Strong).tokens, paint));
+    case "em":
+      return paint.italic(renderInline((token as Tokens.Em).tokens, paint));
+    case "del":
+      return paint.strike(renderInline((token as Tokens.Del).tokens, paint));
+    case "codespan":
+      // Without colour the marks stay: what is code must be told from words.
+      return paint.on ? paint.cyan((token as Tokens.Codespan).text) : `\`${(token as Tokens.Codespan).text}\``;
+    case "br":
+      return "\n";
+    case "checkbox":
+      return (token as Tokens.Checkbox).checked ? "[x] " : "[ ] ";
+    case "link":
+      return renderLink(token as Tokens.Link, paint);
+    case "image":
+      return renderImage(token as Tokens.Image, paint);
+    default:
+      return token.raw;
+  }
+}
+
+function renderLink({ href, title, text, tokens }: Tokens.Link, paint: Paint): string {
+  const shown = renderInline(tokens, paint);
+  // An address that is its own text is not said twice.
+  if (text === href || `mailto:${text}` === href) return paint.underline(shown);
+  return `${paint.underline(shown)} ${paint.dim(`(${target(href, title)})`)}`;
+}
+
+function renderImage({ href, title, text }: Tokens.Image, paint: Paint): string {
+  return `[image: ${text}] ${paint.dim(`(${target(href, title)})`)}`;
+}
+
+function target(href: string, title?: string | null): string {
+  return title ? `${href} "${title}"` : href;
+}
+
+/** The few entities that people write; all others stay. */
+function decode(text: string): string {
+  return text.includes("&") ? text.replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? entity) : text;
+}
+
+const ENTITIES: Record<string, string> = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'" };
+
+/** Narrower cells break every word. */
+const MIN_CELL = 6;
+const GAP = " │ ";
+
+function renderTable(table: Tokens.Table, { columns, paint }: { columns: number; paint: Paint }): string[] {
+  const header = table.header.map(({ tokens }) => renderInline(tokens, paint));
+  const rows = table.rows.map((row) => row.map(({ tokens }) => renderInline(tokens, paint)));
+  const widths = fitWidths(naturalWidths([header, ...rows]), columns - GAP.length * (header.length - 1));
+  if (!widths) return renderRecords(header, rows, columns, paint);
+  const line = (cells: readonly string[], weight: (text: string) => string) => {
+    const wrapped = widths.map((width, index) => wrapText(cells[index] ?? "", width));
+    const height = Math.max(...wrapped.map((lines) => lines.length));
+    return Array.from({ length: height }, (_, row) =>
+      widths
+        .map((width, index) => pad(weight(wrapped[index]?.[row] ?? ""), width, table.align[index]))
+        .join(paint.dim(GAP))
+        .trimEnd(),
+    );
+  };
+  const rule = paint.dim(widths.map((width) => "─".repeat(width)).join("─┼─"));
+  return [...line(header, paint.bold), rule, ...rows.flatMap((row) => line(row, (text) => text))];
+}
+
+function naturalWidths(rows: readonly (readonly string[])[]): number[] {
+  const first = rows[0] ?? [];
+  return first.map((_, index) =>
+    Math.max(1, ...rows.map((row) => Math.max(...(row[index] ?? "").split("\n").map(widthOf)))),
+  );
+}
+
+/** Takes from the widest until it fits; null when cells would become too narrow to read. */
+function fitWidths(natural: readonly number[], room: number): number[] | null {
+  const sum = natural.reduce((total, width) => total + width, 0);
+  if (sum <= room) return [...natural];
+  const least = natural.reduce((total, width) => total + Math.min(width, MIN_CELL), 0);
+  if (least > room) return null;
+  // The largest limit under which all fit; then one column more for those that want it, as long as there are any.
+  let limit = MIN_CELL;
+  const under = (max: number) => natural.reduce((total, width) => total + Math.min(width, max), 0);
+  while (under(limit + 1) <= room) limit++;
+  let left = room - under(limit);
+  return natural.map((width) => {
+    if (width <= limit || left === 0) return Math.min(width, limit);
+    left--;
+    return limit + 1;
+  });
+}
+
+function renderRecords(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  columns: number,
+  paint: Paint,
+): string[] {
+  if (rows.length === 0) return header.flatMap((name) => wrapText(paint.bold(name), columns));
+  return rows.flatMap((row, index) => [
+    ...(index > 0 ? [""] : []),
+    ...header.flatMap((name, cell) => wrapText(`${paint.bold(name)}: ${row[cell] ?? ""}`, columns)),
+  ]);
 }

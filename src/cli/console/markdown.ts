@@ -1,10 +1,9 @@
 /** Markdown as it streams in, to text for the terminal: each block as soon as it is complete, code line by line. */
 
 import type { Token } from "marked";
+import { sanitise } from "../../text/sanitise.ts";
+import { openPaint, type Paint } from "../terminal.ts";
 import { renderTokens } from "./markdown-block.ts";
-import { type Fence, isListLine, openFence } from "./markdown-line.ts";
-import { openPaint, type Paint } from "./paint.ts";
-import { sanitise } from "./sanitise.ts";
 import { wrapText } from "./wrap.ts";
 
 export interface MarkdownOptions {
@@ -15,7 +14,7 @@ export interface MarkdownOptions {
   lexer(text: string): Token[];
 }
 
-export interface MarkdownStream {
+interface MarkdownStream {
   /** Text that is finished and can be printed, whole lines with their breaks; "" while nothing is. */
   push(delta: string): string;
   end(): string;
@@ -164,4 +163,34 @@ function endsBlock(block: readonly string[], line: string): boolean {
 
 function isHeading(line: string): boolean {
   return /^ {0,3}#{1,6}(?: |$)/.test(line);
+}
+
+interface Fence {
+  /** Language and whatever else stands behind the opening fence. */
+  info: string;
+  indent: number;
+  closes(line: string): boolean;
+  /** A line of the code without the fence's own indentation. */
+  unindent(line: string): string;
+}
+
+/** Null when the line opens no code fence. */
+function openFence(line: string): Fence | null {
+  const match = /^( *)(`{3,}|~{3,})(.*)$/.exec(line);
+  if (!match) return null;
+  const [, indent = "", marks = "", info = ""] = match;
+  // Behind backticks another one would make it a code span.
+  if (marks.startsWith("`") && info.includes("`")) return null;
+  const closing = new RegExp(`^ *${marks[0]}{${marks.length},} *$`);
+  return {
+    info: info.trim(),
+    indent: indent.length,
+    closes: (each) => closing.test(each),
+    unindent: (each) => each.replace(new RegExp(`^ {0,${indent.length}}`), ""),
+  };
+}
+
+/** Begins an item of a list that is not itself indented. */
+function isListLine(line: string): boolean {
+  return /^ {0,3}(?:[-*+]|\d{1,9}[.)])(?: |$)/.test(line) && !/^ {0,3}([-*])(?: *\1){2,} *$/.test(line);
 }

@@ -5,6 +5,7 @@ import { dirname } from "node:path";
 import { PRIVATE_MODE } from "../../disk/atomic.ts";
 import { openToAppend, readTail } from "../../disk/fence.ts";
 import { findSecrets } from "../../text/secrets.ts";
+import type { World } from "../../world.ts";
 
 export interface PromptHistory {
   /** Oldest first, the newest MAX_PROMPTS; those of this session with them. */
@@ -16,11 +17,6 @@ export interface PromptHistory {
   add(text: string): { kept: boolean; problem: string | null };
 }
 
-export interface HistoryWorld {
-  file: string;
-  now(): Date;
-}
-
 const MAX_PROMPTS = 1000;
 /** The end of the file is enough for that many: it is never read whole. */
 const MAX_READ_BYTES = 4 * 1024 * 1024;
@@ -28,7 +24,7 @@ const MAX_READ_BYTES = 4 * 1024 * 1024;
 const MAX_PROMPT_CHARS = 100_000;
 
 /** Reading never fails: without a readable file there is no history yet. */
-export function openPromptHistory({ file, now }: HistoryWorld): PromptHistory {
+export function openPromptHistory(file: string, { now }: Pick<World, "now">): PromptHistory {
   let prompts = readPrompts(file);
   return {
     prompts: () => prompts,

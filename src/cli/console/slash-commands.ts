@@ -1,8 +1,9 @@
 /** The table of slash commands, and which one a line means. */
 
 import { MemdirError } from "../../errors.ts";
-import { sanitiseLine } from "./sanitise.ts";
-import type { Desk, SlashCommand } from "./slash-desk.ts";
+import { sanitiseLine } from "../../text/sanitise.ts";
+import { columnsOf } from "../command.ts";
+import type { Console, SlashCommand } from "./slash.ts";
 import { LEARN_COMMANDS } from "./slash-learn.ts";
 import { MEMORY_COMMANDS } from "./slash-memory.ts";
 import { SESSION_COMMANDS } from "./slash-session.ts";
@@ -17,8 +18,8 @@ const SLASH_COMMANDS: readonly SlashCommand[] = [
     name: "help",
     usage: "",
     help: "this list",
-    run: async (_, desk) => {
-      desk.terminal.print(helpText(desk));
+    run: async (_, console) => {
+      console.terminal.print(helpText(console));
       return "stay";
     },
   },
@@ -27,10 +28,10 @@ const SLASH_COMMANDS: readonly SlashCommand[] = [
 ];
 
 /** Runs the command that a line beginning with / names. What it throws names memories and files: it is harmless to print. */
-export async function runSlash(line: string, desk: Desk): Promise<"stay" | "leave"> {
+export async function runSlash(line: string, console: Console): Promise<"stay" | "leave"> {
   const [, name = "", rest = ""] = /^\/(\S*)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
   const command = SLASH_COMMANDS.find((one) => one.name === name.toLowerCase());
-  if (command) return harmless(() => command.run(rest.trim(), desk));
+  if (command) return harmless(() => command.run(rest.trim(), console));
   const near = SLASH_COMMANDS.find((one) => name !== "" && one.name.startsWith(name.toLowerCase().slice(0, 3)));
   const hint = near ? `, did you mean /${near.name}?` : "";
   throw new MemdirError("usage", `there is no /${sanitiseLine(name)} here${hint}; /help lists what you can type`);
@@ -45,7 +46,7 @@ async function harmless<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-export interface SlashCompletion {
+interface SlashCompletion {
   text: string;
   help: string;
 }
@@ -71,11 +72,10 @@ const PLAIN: readonly (readonly [string, string])[] = [
   ["#TEXT", "saves TEXT as a memory at once"],
 ];
 
-function helpText({ offline }: Desk): string {
+function helpText({ offline }: Console): string {
   const slashes = SLASH_COMMANDS.filter(({ name }) => name !== "quit").map(
     ({ name, usage, help }) => [`/${name} ${usage}`.trim(), help] as const,
   );
   const rows = [...(offline ? PLAIN : PLAIN.slice(2)), ...slashes];
-  const width = Math.max(...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `${left.padEnd(width)}  ${right}`).join("\n");
+  return columnsOf(rows).join("\n");
 }

@@ -3,11 +3,10 @@
 import { MemdirError } from "../../errors.ts";
 import { nameStatement, typeOfStatement } from "../../learn/said-statement.ts";
 import { isMemoryType, type MemoryType } from "../../store/store.ts";
-import { editByHand } from "../edit.ts";
-import { plainRow } from "../list.ts";
-import { printSaved } from "../save.ts";
-import { printMemory } from "../show.ts";
-import { type Desk, type SlashCommand, stay } from "./slash-desk.ts";
+import { editByHand, printSaved, undo } from "../changes.ts";
+import { countMemories } from "../command.ts";
+import { plainRow, search, show } from "../memories.ts";
+import { type Console, type SlashCommand, stay } from "./slash.ts";
 
 export const MEMORY_COMMANDS: readonly SlashCommand[] = [
   {
@@ -21,31 +20,28 @@ export const MEMORY_COMMANDS: readonly SlashCommand[] = [
     name: "remember",
     usage: "TEXT",
     help: "saves a memory, the type is guessed",
-    run: stay((rest, desk) => saveSaid(rest, desk)),
+    run: stay((rest, console) => saveSaid(rest, console)),
   },
   { name: "search", usage: "WORDS", help: "finds memories", run: stay(searchMemories) },
   {
     name: "undo",
     usage: "[ID]",
     help: "takes the last change of a memory back",
-    run: stay(async (rest, { memdir, terminal }) => {
-      const { action, files } = await memdir.undo(rest === "" ? undefined : rest);
-      terminal.print(`undid ${action}: ${files.join(", ")}`);
-    }),
+    run: stay(async (rest, console) => void (await undo({ ...console, args: rest === "" ? [] : [rest] }))),
   },
 ];
 
-type Verb = (rest: string, desk: Desk) => Promise<void>;
+type Verb = (rest: string, console: Console) => Promise<void>;
 
 const VERBS: Readonly<Record<string, Verb>> = {
   "": listMemories,
   list: listMemories,
-  show: async (name, { memdir, terminal }) => {
-    if (name !== "") return printMemory(await memdir.show(name), terminal);
-    const { index } = await memdir.index();
-    terminal.print(index === "" ? "MEMORY.md is empty." : index);
+  show: async (name, console) => {
+    if (name !== "") return void (await show({ ...console, args: [name] }));
+    const { index } = await console.memdir.index();
+    console.terminal.print(index === "" ? "MEMORY.md is empty." : index);
   },
-  save: async (rest, desk) => {
+  save: async (rest, console) => {
     const [first = "", ...more] = rest.split(/\s+/);
     const body = isMemoryType(first) ? more.join(" ") : rest;
     if (body === "") {
@@ -54,47 +50,46 @@ const VERBS: Readonly<Record<string, Verb>> = {
         "the call is /memory save TYPE TEXT, such as: /memory save feedback never commit to main",
       );
     }
-    await saveText(isMemoryType(first) ? first : typeOfStatement(body), body, desk);
+    await saveText(isMemoryType(first) ? first : typeOfStatement(body), body, console);
   },
-  edit: async (name, { memdir, release, terminal }) => {
+  edit: async (name, console) => {
+    const { release } = console;
     if (name === "") throw new MemdirError("usage", "say which memory to edit; /memory lists them");
     if (!release)
       throw new MemdirError("usage", "an editor needs a terminal: use memdir save, or edit the file itself");
-    const result = await release(() => editByHand(memdir, name, { redact: false }));
-    printSaved({ json: false, terminal }, result);
+    const { memdir, env } = console;
+    printSaved(console, await release(() => editByHand(memdir, name, { redact: false, env })));
   },
   forget: forgetSaid,
-  on: async (_, desk) => switchMemory(true, desk),
-  off: async (_, desk) => switchMemory(false, desk),
+  on: async (_, console) => switchMemory(true, console),
+  off: async (_, console) => switchMemory(false, console),
   where: async (_, { memdir, terminal }) => {
     for (const { scope, path, readOnly } of memdir.directories)
       terminal.print(`${scope.padEnd(8)} ${path}${readOnly ? " (only read)" : ""}`);
   },
 };
 
-async function answerMemory(rest: string, desk: Desk): Promise<void> {
+async function answerMemory(rest: string, console: Console): Promise<void> {
   const [, verb = "", text = ""] = /^(\S*)\s*([\s\S]*)$/.exec(rest) ?? [];
   if (!Object.hasOwn(VERBS, verb)) {
     const known = Object.keys(VERBS).filter((name) => name !== "" && name !== "list");
     throw new MemdirError("usage", `/memory ${verb} is not known: there are /memory and /memory ${known.join(", ")}`);
   }
-  await VERBS[verb]?.(text.trim(), desk);
+  await VERBS[verb]?.(text.trim(), console);
 }
 
-async function listMemories(_: string, { memdir, terminal }: Desk): Promise<void> {
+async function listMemories(_: string, { memdir, terminal }: Console): Promise<void> {
   const rows = await memdir.list();
   if (rows.length === 0) return terminal.print("No memories saved yet.");
-  terminal.print([`${rows.length} ${rows.length === 1 ? "memory" : "memories"}:`, ...rows.map(plainRow)].join("\n"));
+  terminal.print([`${countMemories(rows.length)}:`, ...rows.map(plainRow)].join("\n"));
 }
 
-async function searchMemories(rest: string, { memdir, terminal }: Desk): Promise<void> {
+async function searchMemories(rest: string, console: Console): Promise<void> {
   if (rest === "") throw new MemdirError("usage", "say what to search for, such as: /search deploy");
-  const hits = await memdir.search(rest);
-  if (hits.length === 0) return terminal.print("Nothing found.");
-  terminal.print(hits.map((hit) => `    ${hit.name}: ${hit.line}`).join("\n"));
+  await search({ ...console, args: [rest] });
 }
 
-function switchMemory(on: boolean, { agent, memdir, terminal }: Desk): void {
+function switchMemory(on: boolean, { agent, memdir, terminal }: Console): void {
   if (on && memdir.config.disabled !== null) {
     throw new MemdirError(
       "usage",
@@ -109,27 +104,27 @@ function switchMemory(on: boolean, { agent, memdir, terminal }: Desk): void {
 }
 
 /** "remember that …", "# …": the user's own words, at once. */
-export async function saveSaid(rest: string, desk: Desk): Promise<void> {
+export async function saveSaid(rest: string, console: Console): Promise<void> {
   const said = rest.replace(/^(that|to|:)\s*/i, "").trim();
   if (said === "") {
     throw new MemdirError("usage", "say what to remember, such as: remember that releases are cut on Tuesdays");
   }
-  await saveText(typeOfStatement(said), said, desk);
+  await saveText(typeOfStatement(said), said, console);
 }
 
-export async function saveText(type: MemoryType, text: string, desk: Desk): Promise<void> {
-  const { memdir, terminal } = desk;
+export async function saveText(type: MemoryType, text: string, console: Console): Promise<void> {
+  const { memdir, terminal } = console;
   const name = nameStatement(text);
   const source = { by: "user", session: null, message: null };
   // A name that says it all needs no description.
   const description = text === name ? "" : text.replace(/\s+/g, " ").slice(0, 140);
   const result = await memdir.save({ type, name, description, body: text, source });
-  printSaved({ json: false, terminal }, result);
+  printSaved(console, result);
   terminal.print(terminal.color.dim(`    saved as ${type}; memdir edit ${result.file} changes it`));
 }
 
 /** By name first; else the one memory that holds all the words. More than one is never guessed at. */
-export async function forgetSaid(rest: string, { memdir, terminal }: Desk): Promise<void> {
+export async function forgetSaid(rest: string, { memdir, terminal }: Console): Promise<void> {
   const said = rest.replace(/^(that|about|the memory)\s+/i, "").trim();
   if (said === "") throw new MemdirError("usage", "say which memory to forget; /memory lists them");
   const file = await findForgettable(said, memdir);
@@ -137,7 +132,7 @@ export async function forgetSaid(rest: string, { memdir, terminal }: Desk): Prom
   terminal.print(`removed ${file}; /undo brings it back${undo === null ? "" : ` (entry ${undo})`}`);
 }
 
-async function findForgettable(said: string, memdir: Desk["memdir"]): Promise<string> {
+async function findForgettable(said: string, memdir: Console["memdir"]): Promise<string> {
   try {
     return (await memdir.show(said)).file;
   } catch (error) {

@@ -1,4 +1,4 @@
-/** Slash commands about the session: what fills it, how to shorten it, and how to go back. */
+/** Slash commands about the session: what fills the model's window, as a chart, how to shorten it, and how to go back. */
 
 import { dirname } from "node:path";
 import type { RewindWhat } from "../../agent/agent.ts";
@@ -6,14 +6,15 @@ import { MemdirError } from "../../errors.ts";
 import { notesPath } from "../../learn/session-notes.ts";
 import { openModel } from "../../open-agent.ts";
 import { readSession } from "../../session/session-reader.ts";
-import { findSession, listSessions } from "../../session/sessions.ts";
-import { cutLine } from "../../text/sanitise.ts";
-import { placesOf } from "../sessions.ts";
-import { drawWindow } from "./chart.ts";
-import { openPaint } from "./paint.ts";
-import { sanitise } from "./sanitise.ts";
-import { type Desk, type SlashCommand, stay } from "./slash-desk.ts";
-import { describeSession } from "./slash-resume.ts";
+import { listSessions } from "../../session/sessions.ts";
+import { cutLine, sanitise, sanitiseLine } from "../../text/sanitise.ts";
+import { describeRewind, describeSession, findOne } from "../agent.ts";
+import { count } from "../command.ts";
+import { agoInWords, placesOf } from "../sessions.ts";
+import type { Paint } from "../terminal.ts";
+import { type Console, type SlashCommand, stay } from "./slash.ts";
+import { formatBytes, formatTokens } from "./spinner.ts";
+import { cut, pad, widthOf } from "./wrap.ts";
 
 export const SESSION_COMMANDS: readonly SlashCommand[] = [
   { name: "context", usage: "", help: "what fills the model's window", run: stay(showContext) },
@@ -44,17 +45,16 @@ export const SESSION_COMMANDS: readonly SlashCommand[] = [
   { name: "model", usage: "[PROVIDER/NAME]", help: "the model that answers, or another one", run: stay(switchModel) },
 ];
 
-async function showContext(_: string, { agent, terminal, columns }: Desk): Promise<void> {
+async function showContext(_: string, { agent, terminal, columns }: Console): Promise<void> {
   const view = await agent.window();
-  const paint = openPaint(terminal.colored);
-  terminal.print(drawWindow(view, { columns: columns(), color: paint }));
+  terminal.print(drawWindow(view, { columns: columns(), color: terminal.color }));
   if (!view.isCounted) terminal.print(terminal.color.dim("tokens are estimated: the model has not counted them yet"));
 }
 
-async function compactNow(rest: string, desk: Desk): Promise<void> {
-  const { agent, terminal } = desk;
-  needModel(desk);
-  const result = await desk.working("compacting", (signal) =>
+async function compactNow(rest: string, console: Console): Promise<void> {
+  const { agent, terminal } = console;
+  needModel(console);
+  const result = await console.working("compacting", (signal) =>
     agent.compact({ instructions: rest === "" ? null : rest, signal }),
   );
   if (!result.ok) throw new MemdirError("model", result.problem);
@@ -63,30 +63,24 @@ async function compactNow(rest: string, desk: Desk): Promise<void> {
   terminal.print(`compacted ${from}: about ${result.before} tokens became ${result.after}${files}`);
 }
 
-async function takeNotes(_: string, desk: Desk): Promise<void> {
-  needModel(desk);
-  const result = await desk.working("taking notes", (signal) => desk.agent.takeNotes(signal));
+async function takeNotes(_: string, console: Console): Promise<void> {
+  needModel(console);
+  const result = await console.working("taking notes", (signal) => console.agent.takeNotes(signal));
   if (result.problem !== undefined) throw new MemdirError("model", result.problem);
-  const { sessionId, transcriptPath } = desk.agent;
-  desk.terminal.print(`the notes are in ${notesPath({ sessionsDir: dirname(transcriptPath), session: sessionId })}`);
+  const { sessionId, transcriptPath } = console.agent;
+  console.terminal.print(`the notes are in ${notesPath({ sessionsDir: dirname(transcriptPath), session: sessionId })}`);
 }
 
-async function resumeSession(rest: string, desk: Desk): Promise<void> {
-  const { agent, memdir, terminal } = desk;
-  const places = placesOf(memdir, false);
-  const id = rest === "" ? await chooseSession(desk) : rest;
+async function resumeSession(rest: string, console: Console): Promise<void> {
+  const { agent, memdir, terminal } = console;
+  const id = rest === "" ? await chooseSession(console) : rest;
   if (id === null) return;
-  const found = await findSession(places, id);
-  if (!found) throw new MemdirError("not-found", `there is no session ${sanitise(id)} here; /resume lists them`);
-  if ("ambiguous" in found) {
-    throw new MemdirError("ambiguous", `several sessions begin with ${sanitise(id)}; give more of the id`);
-  }
-  const session = await readSession(found.path);
+  const session = await readSession((await findOne(memdir, id, "/resume")).path);
   await agent.resume(session);
   terminal.print(describeSession(session, terminal.color));
 }
 
-async function chooseSession({ agent, memdir, choose, terminal, now }: Desk): Promise<string | null> {
+async function chooseSession({ agent, memdir, choose, terminal, now }: Console): Promise<string | null> {
   const rows = (await listSessions(placesOf(memdir, false))).filter(({ id }) => id !== agent.sessionId).slice(0, 9);
   if (rows.length === 0) {
     terminal.print("There are no earlier sessions here.");
@@ -107,15 +101,15 @@ async function chooseSession({ agent, memdir, choose, terminal, now }: Desk): Pr
 
 const WHATS: readonly RewindWhat[] = ["code", "conversation", "both"];
 
-async function rewindSession(rest: string, desk: Desk): Promise<void> {
-  const { agent, choose, terminal } = desk;
+async function rewindSession(rest: string, console: Console): Promise<void> {
+  const { agent, choose, terminal } = console;
   const [number = "", what = ""] = rest.split(/\s+/);
   const points = agent.checkpoints();
   if (points.length === 0) return terminal.print("There is nothing to go back to: no prompt was given yet.");
   const recent = points.slice(-9);
   const rows = recent.map(({ label, files, at }, i) => ({
     key: String(i + 1),
-    label: `${agoInWords(at, desk.now())}, ${files} ${files === 1 ? "file" : "files"} changed since: ${cutLine(label, 60)}`,
+    label: `${agoInWords(at, console.now())}, ${count(files, "file")} changed since: ${cutLine(label, 60)}`,
   }));
   const key = number !== "" ? number : choose ? await choose("Back to before which prompt?", rows) : null;
   if (key === null) {
@@ -124,7 +118,7 @@ async function rewindSession(rest: string, desk: Desk): Promise<void> {
   }
   const point = recent[Number(key) - 1];
   if (!point) throw new MemdirError("usage", `there is no point ${sanitise(key)}; /rewind lists them`);
-  const chosen = what === "" ? await chooseWhat(desk) : what;
+  const chosen = what === "" ? await chooseWhat(console) : what;
   if (chosen === null) return;
   if (!WHATS.includes(chosen as RewindWhat))
     throw new MemdirError("usage", `"${sanitise(chosen)}" is none of ${WHATS.join(", ")}`);
@@ -134,11 +128,11 @@ async function rewindSession(rest: string, desk: Desk): Promise<void> {
     terminal.print(
       "the conversation is back before that prompt; what was learnt from it stays (memdir history, memdir undo)",
     );
-    desk.suggest(prompt);
+    console.suggest(prompt);
   }
 }
 
-async function chooseWhat({ choose }: Desk): Promise<string | null> {
+async function chooseWhat({ choose }: Console): Promise<string | null> {
   if (!choose) return "both";
   const keys: Record<string, RewindWhat> = { b: "both", c: "code", t: "conversation" };
   const key = await choose("What goes back?", [
@@ -149,22 +143,8 @@ async function chooseWhat({ choose }: Desk): Promise<string | null> {
   return key === null ? null : (keys[key] ?? null);
 }
 
-const DONE: Record<string, string> = { restore: "restored", remove: "removed", refused: "not changed" };
-
-export function describeRewind(
-  report: { steps: { path: string; action: string; outside: boolean; reason?: string }[]; undo: string | null } | null,
-): string[] {
-  if (!report) return [];
-  const changed = report.steps.filter(({ action }) => action !== "none");
-  if (changed.length === 0) return ["no file had to be changed"];
-  return changed.map(({ path, action, outside, reason }) => {
-    const note = reason ? `: ${reason}` : outside ? " (somebody else had changed it since; that is kept too)" : "";
-    return `${DONE[action] ?? action} ${sanitise(path)}${note}`;
-  });
-}
-
-async function switchModel(rest: string, desk: Desk): Promise<void> {
-  const { agent, env, terminal } = desk;
+async function switchModel(rest: string, console: Console): Promise<void> {
+  const { agent, env, terminal } = console;
   if (rest === "") {
     const { name, provider, windowTokens } = agent.model();
     const none = "no model: set MEMDIR_MODEL, or /model anthropic/<name>, openai/<name> or ollama/<name>";
@@ -173,18 +153,102 @@ async function switchModel(rest: string, desk: Desk): Promise<void> {
   const model = openModel({ ...env, MEMDIR_MODEL: rest });
   if ("problem" in model) throw new MemdirError("usage", model.problem);
   agent.model(model);
-  desk.offline = false;
+  console.offline = false;
   terminal.print(`${model.provider}/${model.name} answers from now on`);
 }
 
-function needModel({ offline }: Desk): void {
+function needModel({ offline }: Console): void {
   if (offline) throw new MemdirError("usage", "this needs a model: set MEMDIR_MODEL, or choose one with /model");
 }
 
-function agoInWords(at: string, now: Date): string {
-  const minutes = Math.max(0, Math.round((now.getTime() - Date.parse(at)) / 60_000));
-  if (!Number.isFinite(minutes)) return "at some time";
-  if (minutes < 1) return "just now";
-  if (minutes < 60) return `${minutes} min ago`;
-  return minutes < 48 * 60 ? `${Math.round(minutes / 60)} h ago` : at.slice(0, 10);
+interface ChartPart {
+  name: string;
+  bytes: number;
+  tokens: number;
+}
+
+interface ChartView {
+  /** As they are to be shown. */
+  parts: readonly ChartPart[];
+  windowTokens: number;
+  /** Whether the provider counted the tokens; else they are approximate, and marked so. */
+  isCounted?: boolean;
+}
+
+/** Below, nothing can be told from a bar; above, eyes get lost between a name and its number. */
+const MIN_COLUMNS = 20;
+const MAX_COLUMNS = 120;
+const MAX_NAME = 28;
+const MIN_BAR = 4;
+const MAX_BAR = 40;
+const FREE = "·";
+/** Told apart by shape, so that it works without colour; the parts after the last begin again. */
+const FILLS = ["█", "▓", "▒", "░", "▚", "▤", "▥", "▨", "▦", "▧", "▩", "▞"] as const;
+
+/** Lines joined by breaks, none wider than `columns`. */
+export function drawWindow(
+  { parts, windowTokens, isCounted = false }: ChartView,
+  options: { columns: number; color: Paint },
+): string {
+  const columns = Math.max(MIN_COLUMNS, Math.min(options.columns, MAX_COLUMNS));
+  const { color } = options;
+  const used = parts.reduce((sum, part) => sum + amount(part.tokens), 0);
+  const whole = Math.max(1, amount(windowTokens));
+  const percent = (tokens: number) => `${((amount(tokens) / whole) * 100).toFixed(1)}%`;
+  const summary = `${formatTokens(used)} of ${formatTokens(whole)} tokens (${percent(used)})`;
+  const lines = [cut(color.bold(summary), columns), stackedBar(parts, Math.max(whole, used), columns, color)];
+  const rows = [...parts, { name: "free", bytes: -1, tokens: Math.max(0, whole - used) }].map((part, index) => ({
+    fill: index < parts.length ? fillOf(index) : FREE,
+    tint: index < parts.length ? tintOf(index, color) : color.dim,
+    name: cut(sanitiseLine(part.name) || "?", MAX_NAME),
+    share: amount(part.tokens) / whole,
+    cells: [
+      part.bytes < 0 ? "" : formatBytes(amount(part.bytes)),
+      `${isCounted ? "" : "~"}${formatTokens(amount(part.tokens))}`,
+      percent(part.tokens),
+    ],
+  }));
+  const cellWidths = [0, 1, 2].map((cell) => Math.max(...rows.map((row) => widthOf(row.cells[cell] ?? ""))));
+  const numbers = cellWidths.reduce((sum, width) => sum + width + 1, 0);
+  const longest = Math.max(...rows.map((row) => widthOf(row.name)));
+  const nameWidth = Math.max(4, Math.min(longest, columns - numbers - 2 - MIN_BAR - 1));
+  const barWidth = Math.max(0, Math.min(MAX_BAR, columns - numbers - 2 - nameWidth - 1));
+  // The largest fills its bar: in a narrow terminal shares of the window could not be told apart.
+  const largest = Math.max(...rows.map((row) => row.share));
+  for (const row of rows) {
+    const filled = row.share > 0 ? Math.min(barWidth, Math.max(1, Math.round((row.share / largest) * barWidth))) : 0;
+    const cells = row.cells.map((cell, index) => ` ${pad(cell, cellWidths[index] ?? 0, "right")}`).join("");
+    const bar = `${row.tint(row.fill.repeat(filled))}${" ".repeat(barWidth - filled)}`;
+    lines.push(cut(`${row.tint(row.fill)} ${pad(cut(row.name, nameWidth), nameWidth)} ${bar}${cells}`, columns));
+  }
+  return lines.join("\n");
+}
+
+/** Every part that is not empty has at least one cell, as long as there are enough; the last cells are what is free. */
+function stackedBar(parts: readonly ChartPart[], whole: number, columns: number, color: Paint): string {
+  let bar = "";
+  let left = columns;
+  let later = parts.filter((part) => amount(part.tokens) > 0).length;
+  for (const [index, part] of parts.entries()) {
+    if (amount(part.tokens) === 0) continue;
+    later--;
+    const wanted = Math.max(1, Math.round((amount(part.tokens) / whole) * columns));
+    const width = Math.max(0, Math.min(wanted, left - later));
+    bar += tintOf(index, color)(fillOf(index).repeat(width));
+    left -= width;
+  }
+  return `${bar}${color.dim(FREE.repeat(Math.max(0, left)))}`;
+}
+
+function fillOf(index: number): string {
+  return FILLS[index % FILLS.length] ?? FILLS[0];
+}
+
+function tintOf(index: number, color: Paint): (text: string) => string {
+  const tints = [color.blue, color.green, color.yellow, color.magenta, color.cyan];
+  return tints[index % tints.length] ?? color.green;
+}
+
+function amount(value: number): number {
+  return Number.isFinite(value) && value > 0 ? value : 0;
 }

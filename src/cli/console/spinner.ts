@@ -1,15 +1,14 @@
 /** The line that says that something is going on, for how long, and how to stop it: a pure function of the time. */
 
-import type { Paint } from "./paint.ts";
-import { sanitiseLine } from "./sanitise.ts";
-import { widthOf } from "./width.ts";
-import { cut } from "./wrap.ts";
+import { sanitiseLine } from "../../text/sanitise.ts";
+import type { Paint } from "../terminal.ts";
+import { cut, widthOf } from "./wrap.ts";
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"] as const;
 /** How long a frame stands: about twelve a second look smooth and cost little. */
 export const FRAME_MS = 80;
 
-export interface Spinning {
+interface Spinning {
   label: string;
   elapsedMs: number;
   /** Tokens the model has written so far; null while it is not known. */

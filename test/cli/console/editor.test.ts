@@ -3,15 +3,16 @@ import { describe, expect, it } from "vitest";
 import {
   type Editor,
   EMPTY,
+  echoOf,
+  layEditor,
   press,
   replaceBefore,
   submittedText,
   withoutText,
   withText,
 } from "../../../src/cli/console/editor.ts";
-import { echoOf, layEditor } from "../../../src/cli/console/editor-view.ts";
 import { type Key, type KeyName, openKeys } from "../../../src/cli/console/keys.ts";
-import { widthOf } from "../../../src/cli/console/width.ts";
+import { widthOf } from "../../../src/cli/console/wrap.ts";
 
 /** Types what a terminal would send; the last effect is kept. */
 function type(input: string, from: Editor = EMPTY) {

@@ -2,9 +2,9 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { openInput } from "../../../src/cli/console/input.ts";
-import type { Completion } from "../../../src/cli/console/menu.ts";
-import { openPaint } from "../../../src/cli/console/paint.ts";
+import type { Completion } from "../../../src/cli/console/input-state.ts";
 import { openScreen } from "../../../src/cli/console/screen.ts";
+import { openPaint } from "../../../src/cli/terminal.ts";
 import { openGrid } from "../../pty.ts";
 
 interface Options {
@@ -168,7 +168,6 @@ describe("input", () => {
     type("\x03");
     input.close();
     expect(await answers).toEqual(["y", null, null]);
-    input.redraw();
     expect(seen()).toEqual([""]);
   });
 

@@ -1,12 +1,12 @@
 /** Spinner, tool lines, diff preview and chart: pure functions of what they show and the columns there are. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { drawWindow } from "../../../src/cli/console/chart.ts";
 import { diffPreview } from "../../../src/cli/console/diff-preview.ts";
-import { openPaint } from "../../../src/cli/console/paint.ts";
+import { drawWindow } from "../../../src/cli/console/slash-session.ts";
 import { formatBytes, formatElapsed, formatTokens, frameAt, spinnerLine } from "../../../src/cli/console/spinner.ts";
-import { toolLine, toolResultLine } from "../../../src/cli/console/tool-line.ts";
-import { SGR, widthOf } from "../../../src/cli/console/width.ts";
+import { toolLine, toolResultLine } from "../../../src/cli/console/turn-view.ts";
+import { SGR, widthOf } from "../../../src/cli/console/wrap.ts";
+import { openPaint } from "../../../src/cli/terminal.ts";
 
 const plain = openPaint(false);
 const colored = openPaint(true);

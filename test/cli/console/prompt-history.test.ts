@@ -10,7 +10,7 @@ afterAll(() => fs.rmSync(top, { recursive: true, force: true }));
 let count = 0;
 const fresh = () => path.join(top, `d${count++}`, "prompts.jsonl");
 const now = () => new Date("2026-03-10T12:00:00.000Z");
-const open = (file: string) => openPromptHistory({ file, now });
+const open = (file: string) => openPromptHistory(file, { now });
 const windows = process.platform === "win32";
 
 describe("prompt history", () => {

@@ -1,9 +1,10 @@
-/** A desk for slash commands: real files, and a person who answers as the test says. */
+/** A console for slash commands: real files, and a person who answers as the test says. */
 
 import { expect } from "vitest";
 import type { Agent } from "../../../src/agent/agent.ts";
+import type { Choice } from "../../../src/cli/console/input-state.ts";
+import type { Console } from "../../../src/cli/console/slash.ts";
 import { runSlash } from "../../../src/cli/console/slash-commands.ts";
-import type { Choice, Desk } from "../../../src/cli/console/slash-desk.ts";
 import { openInbox } from "../../../src/learn/inbox.ts";
 import type { Proposal } from "../../../src/learn/proposal.ts";
 import type { Memdir } from "../../../src/memdir.ts";
@@ -15,7 +16,7 @@ import { hearCall } from "../call.ts";
 export interface Seat {
   world: World;
   memdir: Memdir;
-  desk: Desk;
+  console: Console;
   asked: { question: string; choices: readonly Choice[] }[];
   /** Types a line; what it prints. */
   type(line: string, ...answers: Answer[]): Promise<string>;
@@ -42,14 +43,14 @@ export async function sitDown(options: SeatOptions = {}): Promise<Seat> {
   const { call } = hearCall(world, {});
   const said: string[] = [];
   const note = (text: string) => void said.push(text);
-  const desk: Desk = {
+  const console: Console = {
+    ...call,
+    open: async () => memdir,
     memdir,
     agent,
     offline: agent.model().name === "",
-    env: world.env,
     terminal: { ...call.terminal, print: note, warn: note },
     columns: () => options.columns ?? 100,
-    now: () => world.now,
     choose: options.isPiped
       ? null
       : async (question, choices) => {
@@ -67,12 +68,12 @@ export async function sitDown(options: SeatOptions = {}): Promise<Seat> {
   return {
     world,
     memdir,
-    desk,
+    console,
     asked,
     async type(line, ...keys) {
       answers.push(...keys);
       said.length = 0;
-      expect(await runSlash(line, desk)).toBe("stay");
+      expect(await runSlash(line, console)).toBe("stay");
       expect(answers).toEqual([]);
       return said.join("\n");
     },

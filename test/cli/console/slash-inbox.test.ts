@@ -3,9 +3,9 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { greet } from "../../../src/cli/console/agent-greeting.ts";
+import { greet } from "../../../src/cli/console/line.ts";
 import { completeSlash } from "../../../src/cli/console/slash-commands.ts";
-import { widthOf } from "../../../src/cli/console/width.ts";
+import { widthOf } from "../../../src/cli/console/wrap.ts";
 import { openInbox } from "../../../src/learn/inbox.ts";
 import { propose } from "../../learn/proposals.ts";
 import { errorOf, mainOf, type World } from "../../world.ts";
@@ -18,8 +18,7 @@ function editor(world: World, script: string): void {
   const program = path.join(world.top, "editor");
   fs.writeFileSync(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   vi.stubEnv("TMPDIR", world.top);
-  vi.stubEnv("VISUAL", "");
-  vi.stubEnv("EDITOR", program);
+  Object.assign(world.env, { EDITOR: program });
 }
 
 afterEach(() => {

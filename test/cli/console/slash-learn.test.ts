@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { widthOf } from "../../../src/cli/console/width.ts";
+import { widthOf } from "../../../src/cli/console/wrap.ts";
 import { LOCK_FILE } from "../../../src/learn/dream-gates.ts";
 import { openLedger } from "../../../src/learn/ledger.ts";
 import { openLearner } from "../../../src/open-learn.ts";
@@ -191,12 +191,12 @@ describe("/cost", () => {
     const seat = await sitDown();
     expect(await seat.type("/cost")).toBe(
       [
-        "requests             0",
-        "input tokens         0",
-        "read from the cache  0",
-        "written to the cache 0",
-        "output tokens        0",
-        "cost                 0",
+        "requests              0",
+        "input tokens          0",
+        "read from the cache   0",
+        "written to the cache  0",
+        "output tokens         0",
+        "cost                  0",
         "",
         "Background work",
         "Today: 0 calls, 0 tokens, cost 0",
@@ -225,8 +225,8 @@ describe("/cost", () => {
       skipped: null,
     });
     const said = await seat.type("/cost");
-    expect(said).toMatch(/^requests {13}1\ninput tokens {9}1,000\n/);
-    expect(said).toMatch(/^cost {17}0\.0060\nat the price of anthropic\/claude-test$/m);
+    expect(said).toMatch(/^requests {14}1\ninput tokens {10}1,000\n/);
+    expect(said).toMatch(/^cost {18}0\.0060\nat the price of anthropic\/claude-test$/m);
     expect(said).toContain("Today: 1 call, 1,000 tokens, cost 0.0030\nLeft today: 4,000 of 5,000 tokens");
   });
 
@@ -237,7 +237,7 @@ describe("/cost", () => {
     await agent.say("hello you there");
     const seat = await sitDown({ world: desk.world, agent, columns: 40 });
     const said = await seat.type("/cost");
-    expect(said).toMatch(/^cost {17}unknown$/m);
+    expect(said).toMatch(/^cost {18}unknown$/m);
     expect(said).not.toContain("at the price");
     expect(said.replace(/\s+/g, " ")).toContain("No price is known for anthropic/claude-test: set learn.prices");
     for (const line of said.split("\n")) expect(widthOf(line)).toBeLessThanOrEqual(40);

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { sanitise, sanitiseLine } from "../../../src/cli/console/sanitise.ts";
-import { graphemes, SGR, widthOf } from "../../../src/cli/console/width.ts";
-import { cut, pad, wrapText } from "../../../src/cli/console/wrap.ts";
+import { cut, graphemes, pad, SGR, widthOf, wrapText } from "../../../src/cli/console/wrap.ts";
+import { sanitise, sanitiseLine } from "../../../src/text/sanitise.ts";
 
 describe("width", () => {
   it("counts columns as terminals do", () => {

@@ -3,25 +3,22 @@
 import { join } from "node:path";
 import type { Token } from "marked";
 import type { Agent } from "../../agent/agent.ts";
-import { processEnv } from "../../config.ts";
-import { MemdirError } from "../../errors.ts";
 import type { Memdir } from "../../memdir.ts";
 import { sessionsFolder } from "../../project/sessions-folder.ts";
+import { sanitise } from "../../text/sanitise.ts";
 import type { PermissionRequest } from "../../tools/permission.ts";
-import type { Call, Terminal } from "../command.ts";
-import { greet } from "./agent-greeting.ts";
-import { answerLine } from "./agent-line.ts";
-import { openAgentFor } from "./agent-open.ts";
-import { openTurnView } from "./agent-view.ts";
-import { type Input, openInput } from "./input.ts";
-import { openPaint, type Paint } from "./paint.ts";
+import { describeSession, openAgentFor } from "../agent.ts";
+import type { Call } from "../command.ts";
+import { NO_PROGRESS, type Paint, type Terminal } from "../terminal.ts";
+import { openInput } from "./input.ts";
+import type { Input } from "./input-state.ts";
+import { answerLine, greet } from "./line.ts";
 import { openPromptHistory, type PromptHistory } from "./prompt-history.ts";
-import { sanitise } from "./sanitise.ts";
 import { openScreen, RESET_SEQUENCES, type Screen } from "./screen.ts";
+import type { Console } from "./slash.ts";
 import { completeSlash } from "./slash-commands.ts";
-import type { Desk } from "./slash-desk.ts";
-import { describeSession } from "./slash-resume.ts";
 import { FRAME_MS, spinnerLine } from "./spinner.ts";
+import { openTurnView } from "./turn-view.ts";
 
 interface Stage {
   screen: Screen;
@@ -32,25 +29,25 @@ interface Stage {
 }
 
 export async function runInteractive(call: Call, memdir: Memdir): Promise<number> {
-  const env = processEnv();
+  const isDumb = call.env.TERM === "dumb";
   const { lexer } = await import("marked");
   // Asked before the terminal is taken: what is wrong with a session or a model is said plainly.
   let stage: Stage | null = null;
-  const { agent, offline, from } = await openAgentFor(call, memdir, env, (request) =>
+  const { agent, offline, from } = await openAgentFor(call, memdir, (request) =>
     stage ? askPermission(stage, request) : Promise.resolve("deny"),
   );
   const { name, provider } = agent.model();
   await greet(memdir, name === "" ? "" : `${provider}/${name}`, call.terminal);
   if (from) call.terminal.print(describeSession(from, call.terminal.color));
-  stage = openStage(call, memdir, env.TERM === "dumb");
-  const restore = () => void (env.TERM !== "dumb" && process.stdout.write(RESET_SEQUENCES.join("")));
+  stage = openStage(call, memdir, isDumb);
+  const restore = () => void (!isDumb && process.stdout.write(RESET_SEQUENCES.join("")));
   process.once("exit", restore);
   // What was said is on disk already; the terminal is given back as it was, and commands that run end with us.
   const endings = Object.entries(ENDING_SIGNALS).map(([signal, code]) =>
     listen(process, signal, () => process.exit(code)),
   );
   try {
-    await converse(stage, openDesk(stage, memdir, agent, offline, env), lexer);
+    await converse(stage, openConsole(call, stage, memdir, agent, offline), lexer);
     if (agent.isLearning())
       await working(
         stage,
@@ -64,7 +61,7 @@ export async function runInteractive(call: Call, memdir: Memdir): Promise<number
     for (const end of endings) end();
     agent.close();
   }
-  const { id, path } = { id: agent.sessionId, path: agent.transcriptPath };
+  const { sessionId: id, transcriptPath: path } = agent;
   if (agent.prompts().length > 0)
     call.terminal.print(call.terminal.color.dim(`memdir --resume ${id} goes on with this (${path})`));
   return 0;
@@ -73,30 +70,29 @@ export async function runInteractive(call: Call, memdir: Memdir): Promise<number
 const ENDING = { label: "finishing what is being learnt, Ctrl-C leaves at once", tokens: null };
 const ENDING_SIGNALS = { SIGTERM: 143, SIGHUP: 129 };
 
-async function converse(stage: Stage, desk: Desk, lexer: (text: string) => Token[]): Promise<void> {
-  const talk = (words: string) => takeTurn(stage, desk, words, lexer);
+async function converse(stage: Stage, console: Console, lexer: (text: string) => Token[]): Promise<void> {
+  const talk = (words: string) => takeTurn(stage, console, words, lexer);
   for (;;) {
     const line = await stage.input.read();
     if (line.type === "end") return;
     const { problem } = stage.history.add(line.text);
     if (problem !== null) stage.terminal.warn(`memdir: note: ${problem}`);
-    try {
-      if ((await answerLine(line.text, desk, talk)) === "leave") return;
-    } catch (error) {
-      // A failed line is said and the console goes on.
-      if (!(error instanceof MemdirError)) throw error;
-      stage.terminal.warn(`memdir: ${error.message}`);
-    }
+    if ((await answerLine(line.text, console, talk)) === "leave") return;
   }
 }
 
-async function takeTurn(stage: Stage, desk: Desk, words: string, lexer: (text: string) => Token[]): Promise<void> {
+async function takeTurn(
+  stage: Stage,
+  console: Console,
+  words: string,
+  lexer: (text: string) => Token[],
+): Promise<void> {
   const { screen, paint } = stage;
-  const { cwd } = desk.memdir.location.project;
+  const { cwd } = console.memdir.location.project;
   const out = { print: screen.print, stream: screen.stream };
   const view = openTurnView(out, { paint, columns: screen.columns, cwd, lexer });
   await working(stage, view.status, async (signal) => {
-    const result = await desk.agent.say(words, { signal, onEvent: view.show });
+    const result = await console.agent.say(words, { signal, onEvent: view.show });
     screen.endStream();
     view.end(result);
   });
@@ -147,18 +143,17 @@ function clip(text: string, rows: number): string {
 
 function openStage(call: Call, memdir: Memdir, isDumb: boolean): Stage {
   const { stdin, stdout } = process;
-  const { colored } = call.terminal;
-  const paint = openPaint(colored);
+  const paint = call.terminal.color;
   const screen = openScreen({
     write: (text) => void stdout.write(text),
     columns: () => stdout.columns,
     rows: () => stdout.rows,
-    isColour: colored,
+    isColour: paint.on,
     isDumb,
   });
   const { config, location } = memdir;
   const file = join(sessionsFolder(config, location.project), "prompts.jsonl");
-  const history = openPromptHistory({ file, now: () => new Date() });
+  const history = openPromptHistory(file, call);
   const input = openInput({
     stdin,
     screen,
@@ -185,7 +180,7 @@ function openStage(call: Call, memdir: Memdir, isDumb: boolean): Stage {
     ...call.terminal,
     print: (text) => screen.print(text),
     warn: (text) => screen.print(paint.yellow(text)),
-    progress: () => ({ show: () => {}, end: () => {} }),
+    progress: () => NO_PROGRESS,
   };
   return { screen, input, paint, terminal, history };
 }
@@ -208,16 +203,18 @@ function listen(source: NodeJS.EventEmitter, event: string, listener: () => void
   return () => void source.off(event, listener);
 }
 
-function openDesk(stage: Stage, memdir: Memdir, agent: Agent, offline: boolean, env: Desk["env"]): Desk {
+function openConsole(call: Call, stage: Stage, memdir: Memdir, agent: Agent, offline: boolean): Console {
   const { input, screen, terminal } = stage;
   return {
+    ...call,
+    json: false,
+    open: async () => memdir,
+    // Prints above the input line.
+    terminal,
     memdir,
     agent,
     offline,
-    env,
-    terminal,
     columns: screen.columns,
-    now: () => new Date(),
     choose: (question, choices) => input.question(question, choices),
     release: input.release,
     working: (label, work) => working(stage, () => ({ label, tokens: null }), work),

@@ -1,21 +1,18 @@
-/** What a slash command works with: the project's memory, its agent, and the person in front of it. */
+/** What a slash command is, and the console that it runs in. */
 
 import type { Agent } from "../../agent/agent.ts";
-import type { Env } from "../../config.ts";
 import type { Memdir } from "../../memdir.ts";
-import type { Terminal } from "../command.ts";
+import type { Call } from "../command.ts";
+import type { Choice } from "./input-state.ts";
 import { wrapText } from "./wrap.ts";
 
-export interface Desk {
+/** The project's memory, its agent, and the person in front of it: a call of the command line that goes on. */
+export interface Console extends Call {
   memdir: Memdir;
   agent: Agent;
   /** True without a model: prompts are previewed, not answered. */
   offline: boolean;
-  env: Env;
-  /** Prints above the input line where there is one. */
-  terminal: Terminal;
   columns(): number;
-  now: () => Date;
   /** Null where nobody can be asked. */
   choose: ((question: string, choices: readonly Choice[]) => Promise<string | null>) | null;
   /** Gives the terminal to another program, such as an editor, until the work ends; null where there is no terminal. */
@@ -26,11 +23,6 @@ export interface Desk {
   suggest(text: string): void;
 }
 
-export interface Choice {
-  key: string;
-  label: string;
-}
-
 export interface SlashCommand {
   name: string;
   /** Its arguments, as the help shows them. */
@@ -38,18 +30,18 @@ export interface SlashCommand {
   help: string;
   /** Words that can follow, for completion. */
   words?: readonly string[];
-  run(rest: string, desk: Desk): Promise<"stay" | "leave">;
+  run(rest: string, console: Console): Promise<"stay" | "leave">;
 }
 
 /** A command after which the console goes on. */
-export function stay(run: (rest: string, desk: Desk) => Promise<void>): SlashCommand["run"] {
-  return async (rest, desk) => {
-    await run(rest, desk);
+export function stay(run: (rest: string, console: Console) => Promise<void>): SlashCommand["run"] {
+  return async (rest, console) => {
+    await run(rest, console);
     return "stay";
   };
 }
 
 /** Broken at words instead of where the terminal ends. */
-export function printFolded({ terminal, columns }: Desk, text: string): void {
+export function printFolded({ terminal, columns }: Console, text: string): void {
   terminal.print(wrapText(text, columns()).join("\n"));
 }

@@ -1,36 +1,30 @@
 /** The console on a pipe: lines in, answers out, and it ends with the input. */
 
 import { createInterface } from "node:readline";
-import { processEnv } from "../../config.ts";
-import { MemdirError } from "../../errors.ts";
 import type { Memdir } from "../../memdir.ts";
+import { describeSession, openAgentFor } from "../agent.ts";
 import type { Call } from "../command.ts";
-import { greet } from "./agent-greeting.ts";
-import { answerLine } from "./agent-line.ts";
-import { openAgentFor } from "./agent-open.ts";
-import { openTurnView } from "./agent-view.ts";
-import { openPaint } from "./paint.ts";
-import type { Desk } from "./slash-desk.ts";
-import { describeSession } from "./slash-resume.ts";
+import { answerLine, greet } from "./line.ts";
+import type { Console } from "./slash.ts";
+import { openTurnView } from "./turn-view.ts";
 
 /** For output that nobody measures. */
 const COLUMNS = 100;
 
 export async function runPiped(call: Call, memdir: Memdir): Promise<number> {
   const { terminal } = call;
-  const env = processEnv();
-  const { agent, offline, from } = await openAgentFor(call, memdir, env, null);
+  const { agent, offline, from } = await openAgentFor(call, memdir, null);
   const { name, provider } = agent.model();
   await greet(memdir, name === "" ? "" : `${provider}/${name}`, terminal);
   if (from) terminal.print(describeSession(from, terminal.color));
-  const desk: Desk = {
+  const console: Console = {
+    ...call,
+    json: false,
+    open: async () => memdir,
     memdir,
     agent,
     offline,
-    env,
-    terminal,
     columns: () => COLUMNS,
-    now: () => new Date(),
     choose: null,
     release: null,
     working: (_, work) => work(new AbortController().signal),
@@ -41,21 +35,17 @@ export async function runPiped(call: Call, memdir: Memdir): Promise<number> {
     const { lexer } = await import("marked");
     const view = openTurnView(
       { print: terminal.print, stream: (text) => terminal.print(text.replace(/\n$/, "")) },
-      { paint: openPaint(terminal.colored), columns: () => COLUMNS, cwd: memdir.location.project.cwd, lexer },
+      { paint: terminal.color, columns: () => COLUMNS, cwd: memdir.location.project.cwd, lexer },
     );
     const result = await agent.say(words, { onEvent: view.show });
     view.end(result);
     if (result.ended === "error") code = 3;
   };
   for await (const line of createInterface({ input: process.stdin, terminal: false })) {
-    try {
-      if ((await answerLine(line, desk, talk)) === "leave") break;
-    } catch (error) {
-      // A failed line is said and the console goes on; the exit code remembers it.
-      if (!(error instanceof MemdirError)) throw error;
-      terminal.warn(`memdir: ${error.message}`);
-      code = Math.max(code, 2);
-    }
+    const end = await answerLine(line, console, talk);
+    if (end === "leave") break;
+    // The exit code remembers it.
+    if (end === "failed") code = Math.max(code, 2);
   }
   await agent.drain();
   agent.close();

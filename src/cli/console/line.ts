@@ -1,0 +1,132 @@
+/** What a line means in the console: a command, something to keep, or words for the model; and what the console says first. */
+
+import type { Preview } from "../../agent/agent.ts";
+import { MemdirError } from "../../errors.ts";
+import { type Said, understandSaid } from "../../learn/said.ts";
+import type { Memdir } from "../../memdir.ts";
+import { openLearning } from "../../open-learn.ts";
+import { MEMORY_TYPES } from "../../store/store.ts";
+import { sanitise } from "../../text/sanitise.ts";
+import { printSaved } from "../changes.ts";
+import { count } from "../command.ts";
+import type { Paint, Terminal } from "../terminal.ts";
+import type { Console } from "./slash.ts";
+import { runSlash } from "./slash-commands.ts";
+import { forgetSaid, saveSaid, saveText } from "./slash-memory.ts";
+
+/** Below, a rule is not sure enough to keep something that nobody asked to keep. */
+const SURE = 0.75;
+
+/** A line that fails is reported, and the console goes on. */
+export async function answerLine(
+  line: string,
+  console: Console,
+  talk: (words: string) => Promise<void>,
+): Promise<"stay" | "leave" | "failed"> {
+  return reportFailure(console, () => answerText(line.trim(), console, talk));
+}
+
+async function reportFailure<T>({ terminal }: Console, work: () => Promise<T>): Promise<T | "failed"> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof MemdirError)) throw error;
+    terminal.warn(`memdir: ${error.message}`);
+    return "failed";
+  }
+}
+
+async function answerText(
+  text: string,
+  console: Console,
+  talk: (words: string) => Promise<void>,
+): Promise<"stay" | "leave"> {
+  if (text === "") return "stay";
+  if (text.startsWith("/")) return runSlash(text, console);
+  // A heading at the start of pasted text is no wish to keep it.
+  if (text.startsWith("#") && !text.includes("\n")) await saveSaid(text.replace(/^#+\s*/, ""), console);
+  else if (console.offline) await answerOffline(text, console);
+  else await talk(text);
+  return "stay";
+}
+
+/** Without a model: what was said is understood by rules, and what a model would be shown is shown. */
+async function answerOffline(text: string, console: Console): Promise<void> {
+  const [, verb = "", rest = ""] = /^(remember|forget)\b:?\s*([\s\S]*)$/i.exec(text) ?? [];
+  if (verb.toLowerCase() === "forget") return forgetSaid(rest, console);
+  const said = await understandSaid(text, console.now());
+  if (verb !== "") return saveRequest(rest, said, console);
+  // Before anything new is kept: it is what is known now that would be shown.
+  console.terminal.print(previewText(await console.agent.preview(text), console.memdir, console.terminal.color));
+  for (const one of said) await keep(one, console);
+}
+
+/** Dates are made absolute by the rules; what they do not understand is kept word for word. */
+async function saveRequest(rest: string, said: readonly Said[], console: Console): Promise<void> {
+  const [one] = said;
+  if (said.length !== 1 || !one || one.act === "forget" || !/\d{4}-\d\d-\d\d/.test(one.body))
+    return saveSaid(rest, console);
+  await saveText(one.type, one.body, console);
+}
+
+async function keep({ act, explicit, confidence, ...memory }: Said, console: Console): Promise<void> {
+  if (act === "forget" || (!explicit && confidence < SURE)) return;
+  const { memdir, terminal } = console;
+  const source = { by: "user", session: null, message: null };
+  await reportFailure(console, async () => {
+    printSaved(console, await memdir.save({ ...memory, source }));
+    terminal.print(terminal.color.dim(`    understood as a ${act}, saved as ${memory.type}; /undo takes it back`));
+  });
+}
+
+export function previewText({ memories, leftOut, instructions }: Preview, memdir: Memdir, color: Paint): string {
+  const short = (path: string) => sanitise(path.replace(`${memdir.config.home}/`, "~/"));
+  const lines = ["No model is configured. A model would be shown:"];
+  for (const { path, size } of instructions) {
+    lines.push(`  instructions  ${short(path)} ${color.dim(`${size} characters`)}`);
+  }
+  for (const { name, description, why } of memories) {
+    const said = description === "" ? "" : ` — ${description}`;
+    lines.push(`  memory        ${color.bold(sanitise(name))}${sanitise(said)}`);
+    if (why.length > 0) lines.push(color.dim(`                ${sanitise(why.join("; "))}`));
+  }
+  for (const name of leftOut) lines.push(color.dim(`  no room for   ${sanitise(name)}`));
+  if (memories.length === 0) lines.push("  no memory: none fits these words");
+  if (instructions.length === 0) lines.push("  no instructions: there is no CLAUDE.md here");
+  return lines.join("\n");
+}
+
+export async function greet(memdir: Memdir, model: string, terminal: Terminal): Promise<void> {
+  const { bold, dim, yellow } = terminal.color;
+  const { rows, skipped } = await memdir.survey();
+  const view = await memdir.index();
+  const { maxLines, maxChars } = memdir.config.index;
+  terminal.print(`${bold("memdir")} on ${memdir.location.project.root}`);
+  terminal.print(dim(`  directory  ${memdir.location.dir}`));
+  terminal.print(
+    dim(`  model      ${model === "" ? "none, so this is the offline console (MEMDIR_MODEL names one)" : model}`),
+  );
+  if (rows.length === 0) {
+    terminal.print("No memories saved yet.");
+    terminal.print(`Type ${bold("remember that …")} to save the first one, or ${bold("/help")}.`);
+  } else {
+    terminal.print(dim(`  memories   ${countByType(rows, terminal.color)}`));
+    terminal.print(dim(`  index      ${view.lines} of ${maxLines} lines, ${view.chars} of ${maxChars} characters`));
+  }
+  const broken = rows.filter((row) => row.problems.length > 0).length;
+  if (broken > 0) terminal.print(yellow(`  ${broken} with problems: memdir lint`));
+  const odd = skipped.filter(({ isPlain }) => !isPlain).length;
+  if (odd > 0) terminal.print(yellow(`  ${count(odd, "entry", "entries")} passed over: memdir doctor`));
+  if (view.warning) terminal.print(yellow(`  ${view.warning.message}`));
+  const waiting = openLearning(memdir).inbox.list().length;
+  if (waiting > 0) terminal.print(yellow(`  ${count(waiting, "proposal waits", "proposals wait")}: /inbox`));
+  if (rows.length > 0) terminal.print(dim("  /help lists what you can type"));
+}
+
+function countByType(rows: readonly { type: string }[], color: Paint): string {
+  const parts = MEMORY_TYPES.flatMap((type) => {
+    const found = rows.filter((row) => row.type === type).length;
+    return found > 0 ? [`${found} ${type}`] : [];
+  });
+  return `${color.bold(String(rows.length))}: ${parts.join(", ")}`;
+}

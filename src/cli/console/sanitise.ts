@@ -1,3 +1,0 @@
-/** Foreign text made harmless for a terminal, for the console. */
-
-export { sanitise, sanitiseLine } from "../../text/sanitise.ts";
