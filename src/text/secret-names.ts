@@ -21,14 +21,14 @@ const PASSWORD =
 const TOKEN =
   /token|jeton|токен|トークン|令牌|토큰|secret|geheimnis|segret|secreto|segredo|секрет|シークレット|凭[证據]|비밀/;
 const KEY =
-  /schlüssel|(?<!\p{L})(?:clave|llave|chave|chiave|nyckel|avain|klucz|klíč|kulcs|anahtar|cl(?:é|ef))s?(?!\p{L})|sleutel|nøgle|ключ|κλειδί|キー|鍵|[密秘金][钥鑰]|(?<!\p{L})API ?키|khóa/u;
+  /schlüssel|(?<!\p{L})(?:clave|llave|chave|chiave|nyckel|avain|klucz|klíč|kulcs|anahtar|cl(?:é|ef))s?(?!\p{L})|sleutel|nøgle|ключ|κλειδί|キー|鍵|[密秘金][钥鑰]|(?<!\p{L})키(?:는|가|를)?(?!\p{L})|khóa/u;
 // Where somebody gets in, or what must not get out: only a value that looks random is meant.
 const ACCESS =
-  /(?<![\p{L}\w])(?:log(?:ins?|on|(?:ged|s)? in)|sign ?in|creds|credentials?|credenciales|identifiants|sudo|wi-?fi|wlan|wpa2?|basic[ _-]?auth|zugang(?:sdaten)?|anmeldung|accès|acceso|acesso|accesso|bearer|totp|mfa|2fa|otp|authenticator|(?:recovery|backup) codes?|htpasswd)(?![\p{L}\w])|доступ|логин|ログイン|登[录陆錄]|로그인/u;
+  /(?<![\p{L}\w])(?:log(?:ins?|on|(?:ged|s)? in)|sign ?in|creds|credentials?|credenciales|identifiants|sudo|wi-?fi|wlan|wpa\d?|licen[cs]e|(?:test|demo|admin|service|staging|shared) (?:account|user)|basic[ _-]?auth|zugang(?:sdaten)?|anmeldung|accès|acceso|acesso|accesso|bearer|totp|mfa|2fa|otp|authenticator|(?:recovery|backup) codes?|htpasswd)(?![\p{L}\w])|доступ|логин|ログイン|登[录陆錄]|로그인/u;
 const SECRECY =
   /(?:do not|don't|never|not to) (?:post|share|commit|paste|leak|send)|shown (?:only )?once|confidential|rotated?(?!\p{L})|revoked?(?!\p{L})|leaked/u;
 const OTHER =
-  /sha-?\d+|md5|blake\d|digest|checksum|hash|commit|revert|bisect|introduced|changed in|integrity|etag|fingerprint|thumbprint|revision|blob|trace|span|request|uuid|guid|(?<!\p{L})[ku]?ids?(?!\p{L})|public|publishable|certificate|cipher|encrypt|secure(?!\p{L})|signature|nonce|cursor|(?<!\p{L})version|transaction|address|contract|recipient|tenant|subscription|verifier|challenge|serial|snapshot|checkout|image|ends? in|starts? with/u;
+  /sha-?\d+|md5|blake\d|digest|checksum|hash|commit|revert|bisect|introduced|changed in|integrity|etag|fingerprint|thumbprint|revision|blob|trace|span|request|uuid|guid|(?<!\p{L})[ku]?ids?(?!\p{L})|public|publishable|certificate|cipher|encrypted|secure(?!\p{L})|signature|nonce|cursor|(?<!\p{L})version|transaction|address|contract|recipient|tenant|subscription|verifier|challenge|serial|snapshot|checkout|image|ends? in|starts? with/u;
 const WORD = /pass|pwd|psk|\bpw\b|_pw\b|key|cred|auth|cookie|sess|\bsid\b|\bPIN\b|_pat\b|\bpat\b|_sk\b/;
 
 const either = (...patterns: RegExp[]) => patterns.map(({ source }) => source).join("|");
@@ -45,7 +45,7 @@ const OTHER_KEYS =
   /^(?:foreign|partition|sort|range|cache|group|object|row|unique|natural|composite|translation|message|query|lookup|map|dict|hot|shortcut|arrow|config|state|feature|index|schema|json|yaml|column|field|tab|event|metric|label|bucket|kms|dedupe?|shard|lock|order|join|surrogate|type|name|theme|answer|legend|verify|verification|verifying|host)$/;
 const SECRET_KEYS =
   /^(?:api|app|application|access|auth|authentication|account|storage|subscription|consumer|admin|deploy|private|priv|signing|sign|encryption|decryption|hmac|master|service|role|secret|client|shared|preshared|webhook|session|jwt|license|licence|server|root|project|integration|ingest|write|aes|cookie|security|crypto|sdk|rest|base)$/;
-const WHOLE_PASSWORD = new RegExp(`(?:${PASSWORD.source})(?:et|en|[iyau])?(?![a-z])|^(?:pw|psw|pin|psk|passe|khẩu|sandi)$|pwd$|(?<!^(?:com|by|sur|tres|encom|over|under))pass$`, "u");
+const WHOLE_PASSWORD = new RegExp(`(?:${PASSWORD.source})(?:et|en|[iyaunt])?(?![a-z])|^(?:pw|psw|pin|psk|passe|khẩu|sandi)$|pwd$|(?<!^(?:com|by|sur|tres|encom|over|under))pass$`, "u");
 
 /** Every name of a credential, and every word that says a value is something else, in order. */
 export function readLabels(text: string): Label[] {
@@ -56,7 +56,7 @@ export function readLabels(text: string): Label[] {
     const { said, other } = match.groups ?? {};
     const from = match.index + match[0].length;
     if (said !== undefined || other !== undefined) {
-      const name: Name | null = said === undefined ? null : { rule: "password", sure: / code/i.test(said) };
+      const name: Name | null = said === undefined ? null : { rule: "password", sure: / code|wpa/i.test(said) };
       labels.push({ start: match.index, end: from, name, spoken: "" });
       continue;
     }

@@ -16,17 +16,19 @@ export function strengthOf(whole: string): Strength {
   if (value.length < 6 || /[^\x21-\x7e\p{L}]/u.test(value) || isStandIn(value) || isFiller(value) || PUBLIC.test(value)) return "none";
   // The last one is how PGP names keys.
   if (isDigest(value)) return /^(?:0x)?[0-9A-F]{8}(?:[0-9A-F]{8}(?:[0-9A-F]{24})?)?$/.test(value) ? "none" : "digest";
-  const isCode = /[()[\]{}<>\\|;]|^[@#$&~%=?,]|[=!]==?\w|&&|::|->|^[\w.]+:/.test(value);
+  const isCode = /[()[\]{}<>\\|;]|^[@#$&~%=?,][\w./:-]*$|[=!]==?\w|&&|::|->|^[\w.]+:/.test(value);
   const bits = isCode || isSequence(value) || /^\d+$/.test(value) ? 0 : randomBits(value);
   if (bits >= 70) return isReference(value, true) ? "none" : "random";
   const isPhrase = /^(?:[A-Z][a-z]{2,}[.-]){2,}[A-Z][a-z]{2,}\d{2,}$/.test(value);
   if (isReference(value) && !isPhrase) return "none";
-  if (!isMixed(value)) return /^(?:(?!the|and|for|not|see|ask|use|key)[a-z]{4,10}-){3,}[a-z]{4,10}$/.test(value) ? "weak" : "none";
+  if (bits >= 60) return "strong";
+  if (!isMixed(value)) return PASSPHRASE.test(value) ? "weak" : "none";
   if (isCode || isWordy(value, true)) return "none";
   if (value.length < 8 || value.length > 40 || !/\d/.test(value)) return "weak";
   return bits >= 40 || /[!@#$^&?]|%.|\*$/.test(value) ? "strong" : "weak";
 }
 
+const PASSPHRASE = /^(?:(?!the|and|for|not|see|ask|use|key)[a-z]{4,10}-){3,}[a-z]{4,10}$/;
 /** Keys that are made to be published say so. */
 const PUBLIC = /^(?:pk|pub|phc)[_-]|publishable|^ssh-|^AAAA[BCE]3Nz/i;
 
@@ -36,14 +38,15 @@ const PAIRS =
 
 /** How much there is to guess: of the parts between signs only those count that are no words or numbers, nor short beside such. */
 function randomBits(value: string): number {
-  const most = /\d/.test(value) ? 0.5 : 0.35;
+  // Letters and digits take turns in no identifier.
+  const most = /(?:[a-z]\d+){3}[a-z]/i.test(value) ? 0.8 : /\d/.test(value) ? 0.6 : 0.35;
   const parts = value.replace(/%[0-9A-F]{2}/g, "").split(/[^A-Za-z0-9]+/);
   const isKnown = (part: string) => part.length > 3 && (/^\d+$/.test(part) || wordShare(part) >= most || isTechnicalWord(part));
-  const classes = [/[a-z]/, /[A-Z]/, /\d/].filter((one) => one.test(value));
-  const least = classes.length === 3 && !parts.some(isKnown) ? 0 : 3;
+  const classes = [/[a-z]/, /[A-Z]/, /\d/, /[!@#$%^&*~?+]/].filter((one) => one.test(value));
+  const least = classes.length > 2 && !parts.some(isKnown) ? 0 : 3;
   const core = parts.filter((part) => part.length > least && !isKnown(part)).join("");
   if (/^(?:[a-z]*|[A-Z]*|\d*)$/.test(core)) return 0;
-  const alphabet = [26, 26, 10].slice(0, classes.length).reduce((sum, size) => sum + size, 0);
+  const alphabet = [26, 26, 10, 8].slice(0, classes.length).reduce((sum, size) => sum + size, 0);
   return core.length * Math.log2(/^[0-9a-f]*$/i.test(core) ? 16 : alphabet);
 }
 
@@ -92,7 +95,7 @@ export function isFiller(value: string): boolean {
 }
 
 const PLACEHOLDER_WORDS =
-  /(?:^|[^a-z])(?:examples?|samples?|placeholder|change[-_ ]?(?:me|this|it)\d*|redacted|removed|masked|dummy|fake|todo|tbd|fixme|abc-?123|123-?abc|replace[-_]?(?:me|with|this)?|insert|your)(?:[^a-z]|$)/i;
+  /(?:^|[^a-z0-9])(?:examples?|samples?|placeholder|change[-_ ]?(?:me|this|it)\d*|redacted|removed|masked|dummy|fake|todo|tbd|fixme|abc-?123|123-?abc|replace[-_]?(?:me|with|this)?|insert|your)\d{0,4}(?:[^a-z0-9]|$)/i;
 const PLACEHOLDER_VALUES =
   /^(?:(?:my|the|some|any|a|an|test|new|old|super|top|very)[-_]?){0,2}(?:user|pass|password|passwd|passphrase|pwd|pw|secret|token|key|api|auth|access|credentials?|postgres|mysql|redis|root|admin|guest|test|testing|string|text|number|boolean|bool|object|varchar|hidden|required|optional|none|null|nil|undefined|true|false|empty|unset|default|foobar|foo|bar|value|here|[-_]){1,4}[-_]?(?:v?\d{1,2})?$|^(?:foo|bar|baz|qux|demo|test|abc|[-_])+\d*$/i;
 // Ciphertexts and digests by the beginning that their format gives them: sops, jasypt, Spring, Vault's transit, KMS,

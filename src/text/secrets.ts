@@ -145,16 +145,17 @@ const LOGINS: readonly (readonly [pattern: RegExp, literal: boolean])[] = [
   [/\b(?:curl|https?|xh)\b[^\n]{0,300}?[ \t](?:-u|--user|-a|--auth)[ =]["']?([^\s:"']{1,128}):([^\s"']{4,})/g, true],
   // Programs that take a password after a flag; MySQL's take it without a space, as what follows one is a database.
   [
-    /\b(?:sshpass|(?:docker|podman|nerdctl|buildah|registry|oc|cf|az)[ \t]{1,4}login|mongo(?:sh|dump)|sqlcmd|redis-cli|ldap[a-z]{3,8})\b[^\n]{0,200}?[ \t]-[pPaw][ \t=]?["']?()([^\s"'-][^\s"']{5,255})/g,
+    /\b(?:sshpass|(?:docker|podman|nerdctl|buildah|registry|oc|cf|az)[ \t]{1,4}login|mongo[a-z]{0,6}|sqlcmd|redis-cli|ldap[a-z]{3,8})\b[^\n]{0,200}?[ \t]-[pPaw][ \t=]?["']?()([^\s"'-][^\s"']{5,255})/g,
     true,
   ],
   [/\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n]{0,200}?[ \t]-p["']?()([^\s"'-][^\s"']{5,255})/g, true],
   [/[ \t]-[pPwaN][ \t=]["']?()([^\s"'-][^\s"']{7,255})/g, false],
   [/\blogin[ \t]{1,4}(\S{1,64})\s{1,8}password[ \t]{1,4}["']?([^\s"']{4,})/g, true],
   [
-    /\b(?:log_?in|authenticate|auth|connect|sign_?in|\w*basic_?auth)\([ \t]{0,4}["']([^"'\n]{1,64})["'],[ \t]{0,4}["']([^"'\s]{6,128})(?=["'])/gi,
+    /\b(?:log_?in|authenticate|auth|connect|sign_?in|\w*basic_?auth)=?\([ \t]{0,4}["']([^"'\n]{1,64})["'],[ \t]{0,4}["']([^"'\s]{6,128})(?=["'])/gi,
     true,
   ],
+  [/\bPIN\b[^\n:=]{0,40}(?:[:=]| is)[ \t"'`]{0,3}()(\d{6,12})\b/g, true],
   [/\bidentified by[ \t]{1,4}["']()([^\s"']{6,128})(?=["'])/gi, true],
   // Go's data source name, and a line of .pgpass.
   [/(?<![\w.:/-])([\w.-]{1,64}):([^\s:@"'`]{4,128})@(?:tcp|unix)\(/g, true],
@@ -290,20 +291,22 @@ const NEAR = 240;
 const ASKED = 12;
 // Behind a sign or a verb that says what something is: the value itself.
 const DIRECT =
-  /(?:[:=：]|(?<!\p{L})(?:is|are|was|be|to|enter|type|use|wants?|needs|ist|lautet|est|es|é|è|är|er|on|jest|je|это)(?= )|[はが是为為은는])[\s*_"'`“„«「『(\[]*$|\S ?\/ ["'`]?$/u;
+  /(?:[:=：]|(?<!\p{L})(?:is|are|was|be|to|enter|type|use|wants?|needs|ist|lautet|est|es|é|è|är|er|on|jest|je|este|là|это)(?= )|[はが是为為은는])[\s*_"'`“„«「『(\[]*$|\S ?\/ ["'`]?$/u;
 const ADJACENT = /^[\s"'`*_“„«「『(\[:=|-]{1,5}$/;
+// `login: user / …`, `login user:…`
+const PAIRED = /(?:^|\s)[\w.@-]{2,40}["'`]?(?: [/|] |:)["'`]?$/;
 // Alone on the lines below, perhaps as a block of code.
 const BELOW = /^["'`*_]{0,4}[:：]["'`*_]{0,4}\s*(?:`{3}\w*\s*)?(?:[>-] )?["'`]?$/;
 // `Wert: …`, `the right one (…)`: it takes up what was named before.
 const AGAIN =
-  /(?<!\p{L})(?:value|wert|valeur|valore?|waarde|wartość|значение|[値值]|it|this|the \w+ one)(?: (?:is|ist|est|es|è|é))?[ :：(*"'`]+$/iu;
+  /(?<!\p{L})(?:value|wert|valeur|valore?|waarde|wartość|значение|[値值]|it|this|the \w+ one)(?:'s| (?:is|ist|est|es|è|é))?[ :：(*"'`]+$/iu;
 // The value has a name of its own, which is not a credential's.
-const ELSEWHERE = /[a-z]I[dD]s?["'`]?[\s:=]+["'`*]*$|[A-Za-z_][\w-]*=["'`]?$/;
+const ELSEWHERE = /[a-z]I[dD]s?["'`]?[\s:=]+["'`*]*$|[A-Za-z_][\w-]*=["'`]?$|"\w+"\s*:\s*"$/;
 // Before a digest: who or what it was taken from, or what is fetched by it.
 const BY = /(?<!\p{L})(?:in|at|by|from|since|see|of|get|show|read|describe|delete|access)\s+["'`]?$/u;
 const BREAK = /[.!?;]["'`)*]*\s|[。\n]/;
-// What may be between a value and a name behind it: `… is the token`, `…) // the secret`, `… (API key)`.
-const BEHIND = /^["'`)\]*;,. ]{0,6}(?:is|as|was|ist|est|es|are|\(|#|\/\/|--|—|–| - )[^.!?\n]{0,40}$/;
+// What may be between a value and a name behind it: `… is the token`, `…) // the secret`, `… (API key)`, `echo … | login`.
+const BEHIND = /^["'`)\]}*;,. ]{0,6}(?:is|as|was|ist|est|es|are|\(|#|\/\/|--|—|–| - |(?<=["'] )\|)[^.!?\n]{0,60}$/;
 
 /** Values that look like a credential near a name of one: the more a value looks like it, the looser the two may be bound. */
 function* findNearValues(text: string, labels: readonly Label[]): Generator<Span> {
@@ -316,7 +319,8 @@ function* findNearValues(text: string, labels: readonly Label[]): Generator<Span
     if (strength === "none" || SEALED_WITHIN.test(match[0].slice(0, lead + 20))) continue;
     const start = match.index + lead;
     while (next < labels.length && (labels[next]?.start ?? 0) < start) next++;
-    const judged = { strength, length: value.length };
+    // Ids have such a beginning too.
+    const judged = { strength, length: /^[a-z]{2,6}_/.test(value) ? 0 : value.length };
     const bound = isSelfNamed(value) ? "token" : ruleBefore(text, labels, next, start, judged);
     const rule = bound ?? ruleBehind(text, labels, next, start + value.length, judged);
     if (rule) yield span(rule, start, value);
@@ -358,8 +362,10 @@ function ruleBefore(text: string, labels: readonly Label[], next: number, start:
     const gap = text.slice(label.end, start);
     if (gap.length > NEAR || (/\n\s*\n/.test(gap) && !BELOW.test(gap)) || gap.split("\n").length > 4) break;
     if (isNoName(text, label)) continue;
+    if (!label.name && gap.includes("\n") && !BELOW.test(gap)) break;
+    if (!label.name && strength !== "digest" && gap.includes(",")) continue;
     // The nearest counts; what may be a digest is one where anything on its line speaks of digests.
-    if (!label.name && (rule === null || (strength === "digest" && !gap.includes("\n")))) return "";
+    if (!label.name && (rule === null || strength === "digest")) return "";
     if (rule === null && isBound(value, bindingOf(gap), label)) rule = label.name?.rule ?? null;
     if (rule !== null && strength !== "digest") break;
   }
@@ -375,19 +381,21 @@ function ruleBehind(text: string, labels: readonly Label[], next: number, end: n
     if (label.start < end) continue;
     if (label.start - end > 100) return null;
     const gap = text.slice(end, label.start);
-    if (BREAK.test(gap) || !label.name) return null;
-    if (!isNoName(text, label) && isBound(value, BEHIND.test(gap) ? 2 : 1, label)) return label.name.rule;
+    const isTold = BEHIND.test(gap);
+    if (!label.name || (BREAK.test(gap) && !isTold)) return null;
+    if (!isNoName(text, label) && isBound(value, isTold ? 2 : 1, label)) return label.name.rule;
   }
   return null;
 }
 
-/** 3: nothing but a sign or a verb makes the one the other; 2: in one sentence, or a sentence later with such a sign; 1: near. */
+/** 4: a pair of user and value; 3: nothing but a sign or a verb makes the one the other; 2: in one sentence, or a sentence later with such a sign; 1: near. */
 function bindingOf(gap: string): number {
   const tail = gap.slice(-40);
   if (AGAIN.test(tail) || BELOW.test(gap)) return 3;
   if (ELSEWHERE.test(tail)) return 1;
   const isDirect = DIRECT.test(tail);
   if (BREAK.test(gap)) return isDirect ? 2 : 1;
+  if (PAIRED.test(tail)) return 4;
   return isDirect || ADJACENT.test(gap) ? 3 : 2;
 }
 
@@ -403,8 +411,9 @@ function isBound({ strength, length }: Value, binding: number, { name, spoken }:
   if (strength === "random")
     return sure ? binding >= (length < 20 ? 2 : 1) : binding >= 2 && (name.rule !== "token" || length >= 20);
   if (strength === "strong") return binding >= (sure ? 2 : 3);
-  if (strength === "digest") return binding >= (sure && length >= 32 ? 2 : 3) && !/sess/i.test(spoken);
-  return strength === "weak" && sure && name.rule === "password" && binding === 3;
+  if (strength === "digest") return binding >= (sure && length >= 32 ? 2 : 3) && !/sess|primary/i.test(spoken);
+  if (binding === 4) return length >= 10 && name.rule === "password";
+  return sure && name.rule === "password" && binding === 3;
 }
 
 function isStrong(strength: Strength): boolean {
