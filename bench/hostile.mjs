@@ -65,7 +65,16 @@ const READERS = {
   dates: [(text) => read.findRelativeDates(text, DAY), ["tomorrow ", "`", "next ", "in 3 ", "Monday to ", "12 days "]],
   secrets: [
     read.findSecrets,
-    ["password:", "eyJ-", "a://a:", "-----BEGIN PRIVATE KEY-----\n", "curl -u a:", "xoxb-a-"],
+    [
+      "password:",
+      "eyJ-",
+      "a://a:",
+      "-----BEGIN PRIVATE KEY-----\n",
+      "curl -u a:",
+      "xoxb-a-",
+      "key a1B2c3D4e5F6 ",
+      "| key | a1B2c3D4e5F6g7H8 |\n",
+    ],
   ],
   claims: [(text) => read.findClaims(text, CLAIMS), ["a/", "a.", "`", "[[", "--a", "f(", "branch ", "a in b/"]],
 };

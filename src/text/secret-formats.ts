@@ -125,7 +125,8 @@ export const FORMATS: readonly (readonly [rule: string, hint: string, pattern: R
   ["terraform-token", ".atlasv1.", /[A-Za-z0-9]{14}\.atlasv1\.[\w-]{60,}/],
   ["twilio-key", "SK", /SK[0-9a-f]{32}(?!\w)/],
   // Behind the account it belongs to, which is no secret.
-  ["twilio-token", "", /(?<=(?:AC|SK)[0-9a-f]{32}[^A-Za-z0-9\n]{1,10})[0-9A-Za-z]{32}(?!\w)/],
+  ["twilio-token", "AC", /(?<=AC[0-9a-f]{32}[^A-Za-z0-9\n]{1,10})[0-9a-f]{32}(?!\w)/],
+  ["twilio-token", "SK", /(?<=SK[0-9a-f]{32}[^A-Za-z0-9\n]{1,10})[0-9A-Za-z]{32}(?!\w)/],
   ["twitter-token", "AAAAAAAAAAAAAAAAAAAA", /A{20}[\w%]{50,}/],
   ["vault-token", "hv", /hv[sbr]\.[\w-]{24,}/],
   ["vercel-token", "vc", /vc[piark]_[A-Za-z0-9]{20,}/],

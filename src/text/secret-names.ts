@@ -21,19 +21,20 @@ const PASSWORD =
 const TOKEN =
   /token|jeton|токен|トークン|令牌|토큰|secret|geheimnis|segret|secreto|segredo|секрет|シークレット|凭[证據]|비밀/;
 const KEY =
-  /schlüssel|(?<!\p{L})(?:clave|llave|chave|chiave|nyckel|avain|klucz|klíč|kulcs|anahtar|cl(?:é|ef))s?(?!\p{L})|sleutel|nøgle|ключ|κλειδί|キー|鍵|[密秘金][钥鑰]|(?<!\p{L})키(?:는|가|를)?(?!\p{L})|khóa/u;
+  /schlüssel|(?<![a-zß-ÿ])(?:clave|llave|chave|chiave|nyckel|avain|klucz|klíč|kulcs|anahtar|cl(?:é|ef))s?(?![a-zß-ÿ])|sleutel|nøgle|ключ|κλειδί|キー|鍵|[密秘金][钥鑰]|(?<![가-힣])키(?:는|가|를)?(?![가-힣])|khóa/;
 // Where somebody gets in, or what must not get out: only a value that looks random is meant.
 const ACCESS =
-  /(?<![\p{L}\w])(?:log(?:ins?|on|(?:ged|s)? in)|sign ?in|creds|credentials?|credenciales|identifiants|sudo|wi-?fi|wlan|wpa\d?|licen[cs]e|(?:test|demo|admin|service|staging|shared) (?:account|user)|basic[ _-]?auth|zugang(?:sdaten)?|anmeldung|accès|acceso|acesso|accesso|bearer|totp|mfa|2fa|otp|authenticator|(?:recovery|backup) codes?|htpasswd)(?![\p{L}\w])|доступ|логин|ログイン|登[录陆錄]|로그인/u;
+  /(?<![\wß-ÿ])(?:log(?:ins?|on|(?:ged|s)? in)|sign ?in|creds|credentials?|credenciales|identifiants|sudo|wi-?fi|wlan|wpa\d?|licen[cs]e|(?:test|demo|admin|service|staging|shared) (?:account|user)|basic[ _-]?auth|zugang(?:sdaten)?|anmeldung|accès|acceso|acesso|accesso|bearer|totp|mfa|2fa|otp|authenticator|(?:recovery|backup) codes?|htpasswd)(?![\wß-ÿ])|доступ|логин|ログイン|登[录陆錄]|로그인/;
 const SECRECY =
-  /(?:do not|don't|never|not to) (?:post|share|commit|paste|leak|send)|shown (?:only )?once|confidential|rotated?(?!\p{L})|revoked?(?!\p{L})|leaked/u;
+  /(?:do not|don't|never|not to) (?:post|share|commit|paste|leak|send)|shown (?:only )?once|confidential|rotated?(?![a-z])|revoked?(?![a-z])|leaked/;
 const OTHER =
-  /sha-?\d+|md5|blake\d|digest|checksum|hash|commit|revert|bisect|introduced|changed in|integrity|etag|fingerprint|thumbprint|revision|blob|trace|span|request|uuid|guid|(?<!\p{L})[ku]?ids?(?!\p{L})|public|publishable|certificate|cipher|encrypted|secure(?!\p{L})|signature|nonce|cursor|(?<!\p{L})version|transaction|address|contract|recipient|tenant|subscription|verifier|challenge|serial|snapshot|checkout|image|ends? in|starts? with/u;
-const WORD = /pass|pwd|psk|\bpw\b|_pw\b|key|cred|auth|cookie|sess|\bsid\b|\bPIN\b|_pat\b|\bpat\b|_sk\b/;
+  /sha-?\d+|md5|blake\d|digest|checksum|hash|commit|revert|bisect|introduced|changed in|integrity|etag|fingerprint|thumbprint|revision|blob|trace|span|request|uuid|guid|(?<![a-zß-ÿ])[ku]?ids?(?![a-zß-ÿ])|public|publishable|certificate|cipher|encrypted|secure(?![a-z])|signature|nonce|cursor|(?<![a-z])version|transaction|address|contract|recipient|tenant|subscription|verifier|challenge|serial|snapshot|checkout|image|ends? in|starts? with/;
+const WORD = /pass|pwd|psk|\bpw\b|_pw\b|key|cred|auth|cookie|sess|\bsid\b|\bpin\b|_pat\b|\bpat\b|_sk\b/;
 
+// All of these are looked for in small letters.
 const either = (...patterns: RegExp[]) => patterns.map(({ source }) => source).join("|");
 const IDENTIFIER = either(PASSWORD, TOKEN, KEY, WORD);
-const ANY = new RegExp(`(?<said>${either(ACCESS, SECRECY)})|(?<name>${IDENTIFIER})|(?<other>${OTHER.source})`, "giu");
+const ANY = new RegExp(`(?<said>${either(ACCESS, SECRECY)})|(?<name>${IDENTIFIER})|(?<other>${OTHER.source})`, "g");
 
 // Behind the noun: of which environment, which one, in which form. Any other word there is what the value is: `token_count`.
 const QUALIFIER =
@@ -45,18 +46,22 @@ const OTHER_KEYS =
   /^(?:foreign|partition|sort|range|cache|group|object|row|unique|natural|composite|translation|message|query|lookup|map|dict|hot|shortcut|arrow|config|state|feature|index|schema|json|yaml|column|field|tab|event|metric|label|bucket|kms|dedupe?|shard|lock|order|join|surrogate|type|name|theme|answer|legend|verify|verification|verifying|host)$/;
 const SECRET_KEYS =
   /^(?:api|app|application|access|auth|authentication|account|storage|subscription|consumer|admin|deploy|private|priv|signing|sign|encryption|decryption|hmac|master|service|role|secret|client|shared|preshared|webhook|session|jwt|license|licence|server|root|project|integration|ingest|write|aes|cookie|security|crypto|sdk|rest|base)$/;
-const WHOLE_PASSWORD = new RegExp(`(?:${PASSWORD.source})(?:et|en|[iyaunt])?(?![a-z])|^(?:pw|psw|pin|psk|passe|khẩu|sandi)$|pwd$|(?<!^(?:com|by|sur|tres|encom|over|under))pass$`, "u");
+const WHOLE_PASSWORD = new RegExp(
+  `(?:${PASSWORD.source})(?:et|en|[iyaunt])?(?![a-z])|^(?:pw|psw|pin|psk|passe|khẩu|sandi)$|pwd$|(?<!^(?:com|by|sur|tres|encom|over|under))pass$`,
+  "u",
+);
 
 /** Every name of a credential, and every word that says a value is something else, in order. */
 export function readLabels(text: string): Label[] {
   const labels: Label[] = [];
   let done = 0;
-  for (const match of text.matchAll(ANY)) {
+  // The one capital letter that two characters are small.
+  for (const match of text.replaceAll("İ", "I").toLowerCase().matchAll(ANY)) {
     if (match.index < done) continue;
     const { said, other } = match.groups ?? {};
     const from = match.index + match[0].length;
     if (said !== undefined || other !== undefined) {
-      const name: Name | null = said === undefined ? null : { rule: "password", sure: / code|wpa/i.test(said) };
+      const name: Name | null = said === undefined ? null : { rule: "password", sure: / code|wpa/.test(said) };
       labels.push({ start: match.index, end: from, name, spoken: "" });
       continue;
     }
@@ -81,7 +86,8 @@ function readName(words: readonly string[]): Name | "other" | null {
   while (at > 0 && QUALIFIER.test(words[at] ?? "")) at--;
   const head = words[at] ?? "";
   const before = words[at - 1] ?? "";
-  if (words.some((word) => HARMLESS.test(word)) || before === "next" || /^(?:ids?|hash|digest|fingerprint)$/.test(head)) return "other";
+  if (words.some((word) => HARMLESS.test(word)) || before === "next" || /^(?:ids?|hash|digest|fingerprint)$/.test(head))
+    return "other";
   if (WHOLE_PASSWORD.test(head)) return { rule: "password", sure: true };
   if (/secret$/.test(head)) return { rule: "secret", sure: true };
   if (/token$|^(?:pat|sk)$/.test(head)) return { rule: "token", sure: true };

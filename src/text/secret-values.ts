@@ -13,7 +13,8 @@ export type Strength = "none" | "digest" | "weak" | "strong" | "random";
 
 export function strengthOf(whole: string): Strength {
   const value = whole.slice(0, JUDGED);
-  if (value.length < 6 || /[^\x21-\x7e\p{L}]/u.test(value) || isStandIn(value) || isFiller(value) || PUBLIC.test(value)) return "none";
+  if (value.length < 6 || /[^\x21-\x7e\p{L}]/u.test(value) || isStandIn(value) || isFiller(value) || PUBLIC.test(value))
+    return "none";
   // The last one is how PGP names keys.
   if (isDigest(value)) return /^(?:0x)?[0-9A-F]{8}(?:[0-9A-F]{8}(?:[0-9A-F]{24})?)?$/.test(value) ? "none" : "digest";
   const isCode = /[()[\]{}<>\\|;]|^[@#$&~%=?,][\w./:-]*$|[=!]==?\w|&&|::|->|^[\w.]+:/.test(value);
@@ -41,7 +42,8 @@ function randomBits(value: string): number {
   // Letters and digits take turns in no identifier.
   const most = /(?:[a-z]\d+){3}[a-z]/i.test(value) ? 0.8 : /\d/.test(value) ? 0.6 : 0.35;
   const parts = value.replace(/%[0-9A-F]{2}/g, "").split(/[^A-Za-z0-9]+/);
-  const isKnown = (part: string) => part.length > 3 && (/^\d+$/.test(part) || wordShare(part) >= most || isTechnicalWord(part));
+  const isKnown = (part: string) =>
+    part.length > 3 && (/^\d+$/.test(part) || wordShare(part) >= most || isTechnicalWord(part));
   const classes = [/[a-z]/, /[A-Z]/, /\d/, /[!@#$%^&*~?+]/].filter((one) => one.test(value));
   const least = classes.length > 2 && !parts.some(isKnown) ? 0 : 3;
   const core = parts.filter((part) => part.length > least && !isKnown(part)).join("");
@@ -121,15 +123,16 @@ export function isStandIn(value: string): boolean {
 /** Values that point elsewhere or measure something: code, variables, URLs, paths, versions, dates, digests, tickets. */
 export function isReference(value: string, random = false): boolean {
   return (
-    (/^[A-Za-z_$@](?:[\w$]*\??(?:\.[A-Za-z_$]|\[|::|->)|[\w$]+\()/.test(value) &&
-      !(random && !/[([]/.test(value))) ||
+    (/^[A-Za-z_$@](?:[\w$]*\??(?:\.[A-Za-z_$]|\[|::|->)|[\w$]+\()/.test(value) && !(random && !/[([]/.test(value))) ||
     /^[A-Z]{2}[A-Z0-9]*(?:_[A-Z0-9]+)+$/.test(value) ||
     /^(?:[a-z][\w+.-]*:\/\/|arn:|urn:|(?:ssm|env|file|op|aws|gcp|kv|vault|secret):)/i.test(value) ||
     isPath(value) ||
     isIdentifier(value) ||
     FILE.test(value) ||
     // A package at a version, an issue, a part of a repository, a number.
-    /^@?[a-z][a-z0-9./_-]*@[\^~]?v?\d+(?:\.\d+)*(?:[-+][\w.]+)?$|^(?:[a-z.-]+#\d+|[\w.-]+\/[\w.-]+#[\w-]+)$|^0[box][\da-fA-F]+$/.test(value) ||
+    /^@?[a-z][a-z0-9./_-]*@[\^~]?v?\d+(?:\.\d+)*(?:[-+][\w.]+)?$|^(?:[a-z.-]+#\d+|[\w.-]+\/[\w.-]+#[\w-]+)$|^0[box][\da-fA-F]+$|^[+~-]*[$€£]\d/.test(
+      value,
+    ) ||
     /^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$/.test(value) ||
     /^v?\d+\.\d[\w.+-]*$|^\d{4}-\d\d(?:-\d\d)?(?:T[\d:.]+Z?)?$|^\d+[a-z]{1,6}$/i.test(value) ||
     /^(?:sha\d{1,3}|md5)[:-]|^0x[0-9a-f]{40}$/i.test(value) ||
@@ -170,13 +173,13 @@ export function isTechnical(value: string): boolean {
 }
 
 function isTechnicalWord(word: string): boolean {
-  return TECHNICAL.test(word) || /^[A-Z]{2,6}\d{1,5}$/.test(word);
+  return TECHNICAL.test(word) || /^[A-Z]{2,8}v?\d{1,5}$/.test(word);
 }
 
 /** Joined words as prose and resource names have them: `at-least-8-chars`, `us-east-1a`, `db1-prod-creds`. */
 export function isWordy(value: string, password: boolean): boolean {
   const parts = value.split(/[-_./:+]/);
-  if (parts.length === 1) return isTechnicalWord(value) || wordShare(value) > 0.8 && /^[A-Za-z]+[A-Z]/.test(value);
+  if (parts.length === 1) return isTechnicalWord(value) || (wordShare(value) > 0.8 && /^[A-Za-z]+[A-Z]/.test(value));
   const resource = password ? /^\d{1,2}[a-z]{1,2}$/ : /^(?:\d{1,2}[a-z]{1,2}|[a-z]{1,5}\d{1,2})$/;
   const number = password ? /^\d{1,2}$/ : /^\d{1,3}$/;
   return parts.every(
@@ -187,4 +190,3 @@ export function isWordy(value: string, password: boolean): boolean {
       (resource.test(part) && (!password || parts.length > 2)),
   );
 }
-

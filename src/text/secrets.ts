@@ -184,7 +184,8 @@ function* findAuthorizations(text: string): Generator<Span> {
     for (const match of text.matchAll(pattern)) {
       const [whole, user = "", run = ""] = match;
       const password = cutBare(run);
-      if (password === user || !(literal ? isCredible(password, "password", true) : isStrong(strengthOf(password)))) continue;
+      if (password === user || !(literal ? isCredible(password, "password", true) : isStrong(strengthOf(password))))
+        continue;
       yield span("password", match.index + whole.length - run.length, password);
     }
   }
@@ -240,7 +241,8 @@ function* findNamedValues(text: string, labels: readonly Label[]): Generator<Spa
     if (beside !== undefined && !quote) continue;
     const strength = strengthOf(value);
     const isBound = !name.sure
-      ? (strength === "random" && value.length >= 20) || (strength === "digest" && isLiteral && written.length > 3 && value.length >= 32)
+      ? (strength === "random" && value.length >= 20) ||
+        (strength === "digest" && isLiteral && written.length > 3 && value.length >= 32)
       : sign?.startsWith("==")
         ? isStrong(strength)
         : isCredible(value, rule, isLiteral && beside === undefined);
@@ -291,10 +293,10 @@ const NEAR = 240;
 const ASKED = 12;
 // Behind a sign or a verb that says what something is: the value itself.
 const DIRECT =
-  /(?:[:=：]|(?<!\p{L})(?:is|are|was|be|to|enter|type|use|wants?|needs|ist|lautet|est|es|é|è|är|er|on|jest|je|este|là|это)(?= )|[はが是为為은는])[\s*_"'`“„«「『(\[]*$|\S ?\/ ["'`]?$/u;
-const ADJACENT = /^[\s"'`*_“„«「『(\[:=|-]{1,5}$/;
+  /(?:[:=：]|(?<!\p{L})(?:is|are|was|be|to|enter|type|use|wants?|needs|ist|lautet|est|es|é|è|är|er|on|jest|je|este|là|это)(?= )|[はが是为為은는])[\s*_"'`“„«「『([]*$|\S ?\/ ["'`]?$/u;
+const ADJACENT = /^[\s"'`*_“„«「『([:=|-]{1,5}$/;
 // `login: user / …`, `login user:…`
-const PAIRED = /(?:^|\s)[\w.@-]{2,40}["'`]?(?: [/|] |:)["'`]?$/;
+const PAIRED = /(?:^|\s)[\w.@-]{2,40}["'`]?(?: \/ |:)["'`]?$/;
 // Alone on the lines below, perhaps as a block of code.
 const BELOW = /^["'`*_]{0,4}[:：]["'`*_]{0,4}\s*(?:`{3}\w*\s*)?(?:[>-] )?["'`]?$/;
 // `Wert: …`, `the right one (…)`: it takes up what was named before.
@@ -312,11 +314,16 @@ const BEHIND = /^["'`)\]}*;,. ]{0,6}(?:is|as|was|ist|est|es|are|\(|#|\/\/|--|—
 function* findNearValues(text: string, labels: readonly Label[]): Generator<Span> {
   let next = 0;
   for (const match of text.matchAll(CANDIDATE)) {
+    if (!/\d|[a-z][A-Z]|-.*-.*-/.test(match[0].slice(0, JUDGED))) continue;
     const lead = leadOf(match[0]);
     const value = cutBare(match[0].slice(lead));
-    if (!/\d|[a-z][A-Z]|-.*-.*-/.test(value.slice(0, JUDGED))) continue;
     const strength = strengthOf(value);
-    if (strength === "none" || SEALED_WITHIN.test(match[0].slice(0, lead + 20))) continue;
+    if (
+      strength === "none" ||
+      /^(?:\.{2}|…)/.test(match[0].slice(lead + value.length)) ||
+      SEALED_WITHIN.test(match[0].slice(0, lead + 20))
+    )
+      continue;
     const start = match.index + lead;
     while (next < labels.length && (labels[next]?.start ?? 0) < start) next++;
     // Ids have such a beginning too.
@@ -329,7 +336,11 @@ function* findNearValues(text: string, labels: readonly Label[]): Generator<Span
 
 /** Signs before a value, and the name it is assigned to. */
 function leadOf(token: string): number {
-  return /^[()[\]{}*_~,;:.-]*(?:\$?(?:[a-z_.-]{1,64}|[A-Z0-9_]{1,64}|[A-Za-z_][\w.-]{5,63})[=:](?=[^/=]))?[([{*]*/.exec(token)?.[0].length ?? 0;
+  return (
+    /^[()[\]{}*_~,;:.-]*(?:\$?(?:[a-z_.-]{1,64}|[A-Z0-9_]{1,64}|[A-Za-z_][\w.-]{5,63})[=:](?=[^/=]))?[([{*]*/.exec(
+      token,
+    )?.[0].length ?? 0
+  );
 }
 
 // The value's own beginning says it, `acme_sk_live_…`, or is short and set off from a long body, as vendors' tokens have it.
@@ -411,8 +422,8 @@ function isBound({ strength, length }: Value, binding: number, { name, spoken }:
   if (strength === "random")
     return sure ? binding >= (length < 20 ? 2 : 1) : binding >= 2 && (name.rule !== "token" || length >= 20);
   if (strength === "strong") return binding >= (sure ? 2 : 3);
-  if (strength === "digest") return binding >= (sure && length >= 32 ? 2 : 3) && !/sess|primary/i.test(spoken);
-  if (binding === 4) return length >= 10 && name.rule === "password";
+  if (strength === "digest") return binding >= (sure && length >= 32 ? 2 : 3) && (sure || !/sess|primary/i.test(spoken));
+  if (binding === 4) return length >= 10 && (sure || spoken === "");
   return sure && name.rule === "password" && binding === 3;
 }
 
