@@ -59,13 +59,11 @@ const APART = {
 };
 /** What open.ts loads when a verb needs it, and listing does not: one more file, so that the first one is read faster. */
 const LATER = [
-  "context/memory-prompt",
   "context/start",
   "instructions/instructions",
   "instructions/scope",
   "meaning/meaning",
   "model/choose",
-  "model/side-query",
   "recall/health",
   "recall/recaller",
   "recall/search",
@@ -73,7 +71,7 @@ const LATER = [
 /** The page of `memdir ui`: what runs in the browser. */
 const PAGE = "src/web/page";
 /** What single verbs load: only a few commands and doors call these. */
-const ALONE = ["verbs/merge", "recall/surfacings", "team/authors", "truth/lint", "truth/rot-desk", "truth/verify"];
+const ALONE = ["verbs/merge", "recall/surfacings", "team/authors", "truth/lint", "truth/rot", "truth/verify"];
 /** Made once, by a script of their own, and kept with the sources. */
 const ASSETS = { "words.bin": "assets/words.bin" };
 const EXTERNAL = [

@@ -1,8 +1,7 @@
 /** Memdir: every verb on one project's memory. Doors translate the outside world into calls on it. */
 
 import type { Config } from "./config.ts";
-import type { MemoryPromptOptions } from "./context/memory-prompt.ts";
-import type { StartContext } from "./context/start.ts";
+import type { MemoryPromptOptions, StartContext } from "./context/start.ts";
 import type { Instructions } from "./instructions/instructions.ts";
 import type { ScopeOptions } from "./instructions/scope.ts";
 import type { Location } from "./project/locate.ts";
@@ -22,8 +21,8 @@ import type {
   Trust,
   UndoResult,
 } from "./store/store.ts";
-import type { MeasuredDirectory } from "./truth/rot-desk.ts";
-import type { Verification, VerifyOptions as VerifyRows, VerifyWorld } from "./truth/verify.ts";
+import type { MeasuredDirectory } from "./truth/rot.ts";
+import type { Verification, VerifyOptions as VerifyRows } from "./truth/verify.ts";
 import type { AdoptResult } from "./verbs/adopt.ts";
 import type { Check } from "./verbs/doctor.ts";
 import type { RebuiltIndex } from "./verbs/edit.ts";
@@ -37,7 +36,7 @@ import type { SaveRequest, SaveResult } from "./verbs/save.ts";
 export type InstructionOptions = Omit<ScopeOptions, "settingSources">;
 
 /** `stamp` says which memories that hold are stamped: by default the user's own, and none that lie in a repository. */
-export type VerifyOptions = Omit<VerifyRows, "isAll"> & Pick<VerifyWorld, "signal" | "onProgress">;
+export type VerifyOptions = Omit<VerifyRows, "isAll"> & { signal?: AbortSignal | undefined };
 
 /** What a person calls a memory, or its exact place. */
 export type Named = string | MemoryRef;
@@ -61,7 +60,7 @@ export interface Memdir {
   edit(name: Named, base: string, text: string, options?: { redact?: boolean }): Promise<SaveResult>;
   /** A file of a memory directory as an agent's tools write it: checked, journalled and indexed like every save. `base` is what it held, null for nothing; `trust` says how far whoever writes is trusted. */
   put(path: string, text: string, base: string | null, options?: { trust?: Trust }): Promise<SaveResult>;
-  forget(name: Named, options?: { reason?: string; purge?: boolean }): Promise<ForgetResult>;
+  forget(name: Named, options?: { reason?: string; purge?: boolean; trust?: Trust }): Promise<ForgetResult>;
   rename(name: Named, newName: string): Promise<SaveResult>;
   /** Two memories of one directory become one: `text` replaces the first, the second is forgotten, in one change. */
   merge(keep: Named, other: Named, request: MergeRequest): Promise<SaveResult>;

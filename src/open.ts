@@ -198,7 +198,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     prefetch: async (prompt, asked) => (await recaller()).prefetch(prompt, asked),
     warm: async (asked) => (await recaller()).warm(asked),
     prompt: async (asked) => {
-      const { buildMemoryPrompt } = await import("./context/memory-prompt.ts");
+      const { buildMemoryPrompt } = await import("./context/start.ts");
       const team = directories.find(({ scope }) => scope === "team");
       return buildMemoryPrompt(main, { ...asked, teamDir: config.team ? (team?.path ?? null) : null });
     },
@@ -213,7 +213,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
       const { directory, entry } = findJournal(directories, id);
       return signed(directory, await undoEntry(directory, entry));
     },
-    verify: async (name, { signal, onProgress, ...asked } = {}) => {
+    verify: async (name, { signal, ...asked } = {}) => {
       const { verifyMemories } = await import("./truth/verify.ts");
       const named = name === undefined ? null : find(name);
       const { rows } = await survey();
@@ -221,8 +221,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
         ? rows.filter(({ file, scope }) => file === named.file && scope === named.directory.scope)
         : rows;
       const root = location.project.worktreeRoot ?? location.project.cwd;
-      const world = { directories, root, env, now: main.now, signal, onProgress };
-      return verifyMemories(world, wanted, { ...asked, isAll: named === null });
+      return verifyMemories(main, { root, env, signal }, directories, wanted, { ...asked, isAll: named === null });
     },
     prune: async (request) => (await import("./verbs/forget.ts")).pruneMemories(main, request),
     index: async () => {
@@ -246,7 +245,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
       keepPermitted(location, config, permitted);
     },
     measure: async (directory = main, onProgress) => {
-      const { measureDirectory } = await import("./truth/rot-desk.ts");
+      const { measureDirectory } = await import("./truth/rot.ts");
       const { findSurfacedFiles } = await import("./recall/surfacings.ts");
       const { termsOf } = await import("./text/terms.ts");
       const told = await readTold();
@@ -257,9 +256,9 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     lint: async () => {
       const { lintStore } = await import("./truth/lint.ts");
       const { termsOf } = await import("./text/terms.ts");
-      const world = { termsOf, instructions: await readTold() };
+      const told = await readTold();
       const lintOne = async (d: Directory) =>
-        (await lintStore(d, world)).map((problem) => ({ ...problem, scope: d.scope }));
+        (await lintStore(d, told, termsOf)).map((problem) => ({ ...problem, scope: d.scope }));
       return (await Promise.all(directories.map(lintOne))).flat();
     },
     doctor: async () => {
@@ -320,7 +319,7 @@ async function findAsk(env: Env, log: (message: string) => void): Promise<SideQu
   const choice = chooseModel(env);
   if (choice && "problem" in choice) log(choice.problem);
   if (!choice || "problem" in choice) return null;
-  const { sideQuery } = await import("./model/side-query.ts");
+  const { sideQuery } = await import("./model/choose.ts");
   let query: Promise<SideQuery> | null = null;
   return async (system, user, signal) => {
     query ??= choice.open().then((ask) => sideQuery(ask));

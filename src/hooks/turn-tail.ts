@@ -2,10 +2,10 @@
 
 import { closeSync, readSync } from "node:fs";
 import { openRegular } from "../disk/fence.ts";
-import type { Cursor } from "../learn/cursor.ts";
-import { hearMessages } from "../learn/extraction-window.ts";
-import { makeChain } from "../session/chain.ts";
+import type { Cursor } from "../learn/extraction-gates.ts";
+import { hearMessages } from "../learn/window.ts";
 import { buildConversation } from "../session/conversation.ts";
+import { makeChain } from "../session/session-reader.ts";
 import { answerOf, assistantBlocks, parseLine, promptOf, type TranscriptLine } from "../session/transcript-line.ts";
 import { hashOf } from "../text/hash.ts";
 import { type MemoryPlace, writesMemory } from "./memory-write.ts";

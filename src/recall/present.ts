@@ -12,7 +12,7 @@ import {
   type RowEntry,
   readStart,
 } from "../store/store.ts";
-import { findVerdict, formatVerdict, readVerdicts, type Verdicts } from "../truth/kept-verdict.ts";
+import { findVerdict, formatVerdict, readVerdicts, type Verdicts } from "../truth/verdicts.ts";
 import type { Candidate } from "./budget.ts";
 import { type Checked, formatHeader } from "./injection.ts";
 import type { Ranked } from "./rank.ts";

@@ -422,7 +422,8 @@ function isBound({ strength, length }: Value, binding: number, { name, spoken }:
   if (strength === "random")
     return sure ? binding >= (length < 20 ? 2 : 1) : binding >= 2 && (name.rule !== "token" || length >= 20);
   if (strength === "strong") return binding >= (sure ? 2 : 3);
-  if (strength === "digest") return binding >= (sure && length >= 32 ? 2 : 3) && (sure || !/sess|primary/i.test(spoken));
+  if (strength === "digest")
+    return binding >= (sure && length >= 32 ? 2 : 3) && (sure || !/sess|primary/i.test(spoken));
   if (binding === 4) return length >= 10 && (sure || spoken === "");
   return sure && name.rule === "password" && binding === 3;
 }
@@ -463,7 +464,7 @@ function columnTitle(text: string, start: number): string {
 const PUBLISHED =
   /17653672481-19874698323|aGmWKa4JsXZ-HjGw|AAHdqTcvCH1vGWJx|2YotnFZFEjr1zCsi|tGzv3JOkF0XG5Qx2|mF_9\.B5f-4|4eC39HqLyjWDarjt|BQokikJOvBiI2HlW|JBSWY3DPEHPK3PXP|Eby8vdM02xNOcqFl|C2y6yDjf5\/R\+ob0N|yAnz5TF\+lXXJte14|QWxhZGRpbjpvcGVu|vFI1TnRWxMZNFuoj|correct-?horse/;
 const CALLED_SAMPLE =
-  /\b(?:placeholder|dummy|fake|made[- ]up|fictional|not (?:a |an )?(?:real|actual|valid)|(?:sample|example|documented|published)[ -](?:\w+ )?(?:token|key|secret|password|credential|value|jwt)|(?:token|key|secret|jwt|value) from the docs|docs (?:on|show|use)\b|as (?:the|an|their) (?:example|sample)|test vectors?|sample from|RFC \d{4}|jwt\.io)/i;
+  /\b(?:placeholder|dummy|fake|made[- ]up|fictional|not (?:(?:an? )?(?:real|actual)|an? valid)|(?:sample|example|documented|published)[ -](?:\w+ )?(?:token|key|secret|password|credential|value|jwt)|(?:token|key|secret|jwt|value) from the docs|docs (?:on|show|use)\b|as (?:the|an|their) (?:example|sample)|test vectors?|sample from|RFC \d{4}|jwt\.io)/i;
 
 /** What documentation publishes, and what its own line, or the line that introduces it, calls a sample. */
 function isSample(text: string, { start, end }: Span): boolean {

@@ -20,6 +20,7 @@ import {
   readReferences,
   rewriteCache,
   statePath,
+  type Trust,
   withDirectory,
 } from "../store/store.ts";
 import { redactSecrets } from "../text/secrets.ts";
@@ -33,11 +34,11 @@ export interface ForgetResult {
   notices: string[];
 }
 
-/** `purge` also removes every before-image of the file: for content that must not stay anywhere. */
+/** `purge` also removes every before-image of the file: for content that must not stay anywhere. `trust` says how far whoever asks is trusted: an enforced rule only the user removes. */
 export async function forgetMemory(
   directory: Directory,
   file: string,
-  options: { reason?: string; purge?: boolean } = {},
+  options: { reason?: string; purge?: boolean; trust?: Trust } = {},
 ): Promise<ForgetResult> {
   // A forget is never refused: a secret in its reason is masked.
   const reason = redactSecrets(options.reason ?? "");
@@ -51,6 +52,7 @@ export async function forgetMemory(
       action: "forget",
       reason,
       writes: new Map([[file, null]]),
+      trust: options.trust ?? "user",
       ...(options.purge ? { purge: true } : {}),
     });
     if (options.purge) {

@@ -354,7 +354,7 @@ test("C26 a file that is larger than memory is streamed", async () => {
   const contents = `
 import { readSession } from "./session-reader.ts";
 import { listSessions } from "./sessions.ts";
-import { searchSessions } from "./session-search.ts";
+import { searchSessions } from "./sessions.ts";
 const places = { dirs: [process.argv[2]], older: null };
 const [{ messages }] = await listSessions(places);
 const [{ line }] = await searchSessions(places, '"prompt 61"');
