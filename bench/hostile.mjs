@@ -29,8 +29,8 @@ fs.symlinkSync(path.join(root, "node_modules"), path.join(top, "node_modules"));
 const SOURCE = `
 export { findImports } from "./src/instructions/imports.ts";
 export { readRulePaths } from "./src/instructions/rule-paths.ts";
-export { parseIndexLine } from "./src/memory/index-line.ts";
-export { termsOf } from "./src/recall/terms.ts";
+export { parseIndexLine } from "./src/store/index-line.ts";
+export { termsOf } from "./src/text/terms.ts";
 export { stripForClient } from "./src/text/client-markdown.ts";
 export { parseDocument } from "./src/text/frontmatter.ts";
 export { findRelativeDates } from "./src/text/relative-dates.ts";
