@@ -29,8 +29,8 @@ fs.symlinkSync(path.join(root, "node_modules"), path.join(top, "node_modules"));
 const SOURCE = `
 export { findImports } from "./src/instructions/imports.ts";
 export { readRulePaths } from "./src/instructions/rule-paths.ts";
-export { parseIndexLine } from "./src/memory/index-line.ts";
-export { termsOf } from "./src/recall/terms.ts";
+export { parseIndexLine } from "./src/store/index-line.ts";
+export { termsOf } from "./src/text/terms.ts";
 export { stripForClient } from "./src/text/client-markdown.ts";
 export { parseDocument } from "./src/text/frontmatter.ts";
 export { findRelativeDates } from "./src/text/relative-dates.ts";
@@ -65,7 +65,16 @@ const READERS = {
   dates: [(text) => read.findRelativeDates(text, DAY), ["tomorrow ", "`", "next ", "in 3 ", "Monday to ", "12 days "]],
   secrets: [
     read.findSecrets,
-    ["password:", "eyJ-", "a://a:", "-----BEGIN PRIVATE KEY-----\n", "curl -u a:", "xoxb-a-"],
+    [
+      "password:",
+      "eyJ-",
+      "a://a:",
+      "-----BEGIN PRIVATE KEY-----\n",
+      "curl -u a:",
+      "xoxb-a-",
+      "key a1B2c3D4e5F6 ",
+      "| key | a1B2c3D4e5F6g7H8 |\n",
+    ],
   ],
   claims: [(text) => read.findClaims(text, CLAIMS), ["a/", "a.", "`", "[[", "--a", "f(", "branch ", "a in b/"]],
 };

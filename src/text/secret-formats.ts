@@ -25,6 +25,8 @@ export const FORMATS: readonly (readonly [rule: string, hint: string, pattern: R
   ["digitalocean-token", "_v1_", /do[opr]_v1_[0-9a-f]{64}/],
   ["discord-token", ".", /[MNO](?=[\w-]{0,24}\d)[\w-]{23,25}\.[\w-]{6}\.(?=[\w-]{0,38}\d)[\w-]{27,40}(?![\w-])/],
   ["discord-webhook", "/api/webhooks/", /discord(?:app)?\.com\/api\/webhooks\/\d{16,20}\/[\w-]{30,}/],
+  // Docker's config.json as base64.
+  ["docker-auth", "eyJhdXRocyI6", /eyJhdXRocyI6[A-Za-z0-9+/]{20,}={0,2}/],
   ["docker-token", "dckr_", /dckr_[po]at_[\w-]{27,}/],
   ["doppler-token", "dp.", /dp\.(?:pt|st|ct|sa|scim|audit)\.[\w.-]{40,}/],
   ["dynatrace-token", "dt0", /dt0[a-z]\d\d\.[A-Z0-9]{24}\.[A-Z0-9]{64}/],
@@ -88,6 +90,12 @@ export const FORMATS: readonly (readonly [rule: string, hint: string, pattern: R
     "LS0tLS1CRUdJTiB",
     /LS0tLS1CRUdJTiB(?:[A-Za-z0-9+/]{0,16})(?:QUklWQVRF|UFJJVkFUR|BSSVZBVEU)[A-Za-z0-9+/=]{40,}/,
   ],
+  // Behind the user, as .htpasswd and shadow files have them.
+  [
+    "password-hash",
+    ":",
+    /(?<=(?<![\w.:])[\w.@-]{1,64}:)(?:\$(?:apr1|2[abxy]|[156y]|argon2\w{1,2})\$[\w./$,=+-]{20,}|\{S?SHA\}[A-Za-z0-9+/]{27,}=)/,
+  ],
   ["pulumi-token", "pul-", /pul-[0-9a-f]{40}/],
   ["pypi-token", "pypi-", /pypi-AgE[\w-]{40,}/],
   ["render-key", "rnd_", /rnd_[A-Za-z0-9]{24,}/],
@@ -118,6 +126,7 @@ export const FORMATS: readonly (readonly [rule: string, hint: string, pattern: R
   ["twilio-key", "SK", /SK[0-9a-f]{32}(?!\w)/],
   // Behind the account it belongs to, which is no secret.
   ["twilio-token", "AC", /(?<=AC[0-9a-f]{32}[^A-Za-z0-9\n]{1,10})[0-9a-f]{32}(?!\w)/],
+  ["twilio-token", "SK", /(?<=SK[0-9a-f]{32}[^A-Za-z0-9\n]{1,10})[0-9A-Za-z]{32}(?!\w)/],
   ["twitter-token", "AAAAAAAAAAAAAAAAAAAA", /A{20}[\w%]{50,}/],
   ["vault-token", "hv", /hv[sbr]\.[\w-]{24,}/],
   ["vercel-token", "vc", /vc[piark]_[A-Za-z0-9]{20,}/],

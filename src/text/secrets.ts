@@ -1,6 +1,20 @@
 /** Finds credentials in a text and takes them out: by format, by the name a value is bound to, by what is said around it. */
 
 import { FORMATS } from "./secret-formats.ts";
+import { type Label, readLabels } from "./secret-names.ts";
+import {
+  isFiller,
+  isMixed,
+  isReference,
+  isSequence,
+  isStandIn,
+  isTechnical,
+  isWordy,
+  JUDGED,
+  SEALED_WITHIN,
+  type Strength,
+  strengthOf,
+} from "./secret-values.ts";
 
 /** Offsets into the text; `line` is 1-based. Never holds the value. */
 export interface SecretFinding {
@@ -14,13 +28,14 @@ type Span = Omit<SecretFinding, "line">;
 
 /** Every credential found in text, sorted by position, overlapping findings merged. Linear in the length of the text. */
 export function findSecrets(text: string): SecretFinding[] {
+  const labels = readLabels(text);
   const found = [
     ...findFormats(text),
     ...findPrivateKeys(text),
     ...findUrlPasswords(text),
     ...findAuthorizations(text),
-    ...findNamedValues(text),
-    ...findRandomRuns(text),
+    ...findNamedValues(text, labels),
+    ...findNearValues(text, labels),
   ].filter((span) => !isSample(text, span));
   let line = 1;
   let from = 0;
@@ -127,38 +142,32 @@ const HEADER =
 
 /** Forms in which the last group is a password, whatever it is called; `true` where letters alone will do. */
 const LOGINS: readonly (readonly [pattern: RegExp, literal: boolean])[] = [
-  [/\bcurl\b[^\n]{0,300}?[ \t](?:-u|--user)[ =]["']?([^\s:"']{1,64}):([^\s"']{4,})/g, true],
+  [/\b(?:curl|https?|xh)\b[^\n]{0,300}?[ \t](?:-u|--user|-a|--auth)[ =]["']?([^\s:"']{1,128}):([^\s"']{4,})/g, true],
   // Programs that take a password after a flag; MySQL's take it without a space, as what follows one is a database.
-  [/\bsshpass[ \t]{1,4}-p[ \t]?["']?()([^\s"'-][^\s"']{5,255})/g, true],
   [
-    /\b(?:docker|podman|nerdctl|buildah|registry|oc|cf|az)[ \t]{1,4}login\b[^\n]{0,200}?[ \t]-p[ \t=]["']?()([^\s"'-][^\s"']{5,255})/g,
+    /\b(?:sshpass|(?:docker|podman|nerdctl|buildah|registry|oc|cf|az)[ \t]{1,4}login|mongo[a-z]{0,6}|sqlcmd|redis-cli|ldap[a-z]{3,8})\b[^\n]{0,200}?[ \t]-[pPaw][ \t=]?["']?()([^\s"'-][^\s"']{5,255})/g,
     true,
   ],
-  [/\b(?:mongosh|mongodump)\b[^\n]{0,200}?[ \t]-p[ \t]["']?()([^\s"'-][^\s"']{5,255})/g, true],
   [/\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n]{0,200}?[ \t]-p["']?()([^\s"'-][^\s"']{5,255})/g, true],
-  [/\bredis-cli\b[^\n]{0,200}?[ \t]-a[ \t]["']?()([^\s"'-][^\s"']{5,255})/g, true],
-  [/\bldap(?:search|modify|add|delete|whoami)\b[^\n]{0,200}?[ \t]-w[ \t]["']?()([^\s"'-][^\s"']{5,255})/g, true],
+  [/[ \t]-[pPwaN][ \t=]["']?()([^\s"'-][^\s"']{7,255})/g, false],
   [/\blogin[ \t]{1,4}(\S{1,64})\s{1,8}password[ \t]{1,4}["']?([^\s"']{4,})/g, true],
   [
-    /\b(?:log_?in|authenticate|auth|connect|sign_?in|\w*basic_?auth)\([ \t]{0,4}["']([^"'\n]{1,64})["'],[ \t]{0,4}["']([^"'\s]{6,128})(?=["'])/gi,
+    /\b(?:log_?in|authenticate|auth|connect|sign_?in|\w*basic_?auth)=?\([ \t]{0,4}["']([^"'\n]{1,64})["'],[ \t]{0,4}["']([^"'\s]{6,128})(?=["'])/gi,
     true,
   ],
-  [/\bsqlcmd\b[^\n]{0,200}?[ \t]-P[ \t]?["']?()([^\s"'-][^\s"']{5,255})/g, true],
+  [/\bPIN\b[^\n:=]{0,40}(?:[:=]| is)[ \t"'`]{0,3}()(\d{6,12})\b/g, true],
   [/\bidentified by[ \t]{1,4}["']()([^\s"']{6,128})(?=["'])/gi, true],
   // Go's data source name, and a line of .pgpass.
   [/(?<![\w.:/-])([\w.-]{1,64}):([^\s:@"'`]{4,128})@(?:tcp|unix)\(/g, true],
   [/^[\w.*-]{1,100}:(?:\d{2,5}|\*):[\w*-]{1,64}:([\w.-]{1,64}):(\S{4,128})$/gm, false],
-  [/(?<![\w./-])(admin|administrator|root|postgres)(?::| \/ )([^\s"'`|]{6,64})/g, false],
-  // `log in as admin / …`, `credentials: deploy:…`
-  [
-    /(?<![\w-])(?:log(?:in|on|ged)?(?: ?in)?|sign ?in|credentials?|creds|basic[ _-]?auth|zugangsdaten|wi-?fi|wlan|user(?:name)?)\b(?!\.)[^\n/:|"'`]{0,40}?[:=\s][ \t"'`]{0,3}([\w.@-]{2,40})["'`]?(?:[ \t]?[/:|][ \t]?|[ \t]and[ \t])["'`]?([^\s"'`|]{6,64})/gi,
-    false,
-  ],
+  [/(?<![\w./-])(admin|administrator|root|postgres)(?::(?!\/)| \/ )([^\s"'`|]{6,64})/g, false],
 ];
 
-/** The words from which a wallet is made, and passphrases of several words where they are quoted. */
+/** The words from which a wallet is made, and passphrases of several words: what a sentence has between them is missing. */
 const PHRASE =
-  /\b(?:(?:mnemonic|(?:seed|recovery)[ _-](?:phrase|words))["'`]?(?: is)?[ \t]{0,4}[:=]?[ \t]{0,4}["'`]?(?=(?:[a-z]{3,8}[ ]){11})|passphrase["'`]?(?: is)?[ \t]{0,4}[:=]?[ \t]{0,4}["'`](?=(?:[a-z]{2,12}[ ]){3,7}[a-z]{2,12}["'`]))((?:[a-z]{2,12} ){2,23}[a-z]{2,12})/gi;
+  /(?:[Mm]nemonic|(?:[Ss]eed|[Rr]ecovery)[ _-](?:phrase|words)|[Pp]assphrase|PASSPHRASE)[^\n]{0,80}?(?:[:=]|\b(?:is|are|enter|type|use))?[ \t"'`“*]{1,4}((?:[a-z]{3,10} ){3,23}[a-z]{3,10})(?=["'`”.,*(]| \(|\s*(?:\n|$))/g;
+const SENTENCE =
+  /\b(?:the|and|for|from|with|not|are|was|has|have|you|your|our|that|this|will|must|can|only|ask|see|us(?:e|es|ed|ing)|stor\w+|saved?|kept|vault|team|manager|when|then|than|set|get|same|new|old|via|per|into|inside|before|after|every|each|should|needs?|requir\w+|least|characters|words?|keys?|files?|never|always|about|which|where|without|empty|prompt\w*|phrase|\w+(?:ed|ing|tion))\b/;
 
 function* findAuthorizations(text: string): Generator<Span> {
   for (const match of text.matchAll(HEADER)) {
@@ -175,12 +184,15 @@ function* findAuthorizations(text: string): Generator<Span> {
     for (const match of text.matchAll(pattern)) {
       const [whole, user = "", run = ""] = match;
       const password = cutBare(run);
-      if (password === user || (literal ? !isCredible(password, "password", true) : !isStrong(password))) continue;
+      if (password === user || !(literal ? isCredible(password, "password", true) : isStrong(strengthOf(password))))
+        continue;
       yield span("password", match.index + whole.length - run.length, password);
     }
   }
-  for (const match of text.matchAll(PHRASE))
-    yield span("password", match.index + match[0].length - (match[1]?.length ?? 0), match[1] ?? "");
+  for (const match of text.matchAll(PHRASE)) {
+    const [whole, phrase = ""] = match;
+    if (!SENTENCE.test(phrase)) yield span("password", match.index + whole.length - phrase.length, phrase);
+  }
   // Docker's config.json.
   for (const match of text.matchAll(/"auth"[ \t]{0,4}:[ \t]{0,4}"([A-Za-z0-9+/]{8,}={0,2})"/g)) {
     const [whole, value = ""] = match;
@@ -194,131 +206,46 @@ function isBasic(value: string): boolean {
   return password !== undefined && !isStandIn(password);
 }
 
-/** What a name says of its value. `sure`: a short or plain value will do; otherwise it must look random. */
-interface Name {
-  rule: "password" | "secret" | "token" | "api-key";
-  sure: boolean;
-}
-
-/** Where a name may stand; the whole identifier around it is read then. */
-const STEM =
-  /pass|pwd|\bpw\b|_pw\b|kennwort|wachtwoord|contraseña|senha|mot de passe|пароль|パスワード|密码|secret|token|key|schlüssel|clave|chave|cred|auth|cookie|session|\bPIN\b|_pat\b|_sk\b/gi;
-
-// Behind the noun: of which environment, which one, in which form. Any other word there is what the value is: `token_count`.
-const QUALIFIER =
-  /^(?:value|val|base|prod|production|staging|stage|live|dev|development|test|local|ci|old|new|current|primary|secondary|main|default|raw|plain|plaintext|text|string|env|b64|base64|v?\d{1,3}|[ab])$/;
-/** In a name these say that the value is no secret, or no longer one. */
-const HARMLESS =
-  /^(?:public|pub|publishable|anon|site|encrypted|enc|hashed|hash|sealed|cipher|ciphertext|example|sample|dummy|fake|mock|placeholder|masked|redacted|expected|invalid|next|page|continuation|continue|sync|cursor|csrf|xsrf|cancel|cancellation|idempotency|design|special|eos|bos|pad|lexer|syntax|max|min)$/;
-const OTHER_KEYS =
-  /^(?:primary|foreign|partition|sort|range|cache|routing|group|object|row|unique|natural|composite|translation|message|query|lookup|map|dict|hot|shortcut|arrow|config|state|feature|index|schema|json|yaml|column|field|tab|event|metric|label|bucket|kms|dedupe?|shard|lock|order|join|surrogate|type|name|theme|answer|legend|verify|verification|verifying|host)$/;
-const SECRET_KEYS =
-  /^(?:api|app|application|access|auth|authentication|account|storage|subscription|consumer|admin|deploy|private|priv|signing|sign|encryption|decryption|hmac|master|service|role|secret|client|shared|preshared|webhook|session|jwt|license|licence|server|root|project|integration|ingest|write|aes|cookie|security|crypto|sdk|rest|base)$/;
-
-/** Of the words of an identifier, the last one that is no qualifier says what the value is. */
-function readName(words: readonly string[]): Name | null {
-  if (words.some((word) => HARMLESS.test(word))) return null;
-  let at = words.length - 1;
-  while (at > 0 && QUALIFIER.test(words[at] ?? "")) at--;
-  const head = words[at] ?? "";
-  const before = words[at - 1] ?? "";
-  if (
-    /(?:password|passwort|passwd|passphrase|passcode|passord|pwd|kennwort|wachtwoord|contraseña|senha|passe|пароль|パスワード|密码)$|^(?:pw|psw|pin|(?:db|user|root|admin|smtp|mail|pg|mysql|ftp|sudo|ssh|proxy|redis)?pass)$/.test(
-      head,
-    )
-  )
-    return { rule: "password", sure: true };
-  if (/secret$/.test(head)) return { rule: "secret", sure: true };
-  if (/token$|^(?:pat|sk)$/.test(head)) return { rule: "token", sure: true };
-  if (/^(?:api|access|secret|auth|private|app|account|signing|encryption|master|shared|license)key$/.test(head))
-    return { rule: "api-key", sure: true };
-  if (/^(?:key|schlüssel|clave|chave)$/.test(head) && !OTHER_KEYS.test(before))
-    return { rule: before.endsWith("secret") ? "secret" : "api-key", sure: SECRET_KEYS.test(before) };
-  if (/^(?:secrets|tokens|passwords|keys|cred|creds|credentials?)$/.test(head)) return { rule: "secret", sure: false };
-  return /^(?:auth|authorization|cookie|session|sessionid)$/.test(head) ? { rule: "token", sure: false } : null;
-}
-
-/** The part of an identifier, possibly with dots and dashes, that ends at an offset. */
-function nameBefore(text: string, end: number): string {
-  let start = end;
-  while (start > 0 && end - start < 64 && /[\w$.-]/.test(text[start - 1] ?? "")) start--;
-  return text.slice(start, end).replace(/^[.-]+/, "");
-}
-
-function splitWords(name: string): string[] {
-  return name
-    .replace(/([a-z0-9])([A-Z])|([A-Z])(?=[A-Z][a-z])/g, "$1$3 $2")
-    .toLowerCase()
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter(Boolean);
-}
-
 const CLOSE = String.raw`(?<close>(?:\\?["'\x60]\]?|\*{1,2}|_{1,2})*)`;
 const ASSIGN = String.raw`[ \t]{0,8}(?<sign>:[ \t]*[&\w<>[\]| ]{1,24}=|:=|:-|[?+]=|<-|={1,3}>?|[:：→]|->|(?<=[ \t])\|(?=[ \t])|>)[ \t]{0,8}\*{0,2}[ \t]{0,8}`;
-// `{"name": "TOKEN", "value": "…"}`, and the same in YAML.
-const PAIR = String.raw`["']?,?[ \t]*\n?[ \t]*["']?value["']?[ \t]*[:=][ \t]*`;
+// `{"name": "TOKEN", "value": "…"}`, the same in YAML, and the default of a variable in HCL.
+const PAIR = String.raw`["']?,?(?:[ \t]*\{[^{}"]{0,60})?[ \t]*\n?[ \t]*["']?(?:value|default)["']?[ \t]*[:=][ \t]*`;
 // `getenv("TOKEN", "…")`, `env.TOKEN || "…"`, `setToken("…")`, `set("token", "…")`: a literal beside the name.
 const BESIDE = String.raw`(?<beside>["']?[)\]]{0,2}[ \t]*(?:,|\|\||\?\?|or[ \t]|\()[ \t]*(?:--?body[ \t])?(?=["']))`;
-const IS = String.raw`(?<is>[ \t]{1,4}(?:(?:(?:is|was|has been|been)[ \t])?(?:(?:now[ \t])?(?:changed|set|reset|rotated|updated)[ \t])?to|(?:is|was|are|ist|lautet|est|es|er|equals)(?:[ \t](?:now|currently|still))?):?[ \t]{1,4})`;
-const FOR = String.raw`(?<of>[ \t]{1,4}(?:(?:for|of|to|on|in|we|that|between|from|with)[ \t]|\()[^\n:=|]{1,40}?(?::|=|→|[ \t](?:is|was))[ \t]{1,4})`;
-// The value alone on the lines below, perhaps as a code block.
-const BELOW = String.raw`(?<below>[*_]{0,2}:[*_]{0,2}[ \t]*[|>]?-?[ \t]*\r?\n\s{0,8}(?:\x60{3}\w*\r?\n)?[ \t>-]*(?=\S+[ \t]*(?:\r?\n|$)))`;
-const LOOSE = String.raw`(?<loose>[ \t]{1,4}(?:[—–-][ \t]{1,4})?\(?)`;
+const IS = String.raw`[ \t]{1,4}(?:(?:(?:is|was|has been|been)[ \t])?(?:(?:now[ \t])?(?:changed|set|reset|rotated|updated)[ \t])?to|(?:is|was|are|ist|lautet|est|es|er|equals)(?:[ \t](?:now|currently|still))?):?[ \t]{1,4}`;
+const FLAG = String.raw`(?<flag>[ \t]{1,4})`;
 const VALUE = String.raw`(?:[bru@]?\\?(?<quote>["'\x60])|[“„«‘])?(?<run>\S{1,256})`;
-const AFTER = new RegExp(`^(?:${CLOSE}(?:${BELOW}|${ASSIGN}|${PAIR}|${BESIDE}|${IS}|${FOR})|${LOOSE})${VALUE}`, "i");
-// `… is the password`, `… as the token for X`: words between a value and a name that follows it.
-const REVERSE =
-  /(?:["'`(]|(?:^|[\s:,]))([^\s"'`()]{8,128})["'`)]{0,2}[ \t](?:is|as|was)[ \t](?:(?:the|our|my|its|a|an)[ \t])?(?:[\w-]{1,20}[ \t]){0,2}$/;
+const AFTER = new RegExp(`^(?:${CLOSE}(?:${ASSIGN}|${PAIR}|${BESIDE}|${IS})|${FLAG})${VALUE}`, "i");
 // Enough for the widest form of all the above around a value of which 256 characters are looked at.
 const REACH = 400;
-// As much of a value as tells what it is.
-const JUDGED = 96;
 
-/** `password: x`, `API_KEY=x`, `"secret": "x"`, `--token x`, `password for staging is x`, `<password>x</password>`, `| token | x |`. */
-function* findNamedValues(text: string): Generator<Span> {
+/** `password: x`, `API_KEY=x`, `"secret": "x"`, `--token x`, `password is x`, `<password>x</password>`, `| token | x |`. */
+function* findNamedValues(text: string, labels: readonly Label[]): Generator<Span> {
   let done = 0;
-  for (const match of text.matchAll(STEM)) {
-    if (match.index < done) continue;
-    const prefix = nameBefore(text, match.index);
-    const before = text.slice(Math.max(0, match.index - 64), match.index - prefix.length);
-    const from = match.index + match[0].length;
-    const rest = /^[\w-]{0,40}/.exec(text.slice(from, from + 40))?.[0].replace(/-+$/, "") ?? "";
-    const end = from + rest.length;
-    // Part of an ARN or URN, `arn:…:secret:name`; or of what was put in place of a secret.
-    if (/(?<!\$env)(?<=\w):$|\[redacted: $/i.test(before)) continue;
-    done = end;
-    const spoken = prefix === "" && before.endsWith(" ") ? (/(?:[A-Za-z]{2,20} ){1,2}$/.exec(before)?.[0] ?? "") : "";
-    const name = readName(splitWords(spoken + prefix + match[0] + rest));
-    if (!name) continue;
-
-    const ahead = name.sure && prefix === "" ? text.slice(Math.max(0, match.index - 240), match.index) : "";
-    const reverse = /[ \t](?:is|as|was)[ \t]/.test(ahead.slice(-70)) ? REVERSE.exec(ahead) : null;
-    const said = reverse?.[1] ?? "";
-    if (said && isStrong(said)) {
-      const at = match.index - (reverse?.[0].length ?? 0) + (reverse?.[0].indexOf(said) ?? 0);
-      yield span(name.rule, at, said);
-    }
-
+  for (const { start: from, end, name, spoken } of labels) {
+    if (from < done || !name || spoken === "") continue;
     const after = AFTER.exec(text.slice(end, end + REACH));
     if (!after?.groups) continue;
-    const { close = "", sign, quote, run = "", beside, of, loose, below } = after.groups;
-    if (sign === ">" && !/<[^<>]*$/.test(before + prefix)) continue;
-    const isFlag = /(?:^|\s)--?[\w-]*$/.test(before + prefix);
+    const { close = "", sign, quote, run = "", beside, flag } = after.groups;
+    const before = text.slice(Math.max(0, from - 64), from);
+    const written = text.slice(from, end);
+    if (sign === ">" && (run.startsWith("@") || !/<[^<>]*$/.test(before + written))) continue;
+    if (/^pin$/i.test(written) && !/^\d/.test(run)) continue;
+    if (flag !== undefined && !/(?:^|\s)--?$/.test(before)) continue;
     const whole = quote ? cutQuoted(run, quote) : cutBare(run);
     const value = whole.slice(0, JUDGED);
     const start = end + after[0].length - run.length;
-    const written = (prefix + match[0] + rest).replace(/^\w*:/, "");
-    const shell = sign === "=" && close === "" && text[start - 1] === "=" && written === written.toUpperCase();
-    const literal = quote ? quote !== "`" && sign !== "|" : shell;
-    const rule = /secret.?access.?key/i.test(spoken + written) && AWS_SECRET.test(value) ? "aws-secret-key" : name.rule;
-    const isLoose = (loose !== undefined && !isFlag) || below !== undefined || sign?.startsWith("==");
+    const isShell = sign === "=" && close === "" && text[start - 1] === "=" && written === written.toUpperCase();
+    const isLiteral = quote ? quote !== "`" && sign !== "|" : isShell;
+    const rule = /secret.?access.?key/i.test(spoken) && AWS_SECRET.test(value) ? "aws-secret-key" : name.rule;
     if (beside !== undefined && !quote) continue;
-    if (of !== undefined && /\b(?:public|publishable|examples?|sample|encrypted|hash)/i.test(of)) continue;
-    const isBound = name.sure
-      ? isLoose
-        ? isStrong(value) || (loose !== undefined && literal && isCredible(value, rule, false))
-        : isCredible(value, rule, literal && beside === undefined)
-      : (isRandom(value, 20) || (literal && prefix !== "" && isHex(value))) && !isStandIn(value) && !isReference(value);
+    const strength = strengthOf(value);
+    const isBound = !name.sure
+      ? (strength === "random" && value.length >= 20) ||
+        (strength === "digest" && isLiteral && written.length > 3 && value.length >= 32)
+      : sign?.startsWith("==")
+        ? isStrong(strength)
+        : isCredible(value, rule, isLiteral && beside === undefined);
     if (!isBound) continue;
     done = start + whole.length;
     // A value that fills the reach goes on to its end.
@@ -340,86 +267,16 @@ function cutQuoted(run: string, quote: string): string {
 function cutBare(bare: string): string {
   const plain = /^[^"'`<>|“”»’]*/.exec(bare)?.[0] ?? "";
   const alone = /^[^;,&]*(?:[;,&](?![\w-]+[=:])[^;,&]*)*/.exec(plain)?.[0] ?? "";
-  return alone.replace(/[.,;:)\]}*_\\]+$/, "");
+  return alone.replace(/(?:[.,;:)\]}\\]|\*\*|__)+$/, "");
 }
 
-/** Words before a long random run that say what it is: the nearest one counts. */
-const LABELS =
-  /(?<other>(?:encrypted|public|publishable|anon|site|example|sample|fake|dummy|mock|next|page|continuation|sync|cache|sort|partition|csrf)[ _-]?(?:token|key|secret|password)|sha-?\d+|md5|digest|checksum|hash|commit|revert|changed in|integrity|etag|fingerprint|revision|blob|trace|span|request|uuid|guid|(?<![a-z])ids?(?![a-z])|public|certificate|cipher|encrypt|secure|signature|nonce|cursor|version|image|build|path|file|url|transaction|address|contract|recipient)|(?<secret>pass(?:word|wd|phrase)|secret|token|(?:api|access|private|signing|encryption|deploy|license|master|auth|app|admin)[ _-]?key|credential|bearer)s?(?![a-z]|\.\w)/gi;
-// The value's own beginning says it, `acme_sk_live_…`, or is short and set off from a long body, as vendors' tokens have it.
-const SELF_NAMED =
-  /^(?:[A-Za-z0-9]{1,12}[_-]){0,3}(?:sk|[A-Za-z]{0,6}pat|secret|token|apikey|api|priv)[_-](?:[a-z0-9]{1,8}[_-]){0,2}/i;
-
-/** Long random runs on a line, or in a column, that says they are credentials; and those whose own beginning says it. */
-function* findRandomRuns(text: string): Generator<Span> {
-  for (const match of text.matchAll(/[\w~+/.-]{20,4096}/g)) {
-    let start = match.index;
-    let end = start + match[0].length;
-    while (start < end && /[.-]/.test(text[start] ?? "")) start++;
-    while (start < end && /[.-]/.test(text[end - 1] ?? "")) end--;
-    const value = text.slice(start, end);
-    const head = value.slice(0, 256);
-    const own = isSelfNamed(head);
-    const isCased = /[a-z]/.test(head) && /[A-Z]/.test(head) && isRandom(head);
-    if (!own && !isCased && !isHex(head)) continue;
-    if (isStandIn(head) || isReference(head) || isFiller(head)) continue;
-    const line = linesBefore(text, start).at(-1) ?? "";
-    const lineStart = start - line.length;
-    const chunk = line.split(/[\s"'`]/).at(-1) ?? "";
-    if (/[/@#%]/.test(chunk) || SEALED_WITHIN.test(chunk + head)) continue;
-    const before = `${columnTitle(text, lineStart, line)} ${line.slice(-80)}`;
-    const comment = COMMENT.exec(text.slice(start + value.length, start + value.length + 60))?.[0] ?? "";
-    const rule = own ? "token" : (readLabels(before, !isCased) ?? (isCased ? readLabels(comment, false) : null));
-    if (!rule) continue;
-    // The run is bounded, as the engine's stack is; and base64 ends in signs that elsewhere stand before a value.
-    while (/[\w~+/=]/.test(text[end] ?? "")) end++;
-    yield { rule, start, end };
-  }
-}
-
-/** The line up to an offset, and those above it, as far as they are of use. */
-function linesBefore(text: string, at: number): string[] {
-  return text.slice(Math.max(0, at - 200), at).split("\n");
-}
-
-/** What is said behind a value in code, `f("…") # the secret key`. */
-const COMMENT = /^["'`)\];, \t]{0,6}(?:#|\/\/)[^\n]*/;
-
-function isSelfNamed(value: string): boolean {
-  const said = SELF_NAMED.exec(value)?.[0];
-  if (said) return isRandom(value.slice(said.length), 20) || isHex(value.slice(said.length));
-  const body = /^[a-z]{2,6}_(\w{30,})$/.exec(value)?.[1] ?? "";
-  return /^[0-9a-f]{40}$/.test(body) || (/[A-Z]/.test(body) && isRandom(body));
-}
-
-/** A digest looks like a credential of hexadecimal digits, so that any word that speaks of digests counts there. */
-function readLabels(before: string, hex: boolean): string | null {
-  const labels = [...before.replace(/\[redacted: [\w-]+\]|\S*[\\/]\S*/g, "").matchAll(LABELS)];
-  const last = labels.at(-1)?.groups?.secret?.toLowerCase();
-  if (
-    !last ||
-    (hex && (labels.some(({ groups }) => groups?.other) || /\b(?:in|at|by|from|since|see|of)\s+["'`]?$/.test(before)))
-  )
-    return null;
-  return last.startsWith("pass") ? "password" : last.endsWith("key") ? "api-key" : last === "secret" ? last : "token";
-}
-
-/** For a cell of a Markdown table: what the first row says in the same column. */
-function columnTitle(text: string, lineStart: number, line: string): string {
-  if (!/^[ \t>*-]*\|/.test(line)) return "";
-  const above = text
-    .slice(Math.max(0, lineStart - 1000), lineStart)
-    .split("\n")
-    .slice(0, -1);
-  let first = above.length;
-  while (first > 0 && /^[ \t>*-]*\|/.test(above[first - 1] ?? "")) first--;
-  return above[first]?.split("|")[line.split("|").length - 1] ?? "";
-}
-
+/** Right behind its name a value may be weak, and a password may be letters or digits alone. */
 function isCredible(value: string, rule: string, literal: boolean): boolean {
   const password = rule === "password";
-  if (/\s/.test(value) || value.length < (password ? 6 : 8) || isStandIn(value)) return false;
+  if (value.length < (password ? 6 : 8) || isStandIn(value) || (!password && /[^\x21-\x7e]/.test(value))) return false;
   if (rule === "aws-secret-key") return !isFiller(value);
+  const strength = strengthOf(value);
+  if (strength === "random" || strength === "strong") return true;
   if (isReference(value) && !(password && literal && /\d/.test(value) && !/[/(]|\.env/.test(value))) return false;
   if (password && /^\d+$/.test(value)) return true;
   if (!password && isSequence(value)) return false;
@@ -429,189 +286,197 @@ function isCredible(value: string, rule: string, literal: boolean): boolean {
   return isMixed(value) && !(literal ? isTechnical(value) : isWordy(value, password));
 }
 
-/** Without a sign between name and value: letters, digits and either signs or both cases, or a long random run. */
-function isStrong(value: string): boolean {
-  if (!isMixed(value) || isStandIn(value) || isReference(value) || isWordy(value, true) || isFiller(value))
-    return false;
-  if (isRandom(value) || isHex(value)) return true;
-  return (
-    value.length >= 8 &&
-    value.length <= 40 &&
-    /\d/.test(value) &&
-    !/[()[\]{}<>\\|;:]/.test(value) &&
-    (/[!@#$%^&*~?]/.test(value) ||
-      (/[a-z]/.test(value) && /[A-Z]/.test(value)) ||
-      /[a-z][_-]?\d{3,}[a-z]|[a-z]\d[a-z]\d/.test(value))
-  );
-}
+// Anything without spaces or quotes; signs and letters that Chinese, Japanese and Korean put around a value end it.
+const CANDIDATE = /[^\s"'`<>|“”„‘’«»\u2190-\u21ff\u2e80-\u9fff\uac00-\ud7ff\uff00-\uffef]{6,4096}/g;
+/** How far from its name a value may be, and how many names are asked. */
+const NEAR = 240;
+const ASKED = 12;
+// Behind a sign or a verb that says what something is: the value itself.
+const DIRECT =
+  /(?:[:=：]|(?<!\p{L})(?:is|are|was|be|to|enter|type|use|wants?|needs|ist|lautet|est|es|é|è|är|er|on|jest|je|este|là|это)(?= )|[はが是为為은는])[\s*_"'`“„«「『([]*$|\S ?\/ ["'`]?$/u;
+const ADJACENT = /^[\s"'`*_“„«「『([:=|-]{1,5}$/;
+// `login: user / …`, `login user:…`
+const PAIRED = /(?:^|\s)[\w.@-]{2,40}["'`]?(?: \/ |:)["'`]?$/;
+// Alone on the lines below, perhaps as a block of code.
+const BELOW = /^["'`*_]{0,4}[:：]["'`*_]{0,4}\s*(?:`{3}\w*\s*)?(?:[>-] )?["'`]?$/;
+// `Wert: …`, `the right one (…)`: it takes up what was named before.
+const AGAIN =
+  /(?<!\p{L})(?:value|wert|valeur|valore?|waarde|wartość|значение|[値值]|it|this|the \w+ one)(?:'s| (?:is|ist|est|es|è|é))?[ :：(*"'`]+$/iu;
+// The value has a name of its own, which is not a credential's.
+const ELSEWHERE = /[a-z]I[dD]s?["'`]?[\s:=]+["'`*]*$|[A-Za-z_][\w-]*=["'`]?$|"\w+"\s*:\s*"$/;
+// Before a digest: who or what it was taken from, or what is fetched by it.
+const BY = /(?<!\p{L})(?:in|at|by|from|since|see|of|get|show|read|describe|delete|access)\s+["'`]?$/u;
+const BREAK = /[.!?;]["'`)*]*\s|[。\n]/;
+// What may be between a value and a name behind it: `… is the token`, `…) // the secret`, `… (API key)`, `echo … | login`.
+const BEHIND = /^["'`)\]}*;,. ]{0,6}(?:is|as|was|ist|est|es|are|\(|#|\/\/|--|—|–| - |(?<=["'] )\|)[^.!?\n]{0,60}$/;
 
-/** Letters with digits, or with the marks people put inside a password. */
-function isMixed(value: string): boolean {
-  return (
-    /[A-Za-z]/.test(value) && (/\d/.test(value) || /^[^A-Za-z]*[A-Za-z][^!@#$%^*~]*[!@#$%^*~].*[A-Za-z]/.test(value))
-  );
-}
-
-/** A long run of both cases and digits, or of letters and many digits, that is not made of words, as identifiers are. */
-function isRandom(value: string, least = 16): boolean {
-  if (value.length < least || !/^[\w~+/=.-]+$/.test(value) || UUID.test(value) || isSequence(value)) return false;
-  const digits = value.match(/\d/g)?.length ?? 0;
-  const letters = value.match(/[A-Za-z]/g)?.length ?? 0;
-  if (digits === 0 || letters === 0 || wordShare(value) > 0.6) return false;
-  if (/[a-z]/.test(value) && /[A-Z]/.test(value)) return true;
-  return (
-    value.length >= 20 &&
-    digits >= value.length / 8 &&
-    /^\w+$/.test(value) &&
-    !/^[0-9a-f]+$/i.test(value) &&
-    wordShare(value) < 0.4
-  );
-}
-
-function isHex(value: string): boolean {
-  return /^(?=.*\d)(?=.*[a-f])[0-9a-f]{32,}$/.test(value);
-}
-
-/** How much of the letters is in runs that could be words. A random run of both cases and digits has about a fifth. */
-function wordShare(value: string): number {
-  const letters = value.match(/[A-Za-z]/g)?.length ?? 0;
-  const runs = value.match(/[A-Za-z][a-z]{3,}|[A-Z]{4,}/g) ?? [];
-  const words = runs.filter((run) => /[aeiouy]/i.test(run) && !/[bcdfghjklmnpqrstvwxz]{4}/i.test(run));
-  return words.reduce((sum, word) => sum + word.length, 0) / Math.max(letters, 1);
-}
-
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
-
-/** `1234567890abcdef`, `abcdef123456`: most characters follow the one before. */
-function isSequence(value: string): boolean {
-  let steps = 0;
-  for (let i = 1; i < Math.min(value.length, 64); i++) {
-    const step = value.charCodeAt(i) - value.charCodeAt(i - 1);
-    if (step === 1 || step === 0) steps++;
+/** Values that look like a credential near a name of one: the more a value looks like it, the looser the two may be bound. */
+function* findNearValues(text: string, labels: readonly Label[]): Generator<Span> {
+  let next = 0;
+  for (const match of text.matchAll(CANDIDATE)) {
+    if (!/\d|[a-z][A-Z]|-.*-.*-/.test(match[0].slice(0, JUDGED))) continue;
+    const lead = leadOf(match[0]);
+    const value = cutBare(match[0].slice(lead));
+    const strength = strengthOf(value);
+    if (
+      strength === "none" ||
+      /^(?:\.{2}|…)/.test(match[0].slice(lead + value.length)) ||
+      SEALED_WITHIN.test(match[0].slice(0, lead + 20))
+    )
+      continue;
+    const start = match.index + lead;
+    while (next < labels.length && (labels[next]?.start ?? 0) < start) next++;
+    // Ids have such a beginning too.
+    const judged = { strength, length: /^[a-z]{2,6}_/.test(value) ? 0 : value.length };
+    const bound = isSelfNamed(value) ? "token" : ruleBefore(text, labels, next, start, judged);
+    const rule = bound ?? ruleBehind(text, labels, next, start + value.length, judged);
+    if (rule) yield span(rule, start, value);
   }
-  return steps >= (Math.min(value.length, 64) - 1) * 0.6;
+}
+
+/** Signs before a value, and the name it is assigned to. */
+function leadOf(token: string): number {
+  return (
+    /^[()[\]{}*_~,;:.-]*(?:\$?(?:[a-z_.-]{1,64}|[A-Z0-9_]{1,64}|[A-Za-z_][\w.-]{5,63})[=:](?=[^/=]))?[([{*]*/.exec(
+      token,
+    )?.[0].length ?? 0
+  );
+}
+
+// The value's own beginning says it, `acme_sk_live_…`, or is short and set off from a long body, as vendors' tokens have it.
+const SELF_NAMED =
+  /^(?:[A-Za-z0-9]{1,12}[_-]){0,3}(?:sk|[A-Za-z]{0,6}pat|secret|token|apikey|api|priv)[_-](?:[a-z0-9]{1,8}[_-]){0,2}/i;
+
+function isSelfNamed(value: string): boolean {
+  const body = value.slice(SELF_NAMED.exec(value)?.[0].length ?? value.length);
+  if (body.length >= 20) return ["random", "digest"].includes(strengthOf(body));
+  const rest = /^[a-z]{2,6}_(\w{30,})$/.exec(value)?.[1] ?? "";
+  return /^[0-9a-f]{40}$/.test(rest) || (/[A-Z]/.test(rest) && strengthOf(rest) === "random");
 }
 
 /**
- * Stand-ins that documentation uses: `ghp_xxxxxxxx`, `sk-...`, AWS's own `...EXAMPLE`. Asked of formats that are otherwise
- * certain, hence narrow: twelve equal-looking characters do not happen in a real key.
+ * The rule of a name before the value: in its sentence, on its line or on the lines above that belong to it. Null when
+ * nothing is said, empty when it is said to be something else.
  */
-function isFiller(value: string): boolean {
+function ruleBefore(text: string, labels: readonly Label[], next: number, start: number, value: Value): string | null {
+  const title = columnTitle(text, start);
+  const column = title === "" ? undefined : readLabels(title).at(-1);
+  if (column) return column.name && isBound(value, 3, column) ? column.name.rule : "";
+  const before = text.slice(Math.max(0, start - 64), start);
+  const { strength } = value;
+  // `AKIA… / value`: an id and what belongs to it.
+  if (strength === "random" && ID.test(before)) return "secret";
+  if (strength === "digest" && BY.test(before)) return "";
+  let rule: string | null = null;
+  for (let i = next - 1; i >= Math.max(0, next - ASKED); i--) {
+    const label = labels[i] as Label;
+    const gap = text.slice(label.end, start);
+    if (gap.length > NEAR || (/\n\s*\n/.test(gap) && !BELOW.test(gap)) || gap.split("\n").length > 4) break;
+    if (isNoName(text, label)) continue;
+    if (!label.name && gap.includes("\n") && !BELOW.test(gap)) break;
+    if (!label.name && strength !== "digest" && gap.includes(",")) continue;
+    // The nearest counts; what may be a digest is one where anything on its line speaks of digests.
+    if (!label.name && (rule === null || strength === "digest")) return "";
+    if (rule === null && isBound(value, bindingOf(gap), label)) rule = label.name?.rule ?? null;
+    if (rule !== null && strength !== "digest") break;
+  }
+  return rule ?? (ELSEWHERE.test(before) ? "" : null);
+}
+
+const ID = /(?<![A-Za-z0-9])(?=[A-Z0-9]*\d)[A-Z0-9]{16,24}["']?(?:[,:]? | [/|] )["']?$/;
+
+/** The rule of a name behind the value, on its line. */
+function ruleBehind(text: string, labels: readonly Label[], next: number, end: number, value: Value): string | null {
+  for (let i = next; i < Math.min(labels.length, next + ASKED); i++) {
+    const label = labels[i] as Label;
+    if (label.start < end) continue;
+    if (label.start - end > 100) return null;
+    const gap = text.slice(end, label.start);
+    const isTold = BEHIND.test(gap);
+    if (!label.name || (BREAK.test(gap) && !isTold)) return null;
+    if (!isNoName(text, label) && isBound(value, isTold ? 2 : 1, label)) return label.name.rule;
+  }
+  return null;
+}
+
+/** 4: a pair of user and value; 3: nothing but a sign or a verb makes the one the other; 2: in one sentence, or a sentence later with such a sign; 1: near. */
+function bindingOf(gap: string): number {
+  const tail = gap.slice(-40);
+  if (AGAIN.test(tail) || BELOW.test(gap)) return 3;
+  if (ELSEWHERE.test(tail)) return 1;
+  const isDirect = DIRECT.test(tail);
+  if (BREAK.test(gap)) return isDirect ? 2 : 1;
+  if (PAIRED.test(tail)) return 4;
+  return isDirect || ADJACENT.test(gap) ? 3 : 2;
+}
+
+interface Value {
+  strength: Strength;
+  length: number;
+}
+
+function isBound({ strength, length }: Value, binding: number, { name, spoken }: Label): boolean {
+  if (!name) return false;
+  // `pass` is a verb and a round as well.
+  const sure = name.sure && !/(?:^|[ -])pass$/i.test(spoken);
+  if (strength === "random")
+    return sure ? binding >= (length < 20 ? 2 : 1) : binding >= 2 && (name.rule !== "token" || length >= 20);
+  if (strength === "strong") return binding >= (sure ? 2 : 3);
+  if (strength === "digest")
+    return binding >= (sure && length >= 32 ? 2 : 3) && (sure || !/sess|primary/i.test(spoken));
+  if (binding === 4) return length >= 10 && (sure || spoken === "");
+  return sure && name.rule === "password" && binding === 3;
+}
+
+function isStrong(strength: Strength): boolean {
+  return strength === "strong" || strength === "random";
+}
+
+/** A part of a path, or what is written like the name of a number. */
+function isNoName(text: string, { start, end }: Label): boolean {
   return (
-    /x{6,}|\*{4,}|\.{3,}|example(?:key)?$|your[_-]|12345678|abcdefgh|abcdef123|deadbeef/i.test(value) ||
-    value.includes("EXAMPLE") ||
-    new Set(value.slice(-12)).size <= 2
+    /[/\\]/.test(text[start - 1] ?? "") ||
+    /^(?:[/\\]|\.\w)/.test(text.slice(end, end + 2)) ||
+    /^pin$/i.test(text.slice(start, end))
   );
 }
 
-const PLACEHOLDER_WORDS =
-  /(?:^|[^a-z])(?:examples?|samples?|placeholder|change[-_ ]?(?:me|this|it)\d*|redacted|removed|masked|dummy|fake|todo|tbd|fixme|abc-?123|123-?abc|replace[-_]?(?:me|with|this)?|insert|your)(?:[^a-z]|$)/i;
-const PLACEHOLDER_VALUES =
-  /^(?:(?:my|the|some|any|a|an|test|new|old|super|top|very)[-_]?){0,2}(?:user|pass|password|passwd|passphrase|pwd|pw|secret|token|key|api|auth|access|credentials?|postgres|mysql|redis|root|admin|guest|test|testing|string|text|number|boolean|bool|object|varchar|hidden|required|optional|none|null|nil|undefined|true|false|empty|unset|default|foobar|foo|bar|value|here|[-_]){1,4}[-_]?(?:v?\d{1,2})?$|^(?:foo|bar|baz|qux|demo|test|abc|[-_])+\d*$/i;
-// Ciphertexts and digests by the beginning that their format gives them: sops, jasypt, Spring, Vault's transit, KMS,
-// sealed secrets, Fernet, age, Ansible; bcrypt, argon2, crypt, LDAP.
-const SEALED =
-  /^(?:\{?(?:enc|encrypted|cipher|aes\d*|crypt|bcrypt|pbkdf2|s?sha\d*|sealed|kms|secure|sops)[}:([]|vault:v\d|AQ[EI]C[AH]|CiQA|Ag[A-D][A-Za-z0-9+/]{37}|gAAAAA|age1|\$ANSIBLE|!(?:vault|ref|sub|getatt|env|encrypted)|\$(?:2[abxy]|argon2\w*|[15-9y]|apr1|pbkdf2[\w-]*|scrypt)\$|pbkdf2_|scrypt:)/i;
-const SEALED_WITHIN = new RegExp(`(?:^|[=:])${SEALED.source.slice(1)}`, "i");
-
-/** Templates, ellipses, words that stand for a value, and what is encrypted. `password123` is weak but real, and is reported. */
-function isStandIn(value: string): boolean {
-  return (
-    /^[<[{(]|\$\{|\{\{|#\{|\$\(|<%|^\$[a-z_]+(?:$|->|[:[.])|^\$[a-z_]*_[a-z0-9_]*$|^%\w+%$|^%\(|^\{?[a-z_]+\}$|^__\w+__$|^@@|\.\.\.|…|\*{3}|•|x{4,}|^&(?:#|lt)|^\/\^|\\[wdsb]|\[\^?[a-z]-/i.test(
-      value,
-    ) ||
-    new Set(value.slice(0, JUDGED).replaceAll("-", "")).size <= 2 ||
-    PLACEHOLDER_WORDS.test(value) ||
-    (value.length <= 40 && PLACEHOLDER_VALUES.test(value)) ||
-    value.includes("EXAMPLE") ||
-    SEALED.test(value)
-  );
+/** The line up to an offset, and those above it, as far as they are of use. */
+function linesBefore(text: string, at: number): string[] {
+  return text.slice(Math.max(0, at - 200), at).split("\n");
 }
 
-/** Values that point elsewhere or measure something: code, variables, URLs, paths, versions, dates, digests, tickets. */
-function isReference(value: string): boolean {
-  return (
-    (/^[A-Za-z_$@](?:[\w$]*\??(?:\.[A-Za-z_$]|\[|::|->)|[\w$]+\()/.test(value) &&
-      !(isRandom(value) && !/[([]/.test(value))) ||
-    /^[A-Z]{2}[A-Z0-9]*(?:_[A-Z0-9]+)+$/.test(value) ||
-    /^(?:[a-z][\w+.-]*:\/\/|arn:|urn:|(?:ssm|env|file|op|aws|gcp|kv|vault|secret):)/i.test(value) ||
-    isPath(value) ||
-    isIdentifier(value) ||
-    /^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$/.test(value) ||
-    /^v?\d+\.\d[\w.+-]*$|^\d{4}-\d\d(?:-\d\d)?(?:T[\d:.]+Z?)?$|^\d+[a-z]{1,6}$/i.test(value) ||
-    /^(?:sha\d{1,3}|md5)[:-]|^0x[0-9a-f]{40}$/i.test(value) ||
-    /^[A-Z]{2,10}-?\d{1,6}$/.test(value)
-  );
-}
-
-/** `newPassword2`, `auth-token-v1`, `X-Api-Key-V2`: words of which one is a name of a credential, and at most two digits. */
-function isIdentifier(value: string): boolean {
-  if (value.length > 48) return false;
-  const words = splitWords(value);
-  return (
-    words.length > 1 &&
-    words.every((word) => /^[a-z]{1,14}\d{0,2}$|^\d{1,2}$/.test(word)) &&
-    words.some((word) => /^(?:password|passwd|secret|token|key|auth|credentials?|session|private)\d{0,2}$/.test(word))
-  );
-}
-
-function isPath(value: string): boolean {
-  if (value.endsWith("=")) return false;
-  if (/^(?:\.{0,2}|~|[A-Za-z]:)[/\\][\w.]/.test(value)) return true;
-  const parts = value.split("/");
-  // Base64 has slashes too, but its parts mix digits and both cases.
-  return (
-    parts.length > 1 &&
-    parts.every((part) => /^[@\w.-]*$/.test(part) && !(/\d/.test(part) && /[a-z]/.test(part) && /[A-Z]/.test(part)))
-  );
-}
-
-const TECHNICAL =
-  /^(?:argon2(?:id?|d)?|bcrypt|scrypt|pbkdf2|sha\d+|md5|hmac|oauth2?|base(?:16|32|58|64)(?:url)?|utf8?|aes\d*|rsa\d*|ed25519|x25519|secp\d+[kr]1|[hrep]s\d{3}|x509|pkcs\d*|k8s|s3|ec2|1password|http2|uuid(?:v\d)?|auth0|varchar\d*|u?int\d+(?:array)?|float\d+(?:array)?|v\d+(?:(?:alpha|beta)\d?)?)$/i;
-
-/** Names of algorithms and products that contain digits, alone or joined: `argon2id`, `HMAC-SHA256`. */
-function isTechnical(value: string): boolean {
-  return value.split(/[-_./:+]/).every((part) => isTechnicalWord(part) || /^[A-Za-z]*$/.test(part));
-}
-
-function isTechnicalWord(word: string): boolean {
-  return TECHNICAL.test(word) || /^[A-Z]{2,6}\d{1,5}$/.test(word);
-}
-
-/** Joined words as prose and resource names have them: `at-least-8-chars`, `us-east-1a`, `db1-prod-creds`. */
-function isWordy(value: string, password: boolean): boolean {
-  const parts = value.split(/[-_./:+]/);
-  if (parts.length === 1) return isTechnicalWord(value) || isCamel(value);
-  const resource = password ? /^\d{1,2}[a-z]{1,2}$/ : /^(?:\d{1,2}[a-z]{1,2}|[a-z]{1,5}\d{1,2})$/;
-  const number = password ? /^\d{1,2}$/ : /^\d{1,3}$/;
-  return parts.every(
-    (part) =>
-      /^[A-Za-z]*$/.test(part) ||
-      number.test(part) ||
-      isTechnicalWord(part) ||
-      (resource.test(part) && (!password || parts.length > 2)),
-  );
-}
-
-/** `Ed25519PrivateKeyParameters`, `OAuth2ClientV1Beta1`: three words or more, told apart by their capitals. */
-function isCamel(value: string): boolean {
-  return /^[A-Za-z0-9]+$/.test(value) && (value.match(/[A-Z][a-z]{2,}/g)?.length ?? 0) >= 3 && wordShare(value) > 0.6;
+/** For a cell of a Markdown table: what the first row says in the same column. */
+function columnTitle(text: string, start: number): string {
+  const line = linesBefore(text, start).at(-1) ?? "";
+  if (!/^[ \t>*-]*\|/.test(line)) return "";
+  const lineStart = start - line.length;
+  const above = text
+    .slice(Math.max(0, lineStart - 1000), lineStart)
+    .split("\n")
+    .slice(0, -1);
+  let first = above.length;
+  while (first > 0 && /^[ \t>*-]*\|/.test(above[first - 1] ?? "")) first--;
+  return above[first]?.split("|")[line.split("|").length - 1] ?? "";
 }
 
 // Values that the documentation of their product publishes: parts of them, enough to know them by.
 const PUBLISHED =
   /17653672481-19874698323|aGmWKa4JsXZ-HjGw|AAHdqTcvCH1vGWJx|2YotnFZFEjr1zCsi|tGzv3JOkF0XG5Qx2|mF_9\.B5f-4|4eC39HqLyjWDarjt|BQokikJOvBiI2HlW|JBSWY3DPEHPK3PXP|Eby8vdM02xNOcqFl|C2y6yDjf5\/R\+ob0N|yAnz5TF\+lXXJte14|QWxhZGRpbjpvcGVu|vFI1TnRWxMZNFuoj|correct-?horse/;
 const CALLED_SAMPLE =
-  /\b(?:placeholder|dummy|fake|made[- ]up|fictional|not (?:(?:an? )?(?:real|actual)|an? valid)|(?:sample|example|documented|published)[ -](?:\w+ )?(?:token|key|secret|password|credential|value|jwt)|(?:token|key|secret|jwt|value) from the docs|jwt\.io)/i;
+  /\b(?:placeholder|dummy|fake|made[- ]up|fictional|not (?:(?:an? )?(?:real|actual)|an? valid)|(?:sample|example|documented|published)[ -](?:\w+ )?(?:token|key|secret|password|credential|value|jwt)|(?:token|key|secret|jwt|value) from the docs|docs (?:on|show|use)\b|as (?:the|an|their) (?:example|sample)|test vectors?|sample from|RFC \d{4}|jwt\.io)/i;
 
 /** What documentation publishes, and what its own line, or the line that introduces it, calls a sample. */
-function isSample(text: string, { rule, start, end }: Span): boolean {
+function isSample(text: string, { start, end }: Span): boolean {
   const value = text.slice(start, Math.min(end, start + 2000));
   if (PUBLISHED.test(value)) return true;
-  if (
-    rule === "jwt" &&
-    /John Doe|1516239022|1300819380/.test(Buffer.from(value.split(".")[1] ?? "", "base64url").toString("latin1"))
-  )
+  if (value.startsWith("eyJ")) {
+    const [header, payload] = value.split(".", 2).map((part) => Buffer.from(part, "base64url").toString("latin1"));
+    // A JWE is encrypted.
+    if (header?.includes('"enc"') || /John Doe|1516239022|1300819380/.test(payload ?? "")) return true;
+  }
+  // The configuration of a web app is served to everybody.
+  if (value.startsWith("AIza") && /authDomain|firebaseConfig/.test(text.slice(Math.max(0, start - 200), end + 200)))
     return true;
   const lines = linesBefore(text, start);
   const line = lines.pop() ?? "";
