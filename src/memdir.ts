@@ -11,13 +11,13 @@ import type { Recalled, RecallOptions, RecallResult } from "./recall/recall.ts";
 import type { PrefetchOptions, WarmOptions } from "./recall/recaller.ts";
 import type { SearchHit } from "./recall/search.ts";
 import type {
-  Directory,
   Entry,
   IndexView,
   Listing,
   MemoryType,
   Row,
   ShownMemory,
+  Store,
   Trust,
   UndoResult,
 } from "./store/store.ts";
@@ -46,7 +46,7 @@ export interface Memdir {
   readonly location: Location;
   readonly config: Config;
   /** The directories in use; the first is the one that is written to. */
-  readonly directories: readonly Directory[];
+  readonly directories: readonly Store[];
   /** What the user should know before anything else; every command shows it. */
   readonly warnings: readonly string[];
 
@@ -95,7 +95,7 @@ export interface Memdir {
   /** What memories claim, checked against the code and git; one memory if a name is given. */
   verify(name?: string, options?: VerifyOptions): Promise<Verification>;
   /** The health of one directory, the first unless told, with what it was measured from. */
-  measure(directory?: Directory, onProgress?: (done: number, total: number) => void): Promise<MeasuredDirectory>;
+  measure(directory?: Store, onProgress?: (done: number, total: number) => void): Promise<MeasuredDirectory>;
   /** Format and wording of every memory, and the index; each with what to do. */
   lint(): Promise<(LintProblem & { scope: string })[]>;
   doctor(): Promise<Check[]>;

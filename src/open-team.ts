@@ -4,10 +4,10 @@ import { hostname, userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "./config.ts";
-import { findDirectories } from "./directories.ts";
 import { MemdirError } from "./errors.ts";
 import type { Memdir } from "./memdir.ts";
-import { type Directory, parseMemory } from "./store/store.ts";
+import { findStores } from "./open.ts";
+import { parseMemory, type Store } from "./store/store.ts";
 import { type Administration, openAdministration } from "./team/administration.ts";
 import { findToken, keepToken } from "./team/credentials.ts";
 import { projectKey } from "./team/git-projects.ts";
@@ -38,7 +38,7 @@ export interface SyncRequest extends Pick<SyncOptions, "signal" | "onProgress"> 
 export interface Team {
   readonly membership: Membership;
   /** The mirror on this machine; nothing else is ever sent to the server. */
-  readonly directory: Directory;
+  readonly directory: Store;
   readonly remote: Remote;
   readonly administration: Administration;
   sync(request?: SyncRequest): Promise<SyncResult>;
@@ -142,12 +142,12 @@ function connect(memdir: Memdir, membership: Membership, token: string, given: P
 function mirrorOf(
   { config, location }: Pick<Memdir, "config" | "location">,
   membership: Membership,
-  like?: Directory,
-): Directory {
+  like?: Store,
+): Store {
   const { cwd, root } = location.project;
   const joined: Config = { ...config, teams: { ...config.teams, [root]: formatMembership(membership) } };
   const inherited = like ? { now: like.now, log: like.log, by: like.by } : {};
-  return findDirectories({ cwd, scope: "team", withOlder: false, ...inherited }, joined, location).main;
+  return findStores({ cwd, scope: "team", withOlder: false, ...inherited }, joined, location).main;
 }
 
 /** Who the token belongs to; throws where they have no right. */
@@ -174,19 +174,19 @@ export interface GitOptions {
 }
 
 export interface GitSync {
-  readonly directories: readonly Directory[];
+  readonly directories: readonly Store[];
   sync(request?: SyncRequest): Promise<SyncResult>;
 }
 
 /** A user's own memories on several machines: those about them, and those of this project. They go nowhere else. */
 export async function openGitSync(memdir: Memdir, { remote: address, branch, scope }: GitOptions): Promise<GitSync> {
   const { config, location, directories } = memdir;
-  const { now, log, by } = directories[0] as Directory;
+  const { now, log, by } = directories[0] as Store;
   const { cwd } = location.project;
-  const parts: { directory: Directory; prefix: string }[] = [];
+  const parts: { directory: Store; prefix: string }[] = [];
   for (const name of scope === undefined ? ["user", "project"] : [scope]) {
     const prefix = name === "user" ? "user/" : `projects/${await projectKey(location.project, config.env)}/`;
-    const { main } = findDirectories({ cwd, scope: name, withOlder: false, now, log, by }, config, location);
+    const { main } = findStores({ cwd, scope: name, withOlder: false, now, log, by }, config, location);
     refuseShared(main);
     parts.push({ directory: main, prefix });
   }
@@ -218,7 +218,7 @@ function runSync({ dryRun = false, ...request }: SyncRequest, options: SyncOptio
   return (dryRun ? rehearseSync : syncDirectory)({ ...options, ...request });
 }
 
-function refuseShared({ scope, path, inRepository }: Directory): void {
+function refuseShared({ scope, path, inRepository }: Store): void {
   if ((scope === "user" || scope === "project") && !inRepository) return;
   const why = inRepository ? `${path} is committed with the repository` : `${scope} memories are not your own`;
   throw new MemdirError(

@@ -2,7 +2,7 @@
 
 import { statSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
-import { type Env, processEnv } from "./config.ts";
+import { type Config, type Env, processEnv } from "./config.ts";
 import { findDirectories, findPlace, type PlaceOptions } from "./directories.ts";
 import { yieldTurn } from "./disk/breathe.ts";
 import { realPath, resolveInside } from "./disk/fence.ts";
@@ -24,21 +24,20 @@ import type { Recaller } from "./recall/recaller.ts";
 import type { SearchTexts } from "./recall/search.ts";
 import type { SideQuery } from "./recall/select.ts";
 import {
-  type Directory,
   type Embed,
   findJournal,
   INDEX_FILE,
   isDailyLog,
   isTakenOver,
   type Listing,
-  listMemories,
   loadIndex,
+  openStore,
   readBytes,
   readJournals,
   repairDirectory,
+  type Store,
   showMemory,
   signEntry,
-  undoEntry,
 } from "./store/store.ts";
 import type { Check } from "./verbs/doctor.ts";
 import { findByRef, findMemory } from "./verbs/find.ts";
@@ -53,7 +52,7 @@ export interface OpenOptions extends PlaceOptions {
 export async function openMemdir(options: OpenOptions): Promise<Memdir> {
   const env = options.env ?? processEnv();
   const { config, location } = findPlace(options, env);
-  const found = findDirectories(options, config, location);
+  const found = findStores(options, config, location);
   const { main } = found;
   const isOpen = (from: { dir: string; recursive: boolean }) =>
     !isTakenOver(main, { path: from.dir, recursive: from.recursive });
@@ -78,12 +77,12 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     }
   };
   const survey = async (): Promise<Listing> => {
-    const listings = await Promise.all(directories.map(listMemories));
+    const listings = await Promise.all(directories.map((store) => store.rows()));
     await yieldTurn();
     return { rows: listings.flatMap((l) => l.rows), skipped: listings.flatMap((l) => l.skipped) };
   };
   /** Every directory has its own journal: an entry of another than the main one is known by its scope too. */
-  const signed = <T extends { undo: string | null }>(directory: Directory, result: T): T =>
+  const signed = <T extends { undo: string | null }>(directory: Store, result: T): T =>
     result.undo === null ? result : { ...result, undo: signEntry(directories, directory, result.undo) };
   /** A directory is recorded as this project's when something was written into it. */
   const claimed = async <T>(result: Promise<T>): Promise<T> => {
@@ -132,7 +131,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     return opened;
   };
   /** What was written is ready to be recalled. */
-  const noted = async <T extends { file: string }>(directory: Directory, written: Promise<T>): Promise<T> => {
+  const noted = async <T extends { file: string }>(directory: Store, written: Promise<T>): Promise<T> => {
     const result = await written;
     (await recaller()).note(directory, result.file);
     await yieldTurn();
@@ -211,7 +210,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     },
     undo: async (id) => {
       const { directory, entry } = findJournal(directories, id);
-      return signed(directory, await undoEntry(directory, entry));
+      return signed(directory, await directory.undo(entry));
     },
     verify: async (name, { signal, ...asked } = {}) => {
       const { verifyMemories } = await import("./truth/verify.ts");
@@ -257,7 +256,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
       const { lintStore } = await import("./truth/lint.ts");
       const { termsOf } = await import("./text/terms.ts");
       const told = await readTold();
-      const lintOne = async (d: Directory) =>
+      const lintOne = async (d: Store) =>
         (await lintStore(d, told, termsOf)).map((problem) => ({ ...problem, scope: d.scope }));
       return (await Promise.all(directories.map(lintOne))).flat();
     },
@@ -286,8 +285,15 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
   };
 }
 
+/** The stores of a project, opened. */
+export function findStores(options: PlaceOptions, config: Config, location: Location) {
+  const { main, directories, older } = findDirectories(options, config, location);
+  const stores = directories.map(openStore);
+  return { main: stores[directories.indexOf(main)] as Store, directories: stores, older };
+}
+
 /** Whose file a path is. Only Markdown outside hidden folders is a memory. */
-function findOwner(directories: readonly Directory[], path: string): { directory: Directory; file: string } {
+function findOwner(directories: readonly Store[], path: string): { directory: Store; file: string } {
   const real = realPath(path);
   // A team's mirror lies inside the project's directory: the innermost one is meant.
   for (const directory of [...directories].sort((a, b) => b.path.length - a.path.length)) {

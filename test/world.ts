@@ -9,7 +9,7 @@ import { MemdirError } from "../src/errors.ts";
 import type { Memdir } from "../src/memdir.ts";
 import { type OpenOptions, openMemdir } from "../src/open.ts";
 import { slugOf } from "../src/project/locate.ts";
-import type { Directory } from "../src/store/directory.ts";
+import type { Store } from "../src/store/store.ts";
 import type { SaveRequest } from "../src/verbs/save.ts";
 import { makeTemporary } from "./temporary.ts";
 
@@ -126,8 +126,8 @@ export function initRepository(folder: string): void {
 }
 
 /** The first directory of a Memdir, for the functions below the verbs. */
-export function mainOf(memdir: Memdir): Directory {
-  return memdir.directories[0] as Directory;
+export function mainOf(memdir: Memdir): Store {
+  return memdir.directories[0] as Store;
 }
 
 /** A request with what a test does not care about filled in. */

@@ -11,7 +11,7 @@ import type { LearnMode } from "../learn-config.ts";
 import type { Memdir } from "../memdir.ts";
 import { openLearning } from "../open-learn.ts";
 import { sessionsFolder } from "../project/sessions-folder.ts";
-import type { Directory } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import { sanitise } from "../text/sanitise.ts";
 import { configuredModel } from "./agent.ts";
 import { answer, type Call, type Run } from "./command.ts";
@@ -116,7 +116,7 @@ function gatesOf({ memdir, session }: Dreamer): DreamGates {
 
 export const NOTHING_TO_DO = "There is nothing to tidy up.";
 
-export function viewPlan(plan: Plan, directory: Directory, paint: Paint, columns: number): string {
+export function viewPlan(plan: Plan, directory: Store, paint: Paint, columns: number): string {
   const lines = sanitise(formatPlan(plan, directory)).trimEnd().split("\n");
   return foldLines(
     lines.map((line) => paintLine(line, paint)),

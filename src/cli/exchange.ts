@@ -7,7 +7,7 @@ import { type ImportResult, importMemories } from "../exchange/import.ts";
 import { findImporter, findSources, harvest, IMPORTERS } from "../exchange/importers.ts";
 import type { Memdir } from "../memdir.ts";
 import { claimDirectory } from "../project/owner.ts";
-import type { Directory } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import { answer, type Call, note, type Run, typeOf, withProgress } from "./command.ts";
 
 export const importAll: Run = async (call) => {
@@ -15,7 +15,7 @@ export const importAll: Run = async (call) => {
   const [source, path] = call.args;
   const importer = source === undefined ? null : findImporter(source);
   const memdir = await call.open();
-  const directory = memdir.directories[0] as Directory;
+  const directory = memdir.directories[0] as Store;
   if (importer === null) return listSources(call, memdir);
   const read = harvest(importer, path === undefined ? null : resolve(call.cwd, path), memdir, call.flag("all"));
   const dryRun = call.flag("dry-run");

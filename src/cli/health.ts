@@ -2,7 +2,7 @@
 
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import type { Directory, MemoryType } from "../store/store.ts";
+import type { MemoryType, Store } from "../store/store.ts";
 import { sanitiseLine } from "../text/sanitise.ts";
 import type { Measured, MeasuredDirectory } from "../truth/rot.ts";
 import { type Suggestion, suggestPrune } from "../truth/rot.ts";
@@ -37,7 +37,7 @@ export const rot: Run = async (call) => {
   return answer(call, { ...main, others }, () => viewRot(main, others, call.terminal, call.flag("all")));
 };
 
-function measure(call: Call, memdir: Memdir, directory: Directory): Promise<MeasuredDirectory> {
+function measure(call: Call, memdir: Memdir, directory: Store): Promise<MeasuredDirectory> {
   return withProgress(call, "reading memories", (show) => memdir.measure(directory, show));
 }
 

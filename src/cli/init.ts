@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { diskError, exitCodeOf, MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { getTeamMemDir, repositoryOf } from "../project/scopes.ts";
-import type { Directory } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import { prepareTeam, removeTeam, type TeamCheckout } from "../team/repository.ts";
 import { commonEnds } from "../text/diff.ts";
 import { sanitiseLine } from "../text/sanitise.ts";
@@ -184,7 +184,7 @@ export function openRepository(
   // The scope `team` may mean a server's mirror: here it is always the repository.
   const own = { path: getTeamMemDir(root), scope: "team", inRepository: true, readOnly: false, recursive: true };
   return {
-    team: { ...(memdir.directories[0] as Directory), ...own },
+    team: { ...(memdir.directories[0] as Store), ...own },
     root,
     env,
     command: [node, join(dist, "cli.js")],

@@ -2,14 +2,14 @@
 
 import { MemdirError } from "../errors.ts";
 import { appendLog, readLogs } from "../learn/daily-log.ts";
-import type { Directory } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
 import { answer, type Call, type Run } from "./command.ts";
 
 export const log: Run = async (call) => {
   const text = await readText(call);
   const memdir = await call.open();
-  const [directory] = memdir.directories as [Directory];
+  const [directory] = memdir.directories as [Store];
   if (text === null) return showToday(call, directory);
   const entry = await appendLog(directory, text, directory);
   return answer(call, entry, () => `logged in ${entry.path}`);
@@ -24,7 +24,7 @@ async function readText({ args, terminal }: Call): Promise<string | null> {
   return text;
 }
 
-function showToday(call: Call, directory: Directory): number {
+function showToday(call: Call, directory: Store): number {
   const today = localDay(directory.now());
   const logs = readLogs(directory, { since: today }).filter(({ day }) => day === today);
   return answer(call, logs, () =>

@@ -1,7 +1,7 @@
 /** The commands that look at memories and their journal: `list`, `show`, `search`, `history`. */
 
 import { join } from "node:path";
-import { ageInWords, type Directory, formatAuthorship, type Row } from "../store/store.ts";
+import { ageInWords, formatAuthorship, type Row, type Store } from "../store/store.ts";
 import { answer, type Call, countMemories, note, type Run, typeOf } from "./command.ts";
 import type { Paint } from "./terminal.ts";
 
@@ -90,7 +90,7 @@ function rowLine(row: Row, author: string | null, color: Paint): string {
  * each directory, and only after a new commit.
  */
 async function findAuthors(
-  directories: readonly Directory[],
+  directories: readonly Store[],
   { env }: Pick<Call, "env">,
 ): Promise<(row: Pick<Row, "scope" | "path" | "file">) => string | null> {
   const words = new Map<string, string>();

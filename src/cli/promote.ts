@@ -1,10 +1,10 @@
 /** `memdir promote` and `memdir demote`: a memory is shown with who will see it, asked about, and moved to the team or back. */
 
-import { findDirectories } from "../directories.ts";
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
+import { findStores } from "../open.ts";
 import { mirrorOf, repositoryOf } from "../project/scopes.ts";
-import { type Directory, signEntry } from "../store/store.ts";
+import { type Store, signEntry } from "../store/store.ts";
 import { carryOut, type Move, type MoveResult, planDemotion, planPromotion } from "../team/promote.ts";
 import { findIgnoreWarning } from "../team/repository.ts";
 import { sanitise, sanitiseLine } from "../text/sanitise.ts";
@@ -14,7 +14,7 @@ import { foldLines } from "./console/diff-preview.ts";
 export const promote: Run = async (call) => {
   const memdir = await call.open();
   const team = findTeam(memdir, call.cwd);
-  const isPrivate = ({ scope, path }: Directory) => scope !== "team" && path !== team.path;
+  const isPrivate = ({ scope, path }: Store) => scope !== "team" && path !== team.path;
   const move = planPromotion(memdir.directories.filter(isPrivate), team, call.args[0] as string);
   const ignored = team.inRepository
     ? await findIgnoreWarning({ root: repositoryOf(memdir.location.project), env: call.env })
@@ -40,7 +40,7 @@ export const demote: Run = async (call) => {
   return moveMemory(call, memdir, move, { who, question: "Take it back?" });
 };
 
-function describeReaders(memdir: Memdir, team: Directory): string {
+function describeReaders(memdir: Memdir, team: Store): string {
   if (team.inRepository) return "Everybody who has this repository sees it, once it is committed.";
   return isMirror(memdir, team)
     ? "Everybody in the team sees it, once you have run `memdir sync`."
@@ -48,7 +48,7 @@ function describeReaders(memdir: Memdir, team: Directory): string {
 }
 
 /** Whether it is what a team's server has, and not a folder of the project. */
-function isMirror({ location }: Memdir, { path }: Directory): boolean {
+function isMirror({ location }: Memdir, { path }: Store): boolean {
   return path === mirrorOf(location.dir);
 }
 
@@ -56,13 +56,13 @@ function isMirror({ location }: Memdir, { path }: Directory): boolean {
  * The team's directory, whether it is there already or not. Who has joined a server means its mirror: the repository's folder,
  * which others may see, never takes its place.
  */
-function findTeam(memdir: Memdir, cwd: string): Directory {
+function findTeam(memdir: Memdir, cwd: string): Store {
   const { config, location, directories } = memdir;
   const isMember = Object.hasOwn(config.teams, location.project.root);
   const found = directories.find((one) => one.scope === "team" && (!isMember || isMirror(memdir, one)));
   if (found) return found;
-  const { now, by, log } = directories[0] as Directory;
-  return findDirectories({ cwd, scope: "team", now, by, log, withOlder: false }, config, location).main;
+  const { now, by, log } = directories[0] as Store;
+  return findStores({ cwd, scope: "team", now, by, log, withOlder: false }, config, location).main;
 }
 
 /** Shown, asked about, done, reported. */

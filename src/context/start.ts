@@ -15,16 +15,15 @@ import { neutraliseTags } from "../recall/neutral.ts";
 import { shownContent } from "../recall/present.ts";
 import {
   ageInDays,
-  type Directory,
   findAuthor,
   findBytes,
   type IndexWarning,
   keysOf,
-  listMemories,
   loadIndex,
   names,
   parseHeader,
   readReferences,
+  type Store,
 } from "../store/store.ts";
 
 /** What a host loads at start, and what touching files adds. */
@@ -45,7 +44,7 @@ export interface StartContext {
 const STALE_DAYS = 2;
 
 export async function buildStartContext(
-  directory: Directory,
+  directory: Store,
   instructions: Instructions,
   location: Location,
   config: Config,
@@ -108,7 +107,7 @@ export interface MemoryPromptOptions {
 }
 
 /** Equal files give equal bytes; ages are only shown with the files themselves. */
-export async function buildMemoryPrompt(directory: Directory, options: MemoryPromptOptions = {}): Promise<string> {
+export async function buildMemoryPrompt(directory: Store, options: MemoryPromptOptions = {}): Promise<string> {
   const { section, files, memories, makeDirectory = true, ...rest } = options;
   if (makeDirectory && !directory.readOnly) mkdirSync(directory.path, { recursive: true, mode: 0o700 });
   // The other parts do not need it, and reading it takes longer than building them.
@@ -128,12 +127,8 @@ export async function buildMemoryPrompt(directory: Directory, options: MemoryPro
 }
 
 /** Every file that the index names, in its order; missing ones are skipped. */
-async function loadReferenced(
-  directory: Directory,
-  index: string,
-  maxBytes = MAX_SESSION_MEMORY_BYTES,
-): Promise<string> {
-  const { rows } = await listMemories(directory);
+async function loadReferenced(directory: Store, index: string, maxBytes = MAX_SESSION_MEMORY_BYTES): Promise<string> {
+  const { rows } = await directory.rows();
   const known = rows.filter(({ unreadable }) => !unreadable).map((row) => ({ row, keys: keysOf(row) }));
   const named = index
     .split("\n")

@@ -4,8 +4,6 @@ import { lstatSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { findNameProblem } from "../disk/fence.ts";
 import {
-  applyChange,
-  type Directory,
   fileNameFor,
   findObjections,
   INDEX_FILE,
@@ -16,8 +14,8 @@ import {
   oneLine,
   parseMemory,
   readBytes,
+  type Store,
   scan,
-  withDirectory,
 } from "../store/store.ts";
 import { openLikeness, plain, type Said } from "../text/likeness.ts";
 import { redactSecrets } from "../text/secrets.ts";
@@ -44,7 +42,7 @@ export interface ImportResult {
 
 /** Never changes an existing memory. Running it again changes nothing. */
 export async function importMemories(
-  directory: Directory,
+  directory: Store,
   found: readonly Imported[],
   options: ImportOptions = {},
 ): Promise<ImportResult> {
@@ -56,12 +54,12 @@ export async function importMemories(
   const checked = checkAll(arrivals, options.onProgress);
   const preview = choose(directory, checked);
   if (options.dryRun || preview.accepted.size === 0) return { ...report(preview), undo: null, notices };
-  return withDirectory(directory, (directory) => {
+  return directory.change((directory) => {
     // Others may have written meanwhile, another import of the same among them.
     const chosen = choose(directory, checked);
     if (chosen.accepted.size === 0) return { ...report(chosen), undo: null, notices };
     const where = options.path === undefined ? "" : ` (${options.path})`;
-    const applied = applyChange(directory, {
+    const applied = directory.apply({
       action: "import",
       reason: `from ${arrivals[0]?.from}${where}`,
       writes: new Map([...chosen.accepted].map(([file, arrival]) => [file, Buffer.from(formatArrival(arrival))])),
@@ -100,7 +98,7 @@ interface Choice {
   skipped: ImportResult["skipped"];
 }
 
-function choose(directory: Directory, checked: readonly Checked[]): Choice {
+function choose(directory: Store, checked: readonly Checked[]): Choice {
   // What is unfit may be of any size: it is not even compared.
   const fit = checked.filter(({ objection }) => objection?.kind !== "unfit");
   const stock = openStock(
@@ -140,7 +138,7 @@ function objectTo(arrival: Arrival): Refusal | null {
 }
 
 /** A memory does not become young by being copied. */
-function keepAge(directory: Directory, file: string, { at }: Arrival): void {
+function keepAge(directory: Store, file: string, { at }: Arrival): void {
   const time = at === null ? Number.NaN : Date.parse(at);
   if (!(time < directory.now().getTime())) return;
   try {
@@ -151,7 +149,7 @@ function keepAge(directory: Directory, file: string, { at }: Arrival): void {
 }
 
 /** Every call takes the name that it returns; none is given twice, not even in other letters of the same word. */
-function openFileNames(directory: Directory): (arrival: Arrival) => string {
+function openFileNames(directory: Store): (arrival: Arrival) => string {
   const taken = new Set<string>();
   const isFree = (file: string) =>
     !taken.has(keyOf(file)) && lstatSync(join(directory.path, file), { throwIfNoEntry: false }) === undefined;
@@ -196,7 +194,7 @@ interface Kept extends Said {
   origin: string | null;
 }
 
-function openStock(directory: Directory, arrivals: readonly Arrival[]): Stock {
+function openStock(directory: Store, arrivals: readonly Arrival[]): Stock {
   const kept = readKept(directory);
   const likeness = openLikeness<string>([...kept, ...arrivals], termsOf);
   const names = new Set(kept.map(nameKey));
@@ -242,7 +240,7 @@ function nameKey({ type, name }: Pick<Said, "type" | "name">): string {
   return `${type}\n${oneLine(name).toLowerCase()}`;
 }
 
-function readKept(directory: Directory): Kept[] {
+function readKept(directory: Store): Kept[] {
   return scan(directory).memories.flatMap(({ header, bytes }): Kept[] => {
     if (header.unreadable || bytes > MAX_MEMORY_BYTES)
       return [{ ...header, body: "", label: header.file, origin: null }];

@@ -22,7 +22,7 @@ import { type Inbox, MAX_BYTES } from "./inbox.ts";
 import { type LearnMode, type Proposal, sourceFor } from "./proposal.ts";
 
 /** As much of a Memdir as it takes; the first directory is the one that is written to. */
-export interface Store {
+export interface Memories {
   readonly directories: readonly { readonly path: string }[];
   list(): Promise<Row[]>;
   save(request: SaveRequest): Promise<SaveResult>;
@@ -52,7 +52,7 @@ interface Target {
 
 /** Throws when the disk refuses, and when a memory is no longer the `base` that the proposal was made from. */
 export async function applyProposal(
-  store: Store,
+  store: Memories,
   inbox: Pick<Inbox, "add" | "wasRejected">,
   proposal: Proposal,
   mode: LearnMode,
@@ -82,7 +82,11 @@ export function isFinal(error: unknown): boolean {
 const FINAL: ReadonlySet<string> = new Set(["usage", "outside", "secret", "broken", "untrusted", "ambiguous"]);
 
 /** A person has looked at it and wants it: trust no longer decides, but stays written down as it was. Throws when it fails. */
-export async function acceptProposal(store: Store, inbox: Pick<Inbox, "accept">, proposal: Proposal): Promise<Applied> {
+export async function acceptProposal(
+  store: Memories,
+  inbox: Pick<Inbox, "accept">,
+  proposal: Proposal,
+): Promise<Applied> {
   const target = await findTarget(store, proposal);
   const blocked = findBlocked(proposal, target);
   if (blocked !== null)
@@ -99,7 +103,7 @@ export async function acceptProposal(store: Store, inbox: Pick<Inbox, "accept">,
 
 /** What would change, as texts of the file. `before` is null for a new memory, `after` empty for one that goes. */
 export async function previewProposal(
-  store: Store,
+  store: Memories,
   proposal: Proposal,
 ): Promise<{ file: string | null; before: string | null; after: string }> {
   const target = await findTarget(store, proposal);
@@ -110,7 +114,7 @@ export async function previewProposal(
 }
 
 /** By its file; without one, the memory of this type and name, which a save would change too. */
-async function findTarget(store: Store, proposal: Proposal): Promise<Target | null> {
+async function findTarget(store: Memories, proposal: Proposal): Promise<Target | null> {
   const rows = await ownRows(store);
   const { file, name, type } = proposal;
   const row =
@@ -123,7 +127,7 @@ async function findTarget(store: Store, proposal: Proposal): Promise<Target | nu
 }
 
 /** Memories of the directory that is written to: those of other scopes are not ours to change. */
-async function ownRows(store: Store): Promise<Row[]> {
+async function ownRows(store: Memories): Promise<Row[]> {
   const own = store.directories[0]?.path ?? "";
   return (await store.list()).filter((row) => row.path === join(own, row.file) && !row.unreadable);
 }
@@ -164,7 +168,7 @@ function findDoubt({ action, trust }: Proposal, target: Target | null): string |
 const MAX_SAME_BYTES = 256 * 1024;
 
 /** The memory that says exactly this already, under whatever name. */
-async function findSame(store: Store, proposal: Proposal, target: Target | null): Promise<string | null> {
+async function findSame(store: Memories, proposal: Proposal, target: Target | null): Promise<string | null> {
   if (proposal.action === "forget") return null;
   if (target !== null && withoutSource(updatedText(proposal, target)) === withoutSource(target.text))
     return target.memory.file;
@@ -196,7 +200,7 @@ async function wait(
   return refused(proposal, "full" in added ? "the inbox is full" : "it was rejected before");
 }
 
-async function write(store: Store, proposal: Proposal, target: Target | null, by: Trust): Promise<Applied> {
+async function write(store: Memories, proposal: Proposal, target: Target | null, by: Trust): Promise<Applied> {
   if (proposal.action === "forget") {
     const { file, undo } = await store.forget(target?.memory.file ?? proposal.name, { reason: proposal.reason });
     return { done: "forgotten", file, undo };

@@ -14,7 +14,7 @@ import {
 import { dirname, join } from "node:path";
 import { type Pin, pinFolder, readRegular, resolveInside } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
-import { type Directory, fileMode, prepareDirectory } from "../store/store.ts";
+import { fileMode, prepareDirectory, type Store } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
 import { findSecrets } from "../text/secrets.ts";
 
@@ -49,12 +49,12 @@ const FLAGS =
 const NEWLINE = 10;
 
 /** Where the log of a day is; days are local. */
-export function logPath(directory: Directory, at: Date): string {
+export function logPath(directory: Store, at: Date): string {
   return join(directory.path, ...relativePath(at).split("/"));
 }
 
 /** Throws for a text that is empty, too long or holds a secret; the index is left alone. */
-export async function appendLog(directory: Directory, text: string, world: { now: () => Date }): Promise<LogEntry> {
+export async function appendLog(directory: Store, text: string, world: { now: () => Date }): Promise<LogEntry> {
   const at = world.now();
   const line = formatEntry(text, at);
   refuseSecrets(line);
@@ -97,7 +97,7 @@ function refuseSecrets(line: string): void {
 }
 
 /** Made where it is missing, and held open; a link on the way is refused. */
-function openFolder(directory: Directory, file: string): Pin {
+function openFolder(directory: Store, file: string): Pin {
   const folder = dirname(resolveInside(directory.path, file));
   mkdirSync(folder, { recursive: true, mode: directory.inRepository ? 0o755 : 0o700 });
   resolveInside(directory.path, file);
@@ -131,7 +131,7 @@ function endsLine(fd: number, size: number): boolean {
  * All logs from a day on, oldest first: `logs/YYYY/MM/YYYY-MM-DD.md`, and one file for each session in `logs/YYYY/MM/DD/`.
  * Links are not followed; what cannot be read is logged and left out.
  */
-export function readLogs(directory: Directory, options: { since?: string } = {}): DayLog[] {
+export function readLogs(directory: Store, options: { since?: string } = {}): DayLog[] {
   const logs: DayLog[] = [];
   for (const { day, file } of findLogs(directory)) {
     if (options.since !== undefined && day < options.since) continue;
@@ -148,7 +148,7 @@ export function readLogs(directory: Directory, options: { since?: string } = {})
 }
 
 /** By day, then by name. */
-function findLogs(directory: Directory): { day: string; file: string }[] {
+function findLogs(directory: Store): { day: string; file: string }[] {
   const found: { day: string; file: string }[] = [];
   for (const year of list(directory, "logs", FOUR)) {
     for (const month of list(directory, `logs/${year.name}`, TWO)) {
@@ -180,7 +180,7 @@ const LOG_FILE: Wanted = { pattern: /^\d{4}-\d{2}-\d{2}\.md$/, kind: "isFile" };
 /** Hidden files are temporary. */
 const SESSION_FILE: Wanted = { pattern: /^[^.].*\.md$/s, kind: "isFile" };
 
-function list(directory: Directory, folder: string, { pattern, kind }: Wanted): Dirent[] {
+function list(directory: Store, folder: string, { pattern, kind }: Wanted): Dirent[] {
   try {
     const entries = readdirSync(resolveInside(directory.path, folder), { withFileTypes: true });
     return entries.filter((entry) => entry[kind]() && pattern.test(entry.name));

@@ -2,9 +2,7 @@
 
 import { MemdirError } from "../errors.ts";
 import {
-  applyChange,
   type Change,
-  type Directory,
   type Entry,
   findName,
   formatIndexLine,
@@ -15,7 +13,7 @@ import {
   parseIndexLine,
   readHeader,
   readReferences,
-  withDirectory,
+  type Store,
 } from "../store/store.ts";
 import { splitLines } from "../text/lines.ts";
 import { checkPlan, findNamedProblems } from "./dream-check.ts";
@@ -28,15 +26,15 @@ interface Applied {
 }
 
 /** Throws `conflict` with every problem in its details when the plan does not fit the directory any more: nothing is written. */
-export async function applyPlan(directory: Directory, plan: Plan): Promise<Applied> {
+export async function applyPlan(directory: Store, plan: Plan): Promise<Applied> {
   if (plan.ops.length === 0) return { entry: null, notices: [] };
   const checked = await checkPlan(plan, directory);
   if (!checked.ok) throw refused(checked.problems);
-  return withDirectory(directory, (directory) => {
+  return directory.change((directory) => {
     // The check took its time, and others may have written meanwhile.
     const problems = findNamedProblems(plan, directory);
     if (problems.length > 0) throw refused(problems);
-    const { entry, notices } = applyChange(directory, changeOf(plan, directory));
+    const { entry, notices } = directory.apply(changeOf(plan, directory));
     return { entry, notices };
   });
 }
@@ -48,7 +46,7 @@ function refused(problems: readonly string[]): MemdirError {
   });
 }
 
-function changeOf(plan: Plan, directory: Directory): Change {
+function changeOf(plan: Plan, directory: Store): Change {
   const changes = new Map(plan.ops.flatMap((op) => [...changesOf(op)]));
   const reindexes = plan.ops.some(({ kind }) => kind === "reindex");
   return {
@@ -65,7 +63,7 @@ function changeOf(plan: Plan, directory: Directory): Change {
 }
 
 /** Headers as they will be: the new files are not in their places yet when the index is written. */
-function lookupAfter(changes: ReadonlyMap<string, string | null>, directory: Directory) {
+function lookupAfter(changes: ReadonlyMap<string, string | null>, directory: Store) {
   return (file: string): Header | null => {
     const name = changes.has(file) ? file : findName(directory, file);
     const text = name === null ? null : changes.get(name);

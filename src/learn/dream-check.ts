@@ -4,7 +4,6 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { findNameProblem } from "../disk/fence.ts";
 import {
-  type Directory,
   findNamesake,
   isConflictCopy,
   isDailyLog,
@@ -13,6 +12,7 @@ import {
   mayBecome,
   parseMemory,
   readMemory,
+  type Store,
   sameName,
   scan,
   TRUSTS,
@@ -27,7 +27,7 @@ import { findOrigins, isUntold } from "./origin.ts";
 type Checked = { ok: true } | { ok: false; problems: string[] };
 
 /** Every problem at once, so that its author can fix all of them. Never throws for what a plan says. */
-export async function checkPlan(plan: Plan, directory: Directory): Promise<Checked> {
+export async function checkPlan(plan: Plan, directory: Store): Promise<Checked> {
   const named = findNamedProblems(plan, directory);
   // What follows reads the files: without sound names and hashes there is nothing to judge.
   if (named.length > 0) return { ok: false, problems: named };
@@ -40,11 +40,11 @@ export async function checkPlan(plan: Plan, directory: Directory): Promise<Check
 }
 
 /** Names that lead nowhere else, files that are there and unchanged. Also asked again with the lock held. */
-export function findNamedProblems(plan: Plan, directory: Directory): string[] {
+export function findNamedProblems(plan: Plan, directory: Store): string[] {
   return [...new Set(plan.ops.flatMap((op) => namedProblems(op, plan, directory)))];
 }
 
-function namedProblems(op: Op, plan: Plan, directory: Directory): string[] {
+function namedProblems(op: Op, plan: Plan, directory: Store): string[] {
   const made = new Set(plan.ops.flatMap((each) => [...newFilesOf(each)]));
   return namedFiles(op).flatMap((file) => {
     const shown = JSON.stringify(file.slice(0, 100));
@@ -71,7 +71,7 @@ function newFilesOf(op: Op): string[] {
   return op.kind === "merge" && !op.files.includes(op.into) ? [op.into] : [];
 }
 
-function findUntouchable(op: Op, file: string, directory: Directory): string[] {
+function findUntouchable(op: Op, file: string, directory: Store): string[] {
   if (op.kind === "create" && op.file === file) return [`${file} is there already: rewrite it, or choose another name`];
   if (op.kind === "merge" && op.into === file && !op.files.includes(file))
     return [`${file} is there already: name it among the files that are merged`];
@@ -93,7 +93,7 @@ function findOverlaps(plan: Plan): string[] {
   );
 }
 
-function findMissingSuccessors(plan: Plan, directory: Directory): string[] {
+function findMissingSuccessors(plan: Plan, directory: Store): string[] {
   const after = new Map(plan.ops.flatMap((op) => [...changesOf(op)]));
   return plan.ops.flatMap((op) => {
     if (op.kind !== "retire" || op.successor === null) return [];
@@ -104,7 +104,7 @@ function findMissingSuccessors(plan: Plan, directory: Directory): string[] {
 }
 
 /** What may not disappear: corrections, what is pinned, and anything without a word why. */
-function findLosses(op: Op, directory: Directory): string[] {
+function findLosses(op: Op, directory: Store): string[] {
   const problems = op.reason.trim() === "" ? ["there is no reason"] : [];
   if (op.kind === "merge" && new Set([...op.files, op.into]).size < 2) problems.push("a merge needs two memories");
   for (const [file, text] of changesOf(op)) {
@@ -140,7 +140,7 @@ function plain(text: string): string {
   return text.replace(/\s+/g, " ").trim();
 }
 
-async function findTextProblems(op: Op, plan: Plan, directory: Directory): Promise<string[]> {
+async function findTextProblems(op: Op, plan: Plan, directory: Store): Promise<string[]> {
   const problems = findSecrets(op.reason).map(({ rule }) => `the reason holds what looks like a secret (${rule})`);
   if (!("text" in op)) return problems;
   const file = op.kind === "merge" ? op.into : op.file;
@@ -168,7 +168,7 @@ function logsOf(op: Op): string[] {
 }
 
 /** The memories that a new text was made of, and those that go in its favour: what it takes over must not gain trust that way. */
-function sourcesOf(op: Op, plan: Plan, directory: Directory): Memory[] {
+function sourcesOf(op: Op, plan: Plan, directory: Store): Memory[] {
   const into = op.kind === "merge" ? op.into : "file" in op ? op.file : null;
   const retired = plan.ops.flatMap((each) => (each.kind === "retire" && each.successor === into ? [each.file] : []));
   const named = op.kind === "create" ? op.from : namedFiles(op);
@@ -177,7 +177,7 @@ function sourcesOf(op: Op, plan: Plan, directory: Directory): Memory[] {
 }
 
 /** The trust of memories that are not named and whose words are in the new text all the same: what a tool or a document said. */
-async function findTaken(op: Op, next: Memory, parts: readonly Memory[], directory: Directory): Promise<Trust[]> {
+async function findTaken(op: Op, next: Memory, parts: readonly Memory[], directory: Store): Promise<Trust[]> {
   const named = new Set([...parts.map(({ file }) => file), ...namedFiles(op)]);
   const others = scan(directory).memories.flatMap(({ header: { file, source } }) => {
     const trust = trustOf(source);
@@ -209,7 +209,7 @@ function findTrustProblems(op: Op, next: Memory, parts: readonly Memory[], taken
 }
 
 /** In a project memory no relative date at all; elsewhere ("never on Fridays") none that was not there. */
-async function findDateProblems(next: Memory, parts: readonly Memory[], directory: Directory): Promise<string[]> {
+async function findDateProblems(next: Memory, parts: readonly Memory[], directory: Store): Promise<string[]> {
   const dates = await findRelativeDates(`${next.description}\n\n${next.body}`, directory.now());
   const known = next.type === "project" ? "" : plain(parts.map((part) => `${part.description} ${part.body}`).join(" "));
   return dates
@@ -218,7 +218,7 @@ async function findDateProblems(next: Memory, parts: readonly Memory[], director
 }
 
 /** Another memory of this type and name; one that had the name before may keep it. */
-function findTakenName(op: Op, next: Memory, plan: Plan, directory: Directory): string | null {
+function findTakenName(op: Op, next: Memory, plan: Plan, directory: Store): string | null {
   const own = new Set(changesOf(op).keys());
   if ([...own].some((file) => sameName(findMemory(directory, file)?.name ?? "", next.name))) return null;
   const changed = new Map(plan.ops.flatMap((each) => [...changesOf(each)]));
@@ -234,7 +234,7 @@ function findTakenName(op: Op, next: Memory, plan: Plan, directory: Directory): 
   );
 }
 
-function findMemory(directory: Directory, file: string): Memory | null {
+function findMemory(directory: Store, file: string): Memory | null {
   return hashOf(directory, file) === null ? null : readMemory(directory, file);
 }
 

@@ -4,7 +4,7 @@ import { lstatSync, readdirSync, renameSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { readRegular } from "../disk/fence.ts";
-import { type Directory, openState, type StateText, statePath, withDirectory } from "../store/store.ts";
+import { openState, type StateText, type Store, statePath } from "../store/store.ts";
 
 /** Once a day is what a night is for. */
 const BETWEEN_DREAMS_MS = 24 * 3_600_000;
@@ -28,7 +28,7 @@ type Gate = { open: true; sessions: number } | { open: false; reason: string };
  * Never throws: what cannot be looked at keeps the gate closed. The caller takes the lock itself.
  * With `onlyLook` the sessions are counted however lately that was done, and nothing is noted.
  */
-export function checkDreamGates(gates: DreamGates, directory: Directory, options: { onlyLook?: boolean } = {}): Gate {
+export function checkDreamGates(gates: DreamGates, directory: Store, options: { onlyLook?: boolean } = {}): Gate {
   const now = directory.now().getTime();
   if (gates.off !== null) return closed(gates.off);
   if (directory.readOnly) return closed("the directory is only read");
@@ -70,17 +70,17 @@ function closed(reason: string): Gate {
 }
 
 /** Only its time counts. */
-function scanFile(directory: Directory): StateText {
+function scanFile(directory: Store): StateText {
   return openState(directory.path, { parents: true }).text("dream-scan");
 }
 
-function scannedAt(directory: Directory): number {
+function scannedAt(directory: Store): number {
   const ms = scanFile(directory).time()?.getTime() ?? 0;
   // A time to come is no reason to wait: the clock was set back.
   return ms <= directory.now().getTime() ? ms : 0;
 }
 
-function noteScan(directory: Directory): void {
+function noteScan(directory: Store): void {
   scanFile(directory).write("");
   scanFile(directory).touch(directory.now());
 }
@@ -116,22 +116,22 @@ export interface Processes {
 }
 
 /** When the directory was last consolidated, in milliseconds; 0 for never. */
-export function lastDream(directory: Directory): number {
+export function lastDream(directory: Store): number {
   return findLock(directory)?.mtimeMs ?? 0;
 }
 
 /** The process that is dreaming, or null. */
-export function findDreamer(directory: Directory, { isAlive }: Pick<Processes, "isAlive">): number | null {
+export function findDreamer(directory: Store, { isAlive }: Pick<Processes, "isAlive">): number | null {
   const lock = findLock(directory);
   if (!lock || lock.pid === null || directory.now().getTime() - lock.mtimeMs >= STALE_MS) return null;
   return isAlive(lock.pid) ? lock.pid : null;
 }
 
 export async function takeDreamLock(
-  directory: Directory,
+  directory: Store,
   processes: Processes,
 ): Promise<DreamLock | { heldBy: number | null }> {
-  return withDirectory(directory, (pinned) => {
+  return directory.change((pinned) => {
     const holder = findDreamer(pinned, processes);
     if (holder !== null) return { heldBy: holder };
     const before = findLock(pinned)?.mtimeMs ?? null;
@@ -149,8 +149,8 @@ export async function takeDreamLock(
 }
 
 /** With `time` null there was no file before. A lock that another process has taken meanwhile is left alone. */
-async function release(directory: Directory, pid: number, time: Date | null): Promise<void> {
-  await withDirectory(directory, (pinned) => {
+async function release(directory: Store, pid: number, time: Date | null): Promise<void> {
+  await directory.change((pinned) => {
     if (findLock(pinned)?.pid !== pid) return;
     if (time === null) removeQuietly(join(pinned.path, LOCK_FILE));
     else write(pinned, "", time);
@@ -158,13 +158,13 @@ async function release(directory: Directory, pid: number, time: Date | null): Pr
 }
 
 /** Renamed into place with its time: a link there is replaced and not followed, and no reader sees half of it. */
-function write(directory: Directory, body: string, time: Date): void {
+function write(directory: Store, body: string, time: Date): void {
   const temporary = writeTemporary(statePath(directory, "tmp"), body, PRIVATE_MODE, "dream", false);
   utimesSync(temporary, time, time);
   renameSync(temporary, join(directory.path, LOCK_FILE));
 }
 
-function findLock(directory: Directory): { mtimeMs: number; pid: number | null } | null {
+function findLock(directory: Store): { mtimeMs: number; pid: number | null } | null {
   const path = join(directory.path, LOCK_FILE);
   try {
     const stat = lstatSync(path, { throwIfNoEntry: false });

@@ -1,7 +1,6 @@
 /** What a dream can do without a model: duplicates, project notes whose day has passed, dead links, the index in order. */
 
 import {
-  type Directory,
   findName,
   formatSource,
   type Header,
@@ -16,6 +15,7 @@ import {
   readBytes,
   readHeader,
   type Source,
+  type Store,
   trustOf,
 } from "../store/store.ts";
 import { editBody, editFields, type MetadataValue } from "../text/frontmatter.ts";
@@ -36,7 +36,7 @@ interface Known {
 }
 
 /** Would rather leave two memories apart than make one of what differs. */
-export async function dreamOffline(directory: Directory): Promise<Plan> {
+export async function dreamOffline(directory: Store): Promise<Plan> {
   const snapshot = takeSnapshot(directory);
   const known = [...snapshot.keys()].flatMap((file) => understand(directory, file));
   const expired = findExpired(known, directory.now());
@@ -49,7 +49,7 @@ export async function dreamOffline(directory: Directory): Promise<Plan> {
 }
 
 /** Only memories without any problem: what is not understood is left alone. */
-function understand(directory: Directory, file: string): Known[] {
+function understand(directory: Store, file: string): Known[] {
   try {
     const bytes = readBytes(directory, file);
     const memory = parseMemory(file, bytes);
@@ -157,19 +157,19 @@ function addWhatIsNew(body: string, memory: Memory): string {
 }
 
 /** Files that lines of the index point to and that are not there. */
-export function findDeadLines(directory: Directory): string[] {
+export function findDeadLines(directory: Store): string[] {
   return splitLines(peekIndex(indexPath(directory))).flatMap((line) => {
     const file = parseIndexLine(line)?.file;
     return file !== undefined && isDead(line, (each) => findHeader(directory, each)) ? [file] : [];
   });
 }
 
-function findHeader(directory: Directory, file: string): Header | null {
+function findHeader(directory: Store, file: string): Header | null {
   const name = findName(directory, file);
   return name === null ? null : readHeader(directory, name);
 }
 
-function findIndexWork(directory: Directory): Op[] {
+function findIndexWork(directory: Store): Op[] {
   const index = peekIndex(indexPath(directory));
   const dead = findDeadLines(directory);
   const arranged = arrangeIndex(index, (file) => findHeader(directory, file));

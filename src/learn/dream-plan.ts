@@ -1,7 +1,7 @@
 /** A dream's plan: what would become of which memories, with reasons, before anything is written, and as a person reads it. */
 
 import { neutraliseTags } from "../recall/neutral.ts";
-import { type Directory, findBytes, findText, INDEX_FILE, isDailyLog, OVERFLOW_FILE, walk } from "../store/store.ts";
+import { findBytes, findText, INDEX_FILE, isDailyLog, OVERFLOW_FILE, type Store, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { diffLines } from "../tools/line-diff.ts";
 
@@ -27,7 +27,7 @@ export interface Plan {
 /** Hashes by file: taken before a planner starts, so that whatever changes while it thinks is noticed. */
 export type Snapshot = ReadonlyMap<string, string>;
 
-export function takeSnapshot(directory: Directory): Snapshot {
+export function takeSnapshot(directory: Store): Snapshot {
   const hashes = new Map<string, string>();
   for (const file of walk(directory.path, directory.recursive).files) {
     const hash = hashOf(directory, file);
@@ -42,7 +42,7 @@ export function makePlan(ops: Op[], snapshot: Snapshot): Plan {
 }
 
 /** Null for what is not there or cannot be read: nothing can be planned for it. */
-export function hashOf(directory: Directory, file: string): string | null {
+export function hashOf(directory: Store, file: string): string | null {
   try {
     const data = findBytes(directory, file);
     return data ? sha256(data) : null;
@@ -146,7 +146,7 @@ export function isMemoryFile(file: string): boolean {
 }
 
 /** Reads the files as they are now; one that changed since is refused by the check, not here. */
-export function formatPlan(plan: Plan, directory: Directory): string {
+export function formatPlan(plan: Plan, directory: Store): string {
   if (plan.ops.length === 0) return "Nothing to tidy up.\n";
   return plan.ops
     .map((op, at) => `${at + 1}. ${shown(describeOp(op).replace(/\s+/g, " "))}\n${formatOp(op, directory)}`)
@@ -171,12 +171,12 @@ const WORDS: Record<Op["kind"], string> = {
   reindex: "index put in order",
 };
 
-function formatOp(op: Op, directory: Directory): string {
+function formatOp(op: Op, directory: Store): string {
   if (op.kind === "reindex") return op.dead.map((file) => `-the line of ${shown(file)}\n`).join("");
   return [...changesOf(op)].map(([file, text]) => formatFile(file, text, directory)).join("");
 }
 
-function formatFile(file: string, text: string | null, directory: Directory): string {
+function formatFile(file: string, text: string | null, directory: Store): string {
   const before = findText(directory, file);
   const head = `--- ${before === null ? "(new)" : shown(file)}\n+++ ${text === null ? "(gone)" : shown(file)}\n`;
   return `${head}${shown(diffLines(before ?? "", text ?? ""))}\n`;

@@ -10,7 +10,7 @@ import { buildDreamCorrection, buildDreamRequest, DREAM_SYSTEM, readPlan } from 
 import { formatManifest } from "../recall/manifest.ts";
 import { neutraliseTags } from "../recall/neutral.ts";
 import { openFileState } from "../session/file-state.ts";
-import { type Directory, listMemories } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import { editFields } from "../text/frontmatter.ts";
 import { localDay } from "../text/local-day.ts";
 import { redactSecrets } from "../text/secrets.ts";
@@ -55,7 +55,7 @@ export interface DreamReport {
 }
 
 /** Where a dream happens, and where what it cost is noted. */
-type Dreaming = { directory: Directory; ledger: Pick<Ledger, "spend"> };
+type Dreaming = { directory: Store; ledger: Pick<Ledger, "spend"> };
 
 /** Gates, lock, plan, check, apply; without a model by rules. Never throws: what goes wrong is the reason, and the next one may try again. */
 export async function dream(
@@ -86,7 +86,7 @@ export async function dream(
 }
 
 /** The time of the last dream stays what it was when this throws. */
-async function withDreamLock<T>(directory: Directory, processes: Processes, work: () => Promise<T>): Promise<T> {
+async function withDreamLock<T>(directory: Store, processes: Processes, work: () => Promise<T>): Promise<T> {
   const lock = await takeDreamLock(directory, processes);
   if ("heldBy" in lock)
     throw new MemdirError("conflict", `process ${lock.heldBy ?? "unknown"} is dreaming; dream again when it is done`);
@@ -109,7 +109,7 @@ interface PlanOptions {
 
 /** What would be done; nothing is written. */
 export async function planDream(
-  directory: Directory,
+  directory: Store,
   model: LearningModel | null,
   options: PlanOptions = {},
 ): Promise<Planned> {
@@ -128,7 +128,7 @@ const LOG_CHARS = 80_000;
 
 /** Must not throw for what the model does. A plan that cannot be read or does not pass is asked for once more. */
 async function dreamWithModel(
-  directory: Directory,
+  directory: Store,
   model: LearningModel,
   { sinceMs = lastDream(directory), maxTurns: firstTurns = MAX_TURNS, signal }: PlanOptions,
 ): Promise<Planned> {
@@ -174,8 +174,8 @@ async function dreamWithModel(
   return { problem: `the model's plan could not be used, also when asked again: ${some}`, usage, turns };
 }
 
-async function buildRequest(directory: Directory, sinceMs: number): Promise<string> {
-  const { rows } = await listMemories(directory);
+async function buildRequest(directory: Store, sinceMs: number): Promise<string> {
+  const { rows } = await directory.rows();
   const { manifest, left } = formatManifest(rows, { maxChars: MANIFEST_CHARS });
   const logs: { file: string; text: string }[] = [];
   const since = sinceMs > 0 ? localDay(new Date(sinceMs)) : undefined;
@@ -204,7 +204,7 @@ function failureOf({ ended, error }: LoopResult): string | null {
 async function judge(
   { text, ended }: LoopResult,
   snapshot: Snapshot,
-  directory: Directory,
+  directory: Store,
 ): Promise<{ plan: Plan } | { problems: string[] }> {
   const found = readPlan(text);
   if (found === null) return { problems: [NO_PLAN[ended] ?? "there is no plan between <plan> and </plan>"] };
@@ -224,7 +224,7 @@ const NO_PLAN: Partial<Record<LoopResult["ended"], string>> = {
 };
 
 /** What a program knows better than a model: the time, and which lines of the index are dead. */
-function completeOp(op: Op, directory: Directory): Op {
+function completeOp(op: Op, directory: Store): Op {
   if (op.kind === "reindex") return { ...op, dead: findDeadLines(directory) };
   if (op.kind === "retire") return op;
   const modified = directory.now().toISOString();
@@ -262,7 +262,7 @@ export async function planSeen(
 }
 
 /** Exactly the plan that was seen; null when there was nothing to do, else the journal entry. Throws `conflict` when it no longer fits. */
-export async function applySeenPlan(directory: Directory, plan: Plan, pid: number): Promise<string | null> {
+export async function applySeenPlan(directory: Store, plan: Plan, pid: number): Promise<string | null> {
   try {
     const { entry } = await withDreamLock(directory, { pid, isAlive }, () => applyPlan(directory, plan));
     return entry?.id ?? null;

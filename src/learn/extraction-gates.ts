@@ -1,7 +1,7 @@
 /** Before an extraction: how far the session has been handled, whether the turn that just ended is worth a call, and one process at a time. */
 
 import type { Native } from "../disk/atomic.ts";
-import { type Directory, openState, prepareDirectory, type StateRecord } from "../store/store.ts";
+import { openState, prepareDirectory, type StateRecord, type Store } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import type { LearnMode } from "./proposal.ts";
 
@@ -112,9 +112,9 @@ function parse(value: unknown): Cursor | null {
 }
 
 /** A function that releases it, or null while another process has it. Throws when the disk refuses. */
-export function takeExtractionLock(directory: Directory, session: string, native?: Native | null): (() => void) | null {
+export function takeExtractionLock(directory: Store, session: string, native?: Native | null): (() => void) | null {
   prepareDirectory(directory);
-  return openState(directory.path).lock(lockFile(session), native).try();
+  return directory.state().lock(lockFile(session), native).try();
 }
 
 /** A session is called what its host likes: only a hash of it becomes a file name. */

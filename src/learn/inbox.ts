@@ -3,15 +3,13 @@
 import { basename, dirname } from "node:path";
 import { MemdirError } from "../errors.ts";
 import {
-  type Directory,
   isMemoryType,
-  openState,
   openStateIn,
   type State,
   type StateLog,
+  type Store,
   secretError,
   TRUSTS,
-  withDirectory,
 } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { findSecrets } from "../text/secrets.ts";
@@ -42,10 +40,10 @@ export interface Inbox {
 /** More than a person looks through. */
 const MAX_WAITING = 200;
 
-export function openInbox(directory: Directory, { now, log }: Pick<World, "now" | "log">): Inbox {
-  const files = openInboxFiles(openState(directory.path), log);
+export function openInbox(directory: Store, { now, log }: Pick<World, "now" | "log">): Inbox {
+  const files = openInboxFiles(directory.state(), log);
   const take = (id: string, work: (proposal: Proposal) => void) =>
-    withDirectory(directory, () => {
+    directory.change(() => {
       const proposal = files.read(id);
       if (!proposal) throw missing(id);
       work(proposal);
@@ -58,7 +56,7 @@ export function openInbox(directory: Directory, { now, log }: Pick<World, "now" 
     async add(proposal) {
       const kept = { ...proposal, id: fingerprint(proposal) };
       check(kept);
-      return withDirectory(directory, () => addChecked(files, kept, log));
+      return directory.change(() => addChecked(files, kept, log));
     },
     accept: (id) => take(id, () => files.remove(id)),
     reject: (id) =>

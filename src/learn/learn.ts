@@ -3,9 +3,9 @@
 import type { Conversation } from "../model/agent-loop.ts";
 import { addUsage, NO_USAGE, type Usage } from "../model/ask.ts";
 import type { HeardSession } from "../session/transcripts.ts";
-import type { Directory } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import { redactSecrets } from "../text/secrets.ts";
-import { type Applied, applyProposal, type Store } from "./apply.ts";
+import { type Applied, applyProposal, type Memories } from "./apply.ts";
 import {
   type Cursor,
   checkGates,
@@ -22,9 +22,9 @@ import { type HeardMessage, hearSession } from "./window.ts";
 
 /** Where something is learnt, and how far that may go there. */
 export interface Learning {
-  store: Store;
+  store: Memories;
   /** The one that is written to. */
-  directory: Directory;
+  directory: Store;
   /** Of its scope. */
   mode: LearnMode;
   ledger: Ledger;

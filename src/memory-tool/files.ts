@@ -5,16 +5,15 @@ import { mkdirSync, readdirSync, renameSync, rmdirSync, statSync, utimesSync } f
 import { dirname, join } from "node:path";
 import { MemdirError } from "../errors.ts";
 import {
-  applyChange,
   type Change,
-  type Directory,
   findEnforced,
   INDEX_FILE,
   isMemoryFile,
   OVERFLOW_FILE,
   parseHeader,
   readBytes,
-  withDirectory,
+  type Store,
+  type Writer,
 } from "../store/store.ts";
 import { editFields } from "../text/frontmatter.ts";
 import { findSecrets } from "../text/secrets.ts";
@@ -24,8 +23,8 @@ import { findFreeItem, findItem, type Item, missing, ROOT } from "./item.ts";
 import { formatSize, readItem } from "./view.ts";
 
 /** `maxBytes`: the largest file that the model may write. */
-export async function createFile(directory: Directory, given: unknown, text: string, maxBytes: number): Promise<Item> {
-  const find = (here: Directory): Item => {
+export async function createFile(directory: Store, given: unknown, text: string, maxBytes: number): Promise<Item> {
+  const find = (here: Store): Item => {
     const item = findFreeItem(here, given);
     if (item.kind !== null) throw new MemdirError("conflict", `File ${item.shown} already exists`);
     refuseOverflow(item);
@@ -35,7 +34,7 @@ export async function createFile(directory: Directory, given: unknown, text: str
   const item = find(directory);
   refuseSecrets(item.shown, "", "the path");
   checkText(item, text, "", maxBytes);
-  await withDirectory(directory, (directory) => {
+  await directory.change((directory) => {
     const { file } = find(directory);
     if (file === INDEX_FILE) changeIndex(directory, () => text);
     else writeText(directory, file, text, null);
@@ -45,13 +44,13 @@ export async function createFile(directory: Directory, given: unknown, text: str
 
 /** What `edit` makes of the text that is there now: no other writer comes between reading and writing. */
 export async function editFile<T extends { text: string }>(
-  directory: Directory,
+  directory: Store,
   given: unknown,
   maxBytes: number,
   edit: (text: string, item: Item) => T,
 ): Promise<T> {
   findEditable(directory, given);
-  return withDirectory(directory, (directory) => {
+  return directory.change((directory) => {
     const item = findEditable(directory, given);
     const before = readText(item);
     const edited = edit(before, item);
@@ -66,7 +65,7 @@ export async function editFile<T extends { text: string }>(
   });
 }
 
-function findEditable(directory: Directory, given: unknown): Item {
+function findEditable(directory: Store, given: unknown): Item {
   const item = findItem(directory, given);
   if (item.kind === null) throw missing(item.shown, ". Please provide a valid path.");
   if (item.kind === "folder") throw new MemdirError("usage", `The path ${item.shown} is not a file.`);
@@ -83,8 +82,8 @@ function readText(item: Item): string {
   );
 }
 
-/** The words exactly as they came; a memory also gets its line in the index. The lock must be held. */
-function writeText(directory: Directory, file: string, text: string, before: string | null): void {
+/** The words exactly as they came; a memory also gets its line in the index. */
+function writeText(directory: Writer, file: string, text: string, before: string | null): void {
   const action = before === null ? "save" : "edit";
   makeFolder(directory, dirname(file));
   if (isMemoryFile(file)) writeMemory(directory, file, text, { action, reason: "", anyForm: true });
@@ -92,7 +91,7 @@ function writeText(directory: Directory, file: string, text: string, before: str
 }
 
 /** A date of change that memdir keeps in the file moves with the words, unless the model set it; none is added. */
-function stamp(directory: Directory, file: string, before: string, text: string): string {
+function stamp(directory: Store, file: string, before: string, text: string): string {
   const [old, now] = [parseHeader(file, before), parseHeader(file, text)];
   if (!isMemoryFile(file) || text === before || now.broken || now.modified === null || now.modified !== old.modified)
     return text;
@@ -116,8 +115,8 @@ function refuseOverflow({ file, shown }: Item): void {
 }
 
 /** A file, or a folder with everything in it as one step. */
-export async function deleteFiles(directory: Directory, given: unknown): Promise<Item> {
-  const find = (here: Directory) => {
+export async function deleteFiles(directory: Store, given: unknown): Promise<Item> {
+  const find = (here: Store) => {
     const item = findItem(here, given);
     if (item.file === "") throw new MemdirError("usage", `Cannot delete the ${ROOT} directory itself`);
     if (item.kind === null) throw missing(item.shown);
@@ -125,7 +124,7 @@ export async function deleteFiles(directory: Directory, given: unknown): Promise
     return item;
   };
   find(directory);
-  return withDirectory(directory, (directory) => {
+  return directory.change((directory) => {
     const item = find(directory);
     const { files, folders } = gather(directory, item);
     const memories = files.filter(isMemoryFile);
@@ -136,14 +135,14 @@ export async function deleteFiles(directory: Directory, given: unknown): Promise
   });
 }
 
-export async function moveFiles(directory: Directory, from: unknown, to: unknown): Promise<{ from: Item; to: Item }> {
-  const find = (here: Directory) => {
+export async function moveFiles(directory: Store, from: unknown, to: unknown): Promise<{ from: Item; to: Item }> {
+  const find = (here: Store) => {
     const items = { from: findItem(here, from, "old_path"), to: findFreeItem(here, to, "new_path") };
     checkMove(items.from, items.to);
     return items;
   };
   refuseSecrets(find(directory).to.shown, "", "the path");
-  return withDirectory(directory, (directory) => {
+  return directory.change((directory) => {
     const items = find(directory);
     const { files, folders } = gather(directory, items.from);
     const target = (file: string) => items.to.file + file.slice(items.from.file.length);
@@ -193,7 +192,7 @@ function refuseIndex({ file, shown }: Item, done: string): void {
 }
 
 /** All files of an item. What undo cannot bring back is not removed: links, devices, hidden files. */
-function gather(directory: Directory, item: Item): { files: string[]; folders: string[] } {
+function gather(directory: Store, item: Item): { files: string[]; folders: string[] } {
   if (item.kind === "file") return { files: [item.file], folders: [] };
   const refuse = (inner: string) =>
     new MemdirError(
@@ -216,7 +215,7 @@ function gather(directory: Directory, item: Item): { files: string[]; folders: s
 }
 
 /** From the innermost on; one that holds a file by now stays. */
-function removeFolders(directory: Directory, folders: readonly string[]): void {
+function removeFolders(directory: Store, folders: readonly string[]): void {
   for (const folder of folders.toReversed()) {
     try {
       rmdirSync(join(directory.path, folder));
@@ -226,12 +225,12 @@ function removeFolders(directory: Directory, folders: readonly string[]): void {
   }
 }
 
-function change(directory: Directory, what: Omit<Change, "reason">): void {
-  if (what.writes.size > 0) applyChange(directory, { ...what, reason: "" });
+function change(directory: Writer, what: Omit<Change, "reason">): void {
+  if (what.writes.size > 0) directory.apply({ ...what, reason: "" });
 }
 
 /** Folders that the model asks for are as private as the memory directory itself. */
-function makeFolder(directory: Directory, folder: string): void {
+function makeFolder(directory: Store, folder: string): void {
   mkdirSync(join(directory.path, folder), { recursive: true, mode: directory.inRepository ? 0o755 : 0o700 });
 }
 

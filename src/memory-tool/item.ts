@@ -4,7 +4,7 @@ import { lstatSync, type Stats } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { findNameProblem, realPath, resolveInside } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
-import type { Directory } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 
 /** How the model calls the memory directory. */
 export const ROOT = "/memories";
@@ -26,7 +26,7 @@ export interface Item {
 }
 
 /** Throws for a path that leads or might lead out of the directory, in the words of the reference. */
-export function findItem(directory: Directory, given: unknown, field = "path"): Item {
+export function findItem(directory: Store, given: unknown, field = "path"): Item {
   const parts = parsePath(given, field);
   if (parts.length === 0) return atRoot(directory);
   const shown = [ROOT, ...parts].join("/");
@@ -44,7 +44,7 @@ export function findItem(directory: Directory, given: unknown, field = "path"): 
 }
 
 /** The same, for something that is to be made there: nothing may be there yet, and every system must be able to hold it. */
-export function findFreeItem(directory: Directory, given: unknown, field = "path"): Item {
+export function findFreeItem(directory: Store, given: unknown, field = "path"): Item {
   const item = findItem(directory, given, field);
   if (item.hidden) {
     throw new MemdirError("usage", `Cannot write ${cut(item.shown)}: names that begin with a dot are not for ${ROOT}`);
@@ -82,7 +82,7 @@ function parsePath(given: unknown, field: string): string[] {
 }
 
 /** Before its first memory the directory is empty, not missing. */
-function atRoot(directory: Directory): Item {
+function atRoot(directory: Store): Item {
   const stat = lstatSync(realPath(directory.path), { throwIfNoEntry: false });
   const kind = stat && !stat.isDirectory() ? "other" : "folder";
   return { shown: ROOT, file: "", path: directory.path, kind, hidden: false, bytes: 0 };
@@ -98,7 +98,7 @@ function isAlias(file: string): boolean {
 }
 
 /** Null when nothing is there; throws when it is a link, or one on the way leads out. */
-function statInside(directory: Directory, file: string): Stats | null {
+function statInside(directory: Store, file: string): Stats | null {
   try {
     return lstatSync(resolveInside(directory.path, file), { throwIfNoEntry: false }) ?? null;
   } catch (error) {
@@ -111,7 +111,7 @@ function statInside(directory: Directory, file: string): Stats | null {
 }
 
 /** As the disk spells it: a folder on the way may be a link to another one in here, and capitals may not count. */
-function spell(directory: Directory, file: string): string {
+function spell(directory: Store, file: string): string {
   const real = relative(realPath(directory.path), realPath(join(directory.path, file)));
   if (isAbsolute(real) || real.split(sep)[0] === "..")
     throw new MemdirError("outside", `Path would escape ${ROOT} directory via symlink`);

@@ -3,7 +3,7 @@
 import { realPath } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import type { Directory } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import { createFile, deleteFiles, editFile, insertText, moveFiles, replaceText } from "./files.ts";
 import { findItem, missing, ROOT } from "./item.ts";
 import { type ImageBlock, MAX_VIEW_CHARS, readItem, viewFolder, viewImage, viewSnippet, viewText } from "./view.ts";
@@ -37,7 +37,7 @@ const MAX_FILE_BYTES = 8 << 20;
 /** `/memories` is the first directory of the Memdir, the one that is written to. */
 export function openMemoryTool(memdir: Memdir, options: MemoryToolOptions = {}): MemoryToolHandlers {
   const { maxViewChars = MAX_VIEW_CHARS, maxFileBytes = MAX_FILE_BYTES } = options;
-  const [directory] = memdir.directories as [Directory];
+  const [directory] = memdir.directories as [Store];
   const handlers: MemoryToolHandlers = {
     async view({ path, view_range }) {
       const item = findItem(directory, path);
@@ -88,7 +88,7 @@ function textOf(value: unknown, field: string): string {
 }
 
 /** The handlers with failures in the model's terms: it knows `/memories`, and nothing of this machine's folders. */
-function explainToModel(handlers: MemoryToolHandlers, { path }: Directory): MemoryToolHandlers {
+function explainToModel(handlers: MemoryToolHandlers, { path }: Store): MemoryToolHandlers {
   const explained =
     (handle: (command: never) => Promise<unknown>) =>
     async (command: never): Promise<unknown> => {

@@ -364,10 +364,10 @@ export function readJournals(directories: readonly Directory[]): Entry[] {
 }
 
 /** The directory that an entry's id belongs to. Without an id: where the last change that can be undone was made. */
-export function findJournal(
-  directories: readonly Directory[],
+export function findJournal<D extends Directory>(
+  directories: readonly D[],
   id: string | undefined,
-): { directory: Directory; entry: string | undefined } {
+): { directory: D; entry: string | undefined } {
   if (id === undefined) {
     const lasts = directories.map((directory) => ({ directory, at: lastUndoable(readJournal(directory))?.at ?? "" }));
     const latest = lasts.reduce((a, b) => (b.at > a.at ? b : a));

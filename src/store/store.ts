@@ -32,7 +32,7 @@ export {
   readSynced,
   writeCache,
 } from "./authorship.ts";
-export { applyChange, type Change, type Changed, withDirectory } from "./change.ts";
+export type { Change, Changed } from "./change.ts";
 export { digestFile, digestMemory, type Embed, embedTexts } from "./digest.ts";
 export {
   checkState,
@@ -83,7 +83,6 @@ export {
   isTakenOver,
   journalName,
   readImage,
-  readJournal,
   readJournals,
   signEntry,
 } from "./journal.ts";
@@ -179,7 +178,7 @@ export {
   sessionKey,
 } from "./state.ts";
 export type { StateLog } from "./state-log.ts";
-export { type UndoResult, undoEntry } from "./undo.ts";
+export type { UndoResult } from "./undo.ts";
 
 export interface Store extends Directory {
   /** Every memory as a row, and what was skipped with the reason. */
@@ -196,9 +195,9 @@ export interface Store extends Directory {
   state(): State;
 }
 
-/** The store while it is held for writing. */
-export interface Writer {
-  store: Directory;
+/** The store while its lock is held: what takes one cannot run without it. */
+export interface Writer extends Store {
+  /** All files of the change, or none. */
   apply(change: Change): Changed;
 }
 
@@ -216,7 +215,9 @@ const VERBS: Pick<Store, "rows" | "read" | "change" | "history" | "undo" | "stat
   },
   async change(work) {
     const { applyChange, withDirectory } = await import("./change.ts");
-    return withDirectory(this, (store) => work({ store, apply: (change) => applyChange(store, change) }));
+    return withDirectory(this, (pinned) =>
+      work({ ...this, ...pinned, apply: (change) => applyChange(pinned, change) }),
+    );
   },
   history() {
     return readJournal(this);

@@ -6,10 +6,10 @@ import {
   type Authors,
   type Authorship,
   cleanAuthor,
-  type Directory,
   prepareDirectory,
   readCache,
   readSynced,
+  type Store,
   writeCache,
 } from "../store/store.ts";
 
@@ -19,7 +19,7 @@ const MAX_COMMITS = 5_000;
 const TIMEOUT_MS = 10_000;
 
 /** One call of git, kept until the repository has another commit. Never throws: who is not known is not in it. */
-export async function readAuthors(directory: Directory, env: Env): Promise<Authors> {
+export async function readAuthors(directory: Store, env: Env): Promise<Authors> {
   if (!directory.inRepository) return readSynced(directory);
   const head = findHead(directory.path);
   const kept = readCache(directory, head);
@@ -59,7 +59,7 @@ function parseLog(output: string): Map<string, Authorship> {
   return authors;
 }
 
-function keep(directory: Directory, head: string, authors: Authors): void {
+function keep(directory: Store, head: string, authors: Authors): void {
   try {
     prepareDirectory(directory);
     writeCache(directory, head, authors);

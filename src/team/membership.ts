@@ -7,7 +7,7 @@ import { diskError, MemdirError } from "../errors.ts";
 import type { Project } from "../project/root.ts";
 import { mirrorOf } from "../project/scopes.ts";
 import { setUserEntry } from "../project/user-file.ts";
-import { type Directory, openState, prepareDirectory, type StateRecord } from "../store/store.ts";
+import { openState, prepareDirectory, type StateRecord, type Store } from "../store/store.ts";
 
 /** From the user's own file only: a repository must not send anybody's memories anywhere. Throws for an entry that cannot be used. */
 export function findMembership(config: Config, project: Project): Membership | null {
@@ -32,12 +32,7 @@ const MAX_MARKER_BYTES = 10_000;
  * Prepares the directory to be this team's mirror, or throws: only what is exactly there, is not a link and was made for this
  * very team is ever sent. `dir` is the project's memory directory.
  */
-export async function prepareMirror(
-  directory: Directory,
-  dir: string,
-  membership: Membership,
-  person = "",
-): Promise<void> {
+export async function prepareMirror(directory: Store, dir: string, membership: Membership, person = ""): Promise<void> {
   const { path } = directory;
   if (path !== mirrorOf(dir) || realPath(path) !== mirrorOf(realPath(dir))) {
     throw new MemdirError("outside", `${path} is not the mirror of ${formatMembership(membership)}: nothing was sent`);
@@ -60,16 +55,16 @@ export async function prepareMirror(
 }
 
 /** Which team the directory is a mirror of, as a URL; null where it does not say, and `broken` is called where that cannot be read. */
-export function readMarker(directory: Directory, broken?: (why: string) => void): string | null {
+export function readMarker(directory: Store, broken?: (why: string) => void): string | null {
   const marker = markerOf(directory).read(broken);
   return marker && formatMembership(marker);
 }
 
-export function readPerson(directory: Directory): string {
+export function readPerson(directory: Store): string {
   return markerOf(directory).read()?.person ?? "";
 }
 
-function markerOf({ path }: Directory): StateRecord<Marker> {
+function markerOf({ path }: Store): StateRecord<Marker> {
   return openState(path).record("mirror", parseMarker, { maxBytes: MAX_MARKER_BYTES, flush: true });
 }
 
@@ -80,7 +75,7 @@ function parseMarker(value: unknown): Marker | null {
 }
 
 /** What is in a folder without a marker is not known to be the team's: it may be private. */
-function checkEmpty({ path }: Directory): void {
+function checkEmpty({ path }: Store): void {
   let names: string[];
   try {
     names = readdirSync(path).filter((name) => name !== ".memdir");

@@ -5,8 +5,6 @@ import { join } from "node:path";
 import { realPath } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import {
-  applyChange,
-  type Directory,
   fileNameFor,
   findBytes,
   type Header,
@@ -15,10 +13,10 @@ import {
   parseMemory,
   readBytes,
   refuseBroken,
+  type Store,
   sameName,
   scan,
   stemOf,
-  withDirectory,
 } from "../store/store.ts";
 import { findMemory } from "../verbs/find.ts";
 import { writeMemory } from "../verbs/save.ts";
@@ -29,9 +27,9 @@ import { refuseTravel } from "./travel.ts";
 export interface Move {
   kind: "promote" | "demote";
   name: string;
-  from: Directory;
+  from: Store;
   file: string;
-  to: Directory;
+  to: Store;
   /** The file it becomes. */
   target: string;
   /** The same text is there already: an earlier move was stopped half-way, and only its end is left to do. */
@@ -52,14 +50,14 @@ export interface MoveResult {
 }
 
 /** Throws `usage` for what may not travel, `conflict` when the team has another text under this name and type. */
-export function planPromotion(from: readonly Directory[], team: Directory, name: string): Move {
+export function planPromotion(from: readonly Store[], team: Store, name: string): Move {
   const move = planMove("promote", from, team, name);
   refuseTravel(move.file, move.text, move.from.scope);
   return { ...move, notices: findPrivateLinks(move) };
 }
 
 /** The way back: everybody else loses it with the next commit. */
-export function planDemotion(team: readonly Directory[], to: Directory, name: string): Move {
+export function planDemotion(team: readonly Store[], to: Store, name: string): Move {
   const move = planMove("demote", team, to, name);
   return { ...move, notices: findLeftLinks(move) };
 }
@@ -72,19 +70,19 @@ export async function carryOut(move: Move, onWritten?: () => void): Promise<Move
   const { kind, name, from, to, file, text } = move;
   refuseReadOnly(from);
   const words = WORDS[kind];
-  const written = await withDirectory(to, (to) => {
+  const written = await to.change((to) => {
     // Another writer may have been faster since it was planned.
     const { target } = findTarget(to, parseMemory(file, text), text);
     return writeMemory(to, target, text, { action: "save", reason: `${words.came} ${from.scope}: ${file}` });
   });
   onWritten?.();
-  const removed = await withDirectory(from, (from) => {
+  const removed = await from.change((from) => {
     if (findBytes(from, file)?.toString("utf8") !== text)
       throw new MemdirError(
         "conflict",
         `${file} changed while it was moved: the earlier text is in ${written.path}, the new one stays here; look at both, then forget one`,
       );
-    return applyChange(from, {
+    return from.apply({
       action: "forget",
       reason: `${words.went} ${to.scope}: ${written.file}`,
       writes: new Map([[file, null]]),
@@ -105,7 +103,7 @@ const WORDS = {
   demote: { came: "demoted from", went: "demoted to" },
 };
 
-function planMove(kind: Move["kind"], from: readonly Directory[], to: Directory, name: string): Move {
+function planMove(kind: Move["kind"], from: readonly Store[], to: Store, name: string): Move {
   const found = findMemory(from, name);
   refuseReadOnly(found.directory);
   if (realPath(found.directory.path) === realPath(to.path))
@@ -126,7 +124,7 @@ function planMove(kind: Move["kind"], from: readonly Directory[], to: Directory,
   };
 }
 
-function refuseReadOnly(from: Directory): void {
+function refuseReadOnly(from: Store): void {
   if (!from.readOnly) return;
   throw new MemdirError(
     "usage",
@@ -138,7 +136,7 @@ function refuseReadOnly(from: Directory): void {
 const NUMBERS = 100;
 
 /** The file it has here, if that is free there, else one made from its name. */
-function findTarget(to: Directory, memory: Memory, text: string): { target: string; isThere: boolean } {
+function findTarget(to: Store, memory: Memory, text: string): { target: string; isThere: boolean } {
   const there = scan(to).memories.map(({ header }) => header);
   const same = there.filter((header) => !header.unreadable && isSameMemory(header, memory));
   const equal = same.find(({ file }) => findBytes(to, file)?.toString("utf8") === text);

@@ -6,7 +6,7 @@ import { moveInto, SHARED_MODE, writeTemporary } from "../disk/atomic.ts";
 import { readRegular, resolveInside } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { type Git, readGit, runGit } from "../project/git.ts";
-import { type Directory, INDEX_FILE, openState, type StateRecord, statePath, withDirectory } from "../store/store.ts";
+import { INDEX_FILE, openState, type StateRecord, type Store, statePath } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { splitLines } from "../text/lines.ts";
 import { editIndex } from "../verbs/edit.ts";
@@ -14,7 +14,7 @@ import { editIndex } from "../verbs/edit.ts";
 /** `root` is the top of the checkout. */
 export interface TeamCheckout extends Git {
   /** The team's directory in it: `<root>/.claude/memory`. */
-  team: Directory;
+  team: Store;
   /** What starts memdir in this clone, for git's settings: program and first arguments. */
   command: readonly string[];
 }
@@ -191,7 +191,7 @@ interface Receipt {
 /** On disk before anything is changed: what an editor or a missing line break made of the file comes back exactly. */
 async function keepReceipt({ team }: TeamCheckout, before: string | null, after: string): Promise<void> {
   const receipt: Receipt = { before, after: sha256(after) };
-  await withDirectory(team, () => receiptOf(team).write(receipt));
+  await team.change(() => receiptOf(team).write(receipt));
 }
 
 function findWayBack({ team }: TeamCheckout, text: string): string | null {
@@ -201,7 +201,7 @@ function findWayBack({ team }: TeamCheckout, text: string): string | null {
   return rest === "" && text !== "" && (receipt === null || receipt.before === null) ? null : rest;
 }
 
-function receiptOf({ path }: Directory): StateRecord<Receipt> {
+function receiptOf({ path }: Store): StateRecord<Receipt> {
   return openState(path).record("attributes", parseReceipt, { flush: true });
 }
 

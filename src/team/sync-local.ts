@@ -4,7 +4,7 @@ import { isUtf8 } from "node:buffer";
 import { lstatSync } from "node:fs";
 import { basename, join } from "node:path";
 import { readRegular, resolveInside } from "../disk/fence.ts";
-import { type Directory, isMemoryFile, openState, quietly, readJournal, type StateText, walk } from "../store/store.ts";
+import { isMemoryFile, openState, quietly, type StateText, type Store, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { LIMITS } from "./protocol.ts";
 import { findEntryProblem } from "./remote.ts";
@@ -17,7 +17,7 @@ export interface LocalTexts {
 
 /** `asked`: paths that the remote or the last agreement know, which must not be taken for missing when they are merely odd. */
 export function readLocal(
-  directory: Directory,
+  directory: Store,
   asked: Iterable<string>,
   mayTravel: (path: string, text: string) => string | null = () => null,
 ): LocalTexts {
@@ -42,7 +42,7 @@ export function readLocal(
 type Read = { text: string } | { problem: string };
 
 /** Null when it is gone by now. */
-function readText(directory: Directory, path: string): Read | null {
+function readText(directory: Store, path: string): Read | null {
   const problem = findEntryProblem(path);
   if (problem) return { problem };
   let bytes: Buffer | null;
@@ -62,7 +62,7 @@ function readText(directory: Directory, path: string): Read | null {
 }
 
 /** "free" also when its folder is missing; "odd" for whatever cannot be read or followed. */
-export function placeOf(directory: Directory, path: string): "free" | "file" | "odd" {
+export function placeOf(directory: Store, path: string): "free" | "file" | "odd" {
   try {
     const stat = lstatSync(resolveInside(directory.path, path), { throwIfNoEntry: false });
     return stat ? (stat.isFile() ? "file" : "odd") : "free";
@@ -72,7 +72,7 @@ export function placeOf(directory: Directory, path: string): "free" | "file" | "
 }
 
 /** Whether a path belongs to this directory: a folder with a state folder of its own is another one. */
-function openOwnership(directory: Directory): (path: string) => boolean {
+function openOwnership(directory: Store): (path: string) => boolean {
   const folders = new Map<string, boolean>([["", true]]);
   const owns = (folder: string): boolean => {
     const known = folders.get(folder);
@@ -97,10 +97,10 @@ function lstatQuietly(path: string): boolean {
 const ON_PURPOSE: ReadonlySet<string> = new Set(["forget", "rename", "prune", "dream", "undo"]);
 
 /** Which of these files the journal says were removed on purpose, with nothing later that brought them back. */
-export function findIntended(directory: Directory, missing: ReadonlySet<string>): Set<string> {
+export function findIntended(directory: Store, missing: ReadonlySet<string>): Set<string> {
   const intended = new Set<string>();
   if (missing.size === 0) return intended;
-  for (const { action, files } of readJournal(directory)) {
+  for (const { action, files } of directory.history()) {
     for (const { file, after } of files) {
       if (!missing.has(file)) continue;
       if (after === null && ON_PURPOSE.has(action)) intended.add(file);
@@ -147,7 +147,7 @@ export function emptyState(remote: string | null = null): SyncState {
 }
 
 /** Empty when there is none or it cannot be read: then nothing is agreed on, and nothing can be taken for a deletion. */
-export function readState({ path }: Directory): SyncState {
+export function readState({ path }: Store): SyncState {
   return openState(path).record("sync", parseState).read() ?? emptyState();
 }
 
@@ -175,16 +175,16 @@ function byPath([a]: [string, unknown], [b]: [string, unknown]): number {
 }
 
 /** Being behind what has happened is harmless. */
-export function saveState(directory: Directory, text: string): void {
+export function saveState(directory: Store, text: string): void {
   syncFile(directory).write(text);
 }
 
 /** Its time is that of the last pass, also of one that changed nothing: that is what people are shown. */
-export function markSynced(directory: Directory, at: Date): void {
+export function markSynced(directory: Store, at: Date): void {
   syncFile(directory).touch(at);
 }
 
-function syncFile({ path }: Directory): StateText {
+function syncFile({ path }: Store): StateText {
   return openState(path).text("sync.json", { flush: true });
 }
 
@@ -197,7 +197,7 @@ export interface BaseTexts {
   sweep(state: SyncState): void;
 }
 
-export function openBaseTexts({ path }: Directory): BaseTexts {
+export function openBaseTexts({ path }: Store): BaseTexts {
   const state = openState(path);
   const fileOf = (hash: string) => state.text(`${BASE_FOLDER}/${hash}`);
   const names = new Set(state.keys(BASE_FOLDER, "").map((key) => basename(key)));

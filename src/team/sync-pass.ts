@@ -1,7 +1,7 @@
 /** One pass of sync: what it carries along, what it fetches and writes here, and what it sends. */
 
 import { MemdirError } from "../errors.ts";
-import { applyChange, type Directory, findBytes, withDirectory } from "../store/store.ts";
+import { findBytes, type Store } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { findSecrets as findSecretsIn } from "../text/secrets.ts";
 import { LIMITS } from "./protocol.ts";
@@ -9,7 +9,7 @@ import type { Remote, RemoteChange, RemoteEntry, RemoteOutcome } from "./remote.
 import { type BaseTexts, placeOf, type SyncState } from "./sync-local.ts";
 
 export interface SyncOptions {
-  directory: Directory;
+  directory: Store;
   remote: Remote;
   /** The name under which this machine's user writes to the remote. */
   who: string;
@@ -132,12 +132,12 @@ export async function writeHere<T extends { writes: readonly LocalWrite[] }>(
 
 async function writeBatch<T extends { writes: readonly LocalWrite[] }>(pass: Pass, groups: readonly T[]): Promise<T[]> {
   try {
-    return await withDirectory(pass.options.directory, (pinned) => {
+    return await pass.options.directory.change((pinned) => {
       const fit = groups.filter(({ writes }) => writes.every((write) => isAsPlanned(pinned, write)));
       if (fit.length < groups.length) pass.again = true;
       const writes = fit.flatMap((group) => group.writes);
       if (writes.length === 0) return fit;
-      const applied = applyChange(pinned, {
+      const applied = pinned.apply({
         action: "sync",
         reason: `from ${pass.options.remote.name}`,
         writes: new Map(writes.map(({ path, text }) => [path, text === null ? null : Buffer.from(text)])),
@@ -153,7 +153,7 @@ async function writeBatch<T extends { writes: readonly LocalWrite[] }>(pass: Pas
   }
 }
 
-function isAsPlanned(directory: Directory, { path, expected }: LocalWrite): boolean {
+function isAsPlanned(directory: Store, { path, expected }: LocalWrite): boolean {
   try {
     if (placeOf(directory, path) === "odd") return false;
     const bytes = findBytes(directory, path);

@@ -1,6 +1,6 @@
 /** Carrying out a plan: first what comes here, then what goes there, then what is gone from both. */
 
-import { type Directory, walk } from "../store/store.ts";
+import { type Store, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { type ConflictCopy, makeConflictCopy } from "./conflict-copy.ts";
 import { mergeMemory } from "./merge.ts";
@@ -193,7 +193,7 @@ async function removeAll(pass: Pass, steps: readonly StepOf<"remove-there">[]): 
 }
 
 /** It may have been emptied or unmounted since it was read. */
-function isInhabited(directory: Directory): boolean {
+function isInhabited(directory: Store): boolean {
   return (
     walk(directory.path, directory.recursive).files.length > 0 && placeOf(directory, ".memdir/sync.lock") === "file"
   );

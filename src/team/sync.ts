@@ -7,7 +7,7 @@ import { cpSync, lstatSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { diskError, MemdirError } from "../errors.ts";
-import { type Directory, openState, prepareDirectory } from "../store/store.ts";
+import { prepareDirectory, type Store } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import {
   findEntryProblem,
@@ -41,7 +41,7 @@ const REFUSAL_MS = 24 * 3_600_000;
 /** Throws what the remote throws; what was done until then is kept, and the next pass goes on from there. */
 export async function syncDirectory(options: SyncOptions): Promise<SyncResult> {
   prepareDirectory(options.directory);
-  const release = openState(options.directory.path).lock("sync.lock").try();
+  const release = options.directory.state().lock("sync.lock").try();
   if (!release)
     throw new MemdirError(
       "lock",
@@ -194,7 +194,7 @@ export async function rehearseSync(options: SyncOptions): Promise<SyncResult> {
 }
 
 /** Pipes and sockets cannot be copied, and links are kept as links: sync follows none. */
-function copy({ path }: Directory, folder: string): void {
+function copy({ path }: Store, folder: string): void {
   if (!lstatSync(path, { throwIfNoEntry: false })) return;
   const isOrdinary = (file: string) => {
     const stat = lstatSync(file, { throwIfNoEntry: false });

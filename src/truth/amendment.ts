@@ -2,7 +2,7 @@
 
 import { statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { applyChange, type Directory, findBytes, parseMemory, withDirectory } from "../store/store.ts";
+import { findBytes, parseMemory, type Store } from "../store/store.ts";
 import { editFields } from "../text/frontmatter.ts";
 import { sha256 } from "../text/hash.ts";
 import type { Finding } from "./claim.ts";
@@ -21,17 +21,17 @@ interface Amended {
 }
 
 /** All of them as one entry. A file keeps its times: it says the same as before. */
-export async function amend(directory: Directory, reason: string, amendments: readonly Amendment[]): Promise<Amended> {
+export async function amend(directory: Store, reason: string, amendments: readonly Amendment[]): Promise<Amended> {
   const wanted = amendments.filter(({ base, text }) => base !== text);
   if (wanted.length === 0) return { files: [], undo: null };
-  return withDirectory(directory, (directory) => {
+  return directory.change((directory) => {
     const due = wanted.filter(({ file, base }) => {
       const bytes = findBytes(directory, file);
       return bytes !== null && sha256(bytes) === sha256(base);
     });
     if (due.length === 0) return { files: [], undo: null };
     const times = due.map(({ file }) => statSync(join(directory.path, file)));
-    const { entry } = applyChange(directory, {
+    const { entry } = directory.apply({
       action: "edit",
       reason,
       writes: new Map(due.map(({ file, text }) => [file, Buffer.from(text)])),

@@ -1,6 +1,6 @@
 /** All of `memdir lint`: the format (verbs/lint.ts), and whether what is said belongs in a memory, and in this one. */
 
-import { type Directory, type Memory, type MemoryType, parseMemory, readBytes, scan } from "../store/store.ts";
+import { type Memory, type MemoryType, parseMemory, readBytes, type Store, scan } from "../store/store.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import type { TermsOf } from "../text/likeness.ts";
 import { type LintProblem, lintDirectory } from "../verbs/lint.ts";
@@ -12,7 +12,7 @@ const MAX_CHARS = 100_000;
 
 /** Grouped by file, those of the index last. */
 export async function lintStore(
-  directory: Directory,
+  directory: Store,
   instructions: readonly InstructionText[],
   termsOf: TermsOf,
 ): Promise<LintProblem[]> {
@@ -59,7 +59,7 @@ function restatedMessage({ path, line }: { path: string; line: number }): string
   return `${path} says this already (line ${line} of what is loaded): every prompt pays for it twice, forget one of them`;
 }
 
-function readAll(directory: Directory): { memory: Memory; text: string }[] {
+function readAll(directory: Store): { memory: Memory; text: string }[] {
   return scan(directory).memories.flatMap(({ header }) => {
     try {
       const data = readBytes(directory, header.file);

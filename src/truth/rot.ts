@@ -3,9 +3,7 @@
 import { join } from "node:path";
 import { statOrNull } from "../disk/fence.ts";
 import {
-  type Directory,
   indexPath,
-  listMemories,
   type Memory,
   openListing,
   parseMemory,
@@ -13,6 +11,7 @@ import {
   type Row,
   readBytes,
   readOverflow,
+  type Store,
   unreadable,
 } from "../store/store.ts";
 import { findSecrets } from "../text/secrets.ts";
@@ -39,7 +38,7 @@ export interface MeasuredDirectory {
 }
 
 export async function measureDirectory(
-  directory: Directory,
+  directory: Store,
   known: Pick<RotInput, "termsOf" | "instructions" | "surfaced">,
   tell: (done: number, total: number) => void = () => {},
 ): Promise<MeasuredDirectory> {
@@ -49,7 +48,7 @@ export async function measureDirectory(
 }
 
 /** Of what `memdir verify` found last, that which is about the files as they are now. */
-function readKnownVerdicts(directory: Directory): ReadonlyMap<string, RotVerdict> {
+function readKnownVerdicts(directory: Store): ReadonlyMap<string, RotVerdict> {
   const verdicts = readVerdicts(directory.path);
   const known = new Map<string, RotVerdict>();
   for (const file of verdicts.keys()) {
@@ -93,10 +92,10 @@ const MAX_READ_BYTES = 1 << 20;
 const STEP = 200;
 
 export async function gatherRot(
-  directory: Directory,
+  directory: Store,
   tell: (done: number, total: number) => void = () => {},
 ): Promise<Pick<RotInput, "memories" | "linked" | "now">> {
-  const { rows } = await listMemories(directory);
+  const { rows } = await directory.rows();
   const memories: RotMemory[] = [];
   for (const row of rows) {
     if (memories.length % STEP === 0) tell(memories.length, rows.length);
@@ -108,7 +107,7 @@ export async function gatherRot(
   return { memories, linked: index.trim() === "" ? null : linked, now: directory.now() };
 }
 
-function readOne(directory: Directory, row: Row): RotMemory {
+function readOne(directory: Store, row: Row): RotMemory {
   const modifiedMs = Date.parse(row.modified);
   const facts = { bytes: row.bytes, modifiedMs };
   let bytes: Buffer;

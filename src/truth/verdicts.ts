@@ -2,7 +2,7 @@
 
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { type Directory, openState, type StateRecord, withDirectory } from "../store/store.ts";
+import { openState, type StateRecord, type Store } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
 import { type Finding, isProblem } from "./claim.ts";
 import type { MemoryVerdict } from "./examination.ts";
@@ -111,7 +111,7 @@ interface VerdictNews {
 
 /** `isAll`: the run looked at every memory, so that what is not among them is forgotten. A failure is logged: it is only a cache. */
 export async function keepVerdicts(
-  directory: Directory,
+  directory: Store,
   head: string,
   news: readonly VerdictNews[],
   isAll: boolean,
@@ -119,7 +119,7 @@ export async function keepVerdicts(
   if (directory.readOnly || news.length === 0) return;
   const at = directory.now().toISOString();
   try {
-    await withDirectory(directory, () => {
+    await directory.change(() => {
       const kept = new Map<string, KeptVerdict>(isAll ? [] : readVerdicts(directory.path));
       for (const { file, verdict, findings } of news) {
         const stat = statSync(join(directory.path, file), { throwIfNoEntry: false });

@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
 import { type Git, readGit } from "../project/git.ts";
-import { type Directory, findBytes, parseMemory, type Row, stemOf } from "../store/store.ts";
+import { findBytes, parseMemory, type Row, type Store, stemOf } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
 import type { World } from "../world.ts";
 import { type Amendment, amend, fixText, stampText } from "./amendment.ts";
@@ -60,14 +60,14 @@ export interface Verification {
 }
 
 interface Subject extends Examined {
-  directory: Directory;
+  directory: Store;
 }
 
 /** `git` runs at the top of the checkout, or in the folder that the project is. */
 export async function verifyMemories(
   { now }: Pick<World, "now">,
   git: Git,
-  directories: readonly Directory[],
+  directories: readonly Store[],
   rows: readonly Row[],
   options: VerifyOptions = {},
 ): Promise<Verification> {
@@ -110,7 +110,7 @@ export async function verifyMemories(
 /** What one memory claims and what came of looking; nothing is written down. `names`: of all memories that there are. */
 export async function examineMemory(
   git: Git,
-  directory: Directory,
+  directory: Store,
   row: Row,
   names: ReadonlySet<string>,
 ): Promise<Pick<Examination["memories"][0], "findings" | "silenced">> {
@@ -127,7 +127,7 @@ export function namesOf(rows: readonly Row[]): Set<string> {
 type Judged = { subject: Subject; verdict: MemoryVerdict; findings: Finding[] };
 
 /** Memories of the user's own scope speak of all projects: what is not in this one proves nothing. */
-function readSubject(directories: readonly Directory[], row: Row): Subject[] {
+function readSubject(directories: readonly Store[], row: Row): Subject[] {
   const directory = directories.find(({ scope, path }) => scope === row.scope && join(path, row.file) === row.path);
   if (!directory || row.unreadable) return [];
   try {
@@ -158,7 +158,7 @@ interface Written {
 
 async function writeDown(
   git: Git,
-  directories: readonly Directory[],
+  directories: readonly Store[],
   judged: readonly Judged[],
   now: Date,
   options: VerifyOptions,

@@ -2,17 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import {
-  addLine,
-  applyChange,
-  type Directory,
-  findBytes,
-  INDEX_FILE,
-  parseIndexLine,
-  readBytes,
-  walk,
-  withDirectory,
-} from "../store/store.ts";
+import { addLine, findBytes, INDEX_FILE, parseIndexLine, readBytes, type Store, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { splitLines } from "../text/lines.ts";
 
@@ -26,8 +16,8 @@ export interface AdoptResult {
   notices: string[];
 }
 
-export async function adoptMemories(directory: Directory, from: Directory): Promise<AdoptResult> {
-  return withDirectory(directory, (directory) => {
+export async function adoptMemories(directory: Store, from: Store): Promise<AdoptResult> {
+  return directory.change((directory) => {
     const writes = new Map<string, Buffer>();
     const present: string[] = [];
     const names = new Map<string, string>();
@@ -44,7 +34,7 @@ export async function adoptMemories(directory: Directory, from: Directory): Prom
     const applied =
       writes.size === 0
         ? null
-        : applyChange(directory, {
+        : directory.apply({
             action: "adopt",
             trust: null,
             reason: `from ${from.path}`,
@@ -62,7 +52,7 @@ export async function adoptMemories(directory: Directory, from: Directory): Prom
 }
 
 /** The same name if it is free, a numbered one if another memory has it, null if the same content is there. */
-function freeName(directory: Directory, file: string, data: Buffer, taken: ReadonlyMap<string, Buffer>): string | null {
+function freeName(directory: Store, file: string, data: Buffer, taken: ReadonlyMap<string, Buffer>): string | null {
   for (let number = 1; ; number++) {
     const name = number === 1 ? file : file.replace(/\.md$/, `_${number}.md`);
     const there = taken.get(name) ?? findBytes(directory, name);

@@ -7,21 +7,19 @@ import { runGit } from "../project/git.ts";
 import { findCollisions, type OlderDirectory, type Orphan } from "../project/older.ts";
 import {
   checkState,
-  type Directory,
   hasFrontmatter,
   INDEX_FILE,
   indexPath,
   type Kept,
-  listMemories,
   loadIndex,
   needsRecovery,
   openListing,
-  openState,
   peekIndex,
   type Row,
   readOverflow,
   repairDirectory,
   type State,
+  type Store,
   statePath,
 } from "../store/store.ts";
 import { rebuildIndex } from "./edit.ts";
@@ -36,7 +34,7 @@ export interface Surroundings {
   instructions: readonly { path: string; message: string }[];
 }
 
-export async function examine(directories: readonly Directory[], surroundings: Surroundings): Promise<Check[]> {
+export async function examine(directories: readonly Store[], surroundings: Surroundings): Promise<Check[]> {
   const own = directories.filter((directory) => !directory.readOnly);
   const perDirectory = await Promise.all(own.map(examineDirectory));
   return [...examineProject(surroundings), examineLocks(), ...perDirectory.flat()];
@@ -81,14 +79,14 @@ function examineLocks(): Check {
       );
 }
 
-async function examineDirectory(directory: Directory): Promise<Check[]> {
+async function examineDirectory(directory: Store): Promise<Check[]> {
   const at = `${directory.scope}: `;
   const link = examineLink(directory, at);
   if (!existsSync(directory.path))
     return link.length > 0
       ? link
       : [check("directory", true, `${at}${directory.path} is made with the first save`, null)];
-  const { rows, skipped } = await listMemories(directory);
+  const { rows, skipped } = await directory.rows();
   const checks = [examineAccess(directory, at), ...link, ...examineRows(rows, at)];
   const [plain, odd] = [skipped.filter(({ isPlain }) => isPlain), skipped.filter(({ isPlain }) => !isPlain)];
   if (plain.length > 0) {
@@ -124,7 +122,7 @@ async function examineDirectory(directory: Directory): Promise<Check[]> {
 }
 
 /** A directory may be a link, by the user's choice; one that leads nowhere is nobody's choice. */
-function examineLink({ path }: Directory, at: string): Check[] {
+function examineLink({ path }: Store, at: string): Check[] {
   if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return [];
   const isThere = existsSync(path);
   const detail = `${at}${path} is a link to ${readlinkSync(path)}${isThere ? "" : ", which is not there"}`;
@@ -144,7 +142,7 @@ function examineRows(rows: readonly Row[], at: string): Check[] {
 }
 
 /** Everything about the index is fixed by rebuilding it, which keeps what was written by hand and can be undone. */
-async function examineIndex(directory: Directory, rows: readonly Row[], at: string): Promise<Check[]> {
+async function examineIndex(directory: Store, rows: readonly Row[], at: string): Promise<Check[]> {
   const mend = async () => {
     await rebuildIndex(directory);
     return `${at}the index was rebuilt from the memories`;
@@ -169,7 +167,7 @@ async function examineIndex(directory: Directory, rows: readonly Row[], at: stri
 const GRACE_MS = 60_000;
 
 /** Without an index there is nothing to be missing from: the client makes one by itself. */
-function findUnlinked(directory: Directory, rows: readonly Row[]): string[] {
+function findUnlinked(directory: Store, rows: readonly Row[]): string[] {
   const index = peekIndex(indexPath(directory));
   if (index.trim() === "") return [];
   const isListed = openListing(index, readOverflow(directory));
@@ -180,7 +178,7 @@ function findUnlinked(directory: Directory, rows: readonly Row[]): string[] {
     .map(({ file }) => file);
 }
 
-function examineAccess(directory: Directory, at: string): Check {
+function examineAccess(directory: Store, at: string): Check {
   try {
     accessSync(directory.path, constants.R_OK | constants.W_OK | constants.X_OK);
     return check("directory", true, `${at}${directory.path}`, null);
@@ -202,8 +200,8 @@ async function isIgnored(path: string): Promise<boolean> {
 // --- The state folder of a directory: locks of dead processes, leftovers, caches that cannot be read, what others may read.
 
 /** Nothing is fixed, nor looked for, behind a link in the place of the folder. */
-export function examineState(directory: Directory, at: string): Check[] {
-  const state = openState(directory.path);
+export function examineState(directory: Store, at: string): Check[] {
+  const state = directory.state();
   let entries: Kept[];
   try {
     checkState(directory);
@@ -220,7 +218,7 @@ export function examineState(directory: Directory, at: string): Check[] {
   ];
 }
 
-function examineRecovery(directory: Directory, at: string): Check {
+function examineRecovery(directory: Store, at: string): Check {
   const mend = async () => {
     await repairDirectory(directory);
     return "the interrupted change was finished or reverted";
@@ -291,7 +289,7 @@ function isBroken(state: State, { name, stat, minBytes }: Kept): boolean {
 const OTHERS = 0o077;
 
 /** What is remembered of a user's work is theirs alone. Files further in are behind the folder's own mode. */
-function examineModes(directory: Directory, at: string, entries: readonly Kept[]): Check {
+function examineModes(directory: Store, at: string, entries: readonly Kept[]): Check {
   const folder = lstatSync(statePath(directory), { throwIfNoEntry: false });
   const open = [...(folder ? [{ name: ".", stat: folder }] : []), ...entries].filter(
     ({ stat }) => (stat.isFile() || stat.isDirectory()) && (stat.mode & OTHERS) !== 0,

@@ -6,8 +6,6 @@ import { MemdirError } from "../errors.ts";
 import {
   type Admitted,
   admit,
-  applyChange,
-  type Directory,
   findBytes,
   findName,
   type Gate,
@@ -21,8 +19,9 @@ import {
   readBytes,
   readHeader,
   refuseBroken,
+  type Store,
   secretError,
-  withDirectory,
+  type Writer,
 } from "../store/store.ts";
 import { editFields, parseDocument } from "../text/frontmatter.ts";
 import { sha256 } from "../text/hash.ts";
@@ -34,14 +33,14 @@ import { type SaveResult, writeMemory } from "./save.ts";
  * nothing is overwritten.
  */
 export async function editMemory(
-  directory: Directory,
+  directory: Store,
   file: string,
   base: string | null,
   text: string,
   { redact = false, trust = "user" }: Partial<Gate> = {},
 ): Promise<SaveResult> {
   const checked = checkEdit(file, base, text, { redact, trust });
-  return withDirectory(directory, (directory) => {
+  return directory.change((directory) => {
     checkBase(directory, file, base);
     const stamped = stamp(directory, base ?? "", checked.text);
     const action = base === null ? "save" : "edit";
@@ -51,10 +50,10 @@ export async function editMemory(
 }
 
 /** MEMORY.md as somebody edited it: a change like any other. Memories whose lines it dropped keep them. */
-export async function editIndex(directory: Directory, base: string | null, text: string): Promise<SaveResult> {
+export async function editIndex(directory: Store, base: string | null, text: string): Promise<SaveResult> {
   const path = indexPath(directory);
   checkEdit(INDEX_FILE, base, text, { trust: "user" });
-  return withDirectory(directory, (directory) => {
+  return directory.change((directory) => {
     checkBase(directory, INDEX_FILE, base);
     const changed = changeIndex(directory, () => text);
     const action = changed.undo === null ? "unchanged" : base === null ? "created" : "updated";
@@ -62,11 +61,8 @@ export async function editIndex(directory: Directory, base: string | null, text:
   });
 }
 
-/** `edit` is asked again if another program wrote the index meanwhile. The lock must be held. */
-export function changeIndex(
-  directory: Directory,
-  edit: (index: string) => string,
-): Pick<SaveResult, "notices" | "undo"> {
+/** `edit` is asked again if another program wrote the index meanwhile. */
+export function changeIndex(directory: Writer, edit: (index: string) => string): Pick<SaveResult, "notices" | "undo"> {
   const find = (file: string) => {
     const name = findName(directory, file);
     return name === null ? null : readHeader(directory, name);
@@ -76,12 +72,12 @@ export function changeIndex(
     return { pages: { index: keepEntries(text, index ?? "", more, find), more } };
   };
   if (!previewPages(directory, { changes: [], plan }).isChange) return { notices: [], undo: null };
-  const { entry, notices } = applyChange(directory, { action: "edit", reason: INDEX_FILE, writes: new Map(), plan });
+  const { entry, notices } = directory.apply({ action: "edit", reason: INDEX_FILE, writes: new Map(), plan });
   return { notices, undo: entry.id };
 }
 
 /** `base` as the file's text, null for none. Throws `conflict`. */
-export function checkBase(directory: Directory, file: string, base: string | null): void {
+export function checkBase(directory: Store, file: string, base: string | null): void {
   const current = findBytes(directory, file);
   if ((current ? sha256(current) : null) === (base === null ? null : sha256(base))) return;
   throw new MemdirError(
@@ -112,7 +108,7 @@ export function checkEdit(file: string, before: string | null, text: string, gat
 }
 
 /** `modified` moves with the text, unless the person set it; a file without frontmatter gets none. */
-export function stamp(directory: Directory, base: string, text: string): string {
+export function stamp(directory: Store, base: string, text: string): string {
   const modified = (document: string) => parseMemory("x.md", document).modified;
   if (text === base || modified(text) !== modified(base)) return text;
   return editFields(text, { modified: directory.now().toISOString() });
@@ -127,11 +123,11 @@ export interface RebuiltIndex {
   undo: string | null;
 }
 
-export async function rebuildIndex(directory: Directory): Promise<RebuiltIndex> {
-  return withDirectory(directory, (directory) => {
+export async function rebuildIndex(directory: Store): Promise<RebuiltIndex> {
+  return directory.change((directory) => {
     const preview = previewPages(directory, { changes: [], rebuild: true });
     if (!preview.isChange) return { notices: preview.notices, undo: null };
-    const { entry, notices } = applyChange(directory, {
+    const { entry, notices } = directory.apply({
       action: "index",
       reason: "rebuilt from the memories",
       writes: new Map(),
@@ -149,7 +145,7 @@ const MAX_CUE_CHARS = 120;
 
 /** Behind those that it has. `base` is the text that they were made for: if the file says something else now, nothing is written. */
 export async function addCues(
-  directory: Directory,
+  directory: Store,
   file: string,
   base: string,
   cues: readonly string[],
@@ -158,7 +154,7 @@ export async function addCues(
   const when = mergeCues(memory.when, cues);
   const findings = findSecrets(when.join("\n"));
   if (findings.length > 0) throw secretError(findings.map(({ rule }) => `${rule} in a cue`));
-  return withDirectory(directory, (directory) => {
+  return directory.change((directory) => {
     const current = readBytes(directory, file);
     if (sha256(current) !== sha256(base)) {
       throw new MemdirError("conflict", `${file} changed meanwhile: no cues were added; run it again`);

@@ -2,10 +2,10 @@
 
 import { findNameProblem } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
-import { type Directory, type Header, oneLine, scan, stemOf } from "../store/store.ts";
+import { type Header, oneLine, type Store, scan, stemOf } from "../store/store.ts";
 
 export interface Found {
-  directory: Directory;
+  directory: Store;
   file: string;
 }
 
@@ -16,7 +16,7 @@ export interface MemoryRef {
 }
 
 /** Only what the listing shows can be meant: whatever else a path leads to is not found, or refused as such. */
-export function findByRef(directories: readonly Directory[], { directory: at, file }: MemoryRef): Found {
+export function findByRef(directories: readonly Store[], { directory: at, file }: MemoryRef): Found {
   const directory = directories[at];
   if (!directory) throw new MemdirError("not-found", `there is no memory directory with the number ${at}`);
   if (scan(directory).memories.some(({ header }) => header.file === file)) return { directory, file };
@@ -27,7 +27,7 @@ export function findByRef(directories: readonly Directory[], { directory: at, fi
 }
 
 /** Exactly one memory of the given directories, or an error that says what there is. Bodies are never read. */
-export function findMemory(directories: readonly Directory[], name: string): Found {
+export function findMemory(directories: readonly Store[], name: string): Found {
   const wanted = oneLine(name);
   if (wanted === "") throw new MemdirError("usage", "give the name of a memory; `memdir list` shows them");
   // A path that leads elsewhere is refused as such, not reported as missing.
@@ -53,11 +53,11 @@ const RULES: readonly ((header: Header, wanted: string) => boolean)[] = [
   (header, wanted) => stemOf(header.file).toLowerCase() === wanted.toLowerCase(),
 ];
 
-function toFound({ directory, header }: { directory: Directory; header: Header }): Found {
+function toFound({ directory, header }: { directory: Store; header: Header }): Found {
   return { directory, file: header.file };
 }
 
-function ambiguous(name: string, found: readonly { directory: Directory; header: Header }[]): MemdirError {
+function ambiguous(name: string, found: readonly { directory: Store; header: Header }[]): MemdirError {
   const list = found
     .slice(0, 6)
     .map(({ directory, header }) => `${header.file} (${directory.scope})`)

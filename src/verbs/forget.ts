@@ -5,23 +5,19 @@ import { join } from "node:path";
 import { removeQuietly } from "../disk/atomic.ts";
 import { MemdirError } from "../errors.ts";
 import {
-  applyChange,
-  type Directory,
   imagePath,
   keepRecord,
   keysOf,
-  listMemories,
   type MemoryType,
   names,
   ROWS_FILE,
   type Row,
-  readJournal,
   readRecord,
   readReferences,
   rewriteCache,
+  type Store,
   statePath,
   type Trust,
-  withDirectory,
 } from "../store/store.ts";
 import { redactSecrets } from "../text/secrets.ts";
 
@@ -36,19 +32,19 @@ export interface ForgetResult {
 
 /** `purge` also removes every before-image of the file: for content that must not stay anywhere. `trust` says how far whoever asks is trusted: an enforced rule only the user removes. */
 export async function forgetMemory(
-  directory: Directory,
+  directory: Store,
   file: string,
   options: { reason?: string; purge?: boolean; trust?: Trust } = {},
 ): Promise<ForgetResult> {
   // A forget is never refused: a secret in its reason is masked.
   const reason = redactSecrets(options.reason ?? "");
-  return withDirectory(directory, (directory) => {
+  return directory.change((directory) => {
     const path = join(directory.path, file);
     const stat = lstatSync(path, { throwIfNoEntry: false });
     if (!stat) throw new MemdirError("not-found", `${file} is gone already`);
     // A link is not a memory of this directory: only the link goes.
     if (stat.isSymbolicLink()) unlinkSync(path);
-    const { entry, notices } = applyChange(directory, {
+    const { entry, notices } = directory.apply({
       action: "forget",
       reason,
       writes: new Map([[file, null]]),
@@ -64,11 +60,9 @@ export async function forgetMemory(
 }
 
 /** All but the contents of other files: a kept page of the index may describe it, and undo then goes line by line. */
-function purgeImages(directory: Directory, file: string): void {
+function purgeImages(directory: Store, file: string): void {
   const others = new Set(
-    readJournal(directory).flatMap(({ files }) =>
-      files.filter((each) => each.file !== file).map(({ before }) => before),
-    ),
+    directory.history().flatMap(({ files }) => files.filter((each) => each.file !== file).map(({ before }) => before)),
   );
   for (const hash of readdirSync(statePath(directory, "images"))) {
     if (!others.has(hash)) rmSync(imagePath(directory, hash), { force: true });
@@ -76,7 +70,7 @@ function purgeImages(directory: Directory, file: string): void {
 }
 
 /** Its row in the cache, its line among those that are remembered. */
-function purgeTraces(directory: Directory, file: string): void {
+function purgeTraces(directory: Store, file: string): void {
   if (!rewriteCache(directory, [], null)) removeQuietly(statePath(directory, ROWS_FILE));
   const keys = keysOf({ file, name: file });
   const record = readRecord(directory);
@@ -109,15 +103,15 @@ export interface PruneResult {
 const MAX_REASON_CHARS = 500;
 
 /** Corrections and pinned memories never go this way, nor does what cannot be read: also when they are named. */
-export async function pruneMemories(directory: Directory, request: PruneRequest): Promise<PruneResult> {
-  const { rows } = await listMemories(directory);
+export async function pruneMemories(directory: Store, request: PruneRequest): Promise<PruneResult> {
+  const { rows } = await directory.rows();
   const { isMeant, reason } = "files" in request ? chosen(request) : aged(request);
   const memories = rows.filter(
     (row) => isMeant(row) && row.type !== "feedback" && !row.pinned && row.problems.length === 0,
   );
   if (request.dryRun || memories.length === 0) return { memories, undo: null };
-  return withDirectory(directory, (directory) => {
-    const applied = applyChange(directory, {
+  return directory.change((directory) => {
+    const applied = directory.apply({
       action: "prune",
       reason,
       writes: new Map(memories.map(({ file }) => [file, null])),

@@ -1,7 +1,6 @@
 /** Form and wording of memories and of the index: hints for people, never a reason to refuse or drop a file. */
 
 import {
-  type Directory,
   fileKey,
   findName,
   INDEX_FILE,
@@ -12,6 +11,7 @@ import {
   peekIndex,
   readBytes,
   readReferences,
+  type Store,
   scan,
   stemOf,
 } from "../store/store.ts";
@@ -31,7 +31,7 @@ export interface LintProblem {
 const MAX_BODY_CHARS = 8000;
 const MAX_LINE_CHARS = 200;
 
-export async function lintDirectory(directory: Directory): Promise<LintProblem[]> {
+export async function lintDirectory(directory: Store): Promise<LintProblem[]> {
   const problems: LintProblem[] = [];
   for (const { header } of scan(directory).memories) {
     for (const problem of await lintMemory(directory, header.file)) problems.push(problem);
@@ -39,7 +39,7 @@ export async function lintDirectory(directory: Directory): Promise<LintProblem[]
   return [...problems, ...lintIndex(directory)];
 }
 
-async function lintMemory(directory: Directory, file: string): Promise<LintProblem[]> {
+async function lintMemory(directory: Store, file: string): Promise<LintProblem[]> {
   const found: LintProblem[] = [];
   const add = (rule: string, message: string, line: number | null = null) => found.push({ file, line, rule, message });
   let data: Buffer;
@@ -89,7 +89,7 @@ function isDerived(name: string, file: string): boolean {
   return stem !== "" && words(name).startsWith(stem);
 }
 
-function lintIndex(directory: Directory): LintProblem[] {
+function lintIndex(directory: Store): LintProblem[] {
   const text = peekIndex(indexPath(directory));
   const files = new Set(scan(directory).memories.map(({ header }) => fileKey(header.file)));
   const found: LintProblem[] = [];

@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
-import { applyChange, withDirectory } from "../store/store.ts";
+
 import { checkBase, checkEdit, stamp } from "./edit.ts";
 import type { Found } from "./find.ts";
 import type { SaveResult } from "./save.ts";
@@ -24,11 +24,11 @@ export async function mergeMemories(keep: Found, other: Found, { text, base }: M
   }
   if (keep.file === other.file) throw new MemdirError("usage", `${keep.file} cannot be merged with itself`);
   const checked = checkEdit(keep.file, base.keep, text, { trust: "user" });
-  return withDirectory(keep.directory, (directory) => {
+  return keep.directory.change((directory) => {
     checkBase(directory, keep.file, base.keep);
     checkBase(directory, other.file, base.other);
     const stamped = stamp(directory, base.keep, checked.text);
-    const applied = applyChange(directory, {
+    const applied = directory.apply({
       action: "edit",
       reason: `merged with ${other.file}`,
       writes: new Map([

@@ -4,30 +4,28 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
 import {
-  applyChange,
   cleanName,
-  type Directory,
   fileNameFor,
   type Header,
   oneLine,
   parseMemory,
   readBytes,
   refuseBroken,
+  type Store,
   sameName,
   scan,
   secretError,
-  withDirectory,
 } from "../store/store.ts";
 import { editFields, parseDocument } from "../text/frontmatter.ts";
 import { findSecrets } from "../text/secrets.ts";
 import type { SaveResult } from "./save.ts";
 
 /** A new name, and the file name that goes with it. Links in other memories are pointed out, not touched. */
-export async function renameMemory(directory: Directory, file: string, newName: string): Promise<SaveResult> {
+export async function renameMemory(directory: Store, file: string, newName: string): Promise<SaveResult> {
   const name = cleanName(newName);
   const secrets = findSecrets(name);
   if (secrets.length > 0) throw secretError(secrets.map(({ rule }) => `${rule} in the name`));
-  return withDirectory(directory, (directory) => {
+  return directory.change((directory) => {
     const data = readBytes(directory, file);
     const memory = parseMemory(file, data);
     refuseBroken(memory);
@@ -47,7 +45,7 @@ export async function renameMemory(directory: Directory, file: string, newName: 
       : text;
     const writes = new Map<string, Uint8Array | null>([[target, Buffer.from(renamed)]]);
     if (target !== file) writes.set(file, null);
-    const applied = applyChange(directory, {
+    const applied = directory.apply({
       action: "rename",
       reason: "",
       writes,
@@ -65,7 +63,7 @@ export async function renameMemory(directory: Directory, file: string, newName: 
 }
 
 /** A memory is known by its type and name together. */
-function refuseNamesake(directory: Directory, { file, type }: Header, name: string): void {
+function refuseNamesake(directory: Store, { file, type }: Header, name: string): void {
   const other = scan(directory).memories.find(
     ({ header }) => header.file !== file && header.type === type && sameName(header.name, name),
   );
@@ -76,7 +74,7 @@ function refuseNamesake(directory: Directory, { file, type }: Header, name: stri
   );
 }
 
-function linkNotices(directory: Directory, oldName: string, oldFile: string): string[] {
+function linkNotices(directory: Store, oldName: string, oldFile: string): string[] {
   const marks = [`[[${oldName}]]`, `[[${oldFile.replace(/\.md$/, "")}]]`, `](${oldFile})`];
   const linking = scan(directory)
     .memories.map(({ header }) => header.file)

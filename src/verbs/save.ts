@@ -4,10 +4,8 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
 import {
-  applyChange,
   type Change,
   cleanName,
-  type Directory,
   fileNameFor,
   findBytes,
   formatIndexLine,
@@ -26,12 +24,13 @@ import {
   refuseBroken,
   restoreIndex,
   type Source,
+  type Store,
   sameName,
   scan,
   secretError,
   type Trust,
   trustOf,
-  withDirectory,
+  type Writer,
 } from "../store/store.ts";
 import {
   editBody,
@@ -75,7 +74,7 @@ export interface SaveResult {
   undo: string | null;
 }
 
-export async function saveMemory(directory: Directory, request: SaveRequest): Promise<SaveResult> {
+export async function saveMemory(directory: Store, request: SaveRequest): Promise<SaveResult> {
   if (!isMemoryType(request.type)) {
     throw new MemdirError("usage", `the type "${request.type}" is none of ${MEMORY_TYPES.join(", ")}`);
   }
@@ -95,7 +94,7 @@ export async function saveMemory(directory: Directory, request: SaveRequest): Pr
     );
   }
   const notices = [...asked.notices, ...(await dateNotices(directory, asked.clean))];
-  return withDirectory(directory, (directory) => {
+  return directory.change((directory) => {
     const place = findPlace(directory, asked.clean);
     const request = place.old === null ? asked.clean : keepUserWord(place.file, place.old, asked.clean);
     const text =
@@ -106,9 +105,9 @@ export async function saveMemory(directory: Directory, request: SaveRequest): Pr
   });
 }
 
-/** Writes one memory's text and its index line. The lock must be held. Also the end of every edit. */
+/** Writes one memory's text and its index line. Also the end of every edit. */
 export function writeMemory(
-  directory: Directory,
+  directory: Writer,
   file: string,
   text: string,
   entry: Pick<Change, "action" | "reason" | "trust" | "anyForm">,
@@ -119,7 +118,7 @@ export function writeMemory(
     restoreIndex(directory);
     return { file, path, action: "unchanged", notices: [], undo: null };
   }
-  const applied = applyChange(directory, { ...entry, writes: new Map([[file, Buffer.from(text)]]), saved: file });
+  const applied = directory.apply({ ...entry, writes: new Map([[file, Buffer.from(text)]]), saved: file });
   const notices = [...applied.notices, ...lineNotices(directory, parseMemory(file, text))];
   return { file, path, action: before === null ? "created" : "updated", notices, undo: applied.entry.id };
 }
@@ -127,7 +126,7 @@ export function writeMemory(
 /** Over this length a line costs more than it tells. */
 const LONG_LINE = 200;
 
-function lineNotices(directory: Directory, header: Header): string[] {
+function lineNotices(directory: Store, header: Header): string[] {
   const length = formatIndexLine(header).length;
   if (length <= LONG_LINE) return [];
   directory.log(`${header.file}: index line of ${length} characters`);
@@ -145,7 +144,7 @@ interface Place {
 const NUMBERS = 10;
 
 /** The file that holds this name and type already, wherever another writer put it, or the first free file name. */
-function findPlace(directory: Directory, { type, name, replace }: SaveRequest): Place {
+function findPlace(directory: Store, { type, name, replace }: SaveRequest): Place {
   const notices = sameNameElsewhere(directory, type, name);
   const numbered = Array.from({ length: NUMBERS }, (_, i) => fileNameFor(type, name, i + 1));
   const unlisted = replace === undefined ? [] : filesByName(directory, name);
@@ -166,7 +165,7 @@ function findPlace(directory: Directory, { type, name, replace }: SaveRequest): 
 }
 
 /** Files that the index lists under this name. */
-function filesByTitle(directory: Directory, name: string): string[] {
+function filesByTitle(directory: Store, name: string): string[] {
   const lines = splitLines(peekIndex(indexPath(directory)));
   const title = parseIndexLine(formatIndexLine({ file: "x.md", name, description: "" }))?.title ?? name;
   return lines.flatMap((line) => {
@@ -176,7 +175,7 @@ function filesByTitle(directory: Directory, name: string): string[] {
 }
 
 /** Wherever they are: what the user wrote must not be missed because the index does not list it. */
-function filesByName(directory: Directory, name: string): string[] {
+function filesByName(directory: Store, name: string): string[] {
   return scan(directory).memories.flatMap(({ header }) => (sameName(header.name, name) ? [header.file] : []));
 }
 
@@ -186,7 +185,7 @@ interface Namesake {
   data: Buffer;
 }
 
-function readIfSame(directory: Directory, file: string, type: MemoryType, name: string): Namesake | null {
+function readIfSame(directory: Store, file: string, type: MemoryType, name: string): Namesake | null {
   if (!lstatSync(join(directory.path, file), { throwIfNoEntry: false })?.isFile()) return null;
   const data = findBytes(directory, file);
   if (!data) return null;
@@ -195,7 +194,7 @@ function readIfSame(directory: Directory, file: string, type: MemoryType, name: 
   return isSame ? { file, name: memory.name, data } : null;
 }
 
-function sameNameElsewhere(directory: Directory, type: MemoryType, name: string): string[] {
+function sameNameElsewhere(directory: Store, type: MemoryType, name: string): string[] {
   return MEMORY_TYPES.filter((other) => other !== type).flatMap((other) => {
     const file = fileNameFor(other, name);
     return readIfSame(directory, file, other, name) === null
@@ -205,7 +204,7 @@ function sameNameElsewhere(directory: Directory, type: MemoryType, name: string)
 }
 
 /** The strict form: name, description, type, created, modified, then what is optional. */
-function newText(directory: Directory, request: SaveRequest): string {
+function newText(directory: Store, request: SaveRequest): string {
   const now = directory.now().toISOString();
   const metadata: Metadata = {
     name: request.name,
@@ -245,7 +244,7 @@ function keepUserWord(file: string, old: Buffer, request: SaveRequest): SaveRequ
 }
 
 /** Only what the request names changes; `modified` moves only if something else did. */
-function updatedText(directory: Directory, file: string, old: Buffer, request: SaveRequest): string {
+function updatedText(directory: Store, file: string, old: Buffer, request: SaveRequest): string {
   refuseBroken(parseMemory(file, old));
   const text = old.toString("utf8");
   const document = parseDocument(text);
@@ -284,7 +283,7 @@ function checkSecrets<T extends SaveRequest>(request: T): { clean: T; notices: s
 }
 
 /** A relative date in a project memory means nothing when it is read weeks later. */
-async function dateNotices(directory: Directory, request: SaveRequest): Promise<string[]> {
+async function dateNotices(directory: Store, request: SaveRequest): Promise<string[]> {
   if (request.type !== "project") return [];
   const dates = await findRelativeDates(request.body, directory.now());
   const inDescription = await findRelativeDates(request.description ?? "", directory.now());

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { resolveInside } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import { type Directory, findBytes, isMemoryFile, journalName, sameName } from "../store/store.ts";
+import { findBytes, isMemoryFile, journalName, type Store, sameName } from "../store/store.ts";
 import { examineEdit } from "../verbs/edit.ts";
 import { findByRef } from "../verbs/find.ts";
 import type { SaveRequest, SaveResult } from "../verbs/save.ts";
@@ -49,7 +49,7 @@ async function makeAnew(memdir: Memdir, { directory, file, base, text }: Edit): 
   if (base !== "") {
     throw new MemdirError("conflict", `${file} was renamed or forgotten while it was edited: nothing was written`);
   }
-  const { path } = memdir.directories[directory] as Directory;
+  const { path } = memdir.directories[directory] as Store;
   return memdir.put(join(path, file), text, null);
 }
 

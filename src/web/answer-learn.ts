@@ -9,7 +9,7 @@ import type { Amendment } from "../learn/inbox.ts";
 import type { Proposal } from "../learn/proposal.ts";
 import type { Memdir } from "../memdir.ts";
 import { openLearning } from "../open-learn.ts";
-import { type Directory, findText } from "../store/store.ts";
+import { findText, type Store } from "../store/store.ts";
 import { diffTexts, mainOf, type Page } from "./answer.ts";
 import type { ChangedAnswer, DiffLine, DreamAnswer, InboxAnswer, ProposalRow } from "./api.ts";
 
@@ -84,7 +84,7 @@ export async function answerDreamApply({ memdir, kept }: Page, id: string): Prom
 }
 
 /** Several files one after the other, each under its name. */
-function diffOp(directory: Directory, op: Op): DiffLine[] {
+function diffOp(directory: Store, op: Op): DiffLine[] {
   if (op.kind === "reindex") return op.dead.map((file) => ({ kind: "removed", text: `the line of ${file}` }));
   const changes = [...changesOf(op)];
   return changes.flatMap(([file, text]): DiffLine[] => {

@@ -10,7 +10,6 @@ import {
   DIMENSIONS,
   findBytes,
   listEntries,
-  listMemories,
   parseMemory,
   type RowEntry,
   readBytes,
@@ -35,7 +34,7 @@ export async function answerMap(memdir: Memdir): Promise<MemoryMap> {
   const shown = entries.slice(0, MAX_NODES);
   const descriptions = await Promise.all(
     directories.map(async (directory) => {
-      const { rows } = await listMemories(directory);
+      const { rows } = await directory.rows();
       return new Map(rows.map(({ file, description }) => [file, description]));
     }),
   );

@@ -7,7 +7,7 @@ import { openRecallSession } from "../recall/budget.ts";
 import { openSearchTexts, scoreFields, searchWords } from "../recall/search.ts";
 import { readSurfaceLog } from "../recall/surface-log.ts";
 import { countShown } from "../recall/surfacings.ts";
-import { type Directory, listMemories, type Row, readRows } from "../store/store.ts";
+import { type Row, readRows, type Store } from "../store/store.ts";
 import { readAuthors } from "../team/authors.ts";
 import { findVerdict, formatVerdict, readVerdicts, type Verdicts } from "../truth/verdicts.ts";
 import { type KeptText, keyOf, mainOf, type Page } from "./answer.ts";
@@ -16,7 +16,7 @@ import type { MemoryList, MemoryRow, SearchAnswer } from "./api.ts";
 export async function answerMemories(page: Page): Promise<{ rows: MemoryRow[]; skipped: MemoryList["skipped"] }> {
   const lists = await Promise.all(
     page.memdir.directories.map(async (directory, at) => {
-      const [{ rows, skipped }, toRow] = await Promise.all([listMemories(directory), openRows(page, directory, at)]);
+      const [{ rows, skipped }, toRow] = await Promise.all([directory.rows(), openRows(page, directory, at)]);
       return {
         rows: rows.map(toRow),
         skipped: skipped.map(({ path, reason }) => ({ path: join(directory.path, path), reason })),
@@ -99,7 +99,7 @@ async function readTexts({ memdir, kept }: Page): Promise<KeptText[]> {
 }
 
 /** What is known of a directory's memories beside their files is read once for all of them. */
-export async function openRows(page: Page, directory: Directory, at: number): Promise<(row: Row) => MemoryRow> {
+export async function openRows(page: Page, directory: Store, at: number): Promise<(row: Row) => MemoryRow> {
   const verdicts = readVerdicts(directory.path);
   const count = countShown(readSurfaceLog(mainOf(page.memdir).path));
   const authors = await authorsOf(page, directory);
@@ -117,7 +117,7 @@ export async function openRows(page: Page, directory: Directory, at: number): Pr
 }
 
 /** Only what is shared has authors; the user's own is theirs. */
-export async function authorsOf(page: Page, directory: Directory): ReturnType<typeof readAuthors> {
+export async function authorsOf(page: Page, directory: Store): ReturnType<typeof readAuthors> {
   if (directory.scope !== "team") return new Map();
   try {
     return await readAuthors(directory, page.env);

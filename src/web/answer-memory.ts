@@ -4,17 +4,15 @@ import type { Memdir } from "../memdir.ts";
 import { readSurfaceLog } from "../recall/surface-log.ts";
 import { findShown } from "../recall/surfacings.ts";
 import {
-  type Directory,
   type Entry,
   type FileChange,
   findBytes,
-  listMemories,
   type Memory,
   parseMemory,
   type Row,
   readBytes,
   readImage,
-  readJournal,
+  type Store,
   signEntry,
   unreadable,
 } from "../store/store.ts";
@@ -34,7 +32,7 @@ const MAX_SURFACED = 50;
 export async function answerMemory(page: Page, ref: Ref): Promise<MemoryView> {
   const { memdir } = page;
   const { directory, file } = findByRef(memdir.directories, ref);
-  const { rows } = await listMemories(directory);
+  const { rows } = await directory.rows();
   const row = rows.find((each) => each.file === file) as Row;
   const text = readText(directory, file);
   const memory: Memory = text === null ? { ...unreadable(file, ""), body: "", metadata: {} } : parseMemory(file, text);
@@ -62,7 +60,7 @@ export async function answerMemory(page: Page, ref: Ref): Promise<MemoryView> {
 }
 
 /** Null for what cannot be read; the row says why. */
-function readText(directory: Directory, file: string): string | null {
+function readText(directory: Store, file: string): string | null {
   try {
     return readBytes(directory, file).toString("utf8");
   } catch (error) {
@@ -85,7 +83,7 @@ const MAX_CLAIMED_CHARS = 200_000;
 /** A long git history takes long to search, and the person is waiting for the memory itself. */
 const MAX_LOOK_MS = 3_000;
 
-async function claimsOf(page: Page, directory: Directory, row: Row, rows: readonly Row[]): Promise<ClaimRow[]> {
+async function claimsOf(page: Page, directory: Store, row: Row, rows: readonly Row[]): Promise<ClaimRow[]> {
   const { project } = page.memdir.location;
   const signal = AbortSignal.timeout(MAX_LOOK_MS);
   try {
@@ -107,12 +105,7 @@ async function claimsOf(page: Page, directory: Directory, row: Row, rows: readon
   }
 }
 
-async function provenanceOf(
-  page: Page,
-  directory: Directory,
-  row: Row,
-  memory: Memory,
-): Promise<MemoryView["provenance"]> {
+async function provenanceOf(page: Page, directory: Store, row: Row, memory: Memory): Promise<MemoryView["provenance"]> {
   const written = (await authorsOf(page, directory)).get(row.file);
   const { source } = memory;
   const pairs: [string, string | null | undefined][] = [
@@ -134,8 +127,8 @@ async function provenanceOf(
 const MAX_HISTORY = 50;
 
 /** Newest first, with ids that `Memdir.undo` takes. */
-function readHistory({ directories }: Memdir, directory: Directory, file: string, mayChange: boolean): HistoryRow[] {
-  const all = readJournal(directory);
+function readHistory({ directories }: Memdir, directory: Store, file: string, mayChange: boolean): HistoryRow[] {
+  const all = directory.history();
   const undone = findUndone(all);
   const hashes = new Map<string, string | null>();
   const isCurrent = ({ file: changed, before, after }: FileChange) => {
@@ -160,7 +153,7 @@ function findUndone(entries: readonly Entry[]): Set<string> {
   return undone;
 }
 
-function hashOf(directory: Directory, file: string): string | null {
+function hashOf(directory: Store, file: string): string | null {
   try {
     const bytes = findBytes(directory, file);
     return bytes ? sha256(bytes) : null;
@@ -170,7 +163,7 @@ function hashOf(directory: Directory, file: string): string | null {
 }
 
 /** [] where one of the two texts is no longer kept. */
-function diffChange(directory: Directory, { file, before, after }: FileChange): DiffLine[] {
+function diffChange(directory: Store, { file, before, after }: FileChange): DiffLine[] {
   const textOf = (hash: string | null) => {
     if (hash === null) return "";
     const image = readImage(directory, hash);

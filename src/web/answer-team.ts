@@ -1,7 +1,7 @@
 /** Memory that is shared: where, who wrote what, and texts that compete with one another. */
 
 import { statOrNull } from "../disk/fence.ts";
-import { type Directory, findText, listMemories, oneLine, type Row, statePath, stemOf } from "../store/store.ts";
+import { findText, oneLine, type Row, type Store, statePath, stemOf } from "../store/store.ts";
 import { findCompeting, isConflictPath, settleText } from "../team/conflict-copy.ts";
 import { findMembership, formatMembership } from "../team/membership.ts";
 import { diffTexts, type Page, titleOf } from "./answer.ts";
@@ -12,7 +12,7 @@ export async function answerTeam(page: Page): Promise<TeamAnswer> {
   const rows: TeamAnswer["rows"] = [];
   const conflicts: TeamAnswer["conflicts"] = [];
   for (const [at, directory] of page.memdir.directories.entries()) {
-    const { rows: listed } = await listMemories(directory);
+    const { rows: listed } = await directory.rows();
     conflicts.push(...findConflicts(directory, at, listed));
     if (directory.scope !== "team") continue;
     const authors = await authorsOf(page, directory);
@@ -58,7 +58,7 @@ function countPeople(rows: TeamAnswer["rows"]): TeamAnswer["people"] {
 }
 
 /** Only a copy that names the memory it competes with, while that memory exists. */
-function findConflicts(directory: Directory, at: number, rows: readonly Row[]): TeamAnswer["conflicts"] {
+function findConflicts(directory: Store, at: number, rows: readonly Row[]): TeamAnswer["conflicts"] {
   return rows
     .filter(({ file, unreadable }) => isConflictPath(file) && !unreadable)
     .flatMap((copy) => {

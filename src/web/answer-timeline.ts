@@ -3,7 +3,7 @@
 import { SPENT_KINDS, type SpentKind } from "../learn/ledger.ts";
 import { openLearning } from "../open-learn.ts";
 import { readSurfaceLog } from "../recall/surface-log.ts";
-import { type Action, type Directory, type Entry, isMemoryFile, readJournal } from "../store/store.ts";
+import { type Action, type Entry, isMemoryFile, type Store } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
 import { mainOf, openTitles, type Page } from "./answer.ts";
 import { daysUntil } from "./answer-overview.ts";
@@ -80,10 +80,10 @@ function changes({ memdir }: Page, find: FindTitle): TimelineEvent[] {
   );
 }
 
-function entriesOf(directory: Directory): Entry[] {
+function entriesOf(directory: Store): Entry[] {
   try {
     // Lines of a journal that was edited by hand may lack anything.
-    return readJournal(directory).filter(({ at, files }) => typeof at === "string" && Array.isArray(files));
+    return directory.history().filter(({ at, files }) => typeof at === "string" && Array.isArray(files));
   } catch (error) {
     directory.log((error as Error).message);
     return [];

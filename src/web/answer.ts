@@ -4,7 +4,7 @@ import { MemdirError } from "../errors.ts";
 import type { Plan } from "../learn/dream-plan.ts";
 import type { Memdir } from "../memdir.ts";
 import type { Searchable, SearchTexts } from "../recall/search.ts";
-import { type Directory, scan, stemOf } from "../store/store.ts";
+import { type Store, scan, stemOf } from "../store/store.ts";
 import { diffLines } from "../text/diff.ts";
 import type { World } from "../world.ts";
 import type { DiffLine, MemoryTitle, Ref, RotView } from "./api.ts";
@@ -42,7 +42,7 @@ export function openPage(options: Omit<Page, "kept">): Page {
 }
 
 /** The first directory: the one that new memories go to. */
-export function mainOf({ directories: [main] }: Memdir): Directory {
+export function mainOf({ directories: [main] }: Memdir): Store {
   if (!main) throw new MemdirError("not-found", "there is no memory directory here");
   return main;
 }

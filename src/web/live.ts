@@ -3,7 +3,7 @@
 import { type FSWatcher, watch as watchFolder } from "node:fs";
 import { lstat, readdir, stat as statPath } from "node:fs/promises";
 import { join, sep } from "node:path";
-import type { Directory } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import type { World } from "../world.ts";
 import type { Job, LiveEvent } from "./api.ts";
 
@@ -41,7 +41,7 @@ const HEARTBEAT_MS = 15_000;
 const RETRY_MS = 1000;
 
 export function openLive(
-  directories: readonly Pick<Directory, "path" | "recursive">[],
+  directories: readonly Pick<Store, "path" | "recursive">[],
   { onChange, jobs, log, heartbeatMs = HEARTBEAT_MS, watching = {} }: LiveOptions,
 ): Live {
   const clients = new Set<Client>();

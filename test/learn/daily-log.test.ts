@@ -8,12 +8,12 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { beforeEach, describe, expect, it } from "vitest";
 import { appendLog, logPath, readLogs } from "../../src/learn/daily-log.ts";
-import type { Directory } from "../../src/store/directory.ts";
+import type { Store } from "../../src/store/store.ts";
 import { localDay } from "../../src/text/local-day.ts";
 import { errorOf, mainOf, makeWorld, note, type World } from "../world.ts";
 
 let world: World;
-let directory: Directory;
+let directory: Store;
 beforeEach(async () => {
   world = makeWorld();
   directory = mainOf(await world.open());
@@ -119,7 +119,6 @@ describe("appending", () => {
       stdin: {
         contents: `
           import { appendLog } from "../../src/learn/daily-log.ts";
-import { localDay } from "../../src/text/local-day.ts";
           const [path, who] = process.argv.slice(2);
           const directory = { path, readOnly: false, inRepository: false, log: console.error };
           for (let i = 0; i < 40; i++)

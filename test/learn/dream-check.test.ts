@@ -2,13 +2,13 @@ import fs from "node:fs";
 import { describe, expect, it } from "vitest";
 import { checkPlan, ruleOf } from "../../src/learn/dream-check.ts";
 import { makePlan, type Op, parseOps, takeSnapshot } from "../../src/learn/dream-plan.ts";
-import type { Directory } from "../../src/store/directory.ts";
+import type { Store } from "../../src/store/store.ts";
 import { mainOf, makeWorld, type World } from "../world.ts";
 
 const text = (type: string, name: string, body: string, more = "") =>
   `---\nname: ${name}\ndescription: about ${name}\ntype: ${type}\n${more}---\n\n${body}\n`;
 
-async function setUp(): Promise<{ world: World; directory: Directory; problems: (...ops: Op[]) => Promise<string[]> }> {
+async function setUp(): Promise<{ world: World; directory: Store; problems: (...ops: Op[]) => Promise<string[]> }> {
   const world = makeWorld();
   world.write("project_a.md", text("project", "a", "The queue runs on Redis.", "source: user\n"));
   world.write("project_b.md", text("project", "b", "The queue runs on Redis 7.", "source: inferred\n"));

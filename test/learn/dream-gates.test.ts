@@ -13,7 +13,7 @@ import {
   lastDream,
   takeDreamLock,
 } from "../../src/learn/dream-gates.ts";
-import type { Directory } from "../../src/store/directory.ts";
+import type { Store } from "../../src/store/store.ts";
 import { DAY, HOUR, mainOf, makeWorld, note } from "../world.ts";
 
 async function setUp(lock?: { body: string; ageMs: number }) {
@@ -27,7 +27,7 @@ async function setUp(lock?: { body: string; ageMs: number }) {
 const deadPid = () => spawnSync(process.execPath, ["--version"]).pid;
 const me = { pid: process.pid, isAlive };
 
-async function take(directory: Directory, processes = me): Promise<DreamLock> {
+async function take(directory: Store, processes = me): Promise<DreamLock> {
   const lock = await takeDreamLock(directory, processes);
   if ("heldBy" in lock) throw new Error(`held by ${lock.heldBy}`);
   return lock;

@@ -4,21 +4,21 @@ import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { applyPlan } from "../../src/learn/dream-apply.ts";
 import { dreamOffline } from "../../src/learn/dream-offline.ts";
-import type { Directory } from "../../src/store/directory.ts";
+import { openStore, type Store } from "../../src/store/store.ts";
 
 const [path = "", nth = "0"] = process.argv.slice(2);
-const directory: Directory = {
+const directory = openStore({
   path,
   scope: "project",
   inRepository: false,
   readOnly: false,
   recursive: true,
   limits: { maxLines: 200, maxChars: 25_000 },
-  ageDays: { fresh: 1, aging: 7, stale: 30 } as unknown as Directory["ageDays"],
+  ageDays: { fresh: 1, aging: 7, stale: 30 } as unknown as Store["ageDays"],
   now: () => new Date("2026-03-10T12:00:00.000Z"),
   by: "test",
   log: () => {},
-};
+});
 
 const plan = await dreamOffline(directory);
 let calls = 0;

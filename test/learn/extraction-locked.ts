@@ -2,11 +2,11 @@
 
 import { loadNative, type Native } from "../../src/disk/atomic.ts";
 import { takeExtractionLock } from "../../src/learn/extraction-gates.ts";
-import type { Directory } from "../../src/store/directory.ts";
+import { openStore, type Store } from "../../src/store/store.ts";
 
 const [path = "", session = "", how = "native"] = process.argv.slice(2);
 const native: Native | null = how === "native" ? loadNative() : null;
-const directory = { path, readOnly: false, inRepository: false } as Directory;
+const directory = openStore({ path, readOnly: false, inRepository: false } as Store);
 const release = takeExtractionLock(directory, session, native);
 console.log(release ? "held" : "busy");
 if (release) setInterval(() => {}, 1000);

@@ -4,7 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { AgentModel } from "../../src/agent/state.ts";
-import type { Store } from "../../src/learn/apply.ts";
+import type { Memories } from "../../src/learn/apply.ts";
 import { readCursor } from "../../src/learn/extraction-gates.ts";
 import { openSessionLearner } from "../../src/learn/session-learner.ts";
 import type { Conversation } from "../../src/model/agent-loop.ts";
@@ -28,7 +28,7 @@ async function openLearningDesk(settings: object = {}) {
 }
 
 /** A learner by itself, with a model that is never asked unless a test says so. */
-async function openBareLearner(more: Partial<Store> = {}) {
+async function openBareLearner(more: Partial<Memories> = {}) {
   const desk = await openExtractionDesk();
   const sessionsDir = path.join(desk.disk.top, "sessions");
   desk.learning.store = { ...desk.learning.store, ...more };

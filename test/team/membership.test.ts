@@ -1,7 +1,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { findDirectories, findPlace } from "../../src/directories.ts";
+import { findPlace } from "../../src/directories.ts";
+import { findStores } from "../../src/open.ts";
 import { listScopes, scopeDirectory } from "../../src/project/scopes.ts";
 import {
   findMembership,
@@ -27,7 +28,7 @@ function join(world: World, membership = ACME) {
 
 function teamOf(world: World) {
   const { config, location } = placeOf(world);
-  return findDirectories({ cwd: world.project, scope: "team", now: () => world.now }, config, location).main;
+  return findStores({ cwd: world.project, scope: "team", now: () => world.now }, config, location).main;
 }
 
 describe("membership", () => {

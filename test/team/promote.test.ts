@@ -3,11 +3,11 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import type { Directory } from "../../src/store/directory.ts";
+import type { Store } from "../../src/store/store.ts";
 import { errorOf, mainOf, makeWorld, note, type World } from "../world.ts";
 import { demote, promote } from "./move.ts";
 
-async function openBoth(world: World): Promise<{ own: Directory; team: Directory }> {
+async function openBoth(world: World): Promise<{ own: Store; team: Store }> {
   return { own: mainOf(await world.open()), team: mainOf(await world.open({ scope: "team" })) };
 }
 

@@ -5,8 +5,8 @@ import path from "node:path";
 import fc from "fast-check";
 import { expect } from "vitest";
 import { MemdirError } from "../../src/errors.ts";
-import type { Directory } from "../../src/store/directory.ts";
 import { linkedFiles } from "../../src/store/index-line.ts";
+import type { Store } from "../../src/store/store.ts";
 import type { Remote } from "../../src/team/remote.ts";
 import { syncDirectory } from "../../src/team/sync.ts";
 import { forgetMemory } from "../../src/verbs/forget.ts";
@@ -75,7 +75,7 @@ export async function runSchedules(runs: number, kind: "memory" | "disk", seed?:
 class Kill extends Error {}
 
 interface Machine {
-  directory: Directory;
+  directory: Store;
   network: BadNetwork;
   /** What its person wrote last in each file, and did not replace or remove again. */
   wrote: Map<string, string>;

@@ -1,14 +1,14 @@
 /** A directory for tests of sync, without a project around it. */
 
-import type { Directory } from "../../src/store/directory.ts";
 import { CLIENT_LIMITS } from "../../src/store/index-cap.ts";
+import { openStore, type Store } from "../../src/store/store.ts";
 
 export interface Clock {
   now: Date;
 }
 
-export function directoryAt(path: string, clock: Clock, logged: string[] = []): Directory {
-  return {
+export function directoryAt(path: string, clock: Clock, logged: string[] = []): Store {
+  return openStore({
     path,
     scope: "team",
     inRepository: false,
@@ -19,5 +19,5 @@ export function directoryAt(path: string, clock: Clock, logged: string[] = []): 
     now: () => clock.now,
     by: "test",
     log: (message) => logged.push(message),
-  };
+  });
 }
