@@ -22,7 +22,7 @@ export async function promoteMemory(call: Call, ask: AskYes): Promise<number> {
   const memdir = await call.open();
   const team = findTeam(memdir, call.cwd);
   const isPrivate = ({ scope, path }: Directory) => scope !== "team" && path !== team.path;
-  const move = planPromotion(memdir.directories.filter(isPrivate), team, call.args[0] as string);
+  const move = await planPromotion(memdir.directories.filter(isPrivate), team, call.args[0] as string);
   const ignored = team.inRepository
     ? await findIgnoreWarning({ root: repositoryOf(memdir.location.project), env: processEnv() })
     : null;

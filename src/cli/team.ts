@@ -166,7 +166,7 @@ async function showAudit({ call, team }: Desk): Promise<number> {
 }
 
 async function listVersions({ call, team, args: [name = ""] }: Desk): Promise<number> {
-  const path = pathOf(team, name);
+  const path = await pathOf(team, name);
   const versions = await team.store.versions(path);
   if (versions.length === 0) throw new MemdirError("not-found", `the server has no version of ${path}`);
   const shown = versions.map(({ text, ...rest }) => ({
@@ -182,7 +182,7 @@ async function listVersions({ call, team, args: [name = ""] }: Desk): Promise<nu
 }
 
 async function redact({ call, team, args: [name = "", revision = ""] }: Desk): Promise<number> {
-  const path = pathOf(team, name);
+  const path = await pathOf(team, name);
   const repository = call.value("repository") ?? team.membership.repository;
   await team.administration.redact(repository, path, revision);
   const words = `the text of ${path} at ${revision} is gone from the server for good; copies on people's machines are theirs to remove, and a secret must be revoked where it is valid`;
@@ -190,9 +190,9 @@ async function redact({ call, team, args: [name = "", revision = ""] }: Desk): P
 }
 
 /** By name as everywhere, or as a path of the server: it may be gone here. */
-function pathOf({ directory }: Team, name: string): string {
+async function pathOf({ directory }: Team, name: string): Promise<string> {
   try {
-    return findMemory([directory], name).file;
+    return (await findMemory([directory], name)).file;
   } catch (error) {
     if (name.endsWith(".md") && error instanceof MemdirError && error.code === "not-found") return name;
     throw error;

@@ -26,10 +26,13 @@ export function readRules(directories: readonly Directory[], isLate: () => boole
   );
 }
 
-/** Memories with a rule or a day, from the beginning of the cache while no file came or went. Must not throw. */
-export function readForHooks(directory: Directory, isLate: () => boolean): RowEntry[] {
+/**
+ * Memories with a rule or a day, from the beginning of the cache while no file came or went. Files that are known to have one are
+ * always compared with it. `windowAt`: a part of the others too, for whoever has the time. Must not throw.
+ */
+export function readForHooks(directory: Directory, isLate: () => boolean, windowAt: number | null = null): RowEntry[] {
   try {
-    const peeked = peekForHooks(directory);
+    const peeked = peekForHooks(directory, windowAt);
     if (!peeked) return scanForHooks(directory, isLate);
     const changed = peeked.stale.flatMap((known): RowEntry[] => {
       const found = isLate() ? null : digestFile(directory, known.file, known);

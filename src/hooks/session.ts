@@ -128,11 +128,13 @@ const MAX_OVERDUE = 5;
 const MAX_NAME_CHARS = 100;
 
 function overdueNote(directory: Directory, deadline: Deadline): string {
-  const found = readForHooks(directory, deadline.isOver).flatMap(({ details: { header, day } }) => {
-    const isOverdue =
-      day !== null && header.problems.length === 0 && daysOverdue(day, header, directory.now()) !== null;
-    return isOverdue ? [{ name: short(header.name), file: short(header.file), date: day }] : [];
-  });
+  const found = readForHooks(directory, deadline.isOver, directory.now().getTime()).flatMap(
+    ({ details: { header, day } }) => {
+      const isOverdue =
+        day !== null && header.problems.length === 0 && daysOverdue(day, header, directory.now()) !== null;
+      return isOverdue ? [{ name: short(header.name), file: short(header.file), date: day }] : [];
+    },
+  );
   if (found.length === 0) return "";
   found.sort((a, b) => (a.date < b.date ? -1 : 1));
   return formatOverdue(found.slice(0, MAX_OVERDUE), Math.max(0, found.length - MAX_OVERDUE));

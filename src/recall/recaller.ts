@@ -11,6 +11,7 @@ import {
   noteInHead,
   type RowEntry,
   rewriteCache,
+  textsWithoutVector,
   walk,
 } from "../store/store.ts";
 import { openRecallSession } from "./budget.ts";
@@ -19,6 +20,7 @@ import { type Recalled, type RecallOptions, type RecallResult, type RecallSetup,
 import {
   type Digest,
   fileAt,
+  findKnown,
   type News,
   openResident,
   ownerOf,
@@ -59,6 +61,8 @@ export interface RecallerSetup extends RecallSetup {
 const EMBED_BUDGET_MS = 250;
 /** Whoever saves one memory often saves another: their vectors are made when that is over. */
 const QUIET_MS = 300;
+/** How long a process works on vectors that nobody waits for, before it is asked something again. */
+const BACKGROUND_MS = 5_000;
 /** Of many files a part is looked at each time: a look at all of them takes longer than ranking them. */
 const SLICE_FILES = 1000;
 const SLICE_MS = 250;
@@ -105,6 +109,7 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
     return refreshing;
   };
 
+  /** Rows without vectors are the queue, whichever process left them so: it is in the cache, and survives a process that is killed. */
   const embedMissing = async ({ onProgress, signal, budgetMs = Number.POSITIVE_INFINITY }: WarmOptions) => {
     const missing = listMissing(await ready());
     const embed = missing.length > 0 ? await findEmbed(setup) : null;
@@ -113,12 +118,27 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
     let embedded = 0;
     for (const { owner, file } of missing) {
       if (signal?.aborted || setup.ticks() >= until) break;
-      noteFile(directories[owner] as Directory, file, embed);
+      await embedFile(owner, file, embed);
       embedded++;
       onProgress?.(embedded, missing.length);
-      await yieldTurn();
     }
     return { embedded, left: missing.length - embedded };
+  };
+
+  /** A text at a time, so that the host has its turn in between; the row changes when all of them are done. */
+  const embedFile = async (owner: number, file: string, embed: Embed): Promise<void> => {
+    const directory = directories[owner] as Directory;
+    const made = new Map<string, Float32Array>();
+    try {
+      for (const text of textsWithoutVector(directory, file, resident && findKnown(resident, owner, file))) {
+        made.set(text, embed(text));
+        await yieldTurn();
+      }
+    } catch {
+      // It is gone, or cannot be read or embedded: what that means is found out below.
+    }
+    noteFile(directory, file, (text) => made.get(text) ?? embed(text));
+    await yieldTurn();
   };
 
   /** Into the cache, and into what is open. */
@@ -134,39 +154,25 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
     if (entry !== null && entry !== "same") appendOrBegin(directory, [entry]);
   };
 
-  const waiting = new Map<string, { directory: Directory; file: string }>();
   let timer: NodeJS.Timeout | null = null;
-  const embedLater = (directory: Directory, file: string): void => {
-    waiting.set(`${directory.path}/${file}`, { directory, file });
-    // A command is over with its answer: there it is done at once, and the process waits for it.
-    const isCommand = directory.by === "cli";
+  /** The process neither waits for it nor ends later: what is left over, the next one does. */
+  const embedLater = (): void => {
     if (timer) clearTimeout(timer);
-    timer = setTimeout(
-      () => embedWaiting().catch((error: Error) => setup.log(error.message)),
-      isCommand ? 0 : QUIET_MS,
-    );
-    if (!isCommand) timer.unref();
-  };
-  const embedWaiting = async (): Promise<void> => {
-    const embed = await findEmbed(setup);
-    for (const [path, { directory, file }] of waiting) {
-      waiting.delete(path);
-      if (!embed) continue;
-      noteFile(directory, file, embed);
-      await yieldTurn();
-    }
+    timer = setTimeout(() => {
+      embedMissing({ budgetMs: BACKGROUND_MS }).catch((error: Error) => setup.log(error.message));
+    }, QUIET_MS).unref();
   };
 
   return {
     async recall(prompt, options = {}) {
       try {
-        await embedMissing({ budgetMs: EMBED_BUDGET_MS, ...(options.signal ? { signal: options.signal } : {}) });
+        const { signal } = options;
+        const { left } = await embedMissing({ budgetMs: EMBED_BUDGET_MS, ...(signal ? { signal } : {}) });
+        if (left > 0) embedLater();
       } catch (error) {
         setup.log(`the row cache is not up to date: ${(error as Error).message}`);
       }
-      const result = await recall(ready, setup, prompt, options);
-      await yieldTurn();
-      return result;
+      return recall(ready, setup, prompt, options);
     },
     prefetch(prompt, options = {}) {
       const { isSubAgent = false, session = openRecallSession(), ...rest } = options;
@@ -196,7 +202,7 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
     note(directory, file) {
       try {
         noteFile(directory, file, null);
-        embedLater(directory, file);
+        embedLater();
       } catch (error) {
         directory.log(`${file} is not in the row cache yet: ${(error as Error).message}`);
       }

@@ -237,11 +237,15 @@ export function refreshFile<D extends Place>(
 ): RowEntry | null {
   const at = findFile(resident, owner, file);
   const news: News = { owner, entries: [], folders: null };
-  update(resident, news, {
-    at,
-    digest: digest(resident.directories[owner] as D, file, at === null ? null : knownAt(resident, owner, at)),
-  });
+  const known = findKnown(resident, owner, file);
+  update(resident, news, { at, digest: digest(resident.directories[owner] as D, file, known) });
   return news.entries[0] ?? null;
+}
+
+/** Its arrays are views of memory that may move: to be used before anything else is waited for. */
+export function findKnown(resident: Resident, owner: number, file: string): RowEntry | null {
+  const at = findFile(resident, owner, file);
+  return at === null ? null : knownAt(resident, owner, at);
 }
 
 function knownAt(resident: Resident, owner: number, at: number): RowEntry {

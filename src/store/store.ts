@@ -25,7 +25,7 @@ export {
 } from "./authorship.ts";
 export { applyChange, type Change, type Changed, withDirectory } from "./change.ts";
 export { CONFLICT_FIELD, isConflictCopy } from "./conflict.ts";
-export { digestFile, digestMemory, type Embed, embedTexts } from "./digest.ts";
+export { digestFile, digestMemory, type Embed, embedTexts, textsWithoutVector } from "./digest.ts";
 export {
   checkState,
   type Directory,
@@ -129,6 +129,7 @@ export {
   type ShownMemory,
   scan,
   scanForHooks,
+  scanInPieces,
   showMemory,
 } from "./rows.ts";
 export {

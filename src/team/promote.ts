@@ -52,15 +52,15 @@ export interface MoveResult {
 }
 
 /** Throws `usage` for what may not travel, `conflict` when the team has another text under this name and type. */
-export function planPromotion(from: readonly Directory[], team: Directory, name: string): Move {
-  const move = planMove("promote", from, team, name);
+export async function planPromotion(from: readonly Directory[], team: Directory, name: string): Promise<Move> {
+  const move = await planMove("promote", from, team, name);
   refuseTravel(move.file, move.text, move.from.scope);
   return { ...move, notices: findPrivateLinks(move) };
 }
 
 /** The way back: everybody else loses it with the next commit. */
 export async function planDemotion(team: readonly Directory[], to: Directory, name: string): Promise<Move> {
-  const move = planMove("demote", team, to, name);
+  const move = await planMove("demote", team, to, name);
   return { ...move, notices: findLeftLinks(move) };
 }
 
@@ -70,7 +70,7 @@ export async function promote(
   name: string,
   options: MoveOptions = {},
 ): Promise<MoveResult> {
-  return carryOut(planPromotion([from], team, name), options);
+  return carryOut(await planPromotion([from], team, name), options);
 }
 
 export async function demote(
@@ -128,8 +128,8 @@ const WORDS = {
   demote: { came: "taken back from", went: "taken back to" },
 };
 
-function planMove(kind: Move["kind"], from: readonly Directory[], to: Directory, name: string): Move {
-  const found = findMemory(from, name);
+async function planMove(kind: Move["kind"], from: readonly Directory[], to: Directory, name: string): Promise<Move> {
+  const found = await findMemory(from, name);
   refuseReadOnly(found.directory);
   if (realPath(found.directory.path) === realPath(to.path))
     throw new MemdirError("usage", `${found.file} lies in ${to.path} already: there is nothing to move`);

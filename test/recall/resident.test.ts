@@ -108,7 +108,7 @@ function fill(...directories: Directory[]): void {
 }
 
 const cacheOf = ({ path: folder }: Directory) => path.join(folder, ".memdir", "rows.bin");
-const foldersOf = (directory: Directory) => readRowCache(directory, "first").head?.folders ?? [];
+const foldersOf = (directory: Directory) => readRowCache(directory, "hooks").head?.folders ?? [];
 
 const VOCABULARY =
   "deploy kubectl staging database pool retry_count handleAuth src/db/pool.ts espresso München naïve migration rollback 部署 测试环境 データベース メモリ release v1.2 tests flaky токен ключ invoice payment webhook cron queue worker cache redis".split(
