@@ -56,6 +56,8 @@ export async function runFromHook(call: Call, mark: string): Promise<number> {
     learning.ledger.skip("extraction", sessionIdOf(file), (error as Error).message);
   }
   await noteAuthors(memdir);
+  // Commands end without making the vectors of what they saved, and hooks have no time for it.
+  await memdir.warm({ signal }).catch((error: Error) => learning.directory.log(error.message));
   return 0;
 }
 

@@ -7,6 +7,7 @@ import {
   type Enforced,
   peekForHooks,
   type RowEntry,
+  readRowCache,
   scanForHooks,
 } from "../store/store.ts";
 import { keepNews } from "./stale.ts";
@@ -44,4 +45,11 @@ export function readForHooks(directory: Directory, isLate: () => boolean, window
   } catch {
     return []; // not readable: `memdir doctor` says so
   }
+}
+
+/** Compares one memory that the cache knows. New ones change the folder's time, and are found by it. */
+export function refreshEntry(directory: Directory, file: string): void {
+  const known = readRowCache(directory, "rows").entries.get(file);
+  const found = known ? digestFile(directory, file, known) : null;
+  if (found && found !== "same") keepNews(directory, { entries: [found], folders: null });
 }

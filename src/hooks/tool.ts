@@ -5,7 +5,7 @@
  */
 
 import { lstatSync } from "node:fs";
-import { basename, join, relative, sep } from "node:path";
+import { basename, join, relative, resolve, sep } from "node:path";
 import { type Config, type Env, processEnv } from "../config.ts";
 import { findDirectories, findPlace } from "../directories.ts";
 import { isWithin, realPath } from "../disk/real-path.ts";
@@ -24,8 +24,8 @@ import { findNested, type Nested } from "./nested.ts";
 import { formatContext, formatDenial, MAX_CHARS, tell, writeAll } from "./output.ts";
 import { takePrefetch } from "./prefetch-file.ts";
 import { rehearsedDirectory } from "./rehearsal.ts";
-import { type Rule, readRules } from "./rules.ts";
-import type { ToolCall } from "./tool-call.ts";
+import { type Rule, readRules, refreshEntry } from "./rules.ts";
+import { namedFiles, type ToolCall } from "./tool-call.ts";
 
 export interface ToolInput extends EventInput {
   tool_name?: unknown;
@@ -139,6 +139,7 @@ const NESTED_SHARE = 0.6;
 /** What the host does not load, and what was found beside the turn, as far as it is not in the conversation yet. */
 function addFound(open: Open, session: string): string {
   const { main, all } = directoriesOf(open);
+  if (open.config.hooks.enforce) refreshNamed(open, all);
   const paths = takePrefetch(main.path, session);
   const isNesting = isCodex(open.input) && !open.config.claudeMdsDisabled;
   if (paths.length === 0 && !isNesting) return "";
@@ -187,6 +188,19 @@ function logFound({ world }: Open, session: string, { main, all, memories }: Fou
   });
   // What was asked is known to the process that found them, not here.
   logSurfaced(main.path, { at: world.now, session, door: "hook", prompt: "", memories: logged });
+}
+
+/** A memory that the call changed in place: its folder's time does not show it, and there may be a rule in it now. */
+function refreshNamed({ input, world }: Open, directories: readonly Directory[]): void {
+  try {
+    for (const name of namedFiles(callOf(input).input)) {
+      const path = resolve(cwdOf(input), name);
+      const directory = path.endsWith(".md") ? directories.find((each) => isWithin(each.path, path)) : undefined;
+      if (directory) refreshEntry(directory, relative(directory.path, path).split(sep).join("/"));
+    }
+  } catch (error) {
+    world.onFault(error as Error);
+  }
 }
 
 /** Only files of our directories, whatever the other process wrote down. */
