@@ -7,10 +7,10 @@ import type { Memdir } from "./memdir.ts";
 import { type OpenOptions, openMemdir } from "./open.ts";
 import { buildResultClearingSection } from "./prompts/tool-results.ts";
 import { openRecallSession, type RecallSession } from "./recall/budget.ts";
-import { freshnessWarning } from "./recall/freshness.ts";
+import { freshnessWarning } from "./recall/neutral.ts";
 import { type Prefetch, startPrefetch } from "./recall/prefetch.ts";
-import type { Signals } from "./recall/query.ts";
 import type { Recalled, RecallOptions } from "./recall/recall.ts";
+import type { Signals } from "./recall/score.ts";
 import type { SideQuery } from "./recall/select.ts";
 import { ageInDays, type Row, walk } from "./store/store.ts";
 
@@ -19,7 +19,7 @@ export { SUMMARIZE_TOOL_RESULTS_SECTION } from "./prompts/tool-results.ts";
 export { MAX_SESSION_MEMORY_BYTES } from "./recall/budget.ts";
 export { MAX_MEMORY_BYTES_PER_FILE } from "./recall/cut.ts";
 export { formatInjection as formatMemoriesForInjection } from "./recall/injection.ts";
-export { formatMemoryManifest } from "./recall/manifest.ts";
+export { formatMemoryManifest } from "./recall/select.ts";
 
 /** Every function takes these last; a program that gives none has the working directory, environment and clock of its process. */
 export interface Options {

@@ -16,7 +16,7 @@ import { extractByRules } from "./learn/rules.ts";
 import { openSessionLearner, type SessionLearner } from "./learn/session-learner.ts";
 import type { LearnMode } from "./learn-config.ts";
 import type { Memdir } from "./memdir.ts";
-import { formatManifest } from "./recall/manifest.ts";
+import { formatManifest } from "./recall/select.ts";
 import type { Directory } from "./store/store.ts";
 
 export interface Learning {

@@ -246,7 +246,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     },
     measure: async (directory = main, onProgress) => {
       const { measureDirectory } = await import("./truth/rot-desk.ts");
-      const { findSurfacedFiles } = await import("./recall/surfacings.ts");
+      const { findSurfacedFiles } = await import("./recall/surface-log.ts");
       const { termsOf } = await import("./text/terms.ts");
       const told = await readTold();
       // Only the directory that is written to has a log, and a memory of another scope is also shown in other projects.
@@ -264,7 +264,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     doctor: async () => {
       const { examine } = await import("./verbs/doctor.ts");
       const problems = await (await instructions()).problems();
-      const { examineCues, examineMeaning } = await import("./recall/health.ts");
+      const { examineCues, examineMeaning } = await import("./recall/recaller.ts");
       const { openMeaning } = await import("./meaning/meaning.ts");
       return [
         ...(await examine(directories, { warnings, instructions: problems, ...(await findAdoptable()) })),

@@ -246,7 +246,6 @@ describe("a host goes on with its own work", () => {
       }
     } finally {
       clearInterval(timer);
-      // biome-ignore lint/style/noNonNullAssertion: set by the first count
       clearImmediate(immediate!);
     }
   });

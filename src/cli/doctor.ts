@@ -78,7 +78,7 @@ async function proveMachine(call: Call, memdir: Memdir): Promise<Check[]> {
   const [{ openWorld }, { proveWiring }, { examineFaults }, { openTeamWorld }, { checkTeam }] = await Promise.all([
     import("./init.ts"),
     import("../wiring/proof.ts"),
-    import("../hooks/health.ts"),
+    import("../hooks/faults.ts"),
     import("./init-team.ts"),
     import("../team/repository-health.ts"),
   ]);

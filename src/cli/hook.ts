@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Env, processEnv } from "../config.ts";
-import { readInput } from "../hooks/input.ts";
+import { readInput } from "../hooks/event.ts";
 import { findInstallation } from "../wiring/installation.ts";
 import type { Call, Run } from "./command.ts";
 

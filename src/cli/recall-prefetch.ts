@@ -1,7 +1,7 @@
 /** `memdir recall --prefetch -`: what a prompt hook starts beside a turn. It says nothing, and ends by itself in bounded time. */
 
-import { finishPrefetch, PREFETCH_MS } from "../hooks/prefetch-file.ts";
-import { readSurfaced } from "../recall/surfaced.ts";
+import { finishPrefetch, PREFETCH_MS } from "../hooks/prefetch.ts";
+import { readSurfaced } from "../recall/surface-log.ts";
 import type { Call } from "./command.ts";
 
 /** For a request that was told to stop. */

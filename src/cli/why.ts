@@ -3,8 +3,7 @@
 import { basename } from "node:path";
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import { type Door, readSurfaceLog } from "../recall/surface-log.ts";
-import { findShown } from "../recall/surfacings.ts";
+import { type Door, findShown, readSurfaceLog } from "../recall/surface-log.ts";
 import { ageInDays, ageInWords } from "../store/store.ts";
 import { findMemory } from "../verbs/find.ts";
 import type { Run } from "./command.ts";

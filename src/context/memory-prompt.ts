@@ -4,9 +4,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { buildMemoryPart, buildMemorySection, type SectionName, type ToolNames } from "../prompts/memory-section.ts";
 import { fitMemories, MAX_SESSION_MEMORY_BYTES } from "../recall/budget.ts";
-import { formatHeader } from "../recall/injection.ts";
+import { formatHeader, shownContent } from "../recall/injection.ts";
 import { neutraliseTags } from "../recall/neutral.ts";
-import { shownContent } from "../recall/present.ts";
 import {
   type Directory,
   findAuthor,

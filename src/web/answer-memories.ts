@@ -3,8 +3,7 @@
 import { join } from "node:path";
 import { statOrNull } from "../disk/stat.ts";
 import { openRecallSession } from "../recall/budget.ts";
-import { readSurfaceLog } from "../recall/surface-log.ts";
-import { countShown } from "../recall/surfacings.ts";
+import { countShown, readSurfaceLog } from "../recall/surface-log.ts";
 import { type Directory, type Listing, listMemories, type Row } from "../store/store.ts";
 import { readAuthors } from "../team/authors.ts";
 import { findVerdict, formatVerdict, readVerdicts, type Verdicts } from "../truth/kept-verdict.ts";

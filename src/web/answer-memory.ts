@@ -1,7 +1,6 @@
 /** One memory with all that is known of it. */
 
-import { readSurfaceLog } from "../recall/surface-log.ts";
-import { findShown } from "../recall/surfacings.ts";
+import { findShown, readSurfaceLog } from "../recall/surface-log.ts";
 import {
   type Directory,
   listMemories,

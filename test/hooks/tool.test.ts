@@ -2,10 +2,9 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { openDeadline } from "../../src/hooks/deadline.ts";
 import { findBroken } from "../../src/hooks/enforcement.ts";
-import { awaitPrefetch, finishPrefetch, PREFETCH_MS, takePrefetch } from "../../src/hooks/prefetch-file.ts";
-import { rehearsedDirectory } from "../../src/hooks/rehearsal.ts";
+import { openDeadline, rehearsedDirectory } from "../../src/hooks/event.ts";
+import { awaitPrefetch, finishPrefetch, PREFETCH_MS, takePrefetch } from "../../src/hooks/prefetch.ts";
 import { type Rule, readForHooks, readRules } from "../../src/hooks/rules.ts";
 import { answer } from "../../src/hooks/tool.ts";
 import type { Directory } from "../../src/store/directory.ts";
@@ -25,7 +24,7 @@ function makeCalls(world: World, env: Record<string, string> = {}) {
       { hook_event_name: "PreToolUse", cwd: world.project, session_id: "one", tool_name, tool_input, ...more },
       {
         env: { ...world.env, ...env },
-        now: world.now,
+        now: () => world.now,
         deadline: openDeadline(() => 0),
         startedIn: () => world.project,
         onFault: ({ message }) => faults.push(message),
