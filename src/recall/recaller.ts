@@ -161,15 +161,28 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
   const embedLater = (): void => {
     if (timer) clearTimeout(timer);
     timer = setTimeout(() => {
-      embedMissing({ budgetMs: BACKGROUND_MS }).catch((error: Error) => setup.log(error.message));
+      const stop = new AbortController();
+      const done = embedMissing({ budgetMs: BACKGROUND_MS, signal: stop.signal })
+        .catch((error: Error) => setup.log(error.message))
+        .finally(() => {
+          background = null;
+        });
+      background = { stop, done };
     }, QUIET_MS).unref();
+  };
+  let background: { stop: AbortController; done: Promise<unknown> } | null = null;
+  /** Whoever waits for vectors makes them; what works on them beside ends after the memory that it is at. */
+  const embedNow = async (options: WarmOptions) => {
+    background?.stop.abort();
+    await background?.done;
+    return embedMissing(options);
   };
 
   return {
     async recall(prompt, options = {}) {
       try {
         const { signal } = options;
-        const { left } = await embedMissing({ budgetMs: EMBED_BUDGET_MS, ...(signal ? { signal } : {}) });
+        const { left } = await embedNow({ budgetMs: EMBED_BUDGET_MS, ...(signal ? { signal } : {}) });
         if (left > 0) embedLater();
       } catch (error) {
         setup.log(`the row cache is not up to date: ${(error as Error).message}`);
@@ -187,7 +200,7 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
         fast: async () => {
           const { memories } = await start({ model: false });
           // After the answer: a host that only prefetches must come by its vectors too.
-          embedMissing({ budgetMs: EMBED_BUDGET_MS }).catch((error: Error) => setup.log(error.message));
+          embedLater();
           return memories;
         },
         run: setup.ask && options.model !== false ? async (signal) => (await start({ signal })).memories : null,
@@ -196,7 +209,7 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
       });
     },
     async warm(options = {}) {
-      const { embedded, left } = await embedMissing(options);
+      const { embedded, left } = await embedNow(options);
       // Every embedded memory left its entry without vectors behind.
       if (embedded > 0) compact(directories);
       return { memories: countLive(await ready()), embedded, left };
