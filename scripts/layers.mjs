@@ -31,7 +31,7 @@ export const RANKS = [
 const FRONT_DOORS = { store: "store/store.ts" };
 /** Rooms that know only what is named here, whatever their rank. */
 const ONLY = {
-  "web/page": ["web/api.ts", "text/merge3.ts"],
+  "web/page": ["web/api.ts", "text/diff.ts"],
   session: ["disk", "model", "text", "errors", "world"],
   meaning: ["text", "errors"],
 };

@@ -13,6 +13,7 @@ import type { Recalled, RecallOptions } from "./recall/recall.ts";
 import type { Signals } from "./recall/score.ts";
 import type { SideQuery } from "./recall/select.ts";
 import { ageInDays, type Row, walk } from "./store/store.ts";
+import type { World } from "./world.ts";
 
 export { substituteMemory } from "./prompts/placeholder.ts";
 export { SUMMARIZE_TOOL_RESULTS_SECTION } from "./prompts/tool-results.ts";
@@ -21,13 +22,9 @@ export { MAX_MEMORY_BYTES_PER_FILE } from "./recall/cut.ts";
 export { formatInjection as formatMemoriesForInjection } from "./recall/injection.ts";
 export { formatMemoryManifest } from "./recall/select.ts";
 
-/** Every function takes these last; a program that gives none has the working directory, environment and clock of its process. */
-export interface Options {
+/** Every function takes these last; without them the working directory, environment and clock of the process count. Recall logs its failures instead of throwing. */
+export interface Options extends Partial<Pick<World, "env" | "now" | "log">> {
   cwd?: string;
-  env?: OpenOptions["env"];
-  now?: () => Date;
-  /** Told what recall keeps from its caller: failures. */
-  log?: (message: string) => void;
 }
 
 /** System text and question in, the model's answer out. */
@@ -38,7 +35,7 @@ export interface RelevantMemory {
   /** Neutralised, and cut to `MAX_MEMORY_BYTES_PER_FILE`. */
   content: string;
   mtimeMs: number;
-  /** What stands above the content when it is shown: age, path, provenance. */
+  /** What is shown above the content: age, path, provenance. */
   header: string;
 }
 
@@ -55,7 +52,7 @@ export async function selectRelevantMemories(
   return select(query, sideQuery, sessionOf(alreadySurfaced, 0), signal, options);
 }
 
-/** Null, and nothing called, when there is nobody to ask or a gate is closed: one word, a full session, no memories. */
+/** Null, and nothing called, without a `sideQuery` or when a gate is closed: one word, a full session, no memories. */
 export function startMemoryPrefetch(
   query: string,
   sideQuery: SideQueryFn | null | undefined,
@@ -150,7 +147,7 @@ export interface PromptOptions extends Options, Omit<MemoryPromptOptions, "memor
   query?: string;
 }
 
-/** All that the model is told about memory, with the memories for a query or, with `files`, those that the index names. */
+/** Everything that the model is told about memory, with the memories for a query or, with `files`, those that the index names. */
 export async function loadMemoryPrompt(options: PromptOptions = {}): Promise<string> {
   const { cwd: _, env: __, now: ___, log: ____, query, ...asked } = options;
   const memdir = await openMemdir(openOptions(options));
@@ -177,7 +174,7 @@ export function openProject(options: Options, memoryDir?: string): Promise<Memdi
 }
 
 /** Where the project's memories are; nothing is made. */
-export function placeOf(options: Options) {
+export function locate(options: Options) {
   return findPlace(openOptions(options), options.env ?? processEnv());
 }
 
@@ -187,7 +184,7 @@ function openOptions({ cwd = process.cwd(), env, now, log }: Options): OpenOptio
 
 /** Looked at before anything is opened, since a host must not wait for the answer. */
 function hasMemories(options: Options): boolean {
-  const { config, location } = placeOf(options);
+  const { config, location } = locate(options);
   const { directories } = findDirectories({ ...openOptions(options), scope: "project" }, config, location);
   return directories.some(({ path, recursive }) => walk(path, recursive).files.length > 0);
 }
@@ -202,7 +199,7 @@ async function select(
   return guarded(options, async () => {
     const memdir = await openMemdir({ ...openOptions(options), scope: "project", ask });
     const { method, memories } = await memdir.recall(query, { session, ...(signal ? { signal } : {}) });
-    // Where the model has no good answer `recall` has the offline one; who calls this wants the model's or none.
+    // Where the model has no good answer `recall` has the offline one; callers of this want the model's or none.
     return method === "model" && !signal?.aborted ? memories : [];
   });
 }

@@ -2,15 +2,14 @@
 
 import { mkdirSync } from "node:fs";
 import { dirname, isAbsolute, join, relative } from "node:path";
-import { type Options, openProject, placeOf } from "./compat-recall.ts";
+import { locate, type Options, openProject } from "./compat-recall.ts";
 import { processEnv } from "./config.ts";
 import { LABELS } from "./instructions/file.ts";
 import { MAX_CHARACTERS } from "./instructions/health.ts";
 import { renderInstructions } from "./instructions/render.ts";
 import { openMemdir } from "./open.ts";
 import { ageInDays, ageInWords, CLIENT_LIMITS, INDEX_FILE, type Row, type MemoryType as Type } from "./store/store.ts";
-import { type FieldValue, parseDocument } from "./text/frontmatter.ts";
-import { formatDocument, type Metadata } from "./text/frontmatter-edit.ts";
+import { type FieldValue, formatDocument, type Metadata, parseDocument } from "./text/frontmatter.ts";
 
 export {
   buildMemoryPromptSection,
@@ -60,21 +59,21 @@ export const MAX_INDEX_LINES = CLIENT_LIMITS.maxLines;
 export const MAX_INDEX_BYTES = CLIENT_LIMITS.maxChars;
 
 export function getMemoryDir(projectRoot?: string, options: Options = {}): string {
-  return placeOf(projectRoot === undefined ? options : { ...options, cwd: projectRoot }).location.dir;
+  return locate(projectRoot === undefined ? options : { ...options, cwd: projectRoot }).location.dir;
 }
 
 export function getIndexPath(projectRoot?: string, options: Options = {}): string {
   return join(getMemoryDir(projectRoot, options), INDEX_FILE);
 }
 
-/** After this the model can write at once, without looking whether the directory exists. */
+/** After this the model can write at once, without checking that the directory exists. */
 export function ensureMemoryDirExists(projectRoot?: string, options: Options = {}): string {
   const dir = getMemoryDir(projectRoot, options);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   return dir;
 }
 
-/** Saves the file and its index line; the file's name is the answer. */
+/** Saves the file and its index line; returns the file's name. */
 export async function saveMemory(
   entry: Omit<MemoryEntry, "filename" | "filePath">,
   options: Options = {},
@@ -94,7 +93,7 @@ export function scanMemoryFiles(projectRoot: string, options: Options = {}): Pro
   return listMemories({ ...options, cwd: projectRoot });
 }
 
-/** Seed 000 writes it the way of its language. */
+/** Seed 000's spelling. */
 export { scanMemoryFiles as scan_memory_files };
 
 /** Headers only: no body is read. */
@@ -185,13 +184,13 @@ export async function getMemoryFiles(
     ...(options.additionalDirs ? { addDirs: options.additionalDirs } : {}),
   });
   const { root, cwd } = memdir.location.project;
-  const place = (path: string) => {
+  const describe = (path: string) => {
     const relativePath = relative(root, path);
     const outside = relativePath.startsWith("..") || isAbsolute(relativePath);
     return { path, isRoot: dirname(path) === cwd, relativePath: outside ? null : relativePath };
   };
   const files = (await instructions.load()).map(({ path, content, source, size }) => ({
-    ...place(path),
+    ...describe(path),
     content,
     source,
     size,
@@ -200,7 +199,7 @@ export async function getMemoryFiles(
   const failed = (await instructions.skipped())
     .filter(({ reason }) => reason.startsWith("cannot be read"))
     .map(({ path, reason }) => ({
-      ...place(path),
+      ...describe(path),
       content: "",
       source: "project" as const,
       size: 0,

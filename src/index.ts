@@ -28,8 +28,7 @@ export {
   parseMemory,
   type Source,
 } from "./store/store.ts";
-export { parseDocument } from "./text/frontmatter.ts";
-export { editFields, formatDocument } from "./text/frontmatter-edit.ts";
+export { editFields, formatDocument, parseDocument } from "./text/frontmatter.ts";
 export { findSecrets, redactSecrets, type SecretFinding } from "./text/secrets.ts";
 export type { Problem as VerifyProblem, Verification } from "./truth/verify.ts";
 export type { AdoptResult } from "./verbs/adopt.ts";

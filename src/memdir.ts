@@ -6,8 +6,7 @@ import type { StartContext } from "./context/start.ts";
 import type { Instructions } from "./instructions/instructions.ts";
 import type { ScopeOptions } from "./instructions/scope.ts";
 import type { Location } from "./project/locate.ts";
-import type { OlderDirectory } from "./project/older.ts";
-import type { Orphan } from "./project/orphans.ts";
+import type { OlderDirectory, Orphan } from "./project/older.ts";
 import type { Prefetch } from "./recall/prefetch.ts";
 import type { Recalled, RecallOptions, RecallResult } from "./recall/recall.ts";
 import type { PrefetchOptions, WarmOptions } from "./recall/recaller.ts";
@@ -27,12 +26,11 @@ import type { MeasuredDirectory } from "./truth/rot-desk.ts";
 import type { Verification, VerifyOptions as VerifyRows, VerifyWorld } from "./truth/verify.ts";
 import type { AdoptResult } from "./verbs/adopt.ts";
 import type { Check } from "./verbs/doctor.ts";
+import type { RebuiltIndex } from "./verbs/edit.ts";
 import type { MemoryRef } from "./verbs/find.ts";
-import type { ForgetResult } from "./verbs/forget.ts";
-import type { RebuiltIndex } from "./verbs/index-rebuild.ts";
+import type { ForgetResult, PruneRequest, PruneResult } from "./verbs/forget.ts";
 import type { LintProblem } from "./verbs/lint.ts";
 import type { MergeRequest } from "./verbs/merge.ts";
-import type { PruneRequest, PruneResult } from "./verbs/prune.ts";
 import type { SaveRequest, SaveResult } from "./verbs/save.ts";
 
 /** `addDirs` as with --add-dir, seed 000's switches, and `allAgents` for the files of other agents. */
@@ -63,7 +61,7 @@ export interface Memdir {
   edit(name: Named, base: string, text: string, options?: { redact?: boolean }): Promise<SaveResult>;
   /** A file of a memory directory as an agent's tools write it: checked, journalled and indexed like every save. `base` is what it held, null for nothing; `trust` says how far whoever writes is trusted. */
   put(path: string, text: string, base: string | null, options?: { trust?: Trust }): Promise<SaveResult>;
-  forget(name: Named, options?: { reason?: string; purge?: boolean }): Promise<ForgetResult>;
+  forget(name: Named, options?: { reason?: string; purge?: boolean; trust?: Trust }): Promise<ForgetResult>;
   rename(name: Named, newName: string): Promise<SaveResult>;
   /** Two memories of one directory become one: `text` replaces the first, the second is forgotten, in one change. */
   merge(keep: Named, other: Named, request: MergeRequest): Promise<SaveResult>;

@@ -5,12 +5,11 @@ import { isAbsolute, join, relative, sep } from "node:path";
 import { type Env, processEnv } from "./config.ts";
 import { findDirectories, findPlace, type PlaceOptions } from "./directories.ts";
 import { yieldTurn } from "./disk/breathe.ts";
-import { resolveInside } from "./disk/fence.ts";
-import { realPath } from "./disk/real-path.ts";
+import { realPath, resolveInside } from "./disk/fence.ts";
 import { MemdirError } from "./errors.ts";
 import type { InstructionOptions, Memdir, Named } from "./memdir.ts";
 import type { Location } from "./project/locate.ts";
-import { findOrphans } from "./project/orphans.ts";
+import { findOrphans } from "./project/older.ts";
 import {
   approveImports,
   claimDirectory,
@@ -223,13 +222,13 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
       const world = { directories, root, env, now: main.now, signal, onProgress };
       return verifyMemories(world, wanted, { ...asked, isAll: named === null });
     },
-    prune: async (request) => (await import("./verbs/prune.ts")).pruneMemories(main, request),
+    prune: async (request) => (await import("./verbs/forget.ts")).pruneMemories(main, request),
     index: async () => {
       await repairDirectory(main);
       return loadIndex(main, { generate: true });
     },
     rebuildIndex: async () => {
-      const { rebuildIndex } = await import("./verbs/index-rebuild.ts");
+      const { rebuildIndex } = await import("./verbs/edit.ts");
       const rebuilt = await rebuildIndex(main);
       return { ...loadIndex(main, { generate: false }), ...rebuilt };
     },

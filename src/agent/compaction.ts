@@ -2,7 +2,7 @@
 
 import { remind } from "../context/attachments.ts";
 import { approximateTokens } from "../context/window.ts";
-import { readRegular } from "../disk/regular.ts";
+import { readRegular } from "../disk/fence.ts";
 import { fork } from "../model/agent-loop.ts";
 import { type Message, type TextBlock, textOf } from "../model/ask.ts";
 import { buildCompactionPrompt, buildSummaryMessage, OPEN_WORDS_NOTE, readSummary } from "../prompts/compaction.ts";

@@ -3,7 +3,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config.ts";
-import { readRegular } from "../disk/regular.ts";
+import { readRegular } from "../disk/fence.ts";
 import type { AgentScope } from "../project/scopes.ts";
 import { EXPLORE_PROMPT, PLAN_PROMPT } from "../prompts/sub-agents.ts";
 import { type FieldValue, parseDocument } from "../text/frontmatter.ts";

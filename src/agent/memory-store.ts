@@ -2,12 +2,12 @@
 
 import { statSync } from "node:fs";
 import { basename } from "node:path";
-import { isWithin, realPath } from "../disk/real-path.ts";
+import { isWithin, realPath } from "../disk/fence.ts";
 import type { Memdir } from "../memdir.ts";
 import { formatReminder } from "../recall/injection.ts";
 import { freshnessWarning } from "../recall/neutral.ts";
 import { ageInDays, formatSource, INDEX_FILE } from "../store/store.ts";
-import { editFields } from "../text/frontmatter-edit.ts";
+import { editFields } from "../text/frontmatter.ts";
 import type { Workbench } from "../tools/workbench.ts";
 import type { Tell } from "./event.ts";
 

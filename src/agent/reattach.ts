@@ -2,8 +2,7 @@
 
 import { remind } from "../context/attachments.ts";
 import { approximateTokens } from "../context/window.ts";
-import { isWithin } from "../disk/real-path.ts";
-import { readRegular } from "../disk/regular.ts";
+import { isWithin, readRegular } from "../disk/fence.ts";
 import type { TextBlock } from "../model/ask.ts";
 import { buildFileReattachment } from "../prompts/compaction.ts";
 import type { SeenFile } from "../session/file-state.ts";

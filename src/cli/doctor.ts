@@ -3,8 +3,8 @@
 import { tmpdir } from "node:os";
 import { processEnv } from "../config.ts";
 import type { Memdir } from "../memdir.ts";
-import { findAbandoned } from "../project/orphans.ts";
-import type { Check, Mend } from "../verbs/check.ts";
+import { findAbandoned } from "../project/older.ts";
+import type { Check, Mend } from "../verbs/doctor.ts";
 import type { Call, Run } from "./command.ts";
 import { sanitiseLine } from "./console/sanitise.ts";
 

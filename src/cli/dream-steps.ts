@@ -1,7 +1,7 @@
 /** A dream that a person asked for, step by step: planned, applied once it was seen, noted in the ledger. */
 
 import type { AgentModel } from "../agent/world.ts";
-import { isAlive } from "../disk/process.ts";
+import { isAlive } from "../disk/atomic.ts";
 import { MemdirError } from "../errors.ts";
 import { checkBudget } from "../learn/budget.ts";
 import { type DreamReport, dream } from "../learn/dream.ts";

@@ -9,7 +9,7 @@ import { NO_USAGE } from "../model/ask.ts";
 import { openModel } from "../open-agent.ts";
 import { openLearning } from "../open-learn.ts";
 import type { Row } from "../store/store.ts";
-import { addCues } from "../verbs/cues.ts";
+import { addCues } from "../verbs/edit.ts";
 import type { Call, Run } from "./command.ts";
 
 export const run: Run = async (call) => {

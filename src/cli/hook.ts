@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Env, processEnv } from "../config.ts";
 import { readInput } from "../hooks/event.ts";
-import { findInstallation } from "../wiring/installation.ts";
+import { findInstallation } from "../wiring/machine.ts";
 import type { Call, Run } from "./command.ts";
 
 /** Far above the hook's own deadline: for a disk that hangs. */

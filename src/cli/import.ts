@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import { MemdirError } from "../errors.ts";
 import { type ImportResult, importMemories } from "../exchange/import.ts";
-import { findImporter, findSources, harvest, IMPORTERS, type ImportPlace } from "../exchange/importers.ts";
+import { findImporter, findSources, harvest, IMPORTERS } from "../exchange/importers.ts";
 import type { Memdir } from "../memdir.ts";
 import { claimDirectory } from "../project/owner.ts";
 import { type Directory, isMemoryType, MEMORY_TYPES } from "../store/store.ts";
@@ -18,9 +18,8 @@ export const run: Run = async (call) => {
   const importer = source === undefined ? null : findImporter(source);
   const memdir = await call.open();
   const directory = memdir.directories[0] as Directory;
-  const place = placeOf(memdir, call.flag("all"));
-  if (importer === null) return listSources(call, place);
-  const read = harvest(importer, path === undefined ? null : resolve(call.cwd, path), place);
+  if (importer === null) return listSources(call, memdir);
+  const read = harvest(importer, path === undefined ? null : resolve(call.cwd, path), memdir, call.flag("all"));
   const dryRun = call.flag("dry-run");
   const progress = call.terminal.progress("import");
   const result = await importMemories(directory, read.found, {
@@ -42,13 +41,8 @@ export const run: Run = async (call) => {
   return 0;
 };
 
-function placeOf(memdir: Memdir, all: boolean): ImportPlace {
-  const { home, claudeDir, env } = memdir.config;
-  return { home, claudeDir, env, root: memdir.location.project.root, own: memdir.location.dir, all };
-}
-
-function listSources({ json, terminal }: Call, place: ImportPlace): number {
-  const sources = findSources(place);
+function listSources({ json, terminal, flag }: Call, memdir: Memdir): number {
+  const sources = findSources(memdir, flag("all"));
   if (json) {
     terminal.json(sources);
     return 0;

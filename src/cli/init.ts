@@ -5,11 +5,9 @@ import { processEnv } from "../config.ts";
 import { diskError, exitCodeOf, MemdirError } from "../errors.ts";
 import { commonEnds } from "../text/diff.ts";
 import { redactSecrets } from "../text/secrets.ts";
-import { applyChanges } from "../wiring/apply.ts";
 import { CLIENTS, chooseClients } from "../wiring/clients.ts";
-import { findPassing } from "../wiring/installation.ts";
-import { type Change, type Plan, planWiring } from "../wiring/plan.ts";
-import { openWiringWorld, type WiringWorld } from "../wiring/world.ts";
+import { findPassing, type Machine, openMachine } from "../wiring/machine.ts";
+import { applyChanges, type Change, type Plan, planWiring } from "../wiring/wiring.ts";
 import { askPerson } from "./ask.ts";
 import type { Call, Run } from "./command.ts";
 import { diffPreview } from "./console/diff-preview.ts";
@@ -25,7 +23,7 @@ export const run: Run = async (call) => {
 };
 
 export interface InitDesk {
-  world: WiringWorld;
+  world: Machine;
   /** True for yes. Only asked on a terminal. */
   ask(question: string): Promise<boolean>;
   /** Of the terminal. */
@@ -60,12 +58,11 @@ export async function init(call: Call, desk: InitDesk): Promise<number> {
 }
 
 /** Shared with the other commands about the wiring. */
-export function openWorld(call: Call): WiringWorld {
+export function openWorld(call: Call): Machine {
   const env = processEnv();
-  return openWiringWorld({
+  return openMachine(fileURLToPath(import.meta.url), {
     cwd: call.cwd,
     env,
-    program: fileURLToPath(import.meta.url),
     now: () => new Date(),
     log: (message) => {
       if (env.MEMDIR_DEBUG) call.terminal.warn(`memdir: debug: ${message}`);
@@ -134,7 +131,7 @@ function findSame(old: readonly string[], fresh: readonly string[], context: num
   return { head: Math.max(0, head - context), tail: Math.max(0, tail - context) };
 }
 
-function report({ json, terminal }: Call, world: WiringWorld, plans: readonly Plan[], done: readonly Plan[]): void {
+function report({ json, terminal }: Call, world: Machine, plans: readonly Plan[], done: readonly Plan[]): void {
   const notes = done.flatMap(({ client }) => client.notes(world));
   const passing = done.length > 0 ? findPassing(world.dist) : null;
   if (passing) notes.push(passing);
@@ -161,7 +158,7 @@ function report({ json, terminal }: Call, world: WiringWorld, plans: readonly Pl
 }
 
 /** As people write it. */
-export function shorten({ home }: WiringWorld, path: string): string {
+export function shorten({ home }: Machine, path: string): string {
   const isBelow = path.startsWith(home) && /^[\\/]/.test(path.slice(home.length));
   return sanitiseLine(isBelow ? `~${path.slice(home.length)}` : path);
 }

@@ -2,7 +2,7 @@
 
 import { resolve } from "node:path";
 import type { Config } from "../config.ts";
-import { readRegular } from "../disk/regular.ts";
+import { readRegular } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { joinTeam, leaveTeam, type TeamWorld } from "../open-team.ts";
 import { checkToken } from "../team/credentials.ts";

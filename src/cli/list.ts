@@ -27,7 +27,8 @@ export const run: Run = async (call) => {
     const head = `${shown.length} ${shown.length === 1 ? "memory" : "memories"}:`;
     call.terminal.print([head, ...shown.map((row) => rowLine(row, authorOf(row), call.terminal.color))].join("\n"));
   }
-  for (const { path, reason } of skipped) call.terminal.warn(`memdir: note: ${path} is passed over: ${reason}`);
+  for (const { path, reason } of skipped.filter(({ isPlain }) => !isPlain))
+    call.terminal.warn(`memdir: note: ${path} is passed over: ${reason}`);
   return 0;
 };
 

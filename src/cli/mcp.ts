@@ -5,8 +5,8 @@ import { once } from "node:events";
 import { statSync } from "node:fs";
 import { processEnv } from "../config.ts";
 import { MemdirError } from "../errors.ts";
+import type { McpOptions } from "../mcp/server.ts";
 import { serveStreams } from "../mcp/stdio.ts";
-import type { McpWorld } from "../mcp/world.ts";
 import type { Call, Run } from "./command.ts";
 
 declare const __MEMDIR_VERSION__: string;
@@ -15,15 +15,15 @@ export const run: Run = async (call) => {
   if (call.value("port") !== undefined && !call.flag("http")) {
     throw new MemdirError("usage", "--port goes with --http; without it the server speaks on the standard streams");
   }
-  const world = makeWorld(call);
-  if (call.flag("http")) return runHttp(call, world);
+  const options = makeOptions(call);
+  if (call.flag("http")) return runHttp(call, options);
   // Nothing else may be written there: a warning goes to standard error, where hosts keep it.
-  await serveStreams(world, { input: process.stdin, output: process.stdout });
+  await serveStreams(options, { input: process.stdin, output: process.stdout });
   process.stdin.destroy();
   return 0;
 };
 
-async function runHttp(call: Call, world: McpWorld): Promise<number> {
+async function runHttp(call: Call, options: McpOptions): Promise<number> {
   const given = processEnv().MEMDIR_MCP_TOKEN;
   if (given && !/^[!-~]{16,}$/.test(given)) {
     throw new MemdirError(
@@ -34,7 +34,7 @@ async function runHttp(call: Call, world: McpWorld): Promise<number> {
   const token = given || randomBytes(32).toString("base64url");
   // Only the standard streams have a host that waits.
   const { serveHttp } = await import("../mcp/http.ts");
-  const server = await serveHttp(world, { port: readPort(call.value("port")), token, newId: randomUUID });
+  const server = await serveHttp(options, { port: readPort(call.value("port")), token, newId: randomUUID });
   // Shown once, to whoever started it; one that was given is known.
   if (call.json) call.terminal.json({ url: server.url, ...(given ? {} : { token }) });
   else call.terminal.print(`memdir mcp: ${server.url}${given ? "" : `\nAuthorization: Bearer ${token}`}`);
@@ -43,7 +43,7 @@ async function runHttp(call: Call, world: McpWorld): Promise<number> {
   return 0;
 }
 
-function makeWorld(call: Call): McpWorld {
+function makeOptions(call: Call): McpOptions {
   const env = processEnv();
   const log = (message: string) => {
     if (env.MEMDIR_DEBUG) call.terminal.warn(`memdir: debug: ${message}`);

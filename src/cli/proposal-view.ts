@@ -6,7 +6,7 @@ import type { Inbox } from "../learn/inbox.ts";
 import type { Proposal } from "../learn/proposal.ts";
 import type { Memdir } from "../memdir.ts";
 import { parseMemory } from "../store/store.ts";
-import { formatDocument } from "../text/frontmatter-edit.ts";
+import { formatDocument } from "../text/frontmatter.ts";
 import { diffPreview } from "./console/diff-preview.ts";
 import type { Paint } from "./console/paint.ts";
 import { sanitiseLine } from "./console/sanitise.ts";

@@ -3,10 +3,9 @@
 import { join } from "node:path";
 import { exitCodeOf } from "../errors.ts";
 import type { TeamWorld } from "../team/repository.ts";
-import { claudeFolder } from "../wiring/claude-code.ts";
-import { chooseClients } from "../wiring/clients.ts";
-import { type Removal, unwire } from "../wiring/removal.ts";
-import type { WiringWorld } from "../wiring/world.ts";
+import { chooseClients, claudeFolder } from "../wiring/clients.ts";
+import type { Machine } from "../wiring/machine.ts";
+import { type Removal, unwire } from "../wiring/wiring.ts";
 import type { Call, Run } from "./command.ts";
 import { sanitiseLine } from "./console/sanitise.ts";
 import { openWorld, shorten } from "./init.ts";
@@ -17,7 +16,7 @@ export const run: Run = async (call) => {
   return call.flag("team") ? leaveRepository(call, openTeamWorld(await call.open(), world)) : uninstall(call, world);
 };
 
-export async function uninstall(call: Call, world: WiringWorld): Promise<number> {
+export async function uninstall(call: Call, world: Machine): Promise<number> {
   const { json, terminal } = call;
   const names = call.values("agent");
   const clients = names.length === 0 ? null : chooseClients(world, names).map(({ name }) => name);
@@ -51,7 +50,7 @@ async function leaveRepository(call: Call, world: TeamWorld): Promise<number> {
   return 0;
 }
 
-function describe(world: WiringWorld, { file, kind }: Removal): string {
+function describe(world: Machine, { file, kind }: Removal): string {
   const words = {
     restored: "is as it was before",
     removed: "is removed: it was memdir's",

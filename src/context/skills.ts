@@ -1,8 +1,7 @@
 /** Skills: folders with a SKILL.md that says what it is good for; found on disk, and ranked for a prompt. */
 
 import { closeSync, readdirSync, readSync } from "node:fs";
-import { resolveInside } from "../disk/fence.ts";
-import { openRegular } from "../disk/regular.ts";
+import { openRegular, resolveInside } from "../disk/fence.ts";
 import { type Field, findField, parseDocument } from "../text/frontmatter.ts";
 import { termsOf } from "../text/terms.ts";
 

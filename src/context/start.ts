@@ -2,7 +2,7 @@
 
 import { statSync } from "node:fs";
 import type { Config } from "../config.ts";
-import { isWithin } from "../disk/real-path.ts";
+import { isWithin } from "../disk/fence.ts";
 import type { InstructionFile, SkippedFile } from "../instructions/file.ts";
 import type { Instructions } from "../instructions/instructions.ts";
 import type { Location } from "../project/locate.ts";

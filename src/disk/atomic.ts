@@ -2,7 +2,6 @@
 
 import { closeSync, fsyncSync, linkSync, lstatSync, openSync, renameSync, unlinkSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { loadNative, type Native } from "./native.ts";
 
 /** New files are the user's alone unless they belong to a repository. */
 export const PRIVATE_MODE = 0o600;
@@ -129,5 +128,42 @@ export function removeQuietly(path: string): void {
     unlinkSync(path);
   } catch {
     // Gone already, or it stays until the next sweep.
+  }
+}
+
+// --- The native module for kernel locks and atomic swaps, loaded on first use; null where it does not load.
+
+export interface Native {
+  tryLock(fd: number): boolean;
+  unlock(fd: number): void;
+  /** Exchanges two paths in one step (renameat2, renamex_np). Not atomic on Windows. */
+  swapSync(from: string, to: string): void;
+}
+
+let loaded: Native | null | undefined;
+
+export function loadNative(): Native | null {
+  if (loaded === undefined) {
+    try {
+      // Imported above, it would cost a hook two milliseconds, of which hardly any needs it.
+      const { createRequire } = process.getBuiltinModule("node:module");
+      loaded = createRequire(import.meta.url)("fs-native-extensions") as Native;
+    } catch {
+      // No prebuilt binary for this platform: the pid file and plain renames serve instead.
+      loaded = null;
+    }
+  }
+  return loaded;
+}
+
+// --- Whether a process that left its number in a file still runs.
+
+/** True also for somebody else's process, which we may not signal. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

@@ -1,9 +1,21 @@
 /** Keeps paths inside the directory they were given for: names are checked as text, then on the disk. */
 
-import { lstatSync, readlinkSync, realpathSync, type Stats } from "node:fs";
-import { dirname, isAbsolute, resolve } from "node:path";
+import fs, {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from "node:fs";
+import path, { dirname, isAbsolute, resolve } from "node:path";
 import { MemdirError } from "../errors.ts";
-import { isWithin, realPath } from "./real-path.ts";
 
 /**
  * The absolute path of `relative` below `root`. Throws `outside` for anything that leads or might lead elsewhere:
@@ -81,4 +93,150 @@ function decode(text: string): string {
 function outside(name: string, reason: string, cause?: unknown): MemdirError {
   const shown = JSON.stringify(name.length > 80 ? `${name.slice(0, 80)}…` : name);
   return new MemdirError("outside", `the path ${shown} is refused: ${reason}; give a plain file name`, { cause });
+}
+
+// --- Paths as the disk sees them: links resolved, also for what does not exist yet.
+
+/** Linux gives up after as many links. */
+const MAX_LINKS = 40;
+
+/** The real path of the deepest ancestor that exists, plus the rest as written. A dangling link leads to where it points. */
+export function realPath(file: string, links = 0): string {
+  const absolute = path.resolve(file);
+  const missing: string[] = [];
+  for (let at = absolute; ; at = path.dirname(at)) {
+    const isThere = exists(at);
+    const real = isThere ? attempt(() => resolveLinks(at)) : null;
+    if (real !== null) return path.join(real, ...missing);
+    const target = isThere && links < MAX_LINKS ? attempt(() => fs.readlinkSync(at)) : null;
+    if (target !== null) return path.join(realPath(path.resolve(path.dirname(at), target), links + 1), ...missing);
+    if (path.dirname(at) === at) return absolute;
+    missing.unshift(path.basename(at));
+  }
+}
+
+/** Whether a path is a directory or lies below it; both must be absolute and resolved alike. */
+export function isWithin(dir: string, file: string): boolean {
+  const relative = path.relative(dir, file);
+  return relative === "" || (!path.isAbsolute(relative) && relative.split(path.sep)[0] !== "..");
+}
+
+/** The system's own answer spells names as the disk does; on Windows it would turn a mapped drive into a network path. */
+function resolveLinks(file: string): string {
+  return process.platform === "win32" ? fs.realpathSync(file) : fs.realpathSync.native(file);
+}
+
+/** Asked first: an error takes far longer to make than an answer. */
+function exists(file: string): boolean {
+  try {
+    return fs.lstatSync(file, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true;
+  }
+}
+
+function attempt(read: () => string): string | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
+}
+
+// --- Reading what should be an ordinary file, where anything may stand: a fifo must not hold us up, a link not lead away.
+
+const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
+
+/** An open file for reading, or null when there is none, or something that is no ordinary file. Other failures throw. */
+export function openRegular(path: string, options: { follow?: boolean } = {}): { fd: number; size: number } | null {
+  let fd: number;
+  try {
+    fd = openSync(path, options.follow ? FLAGS : FLAGS | NOFOLLOW);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "";
+    if (ABSENT.has(code)) return null;
+    throw error;
+  }
+  const stat = fstatSync(fd);
+  if (stat.isFile()) return { fd, size: stat.size };
+  closeSync(fd);
+  return null;
+}
+
+/** Nothing there; a link that must not be followed; a socket. */
+const ABSENT: ReadonlySet<string> = new Set(["ENOENT", "ELOOP", "ENXIO", "ENOTDIR"]);
+
+/** Also null for a file of more than `maxBytes`, of which nothing is read. */
+export function readRegular(path: string, options: { follow?: boolean; maxBytes?: number } = {}): Buffer | null {
+  const opened = openRegular(path, options);
+  if (!opened) return null;
+  try {
+    return opened.size > (options.maxBytes ?? Number.POSITIVE_INFINITY) ? null : readFileSync(opened.fd);
+  } finally {
+    closeSync(opened.fd);
+  }
+}
+
+/** The same as text, which is quicker for a process that has read nothing yet. */
+export function readRegularText(path: string, maxBytes: number): string | null {
+  const opened = openRegular(path);
+  if (!opened) return null;
+  try {
+    return opened.size > maxBytes ? null : readFileSync(opened.fd, "utf8");
+  } finally {
+    closeSync(opened.fd);
+  }
+}
+
+/** The last so many bytes as text; "" when there is no ordinary file. The first line of it may be half a one. */
+export function readTail(path: string, maxBytes: number): string {
+  const opened = openRegular(path);
+  if (!opened) return "";
+  try {
+    const bytes = Buffer.alloc(Math.min(opened.size, maxBytes));
+    const count = readSync(opened.fd, bytes, 0, bytes.length, opened.size - bytes.length);
+    return bytes.toString("utf8", 0, count);
+  } finally {
+    closeSync(opened.fd);
+  }
+}
+
+// --- Looking at what stands somewhere, where anything may have been asked for.
+
+/** Links followed; null also for a loop of links, a file in place of a folder, a name that is too long or none at all. */
+export function statOrNull(path: string): Stats | null {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) ?? null;
+  } catch {
+    return null;
+  }
+}
+
+// --- * Folders held open while they are written to: a symbolic link that is swapped into their place meanwhile leads nowhere. Works through /proc on Linux, where Node has no `openat`; elsewhere a pin is only the path, checked once.
+
+export interface Pin {
+  /** Stands for the folder in every file call. */
+  path: string;
+  /** False when the name no longer leads to this folder. */
+  isCurrent(): boolean;
+  close(): void;
+}
+
+let hasProc: boolean | undefined;
+
+/** Fails with ELOOP or ENOTDIR when the folder is a link or no folder. */
+export function pinFolder(folder: string): Pin {
+  hasProc ??= existsSync("/proc/self/fd");
+  if (!hasProc) return { path: folder, isCurrent: () => existsSync(folder), close: () => {} };
+  const fd = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  return {
+    path: `/proc/self/fd/${fd}`,
+    isCurrent: () => {
+      const held = fstatSync(fd);
+      const there = lstatSync(folder, { throwIfNoEntry: false });
+      return there?.ino === held.ino && there.dev === held.dev;
+    },
+    close: () => closeSync(fd),
+  };
 }

@@ -9,9 +9,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { diskError, MemdirError } from "../errors.ts";
-import { removeQuietly } from "./atomic.ts";
-import { loadNative, type Native } from "./native.ts";
-import { isAlive } from "./process.ts";
+import { isAlive, loadNative, type Native, removeQuietly } from "./atomic.ts";
 
 export interface Lock {
   release(): void;

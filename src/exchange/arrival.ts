@@ -14,9 +14,9 @@ import {
   type Trust,
   trustOf,
 } from "../store/store.ts";
-import { editFields, formatDocument } from "../text/frontmatter-edit.ts";
+import { editFields, formatDocument } from "../text/frontmatter.ts";
 import { sha256 } from "../text/hash.ts";
-import { describeBody, type Imported } from "./harvest.ts";
+import { describeBody, type Imported } from "./imported.ts";
 
 export interface Arrival {
   name: string;
@@ -36,8 +36,8 @@ export interface Arrival {
   file: string | null;
   /** When it came in, for what has no time of its own. */
   now: string;
-  /** Why it cannot be taken. */
-  fault: string | null;
+  /** Why it cannot be imported. */
+  problem: string | null;
 }
 
 /** Our own limit for names; a longer title is cut to its words. */
@@ -45,16 +45,16 @@ const MAX_NAME = 200;
 /** An id of a source is a path or a number; a longer one is known by its hash. */
 const MAX_ORIGIN = 200;
 
-/** `asked` is the user's word; without it the source's counts where it may, else the words decide. */
+/** `asked` is what the user says it is; without it the source's type counts where it may, else the words decide. */
 export function prepare(imported: Imported, asked: MemoryType | undefined, now: Date): Arrival {
   const own = imported.text === undefined ? null : parseMemory(imported.file ?? "x.md", imported.text);
   const said = oneLine(well(imported.description));
-  // What stands in the file, not what was made of it to be shown.
+  // As it is in the file, not as it was made for showing.
   const whole = well(own?.body ?? imported.body)
     .replaceAll("\r\n", "\n")
     .trim();
   const description = own ? said : describeStatement(said) || describeBody(whole);
-  // A description that is too long for a line of the index is not lost.
+  // A description that is too long for a line of the index is kept.
   const body = own || said.length <= description.length || whole.includes(said) ? whole : `${said}\n\n${whole}`.trim();
   // A file of ours keeps the name that it has, however odd.
   const name = own && imported.name === own.name ? own.name : nameOf(imported.name, body || description);
@@ -64,15 +64,15 @@ export function prepare(imported: Imported, asked: MemoryType | undefined, now: 
     description,
     type: asked ?? typeFor(imported.type ?? (own?.typeExplicit ? own.type : null), `${description}\n${body}`, trust),
     body,
-    when: imported.when.map((cue) => oneLine(well(cue))).filter((cue) => cue !== ""),
-    at: imported.at !== null && imported.at > now.toISOString() ? null : imported.at,
+    when: (imported.when ?? []).map((cue) => oneLine(well(cue))).filter((cue) => cue !== ""),
+    at: imported.at && imported.at <= now.toISOString() ? imported.at : null,
     origin: (own && importedFrom(own)) || formatOrigin(imported),
     from: imported.origin.from,
     trust,
     text: imported.text ?? null,
     file: imported.file ?? null,
     now: now.toISOString(),
-    fault: findFault(own, body, description),
+    problem: findProblem(own, body, description),
   };
 }
 
@@ -125,8 +125,8 @@ function typeFor(said: MemoryType | null, text: string, trust: Trust): MemoryTyp
   return mayBecome(type, trust) ? type : "project";
 }
 
-function findFault(own: Memory | null, body: string, description: string): string | null {
-  if (own?.broken) return `its frontmatter cannot be read (${own.problems[0]}): mend it at its source`;
+function findProblem(own: Memory | null, body: string, description: string): string | null {
+  if (own?.broken) return `its frontmatter cannot be read (${own.problems[0]}): fix it at its source`;
   return body === "" && description === "" ? "it is empty" : null;
 }
 

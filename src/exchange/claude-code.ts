@@ -1,15 +1,13 @@
 /** Importing the auto memory that Claude Code keeps for another project, or kept on another machine, in any of its layouts. */
 
 import { basename, dirname, join } from "node:path";
-import { statOrNull } from "../disk/stat.ts";
+import { statOrNull } from "../disk/fence.ts";
 import { slugOf } from "../project/locate.ts";
-import { countMemories, listEntries } from "../project/memory-count.ts";
+import { countMemories, listEntries } from "../project/older.ts";
 import { INDEX_FILE, parseIndexLine, parseMemory, walk } from "../store/store.ts";
 import { splitLines } from "../text/lines.ts";
-import { describeBody, type Harvest, type Imported, MAX_MEMORIES } from "./harvest.ts";
-import { readNote } from "./note.ts";
-import { splitSections } from "./sections.ts";
-import { readSource } from "./source-file.ts";
+import { describeBody, type Harvest, type Imported, readFiles, readSource, type Source } from "./imported.ts";
+import { readNote, splitSections } from "./markdown-sources.ts";
 
 const FROM = "claude-code";
 
@@ -17,7 +15,7 @@ const FROM = "claude-code";
 export function readClaudeCode(path: string, claudeDir: string): Harvest {
   const { dir, recursive } = findFolder(path, claudeDir);
   const { files, links } = walk(dir, recursive);
-  const problems = links.map((file) => `${file} is a symbolic link: passed over`);
+  const problems = links.map((file) => `${file} is a symbolic link: skipped`);
   const index = statOrNull(join(dir, INDEX_FILE)) ? readSource(join(dir, INDEX_FILE)) : { text: "", modified: "" };
   if ("problem" in index) problems.push(index.problem);
   const indexText = "text" in index ? index.text : "";
@@ -28,15 +26,11 @@ export function readClaudeCode(path: string, claudeDir: string): Harvest {
     }),
   );
   const owner = basename(basename(dir) === "memory" ? dirname(dir) : dir);
-  const found: Imported[] = [];
-  for (const file of files.slice(0, MAX_MEMORIES)) {
-    const read = readSource(join(dir, file));
-    if ("problem" in read) problems.push(read.problem);
-    else found.push(memoryOf(file, read, hooks.get(file.normalize("NFC")) ?? "", owner));
-  }
-  if (files.length > MAX_MEMORIES) problems.push(`only the first ${MAX_MEMORIES} of ${files.length} files are taken`);
+  const read = readFiles(dir, files, {}, (file, source) => [
+    memoryOf(file, source, hooks.get(file.normalize("NFC")) ?? "", owner),
+  ]);
   const modified = "text" in index ? index.modified : "";
-  return { found: [...found, ...notesOf(indexText, modified, owner)], problems };
+  return { found: [...read.found, ...notesOf(indexText, modified, owner)], problems: [...problems, ...read.problems] };
 }
 
 /** Folders of other projects that hold memories, the one in use left out. */
@@ -60,7 +54,7 @@ function findFolder(path: string, claudeDir: string): { dir: string; recursive: 
   return { dir: path, recursive: !hasTranscripts };
 }
 
-function memoryOf(file: string, read: { text: string; modified: string }, hook: string, owner: string): Imported {
+function memoryOf(file: string, read: Source, hook: string, owner: string): Imported {
   const memory = parseMemory(file, read.text);
   const note = readNote(read.text, memory.name);
   const hasFrontmatter = Object.keys(memory.metadata).length > 0;
@@ -71,7 +65,7 @@ function memoryOf(file: string, read: { text: string; modified: string }, hook: 
     type: memory.typeExplicit ? memory.type : null,
     at: memory.modified ?? note.at ?? read.modified,
     origin: { from: FROM, id: `${owner}/${file}` },
-    // Its own word on where it came from is kept with its text.
+    // What it says about its source is kept with its text.
     trust: "user",
     ...(hasFrontmatter ? { text: read.text } : {}),
     file,
@@ -89,9 +83,7 @@ function notesOf(index: string, at: string, owner: string): Imported[] {
       {
         name: title || describeBody(body),
         description: describeBody(body),
-        type: null,
         body,
-        when: [],
         at: at || null,
         origin: { from: FROM, id: `${owner}/${INDEX_FILE}/${path.join("/") || "top"}` },
         trust: "user",

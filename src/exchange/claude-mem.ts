@@ -1,7 +1,7 @@
 /** Importing claude-mem's database: observations and summaries of sessions, read with Node's own SQLite. */
 
 import { MemdirError } from "../errors.ts";
-import { describeBody, type Harvest, type Imported, MAX_MEMORIES, textOf, textsOf, timeOf } from "./harvest.ts";
+import { describeBody, type Harvest, type Imported, MAX_MEMORIES, textOf, textsOf, timeOf } from "./imported.ts";
 
 /** As much of a database as it takes. */
 export interface Database {
@@ -72,9 +72,7 @@ function observationOf(row: Record<string, unknown>): Imported | null {
   return {
     name: textOf(row.title) || describeBody(told.join("\n")),
     description: textOf(row.subtitle) || describeBody(told.join("\n")),
-    type: null,
     body: body.filter((part) => part !== "").join("\n\n"),
-    when: [],
     at: timeOf(row.created_at_epoch) ?? timeOf(row.created_at),
     origin: { from: "claude-mem", id: String(row.id) },
     trust: "tool",
@@ -90,7 +88,7 @@ const PARTS = [
   ["notes", "Notes"],
 ] as const;
 
-/** Only a summary that says what was learnt or done: a request alone is no memory. */
+/** Only a summary that says what was learnt or done: a request alone is not a memory. */
 function summaryOf(row: Record<string, unknown>): Imported | null {
   if (textOf(row.learned) === "" && textOf(row.completed) === "") return null;
   const parts = PARTS.flatMap(([key, title]) => (textOf(row[key]) === "" ? [] : [`**${title}:** ${textOf(row[key])}`]));
@@ -99,7 +97,6 @@ function summaryOf(row: Record<string, unknown>): Imported | null {
     description: describeBody(textOf(row.learned) || textOf(row.completed)),
     type: "project",
     body: parts.join("\n\n"),
-    when: [],
     at: timeOf(row.created_at_epoch) ?? timeOf(row.created_at),
     origin: { from: "claude-mem", id: `summary-${row.id}` },
     trust: "tool",

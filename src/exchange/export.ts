@@ -1,13 +1,12 @@
-/** Exporting memories: one document, a folder of files, JSON, or a section of AGENTS.md. */
+/** Exporting memories: one document, a folder of files, JSON, or a section of AGENTS.md. Those with secrets are left out. */
 
+import { isUtf8 } from "node:buffer";
 import { extname, join } from "node:path";
-import { isWithin, realPath } from "../disk/real-path.ts";
-import { statOrNull } from "../disk/stat.ts";
+import { isWithin, readRegular, realPath, statOrNull } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
-import type { MemoryType } from "../store/store.ts";
-import { type Collection, collectMemories, type ExportStore } from "./collection.ts";
-import { formatMarkdown, formatSection, hasSection, isOwnMarkdown, putSection } from "./markdown-document.ts";
-import { formatJson, isOwnJson } from "./memdir-json.ts";
+import type { Memdir } from "../memdir.ts";
+import { MEMORY_TYPES, type Memory, type MemoryType, parseMemory, trustOf } from "../store/store.ts";
+import { findSecrets } from "../text/secrets.ts";
 import { editFile, writeFile, writeFolder } from "./output.ts";
 
 export const EXPORT_FORMATS = ["markdown", "json", "agents-md"] as const;
@@ -30,15 +29,18 @@ interface ExportResult {
   removed: string[];
 }
 
-/** What tells others how to work here; who the user is goes out only when it is asked for by name. */
+/** What is about working here; what is about the user is exported only when it is asked for by name. */
 const SHARED_TYPES: readonly MemoryType[] = ["feedback", "project"];
 
-export async function exportMemories(store: ExportStore, request: ExportRequest): Promise<ExportResult> {
+export async function exportMemories(
+  memdir: Pick<Memdir, "directories" | "list">,
+  request: ExportRequest,
+): Promise<ExportResult> {
   const { format, type, output, force = false } = request;
-  refuseInside(store, output);
+  refuseInside(memdir, output);
   const instructing = format === "agents-md";
   const types = type === undefined ? (instructing ? SHARED_TYPES : undefined) : [type];
-  const { memories, left } = await collectMemories(store, { types, instructing });
+  const { memories, left } = await collectMemories(memdir, { types, instructing });
   const exported = memories.map(({ file }) => file);
   const done = (text: string | null, removed: string[] = []) => ({ exported, left, text, removed });
   if (format === "agents-md") {
@@ -63,13 +65,168 @@ export async function exportMemories(store: ExportStore, request: ExportRequest)
 }
 
 /** There it would be a memory itself, and another scope's among the project's. */
-function refuseInside({ directories }: ExportStore, output: string | null): void {
+function refuseInside({ directories }: Pick<Memdir, "directories">, output: string | null): void {
   if (output === null || !directories.some(({ path }) => isWithin(realPath(path), realPath(output)))) return;
-  throw new MemdirError("usage", `${output} lies in a memory directory: choose another --output`);
+  throw new MemdirError("usage", `${output} is in a memory directory: choose another --output`);
 }
 
 /** What is there decides; of what is not, a name without an ending is a folder's. */
 function isFolder(output: string): boolean {
   const stat = statOrNull(output);
   return stat ? stat.isDirectory() : /[/\\]$/.test(output) || extname(output) === "";
+}
+
+interface Collected {
+  /** Path in a folder of the export: scopes beside the main one have folders of their own. */
+  file: string;
+  scope: string;
+  text: string;
+  memory: Memory;
+}
+
+interface Collection {
+  memories: Collected[];
+  /** What is not exported, and why. */
+  left: { file: string; reason: string }[];
+}
+
+/** `types`: only these. `instructing`: for a file where every sentence is an instruction. */
+async function collectMemories(
+  memdir: Pick<Memdir, "directories" | "list">,
+  { types, instructing }: { types: readonly MemoryType[] | undefined; instructing: boolean },
+): Promise<Collection> {
+  const main = memdir.directories[0]?.scope ?? "project";
+  const collection: Collection = { memories: [], left: [] };
+  const seen = new Set<string>();
+  for (const row of (await memdir.list()).filter(({ type }) => types === undefined || types.includes(type))) {
+    const { scope } = row;
+    const file = scope === main ? row.file : `${scope.replace(/[^\w.-]+/g, "-")}/${row.file}`;
+    const data = row.unreadable ? null : readRegular(row.path);
+    const text = data?.toString("utf8") ?? "";
+    const memory = parseMemory(row.file, text);
+    // Older layouts are listed under the same scope: the first one found counts.
+    const known = seen.has(file) ? "another directory has a memory in a file of this name" : null;
+    const foreign = instructing ? objectToInstruction(scope, main, memory) : null;
+    const reason = foreign ?? objectToText(data, text) ?? known;
+    if (reason === null) collection.memories.push({ file, scope, text, memory });
+    else collection.left.push({ file, reason });
+    seen.add(file);
+  }
+  return collection;
+}
+
+/** A project's instructions are for everyone who works on it: what the user or one agent keeps for itself is not. */
+function objectToInstruction(scope: string, main: string, { source }: Memory): string | null {
+  if (scope !== main && scope !== "team")
+    return `it is of the scope ${scope}, not the project's: --scope ${scope} exports those`;
+  const trust = trustOf(source);
+  if (trust !== "document" && trust !== "tool") return null;
+  return `its words come from a ${trust}: as an instruction they would be more than that`;
+}
+
+function objectToText(data: Buffer | null, text: string): string | null {
+  if (!data) return "it cannot be read";
+  if (!isUtf8(data)) return "it is not valid UTF-8";
+  const secrets = findSecrets(text).map(({ rule, line }) => `${rule} in line ${line}`);
+  return secrets.length > 0 ? `it holds what looks like a secret: ${secrets.join(", ")}` : null;
+}
+
+/** Raised when a reader of the old shape would misread the new one. */
+const VERSION = 1;
+
+/** With the whole file: fields that only its writer knows come back as they were. */
+function formatJson(memories: readonly Collected[]): string {
+  const rows = memories.map(({ scope, file, text, memory }) => {
+    const { type, name, description, created, modified, pinned, when, body, metadata } = memory;
+    return { scope, file, type, name, description, created, modified, pinned, when, body, metadata, text };
+  });
+  return `${JSON.stringify({ memdir: VERSION, memories: rows }, null, 2)}\n`;
+}
+
+/** Whether a text is an export, which another one may replace. */
+function isOwnJson(text: string): boolean {
+  return /^\s*\{\s*"memdir":\s*\d+\s*,\s*"memories":/.test(text);
+}
+
+const MARK = "<!-- memdir export: written by `memdir export`, replaced by the next one -->";
+
+const HEADINGS: Record<MemoryType, string> = {
+  user: "About the user",
+  feedback: "How to work",
+  project: "About the project",
+  reference: "Where to look",
+};
+
+function formatMarkdown(memories: readonly Collected[]): string {
+  const parts = byType(memories).flatMap(([heading, own]) => [`## ${heading}`, ...own.map(formatOne)]);
+  return `${[MARK, "# Memories", ...parts].join("\n\n")}\n`;
+}
+
+function byType(memories: readonly Collected[]): [heading: string, own: Memory[]][] {
+  return MEMORY_TYPES.map((type): [string, Memory[]] => [
+    HEADINGS[type],
+    memories.flatMap(({ memory }) => (memory.type === type ? [memory] : [])),
+  ]).filter(([, own]) => own.length > 0);
+}
+
+function formatOne({ name, description, body }: Memory): string {
+  const said = body.trim().replaceAll("\r\n", "\n");
+  const lead = description === "" || said.includes(description) ? [] : [`*${tame(description)}*`];
+  return [`### ${tame(name)}`, ...lead, ...(said === "" ? [] : [said])].join("\n\n");
+}
+
+function isOwnMarkdown(text: string): boolean {
+  return text.replace(/^\uFEFF/, "").startsWith(MARK);
+}
+
+const BEGIN = "<!-- memdir:begin (written by `memdir export`; what stands between the marks is replaced) -->";
+const END = "<!-- memdir:end -->";
+const BEGIN_LINE = /^[ \t]*<!-- memdir:begin\b.*-->[ \t]*$/gm;
+const END_LINE = /^[ \t]*<!-- memdir:end\b.*-->[ \t]*$/gm;
+
+function formatSection(memories: readonly Collected[]): string {
+  const parts = byType(memories).flatMap(([heading, own]) => [
+    `### ${heading}`,
+    own.map(formatItem).join("\n").trimEnd(),
+  ]);
+  return [BEGIN, "## Memory", ...parts, END].join("\n\n");
+}
+
+/** Inside a list item nothing of a body can end the section or open another one. */
+function formatItem({ name, description, body }: Memory): string {
+  const said = (body.trim() || description).replaceAll("\r\n", "\n").replaceAll("<!--", "\\<!--");
+  const lines = said.split("\n").map((line) => (line.trim() === "" ? "" : `  ${line}`));
+  const short =
+    lines.length === 1 && said.length < ONE_LINE && /^[\p{L}\p{N}`"'(]/u.test(said) && !/^\d+[.)]/.test(said);
+  return short ? `- **${tame(name)}**: ${said}` : `- **${tame(name)}**\n\n${lines.join("\n")}\n`;
+}
+
+/** A longer text reads better below its name, and a list or a heading is one only there. */
+const ONE_LINE = 200;
+
+function tame(text: string): string {
+  return text.replace(/\s+/g, " ").trim().replaceAll("<!--", "\\<!--").replace(/[*`]/g, "");
+}
+
+export function hasSection(text: string): boolean {
+  return text.search(BEGIN_LINE) >= 0 || text.search(END_LINE) >= 0;
+}
+
+/** The file with its section replaced, or added at the end; every other byte stays. */
+export function putSection(file: string, text: string, section: string): string {
+  const begins = [...text.matchAll(BEGIN_LINE)];
+  const ends = [...text.matchAll(END_LINE)];
+  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  const fresh = section.replaceAll("\n", eol);
+  const [begin] = begins;
+  const [end] = ends;
+  if (!begin && !end) {
+    const gap = text === "" ? "" : text.endsWith("\n") ? eol : `${eol}${eol}`;
+    return `${text}${gap}${fresh}${eol}`;
+  }
+  if (!begin || !end || begins.length > 1 || ends.length > 1 || end.index < begin.index) {
+    const message = `${file} has a mark of memdir's without its other half, or more than one pair: fix them by hand`;
+    throw new MemdirError("conflict", message);
+  }
+  return text.slice(0, begin.index) + fresh + text.slice(end.index + end[0].length);
 }

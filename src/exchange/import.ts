@@ -1,4 +1,4 @@
-/** Taking in what an importer brought: each piece checked, what is known left out, the rest written as one change. */
+/** Importing what a reader found: each memory checked, what is known left out, the rest written as one change. */
 
 import { lstatSync, utimesSync } from "node:fs";
 import { join } from "node:path";
@@ -7,19 +7,26 @@ import {
   applyChange,
   type Directory,
   fileNameFor,
+  findObjections,
   INDEX_FILE,
   isDailyLog,
+  MAX_MEMORY_BYTES,
   type MemoryType,
   OVERFLOW_FILE,
+  oneLine,
+  parseMemory,
+  readBytes,
+  scan,
   withDirectory,
 } from "../store/store.ts";
-import { findSecrets, redactSecrets } from "../text/secrets.ts";
-import { type Arrival, formatArrival, prepare } from "./arrival.ts";
-import { type Imported, MAX_MEMORIES } from "./harvest.ts";
-import { openStock } from "./stock.ts";
+import { openLikeness, plain, type Said } from "../text/likeness.ts";
+import { redactSecrets } from "../text/secrets.ts";
+import { termsOf } from "../text/terms.ts";
+import { type Arrival, formatArrival, importedFrom, prepare } from "./arrival.ts";
+import { type Imported, MAX_MEMORIES } from "./imported.ts";
 
 interface ImportOptions {
-  /** The user's word on what all of it is. */
+  /** What the user says all of it is. */
   type?: MemoryType | undefined;
   dryRun?: boolean;
   /** For the journal: where it was read. */
@@ -35,10 +42,7 @@ export interface ImportResult {
   notices: string[];
 }
 
-/** A larger text is no memory; as learning has it (learn/apply.ts). */
-const MAX_MEMORY_BYTES = 256 * 1024;
-
-/** Never changes a memory that is there. Running it again changes nothing. */
+/** Never changes an existing memory. Running it again changes nothing. */
 export async function importMemories(
   directory: Directory,
   found: readonly Imported[],
@@ -51,11 +55,11 @@ export async function importMemories(
       : [];
   const checked = checkAll(arrivals, options.onProgress);
   const preview = choose(directory, checked);
-  if (options.dryRun || preview.accepted.size === 0) return { ...tell(preview), undo: null, notices };
+  if (options.dryRun || preview.accepted.size === 0) return { ...report(preview), undo: null, notices };
   return withDirectory(directory, (directory) => {
     // Others may have written meanwhile, another import of the same among them.
     const chosen = choose(directory, checked);
-    if (chosen.accepted.size === 0) return { ...tell(chosen), undo: null, notices };
+    if (chosen.accepted.size === 0) return { ...report(chosen), undo: null, notices };
     const where = options.path === undefined ? "" : ` (${options.path})`;
     const applied = applyChange(directory, {
       action: "import",
@@ -63,19 +67,19 @@ export async function importMemories(
       writes: new Map([...chosen.accepted].map(([file, arrival]) => [file, Buffer.from(formatArrival(arrival))])),
     });
     for (const [file, arrival] of chosen.accepted) keepAge(directory, file, arrival);
-    return { ...tell(chosen), undo: applied.entry.id, notices: [...notices, ...applied.notices] };
+    return { ...report(chosen), undo: applied.entry.id, notices: [...notices, ...applied.notices] };
   });
 }
 
 interface Checked {
   arrival: Arrival;
-  /** Why it cannot be taken, whatever is here. */
-  fault: Refusal | null;
+  /** Why it cannot be imported, whatever is here. */
+  objection: Refusal | null;
   /** As they may be shown: a name may be where the secret is. */
   shown: { name: string; origin: string };
 }
 
-/** What takes its time, before anybody is kept waiting. */
+/** What takes time, before the directory is locked. */
 function checkAll(
   arrivals: readonly Arrival[],
   onProgress: (done: number, total: number) => void = () => {},
@@ -84,7 +88,7 @@ function checkAll(
   for (const arrival of arrivals) {
     onProgress(checked.length, arrivals.length);
     const shown = { name: redactSecrets(arrival.name), origin: redactSecrets(arrival.origin) };
-    checked.push({ arrival, fault: findFault(arrival), shown });
+    checked.push({ arrival, objection: objectTo(arrival), shown });
   }
   onProgress(arrivals.length, arrivals.length);
   return checked;
@@ -98,7 +102,7 @@ interface Choice {
 
 function choose(directory: Directory, checked: readonly Checked[]): Choice {
   // What is unfit may be of any size: it is not even compared.
-  const fit = checked.filter(({ fault }) => fault?.kind !== "unfit");
+  const fit = checked.filter(({ objection }) => objection?.kind !== "unfit");
   const stock = openStock(
     directory,
     fit.map(({ arrival }) => arrival),
@@ -106,8 +110,8 @@ function choose(directory: Directory, checked: readonly Checked[]): Choice {
   const nameFile = openFileNames(directory);
   const accepted = new Map<string, Arrival>();
   const skipped: ImportResult["skipped"] = [];
-  for (const { arrival, fault, shown } of checked) {
-    const refusal = fault?.kind === "unfit" ? fault : (stock.find(arrival) ?? fault);
+  for (const { arrival, objection, shown } of checked) {
+    const refusal = objection?.kind === "unfit" ? objection : (stock.find(arrival) ?? objection);
     if (refusal) skipped.push({ ...shown, ...refusal });
     else {
       const named = stock.rename(arrival);
@@ -118,21 +122,21 @@ function choose(directory: Directory, checked: readonly Checked[]): Choice {
   return { accepted, skipped };
 }
 
-function tell({ accepted, skipped }: Choice): Pick<ImportResult, "imported" | "skipped"> {
+function report({ accepted, skipped }: Choice): Pick<ImportResult, "imported" | "skipped"> {
   return { imported: [...accepted].map(([file, { name, type, origin }]) => ({ file, name, type, origin })), skipped };
 }
 
 type Refusal = Pick<ImportResult["skipped"][number], "kind" | "reason">;
 
-function findFault(arrival: Arrival): Refusal | null {
-  if (arrival.fault !== null) return { kind: "unfit", reason: arrival.fault };
-  const text = formatArrival(arrival);
-  if (Buffer.byteLength(text) > MAX_MEMORY_BYTES)
-    return { kind: "unfit", reason: `more than ${MAX_MEMORY_BYTES / 1024} KB: split it first` };
-  const findings = findSecrets(text);
-  if (findings.length === 0) return null;
-  const rules = [...new Set(findings.map(({ rule }) => rule))].join(", ");
-  return { kind: "secret", reason: `it holds what looks like a secret (${rules}): take it out at its source` };
+function objectTo(arrival: Arrival): Refusal | null {
+  if (arrival.problem !== null) return { kind: "unfit", reason: arrival.problem };
+  // What its words may become was settled by their trust, and by what the user says they are.
+  const draft = { file: `"${arrival.name}"`, text: formatArrival(arrival), before: null };
+  const [first] = findObjections(draft, { trust: "user" });
+  if (!first) return null;
+  if (first.rule !== "secret") return { kind: "unfit", reason: first.message };
+  const found = [...new Set((first.details as string[]).map((each) => each.replace(/ in line \d+$/, "")))].join(", ");
+  return { kind: "secret", reason: `it holds what looks like a secret (${found}): remove it at its source` };
 }
 
 /** A memory does not become young by being copied. */
@@ -177,3 +181,77 @@ function isPlain(file: string): boolean {
 }
 
 const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
+
+/** What a directory holds already: what is known, what says the same, and which names are taken. */
+interface Stock {
+  /** Why it need not come in, or null. */
+  find(arrival: Arrival): { kind: "known" | "duplicate"; reason: string } | null;
+  /** The same under a name that is free: a memory is known by its type and name together. */
+  rename(arrival: Arrival): Arrival;
+  add(arrival: Arrival): void;
+}
+
+interface Kept extends Said {
+  label: string;
+  origin: string | null;
+}
+
+function openStock(directory: Directory, arrivals: readonly Arrival[]): Stock {
+  const kept = readKept(directory);
+  const likeness = openLikeness<string>([...kept, ...arrivals], termsOf);
+  const names = new Set(kept.map(nameKey));
+  const origins = new Map(kept.flatMap((each) => (each.origin === null ? [] : [[each.origin, each] as const])));
+  for (const each of kept) likeness.add(each, each.label);
+  return {
+    find(arrival) {
+      const known = origins.get(arrival.origin);
+      if (known) {
+        const same = plain(known.body) === plain(arrival.body);
+        return {
+          kind: "known",
+          reason: same
+            ? `imported before as ${known.label}`
+            : `imported before as ${known.label}, which differs from its source now and is kept`,
+        };
+      }
+      const same = likeness.find(arrival);
+      return same === null ? null : { kind: "duplicate", reason: `${same} says the same` };
+    },
+    rename(arrival) {
+      const base = arrival.name.slice(0, MAX_BASE).toWellFormed();
+      let name = arrival.name;
+      for (let number = 1; names.has(nameKey({ ...arrival, name })); number++)
+        name = `${base} (${arrival.from}${number > 1 ? ` ${number}` : ""})`;
+      return name === arrival.name ? arrival : { ...arrival, name };
+    },
+    add(arrival) {
+      names.add(nameKey(arrival));
+      // Files of one store are not compared among themselves: they were kept side by side.
+      if (arrival.text !== null) return;
+      likeness.add(arrival, `"${arrival.name}"`);
+      origins.set(arrival.origin, { ...arrival, label: `"${arrival.name}"` });
+    },
+  };
+}
+
+/** Leaves room for the source's name and a number within the limit of a name. */
+const MAX_BASE = 170;
+
+/** The same for two that the store takes for one name. */
+function nameKey({ type, name }: Pick<Said, "type" | "name">): string {
+  return `${type}\n${oneLine(name).toLowerCase()}`;
+}
+
+function readKept(directory: Directory): Kept[] {
+  return scan(directory).memories.flatMap(({ header, bytes }): Kept[] => {
+    if (header.unreadable || bytes > MAX_MEMORY_BYTES)
+      return [{ ...header, body: "", label: header.file, origin: null }];
+    try {
+      const memory = parseMemory(header.file, readBytes(directory, header.file));
+      const { type, name, description, body } = memory;
+      return [{ type, name, description, body, label: header.file, origin: importedFrom(memory) }];
+    } catch {
+      return []; // gone since it was listed
+    }
+  });
+}

@@ -1,39 +1,25 @@
-/** The table of importers: what each source is called, where it usually lies, and who reads it. */
+/** The table of importers: what each source is called, where it usually is, and what reads it. */
 
 import { basename, join } from "node:path";
-import type { Env } from "../config.ts";
-import { statOrNull } from "../disk/stat.ts";
+import { statOrNull } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
+import type { Memdir } from "../memdir.ts";
 import { findClaudeProjects, readClaudeCode } from "./claude-code.ts";
 import { readClaudeMem } from "./claude-mem.ts";
-import { readCodex } from "./codex.ts";
-import { readCursor } from "./cursor.ts";
-import { readGemini } from "./gemini.ts";
-import type { Harvest } from "./harvest.ts";
-import { readBasicMemory, readMarkdown } from "./markdown.ts";
-import { readMem0 } from "./mem0.ts";
-import { readMemdirJson } from "./memdir-json.ts";
-import { readServerMemory } from "./server-memory.ts";
+import type { Harvest } from "./imported.ts";
+import { readMem0, readMemdirJson, readServerMemory } from "./json-sources.ts";
+import { readBasicMemory, readCodex, readCursor, readGemini, readMarkdown } from "./markdown-sources.ts";
 
-/** The machine and the project that is imported into. */
-export interface ImportPlace {
-  home: string;
-  claudeDir: string;
-  /** Root of the project. */
-  root: string;
-  /** The directory that is written to: it is no source of its own. */
-  own: string;
-  env: Env;
-  /** Also what belongs to other projects, where a source keeps all of them together. */
-  all: boolean;
-}
+/** The project that is imported into. */
+type Target = Pick<Memdir, "config" | "location">;
 
 interface Importer {
   name: string;
   what: string;
-  /** Null where a source has no place that is known in advance. */
-  usual(place: ImportPlace): string | null;
-  read(path: string, place: ImportPlace): Harvest;
+  /** Null where a source has no usual place. */
+  usual(target: Target): string | null;
+  /** `all`: also what belongs to other projects, where a source keeps all of them together. */
+  read(path: string, target: Target, all: boolean): Harvest;
 }
 
 export const IMPORTERS: readonly Importer[] = [
@@ -41,38 +27,43 @@ export const IMPORTERS: readonly Importer[] = [
     name: "claude-code",
     what: "the auto memory of another project or machine",
     usual: () => null,
-    read: (path, { claudeDir }) => readClaudeCode(path, claudeDir),
+    read: (path, { config }) => readClaudeCode(path, config.claudeDir),
   },
   {
     name: "codex",
     what: "Codex's memories",
-    usual: ({ home, env }) => join(env.CODEX_HOME || join(home, ".codex"), "memories"),
+    usual: ({ config: { home, env } }) => join(env.CODEX_HOME || join(home, ".codex"), "memories"),
     read: readCodex,
   },
   {
     name: "gemini",
     what: "what Gemini CLI was asked to remember",
-    usual: ({ home }) => join(home, ".gemini", "GEMINI.md"),
+    usual: ({ config: { home } }) => join(home, ".gemini", "GEMINI.md"),
     read: readGemini,
   },
-  { name: "cursor", what: "Cursor's rules of a project", usual: ({ root }) => root, read: readCursor },
+  {
+    name: "cursor",
+    what: "Cursor's rules of a project",
+    usual: ({ location }) => location.project.root,
+    read: readCursor,
+  },
   {
     name: "claude-mem",
     what: "claude-mem's database",
-    usual: ({ home, env }) => join(env.CLAUDE_MEM_DATA_DIR || join(home, ".claude-mem"), "claude-mem.db"),
-    read: (path, { root, all }) => readClaudeMem(path, { project: all ? null : basename(root) }),
+    usual: ({ config: { home, env } }) => join(env.CLAUDE_MEM_DATA_DIR || join(home, ".claude-mem"), "claude-mem.db"),
+    read: (path, { location }, all) => readClaudeMem(path, { project: all ? null : basename(location.project.root) }),
   },
   {
     name: "server-memory",
     what: "the knowledge graph of MCP's server-memory (JSON lines)",
-    usual: ({ env }) => env.MEMORY_FILE_PATH || null,
+    usual: ({ config: { env } }) => env.MEMORY_FILE_PATH || null,
     read: readServerMemory,
   },
   { name: "mem0", what: "an export of mem0 (JSON)", usual: () => null, read: readMem0 },
   {
     name: "basic-memory",
     what: "the notes of basic-memory",
-    usual: ({ home, env }) => env.BASIC_MEMORY_HOME || join(home, "basic-memory"),
+    usual: ({ config: { home, env } }) => env.BASIC_MEMORY_HOME || join(home, "basic-memory"),
     read: readBasicMemory,
   },
   { name: "markdown", what: "a folder of Markdown files", usual: () => null, read: readMarkdown },
@@ -87,21 +78,30 @@ export function findImporter(name: string): Importer {
 }
 
 /** Reads a source, from its usual place unless a path is given. */
-export function harvest(importer: Importer, given: string | null, place: ImportPlace): Harvest & { path: string } {
-  const path = given ?? importer.usual(place);
-  if (path === null) throw new MemdirError("usage", `${importer.name} has no usual place${hintFor(importer, place)}`);
+export function harvest(
+  importer: Importer,
+  given: string | null,
+  target: Target,
+  all = false,
+): Harvest & { path: string } {
+  const path = given ?? importer.usual(target);
+  if (path === null) throw new MemdirError("usage", `${importer.name} has no usual place${hintFor(importer, target)}`);
   if (!statOrNull(path)) {
     const way = given === null ? `give its place: memdir import ${importer.name} PATH` : "check the path";
     throw new MemdirError("not-found", `${path} is not there: ${way}`);
   }
-  return { path, ...importer.read(path, place) };
+  return { path, ...importer.read(path, target, all) };
 }
 
-function hintFor(importer: Importer, { claudeDir, own }: ImportPlace): string {
+function hintFor(importer: Importer, target: Target): string {
   const call = `memdir import ${importer.name} PATH`;
-  const others = importer.name === "claude-code" ? findClaudeProjects(claudeDir, own) : [];
+  const others = importer.name === "claude-code" ? otherProjects(target) : [];
   const some = others.slice(0, 3).map(({ path }) => path);
   return `: give a path, \`${call}\`${some.length > 0 ? `, such as ${some.join(" or ")}` : ""}`;
+}
+
+function otherProjects({ config, location }: Target): { path: string; memories: number }[] {
+  return findClaudeProjects(config.claudeDir, location.dir);
 }
 
 interface Sighting {
@@ -113,17 +113,16 @@ interface Sighting {
 }
 
 /** What can be imported on this machine, without changing anything. */
-export function findSources(place: ImportPlace): Sighting[] {
+export function findSources(target: Target, all: boolean): Sighting[] {
   const usual = IMPORTERS.flatMap((importer): Sighting[] => {
-    const path = importer.usual(place);
+    const path = importer.usual(target);
     if (path === null || !statOrNull(path)) return [];
     try {
-      const { found } = importer.read(path, place);
+      const { found } = importer.read(path, target, all);
       return found.length === 0 ? [] : [{ source: importer.name, path, memories: found.length, problem: null }];
     } catch (error) {
       return [{ source: importer.name, path, memories: 0, problem: (error as Error).message }];
     }
   });
-  const projects = findClaudeProjects(place.claudeDir, place.own);
-  return [...projects.map((each) => ({ source: "claude-code", ...each, problem: null })), ...usual];
+  return [...otherProjects(target).map((each) => ({ source: "claude-code", ...each, problem: null })), ...usual];
 }

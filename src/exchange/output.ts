@@ -4,40 +4,35 @@ import { isUtf8 } from "node:buffer";
 import { existsSync, lstatSync, mkdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { moveInto, removeQuietly, SHARED_MODE, writeTemporary } from "../disk/atomic.ts";
-import { resolveInside } from "../disk/fence.ts";
-import { isWithin, realPath } from "../disk/real-path.ts";
-import { readRegular } from "../disk/regular.ts";
-import { statOrNull } from "../disk/stat.ts";
+import { isWithin, readRegular, realPath, resolveInside, statOrNull } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 
-/** One file; `isOwn` tells an earlier export by its text. */
+/** One file; `isOwn` recognises an earlier export by its text. */
 export function writeFile(path: string, text: string, isOwn: (text: string) => boolean, force: boolean): void {
   const before = readThere(path);
   if (before === text) return;
   if (before !== null && !force && !isOwn(before)) {
     throw new MemdirError(
       "conflict",
-      `${path} is there and no export of memdir's: choose another --output, or --force`,
+      `${path} exists and is not an export of memdir: choose another --output, or --force`,
     );
   }
   replace(path, text);
 }
 
 /** A file of the user's in which only a part is ours: `edit` makes the new text of the old one. */
-export function editFile(path: string, edit: (text: string) => string): "created" | "updated" | "unchanged" {
-  const before = readThere(path);
-  const after = edit(before ?? "");
-  if (after === (before ?? "")) return "unchanged";
-  replace(path, after);
-  return before === null ? "created" : "updated";
+export function editFile(path: string, edit: (text: string) => string): void {
+  const before = readThere(path) ?? "";
+  const after = edit(before);
+  if (after !== before) replace(path, after);
 }
 
 /** What the last export into a folder wrote: by it the next one knows what may be replaced. */
 const RECEIPT = ".memdir-export.json";
 
 /**
- * A folder with a file for each memory. Files that the last export wrote and nobody changed since are replaced, and removed
+ * A folder with a file for each memory. Files that the last export wrote and that did not change since are replaced, and removed
  * when their memory is gone; every other file stays, and one in the way is a conflict before anything is written.
  */
 export function writeFolder(dir: string, files: ReadonlyMap<string, string>, force: boolean): { removed: string[] } {
@@ -52,7 +47,7 @@ export function writeFolder(dir: string, files: ReadonlyMap<string, string>, for
     const some = foreign.slice(0, 3).join(", ") + (foreign.length > 3 ? ` and ${foreign.length - 3} more` : "");
     throw new MemdirError(
       "conflict",
-      `in ${dir} other files stand in the way (${some}): nothing was written; --force replaces them`,
+      `in ${dir} other files are in the way (${some}): nothing was written; --force replaces them`,
     );
   }
   for (const [file, text] of files) {
@@ -88,7 +83,7 @@ function readReceipt(path: string): Map<string, string> {
   }
 }
 
-/** Null when there is nothing. A directory or a pipe in the file's place is said so. */
+/** Null when there is nothing. Throws for a directory or a pipe in the file's place. */
 function readThere(path: string): string | null {
   try {
     const data = readRegular(path, { follow: true });
@@ -99,7 +94,7 @@ function readThere(path: string): string | null {
     throw diskError(error, "read", path);
   }
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return null;
-  throw new MemdirError("conflict", `${path} is no ordinary file: choose another --output`);
+  throw new MemdirError("conflict", `${path} is not a regular file: choose another --output`);
 }
 
 /** A link stays, and the file beside it that it leads to is written, as with an AGENTS.md that is a link to CLAUDE.md. */

@@ -13,10 +13,8 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { PRIVATE_MODE, removeQuietly } from "../disk/atomic.ts";
-import { pinFolder } from "../disk/pin.ts";
-import { isAlive } from "../disk/process.ts";
-import { openRegular } from "../disk/regular.ts";
+import { isAlive, PRIVATE_MODE, removeQuietly } from "../disk/atomic.ts";
+import { openRegular, pinFolder } from "../disk/fence.ts";
 import { slugOf } from "../project/locate.ts";
 
 interface Archiving {

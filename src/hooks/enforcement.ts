@@ -2,7 +2,7 @@
 
 import { join, relative, resolve, sep } from "node:path";
 import { createContext, Script } from "node:vm";
-import { realPath } from "../disk/real-path.ts";
+import { realPath } from "../disk/fence.ts";
 import { matchesPaths } from "../instructions/globs.ts";
 import { compilePattern } from "../store/store.ts";
 import { commandOf, isPatch, namedFiles, patchOf, type ToolCall } from "./event.ts";

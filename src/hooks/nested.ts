@@ -5,7 +5,7 @@
 
 import { lstatSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import { isWithin, realPath } from "../disk/real-path.ts";
+import { isWithin, realPath } from "../disk/fence.ts";
 import { foldersBetween } from "../instructions/folders.ts";
 import { filesInCommand } from "../instructions/shell-command.ts";
 import { formatNestedHeader } from "../prompts/hooks.ts";

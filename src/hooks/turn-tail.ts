@@ -2,13 +2,13 @@
 
 import { closeSync, readSync, realpathSync } from "node:fs";
 import { isAbsolute, relative, resolve, sep } from "node:path";
-import { openRegular } from "../disk/regular.ts";
+import { openRegular } from "../disk/fence.ts";
 import type { Cursor } from "../learn/cursor.ts";
 import { hearMessages } from "../learn/extraction-window.ts";
 import { makeChain } from "../session/chain.ts";
 import { buildConversation } from "../session/conversation.ts";
 import { answerOf, assistantBlocks, parseLine, promptOf, type TranscriptLine } from "../session/transcript-line.ts";
-import { hashOf } from "../text/fnv.ts";
+import { hashOf } from "../text/hash.ts";
 import { commandOf, type ToolCall } from "./event.ts";
 
 export interface TurnTail {

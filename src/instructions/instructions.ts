@@ -1,8 +1,7 @@
 /** The instructions of one session: loaded once, added to by touches, kept until they change or something clears them. */
 
 import { dirname, join, relative, resolve, sep } from "node:path";
-import { isWithin, realPath } from "../disk/real-path.ts";
-import { statOrNull } from "../disk/stat.ts";
+import { isWithin, realPath, statOrNull } from "../disk/fence.ts";
 import type { InstructionFile, SkippedFile } from "./file.ts";
 import { foldersBetween } from "./folders.ts";
 import { matchesPaths } from "./globs.ts";

@@ -5,9 +5,7 @@
 
 import { type Dirent, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isWithin, realPath } from "../disk/real-path.ts";
-import { readRegular } from "../disk/regular.ts";
-import { statOrNull } from "../disk/stat.ts";
+import { isWithin, readRegular, realPath, statOrNull } from "../disk/fence.ts";
 import { stripForClient } from "../text/client-markdown.ts";
 import { type InstructionFile, type InstructionSource, LABELS, type SkippedFile } from "./file.ts";
 import { findImports } from "./import-syntax.ts";

@@ -3,8 +3,7 @@
 import { join } from "node:path";
 import picomatch from "picomatch";
 import { type Config, SETTING_SOURCES } from "../config.ts";
-import { isWithin, realPath } from "../disk/real-path.ts";
-import { readRegular } from "../disk/regular.ts";
+import { isWithin, readRegular, realPath } from "../disk/fence.ts";
 import { trustKey } from "../project/locate.ts";
 import type { Project } from "../project/root.ts";
 import type { InstructionSource } from "./file.ts";

@@ -1,7 +1,7 @@
 /** The files that a shell command names: touching one this way counts as reading it. */
 
 import { resolve } from "node:path";
-import { statOrNull } from "../disk/stat.ts";
+import { statOrNull } from "../disk/fence.ts";
 
 /** More words than this are data, not file names. */
 const MAX_WORDS = 200;

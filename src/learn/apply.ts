@@ -1,7 +1,7 @@
 /** What becomes of a proposal: written with where it came from, put into the inbox for a person, or refused with a reason. */
 
 import { join } from "node:path";
-import { readRegular } from "../disk/regular.ts";
+import { readRegular } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import {
   formatSource,
@@ -15,7 +15,7 @@ import {
   type Trust,
   trustOf,
 } from "../store/store.ts";
-import { editBody, editFields, formatDocument } from "../text/frontmatter-edit.ts";
+import { editBody, editFields, formatDocument } from "../text/frontmatter.ts";
 import type { ForgetResult } from "../verbs/forget.ts";
 import type { SaveRequest, SaveResult } from "../verbs/save.ts";
 import type { Inbox } from "./inbox.ts";

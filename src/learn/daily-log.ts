@@ -12,9 +12,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { resolveInside } from "../disk/fence.ts";
-import { type Pin, pinFolder } from "../disk/pin.ts";
-import { readRegular } from "../disk/regular.ts";
+import { type Pin, pinFolder, readRegular, resolveInside } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { type Directory, fileMode, prepareDirectory } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";

@@ -7,7 +7,7 @@
 import { lstatSync, renameSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
-import { readRegular } from "../disk/regular.ts";
+import { readRegular } from "../disk/fence.ts";
 import { type Directory, statePath, withDirectory } from "../store/store.ts";
 
 export const LOCK_FILE = ".consolidate-lock";

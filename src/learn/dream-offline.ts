@@ -18,7 +18,7 @@ import {
   type Source,
   trustOf,
 } from "../store/store.ts";
-import { editBody, editFields, type MetadataValue } from "../text/frontmatter-edit.ts";
+import { editBody, editFields, type MetadataValue } from "../text/frontmatter.ts";
 import { isAlike, plain, type Weighed, weigh } from "../text/likeness.ts";
 import { splitLines } from "../text/lines.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";

@@ -1,7 +1,7 @@
 /** A dream step by step, for a person who sees the plan before it is carried out: planned, applied, noted in the ledger. */
 
 import { existsSync } from "node:fs";
-import { isAlive } from "../disk/process.ts";
+import { isAlive } from "../disk/atomic.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import type { Usage } from "../model/ask.ts";
 import type { Directory } from "../store/store.ts";

@@ -9,7 +9,7 @@ import { neutraliseTags } from "../recall/neutral.ts";
 import { formatManifest } from "../recall/select.ts";
 import { openFileState } from "../session/file-state.ts";
 import { type Directory, listMemories } from "../store/store.ts";
-import { editFields } from "../text/frontmatter-edit.ts";
+import { editFields } from "../text/frontmatter.ts";
 import { localDay } from "../text/local-day.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import { openTools } from "../tools/tools.ts";

@@ -10,7 +10,7 @@ import {
   type Trust,
   trustOf,
 } from "../store/store.ts";
-import { editFields } from "../text/frontmatter-edit.ts";
+import { editFields } from "../text/frontmatter.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { findSecrets } from "../text/secrets.ts";
 import { findOrigins, isUntold, measureSupport, type Spoken } from "./extraction-origin.ts";

@@ -1,6 +1,6 @@
 /** One extraction of a session at a time on a machine, whoever began it: an agent, a hook's child, `memdir extract`. */
 
-import type { Native } from "../disk/native.ts";
+import type { Native } from "../disk/atomic.ts";
 import { type Directory, openState, prepareDirectory } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 

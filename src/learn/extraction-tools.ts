@@ -1,7 +1,7 @@
 /** The tools of an extraction: they see the memory directory and nothing else, and what they write is handed over, not written. */
 
 import { relative, sep } from "node:path";
-import { isWithin, realPath } from "../disk/real-path.ts";
+import { isWithin, realPath } from "../disk/fence.ts";
 import type { Tool } from "../model/tool.ts";
 import { openFileState } from "../session/file-state.ts";
 import { INDEX_FILE, OVERFLOW_FILE } from "../store/store.ts";

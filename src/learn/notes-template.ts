@@ -2,7 +2,7 @@
 
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
-import { readRegular } from "../disk/regular.ts";
+import { readRegular } from "../disk/fence.ts";
 import { NOTES_TEMPLATE, type NotesSize } from "../prompts/session-notes.ts";
 
 export interface Section {

@@ -3,9 +3,7 @@
 import { lstatSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { moveInto, PRIVATE_MODE, writeTemporary } from "../disk/atomic.ts";
-import { resolveInside } from "../disk/fence.ts";
-import { realPath } from "../disk/real-path.ts";
-import { readRegular } from "../disk/regular.ts";
+import { readRegular, realPath, resolveInside } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { type Conversation, fork, type LoopResult } from "../model/agent-loop.ts";
 import { type Ask, NO_USAGE, type Usage } from "../model/ask.ts";

@@ -2,9 +2,8 @@
 
 import { statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { type Caller, nameOf } from "./era.ts";
-import { type Id, isObject, type Message, type Params } from "./message.ts";
-import type { McpWorld } from "./world.ts";
+import type { World } from "../world.ts";
+import { type Caller, type Id, isObject, type Message, nameOf, type Params } from "./protocol.ts";
 
 export interface Client {
   /** What the handshake says of it. */
@@ -20,15 +19,18 @@ export interface Client {
 const ROOTS_TIMEOUT_MS = 2_000;
 const MAX_NAME_CHARS = 40;
 
-/** `send`: how to ask the client something, null where that is not possible. */
-export function openClient(world: McpWorld, send: ((message: Message) => void) | null): Client {
+/** `cwd` is the project unless the client names another. `send` asks the client something, null where that is not possible. */
+export function openClient(
+  project: { cwd: string; followRoots: boolean } & Pick<World, "log">,
+  send: ((message: Message) => void) | null,
+): Client {
   let name: string | undefined;
   let hasRoots = false;
   let cwd: Promise<string> | null = null;
   let asked = 0;
   const waiting = new Map<Id, (message: Message) => void>();
 
-  /** Null when it does not tell. */
+  /** Null when it does not answer. */
   const askRoots = (): Promise<unknown> =>
     new Promise((resolve) => {
       const id = `roots-${++asked}`;
@@ -42,11 +44,11 @@ export function openClient(world: McpWorld, send: ((message: Message) => void) |
       send?.({ jsonrpc: "2.0", id, method: "roots/list" });
     });
   const findCwd = async (): Promise<string> => {
-    if (!send || !hasRoots || !world.followRoots) return world.cwd;
+    if (!send || !hasRoots || !project.followRoots) return project.cwd;
     const roots = await askRoots();
-    if (!Array.isArray(roots)) world.log("mcp: the client did not name its roots");
+    if (!Array.isArray(roots)) project.log("mcp: the client did not name its roots");
     const folders = Array.isArray(roots) ? roots.map(folderOf) : [];
-    return folders.find((folder) => folder !== null) ?? world.cwd;
+    return folders.find((folder) => folder !== null) ?? project.cwd;
   };
   return {
     greet(params) {

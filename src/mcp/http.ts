@@ -1,20 +1,34 @@
-/** MCP over HTTP for clients that need it: on loopback only, with a token, and gone when the process is. */
+/**
+ * MCP over HTTP for clients that need it: on loopback only, for programs that know the token, and no web page that a browser has
+ * open. Clients before 2026-07-28 open a session with `initialize` and end it with DELETE; later ones have none, and repeat in
+ * headers what a message says.
+ */
 
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createHash, timingSafeEqual } from "node:crypto";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { MemdirError } from "../errors.ts";
-import { findIntruder, type HttpAnswer } from "./http-guard.ts";
-import { openSessions } from "./http-sessions.ts";
-import { refusal } from "./message.ts";
-import { type McpWorld, openMemories } from "./world.ts";
+import type { World } from "../world.ts";
+import {
+  CODES,
+  failure,
+  findMessageProblem,
+  isModern,
+  LEGACY_VERSIONS,
+  type Message,
+  MODERN_VERSION,
+  ProtocolError,
+  readCaller,
+  refusal,
+} from "./protocol.ts";
+import { type McpOptions, type McpServer, type Memories, openMcpServer, openMemories } from "./server.ts";
 
-export interface HttpOptions {
+/** `newId` names sessions: it must not be guessable. */
+interface HttpOptions extends Pick<World, "newId"> {
   /** 0 for any that is free. */
   port: number;
-  /** Who does not know it is refused. */
+  /** Clients that do not know it are refused. */
   token: string;
-  /** Names of sessions, which nobody may guess. */
-  newId: () => string;
 }
 
 export interface HttpServer {
@@ -28,21 +42,28 @@ const PATH = "/mcp";
 /** A message holds a memory at most. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
-export async function serveHttp(world: McpWorld, options: HttpOptions): Promise<HttpServer> {
-  const sessions = openSessions(world, openMemories(world), options.newId);
+interface HttpAnswer {
+  status: number;
+  /** As JSON; none for what is only acknowledged. */
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+export async function serveHttp(mcp: McpOptions, options: HttpOptions): Promise<HttpServer> {
+  const sessions = openSessions(mcp, openMemories(mcp), options.newId);
   const answer = async (incoming: IncomingMessage, signal: AbortSignal): Promise<HttpAnswer> => {
-    const refused = findIntruder(incoming, { token: options.token, path: PATH });
+    const refused = refuseStranger(incoming, options.token);
     if (refused) return refused;
     if (incoming.method === "DELETE") return sessions.end(incoming.headers);
     const body = await readBody(incoming);
     if (body === null) {
-      return { status: 413, body: refusal("invalid", `a message has at most ${MAX_BODY_BYTES} bytes`) };
+      return refuse("invalid", 413, `a message has at most ${MAX_BODY_BYTES} bytes`);
     }
     try {
       return await sessions.serve(JSON.parse(body), incoming.headers, signal);
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
-      return { status: 400, body: refusal("unreadable", "the body is no JSON") };
+      return { status: 400, body: refusal("unreadable", "the body is not JSON") };
     }
   };
   const server = createServer((incoming, outgoing) => {
@@ -51,7 +72,7 @@ export async function serveHttp(world: McpWorld, options: HttpOptions): Promise<
     answer(incoming, gone.signal).then(
       (given) => send(outgoing, given),
       (error: Error) => {
-        world.log(`mcp over http: ${error.stack}`);
+        mcp.log(`mcp over http: ${error.stack}`);
         outgoing.destroy();
       },
     );
@@ -60,7 +81,7 @@ export async function serveHttp(world: McpWorld, options: HttpOptions): Promise<
     server.once("error", (error: NodeJS.ErrnoException) => reject(portError(error, options.port)));
     server.listen(options.port, ADDRESS, resolve);
   });
-  server.on("error", (error) => world.log(`mcp over http: ${error.message}`));
+  server.on("error", (error) => mcp.log(`mcp over http: ${error.message}`));
   return {
     url: `http://${ADDRESS}:${(server.address() as AddressInfo).port}${PATH}`,
     async close() {
@@ -87,7 +108,7 @@ function send(outgoing: ServerResponse, { status, body, headers = {} }: HttpAnsw
   outgoing.writeHead(status, {
     ...headers,
     ...(body !== undefined && { "content-type": "application/json" }),
-    // What was not read of a refused request cannot be told from the next one.
+    // The unread rest of a refused request cannot be told from the next request.
     ...(status >= 400 && { connection: "close" }),
   });
   outgoing.end(body === undefined ? undefined : JSON.stringify(body));
@@ -96,4 +117,162 @@ function send(outgoing: ServerResponse, { status, body, headers = {} }: HttpAnsw
 function portError(error: NodeJS.ErrnoException, port: number): MemdirError {
   const fix = error.code === "EADDRINUSE" ? "something listens there already; choose another" : "choose another";
   return new MemdirError("usage", `port ${port} cannot be used (${error.code}): ${fix} with --port`, { cause: error });
+}
+
+const METHODS = ["POST", "DELETE"];
+const LOOPBACK: ReadonlySet<string> = new Set(["127.0.0.1", "localhost", "[::1]"]);
+
+/** Null for requests that are let in. In this order: a page that reached us by a false name learns nothing, and nothing gets further without the token. */
+function refuseStranger({ headers, method = "", url = "" }: IncomingMessage, token: string): HttpAnswer | null {
+  // A page can make a browser resolve its own name to this address; the name is still in the header.
+  if (!isLoopback(`http://${headers.host ?? ""}`))
+    return refuse("invalid", 403, "the host is not a name of this machine");
+  if (headers.origin !== undefined && !isLoopback(headers.origin))
+    return refuse("invalid", 403, "pages of other origins are refused");
+  if (!knows(headers, token)) {
+    const help = "the token is missing or wrong: send it as `Authorization: Bearer TOKEN`";
+    return { ...refuse("invalid", 401, help), headers: { "www-authenticate": "Bearer" } };
+  }
+  if (url.split("?", 1)[0] !== PATH) return refuse("invalid", 404, `there is only ${PATH} here`);
+  if (!METHODS.includes(method)) {
+    const help = "messages are sent with POST; there is no stream to listen to";
+    return { ...refuse("invalid", 405, help), headers: { allow: METHODS.join(", ") } };
+  }
+  // Forms of web pages can send other types without being asked.
+  const isJson = /^application\/json\s*(?:;|$)/i.test(headers["content-type"] ?? "");
+  return method === "POST" && !isJson ? refuse("invalid", 415, "messages are application/json") : null;
+}
+
+function isLoopback(address: string): boolean {
+  try {
+    const { protocol, hostname } = new URL(address);
+    return /^https?:$/.test(protocol) && LOOPBACK.has(hostname);
+  } catch {
+    return false;
+  }
+}
+
+/** Hashed, so that neither the length nor the time of comparing reveals anything. */
+function knows({ authorization = "" }: IncomingHttpHeaders, token: string): boolean {
+  const given = /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? "";
+  const hash = (text: string) => createHash("sha256").update(text).digest();
+  return token !== "" && timingSafeEqual(hash(given), hash(token));
+}
+
+interface Sessions {
+  /** Must not throw. `signal`: the client has gone. */
+  serve(body: unknown, headers: IncomingHttpHeaders, signal: AbortSignal): Promise<HttpAnswer>;
+  end(headers: IncomingHttpHeaders): HttpAnswer;
+}
+
+/** Clients that leave without ending theirs: then the one that was idle longest ends. */
+const MAX_SESSIONS = 64;
+
+function openSessions(mcp: McpOptions, memories: Memories, newId: () => string): Sessions {
+  /** The one that was used last comes last. */
+  const sessions = new Map<string, McpServer>();
+  const find = (headers: IncomingHttpHeaders): { id: string; server: McpServer } | HttpAnswer => {
+    const id = headers["mcp-session-id"];
+    if (typeof id !== "string") return refuse("noSession", 400, "there is no session: begin with initialize");
+    const server = sessions.get(id);
+    // 404 tells the client to begin anew.
+    return server ? { id, server } : refuse("noSession", 404, "there is no such session: begin with initialize");
+  };
+  const begin = async (message: Message): Promise<HttpAnswer> => {
+    const server = openMcpServer(mcp, memories, null);
+    const answer = await server.receive(message);
+    if (!answer || "error" in answer) return answered(answer);
+    const id = newId();
+    for (const oldest of sessions.keys()) if (sessions.size >= MAX_SESSIONS) sessions.delete(oldest);
+    sessions.set(id, server);
+    return { ...answered(answer), headers: { "mcp-session-id": id } };
+  };
+  return {
+    async serve(body, headers, signal) {
+      const messages = Array.isArray(body) ? body : [body];
+      const problem = messages.length === 0 ? "the batch is empty" : messages.map(findMessageProblem).find(Boolean);
+      if (problem) return { status: 400, body: refusal("invalid", problem, body) };
+      const [first] = messages as [Message];
+      const saidModern = headers["mcp-protocol-version"] === MODERN_VERSION;
+      if (saidModern || messages.some(({ params }) => isModern(params))) {
+        if (Array.isArray(body)) return refuse("invalid", 400, "batches are no longer supported");
+        return serveModern(openMcpServer(mcp, memories, null), first, headers, signal);
+      }
+      if (first.method === "initialize" && !Array.isArray(body)) return begin(first);
+      const found = find(headers);
+      if (!("server" in found)) return found;
+      const version = headers["mcp-protocol-version"] ?? LEGACY_VERSIONS[0];
+      if (!LEGACY_VERSIONS.some((known) => known === version)) {
+        return refuse("invalid", 400, `the protocol versions are ${LEGACY_VERSIONS.join(", ")}`);
+      }
+      sessions.delete(found.id);
+      sessions.set(found.id, found.server);
+      const answers = await Promise.all(messages.map((message) => found.server.receive(message as Message)));
+      const given = answers.filter((answer) => answer !== null);
+      return answered(given.length === 0 ? null : Array.isArray(body) ? given : given[0]);
+    },
+    end(headers) {
+      const found = find(headers);
+      if (!("server" in found)) return found;
+      sessions.delete(found.id);
+      return { status: 200 };
+    },
+  };
+}
+
+/** What is wrong with the request itself has a status of its own; what a method answers is 200. */
+async function serveModern(
+  server: McpServer,
+  message: Message,
+  headers: IncomingHttpHeaders,
+  signal: AbortSignal,
+): Promise<HttpAnswer> {
+  try {
+    if (message.id !== undefined && message.method !== undefined) checkHeaders(message, headers);
+  } catch (error) {
+    return { status: 400, body: failure(message.id ?? null, error) };
+  }
+  const answer = await server.receive(message, signal);
+  const isUnknown = answer !== null && "error" in answer && answer.error.code === CODES.noMethod;
+  return isUnknown ? { status: 404, body: answer } : answered(answer);
+}
+
+/** What the header Mcp-Name repeats, by method. */
+const NAMED: Readonly<Record<string, string>> = {
+  "tools/call": "name",
+  "prompts/get": "name",
+  "resources/read": "uri",
+};
+
+/** Proxies decide by the headers: they must not contradict the message. */
+function checkHeaders({ method = "", params }: Message, headers: IncomingHttpHeaders): void {
+  if (!isModern(params)) throw new ProtocolError("badParams", "_meta: the protocol version is missing");
+  readCaller(params);
+  const name = params?.[NAMED[method] ?? ""];
+  const said: [string, unknown][] = [
+    ["mcp-protocol-version", MODERN_VERSION],
+    ["mcp-method", method],
+    ...(typeof name === "string" ? ([["mcp-name", name]] as [string, string][]) : []),
+  ];
+  for (const [header, value] of said) {
+    const given = headers[header];
+    if (typeof given !== "string") throw new ProtocolError("headerMismatch", `the header ${header} is missing`);
+    if (decode(given) !== value) {
+      throw new ProtocolError("headerMismatch", `the header ${header} contradicts the message`);
+    }
+  }
+}
+
+/** Values that a header cannot hold come as `=?base64?…?=`. */
+function decode(value: string): string {
+  const encoded = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/.exec(value.trim())?.[1];
+  return encoded === undefined ? value.trim() : Buffer.from(encoded, "base64").toString("utf8");
+}
+
+function answered(body: unknown): HttpAnswer {
+  return body === null ? { status: 202 } : { status: 200, body };
+}
+
+function refuse(kind: "invalid" | "noSession", status: number, message: string): HttpAnswer {
+  return { status, body: refusal(kind, message) };
 }

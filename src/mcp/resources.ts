@@ -5,7 +5,7 @@ import type { Memdir } from "../memdir.ts";
 import { cutContent } from "../recall/cut.ts";
 import { neutralise, neutraliseLine } from "../recall/neutral.ts";
 import { type Row, readBytes } from "../store/store.ts";
-import { ProtocolError } from "./message.ts";
+import { ProtocolError } from "./protocol.ts";
 
 interface Resource {
   uri: string;
@@ -90,5 +90,5 @@ function uriOf({ scope, file }: Row): string {
 function readCursor(cursor: string | undefined): number {
   if (cursor === undefined) return 0;
   if (/^\d{1,9}$/.test(cursor)) return Number(cursor);
-  throw new ProtocolError("badParams", "the cursor is none of ours: list again from the beginning");
+  throw new ProtocolError("badParams", "the cursor is unknown: list again from the beginning");
 }

@@ -3,14 +3,52 @@
  * three times as long to start as Node itself, and every session of a host begins with it.
  */
 
+import { MemdirError } from "../errors.ts";
+import type { Memdir } from "../memdir.ts";
 import { buildMcpPrompt, MCP_INSTRUCTIONS, MCP_PROMPT_WORDS, type McpPromptName } from "../prompts/mcp.ts";
+import type { World } from "../world.ts";
 import { type Client, openClient } from "./client.ts";
-import { type Caller, dressResult, LEGACY_VERSIONS, MODERN_VERSION, readCaller } from "./era.ts";
-import { type Answer, failure, type Id, isObject, type Message, type Params, ProtocolError } from "./message.ts";
+import {
+  type Answer,
+  type Caller,
+  dressResult,
+  failure,
+  type Id,
+  isObject,
+  LEGACY_VERSIONS,
+  type Message,
+  MODERN_VERSION,
+  type Params,
+  ProtocolError,
+  readCaller,
+} from "./protocol.ts";
 import { listResources, RESOURCE_TEMPLATES, readResource } from "./resources.ts";
 import { MCP_TOOLS } from "./tools.ts";
-import { verifyByLooking } from "./verify.ts";
-import type { McpWorld, Memories } from "./world.ts";
+
+/** How memdir is offered to MCP clients. */
+export interface McpOptions extends Pick<World, "now" | "log"> {
+  /** Opens a project's memory. Called again from time to time, so that settings which changed count. */
+  open: (asked: OpenRequest) => Promise<Memdir>;
+  /** The project, unless a client names another. */
+  cwd: string;
+  /** Whether a client's first root is the project: not when the user named one. */
+  followRoots: boolean;
+  version: string;
+}
+
+interface OpenRequest {
+  cwd: string;
+  /** For the journal and the memory's source. */
+  by: string;
+  scope?: string | undefined;
+}
+
+export interface Memories {
+  /** Throws when memory is switched off for the project. */
+  open(asked: OpenRequest): Promise<Memdir>;
+  /** The first memory of a scope makes its directory, which a Memdir that is open does not know of. */
+  renew(): void;
+}
 
 export interface McpServer {
   /** Null for what is not answered: notifications, and requests that were cancelled. Must not throw. */
@@ -19,13 +57,13 @@ export interface McpServer {
 
 /** One for each connection. `send`: for asking the client something, null where that is not possible. */
 export function openMcpServer(
-  world: McpWorld,
+  mcp: McpOptions,
   memories: Memories,
   send: ((message: Message) => void) | null,
 ): McpServer {
-  const client = openClient(world, send);
+  const client = openClient(mcp, send);
   const running = new Map<Id, AbortController>();
-  const identity = { name: "memdir", title: "memdir", version: world.version };
+  const identity = { name: "memdir", title: "memdir", version: mcp.version };
 
   const heed = ({ method, params }: Message): void => {
     if (method === "notifications/cancelled") running.get(params?.requestId as Id)?.abort();
@@ -36,10 +74,10 @@ export function openMcpServer(
       const caller = readCaller(params);
       const run = METHODS[caller.era].get(method);
       if (!run) throw new ProtocolError("noMethod", `there is no method "${method.slice(0, 80)}"`);
-      const result = await run({ world, memories, client, caller, params, signal, identity });
+      const result = await run({ mcp, memories, client, caller, params, signal, identity });
       return { jsonrpc: "2.0", id, result: dressResult(caller, method, result, identity) };
     } catch (error) {
-      if (!(error instanceof ProtocolError)) world.log(`mcp: ${method}: ${(error as Error).stack ?? error}`);
+      if (!(error instanceof ProtocolError)) mcp.log(`mcp: ${method}: ${(error as Error).stack ?? error}`);
       return failure(id, error);
     }
   };
@@ -61,8 +99,36 @@ export function openMcpServer(
   };
 }
 
+/** A process lives as long as its host, often for days: a Memdir older than this is opened anew. */
+const KEEP_MS = 60_000;
+/** Projects, clients and scopes together; further ones are opened again. */
+const MAX_OPEN = 32;
+
+export function openMemories(mcp: Pick<McpOptions, "open" | "now">): Memories {
+  const kept = new Map<string, { memdir: Promise<Memdir>; sinceMs: number }>();
+  return {
+    async open(asked) {
+      const key = JSON.stringify([asked.cwd, asked.by, asked.scope ?? null]);
+      const nowMs = mcp.now().getTime();
+      let held = kept.get(key);
+      if (!held || Math.abs(nowMs - held.sinceMs) >= KEEP_MS) {
+        held = { memdir: mcp.open(asked), sinceMs: nowMs };
+        kept.delete(key);
+        kept.set(key, held);
+        for (const oldest of kept.keys()) if (kept.size > MAX_OPEN) kept.delete(oldest);
+        held.memdir.catch(() => kept.delete(key));
+      }
+      const memdir = await held.memdir;
+      const off = memdir.config.disabled;
+      if (off !== null) throw new MemdirError("usage", `memory is switched off for this project: ${off}`);
+      return memdir;
+    },
+    renew: () => kept.clear(),
+  };
+}
+
 interface Asked {
-  world: McpWorld;
+  mcp: McpOptions;
   memories: Memories;
   client: Client;
   caller: Caller;
@@ -90,7 +156,7 @@ const METHODS: Record<Caller["era"], ReadonlyMap<string, Method>> = {
     ...SHARED,
     ["initialize", initialize],
     ["ping", () => ({})],
-    // Nothing is logged to clients; those that set a level are told that it is well.
+    // Nothing is logged to clients; setting a level succeeds all the same.
     ["logging/setLevel", () => ({})],
   ]),
   modern: new Map([
@@ -120,15 +186,14 @@ function callTool(asked: Asked): Promise<object> {
     const names = MCP_TOOLS.map(({ spec }) => spec.name).join(", ");
     throw new ProtocolError("badParams", `there is no tool "${name.slice(0, 80)}"; there are: ${names}`);
   }
-  const { world, memories, client, caller, signal } = asked;
+  const { mcp, memories, client, caller, signal } = asked;
   const call = {
     open: (scope?: string) => open(asked, scope),
     renew: memories.renew,
     by: client.by(caller),
     signal,
-    verify: world.verify ?? verifyByLooking,
   };
-  return tool.run(call, readObject(asked.params, "arguments"), world.log);
+  return tool.run(call, readObject(asked.params, "arguments"), mcp.log);
 }
 
 async function open({ memories, client, caller }: Asked, scope?: string) {

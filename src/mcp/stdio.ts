@@ -1,13 +1,12 @@
 /** MCP on a pair of streams: one message a line, answers in the order in which they are ready. */
 
 import type { Readable, Writable } from "node:stream";
-import { type Answer, findMessageProblem, type Message, refusal } from "./message.ts";
-import { openMcpServer } from "./server.ts";
-import { type McpWorld, openMemories } from "./world.ts";
+import { type Answer, findMessageProblem, type Message, refusal } from "./protocol.ts";
+import { type McpOptions, openMcpServer, openMemories } from "./server.ts";
 
 /** A message holds a memory at most. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
-/** What was asked for before the input ended is answered, but not for ever. */
+/** What was asked for before the input ended is answered, but not forever. */
 const LAST_ANSWERS_MS = 10_000;
 
 interface Streams {
@@ -16,21 +15,21 @@ interface Streams {
 }
 
 /** Ends when the client does: its end of either stream is closed, and what it asked for is answered. */
-export async function serveStreams(world: McpWorld, { input, output }: Streams): Promise<void> {
+export async function serveStreams(mcp: McpOptions, { input, output }: Streams): Promise<void> {
   const waiting = new Set<Promise<void>>();
   let isOver = false;
   const write = (message: unknown): void => {
     // A client that does not read gets to send no more.
     if (!isOver && !output.write(`${JSON.stringify(message)}\n`)) input.pause();
   };
-  const server = openMcpServer(world, openMemories(world), write);
+  const server = openMcpServer(mcp, openMemories(mcp), write);
   const answer = async (value: unknown): Promise<Answer | null> => {
     const problem = findMessageProblem(value);
     return problem ? refusal("invalid", problem, value) : server.receive(value as Message);
   };
   const serve = async (line: string): Promise<void> => {
     const value = parse(line);
-    if (value === undefined) write(refusal("unreadable", "the line is no JSON"));
+    if (value === undefined) write(refusal("unreadable", "the line is not JSON"));
     else if (!Array.isArray(value)) writeAll(write, [await answer(value)], false);
     else if (value.length === 0) write(refusal("invalid", "the batch is empty"));
     // Several messages in one, as clients of 2025-03-26 may send them: their answers go back in one as well.
@@ -39,15 +38,15 @@ export async function serveStreams(world: McpWorld, { input, output }: Streams):
   const lines = splitLines(MAX_LINE_BYTES, {
     onLine(line) {
       const served = serve(line)
-        .catch((error: Error) => world.log(`mcp: ${error.stack}`))
+        .catch((error: Error) => mcp.log(`mcp: ${error.stack}`))
         .then(() => void waiting.delete(served));
       waiting.add(served);
     },
     onTooLong: () => write(refusal("unreadable", `the line is longer than ${MAX_LINE_BYTES} bytes`)),
   });
   const hears = listen(input, output, (chunk) => lines.push(chunk));
-  const lost = await hears.ended;
-  if (!lost) {
+  const isGone = await hears.ended;
+  if (!isGone) {
     lines.end();
     await settled(waiting);
   }
@@ -60,9 +59,9 @@ function writeAll(write: (message: unknown) => void, answers: readonly (Answer |
   if (given.length > 0) write(together ? given : given[0]);
 }
 
-/** `ended` tells whether the reader of the answers is lost. */
+/** `ended` says whether the reader of the answers is gone. */
 function listen(input: Readable, output: Writable, onData: (chunk: Buffer) => void) {
-  let end: (lost: boolean) => void = () => {};
+  let end: (isGone: boolean) => void = () => {};
   const ended = new Promise<boolean>((resolve) => {
     end = resolve;
   });
@@ -70,7 +69,7 @@ function listen(input: Readable, output: Writable, onData: (chunk: Buffer) => vo
   input.on("data", onData);
   for (const event of ["end", "close", "error"]) input.on(event, () => end(false));
   output.on("drain", onDrain);
-  // Nobody is there any more to read an answer. The listener stays: late failures must not end the process.
+  // The reader of the answers is gone. The listener stays: late failures must not end the process.
   output.on("error", () => end(true));
   const close = () => {
     input.off("data", onData);
@@ -89,7 +88,7 @@ async function settled(waiting: ReadonlySet<Promise<void>>): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Undefined for what is no JSON, which no JSON stands for. */
+/** Undefined for what is not JSON: no JSON means undefined. */
 function parse(line: string): unknown {
   try {
     return JSON.parse(line);
@@ -98,7 +97,7 @@ function parse(line: string): unknown {
   }
 }
 
-/** A stream of bytes as lines. One that is too long is passed over and told of; the rest of the stream is read on. */
+/** A stream of bytes as lines. One that is too long is skipped and reported; the rest of the stream is still read. */
 interface LineSink {
   onLine(line: string): void;
   onTooLong(): void;
@@ -106,7 +105,7 @@ interface LineSink {
 
 const NEWLINE = 0x0a;
 
-/** Give it every piece of the stream; `end` tells of a last line without a line break. */
+/** Give it every piece of the stream; `end` passes on a last line without a line break. */
 function splitLines(maxBytes: number, sink: LineSink): { push(chunk: Buffer): void; end(): void } {
   let pieces: Buffer[] = [];
   let bytes = 0;

@@ -3,16 +3,14 @@
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { buildSchema, type Fields, type Input, readInput } from "../tools/input.ts";
-import type { Verify } from "./verify.ts";
 
 interface ToolCall {
   open(scope?: string): Promise<Memdir>;
-  /** After a scope may have come into being. */
+  /** After a save that may have made a scope's directory. */
   renew(): void;
   /** Who calls, for the source of what is saved. */
   by: string;
   signal: AbortSignal;
-  verify: Verify;
 }
 
 /** The same twice: for programs, and as text for hosts and models that read only that. */
@@ -53,35 +51,28 @@ interface ToolParts<F extends Fields> {
   name: string;
   words: { title: string; description: string; inputs: Readonly<Record<string, string>> };
   fields: F;
-  /** Inputs that are lists of texts. */
-  lists?: readonly string[];
   annotations: Hints;
   /** Loaded at once by Claude Code, which shows other tools only by name. */
   alwaysLoad?: true;
   output: Readonly<Record<string, object>>;
-  run(call: ToolCall, input: Input<F>, lists: Readonly<Record<string, string[]>>): Promise<Answer>;
+  run(call: ToolCall, input: Input<F>): Promise<Answer>;
 }
 
 export function makeTool<const F extends Fields>(parts: ToolParts<F>): McpTool {
-  const { name, words, fields, lists = [], annotations } = parts;
-  const input = buildSchema(fields, words.inputs) as { properties: Record<string, object> };
-  for (const list of lists) {
-    input.properties[list] = { type: "array", items: { type: "string" }, description: words.inputs[list] ?? "" };
-  }
+  const { name, words, fields, annotations } = parts;
   return {
     spec: {
       name,
       title: words.title,
       description: words.description,
-      inputSchema: input,
+      inputSchema: buildSchema(fields, words.inputs),
       outputSchema: { type: "object", properties: { ...parts.output }, required: Object.keys(parts.output) },
       annotations: { title: words.title, openWorldHint: false, ...annotations },
       ...(parts.alwaysLoad && { _meta: { "anthropic/alwaysLoad": true } }),
     },
     async run(call, given, log) {
       try {
-        const taken = takeLists(lists, given);
-        const { structured, text } = await parts.run(call, check(fields, taken.rest), taken.lists);
+        const { structured, text } = await parts.run(call, check(fields, given));
         return { content: [{ type: "text", text }], structuredContent: structured };
       } catch (error) {
         if (!(error instanceof MemdirError)) log(`${name}: ${(error as Error).stack ?? error}`);
@@ -91,7 +82,7 @@ export function makeTool<const F extends Fields>(parts: ToolParts<F>): McpTool {
   };
 }
 
-/** What a model gets wrong is no failure of ours. */
+/** A model's mistake is a usage error. */
 function check<F extends Fields>(fields: F, given: Readonly<Record<string, unknown>>): Input<F> {
   try {
     return readInput(fields, given);
@@ -100,23 +91,7 @@ function check<F extends Fields>(fields: F, given: Readonly<Record<string, unkno
   }
 }
 
-/** A single text is taken as a list of one: models send it so. */
-function takeLists(names: readonly string[], given: Readonly<Record<string, unknown>>) {
-  const rest = { ...given };
-  const lists: Record<string, string[]> = {};
-  for (const name of names) {
-    const value = rest[name] ?? [];
-    delete rest[name];
-    const list: unknown[] = Array.isArray(value) ? value : [value];
-    if (!list.every((item) => typeof item === "string" && item.isWellFormed())) {
-      throw new MemdirError("usage", `wrong input: "${name}" must be a list of texts`);
-    }
-    lists[name] = list as string[];
-  }
-  return { rest, lists };
-}
-
-/** Our messages speak of the command line; here there are tools. */
+/** Messages name commands; here there are tools. */
 function explain(error: unknown): string {
   const message = (error as Error)?.message ?? String(error);
   if (!(error instanceof MemdirError)) return message;

@@ -1,17 +1,13 @@
-/** The tools of the MCP server. */
+/** The tools of the MCP server: calls on a Memdir, and their results as a model and a program read them, made harmless to show. */
 
 import { join } from "node:path";
-import { MemdirError } from "../errors.ts";
 import { MCP_TOOL_WORDS, NO_CUES_NOTICE, NOTHING_RECALLED } from "../prompts/mcp.ts";
 import { cutContent } from "../recall/cut.ts";
 import { formatHeader, formatInjection } from "../recall/injection.ts";
 import { neutralise, neutraliseLine } from "../recall/neutral.ts";
 import { logSurfaced } from "../recall/surface-log.ts";
-import { findAuthor, MEMORY_TYPES, type MemoryType, parseMemory } from "../store/store.ts";
-import { checkForgetting, checkReplacing } from "./protected.ts";
-import { formatRow, ROW_SCHEMA, showRow } from "./row.ts";
+import { ageInWords, findAuthor, MEMORY_TYPES, type MemoryType, parseMemory, type Row } from "../store/store.ts";
 import { type McpTool, makeTool } from "./tool.ts";
-import { formatVerification, VERIFICATION_SCHEMA } from "./verify.ts";
 
 const TEXT = { type: "string" };
 const COUNT = { type: "integer", minimum: 0 };
@@ -25,6 +21,17 @@ const MAX_LISTED = 500;
 /** Hosts cut results of more than about 25,000 tokens, without saying where. */
 const MAX_BYTES = 40_000;
 const MAX_READ_LINES = 2_000;
+
+const ROW_SCHEMA = {
+  file: { ...TEXT, description: "Its name for `read` and `forget`" },
+  scope: TEXT,
+  type: TEXT,
+  name: TEXT,
+  description: TEXT,
+  modified: { ...TEXT, description: "ISO time that the age counts from" },
+  ageDays: COUNT,
+  age: { ...TEXT, enum: ["fresh", "recent", "stale", "old"] },
+};
 
 const recall = makeTool({
   name: "recall",
@@ -77,8 +84,8 @@ const save = makeTool({
     scope: { type: "string" },
     reason: { type: "string" },
     replace: { type: "boolean" },
+    when: { type: "texts" },
   },
-  lists: ["when"],
   // An update replaces what was there; the journal keeps it.
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
   alwaysLoad: true,
@@ -90,17 +97,10 @@ const save = makeTool({
     notices: { ...TEXTS, description: "What could be better about it" },
     undo: { type: ["string", "null"], description: "For `memdir undo`" },
   },
-  async run({ open, renew, by }, { scope, reason, replace = false, ...given }, { when = [] }) {
+  async run({ open, renew, by }, { scope, reason = "", replace = false, when = [], ...given }) {
     const memdir = await open(scope);
-    const memory = { ...given, type: given.type as MemoryType };
-    checkSize([memory.name, memory.description, memory.body, ...when]);
-    const kind = await checkReplacing(memdir, { ...memory, replace });
-    const saved = await memdir.save({
-      ...memory,
-      when,
-      ...(kind === "new" && { source: { by, session: null, message: null } }),
-      ...(reason !== undefined && { reason }),
-    });
+    const source = { by, session: null, message: null };
+    const saved = await memdir.save({ ...given, type: given.type as MemoryType, when, source, reason, replace });
     if (scope !== undefined) renew();
     const notices = when.length > 0 || saved.action !== "created" ? saved.notices : [...saved.notices, NO_CUES_NOTICE];
     const { file, path, action, undo } = saved;
@@ -111,16 +111,6 @@ const save = makeTool({
     };
   },
 });
-
-/** Every prompt may look through it: more is no memory. As learning has it (learn/apply.ts). */
-const MAX_SAVED_BYTES = 256 * 1024;
-
-function checkSize(texts: readonly string[]): void {
-  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-  if (bytes <= MAX_SAVED_BYTES) return;
-  const most = `${MAX_SAVED_BYTES / 1024} KB`;
-  throw new MemdirError("usage", `it has more than ${most}: a memory is a page, write what matters of it`);
-}
 
 const read = makeTool({
   name: "read",
@@ -181,10 +171,8 @@ const forget = makeTool({
   },
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
   output: { file: TEXT, action: TEXT, undo: { type: ["string", "null"], description: "For `memdir undo`" } },
-  async run({ open }, { name, scope, reason }) {
-    const memdir = await open(scope);
-    await checkForgetting(memdir, name);
-    const { file, action, undo } = await memdir.forget(name, reason === undefined ? {} : { reason });
+  async run({ open }, { name, scope, reason = "" }) {
+    const { file, action, undo } = await (await open(scope)).forget(name, { reason, trust: "inferred" });
     const back = undo === null ? "" : `; \`memdir undo ${undo}\` brings it back`;
     return { structured: { file, action, undo }, text: `removed ${neutraliseLine(file)}${back}` };
   },
@@ -195,11 +183,82 @@ const verify = makeTool({
   words: MCP_TOOL_WORDS.verify,
   fields: { name: { type: "string", filled: true } },
   annotations: READS,
-  output: VERIFICATION_SCHEMA,
-  async run({ open, verify, signal }, { name }) {
-    const verification = await verify(await open(), name, signal);
-    return { structured: { ...verification }, text: formatVerification(verification) };
+  output: {
+    checked: COUNT,
+    problems: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: { file: TEXT, line: { type: "integer" }, claim: TEXT, kind: TEXT, verdict: TEXT, evidence: TEXT },
+      },
+    },
+    aged: { type: "array", items: { type: "object", properties: { file: TEXT, ageDays: { type: "integer" } } } },
+  },
+  async run({ open, signal }, { name }) {
+    const memdir = await open();
+    // What is found is kept, so that recall can show it; nothing is stamped for a model that asks.
+    const { checked, problems: found, memories } = await memdir.verify(name, { stamp: "none", signal });
+    const problems = found.map(({ file, line, claim, kind, verdict, evidence }) => ({
+      ...{ line, kind, verdict },
+      file: neutraliseLine(file),
+      claim: neutraliseLine(claim),
+      evidence: neutraliseLine(evidence),
+    }));
+    const checkedFiles = new Set(memories.map(({ file, scope }) => `${scope} ${file}`));
+    const aged = (await memdir.list())
+      .filter(({ age, file, scope }) => (age === "stale" || age === "old") && checkedFiles.has(`${scope} ${file}`))
+      .map(({ file, ageDays }) => ({ file: neutraliseLine(file), ageDays }));
+    const structured = { checked, problems, aged };
+    return { structured, text: formatVerification(structured) };
   },
 });
 
 export const MCP_TOOLS: readonly McpTool[] = [recall, save, read, list, forget, verify];
+
+function showRow({ scope, type, modified, ageDays, age, ...row }: Row) {
+  return {
+    file: neutraliseLine(row.file),
+    scope,
+    type,
+    name: neutraliseLine(row.name),
+    description: neutraliseLine(row.description),
+    modified,
+    ageDays,
+    age,
+  };
+}
+
+function formatRow(row: Row): string {
+  const { file, scope, type, name, description, ageDays } = showRow(row);
+  const about = description === "" ? name : `${name}: ${description}`;
+  return `- [${type}] ${file} (${scope}, ${ageInWords(ageDays)}) ${about}`;
+}
+
+/** A model reads so many at most; the rest is counted. */
+const MAX_PROBLEMS_SHOWN = 50;
+const MAX_AGED_SHOWN = 10;
+
+interface Checked {
+  checked: number;
+  problems: { file: string; line: number; claim: string; evidence: string }[];
+  /** Memories that are old enough to be doubted, whatever was found. */
+  aged: { file: string; ageDays: number }[];
+}
+
+function formatVerification({ checked, problems, aged }: Checked): string {
+  const doubts = `${problems.length} doubtful ${problems.length === 1 ? "claim" : "claims"}`;
+  const lines = [`${checked} ${checked === 1 ? "memory" : "memories"} checked, ${doubts}`];
+  for (const { file, line, claim, evidence } of problems.slice(0, MAX_PROBLEMS_SHOWN)) {
+    lines.push(`- ${file}:${line} \`${claim}\`: ${evidence}`);
+  }
+  if (problems.length > MAX_PROBLEMS_SHOWN) lines.push(`- and ${problems.length - MAX_PROBLEMS_SHOWN} more`);
+  if (aged.length > 0) {
+    const oldest = [...aged].sort((a, b) => b.ageDays - a.ageDays).slice(0, MAX_AGED_SHOWN);
+    const names = oldest.map(({ file, ageDays }) => `${file} (${ageInWords(ageDays)})`);
+    lines.push(`Old enough to be doubted (${aged.length}): ${names.join(", ")}`);
+  }
+  lines.push(
+    "Only what can be looked up in the code and in git was checked. Read the code before you act on a memory.",
+  );
+  return lines.join("\n");
+}

@@ -4,7 +4,7 @@
  */
 
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import { hashOf } from "../text/fnv.ts";
+import { hashOf } from "../text/hash.ts";
 import { findSorted } from "../text/sorted.ts";
 import { eachWord } from "./word-split.ts";
 

@@ -1,15 +1,12 @@
 /** The model API's memory tool (`memory_20250818`) over a memory directory: handlers for the SDK's `betaMemoryTool`. */
 
-import { realPath } from "../disk/real-path.ts";
+import { realPath } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import type { Directory } from "../store/store.ts";
-import type { Desk } from "./context.ts";
-import { deleteFiles, moveFiles } from "./file-move.ts";
-import { createFile, editFile } from "./file-write.ts";
-import { findPlace, missing, ROOT } from "./place.ts";
-import { insertText, replaceText } from "./text-edit.ts";
-import { type ImageBlock, MAX_VIEW_CHARS, readPlace, viewFolder, viewImage, viewSnippet, viewText } from "./view.ts";
+import { createFile, deleteFiles, editFile, insertText, moveFiles, replaceText } from "./files.ts";
+import { findItem, missing, ROOT } from "./item.ts";
+import { type ImageBlock, MAX_VIEW_CHARS, readItem, viewFolder, viewImage, viewSnippet, viewText } from "./view.ts";
 
 export type { ImageBlock } from "./view.ts";
 
@@ -41,25 +38,24 @@ const MAX_FILE_BYTES = 8 << 20;
 export function openMemoryTool(memdir: Memdir, options: MemoryToolOptions = {}): MemoryToolHandlers {
   const { maxViewChars = MAX_VIEW_CHARS, maxFileBytes = MAX_FILE_BYTES } = options;
   const [directory] = memdir.directories as [Directory];
-  const desk: Desk = { memdir, directory, maxFileBytes };
   const handlers: MemoryToolHandlers = {
     async view({ path, view_range }) {
-      const place = findPlace(directory, path);
-      if (place.kind === null) throw missing(place.shown, ". Please provide a valid path.");
-      if (place.kind === "folder") return viewFolder(place, maxViewChars);
-      const data = readPlace(place);
-      const image = viewImage(place, data);
+      const item = findItem(directory, path);
+      if (item.kind === null) throw missing(item.shown, ". Please provide a valid path.");
+      if (item.kind === "folder") return viewFolder(item, maxViewChars);
+      const data = readItem(item);
+      const image = viewImage(item, data);
       if (image) return [image];
-      if (data.includes(0)) throw new MemdirError("usage", `Unsupported file type for ${place.shown}: it is no text`);
-      return viewText(place, data.toString("utf8"), view_range, maxViewChars);
+      if (data.includes(0)) throw new MemdirError("usage", `Unsupported file type for ${item.shown}: it is not text`);
+      return viewText(item, data.toString("utf8"), view_range, maxViewChars);
     },
     async create({ path, file_text }) {
-      const { shown } = await createFile(desk, path, textOf(file_text, "file_text"));
+      const { shown } = await createFile(directory, path, textOf(file_text, "file_text"), maxFileBytes);
       return `File created successfully at: ${shown}`;
     },
     async str_replace({ path, old_str, new_str }) {
       const [wanted, put] = [textOf(old_str, "old_str"), textOf(new_str ?? "", "new_str")];
-      const { text, first, last } = await editFile(desk, path, (before, { shown }) =>
+      const { text, first, last } = await editFile(directory, path, maxFileBytes, (before, { shown }) =>
         replaceText(before, wanted, put, shown),
       );
       const snippet = viewSnippet(text, first, last, maxViewChars);
@@ -67,22 +63,22 @@ export function openMemoryTool(memdir: Memdir, options: MemoryToolOptions = {}):
     },
     async insert({ path, insert_line, insert_text }) {
       const put = textOf(insert_text, "insert_text");
-      const { shown } = await editFile(desk, path, (before, place) => ({
+      const { shown } = await editFile(directory, path, maxFileBytes, (before, item) => ({
         ...insertText(before, insert_line, put),
-        shown: place.shown,
+        shown: item.shown,
       }));
       return `The file ${shown} has been edited.`;
     },
     async delete({ path }) {
-      const { shown } = await deleteFiles(desk, path);
+      const { shown } = await deleteFiles(directory, path);
       return `Successfully deleted ${shown}`;
     },
     async rename({ old_path, new_path }) {
-      const { from, to } = await moveFiles(desk, old_path, new_path);
+      const { from, to } = await moveFiles(directory, old_path, new_path);
       return `Successfully renamed ${from.shown} to ${to.shown}`;
     },
   };
-  return tellTheModel(handlers, directory);
+  return explainToModel(handlers, directory);
 }
 
 /** The model's input is not checked by the SDK. Half a character cannot be kept in a file. */
@@ -92,10 +88,10 @@ function textOf(value: unknown, field: string): string {
 }
 
 /** The handlers with failures in the model's terms: it knows `/memories`, and nothing of this machine's folders. */
-function tellTheModel(handlers: MemoryToolHandlers, { path }: Directory): MemoryToolHandlers {
-  const told =
-    <C, R>(handle: (command: C) => Promise<R>) =>
-    async (command: C): Promise<R> => {
+function explainToModel(handlers: MemoryToolHandlers, { path }: Directory): MemoryToolHandlers {
+  const explained =
+    (handle: (command: never) => Promise<unknown>) =>
+    async (command: never): Promise<unknown> => {
       try {
         return await handle(command);
       } catch (error) {
@@ -105,12 +101,6 @@ function tellTheModel(handlers: MemoryToolHandlers, { path }: Directory): Memory
         throw new MemdirError(failed.code, message, { cause: error, details: failed.details });
       }
     };
-  return {
-    view: told(handlers.view),
-    create: told(handlers.create),
-    str_replace: told(handlers.str_replace),
-    insert: told(handlers.insert),
-    delete: told(handlers.delete),
-    rename: told(handlers.rename),
-  };
+  const wrapped = Object.entries(handlers).map(([command, handle]) => [command, explained(handle)]);
+  return Object.fromEntries(wrapped) as MemoryToolHandlers;
 }

@@ -2,9 +2,9 @@
 
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { readRegular } from "../disk/regular.ts";
+import { readRegular } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
-import { missing, type Place, ROOT } from "./place.ts";
+import { type Item, missing, ROOT } from "./item.ts";
 
 /** As the API takes it in a tool's result. */
 export interface ImageBlock {
@@ -19,7 +19,7 @@ export const MAX_VIEW_CHARS = 16_000;
 const MAX_LINES = 999_999;
 const NUMBER_WIDTH = 6;
 
-/** No text of notes is this large; a database that somebody left here must not be read into memory. */
+/** No text of notes is this large; a database that was left here must not be read into memory. */
 const MAX_READ_BYTES = 64 << 20;
 
 /** The API refuses larger pictures. */
@@ -31,7 +31,7 @@ const LISTED_DEPTH = 2;
 /** A loop of bind mounts ends here. */
 const MAX_DEPTH = 16;
 
-export function viewFolder({ shown, path }: Place, maxChars: number): string {
+export function viewFolder({ shown, path }: Item, maxChars: number): string {
   const { bytes, lines } = listFolder(path, shown, 1);
   const header = `Here're the files and directories up to 2 levels deep in ${shown}, excluding hidden items and node_modules:`;
   const all = [`${formatSize(bytes)}\t${shown}`, ...lines];
@@ -42,8 +42,8 @@ export function viewFolder({ shown, path }: Place, maxChars: number): string {
   return [header, ...all.slice(0, kept), ...note].join("\n");
 }
 
-export function viewText(place: Place, text: string, range: unknown, maxChars: number): string {
-  const { shown } = place;
+export function viewText(item: Item, text: string, range: unknown, maxChars: number): string {
+  const { shown } = item;
   const lines = text.split("\n");
   if (lines.length > MAX_LINES) {
     throw new MemdirError("usage", `File ${shown} has too many lines (${lines.length}). Maximum is 999,999 lines.`);
@@ -58,7 +58,7 @@ export function viewSnippet(text: string, first: number, last: number, maxChars:
   return numberLines(lines, Math.max(1, first - 2), Math.min(lines.length, last + 2), maxChars);
 }
 
-export function readPlace({ shown, path, kind, bytes }: Place): Buffer {
+export function readItem({ shown, path, kind, bytes }: Item): Buffer {
   if (kind === "other") throw new MemdirError("usage", `Unsupported file type for ${shown}`);
   if (bytes > MAX_READ_BYTES) throw new MemdirError("usage", `File ${shown} is too large (${formatSize(bytes)}).`);
   const data = readRegular(path, { maxBytes: MAX_READ_BYTES });
@@ -67,7 +67,7 @@ export function readPlace({ shown, path, kind, bytes }: Place): Buffer {
 }
 
 /** The picture that the bytes are, whatever the file is called, or null. */
-export function viewImage({ shown }: Place, data: Buffer): ImageBlock | null {
+export function viewImage({ shown }: Item, data: Buffer): ImageBlock | null {
   const type = IMAGES.find(([, isOne]) => isOne(data))?.[0];
   if (!type) return null;
   if (data.length > MAX_IMAGE_BYTES)

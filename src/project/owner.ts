@@ -4,7 +4,7 @@ import fs, { existsSync, mkdirSync } from "node:fs";
 import path, { basename, join } from "node:path";
 import type { Config, Env } from "../config.ts";
 import { writeCacheFile } from "../disk/atomic.ts";
-import { pinFolder } from "../disk/pin.ts";
+import { pinFolder } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import { readGit } from "./git.ts";
 import { type Location, locate, sha256Key, slugOf, trustKey } from "./locate.ts";

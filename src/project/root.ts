@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import type { ProjectScope } from "../config.ts";
-import { realPath } from "../disk/real-path.ts";
+import { realPath } from "../disk/fence.ts";
 
 export interface Project {
   /** The working directory, links resolved. */

@@ -3,10 +3,10 @@
 import fs from "node:fs";
 import path from "node:path";
 import type { Config } from "../config.ts";
-import { isWithin, realPath } from "../disk/real-path.ts";
+import { isWithin, realPath } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
-import { refusedName } from "./directory-path.ts";
-import { listEntries } from "./memory-count.ts";
+import { refusedName } from "./locate.ts";
+import { listEntries } from "./older.ts";
 import type { Project } from "./root.ts";
 
 export interface ScopeDirectory {

@@ -3,7 +3,7 @@
 import { readdirSync } from "node:fs";
 import path from "node:path";
 import type { Config } from "../config.ts";
-import { isWithin } from "../disk/real-path.ts";
+import { isWithin } from "../disk/fence.ts";
 import { slugOf } from "./locate.ts";
 import type { Project } from "./root.ts";
 

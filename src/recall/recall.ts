@@ -9,7 +9,7 @@ import { type Choice, chooseMemories, isExcluded, type PromptMeaning, pathOf } f
 import { clipLine } from "./cut.ts";
 import { openPresenter } from "./injection.ts";
 import { neutraliseLine } from "./neutral.ts";
-import type { Ranked } from "./rank.ts";
+import { type Ranked, rank } from "./rank.ts";
 import { findFile, type Resident } from "./resident.ts";
 import { isLow, type Method, type Signals } from "./score.ts";
 import { type SideQuery, selectWithModel } from "./select.ts";
@@ -95,7 +95,7 @@ export async function recall(
     const asksModel = setup.ask !== null && options.model !== false;
     const asking = { ...options, prompt, meaning, nowMs: setup.now().getTime(), log: setup.log };
     const offline = chooseMemories(resident, { ...asking, ...(asksModel ? { orderLimit: MAX_IN_MANIFEST } : {}) });
-    if (!offline) return result({});
+    if (!offline) return result({ considered: countMemories(resident) });
     const chosen = asksModel ? await chooseWithModel(resident, setup, asking, offline) : null;
     if (options.signal?.aborted) return result({});
     return result({ ...deliver(resident, setup, chosen ?? offline, options), considered: offline.considered });
@@ -103,6 +103,11 @@ export async function recall(
     setup.log(`recall failed: ${(error as Error).message}`);
     return result({});
   }
+}
+
+/** Where nothing was asked for: those there were to choose from all the same. */
+function countMemories(resident: Resident): number {
+  return rank(resident, { terms: [], meaning: null }, { nowMs: 0, limit: 0 }).considered;
 }
 
 async function findMeaning(setup: RecallSetup): Promise<PromptMeaning> {

@@ -4,7 +4,7 @@
  */
 
 import type { MemoryType } from "../store/store.ts";
-import { hashOf } from "../text/fnv.ts";
+import { hashOf } from "../text/hash.ts";
 import { termsOf } from "../text/terms.ts";
 
 /** Term frequency saturates early, and length matters little: memories are short. */

@@ -4,7 +4,7 @@
  */
 
 import { type Directory, openState, quietly, type StateLog, type StateRecord, sessionKey } from "../store/store.ts";
-import { hashOf } from "../text/fnv.ts";
+import { hashOf } from "../text/hash.ts";
 import { openRecallSession, type RecallSession } from "./budget.ts";
 
 export type Door = "agent" | "hook" | "mcp" | "cli";

@@ -1,7 +1,7 @@
 /** File history as lines of the transcript, in Claude Code's shape; what it does not know of are extra fields. */
 
 import { isAbsolute, relative, resolve } from "node:path";
-import { isWithin } from "../disk/real-path.ts";
+import { isWithin } from "../disk/fence.ts";
 import { BACKUP_NAME, type Backup, examineBackup } from "./file-backup.ts";
 
 export type HistoryLine = { type: string } & Record<string, unknown>;

@@ -1,6 +1,6 @@
 /** Every file that we change, as it was at each prompt of the session: copies on disk, lines in the transcript, nothing in any prompt. */
 
-import { realPath } from "../disk/real-path.ts";
+import { realPath } from "../disk/fence.ts";
 import { diskError } from "../errors.ts";
 import { type Backup, dropBackup, isAsKept, isStillKept, keepBackup } from "./file-backup.ts";
 import {

@@ -1,6 +1,6 @@
 /** What the model has seen of files, so that it changes none that it has not read as it is now. */
 
-import { realPath } from "../disk/real-path.ts";
+import { realPath } from "../disk/fence.ts";
 import {
   countLines,
   formatLines,

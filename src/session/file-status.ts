@@ -3,8 +3,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, fstatSync, lstatSync, readSync } from "node:fs";
 import { dirname } from "node:path";
-import { realPath } from "../disk/real-path.ts";
-import { openRegular } from "../disk/regular.ts";
+import { openRegular, realPath } from "../disk/fence.ts";
 
 export type Look = { kind: "absent" } | FileLook | { kind: "other"; what: string };
 

@@ -1,7 +1,7 @@
 /** A session of Gemini CLI read from its file: what the two said and the tools did, in the shape of our own sessions. */
 
 import { basename, dirname, join } from "node:path";
-import { readRegular } from "../disk/regular.ts";
+import { readRegular } from "../disk/fence.ts";
 import type { HeardSession } from "./codex-reader.ts";
 import { buildConversation, type ConversationBuilder } from "./conversation.ts";
 import { type GeminiCall, itemOf, parseRecord } from "./gemini-record.ts";

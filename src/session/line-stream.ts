@@ -1,7 +1,7 @@
 /** The lines of a file, however large, one at a time as bytes: nothing but the current line is held. */
 
 import { closeSync, read, readSync } from "node:fs";
-import { openRegular } from "../disk/regular.ts";
+import { openRegular } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 
 /** Half a megabyte per read: larger ones are no faster. */

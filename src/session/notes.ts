@@ -1,7 +1,7 @@
 /** The notes beside a session, for lists and searches: what it is about, and what it came to. */
 
 import { dirname, join } from "node:path";
-import { readRegular } from "../disk/regular.ts";
+import { readRegular } from "../disk/fence.ts";
 import { sessionIdOf } from "./session-reader.ts";
 
 interface SessionNotes {

@@ -8,10 +8,9 @@ import { type ErrorCode, MemdirError } from "../errors.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import { findRelativeDates, type RelativeDate } from "../text/relative-dates.ts";
 import { findSecrets, redactSecrets, type SecretFinding } from "../text/secrets.ts";
+import { INDEX_FILE } from "./directory.ts";
 import { findEnforced } from "./enforce.ts";
-import { type Header, parseHeader } from "./memory.ts";
-import { sameName } from "./name.ts";
-import { mayBecome, type Trust, trustOf } from "./trust.ts";
+import { type Header, mayBecome, parseHeader, sameName, type Trust, trustOf } from "./memory.ts";
 
 export interface Draft {
   file: string;
@@ -26,6 +25,8 @@ export interface Gate {
   trust: Trust;
   /** Mask secrets instead of refusing them. */
   redact?: boolean;
+  /** The text is kept word for word, whether or not its frontmatter can be read: the memory tool promises that to its model. */
+  anyForm?: boolean;
 }
 
 /** Why a text cannot be written as it is. */
@@ -56,7 +57,7 @@ export function admit(draft: Draft, gate: Gate): Admitted {
 }
 
 /** Everything that is wrong with it, for those who can fix several things at once. Never throws. */
-export function findObjections({ file, text, before }: Draft, { trust, redact }: Gate): Objection[] {
+export function findObjections({ file, text, before }: Draft, { trust, redact, anyForm }: Gate): Objection[] {
   const rule = trust === "user" ? [] : objectToRule(file, before, text);
   if (text === null) return rule;
   const form = objectToBytes(file, text);
@@ -64,7 +65,7 @@ export function findObjections({ file, text, before }: Draft, { trust, redact }:
   const words = decode(text);
   const secrets = redact ? [] : findNewSecrets(words, before);
   return [
-    ...objectToFrontmatter(file, words, before),
+    ...(anyForm || file === INDEX_FILE ? [] : objectToFrontmatter(file, words, before)),
     ...(secrets.length > 0 ? [objectToSecrets(secrets.map(nameSecret))] : []),
     ...(trust === "user" ? [] : objectToTrust(file, words, before)),
     ...rule,
@@ -102,16 +103,16 @@ export function findNamesake<H extends Pick<Header, "file" | "type" | "name">>(
 
 function objectToBytes(what: string, text: string | Uint8Array, maxBytes = MAX_MEMORY_BYTES): Objection | null {
   const bytes = typeof text === "string" ? Buffer.byteLength(text) : text.length;
-  const advice = "a memory is a page of text: save what matters of it, and where the rest is kept";
+  const advice = "save the part that matters, and say where the rest is kept";
   if (bytes > maxBytes) {
-    const size = `${Math.ceil(bytes / 1024)} KB, the limit is ${maxBytes / 1024} KB`;
-    return { rule: "size", code: "usage", message: `${what} was not saved, it has ${size}: ${advice}` };
+    const size = `it is ${Math.ceil(bytes / 1024)} KB and the limit is ${maxBytes / 1024} KB`;
+    return { rule: "size", code: "usage", message: `${what} was not saved: ${size}; ${advice}` };
   }
   const isText = typeof text === "string" ? text.isWellFormed() : isUtf8(text);
   const hasNul = typeof text === "string" ? text.includes("\0") : text.includes(0);
   if (isText && !hasNul) return null;
   const reason = isText ? "it contains a NUL byte" : "it is not valid UTF-8";
-  return { rule: "form", code: "usage", message: `${what} was not saved, ${reason}: ${advice}` };
+  return { rule: "form", code: "usage", message: `${what} was not saved: ${reason}; ${advice}` };
 }
 
 /** A file whose frontmatter could not be read before either may be improved step by step. */

@@ -1,6 +1,6 @@
 /** Who wrote a memory of the team, as far as it is kept beside it: no process, for where memories are shown. */
 
-import { findHead } from "../project/commits.ts";
+import { findHead } from "../project/git.ts";
 import type { Directory } from "./directory.ts";
 import { openState, type StateRecord } from "./state.ts";
 

@@ -8,13 +8,12 @@ import { acquireLock } from "../disk/lock.ts";
 import { MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 import { admit } from "./admit.ts";
-import { type Directory, modeFor, prepareDirectory, statePath, withPins } from "./directory.ts";
+import { type Directory, isMemoryFile, modeFor, prepareDirectory, statePath, withPins } from "./directory.ts";
 import { headerChanges, type PageRequest, writePages } from "./index-file.ts";
 import { type Action, beginEntry, type Entry, endEntry, hashPages, keepPages, thinImages } from "./journal.ts";
+import type { Trust } from "./memory.ts";
 import { findBytes } from "./read.ts";
 import { recover } from "./recover.ts";
-import type { Trust } from "./trust.ts";
-import { isMemoryFile } from "./walk.ts";
 
 /** New content by file; null removes it. */
 export type Writes = ReadonlyMap<string, Uint8Array | null>;
@@ -29,6 +28,7 @@ export interface Change extends Omit<PageRequest, "changes"> {
   undoes?: string;
   /** How far whoever writes is trusted; the user by default. Null: the texts were here before, or are the user's own files, and pass as they are. */
   trust?: Trust | null;
+  anyForm?: boolean;
   /** Keep no before-images: the user wants the content gone. */
   purge?: boolean;
 }
@@ -122,10 +122,13 @@ export function applyChange(directory: Directory, change: Change): Changed {
 }
 
 /** Whatever a writer checked before: nothing becomes a memory without passing the gate. */
-function admitAll({ writes, trust = "user" }: Change, befores: ReadonlyMap<string, Buffer | null>): void {
+function admitAll(
+  { writes, trust = "user", anyForm = false }: Change,
+  befores: ReadonlyMap<string, Buffer | null>,
+): void {
   if (trust === null) return;
   for (const [file, text] of writes)
-    if (isMemoryFile(file)) admit({ file, text, before: befores.get(file) ?? null }, { trust });
+    if (isMemoryFile(file)) admit({ file, text, before: befores.get(file) ?? null }, { trust, anyForm });
 }
 
 /** Without its end the next opening finishes or drops the entry: no reason to call the change failed. */

@@ -2,12 +2,11 @@
 
 import { type Stats, statSync } from "node:fs";
 import { join } from "node:path";
-import { hashOf } from "../text/fnv.ts";
+import { hashOf } from "../text/hash.ts";
 import { termsOf } from "../text/terms.ts";
 import type { Directory } from "./directory.ts";
 import { findEnforced } from "./enforce.ts";
-import { findDay } from "./expiry.ts";
-import { type Header, type Memory, parseMemory } from "./memory.ts";
+import { findDay, type Header, type Memory, parseMemory } from "./memory.ts";
 import { readBytes, readStart } from "./read.ts";
 import { agrees, quantise, type Ranking, type RowEntry, type Stamp, type Vector, WEIGHT_UNIT } from "./row-entry.ts";
 

@@ -1,12 +1,11 @@
 /** A directory of memories: where it is, whose it is, and the world around it. Made in open.ts, passed to every verb. */
 
-import { lstatSync, mkdirSync, realpathSync } from "node:fs";
+import { type Dirent, lstatSync, mkdirSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { PRIVATE_MODE, SHARED_MODE, writeCacheFile } from "../disk/atomic.ts";
-import { type Pin, pinFolder } from "../disk/pin.ts";
+import { type Pin, pinFolder } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import type { AgeLimits } from "./age.ts";
-import type { IndexLimits } from "./index-limits.ts";
 
 export interface Directory {
   /** Absolute path; it need not exist before the first save. */
@@ -27,6 +26,12 @@ export interface Directory {
   log: (message: string) => void;
   /** Only while a change is being made. */
   pins?: Pins;
+}
+
+/** How much of the index the client loads: lines, and UTF-16 units. */
+export interface IndexLimits {
+  maxLines: number;
+  maxChars: number;
 }
 
 export const INDEX_FILE = "MEMORY.md";
@@ -164,5 +169,81 @@ function makeFolder(folder: string): void {
   } catch (error) {
     // Another process made it just now.
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+}
+
+// --- The files of a directory that are memories, and what was passed over and why.
+
+export interface Walked {
+  /** Paths below the directory, with `/`, sorted. */
+  files: string[];
+  /** Symbolic links named like memories: listed, never followed. */
+  links: string[];
+  skipped: { path: string; reason: string }[];
+  /** Every folder that was looked into; "" is the directory itself. */
+  folders: string[];
+  /** The time of each folder just before it was looked into. */
+  folderTimes: number[];
+}
+
+/** Deep enough for every known layout; a loop of bind mounts ends here. */
+const MAX_DEPTH = 8;
+
+/** Daily logs are raw material, not memories. */
+const DAILY_LOGS = /^logs\/\d{4}$/;
+
+/** Whether a path below the directory is that of a daily log, in either known shape. */
+export function isDailyLog(file: string): boolean {
+  return /^logs\/\d{4}\//.test(file);
+}
+
+/** Whether a file is a memory by its path: others may lie in the directory and change with it, but have no line in the index. */
+export function isMemoryFile(file: string): boolean {
+  const name = file.slice(file.lastIndexOf("/") + 1);
+  return name.endsWith(".md") && name !== INDEX_FILE && file !== OVERFLOW_FILE && !isDailyLog(file);
+}
+
+export function walk(directory: string, recursive = true): Walked {
+  const walked: Walked = { files: [], links: [], skipped: [], folders: [], folderTimes: [] };
+  visit(directory, "", 0, recursive, walked);
+  walked.files.sort();
+  return walked;
+}
+
+function visit(root: string, folder: string, depth: number, recursive: boolean, walked: Walked): void {
+  let entries: Dirent[];
+  let mtimeMs: number;
+  const path = folder === "" ? root : join(root, folder);
+  try {
+    mtimeMs = statSync(path).mtimeMs;
+    entries = readdirSync(path, { withFileTypes: true });
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
+    if (code !== "ENOENT") walked.skipped.push({ path: folder || ".", reason: `cannot be read (${code})` });
+    return;
+  }
+  // A folder with a state folder of its own is a directory of its own, as the mirror of a team's memory below a project's.
+  if (folder !== "" && entries.some(({ name }) => name === ".memdir")) return;
+  walked.folders.push(folder);
+  walked.folderTimes.push(mtimeMs);
+  for (const entry of entries) {
+    const name = entry.name;
+    if (name.startsWith(".")) continue;
+    const path = folder === "" ? name : `${folder}/${name}`;
+    if (entry.isFile()) {
+      if (name.endsWith(".md") && name !== INDEX_FILE && path !== OVERFLOW_FILE) walked.files.push(path);
+    } else if (entry.isDirectory()) {
+      if (DAILY_LOGS.test(path)) continue;
+      if (name.endsWith(".md")) walked.skipped.push({ path, reason: "a directory named like a memory" });
+      if (!recursive) continue;
+      if (depth < MAX_DEPTH) visit(root, path, depth + 1, recursive, walked);
+      else walked.skipped.push({ path, reason: `more than ${MAX_DEPTH} folders deep` });
+    } else if (entry.isSymbolicLink()) {
+      if (name.endsWith(".md") && name !== INDEX_FILE) walked.links.push(path);
+      else if (!name.endsWith(".md"))
+        walked.skipped.push({ path, reason: "a symbolic link: memdir does not follow links" });
+    } else if (name.endsWith(".md")) {
+      walked.skipped.push({ path, reason: "not a regular file" });
+    }
   }
 }

@@ -6,25 +6,24 @@
 import { existsSync, lstatSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { exchange, moveInto, removeQuietly, syncDirectory, writeCacheFile, writeTemporary } from "../disk/atomic.ts";
-import { readRegular } from "../disk/regular.ts";
+import { readRegular } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 import { ageInDays } from "./age.ts";
-import { type Directory, INDEX_FILE, modeFor, OVERFLOW_FILE, statePath } from "./directory.ts";
+import { type Directory, INDEX_FILE, isMemoryFile, modeFor, OVERFLOW_FILE, statePath, walk } from "./directory.ts";
 import {
   type HeaderChange,
   hiddenLines,
   type Left,
-  type Pages,
   type PlacedLine,
   type Plan,
   type Reconciled,
   type ReconcileOptions,
   reconcile,
 } from "./index.ts";
+import type { Pages } from "./index-line.ts";
 import { type Header, hasFrontmatter, parseHeader } from "./memory.ts";
 import { readHeader } from "./read.ts";
-import { isMemoryFile, walk } from "./walk.ts";
 
 /** What a change means for the index. */
 export interface PageRequest {

@@ -1,5 +1,7 @@
 /** A line of MEMORY.md: written in one form, read in every form that real indexes have. */
 
+import { eolOf, splitLines } from "../text/lines.ts";
+import { INDEX_FILE, OVERFLOW_FILE } from "./directory.ts";
 import { type Header, stemOf } from "./memory.ts";
 
 /** A place in a line that names a memory. */
@@ -15,6 +17,13 @@ export interface Reference {
   /** Where all of it is, with brackets. */
   from: number;
   to: number;
+}
+
+export interface Pages {
+  /** MEMORY.md; null when there is none. */
+  index: string | null;
+  /** The overflow page; "" when there is none. */
+  more: string;
 }
 
 /** What a line points to, if it is there for one memory. */
@@ -297,4 +306,56 @@ function targetFor(
   if (key === nameKey(from.file) && from.file.includes("/")) return to.file.replace(/\.md$/, "") + suffix;
   if (key === nameKey(stemOf(from.file))) return stemOf(to.file) + suffix;
   return to.name.replace(/[[\]|#]/g, " ").trim();
+}
+
+// --- What the pages name.
+
+/** The files that a text links to or names, as they are spelled there. Wiki links count with a file's name only. */
+export function linkedFiles(text: string): Set<string> {
+  const files = new Set<string>();
+  for (const line of splitLines(text)) {
+    for (const { kind, target } of readReferences(line)) {
+      if (target === INDEX_FILE || target === OVERFLOW_FILE) continue;
+      if (kind !== "wiki" || /\.md$/i.test(target)) files.add(target);
+    }
+  }
+  return files;
+}
+
+/** The files that an entry is there for, not those that it only mentions. */
+export function pointedFiles(line: string): string[] {
+  const references = readReferences(line);
+  if (!isEntry(line, references)) return [];
+  return references.filter((reference) => isPointer(line, reference)).map(({ target }) => fileKey(target));
+}
+
+/** Whether any of the texts names a memory, in whatever shape. */
+export function openListing(...texts: readonly string[]): (header: Pick<Header, "file" | "name">) => boolean {
+  const files = new Set<string>();
+  const wikis = new Set<string>();
+  for (const text of texts) {
+    for (const line of splitLines(text)) {
+      for (const { kind, target } of readReferences(line)) {
+        if (kind === "wiki") wikis.add(nameKey(target));
+        else files.add(fileKey(target));
+      }
+    }
+  }
+  return (header) => {
+    const keys = keysOf(header);
+    return files.has(keys.file) || [...keys.names].some((name) => wikis.has(name));
+  };
+}
+
+/** A text whose last line has no break keeps it that way: then only one line is new. */
+export function insertAt(lines: string[], at: number, line: string): void {
+  const eol = eolOf(lines);
+  const before = lines[at - 1];
+  const isOpen = before !== undefined && !before.endsWith("\n");
+  if (isOpen) lines[at - 1] = before + eol;
+  lines.splice(at, 0, isOpen ? line : line + eol);
+}
+
+export function withoutBreak(line: string): string {
+  return line.replace(/\r?\n$/, "");
 }

@@ -5,13 +5,21 @@ import { join } from "node:path";
 import { exchange, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { stripForClient } from "../text/client-markdown.ts";
 import { parseDocument } from "../text/frontmatter.ts";
-import { type Directory, fileMode, INDEX_FILE, openPins, prepareDirectory, statePath } from "./directory.ts";
-import { linkedFiles } from "./index.ts";
+import {
+  type Directory,
+  fileMode,
+  INDEX_FILE,
+  type IndexLimits,
+  openPins,
+  prepareDirectory,
+  statePath,
+  walk,
+} from "./directory.ts";
+import { isOver } from "./index-cap.ts";
 import { readOverflow, readText } from "./index-file.ts";
-import { type IndexLimits, isOver } from "./index-limits.ts";
+import { linkedFiles } from "./index-line.ts";
 import { stemOf } from "./memory.ts";
 import { readStart } from "./read.ts";
-import { walk } from "./walk.ts";
 
 export interface IndexView {
   dir: string;

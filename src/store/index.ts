@@ -5,30 +5,37 @@
 
 import { eolOf, splitLines } from "../text/lines.ts";
 import { INDEX_FILE, OVERFLOW_FILE } from "./directory.ts";
-import { type IndexLimits, type IndexSize, isOver, measureIndex } from "./index-limits.ts";
+import {
+  type CapOptions,
+  cleanOverflow,
+  fitPages,
+  isOver,
+  linkOverflow,
+  measureIndex,
+  putOverflowLink,
+  some,
+} from "./index-cap.ts";
 import {
   fileKey,
   formatIndexLine,
+  insertAt,
   isEntry,
   isPointer,
   type Keys,
   keysOf,
+  linkedFiles,
   nameKey,
   names,
+  openListing,
+  type Pages,
   parseIndexLine,
+  pointedFiles,
   type Reference,
   readReferences,
   retarget,
+  withoutBreak,
 } from "./index-line.ts";
-import type { MemoryType } from "./memory.ts";
 import { type Header, stemOf } from "./memory.ts";
-
-export interface Pages {
-  /** MEMORY.md; null when there is none. */
-  index: string | null;
-  /** The overflow page; "" when there is none. */
-  more: string;
-}
 
 /** What memdir last left: how the edits of others are told from its own. */
 export interface Left {
@@ -67,13 +74,7 @@ export interface Plan {
   exact?: boolean;
 }
 
-export interface ReconcileOptions {
-  limits: IndexLimits;
-  /** A memory as it is once the change is made; null when there is no such file. */
-  find: (file: string) => Header | null;
-  ageDays: (header: Header) => number;
-  /** The file that was just saved: its line moves to the overflow page last. */
-  saved?: string | undefined;
+export interface ReconcileOptions extends CapOptions {
   /** What the pages become apart from the lines of the changes. */
   plan?: ((pages: Pages) => Plan) | undefined;
   /** Every memory: a missing index is made from them. */
@@ -241,45 +242,6 @@ function frontmatterEnd(lines: readonly string[]): number {
   return lines.findIndex((line, at) => at > 0 && line.trim() === "---") + 1;
 }
 
-// --- What the pages name.
-
-/** The files that a text links to or names, as they are spelled there. Wiki links count with a file's name only. */
-export function linkedFiles(text: string): Set<string> {
-  const files = new Set<string>();
-  for (const line of splitLines(text)) {
-    for (const { kind, target } of readReferences(line)) {
-      if (target === INDEX_FILE || target === OVERFLOW_FILE) continue;
-      if (kind !== "wiki" || /\.md$/i.test(target)) files.add(target);
-    }
-  }
-  return files;
-}
-
-/** The files that an entry is there for, not those that it only mentions. */
-function pointedFiles(line: string): string[] {
-  const references = readReferences(line);
-  if (!isEntry(line, references)) return [];
-  return references.filter((reference) => isPointer(line, reference)).map(({ target }) => fileKey(target));
-}
-
-/** Whether any of the texts names a memory, in whatever shape. */
-export function openListing(...texts: readonly string[]): (header: Pick<Header, "file" | "name">) => boolean {
-  const files = new Set<string>();
-  const wikis = new Set<string>();
-  for (const text of texts) {
-    for (const line of splitLines(text)) {
-      for (const { kind, target } of readReferences(line)) {
-        if (kind === "wiki") wikis.add(nameKey(target));
-        else files.add(fileKey(target));
-      }
-    }
-  }
-  return (header) => {
-    const keys = keysOf(header);
-    return files.has(keys.file) || [...keys.names].some((name) => wikis.has(name));
-  };
-}
-
 // --- The lines of what changed.
 
 interface Line {
@@ -408,15 +370,6 @@ function insertLine(page: Page, line: string, { type }: Header): void {
   setText(page, inserted, texts[at] as string);
 }
 
-/** A text whose last line has no break keeps it that way: then only one line is new. */
-function insertAt(lines: string[], at: number, line: string): void {
-  const eol = eolOf(lines);
-  const before = lines[at - 1];
-  const isOpen = before !== undefined && !before.endsWith("\n");
-  if (isOpen) lines[at - 1] = before + eol;
-  lines.splice(at, 0, isOpen ? line : line + eol);
-}
-
 /** Behind the last entry under a heading named like the type, for an index that is kept in sections. */
 function sectionEnd(lines: readonly string[], type: string): number | null {
   const named = (pattern: string) => lines.findIndex((line) => new RegExp(pattern, "i").test(line));
@@ -501,10 +454,6 @@ function joinPage({ lines }: Page): string {
   return lines.map(({ text }) => text).join("");
 }
 
-function withoutBreak(line: string): string {
-  return line.replace(/\r?\n$/, "");
-}
-
 function trimmedLines(text: string): string[] {
   return splitLines(text).map((line) => line.trimEnd());
 }
@@ -538,163 +487,4 @@ function rebuild(pages: Pages, { find, all }: ReconcileOptions, notices: string[
   if (removed.length > 0) notices.push(`removed lines that point to nothing or are there twice: ${some(removed)}`);
   const changes = missing.map((after) => ({ file: after.file, before: null, after }));
   return applyChanges(swept, changes, find, notices);
-}
-
-function some(files: readonly string[]): string {
-  const shown = files.slice(0, 3).join(", ");
-  return files.length > 3 ? `${shown} and ${files.length - 3} more` : shown;
-}
-
-// --- The cap.
-
-/** Once the cap is reached, this much is kept: room for the next saves, so that not every one of them has to move a line. */
-const KEEP_SHARE = 0.85;
-
-const OVERFLOW_HEAD = `# More memories
-
-Lines that no longer fit into MEMORY.md. The memories themselves are unchanged and recall still finds them.
-
-`;
-
-interface Movable {
-  at: number;
-  line: string;
-  file: string;
-  /** In memdir's own words. */
-  isOwn: boolean;
-  rank: readonly number[];
-}
-
-/** Keeps the index under the client's cap: its least valuable lines move to the overflow page, word for word. */
-function fitPages(
-  pages: Pages,
-  options: ReconcileOptions,
-  wasOver: boolean,
-  notices: string[],
-): { pages: Pages; moved: string[] } {
-  const { limits } = options;
-  const text = pages.index ?? "";
-  const size = measureIndex(text);
-  if (!isOver(size, limits)) return { pages, moved: [] };
-  const all = findMovable(splitLines(text), options);
-  const movable = wasOver ? all.filter(({ isOwn, file }) => isOwn && file !== options.saved) : all;
-  const full = { lines: size.lines + 1, chars: size.chars + overflowLink(99_999).length };
-  const room = {
-    maxLines: Math.floor(limits.maxLines * KEEP_SHARE),
-    maxChars: Math.floor(limits.maxChars * KEEP_SHARE),
-  };
-  // Where hand-written text fills the index, room cannot be made: then only what must go goes.
-  const moving = takeUntil(movable, full, room) ?? takeUntil(movable, full, limits) ?? (wasOver ? [] : movable);
-  const gone = new Set(moving.map(({ at }) => at));
-  const more = moving.length === 0 ? pages.more : addToOverflow(pages.more, moving);
-  const kept = splitLines(text).filter((_, at) => !gone.has(at));
-  const index = moving.length === 0 ? text : putOverflowLink(kept.join(""), linkedFiles(more).size);
-  const moved = moving.map(({ file }) => file);
-  if (moved.length > 0) notices.push(`MEMORY.md was full: the lines of ${some(moved)} moved to ${OVERFLOW_FILE}`);
-  if (isOver(measureIndex(index), limits))
-    notices.push(
-      wasOver
-        ? `MEMORY.md is over the client's limit, as it was before: its end is not loaded; shorten it, or let \`memdir index --rebuild\` move lines to ${OVERFLOW_FILE}`
-        : "MEMORY.md is over the client's limit by hand-written text alone: shorten it, its end is not loaded",
-    );
-  return { pages: { index, more }, moved };
-}
-
-/** List items that point to one memory and have nothing below them, the least valuable first. */
-function findMovable(lines: readonly string[], { find, ageDays, saved, limits }: ReconcileOptions): Movable[] {
-  const movable = lines.flatMap((line, at): Movable[] => {
-    const file = parseIndexLine(line)?.file;
-    if (file === undefined || file === OVERFLOW_FILE || isTableRow(line)) return [];
-    if (readReferences(line).length > 1 && !isOwnShape(line)) return [];
-    const header = indentOf(lines[at + 1] ?? "") > indentOf(line) ? null : find(file);
-    if (!header) return [];
-    const isGiant = line.length > limits.maxChars * KEEP_SHARE;
-    const isOwn = line.trimEnd() === formatIndexLine(header);
-    const rank = isGiant
-      ? [-1]
-      : rankOf(header, ageDays(header), isOwn, saved !== undefined && file === saved.normalize("NFC"));
-    return [{ at, line, file, isOwn, rank }];
-  });
-  return movable.sort((a, b) => compareRanks(a.rank, b.rank));
-}
-
-function isTableRow(line: string): boolean {
-  return /^[ \t]*\|/.test(line);
-}
-
-/** In the form that memdir writes: what its description mentions is no second pointer. */
-function isOwnShape(line: string): boolean {
-  return /^- \[[^\]]*\]\([^)\s]+\)(?: — |\s*$)/.test(line);
-}
-
-/** 0 for a blank line: nothing is below it. */
-function indentOf(line: string): number {
-  return line.trim() === "" ? 0 : line.length - line.trimStart().length;
-}
-
-/** The first lines that must go for the rest to keep the limits; null if all of them are not enough. */
-function takeUntil(movable: readonly Movable[], size: IndexSize, limits: IndexLimits): readonly Movable[] | null {
-  const left = { ...size };
-  for (const [at, { line }] of movable.entries()) {
-    if (!isOver(left, limits)) return movable.slice(0, at);
-    left.lines -= 1;
-    left.chars -= line.length;
-  }
-  return isOver(left, limits) ? null : movable;
-}
-
-function addToOverflow(overflow: string, moved: readonly Movable[]): string {
-  const files = new Set(moved.map(({ file }) => fileKey(file)));
-  const kept = splitLines(overflow === "" ? OVERFLOW_HEAD : overflow).filter(
-    (line) => !files.has(fileKey(parseIndexLine(line)?.file ?? "")),
-  );
-  const body = kept.join("");
-  const gap = body === "" || body.endsWith("\n") ? "" : "\n";
-  return body + gap + moved.map(({ line }) => `${withoutBreak(line)}\n`).join("");
-}
-
-/** Lower goes first: stale project notes, references, other project notes, the user, corrections, pinned, the one just saved. */
-function rankOf({ pinned, type }: Header, ageDays: number, isOwn: boolean, isSaved: boolean): readonly number[] {
-  const isFresh = type === "project" && ageDays <= FRESH_PROJECT_DAYS;
-  const kind = isSaved ? 6 : pinned ? 5 : isFresh ? 2 : KINDS[type];
-  return [kind, isOwn ? 0 : 1, -ageDays];
-}
-
-/** A project note of this week is likelier to matter than an old reference. */
-const FRESH_PROJECT_DAYS = 7;
-
-const KINDS: Record<MemoryType, number> = { project: 0, reference: 1, user: 3, feedback: 4 };
-
-function compareRanks(a: readonly number[], b: readonly number[]): number {
-  for (let i = 0; i < Math.min(a.length, b.length); i++) {
-    const difference = (a[i] as number) - (b[i] as number);
-    if (difference !== 0) return difference;
-  }
-  return 0;
-}
-
-/** The index says how many lines the overflow page has. */
-function linkOverflow(pages: Pages, start: Pages): Pages {
-  if (pages.more === start.more) return pages;
-  return { ...pages, index: putOverflowLink(pages.index ?? "", linkedFiles(pages.more).size) };
-}
-
-/** The line that leads to the overflow page; memdir's own, so its number may change. */
-export function putOverflowLink(text: string, count: number): string {
-  const lines = splitLines(text);
-  const at = lines.findIndex((line) => parseIndexLine(line)?.file === OVERFLOW_FILE);
-  if (count === 0) return lines.filter((_, i) => i !== at).join("");
-  if (at >= 0) lines[at] = overflowLink(count) + (/\r?\n$/.exec(lines[at] as string)?.[0] ?? "");
-  else insertAt(lines, lines.length, overflowLink(count));
-  return lines.join("");
-}
-
-function overflowLink(count: number): string {
-  const description = `${count} further memor${count === 1 ? "y" : "ies"}; look here when nothing above fits`;
-  return formatIndexLine({ file: OVERFLOW_FILE, name: "More memories", description });
-}
-
-/** An overflow page with nothing but its head is of no use. */
-function cleanOverflow(more: string): string {
-  return more.trim() === OVERFLOW_HEAD.trim() || more.trim() === "" ? "" : more;
 }

@@ -17,11 +17,12 @@ import {
   writeSync,
 } from "node:fs";
 import { moveInto, removeQuietly, writeTemporary } from "../disk/atomic.ts";
-import { openRegular, readRegular } from "../disk/regular.ts";
+import { openRegular, readRegular } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
-import { type Directory, statePath } from "./directory.ts";
-import type { Pages } from "./index.ts";
+import { type Directory, statePath, walk } from "./directory.ts";
+import type { Pages } from "./index-line.ts";
+import { findBytes } from "./read.ts";
 
 export type Action =
   | "save"
@@ -330,4 +331,67 @@ function parseLines(text: string): (Entry | End)[] {
     }
   }
   return lines;
+}
+
+// --- The journals of several directories as one: each entry's id says whose it is.
+
+/**
+ * What stands before the colon in the ids of a directory's entries; "" for the first one. A team may have two directories, the
+ * mirror of its server and the one in the repository: the second is known by where it lies.
+ */
+export function journalName(directories: readonly Directory[], { path, scope, inRepository }: Directory): string {
+  if (directories[0]?.path === path) return "";
+  const isSecond = directories.find((other) => other.scope === scope)?.path !== path;
+  return isSecond && inRepository ? `${scope}@repository` : scope;
+}
+
+export function signEntry(directories: readonly Directory[], directory: Directory, id: string): string {
+  const name = journalName(directories, directory);
+  return name === "" ? id : `${name}:${id}`;
+}
+
+/** All entries, by time. */
+export function readJournals(directories: readonly Directory[]): Entry[] {
+  const all = directories.flatMap((directory) => {
+    const sign = (id: string) => signEntry(directories, directory, id);
+    return readJournal(directory).map((entry) => ({
+      ...entry,
+      id: sign(entry.id),
+      ...(entry.undoes ? { undoes: sign(entry.undoes) } : {}),
+    }));
+  });
+  return all.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+}
+
+/** The directory that an entry's id belongs to. Without an id: where the last change that can be undone was made. */
+export function findJournal(
+  directories: readonly Directory[],
+  id: string | undefined,
+): { directory: Directory; entry: string | undefined } {
+  if (id === undefined) {
+    const lasts = directories.map((directory) => ({ directory, at: lastUndoable(readJournal(directory))?.at ?? "" }));
+    const latest = lasts.reduce((a, b) => (b.at > a.at ? b : a));
+    return { directory: latest.directory, entry: undefined };
+  }
+  const colon = id.lastIndexOf(":");
+  const name = id.slice(0, Math.max(0, colon));
+  const directory = directories.find((each) => journalName(directories, each) === name);
+  if (!directory) throw new MemdirError("not-found", `the journal has no entry ${id}: \`memdir history\` lists them`);
+  return { directory, entry: id.slice(colon + 1) };
+}
+
+// --- Whether another directory's memories have all been adopted: then it is neither listed nor offered again.
+
+/** By the content that was adopted: it stays taken over when the copy here is edited later, not when the adoption is undone. */
+export function isTakenOver(directory: Directory, from: Pick<Directory, "path" | "recursive">): boolean {
+  const entries = readJournal(directory);
+  const undone = findUndone(entries);
+  const adoptions = entries.filter((entry) => entry.action === "adopt" && !undone.has(entry.id));
+  if (adoptions.length === 0) return false;
+  const taken = new Set(adoptions.flatMap((entry) => entry.files.map(({ after }) => after)));
+  return walk(from.path, from.recursive).files.every((file) => {
+    const there = findBytes({ ...directory, path: from.path }, file);
+    const here = findBytes(directory, file);
+    return there === null || taken.has(sha256(there)) || (here !== null && sha256(here) === sha256(there));
+  });
 }

@@ -1,7 +1,9 @@
 /** A memory: one Markdown file, read leniently. Whatever is wrong with it is said in `problems`; nothing is dropped. */
 
 import { isUtf8 } from "node:buffer";
+import { MemdirError } from "../errors.ts";
 import { type Document, type Field, type FieldValue, findField, parseDocument } from "../text/frontmatter.ts";
+import { sha256 } from "../text/hash.ts";
 
 /** The fields of a memory without its body. */
 export interface Header {
@@ -164,4 +166,139 @@ export type MemoryType = (typeof MEMORY_TYPES)[number];
 
 export function isMemoryType(value: unknown): value is MemoryType {
   return MEMORY_TYPES.includes(value as MemoryType);
+}
+
+// --- Names of memories and the file names made from them.
+
+/** A name is a title, not a text. */
+const MAX_NAME_LENGTH = 200;
+
+/** Short enough for any file system and for a line of the index. */
+const MAX_SLUG_LENGTH = 40;
+
+/** A name on one line, normalised, without control characters. */
+export function cleanName(name: string): string {
+  const clean = name
+    .normalize("NFC")
+    .replace(/[\s\p{Cc}\u2028\u2029]+/gu, " ")
+    .trim();
+  if (clean === "") throw new MemdirError("usage", 'the name is empty: give one with --name, such as "prefers tabs"');
+  if (clean.length > MAX_NAME_LENGTH) {
+    throw new MemdirError(
+      "usage",
+      `the name has ${clean.length} characters, the limit is ${MAX_NAME_LENGTH}: put the details into the body`,
+    );
+  }
+  return clean;
+}
+
+/** The same text on one line; for descriptions and cues. */
+export function oneLine(text: string): string {
+  return text.normalize("NFC").replace(/\s+/g, " ").trim();
+}
+
+/** Lower-case letters and digits of any script joined by `_`; a name without any (only emoji) gets a hash. */
+export function slugify(name: string): string {
+  const words = name
+    .normalize("NFKC")
+    .toLowerCase()
+    .normalize("NFC")
+    .replace(/[^\p{L}\p{N}\p{M}]+/gu, "_");
+  const slug = [...words.replace(/^_+|_+$/g, "")].slice(0, MAX_SLUG_LENGTH).join("").replace(/_+$/, "");
+  return slug === "" ? `memory_${sha256(name).slice(0, 8)}` : slug;
+}
+
+/** `{type}_{slug}.md`, with a number from the second one on. The type in front keeps clear of reserved names like `con.md`. */
+export function fileNameFor(type: MemoryType, name: string, number = 1): string {
+  return `${type}_${slugify(name)}${number > 1 ? `_${number}` : ""}.md`;
+}
+
+/** File names under which other writers may keep a memory of this name: kebab case, without the type. */
+export function otherFileNames(type: MemoryType, name: string): string[] {
+  const slug = slugify(name);
+  const kebab = slug.replaceAll("_", "-");
+  return [...new Set([`${type}-${kebab}.md`, `${type}_${kebab}.md`, `${slug}.md`, `${kebab}.md`])];
+}
+
+/** Without case and after NFC: on most disks, and for most people, these are one name. */
+export function sameName(a: string, b: string): boolean {
+  return oneLine(a).toLowerCase() === oneLine(b).toLowerCase();
+}
+
+// --- How far a memory is trusted, by who said it, and what may become of what is trusted less.
+
+/** Least trusted first: text of a document, what a tool printed, what an agent concluded, what the user said. */
+export const TRUSTS = ["document", "tool", "inferred", "user"] as const;
+export type Trust = (typeof TRUSTS)[number];
+
+/**
+ * A memory without a source was written by hand or by another program: it counts as the user's, so that nothing less
+ * trusted replaces it. An unknown word is no promise: it counts as a conclusion.
+ */
+export function trustOf(source: Source | null): Trust {
+  if (source === null) return "user";
+  return TRUSTS.find((trust) => trust === source.by.toLowerCase()) ?? "inferred";
+}
+
+/** A memory made of several pieces is trusted no more than the least of them. */
+export function leastTrust(trusts: readonly Trust[]): Trust {
+  return trusts.reduce((least, trust) => (TRUSTS.indexOf(trust) < TRUSTS.indexOf(least) ? trust : least), "user");
+}
+
+export function mayReplace(old: Source | null, fresh: Trust): boolean {
+  return TRUSTS.indexOf(fresh) >= TRUSTS.indexOf(trustOf(old));
+}
+
+/** What a tool printed or a document says can be noted as a fact; how to work, and who the user is, only they can say. */
+export function mayBecome(type: MemoryType, trust: Trust): boolean {
+  return trust === "user" || trust === "inferred" || (type !== "feedback" && type !== "user");
+}
+
+// --- The one day that a note about a project is about, and whether it is well past.
+
+/** A date this long past is not merely late. */
+const OVERDUE_DAYS = 30;
+const DAY_MS = 86_400_000;
+
+/** Begun at a date, it may hold still. */
+const BEGINS =
+  /\b(?:since|from|as of|starting|started|after|decided|introduced|begins?|began|launched|effective)\W+(?:\w+\W+)?$/i;
+
+/** Days and months in other words: then the date is not the only one. */
+const OTHER_DATE =
+  /\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+\d|\d(?:st|nd|rd|th)?\s+(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|\bQ[1-4]\b|\b\d{4}-\d\d(?![\d-])/i;
+
+/** As far as a word before a date belongs to it; a text of megabytes is not searched anew for each date. */
+const REACH = 120;
+
+/** YYYY-MM-DD; null for a memory that names several days or none, or that may hold still. */
+export function findDay(memory: Pick<Memory, "type" | "pinned" | "name" | "description" | "body">): string | null {
+  if (memory.type !== "project" || memory.pinned) return null;
+  const said = `${memory.name}\n${memory.description}\n${memory.body}`;
+  const dates = [...said.matchAll(/(?<![\d-])\d{4}-\d\d-\d\d(?![\d-])/g)];
+  const [date] = dates[0] ?? [];
+  if (date === undefined || dates.some(([each]) => each !== date) || OTHER_DATE.test(said)) return null;
+  return dates.some(({ index }) => BEGINS.test(said.slice(Math.max(0, index - REACH), index))) ? null : date;
+}
+
+/** How many days past, where that is long ago and the memory was not looked at since; else null. */
+export function daysOverdue(
+  day: string,
+  { modified, verified }: Pick<Header, "modified" | "verified">,
+  now: Date,
+): number | null {
+  const days = Math.floor((now.getTime() - Date.parse(day)) / DAY_MS);
+  const isFresh = [modified, verified].some(
+    (iso) => iso !== null && now.getTime() - Date.parse(iso) <= OVERDUE_DAYS * DAY_MS,
+  );
+  return days > OVERDUE_DAYS && !isFresh ? days : null;
+}
+
+// --- The mark of a memory that was kept because it could not be merged with another: which one it competes with.
+
+export const CONFLICT_FIELD = "conflict_with";
+
+/** Two people said different things: which one holds is for neither of them to find decided. */
+export function isConflictCopy({ metadata }: Pick<Memory, "metadata">): boolean {
+  return metadata[CONFLICT_FIELD] !== undefined;
 }

@@ -2,7 +2,7 @@
 
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { openRegular } from "../disk/regular.ts";
+import { openRegular } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import type { Directory } from "./directory.ts";
 import { type Header, type Memory, parseHeader, parseMemory } from "./memory.ts";

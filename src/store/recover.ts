@@ -1,16 +1,16 @@
 /** Recovers what a killed writer left: an unfinished journal entry, an index without its line, temporary files. */
 
-import { lstatSync, readdirSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { moveInto, removeQuietly, writeTemporary } from "../disk/atomic.ts";
+import { isAlive, loadNative, moveInto, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { resolveInside } from "../disk/fence.ts";
-import { isAlive } from "../disk/process.ts";
+import { tryLock } from "../disk/lock.ts";
 import { sha256 } from "../text/hash.ts";
 import { splitLines } from "../text/lines.ts";
-import { type Directory, fileMode, statePath } from "./directory.ts";
-import { addLine, openListing, type Pages } from "./index.ts";
+import { checkState, type Directory, fileMode, statePath, withPins } from "./directory.ts";
+import { addLine } from "./index.ts";
 import { hasLostLines, headerChanges, indexPath, ownMark, readRecord, readText, writePages } from "./index-file.ts";
-import { formatIndexLine, parseIndexLine } from "./index-line.ts";
+import { formatIndexLine, openListing, type Pages, parseIndexLine } from "./index-line.ts";
 import { type Entry, endEntry, type FileChange, findUnfinished, readImage } from "./journal.ts";
 import { findBytes, readHeader } from "./read.ts";
 
@@ -131,4 +131,29 @@ function putBack(directory: Directory, pages: Pages, line: string): Pages {
   }
   const isListed = openListing(pages.index ?? "", pages.more);
   return isListed(header) ? pages : { ...pages, index: addLine(pages.index ?? "", line) };
+}
+
+// --- At every opening: repairs what a killed writer or a stale editor left, if there is anything and no one else is writing.
+
+/** Never throws and never waits: whoever holds the lock does the same first, and reading works without it. */
+export async function repairDirectory(directory: Directory): Promise<void> {
+  if (directory.readOnly) return;
+  try {
+    if (!existsSync(statePath(directory))) return;
+    // Before anything is read or swept there: a link may lead to somebody else's files.
+    checkState(directory);
+    if (!needsRecovery(directory)) return;
+    await withPins(directory, (pinned) => {
+      const lock = tryLock(statePath(pinned, "lock"), loadNative());
+      if (!lock) return;
+      try {
+        recover(pinned);
+        restoreIndex(pinned);
+      } finally {
+        lock.release();
+      }
+    });
+  } catch (error) {
+    directory.log(`${directory.path} was not repaired: ${(error as Error).message}`);
+  }
 }

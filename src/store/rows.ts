@@ -3,14 +3,13 @@
 import { existsSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { runAtOnce, runInPieces } from "../disk/breathe.ts";
-import { readRegular } from "../disk/regular.ts";
-import { findHead, lastCommitTimes } from "../project/commits.ts";
+import { readRegular } from "../disk/fence.ts";
+import { findHead, lastCommitTimes } from "../project/git.ts";
 import { type Age, ageInDays, ageName, countsFrom, findBulks, isBulkTime } from "./age.ts";
 import { digestFile, TICK_MS } from "./digest.ts";
-import { type Directory, INDEX_FILE, OVERFLOW_FILE, statePath } from "./directory.ts";
+import { type Directory, INDEX_FILE, OVERFLOW_FILE, statePath, type Walked, walk } from "./directory.ts";
 import type { Enforced } from "./enforce.ts";
-import type { MemoryType } from "./memory.ts";
-import { type Header, type Memory, stemOf } from "./memory.ts";
+import { type Header, type Memory, type MemoryType, stemOf } from "./memory.ts";
 import { readMemory, unreadable } from "./read.ts";
 import {
   appendEntries,
@@ -24,7 +23,6 @@ import {
   writeEntries,
 } from "./row-cache.ts";
 import { agrees, type RowEntry } from "./row-entry.ts";
-import { type Walked, walk } from "./walk.ts";
 
 /** A memory as every list shows it. */
 export interface Row {
@@ -70,6 +68,8 @@ export interface Listing {
 interface Skipped {
   path: string;
   reason: string;
+  /** An ordinary text beside the memories, such as a README: nothing is wrong with it. */
+  isPlain?: true;
 }
 
 /** Without dates, for callers that cannot wait for git. */
@@ -309,7 +309,8 @@ function leaveOutPlain(directory: Directory, found: Found): Found {
   if (!found.entries.some(({ isPlain }) => isPlain)) return found;
   const isNamed = openIndexNames(directory);
   const isMemory = ({ isPlain, file }: RowEntry) => !isPlain || isNamed(file);
-  const skipped = found.entries.filter((entry) => !isMemory(entry)).map(({ file: path }) => ({ path, reason: PLAIN }));
+  const plain = found.entries.filter((entry) => !isMemory(entry));
+  const skipped = plain.map(({ file: path }) => ({ path, reason: PLAIN, isPlain: true as const }));
   return { ...found, entries: found.entries.filter(isMemory), skipped: [...found.skipped, ...skipped] };
 }
 

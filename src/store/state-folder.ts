@@ -3,7 +3,7 @@
 import { lstatSync, mkdirSync, type Stats } from "node:fs";
 import { basename, join } from "node:path";
 import { writeCacheFile } from "../disk/atomic.ts";
-import { type Pin, pinFolder } from "../disk/pin.ts";
+import { type Pin, pinFolder } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 
 export interface OpenFolder {

@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { PRIVATE_MODE } from "../disk/atomic.ts";
-import { openRegular } from "../disk/regular.ts";
+import { openRegular } from "../disk/fence.ts";
 import { diskError } from "../errors.ts";
 import { type Base, findFolder, inFolder, look, notOurs } from "./state-folder.ts";
 

@@ -1,5 +1,14 @@
 /** The waist: memories on disk. Everything outside of this folder reads and writes them through here. */
 
+import type { Change, Changed } from "./change.ts";
+import type { Directory } from "./directory.ts";
+import { type Entry, readJournal } from "./journal.ts";
+import type { Memory } from "./memory.ts";
+import { readMemory } from "./read.ts";
+import { type Listing, listMemories } from "./rows.ts";
+import { openState, type State } from "./state.ts";
+import type { UndoResult } from "./undo.ts";
+
 export {
   type Admitted,
   admit,
@@ -24,23 +33,25 @@ export {
   writeCache,
 } from "./authorship.ts";
 export { applyChange, type Change, type Changed, withDirectory } from "./change.ts";
-export { CONFLICT_FIELD, isConflictCopy } from "./conflict.ts";
 export { digestFile, digestMemory, type Embed, embedTexts, textsWithoutVector } from "./digest.ts";
 export {
   checkState,
   type Directory,
   fileMode,
   INDEX_FILE,
+  isDailyLog,
+  isMemoryFile,
   modeFor,
   OVERFLOW_FILE,
   openPins,
   prepareDirectory,
   statePath,
+  walk,
   withPins,
 } from "./directory.ts";
 export { compilePattern, type Enforced, findEnforced, lintEnforce } from "./enforce.ts";
-export { daysOverdue, findDay } from "./expiry.ts";
-export { addLine, keepEntries, linkedFiles, openListing, type Pages, type Plan } from "./index.ts";
+export { addLine, keepEntries, type Plan } from "./index.ts";
+export { CLIENT_LIMITS } from "./index-cap.ts";
 export {
   findName,
   indexPath,
@@ -51,35 +62,61 @@ export {
   readOverflow,
   readRecord,
 } from "./index-file.ts";
-export { CLIENT_LIMITS } from "./index-limits.ts";
-export { fileKey, formatIndexLine, keysOf, names, parseIndexLine, readReferences } from "./index-line.ts";
+export {
+  fileKey,
+  formatIndexLine,
+  keysOf,
+  linkedFiles,
+  names,
+  openListing,
+  type Pages,
+  parseIndexLine,
+  readReferences,
+} from "./index-line.ts";
 export { type IndexView, type IndexWarning, loadIndex } from "./index-load.ts";
 export {
   type Action,
   type Entry,
   type FileChange,
+  findJournal,
   imagePath,
+  isTakenOver,
+  journalName,
   readImage,
   readJournal,
+  readJournals,
+  signEntry,
 } from "./journal.ts";
-export { findJournal, journalName, readJournals, signEntry } from "./journals.ts";
 export {
+  CONFLICT_FIELD,
+  cleanName,
+  daysOverdue,
+  fileNameFor,
+  findDay,
   formatSource,
   type Header,
   hasFrontmatter,
+  isConflictCopy,
   isMemoryType,
+  leastTrust,
   MEMORY_TYPES,
   type Memory,
   type MemoryType,
+  mayBecome,
+  mayReplace,
+  oneLine,
+  otherFileNames,
   parseHeader,
   parseMemory,
   type Source,
+  sameName,
   stemOf,
+  TRUSTS,
+  type Trust,
+  trustOf,
 } from "./memory.ts";
-export { cleanName, fileNameFor, oneLine, otherFileNames, sameName } from "./name.ts";
 export { findBytes, findText, readBytes, readHeader, readMemory, readStart, refuseBroken, unreadable } from "./read.ts";
-export { needsRecovery, restoreIndex } from "./recover.ts";
-export { repairDirectory } from "./repair.ts";
+export { needsRecovery, repairDirectory, restoreIndex } from "./recover.ts";
 export {
   appendEntries,
   type CacheHead,
@@ -143,7 +180,52 @@ export {
   sessionKey,
 } from "./state.ts";
 export type { StateLog } from "./state-log.ts";
-export { isTakenOver } from "./taken-over.ts";
-export { leastTrust, mayBecome, mayReplace, TRUSTS, type Trust, trustOf } from "./trust.ts";
 export { type UndoResult, undoEntry } from "./undo.ts";
-export { isDailyLog, isMemoryFile, walk } from "./walk.ts";
+
+export interface Store extends Directory {
+  /** Every memory as a row, and what was skipped with the reason. */
+  rows(): Promise<Listing>;
+  /** One memory, whole. Throws when it is not there. */
+  read(file: string): Memory;
+  /** Runs `work` as the only writer. `apply` changes files, all of them or none, and may be called more than once. */
+  change<T>(work: (writer: Writer) => T | Promise<T>): Promise<T>;
+  /** Every change that took effect, oldest first. */
+  history(): Entry[];
+  /** Reverts an entry; the last one that can be undone if none is named. */
+  undo(id?: string): Promise<UndoResult>;
+  /** What memdir remembers besides memories. */
+  state(): State;
+}
+
+/** The store while it is held for writing. */
+export interface Writer {
+  store: Directory;
+  apply(change: Change): Changed;
+}
+
+/** The verbs work on `this`, so that a copy with another path is a store of that path. Those that write are loaded when they are called. */
+export function openStore(directory: Directory): Store {
+  return { ...directory, ...VERBS };
+}
+
+const VERBS: Pick<Store, "rows" | "read" | "change" | "history" | "undo" | "state"> & ThisType<Store> = {
+  rows() {
+    return listMemories(this);
+  },
+  read(file) {
+    return readMemory(this, file);
+  },
+  async change(work) {
+    const { applyChange, withDirectory } = await import("./change.ts");
+    return withDirectory(this, (store) => work({ store, apply: (change) => applyChange(store, change) }));
+  },
+  history() {
+    return readJournal(this);
+  },
+  async undo(id) {
+    return (await import("./undo.ts")).undoEntry(this, id);
+  },
+  state() {
+    return openState(this.path);
+  },
+};

@@ -1,12 +1,14 @@
 /** Undoing a journal entry, whole: refused if any of its files changed since. */
 
 import { MemdirError } from "../errors.ts";
+import { mergeKeeping } from "../text/diff.ts";
 import { sha256 } from "../text/hash.ts";
-import { mergeKeeping } from "../text/merge-lines.ts";
 import { applyChange, withDirectory } from "./change.ts";
 import { type Directory, INDEX_FILE } from "./directory.ts";
-import { type HeaderChange, openListing, type Pages, type Plan, putOverflowLink } from "./index.ts";
+import type { HeaderChange, Plan } from "./index.ts";
+import { putOverflowLink } from "./index-cap.ts";
 import { headerChanges } from "./index-file.ts";
+import { openListing, type Pages } from "./index-line.ts";
 import {
   describeKept,
   type Entry,

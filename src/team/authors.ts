@@ -1,8 +1,7 @@
 /** Who wrote a memory of the team and when: from git for the repository, from the notes of the last sync for a server's mirror. */
 
 import type { Env } from "../config.ts";
-import { findHead } from "../project/commits.ts";
-import { readGit } from "../project/git.ts";
+import { findHead, readGit } from "../project/git.ts";
 import {
   type Authors,
   type Authorship,

@@ -1,8 +1,7 @@
 /** A text that could not be merged, kept as a memory of its own beside the one that it competes with. */
 
 import { CONFLICT_FIELD, stemOf } from "../store/store.ts";
-import { parseDocument } from "../text/frontmatter.ts";
-import { editFields } from "../text/frontmatter-edit.ts";
+import { editFields, parseDocument } from "../text/frontmatter.ts";
 import { sha256 } from "../text/hash.ts";
 import { findEntryProblem } from "./entry-path.ts";
 

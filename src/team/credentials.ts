@@ -4,7 +4,7 @@ import { closeSync, fstatSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Config } from "../config.ts";
 import { moveInto, PRIVATE_MODE, writeTemporary } from "../disk/atomic.ts";
-import { openRegular } from "../disk/regular.ts";
+import { openRegular } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { parseObject } from "./http.ts";
 

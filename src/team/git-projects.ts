@@ -2,7 +2,7 @@
 
 import { basename, relative } from "node:path";
 import type { Env } from "../config.ts";
-import { isWithin, realPath } from "../disk/real-path.ts";
+import { isWithin, realPath } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import { runGit } from "../project/git.ts";
 import { slugOf } from "../project/locate.ts";

@@ -2,7 +2,7 @@
 
 import { readdirSync } from "node:fs";
 import type { Config } from "../config.ts";
-import { realPath } from "../disk/real-path.ts";
+import { realPath } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import type { Project } from "../project/root.ts";
 import { mirrorOf } from "../project/scopes.ts";

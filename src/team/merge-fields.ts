@@ -1,8 +1,7 @@
 /** Three frontmatters made one, field by field: the bytes of a field that only one side touched stay as they were written. */
 
-import type { Document, Field, FieldValue } from "../text/frontmatter.ts";
-import { formatScalar } from "../text/frontmatter-edit.ts";
-import { pickChanged } from "../text/merge-lines.ts";
+import { pickChanged } from "../text/diff.ts";
+import { type Document, type Field, type FieldValue, formatScalar } from "../text/frontmatter.ts";
 
 /** A field's lines, with the comments and blank lines that follow it. */
 interface Block {

@@ -1,8 +1,8 @@
 /** MEMORY.md of two sides made one: a set of lines, each known by the memory it points to. It always succeeds. */
 
 import { parseIndexLine } from "../store/store.ts";
+import { pickChanged } from "../text/diff.ts";
 import { splitLines } from "../text/lines.ts";
-import { pickChanged } from "../text/merge-lines.ts";
 
 interface Item {
   line: string;

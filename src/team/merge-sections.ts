@@ -1,7 +1,7 @@
 /** Three bodies made one, section by section: two people who each add or change a section of their own are no conflict. */
 
+import { mergeLines, pickChanged } from "../text/diff.ts";
 import { splitLines } from "../text/lines.ts";
-import { mergeLines, pickChanged } from "../text/merge-lines.ts";
 
 interface Section {
   /** The heading's line, or "" for what stands before the first one; with a number when it comes again. */

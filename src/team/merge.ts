@@ -1,7 +1,7 @@
 /** Two people's changes of one memory brought together: fields one by one, the body by its sections. Never with markers. */
 
+import { mergeLines, pickChanged } from "../text/diff.ts";
 import { type Document, parseDocument } from "../text/frontmatter.ts";
-import { mergeLines, pickChanged } from "../text/merge-lines.ts";
 import { mergeFields } from "./merge-fields.ts";
 import { mergeSections } from "./merge-sections.ts";
 

@@ -2,7 +2,7 @@
 
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
-import { realPath } from "../disk/real-path.ts";
+import { realPath } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import {
   applyChange,

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { resolveInside } from "../disk/fence.ts";
 import { readGit } from "../project/git.ts";
 import { findBytes, INDEX_FILE, walk } from "../store/store.ts";
-import { type Check, check, names } from "../verbs/check.ts";
+import { type Check, check, names } from "../verbs/doctor.ts";
 import { isConflictPath } from "./conflict-copy.ts";
 import { hasAttributes } from "./git-attributes.ts";
 import {

@@ -3,8 +3,7 @@
 import { isUtf8 } from "node:buffer";
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
-import { resolveInside } from "../disk/fence.ts";
-import { readRegular } from "../disk/regular.ts";
+import { readRegular, resolveInside } from "../disk/fence.ts";
 import { type Directory, isMemoryFile, readJournal, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { findEntryProblem } from "./entry-path.ts";

@@ -1,8 +1,6 @@
 /** Text as terms: words without endings, identifiers and paths whole and in parts, CJK text as characters and pairs of them. */
 
 import { lazily } from "./lazy.ts";
-import { stem } from "./stem.ts";
-import { STOP_WORDS } from "./stop-words.ts";
 
 /** Words with what joins them into identifiers, paths and versions: `max_retry_count`, `src/db/pool.ts`, `v1.2`. */
 const ASCII_COMPOUND = /[A-Za-z0-9]+(?:[._/\\@#:'-]+[A-Za-z0-9]+)*/g;
@@ -149,3 +147,27 @@ export function isMostlyLatin(text: string): boolean {
   const unspaced = count(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu);
   return count(/\p{Script=Latin}/gu) * 2 > count(/\p{L}/gu) + 3 * unspaced;
 }
+
+// --- English words cut to their stem (Porter's second algorithm), so that deploy, deploys and deploying are one term.
+
+// @ts-expect-error: the package brings no types.
+import porter2 from "wink-porter2-stemmer";
+
+/** `word` in lower case; anything but a–z and apostrophes is given back as it is, and so is what is too long for a word. */
+export function stem(word: string): string {
+  // The package's expressions take time that grows with the square of the length.
+  return /^[a-z']{3,45}$/.test(word) ? porter2(word) : word;
+}
+
+// --- Words that tell nothing about what a text is about, in the languages that prompts are most often written in.
+
+const ENGLISH =
+  "a about above after again against all also am an and any anyone anything are aren't as at be because been before being below between both but by can can't cannot could couldn't did didn't do does doesn't doing don't done down during each either else ever every few for from further get gets getting give given go goes going got had hadn't has hasn't have haven't having he he'd he's her here hers herself him himself his how i i'd i'll i'm i've if in into is isn't it it's its itself just kind let let's like lot made make makes making many maybe me might mine more most much must my myself need needs no nor not now of off on once one ones only onto or other others our ours ourselves out over own per please put quite rather really same shall she should shouldn't since so some somebody someone something still such sure take taken tell than thank thanks that that's the their theirs them themselves then there there's these they they're thing things this those though through thus to together too toward towards under until up upon us use used uses using very via want wants was wasn't way we we'd we'll we're we've well were weren't what what's whatever when where whether which while who who's whom whose why will with within without won't would wouldn't yes yet you you'd you'll you're you've your yours yourself";
+const GERMAN =
+  "aber als am an auch auf aus bei bin bis da dann das dass dein dem den der des dich die dies diese dieser dir doch du durch ein eine einem einen einer eines er es für hat hatte ich ihm ihn ihr im in ist ja kann kein können mein mich mir mit muss nach nicht noch nur ob oder sein sich sie sind so soll über um und uns unser vom von vor war warum was wenn wer wie wir wird wo zu zum zur";
+const FRENCH =
+  "à au aux avec ce ces cette comme dans de des du elle en est et être il ils je la le les leur lui ma mais me mes moi mon ne nos notre nous on ou où par pas pour qu que qui sa se ses si son sur ta te tes toi ton tu un une vos votre vous";
+const SPANISH =
+  "al como con de del donde el ella en entre era es esta este esto la las le lo los me mi más muy no nos o para pero por porque que qué se sin sobre su sus también te tiene un una uno y ya yo";
+
+export const STOP_WORDS: ReadonlySet<string> = new Set(`${ENGLISH} ${GERMAN} ${FRENCH} ${SPANISH}`.split(" "));

@@ -16,8 +16,7 @@ import {
   type Stats,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { type Pin, pinFolder } from "../disk/pin.ts";
-import { isWithin } from "../disk/real-path.ts";
+import { isWithin, type Pin, pinFolder } from "../disk/fence.ts";
 
 export interface FileContent {
   bytes: Buffer;

@@ -2,7 +2,7 @@
 
 import { join, relative, sep } from "node:path";
 import ignore from "ignore";
-import { isWithin } from "../disk/real-path.ts";
+import { isWithin } from "../disk/fence.ts";
 import type { Tool } from "../model/tool.ts";
 import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
 import { isBinary, isPseudo, readFileAt, reasonOf, tryReadFileAt } from "./file.ts";

@@ -1,7 +1,8 @@
 /** A tool's input: one description of it makes the JSON Schema for the model and checks what the model sends. */
 
 interface Field {
-  type: "string" | "integer" | "boolean";
+  /** `texts` is a list of strings; a single one is taken as a list of one, as models send it so. */
+  type: "string" | "integer" | "boolean" | "texts";
   required?: true;
   values?: readonly string[];
   minimum?: number;
@@ -11,7 +12,7 @@ interface Field {
 
 export type Fields = Readonly<Record<string, Field>>;
 
-type ValueOf<F extends Field> = F["type"] extends "string" ? string : F["type"] extends "integer" ? number : boolean;
+type ValueOf<F extends Field> = { string: string; integer: number; boolean: boolean; texts: string[] }[F["type"]];
 
 export type Input<F extends Fields> = {
   [K in keyof F]: F[K] extends { required: true } ? ValueOf<F[K]> : ValueOf<F[K]> | undefined;
@@ -21,7 +22,7 @@ export function buildSchema(fields: Fields, words: Readonly<Record<string, strin
   const properties = Object.entries(fields).map(([name, { type, values, minimum }]) => [
     name,
     {
-      type,
+      ...(type === "texts" ? { type: "array", items: { type: "string" } } : { type }),
       description: words[name] ?? "",
       ...(values && { enum: values }),
       ...(minimum !== undefined && { minimum }),
@@ -54,11 +55,16 @@ export function readInput<const F extends Fields>(fields: F, input: Readonly<Rec
 function meant({ type }: Field, value: unknown): unknown {
   if (type === "integer" && typeof value === "string" && /^-?\d{1,15}$/.test(value)) return Number(value);
   if (type === "boolean" && (value === "true" || value === "false")) return value === "true";
+  if (type === "texts" && value !== undefined && !Array.isArray(value)) return [value];
   return value;
 }
 
 function findProblem({ type, required, values, minimum, filled }: Field, value: unknown): string | null {
   if (value === undefined) return required ? "is missing" : null;
+  if (type === "texts") {
+    const areTexts = (value as unknown[]).every((each) => typeof each === "string" && each.isWellFormed());
+    return areTexts ? null : "must be a list of texts";
+  }
   if (type === "integer" ? !Number.isSafeInteger(value) : typeof value !== type) {
     return `must be ${type === "integer" ? "a whole number" : type === "string" ? "a text" : "true or false"}`;
   }

@@ -1,8 +1,7 @@
 /** Where a path that a model gave leads: inside the fence or nowhere, or anywhere with the permission that it takes. */
 
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
-import { resolveInside } from "../disk/fence.ts";
-import { isWithin, realPath } from "../disk/real-path.ts";
+import { isWithin, realPath, resolveInside } from "../disk/fence.ts";
 import type { Workbench } from "./workbench.ts";
 
 export interface Place {

@@ -3,7 +3,7 @@
 import { accessSync, chmodSync, constants, linkSync, lstatSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { moveInto, removeQuietly, syncDirectory, writeTemporary } from "../disk/atomic.ts";
-import { readRegular } from "../disk/regular.ts";
+import { readRegular } from "../disk/fence.ts";
 import { type FileContent, openFolderAt } from "./file.ts";
 
 /** `base` is what the file must still hold; null: nothing may be there. Synchronous, so that nothing of ours comes between. */

@@ -3,7 +3,7 @@
 import { statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { applyChange, type Directory, findBytes, parseMemory, withDirectory } from "../store/store.ts";
-import { editFields } from "../text/frontmatter-edit.ts";
+import { editFields } from "../text/frontmatter.ts";
 import { sha256 } from "../text/hash.ts";
 import type { Finding } from "./claim.ts";
 

@@ -2,7 +2,7 @@
 
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { readRegular } from "../disk/regular.ts";
+import { readRegular } from "../disk/fence.ts";
 import type { Claim, Finding } from "./claim.ts";
 import { type FileEvent, type History, nameOf } from "./history.ts";
 import type { Look } from "./look.ts";

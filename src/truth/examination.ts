@@ -1,7 +1,7 @@
 /** Memories' texts examined against a project: claims found, one look taken, a verdict for each. */
 
 import { basename, join } from "node:path";
-import { readRegular } from "../disk/regular.ts";
+import { readRegular } from "../disk/fence.ts";
 import type { Git } from "../project/git.ts";
 import { checkClaims } from "./checks.ts";
 import { type Finding, isProblem } from "./claim.ts";

@@ -1,7 +1,7 @@
 /** Reads the files of a project one after the other into one buffer: thousands of them, each as cheaply as can be. */
 
 import { closeSync, constants, openSync, readdirSync, readSync } from "node:fs";
-import { openRegular } from "../disk/regular.ts";
+import { openRegular } from "../disk/fence.ts";
 
 /** How many bytes of the buffer are the file's; -1 for what cannot be read, is no ordinary file, or is too large. */
 export type ReadInto = (file: string, buffer: Buffer) => number;

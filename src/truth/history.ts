@@ -1,7 +1,7 @@
 /** What became of files that are no longer there: renamed or deleted, when and by which commit. One look for all claims. */
 
 import { join } from "node:path";
-import { statOrNull } from "../disk/stat.ts";
+import { statOrNull } from "../disk/fence.ts";
 import { type Git, readGit, runGit } from "../project/git.ts";
 
 export interface Commit {

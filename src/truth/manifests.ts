@@ -1,7 +1,7 @@
 /** Package files and makefiles: which dependencies, scripts and targets a project has, and which it had. */
 
 import { join } from "node:path";
-import { readRegular } from "../disk/regular.ts";
+import { readRegular } from "../disk/fence.ts";
 import { type Commit, nameOf } from "./history.ts";
 
 const MANIFEST =

@@ -1,7 +1,7 @@
 /** A directory measured with all that is known of it: instructions, what was surfaced, verdicts. */
 
 import { join } from "node:path";
-import { statOrNull } from "../disk/stat.ts";
+import { statOrNull } from "../disk/fence.ts";
 import type { Directory } from "../store/store.ts";
 import { findVerdict, readVerdicts } from "./kept-verdict.ts";
 import { measureRot, type Rot } from "./rot.ts";

@@ -1,5 +1,7 @@
 /** Replacing a memory's whole text, as an editor does: checked on close, refused if the file changed meanwhile. */
 
+import { statSync, utimesSync } from "node:fs";
+import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
 import {
   type Admitted,
@@ -12,14 +14,17 @@ import {
   INDEX_FILE,
   indexPath,
   keepEntries,
+  oneLine,
   type PageRequest,
   parseMemory,
   previewPages,
+  readBytes,
   readHeader,
+  refuseBroken,
+  secretError,
   withDirectory,
 } from "../store/store.ts";
-import { parseDocument } from "../text/frontmatter.ts";
-import { editFields } from "../text/frontmatter-edit.ts";
+import { editFields, parseDocument } from "../text/frontmatter.ts";
 import { sha256 } from "../text/hash.ts";
 import { findSecrets, type SecretFinding } from "../text/secrets.ts";
 import { type SaveResult, writeMemory } from "./save.ts";
@@ -48,7 +53,7 @@ export async function editMemory(
 /** MEMORY.md as somebody edited it: a change like any other. Memories whose lines it dropped keep them. */
 export async function editIndex(directory: Directory, base: string | null, text: string): Promise<SaveResult> {
   const path = indexPath(directory);
-  checkEdit(INDEX_FILE, text, text, { trust: "user" });
+  checkEdit(INDEX_FILE, base, text, { trust: "user" });
   return withDirectory(directory, (directory) => {
     checkBase(directory, INDEX_FILE, base);
     const changed = changeIndex(directory, () => text);
@@ -111,4 +116,69 @@ export function stamp(directory: Directory, base: string, text: string): string 
   const modified = (document: string) => parseMemory("x.md", document).modified;
   if (text === base || modified(text) !== modified(base)) return text;
   return editFields(text, { modified: directory.now().toISOString() });
+}
+
+// --- MEMORY.md in step with the memories: every memory a line, hand-written lines kept, pointers to nothing out; undoable.
+
+export interface RebuiltIndex {
+  /** What was added, removed and moved, in words. */
+  notices: string[];
+  /** The journal entry to give to undo; null when nothing changed. */
+  undo: string | null;
+}
+
+export async function rebuildIndex(directory: Directory): Promise<RebuiltIndex> {
+  return withDirectory(directory, (directory) => {
+    const preview = previewPages(directory, { changes: [], rebuild: true });
+    if (!preview.isChange) return { notices: preview.notices, undo: null };
+    const { entry, notices } = applyChange(directory, {
+      action: "index",
+      reason: "rebuilt from the memories",
+      writes: new Map(),
+      rebuild: true,
+    });
+    return { notices, undo: entry.id };
+  });
+}
+
+// --- Cues added to a memory that says the same as before: it does not become younger by them.
+
+/** More would cost room in every recall and say the same again. */
+const MAX_CUES = 8;
+const MAX_CUE_CHARS = 120;
+
+/** Behind those that it has. `base` is the text that they were made for: if the file says something else now, nothing is written. */
+export async function addCues(
+  directory: Directory,
+  file: string,
+  base: string,
+  cues: readonly string[],
+): Promise<SaveResult> {
+  const memory = parseMemory(file, base);
+  const when = mergeCues(memory.when, cues);
+  const findings = findSecrets(when.join("\n"));
+  if (findings.length > 0) throw secretError(findings.map(({ rule }) => `${rule} in a cue`));
+  return withDirectory(directory, (directory) => {
+    const current = readBytes(directory, file);
+    if (sha256(current) !== sha256(base)) {
+      throw new MemdirError("conflict", `${file} changed meanwhile: no cues were added; run it again`);
+    }
+    refuseBroken(memory);
+    const path = join(directory.path, file);
+    const { atime, mtime } = statSync(path);
+    const text = editFields(base, { when });
+    const result = writeMemory(directory, file, text, { action: "edit", reason: "cues" });
+    if (result.action !== "unchanged") utimesSync(path, atime, mtime);
+    return result;
+  });
+}
+
+/** One line each, none twice. */
+function mergeCues(old: readonly string[], more: readonly string[]): string[] {
+  const clean = more
+    .map((cue) => oneLine(cue).slice(0, MAX_CUE_CHARS).toWellFormed().trim())
+    .filter((cue) => cue !== "");
+  const known = new Set(old.map((cue) => cue.toLowerCase()));
+  const fresh = clean.filter((cue) => !known.has(cue.toLowerCase()) && known.add(cue.toLowerCase()));
+  return [...old, ...fresh].slice(0, Math.max(old.length, MAX_CUES));
 }

@@ -10,13 +10,17 @@ import {
   imagePath,
   keepRecord,
   keysOf,
+  listMemories,
+  type MemoryType,
   names,
   ROWS_FILE,
+  type Row,
   readJournal,
   readRecord,
   readReferences,
   rewriteCache,
   statePath,
+  type Trust,
   withDirectory,
 } from "../store/store.ts";
 import { redactSecrets } from "../text/secrets.ts";
@@ -30,11 +34,11 @@ export interface ForgetResult {
   notices: string[];
 }
 
-/** `purge` also removes every before-image of the file: for content that must not stay anywhere. */
+/** `purge` also removes every before-image of the file: for content that must not stay anywhere. `trust` says how far whoever asks is trusted: an enforced rule only the user removes. */
 export async function forgetMemory(
   directory: Directory,
   file: string,
-  options: { reason?: string; purge?: boolean } = {},
+  options: { reason?: string; purge?: boolean; trust?: Trust } = {},
 ): Promise<ForgetResult> {
   // A forget is never refused: a secret in its reason is masked.
   const reason = redactSecrets(options.reason ?? "");
@@ -48,6 +52,7 @@ export async function forgetMemory(
       action: "forget",
       reason,
       writes: new Map([[file, null]]),
+      trust: options.trust ?? "user",
       ...(options.purge ? { purge: true } : {}),
     });
     if (options.purge) {
@@ -77,4 +82,65 @@ function purgeTraces(directory: Directory, file: string): void {
   const record = readRecord(directory);
   const retired = record.retired.filter((line) => !readReferences(line).some((each) => names(each, keys)));
   keepRecord(directory, { ...record, retired });
+}
+
+// --- Forgetting several memories at once, when the user says so: one journal entry, which one undo reverts.
+
+/** By age, or those that are named. */
+export type PruneRequest = AgeRequest | ChosenRequest;
+
+export interface AgeRequest {
+  type: MemoryType;
+  olderThanDays: number;
+  dryRun: boolean;
+}
+
+export interface ChosenRequest {
+  files: readonly { file: string; reason: string }[];
+  dryRun: boolean;
+}
+
+export interface PruneResult {
+  memories: Row[];
+  undo: string | null;
+}
+
+/** Of a journal's line; `memdir history` shows it. */
+const MAX_REASON_CHARS = 500;
+
+/** Corrections and pinned memories never go this way, nor does what cannot be read: also when they are named. */
+export async function pruneMemories(directory: Directory, request: PruneRequest): Promise<PruneResult> {
+  const { rows } = await listMemories(directory);
+  const { isMeant, reason } = "files" in request ? chosen(request) : aged(request);
+  const memories = rows.filter(
+    (row) => isMeant(row) && row.type !== "feedback" && !row.pinned && row.problems.length === 0,
+  );
+  if (request.dryRun || memories.length === 0) return { memories, undo: null };
+  return withDirectory(directory, (directory) => {
+    const applied = applyChange(directory, {
+      action: "prune",
+      reason,
+      writes: new Map(memories.map(({ file }) => [file, null])),
+    });
+    return { memories, undo: applied.entry.id };
+  });
+}
+
+interface Wish {
+  isMeant: (row: Row) => boolean;
+  reason: string;
+}
+
+function aged({ type, olderThanDays }: AgeRequest): Wish {
+  return {
+    isMeant: (row) => row.type === type && row.ageDays > olderThanDays,
+    reason: `${type} memories older than ${olderThanDays} days`,
+  };
+}
+
+function chosen({ files }: ChosenRequest): Wish {
+  const reasons = new Map(files.map(({ file, reason }) => [file, reason]));
+  const all = files.map(({ file, reason }) => `${file}: ${reason}`).join("; ");
+  const reason = all.length > MAX_REASON_CHARS ? `${all.slice(0, MAX_REASON_CHARS).toWellFormed()}…` : all;
+  return { isMeant: (row) => reasons.has(row.file), reason };
 }

@@ -18,8 +18,7 @@ import {
   secretError,
   withDirectory,
 } from "../store/store.ts";
-import { parseDocument } from "../text/frontmatter.ts";
-import { editFields } from "../text/frontmatter-edit.ts";
+import { editFields, parseDocument } from "../text/frontmatter.ts";
 import { findSecrets } from "../text/secrets.ts";
 import type { SaveResult } from "./save.ts";
 

@@ -22,17 +22,25 @@ import {
   parseIndexLine,
   parseMemory,
   peekIndex,
+  readGiven,
   refuseBroken,
   restoreIndex,
   type Source,
   sameName,
+  scan,
   secretError,
   type Trust,
   trustOf,
   withDirectory,
 } from "../store/store.ts";
-import { parseDocument } from "../text/frontmatter.ts";
-import { editBody, editFields, formatDocument, type Metadata, type MetadataValue } from "../text/frontmatter-edit.ts";
+import {
+  editBody,
+  editFields,
+  formatDocument,
+  type Metadata,
+  type MetadataValue,
+  parseDocument,
+} from "../text/frontmatter.ts";
 import { splitLines } from "../text/lines.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { findSecrets, redactSecrets } from "../text/secrets.ts";
@@ -51,6 +59,8 @@ export interface SaveRequest {
   source?: Source;
   /** How far whoever saves is trusted: as far as the source, unless a person has looked at it and wants it. */
   trust?: Trust;
+  /** For writers other than the user: false refuses to change what the user said or wrote, true says that they want it. Saying the same again leaves it theirs. */
+  replace?: boolean;
   /** Save with secrets masked instead of refusing. */
   redact?: boolean;
   reason?: string;
@@ -69,6 +79,8 @@ export async function saveMemory(directory: Directory, request: SaveRequest): Pr
   if (!isMemoryType(request.type)) {
     throw new MemdirError("usage", `the type "${request.type}" is none of ${MEMORY_TYPES.join(", ")}`);
   }
+  // Before it is searched for secrets and dates, which takes time.
+  readGiven(Buffer.from(request.body), `"${oneLine(request.name)}"`);
   const asked = checkSecrets({
     ...request,
     name: cleanName(request.name),
@@ -84,10 +96,11 @@ export async function saveMemory(directory: Directory, request: SaveRequest): Pr
   }
   const notices = [...asked.notices, ...(await dateNotices(directory, asked.clean))];
   return withDirectory(directory, (directory) => {
-    const place = findPlace(directory, asked.clean.type, asked.clean.name);
+    const place = findPlace(directory, asked.clean);
+    const request = place.old === null ? asked.clean : keepUserWord(place.file, place.old, asked.clean);
     const text =
-      place.old === null ? newText(directory, asked.clean) : updatedText(directory, place.file, place.old, asked.clean);
-    const { reason = "", source = null, trust = trustOf(source) } = asked.clean;
+      place.old === null ? newText(directory, request) : updatedText(directory, place.file, place.old, request);
+    const { reason = "", source = null, trust = trustOf(source) } = request;
     const result = writeMemory(directory, place.file, text, { action: "save", reason, trust });
     return { ...result, notices: [...notices, ...place.notices, ...result.notices] };
   });
@@ -98,7 +111,7 @@ export function writeMemory(
   directory: Directory,
   file: string,
   text: string,
-  entry: Pick<Change, "action" | "reason" | "trust">,
+  entry: Pick<Change, "action" | "reason" | "trust" | "anyForm">,
 ): SaveResult {
   const path = join(directory.path, file);
   const before = findBytes(directory, file)?.toString("utf8") ?? null;
@@ -132,10 +145,16 @@ interface Place {
 const NUMBERS = 10;
 
 /** The file that holds this name and type already, wherever another writer put it, or the first free file name. */
-function findPlace(directory: Directory, type: MemoryType, name: string): Place {
+function findPlace(directory: Directory, { type, name, replace }: SaveRequest): Place {
   const notices = sameNameElsewhere(directory, type, name);
   const numbered = Array.from({ length: NUMBERS }, (_, i) => fileNameFor(type, name, i + 1));
-  const candidates = new Set([...numbered, ...otherFileNames(type, name), ...filesByTitle(directory, name)]);
+  const unlisted = replace === undefined ? [] : filesByName(directory, name);
+  const candidates = new Set([
+    ...numbered,
+    ...otherFileNames(type, name),
+    ...filesByTitle(directory, name),
+    ...unlisted,
+  ]);
   const found = [...candidates].flatMap((file) => readIfSame(directory, file, type, name) ?? []);
   // Stores of earlier versions may have two that differ in case only.
   const same = found.find((each) => oneLine(each.name) === name) ?? found[0];
@@ -154,6 +173,11 @@ function filesByTitle(directory: Directory, name: string): string[] {
     const parsed = parseIndexLine(line);
     return parsed && sameName(parsed.title, title) ? [parsed.file] : [];
   });
+}
+
+/** Wherever they are: what the user wrote must not be missed because the index does not list it. */
+function filesByName(directory: Directory, name: string): string[] {
+  return scan(directory).memories.flatMap(({ header }) => (sameName(header.name, name) ? [header.file] : []));
 }
 
 interface Namesake {
@@ -202,6 +226,22 @@ function optionalFields(request: SaveRequest): Metadata {
     ...(request.pinned === undefined ? {} : { pinned: request.pinned }),
     ...(request.source ? { source: formatSource(request.source) } : {}),
   };
+}
+
+/** Throws `conflict` for a change of what the user said or wrote that they did not ask for. */
+function keepUserWord(file: string, old: Buffer, request: SaveRequest): SaveRequest {
+  const memory = parseMemory(file, old);
+  if (request.replace === undefined || trustOf(memory.source) !== "user") return request;
+  const { source: _, ...rest } = request;
+  const isSame = (["body", "description"] as const).every(
+    (key) => oneLine(memory[key]) === oneLine(request[key] ?? ""),
+  );
+  if (isSame) return rest;
+  if (request.replace) return request;
+  throw new MemdirError(
+    "conflict",
+    `not saved: ${file} is what the user said or wrote themselves. If they want it changed now, save it again with \`replace\` true; else save it under another name`,
+  );
 }
 
 /** Only what the request names changes; `modified` moves only if something else did. */

@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import { buildStartContext, type StartContext } from "../context/start.ts";
 import { approximateTokens } from "../context/window.ts";
-import { isWithin, realPath } from "../disk/real-path.ts";
+import { isWithin, realPath } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import type { InstructionFile } from "../instructions/file.ts";
 import type { ContextAnswer, InstructionRow } from "./api.ts";

@@ -1,7 +1,7 @@
 /** Every memory as a row, what is no memory, and the order that a search gives them. */
 
 import { join } from "node:path";
-import { statOrNull } from "../disk/stat.ts";
+import { statOrNull } from "../disk/fence.ts";
 import { openRecallSession } from "../recall/budget.ts";
 import { countShown, readSurfaceLog } from "../recall/surface-log.ts";
 import { type Directory, type Listing, listMemories, type Row } from "../store/store.ts";

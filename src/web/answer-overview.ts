@@ -2,7 +2,7 @@
 
 import { basename, join } from "node:path";
 import { approximateTokens } from "../context/window.ts";
-import { statOrNull } from "../disk/stat.ts";
+import { statOrNull } from "../disk/fence.ts";
 import type { Spent } from "../learn/ledger.ts";
 import { costOf, countTokens } from "../learn/prices.ts";
 import { openLearning } from "../open-learn.ts";

@@ -1,6 +1,6 @@
 /** Memory that is shared: where, who wrote what, and texts that compete with one another. */
 
-import { statOrNull } from "../disk/stat.ts";
+import { statOrNull } from "../disk/fence.ts";
 import { type Directory, findText, listMemories, oneLine, type Row, statePath, stemOf } from "../store/store.ts";
 import { findCompeting, isConflictPath, settleText } from "../team/conflict-copy.ts";
 import { findMembership } from "../team/membership.ts";

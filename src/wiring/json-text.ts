@@ -3,7 +3,7 @@
  * wrote them. Comments and trailing commas are read, whatever the client itself thinks of them.
  */
 
-import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+import { getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import { MemdirError } from "../errors.ts";
 
 export type { Node };
@@ -17,7 +17,7 @@ export function parseJson(text: string, file: string): Node {
   try {
     root = parseTree(text, errors, { allowTrailingComma: true });
   } catch (cause) {
-    throw new MemdirError("broken", `${file} is nested too deeply to be changed; mend it by hand`, { cause });
+    throw new MemdirError("broken", `${file} is nested too deeply to be changed; fix it by hand`, { cause });
   }
   const [first] = errors;
   if (first || !root) {
@@ -25,13 +25,13 @@ export function parseJson(text: string, file: string): Node {
     const words = what.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
     throw new MemdirError(
       "broken",
-      `${file}:${placeOf(text, first?.offset ?? 0)} is no valid JSON (${words}); mend it`,
+      `${file}:${placeOf(text, first?.offset ?? 0)} is not valid JSON (${words}); fix it`,
     );
   }
   return root;
 }
 
-/** The value of a key, or null. Throws `broken` when it stands there twice: which one counts is the client's affair. */
+/** The value of a key, or null. Throws `broken` when it is there twice: which one counts is up to the client. */
 export function findValue(object: Node, key: string, text: string, file: string): Node | null {
   const found = (object.children ?? []).filter((property) => property.children?.[0]?.value === key);
   const [first, second] = found;
@@ -46,7 +46,7 @@ export function expectType(node: Node, type: Container, name: string, text: stri
   if (node.type === type) return node;
   const place = `${file}:${placeOf(text, node.offset)}`;
   const wanted = type === "object" ? "an object" : "a list";
-  throw new MemdirError("broken", `${place}: ${name} is no ${wanted.replace(/^an? /, "")}; make it ${wanted}`);
+  throw new MemdirError("broken", `${place}: ${name} is not ${wanted}; make it one`);
 }
 
 /** A new last child: of an object under `key`, of a list with `key` null. */
@@ -108,6 +108,40 @@ export function replaceNode(text: string, node: Node, value: unknown): string {
   return splice(text, node.offset, endOf(node), rendered);
 }
 
+/** The value at the path; undefined when there is none. Throws `broken`. */
+export function readAt(text: string, at: readonly string[], file: string): unknown {
+  const { node, missing } = walk(text, at, file);
+  return missing.length > 0 ? undefined : getNodeValue(node);
+}
+
+/** The value at the path, or the innermost object on the way and the keys that it lacks. Throws `broken`. */
+export function walk(text: string, at: readonly string[], file: string): { node: Node; missing: readonly string[] } {
+  let node = expectType(parseJson(text, file), "object", "the file", text, file);
+  for (const [depth, key] of at.entries()) {
+    const value = findValue(node, key, text, file);
+    if (!value) return { node, missing: at.slice(depth) };
+    if (depth < at.length - 1) expectType(value, "object", `"${key}"`, text, file);
+    node = value;
+  }
+  return { node, missing: [] };
+}
+
+/** Also removes what held only this, if we had made it. */
+export function removeAt(text: string, at: readonly string[], file: string, made: ReadonlySet<string> | null): string {
+  const { node } = walk(text, at, file);
+  const property = node.parent as Node;
+  const left = removeChild(text, property.parent as Node, property);
+  const outer = at.slice(0, -1);
+  if (outer.length === 0 || (made && !made.has(outer.join("/")))) return left;
+  const { node: holder } = walk(left, outer, file);
+  return (holder.children ?? []).length === 0 ? removeAt(left, outer, file, made) : left;
+}
+
+/** Clients take an empty file for an empty object. */
+export function startJson(text: string | null, start: Readonly<Record<string, unknown>> = {}): string {
+  return text === null || text.trim() === "" ? `${JSON.stringify(start, null, 2)}\n` : text;
+}
+
 export function lineOf(text: string, offset: number): number {
   return text.slice(0, offset).split("\n").length;
 }
@@ -128,7 +162,7 @@ function endOf(node: Node): number {
   return node.offset + node.length;
 }
 
-/** Written on one line, it stays so; an empty one only where it stands in such a line. */
+/** Written on one line, it stays so; an empty one only inside such a line. */
 function isOnOneLine(text: string, node: Node): boolean {
   const isLine = !/[\r\n]/.test(text.slice(node.offset, endOf(node)));
   if (!isLine || (node.children ?? []).length > 0) return isLine;
@@ -162,7 +196,7 @@ function commaAfter(text: string, offset: number): number | null {
   return text[at] === "," ? at : null;
 }
 
-/** Behind comments on the rest of the line, which belong to what stands before them. */
+/** Behind comments on the rest of the line, which belong to what is before them. */
 function skipLineRest(text: string, offset: number): number {
   const rest = /(?:[ \t]*(?:\/\/[^\r\n]*|\/\*[^\r\n]*?\*\/))*/y;
   rest.lastIndex = offset;

@@ -1,14 +1,15 @@
-/** `doctor`'s proof of the wiring: a probe is saved in a memory of its own and asked for through every door that a client names. */
+/** `doctor`'s proof of the wiring: a probe is saved in a store of its own and asked for through everything that clients' files start. */
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Env } from "../config.ts";
 import { openMemdir } from "../open.ts";
 import type { Check } from "../verbs/doctor.ts";
-import { CLIENTS } from "./clients.ts";
+import { CLIENTS, type Client } from "./clients.ts";
+import type { Machine } from "./machine.ts";
+import { commandsOf, type Endpoint, kindOf, type Part } from "./parts.ts";
+import { readReceipt } from "./receipt.ts";
 import { type Asked, askHook, askPlugin, askServer, type Outcome } from "./round-trip.ts";
-import { type Door, findWired, type Wired } from "./wired.ts";
-import type { WiringWorld } from "./world.ts";
+import { readPlain } from "./user-file.ts";
 
 /** A slow machine's first start; a client waits about as long. */
 const DEADLINE_MS = 10_000;
@@ -17,24 +18,25 @@ const WORD = "quokkabrine";
 const PROMPT = `Where is the ${WORD} probe of memdir doctor kept?`;
 
 export interface ProofOptions {
-  /** Where the probe's memory is made. */
+  /** Where the probe's store is made. */
   temporary: string;
   deadlineMs?: number;
 }
 
 /** Nothing is written to the user's memories, and the probe is gone afterwards. Must not throw. */
-export async function proveWiring(world: WiringWorld, options: ProofOptions): Promise<Check[]> {
-  const wired = findWired(world, CLIENTS);
+export async function proveWiring(machine: Machine, options: ProofOptions): Promise<Check[]> {
+  const wired = findWired(machine);
   if (wired.length === 0) return [check("no agent is wired; memdir init does it", null)];
   let folder: string | null = null;
   try {
     folder = realpathSync(mkdtempSync(join(options.temporary, "memdir-doctor-")));
-    const asked = await saveProbe(world, folder, options.deadlineMs ?? DEADLINE_MS);
-    // Several clients often name the same door.
+    const asked = await saveProbe(machine, folder, options.deadlineMs ?? DEADLINE_MS);
+    // Several clients often name the same one.
     const outcomes = new Map<string, Promise<Outcome>>();
-    const ask = (door: Door) => {
-      const id = JSON.stringify(door);
-      const outcome = outcomes.get(id) ?? askDoor(world, door, { ...asked, session: `memdir-doctor-${outcomes.size}` });
+    const ask = (endpoint: Endpoint) => {
+      const id = JSON.stringify(endpoint);
+      const session = `memdir-doctor-${outcomes.size}`;
+      const outcome = outcomes.get(id) ?? askEndpoint(machine, endpoint, { ...asked, session });
       outcomes.set(id, outcome);
       return outcome;
     };
@@ -47,11 +49,19 @@ export async function proveWiring(world: WiringWorld, options: ProofOptions): Pr
   }
 }
 
-async function saveProbe(world: WiringWorld, folder: string, deadlineMs: number): Promise<Asked> {
+async function saveProbe(machine: Machine, folder: string, deadlineMs: number): Promise<Asked> {
   const cwd = join(folder, "project");
   mkdirSync(cwd);
-  const env: Env = { ...world.env, MEMDIR_MEMORY_DIR: join(folder, "memory") };
-  const memdir = await openMemdir({ cwd, env, now: world.now, log: world.log, by: "doctor", ask: null, embed: null });
+  const env = { ...machine.env, MEMDIR_MEMORY_DIR: join(folder, "memory") };
+  const memdir = await openMemdir({
+    cwd,
+    env,
+    now: machine.now,
+    log: machine.log,
+    by: "doctor",
+    ask: null,
+    embed: null,
+  });
   await memdir.save({
     type: "reference",
     name: `${WORD} probe`,
@@ -62,35 +72,69 @@ async function saveProbe(world: WiringWorld, folder: string, deadlineMs: number)
   return { prompt: PROMPT, session: "memdir-doctor", word: WORD, cwd, env, deadlineMs };
 }
 
-function askDoor(world: WiringWorld, door: Door, asked: Asked): Promise<Outcome> {
-  switch (door.kind) {
+function askEndpoint(machine: Machine, endpoint: Endpoint, asked: Asked): Promise<Outcome> {
+  switch (endpoint.kind) {
     case "hook":
-      return askHook(door.command, door.event, asked);
+      return askHook(endpoint.command, endpoint.event, asked);
     case "plugin":
-      return askPlugin(world.node, door.file, asked);
-    case "server":
-      return askServer(door.command, door.args, { ...asked, env: { ...asked.env, ...door.env, ...ownMemory(asked) } });
+      return askPlugin(machine.node, endpoint.file, asked);
+    case "server": {
+      // The environment of a server's entry counts, but not about which store the probe is in.
+      const env = { ...asked.env, ...endpoint.env, MEMDIR_MEMORY_DIR: asked.env.MEMDIR_MEMORY_DIR };
+      return askServer(endpoint.command, endpoint.args, { ...asked, env });
+    }
   }
 }
 
-/** What a server's entry says of the environment counts, but not about this. */
-function ownMemory({ env: { MEMDIR_MEMORY_DIR } }: Asked): Env {
-  return { MEMDIR_MEMORY_DIR };
+interface Wired {
+  client: Client;
+  /** Each with the file that names it. */
+  endpoints: { file: string; endpoint: Endpoint }[];
+  /** What does the same besides, in words. */
+  other: string | null;
+  /** What should be there and is not, in words. */
+  missing: string[];
+}
+
+/** Clients that the receipt names or whose files have something of memdir's. */
+function findWired(machine: Machine): Wired[] {
+  const { entries } = readReceipt(machine);
+  return CLIENTS.flatMap((client) => {
+    const parts = client.parts(machine);
+    const known = commandsOf([...parts, ...entries.flatMap((entry) => entry.parts)]);
+    const found = parts.map((part) => ({ file: part.file, endpoint: readPart(part, known) }));
+    const missing = found.flatMap(({ endpoint }) => (typeof endpoint === "string" ? [endpoint] : []));
+    const isWired = missing.length < parts.length || entries.some((entry) => entry.client === client.name);
+    if (!isWired) return [];
+    const endpoints = found.flatMap(({ file, endpoint }) => (typeof endpoint === "object" ? [{ file, endpoint }] : []));
+    return [{ client, endpoints, other: client.findOther?.(machine) ?? null, missing }];
+  });
+}
+
+/** What the part starts, true for nothing, or why it is missing. */
+function readPart(part: Part, known: ReadonlySet<string>): Endpoint | true | string {
+  try {
+    const text = readPlain(part.file);
+    const found = text.trim() === "" ? null : kindOf(part).read(text, part, known);
+    return found ?? `${part.file} lacks memdir's part (${part.why})`;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 async function proveClient(
-  { client, doors, other, missing }: Wired,
-  ask: (door: Door) => Promise<Outcome>,
+  { client, endpoints, other, missing }: Wired,
+  ask: (endpoint: Endpoint) => Promise<Outcome>,
 ): Promise<Check[]> {
   const again = `memdir init --agent ${client.name}`;
-  const outcomes = await Promise.all(doors.map(({ door }) => ask(door)));
+  const outcomes = await Promise.all(endpoints.map(({ endpoint }) => ask(endpoint)));
   return [
     ...missing.map((problem) => check(`${client.title}: ${problem}`, again)),
     ...(other === null
       ? []
       : [check(`${client.title}: ${other} does the same again`, `memdir uninstall --agent ${client.name}`)]),
-    ...doors.map(({ file, door }, index) => {
-      const what = `${client.title}: the ${door.kind} that ${file} names`;
+    ...endpoints.map(({ file, endpoint }, index) => {
+      const what = `${client.title}: the ${endpoint.kind} that ${file} names`;
       const problem = outcomes[index] ?? null;
       return problem === null ? check(`${what} recalls`, null) : check(`${what} does not work: ${problem}`, again);
     }),

@@ -1,8 +1,8 @@
-/** One question to a door, asked exactly as a client would: started, spoken to, listened to, and ended in time. */
+/** One question to a hook, a plugin or a server, asked exactly as a client would: started, asked, and ended in time. */
 
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { StringDecoder } from "node:string_decoder";
-import type { Env } from "../config.ts";
+import type { Env } from "../world.ts";
 
 export interface Asked {
   prompt: string;

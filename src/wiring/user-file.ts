@@ -1,19 +1,15 @@
-/** A file of the user's, as it is before we touch it, and how it is replaced without losing anything of it. */
+/** A file of the user's, as it is before memdir touches it, and how it is replaced without losing anything of it. */
 
-import { createHash } from "node:crypto";
 import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, rmdirSync, type Stats, unlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { exchange, moveInto, PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
-import { isAlive } from "../disk/process.ts";
-import { realPath } from "../disk/real-path.ts";
-import { readRegular } from "../disk/regular.ts";
+import { exchange, isAlive, moveInto, PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
+import { readRegular, realPath } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
-import { conflict } from "./conflict.ts";
 
 export interface UserFile {
   /** As the client names it. */
   file: string;
-  /** Where it really lies: dotfiles are often links into a repository, which must stay links. */
+  /** Where it really is: dotfiles are often links into a repository, which must stay links. */
   target: string;
   isLink: boolean;
   /** Null when there is none. Holds the byte order mark, if any. */
@@ -25,14 +21,14 @@ const MAX_BYTES = 32 << 20;
 /** Names of files that are being written, with the process that does. */
 const TEMPORARY = ".memdir";
 
-/** Throws `broken` or `disk` for what stands there and cannot be changed. */
+/** Throws `broken` or `disk` for what is there and cannot be changed. */
 export function readUserFile(file: string): UserFile {
   try {
     const target = realPath(file);
     const entry = lstatSync(file, { throwIfNoEntry: false });
     const there = lstatSync(target, { throwIfNoEntry: false });
     if (!there) {
-      if (entry) throw new MemdirError("broken", `${file} is a link to ${target}, which is not there; mend the link`);
+      if (entry) throw new MemdirError("broken", `${file} is a link to ${target}, which is not there; fix the link`);
       return { file, target, isLink: false, text: null };
     }
     checkKind(file, there);
@@ -42,6 +38,11 @@ export function readUserFile(file: string): UserFile {
   } catch (error) {
     throw diskError(error, "read", file);
   }
+}
+
+/** The text without its byte order mark; empty where there is no file. Throws like `readUserFile`. */
+export function readPlain(file: string): string {
+  return readUserFile(file).text?.replace(/^\ufeff/, "") ?? "";
 }
 
 /**
@@ -86,21 +87,21 @@ export function removeUserFile({ file, target, text }: UserFile, folders: readon
   removeFolders(folders);
 }
 
+export function conflict(file: string): MemdirError {
+  return new MemdirError("conflict", `${file} was changed by another program meanwhile; run it again`);
+}
+
 export function removeFolders(folders: readonly string[]): void {
   for (const folder of folders.toReversed()) {
     try {
       rmdirSync(folder);
     } catch {
-      // Somebody uses it.
+      // It is in use.
     }
   }
 }
 
-export function hashText(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
-}
-
-/** Outermost first; also those that a run which was stopped has made are not made again. */
+/** The folders that were missing and are made now, outermost first. */
 export function makeFolders(folder: string): string[] {
   const missing: string[] = [];
   for (let at = folder; !lstatSync(at, { throwIfNoEntry: false }) && dirname(at) !== at; at = dirname(at)) {
@@ -112,7 +113,7 @@ export function makeFolders(folder: string): string[] {
 
 function checkKind(file: string, stat: Stats): void {
   if (stat.isDirectory()) throw new MemdirError("broken", `${file} is a directory, not a file; move it away`);
-  if (!stat.isFile()) throw new MemdirError("broken", `${file} is no ordinary file; move it away`);
+  if (!stat.isFile()) throw new MemdirError("broken", `${file} is not a regular file; move it away`);
   if (stat.size > MAX_BYTES) throw new MemdirError("broken", `${file} is too large for a settings file; look at it`);
   // A rename would get past this, and against the user's wish.
   if ((stat.mode & 0o222) === 0) {
@@ -124,7 +125,7 @@ function decode(bytes: Buffer, file: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {
-    throw new MemdirError("broken", `${file} is no UTF-8 text; save it as UTF-8`, { cause });
+    throw new MemdirError("broken", `${file} is not UTF-8 text; save it as UTF-8`, { cause });
   }
 }
 
@@ -134,7 +135,7 @@ function sameText(target: string, text: string | null): boolean {
   return text !== null && bytes.equals(Buffer.from(text));
 }
 
-/** Run by root for somebody, the file must still be theirs. */
+/** When root runs this for a user, the file must still be the user's. */
 function keepAttributes(temporary: string, { mode, uid, gid }: Stats): void {
   chmodSync(temporary, mode & 0o777);
   const made = lstatSync(temporary);
@@ -146,7 +147,7 @@ function keepAttributes(temporary: string, { mode, uid, gid }: Stats): void {
   }
 }
 
-/** What runs of ours that were stopped left behind. */
+/** Removes what earlier runs left behind when they were stopped. */
 function sweep(folder: string): void {
   for (const name of readdirSync(folder)) {
     const pid = new RegExp(`^\\${TEMPORARY}-(\\d+)-[0-9a-z]+-\\d+$`).exec(basename(name))?.[1];

@@ -401,6 +401,9 @@ describe("context, prune, lint, doctor, trust, adopt", () => {
     const failed = JSON.parse(bad.out).checks.filter((check: { ok: boolean }) => !check.ok);
     expect(failed.map((check: { name: string }) => check.name).sort()).toEqual(["index-dangling", "skipped"]);
     for (const check of failed) expect(check.fix).toMatch(/\S/);
+    fs.writeFileSync(path.join(box.dir(), "README.md"), "About this folder.\n");
+    const other = JSON.parse((await box.run(["doctor", "--json"])).out).checks;
+    expect(other.filter((check: { name: string }) => check.name === "other-files")).toMatchObject([{ ok: true }]);
     const list = await box.run(["list"]);
     expect(list.err).toBe("memdir: note: folder.md is passed over: a directory named like a memory\n");
   });

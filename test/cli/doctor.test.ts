@@ -6,8 +6,8 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { doctor } from "../../src/cli/doctor.ts";
 import { slugOf } from "../../src/project/locate.ts";
-import { findCollisions } from "../../src/project/orphans.ts";
-import type { Check } from "../../src/verbs/check.ts";
+import { findCollisions } from "../../src/project/older.ts";
+import type { Check } from "../../src/verbs/doctor.ts";
 import { DAY, makeWorld, note, type World } from "../world.ts";
 import { hearCall } from "./call.ts";
 

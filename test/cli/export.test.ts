@@ -56,7 +56,7 @@ it("refuses a file of somebody else's without --force, and formats and types tha
   fs.writeFileSync(path.join(world.project, "notes.md"), "mine");
   const problem = async (options: CallOptions["options"]) =>
     (await errorOf(run(hearCall(world, { options: options ?? {} }).call))).message;
-  expect(await problem({ output: "notes.md" })).toMatch(/notes\.md is there and no export of memdir's.*--force/);
+  expect(await problem({ output: "notes.md" })).toMatch(/notes\.md exists and is not an export of memdir.*--force/);
   expect(await problem({ format: "xml" })).toBe('the format "xml" is none of markdown, json, agents-md');
   expect(await problem({ type: "rule" })).toMatch(/the type "rule" is none of/);
   await call(world, { options: { output: "notes.md", force: true } });

@@ -4,11 +4,11 @@ import fs from "node:fs";
 import { beforeEach, describe, expect, test } from "vitest";
 import { type InitDesk, init } from "../../src/cli/init.ts";
 import { uninstall } from "../../src/cli/uninstall.ts";
-import { type Machine, makeMachine } from "../wiring/machine.ts";
+import { makeMachine, type TestMachine } from "../wiring/machine.ts";
 import { errorOf, makeWorld } from "../world.ts";
 import { hearCall } from "./call.ts";
 
-let machine: Machine;
+let machine: TestMachine;
 
 beforeEach(() => {
   machine = makeMachine({ ".claude/settings.json": '{\n  "a": 1\n}\n', ".codex/config.toml": "" });
@@ -28,7 +28,7 @@ function prepare({ options = {}, agents = [], json = false, answers }: Asked) {
   heard.call.terminal.interactive = answers !== undefined;
   const asked: string[] = [];
   const desk: InitDesk = {
-    world: machine.world,
+    world: machine,
     columns: 100,
     ask: async (question) => {
       asked.push(question);
@@ -94,7 +94,7 @@ describe("init", () => {
     const { code, said, answers } = await run({ options: { yes: true } });
     expect(code).toBe(2);
     expect(said()).toContain("Claude Code: left alone");
-    expect(said()).toMatch(/^memdir: .*settings\.json:1:3 is no valid JSON/m);
+    expect(said()).toMatch(/^memdir: .*settings\.json:1:3 is not valid JSON/m);
     expect(machine.read(".claude/settings.json")).toBe("{ oops");
     expect(machine.read(".codex/hooks.json")).toContain("hook.cjs");
     expect(answers).toEqual([]);
@@ -105,7 +105,7 @@ describe("init", () => {
     fs.renameSync(machine.at(".claude/settings.json"), machine.at("real.json"));
     machine.put("real.json", `{\n  "env": { "ANTHROPIC_API_KEY": "${key}" },\n  "b": 1\n}\n`);
     fs.symlinkSync("../real.json", machine.at(".claude/settings.json"));
-    machine.world.dist = "/home/u/.npm/_npx/12/node_modules/memdir/dist";
+    machine.dist = "/home/u/.npm/_npx/12/node_modules/memdir/dist";
     const { said } = await run({ options: { yes: true }, agents: ["claude"] });
     expect(said()).toContain("edit ~/.claude/settings.json, a link to ~/real.json:");
     expect(said()).toContain("runs from a cache that is emptied");
@@ -139,7 +139,7 @@ describe("init", () => {
 describe("uninstall", () => {
   const undo = async (asked: Asked = {}) => {
     const prepared = prepare(asked);
-    return { ...prepared, code: await uninstall(prepared.call, machine.world) };
+    return { ...prepared, code: await uninstall(prepared.call, machine) };
   };
 
   test("says what became of each file, and where the memories are", async () => {
@@ -177,6 +177,6 @@ describe("uninstall", () => {
     machine.put(".codex/hooks.json", "{");
     const { code, said } = await undo();
     expect(code).toBe(2);
-    expect(said()).toMatch(/^memdir: .*hooks\.json:1:2 is no valid JSON/m);
+    expect(said()).toMatch(/^memdir: .*hooks\.json:1:2 is not valid JSON/m);
   });
 });

@@ -10,7 +10,7 @@ import { MAX_HOOK_CHARS } from "../../src/hook-config.ts";
 import type { Memdir } from "../../src/memdir.ts";
 import { answerMemories } from "../../src/web/answer-memories.ts";
 import { answerRecall } from "../../src/web/answer-recall.ts";
-import { makeMcpWorld, openWire, type Wire } from "../mcp/wire.ts";
+import { makeMcpOptions, openWire, type Wire } from "../mcp/wire.ts";
 import { makeDesk } from "../web/desk.ts";
 import { DAY, makeWorld, type World } from "../world.ts";
 
@@ -116,7 +116,7 @@ beforeAll(async () => {
   memdir = await world.open({ now: () => new Date() });
   await memdir.list();
   await memdir.warm();
-  wire = openWire(makeMcpWorld(world, { open: (asked) => world.open({ ...asked, now: () => new Date() }) }));
+  wire = openWire(makeMcpOptions(world, { open: (asked) => world.open({ ...asked, now: () => new Date() }) }));
   await wire.ask("initialize", {
     protocolVersion: "2025-11-25",
     capabilities: {},

@@ -4,6 +4,7 @@ import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
   exchange,
+  loadNative,
   moveInto,
   PRIVATE_MODE,
   removeQuietly,
@@ -12,7 +13,6 @@ import {
   writeCacheFile,
   writeTemporary,
 } from "../../src/disk/atomic.ts";
-import { loadNative } from "../../src/disk/native.ts";
 import { bundleWorker, type Worker } from "./worker.ts";
 
 let worker: Worker;

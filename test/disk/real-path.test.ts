@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import { expect, it } from "vitest";
-import { isWithin, realPath } from "../../src/disk/real-path.ts";
+import { isWithin, realPath } from "../../src/disk/fence.ts";
 import { makeFixture } from "../project/fixture.ts";
 
 it("resolves links of the part that exists, and follows dangling ones", () => {

@@ -5,7 +5,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { BINARY } from "../cli/run.ts";
-import { type Json, makeMcpWorld, openWire, type Wire } from "../mcp/wire.ts";
+import { type Json, makeMcpOptions, openWire, type Wire } from "../mcp/wire.ts";
 import { makeWorld, note, type World } from "../world.ts";
 
 const memory = (name: string, more: object = {}) => ({
@@ -18,7 +18,7 @@ const memory = (name: string, more: object = {}) => ({
 });
 
 async function withWire<T>(world: World, use: (wire: Wire) => Promise<T>): Promise<T> {
-  const wire = openWire(makeMcpWorld(world));
+  const wire = openWire(makeMcpOptions(world));
   try {
     return await use(wire);
   } finally {

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { openDeadline } from "../../src/hooks/event.ts";
 import { answer } from "../../src/hooks/tool.ts";
 import { openMemoryTool } from "../../src/memory-tool/memory-tool.ts";
-import { makeMcpWorld, openWire } from "../mcp/wire.ts";
+import { makeMcpOptions, openWire } from "../mcp/wire.ts";
 import { errorOf, makeWorld, type World } from "../world.ts";
 
 const rule = (...lines: string[]) =>
@@ -125,7 +125,7 @@ describe("a model cannot disarm a rule", () => {
   it("through the MCP server, whatever it says about the user", async () => {
     const world = makeWorld();
     world.write("rule.md", FORCE);
-    const wire = openWire(makeMcpWorld(world));
+    const wire = openWire(makeMcpOptions(world));
     const save = { type: "feedback", name: "The rule", description: "d", body: "Always.", replace: true };
     for (const [tool, input] of [
       ["save", save],
@@ -135,7 +135,9 @@ describe("a model cannot disarm a rule", () => {
       const { isError, content } = await wire.call(tool, input);
       expect({ tool, isError, text: content[0].text }).toMatchObject({
         isError: true,
-        text: expect.stringMatching(/rule\.md is a rule that the user has enforced.*memdir (edit|forget) rule\.md/),
+        text: expect.stringMatching(
+          /rule\.md holds a rule that is enforced.*which only the user makes, changes or removes/,
+        ),
       });
     }
     expect(world.read("rule.md")).toBe(FORCE);

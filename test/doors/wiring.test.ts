@@ -6,8 +6,8 @@ import path from "node:path";
 import { parse as parseToml } from "smol-toml";
 import { describe, expect, it } from "vitest";
 import { exportMemories } from "../../src/exchange/export.ts";
-import { hookCommand } from "../../src/wiring/command.ts";
-import { findPassing } from "../../src/wiring/installation.ts";
+import { hookCommand } from "../../src/wiring/clients.ts";
+import { findPassing } from "../../src/wiring/machine.ts";
 import { makeTemporary } from "../temporary.ts";
 import { makeMachine } from "../wiring/machine.ts";
 import { makeWorld, note } from "../world.ts";
@@ -40,12 +40,12 @@ describe.runIf(isPosix)("an odd path of Node and of the installation", () => {
     const machine = makeMachine({}, { node, dist, home: path.join(top, name, "home") });
     const hook = path.join(dist, "hook.cjs");
     for (const shell of ["sh", "bash"]) {
-      const { stdout, error } = spawnSync(shell, ["-c", hookCommand(machine.world)], { cwd: top, encoding: "utf8" });
+      const { stdout, error } = spawnSync(shell, ["-c", hookCommand(machine)], { cwd: top, encoding: "utf8" });
       if ((error as NodeJS.ErrnoException | undefined)?.code !== "ENOENT") expect(JSON.parse(stdout)).toEqual([hook]);
     }
     expect(fs.readdirSync(top)).toEqual([name]);
     await machine.init("claude-code", "codex", "gemini", "opencode");
-    const command = hookCommand(machine.world);
+    const command = hookCommand(machine);
     expect(machine.json(".claude/settings.json")).toMatchObject({ hooks: { Stop: [{ hooks: [{ command }] }] } });
     const server = { command: node, args: [path.join(dist, "cli.js"), "mcp"] };
     expect(machine.json(".claude.json")).toMatchObject({ mcpServers: { memdir: server } });

@@ -4,11 +4,10 @@ import fs from "node:fs";
 import path from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { exportMemories } from "../../src/exchange/export.ts";
+import { exportMemories, hasSection, putSection } from "../../src/exchange/export.ts";
 import { importMemories } from "../../src/exchange/import.ts";
-import { readMarkdown } from "../../src/exchange/markdown.ts";
-import { hasSection, putSection } from "../../src/exchange/markdown-document.ts";
-import { readMemdirJson } from "../../src/exchange/memdir-json.ts";
+import { readMemdirJson } from "../../src/exchange/json-sources.ts";
+import { readMarkdown } from "../../src/exchange/markdown-sources.ts";
 import { MEMORY_TYPES } from "../../src/store/memory.ts";
 import { errorOf, mainOf, makeWorld, note, type World } from "../world.ts";
 

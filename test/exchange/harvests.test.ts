@@ -6,15 +6,17 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { readClaudeCode } from "../../src/exchange/claude-code.ts";
-import { readCodex } from "../../src/exchange/codex.ts";
-import { readCursor } from "../../src/exchange/cursor.ts";
-import { readGemini } from "../../src/exchange/gemini.ts";
-import { MAX_FILE_BYTES, timeOf } from "../../src/exchange/harvest.ts";
-import { readBasicMemory, readMarkdown } from "../../src/exchange/markdown.ts";
-import { readMem0 } from "../../src/exchange/mem0.ts";
-import { readMemdirJson } from "../../src/exchange/memdir-json.ts";
-import { splitItems, splitSections } from "../../src/exchange/sections.ts";
-import { readServerMemory } from "../../src/exchange/server-memory.ts";
+import { MAX_FILE_BYTES, timeOf } from "../../src/exchange/imported.ts";
+import { readMem0, readMemdirJson, readServerMemory } from "../../src/exchange/json-sources.ts";
+import {
+  readBasicMemory,
+  readCodex,
+  readCursor,
+  readGemini,
+  readMarkdown,
+  splitItems,
+  splitSections,
+} from "../../src/exchange/markdown-sources.ts";
 import { slugOf } from "../../src/project/locate.ts";
 import { makeTemporary } from "../temporary.ts";
 
@@ -53,7 +55,7 @@ describe("Codex", () => {
       origin: { from: "codex", id: "MEMORY.md/Task Group: payments service/Reusable knowledge" },
     });
     expect(found[1]?.body).toContain("# not a heading");
-    expect(problems).toEqual(["raw_memories.md is passed over: the other files were made of it"]);
+    expect(problems).toEqual(["raw_memories.md is skipped: the other files were made of it"]);
   });
 
   it("reads a single file", () => {
@@ -114,7 +116,7 @@ describe("Cursor", () => {
     fs.symlinkSync(path.join(top, "secret.txt"), path.join(top, ".cursor", "rules", "b.mdc"));
     const { found, problems } = readCursor(top);
     expect(found.map(({ name }) => name)).toEqual(["a"]);
-    expect(problems).toEqual(["b.mdc is a symbolic link: passed over"]);
+    expect(problems).toEqual(["b.mdc is a symbolic link: skipped"]);
   });
 });
 
@@ -129,8 +131,8 @@ describe("server-memory", () => {
       trust: "inferred",
     });
     expect(problems).toEqual([
-      "1 lines are neither an entity nor a relation: passed over",
-      "1 relations start at an entity that is not there: passed over",
+      "1 lines are neither an entity nor a relation: skipped",
+      "1 relations start at an entity that is not there: skipped",
     ]);
   });
 
@@ -150,7 +152,7 @@ describe("mem0", () => {
       ["b", "2025-02-19T21:20:00.000Z"],
     ]);
     expect(found[0]?.body).toBe("Prefers morning meetings and asynchronous communication\n\nTags: work, habits");
-    expect(problems).toEqual(["1 entries hold no text: passed over"]);
+    expect(problems).toEqual(["1 entries hold no text: skipped"]);
   });
 
   it.each([
@@ -191,7 +193,7 @@ describe("Markdown", () => {
     });
     expect(found[1]).toMatchObject({ body: "Plain words.\nMore of them.", description: "Plain words." });
     expect(found[2]?.body).toBe("First words.\n\n# Another\n\nMore.");
-    expect(problems).toEqual(["empty.md is empty: passed over"]);
+    expect(problems).toEqual(["empty.md is empty: skipped"]);
   });
 
   it("passes over what is no text, too large, unreadable or a link, and says so", () => {
@@ -283,14 +285,14 @@ it("reads memdir's JSON leniently, and trusts fields without their file less", (
   });
   const { found, problems } = readMemdirJson(path.join(top, "a.json"));
   expect(found).toMatchObject([{ name: "a", type: "feedback", trust: "inferred" }]);
-  expect(problems).toEqual(["4 entries have no name and no text: passed over"]);
+  expect(problems).toEqual(["4 entries have no name and no text: skipped"]);
   expect(readMemdirJson(path.join(top, "b.json")).problems).toHaveLength(1);
 });
 
 it.skipIf(process.platform === "win32" || process.getuid?.() === 0)("names a file that may not be read", () => {
   const top = folder({ "a.json": "[]" });
   fs.chmodSync(path.join(top, "a.json"), 0);
-  expect(readMem0(path.join(top, "a.json")).problems).toEqual(["a.json cannot be read (EACCES): passed over"]);
+  expect(readMem0(path.join(top, "a.json")).problems).toEqual(["a.json cannot be read (EACCES): skipped"]);
 });
 
 it("takes a document apart without being fooled by code", () => {
@@ -323,9 +325,9 @@ it("takes no longer for lines as long as a file", () => {
 it.skipIf(process.platform === "win32")("is not held up by a pipe", () => {
   const top = folder({});
   execFileSync("mkfifo", [path.join(top, "pipe.md")]);
-  expect(readMarkdown(top)).toEqual({ found: [], problems: ["pipe.md is passed over: not a regular file"] });
+  expect(readMarkdown(top)).toEqual({ found: [], problems: ["pipe.md is skipped: not a regular file"] });
   expect(readMem0(path.join(top, "pipe.md")).problems).toEqual([
-    "pipe.md is missing, a link or no ordinary file: passed over",
+    "pipe.md is missing, a link or not a regular file: skipped",
   ]);
 });
 

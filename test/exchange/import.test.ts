@@ -2,8 +2,8 @@
 
 import fs from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { Imported } from "../../src/exchange/harvest.ts";
 import { importMemories } from "../../src/exchange/import.ts";
+import type { Imported } from "../../src/exchange/imported.ts";
 import { parseMemory } from "../../src/store/memory.ts";
 import { undoEntry } from "../../src/store/undo.ts";
 import { DAY, mainOf, makeWorld, note, type World } from "../world.ts";
@@ -111,11 +111,17 @@ describe("importing", () => {
     const found = [
       brought("testing", { body: "The suite needs one worker because fixtures are shared." }),
       brought("testing", { body: "Snapshots live beside the code they describe.", origin: { from: "codex", id: "b" } }),
+      // The store takes names that differ only in case for one.
+      brought("Testing", {
+        body: "Coverage is measured by the nightly build only.",
+        origin: { from: "codex", id: "c" },
+      }),
     ];
     const { imported } = await importMemories(mainOf(memdir), found);
     expect(imported.map(({ name, file }) => [name, file])).toEqual([
       ["testing (codex)", "project_testing_codex.md"],
       ["testing (codex 2)", "project_testing_codex_2.md"],
+      ["Testing (codex 3)", "project_testing_codex_3.md"],
     ]);
     expect((await memdir.show("project_testing.md")).body).toBe("We test on Fridays.");
   });
@@ -231,7 +237,7 @@ describe("importing", () => {
     expect(result.imported).toHaveLength(found.length);
     expect(result.skipped.map(({ kind, reason }) => [kind, reason])).toEqual([
       ["unfit", "it is empty"],
-      ["unfit", "more than 256 KB: split it first"],
+      ["unfit", expect.stringContaining("the limit is 256 KB")],
     ]);
     for (const { file } of result.imported) expect(parseMemory(file, world.read(file)).problems).toEqual([]);
     expect((await importMemories(mainOf(await world.open()), found)).imported).toEqual([]);

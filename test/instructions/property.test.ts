@@ -3,7 +3,7 @@ import path from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readConfig } from "../../src/config.ts";
-import { isWithin, realPath } from "../../src/disk/real-path.ts";
+import { isWithin, realPath } from "../../src/disk/fence.ts";
 import type { InstructionFile } from "../../src/instructions/file.ts";
 import { openInstructions } from "../../src/instructions/instructions.ts";
 import { openScope } from "../../src/instructions/scope.ts";

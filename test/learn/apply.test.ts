@@ -4,7 +4,7 @@ import { type Applied, acceptProposal, applyProposal, isFinal, previewProposal }
 import { type Inbox, openInbox } from "../../src/learn/inbox.ts";
 import type { LearnMode, Proposal } from "../../src/learn/proposal.ts";
 import type { Memdir } from "../../src/memdir.ts";
-import type { Trust } from "../../src/store/trust.ts";
+import type { Trust } from "../../src/store/memory.ts";
 import { errorOf, mainOf, makeWorld, type World } from "../world.ts";
 import { propose as proposeInferred } from "./proposals.ts";
 
@@ -87,7 +87,12 @@ describe("provenance and poisoning", () => {
   });
 
   it("nor slip into a feedback memory as an update of another type, nor ask to forget", async () => {
-    const file = await have("document", { type: "feedback" });
+    // As another program may have written it: our own gate refuses that.
+    const file = "feedback_retries.md";
+    world.write(
+      file,
+      "---\nname: retries\ndescription: Old\ntype: feedback\nsource: document session=s0 message=m0\n---\n\nJobs are retried twice.\n",
+    );
     const before = world.read(file);
     expect(await apply({ action: "update", file, type: "project", trust: "tool" })).toMatchObject({ done: "refused" });
     expect(await apply({ action: "forget", file, trust: "tool" })).toMatchObject({ done: "refused" });

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { isAlive } from "../../src/disk/process.ts";
+import { isAlive } from "../../src/disk/atomic.ts";
 import { checkDreamGates, countSessions, type GateWorld } from "../../src/learn/dream-gates.ts";
 import { type DreamLock, findDreamer, LOCK_FILE, lastDream, takeDreamLock } from "../../src/learn/dream-lock.ts";
 import type { Directory } from "../../src/store/directory.ts";

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { isAlive } from "../../src/disk/process.ts";
+import { isAlive } from "../../src/disk/atomic.ts";
 import { readLogs } from "../../src/learn/daily-log.ts";
 import { type DreamModel, type DreamWorld, dream, planDream } from "../../src/learn/dream.ts";
 import { applyPlan } from "../../src/learn/dream-apply.ts";

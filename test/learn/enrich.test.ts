@@ -6,7 +6,7 @@ import { type EnrichWorld, enrich } from "../../src/learn/enrich.ts";
 import { openAnthropic } from "../../src/model/anthropic.ts";
 import { readCues } from "../../src/prompts/enrich.ts";
 import { parseMemory } from "../../src/store/memory.ts";
-import { addCues } from "../../src/verbs/cues.ts";
+import { addCues } from "../../src/verbs/edit.ts";
 import { startModelServer } from "../model-server/model-server.ts";
 import { PATIENCE_MS } from "../until.ts";
 import { DAY, errorOf, mainOf, makeWorld, note, type World } from "../world.ts";

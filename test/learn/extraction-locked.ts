@@ -1,7 +1,6 @@
 /** A process that takes the lock of an extraction: says whether it has it, and keeps it until it is ended or hears a word. */
 
-import type { Native } from "../../src/disk/native.ts";
-import { loadNative } from "../../src/disk/native.ts";
+import { loadNative, type Native } from "../../src/disk/atomic.ts";
 import { takeExtractionLock } from "../../src/learn/extraction-lock.ts";
 import type { Directory } from "../../src/store/directory.ts";
 

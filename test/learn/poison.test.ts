@@ -10,7 +10,7 @@ import { openInbox } from "../../src/learn/inbox.ts";
 import { extractByRules, type SpokenMessage } from "../../src/learn/rules.ts";
 import { openAnthropic } from "../../src/model/anthropic.ts";
 import { parseMemory } from "../../src/store/memory.ts";
-import { addCues } from "../../src/verbs/cues.ts";
+import { addCues } from "../../src/verbs/edit.ts";
 import { startModelServer } from "../model-server/model-server.ts";
 import { PATIENCE_MS } from "../until.ts";
 import { mainOf, makeWorld } from "../world.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { sourceFor } from "../../src/learn/trust.ts";
-import { mayReplace, trustOf } from "../../src/store/trust.ts";
+import { mayReplace, trustOf } from "../../src/store/memory.ts";
 
 const by = (word: string) => ({ by: word, session: null, message: null });
 

@@ -3,7 +3,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { afterEach, describe, expect, it } from "vitest";
 import { type HttpServer, serveHttp } from "../../src/mcp/http.ts";
 import { errorOf, makeWorld, type World } from "../world.ts";
-import { type Json, MODERN, makeMcpWorld } from "./wire.ts";
+import { type Json, MODERN, makeMcpOptions } from "./wire.ts";
 
 const TOKEN = "a-token-for-tests";
 const running: { close(): Promise<unknown> }[] = [];
@@ -14,7 +14,7 @@ afterEach(async () => {
 
 async function start(world: World = makeWorld()): Promise<{ world: World; server: HttpServer }> {
   let id = 0;
-  const server = await serveHttp(makeMcpWorld(world), { port: 0, token: TOKEN, newId: () => `session-${++id}` });
+  const server = await serveHttp(makeMcpOptions(world), { port: 0, token: TOKEN, newId: () => `session-${++id}` });
   running.push(server);
   return { world, server };
 }
@@ -238,7 +238,7 @@ describe("messages", () => {
   it("a port that is taken is said with what to do", async () => {
     const { world, server } = await start();
     const port = Number(new URL(server.url).port);
-    const error = await errorOf(serveHttp(makeMcpWorld(world), { port, token: TOKEN, newId: () => "x" }));
+    const error = await errorOf(serveHttp(makeMcpOptions(world), { port, token: TOKEN, newId: () => "x" }));
     expect(error.message).toMatch(/EADDRINUSE.*--port/);
   });
 });

@@ -5,13 +5,13 @@ import { describe, expect, it } from "vitest";
 import { serveStreams } from "../../src/mcp/stdio.ts";
 import { until } from "../until.ts";
 import { makeWorld, note } from "../world.ts";
-import { type Json, MODERN, makeMcpWorld, openLegacyWire, openWire, VERSION_KEY } from "./wire.ts";
+import { type Json, MODERN, makeMcpOptions, openLegacyWire, openWire, VERSION_KEY } from "./wire.ts";
 
-const start = () => openLegacyWire(makeMcpWorld(makeWorld()));
+const start = () => openLegacyWire(makeMcpOptions(makeWorld()));
 
 describe("before 2026-07-28", () => {
   it.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])("shakes hands in %s", async (version) => {
-    const { welcome, ask } = await openLegacyWire(makeMcpWorld(makeWorld()), { version });
+    const { welcome, ask } = await openLegacyWire(makeMcpOptions(makeWorld()), { version });
     expect(welcome).toMatchObject({
       protocolVersion: version,
       serverInfo: { name: "memdir", version: "1.2.3" },
@@ -23,7 +23,7 @@ describe("before 2026-07-28", () => {
   });
 
   it("offers its own version to a client that asks for one that nobody knows", async () => {
-    const { welcome } = await openLegacyWire(makeMcpWorld(makeWorld()), { version: "1999-01-01" });
+    const { welcome } = await openLegacyWire(makeMcpOptions(makeWorld()), { version: "1999-01-01" });
     expect(welcome.protocolVersion).toBe("2025-11-25");
   });
 
@@ -69,7 +69,7 @@ describe("before 2026-07-28", () => {
       await held;
       return world.open(asked);
     };
-    const wire = await openLegacyWire(makeMcpWorld(world, { open }));
+    const wire = await openLegacyWire(makeMcpOptions(world, { open }));
     wire.send('{"jsonrpc":"2.0","id":77,"method":"tools/call","params":{"name":"list"}}\n');
     wire.send('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":77}}\n');
     await wire.ask("ping");
@@ -87,7 +87,7 @@ describe("before 2026-07-28", () => {
       cwds.push(asked.cwd);
       return other.open(asked);
     };
-    const wire = await openLegacyWire(makeMcpWorld(world, { open }), {
+    const wire = await openLegacyWire(makeMcpOptions(world, { open }), {
       capabilities: { roots: { listChanged: true } },
     });
     const answerRoots = async (uris: string[]) => {
@@ -108,12 +108,12 @@ describe("before 2026-07-28", () => {
 
   it("a client that does not tell its roots is served where the process is", async () => {
     const world = makeWorld();
-    const wire = await openLegacyWire(makeMcpWorld(world), { capabilities: { roots: {} } });
+    const wire = await openLegacyWire(makeMcpOptions(world), { capabilities: { roots: {} } });
     const asking = wire.call("list");
     const { id } = await wire.next();
     wire.send(`${JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32603, message: "no" } })}\n`);
     expect((await asking).structuredContent.total).toBe(0);
-    const named = await openLegacyWire(makeMcpWorld(world, { followRoots: false }), { capabilities: { roots: {} } });
+    const named = await openLegacyWire(makeMcpOptions(world, { followRoots: false }), { capabilities: { roots: {} } });
     expect((await named.call("list")).structuredContent.total).toBe(0);
   });
 });
@@ -121,7 +121,7 @@ describe("before 2026-07-28", () => {
 describe("from 2026-07-28 on", () => {
   it("answers server/discover and every request for itself", async () => {
     const world = makeWorld();
-    const wire = openWire(makeMcpWorld(world));
+    const wire = openWire(makeMcpOptions(world));
     const { result } = await wire.ask("server/discover", MODERN);
     expect(result).toMatchObject({
       supportedVersions: ["2026-07-28"],
@@ -142,7 +142,7 @@ describe("from 2026-07-28 on", () => {
   });
 
   it("a client that discovers and then shakes hands is served as before", async () => {
-    const wire = openWire(makeMcpWorld(makeWorld()));
+    const wire = openWire(makeMcpOptions(makeWorld()));
     expect((await wire.ask("server/discover", MODERN)).result).toBeDefined();
     const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "c", version: "1" } };
     expect((await wire.ask("initialize", params)).result.protocolVersion).toBe("2025-11-25");
@@ -150,7 +150,7 @@ describe("from 2026-07-28 on", () => {
   });
 
   it("refuses a revision that it does not know, and names those it does", async () => {
-    const wire = openWire(makeMcpWorld(makeWorld()));
+    const wire = openWire(makeMcpOptions(makeWorld()));
     const later = { _meta: { ...MODERN._meta, [VERSION_KEY]: "2030-01-01" } };
     const { error } = await wire.ask("tools/list", later);
     expect(error.code).toBe(-32022);
@@ -250,7 +250,7 @@ describe("bytes", () => {
 describe("the end", () => {
   it("what was asked for before the input ended is answered", async () => {
     const world = makeWorld();
-    const wire = await openLegacyWire(makeMcpWorld(world));
+    const wire = await openLegacyWire(makeMcpOptions(world));
     const saving = wire.call("save", { type: "user", name: "last", description: "d", body: "b" });
     wire.input.end();
     expect((await saving).structuredContent.action).toBe("created");
@@ -260,7 +260,7 @@ describe("the end", () => {
 
   it("ends at once with nothing asked, with a broken input, and with nobody to read", async () => {
     for (const how of ["end", "destroy", "broken pipe"]) {
-      const wire = openWire(makeMcpWorld(makeWorld()));
+      const wire = openWire(makeMcpOptions(makeWorld()));
       if (how === "end") wire.input.end();
       else if (how === "destroy") wire.input.destroy();
       else wire.output.destroy(new Error("EPIPE"));
@@ -271,7 +271,7 @@ describe("the end", () => {
   it("does not read on while nobody reads the answers", async () => {
     const input = new PassThrough();
     const output = new PassThrough({ highWaterMark: 1 });
-    const ended = serveStreams(makeMcpWorld(makeWorld()), { input, output });
+    const ended = serveStreams(makeMcpOptions(makeWorld()), { input, output });
     input.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
     await until(() => input.isPaused());
     output.resume();

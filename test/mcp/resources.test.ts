@@ -1,11 +1,11 @@
 import fs from "node:fs";
 import { describe, expect, it } from "vitest";
 import { makeWorld, note } from "../world.ts";
-import { type Json, makeMcpWorld, openLegacyWire } from "./wire.ts";
+import { type Json, makeMcpOptions, openLegacyWire } from "./wire.ts";
 
 async function start() {
   const world = makeWorld();
-  return { world, wire: await openLegacyWire(makeMcpWorld(world)) };
+  return { world, wire: await openLegacyWire(makeMcpOptions(world)) };
 }
 
 describe("resources", () => {

@@ -3,10 +3,10 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { readSurfaceLog } from "../../src/recall/surface-log.ts";
 import { DAY, makeWorld, note, type World } from "../world.ts";
-import { type Json, makeMcpWorld, openLegacyWire, type Wire } from "./wire.ts";
+import { type Json, makeMcpOptions, openLegacyWire, type Wire } from "./wire.ts";
 
 async function start(world: World = makeWorld()): Promise<{ world: World; wire: Wire }> {
-  return { world, wire: await openLegacyWire(makeMcpWorld(world)) };
+  return { world, wire: await openLegacyWire(makeMcpOptions(world)) };
 }
 
 function textOf(result: Json): string {
@@ -280,10 +280,12 @@ describe("verify", () => {
     expect(textOf(await wire.call("verify", { name: "nobody" }))).toMatch(/no memory is called/);
   });
 
-  it("B9.10 is the one that it is given", async () => {
+  it("B9.10 is the Memdir's", async () => {
     const world = makeWorld();
-    const verify = async () => ({ checked: 7, problems: [], aged: [] });
-    const wire = await openLegacyWire(makeMcpWorld(world, { verify }));
+    const verify = async () => ({ checked: 7, problems: [], memories: [], fixed: [], stamped: 0, undo: [], notes: [] });
+    const wire = await openLegacyWire(
+      makeMcpOptions(world, { open: async (asked) => ({ ...(await world.open({ ...asked })), verify }) }),
+    );
     expect((await wire.call("verify")).structuredContent.checked).toBe(7);
   });
 });
@@ -301,7 +303,7 @@ describe("what goes wrong elsewhere", () => {
     const open = async () => {
       throw new Error("the sky fell");
     };
-    const wire = await openLegacyWire(makeMcpWorld(world, { open }));
+    const wire = await openLegacyWire(makeMcpOptions(world, { open }));
     const result = await wire.call("list");
     expect(result).toMatchObject({ isError: true, content: [{ text: "the sky fell" }] });
     expect(world.logged.join()).toContain("the sky fell");
@@ -312,7 +314,7 @@ describe("what goes wrong elsewhere", () => {
     const world = makeWorld();
     let opened = 0;
     const wire = await openLegacyWire(
-      makeMcpWorld(world, {
+      makeMcpOptions(world, {
         open: (asked) => {
           opened++;
           return world.open({ ...asked });

@@ -2,10 +2,17 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { formatVerification, verifyByLooking } from "../../src/mcp/verify.ts";
+import { MCP_TOOLS } from "../../src/mcp/tools.ts";
+import type { Memdir } from "../../src/memdir.ts";
 import { DAY, makeWorld, note, type World } from "../world.ts";
 
-const never = new AbortController().signal;
+async function verify(memdir: Memdir, signal = new AbortController().signal) {
+  const tool = MCP_TOOLS.find(({ spec }) => spec.name === "verify");
+  const call = { open: async () => memdir, renew: () => {}, by: "mcp", signal };
+  const result = await tool?.run(call, {}, () => {});
+  // biome-ignore lint/suspicious/noExplicitAny: looked at as a client would
+  return { ...(result?.structuredContent as any), text: result?.content[0]?.text, isError: result?.isError };
+}
 
 function put(world: World, file: string, text: string): void {
   const full = path.join(world.project, file);
@@ -25,19 +32,18 @@ describe("B9.10 looking at the code", () => {
       `Whole: \`${world.project}/src/pool.ts\`, \`${world.project}/src/gone2.ts\`.`,
     ].join("\n");
     await memdir.save(note("pools", { type: "project", body }));
-    const { checked, problems } = await verifyByLooking(memdir, undefined, never);
+    const { checked, problems } = await verify(memdir);
     expect(checked).toBe(1);
-    expect(problems.map(({ claim, kind }) => `${kind} ${claim.replace(world.project, "")}`)).toEqual([
-      "path src/gone.ts",
-      "path src/gone2.ts",
-    ]);
+    expect(
+      problems.map(({ claim, kind }: { claim: string; kind: string }) => `${kind} ${claim.replace(world.project, "")}`),
+    ).toEqual(["path src/gone.ts", "path src/gone2.ts"]);
   });
 
   it("leaves the user's own memories alone, which speak of all projects", async () => {
     const world = makeWorld();
     put(world, "src/a.ts", "");
     await (await world.open({ scope: "user" })).save(note("everywhere", { body: "`src/gone.ts`" }));
-    expect(await verifyByLooking(await world.open(), undefined, never)).toMatchObject({ problems: [] });
+    expect(await verify(await world.open())).toMatchObject({ problems: [] });
   });
 
   it("names memories that are old, and counts what is too much to show", async () => {
@@ -45,11 +51,10 @@ describe("B9.10 looking at the code", () => {
     put(world, "src/a.ts", "");
     const lines = Array.from({ length: 60 }, (_, i) => `\`src/gone${i}.ts\``).join("\n");
     world.write("project_old.md", `---\nname: old\ntype: project\n---\n\n${lines}\n`, { ageMs: 400 * DAY });
-    const verification = await verifyByLooking(await world.open(), undefined, never);
+    const verification = await verify(await world.open());
     expect(verification.aged).toEqual([{ file: "project_old.md", ageDays: 400 }]);
-    const text = formatVerification(verification);
-    expect(text).toContain("- and 10 more");
-    expect(text).toContain("project_old.md (400 days ago)");
+    expect(verification.text).toContain("- and 10 more");
+    expect(verification.text).toContain("project_old.md (400 days ago)");
   });
 
   it("reads no link, no fifo and nothing huge", async () => {
@@ -63,13 +68,16 @@ describe("B9.10 looking at the code", () => {
     await memdir.save(note("odd", { type: "project", body }));
     world.write("project_bytes.md", Buffer.from([0xff, 0xfe]));
     world.write("project_empty.md", "");
-    expect((await verifyByLooking(memdir, undefined, never)).problems).toEqual([]);
+    expect((await verify(memdir)).problems).toEqual([]);
   });
 
   it("stops when it is told to", async () => {
     const world = makeWorld();
     const memdir = await world.open();
     await memdir.save(note("one", { type: "project" }));
-    await expect(verifyByLooking(memdir, undefined, AbortSignal.abort())).rejects.toThrow("nothing was written down");
+    expect(await verify(memdir, AbortSignal.abort())).toMatchObject({
+      isError: true,
+      text: expect.stringContaining("nothing was written down"),
+    });
   });
 });

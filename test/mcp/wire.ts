@@ -1,8 +1,8 @@
 /** A client for tests that sends exactly the bytes it is told to, over streams in memory. */
 
 import { PassThrough } from "node:stream";
+import type { McpOptions } from "../../src/mcp/server.ts";
 import { serveStreams } from "../../src/mcp/stdio.ts";
-import type { McpWorld } from "../../src/mcp/world.ts";
 import type { World } from "../world.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked at as they come
@@ -36,7 +36,7 @@ export const MODERN = {
   },
 };
 
-export function makeMcpWorld(world: World, more: Partial<McpWorld> = {}): McpWorld {
+export function makeMcpOptions(world: World, more: Partial<McpOptions> = {}): McpOptions {
   return {
     open: (asked) => world.open({ ...asked }),
     cwd: world.project,
@@ -48,7 +48,7 @@ export function makeMcpWorld(world: World, more: Partial<McpWorld> = {}): McpWor
   };
 }
 
-export function openWire(world: McpWorld): Wire {
+export function openWire(world: McpOptions): Wire {
   const input = new PassThrough();
   const output = new PassThrough();
   const lines: string[] = [];
@@ -90,7 +90,7 @@ export function openWire(world: McpWorld): Wire {
 
 /** With the handshake of clients before 2026-07-28 done. */
 export async function openLegacyWire(
-  world: McpWorld,
+  world: McpOptions,
   { name = "Test Client", capabilities = {}, version = "2025-06-18" } = {},
 ): Promise<Wire & { welcome: Json }> {
   const wire = openWire(world);

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type MiniLm, openMiniLm } from "../../src/meaning/minilm.ts";
 import { MAX_PIECES, openWords, type Words } from "../../src/meaning/words.ts";
-import { hashOf } from "../../src/text/fnv.ts";
+import { hashOf } from "../../src/text/hash.ts";
 import { ends } from "../hang.ts";
 import { makeWorld } from "../world.ts";
 import { needModel } from "./model.ts";

@@ -1,13 +1,13 @@
 /** The six commands as the model knows them: what they do and what they say. */
 import fs from "node:fs";
 import { describe, expect, it } from "vitest";
-import { openDesk, wordsOf } from "./desk.ts";
+import { openTool, wordsOf } from "./tool.ts";
 
 const POSIX = process.platform !== "win32";
 
 describe("create", () => {
   it("keeps a file as given, in any folder and of any kind", async () => {
-    const { world, create } = await openDesk();
+    const { world, create } = await openTool();
     expect(await create("/memories/todo.txt", "one\ntwo")).toBe("File created successfully at: /memories/todo.txt");
     expect(await create("/memories/a/b/c.xml", "<x/>")).toBe("File created successfully at: /memories/a/b/c.xml");
     expect(await create("/memories/plan.md", "# Plan\r\n\r\n- first")).toContain("/memories/plan.md");
@@ -28,7 +28,7 @@ describe("create", () => {
     ["with a byte order mark and CRLF", "\uFEFF# x\r\ny\r\n"],
     ["with trailing space and no last break", "a  \n\n\n b\t"],
   ])("keeps a memory %s byte for byte, and shows it so", async (_, text) => {
-    const { world, create, view } = await openDesk();
+    const { world, create, view } = await openTool();
     await create("/memories/x.md", text);
     expect(world.read("x.md")).toBe(text);
     const lines = (await view("/memories/x.md")).split("\n").slice(1);
@@ -36,7 +36,7 @@ describe("create", () => {
   });
 
   it("never overwrites: neither a file nor a folder", async () => {
-    const { world, create } = await openDesk();
+    const { world, create } = await openTool();
     await create("/memories/here/a.txt", "first");
     expect(await wordsOf(create("/memories/here/a.txt", "second"))).toBe("File /memories/here/a.txt already exists");
     expect(await wordsOf(create("/memories/here"))).toBe("File /memories/here already exists");
@@ -48,7 +48,7 @@ describe("create", () => {
   });
 
   it.runIf(POSIX)("makes files and folders that only the user can read", async () => {
-    const { world, create } = await openDesk();
+    const { world, create } = await openTool();
     await create("/memories/a/b/c.txt");
     await create("/memories/a/b/d.md");
     const modeOf = (file: string) => (fs.statSync(world.path(file)).mode & 0o777).toString(8);
@@ -56,7 +56,7 @@ describe("create", () => {
   });
 
   it("replaces half a character, which no file can hold", async () => {
-    const { world, create, tool } = await openDesk();
+    const { world, create, tool } = await openTool();
     await create("/memories/x.txt", "a\ud83d!");
     expect(world.read("x.txt")).toBe("a\uFFFD!");
     await tool.str_replace({ path: "/memories/x.txt", old_str: "\ud83d", new_str: "b" });
@@ -64,7 +64,7 @@ describe("create", () => {
   });
 
   it("refuses a file over the limit", async () => {
-    const { world, create, tool } = await openDesk({ maxFileBytes: 2048 });
+    const { world, create, tool } = await openTool({ maxFileBytes: 2048 });
     expect(await wordsOf(create("/memories/x.txt", "ä".repeat(2000)))).toBe(
       "File /memories/x.txt would hold 3.9K, the limit is 2K: split it",
     );
@@ -77,7 +77,7 @@ describe("create", () => {
 
 describe("view of a folder", () => {
   it("lists two levels, sorted, with sizes; folders end in a slash", async () => {
-    const { world, create, view } = await openDesk();
+    const { world, create, view } = await openTool();
     world.write("b.txt", "x".repeat(5632));
     world.write("a.txt", "");
     world.write("sub/deep/file.txt", "x".repeat(512));
@@ -105,14 +105,14 @@ describe("view of a folder", () => {
   });
 
   it("shows an empty directory before the first memory, and makes nothing", async () => {
-    const { world, view } = await openDesk();
+    const { world, view } = await openTool();
     for (const path of ["/memories", "/memories/", "/memories/.", "/memories//"])
       expect((await view(path)).split("\n").slice(1)).toEqual(["0B\t/memories"]);
     expect(fs.existsSync(world.dir)).toBe(false);
   });
 
   it.runIf(POSIX)("leaves out links, fifos and what points nowhere", async () => {
-    const { world, view } = await openDesk();
+    const { world, view } = await openTool();
     world.write("a.txt", "a");
     fs.symlinkSync("nowhere", world.path("dangling.txt"));
     fs.symlinkSync("a.txt", world.path("link.txt"));
@@ -121,7 +121,7 @@ describe("view of a folder", () => {
   });
 
   it("cuts a long list and says how much is missing", async () => {
-    const { world, view } = await openDesk({ maxViewChars: 200 });
+    const { world, view } = await openTool({ maxViewChars: 200 });
     for (let i = 10; i < 40; i++) world.write(`note-${i}.txt`, "");
     const shown = await view("/memories");
     expect(shown).toContain("note-10.txt");
@@ -129,7 +129,7 @@ describe("view of a folder", () => {
   });
 
   it("says that a path does not exist", async () => {
-    const { view } = await openDesk();
+    const { view } = await openTool();
     expect(await wordsOf(view("/memories/none.txt"))).toBe(
       "The path /memories/none.txt does not exist. Please provide a valid path.",
     );
@@ -140,7 +140,7 @@ describe("view of a file", () => {
   const FIVE = "Line 1\nLine 2\nLine 3\nLine 4\nLine 5";
 
   it("numbers lines six wide", async () => {
-    const { create, view } = await openDesk();
+    const { create, view } = await openTool();
     await create("/memories/x.txt", "Line 1\nLine 2\n");
     expect(await view("/memories/x.txt")).toBe(
       "Here's the content of /memories/x.txt with line numbers:\n     1\tLine 1\n     2\tLine 2\n     3\t",
@@ -169,14 +169,14 @@ describe("view of a file", () => {
       [5, 5],
     ],
   ])("shows the lines of the range %j", async (range, [first, last]) => {
-    const { create, view } = await openDesk();
+    const { create, view } = await openTool();
     await create("/memories/x.txt", FIVE);
     const numbers = (await view("/memories/x.txt", range)).split("\n").slice(1).map(Number.parseFloat);
     expect([numbers[0], numbers.at(-1)]).toEqual([first, last]);
   });
 
   it.each([[[6, 9]], [[4, 2]], [[1]], [[1.5, 2]], [["1", "2"]], ["all"]])("refuses the range %j", async (range) => {
-    const { create, tool } = await openDesk();
+    const { create, tool } = await openTool();
     await create("/memories/x.txt", FIVE);
     const words = await wordsOf(tool.view({ path: "/memories/x.txt", view_range: range as number[] }));
     expect(words).toContain("Invalid `view_range` parameter");
@@ -184,7 +184,7 @@ describe("view of a file", () => {
   });
 
   it("cuts a long text at a line, as the API tells the model, and says how to go on", async () => {
-    const { create, view } = await openDesk();
+    const { create, view } = await openTool();
     await create("/memories/long.txt", Array.from({ length: 2000 }, (_, i) => `line ${i + 1}`).join("\n"));
     const shown = await view("/memories/long.txt");
     const next = Number(/view_range \[(\d+), 2000\] shows what follows\]$/.exec(shown)?.[1]);
@@ -194,7 +194,7 @@ describe("view of a file", () => {
   });
 
   it("cuts a line that alone is too long", async () => {
-    const { create, view } = await openDesk({ maxViewChars: 100 });
+    const { create, view } = await openTool({ maxViewChars: 100 });
     await create("/memories/x.txt", `${"x".repeat(300)}\nlast`);
     expect((await view("/memories/x.txt")).split("\n").slice(1)).toEqual([
       `     1\t${"x".repeat(93)}`,
@@ -204,7 +204,7 @@ describe("view of a file", () => {
   });
 
   it("refuses more lines than have numbers", async () => {
-    const { create, view } = await openDesk();
+    const { create, view } = await openTool();
     await create("/memories/huge.txt", "line\n".repeat(1_000_000));
     expect(await wordsOf(view("/memories/huge.txt"))).toBe(
       "File /memories/huge.txt has too many lines (1000001). Maximum is 999,999 lines.",
@@ -212,7 +212,7 @@ describe("view of a file", () => {
   });
 
   it("shows a picture as one, by what it holds", async () => {
-    const { world, tool } = await openDesk();
+    const { world, tool } = await openTool();
     const png = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
     world.write("shot.dat", png);
     expect(await tool.view({ path: "/memories/shot.dat" })).toEqual([
@@ -223,7 +223,7 @@ describe("view of a file", () => {
   });
 
   it("shows text that is no UTF-8 as well as it can, and no other bytes", async () => {
-    const { world, view } = await openDesk();
+    const { world, view } = await openTool();
     world.write("latin.txt", Buffer.from("caf\xe9", "latin1"));
     world.write("x.bin", Buffer.from([1, 0, 2]));
     expect(await view("/memories/latin.txt")).toContain("\tcaf\uFFFD");
@@ -233,7 +233,7 @@ describe("view of a file", () => {
 
 describe("str_replace", () => {
   it("replaces one place and shows the lines around it", async () => {
-    const { world, create, tool } = await openDesk();
+    const { world, create, tool } = await openTool();
     await create("/memories/x.txt", "a\nb\nc\nOld Text\ne\nf\ng");
     expect(await tool.str_replace({ path: "/memories/x.txt", old_str: "Old Text", new_str: "New\nText" })).toBe(
       "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n" +
@@ -243,7 +243,7 @@ describe("str_replace", () => {
   });
 
   it("says when the text is missing, and where it stands several times", async () => {
-    const { world, create, tool } = await openDesk();
+    const { world, create, tool } = await openTool();
     await create("/memories/x.txt", "Hello\nMiddle\nHello");
     const replace = (old_str: string) => wordsOf(tool.str_replace({ path: "/memories/x.txt", old_str, new_str: "Hi" }));
     expect(await replace("Bye")).toBe(
@@ -257,7 +257,7 @@ describe("str_replace", () => {
   });
 
   it("refuses a folder, a missing file and text that is no text", async () => {
-    const { world, create, tool } = await openDesk();
+    const { world, create, tool } = await openTool();
     await create("/memories/d/x.txt");
     world.write("latin.txt", Buffer.from("caf\xe9 old", "latin1"));
     const replace = (path: string, old_str = "old") => wordsOf(tool.str_replace({ path, old_str, new_str: "new" }));
@@ -266,7 +266,7 @@ describe("str_replace", () => {
     expect(await replace("/memories/none.txt")).toBe(
       "The path /memories/none.txt does not exist. Please provide a valid path.",
     );
-    expect(await replace("/memories/latin.txt")).toContain("no UTF-8 text");
+    expect(await replace("/memories/latin.txt")).toContain("not UTF-8 text");
     expect(await replace("/memories/d/x.txt", 7 as unknown as string)).toBe("`old_str` must be a text");
     expect(fs.readFileSync(world.path("latin.txt"), "latin1")).toBe("caf\xe9 old");
   });
@@ -280,7 +280,7 @@ describe("insert", () => {
     [1, "with a break\n", "Line 1\nwith a break\nLine 2"],
     [1, "with two\n\n", "Line 1\nwith two\n\nLine 2"],
   ])("puts text behind line %i", async (insert_line, insert_text, expected) => {
-    const { world, create, tool } = await openDesk();
+    const { world, create, tool } = await openTool();
     await create("/memories/x.txt", "Line 1\nLine 2");
     expect(await tool.insert({ path: "/memories/x.txt", insert_line, insert_text })).toBe(
       "The file /memories/x.txt has been edited.",
@@ -289,7 +289,7 @@ describe("insert", () => {
   });
 
   it.each([10, -1, 0.5, Number.NaN, "1"])("refuses the line %s", async (insert_line) => {
-    const { world, create, tool } = await openDesk();
+    const { world, create, tool } = await openTool();
     await create("/memories/x.txt", "Line 1\nLine 2");
     expect(
       await wordsOf(tool.insert({ path: "/memories/x.txt", insert_line: insert_line as number, insert_text: "x" })),
@@ -300,7 +300,7 @@ describe("insert", () => {
   });
 
   it("says that a file does not exist", async () => {
-    const { tool } = await openDesk();
+    const { tool } = await openTool();
     expect(await wordsOf(tool.insert({ path: "/memories/no.txt", insert_line: 0, insert_text: "x" }))).toBe(
       "The path /memories/no.txt does not exist. Please provide a valid path.",
     );
@@ -309,7 +309,7 @@ describe("insert", () => {
 
 describe("delete", () => {
   it("removes a file, and a folder with all that is in it", async () => {
-    const { world, create, tool } = await openDesk();
+    const { world, create, tool } = await openTool();
     for (const path of ["a.txt", "d/b.txt", "d/e/c.md"]) await create(`/memories/${path}`);
     expect(await tool.delete({ path: "/memories/a.txt" })).toBe("Successfully deleted /memories/a.txt");
     expect(await tool.delete({ path: "/memories/d/" })).toBe("Successfully deleted /memories/d");
@@ -318,14 +318,14 @@ describe("delete", () => {
   });
 
   it("removes an empty folder", async () => {
-    const { world, tool } = await openDesk();
+    const { world, tool } = await openTool();
     fs.mkdirSync(world.path("d/e"), { recursive: true });
     await tool.delete({ path: "/memories/d" });
     expect(world.exists("d")).toBe(false);
   });
 
   it("leaves a folder alone that holds something which undo could not bring back", async () => {
-    const { world, create, tool } = await openDesk();
+    const { world, create, tool } = await openTool();
     await create("/memories/d/a.txt");
     world.write("d/.git/config", "x");
     expect(await wordsOf(tool.delete({ path: "/memories/d" }))).toContain("/memories/d/.git, which is hidden");
@@ -335,7 +335,7 @@ describe("delete", () => {
 
 describe("rename", () => {
   it("moves a file, also into folders that are not there yet", async () => {
-    const { world, create, tool } = await openDesk();
+    const { world, create, tool } = await openTool();
     await create("/memories/old.txt", "words");
     expect(await tool.rename({ old_path: "/memories/old.txt", new_path: "/memories/n/d/new.txt" })).toBe(
       "Successfully renamed /memories/old.txt to /memories/n/d/new.txt",
@@ -344,7 +344,7 @@ describe("rename", () => {
   });
 
   it("moves a folder with all that is in it, bytes that are no text included", async () => {
-    const { world, create, tool } = await openDesk();
+    const { world, create, tool } = await openTool();
     await create("/memories/a/x.md", "words");
     world.write("a/b/y.bin", Buffer.from([0, 255, 1]));
     fs.mkdirSync(world.path("a/empty"));
@@ -356,7 +356,7 @@ describe("rename", () => {
   });
 
   it("refuses a missing source, a target that is there, and a folder inside itself", async () => {
-    const { world, create, tool } = await openDesk();
+    const { world, create, tool } = await openTool();
     await create("/memories/d/a.txt", "a");
     await create("/memories/b.txt", "b");
     const rename = (old_path: string, new_path: string) => wordsOf(tool.rename({ old_path, new_path }));

@@ -5,7 +5,7 @@ import path from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MemoryToolHandlers } from "../../src/memory-tool/memory-tool.ts";
-import { openDesk, type TestDesk, wordsOf } from "./desk.ts";
+import { openTool, type TestTool, wordsOf } from "./tool.ts";
 
 const POSIX = process.platform !== "win32";
 
@@ -21,12 +21,12 @@ const COMMANDS: [string, (tool: MemoryToolHandlers, path: string) => Promise<unk
 ];
 
 /** A file of the model's, and one beside the directory that it must not reach. */
-async function openTarget(): Promise<TestDesk & { secret: string }> {
-  const desk = await openDesk();
-  desk.world.write("mine.txt", "mine");
-  const secret = path.join(desk.world.dir, "..", "secret.txt");
+async function openTarget(): Promise<TestTool & { secret: string }> {
+  const target = await openTool();
+  target.world.write("mine.txt", "mine");
+  const secret = path.join(target.world.dir, "..", "secret.txt");
   fs.writeFileSync(secret, "a secret");
-  return { ...desk, secret };
+  return { ...target, secret };
 }
 
 /** Every file of the world, for a look at what changed. */
@@ -180,7 +180,7 @@ describe("names", () => {
   it.each(["con", "CON.md", "nul.txt", "Aux.tar.gz", "com1", "lpt9.md", "prn .txt", "sub/con.md", "nul/x.md"])(
     "refuses to make %s, which is a device on Windows",
     async (name) => {
-      const { create } = await openDesk();
+      const { create } = await openTool();
       expect(await wordsOf(create(`/memories/${name}`))).toContain("is the name of a device on Windows");
     },
   );
@@ -198,7 +198,7 @@ describe("names", () => {
     "a\nb.md",
     "a\u0007.md",
   ])("refuses to make %j, which not every system can hold", async (name) => {
-    const { create, tool } = await openDesk();
+    const { create, tool } = await openTool();
     await create("/memories/mine.txt");
     expect(await wordsOf(create(`/memories/${name}`))).toMatch(/^Cannot write/);
     expect(await wordsOf(tool.rename({ old_path: "/memories/mine.txt", new_path: `/memories/${name}` }))).toMatch(
@@ -209,25 +209,25 @@ describe("names", () => {
   it.each(["MEMDIR~1", "memdir~1/journal.jsonl", "ab~12.md"])(
     "refuses to make %s, a short name on Windows",
     async (name) => {
-      const { create } = await openDesk();
+      const { create } = await openTool();
       expect(await wordsOf(create(`/memories/${name}`))).toContain("may be the short name of another file");
     },
   );
 
   it.each(["memory.md", "Memory.md", "memory.MORE.md"])("refuses %s beside the index", async (name) => {
-    const { create } = await openDesk();
+    const { create } = await openTool();
     expect(await wordsOf(create(`/memories/${name}`))).toContain("only in its capitals");
   });
 
   it("goes as deep as memdir looks for memories", async () => {
-    const { create, memdir } = await openDesk();
+    const { create, memdir } = await openTool();
     await create(`/memories/${"d/".repeat(8)}x.md`);
     expect(await memdir.list()).toHaveLength(1);
     expect(await wordsOf(create(`/memories/${"d/".repeat(9)}x.md`))).toContain("it is too deep");
   });
 
   it("takes names of every script, with spaces and per cent signs", async () => {
-    const { create, view } = await openDesk();
+    const { create, view } = await openTool();
     for (const name of ["日本語.md", "naïve café.txt", "100% sure.md", "ﬁle.txt", "a..b.md", "console.md", "😀.md"]) {
       await create(`/memories/${name}`);
       expect(await view(`/memories/${name}`)).toContain(`/memories/${name} with`);
@@ -235,14 +235,14 @@ describe("names", () => {
   });
 
   it("knows a name in both spellings of its accents", async () => {
-    const { create, view } = await openDesk();
+    const { create, view } = await openTool();
     await create("/memories/caf\u00e9.md", "coffee");
     expect(await view("/memories/cafe\u0301.md")).toContain("coffee");
     expect(await wordsOf(create("/memories/cafe\u0301.md"))).toContain("already exists");
   });
 
   it.runIf(POSIX)("reaches a file that a person named in a way which it may not choose itself", async () => {
-    const { world, view, tool } = await openDesk();
+    const { world, view, tool } = await openTool();
     world.write("what: now?.md", "words");
     expect(await view("/memories/what: now?.md")).toContain("words");
     await tool.rename({ old_path: "/memories/what: now?.md", new_path: "/memories/now.md" });
@@ -250,7 +250,7 @@ describe("names", () => {
   });
 
   it.runIf(POSIX)("follows a link between folders of the directory, to the file's own name", async () => {
-    const { world, create, memdir } = await openDesk();
+    const { world, create, memdir } = await openTool();
     await create("/memories/real/a.md");
     fs.symlinkSync("real", world.path("alias"));
     await create("/memories/alias/b.md");
@@ -259,7 +259,7 @@ describe("names", () => {
   });
 
   it("tells the model nothing of the machine's folders", async () => {
-    const { world, create } = await openDesk();
+    const { world, create } = await openTool();
     fs.mkdirSync(path.dirname(world.dir), { recursive: true });
     fs.writeFileSync(world.dir, "a file stands here");
     const words = await wordsOf(create("/memories/x.md"));

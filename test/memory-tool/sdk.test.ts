@@ -4,10 +4,10 @@ import { runRunnableTool } from "@anthropic-ai/sdk/lib/tools/BetaRunnableTool";
 import { BetaLocalFilesystemMemoryTool } from "@anthropic-ai/sdk/tools/memory/node";
 import { describe, expect, it } from "vitest";
 import { makeTemporary } from "../temporary.ts";
-import { openDesk } from "./desk.ts";
+import { openTool } from "./tool.ts";
 
 async function openRunner() {
-  const { tool, world } = await openDesk();
+  const { tool, world } = await openTool();
   // Also what the compiler has to say about it.
   const handlers: MemoryToolHandlers = tool;
   return { ...runnerOf(handlers), world };

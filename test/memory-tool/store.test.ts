@@ -3,14 +3,14 @@ import fs from "node:fs";
 import { describe, expect, it } from "vitest";
 import { openMemoryTool } from "../../src/memory-tool/memory-tool.ts";
 import { note } from "../world.ts";
-import { openDesk, wordsOf } from "./desk.ts";
+import { openTool, wordsOf } from "./tool.ts";
 
 /** Made here, so that no scanner of the repository takes it for a real one. */
 const TOKEN = ["ghp", "16C7e42F292c6912E7710c838347Ae178B4a"].join("_");
 
 describe("a memory of the tool", () => {
   it("is listed, searched and recalled like any other", async () => {
-    const { create, memdir, world } = await openDesk();
+    const { create, memdir, world } = await openTool();
     await create(
       "/memories/deploys.md",
       "---\nname: deploys\ndescription: never on a Friday\n---\nNever deploy on Friday.",
@@ -25,7 +25,7 @@ describe("a memory of the tool", () => {
   });
 
   it("moves its index line with its description and its name", async () => {
-    const { create, tool, world } = await openDesk();
+    const { create, tool, world } = await openTool();
     await create("/memories/a.md", "---\nname: a\ndescription: old words\n---\nBody.");
     await tool.str_replace({ path: "/memories/a.md", old_str: "old words", new_str: "new words" });
     expect(world.index()).toBe("- [a](a.md) — new words\n");
@@ -40,7 +40,7 @@ describe("a memory of the tool", () => {
   });
 
   it("keeps a line that a person worded through a rename", async () => {
-    const { create, tool, world } = await openDesk();
+    const { create, tool, world } = await openTool();
     await create("/memories/a.md");
     world.write("MEMORY.md", "# Mine\n- [My words](a.md) — read this first\n");
     await tool.rename({ old_path: "/memories/a.md", new_path: "/memories/b.md" });
@@ -48,7 +48,7 @@ describe("a memory of the tool", () => {
   });
 
   it("keeps its age when it is renamed, and its date of change when it is edited", async () => {
-    const { world, memdir, tool } = await openDesk();
+    const { world, memdir, tool } = await openTool();
     const { file } = await memdir.save(note("tabs"));
     world.now = new Date("2026-04-01T00:00:00.000Z");
     await tool.str_replace({ path: `/memories/${file}`, old_str: "Body of tabs.", new_str: "Uses tabs." });
@@ -65,7 +65,7 @@ describe("a memory of the tool", () => {
 
 describe("the journal", () => {
   it("has one entry for each change, by whom the Memdir was opened", async () => {
-    const { create, tool, memdir } = await openDesk({ open: { by: "memory-tool" } });
+    const { create, tool, memdir } = await openTool({ open: { by: "memory-tool" } });
     await create("/memories/a.md", "one");
     await tool.insert({ path: "/memories/a.md", insert_line: 1, insert_text: "two" });
     await tool.rename({ old_path: "/memories/a.md", new_path: "/memories/d/b.md" });
@@ -82,7 +82,7 @@ describe("the journal", () => {
   });
 
   it("takes back every command, one after the other", async () => {
-    const { create, tool, memdir, world } = await openDesk();
+    const { create, tool, memdir, world } = await openTool();
     await create("/memories/a.md", "one");
     await tool.str_replace({ path: "/memories/a.md", old_str: "one", new_str: "two" });
     await tool.rename({ old_path: "/memories/a.md", new_path: "/memories/b.md" });
@@ -99,7 +99,7 @@ describe("the journal", () => {
   });
 
   it("takes back a folder that was deleted or renamed as one step, with the index as it was", async () => {
-    const { create, tool, memdir, world } = await openDesk();
+    const { create, tool, memdir, world } = await openTool();
     for (const name of ["d/a.md", "d/e/b.md", "other.md"]) await create(`/memories/${name}`, name);
     const index = "# Mine\n\n- [First](d/a.md) — worded\n- [other](other.md)\n\n- [b](d/e/b.md)\n";
     world.write("MEMORY.md", index);
@@ -117,7 +117,7 @@ describe("the journal", () => {
 
 describe("secrets", () => {
   it("are refused wherever they would be written, and stand in no file", async () => {
-    const { create, tool, world } = await openDesk();
+    const { create, tool, world } = await openTool();
     await create("/memories/a.md", "one");
     await create("/memories/a.txt", "one");
     for (const work of [
@@ -138,7 +138,7 @@ describe("secrets", () => {
   });
 
   it("that stood in a file before do not keep it from being mended", async () => {
-    const { world, tool } = await openDesk();
+    const { world, tool } = await openTool();
     world.write("a.md", `first\ntoken ${TOKEN}\n`);
     await tool.insert({ path: "/memories/a.md", insert_line: 0, insert_text: "zero" });
     await tool.str_replace({ path: "/memories/a.md", old_str: `token ${TOKEN}`, new_str: "token: in the vault" });
@@ -148,7 +148,7 @@ describe("secrets", () => {
 
 describe("MEMORY.md", () => {
   it("is seen and edited as the model wishes, and lines of memories come back by themselves", async () => {
-    const { create, tool, view, world } = await openDesk();
+    const { create, tool, view, world } = await openTool();
     await create("/memories/MEMORY.md", "# Mine\n");
     await create("/memories/a.md");
     expect(await view("/memories/MEMORY.md")).toContain("     2\t- [a](a.md)");
@@ -161,7 +161,7 @@ describe("MEMORY.md", () => {
   });
 
   it("comes back whole with undo: words that a person wrote are not lost", async () => {
-    const { create, tool, world, memdir } = await openDesk();
+    const { create, tool, world, memdir } = await openTool();
     await create("/memories/a.md");
     const mine = "# Mine\n\nAlways greet Bo first.\n\n- [a](a.md)\n";
     world.write("MEMORY.md", mine);
@@ -177,7 +177,7 @@ describe("MEMORY.md", () => {
   });
 
   it("is neither deleted nor moved, and nothing takes its place", async () => {
-    const { create, tool, world } = await openDesk();
+    const { create, tool, world } = await openTool();
     await create("/memories/x.txt");
     await create("/memories/a.md");
     const index = world.index();
@@ -193,7 +193,7 @@ describe("MEMORY.md", () => {
   });
 
   it("in a folder is a file like any other", async () => {
-    const { create, tool, world } = await openDesk();
+    const { create, tool, world } = await openTool();
     await create("/memories/sub/MEMORY.md", "- [x](x.md)\n");
     await tool.str_replace({ path: "/memories/sub/MEMORY.md", old_str: "x.md", new_str: "y.md" });
     await tool.delete({ path: "/memories/sub/MEMORY.md" });
@@ -203,7 +203,7 @@ describe("MEMORY.md", () => {
 
 describe("calls at the same time", () => {
   it.each(["/memories/a.md", "/memories/a.txt", "/memories/MEMORY.md"])("lose no words of %s", async (path) => {
-    const { create, tool, world, memdir } = await openDesk();
+    const { create, tool, world, memdir } = await openTool();
     const other = openMemoryTool(memdir);
     await create(path, "top\n");
     const words = Array.from({ length: 12 }, (_, i) => `word ${i}`);
@@ -215,14 +215,14 @@ describe("calls at the same time", () => {
   });
 
   it("give a name to one of them only", async () => {
-    const { create, world } = await openDesk();
+    const { create, world } = await openTool();
     const done = await Promise.allSettled(["one", "two", "three"].map((text) => create("/memories/a.md", text)));
     expect(done.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected", "rejected"]);
     expect(world.read("a.md")).toBe("one");
   });
 
   it("find a file or miss it, when another one takes it away", async () => {
-    const { create, tool, world } = await openDesk();
+    const { create, tool, world } = await openTool();
     await create("/memories/a.md", "a");
     const [renamed, deleted] = await Promise.allSettled([
       tool.rename({ old_path: "/memories/a.md", new_path: "/memories/b.md" }),
@@ -235,7 +235,7 @@ describe("calls at the same time", () => {
 });
 
 it("/memories is the scope that the Memdir was opened for", async () => {
-  const { create, world } = await openDesk({ open: { scope: "user" } });
+  const { create, world } = await openTool({ open: { scope: "user" } });
   await create("/memories/me.md", "I use tabs.");
   expect(fs.existsSync(world.dir)).toBe(false);
   expect(world.grep("I use tabs.")).toEqual([expect.stringContaining("me.md")]);

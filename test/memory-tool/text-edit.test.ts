@@ -1,7 +1,7 @@
 /** The two edits on texts of every kind. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { insertText, replaceText } from "../../src/memory-tool/text-edit.ts";
+import { insertText, replaceText } from "../../src/memory-tool/files.ts";
 
 /** Few letters and many breaks, so that places repeat and overlap. */
 const texts = fc.string({ unit: fc.constantFrom("a", "b", "\n", "\r\n", "é", "😀"), maxLength: 30 });

@@ -1,10 +1,10 @@
 /** Files that are no memories: changed and brought back like those, without a line in the index. */
 import fs from "node:fs";
 import { expect, it } from "vitest";
-import { openDesk } from "./desk.ts";
+import { openTool } from "./tool.ts";
 
 it("a first file that is no memory makes no index", async () => {
-  const { create, world, memdir } = await openDesk();
+  const { create, world, memdir } = await openTool();
   await create("/memories/a.txt");
   expect(world.files()).toEqual(["a.txt"]);
   await create("/memories/b.md");
@@ -15,7 +15,7 @@ it("a first file that is no memory makes no index", async () => {
 });
 
 it("undo brings back other files than memories, and gives them no line", async () => {
-  const { create, tool, world, memdir } = await openDesk();
+  const { create, tool, world, memdir } = await openTool();
   await create("/memories/a.md");
   await create("/memories/d/x.txt", "x");
   await create("/memories/d/b.md", "b");
@@ -37,7 +37,7 @@ it("undo brings back other files than memories, and gives them no line", async (
 });
 
 it("what a killed writer left of a file that is no memory is finished without a line", async () => {
-  const { create, world, memdir, tool } = await openDesk();
+  const { create, world, memdir, tool } = await openTool();
   await create("/memories/a.md");
   await create("/memories/x.txt", "x");
   // The end line of the entry is missing, as when the writer dies before it.

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { lastCommitTimes } from "../../src/project/commits.ts";
+import { lastCommitTimes } from "../../src/project/git.ts";
 import { makeWorld, type World } from "../world.ts";
 
 const at = (day: number) => Date.UTC(2026, 0, day);

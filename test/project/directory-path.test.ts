@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkDirectoryPath, refusedName } from "../../src/project/directory-path.ts";
+import { checkDirectoryPath, refusedName } from "../../src/project/locate.ts";
 
 const HOME = "/home/me";
 const posix = (value: string, repository: string | null = null) =>

@@ -2,6 +2,7 @@
  * The golden files are what a model reads; review them as text. After a wanted change write them anew with
  * `npx vitest run test/prompts -u` and read the diff.
  */
+
 import { describe, expect, it } from "vitest";
 import {
   buildMemoryPart,
@@ -12,8 +13,7 @@ import {
   type SectionName,
 } from "../../src/prompts/memory-section.ts";
 import { parseIndexLine } from "../../src/store/index-line.ts";
-import { MEMORY_TYPES, parseMemory } from "../../src/store/memory.ts";
-import { fileNameFor } from "../../src/store/name.ts";
+import { fileNameFor, MEMORY_TYPES, parseMemory } from "../../src/store/memory.ts";
 
 const DIR = "/home/ana/.claude/projects/-home-ana-shop/memory";
 const INDEX = `# Memory

@@ -38,7 +38,7 @@ import {
   VECTOR_BYTES,
 } from "../../src/store/row-entry.ts";
 import { rewriteCache, scan } from "../../src/store/rows.ts";
-import { hashOf } from "../../src/text/fnv.ts";
+import { hashOf } from "../../src/text/hash.ts";
 import { DAY, makeWorld } from "../world.ts";
 import { entryOf, type Fields, memoryText, rowsOf } from "./store.ts";
 
@@ -408,7 +408,7 @@ describe("files that changed behind the cache", () => {
     expect(ask([directory]).order).toEqual(expect.arrayContaining(["notes.md", "deploy.md"]));
     expect(ask([directory]).order).not.toContain("README.md");
     expect(scan(directory).skipped).toEqual([
-      { path: "README.md", reason: "no frontmatter, and MEMORY.md does not name it" },
+      { path: "README.md", reason: "no frontmatter, and MEMORY.md does not name it", isPlain: true },
     ]);
   });
 

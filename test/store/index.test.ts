@@ -1,16 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { type HeaderChange, hiddenLines, type Left, type ReconcileOptions, reconcile } from "../../src/store/index.ts";
+import { isOver, measureIndex } from "../../src/store/index-cap.ts";
 import {
-  type HeaderChange,
-  hiddenLines,
-  type Left,
+  formatIndexLine,
   linkedFiles,
   openListing,
-  type ReconcileOptions,
-  reconcile,
-} from "../../src/store/index.ts";
-import { isOver, measureIndex } from "../../src/store/index-limits.ts";
-import { formatIndexLine, parseIndexLine, readReferences } from "../../src/store/index-line.ts";
+  parseIndexLine,
+  readReferences,
+} from "../../src/store/index-line.ts";
 import type { MemoryType } from "../../src/store/memory.ts";
 import { type Header, parseHeader } from "../../src/store/memory.ts";
 import { splitLines } from "../../src/text/lines.ts";
@@ -530,7 +528,9 @@ describe("undo", () => {
         }[verb]();
         world.write("MEMORY.md", `A line by hand.\n\n\n\n${world.index()}`);
         await memdir.undo(undo ?? "");
-        expect(world.index().replace("A line by hand.\n\n\n\n", "").trimEnd()).toBe(text.trimEnd());
+        // Where blank lines meet, a merge cannot tell which of them are whose.
+        const written = (page: string) => page.split("\n").filter((line) => line.trim() !== "");
+        expect(written(world.index())).toEqual(["A line by hand.", ...written(text)]);
       }),
       { numRuns: 30 },
     );

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { formatSource, MEMORY_TYPES, parseHeader, parseMemory, stemOf } from "../../src/store/memory.ts";
-import { formatDocument } from "../../src/text/frontmatter-edit.ts";
+import { formatDocument } from "../../src/text/frontmatter.ts";
 
 function file(...lines: string[]): string {
   return `---\n${lines.join("\n")}\n---\n\nBody.\n`;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { findNameProblem } from "../../src/disk/fence.ts";
-import { cleanName, fileNameFor, oneLine, otherFileNames, sameName, slugify } from "../../src/store/name.ts";
+import { cleanName, fileNameFor, oneLine, otherFileNames, sameName, slugify } from "../../src/store/memory.ts";
 
 describe("slugify", () => {
   it.each([

@@ -1,10 +1,10 @@
 import fs from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { Memdir } from "../../src/memdir.ts";
+import { walk } from "../../src/store/directory.ts";
 import { appendEntries, readRowCache } from "../../src/store/row-cache.ts";
 import type { RowEntry } from "../../src/store/row-entry.ts";
 import { rewriteCache, scan } from "../../src/store/rows.ts";
-import { walk } from "../../src/store/walk.ts";
 import { DAY, mainOf, makeWorld, note, type World } from "../world.ts";
 
 function text(name: string, more = ""): string {

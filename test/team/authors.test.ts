@@ -6,7 +6,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { run as list } from "../../src/cli/list.ts";
 import { run as show } from "../../src/cli/show.ts";
-import { findHead } from "../../src/project/commits.ts";
+import { findHead } from "../../src/project/git.ts";
 import { cleanAuthor, formatAuthorship, peekAuthors } from "../../src/store/authorship.ts";
 import { readAuthors } from "../../src/team/authors.ts";
 import { hearCall } from "../cli/call.ts";

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import { MemdirError } from "../../src/errors.ts";
 import type { Directory } from "../../src/store/directory.ts";
-import { linkedFiles } from "../../src/store/index.ts";
+import { linkedFiles } from "../../src/store/index-line.ts";
 import type { Store } from "../../src/team/store.ts";
 import { syncDirectory } from "../../src/team/sync.ts";
 import { forgetMemory } from "../../src/verbs/forget.ts";

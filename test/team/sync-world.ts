@@ -1,7 +1,7 @@
 /** A directory for tests of sync, without a project around it. */
 
 import type { Directory } from "../../src/store/directory.ts";
-import { CLIENT_LIMITS } from "../../src/store/index-limits.ts";
+import { CLIENT_LIMITS } from "../../src/store/index-cap.ts";
 
 export interface Clock {
   now: Date;

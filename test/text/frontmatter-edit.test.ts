@@ -2,8 +2,16 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { stripFrontmatter } from "../../src/text/client-markdown.ts";
-import { type Field, findField, parseDocument } from "../../src/text/frontmatter.ts";
-import { editBody, editFields, formatDocument, formatScalar, type Metadata } from "../../src/text/frontmatter-edit.ts";
+import {
+  editBody,
+  editFields,
+  type Field,
+  findField,
+  formatDocument,
+  formatScalar,
+  type Metadata,
+  parseDocument,
+} from "../../src/text/frontmatter.ts";
 
 function valuesOf(fields: readonly Field[]): Record<string, unknown> {
   return Object.fromEntries(fields.map((field) => [field.key, field.value]));

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { stem } from "../../src/text/stem.ts";
+import { stem } from "../../src/text/terms.ts";
 
 describe("stem", () => {
   it.each([

@@ -36,6 +36,7 @@ describe("edit", () => {
     const { world, memdir } = await start();
     world.write("with.md", "---\nname: with\ntype: user\n---\n\nOld.\n");
     world.write("without.md", "Old.\n");
+    world.write("MEMORY.md", `${world.index()}- [without](without.md)\n`);
     await memdir.edit("with", world.read("with.md"), world.read("with.md").replace("Old", "New"));
     await memdir.edit("without", "Old.\n", "New.\n");
     expect(world.read("without.md")).toBe("New.\n");

@@ -175,7 +175,15 @@ describe("save", () => {
     });
   });
 
-  it.each(["../x", "/etc/passwd", "%2e%2e%2fx", "．．／x", "a\0b", "con", "x/../../y", "C:\\x"])(
+  it("B4.3 a NUL byte in the name becomes a space, and is refused in the text", async () => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    expect((await memdir.save(note("x", { name: "a\0b" }))).file).toBe("user_a_b.md");
+    const error = await errorOf(memdir.save(note("c", { body: "a\0b" })));
+    expect(error).toMatchObject({ code: "usage", message: expect.stringMatching(/NUL byte/) });
+  });
+
+  it.each(["../x", "/etc/passwd", "%2e%2e%2fx", "．．／x", "con", "x/../../y", "C:\\x"])(
     "B4.3 the name %j stays inside the directory",
     async (name) => {
       const world = makeWorld();

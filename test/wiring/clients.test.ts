@@ -3,8 +3,7 @@
 import { parse as parseToml } from "smol-toml";
 import { describe, expect, test } from "vitest";
 import { POINTER } from "../../src/prompts/pointer.ts";
-import { CLIENTS, chooseClients } from "../../src/wiring/clients.ts";
-import { hookCommand } from "../../src/wiring/command.ts";
+import { CLIENTS, chooseClients, hookCommand } from "../../src/wiring/clients.ts";
 import { HOOK, makeMachine, SERVER } from "./machine.ts";
 
 const hook = (timeout: number, more = {}) => [{ hooks: [{ ...more, type: "command", command: HOOK, timeout }] }];
@@ -52,7 +51,7 @@ test("Claude Code: seven events and a server; other hooks and fields stay", asyn
 
 test("Claude Code: a moved configuration holds the state file, too", async () => {
   const machine = makeMachine({ "conf/settings.json": "{}" }, {});
-  machine.world.env = { ...machine.world.env, CLAUDE_CONFIG_DIR: machine.at("conf") };
+  machine.env = { ...machine.env, CLAUDE_CONFIG_DIR: machine.at("conf") };
   await machine.init();
   expect(machine.json("conf/.claude.json")).toEqual({ mcpServers: { memdir: { type: "stdio", ...SERVER } } });
   expect(Object.keys(machine.picture())).not.toContain(".claude.json");
@@ -69,7 +68,7 @@ test("Claude Code: where the plugin is on, nothing is put in besides; hooks that
     [2, null],
     [1, null],
   ]);
-  const notes = machine.plan().flatMap(({ client }) => client.notes(machine.world));
+  const notes = machine.plan().flatMap(({ client }) => client.notes(machine));
   expect(notes.join("\n")).toMatch(/disableAllHooks.*\n.*hooksConfig\.enabled/);
   machine.put(".claude/settings.json", "[");
   expect(machine.plan()[0]?.problem?.code).toBe("broken");
@@ -98,7 +97,7 @@ test("Codex: a table, hooks and a pointer; a note about trust", async () => {
   expect(machine.read(".codex/AGENTS.md")).toBe(
     `Be brief.\n\n<!-- memdir-init:begin -->\n${POINTER}\n<!-- memdir-init:end -->\n`,
   );
-  expect(chooseClients(machine.world, ["codex"])[0]?.notes(machine.world)[0]).toMatch(/trust/);
+  expect(chooseClients(machine, ["codex"])[0]?.notes(machine)[0]).toMatch(/trust/);
   await machine.uninstall();
   expect(machine.picture()).toEqual(before);
 });
@@ -167,7 +166,7 @@ test("Cursor and every edition of VS Code, in the platform's folder", async () =
   const mac = makeMachine({ "Library/Application Support/Code/x": "" }, { platform: "darwin" });
   expect(mac.plan()[0]?.changes[0]?.file).toBe(mac.at("Library/Application Support/Code/User/mcp.json"));
   const windows = makeMachine({ "Roaming/Code/x": "" }, { platform: "win32" });
-  windows.world.env = { APPDATA: windows.at("Roaming") };
+  windows.env = { APPDATA: windows.at("Roaming") };
   expect(windows.plan()[0]?.changes[0]?.file).toBe(windows.at("Roaming/Code/User/mcp.json"));
 });
 
@@ -179,23 +178,23 @@ describe("finding and choosing", () => {
 
   test("by a program on the path", () => {
     const machine = makeMachine({ "bin/codex": "" });
-    machine.world.env = { PATH: `/nowhere:${machine.at("bin")}` };
+    machine.env = { PATH: `/nowhere:${machine.at("bin")}` };
     expect(machine.plan()).toEqual([]);
     machine.put("bin/gemini", "");
-    expect(CLIENTS.map(({ find }) => find(machine.world))).toEqual([null, null, null, null, null, null]);
+    expect(CLIENTS.map(({ find }) => find(machine))).toEqual([null, null, null, null, null, null]);
   });
 
   test("by name, found or not, other names for them too; unknown ones are refused", () => {
-    const { world } = makeMachine();
-    expect(chooseClients(world, ["code", "claude"]).map(({ name }) => name)).toEqual(["claude-code", "vscode"]);
-    expect(() => chooseClients(world, ["emacs"])).toThrow(/no agent "emacs".* claude-code, codex, gemini, opencode/);
-    expect(() => chooseClients(world, ["constructor"])).toThrow(/no agent/);
+    const machine = makeMachine();
+    expect(chooseClients(machine, ["code", "claude"]).map(({ name }) => name)).toEqual(["claude-code", "vscode"]);
+    expect(() => chooseClients(machine, ["emacs"])).toThrow(/no agent "emacs".* claude-code, codex, gemini, opencode/);
+    expect(() => chooseClients(machine, ["constructor"])).toThrow(/no agent/);
   });
 });
 
 describe("the hook's command", () => {
   const of = (platform: NodeJS.Platform, node: string, dist: string) =>
-    hookCommand({ ...makeMachine().world, platform, node, dist });
+    hookCommand({ ...makeMachine(), platform, node, dist });
 
   test("survives spaces and what a shell would take for its own", () => {
     expect(of("linux", "/my node/bin/node", "/a b/dist")).toBe('"/my node/bin/node" "/a b/dist/hook.cjs"');

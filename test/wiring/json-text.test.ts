@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { parse } from "jsonc-parser";
 import { describe, expect, test } from "vitest";
-import { addPart, commandsOf, type Part, removePart } from "../../src/wiring/part.ts";
+import { commandsOf, kindOf, type Part } from "../../src/wiring/parts.ts";
 import { HOOK, SERVER } from "./machine.ts";
 
 const VALUE: Part = { kind: "value", file: "f.json", why: "", at: ["mcpServers", "memdir"], value: SERVER };
@@ -20,12 +20,12 @@ const known = commandsOf([HOOKS]);
 
 function add(text: string | null, ...parts: Part[]): { text: string; made: Set<string> } {
   const made = new Set<string>();
-  const after = parts.reduce<string | null>((now, part) => addPart(now, part, { known, made }), text);
+  const after = parts.reduce<string | null>((now, part) => kindOf(part).add(now, part, known, made), text);
   return { text: after as string, made };
 }
 
 function remove(text: string, made: ReadonlySet<string> | null, ...parts: Part[]): string {
-  return parts.reduce<string>((now, part) => removePart(now, part, { known, made }) as string, text);
+  return parts.reduce<string>((now, part) => kindOf(part).remove(now, part, known, made) as string, text);
 }
 
 describe("a value", () => {
@@ -105,16 +105,16 @@ describe("a value", () => {
   });
 
   test.each([
-    ['{ "a": }', /^f\.json:1:8 is no valid JSON \(value expected\)/],
-    ['{\n  "a": 1\n  "b": 2\n}', /^f\.json:3:3 is no valid JSON \(comma expected\)/],
-    ["[]", /^f\.json:1:1: the file is no object/],
-    ['"text"', /the file is no object/],
-    ['{"mcpServers": []}', /^f\.json:1:16: "mcpServers" is no object; make it an object/],
-    ['{"mcpServers": null}', /"mcpServers" is no object/],
+    ['{ "a": }', /^f\.json:1:8 is not valid JSON \(value expected\)/],
+    ['{\n  "a": 1\n  "b": 2\n}', /^f\.json:3:3 is not valid JSON \(comma expected\)/],
+    ["[]", /^f\.json:1:1: the file is not an object/],
+    ['"text"', /the file is not an object/],
+    ['{"mcpServers": []}', /^f\.json:1:16: "mcpServers" is not an object; make it one/],
+    ['{"mcpServers": null}', /"mcpServers" is not an object/],
     ['{"mcpServers": {},\n"mcpServers": {}}', /^f\.json has the key "mcpServers" twice \(lines 1 and 2\)/],
     ['{"mcpServers": {"memdir": {}, "memdir": 1}}', /"memdir" twice/],
-    ["{", /is no valid JSON/],
-    ["\0\0", /is no valid JSON/],
+    ["{", /is not valid JSON/],
+    ["\0\0", /is not valid JSON/],
   ])("%j is refused with the place", (text, message) => {
     expect(() => add(text, VALUE)).toThrow(message);
   });
@@ -184,8 +184,8 @@ describe("hooks", () => {
     const odd = '{"hooks": {"Other": 7, "Stop": [null, 3, {"hooks": 1}, {"hooks": [null, {"command": 4}]}]}}';
     const { text: after, made } = add(odd, HOOKS);
     expect(remove(after, made, HOOKS)).toBe(odd);
-    expect(() => add('{"hooks": {"Stop": {}}}', HOOKS)).toThrow(/^f\.json:1:20: "Stop" is no list; make it a list/);
-    expect(() => add('{"hooks": []}', HOOKS)).toThrow(/"hooks" is no object/);
+    expect(() => add('{"hooks": {"Stop": {}}}', HOOKS)).toThrow(/^f\.json:1:20: "Stop" is not a list; make it one/);
+    expect(() => add('{"hooks": []}', HOOKS)).toThrow(/"hooks" is not an object/);
     expect(remove('{"hooks": []}', null, HOOKS)).toBe('{"hooks": []}');
   });
 });

@@ -2,16 +2,12 @@
 
 import fs from "node:fs";
 import path from "node:path";
-import { applyChanges } from "../../src/wiring/apply.ts";
 import { chooseClients } from "../../src/wiring/clients.ts";
-import { type Plan, planWiring } from "../../src/wiring/plan.ts";
-import { type Removal, unwire } from "../../src/wiring/removal.ts";
-import type { WiringWorld } from "../../src/wiring/world.ts";
+import type { Machine } from "../../src/wiring/machine.ts";
+import { applyChanges, type Plan, planWiring, type Removal, unwire } from "../../src/wiring/wiring.ts";
 import { makeTemporary } from "../temporary.ts";
 
-export interface Machine {
-  world: WiringWorld;
-  home: string;
+export interface TestMachine extends Machine {
   logged: string[];
   at(file: string): string;
   /** Undefined when there is none. */
@@ -24,17 +20,18 @@ export interface Machine {
   /** Throws the first problem. */
   init(...agents: string[]): Promise<void>;
   uninstall(...agents: string[]): Promise<Removal[]>;
-  moved(dist: string): Machine;
+  moved(dist: string): TestMachine;
 }
 
 export const HOOK = '"/usr/bin/node" "/opt/memdir/dist/hook.cjs"';
 export const SERVER = { command: "/usr/bin/node", args: ["/opt/memdir/dist/cli.js", "mcp"] };
 
-export function makeMachine(files: Record<string, string> = {}, more: Partial<WiringWorld> = {}): Machine {
+export function makeMachine(files: Record<string, string> = {}, more: Partial<Machine> = {}): TestMachine {
   const home = more.home ?? path.join(makeTemporary("wiring", "memory"), "home");
   fs.mkdirSync(home, { recursive: true });
   const logged: string[] = [];
-  const world: WiringWorld = {
+  const at = (file: string) => path.join(home, file);
+  const machine: TestMachine = {
     home,
     env: { HOME: home, PATH: "" },
     cwd: home,
@@ -44,11 +41,6 @@ export function makeMachine(files: Record<string, string> = {}, more: Partial<Wi
     now: () => new Date("2026-03-10T12:00:00.000Z"),
     log: (message) => logged.push(message),
     ...more,
-  };
-  const at = (file: string) => path.join(home, file);
-  const machine: Machine = {
-    world,
-    home,
     logged,
     at,
     read: (file) => (fs.existsSync(at(file)) ? fs.readFileSync(at(file), "utf8") : undefined),
@@ -58,15 +50,18 @@ export function makeMachine(files: Record<string, string> = {}, more: Partial<Wi
       fs.writeFileSync(at(file), content);
     },
     picture: () => picture(home),
-    plan: (...agents) => planWiring(world, chooseClients(world, agents)),
+    plan: (...agents) => planWiring(machine, chooseClients(machine, agents)),
     async init(...agents) {
       for (const plan of machine.plan(...agents)) {
         if (plan.problem) throw plan.problem;
-        await applyChanges(world, plan.changes);
+        await applyChanges(machine, plan.changes);
       }
     },
-    uninstall: (...agents) => unwire(world, { clients: agents.length > 0 ? agents : null }),
-    moved: (dist) => makeMachine({}, { ...world, dist, home }),
+    uninstall: (...agents) => unwire(machine, { clients: agents.length > 0 ? agents : null }),
+    moved(dist) {
+      const { env, cwd, platform, node, now, log } = machine;
+      return makeMachine({}, { env, cwd, platform, node, now, log, dist, home });
+    },
   };
   for (const [file, content] of Object.entries(files)) machine.put(file, content);
   return machine;

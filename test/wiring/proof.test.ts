@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { proveWiring } from "../../src/wiring/proof.ts";
 import { askHook, askServer } from "../../src/wiring/round-trip.ts";
 import { PATIENCE_MS, until } from "../until.ts";
-import { type Machine, makeMachine } from "./machine.ts";
+import { makeMachine, type TestMachine } from "./machine.ts";
 
 const DIST = fileURLToPath(new URL("../../dist", import.meta.url));
 
@@ -28,7 +28,7 @@ function answer({ id, method, params }) {
   send({ content: found.map((name) => ({ type: "text", text: fs.readFileSync(path.join(dir, name), "utf8") })) });
 }`;
 
-let machine: Machine;
+let machine: TestMachine;
 
 /** An installation in a folder with a space: the real hook, and a stand-in for the server. */
 function install(name: string): string {
@@ -45,17 +45,17 @@ beforeEach(() => {
   machine = makeMachine({ tmp: "" });
   fs.rmSync(machine.at("tmp"));
   fs.mkdirSync(machine.at("tmp"));
-  machine.world.env = { HOME: machine.home, PATH: process.env.PATH, MEMDIR_MEANING: "0" };
-  machine.world.node = process.execPath;
-  machine.world.platform = process.platform;
-  machine.world.dist = install("my installation");
+  machine.env = { HOME: machine.home, PATH: process.env.PATH, MEMDIR_MEANING: "0" };
+  machine.node = process.execPath;
+  machine.platform = process.platform;
+  machine.dist = install("my installation");
   machine.put(".claude/memdir.json", JSON.stringify({ hooks: { deadlineMs: PATIENCE_MS } }));
 });
 
-const prove = (deadlineMs = PATIENCE_MS) => proveWiring(machine.world, { temporary: machine.at("tmp"), deadlineMs });
+const prove = (deadlineMs = PATIENCE_MS) => proveWiring(machine, { temporary: machine.at("tmp"), deadlineMs });
 
 test("nothing is wired: that is well, and says what to do", async () => {
-  machine.world.env = { HOME: machine.home, PATH: "" };
+  machine.env = { HOME: machine.home, PATH: "" };
   expect(await prove()).toEqual([
     { name: "wiring", ok: true, detail: "no agent is wired; memdir init does it", fix: null },
   ]);
@@ -88,8 +88,8 @@ test("every door of every client recalls the probe, and nothing of it is left", 
 test("what is gone from a file, and an installation that is gone, is named with its remedy", async () => {
   await machine.init("gemini", "cursor");
   machine.put(".cursor/mcp.json", "{}");
-  fs.rmSync(path.join(machine.world.dist, "hook.cjs"));
-  fs.rmSync(path.join(machine.world.dist, "cli.js"));
+  fs.rmSync(path.join(machine.dist, "hook.cjs"));
+  fs.rmSync(path.join(machine.dist, "cli.js"));
   const checks = await prove();
   expect(checks.every(({ ok }) => !ok)).toBe(true);
   expect(checks.map(({ detail, fix }) => `${detail} | ${fix}`)).toEqual([
@@ -102,16 +102,16 @@ test("what is gone from a file, and an installation that is gone, is named with 
 });
 
 test("a node that is gone, a broken file, and memory that is switched off", async () => {
-  machine.world.node = "/gone/node";
+  machine.node = "/gone/node";
   await machine.init("gemini", "cursor", "codex");
   machine.put(".codex/hooks.json", "{ broken");
   const details = (await prove()).map(({ detail }) => detail).join("\n");
   expect(details).toMatch(/Cursor: the server .* does not work: it cannot be started: spawn \/gone\/node ENOENT/);
   expect(details).toMatch(/Gemini CLI: the hook .* does not work: it ended with code 127/);
-  expect(details).toMatch(/Codex: .*hooks\.json:1:3 is no valid JSON/);
-  machine.world.node = process.execPath;
+  expect(details).toMatch(/Codex: .*hooks\.json:1:3 is not valid JSON/);
+  machine.node = process.execPath;
   await machine.init("gemini");
-  machine.world.env = { ...machine.world.env, CLAUDE_CODE_DISABLE_AUTO_MEMORY: "1" };
+  machine.env = { ...machine.env, CLAUDE_CODE_DISABLE_AUTO_MEMORY: "1" };
   expect((await prove()).map(({ detail }) => detail).join("\n")).toMatch(/the hook .* it answered, but said nothing/);
 });
 
@@ -141,7 +141,7 @@ describe("doors that misbehave", () => {
     session: "s",
     word: "quokka",
     cwd: machine.home,
-    env: machine.world.env,
+    env: machine.env,
     deadlineMs: PATIENCE_MS,
   });
   const node = JSON.stringify(process.execPath);

@@ -5,11 +5,10 @@ import fs from "node:fs";
 import path from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { applyChanges } from "../../src/wiring/apply.ts";
 import { CLIENTS } from "../../src/wiring/clients.ts";
-import { planWiring } from "../../src/wiring/plan.ts";
 import { readReceipt } from "../../src/wiring/receipt.ts";
-import { HOOK, type Machine, makeMachine } from "./machine.ts";
+import { applyChanges, planWiring } from "../../src/wiring/wiring.ts";
+import { HOOK, makeMachine, type TestMachine } from "./machine.ts";
 
 const FILES = {
   ".claude/settings.json": '{\n  "model": "opus"\n}\n',
@@ -21,7 +20,7 @@ const FILES = {
   ".config/Code/User/mcp.json": "",
 };
 
-const problemOf = (machine: Machine, ...agents: string[]) => machine.plan(...agents)[0]?.problem?.message;
+const problemOf = (machine: TestMachine, ...agents: string[]) => machine.plan(...agents)[0]?.problem?.message;
 
 describe("all at once", () => {
   test("in, again without any change, out to the byte; memories are not touched", async () => {
@@ -59,7 +58,7 @@ describe("all at once", () => {
     expect(machine.read(".codex/hooks.json")).toBe(undefined);
     expect(machine.read(".cursor/mcp.json")).toBe(FILES[".cursor/mcp.json"]);
     expect(machine.read(".claude/settings.json")).toContain("hook.cjs");
-    expect(readReceipt(machine.world).entries.map(({ client }) => client)).not.toContain("codex");
+    expect(readReceipt(machine).entries.map(({ client }) => client)).not.toContain("codex");
   });
 
   test("an installation that moved changes its own entries, and the way back is still to the byte", async () => {
@@ -119,10 +118,18 @@ describe("files that changed since", () => {
     const broken = removals.filter(({ problem }) => problem);
     expect(broken.map(({ client, problem }) => `${client} ${problem?.code}`)).toEqual(["gemini broken"]);
     expect(machine.read(".claude/settings.json")).toBe("{}");
-    expect(readReceipt(machine.world).entries).toHaveLength(1);
+    expect(readReceipt(machine).entries).toHaveLength(1);
     machine.put(".gemini/settings.json", '{"hooks": {}}');
     await machine.uninstall();
     expect(machine.read(".claude/memdir-receipt.json")).toBe(undefined);
+  });
+
+  test("a file that memdir made and the user emptied is removed", async () => {
+    const machine = makeMachine({ ".cursor/x": "" });
+    await machine.init();
+    machine.put(".cursor/mcp.json", "{}\n");
+    expect(await machine.uninstall()).toContainEqual(expect.objectContaining({ client: "cursor", kind: "removed" }));
+    expect(machine.picture()).toEqual({ ".cursor": "folder", ".cursor/x": "644 " });
   });
 
   test("without a receipt, or with one that nobody can read, ours is known by how it looks", async () => {
@@ -160,10 +167,10 @@ describe("files that changed since", () => {
 
 describe("interrupted", () => {
   /** Stops like a kill would: at the n-th step nothing more happens. */
-  async function initStoppedAt(machine: Machine, step: number): Promise<boolean> {
+  async function initStoppedAt(machine: TestMachine, step: number): Promise<boolean> {
     let count = 0;
     const world = {
-      ...machine.world,
+      ...machine,
       log: () => {
         if (++count === step) throw new Error("killed");
       },
@@ -227,9 +234,7 @@ describe("others at work", () => {
     const [plan] = machine.plan();
     machine.put(".claude.json", '{"new": 1}');
     const before = machine.picture();
-    await expect(applyChanges(machine.world, plan?.changes ?? [])).rejects.toThrow(
-      /\.claude\.json was changed by another/,
-    );
+    await expect(applyChanges(machine, plan?.changes ?? [])).rejects.toThrow(/\.claude\.json was changed by another/);
     expect(machine.picture()).toEqual(before);
   });
 
@@ -274,12 +279,12 @@ describe("odd files", () => {
     const problems = machine.plan().map(({ client, problem }) => `${client.name}: ${problem?.message ?? "fine"}`);
     expect(problems).toEqual([
       `claude-code: ${claude} is a directory, not a file; move it away`,
-      expect.stringMatching(/^codex: .*hooks\.json is a link to .*nowhere, which is not there; mend the link$/),
+      expect.stringMatching(/^codex: .*hooks\.json is a link to .*nowhere, which is not there; fix the link$/),
       expect.stringMatching(/^gemini: .*settings\.json is write-protected/),
       "cursor: fine",
-      expect.stringMatching(/^vscode: .*mcp\.json is no UTF-8 text; save it as UTF-8$/),
+      expect.stringMatching(/^vscode: .*mcp\.json is not UTF-8 text; save it as UTF-8$/),
     ]);
-    for (const { changes } of machine.plan()) await applyChanges(machine.world, changes);
+    for (const { changes } of machine.plan()) await applyChanges(machine, changes);
     expect(machine.read(".cursor/mcp.json")).toContain("memdir");
     await machine.uninstall();
     expect(machine.picture()).toEqual(before);
@@ -288,7 +293,7 @@ describe("odd files", () => {
   test.skipIf(process.platform === "win32")("a fifo holds nobody up", () => {
     const machine = makeMachine({ ".cursor/x": "" });
     execFileSync("mkfifo", [machine.at(".cursor/mcp.json")]);
-    expect(problemOf(machine)).toMatch(/mcp\.json is no ordinary file/);
+    expect(problemOf(machine)).toMatch(/mcp\.json is not a regular file/);
   });
 
   test("a circle of links, and a file in the place of a folder", () => {

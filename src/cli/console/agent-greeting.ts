@@ -24,7 +24,8 @@ export async function greet(memdir: Memdir, model: string, terminal: Terminal): 
   }
   const broken = rows.filter((row) => row.problems.length > 0).length;
   if (broken > 0) terminal.print(yellow(`  ${broken} with problems: memdir lint`));
-  if (skipped.length > 0) terminal.print(yellow(`  ${skipped.length} entries passed over: memdir doctor`));
+  const odd = skipped.filter(({ isPlain }) => !isPlain).length;
+  if (odd > 0) terminal.print(yellow(`  ${odd} ${odd === 1 ? "entry" : "entries"} passed over: memdir doctor`));
   if (view.warning) terminal.print(yellow(`  ${view.warning.message}`));
   const waiting = openLearning(memdir).inbox.list().length;
   if (waiting > 0)

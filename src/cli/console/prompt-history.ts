@@ -2,7 +2,7 @@
 
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import { readTail } from "../../disk/regular.ts";
+import { readTail } from "../../disk/fence.ts";
 import { findSecrets } from "../../text/secrets.ts";
 
 export interface PromptHistory {

@@ -1,6 +1,6 @@
 /** One person's changes laid over another's: line by line, against the text that both began with. */
 
-import { merge3 } from "../../../text/merge3.ts";
+import { merge3 } from "../../../text/diff.ts";
 
 export interface Layered {
   text: string;

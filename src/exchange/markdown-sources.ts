@@ -1,0 +1,269 @@
+/** Readers of Markdown files: any folder of them, Obsidian's among them, the notes of basic-memory, Codex's memories, Gemini CLI's and Cursor's rules. */
+
+import { readdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { statOrNull } from "../disk/fence.ts";
+import { isMemoryType, parseMemory, stemOf, type Trust, walk } from "../store/store.ts";
+import { type Field, findField, parseDocument } from "../text/frontmatter.ts";
+import { sha256 } from "../text/hash.ts";
+import {
+  describeBody,
+  type Harvest,
+  type Imported,
+  nameBody,
+  readFile,
+  readFiles,
+  type Source,
+  textOf,
+  textsOf,
+  timeOf,
+} from "./imported.ts";
+
+/** What others wrote down is data: it never becomes a rule or a fact about the user by itself. */
+export function readMarkdown(path: string): Harvest {
+  return readNotes(path, "markdown", "document", (_, file) => file);
+}
+
+/** An agent writes them for the user; a note is known by its permalink, wherever its file moves. */
+export function readBasicMemory(path: string): Harvest {
+  return readNotes(path, "basic-memory", "inferred", (text, file) => textOf(fieldIn(text, "permalink")) || file);
+}
+
+function readNotes(path: string, from: string, trust: Trust, idOf: (text: string, file: string) => string): Harvest {
+  const isFolder = statOrNull(path)?.isDirectory() === true;
+  const { files, links, skipped } = isFolder ? walk(path) : { files: [basename(path)], links: [], skipped: [] };
+  const folder = isFolder ? path : dirname(path);
+  const { found, problems } = readFiles(folder, files, { follow: !isFolder }, (file, { text, modified }) => {
+    const note = readNote(text, stemOf(file));
+    if (note.body === "" && note.description === "") return `${file} is empty: skipped`;
+    return [{ ...note, at: note.at ?? modified, origin: { from, id: idOf(text, file) }, trust }];
+  });
+  return {
+    found,
+    problems: [
+      ...links.map((file) => `${file} is a symbolic link: skipped`),
+      ...skipped.map((each) => `${each.path} is skipped: ${each.reason}`),
+      ...problems,
+    ],
+  };
+}
+
+/** Raw material that Codex made the other files of. */
+const CODEX_RAW = "raw_memories.md";
+
+/** The handbook and summary in `~/.codex/memories`: a memory for each section. A model wrote them about the user's sessions: conclusions. */
+export function readCodex(path: string): Harvest {
+  const isFile = statOrNull(path)?.isFile() === true;
+  const folder = isFile ? dirname(path) : path;
+  // Its own MEMORY.md is not an index but the handbook itself.
+  const handbook = statOrNull(join(folder, "MEMORY.md"))?.isFile() ? ["MEMORY.md"] : [];
+  const files = isFile ? [basename(path)] : [...handbook, ...walk(folder, false).files];
+  return readFiles(folder, files, { follow: isFile }, (file, { text, modified }) => {
+    if (file === CODEX_RAW) return `${file} is skipped: the other files were made of it`;
+    return splitSections(text).map(({ path, body }) => ({
+      name: path.join(": ") || describeBody(body),
+      description: describeBody(body),
+      body,
+      at: modified,
+      origin: { from: "codex", id: `${file}/${path.join("/") || "top"}` },
+      trust: "inferred",
+    }));
+  });
+}
+
+const GEMINI_SECTION = /^gemini added memories$/i;
+
+/** What Gemini CLI was asked to remember: a section of GEMINI.md. The rest of the file is instructions, which stay where they are. */
+export function readGemini(path: string): Harvest {
+  const file = statOrNull(path)?.isDirectory() ? join(path, "GEMINI.md") : path;
+  return readFile(file, (text) => {
+    const sections = splitSections(text).filter(({ path }) => GEMINI_SECTION.test(path.at(-1) ?? ""));
+    const items = sections.flatMap(({ body }) => splitItems(body));
+    return {
+      // They have no time, as one file holds all of them, and no names: a reworded one is another one.
+      found: items.map((body) => ({
+        name: nameBody(body),
+        description: describeBody(body),
+        body,
+        origin: { from: "gemini", id: sha256(body).slice(0, 12) },
+        trust: "user",
+      })),
+      problems: sections.length === 0 ? [`${file} has no section "Gemini Added Memories"`] : [],
+    };
+  });
+}
+
+/** Deep enough for any project; a loop of mounts ends here. */
+const MAX_DEPTH = 8;
+
+const OLD_RULES = ".cursorrules";
+
+/** `.cursor/rules/**.mdc` and the older `.cursorrules`. `path`: the project, its folder of rules, or one rule. */
+export function readCursor(path: string): Harvest {
+  const isFile = statOrNull(path)?.isFile() === true;
+  const rules = join(path, ".cursor", "rules");
+  const folder = isFile ? dirname(path) : statOrNull(rules)?.isDirectory() ? rules : path;
+  const files = isFile ? [basename(path)] : [];
+  const problems: string[] = [];
+  // A project without rules has no .mdc files of its own: other folders are not searched.
+  if (!isFile && (folder === rules || /[/\\]rules$/.test(folder))) visitRules(folder, "", 0, files, problems);
+  const old = !isFile && statOrNull(join(path, OLD_RULES))?.isFile() ? [OLD_RULES] : [];
+  const all = [readFiles(folder, files, { follow: isFile }, ruleOf), readFiles(path, old, {}, ruleOf)];
+  return {
+    found: all.flatMap(({ found }) => found),
+    problems: [...problems, ...all.flatMap(({ problems }) => problems)],
+  };
+}
+
+function visitRules(root: string, folder: string, depth: number, files: string[], problems: string[]): void {
+  if (depth > MAX_DEPTH) return;
+  try {
+    const entries = readdirSync(join(root, folder), { withFileTypes: true });
+    for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      const file = folder === "" ? entry.name : `${folder}/${entry.name}`;
+      if (entry.isDirectory()) visitRules(root, file, depth + 1, files, problems);
+      else if (entry.isFile() && entry.name.endsWith(".mdc")) files.push(file);
+      else if (entry.isSymbolicLink()) problems.push(`${file} is a symbolic link: skipped`);
+    }
+  } catch (error) {
+    problems.push(`${folder || "."} cannot be read (${(error as NodeJS.ErrnoException).code}): skipped`);
+  }
+}
+
+/** Files of a repository could be by anyone: a document until the user says what they are (`--type feedback`). */
+function ruleOf(file: string, { text, modified }: Source): Imported[] {
+  const stem = file === OLD_RULES ? "cursor rules" : basename(file).replace(/\.mdc$/, "");
+  const note = readNote(text, stem);
+  if (note.body === "") return [];
+  return [
+    {
+      ...note,
+      name: stem.replace(/[-_]+/g, " "),
+      description: textOf(fieldIn(text, "description")) || describeBody(note.body),
+      when: globsOf(text).map((glob) => `working on ${glob}`),
+      at: modified,
+      origin: { from: "cursor", id: file },
+      trust: "document",
+    },
+  ];
+}
+
+function fieldIn(text: string, key: string): unknown {
+  return parseDocument(text).fields.find((field) => field.key === key)?.value;
+}
+
+/** More than anyone writes into one field. */
+const MAX_GLOBS = 2000;
+
+/** A comma between braces belongs to the glob. */
+function globsOf(text: string): string[] {
+  const value = fieldIn(text, "globs");
+  const all = typeof value === "string" ? value.slice(0, MAX_GLOBS).split(/,(?![^{}]*\})/) : textsOf(value);
+  return all.map((glob) => glob.trim()).filter((glob) => glob !== "");
+}
+
+/** One Markdown file as a memory: frontmatter where there is some, else its heading and its first words. `stem` names it where nothing else does. */
+export function readNote(text: string, stem: string): Omit<Imported, "origin" | "trust"> {
+  const { fields, body } = parseDocument(text);
+  const first = (...keys: string[]) =>
+    keys.map((key) => textOf(fieldOf(fields, key))).find((value) => value !== "") ?? "";
+  const [top = "", ...below] = body.trim().split("\n");
+  const heading = headingOf(top);
+  const title = heading?.level === 1 ? heading.title : "";
+  const name = first("name", "title") || title || stem;
+  const type = first("type");
+  const content = title !== "" && title === name ? below.join("\n").trim() : body.trim();
+  return {
+    name,
+    description: first("description", "summary") || describeBody(content),
+    type: isMemoryType(type) ? type : null,
+    body: withTags(content, tagsOf(fields)),
+    when: parseMemory("x.md", text).when,
+    at: ["modified", "updated", "date", "created"].map((key) => timeOf(fieldOf(fields, key))).find(Boolean) ?? null,
+  };
+}
+
+/** At the top, or under `metadata`, where Claude Code moves fields. */
+function fieldOf(fields: readonly Field[], key: string): unknown {
+  return (findField(fields, [key]) ?? findField(fields, ["metadata", key]))?.value;
+}
+
+function tagsOf(fields: readonly Field[]): string[] {
+  const value = fieldOf(fields, "tags");
+  return typeof value === "string" ? value.split(/[\s,]+/).filter((tag) => tag !== "") : textsOf(value);
+}
+
+/** They are words that recall can find it by. */
+function withTags(body: string, tags: readonly string[]): string {
+  return tags.length === 0 ? body : `${body}\n\nTags: ${tags.map((tag) => tag.replace(/^#/, "")).join(", ")}`.trim();
+}
+
+/** A section of a long document. Code fences are looked through. */
+interface Section {
+  /** Headings from the outermost, the section's own last; none for what comes before the first. */
+  path: string[];
+  body: string;
+}
+
+/** Sections of headings up to `depth`; deeper ones stay in the text of theirs. */
+export function splitSections(text: string, depth = 2): Section[] {
+  const sections: Section[] = [];
+  let path: { level: number; title: string }[] = [];
+  let lines: string[] = [];
+  const end = () => {
+    const body = lines.join("\n").trim();
+    if (body !== "") sections.push({ path: path.map(({ title }) => title), body });
+    lines = [];
+  };
+  for (const { line, isCode } of linesOf(text)) {
+    const heading = isCode ? null : headingOf(line);
+    if (heading && heading.level <= depth) {
+      end();
+      path = [...path.filter(({ level }) => level < heading.level), heading];
+    } else lines.push(line);
+  }
+  end();
+  return sections;
+}
+
+/** `## Title ##` as its level and title; null for any other line. */
+function headingOf(line: string): { level: number; title: string } | null {
+  const marks = /^ {0,3}(#{1,6})(?=[ \t])/.exec(line);
+  if (!marks) return null;
+  const title = line.slice(marks[0].length).trim();
+  // Marks behind it close it, if a space comes before them; by hand, as a pattern would take quadratic time on a long line.
+  let end = title.length;
+  while (title[end - 1] === "#") end--;
+  const isClosed = end === 0 || /[ \t]/.test(title[end - 1] as string);
+  return { level: (marks[1] as string).length, title: isClosed ? title.slice(0, end).trimEnd() : title };
+}
+
+/** The items of the outermost list, each with the lines that belong to it. */
+export function splitItems(text: string): string[] {
+  const items: string[][] = [];
+  for (const { line, isCode } of linesOf(text)) {
+    const item = isCode ? null : /^ {0,1}(?:[-*+]|\d{1,9}[.)])[ \t]+(.*)$/.exec(line);
+    if (item) items.push([item[1] as string]);
+    else items.at(-1)?.push(line);
+  }
+  return items.map((lines) => outdent(lines).trim()).filter((item) => item !== "");
+}
+
+function outdent(lines: readonly string[]): string {
+  return lines.map((line, at) => (at === 0 ? line : line.replace(/^ {1,4}|^\t/, ""))).join("\n");
+}
+
+/** Every line, and whether it belongs to a code block; the fences themselves do. */
+function linesOf(text: string): { line: string; isCode: boolean }[] {
+  let fence: string | null = null;
+  return text.split("\n").map((line) => {
+    const mark = /^\s*(`{3,}|~{3,})(.*)$/.exec(line);
+    if (fence === null && mark) {
+      fence = mark[1] as string;
+      return { line, isCode: true };
+    }
+    const isCode = fence !== null;
+    if (fence !== null && mark?.[1]?.startsWith(fence) && mark[2]?.trim() === "") fence = null;
+    return { line, isCode };
+  });
+}

@@ -1,0 +1,344 @@
+/** Writing, deleting and renaming files on the model's behalf: checked for size, secrets and rules, kept word for word, one journal entry each. */
+
+import { isUtf8 } from "node:buffer";
+import { mkdirSync, readdirSync, renameSync, rmdirSync, statSync, utimesSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { MemdirError } from "../errors.ts";
+import {
+  applyChange,
+  type Change,
+  type Directory,
+  findEnforced,
+  INDEX_FILE,
+  isMemoryFile,
+  OVERFLOW_FILE,
+  parseHeader,
+  readBytes,
+  withDirectory,
+} from "../store/store.ts";
+import { editFields } from "../text/frontmatter.ts";
+import { findSecrets } from "../text/secrets.ts";
+import { changeIndex } from "../verbs/edit.ts";
+import { writeMemory } from "../verbs/save.ts";
+import { findFreeItem, findItem, type Item, missing, ROOT } from "./item.ts";
+import { formatSize, readItem } from "./view.ts";
+
+/** `maxBytes`: the largest file that the model may write. */
+export async function createFile(directory: Directory, given: unknown, text: string, maxBytes: number): Promise<Item> {
+  const find = (here: Directory): Item => {
+    const item = findFreeItem(here, given);
+    if (item.kind !== null) throw new MemdirError("conflict", `File ${item.shown} already exists`);
+    refuseOverflow(item);
+    return item;
+  };
+  // Checked before there is a lock, which would make the directory for nothing.
+  const item = find(directory);
+  refuseSecrets(item.shown, "", "the path");
+  checkText(item, text, "", maxBytes);
+  await withDirectory(directory, (directory) => {
+    const { file } = find(directory);
+    if (file === INDEX_FILE) changeIndex(directory, () => text);
+    else writeText(directory, file, text, null);
+  });
+  return item;
+}
+
+/** What `edit` makes of the text that is there now: no other writer comes between reading and writing. */
+export async function editFile<T extends { text: string }>(
+  directory: Directory,
+  given: unknown,
+  maxBytes: number,
+  edit: (text: string, item: Item) => T,
+): Promise<T> {
+  findEditable(directory, given);
+  return withDirectory(directory, (directory) => {
+    const item = findEditable(directory, given);
+    const before = readText(item);
+    const edited = edit(before, item);
+    checkText(item, edited.text, before, maxBytes);
+    if (item.file === INDEX_FILE) {
+      changeIndex(directory, (index) => edit(index, item).text);
+      return edited;
+    }
+    const text = stamp(directory, item.file, before, edited.text);
+    writeText(directory, item.file, text, before);
+    return { ...edited, text };
+  });
+}
+
+function findEditable(directory: Directory, given: unknown): Item {
+  const item = findItem(directory, given);
+  if (item.kind === null) throw missing(item.shown, ". Please provide a valid path.");
+  if (item.kind === "folder") throw new MemdirError("usage", `The path ${item.shown} is not a file.`);
+  refuseOverflow(item);
+  return item;
+}
+
+function readText(item: Item): string {
+  const data = readItem(item);
+  if (isUtf8(data)) return data.toString("utf8");
+  throw new MemdirError(
+    "broken",
+    `File ${item.shown} is not edited: it is not UTF-8 text, and an edit would damage it`,
+  );
+}
+
+/** The words exactly as they came; a memory also gets its line in the index. The lock must be held. */
+function writeText(directory: Directory, file: string, text: string, before: string | null): void {
+  const action = before === null ? "save" : "edit";
+  makeFolder(directory, dirname(file));
+  if (isMemoryFile(file)) writeMemory(directory, file, text, { action, reason: "", anyForm: true });
+  else if (text !== before) change(directory, { action, writes: new Map([[file, Buffer.from(text)]]) });
+}
+
+/** A date of change that memdir keeps in the file moves with the words, unless the model set it; none is added. */
+function stamp(directory: Directory, file: string, before: string, text: string): string {
+  const [old, now] = [parseHeader(file, before), parseHeader(file, text)];
+  if (!isMemoryFile(file) || text === before || now.broken || now.modified === null || now.modified !== old.modified)
+    return text;
+  return editFields(text, { modified: directory.now().toISOString() });
+}
+
+function checkText({ file, shown }: Item, text: string, before: string, maxBytes: number): void {
+  const bytes = Buffer.byteLength(text);
+  if (bytes > maxBytes && bytes > Buffer.byteLength(before)) {
+    const limit = formatSize(maxBytes);
+    throw new MemdirError("usage", `File ${shown} would hold ${formatSize(bytes)}, the limit is ${limit}: split it`);
+  }
+  refuseRule({ file, data: before }, { file, data: text }, shown);
+  refuseSecrets(text, before, shown);
+}
+
+/** The overflow page is written anew with every change of the index: other words would not last. */
+function refuseOverflow({ file, shown }: Item): void {
+  if (file === OVERFLOW_FILE)
+    throw new MemdirError("usage", `${shown} is kept by memdir: edit ${ROOT}/${INDEX_FILE} or the memories themselves`);
+}
+
+/** A file, or a folder with everything in it as one step. */
+export async function deleteFiles(directory: Directory, given: unknown): Promise<Item> {
+  const find = (here: Directory) => {
+    const item = findItem(here, given);
+    if (item.file === "") throw new MemdirError("usage", `Cannot delete the ${ROOT} directory itself`);
+    if (item.kind === null) throw missing(item.shown);
+    refuseIndex(item, "deleted");
+    return item;
+  };
+  find(directory);
+  return withDirectory(directory, (directory) => {
+    const item = find(directory);
+    const { files, folders } = gather(directory, item);
+    const memories = files.filter(isMemoryFile);
+    for (const file of memories) refuseRule({ file, data: readBytes(directory, file) }, null, `${ROOT}/${file}`);
+    change(directory, { action: "forget", writes: new Map(files.map((file) => [file, null])) });
+    removeFolders(directory, folders);
+    return item;
+  });
+}
+
+export async function moveFiles(directory: Directory, from: unknown, to: unknown): Promise<{ from: Item; to: Item }> {
+  const find = (here: Directory) => {
+    const items = { from: findItem(here, from, "old_path"), to: findFreeItem(here, to, "new_path") };
+    checkMove(items.from, items.to);
+    return items;
+  };
+  refuseSecrets(find(directory).to.shown, "", "the path");
+  return withDirectory(directory, (directory) => {
+    const items = find(directory);
+    const { files, folders } = gather(directory, items.from);
+    const target = (file: string) => items.to.file + file.slice(items.from.file.length);
+    const moved = files.map((file) => ({ file, to: target(file), data: readBytes(directory, file) }));
+    for (const { file, to, data } of moved) refuseRule({ file, data }, { file: to, data }, `${ROOT}/${file}`);
+    makeFolder(directory, dirname(items.to.file));
+    if (files.length === 0) {
+      renameSync(items.from.path, items.to.path);
+      return items;
+    }
+    for (const folder of folders) makeFolder(directory, target(folder));
+    const times = files.map((file) => statSync(join(directory.path, file)));
+    change(directory, {
+      action: "rename",
+      writes: new Map(
+        moved.flatMap(({ file, to, data }): [string, Buffer | null][] => [
+          [to, data],
+          [file, null],
+        ]),
+      ),
+      renames: new Map(moved.map(({ file, to }) => [file, to])),
+    });
+    // A memory is as old as its words, not as its name.
+    for (const [i, { to }] of moved.entries()) {
+      const { atime, mtime } = times[i] as (typeof times)[0];
+      utimesSync(join(directory.path, to), atime, mtime);
+    }
+    removeFolders(directory, folders);
+    return items;
+  });
+}
+
+function checkMove(from: Item, to: Item): void {
+  if (from.file === "") throw new MemdirError("usage", `Cannot rename the ${ROOT} directory itself`);
+  if (from.kind === null) throw missing(from.shown);
+  if (to.kind !== null) throw new MemdirError("conflict", `The destination ${to.shown} already exists`);
+  if (to.file.startsWith(`${from.file}/`))
+    throw new MemdirError("usage", `Cannot move ${from.shown} into itself: ${to.shown}`);
+  refuseIndex(from, "renamed");
+  if (to.file === INDEX_FILE || to.file === OVERFLOW_FILE)
+    throw new MemdirError("usage", `${to.shown} is the index of the memories: no other file can take its place`);
+}
+
+function refuseIndex({ file, shown }: Item, done: string): void {
+  if (file === INDEX_FILE || file === OVERFLOW_FILE)
+    throw new MemdirError("usage", `${shown} is the index of the memories and cannot be ${done}: edit it instead`);
+}
+
+/** All files of an item. What undo cannot bring back is not removed: links, devices, hidden files. */
+function gather(directory: Directory, item: Item): { files: string[]; folders: string[] } {
+  if (item.kind === "file") return { files: [item.file], folders: [] };
+  const refuse = (inner: string) =>
+    new MemdirError(
+      "usage",
+      `${item.shown} holds ${ROOT}/${inner}, which is hidden or not a regular file and stays: name the other files one by one`,
+    );
+  if (item.kind === "other") throw new MemdirError("usage", `Unsupported file type for ${item.shown}`);
+  const files: string[] = [];
+  const folders = [item.file];
+  for (const folder of folders) {
+    for (const entry of readdirSync(join(directory.path, folder), { withFileTypes: true })) {
+      const inner = `${folder}/${entry.name}`;
+      if (entry.name.startsWith(".")) throw refuse(inner);
+      if (entry.isDirectory()) folders.push(inner);
+      else if (entry.isFile()) files.push(inner);
+      else throw refuse(inner);
+    }
+  }
+  return { files: files.sort(), folders };
+}
+
+/** From the innermost on; one that holds a file by now stays. */
+function removeFolders(directory: Directory, folders: readonly string[]): void {
+  for (const folder of folders.toReversed()) {
+    try {
+      rmdirSync(join(directory.path, folder));
+    } catch {
+      return;
+    }
+  }
+}
+
+function change(directory: Directory, what: Omit<Change, "reason">): void {
+  if (what.writes.size > 0) applyChange(directory, { ...what, reason: "" });
+}
+
+/** Folders that the model asks for are as private as the memory directory itself. */
+function makeFolder(directory: Directory, folder: string): void {
+  mkdirSync(join(directory.path, folder), { recursive: true, mode: directory.inRepository ? 0o755 : 0o700 });
+}
+
+/** Values that were there `before` do not count: a file that holds a secret can still be fixed. */
+function refuseSecrets(text: string, before: string, where: string): void {
+  const findings = findSecrets(text).filter(({ start, end }) => !before.includes(text.slice(start, end)));
+  if (findings.length === 0) return;
+  const found = findings.slice(0, 5).map(({ rule, line }) => `${rule} in line ${line}`);
+  throw new MemdirError(
+    "secret",
+    `Nothing was written: ${where} holds what looks like a secret (${found.join(", ")}). Leave its value out and note where it is kept instead`,
+    { details: found },
+  );
+}
+
+/** A file and what it holds; null for none. */
+type Held = { file: string; data: string | Buffer } | null;
+
+/** An enforced rule is the user's: a model neither makes, nor changes, nor removes one. */
+function refuseRule(before: Held, after: Held, shown: string): void {
+  if (ruleOf(before) === ruleOf(after)) return;
+  throw new MemdirError(
+    "usage",
+    `Nothing was changed: ${shown} holds a rule that is enforced (\`enforce\`), which only the user makes, changes or removes`,
+  );
+}
+
+function ruleOf(held: Held): string | null {
+  const rule = held && isMemoryFile(held.file) ? findEnforced(held.file, held.data) : null;
+  return rule && JSON.stringify({ ...rule, file: "" });
+}
+
+interface TextEdit {
+  text: string;
+  /** The lines that are new or were touched, from 1. */
+  first: number;
+  last: number;
+}
+
+/** Replaces the only occurrence of `oldText`. `shown` is the file's name in messages. */
+export function replaceText(text: string, oldText: string, newText: string, shown: string): TextEdit {
+  if (oldText === "") throw new MemdirError("usage", "No replacement was performed, old_str is empty.");
+  const isWithCrlf = isCrlf(text);
+  // A view shows no carriage returns, so what is quoted from it has none.
+  const verbatim = findAll(text, oldText);
+  const wanted = verbatim.length === 0 && isWithCrlf ? toCrlf(oldText) : oldText;
+  const found = verbatim.length === 0 ? findAll(text, wanted) : verbatim;
+  const put = isWithCrlf ? toCrlf(newText) : newText;
+  const [at] = found;
+  if (at === undefined) {
+    throw new MemdirError(
+      "not-found",
+      `No replacement was performed, old_str \`${oldText}\` did not appear verbatim in ${shown}.`,
+    );
+  }
+  if (found.length > 1) {
+    const lines = [...new Set(found.map((offset) => lineAt(text, offset)))].join(", ");
+    throw new MemdirError(
+      "ambiguous",
+      `No replacement was performed. Multiple occurrences of old_str \`${oldText}\` in lines: ${lines}. Please ensure it is unique`,
+    );
+  }
+  const edited = text.slice(0, at) + put + text.slice(at + wanted.length);
+  return { text: edited, first: lineAt(edited, at), last: lineAt(edited, at + put.length) };
+}
+
+/** Inserts text after line `line`; 0 is the top. */
+export function insertText(text: string, line: unknown, inserted: string): TextEdit {
+  const lines = text.split("\n");
+  if (typeof line !== "number" || !Number.isInteger(line) || line < 0 || line > lines.length) {
+    throw new MemdirError(
+      "usage",
+      `Invalid \`insert_line\` parameter: ${line}. It should be within the range of lines of the file: [0, ${lines.length}]`,
+    );
+  }
+  const bare = inserted.replace(/\r?\n$/, "");
+  const isWithCrlf = isCrlf(text);
+  // The last line has no break of its own, so neither has what takes its place at the end.
+  const isAtEnd = line === lines.length;
+  const put = isWithCrlf ? toCrlf(bare) + (isAtEnd ? "" : "\r") : bare;
+  if (isWithCrlf && isAtEnd) lines[line - 1] += "\r";
+  lines.splice(line, 0, put);
+  return { text: lines.join("\n"), first: line + 1, last: line + bare.split("\n").length };
+}
+
+/** More occurrences than this need not be named to show that it is not unique. */
+const MAX_FOUND = 50;
+
+/** Where it occurs, also where two occurrences overlap: neither of them is the only one. */
+function findAll(text: string, wanted: string): number[] {
+  const found: number[] = [];
+  for (let at = text.indexOf(wanted); at >= 0 && found.length < MAX_FOUND; at = text.indexOf(wanted, at + 1))
+    found.push(at);
+  return found;
+}
+
+function lineAt(text: string, at: number): number {
+  let line = 1;
+  for (let i = text.indexOf("\n"); i >= 0 && i < at; i = text.indexOf("\n", i + 1)) line++;
+  return line;
+}
+
+/** Whether every line ends as on Windows. */
+function isCrlf(text: string): boolean {
+  return text.includes("\r\n") && !/(^|[^\r])\n/.test(text);
+}
+
+function toCrlf(text: string): string {
+  return text.replace(/\r?\n/g, "\r\n");
+}

@@ -1,0 +1,313 @@
+/** memdir's parts of a client's files: how each kind is added, removed again to the byte, and read. */
+
+import { isDeepStrictEqual } from "node:util";
+import { getNodeValue } from "jsonc-parser";
+import { MemdirError } from "../errors.ts";
+import {
+  eolOf,
+  expectType,
+  findValue,
+  insertChild,
+  type Node,
+  parseJson,
+  readAt,
+  removeAt,
+  removeChild,
+  replaceNode,
+  splice,
+  startJson,
+  walk,
+} from "./json-text.ts";
+import { addTable, readTable, removeTable } from "./toml-table.ts";
+
+export type Part = ValuePart | HooksPart | TablePart | BlockPart | FilePart;
+
+interface PartOf<K extends string> {
+  kind: K;
+  file: string;
+  /** What it is for, in words. */
+  why: string;
+}
+
+/** A server's entry in a JSON file, under memdir's name. */
+interface ValuePart extends PartOf<"value"> {
+  /** Keys from the outermost on; the last one is memdir's. */
+  at: readonly string[];
+  /** Fields that must be so; others that the user added stay. */
+  value: Readonly<Record<string, unknown>>;
+  /** What else a new file holds. */
+  start?: Readonly<Record<string, unknown>>;
+}
+
+export interface HookEntry {
+  type: "command";
+  command: string;
+  /** In the client's own unit. */
+  timeout: number;
+  name?: string;
+}
+
+/** Entries in the layout of hooks that Claude Code, Codex and Gemini CLI share: event, groups, commands. */
+interface HooksPart extends PartOf<"hooks"> {
+  hooks: Readonly<Record<string, HookEntry>>;
+}
+
+/** A table of a TOML file. */
+interface TablePart extends PartOf<"table"> {
+  table: readonly string[];
+  /** Keys that must be so; others that the user added stay. */
+  values: Readonly<Record<string, string | readonly string[]>>;
+}
+
+/** A few lines in a Markdown file, between two marks that are invisible when it is rendered. */
+interface BlockPart extends PartOf<"block"> {
+  text: string;
+}
+
+/** A whole file of memdir's. */
+interface FilePart extends PartOf<"file"> {
+  text: string;
+  /** A line that every version of it holds. */
+  mark: string;
+}
+
+/** What a part makes the client start. */
+export type Endpoint =
+  | { kind: "hook"; command: string; event: string }
+  | { kind: "plugin"; file: string }
+  | { kind: "server"; command: string; args: string[]; env: Record<string, string> };
+
+/** `known` are lines of hooks that memdir put into this file before; texts have no byte order mark. All throw `broken` for a text that cannot be changed safely. */
+interface Kind<P extends Part> {
+  /** Whether the fields that were read from a receipt make such a part. */
+  fits(fields: Readonly<Record<string, unknown>>): boolean;
+  /** The text with the part in it; the same text when it is there already. Containers that were made for it are added to `made`, as keys joined by `/`. */
+  add(text: string | null, part: P, known: ReadonlySet<string>, made: Set<string>): string;
+  /** The text without the part: the same text when it is not in it, null when the file is to go. Containers in `made` go when they are empty; null: any that the part uses. */
+  remove(text: string, part: P, known: ReadonlySet<string>, made: ReadonlySet<string> | null): string | null;
+  /** What the text makes the client start; true for a part that starts nothing, null when the part is missing. */
+  read(text: string, part: P, known: ReadonlySet<string>): Endpoint | true | null;
+}
+
+const value: Kind<ValuePart> = {
+  fits: ({ at, value }) => isTexts(at) && at.length > 0 && isObject(value),
+  add(text, { file, at, value, start = {} }, _known, made) {
+    let now = startJson(text, start);
+    const { node, missing } = walk(now, at, file);
+    if (missing.length > 0) {
+      for (let depth = at.length - missing.length; depth < at.length - 1; depth++)
+        made.add(at.slice(0, depth + 1).join("/"));
+      const inner = missing.slice(1).reduceRight<unknown>((held, key) => ({ [key]: held }), value);
+      return insertChild(now, node, missing[0] as string, inner);
+    }
+    if (node.type !== "object") return replaceNode(now, node, value);
+    for (const [key, wanted] of Object.entries(value)) {
+      const entry = walk(now, at, file).node;
+      const there = findValue(entry, key, now, file);
+      if (!there) now = insertChild(now, entry, key, wanted);
+      else if (!isDeepStrictEqual(getNodeValue(there), wanted)) now = replaceNode(now, there, wanted);
+    }
+    return now;
+  },
+  remove(text, { file, at }, _known, made) {
+    if (text.trim() === "") return text;
+    return walk(text, at, file).missing.length > 0 ? text : removeAt(text, at, file, made);
+  },
+  read(text, { at, file }) {
+    const { command, args, env, environment } = (readAt(text, at, file) ?? {}) as Record<string, unknown>;
+    return Array.isArray(command) ? asServer(command[0], command.slice(1), environment) : asServer(command, args, env);
+  },
+};
+
+/** The prompt's event, as the clients call it. */
+const PROMPT_EVENTS = ["UserPromptSubmit", "BeforeAgent"];
+
+const hooks: Kind<HooksPart> = {
+  fits: ({ hooks }) => isObject(hooks) && Object.values(hooks).every((hook) => isObject(hook) && isText(hook.command)),
+  /** A timeout that the user chose stays; of several entries of ours for one event only the first does. */
+  add(text, { file, hooks }, known, made) {
+    let now = startJson(text);
+    for (const [event, entry] of Object.entries(hooks)) {
+      const all = new Set([...known, entry.command]);
+      for (let ours = findOurs(now, event, file, all); ours.length > 1; ours = findOurs(now, event, file, all)) {
+        now = removeEntry(now, ours.at(-1) as OurEntry);
+      }
+      const [ours] = findOurs(now, event, file, all);
+      if (ours) {
+        if (ours.command.value !== entry.command) now = replaceNode(now, ours.command, entry.command);
+        continue;
+      }
+      const { node, missing } = walk(now, ["hooks", event], file);
+      const group = { hooks: [entry] };
+      if (missing.length === 0) now = insertChild(now, expectType(node, "array", `"${event}"`, now, file), null, group);
+      else {
+        if (missing.length === 2) made.add("hooks");
+        made.add(`hooks/${event}`);
+        now = insertChild(now, node, missing[0] as string, missing.length === 2 ? { [event]: [group] } : [group]);
+      }
+    }
+    return now;
+  },
+  /** Every entry of ours for any event: an older version may have asked for others. */
+  remove(text, { file }, known, made) {
+    if (text.trim() === "") return text;
+    let now = text;
+    for (const event of eventsOf(text, file)) {
+      const before = now;
+      for (let [ours] = findOurs(now, event, file, known); ours; [ours] = findOurs(now, event, file, known)) {
+        now = removeEntry(now, ours);
+      }
+      if (now === before || (made !== null && !made.has(`hooks/${event}`))) continue;
+      const { node } = walk(now, ["hooks", event], file);
+      if ((node.children ?? []).length === 0) now = removeAt(now, ["hooks", event], file, made);
+    }
+    return now;
+  },
+  read(text, { file, hooks }, known) {
+    const event = PROMPT_EVENTS.find((name) => name in hooks);
+    const [ours] = event ? findOurs(text, event, file, known) : [];
+    return event && ours ? { kind: "hook", command: String(ours.command.value), event } : null;
+  },
+};
+
+const table: Kind<TablePart> = {
+  fits: ({ table, values }) => isTexts(table) && table.length > 0 && isObject(values),
+  add: (text, { table, values, file }) => addTable(text ?? "", table, values, file),
+  remove: (text, { table, file }) => removeTable(text, table, file),
+  read(text, { table, file }) {
+    const values = readTable(text, table, file);
+    return asServer(values?.command, values?.args, {});
+  },
+};
+
+/** Not those of `memdir export`, which may be in the same file. */
+const BEGIN = "<!-- memdir-init:begin -->";
+const END = "<!-- memdir-init:end -->";
+
+const block: Kind<BlockPart> = {
+  fits: ({ text }) => isText(text),
+  add(text, part) {
+    const before = text ?? "";
+    const eol = eolOf(before);
+    const lines = `${BEGIN}\n${part.text.trim()}\n${END}`.replaceAll("\n", eol);
+    const range = findBlock(before, part.file);
+    if (range) return splice(before, range.from, range.to, lines);
+    if (before === "") return `${lines}${eol}`;
+    return `${before}${before.endsWith("\n") ? "" : eol}${eol}${lines}${eol}`;
+  },
+  /** With one blank line before it: the one that was added. */
+  remove(text, { file }) {
+    const range = findBlock(text, file);
+    if (!range) return text;
+    const before = text.slice(0, range.from).replace(/(^|\n)\r?\n$/, "$1");
+    return before + text.slice(range.to).replace(/^\r?\n/, "");
+  },
+  read: (text) => (text.includes(BEGIN) ? true : null),
+};
+
+const file: Kind<FilePart> = {
+  fits: ({ text, mark }) => isText(text) && isText(mark),
+  add(text, part) {
+    if (text !== null && text.trim() !== "" && !text.includes(part.mark)) {
+      throw new MemdirError("broken", `${part.file} is not memdir's; move it away, as memdir needs this name`);
+    }
+    return part.text;
+  },
+  remove(text, part) {
+    if (text === part.text) return null;
+    if (!text.includes(part.mark)) return text;
+    throw new MemdirError("broken", `${part.file} was changed by hand; look at it and remove it yourself`);
+  },
+  read(text, part) {
+    if (!text.includes(part.mark)) return null;
+    return part.file.endsWith(".js") ? { kind: "plugin", file: part.file } : true;
+  },
+};
+
+const KINDS: { [K in Part["kind"]]: Kind<Extract<Part, { kind: K }>> } = { value, hooks, table, block, file };
+
+export function kindOf(part: Part): Kind<Part> {
+  return KINDS[part.kind] as Kind<Part>;
+}
+
+/** Lines of hooks that the parts name. */
+export function commandsOf(parts: readonly Part[]): Set<string> {
+  return new Set(
+    parts.flatMap((part) => (part.kind === "hooks" ? Object.values(part.hooks).map((h) => h.command) : [])),
+  );
+}
+
+/** Whether a value from a receipt is a part of this version: anything else must not be acted on. */
+export function isPart(value: unknown): value is Part {
+  if (!isObject(value) || !isText(value.file) || !isText(value.why) || !isText(value.kind)) return false;
+  return Object.hasOwn(KINDS, value.kind) && KINDS[value.kind as Part["kind"]].fits(value);
+}
+
+export function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+export function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every(isText);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function asServer(command: unknown, args: unknown, env: unknown): Endpoint | null {
+  if (!isText(command) || !Array.isArray(args)) return null;
+  const texts = Object.entries(isObject(env) ? env : {}).filter((pair): pair is [string, string] => isText(pair[1]));
+  return { kind: "server", command, args: args.map(String), env: Object.fromEntries(texts) };
+}
+
+interface OurEntry {
+  list: Node;
+  group: Node;
+  entry: Node;
+  command: Node;
+}
+
+function findOurs(text: string, event: string, file: string, known: ReadonlySet<string>): OurEntry[] {
+  const { node: list, missing } = walk(text, ["hooks", event], file);
+  if (missing.length > 0 || list.type !== "array") return [];
+  return (list.children ?? []).flatMap((group) => {
+    const inner = group.type === "object" ? findValue(group, "hooks", text, file) : null;
+    return (inner?.type === "array" ? (inner.children ?? []) : []).flatMap((entry) => {
+      const command = entry.type === "object" ? findValue(entry, "command", text, file) : null;
+      return command && isOurHook(command.value, known) ? [{ list, group, entry, command }] : [];
+    });
+  });
+}
+
+/** Also for an installation that is gone: the lines that the receipt knows, and the usual place. */
+function isOurHook(command: unknown, known: ReadonlySet<string>): boolean {
+  if (typeof command !== "string") return false;
+  return known.has(command) || /[\\/]memdir[\\/]dist[\\/]hook\.cjs["']?\s*$/.test(command);
+}
+
+/** A group that held only ours goes with it. */
+function removeEntry(text: string, { list, group, entry }: OurEntry): string {
+  const inner = entry.parent as Node;
+  return inner.children?.length === 1 ? removeChild(text, list, group) : removeChild(text, inner, entry);
+}
+
+function eventsOf(text: string, file: string): string[] {
+  const root = expectType(parseJson(text, file), "object", "the file", text, file);
+  const hooks = findValue(root, "hooks", text, file);
+  if (hooks?.type !== "object") return [];
+  return [...new Set((hooks.children ?? []).map((property) => String(property.children?.[0]?.value)))];
+}
+
+function findBlock(text: string, file: string): { from: number; to: number } | null {
+  const from = text.indexOf(BEGIN);
+  const end = text.indexOf(END);
+  if (from < 0 && end < 0) return null;
+  if (from < 0 || end < from || text.indexOf(BEGIN, from + 1) >= 0 || text.indexOf(END, end + 1) >= 0) {
+    throw new MemdirError(
+      "broken",
+      `${file} has memdir's marks (${BEGIN}, ${END}) not as one pair; fix or remove them`,
+    );
+  }
+  return { from, to: end + END.length };
+}

@@ -1,0 +1,210 @@
+/**
+ * A table of a TOML file, added and removed as text: comments, order and everything else stay. Reads as much of the language
+ * as it takes not to mistake a string for a header.
+ */
+
+import { isDeepStrictEqual } from "node:util";
+import { MemdirError } from "../errors.ts";
+import { eolOf, lineOf, splice } from "./json-text.ts";
+
+type Values = Readonly<Record<string, string | readonly string[]>>;
+
+export function addTable(text: string, table: readonly string[], values: Values, file: string): string {
+  let now = text;
+  const eol = eolOf(now);
+  const lines = Object.entries(values).map(([key, value]) => `${key} = ${render(value)}`);
+  if (!findTable(now, table, file)) {
+    const gap = now === "" ? "" : `${now.endsWith("\n") ? "" : eol}${eol}`;
+    return `${now}${gap}${[`[${table.join(".")}]`, ...lines].join(eol)}${eol}`;
+  }
+  for (const [key, value] of Object.entries(values)) {
+    const found = findTable(now, table, file) as Found;
+    const there = found.keys.find((statement) => isDeepStrictEqual(statement.path, [key]));
+    if (!there) {
+      const isLast = !now.slice(0, found.header.to).endsWith("\n");
+      const line = `${key} = ${render(value)}`;
+      now = splice(now, found.header.to, found.header.to, isLast ? `${eol}${line}` : `${line}${eol}`);
+    } else if (!isDeepStrictEqual(readValue(now, there), value)) {
+      now = splice(now, there.valueFrom, there.valueTo, render(value));
+    }
+  }
+  return now;
+}
+
+/** With the tables below it, and the blank line before it when it is the last thing in the file. */
+export function removeTable(text: string, table: readonly string[], file: string): string {
+  const found = findTable(text, table, file);
+  if (!found) return text;
+  let now = text;
+  for (const { header, keys } of [...found.below, found].sort((a, b) => b.header.from - a.header.from)) {
+    const to = keys.at(-1)?.to ?? header.to;
+    const rest = now.slice(to);
+    const before = now.slice(0, header.from);
+    now = (rest.trim() === "" ? before.replace(/(^|\n)\r?\n$/, "$1") : before) + rest.replace(/^(?:[ \t]*\r?\n)+/, "");
+  }
+  return now;
+}
+
+/** The values of the table; those that are neither texts nor lists of them are null. Null when there is no table. */
+export function readTable(text: string, table: readonly string[], file: string): Record<string, unknown> | null {
+  const found = findTable(text, table, file);
+  return found && Object.fromEntries(found.keys.map((key) => [key.path.join("."), readValue(text, key)]));
+}
+
+interface Table {
+  header: Statement;
+  keys: Statement[];
+}
+
+interface Found extends Table {
+  below: Table[];
+}
+
+/** Null when there is none. Throws `broken` for one that is written in another way, which a second one would contradict. */
+function findTable(text: string, table: readonly string[], file: string): Found | null {
+  const statements = scanToml(text, file);
+  const tables: Table[] = [];
+  for (const statement of statements) {
+    if (statement.kind !== "key") tables.push({ header: statement, keys: [] });
+    else tables.at(-1)?.keys.push(statement);
+    const open = statement.kind === "key" ? (tables.at(-1)?.header.path ?? []) : [];
+    const path = [...open, ...statement.path];
+    const isInside = startsWith(open, table);
+    const isRival = statement.kind === "table" ? false : startsWith(path, table) || startsWith(table, path);
+    if (isRival && !isInside) throw rival(text, statement, file, table);
+  }
+  const named = tables.filter(({ header }) => isDeepStrictEqual(header.path, table));
+  if (named[1]) throw rival(text, named[1].header, file, table);
+  const below = tables.filter(({ header }) => header.path.length > table.length && startsWith(header.path, table));
+  return named[0] ? { ...named[0], below } : null;
+}
+
+function rival(text: string, statement: Statement, file: string, table: readonly string[]): MemdirError {
+  const place = `${file}:${lineOf(text, statement.from)}`;
+  const name = table.join(".");
+  return new MemdirError(
+    "broken",
+    `${place} sets ${name} in a way memdir does not change; write it as one [${name}] table`,
+  );
+}
+
+function startsWith(path: readonly string[], start: readonly string[]): boolean {
+  return start.every((key, index) => path[index] === key);
+}
+
+/** Only strings and lists of them in double quotes, which JSON reads alike. */
+function readValue(text: string, { valueFrom, valueTo }: Statement): unknown {
+  try {
+    return JSON.parse(text.slice(valueFrom, valueTo).replace(/,\s*\]$/, "]"));
+  } catch {
+    return null;
+  }
+}
+
+/** Strings of JSON are strings of TOML, but for one character. */
+function render(value: string | readonly string[]): string {
+  const quote = (text: string) => JSON.stringify(text).replaceAll("\x7f", "\\u007f");
+  return typeof value === "string" ? quote(value) : `[${value.map(quote).join(", ")}]`;
+}
+
+interface Statement {
+  kind: "table" | "list" | "key";
+  path: string[];
+  /** The whole statement: from the start of its line to behind its line end. */
+  from: number;
+  to: number;
+  /** A key's value, without comment. */
+  valueFrom: number;
+  valueTo: number;
+}
+
+/** Throws `broken`, with the line. */
+function scanToml(text: string, file: string): Statement[] {
+  const statements: Statement[] = [];
+  for (let from = 0; from < text.length; ) {
+    const at = from + match(/[ \t]*/y, text, from).length;
+    const isBlank = /[\r\n#]/.test(text[at] ?? "\n");
+    const statement = isBlank ? null : readStatement(text, at, from);
+    if (statement === "broken") {
+      throw new MemdirError("broken", `${file}:${lineOf(text, at)} is not TOML that memdir can read; fix it`);
+    }
+    if (statement) statements.push(statement);
+    from = statement ? statement.to : lineEnd(text, at);
+  }
+  return statements;
+}
+
+function readStatement(text: string, at: number, from: number): Statement | "broken" {
+  const opening = match(/\[\[?/y, text, at);
+  const name = readPath(text, at + opening.length);
+  if (!name) return "broken";
+  if (opening !== "") {
+    if (!text.startsWith(opening.length === 2 ? "]]" : "]", name.end)) return "broken";
+    const end = name.end + opening.length;
+    if (!isRestBlank(text, end)) return "broken";
+    const kind = opening.length === 2 ? "list" : "table";
+    return { kind, path: name.path, from, to: lineEnd(text, end), valueFrom: end, valueTo: end };
+  }
+  if (text[name.end] !== "=") return "broken";
+  const valueFrom = name.end + 1 + match(/[ \t]*/y, text, name.end + 1).length;
+  const valueTo = skipValue(text, valueFrom);
+  if (valueTo === null || valueTo === valueFrom || !isRestBlank(text, valueTo)) return "broken";
+  return { kind: "key", path: name.path, from, to: lineEnd(text, valueTo), valueFrom, valueTo };
+}
+
+function readPath(text: string, from: number): { path: string[]; end: number } | null {
+  const path: string[] = [];
+  for (let at = from; ; ) {
+    const key = match(/[ \t]*(?:[A-Za-z0-9_-]+|"(?:[^"\\\r\n]|\\.)*"|'[^'\r\n]*')[ \t]*/y, text, at);
+    if (key === "") return null;
+    path.push(unquote(key.trim()));
+    at += key.length;
+    if (text[at] !== ".") return { path, end: at };
+    at += 1;
+  }
+}
+
+function unquote(key: string): string {
+  if (key.startsWith("'")) return key.slice(1, -1);
+  if (!key.startsWith('"')) return key;
+  try {
+    return String(JSON.parse(key));
+  } catch {
+    return key;
+  }
+}
+
+/** Behind the value: strings, and brackets that may go over lines. Null when one does not end. */
+function skipValue(text: string, from: number): number | null {
+  let depth = 0;
+  let at = from;
+  let end = from;
+  while (at < text.length) {
+    const token = match(TOKEN, text, at);
+    if (token === "") return null;
+    if (depth === 0 && /^[\r\n#]/.test(token)) break;
+    if (/^[[{]/.test(token)) depth += 1;
+    if (/^[\]}]/.test(token)) depth -= 1;
+    if (depth < 0) return null;
+    at += token.length;
+    if (!/^[ \t]/.test(token)) end = at;
+  }
+  return depth === 0 ? end : null;
+}
+
+const TOKEN =
+  /"""(?:[^\\]|\\[\s\S])*?"{3,5}|'''[\s\S]*?'{3,5}|"(?!"")(?:[^"\\\r\n]|\\.)*"|'(?!'')[^'\r\n]*'|""|''|[[\]{}]|#[^\r\n]*|[\r\n]+|[ \t]+|[^\s"'[\]{}#]+/y;
+
+function isRestBlank(text: string, at: number): boolean {
+  return /^[ \t]*(?:#|\r|\n|$)/.test(text.slice(at, lineEnd(text, at)));
+}
+
+function lineEnd(text: string, at: number): number {
+  const end = text.indexOf("\n", at);
+  return end < 0 ? text.length : end + 1;
+}
+
+function match(pattern: RegExp, text: string, at: number): string {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0] ?? "";
+}
