@@ -98,7 +98,8 @@ export async function recall(
     if (!offline) return result({ considered: countMemories(resident) });
     const chosen = asksModel ? await chooseWithModel(resident, setup, asking, offline) : null;
     if (options.signal?.aborted) return result({});
-    return result({ ...deliver(resident, setup, chosen ?? offline, options), considered: offline.considered });
+    const choice = chosen ?? (asksModel ? chooseMemories(resident, asking) : null) ?? offline;
+    return result({ ...deliver(resident, setup, choice, options), considered: offline.considered });
   } catch (error) {
     setup.log(`recall failed: ${(error as Error).message}`);
     return result({});
@@ -143,7 +144,10 @@ async function chooseWithModel(
   for (const [ranked, found] of evidence) ranked.evidence = () => found;
   if ("failed" in answer) return null;
   const byPath = new Map(offline.all.map((ranked) => [pathOf(resident, ranked), ranked]));
-  const ranked = answer.rows.flatMap((row) => byPath.get(row.path) ?? unranked(resident, row));
+  // Entries are views of memory that may have moved while the model was asked.
+  const ranked = answer.rows.flatMap((row) =>
+    unranked(resident, row).map((found) => ({ ...found, ...byPath.get(row.path), entry: found.entry })),
+  );
   return { ...offline, ranked, method: "model" };
 }
 
