@@ -27,7 +27,7 @@ process.on("exit", () => fs.rmSync(top, { recursive: true, force: true }));
 fs.symlinkSync(path.join(root, "node_modules"), path.join(top, "node_modules"));
 
 const SOURCE = `
-export { findImports } from "./src/instructions/import-syntax.ts";
+export { findImports } from "./src/instructions/imports.ts";
 export { readRulePaths } from "./src/instructions/rule-paths.ts";
 export { parseIndexLine } from "./src/memory/index-line.ts";
 export { termsOf } from "./src/recall/terms.ts";

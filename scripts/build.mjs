@@ -59,13 +59,11 @@ const APART = {
 };
 /** What open.ts loads when a verb needs it, and listing does not: one more file, so that the first one is read faster. */
 const LATER = [
-  "context/memory-prompt",
   "context/start",
   "instructions/instructions",
   "instructions/scope",
   "meaning/meaning",
   "model/choose",
-  "model/side-query",
   "recall/recaller",
   "recall/search",
 ];

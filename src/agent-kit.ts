@@ -1,11 +1,9 @@
 /** `memdir/agent`: the agent and its parts, for people who build their own. Every name is listed by hand and a promise. */
 
-export type { Agent, Preview } from "./agent/agent.ts";
+export type { Agent, Preview, RewindWhat, Rewound } from "./agent/agent.ts";
 export type { CompactResult } from "./agent/compaction.ts";
-export type { AgentEvent } from "./agent/event.ts";
-export type { RewindWhat, Rewound } from "./agent/rewind.ts";
+export type { AgentEvent, AgentModel } from "./agent/state.ts";
 export type { TurnOptions, TurnResult } from "./agent/turn.ts";
-export type { AgentModel } from "./agent/world.ts";
 export { approximateTokens, type WindowView } from "./context/window.ts";
 export {
   type Conversation,
@@ -16,16 +14,20 @@ export {
   runAgentLoop,
 } from "./model/agent-loop.ts";
 export type { Ask, AskAnswer, AskError, AskRequest, Message, Usage } from "./model/ask.ts";
-export { chooseModel, type ModelChoice } from "./model/choose.ts";
-export { withRetries } from "./model/retry.ts";
+export { chooseModel, type ModelChoice, withRetries } from "./model/choose.ts";
 export type { Tool } from "./model/tool.ts";
 export { type AgentOptions, openAgent, openModel } from "./open-agent.ts";
 export { type FileHistory, openFileHistory } from "./session/file-history.ts";
 export { type FileState, openFileState } from "./session/file-state.ts";
 export { planRewind, type RewindReport, rewindFiles } from "./session/rewind.ts";
 export { type ResumedSession, readSession } from "./session/session-reader.ts";
-export { type SessionHit, searchSessions } from "./session/session-search.ts";
-export { listSessions, type SessionPlaces, type SessionRow } from "./session/sessions.ts";
+export {
+  listSessions,
+  type SessionHit,
+  type SessionPlaces,
+  type SessionRow,
+  searchSessions,
+} from "./session/sessions.ts";
 export { openTranscript, type Transcript } from "./session/transcript.ts";
 export { openPermissions, type PermissionRequest, type Permit } from "./tools/permission.ts";
 export { openTools } from "./tools/tools.ts";

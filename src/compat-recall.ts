@@ -1,11 +1,11 @@
 /** The part of `memdir/compat` about recall and prompts: the seeds' names over `Memdir.recall`, `prompt` and `search`. */
 
 import { processEnv } from "./config.ts";
-import type { MemoryPromptOptions } from "./context/memory-prompt.ts";
+import type { MemoryPromptOptions } from "./context/start.ts";
 import { findDirectories, findPlace } from "./directories.ts";
 import type { Memdir } from "./memdir.ts";
 import { type OpenOptions, openMemdir } from "./open.ts";
-import { buildResultClearingSection } from "./prompts/tool-results.ts";
+import { buildResultClearingSection } from "./prompts/agent.ts";
 import { openRecallSession, type RecallSession } from "./recall/budget.ts";
 import { freshnessWarning } from "./recall/neutral.ts";
 import { type Prefetch, startPrefetch } from "./recall/prefetch.ts";
@@ -15,8 +15,8 @@ import type { SideQuery } from "./recall/select.ts";
 import { ageInDays, type Row, walk } from "./store/store.ts";
 import type { World } from "./world.ts";
 
-export { substituteMemory } from "./prompts/placeholder.ts";
-export { SUMMARIZE_TOOL_RESULTS_SECTION } from "./prompts/tool-results.ts";
+export { SUMMARIZE_TOOL_RESULTS_SECTION } from "./prompts/agent.ts";
+export { substituteMemory } from "./prompts/memory.ts";
 export { MAX_SESSION_MEMORY_BYTES } from "./recall/budget.ts";
 export { MAX_MEMORY_BYTES_PER_FILE } from "./recall/cut.ts";
 export { formatInjection as formatMemoriesForInjection } from "./recall/injection.ts";

@@ -3,8 +3,8 @@
 export type { StartContext } from "./context/start.ts";
 export { type ErrorCode, MemdirError } from "./errors.ts";
 export type { InstructionFile, InstructionSource, SkippedFile } from "./instructions/file.ts";
+export { type RenderedInstructions, renderInstructions } from "./instructions/file.ts";
 export type { Instructions } from "./instructions/instructions.ts";
-export { type RenderedInstructions, renderInstructions } from "./instructions/render.ts";
 export type { InstructionOptions, Memdir, Named, VerifyOptions } from "./memdir.ts";
 export { type OpenOptions, openMemdir } from "./open.ts";
 export { MAX_SESSION_MEMORY_BYTES, openRecallSession, type RecallSession } from "./recall/budget.ts";

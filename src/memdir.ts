@@ -1,8 +1,7 @@
 /** Memdir: every verb on one project's memory. Doors translate the outside world into calls on it. */
 
 import type { Config } from "./config.ts";
-import type { MemoryPromptOptions } from "./context/memory-prompt.ts";
-import type { StartContext } from "./context/start.ts";
+import type { MemoryPromptOptions, StartContext } from "./context/start.ts";
 import type { Instructions } from "./instructions/instructions.ts";
 import type { ScopeOptions } from "./instructions/scope.ts";
 import type { Location } from "./project/locate.ts";

@@ -1,16 +1,15 @@
-/** The composition root of the agent: a Memdir, the model that the environment names and somebody to ask, in; a ready Agent out. */
+/** The composition root of the agent: takes a Memdir, the model that the environment names and someone to ask, and returns a ready Agent. */
 
 import { randomUUID } from "node:crypto";
 import os from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
 import { type Agent, makeAgent } from "./agent/agent.ts";
-import { type AgentModel, NO_MODEL } from "./agent/world.ts";
+import { type AgentModel, NO_MODEL } from "./agent/state.ts";
 import { type Env, processEnv } from "./config.ts";
 import { MemdirError } from "./errors.ts";
 import type { Memdir } from "./memdir.ts";
 import type { Ask } from "./model/ask.ts";
-import { chooseModel, type ModelChoice, type Provider } from "./model/choose.ts";
-import { type RetryWorld, withRetries } from "./model/retry.ts";
+import { chooseModel, type ModelChoice, type Provider, withRetries } from "./model/choose.ts";
 import { openMemdir } from "./open.ts";
 import { openLearner } from "./open-learn.ts";
 import type { ResumedSession } from "./session/session-reader.ts";
@@ -22,27 +21,27 @@ export interface AgentOptions {
   memdir: Memdir;
   /** Default: the process's own. */
   env?: Env;
-  /** Instead of the model that MEMDIR_MODEL names; null for none: what needs no model works. */
+  /** Overrides the model that MEMDIR_MODEL names; null for none, which leaves everything that needs no model. */
   model?: AgentModel | null;
-  /** Who is asked before something is changed or run; null, the default, denies what `allow` does not name. */
+  /** Asks before something is changed or run; null, the default, denies whatever `allow` does not name. */
   askPermission?: PermissionOptions["ask"];
   /** "edit", "read", "bash", "bash git status", "all". */
   allow?: readonly string[];
   addDirs?: readonly string[];
-  /** A session to go on with. */
+  /** A session to continue. */
   from?: ResumedSession | null;
   now?: () => Date;
   log?: (message: string) => void;
   recallWithModel?: boolean;
-  /** Whether the agent learns beside its turns, as the settings of learning say; default true. */
+  /** Whether the agent learns in the background, as configured; default true. */
   learn?: boolean;
   maxSteps?: number;
 }
 
-/** A turn of a hundred answers is an hour of work; whoever wants more can say "go on". */
+/** A turn of a hundred answers is an hour of work; the user can always say "continue". */
 const MAX_STEPS = 100;
 
-/** Rejects with a MemdirError when no model is configured, or not properly. */
+/** Rejects with a MemdirError when no model is configured, or the configuration is wrong. */
 export async function openAgent(options: AgentOptions): Promise<Agent> {
   const { memdir } = options;
   const env = options.env ?? processEnv();
@@ -76,7 +75,7 @@ export async function openAgent(options: AgentOptions): Promise<Agent> {
   );
 }
 
-/** The model that the environment names, ready to be asked; its SDK is loaded with the first question. */
+/** The model that the environment names; its SDK is loaded with the first question. */
 export function openModel(env: Env): AgentModel | { problem: string } {
   const choice = chooseModel(env);
   if (!choice) {
@@ -97,16 +96,16 @@ export function openModel(env: Env): AgentModel | { problem: string } {
   };
 }
 
-/** What the providers' common models hold; MEMDIR_CONTEXT_TOKENS says otherwise. Local models are mostly run with little. */
+/** What the providers' common models hold; MEMDIR_CONTEXT_TOKENS overrides it. Local models are mostly run with small windows. */
 const WINDOW_TOKENS: Record<Provider, number> = { anthropic: 200_000, openai: 128_000, ollama: 32_000 };
 
-/** A long file can be written in one answer, and every model of the last years can give as much. */
+/** Enough to write a long file in one answer, and every recent model can give as much. */
 const MAX_ANSWER_TOKENS = 16_000;
 
 function openWhenAsked(choice: ModelChoice): Ask {
   let opened: Promise<Ask> | null = null;
   return async (request) => {
-    opened ??= choice.open().then((ask) => withRetries(ask, RETRY_WORLD));
+    opened ??= choice.open().then((ask) => withRetries(ask, { now: () => new Date(), random: Math.random, sleep }));
     try {
       return await (await opened)(request);
     } catch (error) {
@@ -116,8 +115,6 @@ function openWhenAsked(choice: ModelChoice): Ask {
     }
   };
 }
-
-const RETRY_WORLD: RetryWorld = { now: () => performance.now(), sleep, random: Math.random };
 
 async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   await wait(ms, undefined, signal ? { signal } : {}).catch(() => {});

@@ -2,7 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import type { AgentModel, LearnerPlace } from "./agent/world.ts";
+import type { AgentModel, LearnerOptions } from "./agent/state.ts";
 import { approximateTokens } from "./context/window.ts";
 import { MemdirError } from "./errors.ts";
 import { applyProposal } from "./learn/apply.ts";
@@ -86,7 +86,7 @@ export function openExtraction(
 }
 
 /** What an agent learns with beside its sessions; null when the user wants none of it. */
-export function openLearner(memdir: Memdir): ((place: LearnerPlace) => SessionLearner) | null {
+export function openLearner(memdir: Memdir): ((options: LearnerOptions) => SessionLearner) | null {
   const learning = openLearning(memdir);
   const { mode, ledger, inbox, directory } = learning;
   if (mode === "off" || mode === "read-only" || memdir.config.disabled !== null) return null;

@@ -196,7 +196,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     prefetch: async (prompt, asked) => (await recaller()).prefetch(prompt, asked),
     warm: async (asked) => (await recaller()).warm(asked),
     prompt: async (asked) => {
-      const { buildMemoryPrompt } = await import("./context/memory-prompt.ts");
+      const { buildMemoryPrompt } = await import("./context/start.ts");
       const team = directories.find(({ scope }) => scope === "team");
       return buildMemoryPrompt(main, { ...asked, teamDir: config.team ? (team?.path ?? null) : null });
     },
@@ -331,7 +331,7 @@ async function findAsk(env: Env, log: (message: string) => void): Promise<SideQu
   const choice = chooseModel(env);
   if (choice && "problem" in choice) log(choice.problem);
   if (!choice || "problem" in choice) return null;
-  const { sideQuery } = await import("./model/side-query.ts");
+  const { sideQuery } = await import("./model/choose.ts");
   let query: Promise<SideQuery> | null = null;
   return async (system, user, signal) => {
     query ??= choice.open().then((ask) => sideQuery(ask));

@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import { describe, expect, test, vi } from "vitest";
 import * as compat from "../src/compat.ts";
-import { SELECTOR_SYSTEM } from "../src/prompts/selector.ts";
+import { SELECTOR_SYSTEM } from "../src/prompts/memory.ts";
 import { formatHeader } from "../src/recall/injection.ts";
 import { DAY, HOUR, makeWorld, type World } from "./world.ts";
 

@@ -1,27 +1,47 @@
-/** A working agent: say something, and it answers with the memory, instructions and tools of a project. */
+/** A working agent: give it a prompt, and it answers with the memory, instructions and tools of a project. */
 
+import { join } from "node:path";
+import { openAttachments } from "../context/attachments.ts";
+import { openSystemPrompt } from "../context/system-prompt.ts";
 import { measureWindow, partsOf, type WindowView } from "../context/window.ts";
+import { MemdirError } from "../errors.ts";
 import type { InstructionFile } from "../instructions/file.ts";
 import type { SessionLearner } from "../learn/session-learner.ts";
 import type { NotesResult } from "../learn/session-notes.ts";
-import { shareSignal } from "../model/signal.ts";
+import { NO_USAGE } from "../model/ask.ts";
+import { shareSignal } from "../model/tool.ts";
+import { sessionsFolder } from "../project/sessions-folder.ts";
+import { openRecallSession } from "../recall/budget.ts";
 import type { Recalled } from "../recall/recall.ts";
-import type { Checkpoint } from "../session/file-history.ts";
-import type { ResumedSession } from "../session/session-reader.ts";
+import { type Checkpoint, openFileHistory } from "../session/file-history.ts";
+import { openFileState } from "../session/file-state.ts";
+import { type RewindReport, rewindFiles } from "../session/rewind.ts";
+import { type ResumedSession, SHOWN_LINE } from "../session/session-reader.ts";
 import type { Transcript } from "../session/transcript.ts";
+import { openTools } from "../tools/tools.ts";
 import { type CompactOptions, type CompactResult, compact } from "./compaction.ts";
-import { quietly, type Tell } from "./event.ts";
-import { takeNotesNow } from "./learning.ts";
-import { buildOpening, putOpening } from "./opening.ts";
-import { type RewindWhat, type Rewound, rewind } from "./rewind.ts";
-import { openState } from "./start.ts";
-import type { AgentState, Prompt } from "./state.ts";
+import { takeNotesNow } from "./memory.ts";
+import { buildOpening, dropOpening, openAgentPrompt, putOpening } from "./opening.ts";
+import {
+  type AgentModel,
+  type AgentSetup,
+  type AgentState,
+  NOTHING_SHOWN,
+  type Prompt,
+  quietly,
+  restoreShown,
+  type SessionUsage,
+  type Shown,
+  startTranscript,
+  type Tell,
+} from "./state.ts";
+import { openTaskTool } from "./sub-agent.ts";
 import { type TurnOptions, type TurnResult, takeTurn } from "./turn.ts";
-import type { AgentModel, AgentWorld, SessionUsage } from "./world.ts";
+import { openWorkbench } from "./workbench.ts";
 
 export interface Preview {
   memories: Recalled[];
-  /** Names of those that did not fit. */
+  /** Names of memories that did not fit. */
   leftOut: string[];
   instructions: InstructionFile[];
 }
@@ -30,14 +50,14 @@ export interface Preview {
 export interface Agent {
   readonly sessionId: string;
   readonly transcriptPath: string;
-  /** Never throws for what the model or its tools do: `ended` and `error` say how it went. */
+  /** Never throws because of the model or its tools: `ended` and `error` describe the outcome. */
   say(words: string, options?: TurnOptions): Promise<TurnResult>;
-  /** What a model would be shown for these words in a new session. */
+  /** What a model would be shown for this prompt in a new session. */
   preview(words: string): Promise<Preview>;
   compact(options?: Partial<CompactOptions> & { onEvent?: Tell }): Promise<CompactResult>;
   /** A new session; the old one stays on disk. */
   clear(): Promise<void>;
-  /** Goes on with another session. */
+  /** Continues another session. */
   resume(from: ResumedSession): Promise<void>;
   /** What fills the window. */
   window(): Promise<WindowView>;
@@ -45,28 +65,28 @@ export interface Agent {
   checkpoints(): Checkpoint[];
   rewind(id: string, what: RewindWhat): Promise<Rewound>;
   usage(): SessionUsage;
-  /** The model that is asked; another one from now on if it is given. */
+  /** The current model; replaced from now on if one is given. */
   model(model?: AgentModel): AgentModel;
   /** Whether memories are shown and kept in this session. */
   memory(on?: boolean): boolean;
-  /** Notes of the session as it stands, in the file that compaction reads. */
+  /** Writes notes of the session so far to the file that compaction reads. */
   takeNotes(signal?: AbortSignal): Promise<NotesResult | { problem: string }>;
-  /** Whether something is still being learnt from earlier turns. */
+  /** Whether memdir is still learning from earlier turns. */
   isLearning(): boolean;
-  /** Waits for that until it is done, the time is over or the signal comes; what is not done then is stopped, and looked at again another time. */
+  /** Waits until that is done, the time is up or the signal aborts; unfinished work is then stopped and picked up another time. */
   drain(options?: { ms?: number; signal?: AbortSignal }): Promise<void>;
   close(): void;
 }
 
-/** An extraction takes some seconds. Who leaves waits half a minute at most, and can leave at once. */
+/** An extraction takes some seconds. Someone who quits waits half a minute at most, and can quit at once. */
 const DRAIN_MS = 30_000;
 
-export async function makeAgent(world: AgentWorld, from: ResumedSession | null = null): Promise<Agent> {
-  let state = await openState(world, from);
+export async function makeAgent(setup: AgentSetup, from: ResumedSession | null = null): Promise<Agent> {
+  let state = await openState(setup, from);
   let last: Promise<unknown> = Promise.resolve();
-  /** Of sessions that were left while the disk took nothing. */
+  /** Transcripts of sessions that were left while the disk refused writes. */
   const unwritten = new Set<Transcript>();
-  /** Of sessions that were left while something was learnt from them. */
+  /** Learners of sessions that were left while they were busy. */
   const learning = new Set<SessionLearner>();
   const learners = () => [...learning, ...(state.learner ? [state.learner] : [])];
   const writeLeft = () => {
@@ -86,7 +106,7 @@ export async function makeAgent(world: AgentWorld, from: ResumedSession | null =
     if (state.learner?.isBusy()) learning.add(state.learner);
     for (const learner of learning) if (!learner.isBusy()) learning.delete(learner);
     const { usage, memoryOn } = state;
-    state = Object.assign(await openState(world, next), { usage, memoryOn });
+    state = Object.assign(await openState(setup, next), { usage, memoryOn });
   };
   return {
     get sessionId() {
@@ -99,7 +119,7 @@ export async function makeAgent(world: AgentWorld, from: ResumedSession | null =
     preview: (words) => inTurn(() => previewPrompt(state, words)),
     compact: ({ onEvent, ...options } = {}) =>
       inTurn(() => {
-        // Whoever listened to the last turn did not ask for this.
+        // The listener of the last turn did not ask for this.
         state.tell = quietly(onEvent);
         return compact(state, { trigger: "manual", ...options });
       }),
@@ -112,10 +132,10 @@ export async function makeAgent(world: AgentWorld, from: ResumedSession | null =
     usage: () => state.usage,
     model: (model) => {
       if (model) {
-        world.model = model;
+        setup.model = model;
         state.contextTokens = 0;
       }
-      return world.model;
+      return setup.model;
     },
     memory: (on) => {
       if (on !== undefined && on !== state.memoryOn) {
@@ -142,7 +162,7 @@ async function drainAll(learners: readonly SessionLearner[], ms: number, signal:
 }
 
 async function previewPrompt(state: AgentState, words: string): Promise<Preview> {
-  const { memdir } = state.world;
+  const { memdir } = state.setup;
   const instructions = memdir.config.claudeMdsDisabled ? [] : await state.instructions.load();
   if (!state.memoryOn) return { memories: [], leftOut: [], instructions };
   const { memories, leftOut } = await memdir.recall(words, { model: false });
@@ -154,12 +174,107 @@ async function viewWindow(state: AgentState): Promise<WindowView> {
   const messages =
     state.messages.length === 0 ? [{ role: "user" as const, content: opening }] : putBack(state, opening);
   const shown = { system: await state.system.blocks(), tools: state.tools, messages };
-  const { maxTokens } = state.world.model;
+  const { maxTokens } = state.setup.model;
   const parts = partsOf(shown, { sections: state.system.parts(), reserved: maxTokens });
   const used = state.contextTokens > 0 ? { tokens: state.contextTokens } : undefined;
-  return measureWindow(parts, state.world.model.windowTokens, used);
+  return measureWindow(parts, state.setup.model.windowTokens, used);
 }
 
 function putBack(state: AgentState, opening: Awaited<ReturnType<typeof buildOpening>>) {
   return opening.length > 0 ? putOpening(opening, state.messages) : state.messages;
+}
+
+async function openState(setup: AgentSetup, from: ResumedSession | null = null): Promise<AgentState> {
+  const { memdir } = setup;
+  const sessionsDir = sessionsFolder(memdir.config, memdir.location.project);
+  const transcript = startTranscript(setup, sessionsDir, () => state.branch, from ?? undefined);
+  const state: AgentState = {
+    setup,
+    transcript,
+    history: openFileHistory(
+      {
+        dir: join(memdir.config.claudeDir, "file-history", transcript.id),
+        cwd: memdir.location.project.cwd,
+        note: (line) => transcript.note(line),
+      },
+      setup,
+      from?.notes ?? [],
+    ),
+    files: openFileState(),
+    instructions: await memdir.instructions({ addDirs: [...setup.addedDirs] }),
+    touching: Promise.resolve(),
+    attachments: openAttachments(),
+    recalled: openRecallSession(),
+    system: openSystemPrompt([]),
+    tools: [],
+    messages: dropOpening(from?.messages ?? []),
+    sent: 0,
+    prompts: [],
+    usage: { ...NO_USAGE, requests: 0 },
+    contextTokens: 0,
+    failures: 0,
+    memoryOn: memdir.config.disabled === null,
+    learner: null,
+    memoryWritten: false,
+    branch: null,
+    tell: () => {},
+  };
+  const shown = readShown(from?.notes ?? []);
+  state.prompts = (from?.prompts ?? []).map(({ uuid, ...prompt }, i, all) => {
+    return { ...prompt, id: uuid, before: shown.get(all[i - 1]?.uuid ?? "") ?? NOTHING_SHOWN };
+  });
+  restoreShown(state, shown.get(state.prompts.at(-1)?.id ?? "") ?? NOTHING_SHOWN);
+  state.learner =
+    setup.openLearner?.({
+      session: transcript.id,
+      sessionsDir,
+      model: () => setup.model,
+      tell: (learnt) => state.tell({ type: "learnt", ...learnt }),
+    }) ?? null;
+  state.system = openAgentPrompt(state);
+  state.tools = [...openTools(openWorkbench(state, state.files)), openTaskTool(state)];
+  return state;
+}
+
+/** What had been shown when each prompt's turn ended. The file may come from anywhere: whatever does not fit is skipped. */
+function readShown(notes: readonly Readonly<Record<string, unknown>>[]): Map<string, Shown> {
+  const shown = new Map<string, Shown>();
+  for (const { type, prompt, shown: value } of notes) {
+    if (type !== SHOWN_LINE || typeof prompt !== "string" || typeof value !== "object" || value === null) continue;
+    const { sent, recalled, bytes } = value as Partial<Shown>;
+    if (!Array.isArray(sent) || !Array.isArray(recalled) || typeof bytes !== "number") continue;
+    shown.set(prompt, { sent, recalled: recalled.filter((path) => typeof path === "string"), bytes });
+  }
+  return shown;
+}
+
+export type RewindWhat = "code" | "conversation" | "both";
+
+export interface Rewound {
+  /** Null when only the conversation was rewound. */
+  files: RewindReport | null;
+  /** The prompt, ready to be sent again; null when the conversation was kept. */
+  prompt: string | null;
+}
+
+function rewind(state: AgentState, id: string, what: RewindWhat): Rewound {
+  const prompt = state.prompts.find((one) => one.id === id) ?? null;
+  if (what !== "code" && !prompt) {
+    throw new MemdirError(
+      "not-found",
+      "the conversation cannot go back there: that prompt is before a compaction or in another session; rewind the code alone",
+    );
+  }
+  const files = what === "conversation" ? null : rewindFiles(state.history, id);
+  if (what === "code" || !prompt) return { files, prompt: null };
+  state.messages = state.messages.slice(0, prompt.index);
+  state.prompts = state.prompts.slice(0, state.prompts.indexOf(prompt));
+  state.sent = Math.min(state.sent, state.messages.length);
+  state.contextTokens = 0;
+  restoreShown(state, prompt.before);
+  // What was read in the removed part, this conversation has not seen.
+  state.files.clear();
+  state.instructions.clear();
+  state.transcript.rewindTo(prompt.parent);
+  return { files, prompt: prompt.text };
 }

@@ -1,21 +1,111 @@
-/** What the model is told exists beside its tools: sub-agents, and skills that may help with a prompt. */
+/** What the model is told exists besides its tools: sub-agents, and skills that may help with a prompt. */
 
+import { closeSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { findSkills, rankSkills } from "../context/skills.ts";
+import { openRegular, resolveInside } from "../disk/fence.ts";
 import { repositoryOf } from "../project/scopes.ts";
-import { buildAgentList, buildSkillList } from "../prompts/attachments.ts";
-import { findDefinitions } from "./definitions.ts";
+import { buildAgentList, buildSkillList } from "../prompts/conversation.ts";
+import { type Field, findField, parseDocument } from "../text/frontmatter.ts";
+import { termsOf } from "../text/terms.ts";
 import type { AgentState } from "./state.ts";
+import { findDefinitions } from "./sub-agent.ts";
 
-/** In reminders, so that the tools' own words, and with them the provider's cache, stay the same. */
+/** As reminders, so that the tool descriptions, and with them the provider's cache, stay the same. */
 export function announce(state: AgentState, words: string): void {
-  const { config, location } = state.world.memdir;
+  const { config, location } = state.setup.memdir;
   const repository = repositoryOf(location.project);
   const { agents, problems } = findDefinitions(repository, config);
-  for (const problem of problems) state.world.log(problem);
+  for (const problem of problems) state.setup.log(problem);
   state.attachments.push({ kind: "agents", key: "agents", text: buildAgentList(agents) });
   const folders = [join(config.claudeDir, "skills"), join(repository, ".claude", "skills")];
   for (const skill of rankSkills(findSkills(folders), words)) {
     state.attachments.push({ kind: "skills", key: skill.path, text: buildSkillList([skill]) });
   }
+}
+
+export interface Skill {
+  name: string;
+  description: string;
+  /** The path of its SKILL.md. */
+  path: string;
+}
+
+const SKILL_FILE = "SKILL.md";
+
+/** The frontmatter is in the first lines; the skill after it can be long. */
+const HEAD_BYTES = 16 * 1024;
+
+/** More than anyone keeps in one folder. */
+const MAX_SKILLS_PER_FOLDER = 500;
+
+/** A name is a word or two. */
+const MAX_NAME_CHARS = 100;
+
+/** More than a handful is noise. */
+const MAX_RANKED = 5;
+
+/**
+ * Skills in an earlier folder hide others of the same name; within a folder they are sorted by name. What is missing, broken,
+ * not an ordinary file, or a link out of its folder, is skipped. Must not throw.
+ */
+export function findSkills(folders: readonly string[]): Skill[] {
+  const found = new Map<string, Skill>();
+  for (const folder of folders) {
+    for (const entry of listEntries(folder)) {
+      const skill = readSkill(folder, entry);
+      if (skill && !found.has(skill.name)) found.set(skill.name, skill);
+    }
+  }
+  return [...found.values()];
+}
+
+/** Ranked by how many of the prompt's terms are in the name and description; those without any are left out. */
+export function rankSkills(skills: readonly Skill[], prompt: string): Skill[] {
+  const wanted = new Set(termsOf(prompt));
+  const scored = skills.map((skill) => {
+    const terms = new Set(termsOf(`${skill.name}\n${skill.description}`));
+    return { skill, hits: [...wanted].filter((term) => terms.has(term)).length };
+  });
+  return scored
+    .filter(({ hits }) => hits > 0)
+    .sort((a, b) => b.hits - a.hits)
+    .slice(0, MAX_RANKED)
+    .map(({ skill }) => skill);
+}
+
+function listEntries(folder: string): string[] {
+  try {
+    const names = readdirSync(folder).filter((name) => !name.startsWith("."));
+    return names.sort().slice(0, MAX_SKILLS_PER_FOLDER);
+  } catch {
+    return [];
+  }
+}
+
+function readSkill(folder: string, entry: string): Skill | null {
+  try {
+    const path = resolveInside(folder, `${entry}/${SKILL_FILE}`);
+    const { fields } = parseDocument(readHead(path));
+    const description = textIn(fields, "description");
+    const name = textIn(fields, "name") || entry;
+    return description === "" || name.length > MAX_NAME_CHARS ? null : { name, description, path };
+  } catch {
+    return null;
+  }
+}
+
+function readHead(path: string): string {
+  const opened = openRegular(path);
+  if (!opened) return "";
+  try {
+    const head = Buffer.alloc(Math.min(opened.size, HEAD_BYTES));
+    return head.toString("utf8", 0, readSync(opened.fd, head, 0, head.length, 0));
+  } finally {
+    closeSync(opened.fd);
+  }
+}
+
+function textIn(fields: readonly Field[], key: string): string {
+  const value = findField(fields, [key])?.value;
+  return typeof value === "string" ? value.replace(/\s+/g, " ").trim() : "";
 }

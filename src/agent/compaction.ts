@@ -1,33 +1,39 @@
-/** Compaction: the conversation becomes a summary, and everything that rules it is read from disk again. */
+/** Compaction: the conversation becomes a summary, and instructions, index and files are read from disk again. */
 
 import { remind } from "../context/attachments.ts";
 import { approximateTokens } from "../context/window.ts";
-import { readRegular } from "../disk/fence.ts";
+import { isWithin, readRegular } from "../disk/fence.ts";
 import { fork } from "../model/agent-loop.ts";
 import { type Message, type TextBlock, textOf } from "../model/ask.ts";
-import { buildCompactionPrompt, buildSummaryMessage, OPEN_WORDS_NOTE, readSummary } from "../prompts/compaction.ts";
+import {
+  buildCompactionPrompt,
+  buildFileReattachment,
+  buildSummaryMessage,
+  OPEN_WORDS_NOTE,
+  readSummary,
+} from "../prompts/conversation.ts";
+import type { SeenFile } from "../session/file-state.ts";
+import { decodeText, linesOf, numberLines } from "../tools/file.ts";
 import { announce } from "./announcements.ts";
+import { recallAgain } from "./memory.ts";
 import { buildOpening } from "./opening.ts";
-import { reattachFiles } from "./reattach.ts";
-import { recallAgain } from "./recalling.ts";
-import { clearOldResults, keepTail } from "./shorten.ts";
-import { type AgentState, addSpent, sessionFolder } from "./state.ts";
-import type { AgentModel } from "./world.ts";
+import { type AgentModel, type AgentState, addSpent, sessionFolder } from "./state.ts";
+import { noteTouch } from "./workbench.ts";
 
-/** As the client that we share files with does it: so much stays free beside what an answer may take. */
+/** Claude Code keeps the same amount free besides what an answer may take. */
 const BUFFER_TOKENS = 13_000;
 const MAX_ANSWER_TOKENS = 20_000;
 
-/** What fails three times in a row will fail again, and each try costs money. */
+/** After three failures in a row the next one will fail too, and each attempt costs money. */
 export const MAX_FAILURES = 3;
 
-/** A summary is a page or two; more is the conversation again. */
+/** A summary is a page or two; more would be the conversation again. */
 const SUMMARY_TOKENS = 8_000;
 
-/** What stays word for word beside session notes, which may lag behind; in a small window half of what it may hold. */
+/** How much is kept verbatim after session notes, which may be out of date; in a small window, half of what it may hold. */
 const TAIL_TOKENS = 40_000;
 
-/** How much a conversation may hold before it is compacted by itself. */
+/** How many tokens a conversation may hold before it is compacted automatically. */
 export function autoLimit({ windowTokens, maxTokens }: Pick<AgentModel, "windowTokens" | "maxTokens">): number {
   const reserved = Math.min(maxTokens, MAX_ANSWER_TOKENS);
   // In a small window the buffers would leave nothing: then three quarters of it are used.
@@ -36,7 +42,7 @@ export function autoLimit({ windowTokens, maxTokens }: Pick<AgentModel, "windowT
 
 export interface CompactOptions {
   trigger: "manual" | "auto";
-  /** What the user wants kept above all. */
+  /** What the summary must keep above all. */
   instructions?: string | null;
   signal?: AbortSignal;
 }
@@ -45,7 +51,7 @@ export type CompactResult =
   | { ok: true; from: "notes" | "model"; before: number; after: number; files: string[] }
   | { ok: false; problem: string };
 
-/** Must not throw; when it fails, the conversation is as it was. */
+/** Must not throw; when it fails, the conversation is unchanged. */
 export async function compact(state: AgentState, options: CompactOptions): Promise<CompactResult> {
   if (state.messages.length === 0) return { ok: false, problem: "there is nothing to compact yet" };
   state.tell({ type: "compacting", trigger: options.trigger });
@@ -58,7 +64,7 @@ export async function compact(state: AgentState, options: CompactOptions): Promi
     // Not yet counted by the provider, and some servers never count.
     state.contextTokens = 0;
     state.tell({ type: "compacted", trigger: options.trigger, from: found.from, before, after });
-    if (after > autoLimit(state.world.model)) stillFull(state);
+    if (after > autoLimit(state.setup.model)) stillFull(state);
     else state.failures = 0;
     return { ok: true, from: found.from, before, after, files };
   } catch (error) {
@@ -66,7 +72,7 @@ export async function compact(state: AgentState, options: CompactOptions): Promi
   }
 }
 
-/** A stop says nothing about whether the next one would succeed. */
+/** An aborted attempt says nothing about whether the next one would succeed. */
 function fail(state: AgentState, why: string, signal: AbortSignal | undefined): CompactResult {
   if (!signal?.aborted) state.failures++;
   const last = state.failures >= MAX_FAILURES ? `; after ${state.failures} failures it is only done on /compact` : "";
@@ -75,7 +81,7 @@ function fail(state: AgentState, why: string, signal: AbortSignal | undefined): 
   return { ok: false, problem };
 }
 
-/** The instructions alone, or what stays beside them, fill the window: doing it before every step would never end. */
+/** The instructions alone, or what is kept with them, fill the window: compacting before every step would never end. */
 function stillFull(state: AgentState): void {
   state.failures++;
   const message =
@@ -90,36 +96,36 @@ interface Summary {
   tail: Message[];
 }
 
-/** Notes are a few pages; what is more than that would fill the window that is to be emptied. */
+/** Notes are a few pages; anything larger would fill the window that is to be emptied. */
 const MAX_NOTES_BYTES = 64 * 1024;
 
-/** Session notes, if something keeps them: they cost nothing. */
+/** Session notes, if there are any: they cost nothing. */
 function findNotes(state: AgentState): Summary | null {
   try {
     const text =
       readRegular(sessionFolder(state, "session-memory", "summary.md"), { maxBytes: MAX_NOTES_BYTES })
         ?.toString("utf8")
         .trim() ?? "";
-    const room = Math.min(TAIL_TOKENS, Math.floor(autoLimit(state.world.model) / 2));
+    const room = Math.min(TAIL_TOKENS, Math.floor(autoLimit(state.setup.model) / 2));
     return text === "" ? null : { from: "notes", text, tail: keepTail(state.messages, room) };
   } catch (error) {
-    state.world.log(`session notes: ${(error as Error).message}`);
+    state.setup.log(`session notes: ${(error as Error).message}`);
     return null;
   }
 }
 
-/** A fork on the same prefix. If even that is too long for the model, older tool results are left out, and it is tried once more. */
+/** Forks the conversation on the same prefix. If even that is too long for the model, older tool results are dropped and it is tried once more. */
 async function summarise(state: AgentState, options: CompactOptions): Promise<Summary | { problem: string }> {
-  const { world, messages } = state;
+  const { setup, messages } = state;
   let problem = "the model gave no summary";
   for (const shown of [messages, clearOldResults(messages)]) {
     const conversation = { system: await state.system.blocks(), tools: state.tools, messages: shown, sent: state.sent };
-    const { text, ended, error, usage, turns } = await fork(world.model.ask, conversation, {
+    const { text, ended, error, usage, turns } = await fork(setup.model.ask, conversation, {
       prompt: buildCompactionPrompt(options.instructions ?? null),
       tools: [],
-      // One that calls a tool is told that there is none, and answers then.
+      // A model that calls a tool is told that there is none, and answers then.
       maxTurns: 2,
-      maxTokens: Math.min(SUMMARY_TOKENS, world.model.maxTokens),
+      maxTokens: Math.min(SUMMARY_TOKENS, setup.model.maxTokens),
       ...(options.signal && { signal: options.signal }),
     });
     addSpent(state, usage, turns);
@@ -131,7 +137,7 @@ async function summarise(state: AgentState, options: CompactOptions): Promise<Su
   return { problem };
 }
 
-/** Nothing that was cached survives: the model must be shown what is on disk now. */
+/** Nothing cached survives: the model must be shown what is on disk now. */
 async function beginAnew(
   state: AgentState,
   summary: Summary,
@@ -165,17 +171,102 @@ async function beginAnew(
   transcript.append(message, { isSummary: true });
   for (const kept of summary.tail) transcript.append(kept);
   state.messages = [message, ...summary.tail];
-  // What lies before the boundary cannot be gone back to in the conversation; its files can.
+  // The conversation cannot be rewound past the boundary; files can.
   state.prompts = [];
   state.sent = 0;
   return files.paths;
 }
 
-/** In the middle of a turn: what the user wants right now, word for word, as no summary and no notes may be trusted with that. */
+/** In the middle of a turn: the user's latest request verbatim, which no summary can be trusted with. */
 function findOpenWords(messages: readonly Message[]): TextBlock[] {
   if (messages.at(-1)?.role !== "user") return [];
   const isSaid = (block: Message["content"][number]): block is TextBlock =>
     block.type === "text" && block.attachment === undefined;
   const last = messages.findLast(({ role, content }) => role === "user" && content.some(isSaid));
   return last?.content.filter(isSaid) ?? [];
+}
+
+/** The same limits as Claude Code's. */
+const MAX_FILES = 5;
+const MAX_FILE_TOKENS = 5_000;
+const MAX_TOTAL_TOKENS = 50_000;
+
+/** Newest first. Skips files that are gone or too large, and memories, which are recalled when they help. */
+function reattachFiles(state: AgentState, seen: readonly SeenFile[]): { blocks: TextBlock[]; paths: string[] } {
+  const memories = state.setup.memdir.directories.map(({ path }) => path);
+  const blocks: TextBlock[] = [];
+  const paths: string[] = [];
+  let left = MAX_TOTAL_TOKENS;
+  for (const { path } of seen) {
+    if (blocks.length >= MAX_FILES || left <= 0) break;
+    if (memories.some((dir) => isWithin(dir, path))) continue;
+    const file = readText(path);
+    if (file === null) continue;
+    const lines = fitLines(file.lines, Math.min(left, MAX_FILE_TOKENS));
+    if (lines.length === 0) continue;
+    const whole = lines.length === file.lines.length;
+    const shown = numberLines(lines, 1);
+    blocks.push(remind("file", buildFileReattachment(path, shown, !whole)));
+    state.files.note(path, { bytes: file.bytes, lines: whole ? null : { from: 1, to: lines.length } });
+    noteTouch(state, { path });
+    left -= approximateTokens(shown);
+    paths.push(path);
+  }
+  return { blocks, paths };
+}
+
+const MAX_BYTES = 4 * 1024 * 1024;
+
+function readText(path: string): { bytes: Buffer; lines: string[] } | null {
+  try {
+    const bytes = readRegular(path, { maxBytes: MAX_BYTES });
+    if (!bytes || bytes.length === 0 || bytes.includes(0)) return null;
+    return { bytes, lines: linesOf(decodeText(bytes).text) };
+  } catch {
+    return null;
+  }
+}
+
+/** As many lines as fit, each with its number. */
+function fitLines(all: readonly string[], maxTokens: number): string[] {
+  let tokens = 0;
+  const end = all.findIndex((line) => {
+    tokens += approximateTokens(line) + NUMBER_TOKENS;
+    return tokens > maxTokens;
+  });
+  return all.slice(0, end < 0 ? all.length : end);
+}
+
+/** The cost of a line's number and line break. */
+const NUMBER_TOKENS = 3;
+
+/** How many of the last messages keep their results: they are what the work is about right now. */
+const KEEP_RECENT = 6;
+const CLEARED = "[left out for lack of room]";
+
+function clearOldResults(messages: readonly Message[]): Message[] {
+  return messages.map((message, i) => {
+    if (message.role !== "user" || i >= messages.length - KEEP_RECENT) return message;
+    const content = message.content.map((block) =>
+      block.type === "tool_result" ? { ...block, content: CLEARED } : block,
+    );
+    return { role: "user", content };
+  });
+}
+
+/** The last messages that fit, starting at a prompt; none if even the last turn is too large. */
+function keepTail(messages: readonly Message[], maxTokens: number): Message[] {
+  let tokens = 0;
+  let start = messages.length;
+  // The first message holds the opening, which is built again.
+  for (let i = messages.length - 1; i > 0; i--) {
+    tokens += approximateTokens(JSON.stringify(messages[i]));
+    if (tokens > maxTokens) break;
+    if (isPrompt(messages[i])) start = i;
+  }
+  return messages.slice(start);
+}
+
+function isPrompt(message: Message | undefined): boolean {
+  return message?.role === "user" && message.content.every(({ type }) => type !== "tool_result");
 }

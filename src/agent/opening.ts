@@ -1,48 +1,55 @@
-/** How a conversation opens: instructions, index and environment as reminders before the first words, read from disk now. */
+/** What a conversation starts with: the system prompt, then instructions, index and environment as reminders before the first words. */
 
-import { readEnvironment } from "../context/environment.ts";
-import { gitRunner, readGitState } from "../context/git-state.ts";
-import { buildUserContext } from "../context/user-context.ts";
-import { renderInstructions } from "../instructions/render.ts";
+import { buildUserContext, gitRunner, readEnvironment, readGitState } from "../context/environment.ts";
+import { agentSections, findAttribution, openSystemPrompt, type SystemPrompt } from "../context/system-prompt.ts";
+import { renderInstructions } from "../instructions/file.ts";
 import type { Message, TextBlock } from "../model/ask.ts";
-import { buildEnvironment, buildGitState } from "../prompts/environment.ts";
+import { sessionsFolder } from "../project/sessions-folder.ts";
+import { buildEnvironment, buildGitState } from "../prompts/agent.ts";
 import { localDay } from "../text/local-day.ts";
 import type { AgentState } from "./state.ts";
 
-/** `omit`: for read-only agents, which need neither rules nor memories. */
+/** `omit` is for read-only agents, which need neither rules nor memories. */
 export async function buildOpening(state: AgentState, options: { omit?: boolean } = {}): Promise<TextBlock[]> {
-  const { memdir, model, platform, addedDirs, env, now } = state.world;
+  const { memdir, model, platform, addedDirs, env, now } = state.setup;
   const { config, location } = memdir;
   const { cwd } = location.project;
   const omit = options.omit === true || config.claudeMdsDisabled;
-  // Discovery first: what it finds decides what is built.
+  // Discovery first: what is built depends on what it finds.
   const [instructions, git] = await Promise.all([
     omit ? [] : state.instructions.load(),
     readGitState(cwd, gitRunner(cwd, env), !config.gitInstructions),
   ]);
   state.branch = git?.branch ?? state.branch;
   const index = omit || !state.memoryOn ? "" : await readIndex(state);
-  const place = { cwd, addedDirs, platform: platform.name, osVersion: platform.version };
-  const facts = model.name === "" ? null : { description: `${model.provider}/${model.name}`, cutoff: model.cutoff };
+  const isKnown = model.name !== "";
+  const facts = {
+    cwd,
+    addedDirs,
+    platform: platform.name,
+    osVersion: platform.version,
+    model: isKnown ? `${model.provider}/${model.name}` : null,
+    cutoff: isKnown ? model.cutoff : null,
+  };
   return buildUserContext({
     instructions: renderInstructions(instructions),
     index,
-    environment: buildEnvironment(readEnvironment(place, facts, git)),
+    environment: buildEnvironment(readEnvironment(facts, git)),
     git: git && buildGitState(git),
-    // Notes need a date that still says something next week.
+    // Notes need a date that still means something next week.
     today: localDay(now()),
   });
 }
 
-/** A directory that cannot be made holds no memories: the work goes on without them, and somebody is told. */
+/** If the directory cannot be made, work goes on without memories, and the user is told. */
 async function readIndex(state: AgentState): Promise<string> {
   try {
-    return await state.world.memdir.prompt({ section: "index" });
+    return await state.setup.memdir.prompt({ section: "index" });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     state.tell({
       type: "problem",
-      message: `the memory directory cannot be used, and the model is not shown it: ${why}`,
+      message: `the memory directory cannot be used, and so the model is shown no index: ${why}`,
     });
     return "";
   }
@@ -50,12 +57,12 @@ async function readIndex(state: AgentState): Promise<string> {
 
 const OPENING_KINDS: ReadonlySet<string> = new Set(["instructions", "memory-index", "environment"]);
 
-/** The conversation without its opening: that of a resumed session is read afresh. */
+/** The conversation without its opening: a resumed session reads it again. */
 export function dropOpening(messages: readonly Message[]): Message[] {
   return messages.map((message, i) => (i === 0 && message.role === "user" ? withoutOpening(message) : message));
 }
 
-/** The conversation with its opening in front of the first words. */
+/** The conversation with its opening before the first prompt. */
 export function putOpening(opening: readonly TextBlock[], messages: readonly Message[]): Message[] {
   const [first, ...rest] = messages;
   if (first?.role !== "user") return [...messages];
@@ -66,4 +73,26 @@ function withoutOpening(message: Extract<Message, { role: "user" }>): Extract<Me
   const isOpening = (block: (typeof message.content)[number]) =>
     block.type === "text" && OPENING_KINDS.has(block.attachment ?? "");
   return { role: "user", content: message.content.filter((block) => !isOpening(block)) };
+}
+
+export function openAgentPrompt(state: Pick<AgentState, "setup" | "memoryOn">): SystemPrompt {
+  const { memdir } = state.setup;
+  const { config, location } = memdir;
+  const transcriptsDir = sessionsFolder(config, location.project);
+  return openSystemPrompt(
+    agentSections({
+      attribution: findAttribution(config.settings),
+      noteResults: true,
+      // The index is in the opening: it changes, and this must not.
+      memory: async () => {
+        try {
+          return state.memoryOn ? await memdir.prompt({ withIndex: false, transcriptsDir }) : null;
+        } catch (error) {
+          // The opening tells the user; without a directory there is nothing to say about it here.
+          state.setup.log(`the memory section is left out: ${error instanceof Error ? error.message : String(error)}`);
+          return null;
+        }
+      },
+    }),
+  );
 }

@@ -1,26 +1,89 @@
-/** One session of an agent: the conversation so far and everything that hangs on it. Changed in place by the walks of this room. */
+/** One session of an agent: what it is made of, the conversation so far, and the events it reports. Changed in place by this room. */
 
 import { dirname, join } from "node:path";
 import type { Attachments } from "../context/attachments.ts";
 import type { SystemPrompt } from "../context/system-prompt.ts";
 import type { Instructions } from "../instructions/instructions.ts";
-import type { SessionLearner } from "../learn/session-learner.ts";
-import { addUsage, type Message, type Usage } from "../model/ask.ts";
+import type { Learnt, SessionLearner } from "../learn/session-learner.ts";
+import type { Memdir } from "../memdir.ts";
+import type { LoopEvent } from "../model/agent-loop.ts";
+import { type Ask, addUsage, type Message, type Usage } from "../model/ask.ts";
 import type { Tool } from "../model/tool.ts";
 import type { RecallSession } from "../recall/budget.ts";
+import type { Recalled } from "../recall/recall.ts";
 import type { FileHistory } from "../session/file-history.ts";
 import type { FileState } from "../session/file-state.ts";
-import type { Transcript } from "../session/transcript.ts";
-import type { Tell } from "./event.ts";
-import type { AgentWorld, SessionUsage } from "./world.ts";
+import type { ResumedSession } from "../session/session-reader.ts";
+import { openTranscript, type Transcript } from "../session/transcript.ts";
+import type { Permit } from "../tools/permission.ts";
+import type { World } from "../world.ts";
+
+export interface AgentModel {
+  /** Retries by itself where that helps. */
+  ask: Ask;
+  /** As the provider calls it; "" for none. */
+  name: string;
+  provider: string;
+  /** The most that a request and its answer may hold together. */
+  windowTokens: number;
+  /** The most that one answer may hold. */
+  maxTokens: number;
+  /** How far its knowledge goes, in words; null if unknown. */
+  cutoff: string | null;
+}
+
+/** For everything that an agent can do without a model: show, resume, rewind. */
+export const NO_MODEL: AgentModel = {
+  ask: async () => ({
+    ok: false,
+    error: { kind: "bad-request", message: "no model is configured; set MEMDIR_MODEL", retriable: false },
+  }),
+  name: "",
+  provider: "",
+  windowTokens: 200_000,
+  maxTokens: 16_000,
+  cutoff: null,
+};
+
+export interface LearnerOptions {
+  session: string;
+  /** The folder of the project's transcripts. */
+  sessionsDir: string;
+  /** The current model; it may change. */
+  model: () => AgentModel;
+  tell: (learnt: Learnt) => void;
+}
+
+/** What an agent is made of: built in open-agent.ts, by tests from their own parts. `env` is the environment that commands run in. */
+export interface AgentSetup extends Pick<World, "env" | "now" | "newId" | "log" | "sleep"> {
+  memdir: Memdir;
+  model: AgentModel;
+  permissions: { permit: Permit; newPrompt(): void };
+  platform: { name: string; version: string };
+  /** Of memdir, for the transcript. */
+  version: string;
+  addedDirs: readonly string[];
+  /** Opens a scope's own memory, for sub-agents that have one. */
+  openScope: (scope: string) => Promise<Memdir>;
+  /** Learns in the background of a session; null turns automatic learning off. */
+  openLearner: ((options: LearnerOptions) => SessionLearner) | null;
+  /** Whether the model also chooses what is recalled: better results, at one more request for every prompt. */
+  recallWithModel: boolean;
+  /** How many answers one turn may take; more is a loop out of control. */
+  maxSteps: number;
+}
+
+export interface SessionUsage extends Usage {
+  requests: number;
+}
 
 export interface AgentState {
-  world: AgentWorld;
+  setup: AgentSetup;
   transcript: Transcript;
   history: FileHistory;
   files: FileState;
   instructions: Instructions;
-  /** What touched files add is looked up beside the tools; this is done when all of it is. */
+  /** What touched files add is looked up in the background; this settles when all of it is done. */
   touching: Promise<unknown>;
   attachments: Attachments;
   recalled: RecallSession;
@@ -30,31 +93,31 @@ export interface AgentState {
   messages: readonly Message[];
   /** How many of them the last request held. */
   sent: number;
-  /** What the user said, for going back. */
+  /** The user's prompts, for rewinding. */
   prompts: Prompt[];
   usage: SessionUsage;
-  /** How large the last request was with its answer, as the provider counted. */
+  /** The size of the last request and its answer, as the provider counted it. */
   contextTokens: number;
   /** Compactions that failed in a row. */
   failures: number;
   memoryOn: boolean;
   learner: SessionLearner | null;
-  /** Of the turn that runs: whether a tool wrote a memory. */
+  /** Whether a tool wrote a memory in the current turn. */
   memoryWritten: boolean;
-  /** When the conversation began. */
+  /** The git branch when the conversation began. */
   branch: string | null;
   /** Where events go while a turn runs. */
   tell: Tell;
 }
 
 export interface Prompt {
-  /** Of its line in the transcript. */
+  /** The id of its line in the transcript. */
   id: string;
   at: string;
   text: string;
-  /** Of its message. */
+  /** The index of its message. */
   index: number;
-  /** The line before it: where the conversation goes on after a rewind. */
+  /** The line before it: where the conversation continues after a rewind. */
   parent: string | null;
   /** What had been sent and shown before it. */
   before: Shown;
@@ -68,9 +131,21 @@ export interface Shown {
 
 export const NOTHING_SHOWN: Shown = { sent: [], recalled: [], bytes: 0 };
 
-/** Where the session keeps files of its own, beside its transcript. */
+/** A path in the folder of the session's own files, next to its transcript. */
 export function sessionFolder(state: AgentState, ...names: string[]): string {
   return join(dirname(state.transcript.path), state.transcript.id, ...names);
+}
+
+/** `branch` is asked for every line: it is known only when the conversation opens. */
+export function startTranscript(
+  setup: AgentSetup,
+  dir: string,
+  branch: () => string | null,
+  from?: ResumedSession,
+): Transcript {
+  const { version, memdir } = setup;
+  const { cwd } = memdir.location.project;
+  return openTranscript({ dir, cwd, version, model: () => setup.model.name, gitBranch: branch }, setup, from);
 }
 
 export function addSpent(state: AgentState, usage: Usage, requests = 1): void {
@@ -87,4 +162,33 @@ export function restoreShown({ attachments, recalled }: AgentState, shown: Shown
   recalled.clear();
   for (const path of shown.recalled) recalled.surfaced.add(path);
   recalled.bytes = shown.bytes;
+}
+
+export type AgentEvent =
+  | LoopEvent
+  /** Memories that the model is shown now. */
+  | { type: "recalled"; memories: readonly Recalled[] }
+  /** Instruction files of a touched folder. */
+  | { type: "instructions"; paths: readonly string[] }
+  /** A tool wrote a memory. */
+  | { type: "saved"; file: string; action: string; notices: readonly string[] }
+  /** What was learnt from a turn that has ended, perhaps while the next one is being typed. */
+  | ({ type: "learnt" } & Learnt)
+  | { type: "compacting"; trigger: "manual" | "auto" }
+  | { type: "compacted"; trigger: "manual" | "auto"; from: "notes" | "model"; before: number; after: number }
+  | { type: "sub-agent"; name: string; id: string; event: LoopEvent | { type: "end"; turns: number } }
+  /** Nothing stops, but the user should know. */
+  | { type: "problem"; message: string };
+
+export type Tell = (event: AgentEvent) => void;
+
+/** A listener that throws must not end a turn or a tool, nor break waiting for touched files for good. */
+export function quietly(tell: Tell = () => {}): Tell {
+  return (event) => {
+    try {
+      tell(event);
+    } catch {
+      // It is the listener's own error, and there is nowhere to report it.
+    }
+  };
 }

@@ -1,20 +1,17 @@
-/** One prompt of the user, through model and tools to an answer. */
+/** One prompt, through model and tools to an answer. */
 
 import { approximateTokens } from "../context/window.ts";
 import { type LoopEvent, type LoopResult, runAgentLoop } from "../model/agent-loop.ts";
-import type { AskError, Message, TextBlock, ToolResult, Usage } from "../model/ask.ts";
-import { NO_USAGE } from "../model/ask.ts";
-import { shareSignal } from "../model/signal.ts";
+import { type AskError, type Message, NO_USAGE, type TextBlock, type ToolResult, type Usage } from "../model/ask.ts";
+import { shareSignal } from "../model/tool.ts";
 import type { Prefetch } from "../recall/prefetch.ts";
 import type { Recalled } from "../recall/recall.ts";
 import { SHOWN_LINE } from "../session/session-reader.ts";
 import { announce } from "./announcements.ts";
 import { autoLimit, compact, MAX_FAILURES } from "./compaction.ts";
-import { quietly, type Tell } from "./event.ts";
-import { learnFromTurn, noteAnswer } from "./learning.ts";
+import { learnFromTurn, noteAnswer, startRecall, surface, waitForFast } from "./memory.ts";
 import { buildOpening, putOpening } from "./opening.ts";
-import { startRecall, surface, waitForFast } from "./recalling.ts";
-import { type AgentState, addSpent, type Shown, shownSoFar } from "./state.ts";
+import { type AgentState, addSpent, quietly, type Shown, shownSoFar, type Tell } from "./state.ts";
 import { keepResult } from "./workbench.ts";
 
 export interface TurnOptions {
@@ -23,22 +20,22 @@ export interface TurnOptions {
 }
 
 export interface TurnResult {
-  /** The model's last text; after a failure what had arrived of it. */
+  /** The model's last text; after a failure, as much of it as had arrived. */
   text: string;
   ended: LoopResult["ended"];
   error?: AskError;
   usage: Usage;
-  /** What the model was shown. */
+  /** The memories the model was shown. */
   memories: Recalled[];
   steps: number;
 }
 
-/** Must not throw for anything that the model, its tools or the disk do. */
+/** Must not throw because of the model, its tools or the disk. */
 export async function takeTurn(state: AgentState, words: string, options: TurnOptions = {}): Promise<TurnResult> {
-  const { world } = state;
+  const { setup } = state;
   const signal = shareSignal(options.signal);
   const memories: Recalled[] = [];
-  // The API refuses a message without words, and would for ever if it stayed in the conversation.
+  // The API refuses an empty message, and would keep refusing if it stayed in the conversation.
   if (words.trim() === "") return { text: "", ended: "done", usage: NO_USAGE, memories, steps: 0 };
   const listen = quietly(options.onEvent);
   state.tell = (event) => {
@@ -48,8 +45,8 @@ export async function takeTurn(state: AgentState, words: string, options: TurnOp
   };
   const before = state.usage;
   state.memoryWritten = false;
-  world.permissions.newPrompt();
-  // First: what is forgotten with it may be recalled again for these words.
+  setup.permissions.newPrompt();
+  // Compacted first: what it drops may be recalled again for this prompt.
   if (isNearlyFull(state, approximateTokens(words))) await compact(state, { trigger: "auto", signal });
   const recall = await startRecall(state, words, signal);
   const result = await runWhole(state, words, recall, signal);
@@ -63,7 +60,7 @@ export async function takeTurn(state: AgentState, words: string, options: TurnOp
 
 type Outcome = Pick<LoopResult, "text" | "ended" | "error" | "turns">;
 
-/** What fails here is neither the model nor a tool: rules or memory could not be read. Nothing is sent without them, and the words stay. */
+/** An error here comes from neither the model nor a tool: instructions or memory could not be read. Nothing is sent without them, and the prompt is kept. */
 async function runWhole(
   state: AgentState,
   words: string,
@@ -84,17 +81,17 @@ async function runWhole(
   }
 }
 
-/** The user's words with what belongs before and behind them. */
+/** The prompt with everything that belongs before and after it. */
 async function prepare(
   state: AgentState,
   words: string,
   recall: Prefetch<Recalled> | null,
 ): Promise<(ToolResult | TextBlock)[]> {
-  const { world } = state;
-  // Also of a resumed session: what the disk says now, and the same bytes if nothing changed.
+  const { setup } = state;
+  // Also for a resumed session: what is on disk now, and the same bytes if nothing changed.
   const opening = state.sent === 0 ? await buildOpening(state) : [];
   announce(state, words);
-  await waitForFast(recall, world.sleep);
+  await waitForFast(recall, setup.sleep);
   surface(state, recall?.takeFast() ?? null, words);
   const said: TextBlock = { type: "text", text: words };
   const fresh = state.messages.length === 0;
@@ -103,14 +100,14 @@ async function prepare(
   return content;
 }
 
-/** What the user says, in conversation, transcript and history. Must not throw. */
+/** Adds the prompt to conversation, transcript and history. Must not throw. */
 function begin(state: AgentState, words: string, content: readonly (ToolResult | TextBlock)[], before: Shown): void {
-  const { world, transcript } = state;
+  const { setup, transcript } = state;
   const parent = transcript.leaf;
   const message: Message = { role: "user", content };
   const id = transcript.append(message);
   state.history.checkpoint(id, words);
-  const at = world.now().toISOString();
+  const at = setup.now().toISOString();
   state.prompts.push({ id, at, text: words, index: state.messages.length, parent, before });
   state.messages = [...state.messages, message];
   noteShown(state);
@@ -123,12 +120,12 @@ async function runToEnd(
 ): Promise<LoopResult> {
   let shortened = false;
   for (let steps = 0; ; ) {
-    const result = await runAgentLoop(state.world.model.ask, {
+    const result = await runAgentLoop(state.setup.model.ask, {
       system: await state.system.blocks(),
       messages: state.messages,
       tools: state.tools,
-      maxTurns: state.world.maxSteps - steps,
-      maxTokens: state.world.model.maxTokens,
+      maxTurns: state.setup.maxSteps - steps,
+      maxTokens: state.setup.model.maxTokens,
       signal,
       onEvent: (event) => note(state, event),
       results: { write: (call, content) => keepResult(state, call, content) },
@@ -145,7 +142,7 @@ async function runToEnd(
       },
     });
     steps += result.turns;
-    // The provider counts more than we do, or has a smaller window than we were told: once, that can be helped.
+    // The provider counts more tokens than we do, or has a smaller window than we were told: compacting helps once.
     const isTooLong: boolean = !shortened && result.error?.isTooLong === true;
     if (result.ended !== "paused" && !isTooLong) return { ...result, turns: steps };
     const compacted = await compact(state, { trigger: "auto", signal });
@@ -154,7 +151,7 @@ async function runToEnd(
   }
 }
 
-/** Every message is kept before anything else happens. */
+/** Every message is written to the transcript before anything else happens. */
 function note(state: AgentState, event: LoopEvent): void {
   if (event.type === "message") {
     const { message, usage, stop } = event;
@@ -171,7 +168,7 @@ function note(state: AgentState, event: LoopEvent): void {
   state.tell(event);
 }
 
-/** What the last request did not hold yet. */
+/** The size of what the last request did not hold yet. */
 function tokensBehind({ messages, sent }: AgentState): number {
   return approximateTokens(JSON.stringify(messages.slice(sent + 1)));
 }
@@ -179,10 +176,10 @@ function tokensBehind({ messages, sent }: AgentState): number {
 function isNearlyFull(state: AgentState, more: number): boolean {
   if (state.failures >= MAX_FAILURES || state.messages.length < 2) return false;
   const known = state.contextTokens || approximateTokens(JSON.stringify(state.messages));
-  return known + more > autoLimit(state.world.model);
+  return known + more > autoLimit(state.setup.model);
 }
 
-/** A turn that ended without an answer says so in the conversation: roles alternate, and the model knows. */
+/** A turn that ended without an answer says so in the conversation, so that roles alternate and the model knows. */
 function finish(state: AgentState, { ended, text, error }: Outcome): void {
   if (state.messages.at(-1)?.role === "assistant") return;
   const why =
@@ -194,14 +191,14 @@ function finish(state: AgentState, { ended, text, error }: Outcome): void {
   const rest = `[no further answer: ${why}]`;
   const message: Message = {
     role: "assistant",
-    // Without an error the text stands beside the last calls already.
+    // Without an error the text is already next to the last calls.
     content: [{ type: "text", text: error && text !== "" ? `${text}\n\n${rest}` : rest }],
   };
   state.transcript.append(message);
   state.messages = [...state.messages, message];
 }
 
-/** Also tries that failed, compactions and sub-agents. */
+/** Includes failed attempts, compactions and sub-agents. */
 function spentSince(before: Usage, now: Usage): Usage {
   return {
     input: now.input - before.input,
@@ -211,7 +208,7 @@ function spentSince(before: Usage, now: Usage): Usage {
   };
 }
 
-/** For a resume: what was shown is not shown twice. */
+/** So that a resumed session shows nothing twice. */
 function noteShown(state: AgentState): void {
   state.transcript.note({ type: SHOWN_LINE, prompt: state.prompts.at(-1)?.id ?? null, shown: shownSoFar(state) });
 }

@@ -4,39 +4,34 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { moveInto, PRIVATE_MODE, writeTemporary } from "../disk/atomic.ts";
 import type { ToolUse } from "../model/ask.ts";
-import { buildNestedInstructions } from "../prompts/attachments.ts";
+import { buildNestedInstructions } from "../prompts/conversation.ts";
 import type { FileState } from "../session/file-state.ts";
 import type { Workbench } from "../tools/workbench.ts";
-import { openMemoryStore } from "./memory-store.ts";
+import { openMemoryStore } from "./memory.ts";
 import { type AgentState, sessionFolder } from "./state.ts";
 
 /** `files` is the session's own state, or a clone of it for a sub-agent. */
 export function openWorkbench(state: AgentState, files: FileState): Workbench {
-  const { memdir, permissions, env, now, addedDirs } = state.world;
+  const { memdir, permissions, env, addedDirs } = state.setup;
   const { cwd } = memdir.location.project;
   return {
     cwd,
     fence: null,
     readable: [cwd, ...addedDirs, ...memdir.directories.map(({ path }) => path), sessionFolder(state)],
     files,
-    // Asked late: a cleared or rewound session has another history.
+    // Looked up late: a cleared or rewound session has another history.
     history: { before: (path) => state.history.before(path), after: (path) => state.history.after(path) },
     permit: permissions.permit,
     env,
     onTouch: (touch) => noteTouch(state, touch),
-    store: openMemoryStore(memdir, {
-      session: () => state.transcript.id,
-      now,
-      isOn: () => state.memoryOn,
-      tell: (event) => state.tell(event),
-    }),
+    store: openMemoryStore(memdir, state),
   };
 }
 
-/** What a touched file's folders say to the model goes along with the next results. */
+/** Instructions of a touched file's folders are attached to the next results. */
 export function noteTouch(state: AgentState, touch: { path: string } | { command: string }): void {
-  const { instructions, world } = state;
-  if (world.memdir.config.claudeMdsDisabled) return;
+  const { instructions, setup } = state;
+  if (setup.memdir.config.claudeMdsDisabled) return;
   const looking = "path" in touch ? instructions.touch(touch.path) : instructions.touchCommand(touch.command);
   const noted = looking.then(
     (files) => {
@@ -49,17 +44,17 @@ export function noteTouch(state: AgentState, touch: { path: string } | { command
       }
       if (files.length > 0) state.tell({ type: "instructions", paths: files.map(({ path }) => path) });
     },
-    (error: Error) => world.log(`instructions of touched files: ${error.message}`),
+    (error: Error) => setup.log(`instructions of touched files: ${error.message}`),
   );
   state.touching = Promise.all([state.touching, noted]);
 }
 
-/** Writes a result that is too large to show beside the transcript. */
+/** Writes a result that is too large to show to a file next to the transcript. */
 export async function keepResult(state: AgentState, call: ToolUse, content: string): Promise<string> {
   const folder = sessionFolder(state, "tool-results");
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const name = call.id.replace(/[^\w-]/g, "_").slice(0, 100) || "result";
-  // Some servers count their calls anew in every answer, and the model was told of the earlier file.
+  // Some servers number their calls from 1 in every answer, and the model was told about the earlier file.
   let path = join(folder, `${name}.txt`);
   for (let number = 2; existsSync(path); number++) path = join(folder, `${name}-${number}.txt`);
   moveInto(writeTemporary(folder, content, PRIVATE_MODE, "result", false), path, false);

@@ -1,10 +1,10 @@
 /** `memdir chat`: one prompt through the agent, for scripts; without -p the console. */
 
-import type { AgentEvent } from "../agent/event.ts";
+import type { AgentEvent } from "../agent/state.ts";
 import type { TurnResult } from "../agent/turn.ts";
 import { processEnv } from "../config.ts";
 import { MemdirError } from "../errors.ts";
-import { plainLine } from "../session/excerpt.ts";
+import { plainLine } from "../text/sanitise.ts";
 import type { Call, Run, Terminal } from "./command.ts";
 import { openAgentFor } from "./console/agent-open.ts";
 import { previewText } from "./console/agent-preview.ts";

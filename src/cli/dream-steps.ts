@@ -1,6 +1,6 @@
 /** A dream that a person asked for, step by step: planned, applied once it was seen, noted in the ledger. */
 
-import type { AgentModel } from "../agent/world.ts";
+import type { AgentModel } from "../agent/state.ts";
 import { isAlive } from "../disk/atomic.ts";
 import { MemdirError } from "../errors.ts";
 import { checkBudget } from "../learn/budget.ts";

@@ -1,6 +1,6 @@
 /** `memdir dream`: tidying up by a plan that a person sees first. */
 
-import type { AgentModel } from "../agent/world.ts";
+import type { AgentModel } from "../agent/state.ts";
 import { processEnv } from "../config.ts";
 import { MemdirError } from "../errors.ts";
 import { namedFiles, type Plan } from "../learn/dream-plan.ts";

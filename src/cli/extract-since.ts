@@ -16,7 +16,6 @@ import { addUsage, NO_USAGE, type Usage } from "../model/ask.ts";
 import { openLearning } from "../open-learn.ts";
 import { findProject } from "../project/root.ts";
 import { sessionsFolder } from "../project/sessions-folder.ts";
-import { plainLine } from "../session/excerpt.ts";
 import {
   type FoundTranscript,
   findTranscripts,
@@ -25,6 +24,7 @@ import {
   TRANSCRIPT_AGENTS,
   type TranscriptAgent,
 } from "../session/transcripts.ts";
+import { plainLine } from "../text/sanitise.ts";
 import type { Call } from "./command.ts";
 import { placesOf } from "./sessions.ts";
 

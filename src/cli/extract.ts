@@ -8,8 +8,8 @@ import { extractSession, extractSessionByRules, findNew, type SessionExtraction 
 import type { Memdir } from "../memdir.ts";
 import { openModel } from "../open-agent.ts";
 import { openExtraction, openLearning } from "../open-learn.ts";
-import { plainLine } from "../session/excerpt.ts";
 import { readTranscript } from "../session/transcripts.ts";
+import { plainLine } from "../text/sanitise.ts";
 import type { Call, Run } from "./command.ts";
 import { runFromHook } from "./extract-hook.ts";
 import { extractSince, INTERRUPTED, type Looker } from "./extract-since.ts";

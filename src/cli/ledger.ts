@@ -6,7 +6,7 @@ import { type Ledger, type Spent, startOfDay } from "../learn/ledger.ts";
 import { costOf, countTokens, type Prices } from "../learn/prices.ts";
 import type { LearnConfig } from "../learn-config.ts";
 import { openLearning } from "../open-learn.ts";
-import { plainLine } from "../session/excerpt.ts";
+import { plainLine } from "../text/sanitise.ts";
 import type { Call, Run } from "./command.ts";
 import { costText, grouped, viewToday } from "./money-view.ts";
 

@@ -2,7 +2,7 @@
 
 import { type Limits, tokensLeft } from "../learn/budget.ts";
 import type { Ledger } from "../learn/ledger.ts";
-import { plainLine } from "../session/excerpt.ts";
+import { plainLine } from "../text/sanitise.ts";
 import type { Color } from "./command.ts";
 
 /** `models`: others without a price that the same screen tells of. */

@@ -1,7 +1,7 @@
 /** `memdir prompt`. */
 
 import { MemdirError } from "../errors.ts";
-import { SECTION_NAMES, type SectionName } from "../prompts/memory-section.ts";
+import { SECTION_NAMES, type SectionName } from "../prompts/memory.ts";
 import type { Run } from "./command.ts";
 
 export const run: Run = async (call) => {

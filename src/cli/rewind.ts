@@ -3,8 +3,8 @@
 import { processEnv } from "../config.ts";
 import { MemdirError } from "../errors.ts";
 import { openAgent } from "../open-agent.ts";
-import { cutLine } from "../session/excerpt.ts";
 import { readSession } from "../session/session-reader.ts";
+import { cutLine } from "../text/sanitise.ts";
 import type { Run } from "./command.ts";
 import { findOne } from "./console/agent-open.ts";
 import { describeRewind } from "./console/slash-session.ts";

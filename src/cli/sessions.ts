@@ -3,9 +3,14 @@
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { isSessionHere, sessionPlaces } from "../project/sessions-folder.ts";
-import { plainLine } from "../session/excerpt.ts";
-import { type SessionHit, searchSessions } from "../session/session-search.ts";
-import { listSessions, type SessionPlaces, type SessionRow } from "../session/sessions.ts";
+import {
+  listSessions,
+  type SessionHit,
+  type SessionPlaces,
+  type SessionRow,
+  searchSessions,
+} from "../session/sessions.ts";
+import { plainLine } from "../text/sanitise.ts";
 import type { Call, Run } from "./command.ts";
 
 /** A screenful: each takes two lines. */

@@ -1,7 +1,7 @@
-/** What waits to be told to the model beside what the user says: by kind, each once, as reminders. */
+/** Reminders waiting to be sent to the model along with what the user says: by kind, each once. */
 
 import type { TextBlock } from "../model/ask.ts";
-import { buildChange, buildWithdrawal } from "../prompts/attachments.ts";
+import { buildChange, buildWithdrawal } from "../prompts/conversation.ts";
 import { formatReminder } from "../recall/injection.ts";
 import { neutraliseTags } from "../recall/neutral.ts";
 import { sha256 } from "../text/hash.ts";
@@ -14,7 +14,6 @@ export const ATTACHMENT_KINDS = [
   "agents",
   "deferred-tools",
   "mcp-instructions",
-  "notice",
 ] as const;
 
 export type AttachmentKind = (typeof ATTACHMENT_KINDS)[number];
@@ -23,11 +22,11 @@ interface Attachment {
   kind: AttachmentKind;
   /** What it is about, such as a path or the name of a server. */
   key: string;
-  /** Not fenced and not neutral, except that memories come from recall ready to be shown. */
+  /** Neither fenced nor neutralised, except that memories come from recall ready to be shown. */
   text: string;
 }
 
-/** That something was sent, and a digest of what it said last. */
+/** Records that something was sent, and a digest of its latest text. */
 interface SentAttachment {
   kind: AttachmentKind;
   key: string;
@@ -35,19 +34,19 @@ interface SentAttachment {
 }
 
 export interface Attachments {
-  /** Each kind and key once. Of the kinds that can change, another text is sent again as a change, "" as its end. */
+  /** Sends each kind and key once. For kinds that can change, a different text is sent again as a change, and "" as its withdrawal. */
   push(attachment: Attachment): void;
-  /** What waits, from now on held for sent: the caller puts it into the conversation. */
+  /** Returns what waits, which counts as sent from now on: the caller puts it into the conversation. */
   take(): TextBlock[];
-  /** What the model was shown, for the session's file; it is JSON. */
+  /** What the model was shown, as JSON for the transcript. */
   sent(): SentAttachment[];
-  /** After a resume: what a transcript says was sent is not sent again. What it does not understand is passed over. */
+  /** After a resume: what the transcript records as sent is not sent again. Invalid entries are skipped. */
   restore(sent: readonly unknown[]): void;
-  /** After clear and compact the model has none of it any more; what waited belonged to what is gone. */
+  /** After clear and compact the model has none of it any more, and what waited belonged to what is gone. */
   clear(): void;
 }
 
-/** What is true at a time, and may be different later. All others are said once. */
+/** Kinds whose text may change. All others are sent once. */
 const DELTAS: ReadonlySet<AttachmentKind> = new Set(["mcp-instructions", "deferred-tools", "agents", "skills"]);
 
 export function openAttachments(): Attachments {
@@ -57,7 +56,7 @@ export function openAttachments(): Attachments {
     push(attachment) {
       const id = idOf(attachment);
       const before = sent.get(id);
-      // Also takes back a change that was undone before anybody was told.
+      // Also cancels a change that was undone before it was sent.
       if (isSaid(attachment, before)) waiting.delete(id);
       else waiting.set(id, attachment);
     },
@@ -84,7 +83,7 @@ export function openAttachments(): Attachments {
   };
 }
 
-/** A text that is nothing needs saying only to those who were told something else. */
+/** An empty text is sent only if another text was sent before. */
 function isSaid({ kind, text }: Attachment, before: SentAttachment | undefined): boolean {
   if (!before) return text.trim() === "";
   return !DELTAS.has(kind) || before.digest === digestOf(text);
@@ -96,30 +95,30 @@ function wordsOf({ kind, key, text }: Attachment, isAgain: boolean): string {
 }
 
 /**
- * A reminder of any kind: text that nobody said. Nothing in it can end its fence. Instructions are the user's own words
- * and files are to be edited by their words, so both stay as they are but for that; of all else, tags are defused.
+ * A reminder of any kind. Nothing in it can end its fence. Instructions are the user's own words
+ * and files are edited by their exact text, so both stay as they are otherwise; in everything else, tags are neutralised.
  */
 export function remind(kind: string, text: string): TextBlock {
   return { type: "text", text: KINDS_READY.has(kind) ? text : formatReminder(guard(kind, text)), attachment: kind };
 }
 
-/** Fenced one by one by recall, which also neutralised them. */
+/** Fenced one by one and neutralised by recall. */
 const KINDS_READY: ReadonlySet<string> = new Set(["memories"]);
-/** The index comes neutral from `memory-prompt.ts`. */
+/** `buildMemoryPrompt` neutralises the index. */
 const KINDS_VERBATIM: ReadonlySet<string> = new Set(["instructions", "nested-instructions", "file", "memory-index"]);
 
 function guard(kind: string, text: string): string {
   return KINDS_VERBATIM.has(kind) ? text.replace(CLOSING, "&lt;") : neutraliseTags(text);
 }
 
-/** The bracket of what ends the fence, however it is spaced. */
+/** The bracket of a closing fence, however it is spaced. */
 const CLOSING = /<(?=\s*\/\s*system[\s_.-]*reminder)/gi;
 
 function idOf({ kind, key }: { kind: string; key: string }): string {
   return `${kind} ${key}`;
 }
 
-/** All texts that say nothing are one. */
+/** All empty texts are equal. */
 function digestOf(text: string): string {
   return sha256(text.trim());
 }

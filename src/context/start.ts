@@ -1,13 +1,30 @@
-/** What a host loads at start: instruction files and the index, as one value. */
+/** What a session starts with: instruction files and index for a host, the memory section for a model. */
 
-import { statSync } from "node:fs";
+import { mkdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 import type { Config } from "../config.ts";
 import { isWithin } from "../disk/fence.ts";
 import type { InstructionFile, SkippedFile } from "../instructions/file.ts";
 import type { Instructions } from "../instructions/instructions.ts";
 import type { Location } from "../project/locate.ts";
 import { sessionsFolder } from "../project/sessions-folder.ts";
-import { ageInDays, type Directory, type IndexWarning, loadIndex } from "../store/store.ts";
+import { buildMemoryPart, buildMemorySection, type SectionName, type ToolNames } from "../prompts/memory.ts";
+import { fitMemories, MAX_SESSION_MEMORY_BYTES } from "../recall/budget.ts";
+import { formatHeader, shownContent } from "../recall/injection.ts";
+import { neutraliseTags } from "../recall/neutral.ts";
+import {
+  ageInDays,
+  type Directory,
+  findAuthor,
+  findBytes,
+  type IndexWarning,
+  keysOf,
+  listMemories,
+  loadIndex,
+  names,
+  parseHeader,
+  readReferences,
+} from "../store/store.ts";
 
 /** What a host loads at start, and what touching files adds. */
 export interface StartContext {
@@ -17,13 +34,13 @@ export interface StartContext {
   /** Candidates that are not loaded, each with the reason. */
   skipped: SkippedFile[];
   memory: { dir: string | null; index: string | null; truncated: boolean; warning: IndexWarning | null };
-  /** Touched memories, and from how many days on the host says how old they are. */
+  /** Touched memories, and their age in days if the host mentions it. */
   recallAge: { path: string; days: number | null }[];
   environment: Record<string, string>;
   warnings: string[];
 }
 
-/** From this age on the client says how old a memory is when it is read. */
+/** From this age on the client mentions how old a memory is when it is read. */
 const STALE_DAYS = 2;
 
 export async function buildStartContext(
@@ -59,7 +76,7 @@ export async function buildStartContext(
       cwd: location.project.cwd,
       root: location.project.root,
       platform: process.platform,
-      // The third store, after memories and instructions: kept by the host under the working directory, not the root.
+      // The third store, after memories and instructions: kept by the host by working directory, not by root.
       transcripts: sessionsFolder(config, location.project),
     },
     warnings: [...warnings, ...(off ? [] : await instructions.problems()).map(({ message }) => message)],
@@ -70,4 +87,71 @@ function staleDays(path: string, nowMs: number): number | null {
   const stat = statSync(path, { throwIfNoEntry: false });
   const days = stat ? ageInDays(stat.mtimeMs, nowMs) : 0;
   return days >= STALE_DAYS ? days : null;
+}
+
+export interface MemoryPromptOptions {
+  /** Builds only this section. */
+  section?: SectionName;
+  /** What the host calls its tools. */
+  tools?: Partial<ToolNames>;
+  /** False leaves the index out, for the user context. */
+  withIndex?: boolean;
+  /** Also every memory that the index names, as in the oldest layout; within this many bytes if a number is given. */
+  files?: boolean | number;
+  /** Memories that were recalled for this prompt, formatted. */
+  memories?: string;
+  transcriptsDir?: string | null;
+  teamDir?: string | null;
+  /** False changes nothing. By default the directory is created, since the model is told that it exists. */
+  makeDirectory?: boolean;
+}
+
+/** Equal files give equal bytes; ages are only shown with the files themselves. */
+export async function buildMemoryPrompt(directory: Directory, options: MemoryPromptOptions = {}): Promise<string> {
+  const { section, files, memories, makeDirectory = true, ...rest } = options;
+  if (makeDirectory && !directory.readOnly) mkdirSync(directory.path, { recursive: true, mode: 0o700 });
+  // The other parts do not need it, and reading it takes longer than building them.
+  const wanted = section === undefined ? options.withIndex !== false || Boolean(files) : section === "index";
+  const view = wanted ? loadIndex(directory, { generate: true }) : null;
+  const referenced =
+    files && view ? await loadReferenced(directory, view.index, files === true ? undefined : files) : "";
+  const shown = [referenced, memories ?? ""].filter((text) => text !== "").join("\n\n");
+  const parts = {
+    ...rest,
+    dir: directory.path,
+    index: neutraliseTags(view?.index ?? "").replaceAll(/<(?=\/?memory-index)/gi, "&lt;"),
+    indexWarning: view?.warning?.message ?? null,
+    ...(shown === "" ? {} : { memories: shown }),
+  };
+  return section ? buildMemoryPart(section, parts) : buildMemorySection(parts);
+}
+
+/** Every file that the index names, in its order; missing ones are skipped. */
+async function loadReferenced(
+  directory: Directory,
+  index: string,
+  maxBytes = MAX_SESSION_MEMORY_BYTES,
+): Promise<string> {
+  const { rows } = await listMemories(directory);
+  const known = rows.filter(({ unreadable }) => !unreadable).map((row) => ({ row, keys: keysOf(row) }));
+  const named = index
+    .split("\n")
+    .flatMap(readReferences)
+    .flatMap((reference) => known.find(({ keys }) => names(reference, keys))?.row ?? []);
+  const candidates = [...new Set(named)].flatMap((row) => {
+    const { file } = row;
+    const bytes = findBytes(directory, file);
+    if (!bytes) return [];
+    const path = join(directory.path, file);
+    const { source } = parseHeader(file, bytes);
+    const header = formatHeader({
+      path,
+      scope: row.scope,
+      ageDays: row.ageDays,
+      source,
+      author: findAuthor(directory, file),
+    });
+    return [{ path, title: row.name, header, content: shownContent(bytes.toString("utf8")) }];
+  });
+  return fitMemories(candidates, { maxBytes, limit: candidates.length }).text;
 }

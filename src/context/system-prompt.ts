@@ -1,9 +1,18 @@
-/** The system prompt from named sections: a prefix that is the same bytes from turn to turn, and what changes behind it. */
+/** The system prompt from named sections: a prefix that stays the same from turn to turn, and what changes after it. */
 
 import type { SystemBlock } from "../model/ask.ts";
-import { type AgentTools, buildToolsSection, IDENTITY_SECTION, TONE_SECTION } from "../prompts/agent.ts";
-import { type Attribution, buildCommitSection } from "../prompts/commits.ts";
-import { buildResultClearingSection, SUMMARIZE_TOOL_RESULTS_SECTION } from "../prompts/tool-results.ts";
+import {
+  type AgentTools,
+  type Attribution,
+  buildCommitSection,
+  buildResultClearingSection,
+  buildToolsSection,
+  IDENTITY_SECTION,
+  SUMMARIZE_TOOL_RESULTS_SECTION,
+  TONE_SECTION,
+} from "../prompts/agent.ts";
+import { neutraliseTags } from "../recall/neutral.ts";
+import { type ClaudeSettings, SETTING_SOURCES, type SettingSource } from "../settings.ts";
 
 type Built = string | null;
 
@@ -16,11 +25,11 @@ export interface Section {
 }
 
 export interface SystemPrompt {
-  /** Fails as a section's `build` fails; what failed is tried again the next time. */
+  /** Rejects when a section's `build` fails; that section is built again next time. */
   blocks(): Promise<SystemBlock[]>;
-  /** What the last blocks were made of, in their order; nothing before the first. */
+  /** What the last blocks were made of, in order; empty before the first. */
   parts(): { name: string; text: string }[];
-  /** The stable sections are built anew: after clear and compact. */
+  /** Builds the stable sections again: after clear and compact. */
   clear(): void;
 }
 
@@ -30,7 +39,7 @@ export function openSystemPrompt(sections: readonly Section[]): SystemPrompt {
   let last: { name: string; text: string }[] = [];
   const read = (section: Section): Promise<Built> => {
     if (!isStable(section)) return build(section);
-    // Held here: a `clear` meanwhile starts another map, which this one must not fill.
+    // Captured here: a `clear` meanwhile starts another map, which this one must not fill.
     const mine = kept;
     const known = mine.get(section);
     if (known) return known;
@@ -61,17 +70,17 @@ export function openSystemPrompt(sections: readonly Section[]): SystemPrompt {
 
 interface AgentPrompt {
   tools?: AgentTools;
-  /** What the agent is told of its memory, without the index, which is in the user context. */
+  /** What the agent is told about its memory, without the index, which is in the user context. */
   memory?: Section["build"];
-  /** Without it nothing is said of commits. */
+  /** Without it nothing is said about commits. */
   attribution?: Attribution | null;
   /** How many of the newest tool results the host never clears; null when it clears none. */
   keptResults?: number | null;
-  /** Whether what tools found is to be written down in answers. */
+  /** Whether the model should note what tools found in its answers. */
   noteResults?: boolean;
 }
 
-/** The name of the section about memory, by which `/context` knows it. */
+/** The name of the memory section, by which `/context` recognises it. */
 export const MEMORY_SECTION = "memory";
 
 /** The agent's own sections, all of them stable. */
@@ -92,7 +101,56 @@ function isStable({ stable = true }: Section): boolean {
   return stable;
 }
 
-/** Async, so that what `build` throws is a rejection too. */
+/** Async, so that an error thrown by `build` is a rejection, too. */
 async function build(section: Section): Promise<Built> {
   return section.build();
+}
+
+export type { Attribution };
+
+/** A git trailer and a sentence. No address: no one could be written to there. */
+export const DEFAULT_ATTRIBUTION: Readonly<Attribution> = {
+  commit: "Assisted-by: memdir",
+  pr: "Prepared with memdir.",
+};
+
+/** A few trailers; more would be a second message. */
+const MAX_CHARS = 500;
+
+/** Null means no attribution at all. */
+type AttributionOverride = (attribution: Attribution) => Attribution | null;
+
+/**
+ * Whether commits and pull requests mention the agent, and in which words. For each of the two the strongest source that sets it
+ * decides. Within one source the specific text wins over the older switch for both.
+ */
+export function findAttribution(
+  settings: Readonly<Record<SettingSource, ClaudeSettings>>,
+  override: AttributionOverride = (attribution) => attribution,
+): Attribution {
+  const found = { commit: findSuffix(settings, "commit"), pr: findSuffix(settings, "pr") };
+  const wanted = override(found);
+  return { commit: clean(wanted?.commit ?? null), pr: clean(wanted?.pr ?? null) };
+}
+
+function findSuffix(settings: Readonly<Record<SettingSource, ClaudeSettings>>, kind: keyof Attribution): string | null {
+  for (const source of SETTING_SOURCES) {
+    const { attribution, includeCoAuthoredBy } = settings[source];
+    const text = attribution?.[kind];
+    if (text !== undefined) return text;
+    if (includeCoAuthoredBy !== undefined) return includeCoAuthoredBy ? DEFAULT_ATTRIBUTION[kind] : null;
+  }
+  return DEFAULT_ATTRIBUTION[kind];
+}
+
+/** A repository may set it, and it goes into the system prompt: no invisible characters, no tags, not long. "" means none. */
+function clean(text: string | null): string | null {
+  if (text === null) return null;
+  const lines = neutraliseTags(text.slice(0, 2 * MAX_CHARS)).replace(/[^\S\n]+$/gm, "");
+  const cut = lines
+    .trim()
+    .slice(0, MAX_CHARS)
+    .replace(/[\ud800-\udbff]$/, "")
+    .trimEnd();
+  return cut === "" ? null : cut;
 }

@@ -1,4 +1,4 @@
-/** What fills the model's window, part by part, in bytes and in tokens as near as can be told without the model. */
+/** What fills the model's window, part by part, in bytes and in estimated tokens. */
 
 import type { Block, Message, SystemBlock, TextBlock, ToolResult, ToolSpec } from "../model/ask.ts";
 import { MEMORY_SECTION } from "./system-prompt.ts";
@@ -23,7 +23,7 @@ type PartName = (typeof WINDOW_PARTS)[number];
 interface WindowPart {
   name: PartName;
   text: string;
-  /** When they are known, and the text is not counted. */
+  /** Set when the count is known, so that the text is not counted. */
   tokens?: number;
 }
 
@@ -31,23 +31,23 @@ interface MeasuredPart {
   name: PartName;
   bytes: number;
   tokens: number;
-  /** Of the window, from 0 to 1; above when the part alone is larger. */
+  /** Its share of the window, from 0 to 1; more when the part alone is larger. */
   share: number;
 }
 
 export interface WindowView {
   parts: MeasuredPart[];
   windowTokens: number;
-  /** All parts together, what is reserved included. */
+  /** All parts together, including what is reserved. */
   totalTokens: number;
   totalBytes: number;
   freeTokens: number;
   share: number;
-  /** Whether the provider's own count stands behind the sum. */
+  /** Whether the total is the provider's own count. */
   isCounted: boolean;
 }
 
-/** `used`: the provider's own count, input, cached and output, of the last request. The parts are then brought to that sum. */
+/** `used` is the provider's count of the last request: input, cached and output. The parts are then scaled to that total. */
 export function measureWindow(
   parts: readonly WindowPart[],
   windowTokens: number,
@@ -80,11 +80,11 @@ export function measureWindow(
 }
 
 /**
- * An estimate, within about a quarter of what tokenizers say: four ASCII characters are a token in English and code, a
- * character of Chinese, Japanese or Korean is about one by itself, and two units of any other script or of an emoji.
+ * An estimate, within about a quarter of what tokenizers count: four ASCII characters are a token in English and code, a
+ * character of Chinese, Japanese or Korean is about one, and so are two units of any other script or of an emoji.
  */
 export function approximateTokens(text: string): number {
-  // Nearly all text is: the engine counts its bytes many times faster than a loop.
+  // Nearly all text is ASCII: the engine counts its bytes many times faster than a loop.
   if (Buffer.byteLength(text) === text.length) return Math.ceil(text.length / 4);
   let [ascii, cjk, other] = [0, 0, 0];
   for (let i = 0; i < text.length; i++) {
@@ -113,13 +113,13 @@ export interface Shown {
 }
 
 interface PartOptions {
-  /** The system prompt's own parts: by them the memory section is told from the rest. */
+  /** The system prompt's own parts, to separate the memory section from the rest. */
   sections?: readonly { name: string; text: string }[];
-  /** Tokens that are kept for the answer. */
+  /** Tokens that are reserved for the answer. */
   reserved?: number;
 }
 
-/** Everything that a conversation shows the model, sorted; parts with nothing in them are left out. */
+/** Everything that a conversation shows the model, sorted by part; empty parts are left out. */
 export function partsOf(conversation: Shown, options: PartOptions = {}): WindowPart[] {
   const texts = new Map<PartName, string[]>();
   const add = (name: PartName, text: string) => {
@@ -140,7 +140,7 @@ export function partsOf(conversation: Shown, options: PartOptions = {}): WindowP
   return reserved > 0 ? [...filled, { name: "reserved for the answer", text: "", tokens: reserved }] : filled;
 }
 
-/** A kind that is not here is an attachment like any other. */
+/** Any other kind counts as an attachment. */
 const PART_OF_ATTACHMENT: Readonly<Record<string, PartName>> = {
   instructions: "instructions",
   "nested-instructions": "instructions",

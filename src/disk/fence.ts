@@ -145,7 +145,8 @@ function attempt(read: () => string): string | null {
 
 // --- Reading what should be an ordinary file, where anything may stand: a fifo must not hold us up, a link not lead away.
 
-const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+const NONBLOCK = constants.O_NONBLOCK ?? 0;
+const FLAGS = constants.O_RDONLY | NONBLOCK;
 const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
 
 /** An open file for reading, or null when there is none, or something that is no ordinary file. Other failures throw. */
@@ -202,12 +203,41 @@ export function readTail(path: string, maxBytes: number): string {
   }
 }
 
+/**
+ * An ordinary file opened to append lines, made if it is missing. `torn`: a writer that was killed left half a line at the end, and ours
+ * must not be joined to it. Throws, with the code ENOTFILE for anything but an ordinary file.
+ */
+export function openToAppend(path: string, mode: number): { fd: number; size: number; torn: boolean } {
+  const fd = openSync(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | NONBLOCK | NOFOLLOW, mode);
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isFile()) throw Object.assign(new Error("not an ordinary file"), { code: "ENOTFILE" });
+    const last = Buffer.alloc(1);
+    const torn = stat.size > 0 && (readSync(fd, last, 0, 1, stat.size - 1) === 0 || last[0] !== NEWLINE);
+    return { fd, size: stat.size, torn };
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+const NEWLINE = 10;
+
 // --- Looking at what stands somewhere, where anything may have been asked for.
 
 /** Links followed; null also for a loop of links, a file in place of a folder, a name that is too long or none at all. */
 export function statOrNull(path: string): Stats | null {
   try {
     return statSync(path, { throwIfNoEntry: false }) ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** The same without following a link. */
+export function lstatOrNull(path: string): Stats | null {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) ?? null;
   } catch {
     return null;
   }

@@ -3,7 +3,7 @@
 import { join, relative, resolve, sep } from "node:path";
 import { createContext, Script } from "node:vm";
 import { realPath } from "../disk/fence.ts";
-import { matchesPaths } from "../instructions/globs.ts";
+import { matchesPaths } from "../instructions/rule-paths.ts";
 import { compilePattern } from "../store/store.ts";
 import { commandOf, isPatch, namedFiles, patchOf, type ToolCall } from "./event.ts";
 import type { Rule } from "./rules.ts";

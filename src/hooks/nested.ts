@@ -6,8 +6,7 @@
 import { lstatSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { isWithin, realPath } from "../disk/fence.ts";
-import { foldersBetween } from "../instructions/folders.ts";
-import { filesInCommand } from "../instructions/shell-command.ts";
+import { filesInCommand, foldersBetween } from "../instructions/instructions.ts";
 import { formatNestedHeader } from "../prompts/hooks.ts";
 import { clipLine, cutContent } from "../recall/cut.ts";
 import { formatInjection } from "../recall/injection.ts";

@@ -1,4 +1,9 @@
-/** An instruction file as a host loads it, and one that it does not load with the reason. */
+/** An instruction file as a host loads it, how it is shown to a model, and what can be wrong with it. */
+
+import { basename, dirname } from "node:path";
+import { processEnv } from "../config.ts";
+import { runGit } from "../project/git.ts";
+import { findSecrets } from "../text/secrets.ts";
 
 export type InstructionSource = "managed" | "user" | "project" | "local";
 
@@ -7,9 +12,9 @@ export interface InstructionFile {
   /** How the host introduces it. */
   label: string;
   source: InstructionSource;
-  /** Frontmatter and block comments are gone; at start also the blank space around it. */
+  /** Without frontmatter and block comments; at start also without surrounding blank space. */
   content: string;
-  /** Characters of the content. */
+  /** The number of characters in the content. */
   size: number;
   /** The file that imported it, or null. */
   importedBy: string | null;
@@ -26,3 +31,74 @@ export const LABELS: Readonly<Record<InstructionSource, string>> = {
   project: "project instructions, checked into the codebase",
   local: "user's private project instructions, not checked in",
 };
+
+/** Our own wording of what every host says: these are instructions, and they take precedence. */
+export const PREAMBLE =
+  "What follows was written by the user, the team or the organisation for work in this codebase. Follow it exactly; where it differs from your usual way of working, it wins.";
+
+export type RenderedInstructions =
+  | { role: "user"; text: string }
+  | { role: "system"; text: string; cache_control: { type: "ephemeral" } };
+
+/** No clock and no random order: an unchanged disk gives the same bytes, so that prompt caches hold. "" for no files. */
+export function renderInstructions(files: readonly InstructionFile[]): string {
+  if (files.length === 0) return "";
+  return [PREAMBLE, ...files.map((file) => `${headerOf(file)}\n\n${file.content}`)].join("\n\n");
+}
+
+/** As a user message in a reminder (what hosts do today), or as a system block that may be cached. */
+export function renderFor(files: readonly InstructionFile[], place: "user" | "system"): RenderedInstructions | null {
+  const text = renderInstructions(files);
+  if (text === "") return null;
+  if (place === "system") return { role: "system", text, cache_control: { type: "ephemeral" } };
+  return { role: "user", text: `<system-reminder>\n${text}\n</system-reminder>` };
+}
+
+function headerOf({ path, label, source }: InstructionFile): string {
+  return source === "project" ? `Contents of ${path}:` : `Contents of ${path} (${label}):`;
+}
+
+/** Longer files cost every prompt and are followed less well. */
+export const MAX_CHARACTERS = 40_000;
+
+export interface InstructionProblem {
+  path: string;
+  rule: "large" | "secret" | "tracked-local";
+  message: string;
+}
+
+export async function examineInstructions(files: readonly InstructionFile[]): Promise<InstructionProblem[]> {
+  const problems = findLarge(files).map(({ path, size }) => ({
+    path,
+    rule: "large" as const,
+    message: largeMessage(path, size),
+  }));
+  const others: InstructionProblem[] = [];
+  for (const file of files) {
+    for (const { rule, line } of findSecrets(file.content)) {
+      const message = `${file.path} contains what looks like a secret (${rule}, line ${line} of what is loaded): it is sent with every prompt, remove it`;
+      others.push({ path: file.path, rule: "secret", message });
+    }
+    if (file.source === "local" && basename(file.path) === "CLAUDE.local.md" && !(await isIgnored(file.path))) {
+      const message = `${file.path} is private but not ignored by git: add CLAUDE.local.md to .gitignore`;
+      others.push({ path: file.path, rule: "tracked-local", message });
+    }
+  }
+  return [...problems, ...others];
+}
+
+/** Strictly more characters than the limit. */
+export function findLarge(files: readonly InstructionFile[], limit = MAX_CHARACTERS): InstructionFile[] {
+  return files.filter(({ size }) => size > limit);
+}
+
+function largeMessage(file: string, size: number, limit = MAX_CHARACTERS): string {
+  return `${file} has ${size} characters, more than ${limit}: split it into rules under .claude/rules`;
+}
+
+/** True outside git, too: there is nothing to leak into. */
+async function isIgnored(file: string): Promise<boolean> {
+  const git = { root: dirname(file), env: processEnv() };
+  // Code 1: not ignored. 128: no repository.
+  return (await runGit(git, ["check-ignore", "-q", basename(file)], { timeoutMs: 2000 })).code !== 1;
+}

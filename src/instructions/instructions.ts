@@ -1,18 +1,21 @@
-/** The instructions of one session: loaded once, added to by touches, kept until they change or something clears them. */
+/** The instructions of one session: loaded once, extended when files are touched, kept until they change or are cleared. */
 
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { isWithin, realPath, statOrNull } from "../disk/fence.ts";
-import type { InstructionFile, SkippedFile } from "./file.ts";
-import { foldersBetween } from "./folders.ts";
-import { matchesPaths } from "./globs.ts";
-import { examineInstructions, type InstructionProblem } from "./health.ts";
+import {
+  examineInstructions,
+  type InstructionFile,
+  type InstructionProblem,
+  type RenderedInstructions,
+  renderFor,
+  type SkippedFile,
+} from "./file.ts";
 import { isClaudeFile, type Loaded, loadAtStart, loader, type WaitingRule } from "./load.ts";
-import { type RenderedInstructions, renderFor } from "./render.ts";
+import { matchesPaths } from "./rule-paths.ts";
 import type { InstructionScope } from "./scope.ts";
-import { filesInCommand } from "./shell-command.ts";
 
 export interface Instructions {
-  /** What is loaded at start; from memory while nothing changed on disk. */
+  /** What is loaded at start; cached while nothing changed on disk. */
   load(): Promise<InstructionFile[]>;
   /** What reading or writing this file adds: each file once, until `clear`. */
   touch(path: string): Promise<InstructionFile[]>;
@@ -22,16 +25,16 @@ export interface Instructions {
   render(place: "user" | "system", options?: { omit?: boolean }): Promise<RenderedInstructions | null>;
   /** The last rendered text, without touching the disk; null before the first. */
   cached(): RenderedInstructions | null;
-  /** Everything that was looked at and not loaded, with the reason. */
+  /** Every candidate that was not loaded, with the reason. */
   skipped(): Promise<SkippedFile[]>;
   problems(): Promise<InstructionProblem[]>;
-  /** After a clear or compact of the session: the next call reads everything again, and touches count anew. */
+  /** After a clear or compact of the session: the next call reads everything again, and touches count again. */
   clear(): void;
 }
 
 interface Kept {
   loaded: Loaded;
-  /** How many of the loaded files came at start. */
+  /** How many of the files were loaded at start. */
   start: number;
   stamps: Map<string, string>;
 }
@@ -49,7 +52,7 @@ export function openInstructions(scope: InstructionScope): Instructions {
     return kept;
   };
   let last: Promise<unknown> = Promise.resolve();
-  /** One after the other: what a touch adds is told to it alone. */
+  /** One after the other, so that each touch returns only what it added. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const turn = last.then(work);
     last = turn.catch(() => {});
@@ -100,23 +103,23 @@ function stampAll(paths: ReadonlySet<string>): Map<string, string> {
   return new Map([...paths].map((path) => [path, stampOf(path)]));
 }
 
-/** Changes whenever the file does; "" where there is none. */
+/** Changes whenever the file does; "" when it does not exist. */
 function stampOf(path: string): string {
   const stat = statOrNull(path);
   return stat ? `${stat.mtimeMs} ${stat.size} ${stat.ino}` : "";
 }
 
-/** Adds to `loaded` and returns what is new. Each file comes once until everything is loaded afresh. */
+/** Adds to `loaded` and returns what is new. Each file comes once until everything is loaded again. */
 async function touchFile(scope: InstructionScope, loaded: Loaded, path: string): Promise<InstructionFile[]> {
   const file = resolve(scope.cwd, path);
-  // The name must lie below, and its folder in truth, too: a linked folder leads elsewhere.
+  // Both the path and the real path of its folder must be below: a linked folder leads elsewhere.
   if (!isWithin(scope.cwd, file) || !isWithin(scope.cwd, realPath(dirname(file)))) return [];
   const start = loaded.files.length;
   const atStart = loaded.files.some(
     (each) => each.source !== "user" && each.source !== "managed" && isClaudeFile(each),
   );
   const load = loader(scope, loaded, false);
-  // Whoever reads or writes an instruction file knows it already.
+  // A model that reads or writes an instruction file knows it already.
   loaded.paths.add(file);
 
   const wait = (rule: WaitingRule) => isRuleFor(rule, file);
@@ -124,7 +127,7 @@ async function touchFile(scope: InstructionScope, loaded: Loaded, path: string):
   const inner = loaded.waiting.filter((rule) => !outer.includes(rule));
   for (const rule of outer.filter(wait)) await load.file(rule.path, rule.source);
   for (const folder of foldersBetween(scope.cwd, dirname(file))) {
-    // Below what is not there is nothing either.
+    // Nothing can be below a missing folder.
     if (!statOrNull(folder)?.isDirectory()) break;
     const hasClaude = await load.file(join(folder, "CLAUDE.md"), "project");
     await load.file(join(folder, ".claude", "CLAUDE.md"), "project");
@@ -144,4 +147,35 @@ async function touchFile(scope: InstructionScope, loaded: Loaded, path: string):
 function isRuleFor(rule: WaitingRule, file: string): boolean {
   if (!isWithin(rule.base, file)) return false;
   return matchesPaths(rule.patterns, relative(rule.base, file).split(sep).join("/"));
+}
+
+/** The folders below `top` down to `folder`, outermost first; `top` itself is loaded at start. `folder` must be within `top`. */
+export function foldersBetween(top: string, folder: string): string[] {
+  const parts = relative(top, folder)
+    .split(sep)
+    .filter((part) => part !== "");
+  return parts.map((_, i) => join(top, ...parts.slice(0, i + 1)));
+}
+
+/** More words than this are data, not file names. */
+const MAX_WORDS = 200;
+
+/** Existing files among the command's words, in order; quotes and escapes are removed, nothing is run or expanded. */
+export function filesInCommand(command: string, cwd: string): string[] {
+  const words = command.match(/(?:"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^\s"'|&;<>()\\])+/gs) ?? [];
+  const files = words.slice(0, MAX_WORDS).flatMap((word) => {
+    const bare = word.replace(PART, (part) => bareOf(part));
+    if (bare === "" || bare.startsWith("-") || bare.includes("\0")) return [];
+    const path = resolve(cwd, bare);
+    return statOrNull(path)?.isFile() ? [path] : [];
+  });
+  return [...new Set(files)];
+}
+
+const PART = /"(?:\\.|[^"\\])*"|'[^']*'|\\./gs;
+
+/** A part of a word without its quotes; in double quotes a backslash only escapes what is special there. */
+function bareOf(part: string): string {
+  if (part.startsWith("'")) return part.slice(1, -1);
+  return part.startsWith('"') ? part.slice(1, -1).replace(/\\(["\\$`])/g, "$1") : part.slice(1);
 }

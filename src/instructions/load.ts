@@ -1,6 +1,6 @@
 /**
  * Loads what Claude Code loads at start, in its order: managed, user, then every directory from the outermost to the working
- * directory, then added ones. A file comes once, its imports right behind it. Whatever is not loaded is named with the reason.
+ * directory, then added ones. A file comes once, directly followed by its imports. Whatever is not loaded is listed with the reason.
  */
 
 import { type Dirent, readdirSync } from "node:fs";
@@ -8,12 +8,11 @@ import { basename, dirname, join } from "node:path";
 import { isWithin, readRegular, realPath, statOrNull } from "../disk/fence.ts";
 import { stripForClient } from "../text/client-markdown.ts";
 import { type InstructionFile, type InstructionSource, LABELS, type SkippedFile } from "./file.ts";
-import { findImports } from "./import-syntax.ts";
-import { resolveImport } from "./import-target.ts";
+import { findImports, resolveImport } from "./imports.ts";
 import { readRulePaths } from "./rule-paths.ts";
 import { type InstructionScope, isExternal } from "./scope.ts";
 
-/** A rule that waits for a touch of a matching file. */
+/** A rule that waits until a matching file is touched. */
 export interface WaitingRule {
   path: string;
   source: InstructionSource;
@@ -38,7 +37,7 @@ export interface Loaded {
 /** As many hops as the client follows. */
 const MAX_HOPS = 4;
 
-/** The client passes over anything larger. */
+/** The client skips anything larger. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 function emptyLoaded(): Loaded {
@@ -72,7 +71,7 @@ export async function loadAtStart(scope: InstructionScope): Promise<Loaded> {
   return loaded;
 }
 
-/** CLAUDE.md and CLAUDE.local.md of the project, wherever they lie; rules do not count. */
+/** CLAUDE.md and CLAUDE.local.md of the project, wherever they are; rules do not count. */
 export function isClaudeFile(file: InstructionFile): boolean {
   return file.importedBy === null && /[/\\]CLAUDE(\.local)?\.md$/.test(file.path);
 }
@@ -83,9 +82,9 @@ function ancestorsOf(directory: string): string[] {
   return parent === directory ? [directory] : [...ancestorsOf(parent), directory];
 }
 
-/** The ways in which files get loaded; `trim` at start, not when nested. */
+/** The ways in which files are loaded; `trim` at start, not when nested. */
 export function loader(scope: InstructionScope, loaded: Loaded, trim: boolean) {
-  /** The real path of the waiting rule whose imports are followed: it must not come in through them. */
+  /** The real path of the waiting rule whose imports are followed: it must not be loaded through them. */
   let following: string | null = null;
   const skip = (path: string, reason: string) => void loaded.skipped.push({ path, reason });
 
@@ -108,7 +107,7 @@ export function loader(scope: InstructionScope, loaded: Loaded, trim: boolean) {
     return content.trim() !== "";
   }
 
-  /** The file's text, or null when it is not loaded; the usual absence is not worth a word. */
+  /** The file's text, or null when it is not loaded; a missing file is not worth mentioning. */
   function admit(path: string, source: InstructionSource): string | null {
     loaded.watched.add(path);
     const stat = statOrNull(path);
@@ -133,7 +132,7 @@ export function loader(scope: InstructionScope, loaded: Loaded, trim: boolean) {
     }
   }
 
-  /** At start the same file is loaded once however it is reached; later only the name counts, as for the client. */
+  /** At start a file is loaded once however it is reached; later only the name counts, as for the client. */
   function isKnown(path: string): boolean {
     return trim ? loaded.reals.has(realPath(path)) : loaded.paths.has(path);
   }
@@ -166,7 +165,7 @@ export function loader(scope: InstructionScope, loaded: Loaded, trim: boolean) {
 
   /** Links may lead out of the folder; only the user's own rules follow them anywhere. */
   function listed(folder: string, source: InstructionSource, ending?: string): string[] {
-    // `.claude` and `rules` may be links that lead away; what they lie in may be reached through one anywhere.
+    // `.claude` and `rules` may be links that lead away; their parent may be reached through any link.
     const home = join(realPath(dirname(dirname(folder))), basename(dirname(folder)), basename(folder));
     const mayReach = (path: string) =>
       source === "user" || scope.externalApproved || isWithin(home, path) || !isExternal(scope, path);
@@ -216,7 +215,7 @@ export function loader(scope: InstructionScope, loaded: Loaded, trim: boolean) {
     await file(join(folder, ".claude", "AGENTS.md"), "project");
   }
 
-  /** What other agents read: not loaded by Claude Code, only on request. */
+  /** What other agents read: Claude Code does not load it, so only on request. */
   async function others(folder: string): Promise<void> {
     await file(join(folder, "GEMINI.md"), "project");
     await file(join(folder, ".github", "copilot-instructions.md"), "project");
@@ -236,22 +235,22 @@ export function loader(scope: InstructionScope, loaded: Loaded, trim: boolean) {
   return { file, rules, directory, agents, others, shadowAgents };
 }
 
-/** Deep enough for any real tree; a loop of links is cut by the folders seen. */
+/** Deep enough for any real tree; loops of links end at folders already seen. */
 const MAX_DEPTH = 16;
 
-/** More than anybody has rules; a link to a whole disk ends here. */
+/** More rules than anyone has; a link to a whole disk ends here. */
 const MAX_ENTRIES = 5000;
 
 interface RuleFiles {
-  /** Paths as found, except for links: a linked rule is known by where it really lies. */
+  /** Paths as found, except for links: a linked rule is identified by its real path. */
   files: string[];
-  /** Every folder that was looked into. */
+  /** Every folder that was listed. */
   folders: string[];
   /** Linked folders that were not entered. */
   closed: string[];
 }
 
-/** `mayEnter` is asked with the real path of every folder before it is listed. */
+/** `mayEnter` is called with the real path of every folder before it is listed. */
 function listRuleFiles(folder: string, mayEnter: (real: string) => boolean, ending = ".md"): RuleFiles {
   const found = new Set<string>();
   const seen = new Set<string>();

@@ -1,29 +1,29 @@
 /**
- * When a rule applies: the `paths` of its frontmatter, read as Claude Code was seen to read it.
+ * When a rule applies: the `paths` of its frontmatter, read and matched as Claude Code was seen to do it.
  *
  * The client reads YAML. Where that fails it puts quotes around the values that hold special characters, line by line, and
  * reads again; where that fails too there are no `paths`, and the rule is loaded at start.
  */
 
+import ignore from "ignore";
 import { type Field, parseDocument } from "../text/frontmatter.ts";
 import { keyEnd } from "../text/frontmatter-value.ts";
-import { canMatch, expandPatterns } from "./globs.ts";
 
 type RulePaths =
-  /** No `paths`, or one that says nothing (empty, a number, a map, `**`): loaded at start. */
+  /** No `paths`, or an empty one (a number, a map, `**`): loaded at start. */
   | { kind: "always" }
   /** Loaded on the first touch of a file that `matchesPaths(patterns, file)`. */
   | { kind: "when"; patterns: string[] }
   /** No file can match, so the client never loads it. */
   | { kind: "never"; problem: string };
 
-/** Of each sort of bad pattern; a thousand alternatives in braces are one mistake. */
+/** Reports of each kind of bad pattern; a thousand alternatives in braces are one mistake. */
 const MAX_REPORTED = 5;
 
-/** A YAML value as far as `paths` needs it: texts, lists of them, and everything else. */
+/** A YAML value as far as `paths` needs it: texts, lists of them, and null for everything else. */
 type Value = string | Value[] | null;
 
-/** What a rule file's frontmatter says about when it applies. `text` is the whole file. Must not throw; `problems` say what to mend. */
+/** What a rule file's frontmatter says about when it applies. `text` is the whole file. Must not throw; `problems` say what to fix. */
 export function readRulePaths(text: string): RulePaths & { problems: string[] } {
   const source = text.startsWith("\uFEFF") ? text.slice(1) : text;
   const frontmatter = /^---[ \t]*\r?\n([\s\S]*?)---(?:\s|$)/.exec(source)?.[1];
@@ -70,7 +70,7 @@ function shorten(pattern: string): string {
   return line.length > 80 ? `${line.slice(0, 80)}…` : line;
 }
 
-/** Commas divide, but not those in braces; list items are divided too. */
+/** Split at commas, except in braces; list items are split, too. */
 function splitPatterns(value: Value): string[] {
   if (value === null) return [];
   if (typeof value !== "string") return value.flatMap(splitPatterns);
@@ -101,7 +101,7 @@ function readPathsField(frontmatter: string): { value: Value; problems: string[]
 
 const SPECIAL = /[{}[\]*&#!|>%@`]|: /;
 
-/** Puts quotes around the values that hold characters with a meaning in YAML. Lists and deeper lines stay as they are. */
+/** Quotes values with characters that have a meaning in YAML. Lists and nested lines stay as they are. */
 function quoteValues(frontmatter: string): string {
   const lines = frontmatter.split(/\r?\n/).map((line) => {
     const match = /^([A-Za-z_-]+):\s+(\S.*)$/.exec(line);
@@ -129,7 +129,7 @@ function readStrictly(frontmatter: string): { value: Value; problems: string[] }
   return { value, problems };
 }
 
-/** Undefined when this is not YAML: the lenient reader takes more than the client does. */
+/** Undefined when this is not YAML: the lenient reader accepts more than the client does. */
 function readField(field: Field, text: string): Value | undefined {
   const raw = text.slice(field.start, field.end);
   const newline = raw.indexOf("\n");
@@ -146,7 +146,7 @@ function readField(field: Field, text: string): Value | undefined {
   return readBlockList(field.value as string[], raw.slice(colon + 1));
 }
 
-/** Items whose text was decoded already; `raw` tells which were in quotes. */
+/** Items are already decoded; `raw` shows which were in quotes. */
 function readBlockList(items: readonly string[], raw: string): Value | undefined {
   const marks = raw.split("\n").filter((line) => /^\s*-(\s|$)/.test(line));
   const depth = marks[0]?.indexOf("-");
@@ -155,7 +155,7 @@ function readBlockList(items: readonly string[], raw: string): Value | undefined
   for (const [i, item] of items.entries()) {
     const start = starts[i] ?? "";
     const isFlow = item.startsWith("[") && item.endsWith("]");
-    // A map in a list is valid and says nothing.
+    // A map in a list is valid but has no meaning.
     const isMap = /^[^\s"'{[*&!%@`][^#]*?:(\s|$)/.test(item) || /^\{[^{}]*\}$/.test(item);
     let value: Value | undefined;
     if (start[0] === '"' || start[0] === "'") value = item;
@@ -167,7 +167,7 @@ function readBlockList(items: readonly string[], raw: string): Value | undefined
   return values;
 }
 
-/** The inside of `[…]`, which may go over several lines. */
+/** The inside of `[…]`, which may span several lines. */
 function readFlowList(inside: string): Value | undefined {
   const values: Value[] = [];
   const item = /(?:"([^"\\]*(?:\\.[^"\\]*)*)"|'([^']*(?:''[^']*)*)'|([^,"'\s][^,]*))?\s*(?:,|$)/sy;
@@ -186,14 +186,14 @@ function readFlowList(inside: string): Value | undefined {
   return values;
 }
 
-/** Blanks are passed by hand: in the expression they could be divided in many ways, and each would be tried. */
+/** Blanks are skipped by hand: the expression could split them in many ways, and would try each. */
 function skipBlank(text: string, from: number): number {
   let at = from;
   while (at < text.length && (text[at] as string).trim() === "") at++;
   return at;
 }
 
-/** Text without quotes: null for what YAML takes for a number, a truth value or nothing; undefined for what it refuses. */
+/** Unquoted text: null for what YAML reads as a number, a boolean or nothing; undefined for what it refuses. */
 function readPlain(text: string, inFlow: boolean): Value | undefined {
   const comment = text.search(/(^|\s)#/);
   const value = (comment < 0 ? text : text.slice(0, comment)).trim();
@@ -205,4 +205,100 @@ function readPlain(text: string, inFlow: boolean): Value | undefined {
   if (/:(\s|$)/.test(value) || (inFlow && /[[\]{}]/.test(value))) return undefined;
   if (value === "" || /^(~|null|true|false)$/i.test(value)) return null;
   return /^[-+]?(\d+(\.\d*)?|\.\d+)(e[-+]?\d+)?$|^0[xo][\da-f]+$|^[-+]?\.(inf|nan)$/i.test(value) ? null : value;
+}
+
+/** A rule names a handful of file kinds; a pattern with more alternatives is a mistake or an attack, and matches nothing. */
+const MAX_ALTERNATIVES = 1_000;
+/** Characters produced by expanding all patterns of one rule: enough for twice a thousand alternatives of ordinary length. */
+const MAX_EXPANDED_CHARACTERS = 200_000;
+/** `*`, `?` and classes in one pattern; with more, the resulting expression takes long to compile. */
+const MAX_WILDCARDS = 32;
+/**
+ * `**` is tried at every folder of the path: a pattern takes the number of folders to the power
+ * of its `**` plus one. All patterns of a rule share these steps.
+ */
+const MAX_STEPS = 10_000_000;
+/** No system opens a longer path. */
+const MAX_PATH_LENGTH = 4_096;
+
+interface Expanded {
+  /** Without braces and without a trailing `/**`; empty ones are dropped. */
+  patterns: string[];
+  /** As written: these have more alternatives than the budget allows and never match. */
+  refused: string[];
+}
+
+/**
+ * Whether `file` matches the patterns. `file` is relative to the patterns' base, with `/` between its parts; anything
+ * outside the base (`../x`, `/x`) never matches.
+ *
+ * As in gitignore, a pattern that matches a folder matches everything below it, a later pattern wins over an earlier one, and
+ * `!x` cannot bring back what is in a matched folder.
+ */
+export function matchesPaths(patterns: readonly string[], file: string): boolean {
+  if (file.startsWith("..") || file.length > MAX_PATH_LENGTH || !ignore.isPathValid(file)) return false;
+  const depth = file.split("/").length;
+  let steps = 0;
+  const sound = expandPatterns(patterns).patterns.filter((pattern) => {
+    if (!isSound(pattern)) return false;
+    steps += depth ** pattern.split("**").length;
+    return steps <= MAX_STEPS;
+  });
+  return ignore().add(sound).ignores(file);
+}
+
+/** False when no file can ever match, so that the author can be warned. Braces must be expanded before. */
+export function canMatch(pattern: string): boolean {
+  return !pattern.startsWith("!") && isSound(pattern);
+}
+
+/** Whether a pattern is valid: not a comment, no open class, no parts that a relative path cannot have, not too many wildcards. */
+function isSound(pattern: string): boolean {
+  if (pattern.startsWith("#")) return false;
+  const parts = pattern.replace(/^!/, "").replace(/\/$/, "").replace(/^\//, "").split("/");
+  if (parts.some((part) => part === "" || part === "." || part === "..")) return false;
+  if ((pattern.match(/\*+|[?[]/g)?.length ?? 0) > MAX_WILDCARDS) return false;
+  // A class ends within its part of the path, and a backslash escapes something.
+  return parts.every((part) => /^(?:\\.|\[(?:\\.|[^\]\\])*\]|[^[\\])*$/s.test(part));
+}
+
+/** The patterns as they are matched: one for each alternative in braces, in the order written. */
+export function expandPatterns(patterns: readonly string[]): Expanded {
+  const expanded: Expanded = { patterns: [], refused: [] };
+  const budget = { characters: MAX_EXPANDED_CHARACTERS };
+  for (const pattern of patterns) {
+    const alternatives = expandBraces(pattern, budget);
+    if (!alternatives) expanded.refused.push(pattern);
+    for (const alternative of alternatives ?? []) {
+      // `src/**` means `src`, and so is not anchored at the base.
+      const kept = alternative.endsWith("/**") ? alternative.slice(0, -3) : alternative;
+      if (kept !== "") expanded.patterns.push(kept);
+    }
+  }
+  return expanded;
+}
+
+/**
+ * A group extends from the first `{` to the first `}` after it, so nested groups break apart and match little; `{1..3}` has
+ * one alternative, its own text; an empty group ends the expansion. Null when the budget is exceeded.
+ */
+function expandBraces(pattern: string, budget: { characters: number }): string[] | null {
+  const done: string[] = [];
+  const open = [pattern];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    budget.characters -= next.length;
+    if (budget.characters < 0 || done.length + open.length >= MAX_ALTERNATIVES) return null;
+    const from = next.indexOf("{");
+    const to = from < 0 ? -1 : next.indexOf("}", from);
+    if (to < 0 || to === from + 1) {
+      done.push(next);
+      continue;
+    }
+    const alternatives = next.slice(from + 1, to).split(",");
+    if (alternatives.length > MAX_ALTERNATIVES) return null;
+    for (const alternative of alternatives.reverse()) {
+      open.push(next.slice(0, from) + alternative.trim() + next.slice(to + 1));
+    }
+  }
+  return done;
 }

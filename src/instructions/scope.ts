@@ -1,4 +1,4 @@
-/** What decides which instruction files count: places, settings and approvals, gathered once. */
+/** What decides which instruction files count: folders, settings and approvals, collected once. */
 
 import { join } from "node:path";
 import picomatch from "picomatch";
@@ -13,7 +13,7 @@ export interface InstructionScope {
   home: string;
   claudeDir: string;
   managedDir: string;
-  /** Further directories that the user added on the command line. */
+  /** Directories that the user added on the command line. */
   addDirs: readonly string[];
   /** Which kinds are loaded at all (`--setting-sources`). */
   kinds: ReadonlySet<InstructionSource>;
@@ -34,7 +34,7 @@ export interface ScopeOptions {
   /** Seed 000's switches. */
   includeManaged?: boolean;
   includeUser?: boolean;
-  /** Also AGENTS.md beside a CLAUDE.md, and the files of other agents: GEMINI.md, Cursor's and Copilot's. */
+  /** Also AGENTS.md next to a CLAUDE.md, and the files of other agents: GEMINI.md, Cursor's and Copilot's. */
   allAgents?: boolean;
 }
 

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { relative, sep } from "node:path";
 import { type LoopResult, runAgentLoop } from "../model/agent-loop.ts";
 import { type Ask, addUsage, type Message, NO_USAGE, type Usage } from "../model/ask.ts";
-import { buildDreamCorrection, buildDreamRequest, DREAM_SYSTEM, readPlan } from "../prompts/dream.ts";
+import { buildDreamCorrection, buildDreamRequest, DREAM_SYSTEM, readPlan } from "../prompts/learning.ts";
 import { neutraliseTags } from "../recall/neutral.ts";
 import { formatManifest } from "../recall/select.ts";
 import { openFileState } from "../session/file-state.ts";

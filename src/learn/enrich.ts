@@ -1,8 +1,7 @@
 /** Cues for memories that lack them: asked of a model in batches, written through the journal, resumable at any point. */
 
-import type { Ask, Usage } from "../model/ask.ts";
-import { addUsage, NO_USAGE, textOf } from "../model/ask.ts";
-import { buildCueQuestion, CUES_SYSTEM, readCues } from "../prompts/enrich.ts";
+import { type Ask, addUsage, NO_USAGE, textOf, type Usage } from "../model/ask.ts";
+import { buildCueQuestion, CUES_SYSTEM, readCues } from "../prompts/learning.ts";
 import { neutralise } from "../recall/neutral.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import { countAnswers } from "./counted-ask.ts";

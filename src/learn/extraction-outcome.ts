@@ -1,7 +1,7 @@
 /** What came of an extraction: whether it was a success, and what it produced. */
 
 import type { LoopResult } from "../model/agent-loop.ts";
-import { saysNothingToKeep } from "../prompts/extraction.ts";
+import { saysNothingToKeep } from "../prompts/learning.ts";
 import type { Kept } from "./extraction-keeper.ts";
 import type { Proposal } from "./proposal.ts";
 

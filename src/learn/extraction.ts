@@ -2,7 +2,7 @@
 
 import { type Conversation, fork, type LoopEvent, runAgentLoop } from "../model/agent-loop.ts";
 import { type Ask, NO_USAGE, type Usage } from "../model/ask.ts";
-import { buildExtractionPrompt, buildExtractionRules } from "../prompts/extraction.ts";
+import { buildExtractionPrompt, buildExtractionRules } from "../prompts/learning.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import { countAnswers } from "./counted-ask.ts";
 import { type Cursor, moveCursor, readCursor, sinceCursor } from "./cursor.ts";

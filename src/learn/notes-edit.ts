@@ -2,9 +2,9 @@
 
 import { normalize } from "node:path";
 import type { Tool } from "../model/tool.ts";
-import { buildSizeReminders } from "../prompts/session-notes.ts";
+import { buildSizeReminders } from "../prompts/learning.ts";
 import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
-import { applyMatches, findMatches, hintFor } from "../tools/edit-match.ts";
+import { applyMatches, findMatches, hintFor } from "../tools/edit.ts";
 import { buildSchema, readInput } from "../tools/input.ts";
 import { findDamage, MAX_NOTES_BYTES, measureNotes } from "./notes-template.ts";
 

@@ -3,7 +3,7 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { readRegular } from "../disk/fence.ts";
-import { NOTES_TEMPLATE, type NotesSize } from "../prompts/session-notes.ts";
+import { NOTES_TEMPLATE, type NotesSize } from "../prompts/learning.ts";
 
 export interface Section {
   /** Without the `# `. */

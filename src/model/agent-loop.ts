@@ -1,24 +1,24 @@
-/** The agent loop: ask, run the tools that are asked for, and again, until the model is done or something ends it. */
+/** The agent loop: ask, run the tools that are called, ask again, until the model is done or something ends it. */
 
-import type {
-  Ask,
-  AskError,
-  Block,
-  Message,
-  Retry,
-  SystemBlock,
-  TextBlock,
-  ToolResult,
-  ToolSpec,
-  ToolUse,
-  Usage,
+import {
+  type Ask,
+  type AskError,
+  addUsage,
+  type Block,
+  type Message,
+  NO_USAGE,
+  type Retry,
+  type SystemBlock,
+  type TextBlock,
+  type ToolResult,
+  type ToolSpec,
+  type ToolUse,
+  textOf,
+  type Usage,
 } from "./ask.ts";
-import { addUsage, NO_USAGE, textOf } from "./ask.ts";
-import { shareSignal } from "./signal.ts";
-import { runTools, type Tool } from "./tool.ts";
-import { MAX_RESULT_CHARS, type ResultLimit } from "./tool-result.ts";
+import { MAX_RESULT_CHARS, type ResultLimit, runTools, shareSignal, type Tool } from "./tool.ts";
 
-/** All that the provider has been shown. Never changed: a loop returns a new one, so that a fork can share it. */
+/** All that the provider has been shown. Immutable: a loop returns a new one, so that a fork can share it. */
 export interface Conversation {
   system: readonly SystemBlock[];
   tools: readonly ToolSpec[];
@@ -40,7 +40,7 @@ export type LoopEvent =
 
 export interface LoopOptions {
   system: readonly SystemBlock[];
-  /** Ends with what the user says. */
+  /** Ends with a message of the user. */
   messages: readonly Message[];
   tools: readonly Tool[];
   /** A turn is one answer of the model and the tools that it calls. */
@@ -48,11 +48,11 @@ export interface LoopOptions {
   maxTokens: number;
   signal?: AbortSignal;
   onEvent?: (event: LoopEvent) => void;
-  /** What is larger goes to a file through `write`. */
+  /** Larger results go to a file through `write`. */
   results?: Partial<ResultLimit>;
-  /** What has come up meanwhile and goes along with the tools' results. What it rejects with is left out. */
+  /** What has come up meanwhile and is sent with the tool results. Rejections are ignored. */
   attach?: () => Promise<readonly TextBlock[]>;
-  /** Asked before every turn but the first: true ends the loop with "paused", to be gone on with later. */
+  /** Called before every turn but the first: true ends the loop with "paused", to be continued later. */
   pause?: () => boolean;
 }
 
@@ -63,9 +63,9 @@ export interface LoopResult {
   usage: Usage;
   turns: number;
   ended: "done" | "turns" | "paused" | "aborted" | "length" | "refused" | "error";
-  /** With "error", and with "aborted" if that was while the model answered. */
+  /** Set with "error", and with "aborted" if the model was answering. */
   error?: AskError;
-  /** The model's last text; after a failure what had arrived of it. */
+  /** The model's last text; after a failure, as much of it as had arrived. */
   text: string;
 }
 
@@ -80,10 +80,10 @@ export interface ForkOptions extends Omit<LoopOptions, "system" | "messages"> {
 }
 
 /**
- * A second conversation that starts where another stands; nothing of it flows back. Must not throw.
- * The provider caches tools, then system, then messages, so the prefix is sent byte for byte: also the other's tools are
- * declared as they were. Those that are not among `tools` are refused when they are called. A tool that the other did not
- * have is declared behind them, which works and loses the cache.
+ * A second conversation that starts where another is; nothing of it flows back. Must not throw.
+ * The provider caches tools, then system, then messages, so the prefix is sent byte for byte, including the other's tool
+ * declarations. Tools that are not in `tools` are refused when they are called. A tool that the other did not have is
+ * declared after them, which works but loses the cache.
  */
 export function fork(ask: Ask, from: Conversation, options: ForkOptions): Promise<LoopResult> {
   const known = new Set(from.tools.map(({ name }) => name));
@@ -168,7 +168,7 @@ async function loop(ask: Ask, options: Loop): Promise<LoopResult> {
   return end(signal.aborted ? "aborted" : "turns");
 }
 
-/** Reminders help, and their failure must not cost the tools' results. */
+/** Reminders are helpful, but their failure must not cost the tool results. */
 async function attached(attach: LoopOptions["attach"]): Promise<readonly TextBlock[]> {
   try {
     return (await attach?.()) ?? [];
@@ -177,7 +177,7 @@ async function attached(attach: LoopOptions["attach"]): Promise<readonly TextBlo
   }
 }
 
-/** Calls that will not be run may not stay; and without words, thinking or white space alone is no message. */
+/** Calls that will not be run must not stay; and thinking or white space alone is not a message. */
 function withoutCalls(content: readonly Block[]): Block[] {
   const kept = content.filter(({ type }) => type !== "tool_use");
   return kept.some((block) => block.type === "text" && block.text.trim() !== "") ? kept : [];
@@ -193,7 +193,7 @@ function quietly(listen: (event: LoopEvent) => void = () => {}): (event: LoopEve
     try {
       listen(event);
     } catch {
-      // The listener's own fault, and it has nobody here to tell.
+      // It is the listener's own error, and there is nowhere to report it.
     }
   };
 }

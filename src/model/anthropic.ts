@@ -1,15 +1,17 @@
 /** Anthropic's Messages API through its own SDK: streaming, tools, prompt caching. */
 
-import type { MessageCreateParamsStreaming, MessageParam } from "@anthropic-ai/sdk/resources/messages";
-import { readAnthropicStream } from "./anthropic-stream.ts";
-import type { Ask, AskRequest, Message } from "./ask.ts";
-import { exchange } from "./exchange.ts";
+import type {
+  MessageCreateParamsStreaming,
+  MessageParam,
+  RawMessageStreamEvent,
+} from "@anthropic-ai/sdk/resources/messages";
+import { type Ask, type AskRequest, type Block, type Message, NO_USAGE, type Usage } from "./ask.ts";
+import { exchange, parseToolInput, type Reading, wellFormed } from "./exchange.ts";
 import type { Endpoint } from "./failure.ts";
-import { wellFormed } from "./well-formed.ts";
 
-export const ANTHROPIC_URL = "https://api.anthropic.com";
+const ANTHROPIC_URL = "https://api.anthropic.com";
 
-export interface AnthropicOptions {
+interface AnthropicOptions {
   model: string;
   apiKey: string;
   /** Without the `/v1`. */
@@ -40,7 +42,7 @@ export async function openAnthropic(options: AnthropicOptions): Promise<Ask> {
       request,
       reading: readAnthropicStream(request.onText),
       send: (watch) => {
-        // A client for each request, as its fetch watches this one. Whatever it would take from the environment is given.
+        // A client for each request, as its fetch watches that one. Everything it would read from the environment is given.
         const client = new Anthropic({
           apiKey,
           baseURL: baseUrl,
@@ -58,7 +60,7 @@ export async function openAnthropic(options: AnthropicOptions): Promise<Ask> {
     });
 }
 
-/** Two marks are left for messages: a request may have four, and the system blocks take two at most. */
+/** Two cache marks are left for messages: a request may have four, and the system blocks take two at most. */
 const MAX_MARKS = 2;
 const CACHE = { cache_control: { type: "ephemeral" } } as const;
 
@@ -90,7 +92,7 @@ function anthropicBody(model: string, request: AskRequest): MessageCreateParamsS
 
 function messageParam(message: Message, mark: boolean): MessageParam & { content: object[] } {
   const content = message.content.flatMap(blockParams);
-  // Thinking cannot carry a mark.
+  // Thinking cannot have a cache mark.
   const last = content.findLastIndex(({ type }) => !type.includes("thinking"));
   if (mark && last >= 0) content[last] = { ...content[last]!, ...CACHE };
   return { role: message.role, content } as MessageParam & { content: object[] };
@@ -103,12 +105,111 @@ interface WireBlock {
 }
 
 function blockParams(block: Message["content"][number]): WireBlock[] {
-  // None may be empty, nor white space alone, and models do answer with a line end beside a call.
+  // Texts must not be empty or blank, and models do answer with a line end next to a call.
   if (block.type === "text") return block.text.trim() === "" ? [] : [{ type: "text", text: block.text }];
   if (block.type === "opaque") return block.provider === "anthropic" ? [block.value as WireBlock] : [];
   const { type } = block;
-  // Other servers name their calls as they like, such as `functions.Read:0`; this one refuses that.
+  // Other servers give calls any id, such as `functions.Read:0`; this one refuses that.
   const id = block.id.replace(/[^\w-]/g, "_");
   if (type === "tool_use") return [{ type, id, name: block.name, input: block.input }];
   return [{ type, tool_use_id: id, content: block.content, ...(block.isError && { is_error: true }) }];
+}
+
+/** A block as it grows; `json` is a tool's input so far. */
+interface Growing {
+  value: Record<string, unknown> & { type: string };
+  json: string;
+}
+
+function readAnthropicStream(onText: (delta: string) => void = () => {}): Reading<RawMessageStreamEvent> {
+  const blocks = new Map<number, Growing>();
+  let usage = NO_USAGE;
+  let stop: string | null = null;
+
+  const text = () =>
+    [...blocks.values()].map(({ value }) => (value.type === "text" ? String(value.text ?? "") : "")).join("");
+
+  return {
+    text,
+    usage: () => usage,
+    take: (event) => {
+      switch (event.type) {
+        case "message_start":
+          usage = mergeUsage(usage, event.message.usage);
+          break;
+        case "content_block_start":
+          blocks.set(event.index, { value: { ...event.content_block } as unknown as Growing["value"], json: "" });
+          break;
+        case "content_block_delta": {
+          const block = blocks.get(event.index);
+          if (block) grow(block, event.delta, onText);
+          break;
+        }
+        case "message_delta":
+          usage = mergeUsage(usage, event.usage);
+          stop = event.delta.stop_reason ?? stop;
+          break;
+      }
+    },
+    answer: () => {
+      if (stop === null) return null;
+      const content = [...blocks.values()].flatMap(blockOf);
+      return { ok: true, content, stop: stopOf(stop, content), usage };
+    },
+  };
+}
+
+type Delta = Extract<RawMessageStreamEvent, { type: "content_block_delta" }>["delta"];
+
+function grow(block: Growing, delta: Delta, onText: (delta: string) => void): void {
+  const { value } = block;
+  switch (delta.type) {
+    case "text_delta":
+      value.text = `${value.text ?? ""}${delta.text}`;
+      onText(delta.text);
+      break;
+    case "input_json_delta":
+      block.json += delta.partial_json;
+      break;
+    case "thinking_delta":
+      value.thinking = `${value.thinking ?? ""}${delta.thinking}`;
+      break;
+    case "signature_delta":
+      value.signature = delta.signature;
+      break;
+  }
+}
+
+function blockOf({ value, json }: Growing): Block[] {
+  if (value.type === "text") return value.text ? [{ type: "text", text: String(value.text) }] : [];
+  if (value.type === "tool_use") {
+    return [{ type: "tool_use", id: String(value.id), name: String(value.name), ...parseToolInput(json) }];
+  }
+  if (value.type === "thinking" || value.type === "redacted_thinking") {
+    return [{ type: "opaque", provider: "anthropic", value }];
+  }
+  return []; // from tools that run at the provider, and we offer none
+}
+
+function stopOf(reason: string, content: readonly Block[]): "end" | "tools" | "length" | "refused" {
+  if (reason === "max_tokens" || reason === "model_context_window_exceeded") return "length";
+  if (reason === "refusal") return "refused";
+  return content.some(({ type }) => type === "tool_use") ? "tools" : "end";
+}
+
+type WireUsage = Partial<
+  Record<
+    "input_tokens" | "output_tokens" | "cache_read_input_tokens" | "cache_creation_input_tokens",
+    number | null | undefined
+  >
+>;
+
+/** The counts of later events are running totals; a missing field keeps its value. */
+function mergeUsage(usage: Usage, wire: WireUsage | undefined): Usage {
+  return {
+    input: wire?.input_tokens ?? usage.input,
+    output: wire?.output_tokens ?? usage.output,
+    cacheRead: wire?.cache_read_input_tokens ?? usage.cacheRead,
+    cacheWrite: wire?.cache_creation_input_tokens ?? usage.cacheWrite,
+  };
 }

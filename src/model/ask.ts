@@ -1,4 +1,4 @@
-/** The one seam to a model: a conversation goes in, its next message comes out, and failure is a value. */
+/** The one interface to a model: a conversation goes in, its next message comes out, and failure is a value. */
 
 /** `cache` asks the provider to keep everything up to and including this block. */
 export interface SystemBlock {
@@ -9,7 +9,7 @@ export interface SystemBlock {
 export interface TextBlock {
   type: "text";
   text: string;
-  /** The kind of reminder that this is, if the program added it and nobody said it. Not sent. */
+  /** The kind of reminder, if the program added it. Not sent. */
   attachment?: string;
 }
 
@@ -18,11 +18,11 @@ export interface ToolUse {
   id: string;
   name: string;
   input: Record<string, unknown>;
-  /** Why `input` is empty although the model sent something: it was no JSON object. Such a call must not be run. */
+  /** Why `input` is empty although the model sent something: it was not a JSON object. Such a call must not be run. */
   problem?: string;
 }
 
-/** What a provider wants back unchanged in the next request (its thinking, signed): kept, never shown. */
+/** What a provider wants back unchanged in the next request (its signed thinking): kept, never shown. */
 interface OpaqueBlock {
   type: "opaque";
   provider: string;
@@ -39,7 +39,7 @@ export interface ToolResult {
 
 export type Block = TextBlock | ToolUse | OpaqueBlock;
 
-/** After a message with tool calls comes a user message whose first blocks are the results of all of them. */
+/** After a message with tool calls comes a user message that starts with the results of all of them. */
 export type Message =
   | { role: "user"; content: readonly (ToolResult | TextBlock)[] }
   | { role: "assistant"; content: readonly Block[] };
@@ -47,7 +47,7 @@ export type Message =
 export interface ToolSpec {
   name: string;
   description: string;
-  /** JSON Schema of an object. */
+  /** The JSON Schema of an object. */
   schema: Record<string, unknown>;
 }
 
@@ -55,19 +55,19 @@ export interface AskRequest {
   system: readonly SystemBlock[];
   messages: readonly Message[];
   tools?: readonly ToolSpec[];
-  /** At most this much is answered. */
+  /** The longest answer. */
   maxTokens: number;
-  /** Indexes of messages up to which the provider is asked to cache. Two at most are used, as a request may have four marks. */
+  /** Indexes of messages up to which the provider is asked to cache. At most two are used, as a request may have four marks. */
   cacheAt?: readonly number[];
   signal?: AbortSignal;
   /** Like `onRetry`, must not throw. */
   onText?: (delta: string) => void;
-  /** The answer starts anew: what `onText` has told so far is void. */
+  /** The answer starts again: what `onText` reported so far is void. */
   onRetry?: (retry: Retry) => void;
 }
 
 export interface Retry {
-  /** The attempt that failed; the first is 1. */
+  /** The number of the failed attempt, from 1. */
   attempt: number;
   waitMs: number;
   error: AskError;
@@ -90,7 +90,7 @@ export interface AskError {
   retriable: boolean;
   /** How long the provider asks us to wait. */
   retryAfterMs?: number;
-  /** The provider says that the request holds more than the model can take. */
+  /** The provider says that the request is longer than the model can take. */
   isTooLong?: boolean;
 }
 
@@ -98,7 +98,7 @@ export type AskAnswer =
   | {
       ok: true;
       content: Block[];
-      /** "tools" exactly if calls are to be answered; at "length" the last block may be cut, and no call is complete for sure. */
+      /** "tools" exactly if calls are to be answered; at "length" the last block may be cut, and no call is certain to be complete. */
       stop: "end" | "tools" | "length" | "refused";
       usage: Usage;
     }
@@ -109,7 +109,7 @@ export type AskAnswer =
       partial?: { text: string; usage: Usage };
     };
 
-/** Must not throw or reject; ends soon after the signal. Given equal requests, it sends equal bytes. */
+/** Must not throw or reject; ends soon after the signal aborts. Equal requests send equal bytes. */
 export type Ask = (request: AskRequest) => Promise<AskAnswer>;
 
 export const NO_USAGE: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };

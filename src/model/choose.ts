@@ -1,6 +1,8 @@
-/** Which model is asked: MEMDIR_MODEL names it, keys and addresses come from the environment. */
+/** Which model the environment names, and two ways to ask it: with retries, and one question outside the conversation. */
 
-import type { Ask } from "./ask.ts";
+import { MemdirError } from "../errors.ts";
+import type { Env, World } from "../world.ts";
+import { type Ask, type AskAnswer, type AskError, NO_USAGE, textOf } from "./ask.ts";
 
 export type Provider = "anthropic" | "openai" | "ollama";
 
@@ -12,9 +14,7 @@ export interface ModelChoice {
   open: () => Promise<Ask>;
 }
 
-type Env = Readonly<Record<string, string | undefined>>;
-
-/** Null when none is asked for: a key alone, which may be there for another program, does not start to cost money. */
+/** Null when no model is named: a key alone, which may be there for another program, must not start to cost money. */
 export function chooseModel(env: Env): ModelChoice | { problem: string } | null {
   const wanted = env.MEMDIR_MODEL?.trim();
   if (!wanted) return null;
@@ -51,17 +51,17 @@ async function openProvider(provider: Provider, model: string, apiKey: string, u
   }
   const { openOpenai, OLLAMA_URL } = await import("./openai.ts");
   if (provider === "ollama") return openOpenai({ title: "Ollama", model, apiKey, baseUrl: url ?? OLLAMA_URL });
-  // What stands at another address is not OpenAI, and a message that says so would mislead.
+  // A server at another address is not OpenAI, and messages that said so would mislead.
   return openOpenai({ model, apiKey, ...(url !== null && { baseUrl: url, title: new URL(url).host }) });
 }
 
-/** Messages of fetch quote a header that it does not take, key and all; so a key that cannot be sent is refused here. */
+/** fetch quotes an invalid header in its error message, key and all; so a key that cannot be sent is refused here. */
 function keyOf(env: Env, provider: Provider): { variable: string; value: string } | { problem: string } {
   const variable = provider === "anthropic" ? "ANTHROPIC_API_KEY" : "OPENAI_API_KEY";
-  // OpenAI's key is not for Ollama, unless it goes with an address of the user's own.
+  // OpenAI's key is not for Ollama, unless the user also set the address.
   const value = provider === "ollama" && !env.OPENAI_BASE_URL ? "" : (env[variable]?.trim() ?? "");
   if (/[^\x21-\x7e]/.test(value)) {
-    return { problem: `${variable} holds spaces or characters that no key has; copy the key again` };
+    return { problem: `${variable} contains spaces or characters that no key has; copy the key again` };
   }
   return { variable, value };
 }
@@ -72,15 +72,103 @@ function urlOf(env: Env, provider: Provider): { value: string | null } | { probl
   if (!text) return { value: null };
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url || !/^https?:$/.test(url.protocol)) {
-    return { problem: `${variable} is no http or https address; write it like https://host/path` };
+    return { problem: `${variable} is not an http or https address; write it like https://host/path` };
   }
-  // Neither would work, and an address is shown in messages.
+  // Neither would work, and the address is shown in messages.
   if (url.username || url.password || url.search || url.hash) {
-    return { problem: `${variable} holds a password, a query or a fragment; leave only scheme, host and path` };
+    return { problem: `${variable} contains a password, a query or a fragment; leave only scheme, host and path` };
   }
   return { value: `${url.origin}${url.pathname}`.replace(/\/+$/, "") };
 }
 
 function isLoopback(url: string | null): boolean {
   return url !== null && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
+}
+
+export interface RetryBudget {
+  attempts: number;
+  /** No attempt is started later than this after the first. How long one takes is limited by its own silence. */
+  totalMs: number;
+}
+
+/** An overloaded provider may refuse five times in a row; two minutes is what a person waits. */
+const RETRY_BUDGET: RetryBudget = { attempts: 6, totalMs: 120_000 };
+
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 20_000;
+
+/** Must not throw. Returns the last error when the budget is spent, or at once if the provider asks for a longer wait. */
+export function withRetries(
+  ask: Ask,
+  world: Pick<World, "now" | "random" | "sleep">,
+  budget: RetryBudget = RETRY_BUDGET,
+): Ask {
+  return async (request) => {
+    const until = world.now().getTime() + budget.totalMs;
+    for (let attempt = 1; ; attempt++) {
+      const answer = await ask(request);
+      if (answer.ok || !answer.error.retriable) return answer;
+      const { error } = answer;
+      const waitMs = Math.max(backoffMs(attempt, world.random), error.retryAfterMs ?? 0);
+      if (attempt >= budget.attempts || world.now().getTime() + waitMs > until) return gaveUp(answer, attempt);
+      request.onRetry?.({ attempt, waitMs, error, spent: answer.partial?.usage ?? NO_USAGE });
+      await world.sleep(waitMs, request.signal);
+      if (request.signal?.aborted) {
+        const message = `stopped while waiting to try again after: ${error.message}`;
+        return { ...answer, error: { kind: "aborted", message, retriable: false } };
+      }
+    }
+  };
+}
+
+/** Doubles each time; the second half is random, so that many programs do not come back at the same moment. */
+function backoffMs(attempt: number, random: () => number): number {
+  const full = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1));
+  return Math.round(full * (0.5 + random() / 2));
+}
+
+function gaveUp(answer: Extract<AskAnswer, { ok: false }>, attempts: number): AskAnswer {
+  const { error } = answer;
+  const wait = error.retryAfterMs ? `; it asks to wait ${Math.ceil(error.retryAfterMs / 1000)} s` : "";
+  const tried = attempts > 1 ? ` (tried ${attempts} times)` : "";
+  return { ...answer, error: { ...error, message: `${error.message}${wait}${tried}` } };
+}
+
+interface Question {
+  system: string;
+  user: string;
+  maxTokens?: number;
+  signal?: AbortSignal;
+}
+
+/** Enough for a list of names and for a model that thinks aloud first. */
+const MAX_TOKENS = 1024;
+
+/** The model's text, even if it ran into the limit. Rejects with a MemdirError that has the kind of failure in its details. */
+export async function askText(ask: Ask, question: Question): Promise<string> {
+  const { system, user, maxTokens = MAX_TOKENS, signal } = question;
+  const answer = await ask({
+    system: system === "" ? [] : [{ text: system }],
+    messages: [{ role: "user", content: [{ type: "text", text: user }] }],
+    maxTokens,
+    signal,
+  });
+  if (!answer.ok) throw new MemdirError(codeOf(answer.error), answer.error.message, { details: answer.error });
+  if (answer.stop === "refused") {
+    throw new MemdirError("usage", "the model declined to answer; ask it in other words", {
+      details: { kind: "refused" },
+    });
+  }
+  return textOf(answer.content);
+}
+
+/** The same with the signature that recall expects. */
+export function sideQuery(ask: Ask, maxTokens?: number) {
+  return (system: string, user: string, signal?: AbortSignal): Promise<string> =>
+    askText(ask, { system, user, maxTokens, signal });
+}
+
+/** The caller can fix a wrong key or model; everything else is a failure of the environment. */
+function codeOf({ kind }: AskError): "usage" | "model" {
+  return kind === "auth" || kind === "bad-request" ? "usage" : "model";
 }

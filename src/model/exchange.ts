@@ -1,6 +1,6 @@
-/** One streamed exchange with a provider, whichever SDK carries it: watched for silence, and failure is a value. */
+/** One request to a provider and its streamed answer, watched for silence, and the parsing that both providers share. */
 
-import type { AskAnswer, AskRequest, Usage } from "./ask.ts";
+import type { AskAnswer, AskRequest, ToolUse, Usage } from "./ask.ts";
 import { brokenOff, type Endpoint, errorOf, failed, notAModel } from "./failure.ts";
 
 /** What has been read of an answer so far. */
@@ -8,7 +8,7 @@ export interface Reading<Event> {
   take: (event: Event) => void;
   text: () => string;
   usage: () => Usage;
-  /** The answer, or null while it is not whole. */
+  /** The answer, or null while it is incomplete. */
   answer: () => Extract<AskAnswer, { ok: true }> | null;
 }
 
@@ -49,11 +49,11 @@ export async function exchange<Event>(options: Exchange<Event>): Promise<AskAnsw
   }
 }
 
-/** Notices that a server has gone silent: the SDKs' timeouts end with the headers, and a stream may hang for ever after. */
+/** Detects a server that has gone silent: the SDKs' timeouts end with the headers, and a stream may hang forever after them. */
 interface SilenceWatch {
   /** Aborted by the caller's signal and by silence. */
   signal: AbortSignal;
-  /** Sees every byte that arrives, so that a provider's pings count as life. */
+  /** Sees every byte that arrives, so that a provider's pings count, too. */
   fetch: (url: string | URL | Request, init?: RequestInit) => Promise<Response>;
   wasSilent: () => boolean;
   close: () => void;
@@ -95,4 +95,36 @@ function watchSilence(maxSilenceMs: number, signal?: AbortSignal): SilenceWatch 
       signal?.removeEventListener("abort", giveUp);
     },
   };
+}
+
+/** A tool's input as a model streamed it. No text is an empty input; anything but a JSON object is a problem that the model is told. */
+export function parseToolInput(json: string): Pick<ToolUse, "input" | "problem"> {
+  if (json.trim() === "") return { input: {} };
+  try {
+    const value: unknown = JSON.parse(json);
+    if (value !== null && typeof value === "object" && !Array.isArray(value)) {
+      return { input: value as Record<string, unknown> };
+    }
+    return { input: {}, problem: "the input is not a JSON object" };
+  } catch {
+    return { input: {}, problem: "the input is not valid JSON" };
+  }
+}
+
+/** The same value with lone surrogates replaced, which would make a provider refuse this body and every later one; the very same object where there are none. */
+export function wellFormed<T>(value: T): T {
+  return repair(value) as T;
+}
+
+function repair(value: unknown): unknown {
+  if (typeof value === "string") return value.isWellFormed() ? value : value.toWellFormed();
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) {
+    const items = value.map(repair);
+    return items.some((item, i) => item !== value[i]) ? items : value;
+  }
+  const entries = Object.entries(value);
+  const repaired = entries.map(([key, item]) => [key.toWellFormed(), repair(item)] as const);
+  const isSame = repaired.every(([key, item], i) => key === entries[i]?.[0] && item === entries[i]?.[1]);
+  return isSame ? value : Object.fromEntries(repaired);
 }

@@ -1,8 +1,8 @@
-/** What went wrong between us and a provider, as a value that says how to fix it and never holds a key. */
+/** What went wrong between us and a provider, as a value that says how to fix it and never contains a key. */
 
 import type { AskAnswer, AskError, Usage } from "./ask.ts";
 
-/** The server that was asked, and the names of the settings that lead to it. */
+/** The server that was asked, and the names of the settings that determine it. */
 export interface Endpoint {
   /** As people call it: "Anthropic". */
   title: string;
@@ -41,10 +41,10 @@ export function errorOf(thrown: unknown, endpoint: Endpoint, circumstances: Circ
   const known = status ?? STATUS_BY_TYPE[type] ?? null;
   if (known !== null) return statusError(known, type, clean(said, endpoint), endpoint, retryAfterMs(headers));
   if (thrown instanceof SyntaxError) {
-    const message = `${title} sent an answer that is no JSON; try again, and check that nothing between you and ${baseUrl} changes it`;
+    const message = `${title} sent an answer that is not JSON; try again, and check that nothing between you and ${baseUrl} changes it`;
     return { kind: "bad-answer", message, retriable: true };
   }
-  // An error inside the stream that names no type we know is the server's own trouble.
+  // An error inside the stream of an unknown type is a problem of the server.
   if (headers) {
     const message = `${title} failed while answering${quoted(clean(said, endpoint))}; try again`;
     return { kind: "overloaded", message, retriable: true };
@@ -52,19 +52,19 @@ export function errorOf(thrown: unknown, endpoint: Endpoint, circumstances: Circ
   return networkError(thrown, endpoint);
 }
 
-/** The stream closed properly, but before the answer was whole. */
+/** The stream closed properly, but before the answer was complete. */
 export function brokenOff({ title, baseUrl }: Endpoint): AskError {
   const message = `${title} at ${baseUrl} broke off in the middle of its answer; try again`;
   return { kind: "network", message, retriable: true };
 }
 
-/** Something answered, but no model: a web page, a proxy's login, another protocol. */
+/** Something other than a model answered: a web page, a proxy's login, another protocol. */
 export function notAModel({ title, baseUrl, urlVariable }: Endpoint): AskError {
-  const message = `what answered at ${baseUrl} does not speak ${title}'s protocol; check ${urlVariable}`;
+  const message = `what answered at ${baseUrl} does not use ${title}'s protocol; check ${urlVariable}`;
   return { kind: "bad-answer", message, retriable: false };
 }
 
-/** Errors that arrive inside a stream have no status; these are the ones they would have had. */
+/** Errors that arrive inside a stream have no status; these are the ones they would have. */
 const STATUS_BY_TYPE: Record<string, number> = {
   invalid_request_error: 400,
   authentication_error: 401,
@@ -107,7 +107,7 @@ function statusError(
     return { kind: "rate", message: `${title} limits the rate (429)${why}; wait a little`, retriable: true, ...after };
   }
   if (status === 404) {
-    const message = `${title} knows no model "${model}" at ${baseUrl} (404)${why}; check MEMDIR_MODEL and ${urlVariable}`;
+    const message = `${title} has no model "${model}" at ${baseUrl} (404)${why}; check MEMDIR_MODEL and ${urlVariable}`;
     return { kind: "bad-request", message, retriable: false };
   }
   if (status === 413) {
@@ -135,11 +135,11 @@ function statusError(
   return { kind: "bad-request", message, retriable: false, ...(TOO_LONG.test(said) && { isTooLong: true }) };
 }
 
-/** As the providers and the servers that speak like them put it. */
+/** In the words of the providers and compatible servers. */
 const TOO_LONG =
   /too long|too large|too many tokens|context.{0,20}(?:length|window|size)|maximum context|exceeds?.{0,30}(?:tokens|context)/i;
 
-/** Nothing there will answer the next second either: a wrong address, or a server that is not started. */
+/** Retrying in a second will not help: a wrong address, or a server that is not running. */
 const HOPELESS = /^(ECONNREFUSED|ENOTFOUND|ERR_INVALID_URL|ERR_TLS_|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/;
 
 function networkError(thrown: unknown, { title, baseUrl, urlVariable }: Endpoint): AskError {
@@ -182,7 +182,7 @@ function shapeOf(thrown: unknown): ErrorShape {
   };
 }
 
-/** Anthropic's SDK hands over the whole body, OpenAI's what is inside its `error`, which in some servers is a plain text. */
+/** Anthropic's SDK gives the whole body, OpenAI's the content of its `error`, which is a plain text in some servers. */
 function readBody(body: unknown): { type: string; said: string } {
   if (typeof body === "string") return { type: "", said: body };
   const outer = (body ?? {}) as { error?: unknown };
@@ -194,7 +194,7 @@ function readBody(body: unknown): { type: string; said: string } {
   return { type: String(named ?? ""), said: typeof inner.message === "string" ? inner.message : "" };
 }
 
-/** In the provider's words or in HTTP's: milliseconds, seconds. A date would need a clock, and no model's server sends one. */
+/** In the provider's header or in HTTP's: milliseconds, seconds. A date would need a clock, and no model server sends one. */
 function retryAfterMs(headers: ErrorShape["headers"]): number | undefined {
   const ms = Number.parseFloat(headers?.get("retry-after-ms") ?? "");
   if (ms >= 0) return ms;
@@ -206,7 +206,7 @@ function retryAfterMs(headers: ErrorShape["headers"]): number | undefined {
 const MAX_SAID_CHARS = 300;
 const KEY_LIKE = /\b(?:sk|pk|key|gsk|xai|hf)[-_][\w*.-]{6,}|\bbearer\s+\S+/gi;
 
-/** A server's words as they may be shown: one line, no control characters, no key. */
+/** A server's words made fit to be shown: one line, no control characters, no key. */
 function clean(said: string, { apiKey }: Endpoint): string {
   const hidden = (apiKey ? said.replaceAll(apiKey, "[key]") : said).replace(KEY_LIKE, "[key]");
   const line = hidden.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();

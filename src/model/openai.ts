@@ -1,21 +1,20 @@
-/** OpenAI's chat completions through its own SDK, for every endpoint that speaks them: Ollama, vLLM, OpenRouter, LM Studio. */
+/** OpenAI's chat completions through its own SDK, for every compatible endpoint: Ollama, vLLM, OpenRouter, LM Studio. */
 
 import type {
+  ChatCompletionChunk,
   ChatCompletionCreateParamsStreaming,
   ChatCompletionMessageParam,
 } from "openai/resources/chat/completions";
-import type { Ask, AskRequest, Message } from "./ask.ts";
-import { exchange } from "./exchange.ts";
+import { type Ask, type AskRequest, type Block, type Message, NO_USAGE, type Usage } from "./ask.ts";
+import { exchange, parseToolInput, type Reading, wellFormed } from "./exchange.ts";
 import type { Endpoint } from "./failure.ts";
-import { readOpenaiStream } from "./openai-stream.ts";
-import { wellFormed } from "./well-formed.ts";
 
-export const OPENAI_URL = "https://api.openai.com/v1";
+const OPENAI_URL = "https://api.openai.com/v1";
 export const OLLAMA_URL = "http://127.0.0.1:11434/v1";
 
-export interface OpenaiOptions {
+interface OpenaiOptions {
   model: string;
-  /** Servers on one's own machine need none. */
+  /** Servers on the user's machine need none. */
   apiKey?: string;
   /** With the `/v1`. */
   baseUrl?: string;
@@ -24,7 +23,7 @@ export interface OpenaiOptions {
   maxSilenceMs?: number;
 }
 
-/** Nothing is sent while a model is loaded or thinks, and on a small machine that takes minutes. Node's fetch waits as long. */
+/** Nothing is sent while a model loads or thinks, which takes minutes on a small machine. Node's fetch waits as long. */
 const MAX_SILENCE_MS = 300_000;
 
 /** Loads the SDK, which takes a while; rejects only if the installation is broken. */
@@ -47,7 +46,7 @@ export async function openOpenai(options: OpenaiOptions): Promise<Ask> {
       request,
       reading: readOpenaiStream(request.messages.length, request.onText),
       send: (watch) => {
-        // A client for each request, as its fetch watches this one. Whatever it would take from the environment is given.
+        // A client for each request, as its fetch watches that one. Everything it would read from the environment is given.
         const client = new OpenAI({
           apiKey: apiKey || "none", // the SDK insists on one
           adminAPIKey: null,
@@ -74,7 +73,7 @@ function openaiBody(model: string, baseUrl: string, request: AskRequest): ChatCo
     .join("\n\n");
   return {
     model,
-    // OpenAI's newer models refuse the old name; many other servers know no other.
+    // OpenAI's newer models refuse the old name; many other servers know only that one.
     ...(new URL(baseUrl).hostname === "api.openai.com"
       ? { max_completion_tokens: maxTokens }
       : { max_tokens: maxTokens }),
@@ -93,7 +92,7 @@ function openaiBody(model: string, baseUrl: string, request: AskRequest): ChatCo
   };
 }
 
-/** What the user says in two messages, as behind a summary, is one: the chat templates of many local models refuse anything else. */
+/** Joins consecutive user messages, as after a summary: the chat templates of many local models refuse them. */
 function joinUsers(messages: readonly ChatCompletionMessageParam[]): ChatCompletionMessageParam[] {
   const joined: ChatCompletionMessageParam[] = [];
   for (const message of messages) {
@@ -105,7 +104,7 @@ function joinUsers(messages: readonly ChatCompletionMessageParam[]): ChatComplet
   return joined;
 }
 
-/** One message of ours may be several there: each tool result is one of its own. Texts are joined, as not every server takes lists. */
+/** One of our messages may be several there: each tool result is its own. Texts are joined, as not every server accepts lists. */
 function messageParams({ role, content }: Message): ChatCompletionMessageParam[] {
   const text = content
     .flatMap((block) => (block.type === "text" && block.text !== "" ? [block.text] : []))
@@ -131,4 +130,78 @@ function messageParams({ role, content }: Message): ChatCompletionMessageParam[]
   );
   if (text === "" && calls.length === 0) return [];
   return [{ role: "assistant", content: text || null, ...(calls.length > 0 && { tool_calls: calls }) }];
+}
+
+interface GrowingCall {
+  index: number | undefined;
+  id: string;
+  name: string;
+  json: string;
+}
+
+/** `turn` distinguishes the calls of one conversation when the server gives them no ids. */
+export function readOpenaiStream(
+  turn: number,
+  onText: (delta: string) => void = () => {},
+): Reading<ChatCompletionChunk> {
+  const calls: GrowingCall[] = [];
+  let text = "";
+  let refused = false;
+  let usage = NO_USAGE;
+  let finish: string | null = null;
+
+  return {
+    text: () => text,
+    usage: () => usage,
+    take: ({ choices, usage: counted }) => {
+      if (counted) usage = usageOf(counted);
+      const choice = choices?.[0];
+      if (!choice) return;
+      const { content, refusal, tool_calls: fragments } = choice.delta ?? {};
+      if (refusal) refused = true;
+      const said = `${content ?? ""}${refusal ?? ""}`;
+      if (said !== "") {
+        text += said;
+        onText(said);
+      }
+      for (const fragment of fragments ?? []) addFragment(calls, fragment);
+      finish = choice.finish_reason ?? finish;
+    },
+    answer: () => {
+      if (finish === null) return null;
+      const content: Block[] = text === "" ? [] : [{ type: "text", text }];
+      for (const [n, { id, name, json }] of calls.entries()) {
+        content.push({ type: "tool_use", id: id || `call_${turn}_${n}`, name, ...parseToolInput(json) });
+      }
+      return { ok: true, content, stop: stopOf(finish, refused, calls.length > 0), usage };
+    },
+  };
+}
+
+type Fragment = NonNullable<ChatCompletionChunk.Choice.Delta["tool_calls"]>[number];
+
+/** Most servers number the calls; some leave the number out or repeat it, and distinguish calls by id. */
+function addFragment(calls: GrowingCall[], { index, id, function: part }: Fragment): void {
+  const last = calls.findLast((call) => index === undefined || call.index === index);
+  const isNew = !last || (id !== undefined && id !== "" && last.id !== "" && id !== last.id);
+  const call = isNew ? { index, id: id ?? "", name: "", json: "" } : last;
+  if (isNew) calls.push(call);
+  call.id ||= id ?? "";
+  if (part?.name && call.name !== part.name) call.name += part.name;
+  call.json += part?.arguments ?? "";
+}
+
+/** Some servers say "stop" although they call tools. */
+function stopOf(finish: string, refused: boolean, asksForTools: boolean): "end" | "tools" | "length" | "refused" {
+  if (finish === "length") return "length";
+  if (finish === "content_filter" || refused) return "refused";
+  return asksForTools ? "tools" : "end";
+}
+
+/** Their input count includes what came from the cache; ours does not. */
+function usageOf(wire: NonNullable<ChatCompletionChunk["usage"]>): Usage {
+  const cacheRead = wire.prompt_tokens_details?.cached_tokens ?? 0;
+  const cacheWrite = wire.prompt_tokens_details?.cache_write_tokens ?? 0;
+  const input = Math.max(0, (wire.prompt_tokens ?? 0) - cacheRead - cacheWrite);
+  return { input, output: wire.completion_tokens ?? 0, cacheRead, cacheWrite };
 }

@@ -1,10 +1,10 @@
-/** A tool that a model may call, and what its calls of one turn become: always a result for each, whatever happens. */
+/** A tool that a model may call, and what its calls in one turn become: always one result each, cut to what a conversation can hold. */
 
+import { setMaxListeners } from "node:events";
 import type { ToolResult, ToolSpec, ToolUse } from "./ask.ts";
-import { fitResult, type ResultLimit } from "./tool-result.ts";
 
 export interface Tool extends ToolSpec {
-  /** May throw: the message becomes an error result. It should heed the signal; when it does not, it is not waited for. */
+  /** May throw: the message becomes an error result. It should respect the signal; if it does not, it is not waited for. */
   run: (
     input: Record<string, unknown>,
     call: { id: string; signal: AbortSignal },
@@ -18,7 +18,7 @@ interface ToolEvents {
   onEnd: (call: ToolUse, result: ToolResult, file: string | null) => void;
 }
 
-/** Must not throw. All calls run at once; results come in the calls' order. */
+/** Must not throw. All calls run at once; results are in the order of the calls. */
 export function runTools(
   calls: readonly ToolUse[],
   tools: readonly Tool[],
@@ -62,7 +62,7 @@ async function outcomeOf(call: ToolUse, tools: readonly Tool[], signal: AbortSig
     signal.addEventListener("abort", stop, { once: true });
   });
   try {
-    // An async function turns what `run` throws into a rejection; the race has a handler on it however late it comes.
+    // An async function turns what `run` throws into a rejection; the race handles it however late it comes.
     const running = (async () => tool.run(call.input, { id: call.id, signal }))();
     const outcome = await Promise.race([running, stopped]);
     return typeof outcome === "string" ? { content: outcome } : { content: outcome.content, isError: outcome.isError };
@@ -77,4 +77,52 @@ const STOPPED: Outcome = { content: "stopped by the user before it was done", is
 
 function wrong(content: string): Outcome {
   return { content, isError: true };
+}
+
+export interface ResultLimit {
+  maxChars: number;
+  /** Writes a result that is too large and returns its path. Without it, or when it throws, the rest is lost. */
+  write?: (call: ToolUse, content: string) => Promise<string>;
+}
+
+/** About 12,000 tokens: a large source file fits, a build's log does not. */
+export const MAX_RESULT_CHARS = 50_000;
+
+/** Enough to see what it is. */
+const PREVIEW_CHARS = 2000;
+
+/** Must not throw. */
+async function fitResult(
+  call: ToolUse,
+  content: unknown,
+  { maxChars, write }: ResultLimit,
+): Promise<{ content: string; file: string | null }> {
+  const text = typeof content === "string" ? content : String(content ?? "");
+  if (text.length <= maxChars) return { content: text, file: null };
+  const preview = startOf(text, Math.min(PREVIEW_CHARS, maxChars));
+  const size = `The result has ${text.length} characters, too many to show; these are the first ${preview.length}.`;
+  try {
+    const file = (await write?.(call, text)) ?? null;
+    const rest =
+      file === null ? "The rest is lost; ask for less." : `All of it is in ${file}; read the parts you need.`;
+    return { content: `${size} ${rest}\n\n${preview}`, file };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { content: `${size} The rest could not be kept (${why}); ask for less.\n\n${preview}`, file: null };
+  }
+}
+
+/** Ends at a line end if one is near, and never cuts a character in half. */
+function startOf(text: string, maxChars: number): string {
+  const start = text.slice(0, maxChars);
+  const line = start.lastIndexOf("\n");
+  if (line > maxChars / 2) return start.slice(0, line);
+  return /[\ud800-\udbff]$/.test(start) ? start.slice(0, -1) : start;
+}
+
+/** A signal for many listeners, aborted with the given one. Node warns on standard error from the eleventh listener on, and a dozen tools at once is not unusual. */
+export function shareSignal(signal: AbortSignal | undefined): AbortSignal {
+  const shared = AbortSignal.any(signal ? [signal] : []);
+  setMaxListeners(0, shared);
+  return shared;
 }

@@ -36,7 +36,7 @@ export function formatFaults(count: number, since: string): string {
   return `memdir's hook failed ${count === 1 ? "once" : `${count} times`} since ${since}: the user can run \`memdir doctor\` to see why.`;
 }
 
-/** Above a file of instructions that the agent's own program does not load. Both with `/`. */
+/** Precedes an instruction file that the agent's own program does not load. Both with `/`. */
 export function formatNestedHeader(folder: string, file: string): string {
   return `Instructions of this repository for files below ${folder} (${file}):`;
 }

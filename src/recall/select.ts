@@ -1,6 +1,6 @@
 /** A model's choice among the memories: asked over the manifest, in bounded time, and believed only where it names what there is. */
 
-import { buildSelectorQuestion, SELECTOR_SYSTEM } from "../prompts/selector.ts";
+import { buildSelectorQuestion, SELECTOR_SYSTEM } from "../prompts/memory.ts";
 import { ageInWords, type Row } from "../store/store.ts";
 import { MAX_MEMORIES } from "./budget.ts";
 import { clipLine } from "./cut.ts";

@@ -1,4 +1,4 @@
-/** Lines of a transcript, in the order of the conversation, as messages that a provider takes. */
+/** Turns lines of a transcript, in the order of the conversation, into messages that a provider accepts. */
 
 import type { Block, Message, TextBlock, ToolResult, ToolUse } from "../model/ask.ts";
 import {
@@ -14,15 +14,15 @@ import {
 export interface Prompt {
   uuid: string;
   text: string;
-  /** When it was said, ISO; "" if the line does not say. */
+  /** When it was said, ISO; "" if unknown. */
   at: string;
-  /** Of its message. */
+  /** The index of its message. */
   index: number;
-  /** The line that it hangs on: where to go back to so that it was not said. */
+  /** Its parent line: rewinding to it removes the prompt. */
   parent: string | null;
 }
 
-/** A line and its place in the chain; also lines without a uuid of their own have one here. */
+/** A line and its id in the chain, which lines without a uuid have, too. */
 interface PlacedLine {
   line: TranscriptLine;
   uuid: string;
@@ -34,7 +34,7 @@ export interface ConversationBuilder {
   finish(): { messages: Message[]; prompts: Prompt[]; model: string | null };
 }
 
-/** What stands in place of a result that was never written. */
+/** Replaces a result that was never written. */
 export const CUT_OFF = "no result: the session was cut off before the tool was done";
 
 type UserDraft = { role: "user"; content: (ToolResult | TextBlock)[]; prompt: Omit<Prompt, "index"> | null };
@@ -100,14 +100,14 @@ function finish(drafts: readonly Draft[]): { messages: Message[]; prompts: Promp
   };
 }
 
-/** Thinking alone, from an answer that was cut off, is no message. */
+/** Thinking alone, from an answer that was cut off, is not a message. */
 function isMessage({ role, content }: Draft): boolean {
   return role === "user" ? content.length > 0 : content.some(({ type }) => type !== "opaque");
 }
 
 /**
- * Every call has its result in the message behind it, and no result is without its call. Where all is in order nothing
- * is changed, and doing it twice changes nothing more: what was sent stays what is sent.
+ * Every call gets its result in the next message, and no result is without its call. Where all is in order nothing
+ * changes, and doing it twice changes nothing more: what was sent stays what is sent.
  */
 function settle(drafts: readonly Draft[]): Draft[] {
   const settled: Draft[] = [];
@@ -139,7 +139,7 @@ function answer(calls: readonly ToolUse[], drafts: readonly UserDraft[]): UserDr
   }));
   const rest = others.filter(({ content }) => content.length > 0);
   if (own.length > 0 && first) {
-    // Reminders of ours may stand anywhere, but the provider wants results first.
+    // Our reminders may be anywhere, but the provider wants results first.
     return [{ ...first, content: [...own, ...moved, ...first.content] }, ...rest];
   }
   const results: UserDraft[] = moved.length > 0 ? [{ role: "user", content: moved, prompt: null }] : [];

@@ -1,4 +1,4 @@
-/** Copies of files as they were, in a folder of their own: kept before a change, put back whole or not at all. */
+/** Copies of files in a folder of their own: made before a change, restored whole or not at all, recorded in lines of the transcript. */
 
 import { createHash } from "node:crypto";
 import {
@@ -13,49 +13,51 @@ import {
   openSync,
   unlinkSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { moveInto, removeQuietly, syncDirectory } from "../disk/atomic.ts";
+import { isWithin } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
-import { type FileLook, type Look, lookAt, lookAtReal } from "./file-status.ts";
+import { type FileStatus, type RegularFile, statusAt, statusAtReal } from "./file-state.ts";
+import { isRecord } from "./transcript-line.ts";
 
-/** A file at one moment. `content: null`: it did not exist. */
+/** A file at one moment. `content: null` means that it did not exist. */
 export interface Backup {
   version: number;
   /** When it was made, ISO. */
   at: string;
   content: BackupContent | null;
-  /** How many folders above the file did not exist either: whoever makes the file makes them too. */
+  /** How many folders above the file were missing, too: creating the file creates them. */
   missingFolders: number;
 }
 
 export interface BackupContent {
-  /** Of the copy, without its folder. */
+  /** The copy's file name. */
   name: string;
   hash: string;
-  /** Of the original; the copy is its owner's alone. */
+  /** The original's mode; only the owner can read the copy. */
   mode: number;
   size: number;
 }
 
 /**
- * Copies what stands at a real path now. Throws a MemdirError when that is not possible: a link, a directory, a full disk.
- * Versions whose names are taken, by a writer that died before anybody knew of its copy, are passed over.
+ * Copies what is at a real path now. Throws a MemdirError when that is not possible: a link, a directory, a full disk.
+ * Version names that are taken, by a writer that died before it recorded its copy, are skipped.
  */
 export function keepBackup(dir: string, path: string, version: number, at: string): Backup {
-  const look = lookAtReal(path);
-  if (look.kind === "other") throw unkept(path, look.what);
-  if (look.kind === "absent") return { version, at, content: null, missingFolders: countMissing(path) };
+  const status = statusAtReal(path);
+  if (status.kind === "other") throw unkept(path, status.what);
+  if (status.kind === "absent") return { version, at, content: null, missingFolders: countMissing(path) };
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     let free = version;
     while (existsSync(join(dir, backupName(path, free)))) free++;
     const name = backupName(path, free);
-    const kept = copyFlushed(path, join(dir, name), look);
-    // The mode is the original's; everything else is said of what was really copied, should somebody write meanwhile.
+    const kept = copyFlushed(path, join(dir, name), status);
+    // The mode is the original's; the rest describes what was really copied, in case someone writes meanwhile.
     return {
       version: free,
       at,
-      content: { name, hash: kept.hash, mode: look.mode, size: kept.size },
+      content: { name, hash: kept.hash, mode: status.mode, size: kept.size },
       missingFolders: 0,
     };
   } catch (error) {
@@ -63,22 +65,22 @@ export function keepBackup(dir: string, path: string, version: number, at: strin
   }
 }
 
-/** Whether a file stands as it did then; the mode counts too. */
-export function isAsKept({ content }: Backup, look: Look): boolean {
-  if (!content) return look.kind === "absent";
-  return look.kind === "file" && look.hash === content.hash && look.mode === content.mode;
+/** Whether a file is as it was then, including its mode. */
+export function isAsKept({ content }: Backup, status: FileStatus): boolean {
+  if (!content) return status.kind === "absent";
+  return status.kind === "file" && status.hash === content.hash && status.mode === content.mode;
 }
 
-/** Why a backup cannot be put back, or null. */
+/** Why a backup cannot be restored, or null. */
 export function findDamage(dir: string, { content }: Backup): string | null {
   if (!content) return null;
-  const look = lookAt(join(dir, content.name));
-  if (look.kind === "absent") return `its copy ${content.name} is missing`;
-  if (look.kind === "other") return `in the place of its copy ${content.name} there is ${look.what}`;
-  return look.hash === content.hash ? null : `its copy ${content.name} is damaged`;
+  const status = statusAt(join(dir, content.name));
+  if (status.kind === "absent") return `its copy ${content.name} is missing`;
+  if (status.kind === "other") return `in the place of its copy ${content.name} there is ${status.what}`;
+  return status.hash === content.hash ? null : `its copy ${content.name} is damaged`;
 }
 
-/** Cheaper than `findDamage`, for every file at every prompt: whether the copy is there in its full size. */
+/** Cheaper than `findDamage`, for every file at every prompt: whether the copy exists in its full size. */
 export function isStillKept(dir: string, { content }: Backup): boolean {
   if (!content) return true;
   const stat = lstatSync(join(dir, content.name), { throwIfNoEntry: false });
@@ -86,8 +88,8 @@ export function isStillKept(dir: string, { content }: Backup): boolean {
 }
 
 /**
- * Puts a copy in the place of `path`, missing folders made again. Throws a MemdirError and leaves everything as it was when the copy is
- * damaged or when what stands there is not what `isExpected` wants: asked last, right before the rename.
+ * Replaces `path` by a copy, recreating missing folders. Throws a MemdirError and changes nothing when the copy is
+ * damaged or `isExpected`, called right before the rename, returns false.
  */
 export function restoreBackup(dir: string, path: string, content: BackupContent, isExpected: () => boolean): void {
   const temporary = join(dirname(path), `.memdir-restore-${process.pid}-${content.name}`);
@@ -119,21 +121,21 @@ export function dropBackup(dir: string, name: string): void {
   removeQuietly(join(dir, name));
 }
 
-/** What the line of another program leaves out can be seen on the copy; null when there is none. */
-export function examineBackup(dir: string, name: string): BackupContent | null {
-  const look = lookAt(join(dir, name));
-  return look.kind === "file" ? { name, hash: look.hash, mode: look.mode, size: look.size } : null;
+/** What another program's line leaves out can be read from the copy; null when there is none. */
+function examineBackup(dir: string, name: string): BackupContent | null {
+  const status = statusAt(join(dir, name));
+  return status.kind === "file" ? { name, hash: status.hash, mode: status.mode, size: status.size } : null;
 }
 
-/** Nothing else may be named by a line: it becomes a path. */
-export const BACKUP_NAME = /^[0-9a-f]{16}@v[1-9][0-9]{0,8}$/;
+/** A line may name nothing else: it becomes a path. */
+const BACKUP_NAME = /^[0-9a-f]{16}@v[1-9][0-9]{0,8}$/;
 
 function backupName(path: string, version: number): string {
   return `${createHash("sha256").update(path).digest("hex").slice(0, 16)}@v${version}`;
 }
 
-/** Shared blocks where the file system can; flushed, since the original may be overwritten the next moment. */
-function copyFlushed(from: string, to: string, { mode }: { mode: number }): FileLook {
+/** Shares blocks where the file system can; flushed, since the original may be overwritten right away. */
+function copyFlushed(from: string, to: string, { mode }: { mode: number }): RegularFile {
   copyFileSync(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   try {
     // Windows flushes only what is open for writing, and a read-only original makes a read-only copy.
@@ -146,10 +148,10 @@ function copyFlushed(from: string, to: string, { mode }: { mode: number }): File
     }
     chmodSync(to, (mode & 0o700) | 0o400);
     syncDirectory(dirname(to));
-    const look = lookAt(to);
-    if (look.kind !== "file")
+    const status = statusAt(to);
+    if (status.kind !== "file")
       throw new MemdirError("disk", `the copy ${to} is gone: does something clean that folder?`);
-    return look;
+    return status;
   } catch (error) {
     removeQuietly(to);
     throw error;
@@ -168,5 +170,129 @@ function unkept(path: string, what: string): MemdirError {
 }
 
 function meddled(path: string): MemdirError {
-  return new MemdirError("conflict", `${path} was changed by somebody else this moment; run it again`);
+  return new MemdirError("conflict", `${path} was changed by someone else just now; run it again`);
+}
+
+export type HistoryLine = { type: string } & Record<string, unknown>;
+
+/** A moment to rewind to: every file tracked so far, as it was. */
+export interface Moment {
+  id: string;
+  kind: "prompt" | "rewind";
+  at: string;
+  label: string;
+  /** By real path. */
+  backups: ReadonlyMap<string, Backup>;
+  /** Files that could not be kept at that moment, and why. */
+  unkept: ReadonlyMap<string, string>;
+}
+
+/** What we last left at each path: a hash, or null for no file. */
+type Written = ReadonlyMap<string, string | null>;
+
+const SNAPSHOT = "file-history-snapshot";
+
+/** The line of a moment, or of the files added to it since: listing all files each time would grow quadratically. Paths are relative to `cwd`, a real path. */
+export function formatMoment(
+  moment: Moment,
+  news: readonly string[] | null,
+  written: Written,
+  cwd: string,
+): HistoryLine {
+  const { id, at } = moment;
+  const shown = news === null ? [...moment.backups] : [...moment.backups].filter(([path]) => news.includes(path));
+  const backups = shown.map(([path, backup]) => [
+    keyOf(path, cwd),
+    { ...formatBackup(backup), written: written.has(path) ? written.get(path) : (backup.content?.hash ?? null) },
+  ]);
+  const unkept = [...moment.unkept].map(([path, reason]) => [keyOf(path, cwd), reason]);
+  return {
+    type: SNAPSHOT,
+    messageId: id,
+    // A file may be called "__proto__": fromEntries makes it a field like any other.
+    snapshot: { messageId: id, trackedFileBackups: Object.fromEntries(backups), timestamp: at },
+    isSnapshotUpdate: news !== null,
+    kind: moment.kind,
+    label: moment.label,
+    ...(unkept.length > 0 && { unkept: Object.fromEntries(unkept) }),
+  };
+}
+
+/** Null for lines of other types and for invalid ones; invalid entries are left out. */
+export function parseHistoryLine(
+  line: unknown,
+  dir: string,
+  cwd: string,
+): { moment: Moment; isUpdate: boolean; written: Written } | null {
+  if (!isRecord(line)) return null;
+  const { snapshot } = line;
+  if (line.type !== SNAPSHOT || !isRecord(snapshot) || !isRecord(snapshot.trackedFileBackups)) return null;
+  const id = line.messageId ?? snapshot.messageId;
+  if (typeof id !== "string" || id === "") return null;
+  const backups = new Map<string, Backup>();
+  const written = new Map<string, string | null>();
+  for (const [key, value] of Object.entries(snapshot.trackedFileBackups)) {
+    const path = pathOf(key, cwd);
+    const backup = path ? parseBackup(value, dir) : null;
+    if (!path || !backup) continue;
+    backups.set(path, backup);
+    const left = (value as Record<string, unknown>).written;
+    if (left === null || isHash(left)) written.set(path, left);
+  }
+  const unkept = new Map<string, string>();
+  for (const [key, reason] of Object.entries(isRecord(line.unkept) ? line.unkept : {})) {
+    const path = pathOf(key, cwd);
+    if (path && typeof reason === "string") unkept.set(path, reason);
+  }
+  const moment: Moment = {
+    id,
+    kind: line.kind === "rewind" ? "rewind" : "prompt",
+    at: typeof snapshot.timestamp === "string" ? snapshot.timestamp : "",
+    label: typeof line.label === "string" ? line.label : "",
+    backups,
+    unkept,
+  };
+  return { moment, isUpdate: line.isSnapshotUpdate === true, written };
+}
+
+function formatBackup({ version, at, content, missingFolders }: Backup): Record<string, unknown> {
+  return {
+    backupFileName: content?.name ?? null,
+    version,
+    backupTime: at,
+    ...(content && { hash: content.hash, mode: content.mode, size: content.size }),
+    ...(missingFolders > 0 && { missingFolders }),
+  };
+}
+
+function parseBackup(value: unknown, dir: string): Backup | null {
+  if (!isRecord(value)) return null;
+  const { backupFileName: name, version, backupTime, hash, mode, size, missingFolders } = value;
+  if (!isCount(version)) return null;
+  const backup = { version, at: typeof backupTime === "string" ? backupTime : "", missingFolders: 0 };
+  if (name === null) return { ...backup, content: null, missingFolders: isCount(missingFolders) ? missingFolders : 0 };
+  if (typeof name !== "string" || !BACKUP_NAME.test(name)) return null;
+  if (hash === undefined) {
+    // Claude Code does not describe the content. A missing copy stays listed, so that rewinding to it is refused.
+    return { ...backup, content: examineBackup(dir, name) ?? { name, hash: "", mode: 0o600, size: 0 } };
+  }
+  if (!isHash(hash) || !isCount(mode) || !isCount(size)) return null;
+  return { ...backup, content: { name, hash, mode: mode & 0o777, size } };
+}
+
+function keyOf(path: string, cwd: string): string {
+  return isWithin(cwd, path) ? relative(cwd, path) : path;
+}
+
+function pathOf(key: string, cwd: string): string | null {
+  if (key === "" || key.includes("\0")) return null;
+  return isAbsolute(key) ? resolve(key) : resolve(cwd, key);
+}
+
+function isHash(value: unknown): value is string {
+  return typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }

@@ -1,4 +1,4 @@
-/** The lines of a file, however large, one at a time as bytes: nothing but the current line is held. */
+/** Reads the lines of a file of any size, one at a time as bytes: only the current line is in memory. */
 
 import { closeSync, read, readSync } from "node:fs";
 import { openRegular } from "../disk/fence.ts";
@@ -7,15 +7,15 @@ import { diskError, MemdirError } from "../errors.ts";
 /** Half a megabyte per read: larger ones are no faster. */
 const CHUNK_BYTES = 1 << 19;
 
-/** Longer than any message can be sent; a line beyond it is damage, and the longest string of Node is not far off. */
+/** Longer than any message that can be sent; a longer line is damage, and Node's longest string is not far off. */
 export const MAX_LINE_BYTES = 256 << 20;
 
 const NEWLINE = 10;
 
 interface Line {
-  /** Valid only during the call: the memory is used again. Null when the line is longer than `MAX_LINE_BYTES`. */
+  /** Valid only during the call: the memory is reused. Null when the line is longer than `MAX_LINE_BYTES`. */
   bytes: Buffer | null;
-  /** Of its first byte in the file. */
+  /** The offset of its first byte in the file. */
   offset: number;
   /** False for a last line without a newline. */
   ended: boolean;
@@ -23,14 +23,14 @@ interface Line {
 
 export interface OpenedLines {
   size: number;
-  /** Empty lines are left out. Stops after the current read when the signal says so. */
+  /** Empty lines are left out. Stops after the current read when the signal aborts. */
   each(visit: (line: Line) => void, options?: { signal?: AbortSignal; maxLineBytes?: number }): Promise<void>;
-  /** One line again, by where `each` told it to be. */
+  /** Reads one line again, at the offset that `each` reported. */
   at(offset: number, length: number): Buffer;
   close(): void;
 }
 
-/** A session's lines for as long as the work takes. Throws if there is no such file. */
+/** Opens a session's lines for the duration of the work. Throws if there is no such file. */
 export async function withLines<T>(path: string, work: (lines: OpenedLines) => Promise<T>): Promise<T> {
   let lines: OpenedLines | null = null;
   try {
@@ -46,7 +46,7 @@ export async function withLines<T>(path: string, work: (lines: OpenedLines) => P
   }
 }
 
-/** Null when there is no ordinary file; a link is none. Other failures throw. Must be closed. */
+/** Null when there is no ordinary file; a link is not one. Other errors throw. Must be closed. */
 export function openLines(path: string): OpenedLines | null {
   const opened = openRegular(path);
   if (!opened) return null;
@@ -66,6 +66,19 @@ export function openLines(path: string): OpenedLines | null {
     },
     close: () => closeSync(fd),
   };
+}
+
+/** The first so many bytes as text; null when there is no ordinary file, or none that can be read. */
+export function readHead(path: string, maxBytes: number): string | null {
+  let lines: OpenedLines | null = null;
+  try {
+    lines = openLines(path);
+    return lines?.at(0, Math.min(lines.size, maxBytes)).toString() ?? null;
+  } catch {
+    return null;
+  } finally {
+    lines?.close();
+  }
 }
 
 async function eachLine(

@@ -1,17 +1,17 @@
-/** Going back: every tracked file as it was at a checkpoint, after the present has been kept so that it can be taken back. */
+/** Rewinds every tracked file to a checkpoint, after keeping the present so that this can be undone. */
 
 import { rmdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { MemdirError } from "../errors.ts";
 import { type Backup, findDamage, isAsKept, removeFile, restoreBackup } from "./file-backup.ts";
 import type { FileHistory, Wanted } from "./file-history.ts";
-import { lookAtReal } from "./file-status.ts";
+import { statusAtReal } from "./file-state.ts";
 
 export interface RewindStep {
   /** A real path. */
   path: string;
   action: "restore" | "remove" | "none" | "refused";
-  /** Changed by somebody else since our last write. */
+  /** Changed by someone else since our last write. */
   outside: boolean;
   /** Why it was refused. */
   reason?: string;
@@ -20,17 +20,17 @@ export interface RewindStep {
 export interface RewindReport {
   /** What was done, file by file. */
   steps: RewindStep[];
-  /** The checkpoint to rewind to in order to take this back; null when there was nothing to do. */
+  /** The checkpoint to rewind to in order to undo this; null when there was nothing to do. */
   undo: string | null;
 }
 
-/** What a rewind would do now, in the order of paths. Throws `not-found` for a checkpoint that is not kept. */
+/** What a rewind would do now, sorted by path. Throws `not-found` for an unknown checkpoint. */
 export function planRewind(history: FileHistory, id: string): RewindStep[] {
   const wanted = [...wantedAt(history, id)].sort(([a], [b]) => (a < b ? -1 : 1));
   return wanted.map(([path, then]) => planStep(history, path, then));
 }
 
-/** A file that cannot be brought back stays as it is, is reported as refused, and holds up no other. */
+/** A file that cannot be restored stays as it is, is reported as refused, and does not stop the others. */
 export function rewindFiles(history: FileHistory, id: string): RewindReport {
   const wanted = wantedAt(history, id);
   const plan = planRewind(history, id);
@@ -60,25 +60,25 @@ function wantedAt(history: FileHistory, id: string): ReadonlyMap<string, Wanted>
 }
 
 function planStep(history: FileHistory, path: string, wanted: Wanted): RewindStep {
-  const look = lookAtReal(path);
-  const hash = look.kind === "file" ? look.hash : null;
+  const status = statusAtReal(path);
+  const hash = status.kind === "file" ? status.hash : null;
   const step: RewindStep = {
     path,
     action: "none",
-    outside: look.kind === "other" || hash !== history.lastWritten(path),
+    outside: status.kind === "other" || hash !== history.lastWritten(path),
   };
-  if (look.kind === "other") return refuse(step, `there is ${look.what}`);
+  if (status.kind === "other") return refuse(step, `there is ${status.what}`);
   if ("problem" in wanted) return refuse(step, `it could not be kept at that time: ${wanted.problem}`);
-  if (isAsKept(wanted.backup, look)) return step;
+  if (isAsKept(wanted.backup, status)) return step;
   const damage = findDamage(history.dir, wanted.backup);
   if (damage) return refuse(step, damage);
   return { ...step, action: wanted.backup.content ? "restore" : "remove" };
 }
 
-/** Only what is kept as the present is ever replaced: an edit that comes in between makes the step fail. */
+/** Only what was just kept is ever replaced: an edit in between makes the step fail. */
 function applyStep(history: FileHistory, step: RewindStep, then: Backup, now: Backup): RewindStep {
   const { path } = step;
-  const isExpected = () => isAsKept(now, lookAtReal(path));
+  const isExpected = () => isAsKept(now, statusAtReal(path));
   try {
     if (then.content) restoreBackup(history.dir, path, then.content, isExpected);
     else removeFile(path, isExpected);
@@ -104,14 +104,14 @@ function foldersOf(path: string, wanted: Wanted | undefined): string[] {
   return folders;
 }
 
-/** All at the end, when no file that goes too keeps one of them busy. */
+/** Removed at the end, when no other removed file is left in them. */
 function removeFolders(folders: readonly string[]): void {
   const deepestFirst = [...new Set(folders)].sort((a, b) => b.length - a.length);
   for (const folder of deepestFirst) {
     try {
       rmdirSync(folder);
     } catch {
-      // Somebody else uses it: it stays.
+      // Something else is in it: it stays.
     }
   }
 }

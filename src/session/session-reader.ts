@@ -1,44 +1,51 @@
-/** A session read back from its transcript: the conversation as it was sent, ready to go on. */
+/** Reads a session back from its transcript: the conversation as it was sent, ready to continue. */
 
 import { basename, dirname } from "node:path";
 import { addUsage, type Message, NO_USAGE, type Usage } from "../model/ask.ts";
-import { makeChain } from "./chain.ts";
 import { buildConversation, type Prompt } from "./conversation.ts";
 import { type OpenedLines, withLines } from "./line-stream.ts";
-import { answerOf, parseLine, type TranscriptLine, textOrNull, titleOf } from "./transcript-line.ts";
+import {
+  answerOf,
+  isBoundary,
+  isRecord,
+  parseLine,
+  type TranscriptLine,
+  textOrNull,
+  titleOf,
+} from "./transcript-line.ts";
 
 export interface ResumedSession {
   id: string;
   path: string;
-  /** The line that the next message hangs on. */
+  /** The parent of the next message. */
   leaf: string | null;
-  /** Can be sent as they are: calls have results, the first is the user's. */
+  /** Ready to be sent: calls have results, and the first message is the user's. */
   messages: Message[];
   prompts: Prompt[];
   /** Snapshots of the file history and what was shown (`SHOWN_LINE`), oldest first. */
   notes: TranscriptLine[];
   title: string | null;
   model: string | null;
-  /** All that the session has cost, also what was rewound or compacted since. */
+  /** The whole cost of the session, including what was rewound or compacted since. */
   usage: Usage;
   cwd: string | null;
-  /** What could not be read, in words. */
+  /** What could not be read. */
   problems: string[];
 }
 
-/** The line that says which reminders and memories a session was shown up to a prompt. */
+/** The type of the line that records which reminders and memories were shown up to a prompt. */
 export const SHOWN_LINE = "memdir-shown";
 
 const NOTE_TYPES: ReadonlySet<string> = new Set(["file-history-snapshot", SHOWN_LINE]);
 /** A hundred checkpoints, each with two lines for every file that was changed since. */
 const MAX_NOTES = 20_000;
 
-/** Reads twice: first how the lines hang together, then only those that count. Throws if there is no such file. */
+/** Reads twice: first how the lines are linked, then only those that count. Throws if there is no such file. */
 export function readSession(path: string): Promise<ResumedSession> {
   return withLines(path, (lines) => readAll(path, lines));
 }
 
-/** The name of its file, or for seed 001's layout that of its folder. */
+/** The name of its file, or in seed 001's layout that of its folder. */
 export function sessionIdOf(path: string): string {
   const name = basename(path);
   return name === "transcript.jsonl" ? basename(dirname(path)) : name.replace(/\.jsonl$/, "");
@@ -102,7 +109,7 @@ interface Facts {
 function gatherFacts(): Facts {
   let rank = -1;
   let earlier = NO_USAGE;
-  /** A message's lines all tell its usage, the last one best. */
+  /** Every line of a message has its usage; the last one is the most accurate. */
   let current: { id: string | null; usage: Usage } = { id: null, usage: NO_USAGE };
   const facts: Facts = {
     title: null,
@@ -126,4 +133,130 @@ function gatherFacts(): Facts {
 
 function count(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? "" : "s"}`;
+}
+
+interface Link {
+  uuid: string;
+  parent: string | null;
+  /** Its position in the file. */
+  position: number;
+  offset: number;
+  length: number;
+  type: string;
+  /** A compaction happened here: nothing before it is sent. Holds the last line before it. */
+  boundary: { before: string | null } | null;
+  /** The calls that it answers. */
+  results: readonly string[];
+}
+
+interface Chain {
+  /** Skips sidechains and lines that cannot be a parent. */
+  add(line: TranscriptLine, offset: number, length: number): void;
+  /** The conversation continues after this line, whatever comes after it in the file. */
+  rewind(leaf: string | null): void;
+  /** From the first line that counts to the leaf, and how many parents were missing. */
+  follow(): { links: Link[]; leaf: string | null; gaps: number };
+}
+
+/** How the lines of a transcript are linked: each names its parent, so that a file can hold branches. */
+export function makeChain(): Chain {
+  const links: Link[] = [];
+  const byUuid = new Map<string, Link>();
+  let leaf: string | null = null;
+
+  /** A compaction with nothing written after it did not finish: the conversation is where it was before. */
+  const start = (): Link | null => {
+    let link = leaf === null ? undefined : byUuid.get(leaf);
+    const seen = new Set<Link>();
+    while (link?.boundary && !seen.has(link)) {
+      seen.add(link);
+      link = link.boundary.before === null ? undefined : byUuid.get(link.boundary.before);
+    }
+    return link ?? null;
+  };
+
+  return {
+    add(line, offset, length) {
+      if (line.isSidechain === true) return;
+      const isMessage = line.type === "user" || line.type === "assistant";
+      // A message without a uuid comes from a simpler program: its parent is the line before it in the file.
+      const own = textOrNull(line.uuid);
+      if (own === null && !isMessage) return;
+      const named = own === null ? leaf : textOrNull(line.parentUuid);
+      const link: Link = {
+        uuid: own ?? `line-${offset}`,
+        parent: named === null ? null : (byUuid.get(named)?.uuid ?? named), // one string for both ends
+        position: links.length,
+        offset,
+        length,
+        type: line.type,
+        boundary: isBoundary(line) ? { before: textOrNull(line.logicalParentUuid) } : null,
+        results: line.type === "user" ? resultIds(line) : NONE,
+      };
+      links.push(link);
+      byUuid.set(link.uuid, link);
+      // The client's notices are in the chain, too, but are not part of the conversation.
+      if (isMessage || line.type === "attachment" || link.boundary) leaf = link.uuid;
+    },
+    rewind(to) {
+      if (to === null || byUuid.has(to)) leaf = to;
+    },
+    follow() {
+      const first = start();
+      if (!first) return { links: [], leaf: null, gaps: 0 };
+      const followed = followBack(first, links, byUuid);
+      return { links: withStrays(followed.links, links), leaf: first.uuid, gaps: followed.gaps };
+    },
+  };
+}
+
+const NONE: readonly string[] = [];
+
+/** Where a parent is missing, or the chain is circular, the line before it in the file is taken. */
+function followBack(
+  first: Link,
+  links: readonly Link[],
+  byUuid: ReadonlyMap<string, Link>,
+): { links: Link[]; gaps: number } {
+  const way: Link[] = [];
+  const seen = new Set<Link>();
+  let gaps = 0;
+  let link: Link | undefined = first;
+  while (link) {
+    seen.add(link);
+    way.push(link);
+    if (link.boundary || link.parent === null) break;
+    const before = byUuid.get(link.parent);
+    if (before && !seen.has(before)) {
+      link = before;
+      continue;
+    }
+    gaps++;
+    let position: number = link.position - 1;
+    while (position >= 0 && seen.has(links[position]!)) position--;
+    link = links[position];
+  }
+  return { links: way.reverse(), gaps };
+}
+
+/** Each of several results may have its own call as parent, beside the chain that continues from the last of them. */
+function withStrays(chain: readonly Link[], links: readonly Link[]): Link[] {
+  const answers = new Set(chain.filter(({ type }) => type === "assistant").map(({ uuid }) => uuid));
+  const answered = new Set(chain.flatMap(({ results }) => results));
+  const on = new Set(chain);
+  const strays = new Map<string, Link[]>();
+  for (const link of links) {
+    if (link.results.length === 0 || on.has(link) || link.parent === null || !answers.has(link.parent)) continue;
+    if (link.results.some((id) => answered.has(id))) continue;
+    strays.set(link.parent, [...(strays.get(link.parent) ?? []), link]);
+  }
+  return strays.size === 0 ? [...chain] : chain.flatMap((link) => [link, ...(strays.get(link.uuid) ?? [])]);
+}
+
+function resultIds({ message }: TranscriptLine): readonly string[] {
+  if (!isRecord(message) || !Array.isArray(message.content)) return NONE;
+  const ids = message.content.flatMap((block) =>
+    isRecord(block) && block.type === "tool_result" && typeof block.tool_use_id === "string" ? [block.tool_use_id] : [],
+  );
+  return ids.length === 0 ? NONE : ids;
 }

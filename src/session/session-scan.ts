@@ -1,8 +1,9 @@
-/** One pass over a transcript for what a list shows of it, and for what was said in it. */
+/** One pass over a transcript, for lists of sessions and for searching what was said. */
 
-import { cutLine } from "./excerpt.ts";
+import { dirname, join } from "node:path";
+import { readRegular } from "../disk/fence.ts";
+import { cutLine } from "../text/sanitise.ts";
 import { type OpenedLines, openLines } from "./line-stream.ts";
-import { findNotes } from "./notes.ts";
 import { sessionIdOf } from "./session-reader.ts";
 import {
   answerOf,
@@ -23,7 +24,7 @@ export interface SessionRow {
   at: string;
   started: string;
   title: string;
-  /** Prompts and answers; results of tools and reminders are none. */
+  /** Prompts and answers, without tool results and reminders. */
   messages: number;
   cwd: string | null;
   bytes: number;
@@ -32,7 +33,7 @@ export interface SessionRow {
 export type Role = "user" | "assistant" | "tool" | "attachment" | "notes";
 
 interface ScanOptions {
-  /** With `everything`, also results of tools and reminders. */
+  /** With `everything`, also tool results and reminders. */
   onSaid?: (role: Role, text: string) => void;
   everything?: boolean;
   signal?: AbortSignal;
@@ -100,7 +101,7 @@ function makeTally() {
     at: null as string | null,
     started: null as string | null,
     title: null as string | null,
-    /** The first prompt, and the first that is only a command to the client. */
+    /** The first prompt, and the first that is only a command for the client. */
     prompt: null as string | null,
     command: null as string | null,
     cwd: null as string | null,
@@ -131,7 +132,7 @@ function makeTally() {
   return tally;
 }
 
-/** How Claude Code writes down its own commands and what they printed. */
+/** How Claude Code records its own commands and their output. */
 const COMMAND = /^\s*<(?:command|local-command|bash)-[a-z-]+>/;
 
 function textOfAnswer(line: TranscriptLine): string {
@@ -160,11 +161,11 @@ const TYPE_FIRST = Buffer.from('{"type":"');
 const WANTED = ["user", "assistant", "summary", "ai-title", "custom-title"].map((type) =>
   Buffer.from(`{"type":"${type}"`),
 );
-/** What comes before a message's text. */
+/** What precedes a message's text. */
 const HEAD_BYTES = 400;
 
 /**
- * Most bytes of a transcript are results of tools. Inside a string every quote is escaped, so these bytes can only be what
+ * Most bytes of a transcript are tool results. Inside a string every quote is escaped, so these bytes can only be what
  * they look like. A line written with other spacing matches nothing here and is parsed: slower, not wrong.
  */
 function isWorthParsing(bytes: Buffer, everything: boolean): boolean {
@@ -179,4 +180,34 @@ function isWorthParsing(bytes: Buffer, everything: boolean): boolean {
 
 function startsWith(bytes: Buffer, start: Buffer): boolean {
   return bytes.length >= start.length && bytes.compare(start, 0, start.length, 0, start.length) === 0;
+}
+
+interface SessionNotes {
+  /** Of the title section; null when it is empty. */
+  title: string | null;
+  /** The notes without headings and hints. */
+  text: string;
+}
+
+/** Notes are a few pages; larger files are not ours. */
+const MAX_BYTES = 256 * 1024;
+
+/** Null when there are none. Must not throw. */
+export function findNotes(transcript: string): SessionNotes | null {
+  const file = join(dirname(transcript), sessionIdOf(transcript), "session-memory", "summary.md");
+  let text: string | undefined;
+  try {
+    text = readRegular(file, { maxBytes: MAX_BYTES })?.toString("utf8");
+  } catch {
+    return null; // no permission
+  }
+  if (text === undefined) return null;
+  // Headings and hints are the template's, and would match in every session.
+  const lines = text.split(/\r?\n/);
+  const noted = lines.filter((line) => line.trim() !== "" && !/^#|^_.*_$/.test(line.trim()));
+  const start = lines.findIndex((line) => /^#\s*session title\s*$/i.test(line.trim()));
+  const rest = start < 0 ? [] : lines.slice(start + 1);
+  const end = rest.findIndex((line) => line.startsWith("#"));
+  const title = (end < 0 ? rest : rest.slice(0, end)).find((line) => noted.includes(line));
+  return { title: title?.trim() ?? null, text: noted.join("\n") };
 }

@@ -2,7 +2,9 @@
 
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { type SessionRow, scanSession } from "./session-scan.ts";
+import { lazily } from "../text/lazy.ts";
+import { excerptAround } from "../text/sanitise.ts";
+import { type Role, type SessionRow, scanSession } from "./session-scan.ts";
 
 export type { SessionRow } from "./session-scan.ts";
 
@@ -18,7 +20,7 @@ interface ListOptions {
   signal?: AbortSignal;
 }
 
-/** Newest first; those in which nothing was said are left out. Reads every file, one at a time. */
+/** Newest first; sessions in which nothing was said are left out. Reads every file, one at a time. */
 export async function listSessions(places: SessionPlaces, options: ListOptions = {}): Promise<SessionRow[]> {
   const rows: SessionRow[] = [];
   await eachSession(
@@ -30,7 +32,7 @@ export async function listSessions(places: SessionPlaces, options: ListOptions =
   return rows.sort(byTime);
 }
 
-/** By its id, the beginning of it, or "latest". An id that is whole is never ambiguous. */
+/** By id, the beginning of an id, or "latest". A complete id is never ambiguous. */
 export async function findSession(
   places: SessionPlaces,
   wanted: string,
@@ -47,7 +49,7 @@ export async function findSession(
   const whole = rows.filter(({ id }) => id.toLowerCase() === prefix);
   const [first, ...others] = (whole.length > 0 ? whole : rows).sort(byTime);
   if (!first) return null;
-  // The same session in two places, as after a project was moved: the one that went on is meant.
+  // The same session in two folders, as after moving a project: the one that continued is meant.
   return others.every(({ id }) => id === first.id) ? first : { ambiguous: [first, ...others] };
 }
 
@@ -57,32 +59,32 @@ export interface SessionFile {
   mtimeMs: number;
 }
 
-/** Visits each session, telling how far it is; `look` gives null for what is none. */
+/** Visits each session and reports progress; `visit` returns null for files that are not sessions. */
 export async function eachSession<T>(
   places: SessionPlaces,
   { onProgress = () => {}, signal }: ListOptions,
-  look: (file: SessionFile) => Promise<T | null>,
+  visit: (file: SessionFile) => Promise<T | null>,
   take: (found: T) => void,
 ): Promise<void> {
   const files = findFiles(places);
   for (const [done, file] of files.entries()) {
     if (signal?.aborted) return;
     onProgress(done, files.length);
-    const found = await look(file);
+    const found = await visit(file);
     if (found !== null) take(found);
   }
   onProgress(files.length, files.length);
 }
 
-export function byTime(a: SessionRow, b: SessionRow): number {
+function byTime(a: SessionRow, b: SessionRow): number {
   if (a.at !== b.at) return a.at < b.at ? 1 : -1;
   return a.id < b.id ? -1 : 1;
 }
 
-/** Beside sessions lie transcripts of sub-agents and others' files; only these names are sessions. */
+/** Next to sessions are transcripts of sub-agents and other programs' files; only these names are sessions. */
 const SESSION_FILE = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.jsonl$/i;
 
-/** The name of a folder is an id there; nothing that a terminal could take for something else. */
+/** There the folder's name is the id; nothing that could harm a terminal. */
 const OLDER_ID = /^[\w.-]{1,128}$/;
 
 function findFiles({ dirs, older }: SessionPlaces): SessionFile[] {
@@ -100,7 +102,7 @@ function namesIn(dir: string): string[] {
   try {
     return readdirSync(dir).sort();
   } catch {
-    return []; // none, or not for us
+    return []; // none, or no permission
   }
 }
 
@@ -113,7 +115,7 @@ function fileAt(path: string, id: string): SessionFile[] {
   }
 }
 
-/** What was said last in a file is not newer than the file: the rest need not be read once it is older than the best. */
+/** A file is never older than what was said last in it: once the rest is older than the best, it need not be read. */
 async function findLatest(files: readonly SessionFile[]): Promise<SessionRow | null> {
   let best: SessionRow | null = null;
   for (const { path, mtimeMs } of [...files].sort((a, b) => b.mtimeMs - a.mtimeMs)) {
@@ -122,4 +124,154 @@ async function findLatest(files: readonly SessionFile[]): Promise<SessionRow | n
     if (row && (!best || byTime(row, best) < 0)) best = row;
   }
   return best;
+}
+
+export interface SessionHit extends SessionRow {
+  /** Between 0 and 1; at least the share of words that the session contains, so that all of them outrank some. */
+  score: number;
+  /** The best passage, on one line. */
+  line: string;
+  role: Role;
+}
+
+interface SessionSearchOptions {
+  limit?: number;
+  /** Also searches tool results and reminders. */
+  everything?: boolean;
+  onProgress?: (done: number, total: number) => void;
+  /** On abort, what was found so far is returned. */
+  signal?: AbortSignal;
+}
+
+const DEFAULT_LIMIT = 20;
+const MAX_EXCERPT = 160;
+
+/** Ignores case and accents; "words in quotes" must be together. Reads every file, one text at a time. */
+export async function searchSessions(
+  places: SessionPlaces,
+  words: string,
+  options: SessionSearchOptions = {},
+): Promise<SessionHit[]> {
+  const terms = parseWords(words);
+  if (terms.length === 0) return [];
+  const { limit = DEFAULT_LIMIT, everything = false, signal } = options;
+  let hits: SessionHit[] = [];
+  await eachSession(
+    places,
+    options,
+    async (file): Promise<SessionHit | null> => {
+      const match = makeMatch(terms);
+      const row = await scanSession(file.path, file.mtimeMs, { onSaid: match.check, everything, signal });
+      const found = match.result();
+      return row && found && { ...row, ...found };
+    },
+    (hit) => {
+      hits.push(hit);
+      if (hits.length > limit * 2) hits = best(hits, limit);
+    },
+  );
+  return best(hits, limit);
+}
+
+/** Folded; what is in quotes is one term. */
+export function parseWords(words: string): string[] {
+  const terms = [...words.matchAll(/"([^"]+)"|[^\s"]+/g)].map(([whole, quoted]) => fold(quoted ?? whole).trim());
+  return [...new Set(terms.filter((term) => term !== ""))];
+}
+
+function best(hits: readonly SessionHit[], limit: number): SessionHit[] {
+  return [...hits].sort((a, b) => b.score - a.score || byTime(a, b)).slice(0, Math.max(0, limit));
+}
+
+function makeMatch(terms: readonly string[]) {
+  const found = new Set<string>();
+  const together = terms.join(" ");
+  let places = 0;
+  let bestWorth = 0;
+  let line = "";
+  let role: Role = "user";
+  return {
+    check(said: Role, text: string) {
+      const folded = fold(text);
+      const here = terms.filter((term) => folded.includes(term));
+      if (here.length === 0) return;
+      places++;
+      for (const term of here) found.add(term);
+      const phrase = terms.length > 1 ? folded.indexOf(together) : -1;
+      // Adjacent words count half a word more; the first of equals stays.
+      const worth = here.length + (phrase >= 0 ? 0.5 : 0);
+      if (worth <= bestWorth) return;
+      bestWorth = worth;
+      role = said;
+      line = phrase >= 0 ? excerptOf(text, folded, phrase, together) : excerptOf(text, folded, -1, here[0]!, here);
+    },
+    result() {
+      if (found.size === 0) return null;
+      // Less than one word in sum, so that none of it outranks another word.
+      const closeness = (0.6 * bestWorth) / (terms.length + 0.5);
+      const often = 0.3 * (1 - 1 / places);
+      const score = (found.size + (closeness + often) * 0.99) / (terms.length + 1);
+      return { score: Math.round(score * 1000) / 1000, line, role };
+    },
+  };
+}
+
+/** Around the phrase, or around the place where most of the words are close together. */
+function excerptOf(text: string, folded: string, phrase: number, term: string, here: readonly string[] = []): string {
+  const at = phrase >= 0 ? phrase : densest(folded, here);
+  const [start, end] = unfold(text, folded, at, at + term.length);
+  return excerptAround(text, start, end - start, MAX_EXCERPT);
+}
+
+/** More places of one word are not compared: the first ones are as good. */
+const MAX_PLACES = 200;
+
+function densest(folded: string, terms: readonly string[]): number {
+  const places: { at: number; term: string }[] = [];
+  for (const term of terms) {
+    let at = folded.indexOf(term);
+    for (let n = 0; at >= 0 && n < MAX_PLACES; n++, at = folded.indexOf(term, at + term.length))
+      places.push({ at, term });
+  }
+  places.sort((a, b) => a.at - b.at);
+  let bestAt = places[0]?.at ?? 0;
+  let most = 0;
+  for (const { at } of places) {
+    const near = new Set(
+      places.filter((other) => other.at >= at && other.at < at + MAX_EXCERPT / 2).map(({ term }) => term),
+    );
+    if (near.size > most) {
+      most = near.size;
+      bestAt = at;
+    }
+  }
+  return bestAt;
+}
+
+const ASCII = /^[\0-\x7f]*$/;
+const accents = lazily(() => /\p{M}/gu);
+
+function fold(text: string): string {
+  const folded = ASCII.test(text) ? text : text.normalize("NFKD").replace(accents(), "");
+  return folded.toLowerCase().replace(/\s+/g, " ");
+}
+
+/** Maps an offset in the folded text to the text itself: folding makes some characters longer and removes others. */
+function unfold(text: string, folded: string, start: number, end: number): [number, number] {
+  if (text.length === folded.length && ASCII.test(text)) return [start, end];
+  let seen = 0;
+  let offset = 0;
+  let from = -1;
+  let space = false;
+  for (const character of text) {
+    const isSpace = /\s/.test(character);
+    // There a run of white space is one blank.
+    const length = isSpace ? (space ? 0 : 1) : fold(character).length;
+    space = isSpace;
+    if (from < 0 && seen + length > start) from = offset;
+    seen += length;
+    offset += character.length;
+    if (seen >= end) break;
+  }
+  return [Math.max(0, from), offset];
 }

@@ -1,9 +1,8 @@
-/** A line of a transcript in Claude Code's shape, and how messages of ours become lines and are read from them. */
+/** A line of a transcript in Claude Code's shape, and how our messages become lines and are read back. */
 
-import type { Block, Message, TextBlock, ToolResult, Usage } from "../model/ask.ts";
-import { NO_USAGE } from "../model/ask.ts";
+import { type Block, type Message, NO_USAGE, type TextBlock, type ToolResult, type Usage } from "../model/ask.ts";
 
-/** Anything with a type: most kinds of line are other programs' own business and are passed over. */
+/** Anything with a type: most kinds of line belong to other programs and are skipped. */
 export interface TranscriptLine {
   type: string;
   [field: string]: unknown;
@@ -11,10 +10,10 @@ export interface TranscriptLine {
 
 type UserBlock = ToolResult | TextBlock;
 
-/** One message as the lines that it takes: its own, then one for each reminder that the program added to it. */
+/** One message as lines: its own, then one for each reminder that the program added to it. */
 type Part =
   | { type: "user" | "assistant"; message: Record<string, unknown> }
-  /** `index` is the place in the message's content; `starts` marks the first line of a message that nobody said a word of. */
+  /** `index` is the position in the message's content; `starts` marks the first line of a message that has only reminders. */
   | { type: "attachment"; attachment: { type: string; content: string }; index: number; starts?: true };
 
 interface MessageFacts {
@@ -24,22 +23,26 @@ interface MessageFacts {
   stop?: string | undefined;
 }
 
-/** Null for what is no JSON object with a type: half a line, another program's output. */
+/** Null for anything but a JSON object with a type: half a line, another program's output. */
 export function parseLine(text: string): TranscriptLine | null {
-  let value: unknown;
-  try {
-    // An editor may have put a byte order mark before the first line.
-    value = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
-  } catch {
-    return null;
-  }
-  if (!isRecord(value)) return null;
-  // Seed 001 says where its transcripts lie and not how they look; a plain message is the likeliest.
+  const value = parseRecord(text);
+  if (!value) return null;
+  // Seed 001 says where its transcripts are, but not their format; a plain message is most likely.
   if (typeof value.type !== "string" && isRole(value.role)) return { type: value.role, message: value };
   if (isRole(value.type) && !isRecord(value.message) && value.content !== undefined) {
     return { ...value, type: value.type, message: { role: value.type, content: value.content } };
   }
   return typeof value.type === "string" ? (value as TranscriptLine) : null;
+}
+
+/** Null for anything but a JSON object. An editor may have put a byte order mark before the first line. */
+export function parseRecord(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
+    return isRecord(value) ? value : null;
+  } catch {
+    return null;
+  }
 }
 
 export function formatLine(line: TranscriptLine): string {
@@ -59,7 +62,7 @@ export function partsOf(message: Message, facts: MessageFacts): Part[] {
   return [{ type: "user", message: { role: "user", content: userContent(said) } }, ...attachments];
 }
 
-/** The blocks of a line of a user; what cannot be sent again, such as an image, is named in its place. */
+/** The blocks of a user line; what cannot be sent again, such as an image, is replaced by its name. */
 export function userBlocks(line: TranscriptLine): UserBlock[] {
   return contentOf(line).flatMap((block): UserBlock[] => {
     if (block.type === "text") return typeof block.text === "string" ? [{ type: "text", text: block.text }] : [];
@@ -83,7 +86,7 @@ export function assistantBlocks(line: TranscriptLine): Block[] {
   });
 }
 
-/** A reminder of ours. Claude Code's own have no place in the message: it makes them anew when it resumes. */
+/** One of our reminders. Claude Code's own have no position in the message: it makes new ones when it resumes. */
 export function attachmentOf(line: TranscriptLine): { block: TextBlock; index: number; starts: boolean } | null {
   const { attachment, index } = line;
   if (line.type !== "attachment" || !isRecord(attachment) || !Number.isSafeInteger(index)) return null;
@@ -92,7 +95,7 @@ export function attachmentOf(line: TranscriptLine): { block: TextBlock; index: n
   return { block, index: Math.max(0, index as number), starts: line.starts === true };
 }
 
-/** What somebody typed, or null: results of tools, summaries and the client's own remarks come as lines of the user too. */
+/** What the user typed, or null: tool results, summaries and the client's remarks come as user lines, too. */
 export function promptOf(line: TranscriptLine): string | null {
   if (line.type !== "user" || line.isMeta === true || line.isCompactSummary === true) return null;
   const blocks = userBlocks(line);
@@ -101,10 +104,10 @@ export function promptOf(line: TranscriptLine): string | null {
   return text.trim() === "" || INTERRUPTED.test(text) ? null : text;
 }
 
-/** What Claude Code writes into the user's mouth when a turn was stopped. */
+/** What Claude Code writes as the user when a turn was stopped. */
 const INTERRUPTED = /^\[Request interrupted by user[^\]]*\]\s*$/;
 
-/** An answer of a model, or null: the client also writes its own errors as if the model had said them. */
+/** A model's answer, or null: the client also writes its own errors as answers. */
 export function answerOf(line: TranscriptLine): { id: string | null; model: string | null; usage: Usage } | null {
   if (line.type !== "assistant" || line.isApiErrorMessage === true || !isRecord(line.message)) return null;
   const { id, model, usage } = line.message;
@@ -116,7 +119,7 @@ export function isBoundary(line: TranscriptLine): boolean {
   return line.type === "system" && line.subtype === "compact_boundary";
 }
 
-/** A title that somebody gave outranks one that a model made, and that a summary of the conversation's start. */
+/** A title from a person outranks one from a model, which outranks a summary of the start. */
 export function titleOf(line: TranscriptLine): { rank: number; title: string } | null {
   const rank = TITLE_LINES.indexOf(line.type);
   if (rank < 0) return null;
@@ -144,7 +147,7 @@ function isAttachment(block: UserBlock): block is TextBlock & { attachment: stri
   return block.type === "text" && block.attachment !== undefined;
 }
 
-/** A prompt is a plain string there, as it is everywhere in these files. */
+/** A prompt is a plain string, as everywhere in these files. */
 function userContent(blocks: readonly UserBlock[]): unknown {
   const [first] = blocks;
   if (blocks.length === 1 && first?.type === "text") return first.text;
@@ -179,7 +182,7 @@ function assistantMessage(content: readonly Block[], facts: MessageFacts): Recor
       if (block.type === "text") return { type: "text", text: block.text };
       if (block.type === "opaque")
         return block.provider === "anthropic" && isThinking(block.value) ? block.value : block;
-      // A call's `problem` only says that it must not be run, and by now it has been answered.
+      // A call's `problem` only means that it must not be run, and by now it has been answered.
       return { type: "tool_use", id: block.id, name: block.name, input: block.input };
     }),
     stop_reason: stop === undefined ? null : (STOP_REASONS[stop] ?? stop),

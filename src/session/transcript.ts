@@ -1,62 +1,63 @@
-/** The transcript of the running session: every message is on disk before the conversation goes on. */
+/** The transcript of the running session: every message is on disk before the conversation continues. */
 
-import { join } from "node:path";
+import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, mkdirSync, writeSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { PRIVATE_MODE, syncDirectory } from "../disk/atomic.ts";
+import { openToAppend } from "../disk/fence.ts";
 import type { Message, Usage } from "../model/ask.ts";
+import type { World } from "../world.ts";
 import type { ResumedSession } from "./session-reader.ts";
-import { openLineFile } from "./transcript-file.ts";
 import { formatLine, partsOf, type TranscriptLine } from "./transcript-line.ts";
 
-export interface TranscriptPlace {
-  /** Claude Code's folder for the working directory; made when there is something to write. */
+export interface TranscriptOptions {
+  /** Claude Code's folder for the working directory; created when there is something to write. */
   dir: string;
   cwd: string;
-  /** Of this program. */
+  /** Of memdir. */
   version: string;
   model: () => string;
   gitBranch: () => string | null;
-  /** How much may wait for a disk that takes nothing. */
+  /** How much may wait in memory while the disk refuses writes. */
   maxWaitingBytes?: number;
-}
-
-interface TranscriptWorld {
-  now: () => Date;
-  newId: () => string;
-  log: (message: string) => void;
 }
 
 interface AppendFacts {
   usage?: Usage;
   stop?: string;
-  /** It stands for what was compacted. */
+  /** It replaces what was compacted. */
   isSummary?: boolean;
 }
 
-/** Nothing here throws into the conversation: what the disk does not take waits, and `problem` tells. */
+/** Never throws into the conversation: what cannot be written waits, and `problem` says why. */
 export interface Transcript {
   readonly id: string;
   readonly path: string;
-  /** The line that the next message hangs on. */
+  /** The parent of the next message. */
   readonly leaf: string | null;
   /** The uuid of the message's own line. */
   append(message: Message, facts?: AppendFacts): string;
-  /** A line of bookkeeping, which is no part of the conversation. Alone it makes no file. */
+  /** A line of bookkeeping outside the conversation. It alone creates no file. */
   note(line: TranscriptLine): void;
-  /** The conversation was compacted: what is appended from now on is all of it. */
+  /** The conversation was compacted: from now on it is only what is appended. */
   boundary(metadata: { trigger: "manual" | "auto"; preTokens: number }): void;
-  /** The next message hangs there; what came after it is a branch that is left. Holds for a reader at once. */
+  /** The next message gets this parent; what came after it becomes an abandoned branch, for readers at once. */
   rewindTo(leaf: string | null): void;
   problem(): string | null;
   close(): void;
 }
 
-/** Several long conversations' worth, and still no burden. */
+/** Several long conversations, and still little memory. */
 const MAX_WAITING_BYTES = 64 << 20;
 
-export function openTranscript(place: TranscriptPlace, world: TranscriptWorld, from?: ResumedSession): Transcript {
+export function openTranscript(
+  options: TranscriptOptions,
+  world: Pick<World, "now" | "newId" | "log">,
+  from?: ResumedSession,
+): Transcript {
   const id = from?.id ?? world.newId();
-  const path = from?.path ?? join(place.dir, `${id}.jsonl`);
+  const path = from?.path ?? join(options.dir, `${id}.jsonl`);
   const { log } = world;
-  const maxWaitingBytes = place.maxWaitingBytes ?? MAX_WAITING_BYTES;
+  const maxWaitingBytes = options.maxWaitingBytes ?? MAX_WAITING_BYTES;
   const file = openLineFile({ path, log, exists: from !== undefined, maxWaitingBytes });
   let leaf = from?.leaf ?? null;
 
@@ -64,7 +65,7 @@ export function openTranscript(place: TranscriptPlace, world: TranscriptWorld, f
     try {
       file.write(lines.map(formatLine).join(""), { later });
     } catch (error) {
-      // Only a value that JSON does not know can do this.
+      // Only a value that JSON cannot represent causes this.
       log(`a line could not be written to the transcript: ${error instanceof Error ? error.message : String(error)}`);
     }
   };
@@ -72,15 +73,15 @@ export function openTranscript(place: TranscriptPlace, world: TranscriptWorld, f
     const uuid = world.newId();
     leaf = uuid;
     const { type, ...rest } = line;
-    const branch = place.gitBranch();
+    const branch = options.gitBranch();
     return {
       parentUuid: parent,
       isSidechain: false,
       type,
       userType: "external",
-      cwd: place.cwd,
+      cwd: options.cwd,
       sessionId: id,
-      version: place.version,
+      version: options.version,
       ...(branch !== null && { gitBranch: branch }),
       uuid,
       timestamp: world.now().toISOString(),
@@ -97,9 +98,9 @@ export function openTranscript(place: TranscriptPlace, world: TranscriptWorld, f
       return leaf;
     },
     append(message, { usage, stop, isSummary = false } = {}) {
-      const parts = partsOf(message, { id: `msg_${world.newId()}`, model: place.model(), usage, stop });
+      const parts = partsOf(message, { id: `msg_${world.newId()}`, model: options.model(), usage, stop });
       const lines = parts.map((part) => link({ ...(isSummary && { isCompactSummary: true }), ...part }, leaf));
-      // One write: a reader never sees a message without its reminders, unless it was killed in between.
+      // One write: a reader never sees a message without its reminders, unless we were killed in between.
       write(lines);
       return lines[0]!.uuid;
     },
@@ -121,7 +122,156 @@ export function openTranscript(place: TranscriptPlace, world: TranscriptWorld, f
   };
 }
 
-/** Readers that only want some types look at the first bytes. */
+/** Readers that only want some types check the first bytes. */
 function typeFirst({ type, ...rest }: TranscriptLine): TranscriptLine {
   return { type, ...rest };
 }
+
+interface LineFile {
+  /** Must not throw. With `later` it may wait for a line that is worth a file, and is not flushed. */
+  write(line: string, options?: { later?: boolean }): void;
+  /** Why lines could not be written and how to fix it; null when all were. */
+  problem(): string | null;
+  /** A last attempt; nothing is held open between writes. */
+  close(): void;
+}
+
+interface LineFileOptions {
+  path: string;
+  log: (message: string) => void;
+  /** Whether the file exists already, so that nothing waits for it to be created. */
+  exists: boolean;
+  maxWaitingBytes: number;
+}
+
+const PRIVATE_FOLDER = 0o700;
+
+function openLineFile(options: LineFileOptions): LineFile {
+  const { path, log, maxWaitingBytes } = options;
+  let waiting: Buffer[] = [];
+  let waitingBytes = 0;
+  let wanted = options.exists;
+  let made = options.exists;
+  /** Whether a waiting line must be on disk before the conversation continues. */
+  let urgent = false;
+  let problem: string | null = null;
+
+  /** Drops the oldest: a conversation is continued from its end. */
+  const bound = () => {
+    let dropped = 0;
+    while (waitingBytes > maxWaitingBytes && dropped < waiting.length - 1) waitingBytes -= waiting[dropped++]!.length;
+    if (dropped === 0) return;
+    waiting = waiting.slice(dropped);
+    log(`the transcript ${path} cannot be written: ${dropped} of the oldest waiting lines dropped for lack of memory`);
+  };
+
+  const flush = () => {
+    if (!wanted || waiting.length === 0) return;
+    try {
+      if (!made) mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER });
+      const { lines, error } = appendLines(path, waiting, { isNew: !made, urgent });
+      made ||= lines > 0;
+      for (const line of waiting.slice(0, lines)) waitingBytes -= line.length;
+      waiting = waiting.slice(lines);
+      if (error) throw error;
+      urgent = false;
+      problem = null;
+    } catch (error) {
+      const now = problemOf(error, path);
+      if (now !== problem) log(now);
+      problem = now;
+      bound();
+    }
+  };
+
+  return {
+    write(line, { later = false } = {}) {
+      const bytes = Buffer.from(line);
+      waiting.push(bytes);
+      waitingBytes += bytes.length;
+      wanted ||= !later;
+      urgent ||= !later;
+      flush();
+    },
+    problem: () => problem,
+    close() {
+      flush();
+      if (wanted && waiting.length > 0) log(`${waiting.length} lines of the transcript ${path} were never written`);
+    },
+  };
+}
+
+/** How many whole lines are on disk now, and the error that stopped it. A partly written line is cut off again. */
+function appendLines(
+  path: string,
+  lines: readonly Buffer[],
+  { isNew, urgent }: { isNew: boolean; urgent: boolean },
+): { lines: number; error: unknown } {
+  const { fd, size, torn } = openToAppend(path, PRIVATE_MODE);
+  try {
+    const data = Buffer.concat(torn ? [Buffer.from("\n"), ...lines] : lines);
+    let written = 0;
+    try {
+      while (written < data.length) written += writeSync(fd, data, written);
+      if (urgent) flushFile(fd);
+      if (isNew) syncDirectory(dirname(path));
+      return { lines: lines.length, error: null };
+    } catch (error) {
+      // If everything was written, the flush failed, and what is on disk is unknown.
+      const whole = written === data.length ? { count: 0, bytes: 0 } : wholeLines(lines, written, torn ? 1 : 0);
+      cutBack(fd, size + written, size + whole.bytes);
+      return { lines: whole.count, error };
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function wholeLines(lines: readonly Buffer[], written: number, before: number): { count: number; bytes: number } {
+  let count = 0;
+  let bytes = before;
+  while (count < lines.length && bytes + lines[count]!.length <= written) bytes += lines[count++]!.length;
+  return { count, bytes: Math.min(bytes, written) };
+}
+
+/** Only if no one else has appended since. If it fails, the next attempt finds no newline at the end and adds one. */
+function cutBack(fd: number, expected: number, size: number): void {
+  try {
+    if (fstatSync(fd).size === expected) ftruncateSync(fd, size);
+  } catch {
+    // See above.
+  }
+}
+
+function flushFile(fd: number): void {
+  try {
+    fdatasyncSync(fd);
+  } catch (error) {
+    // Some network file systems cannot.
+    if ((error as NodeJS.ErrnoException).code !== "EINVAL") throw error;
+  }
+}
+
+function problemOf(error: unknown, path: string): string {
+  const code = (error as NodeJS.ErrnoException)?.code ?? "";
+  const remedy = REMEDIES[code] ?? `look at ${dirname(path)}`;
+  const what = `the transcript ${path} cannot be written${code ? ` (${code})` : ""}`;
+  return `${what}: ${remedy}; what is said meanwhile waits in memory and is written with the next message`;
+}
+
+const REMEDIES: Record<string, string> = {
+  ENOSPC: "the disk is full, free some space",
+  EDQUOT: "the disk quota is used up, free some space",
+  EFBIG: "the file may not grow further, raise the limit (ulimit -f)",
+  EROFS: "the file system is read-only, mount it for writing",
+  EACCES: "no permission, check the owner and mode of the file and its folder",
+  EPERM: "no permission, check the owner and mode of the file and its folder",
+  ENOENT: "its folder is gone, make it again",
+  ENOTDIR: "a part of the path is a file, move it away",
+  EEXIST: "a part of the path is a file, move it away",
+  EISDIR: "it is a directory, move it away",
+  ENOTFILE: "it is not an ordinary file, move it away",
+  ELOOP: "it is a symbolic link, replace it by a real file",
+  EMFILE: "too many open files, raise the limit (ulimit -n)",
+  EIO: "the disk reported an error, check its health",
+};

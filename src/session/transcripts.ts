@@ -1,15 +1,16 @@
-/** The transcripts of a project, whichever agent wrote them: which changed lately, and what was said in them. */
+/** The transcripts of a project, whichever agent wrote them: which changed recently, and what was said in them. */
 
-import { lstatSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type HeardSession, readCodexHead, readCodexSession } from "./codex-reader.ts";
-import { readGeminiHead, readGeminiSession, readProjectRoot } from "./gemini-reader.ts";
-import { openLines } from "./line-stream.ts";
+import { lstatOrNull } from "../disk/fence.ts";
+import { type HeardSession, readCodexHead, readCodexSession } from "./codex.ts";
+import { readGeminiHead, readGeminiSession, readProjectRoot } from "./gemini.ts";
+import { readHead } from "./line-stream.ts";
 import { readSession } from "./session-reader.ts";
 import { eachSession, type SessionFile, type SessionPlaces } from "./sessions.ts";
 import { parseLine, textOrNull } from "./transcript-line.ts";
 
-export type { HeardSession } from "./codex-reader.ts";
+export type { HeardSession } from "./codex.ts";
 
 export const TRANSCRIPT_AGENTS = ["claude", "codex", "gemini"] as const;
 export type TranscriptAgent = (typeof TRANSCRIPT_AGENTS)[number];
@@ -24,38 +25,38 @@ export interface FoundTranscript {
 export interface TranscriptPlaces {
   /** Claude Code's folders and ours; null to leave them out. */
   claude: SessionPlaces | null;
-  /** The one of those folders that is this project's: what lies in it need not say so. */
+  /** The one of those folders that belongs to this project: transcripts in it need not say so. */
   own: string;
   /** Codex's folder of sessions, by year, month and day; null to leave it out. */
   codex: string | null;
   /** Gemini CLI's folder of projects, each with its sessions; null to leave it out. */
   gemini: string | null;
-  /** Whether a session in this working directory is this project's. */
+  /** Whether a session in this working directory belongs to this project. */
   isHere: (cwd: string) => boolean;
 }
 
-/** Changed at this time or later; oldest first, so that what was said later has the last word. Must not throw. */
+/** Those that changed since; oldest first, so that what was said later wins. Must not throw. */
 export async function findTranscripts(places: TranscriptPlaces, sinceMs: number): Promise<FoundTranscript[]> {
   const claude = places.claude ? await findClaude(places.claude, places, sinceMs) : [];
   const codex = places.codex === null ? [] : findCodex(places.codex, places.isHere, sinceMs);
   const gemini = places.gemini === null ? [] : findGemini(places.gemini, places.isHere, sinceMs);
   const newest = new Map<string, FoundTranscript>();
   for (const one of [...claude, ...codex, ...gemini].sort(byChange)) {
-    // The same session in two folders, as after a project was moved: the one that went on.
+    // The same session in two folders, as after moving a project: the one that continued.
     newest.delete(`${one.agent} ${one.id}`);
     newest.set(`${one.agent} ${one.id}`, one);
   }
   return [...newest.values()];
 }
 
-/** A transcript that somebody named, with who wrote it. */
+/** A transcript and the agent that wrote it. */
 interface Transcript extends HeardSession {
   agent: TranscriptAgent;
-  /** Its prompts are an agent's, not a person's; Claude Code does not tell. */
+  /** Its prompts come from an agent, not a person; Claude Code does not say. */
   isSubAgent: boolean;
 }
 
-/** Tells by its first lines who wrote it. Throws if there is no such file. */
+/** Recognises the agent by the first lines. Throws if there is no such file. */
 export async function readTranscript(path: string): Promise<Transcript> {
   const { agent, read, isSubAgent } = tellReader(path);
   const { id, messages, prompts, cwd, problems } = await read(path);
@@ -84,14 +85,14 @@ async function findClaude(
   sinceMs: number,
 ): Promise<FoundTranscript[]> {
   const found: FoundTranscript[] = [];
-  // Another folder may hold sessions of a subfolder or a worktree. One that does not say where it was could be anybody's.
+  // Another folder may hold sessions of a subfolder or a worktree. One without a working directory could belong to any project.
   const isOurs = (path: string) => {
     const cwd = dirname(path) === own ? null : readCwd(path);
     return dirname(path) === own || (cwd !== null && isHere(cwd));
   };
-  const look = async ({ id, path, mtimeMs }: SessionFile) =>
+  const visit = async ({ id, path, mtimeMs }: SessionFile) =>
     mtimeMs >= sinceMs && isOurs(path) ? { agent: "claude" as const, id, path, changedMs: mtimeMs } : null;
-  await eachSession(claude, {}, look, (one) => found.push(one));
+  await eachSession(claude, {}, visit, (one) => found.push(one));
   return found;
 }
 
@@ -101,27 +102,16 @@ const MAX_HEAD_LINES = 40;
 
 /** The first working directory that a transcript of Claude Code names. */
 function readCwd(path: string): string | null {
-  try {
-    const lines = openLines(path);
-    if (!lines) return null;
-    try {
-      const text = lines.at(0, Math.min(lines.size, MAX_HEAD_BYTES)).toString();
-      for (const one of text.split("\n", MAX_HEAD_LINES)) {
-        const cwd = textOrNull(parseLine(one)?.cwd);
-        if (cwd) return cwd;
-      }
-    } finally {
-      lines.close();
-    }
-  } catch {
-    // Unreadable, or gone.
+  for (const line of (readHead(path, MAX_HEAD_BYTES) ?? "").split("\n", MAX_HEAD_LINES)) {
+    const cwd = textOrNull(parseLine(line)?.cwd);
+    if (cwd) return cwd;
   }
   return null;
 }
 
 const ROLLOUT = /^rollout-.*\.jsonl$/;
 
-/** A session that went on lies in the folder of the day it began: all are looked into, few files are opened. */
+/** A session stays in the folder of the day it began: all folders are listed, few files are opened. */
 function findCodex(folder: string, isHere: (cwd: string) => boolean, sinceMs: number): FoundTranscript[] {
   const days = [/^\d{4}$/, /^\d{2}$/, /^\d{2}$/].reduce(
     (folders, name) => folders.flatMap((one) => namesIn(one, name, "folder").map((each) => join(one, each))),
@@ -130,10 +120,10 @@ function findCodex(folder: string, isHere: (cwd: string) => boolean, sinceMs: nu
   return days.flatMap((day) =>
     namesIn(day, ROLLOUT, "file").flatMap((name): FoundTranscript[] => {
       const path = join(day, name);
-      const changedMs = changeOf(path);
+      const changedMs = lstatOrNull(path)?.mtimeMs ?? null;
       if (changedMs === null || changedMs < sinceMs) return [];
       const head = readCodexHead(path);
-      // One that does not say where it was belongs to nobody.
+      // One without a working directory belongs to no project.
       if (!head || head.isSubAgent || head.cwd === null || !isHere(head.cwd)) return [];
       return [{ agent: "codex", id: head.id, path, changedMs }];
     }),
@@ -142,7 +132,7 @@ function findCodex(folder: string, isHere: (cwd: string) => boolean, sinceMs: nu
 
 const CHAT = /^session-.*\.jsonl?$/;
 
-/** A project's folder says which one it is; those of the time before it did belong to nobody. */
+/** A project's folder names the project; older ones, which do not, belong to none. */
 function findGemini(folder: string, isHere: (cwd: string) => boolean, sinceMs: number): FoundTranscript[] {
   return namesIn(folder, /./, "folder").flatMap((name) => {
     const chats = join(folder, name, "chats");
@@ -150,20 +140,12 @@ function findGemini(folder: string, isHere: (cwd: string) => boolean, sinceMs: n
     if (root === null || !isHere(root)) return [];
     return namesIn(chats, CHAT, "file").flatMap((file): FoundTranscript[] => {
       const path = join(chats, file);
-      const changedMs = changeOf(path);
+      const changedMs = lstatOrNull(path)?.mtimeMs ?? null;
       if (changedMs === null || changedMs < sinceMs) return [];
       const head = readGeminiHead(path);
       return head && !head.isSubAgent ? [{ agent: "gemini", id: head.id, path, changedMs }] : [];
     });
   });
-}
-
-function changeOf(path: string): number | null {
-  try {
-    return lstatSync(path).mtimeMs;
-  } catch {
-    return null;
-  }
 }
 
 function namesIn(dir: string, name: RegExp, kind: "folder" | "file"): string[] {
@@ -172,6 +154,6 @@ function namesIn(dir: string, name: RegExp, kind: "folder" | "file"): string[] {
       .filter((entry) => name.test(entry.name) && (kind === "folder" ? entry.isDirectory() : entry.isFile()))
       .map((entry) => entry.name);
   } catch {
-    return []; // none, or not for us
+    return []; // none, or no permission
   }
 }

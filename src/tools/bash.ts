@@ -1,17 +1,16 @@
-/** The Bash tool: a command in a shell, with permission for what it runs, and nothing of it left when it ends. */
+/** The Bash tool: a command in a shell, with permission for each program it runs, and nothing left running when it ends. */
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Tool, ToolOutcome } from "../model/tool.ts";
-import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
-import { kindsOf } from "./command-kind.ts";
-import { buildSchema, readInput } from "./input.ts";
+import { defineTool } from "./input.ts";
+import { WHOLE } from "./permission.ts";
 import { type CommandEnd, runCommand, type Shell } from "./shell-run.ts";
 import type { Workbench } from "./workbench.ts";
 
 /** Long enough for a test suite. */
 const DEFAULT_MS = 120_000;
-/** The model is not made to wait longer, whatever it asks for. */
+/** The longest timeout, whatever the model asks for. */
 const MAX_MS = 600_000;
 
 const FIELDS = {
@@ -21,24 +20,17 @@ const FIELDS = {
 } as const;
 
 export function openBash(bench: Workbench): Tool {
-  const words = TOOL_WORDS.Bash;
-  return {
-    name: "Bash",
-    description: words.description,
-    schema: buildSchema(FIELDS, words.inputs),
-    async run(input, { signal }) {
-      const { command, timeout = DEFAULT_MS, description } = readInput(FIELDS, input);
-      if (command.includes("\0")) throw new Error("the command holds a NUL character");
-      await permitCommand(bench, command, description, signal);
-      if (signal.aborted) throw new Error("stopped by the user; the command was not run");
-      if (!existsSync(bench.cwd)) throw new Error(`the working directory ${bench.cwd} is gone; no command can be run`);
-      const timeoutMs = Math.min(timeout, MAX_MS);
-      const env = withoutSecrets(bench.env);
-      const end = await runCommand(command, { shell: findShell(env), cwd: bench.cwd, env, timeoutMs, signal });
-      bench.onTouch({ command });
-      return describe(end, timeoutMs);
-    },
-  };
+  return defineTool("Bash", FIELDS, async ({ command, timeout = DEFAULT_MS, description }, signal) => {
+    if (command.includes("\0")) throw new Error("the command contains a NUL character");
+    await permitCommand(bench, command, description, signal);
+    if (signal.aborted) throw new Error("stopped by the user; the command was not run");
+    if (!existsSync(bench.cwd)) throw new Error(`the working directory ${bench.cwd} is gone; no command can be run`);
+    const timeoutMs = Math.min(timeout, MAX_MS);
+    const env = withoutSecrets(bench.env);
+    const end = await runCommand(command, { shell: findShell(env), cwd: bench.cwd, env, timeoutMs, signal });
+    bench.onTouch({ command });
+    return describe(end, timeoutMs);
+  });
 }
 
 async function permitCommand(bench: Workbench, command: string, description: string | undefined, signal: AbortSignal) {
@@ -50,13 +42,13 @@ async function permitCommand(bench: Workbench, command: string, description: str
   }
 }
 
-/** Control characters could show a person something else than what is run. */
+/** Control characters could show a person something other than what is run. */
 function oneLine(text: string, maxChars: number): string {
   const line = text.replace(/[\s\p{Cc}\p{Cf}]+/gu, " ").trim();
   return line.length > maxChars ? `${line.slice(0, maxChars)}…` : line;
 }
 
-/** Without what looks like a key. A command prints its environment easily, and what it prints goes to the model. */
+/** The environment without what looks like a key: a command easily prints its environment, and what it prints goes to the model. */
 export function withoutSecrets(env: Workbench["env"]): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
@@ -87,3 +79,142 @@ function describe({ output, ended }: CommandEnd, timeoutMs: number): ToolOutcome
   }[ended.kind];
   return { content: `${said}\n[${why}]`, isError: true };
 }
+
+/** The permissions a command needs, never none: one for each program, if it can be taken apart for certain. Anything else is a kind of its own, by its full text, so that permission for one program can never carry another. */
+export function kindsOf(command: string, shell: "posix" | "cmd" = "posix"): string[] {
+  const whole = [WHOLE + command.trim()];
+  if (command.length > MAX_CHARS || (shell === "cmd" && !CMD_PLAIN.test(command))) return whole;
+  const programs = takeApart(command);
+  if (!programs || programs.length === 0) return whole;
+  const kinds = programs.map(kindOf);
+  if (kinds.includes(null)) return whole;
+  // In another folder, a program named by its path is another program.
+  if (programs.some(([name]) => name === "cd") && programs.some(([name]) => name?.includes("/"))) return whole;
+  return [...new Set(kinds as string[])];
+}
+
+/** Anything longer is a script, whose parts nobody would recognise. */
+const MAX_CHARS = 10_000;
+
+/** Nothing that has a meaning for cmd.exe. */
+const CMD_PLAIN = /^[\w ./:=-]*$/;
+
+/** A name or path without anything that a shell would expand. */
+const PLAIN = /^[\w@./+][\w@./+:-]*$/;
+
+/** Programs whose first argument says what they do: it is part of the kind. For interpreters that is the script. */
+const WITH_SUBCOMMAND: ReadonlySet<string> = new Set(
+  (
+    "git gh hg svn jj npm npx pnpm pnpx yarn bun bunx deno node tsx python pip pipx uv uvx poetry conda ruby gem bundle perl php " +
+    "composer cargo rustup go make just mvn gradle dotnet swift mix docker podman kubectl helm terraform tofu aws gcloud az fly " +
+    "heroku vercel systemctl service launchctl brew apt apt-get dnf yum pacman apk snap nix"
+  ).split(" "),
+);
+
+/** Shell words that do not name a program, and programs that run their arguments or write code. */
+const NEVER_APART: ReadonlySet<string> = new Set(
+  (
+    "if then elif else fi for while until do done case esac select function time coproc ! [[ ]] { } alias unalias bind builtin " +
+    "caller command compgen complete declare enable eval exec export fc getopts hash let local logout mapfile popd pushd read " +
+    "readarray readonly return set shift shopt source . times trap type typeset ulimit umask unset wait sh bash dash zsh ksh " +
+    "mksh ash fish csh tcsh pwsh powershell cmd cmd.exe busybox toybox env sudo doas su runuser pkexec xargs parallel watch " +
+    "nohup setsid setpriv nice ionice chrt taskset stdbuf timeout flock script unbuffer expect strace ltrace gdb lldb valgrind perf chroot " +
+    "unshare nsenter proot fakeroot systemd-run at batch crontab ssh sshpass scp sftp rsync socat nc ncat telnet screen tmux " +
+    "awk gawk mawk nawk sed tar zip unzip m4 ed ex vi vim nvim view emacs nano less more man entr osascript open xdg-open start"
+  ).split(" "),
+);
+
+/** Subcommands that run a program of the caller's choice, or configure which one will be run. */
+const RUNS_OTHERS =
+  /^(?:git (?:bisect|config|filter-branch|submodule|difftool|mergetool|daemon|instaweb)|(?:npm|pnpm|yarn|bun) (?:exec|x|dlx|config|set)|(?:docker|podman|kubectl) (?:exec|run|debug|compose)|(?:go|cargo|dotnet) (?:generate|exec|tool)|(?:uv|poetry|conda|bundle|mix|nix|swift|rustup) (?:run|exec|shell|develop))$/;
+
+/** Options of any program that name another program or a file to write; some programs accept them abbreviated. */
+const OPTION_RISK =
+  /^--?(?:exec|toolexec|eval|require|import|loader|script-shell|shell|node-options|config|rcfile|prefix|userconfig|globalconfig|init-script|to-command|checkpoint-action|rsh|use-compress|comp|hostname-bin|ou|pre(?:=|$))/;
+
+/** The same for git alone: `rebase -x`, `grep -O`, and abbreviations. */
+const GIT_RISK = /^(?:-[a-zA-Z]*[xO]|--(?:ex|up|rec|op|too))/;
+
+/** What `find` can do besides finding. */
+const FIND_RISK = /^-(?:exec|ok|delete|fprint|fls)/;
+
+function kindOf(words: readonly string[]): string | null {
+  const [program = "", ...args] = words;
+  if (!PLAIN.test(program) || NEVER_APART.has(program)) return null;
+  const name = (program.split("/").at(-1) ?? "").replace(/\.exe$/i, "").toLowerCase();
+  if (NEVER_APART.has(name) || isRisky(name, args)) return null;
+  const [subcommand] = args;
+  // `python3.12` is python, too.
+  const isKnown = WITH_SUBCOMMAND.has(name.replace(/[\d.]+$/, ""));
+  if (!isKnown || subcommand === undefined) return `bash ${program}`;
+  if (!PLAIN.test(subcommand) || RUNS_OTHERS.test(`${name} ${subcommand}`)) return null;
+  return `bash ${program} ${subcommand}`;
+}
+
+function isRisky(name: string, args: readonly string[]): boolean {
+  if (args.some((arg) => OPTION_RISK.test(arg))) return true;
+  if (name === "find") return args.some((arg) => FIND_RISK.test(arg));
+  if (name === "fd" || name === "fdfind") return args.some((arg) => /^-[a-zA-Z]*[xX]/.test(arg));
+  // `printf -v PATH` sets a variable that decides which program comes next.
+  if (name === "printf") return args[0]?.startsWith("-") === true;
+  if (name === "make") return !args.every((arg) => PLAIN.test(arg));
+  if (name !== "git") return false;
+  return args.some((arg) => GIT_RISK.test(arg) || (args[0] === "clone" && /^-[a-z]*[cu]/.test(arg)));
+}
+
+/** Harmless redirections: one stream into another, or to /dev/null. */
+const HARMLESS = /^(?:>&[12]|&?>>?[ \t]*\/dev\/null)(?=[\s;&|]|$)/;
+
+/**
+ * The words of each program, quotes removed. Null for anything that is not plainly programs joined by `&&`, `||`, `;`, `|`,
+ * `&` or line ends: expansions, substitutions, redirections, groups, comments, assignments, unclosed quotes.
+ */
+function takeApart(command: string): string[][] | null {
+  const programs: string[][] = [];
+  let words: string[] = [];
+  let word: string | null = null;
+  const endWord = () => {
+    if (word !== null) words.push(word);
+    word = null;
+  };
+  const endProgram = () => {
+    endWord();
+    if (words.length > 0) programs.push(words);
+    words = [];
+  };
+  for (let at = 0; at < command.length; at++) {
+    const c = command[at] as string;
+    if (c === " " || c === "\t") endWord();
+    else if (c === "'") {
+      const end = command.indexOf("'", at + 1);
+      if (end < 0) return null;
+      word = (word ?? "") + command.slice(at + 1, end);
+      at = end;
+    } else if (c === '"') {
+      const text = /^"((?:[^"\\$`]|\\["\\])*)"/.exec(command.slice(at));
+      if (!text) return null;
+      word = (word ?? "") + (text[1] as string).replace(/\\(["\\])/g, "$1");
+      at += text[0].length - 1;
+    } else if (c === "\\") {
+      const next = command[++at];
+      if (next === undefined || next === "\n" || next === "\r") return null;
+      word = (word ?? "") + next;
+    } else if (c === ">" || (c === "&" && command[at + 1] === ">")) {
+      const harmless = HARMLESS.exec(command.slice(at));
+      if (!harmless) return null;
+      // `2>&1`: the number is the stream, not an argument.
+      if (word !== null && /^[12]$/.test(word)) word = null;
+      endWord();
+      at += harmless[0].length - 1;
+    } else if (c === "\n" || c === ";" || c === "|" || c === "&") endProgram();
+    else if (NEVER_PLAIN.has(c) || (word === null ? NEVER_FIRST.has(c) : c === "=" && words.length === 0)) return null;
+    else word = (word ?? "") + c;
+  }
+  endProgram();
+  return programs;
+}
+
+const NEVER_PLAIN: ReadonlySet<string> = new Set(["$", "`", "<", "(", ")", "{", "}", "\r", "\0", "\v", "\f"]);
+
+/** A comment, and a pattern that could match a file named like an option. */
+const NEVER_FIRST: ReadonlySet<string> = new Set(["#", "*", "?", "["]);

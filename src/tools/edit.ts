@@ -1,16 +1,12 @@
-/** The Edit tool: one text in a file becomes another, where the model has read it. */
+/** The Edit tool: replaces text in a file where the model has read it. */
 
 import type { Tool } from "../model/tool.ts";
-import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
-import type { LineEdit } from "../session/file-lines.ts";
-import { changeFile, type InTurn, type Plan, refuseUnseen } from "./change.ts";
-import { applyMatches, findMatches, hintFor, lineEditsOf, type Match } from "./edit-match.ts";
-import { countOf, decodeText, encodeText, linesOf, numberLines } from "./file-text.ts";
-import { buildSchema, readInput } from "./input.ts";
-import { findPlace, isReadable, type Place } from "./place.ts";
+import type { LineEdit } from "../session/file-state.ts";
+import { countOf, decodeText, encodeText, linesOf, numberLines, usesCrlf } from "./file.ts";
+import { defineTool } from "./input.ts";
 import { missing, readExisting } from "./read.ts";
-import type { Workbench } from "./workbench.ts";
-import { planWrite, readBase } from "./write.ts";
+import { findTarget, isReadable, type Target, type Workbench } from "./workbench.ts";
+import { changeFile, type InTurn, type Plan, planWrite, readBase, refuseUnseen } from "./write.ts";
 
 /** Enough to see that the edit landed where it should. */
 const CONTEXT_LINES = 2;
@@ -31,51 +27,48 @@ interface Wanted {
 }
 
 export function openEdit(bench: Workbench, inTurn: InTurn): Tool {
-  const words = TOOL_WORDS.Edit;
-  return {
-    name: "Edit",
-    description: words.description,
-    schema: buildSchema(FIELDS, words.inputs),
-    async run(input, { signal }) {
-      const { file_path, old_string: old, new_string: fresh, replace_all: all = false } = readInput(FIELDS, input);
+  return defineTool(
+    "Edit",
+    FIELDS,
+    async ({ file_path, old_string: old, new_string: fresh, replace_all: all = false }, signal) => {
       if (old === fresh) throw new Error("old_string and new_string are the same; there is nothing to change");
-      const place = findPlace(bench, file_path);
-      return changeFile(bench, "Edit", place, () => planEdit(bench, place, { old, fresh, all }), { inTurn, signal });
+      const target = findTarget(bench, file_path);
+      return changeFile(bench, "Edit", target, () => planEdit(bench, target, { old, fresh, all }), { inTurn, signal });
     },
-  };
+  );
 }
 
-function planEdit(bench: Workbench, place: Place, wanted: Wanted): Plan {
-  const there = readBase(place);
+function planEdit(bench: Workbench, target: Target, wanted: Wanted): Plan {
+  const there = readBase(target);
   if (wanted.old === "") {
-    if (there?.bytes.length) throw new Error(`${place.shown} is not empty: old_string must name the text to replace`);
-    return planWrite(bench, place, wanted.fresh);
+    if (there?.bytes.length) throw new Error(`${target.shown} is not empty: old_string must name the text to replace`);
+    return planWrite(bench, target, wanted.fresh);
   }
-  // Names beside it are told only where reading is free.
-  if (!there) throw isReadable(bench, place) ? missing(place) : new Error(`${place.shown} does not exist`);
-  // Whatever else is wrong, a file that was not read comes first.
-  refuseUnseen(bench, place, { kind: "edit", lines: [] });
-  const base = readExisting(place);
+  // Similar names are suggested only where reading needs no permission.
+  if (!there) throw isReadable(bench, target) ? missing(target) : new Error(`${target.shown} does not exist`);
+  // Whatever else is wrong, an unread file is reported first.
+  refuseUnseen(bench, target, { kind: "edit", lines: [] });
+  const base = readExisting(target);
   const { text, bom, exact } = decodeText(base.bytes);
-  if (!exact) throw new Error(`${place.shown} holds bytes that are not UTF-8, and an edit would lose them`);
+  if (!exact) throw new Error(`${target.shown} contains bytes that are not UTF-8, which an edit would lose`);
 
   const matches = findMatches(text, wanted.old, wanted.fresh);
-  refuseUnclear(place, text, wanted, matches);
+  refuseUnclear(target, text, wanted, matches);
   const edits = lineEditsOf(text, matches);
-  refuseUnseen(bench, place, { kind: "edit", lines: edits });
+  refuseUnseen(bench, target, { kind: "edit", lines: edits });
   const changed = applyMatches(text, matches);
   const times = matches.length > 1 ? ` in ${countOf(matches.length, "place")}` : "";
-  const result = `edited ${place.shown}${times}:\n${showEdits(changed, edits)}`;
+  const result = `edited ${target.shown}${times}:\n${showEdits(changed, edits)}`;
   return { base, bytes: encodeText(changed, bom), edits, result };
 }
 
-function refuseUnclear(place: Place, text: string, { old, all }: Wanted, matches: readonly Match[]): void {
-  if (matches.length === 0) throw new Error(`old_string was not found in ${place.shown}${hintFor(text, old)}`);
+function refuseUnclear(target: Target, text: string, { old, all }: Wanted, matches: readonly Match[]): void {
+  if (matches.length === 0) throw new Error(`old_string was not found in ${target.shown}${hintFor(text, old)}`);
   if (matches.length === 1 || all) return;
   const lines = lineEditsOf(text, matches).map(({ from }) => from);
   const shown = lines.length > 5 ? `${lines.slice(0, 5).join(", ")}, …` : lines.join(", ");
   throw new Error(
-    `old_string occurs ${matches.length} times in ${place.shown} (lines ${shown}): add lines around it until it is unique, or set replace_all`,
+    `old_string occurs ${matches.length} times in ${target.shown} (lines ${shown}): add lines around it until it is unique, or set replace_all`,
   );
 }
 
@@ -98,4 +91,137 @@ function showEdits(changed: string, edits: readonly LineEdit[]): string {
     shift += into - (to - from + 1);
   }
   return lines.length === 0 ? "(the file is empty now)" : parts.join("\n--\n");
+}
+
+/** Offsets in the current text, and the replacement. */
+interface Match {
+  start: number;
+  end: number;
+  fresh: string;
+}
+
+/** In order, without overlaps. A model writes LF: in a text with CRLF it means CRLF, and new lines get the same ends. */
+export function findMatches(text: string, old: string, fresh: string): Match[] {
+  if (!text.includes("\r\n")) return indexesOf(text, old).map((start) => ({ start, end: start + old.length, fresh }));
+  const flat = text.replaceAll("\r\n", "\n");
+  const wanted = old.replaceAll("\r\n", "\n");
+  const crlf = usesCrlf(text);
+  const newLines = fresh.replaceAll("\r\n", "\n");
+  let dropped = 0;
+  let original = 0;
+  /** Where an offset in the flat text is in the original; called in rising order. */
+  const originalOf = (at: number) => {
+    while (original - dropped < at) {
+      if (text[original] === "\r" && text[original + 1] === "\n") {
+        dropped++;
+        original++;
+      }
+      original++;
+    }
+    return original;
+  };
+  return indexesOf(flat, wanted).map((at) => {
+    const start = originalOf(at);
+    const end = originalOf(at + wanted.length);
+    const region = text.slice(start, end);
+    const isCrlf = region.includes("\n") ? region.includes("\r\n") : crlf;
+    return { start, end, fresh: isCrlf ? newLines.replaceAll("\n", "\r\n") : newLines };
+  });
+}
+
+export function applyMatches(text: string, matches: readonly Match[]): string {
+  const parts: string[] = [];
+  let at = 0;
+  for (const { start, end, fresh } of matches) {
+    parts.push(text.slice(at, start), fresh);
+    at = end;
+  }
+  return parts.join("") + text.slice(at);
+}
+
+/** The lines that the matches change, as whole lines: a removed line end takes the next line with it. */
+export function lineEditsOf(text: string, matches: readonly Match[]): LineEdit[] {
+  const edits: LineEdit[] = [];
+  let line = 1;
+  let lineStart = 0;
+  for (let at = 0; at < matches.length; ) {
+    const { start } = matches[at] as Match;
+    for (let end = text.indexOf("\n", lineStart); end >= 0 && end < start; end = text.indexOf("\n", lineStart)) {
+      line++;
+      lineStart = end + 1;
+    }
+    const group = groupAt(text, matches, at, lineStart);
+    const count = linesOf(text.slice(lineStart, group.end)).length;
+    edits.push({ from: line, to: line + count - 1, into: linesOf(group.fresh).length });
+    line += count;
+    lineStart = group.end;
+    at = group.next;
+  }
+  return edits;
+}
+
+/** The matches that touch the same lines, starting with `first`: where those lines end and what they become. */
+function groupAt(text: string, matches: readonly Match[], first: number, lineStart: number) {
+  let next = first;
+  let end = lineStart;
+  let fresh = "";
+  do {
+    // The first round starts with the line of the first match, each later one with a line that the previous match reached into.
+    end = endOfLine(text, end);
+    for (let match = matches[next]; match && match.start < end; match = matches[++next]) {
+      end = Math.max(end, endOfLine(text, match.end - 1));
+    }
+    const moved = matches.slice(first, next).map((match) => ({
+      ...match,
+      start: match.start - lineStart,
+      end: match.end - lineStart,
+    }));
+    fresh = applyMatches(text.slice(lineStart, end), moved);
+  } while (fresh !== "" && !fresh.endsWith("\n") && end < text.length);
+  return { next, end, fresh };
+}
+
+/** What follows "was not found": the likely cause, if there is one. */
+export function hintFor(text: string, old: string): string {
+  if (/^\s*\d+→/m.test(old))
+    return ": it holds line numbers; leave out the number and arrow that Read puts before a line";
+  const wanted = linesOf(old).map(squeeze);
+  const lines = linesOf(text);
+  const squeezed = lines.map(squeeze);
+  const at = squeezed.findIndex((_, i) => isRun(squeezed, wanted, i));
+  if (at < 0 || wanted.every((line) => line === "")) return "; read the file again and copy the text exactly";
+  const found = lines.slice(at, at + Math.min(wanted.length, MAX_HINT_LINES));
+  const range = wanted.length === 1 ? `line ${at + 1} differs` : `lines ${at + 1}-${at + wanted.length} differ`;
+  return `: ${range} from it only in whitespace (tabs, spaces or line ends). Copy exactly:\n${numberLines(found, at + 1)}${
+    wanted.length > MAX_HINT_LINES ? `\n… ${countOf(wanted.length - MAX_HINT_LINES, "line")} more` : ""
+  }`;
+}
+
+const MAX_HINT_LINES = 20;
+
+/** The first and the last wanted line may be parts of lines. */
+function isRun(lines: readonly string[], wanted: readonly string[], at: number): boolean {
+  if (at + wanted.length > lines.length) return false;
+  return wanted.every((line, i) => {
+    const there = lines[at + i] as string;
+    if (wanted.length === 1) return line !== "" && there.includes(line);
+    if (i === 0) return there.endsWith(line);
+    return i === wanted.length - 1 ? there.startsWith(line) : there === line;
+  });
+}
+
+function squeeze(line: string): string {
+  return line.replace(/\s+/g, " ").trim();
+}
+
+function indexesOf(text: string, part: string): number[] {
+  const found: number[] = [];
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) found.push(at);
+  return found;
+}
+
+/** The offset after the end of the line at `at`. */
+function endOfLine(text: string, at: number): number {
+  const end = text.indexOf("\n", at);
+  return end < 0 ? text.length : end + 1;
 }

@@ -1,5 +1,5 @@
 /**
- * Files and folders opened exactly where they were said to lie. Between looking at a path and opening it, a link may be
+ * Files and folders opened exactly where they were said to be. Between checking a path and opening it, a link may be
  * swapped in: what was opened is therefore compared with the path, through /proc on Linux; elsewhere it is only checked first.
  */
 
@@ -23,12 +23,12 @@ export interface FileContent {
   mode: number;
 }
 
-/** Null when nothing is there. Throws, with a reason for the model, for all that is no ordinary file or too large. */
+/** Null when nothing is there. Throws, with a reason for the model, for anything too large or other than an ordinary file. */
 export function readFileAt(real: string, maxBytes: number): FileContent | null {
   refusePseudo(real);
   const seen = lstatQuietly(real);
   if (!seen) return null;
-  // Asked before it is opened: opening a device can have effects of its own.
+  // Checked before it is opened: opening a device can have side effects.
   refuseOdd(seen);
   const fd = openSync(real, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
   try {
@@ -43,7 +43,7 @@ export function readFileAt(real: string, maxBytes: number): FileContent | null {
   }
 }
 
-/** Like `readFileAt`, for searches, which pass over whatever cannot be read. */
+/** Like `readFileAt`, for searches, which skip whatever cannot be read. */
 export function tryReadFileAt(real: string, maxBytes: number): Buffer | null {
   try {
     return readFileAt(real, maxBytes)?.bytes ?? null;
@@ -52,7 +52,7 @@ export function tryReadFileAt(real: string, maxBytes: number): Buffer | null {
   }
 }
 
-/** A folder that is held open, and is the one at this path. With `make` it and those on the way are made. */
+/** Holds open the folder at this path. With `make`, it and missing parents are created. */
 export function openFolderAt(real: string, options: { make?: boolean } = {}): Pin {
   refusePseudo(real);
   const missing: string[] = [];
@@ -63,7 +63,7 @@ export function openFolderAt(real: string, options: { make?: boolean } = {}): Pi
   }
   let pin = pinFolder(at);
   try {
-    // Before anything is made in it. What is made below is reached from here, link by link refused.
+    // Checked before anything is created in it. What is created below is reached from here, refusing every link.
     if (pin.path.startsWith("/proc/self/fd/") && readlinkSync(pin.path) !== at) throw new Error(MOVED);
     for (const name of missing) {
       const next = join(pin.path, name);
@@ -79,21 +79,21 @@ export function openFolderAt(real: string, options: { make?: boolean } = {}): Pi
   }
 }
 
-/** What the kernel makes up: endless, blocking, or the secrets of this very process. */
+/** Files that the kernel makes up: endless, blocking, or holding the secrets of this very process. */
 export function isPseudo(real: string): boolean {
   if (process.platform !== "linux" || isWithin("/dev/shm", real)) return false;
   return ["/proc", "/sys", "/dev"].some((top) => isWithin(top, real));
 }
 
-/** Whether the bytes are no text: the sign is a NUL near the start, as for git and grep. */
+/** Whether the bytes are not text, judged by a NUL near the start, as git and grep do. */
 export function isBinary(bytes: Uint8Array): boolean {
   return bytes.subarray(0, 8000).includes(0);
 }
 
-/** In the words of the one who asked; the file's name is the caller's to add. */
+/** In the tool's own words; the caller adds the file's name. */
 export function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
-  // Errors of our own have codes, too, and messages that say what to do.
+  // Our own errors have codes, too, and messages that say what to do.
   if (code === undefined || !/^E[A-Z0-9]+$/.test(code)) return message;
   return REASONS[code] ?? `the disk refused (${code})`;
 }
@@ -109,13 +109,13 @@ const REASONS: Record<string, string> = {
   ENOSPC: "the disk is full; nothing was changed",
   EDQUOT: "the disk quota is used up; nothing was changed",
   EROFS: "the file system is read-only",
-  EEXIST: "something stands in its place",
+  EEXIST: "something is in its place",
 };
 
-const MOVED = "something was moved or linked in its place at this moment; nothing was done, try again";
+const MOVED = "something was moved or linked in its place just now; nothing was done, try again";
 
 function refusePseudo(real: string): void {
-  if (isPseudo(real)) throw new Error("it belongs to the system (/proc, /sys, /dev) and is no ordinary file");
+  if (isPseudo(real)) throw new Error("it belongs to the system (/proc, /sys, /dev) and is not an ordinary file");
 }
 
 function refuseOdd(stat: Stats): void {
@@ -153,4 +153,50 @@ function lstatQuietly(path: string): Stats | undefined {
     if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return undefined;
     throw error;
   }
+}
+
+interface FileText {
+  /** Without the byte order mark, line ends as they are. */
+  text: string;
+  bom: boolean;
+  /** Whether encoding gives the same bytes again: false when some are not UTF-8. */
+  exact: boolean;
+}
+
+export function decodeText(bytes: Buffer): FileText {
+  const bom = bytes.length >= 3 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  const body = bom ? bytes.subarray(3) : bytes;
+  const text = body.toString("utf8");
+  return { text, bom, exact: !text.includes("\ufffd") || Buffer.from(text).equals(body) };
+}
+
+export function encodeText(text: string, bom: boolean): Buffer {
+  return Buffer.from(bom ? `\ufeff${text}` : text);
+}
+
+/** Lines without their ends; an empty rest after the last line end is not a line. */
+export function linesOf(text: string): string[] {
+  const lines = text.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  return lines.map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line));
+}
+
+/** Whether most lines end with CRLF. */
+export function usesCrlf(text: string): boolean {
+  const crlf = count(text, "\r\n");
+  return crlf > 0 && crlf * 2 >= count(text, "\n");
+}
+
+export function numberLines(lines: readonly string[], first: number): string {
+  return lines.map((line, i) => `${String(first + i).padStart(5)}→${line}`).join("\n");
+}
+
+export function countOf(number: number, noun: string): string {
+  return `${number.toLocaleString("en-US")} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+function count(text: string, part: string): number {
+  let found = 0;
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) found++;
+  return found;
 }

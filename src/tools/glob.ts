@@ -1,20 +1,17 @@
-/** The Glob tool: files by their names, the newest first. */
+/** The Glob tool: finds files by name, newest first. */
 
-import { lstatSync, type Stats } from "node:fs";
 import { isAbsolute, join, sep } from "node:path";
+import { lstatOrNull } from "../disk/fence.ts";
 import type { Tool } from "../model/tool.ts";
-import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
 import { isPseudo } from "./file.ts";
-import { compilePattern, isMagic } from "./glob-pattern.ts";
-import { buildSchema, readInput } from "./input.ts";
-import { fenced, findPlace, permitRead, showPath } from "./place.ts";
+import { defineTool } from "./input.ts";
 import { WALK_LIMITS, type WalkLimits, walkFiles } from "./walk.ts";
-import type { Workbench } from "./workbench.ts";
+import { fenced, findTarget, permitRead, showPath, type Workbench } from "./workbench.ts";
 
 /** As many as Claude Code shows. */
 const MAX_NAMES = 100;
 
-/** Passed over unless they are named: what is in them is not the user's work. */
+/** Skipped unless named: what is in them is not the user's work. */
 export const SKIPPED: readonly string[] = [".git", "node_modules"];
 
 const FIELDS = {
@@ -23,48 +20,42 @@ const FIELDS = {
 } as const;
 
 export function openGlob(bench: Workbench, limits: WalkLimits = WALK_LIMITS): Tool {
-  const words = TOOL_WORDS.Glob;
-  return {
-    name: "Glob",
-    description: words.description,
-    schema: buildSchema(FIELDS, words.inputs),
-    async run(input, { signal }) {
-      const { pattern: given, path } = readInput(FIELDS, input);
-      const pattern = sep === "\\" ? given.replaceAll(sep, "/") : given;
-      const { folder, rest } = splitPattern(pattern);
-      if (rest.split(/[/{},]/).includes("..")) {
-        throw bench.fence === null ? new Error("`..` can only stand at the start of a pattern") : fenced(bench);
-      }
-      const place = findPlace(bench, joinFolder(path || ".", folder));
-      await permitRead(bench, "Glob", place, signal);
-      if (isPseudo(place.real) || !lookAt(place.real)?.isDirectory()) throw new Error(`${place.shown} is no folder`);
-      const compiled = compilePattern(rest);
-      const found: { path: string; time: number }[] = [];
-      let cut = "";
-      const files = walkFiles(place.real, {
-        signal,
-        limits,
-        enter: (parts) =>
-          compiled.mayHold(parts) && (!SKIPPED.includes(parts.at(-1) ?? "") || isNamed(compiled.names, parts)),
-        onCut: (reason) => {
-          cut = reason;
-        },
-      });
-      for await (const file of files) {
-        // Behind a fence a link is nothing: it may lead out.
-        if ((file.isLink && bench.fence !== null) || !compiled.matches(file.parts)) continue;
-        found.push({ path: join(place.path, ...file.parts), time: timeOf(file.path) });
-      }
-      return report(bench, pattern, found, cut);
-    },
-  };
+  return defineTool("Glob", FIELDS, async ({ pattern: given, path }, signal) => {
+    const pattern = sep === "\\" ? given.replaceAll(sep, "/") : given;
+    const { folder, rest } = splitPattern(pattern);
+    if (rest.split(/[/{},]/).includes("..")) {
+      throw bench.fence === null ? new Error("`..` can only stand at the start of a pattern") : fenced(bench);
+    }
+    const target = findTarget(bench, joinFolder(path || ".", folder));
+    await permitRead(bench, "Glob", target, signal);
+    if (isPseudo(target.real) || !lstatOrNull(target.real)?.isDirectory())
+      throw new Error(`${target.shown} is not a folder`);
+    const compiled = compilePattern(rest);
+    const found: { path: string; time: number }[] = [];
+    let cut = "";
+    const files = walkFiles(target.real, {
+      signal,
+      limits,
+      enter: (parts) =>
+        compiled.mayHold(parts) && (!SKIPPED.includes(parts.at(-1) ?? "") || isNamed(compiled.names, parts)),
+      onCut: (reason) => {
+        cut = reason;
+      },
+    });
+    for await (const file of files) {
+      // Within a fence links are ignored: they may lead out.
+      if ((file.isLink && bench.fence !== null) || !compiled.matches(file.parts)) continue;
+      found.push({ path: join(target.path, ...file.parts), time: timeOf(file.path) });
+    }
+    return report(bench, pattern, found, cut);
+  });
 }
 
 function isNamed(names: ReadonlySet<string>, parts: readonly string[]): boolean {
   return names.has(parts.at(-1) ?? "");
 }
 
-/** The folder that the pattern starts with, and what is left of it. The last part is always left. */
+/** The folder that the pattern starts with, and the rest, which always has the last part. */
 function splitPattern(pattern: string): { folder: string; rest: string } {
   const parts = pattern.split("/");
   const magic = parts.findIndex(isMagic);
@@ -78,18 +69,9 @@ function joinFolder(path: string, folder: string): string {
   return isAbsolute(folder) || folder === "~" || folder.startsWith("~/") ? folder : `${path}/${folder}`;
 }
 
-/** Zero for what is gone. */
+/** Zero for missing files. */
 export function timeOf(path: string): number {
-  return lookAt(path)?.mtimeMs ?? 0;
-}
-
-/** Links not followed; null for what cannot be looked at. */
-export function lookAt(path: string): Stats | null {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) ?? null;
-  } catch {
-    return null;
-  }
+  return lstatOrNull(path)?.mtimeMs ?? 0;
 }
 
 function report(bench: Workbench, pattern: string, found: { path: string; time: number }[], cut: string): string {
@@ -103,4 +85,177 @@ function report(bench: Workbench, pattern: string, found: { path: string; time: 
   const more = found.length - names.length;
   const rest = more > 0 ? `\n[${more.toLocaleString("en-US")} more files match; narrow the pattern to see them.]` : "";
   return names.join("\n") + rest + note;
+}
+
+interface Pattern {
+  /** `parts` are the names from the folder that the pattern starts in. */
+  matches(parts: readonly string[]): boolean;
+  /** Whether something below this folder could match. */
+  mayHold(parts: readonly string[]): boolean;
+  /** The names that it spells out, to decide which skipped folders were meant. */
+  names: ReadonlySet<string>;
+}
+
+/** A pattern with more alternatives is a mistake or an attack. */
+const MAX_ALTERNATIVES = 1000;
+
+/** Throws for a pattern with too many alternatives. */
+export function compilePattern(text: string): Pattern {
+  const globs = expandBraces(text.normalize("NFC")).map(parseGlob);
+  return {
+    matches: (parts) => globs.some((glob) => walkStates(glob, parts).has(glob.length)),
+    mayHold: (parts) =>
+      globs.some((glob) => {
+        const states = walkStates(glob, parts);
+        states.delete(glob.length);
+        return states.size > 0;
+      }),
+    names: new Set(globs.flat().flatMap((part) => (part === "**" ? [] : (literalOf(part) ?? [])))),
+  };
+}
+
+/** Whether a part of a path is a pattern rather than a name. */
+function isMagic(part: string): boolean {
+  return /[*?[{\\]/.test(part);
+}
+
+type Token = string | { any: "one" | "run" } | { not: boolean; ranges: [string, string][] };
+type Part = Token[] | "**";
+
+/** The indexes of the parts that may come next; the number of parts when the glob can end here. No backtracking, so no pattern is slow. */
+function walkStates(glob: readonly Part[], names: readonly string[]): Set<number> {
+  let states = new Set<number>();
+  enter(states, glob, 0);
+  for (const name of names) {
+    const next = new Set<number>();
+    for (const state of states) {
+      const part = glob[state];
+      if (part === "**") enter(next, glob, state);
+      else if (part && matchesName(part, [...name.normalize("NFC")])) enter(next, glob, state + 1);
+    }
+    states = next;
+  }
+  return states;
+}
+
+/** `**` also matches no folder at all. */
+function enter(states: Set<number>, glob: readonly Part[], state: number): void {
+  states.add(state);
+  if (glob[state] === "**") enter(states, glob, state + 1);
+}
+
+/** Backtracking to the last `*` is enough. */
+function matchesName(tokens: readonly Token[], name: readonly string[]): boolean {
+  let at = 0;
+  let token = 0;
+  let run: { token: number; at: number } | null = null;
+  while (at < name.length) {
+    const t = tokens[token];
+    if (isRun(t)) {
+      run = { token: ++token, at };
+    } else if (t !== undefined && matchesOne(t, name[at] as string)) {
+      token++;
+      at++;
+    } else if (run) {
+      token = run.token;
+      at = ++run.at;
+    } else return false;
+  }
+  while (isRun(tokens[token])) token++;
+  return token === tokens.length;
+}
+
+function isRun(token: Token | undefined): boolean {
+  return typeof token === "object" && "any" in token && token.any === "run";
+}
+
+function matchesOne(token: Token, c: string): boolean {
+  if (typeof token === "string") return token === c;
+  if ("any" in token) return true;
+  return token.ranges.some(([low, high]) => low <= c && c <= high) !== token.not;
+}
+
+function parseGlob(text: string): Part[] {
+  const parts: Part[] = [];
+  for (const name of text.split("/")) {
+    if (name === "" || name === ".") continue;
+    if (name !== "**") parts.push(parseName(name));
+    else if (parts.at(-1) !== "**") parts.push("**");
+  }
+  // At the end it means everything inside, but not the folder itself.
+  if (parts.at(-1) === "**") parts.push([{ any: "run" }]);
+  return parts;
+}
+
+function parseName(name: string): Token[] {
+  const tokens: Token[] = [];
+  const chars = [...name];
+  for (let i = 0; i < chars.length; i++) {
+    const c = chars[i] as string;
+    if (c === "*") {
+      if (!isRun(tokens.at(-1))) tokens.push({ any: "run" });
+    } else if (c === "?") tokens.push({ any: "one" });
+    else if (c === "\\" && i + 1 < chars.length) tokens.push(chars[++i] as string);
+    else if (c === "[") {
+      const close = chars.indexOf("]", i + 2);
+      tokens.push(close < 0 ? c : parseClass(chars.slice(i + 1, close)));
+      if (close >= 0) i = close;
+    } else tokens.push(c);
+  }
+  return tokens;
+}
+
+function parseClass(chars: readonly string[]): Token {
+  const not = chars[0] === "!" || chars[0] === "^";
+  const ranges: [string, string][] = [];
+  for (let i = not ? 1 : 0; i < chars.length; i++) {
+    const low = chars[i] as string;
+    const high = chars[i + 2];
+    if (chars[i + 1] === "-" && high !== undefined) {
+      ranges.push([low, high]);
+      i += 2;
+    } else ranges.push([low, low]);
+  }
+  return { not, ranges };
+}
+
+function literalOf(tokens: readonly Token[]): string | null {
+  return tokens.every((token) => typeof token === "string") ? tokens.join("") : null;
+}
+
+/** Braces may be nested; a group without a comma is not a group. */
+function expandBraces(text: string): string[] {
+  const done: string[] = [];
+  const open = [{ text, from: 0 }];
+  for (let next = open.pop(); next; next = open.pop()) {
+    const group = findGroup(next.text, next.from);
+    if (!group) done.push(next.text);
+    for (const choice of group?.choices.toReversed() ?? []) {
+      const before = next.text.slice(0, group?.start);
+      open.push({ text: before + choice + next.text.slice(group?.end), from: before.length });
+    }
+    if (done.length + open.length > MAX_ALTERNATIVES)
+      throw new Error("the pattern has too many alternatives in braces");
+  }
+  return done;
+}
+
+function findGroup(text: string, from: number): { start: number; end: number; choices: string[] } | null {
+  for (let start = text.indexOf("{", from); start >= 0; start = text.indexOf("{", start + 1)) {
+    let depth = 0;
+    const cuts = [start];
+    for (let i = start; i < text.length; i++) {
+      const c = text[i];
+      if (c === "\\") i++;
+      else if (c === "{") depth++;
+      else if (c === "," && depth === 1) cuts.push(i);
+      else if (c === "}" && --depth === 0) {
+        cuts.push(i);
+        if (cuts.length === 2) break;
+        const choices = cuts.slice(1).map((cut, n) => text.slice((cuts[n] as number) + 1, cut));
+        return { start, end: i + 1, choices };
+      }
+    }
+  }
+  return null;
 }

@@ -1,32 +1,28 @@
-/** The Grep tool: what files hold, found by a regular expression that cannot hold us up. */
+/** The Grep tool: searches file contents with a regular expression that cannot block us. */
 
 import { join, relative, sep } from "node:path";
 import ignore from "ignore";
-import { isWithin } from "../disk/fence.ts";
+import { isWithin, lstatOrNull } from "../disk/fence.ts";
 import type { Tool } from "../model/tool.ts";
-import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
-import { isBinary, isPseudo, readFileAt, reasonOf, tryReadFileAt } from "./file.ts";
-import { decodeText } from "./file-text.ts";
-import { lookAt, SKIPPED, timeOf } from "./glob.ts";
-import { compilePattern } from "./glob-pattern.ts";
-import { buildSchema, type Input, readInput } from "./input.ts";
+import { decodeText, isBinary, isPseudo, readFileAt, reasonOf, tryReadFileAt } from "./file.ts";
+import { compilePattern, SKIPPED, timeOf } from "./glob.ts";
+import { defineTool, type Input } from "./input.ts";
 import { type LineSearch, openLineSearch, type SearchAnswer } from "./line-search.ts";
-import { findPlace, type Place, permitRead, showPath } from "./place.ts";
 import { missing } from "./read.ts";
 import { stopIfAborted, WALK_LIMITS, walkFiles } from "./walk.ts";
-import type { Workbench } from "./workbench.ts";
+import { findTarget, permitRead, showPath, type Target, type Workbench } from "./workbench.ts";
 
-/** Longer than any sensible search takes, shorter than a person waits. */
+/** Longer than any sensible search takes, and shorter than people are willing to wait. */
 const MAX_MS = 20_000;
-/** What is larger was not written by hand. */
+/** Larger files were not written by hand. */
 const MAX_FILE_BYTES = 10_000_000;
-/** One message to the thread: large enough not to cost, small enough to keep memory low. */
+/** One message to the thread: large enough to be cheap, small enough to keep memory low. */
 const BATCH_CHARS = 1_000_000;
 const BATCH_FILES = 200;
 const DEFAULT_LIMIT = 250;
-/** A larger .gitignore is not written by people. */
+/** People do not write larger .gitignore files. */
 const MAX_IGNORE_BYTES = 256 * 1024;
-/** Each `**` is tried at every folder and multiplies the time, so neither many of them nor very deep folders are taken. */
+/** Each `**` is tried at every folder and multiplies the time, so many of them and very deep folders are not matched. */
 const MAX_GLOBSTARS = 3;
 const MAX_DEPTH = 64;
 const MAX_WILDCARDS = 32;
@@ -52,57 +48,50 @@ interface Hit extends SearchAnswer {
 }
 
 export function openGrep(bench: Workbench, limits: { maxMs: number } = { maxMs: MAX_MS }): Tool {
-  const words = TOOL_WORDS.Grep;
-  return {
-    name: "Grep",
-    description: words.description,
-    schema: buildSchema(FIELDS, words.inputs),
-    async run(input, { signal }) {
-      const wanted = readInput(FIELDS, input);
-      const { source, flags } = parseExpression(wanted.pattern, wanted["-i"] ?? false);
-      const place = findPlace(bench, wanted.path || ".");
-      await permitRead(bench, "Grep", place, signal);
-      const max = wanted.head_limit || DEFAULT_LIMIT;
-      const isContent = wanted.output_mode === "content";
-      const search = openLineSearch(
-        {
-          source,
-          flags,
-          multiline: wanted.multiline ?? false,
-          lines: isContent,
-          before: wanted["-B"] ?? wanted["-C"] ?? 0,
-          after: wanted["-A"] ?? wanted["-C"] ?? 0,
-          maxLines: max + 1,
-        },
-        limits.maxMs,
-        signal,
-      );
-      const hits: Hit[] = [];
-      const notes: string[] = [];
-      try {
-        let lines = 0;
-        for await (const found of searchFiles(bench, place, wanted, search, { signal, notes })) {
-          hits.push(found);
-          lines += found.lines.length;
-          if (isContent && lines > max) break;
-        }
-      } finally {
-        search.close();
+  return defineTool("Grep", FIELDS, async (wanted, signal) => {
+    const { source, flags } = parseExpression(wanted.pattern, wanted["-i"] ?? false);
+    const target = findTarget(bench, wanted.path || ".");
+    await permitRead(bench, "Grep", target, signal);
+    const max = wanted.head_limit || DEFAULT_LIMIT;
+    const isContent = wanted.output_mode === "content";
+    const search = openLineSearch(
+      {
+        source,
+        flags,
+        multiline: wanted.multiline ?? false,
+        lines: isContent,
+        before: wanted["-B"] ?? wanted["-C"] ?? 0,
+        after: wanted["-A"] ?? wanted["-C"] ?? 0,
+        maxLines: max + 1,
+      },
+      limits.maxMs,
+      signal,
+    );
+    const hits: Hit[] = [];
+    const notes: string[] = [];
+    try {
+      let lines = 0;
+      for await (const found of searchFiles(bench, target, wanted, search, { signal, notes })) {
+        hits.push(found);
+        lines += found.lines.length;
+        if (isContent && lines > max) break;
       }
-      return report(bench, wanted, hits, max, notes);
-    },
-  };
+    } finally {
+      search.close();
+    }
+    return report(bench, wanted, hits, max, notes);
+  });
 }
 
 /** The files with a match. Ends early, with a note, when the time is up. */
 async function* searchFiles(
   bench: Workbench,
-  place: Place,
+  target: Target,
   wanted: Wanted,
   search: LineSearch,
   { signal, notes }: { signal: AbortSignal; notes: string[] },
 ): AsyncGenerator<Hit> {
-  for await (const batch of batchesOf(filesOf(bench, place, wanted, { signal, notes }))) {
+  for await (const batch of batchesOf(filesOf(bench, target, wanted, { signal, notes }))) {
     const answers = await search.search(batch.map(({ text }) => text));
     for (const [i, answer] of answers.entries()) {
       if (answer.count > 0) yield { ...answer, path: batch[i]?.path ?? "" };
@@ -136,25 +125,25 @@ async function* batchesOf(files: AsyncIterable<Searched>): AsyncGenerator<Search
 
 async function* filesOf(
   bench: Workbench,
-  place: Place,
+  target: Target,
   wanted: Wanted,
   { signal, notes }: { signal: AbortSignal; notes: string[] },
 ): AsyncGenerator<Searched> {
-  const stat = isPseudo(place.real) ? null : lookAt(place.real);
+  const stat = isPseudo(target.real) ? null : lstatOrNull(target.real);
   if (!stat?.isDirectory()) {
-    yield { path: place.path, text: readOne(place) };
+    yield { path: target.path, text: readOne(target) };
     return;
   }
   const isWanted = parseGlobs(wanted.glob);
-  // Paths in the .gitignore of the working directory start there; elsewhere the searched folder has its own.
-  const top = isWithin(bench.cwd, place.real) && bench.fence === null ? bench.cwd : place.real;
+  // Patterns in the working directory's .gitignore start there; elsewhere the searched folder has its own.
+  const top = isWithin(bench.cwd, target.real) && bench.fence === null ? bench.cwd : target.real;
   const ignores = readIgnoreFile(top);
-  const way = relative(top, place.real)
+  const way = relative(top, target.real)
     .split(sep)
     .filter((part) => part !== "");
-  // Whoever names a folder that is ignored wants to see what is in it.
+  // Someone who names an ignored folder wants to see what is in it.
   const lead = way.length > 0 && ignores(way, true) ? [] : way;
-  const files = walkFiles(place.real, {
+  const files = walkFiles(target.real, {
     signal,
     limits: WALK_LIMITS,
     enter: (parts) => !SKIPPED.includes(parts.at(-1) ?? "") && !ignores([...lead, ...parts], true),
@@ -164,11 +153,11 @@ async function* filesOf(
     if (isLink || !isWanted(parts) || ignores([...lead, ...parts], false)) continue;
     const bytes = tryReadFileAt(path, MAX_FILE_BYTES);
     stopIfAborted(signal);
-    if (bytes && !isBinary(bytes)) yield { path: join(place.path, ...parts), text: decodeText(bytes).text };
+    if (bytes && !isBinary(bytes)) yield { path: join(target.path, ...parts), text: decodeText(bytes).text };
   }
 }
 
-/** What the folder's .gitignore names; `parts` lead from there. A missing or broken file names nothing. */
+/** What the folder's .gitignore ignores; `parts` start there. A missing or broken file ignores nothing. */
 function readIgnoreFile(folder: string): (parts: readonly string[], isFolder: boolean) => boolean {
   const lines = (tryReadFileAt(join(folder, ".gitignore"), MAX_IGNORE_BYTES)?.toString() ?? "").split(/\r?\n/);
   const rules = ignore({ ignoreCase: false }).add(
@@ -179,19 +168,19 @@ function readIgnoreFile(folder: string): (parts: readonly string[], isFolder: bo
   return (parts, isFolder) => parts.length <= MAX_DEPTH && rules.ignores(parts.join("/") + (isFolder ? "/" : ""));
 }
 
-function readOne(place: Place): string {
+function readOne(target: Target): string {
   let bytes: Buffer | undefined;
   try {
-    bytes = readFileAt(place.real, MAX_FILE_BYTES)?.bytes;
+    bytes = readFileAt(target.real, MAX_FILE_BYTES)?.bytes;
   } catch (error) {
-    throw new Error(`${place.shown} cannot be searched: ${reasonOf(error)}`);
+    throw new Error(`${target.shown} cannot be searched: ${reasonOf(error)}`);
   }
-  if (!bytes) throw missing(place);
-  if (isBinary(bytes)) throw new Error(`${place.shown} cannot be searched: it is a binary file`);
+  if (!bytes) throw missing(target);
+  if (isBinary(bytes)) throw new Error(`${target.shown} cannot be searched: it is a binary file`);
   return decodeText(bytes).text;
 }
 
-/** Patterns as other programs take them, too: `(?i)` in front, and escapes that JavaScript's strict syntax refuses. */
+/** Also accepts what other programs do: a leading `(?i)`, and escapes that JavaScript's strict syntax refuses. */
 function parseExpression(pattern: string, ignoreCase: boolean): { source: string; flags: string } {
   const inline = pattern.startsWith("(?i)");
   const source = inline ? pattern.slice(4) : pattern;
@@ -205,10 +194,10 @@ function parseExpression(pattern: string, ignoreCase: boolean): { source: string
       problem = (error as Error).message;
     }
   }
-  throw new Error(`the pattern is no regular expression: ${problem}`);
+  throw new Error(`the pattern is not a valid regular expression: ${problem}`);
 }
 
-/** Without a slash a pattern is about the name, in whatever folder. */
+/** A pattern without a slash is matched against the name, in any folder. */
 function parseGlobs(glob: string | undefined): (parts: readonly string[]) => boolean {
   if (!glob?.trim()) return () => true;
   const negated = glob.startsWith("!");
@@ -234,7 +223,7 @@ function fileRows(bench: Workbench, wanted: Wanted, hits: readonly Hit[]): strin
     .map(({ path }) => showPath(bench, path));
 }
 
-/** As grep prints them: `:` behind the path of a match, `-` behind that of a line around it, `--` between groups. */
+/** As grep prints them: `:` after the path of a match, `-` after that of a context line, `--` between groups. */
 function contentRows(bench: Workbench, wanted: Wanted, hits: readonly Hit[]): string[] {
   const rows: string[] = [];
   const hasContext = Boolean(wanted["-A"] ?? wanted["-B"] ?? wanted["-C"]);

@@ -1,12 +1,16 @@
 /** A tool's input: one description of it makes the JSON Schema for the model and checks what the model sends. */
 
+import type { Tool, ToolOutcome } from "../model/tool.ts";
+import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
+import type { ToolName } from "./workbench.ts";
+
 interface Field {
   /** `texts` is a list of strings; a single one is taken as a list of one, as models send it so. */
   type: "string" | "integer" | "boolean" | "texts";
   required?: true;
   values?: readonly string[];
   minimum?: number;
-  /** The empty text is no value. */
+  /** An empty text counts as missing. */
   filled?: true;
 }
 
@@ -17,6 +21,21 @@ type ValueOf<F extends Field> = { string: string; integer: number; boolean: bool
 export type Input<F extends Fields> = {
   [K in keyof F]: F[K] extends { required: true } ? ValueOf<F[K]> : ValueOf<F[K]> | undefined;
 };
+
+/** A tool whose input is checked before it runs; its description is found by its name. */
+export function defineTool<const F extends Fields>(
+  name: ToolName,
+  fields: F,
+  run: (input: Input<F>, signal: AbortSignal) => Promise<ToolOutcome>,
+): Tool {
+  const { description, inputs } = TOOL_WORDS[name];
+  return {
+    name,
+    description,
+    schema: buildSchema(fields, inputs),
+    run: async (input, { signal }) => run(readInput(fields, input), signal),
+  };
+}
 
 export function buildSchema(fields: Fields, words: Readonly<Record<string, string>>): Record<string, unknown> {
   const properties = Object.entries(fields).map(([name, { type, values, minimum }]) => [
@@ -32,7 +51,7 @@ export function buildSchema(fields: Fields, words: Readonly<Record<string, strin
   return { type: "object", properties: Object.fromEntries(properties), required, additionalProperties: false };
 }
 
-/** Throws a message that names everything that is wrong. Numbers and switches that came as text are taken as meant. */
+/** Throws a message that names everything that is wrong. Numbers and booleans sent as text are accepted. */
 export function readInput<const F extends Fields>(fields: F, input: Readonly<Record<string, unknown>>): Input<F> {
   const problems: string[] = [];
   const values: Record<string, unknown> = {};
@@ -70,8 +89,8 @@ function findProblem({ type, required, values, minimum, filled }: Field, value: 
   }
   if (typeof value === "string") {
     if (filled && value.trim() === "") return "is empty";
-    // Half a character cannot be written to a file or handed to a program.
-    if (!value.isWellFormed()) return "holds half a surrogate pair, which is no valid text";
+    // Half a surrogate pair cannot be written to a file or passed to a program.
+    if (!value.isWellFormed()) return "contains half a surrogate pair, which is not valid text";
     if (values && !values.includes(value)) return `must be one of ${values.join(", ")}`;
   }
   if (typeof value === "number" && minimum !== undefined && value < minimum) return `must be at least ${minimum}`;

@@ -1,8 +1,8 @@
-/** What changes between two texts, for a person who is asked about it: the lines between the first and the last difference. */
+/** What changes between two texts, for a person who is asked about it: everything between the first and the last difference. */
 
 import { commonEnds } from "../text/diff.ts";
 
-/** Enough to judge by; a person does not read more in a question. */
+/** Enough to decide; people read no more than that in a question. */
 const MAX_LINES = 200;
 const CONTEXT = 3;
 

@@ -1,6 +1,6 @@
 /**
- * A regular expression run over texts in a thread of its own. Some expressions take longer than the universe has; nothing in
- * JavaScript can interrupt them, but a thread can be ended.
+ * Runs a regular expression over texts in its own thread. Some expressions take practically forever, and nothing in
+ * JavaScript can interrupt them, but a thread can be terminated.
  */
 
 import { Worker } from "node:worker_threads";
@@ -9,11 +9,11 @@ interface SearchQuestion {
   source: string;
   flags: string;
   multiline: boolean;
-  /** Whether the lines are wanted, or only how many there are. */
+  /** Whether lines are wanted, or only how many there are. */
   lines: boolean;
   before: number;
   after: number;
-  /** Of one text at most so many lines are told. */
+  /** The most lines reported for one text. */
   maxLines: number;
 }
 
@@ -25,12 +25,12 @@ export interface SearchAnswer {
 }
 
 export interface LineSearch {
-  /** An answer for each text; for fewer when the time was up. Rejects when the signal is given or the expression fails. */
+  /** An answer for each text; for fewer when the time ran out. Rejects when the signal aborts or the expression fails. */
   search(texts: readonly string[]): Promise<SearchAnswer[]>;
   close(): void;
 }
 
-/** A search needs little; an expression that needs more is a broken one. */
+/** A search needs little memory; an expression that needs more is broken. */
 const MAX_HEAP_MB = 512;
 
 interface Round {
@@ -49,7 +49,7 @@ export function openLineSearch(question: SearchQuestion, maxMs: number, signal: 
     resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
   });
   let round: Round | null = null;
-  /** Why nothing more is searched; null: the time is up. */
+  /** Why the search stopped; null means that the time ran out. */
   let ended: Error | null | undefined;
   const settle = () => {
     if (!round || ended === undefined) return;
@@ -87,7 +87,7 @@ export function openLineSearch(question: SearchQuestion, maxMs: number, signal: 
   };
 }
 
-/** A text, as the product is one file and has no other to start a thread from. Plain CommonJS. */
+/** Source text, because the product is one file and has no other to start a thread from. Plain CommonJS. */
 const WORKER = String.raw`
 "use strict";
 const { parentPort, workerData: q } = require("node:worker_threads");
@@ -101,7 +101,7 @@ function cut(line, at) {
   return (from > 0 ? "…" : "") + text + (from + WIDTH < line.length ? "…" : "");
 }
 
-/** Index of the match in each line that has one. */
+/** The index of the match in each line that has one. */
 function matchLines(lines) {
   const found = new Map();
   const expression = new RegExp(q.source, q.flags);
@@ -150,7 +150,7 @@ function search(original) {
 
 parentPort.on("message", (texts) => {
   try {
-    // One by one: those before a text that takes forever are told.
+    // One by one: those before a text that takes forever are reported.
     for (const text of texts) parentPort.postMessage({ answer: search(text) });
   } catch (error) {
     parentPort.postMessage({ problem: error.message });

@@ -1,10 +1,10 @@
 /** Permission for what a tool is about to do: asked once per kind, one question at a time. */
 
 export interface PermissionRequest {
-  /** What an answer holds for: "edit", "read outside", "bash git status", or "bash: " and a whole command. */
+  /** What an answer applies to: "edit", "read outside", "bash git status", or "bash: " and a whole command. */
   kind: string;
   tool: string;
-  /** One line for a person: what exactly. */
+  /** One line for a person: what exactly will be done. */
   summary: string;
   /** A diff or a command. */
   detail?: string;
@@ -15,24 +15,24 @@ export type Permit = (request: PermissionRequest, signal: AbortSignal) => Promis
 type Permission = { allowed: true } | { allowed: false; reason: string };
 
 export interface PermissionOptions {
-  /** Null when nobody can be asked. */
+  /** Null when there is no one to ask. */
   ask: ((request: PermissionRequest, signal: AbortSignal) => Promise<"allow" | "deny" | "always">) | null;
-  /** "edit", "read", "bash", "bash git", "bash git status", "all", or a kind as it was remembered. */
+  /** "edit", "read", "bash", "bash git", "bash git status", "all", or a remembered kind. */
   allowed: readonly string[];
-  /** Keeps a kind that was allowed for always. */
+  /** Remembers a kind that was always allowed. */
   remember?: (kind: string) => void;
 }
 
 interface Permissions {
   permit: Permit;
-  /** The user speaks: what was denied may be asked again. */
+  /** A new prompt: what was denied may be asked again. */
   newPrompt(): void;
 }
 
 export function openPermissions({ ask, allowed, remember }: PermissionOptions): Permissions {
   const granted = new Set(allowed.map((entry) => (entry.startsWith(WHOLE) ? entry : entry.trim().replace(/ +/g, " "))));
   const denied = new Set<string>();
-  /** Ends when nobody is being asked. */
+  /** Settles when no question is open. */
   let idle: Promise<unknown> = Promise.resolve();
 
   const known = (kind: string): Permission | null => {
@@ -42,7 +42,7 @@ export function openPermissions({ ask, allowed, remember }: PermissionOptions): 
 
   const question = async (request: PermissionRequest, signal: AbortSignal): Promise<Permission> => {
     const { kind } = request;
-    // While this waited, somebody may have answered for the kind, or stopped the turn.
+    // While this waited, the kind may have been answered, or the turn stopped.
     const answered = known(kind);
     if (answered) return answered;
     if (signal.aborted || !ask) return STOPPED;
@@ -64,7 +64,7 @@ export function openPermissions({ ask, allowed, remember }: PermissionOptions): 
     try {
       remember?.(kind);
     } catch {
-      // It holds for this session all the same.
+      // It still holds for this session.
     }
   };
 
@@ -81,7 +81,7 @@ export function openPermissions({ ask, allowed, remember }: PermissionOptions): 
   };
 }
 
-/** Whether what was allowed as `entry` includes the kind. A whole command is only ever allowed as such, or with all commands. */
+/** Whether allowing `entry` includes the kind. A whole command is only allowed as such, or together with all commands. */
 export function covers(entry: string, kind: string): boolean {
   if (entry === "all" || entry === kind) return true;
   if (kind === "read outside") return entry === "read";
@@ -89,7 +89,7 @@ export function covers(entry: string, kind: string): boolean {
   return (entry === "bash" || (entry.startsWith("bash ") && !entry.startsWith(WHOLE))) && kind.startsWith(`${entry} `);
 }
 
-/** Before the text of a command that is allowed by its full text only. No program's kind starts so. */
+/** Precedes a command that is allowed by its full text only. No program's kind starts like this. */
 export const WHOLE = "bash: ";
 
 const STOPPED: Permission = { allowed: false, reason: "stopped by the user before it was answered" };
@@ -103,10 +103,10 @@ function refused(kind: string): Permission {
 function nobody(kind: string): string {
   const entry = kind === "read outside" ? "read" : kind.startsWith(WHOLE) ? "bash" : kind;
   const shown = entry.includes(" ") ? `"${entry}"` : entry;
-  return `it needs permission and nobody can be asked; the user can give it with --allow ${shown}. Go on without it`;
+  return `it needs permission and there is no one to ask; the user can give it with --allow ${shown}. Go on without it`;
 }
 
-/** What the promise becomes, or `stopped` as soon as the signal is given. */
+/** The promise's value, or `stopped` as soon as the signal aborts. */
 async function unlessAborted<T, S>(promise: Promise<T>, signal: AbortSignal, stopped: S): Promise<T | S> {
   let stop = () => {};
   const aborted = new Promise<S>((resolve) => {

@@ -1,23 +1,30 @@
-/** The Read tool: a file's lines with their numbers, and a note of what the model has now seen. */
+/** The Read tool: a file's lines with their numbers, and a record of what the model has now seen. */
 
 import { readdirSync } from "node:fs";
 import { basename, dirname, extname } from "node:path";
-import type { Tool } from "../model/tool.ts";
-import { MAX_RESULT_CHARS } from "../model/tool-result.ts";
-import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
-import { type FileContent, isBinary, openFolderAt, readFileAt, reasonOf } from "./file.ts";
-import { countOf, decodeText, linesOf, numberLines, usesCrlf } from "./file-text.ts";
-import { buildSchema, readInput } from "./input.ts";
-import { findPlace, type Place, permitRead } from "./place.ts";
-import type { Workbench } from "./workbench.ts";
+import { MAX_RESULT_CHARS, type Tool } from "../model/tool.ts";
+import {
+  countOf,
+  decodeText,
+  type FileContent,
+  isBinary,
+  linesOf,
+  numberLines,
+  openFolderAt,
+  readFileAt,
+  reasonOf,
+  usesCrlf,
+} from "./file.ts";
+import { defineTool } from "./input.ts";
+import { findTarget, permitRead, type Target, type Workbench } from "./workbench.ts";
 
 /** Larger files are logs and data, which are searched rather than read. */
 export const MAX_FILE_BYTES = 50_000_000;
-/** As many as Claude Code shows, so that models expect it. */
+/** As many as Claude Code shows, which models expect. */
 const MAX_LINES = 2000;
 const MAX_LINE_CHARS = 2000;
 
-/** Leaves room for notes: a longer result would be cut by the agent loop, and then more counted as seen than was shown. */
+/** Leaves room for notes: the agent loop would cut a longer result, and more would count as seen than was shown. */
 const MAX_SHOWN_CHARS = MAX_RESULT_CHARS - 4000;
 
 const FIELDS = {
@@ -27,54 +34,47 @@ const FIELDS = {
 } as const;
 
 export function openRead(bench: Workbench): Tool {
-  const words = TOOL_WORDS.Read;
-  return {
-    name: "Read",
-    description: words.description,
-    schema: buildSchema(FIELDS, words.inputs),
-    async run(input, { signal }) {
-      const { file_path, offset, limit } = readInput(FIELDS, input);
-      const place = findPlace(bench, file_path);
-      await permitRead(bench, "Read", place, signal);
-      const { bytes } = readExisting(place);
-      const view = viewOf(place, bytes, Math.max(1, offset ?? 1), limit ?? MAX_LINES);
-      bench.files.note(place.real, { bytes, lines: view.seen });
-      bench.onTouch({ path: place.path });
-      const remark = bench.store?.owns(place.real) ? bench.store.remark(place.real) : null;
-      return remark ? `${remark}\n${view.shown}` : view.shown;
-    },
-  };
+  return defineTool("Read", FIELDS, async ({ file_path, offset, limit }, signal) => {
+    const target = findTarget(bench, file_path);
+    await permitRead(bench, "Read", target, signal);
+    const { bytes } = readExisting(target);
+    const view = viewOf(target, bytes, Math.max(1, offset ?? 1), limit ?? MAX_LINES);
+    bench.files.note(target.real, { bytes, lines: view.seen });
+    bench.onTouch({ path: target.path });
+    const remark = bench.store?.owns(target.real) ? bench.store.remark(target.real) : null;
+    return remark ? `${remark}\n${view.shown}` : view.shown;
+  });
 }
 
-/** Throws for what is missing, with names that may have been meant, and for what cannot be read. */
-export function readExisting(place: Place): FileContent {
+/** Throws for missing files, suggesting similar names, and for files that cannot be read. */
+export function readExisting(target: Target): FileContent {
   let content: FileContent | null;
   try {
-    content = readFileAt(place.real, MAX_FILE_BYTES);
+    content = readFileAt(target.real, MAX_FILE_BYTES);
   } catch (error) {
-    throw new Error(`${place.shown} cannot be read: ${reasonOf(error)}`);
+    throw new Error(`${target.shown} cannot be read: ${reasonOf(error)}`);
   }
-  if (!content) throw missing(place);
+  if (!content) throw missing(target);
   if (!isBinary(content.bytes)) return content;
   const [first, second] = content.bytes;
   const isWide = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
   const what = isWide ? "it is UTF-16; convert it to UTF-8 first" : "it is a binary file";
-  throw new Error(`${place.shown} cannot be read as text: ${what}`);
+  throw new Error(`${target.shown} cannot be read as text: ${what}`);
 }
 
 interface View {
   shown: string;
-  /** Null: everything, uncut. */
+  /** Null means everything, uncut. */
   seen: { from: number; to: number } | null;
 }
 
-function viewOf(place: Place, bytes: Buffer, from: number, limit: number): View {
-  if (bytes.length === 0) return { shown: `${place.shown} is empty`, seen: null };
+function viewOf(target: Target, bytes: Buffer, from: number, limit: number): View {
+  if (bytes.length === 0) return { shown: `${target.shown} is empty`, seen: null };
   const { text, exact } = decodeText(bytes);
   const all = linesOf(text);
-  if (all.length === 0) return { shown: `${place.shown} holds nothing but a byte order mark`, seen: null };
+  if (all.length === 0) return { shown: `${target.shown} contains nothing but a byte order mark`, seen: null };
   if (from > all.length) {
-    throw new Error(`${place.shown} has only ${countOf(all.length, "line")}; offset ${from} is behind its end`);
+    throw new Error(`${target.shown} has only ${countOf(all.length, "line")}; offset ${from} is past its end`);
   }
   const { lines, cut } = take(all, from, limit);
   const to = from + lines.length - 1;
@@ -91,7 +91,7 @@ function viewOf(place: Place, bytes: Buffer, from: number, limit: number): View 
   return { shown: numberLines(lines, from) + tail, seen: isWhole ? null : { from, to } };
 }
 
-/** As many lines as are asked for and fit, at least one. */
+/** As many lines as were asked for and fit, at least one. */
 function take(all: readonly string[], from: number, limit: number): { lines: string[]; cut: number } {
   const lines: string[] = [];
   let cut = 0;
@@ -106,26 +106,26 @@ function take(all: readonly string[], from: number, limit: number): { lines: str
   return { lines, cut };
 }
 
-/** Never half a character. */
+/** Never cuts a character in half. */
 function cutText(text: string, maxChars: number): string {
   const start = text.slice(0, maxChars);
   return start.isWellFormed() ? start : start.slice(0, -1);
 }
 
-export function missing(place: Place): Error {
-  const near = findNearNames(place.real);
-  if (near === null) return new Error(`${place.shown} does not exist, nor does its folder; use Glob to find the file`);
+export function missing(target: Target): Error {
+  const near = findNearNames(target.real);
+  if (near === null) return new Error(`${target.shown} does not exist, nor does its folder; use Glob to find the file`);
   const meant = near.length > 0 ? `; did you mean ${near.join(" or ")} in the same folder?` : "";
-  return new Error(`${place.shown} does not exist${meant}`);
+  return new Error(`${target.shown} does not exist${meant}`);
 }
 
-/** Names in a folder that a wrong one may have meant. */
+/** The most suggestions for a wrong name. */
 const MAX_NAMES = 3;
 
-/** More entries are not compared: the folder is then full of names like it anyway. */
+/** More entries are not compared: such a folder is full of similar names anyway. */
 const MAX_ENTRIES = 5000;
 
-/** Best first; null when there is no such folder. */
+/** Best first; null when the folder does not exist. */
 function findNearNames(real: string): string[] | null {
   let entries: string[];
   try {
@@ -147,12 +147,12 @@ function findNearNames(real: string): string[] | null {
     .map(({ name }) => name);
 }
 
-/** Letters to change; another ending alone counts as one. */
+/** How many letters differ; a different extension alone counts as one. */
 function distance(a: string, b: string): number {
   if (a === b) return 0;
   const stem = (name: string) => name.slice(0, name.length - extname(name).length);
   if (stem(a) === stem(b)) return 1;
-  // Names that differ this much in length are not meant, and long ones would take long.
+  // Names that differ this much in length were not meant, and comparing long ones is slow.
   if (Math.abs(a.length - b.length) > 8) return Number.POSITIVE_INFINITY;
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {

@@ -1,4 +1,4 @@
-/** The files below a folder, in order of their names: bounded in time and number, and links are not followed. */
+/** Walks the files below a folder, sorted by name: bounded in time and number, and without following links. */
 
 import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -7,17 +7,17 @@ import { isPseudo, openFolderAt } from "./file.ts";
 
 interface Found {
   path: string;
-  /** The names on the way from where the walk began. */
+  /** The names from where the walk began. */
   parts: string[];
   isLink: boolean;
 }
 
 interface WalkOptions {
   signal: AbortSignal;
-  /** Whether a folder is looked into. */
+  /** Whether to walk into a folder. */
   enter: (parts: readonly string[]) => boolean;
   limits: WalkLimits;
-  /** Told when the walk ends before it has seen everything, with the reason. */
+  /** Called with the reason when the walk ends before it has seen everything. */
   onCut: (reason: string) => void;
 }
 
@@ -26,13 +26,13 @@ export interface WalkLimits {
   maxMs: number;
 }
 
-/** A large repository is seen whole; a home directory is not, and should not be. */
+/** A large repository is walked completely; a home directory is not, and should not be. */
 export const WALK_LIMITS: WalkLimits = { maxEntries: 300_000, maxMs: 20_000 };
 
-/** Others get their turn, and a stop is noticed, at least this often. */
+/** The event loop runs, and an abort is noticed, at least this often. */
 const ENTRIES_PER_TURN = 500;
 
-/** `top` must be real. Folders that cannot be read are passed over. */
+/** `top` must be a real path. Folders that cannot be read are skipped. */
 export async function* walkFiles(top: string, { signal, enter, limits, onCut }: WalkOptions): AsyncGenerator<Found> {
   const started = performance.now();
   const open: string[][] = [[]];

@@ -1,38 +1,128 @@
-/** What the tools work on: where they are, what they may see, whom they ask, and whom they tell. */
+/** What the tools work with: where they are, what they may read and change, whom they ask and notify. */
 
+import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { isWithin, realPath, resolveInside } from "../disk/fence.ts";
 import type { FileState } from "../session/file-state.ts";
 import type { Permit } from "./permission.ts";
 
 export type ToolName = "Read" | "Write" | "Edit" | "Glob" | "Grep" | "Bash";
 
 export interface Workbench {
-  /** Absolute and real. Relative paths start here; with a fence that it does not lie in, they start at the fence. */
+  /** Absolute and real. Relative paths start here, or at the fence if this is outside it. */
   cwd: string;
-  /** Only this directory exists for the tools, and in it nothing is asked. Bash is not offered. Null: the whole machine, with permission. */
+  /** The tools see only this directory, and need no permission in it. There is no Bash. Null means the whole machine, with permission. */
   fence: string | null;
   /** Reading below these needs no permission. */
   readable: readonly string[];
   files: FileState;
   history: History | null;
   permit: Permit;
-  /** For commands. What looks like a secret is not handed on. */
+  /** For commands. What looks like a secret is not passed on. */
   env: Readonly<Record<string, string | undefined>>;
   /** A file was read or written, or a command was run. */
   onTouch: (touch: { path: string } | { command: string }) => void;
   store: Store | null;
 }
 
-/** Keeps what a file was like before it is changed. */
+/** Keeps a copy of a file before it is changed. */
 interface History {
   before(path: string): void;
   after(path: string): void;
 }
 
-/** Files that are written through somebody who knows what they are. It is asked with real paths. */
+/** Files with their own way of being written, such as memories. All paths are real. */
 interface Store {
   owns(path: string): boolean;
   /** `base` is the text that the new one was made from; null for a new file. */
   write(path: string, text: string, base: string | null): Promise<{ notices: string[] }>;
   /** What a reader should know about a file. */
   remark(path: string): string | null;
+}
+
+export interface Target {
+  /** Absolute, as given. */
+  path: string;
+  /** With all links resolved: what is opened and remembered. */
+  real: string;
+  /** For the model and for people. */
+  shown: string;
+}
+
+/** Throws for anything outside the fence, whether it exists or not. */
+export function findTarget(bench: Workbench, given: string): Target {
+  if (given === "") throw new Error("the path is empty; give the path of a file");
+  const fence = bench.fence === null ? null : realPath(bench.fence);
+  if (given.includes("\0")) throw fence ? fenced(bench) : new Error("the path contains a NUL character");
+  const path = resolve(baseOf(bench), withHome(given, bench.env));
+  const target = (real: string) => ({ path, real, shown: showPath(bench, path) });
+  if (fence === null) return target(realPath(path));
+
+  const root = [fence, resolve(bench.fence as string)].find((each) => isWithin(each, path));
+  if (root === undefined) throw fenced(bench);
+  const below = relative(root, path);
+  if (below === "") return target(fence);
+  let real: string;
+  try {
+    real = realPath(resolveInside(fence, below.split(sep).join("/")));
+  } catch {
+    throw fenced(bench);
+  }
+  if (!isWithin(fence, real)) throw fenced(bench);
+  return target(real);
+}
+
+/** The same error for everything outside, so that it reveals nothing about what is there. */
+export function fenced(bench: Workbench): Error {
+  return new Error(`only ${bench.fence} can be used here, without links out of it; give a path below it`);
+}
+
+/** Where relative paths start. */
+function baseOf({ cwd, fence }: Workbench): string {
+  if (fence === null) return cwd;
+  const root = realPath(fence);
+  return isWithin(root, cwd) ? cwd : root;
+}
+
+/** Short where that is unambiguous, and always on one line. */
+export function showPath(bench: Workbench, path: string): string {
+  const base = baseOf(bench);
+  const shown = isWithin(base, path) ? relative(base, path) || "." : path;
+  // Any control character could make one name look like several lines.
+  return /\p{Cc}/u.test(shown) ? JSON.stringify(shown) : shown;
+}
+
+/** Whether reading it needs no permission. */
+export function isReadable(bench: Workbench, target: Target): boolean {
+  return bench.fence !== null || bench.readable.some((dir) => isWithin(realPath(dir), target.real));
+}
+
+/** Throws when permission to read it is denied. */
+export async function permitRead(bench: Workbench, tool: string, target: Target, signal: AbortSignal): Promise<void> {
+  if (isReadable(bench, target)) return;
+  const link = target.real === target.path ? "" : `, which is ${showPath(bench, target.real)}`;
+  const summary = `${tool} ${target.shown}${link} (outside the working directory)`;
+  const answer = await bench.permit({ kind: "read outside", tool, summary }, signal);
+  if (!answer.allowed) throw new Error(`${target.shown} was not read: ${answer.reason}`);
+}
+
+/** Throws when permission to change it is denied. Within a fence or a store of its own, none is needed. */
+export async function permitEdit(
+  bench: Workbench,
+  tool: string,
+  target: Target,
+  detail: string,
+  signal: AbortSignal,
+): Promise<void> {
+  if (bench.fence !== null || bench.store?.owns(target.real)) return;
+  const link = target.real === target.path ? "" : `, which is ${showPath(bench, target.real)}`;
+  const where = isWithin(bench.cwd, target.real) ? "" : " (outside the working directory)";
+  const summary = `${tool} ${target.shown}${link}${where}`;
+  const answer = await bench.permit({ kind: "edit", tool, summary, detail }, signal);
+  if (!answer.allowed) throw new Error(`${target.shown} was not changed: ${answer.reason}`);
+}
+
+function withHome(given: string, env: Workbench["env"]): string {
+  const home = env.HOME ?? env.USERPROFILE;
+  if (!home || !isAbsolute(home)) return given;
+  return given === "~" || given.startsWith("~/") ? join(home, given.slice(1)) : given;
 }

@@ -1,14 +1,16 @@
-/** The Write tool: a whole file, new or in the place of one that was read. */
+/** The Write tool, and how Write and Edit change a file: refuse early, ask, check again, keep a copy, replace, remember. */
 
+import { accessSync, chmodSync, constants, linkSync, lstatSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { moveInto, removeQuietly, syncDirectory, writeTemporary } from "../disk/atomic.ts";
+import { readRegular } from "../disk/fence.ts";
 import type { Tool } from "../model/tool.ts";
-import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
-import { changeFile, type InTurn, type Plan, refuseUnseen } from "./change.ts";
-import { type FileContent, readFileAt, reasonOf } from "./file.ts";
-import { countOf, linesOf } from "./file-text.ts";
-import { buildSchema, readInput } from "./input.ts";
-import { findPlace, type Place } from "./place.ts";
+import type { LineEdit } from "../session/file-state.ts";
+import { countOf, decodeText, type FileContent, linesOf, openFolderAt, readFileAt, reasonOf } from "./file.ts";
+import { defineTool } from "./input.ts";
+import { diffLines } from "./line-diff.ts";
 import { MAX_FILE_BYTES } from "./read.ts";
-import type { Workbench } from "./workbench.ts";
+import { findTarget, permitEdit, type Target, type Workbench } from "./workbench.ts";
 
 const FIELDS = {
   file_path: { type: "string", required: true, filled: true },
@@ -16,34 +18,164 @@ const FIELDS = {
 } as const;
 
 export function openWrite(bench: Workbench, inTurn: InTurn): Tool {
-  const words = TOOL_WORDS.Write;
-  return {
-    name: "Write",
-    description: words.description,
-    schema: buildSchema(FIELDS, words.inputs),
-    async run(input, { signal }) {
-      const { file_path, content } = readInput(FIELDS, input);
-      const place = findPlace(bench, file_path);
-      return changeFile(bench, "Write", place, () => planWrite(bench, place, content), { inTurn, signal });
-    },
+  return defineTool("Write", FIELDS, async ({ file_path, content }, signal) => {
+    const target = findTarget(bench, file_path);
+    return changeFile(bench, "Write", target, () => planWrite(bench, target, content), { inTurn, signal });
+  });
+}
+
+/** Also for an Edit that creates a file. */
+export function planWrite(bench: Workbench, target: Target, content: string): Plan {
+  const base = readBase(target);
+  refuseUnseen(bench, target, { kind: "write" });
+  const bytes = Buffer.from(content);
+  if (bytes.length > MAX_FILE_BYTES) throw new Error(`${target.shown} would be larger than 50 MB; write less`);
+  const verb = base ? "updated" : "created";
+  return { base, bytes, edits: null, result: `${verb} ${target.shown} (${countOf(linesOf(content).length, "line")})` };
+}
+
+/** Null when nothing is there; throws for something that cannot be overwritten. */
+export function readBase(target: Target): FileContent | null {
+  try {
+    return readFileAt(target.real, MAX_FILE_BYTES);
+  } catch (error) {
+    throw new Error(`${target.shown} cannot be written: ${reasonOf(error)}`);
+  }
+}
+
+export interface Plan {
+  /** What is there now; null for nothing. */
+  base: FileContent | null;
+  bytes: Buffer;
+  /** Which lines become how many; null when the model gave the whole new text. */
+  edits: readonly LineEdit[] | null;
+  /** For the model, when it is done. */
+  result: string;
+}
+
+/** Runs one task after the other: two changes in one turn must not both start from the same text. */
+export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+
+export function openTurns(): InTurn {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const mine = last.then(work, work);
+    last = mine.catch(() => {});
+    return mine;
   };
 }
 
-/** Also for an Edit that makes a new file. */
-export function planWrite(bench: Workbench, place: Place, content: string): Plan {
-  const base = readBase(place);
-  refuseUnseen(bench, place, { kind: "write" });
-  const bytes = Buffer.from(content);
-  if (bytes.length > MAX_FILE_BYTES) throw new Error(`${place.shown} would have more than 50 MB; write less`);
-  const verb = base ? "updated" : "created";
-  return { base, bytes, edits: null, result: `${verb} ${place.shown} (${countOf(linesOf(content).length, "line")})` };
+/**
+ * `plan` reads the file and returns what it becomes, or throws. It is called twice, as a person may take long to answer; what
+ * the second call saw must still be there when the file is replaced.
+ */
+export async function changeFile(
+  bench: Workbench,
+  tool: string,
+  target: Target,
+  plan: () => Plan,
+  { inTurn, signal }: { inTurn: InTurn; signal: AbortSignal },
+): Promise<string> {
+  const first = plan();
+  const detail = diffLines(first.base ? first.base.bytes.toString() : "", first.bytes.toString());
+  await permitEdit(bench, tool, target, detail, signal);
+  return inTurn(async () => {
+    if (signal.aborted) throw new Error("stopped by the user; nothing was changed");
+    const { base, bytes, edits, result } = plan();
+    const notices = await put(bench, target, bytes, base);
+    // What is on disk may not be what was sent: a store normalises it.
+    const now = bench.store?.owns(target.real) ? (readFileAt(target.real, MAX_FILE_BYTES)?.bytes ?? bytes) : bytes;
+    if (edits && now.equals(bytes)) bench.files.noteEdit(target.real, { bytes, edits });
+    else bench.files.note(target.real, { bytes: now, lines: null });
+    bench.onTouch({ path: target.path });
+    return [result, ...notices].join("\n");
+  });
 }
 
-/** Null when nothing is there; throws when something stands there that cannot be written over. */
-export function readBase(place: Place): FileContent | null {
+/** Throws when the file may not be changed, saying what the model should do about it. */
+export function refuseUnseen(
+  bench: Workbench,
+  target: Target,
+  change: Parameters<Workbench["files"]["check"]>[1],
+): void {
+  const reason = bench.files.check(target.real, change);
+  if (reason) throw new Error(reason);
+}
+
+/** A store has its own history, and its files are undone there. */
+async function put(bench: Workbench, target: Target, bytes: Buffer, base: FileContent | null): Promise<string[]> {
+  const { store, history } = bench;
+  if (store?.owns(target.real)) {
+    const { notices } = await store.write(target.real, bytes.toString(), base && textOf(base));
+    return notices;
+  }
   try {
-    return readFileAt(place.real, MAX_FILE_BYTES);
+    history?.before(target.real);
+    replaceFile(target.real, bytes, base);
   } catch (error) {
-    throw new Error(`${place.shown} cannot be written: ${reasonOf(error)}`);
+    throw new Error(`${target.shown} was not changed: ${reasonOf(error)}`);
+  }
+  history?.after(target.real);
+  return [];
+}
+
+function textOf({ bytes }: FileContent): string {
+  const { text, bom } = decodeText(bytes);
+  return bom ? `\ufeff${text}` : text;
+}
+
+/** `base` is what the file must still hold; null means that nothing may be there. Synchronous, so that nothing of ours comes between. */
+function replaceFile(real: string, bytes: Uint8Array, base: FileContent | null): void {
+  const folder = openFolderAt(dirname(real), { make: base === null });
+  try {
+    const target = join(folder.path, basename(real));
+    // A rename needs no permission on the file itself, but a read-only file was made so on purpose.
+    if (base) accessSync(target, constants.W_OK);
+    // Without a base the mode is what the user's umask makes of it.
+    const temporary = writeTemporary(folder.path, bytes, base?.mode ?? 0o666, ".memdir-write");
+    try {
+      if (base) chmodSync(temporary, base.mode);
+      if (base === null) putNew(temporary, target);
+      else putOver(temporary, target, base.bytes);
+    } catch (error) {
+      removeQuietly(temporary);
+      throw error;
+    }
+  } finally {
+    folder.close();
   }
 }
+
+function putOver(temporary: string, target: string, base: Uint8Array): void {
+  const now = readRegular(target);
+  if (!now?.equals(base)) throw new Error("it changed just now; nothing was written. Read it again");
+  moveInto(temporary, target);
+}
+
+/** A hard link, unlike a rename, fails when something is there. */
+function putNew(temporary: string, target: string): void {
+  try {
+    linkSync(temporary, target);
+    removeQuietly(temporary);
+    syncDirectory(dirname(target));
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "";
+    if (code !== "EEXIST" && NO_LINKS.has(code) && !lstatSync(target, { throwIfNoEntry: false })) {
+      moveInto(temporary, target);
+      return;
+    }
+    if (code === "EEXIST" || NO_LINKS.has(code)) throw new Error("someone else created it just now. Read it first");
+    throw error;
+  }
+}
+
+/** What file systems without hard links return. */
+const NO_LINKS: ReadonlySet<string> = new Set([
+  "EPERM",
+  "ENOTSUP",
+  "EOPNOTSUPP",
+  "EXDEV",
+  "EMLINK",
+  "ENOSYS",
+  "EINVAL",
+]);

@@ -69,7 +69,7 @@ function inspect(
   ];
 }
 
-/** In the words of `recall/explanation.ts`, each with what a bar can show of it. */
+/** In the words of `recall/recall.ts`, each with what a bar can show of it. */
 function reasonsOf(desk: Desk, prompt: string, memory: Recalled): Reason[] {
   return memory.why.map((says): Reason => {
     if (says.startsWith("words: ")) return { what: "words", says, share: shareOfWords(prompt, says) };

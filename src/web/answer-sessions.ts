@@ -3,8 +3,13 @@
 import { MemdirError } from "../errors.ts";
 import type { Message } from "../model/ask.ts";
 import { isSessionHere, sessionPlaces } from "../project/sessions-folder.ts";
-import { type SessionHit, searchSessions } from "../session/session-search.ts";
-import { findSession, type SessionRow as Listed, listSessions } from "../session/sessions.ts";
+import {
+  findSession,
+  type SessionRow as Listed,
+  listSessions,
+  type SessionHit,
+  searchSessions,
+} from "../session/sessions.ts";
 import { readTranscript } from "../session/transcripts.ts";
 import type { SessionList, SessionRow, SessionView } from "./api.ts";
 import type { Desk } from "./desk.ts";

@@ -1,6 +1,6 @@
 /** Long work that a person starts on the page, watches and may stop: embedding, verifying, planning a dream. */
 
-import type { AgentModel } from "../agent/world.ts";
+import type { AgentModel } from "../agent/state.ts";
 import { MemdirError } from "../errors.ts";
 import { countOps } from "../learn/dream-diff.ts";
 import { planSeen } from "../learn/dream-steps.ts";

@@ -1,7 +1,7 @@
 /** Markdown as a tree of known kinds: whatever else a memory holds is text in it, raw HTML too. */
 
 import type { MarkedToken, Token, Tokens } from "marked";
-import { ABYSS } from "../instructions/import-syntax.ts";
+import { ABYSS } from "../instructions/imports.ts";
 import type { MarkdownNode, Ref } from "./api.ts";
 
 /** Which memory a `[[name]]` or a link to a file means; null for none. */

@@ -3,7 +3,7 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { MemdirError } from "../errors.ts";
-import { POINTER } from "../prompts/pointer.ts";
+import { POINTER } from "../prompts/memory.ts";
 import { readAt } from "./json-text.ts";
 import type { Machine } from "./machine.ts";
 import { buildPlugin, PLUGIN_MARK } from "./opencode-plugin.ts";

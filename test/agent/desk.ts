@@ -4,14 +4,11 @@ import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
-import type { Agent } from "../../src/agent/agent.ts";
-import { makeAgent } from "../../src/agent/agent.ts";
-import type { AgentEvent } from "../../src/agent/event.ts";
-import type { AgentModel, AgentWorld } from "../../src/agent/world.ts";
+import { type Agent, makeAgent } from "../../src/agent/agent.ts";
+import type { AgentEvent, AgentModel, AgentSetup } from "../../src/agent/state.ts";
 import { openAnthropic } from "../../src/model/anthropic.ts";
-import { withRetries } from "../../src/model/retry.ts";
-import type { ResumedSession } from "../../src/session/session-reader.ts";
-import { readSession } from "../../src/session/session-reader.ts";
+import { withRetries } from "../../src/model/choose.ts";
+import { type ResumedSession, readSession } from "../../src/session/session-reader.ts";
 import { openPermissions, type PermissionOptions } from "../../src/tools/permission.ts";
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts";
 import { PATIENCE_MS } from "../until.ts";
@@ -36,7 +33,7 @@ export interface AgentDesk {
   shown(): string;
 }
 
-export interface OpenOptions extends Partial<AgentWorld> {
+export interface OpenOptions extends Partial<AgentSetup> {
   from?: ResumedSession;
   allow?: readonly string[];
   ask?: PermissionOptions["ask"];
@@ -75,7 +72,7 @@ export async function openDesk(): Promise<AgentDesk> {
         maxSilenceMs,
       });
       const model: AgentModel = {
-        ask: withRetries(bare, { now: () => performance.now(), sleep: async () => {}, random: () => 0 }),
+        ask: withRetries(bare, { now: () => new Date(), sleep: async () => {}, random: () => 0 }),
         name: "claude-test",
         provider: "anthropic",
         windowTokens,

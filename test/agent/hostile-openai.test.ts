@@ -1,9 +1,9 @@
 /** The same agent on an OpenAI-compatible server: whole turns, compaction, and sessions that go from one provider to the other. */
 
 import { describe, expect, it } from "vitest";
-import type { AgentModel } from "../../src/agent/world.ts";
+import type { AgentModel } from "../../src/agent/state.ts";
+import { withRetries } from "../../src/model/choose.ts";
 import { openOpenai } from "../../src/model/openai.ts";
-import { withRetries } from "../../src/model/retry.ts";
 import type { Reply } from "../model-server/reply.ts";
 import { PATIENCE_MS } from "../until.ts";
 import { type AgentDesk, calls, openDesk } from "./desk.ts";
@@ -11,7 +11,7 @@ import { type AgentDesk, calls, openDesk } from "./desk.ts";
 async function openaiOf(desk: AgentDesk): Promise<AgentModel> {
   const ask = await openOpenai({ model: "local-test", baseUrl: desk.server.openaiUrl, maxSilenceMs: PATIENCE_MS });
   return {
-    ask: withRetries(ask, { now: () => performance.now(), sleep: async () => {}, random: () => 0 }),
+    ask: withRetries(ask, { now: () => new Date(), sleep: async () => {}, random: () => 0 }),
     name: "local-test",
     provider: "openai",
     windowTokens: 100_000,

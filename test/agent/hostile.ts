@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import { expect } from "vitest";
 import type { Agent } from "../../src/agent/agent.ts";
-import type { AgentEvent } from "../../src/agent/event.ts";
+import type { AgentEvent } from "../../src/agent/state.ts";
 import type { AgentDesk } from "./desk.ts";
 
 interface WireMessage {

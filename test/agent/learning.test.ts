@@ -3,11 +3,11 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import type { AgentEvent } from "../../src/agent/event.ts";
+import type { AgentEvent } from "../../src/agent/state.ts";
 import { readCursor } from "../../src/learn/cursor.ts";
 import type { Memdir } from "../../src/memdir.ts";
 import { openLearner, openLearning } from "../../src/open-learn.ts";
-import { NOTES_TEMPLATE } from "../../src/prompts/session-notes.ts";
+import { NOTES_TEMPLATE } from "../../src/prompts/learning.ts";
 import { findEnforced } from "../../src/store/enforce.ts";
 import { NOTHING, write } from "../learn/extraction-desk.ts";
 import { until } from "../until.ts";

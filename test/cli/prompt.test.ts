@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { SECTION_NAMES } from "../../src/prompts/memory-section.ts";
+import { SECTION_NAMES } from "../../src/prompts/memory.ts";
 import { expectError, openSandbox, type Sandbox } from "./run.ts";
 
 describe("prompt", () => {

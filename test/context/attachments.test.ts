@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { ATTACHMENT_KINDS, type AttachmentKind, openAttachments, remind } from "../../src/context/attachments.ts";
-import { buildNestedInstructions, buildServerInstructions } from "../../src/prompts/attachments.ts";
+import { buildNestedInstructions, buildServerInstructions } from "../../src/prompts/conversation.ts";
 
 const DELTAS = ["mcp-instructions", "deferred-tools", "agents", "skills"] as const;
-const ONCE = ["nested-instructions", "memories", "notice"] as const;
+const ONCE = ["nested-instructions", "memories"] as const;
 
 const fenced = (text: string) => `<system-reminder>\n${text}\n</system-reminder>`;
 
@@ -23,8 +23,8 @@ describe("the queue", () => {
 
   it("keeps the order of arrival within a kind", () => {
     const queue = openAttachments();
-    for (const key of ["b", "a", "c"]) queue.push({ kind: "notice", key, text: key });
-    queue.push({ kind: "notice", key: "b", text: "b again" });
+    for (const key of ["b", "a", "c"]) queue.push({ kind: "nested-instructions", key, text: key });
+    queue.push({ kind: "nested-instructions", key: "b", text: "b again" });
     expect(queue.take().map(({ text }) => text)).toEqual(["b again", "a", "c"].map(fenced));
   });
 
@@ -89,12 +89,12 @@ describe("the queue", () => {
 
   it("clear forgets what was sent and what waits", () => {
     const queue = openAttachments();
-    queue.push({ kind: "notice", key: "a", text: "a" });
+    queue.push({ kind: "nested-instructions", key: "a", text: "a" });
     queue.take();
-    queue.push({ kind: "notice", key: "b", text: "b" });
+    queue.push({ kind: "nested-instructions", key: "b", text: "b" });
     queue.clear();
     expect([queue.take(), queue.sent()]).toEqual([[], []]);
-    queue.push({ kind: "notice", key: "a", text: "a" });
+    queue.push({ kind: "nested-instructions", key: "a", text: "a" });
     expect(queue.take()[0]?.text).toBe(fenced("a"));
   });
 });
@@ -118,7 +118,7 @@ describe("after a resume", () => {
 
   it("what waits is not held for sent", () => {
     const queue = openAttachments();
-    queue.push({ kind: "notice", key: "k", text: "one" });
+    queue.push({ kind: "nested-instructions", key: "k", text: "one" });
     expect(queue.sent()).toEqual([]);
   });
 
@@ -131,7 +131,15 @@ describe("after a resume", () => {
 
   it("passes over what it does not understand", () => {
     const queue = openAttachments();
-    queue.restore([null, 1, "x", [], {}, { kind: "future", key: "k", digest: "d" }, { kind: "notice", key: 1 }]);
+    queue.restore([
+      null,
+      1,
+      "x",
+      [],
+      {},
+      { kind: "future", key: "k", digest: "d" },
+      { kind: "nested-instructions", key: 1 },
+    ]);
     expect(queue.sent()).toEqual([]);
   });
 });

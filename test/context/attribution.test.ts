@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DEFAULT_ATTRIBUTION, findAttribution } from "../../src/context/attribution.ts";
+import { DEFAULT_ATTRIBUTION, findAttribution } from "../../src/context/system-prompt.ts";
 import type { ClaudeSettings, SettingSource } from "../../src/settings.ts";
 import { makeFixture } from "../project/fixture.ts";
 

@@ -1,15 +1,14 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type ModelFacts, type Place, readEnvironment } from "../../src/context/environment.ts";
-import { gitRunner, readGitState } from "../../src/context/git-state.ts";
-import { buildEnvironment } from "../../src/prompts/environment.ts";
+import { gitRunner, readEnvironment, readGitState } from "../../src/context/environment.ts";
+import { buildEnvironment } from "../../src/prompts/agent.ts";
 import { makeWorld } from "../world.ts";
 
-const MODEL: ModelFacts = { description: "a large model", cutoff: "January 2026" };
+const MODEL = { model: "a large model", cutoff: "January 2026" };
 
-function placeOf(cwd: string, more: Partial<Place> = {}): Place {
-  return { cwd, addedDirs: [], platform: "linux", osVersion: "Linux 6.1", ...more };
+function factsOf(cwd: string, more: { addedDirs?: readonly string[]; model?: string; cutoff?: string } = {}) {
+  return { cwd, addedDirs: [], platform: "linux", osVersion: "Linux 6.1", model: null, cutoff: null, ...more };
 }
 
 describe("the environment as a value", () => {
@@ -17,7 +16,7 @@ describe("the environment as a value", () => {
     const world = makeWorld();
     const git = await readGitState(world.project, gitRunner(world.project, world.env));
     expect(git).not.toBeNull();
-    expect(readEnvironment(placeOf(world.project, { addedDirs: ["/b", "/a"] }), MODEL, git)).toEqual({
+    expect(readEnvironment(factsOf(world.project, { addedDirs: ["/b", "/a"], ...MODEL }), git)).toEqual({
       cwd: world.project,
       isGitRepository: true,
       addedDirs: ["/b", "/a"],
@@ -32,21 +31,21 @@ describe("the environment as a value", () => {
     const world = makeWorld();
     const below = join(world.project, "a", "b");
     mkdirSync(below, { recursive: true });
-    expect(readEnvironment(placeOf(world.project), null, null).isGitRepository).toBe(true);
-    expect(readEnvironment(placeOf(below), null, null).isGitRepository).toBe(true);
-    expect(readEnvironment(placeOf(world.home), null, null).isGitRepository).toBe(false);
-    expect(readEnvironment(placeOf(join(world.top, "not", "there")), null, null).isGitRepository).toBe(false);
+    expect(readEnvironment(factsOf(world.project), null).isGitRepository).toBe(true);
+    expect(readEnvironment(factsOf(below), null).isGitRepository).toBe(true);
+    expect(readEnvironment(factsOf(world.home), null).isGitRepository).toBe(false);
+    expect(readEnvironment(factsOf(join(world.top, "not", "there")), null).isGitRepository).toBe(false);
   });
 
   it("names each added directory once, and the working directory not again", () => {
     const { home } = makeWorld();
-    const { addedDirs } = readEnvironment(placeOf(home, { addedDirs: ["/a", home, "/a", "/b"] }), null, null);
+    const { addedDirs } = readEnvironment(factsOf(home, { addedDirs: ["/a", home, "/a", "/b"] }), null);
     expect(addedDirs).toEqual(["/a", "/b"]);
   });
 
   it("B10.2 gives the same bytes twice", () => {
     const { project } = makeWorld();
-    const build = () => buildEnvironment(readEnvironment(placeOf(project), MODEL, null));
+    const build = () => buildEnvironment(readEnvironment(factsOf(project, MODEL), null));
     expect(build()).toBe(build());
   });
 });

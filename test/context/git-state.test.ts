@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { gitRunner, type RunGit, readGitState } from "../../src/context/git-state.ts";
-import { buildGitState } from "../../src/prompts/environment.ts";
+import { gitRunner, type RunGit, readGitState } from "../../src/context/environment.ts";
+import { buildGitState } from "../../src/prompts/agent.ts";
 import { makeWorld, type World } from "../world.ts";
 
 function stateOf(world: World, env = world.env) {

@@ -2,8 +2,8 @@
 
 import fs from "node:fs";
 import { describe, expect, test } from "vitest";
-import { buildMemoryPrompt, type MemoryPromptOptions } from "../../src/context/memory-prompt.ts";
-import { SECTION_NAMES } from "../../src/prompts/memory-section.ts";
+import { buildMemoryPrompt, type MemoryPromptOptions } from "../../src/context/start.ts";
+import { SECTION_NAMES } from "../../src/prompts/memory.ts";
 import { DAY, mainOf, makeWorld, note, type World } from "../world.ts";
 
 const build = async (world: World, options?: MemoryPromptOptions) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { agentSections, MEMORY_SECTION, openSystemPrompt, type Section } from "../../src/context/system-prompt.ts";
-import { buildResultClearingSection, SUMMARIZE_TOOL_RESULTS_SECTION } from "../../src/prompts/tool-results.ts";
+import { buildResultClearingSection, SUMMARIZE_TOOL_RESULTS_SECTION } from "../../src/prompts/agent.ts";
 import { makeWorld, note } from "../world.ts";
 
 /** Says how often it was built. */

@@ -1,10 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readEnvironment } from "../../src/context/environment.ts";
-import { gitRunner, readGitState } from "../../src/context/git-state.ts";
-import { buildUserContext } from "../../src/context/user-context.ts";
-import { buildEnvironment, buildGitState } from "../../src/prompts/environment.ts";
+import { buildUserContext, gitRunner, readEnvironment, readGitState } from "../../src/context/environment.ts";
+import { buildEnvironment, buildGitState } from "../../src/prompts/agent.ts";
 import { makeWorld, note, type World } from "../world.ts";
 
 const NOTHING = { instructions: "", index: "", environment: "", git: null };
@@ -14,11 +12,18 @@ async function contextOf(world: World) {
   const memdir = await world.open();
   const instructions = await memdir.instructions();
   const git = await readGitState(world.project, gitRunner(world.project, world.env));
-  const place = { cwd: world.project, addedDirs: [], platform: "linux", osVersion: null };
+  const facts = {
+    cwd: world.project,
+    addedDirs: [],
+    platform: "linux",
+    osVersion: null,
+    model: null,
+    cutoff: null,
+  };
   return buildUserContext({
     instructions: (await instructions.render("user"))?.text ?? "",
     index: await memdir.prompt({ section: "index" }),
-    environment: buildEnvironment(readEnvironment(place, null, git)),
+    environment: buildEnvironment(readEnvironment(facts, git)),
     git: git && buildGitState(git),
   });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { remind } from "../../src/context/attachments.ts";
+import { buildUserContext } from "../../src/context/environment.ts";
 import { agentSections, openSystemPrompt } from "../../src/context/system-prompt.ts";
-import { buildUserContext } from "../../src/context/user-context.ts";
 import { approximateTokens, measureWindow, partsOf, type Shown, WINDOW_PARTS } from "../../src/context/window.ts";
 
 describe("approximate tokens", () => {

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { COMMANDS } from "../../src/cli/commands.ts";
-import { gitRunner, readGitState } from "../../src/context/git-state.ts";
+import { gitRunner, readGitState } from "../../src/context/environment.ts";
 import { openSandbox, type Sandbox } from "../cli/run.ts";
 
 /** A repository whose own configuration, attributes and hooks name programs; each leaves a marker when it runs. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { canMatch, expandPatterns, matchesPaths } from "../../src/instructions/globs.ts";
+import { canMatch, expandPatterns, matchesPaths } from "../../src/instructions/rule-paths.ts";
 import { ends } from "../hang.ts";
 
 /** Name of the recorded case, the patterns, the file relative to their base, and whether Claude Code 2.1.325 loaded the rule. */

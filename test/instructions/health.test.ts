@@ -1,8 +1,14 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { type InstructionFile, type InstructionSource, LABELS } from "../../src/instructions/file.ts";
-import { examineInstructions, findLarge, MAX_CHARACTERS } from "../../src/instructions/health.ts";
+import {
+  examineInstructions,
+  findLarge,
+  type InstructionFile,
+  type InstructionSource,
+  LABELS,
+  MAX_CHARACTERS,
+} from "../../src/instructions/file.ts";
 import { makeWorld } from "../world.ts";
 import { open, put } from "./open.ts";
 

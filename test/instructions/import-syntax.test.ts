@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { Lexer, type Token } from "marked";
 import { describe, expect, it } from "vitest";
-import { findImports } from "../../src/instructions/import-syntax.ts";
+import { findImports } from "../../src/instructions/imports.ts";
 import { stripForClient } from "../../src/text/client-markdown.ts";
 import { endsLater } from "../hang.ts";
 

@@ -1,7 +1,7 @@
 import { isAbsolute } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { resolveImport } from "../../src/instructions/import-target.ts";
+import { resolveImport } from "../../src/instructions/imports.ts";
 
 const FROM = { folder: "/repo/docs", home: "/home/ada" };
 

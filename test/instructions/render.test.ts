@@ -1,7 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type InstructionFile, type InstructionSource, LABELS } from "../../src/instructions/file.ts";
-import { PREAMBLE, renderFor, renderInstructions } from "../../src/instructions/render.ts";
+import {
+  type InstructionFile,
+  type InstructionSource,
+  LABELS,
+  PREAMBLE,
+  renderFor,
+  renderInstructions,
+} from "../../src/instructions/file.ts";
 
 function file(path: string, source: InstructionSource, content: string): InstructionFile {
   return { path, source, label: LABELS[source], content, size: content.length, importedBy: null };

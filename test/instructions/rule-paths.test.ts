@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { matchesPaths } from "../../src/instructions/globs.ts";
-import { readRulePaths } from "../../src/instructions/rule-paths.ts";
+import { matchesPaths, readRulePaths } from "../../src/instructions/rule-paths.ts";
 import { ends } from "../hang.ts";
 
 const rule = (frontmatter: string) => `---\n${frontmatter}\n---\nRULE\n`;

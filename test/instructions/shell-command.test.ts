@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { filesInCommand } from "../../src/instructions/shell-command.ts";
+import { filesInCommand } from "../../src/instructions/instructions.ts";
 import { ends } from "../hang.ts";
 import { makeWorld } from "../world.ts";
 

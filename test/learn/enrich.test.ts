@@ -4,7 +4,7 @@ import fs from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type EnrichWorld, enrich } from "../../src/learn/enrich.ts";
 import { openAnthropic } from "../../src/model/anthropic.ts";
-import { readCues } from "../../src/prompts/enrich.ts";
+import { readCues } from "../../src/prompts/learning.ts";
 import { parseMemory } from "../../src/store/memory.ts";
 import { addCues } from "../../src/verbs/edit.ts";
 import { startModelServer } from "../model-server/model-server.ts";

@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import type { AgentModel } from "../../src/agent/world.ts";
+import type { AgentModel } from "../../src/agent/state.ts";
 import { readCursor } from "../../src/learn/cursor.ts";
 import { type LearnerWorld, openSessionLearner } from "../../src/learn/session-learner.ts";
 import type { Conversation } from "../../src/model/agent-loop.ts";

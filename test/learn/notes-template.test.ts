@@ -8,7 +8,7 @@ import {
   parseSections,
   readNotesForm,
 } from "../../src/learn/notes-template.ts";
-import { NOTES_TEMPLATE } from "../../src/prompts/session-notes.ts";
+import { NOTES_TEMPLATE } from "../../src/prompts/learning.ts";
 import { makeTemporary } from "../temporary.ts";
 
 const TWO = "# One\n_first hint_\n\nbody\n\n# Two\n*second hint*\n";

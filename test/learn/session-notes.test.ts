@@ -6,7 +6,7 @@ import path from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type NotesWorld, notesPath, takeNotes } from "../../src/learn/session-notes.ts";
 import type { Conversation } from "../../src/model/agent-loop.ts";
-import { NOTES_TEMPLATE } from "../../src/prompts/session-notes.ts";
+import { NOTES_TEMPLATE } from "../../src/prompts/learning.ts";
 import { says, useTalk } from "../model/talk.ts";
 import { makeTemporary } from "../temporary.ts";
 

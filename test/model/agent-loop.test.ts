@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type LoopEvent, type LoopOptions, runAgentLoop } from "../../src/model/agent-loop.ts";
 import type { ToolResult } from "../../src/model/ask.ts";
-import { withRetries } from "../../src/model/retry.ts";
+import { withRetries } from "../../src/model/choose.ts";
 import type { Tool } from "../../src/model/tool.ts";
 import { KEY, says, useTalk } from "./talk.ts";
 
@@ -211,7 +211,7 @@ describe("a loop", () => {
 
   it("tells that a turn starts again, and survives a listener that throws", async () => {
     talk.server.queue({ text: "ha", fault: "drop" }, { text: "whole" });
-    const world = { now: () => 0, sleep: async () => {}, random: () => 0 };
+    const world = { now: () => new Date(0), sleep: async () => {}, random: () => 0 };
     const types: string[] = [];
     const onEvent = ({ type }: LoopEvent) => {
       types.push(type);

@@ -61,17 +61,17 @@ describe("chooseModel", () => {
 
   it("refuses keys and addresses that fetch would quote in its messages", () => {
     const key = problem({ MEMDIR_MODEL: "anthropic/x", ANTHROPIC_API_KEY: "sk-a\nb" });
-    expect(key).toMatch(/^ANTHROPIC_API_KEY holds/);
+    expect(key).toMatch(/^ANTHROPIC_API_KEY contains/);
     expect(key).not.toContain("sk-a");
     const url = problem({
       MEMDIR_MODEL: "openai/x",
       OPENAI_API_KEY: KEY,
       OPENAI_BASE_URL: "https://me:hidden@host/v1",
     });
-    expect(url).toMatch(/^OPENAI_BASE_URL holds/);
+    expect(url).toMatch(/^OPENAI_BASE_URL contains/);
     expect(url).not.toContain("hidden");
     expect(problem({ MEMDIR_MODEL: "anthropic/x", ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: "host:80" })).toMatch(
-      /^ANTHROPIC_BASE_URL is no http/,
+      /^ANTHROPIC_BASE_URL is not an http/,
     );
   });
 

@@ -63,7 +63,7 @@ const CASES: Case[] = [
     reply: { text: "half", fault: "malformed" },
     kind: "bad-answer",
     retriable: true,
-    says: /no JSON/,
+    says: /not JSON/,
     partial: "half",
   },
   {

@@ -1,7 +1,7 @@
 /** How servers cut tool calls into fragments: in ways that OpenAI's own does not, and that our server therefore does not show. */
 import type { ChatCompletionChunk } from "openai/resources/chat/completions";
 import { describe, expect, it } from "vitest";
-import { readOpenaiStream } from "../../src/model/openai-stream.ts";
+import { readOpenaiStream } from "../../src/model/openai.ts";
 
 type Fragment = { index?: number; id?: string; name?: string; args?: string };
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Ask, AskAnswer, AskError, Retry } from "../../src/model/ask.ts";
-import { NO_USAGE } from "../../src/model/ask.ts";
-import { type RetryBudget, withRetries } from "../../src/model/retry.ts";
+import { type Ask, type AskAnswer, type AskError, NO_USAGE, type Retry } from "../../src/model/ask.ts";
+import { type RetryBudget, withRetries } from "../../src/model/choose.ts";
 import { bad, good, request, useTalk } from "./talk.ts";
 
 const talk = useTalk();
@@ -14,7 +13,7 @@ function stillWorld(random = 0) {
     slept.push(ms);
     now += ms;
   };
-  return { slept, now: () => now, sleep, random: () => random };
+  return { slept, now: () => new Date(now), sleep, random: () => random };
 }
 
 function failing(error: Partial<AskError>): Ask & { calls: () => number } {

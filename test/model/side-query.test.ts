@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { MemdirError } from "../../src/errors.ts";
-import { askText, sideQuery } from "../../src/model/side-query.ts";
+import { askText, sideQuery } from "../../src/model/choose.ts";
 import type { SideQuery } from "../../src/recall/select.ts";
 import { KEY, useTalk } from "./talk.ts";
 

@@ -9,7 +9,7 @@ const KEY_FILES: [string, () => Promise<Record<string, unknown>>, string][] = [
   ["findRelevantMemories", () => import("../../src/recall/recall.ts"), "recall"],
   ["memoryAge", () => import("../../src/store/age.ts"), "ageInDays"],
   ["teamMemPaths", () => import("../../src/project/scopes.ts"), "getTeamMemPath"],
-  ["teamMemPrompts", () => import("../../src/prompts/memory-section.ts"), "buildMemorySection"],
+  ["teamMemPrompts", () => import("../../src/prompts/memory.ts"), "buildMemorySection"],
   ["SessionMemory", () => import("../../src/learn/session-notes.ts"), "takeNotes"],
   ["extractMemories", () => import("../../src/learn/extraction.ts"), "extract"],
   ["teamMemorySync", () => import("../../src/team/sync.ts"), "syncDirectory"],

@@ -8,7 +8,7 @@ import {
   buildServerInstructions,
   buildSkillList,
   buildWithdrawal,
-} from "../../src/prompts/attachments.ts";
+} from "../../src/prompts/conversation.ts";
 
 const SKILL = {
   name: "pdf-forms",

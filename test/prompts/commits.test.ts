@@ -1,6 +1,6 @@
 /** The golden file is written anew with `npx vitest run test/prompts -u`. */
 import { describe, expect, it } from "vitest";
-import { buildCommitSection } from "../../src/prompts/commits.ts";
+import { buildCommitSection } from "../../src/prompts/agent.ts";
 
 const NONE = { commit: null, pr: null };
 

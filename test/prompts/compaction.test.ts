@@ -5,7 +5,7 @@ import {
   buildFileReattachment,
   buildSummaryMessage,
   readSummary,
-} from "../../src/prompts/compaction.ts";
+} from "../../src/prompts/conversation.ts";
 
 describe("asking for a summary", () => {
   it("reads as in the golden file", async () => {

@@ -1,6 +1,6 @@
 /** The golden files are written anew with `npx vitest run test/prompts -u`. */
 import { describe, expect, it } from "vitest";
-import { buildEnvironment, buildGitState, type Environment, type GitState } from "../../src/prompts/environment.ts";
+import { buildEnvironment, buildGitState, type Environment, type GitState } from "../../src/prompts/agent.ts";
 
 const FULL: Environment = {
   cwd: "/home/ana/shop",

@@ -1,6 +1,6 @@
 /** The golden file is what a model reads; review it as text. It is written anew with `npx vitest run test/prompts -u`. */
 import { describe, expect, it } from "vitest";
-import { buildExtractionPrompt, buildExtractionRules, saysNothingToKeep } from "../../src/prompts/extraction.ts";
+import { buildExtractionPrompt, buildExtractionRules, saysNothingToKeep } from "../../src/prompts/learning.ts";
 
 const PROMPT = {
   dir: "/home/ana/.claude/projects/shop/memory",

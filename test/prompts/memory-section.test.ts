@@ -11,7 +11,7 @@ import {
   type MemorySection,
   SECTION_NAMES,
   type SectionName,
-} from "../../src/prompts/memory-section.ts";
+} from "../../src/prompts/memory.ts";
 import { parseIndexLine } from "../../src/store/index-line.ts";
 import { fileNameFor, MEMORY_TYPES, parseMemory } from "../../src/store/memory.ts";
 

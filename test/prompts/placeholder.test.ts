@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { substituteMemory } from "../../src/prompts/placeholder.ts";
+import { substituteMemory } from "../../src/prompts/memory.ts";
 
 describe("substituteMemory", () => {
   it("B5.3 substitutes {{memory}} with $ in the content", () => {

@@ -1,6 +1,6 @@
 /** The golden files are written anew with `npx vitest run test/prompts -u`. */
 import { describe, expect, it } from "vitest";
-import { buildSelectorQuestion, SELECTOR_SYSTEM } from "../../src/prompts/selector.ts";
+import { buildSelectorQuestion, SELECTOR_SYSTEM } from "../../src/prompts/memory.ts";
 
 const MANIFEST = `- [feedback] feedback_separate_commits.md (2026-05-08T10:00:00.000Z): Never squash a branch that goes to review
 - [reference] reference_ci_channel.md (2026-05-02T09:30:00.000Z): First stop when builds fail on and off`;

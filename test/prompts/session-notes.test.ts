@@ -1,11 +1,6 @@
 /** The golden files are what a model reads; review them as text. They are written anew with `npx vitest run test/prompts -u`. */
 import { describe, expect, it } from "vitest";
-import {
-  buildNotesPrompt,
-  buildSizeReminders,
-  NOTES_TEMPLATE,
-  type NotesSize,
-} from "../../src/prompts/session-notes.ts";
+import { buildNotesPrompt, buildSizeReminders, NOTES_TEMPLATE, type NotesSize } from "../../src/prompts/learning.ts";
 
 const SMALL: NotesSize = { large: [], totalTokens: 300, maxSectionTokens: 2_000, maxTotalTokens: 12_000 };
 const build = (more: Partial<Parameters<typeof buildNotesPrompt>[0]> = {}) =>

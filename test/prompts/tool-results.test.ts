@@ -1,6 +1,6 @@
 /** The golden file is written anew with `npx vitest run test/prompts -u`. */
 import { describe, expect, it } from "vitest";
-import { buildResultClearingSection, SUMMARIZE_TOOL_RESULTS_SECTION } from "../../src/prompts/tool-results.ts";
+import { buildResultClearingSection, SUMMARIZE_TOOL_RESULTS_SECTION } from "../../src/prompts/agent.ts";
 
 describe("tool results", () => {
   it("B5.10 B11.11 both sections read as in the golden file", async () => {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { SELECTOR_SYSTEM } from "../../src/prompts/selector.ts";
+import { SELECTOR_SYSTEM } from "../../src/prompts/memory.ts";
 import { type SideQuery, selectWithModel } from "../../src/recall/select.ts";
 import { row } from "./row.ts";
 

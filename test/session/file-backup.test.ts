@@ -31,8 +31,8 @@ describe("backups", () => {
   });
 
   it("B10.4 never replace or remove what somebody else wrote at the last moment", () => {
-    expect(() => restoreBackup(dir, file, kept, () => false)).toThrow(/changed by somebody else this moment/);
-    expect(() => removeFile(file, () => false)).toThrow(/changed by somebody else this moment/);
+    expect(() => restoreBackup(dir, file, kept, () => false)).toThrow(/changed by someone else just now/);
+    expect(() => removeFile(file, () => false)).toThrow(/changed by someone else just now/);
     untouched();
   });
 

@@ -17,12 +17,8 @@ let history: FileHistory;
 const at = (name: string) => path.join(world.project, name);
 const open = (from: readonly Line[] = []) =>
   openFileHistory(
-    { dir, cwd: world.project },
-    {
-      now: () => world.now,
-      note: (line) => lines.push(JSON.parse(JSON.stringify(line))),
-      log: (text) => world.logged.push(text),
-    },
+    { dir, cwd: world.project, note: (line) => lines.push(JSON.parse(JSON.stringify(line))) },
+    { now: () => world.now, log: (text) => world.logged.push(text) },
     from,
   );
 const put = (name: string, content: string | Uint8Array) => {
@@ -159,8 +155,8 @@ describe("file history", () => {
       lines.push(line);
     };
     history = openFileHistory(
-      { dir, cwd: world.project },
-      { now: () => world.now, note, log: (message) => world.logged.push(message) },
+      { dir, cwd: world.project, note },
+      { now: () => world.now, log: (message) => world.logged.push(message) },
     );
     history.checkpoint("m1", "");
     isFull = true;

@@ -8,7 +8,7 @@ import {
   mergeRanges,
   missingLines,
   shiftRanges,
-} from "../../src/session/file-lines.ts";
+} from "../../src/session/file-state.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

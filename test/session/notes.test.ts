@@ -3,9 +3,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { findNotes } from "../../src/session/notes.ts";
-import { searchSessions } from "../../src/session/session-search.ts";
-import { listSessions } from "../../src/session/sessions.ts";
+import { findNotes } from "../../src/session/session-scan.ts";
+import { listSessions, searchSessions } from "../../src/session/sessions.ts";
 import { makeTemporary } from "../temporary.ts";
 
 const ID = "0b5e7c1a-0000-4000-8000-000000000001";

@@ -128,8 +128,12 @@ function makeSubject(): Subject {
   const lines: Line[] = [];
   const open = (from: readonly Line[]) =>
     openFileHistory(
-      { dir: path.join(folder, "history"), cwd: path.join(folder, "work") },
-      { now: () => world.now, note: (line) => lines.push(JSON.parse(JSON.stringify(line))), log: () => {} },
+      {
+        dir: path.join(folder, "history"),
+        cwd: path.join(folder, "work"),
+        note: (line) => lines.push(JSON.parse(JSON.stringify(line))),
+      },
+      { now: () => world.now, log: () => {} },
       from,
     );
   fs.mkdirSync(path.join(folder, "work"), { recursive: true });

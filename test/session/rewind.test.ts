@@ -26,8 +26,8 @@ beforeEach(() => {
   world = makeWorld();
   dir = path.join(world.home, ".claude", "file-history", "s1");
   history = openFileHistory(
-    { dir, cwd: world.project },
-    { now: () => world.now, note: () => {}, log: (message) => world.logged.push(message) },
+    { dir, cwd: world.project, note: () => {} },
+    { now: () => world.now, log: (message) => world.logged.push(message) },
   );
   for (const name of ["a.ts", "b.ts"]) fs.writeFileSync(at(name), `${name} one\n`);
 });
@@ -155,7 +155,7 @@ describe("rewind", () => {
     fs.rmSync(at("a.ts"));
     execFileSync("mkfifo", [at("a.ts")]);
     history.checkpoint("m2", "");
-    expect(planRewind(history, "m1")).toMatchObject([{ action: "refused", reason: /no ordinary file/ }]);
+    expect(planRewind(history, "m1")).toMatchObject([{ action: "refused", reason: /not an ordinary file/ }]);
   });
 
   it("B10.4 refuses to go back to what could not be kept", () => {

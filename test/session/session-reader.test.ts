@@ -353,8 +353,7 @@ test("C26 a file that is larger than memory is streamed", async () => {
   const outfile = path.join(folder, "program.mjs");
   const contents = `
 import { readSession } from "./session-reader.ts";
-import { listSessions } from "./sessions.ts";
-import { searchSessions } from "./session-search.ts";
+import { listSessions, searchSessions } from "./sessions.ts";
 const places = { dirs: [process.argv[2]], older: null };
 const [{ messages }] = await listSessions(places);
 const [{ line }] = await searchSessions(places, '"prompt 61"');

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Message } from "../../src/model/ask.ts";
-import { parseWords, searchSessions } from "../../src/session/session-search.ts";
+import { parseWords, searchSessions } from "../../src/session/sessions.ts";
 import { answered, call, type Desk, makeDesk, makeFolder, reminder, result, said } from "./transcripts.ts";
 
 const places = ({ dir }: Desk) => ({ dirs: [dir], older: null });

@@ -5,7 +5,7 @@ import path from "node:path";
 import fc from "fast-check";
 import type { Block, Message, TextBlock, ToolResult } from "../../src/model/ask.ts";
 import type { ResumedSession } from "../../src/session/session-reader.ts";
-import { openTranscript, type Transcript, type TranscriptPlace } from "../../src/session/transcript.ts";
+import { openTranscript, type Transcript, type TranscriptOptions } from "../../src/session/transcript.ts";
 import { makeTemporary } from "../temporary.ts";
 
 /** In memory where there is some: every append waits for the disk. */
@@ -16,7 +16,7 @@ export function makeFolder(): string {
 export interface Desk {
   dir: string;
   logged: string[];
-  open(from?: ResumedSession, place?: Partial<TranscriptPlace>): Transcript;
+  open(from?: ResumedSession, options?: Partial<TranscriptOptions>): Transcript;
 }
 
 export function makeDesk(dir: string = path.join(makeFolder(), "projects", "-work")): Desk {
@@ -24,9 +24,9 @@ export function makeDesk(dir: string = path.join(makeFolder(), "projects", "-wor
   return {
     dir,
     logged,
-    open: (from, place) =>
+    open: (from, options) =>
       openTranscript(
-        { dir, cwd: "/work", version: "0.1.0", model: () => "model-x", gitBranch: () => "main", ...place },
+        { dir, cwd: "/work", version: "0.1.0", model: () => "model-x", gitBranch: () => "main", ...options },
         { now: tick, newId: nextId, log: (message) => logged.push(message) },
         from,
       ),

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { kindsOf } from "../../src/tools/command-kind.ts";
+import { kindsOf } from "../../src/tools/bash.ts";
 import { covers } from "../../src/tools/permission.ts";
 
 describe("taken apart", () => {

@@ -2,8 +2,8 @@ import fs from "node:fs";
 import path from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { applyMatches, findMatches, lineEditsOf } from "../../src/tools/edit-match.ts";
-import { linesOf } from "../../src/tools/file-text.ts";
+import { applyMatches, findMatches, lineEditsOf } from "../../src/tools/edit.ts";
+import { linesOf } from "../../src/tools/file.ts";
 import { makeBench } from "./bench.ts";
 
 async function reading(content: string | Uint8Array, file = "a.txt") {

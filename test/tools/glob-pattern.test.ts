@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import picomatch from "picomatch";
 import { expect, it } from "vitest";
-import { compilePattern } from "../../src/tools/glob-pattern.ts";
+import { compilePattern } from "../../src/tools/glob.ts";
 
 function matches(pattern: string, file: string): boolean {
   return compilePattern(pattern).matches(file.split("/"));

@@ -24,8 +24,8 @@ it("says when there is nothing, and what would look further", async () => {
   bench.put("src/a.ts", "");
   expect(await bench.run("Glob", { pattern: "*.ts" })).toBe("no files match *.ts; **/*.ts looks in folders below, too");
   expect(await bench.run("Glob", { pattern: "**/*.py" })).toBe("no files match **/*.py");
-  expect(await bench.fail("Glob", { pattern: "*", path: "nowhere" })).toBe("nowhere is no folder");
-  expect(await bench.fail("Glob", { pattern: "*", path: "src/a.ts" })).toBe("src/a.ts is no folder");
+  expect(await bench.fail("Glob", { pattern: "*", path: "nowhere" })).toBe("nowhere is not a folder");
+  expect(await bench.fail("Glob", { pattern: "*", path: "src/a.ts" })).toBe("src/a.ts is not a folder");
 });
 
 it("passes over .git and node_modules unless they are named", async () => {

@@ -100,7 +100,7 @@ it("a file that appears or changes at the last moment is not written over", asyn
     history: { before: (file) => fs.writeFileSync(file, "theirs"), after: () => {} },
   });
   expect(await bench.fail("Write", { file_path: "new.txt", content: "ours" })).toContain(
-    "made just now by somebody else",
+    "someone else created it just now",
   );
   bench.put("a.txt", "old");
   await bench.run("Read", { file_path: "a.txt" });

@@ -2,7 +2,7 @@
 
 import { parse as parseToml } from "smol-toml";
 import { describe, expect, test } from "vitest";
-import { POINTER } from "../../src/prompts/pointer.ts";
+import { POINTER } from "../../src/prompts/memory.ts";
 import { CLIENTS, chooseClients, hookCommand } from "../../src/wiring/clients.ts";
 import { HOOK, makeMachine, SERVER } from "./machine.ts";
 

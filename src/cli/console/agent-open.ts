@@ -2,7 +2,7 @@
 
 import { resolve } from "node:path";
 import type { Agent } from "../../agent/agent.ts";
-import type { AgentModel } from "../../agent/world.ts";
+import type { AgentModel } from "../../agent/state.ts";
 import type { Env } from "../../config.ts";
 import { MemdirError } from "../../errors.ts";
 import type { Memdir } from "../../memdir.ts";

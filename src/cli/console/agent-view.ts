@@ -1,7 +1,7 @@
 /** What an agent does, as a person sees it: the answer as it comes, each tool call in a line, and what is going on right now. */
 
 import type { Token } from "marked";
-import type { AgentEvent } from "../../agent/event.ts";
+import type { AgentEvent } from "../../agent/state.ts";
 import type { TurnResult } from "../../agent/turn.ts";
 import { openMarkdown } from "./markdown.ts";
 import type { Paint } from "./paint.ts";

@@ -1,8 +1,9 @@
 /** The prompts of earlier sessions of a project, for the arrow keys: one JSON line each in a file of the user's own. */
 
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
+import { closeSync, mkdirSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
-import { readTail } from "../../disk/fence.ts";
+import { PRIVATE_MODE } from "../../disk/atomic.ts";
+import { openToAppend, readTail } from "../../disk/fence.ts";
 import { findSecrets } from "../../text/secrets.ts";
 
 export interface PromptHistory {
@@ -25,7 +26,6 @@ const MAX_PROMPTS = 1000;
 const MAX_READ_BYTES = 4 * 1024 * 1024;
 /** Longer ones are pasted files rather than words to say again. */
 const MAX_PROMPT_CHARS = 100_000;
-const PRIVATE_MODE = 0o600;
 
 /** Reading never fails: without a readable file there is no history yet. */
 export function openPromptHistory({ file, now }: HistoryWorld): PromptHistory {
@@ -101,15 +101,9 @@ function parseLine(line: string): string | null {
 /** One write at the end, so that lines of several processes do not mix; half a line before it is ended first. */
 function append(file: string, line: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
-  const careful = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-  const fd = openSync(file, flags | careful, PRIVATE_MODE);
+  const { fd, torn } = openToAppend(file, PRIVATE_MODE);
   try {
-    const stat = fstatSync(fd);
-    if (!stat.isFile()) throw Object.assign(new Error("not a regular file"), { code: "ENOTFILE" });
-    const last = Buffer.alloc(1);
-    const ended = stat.size === 0 || (readSync(fd, last, 0, 1, stat.size - 1) === 1 && last[0] === 0x0a);
-    const bytes = Buffer.from(ended ? line : `\n${line}`);
+    const bytes = Buffer.from(torn ? `\n${line}` : line);
     if (writeSync(fd, bytes) < bytes.length) throw Object.assign(new Error("written in part"), { code: "ENOSPC" });
   } finally {
     closeSync(fd);

@@ -1,8 +1,8 @@
 /** What a person sees of a session that is gone on with: when it was, how long, and how it ended. */
 
 import { textOf } from "../../model/ask.ts";
-import { cutLine, plainLine } from "../../session/excerpt.ts";
 import type { ResumedSession } from "../../session/session-reader.ts";
+import { cutLine, plainLine } from "../../text/sanitise.ts";
 import type { Color } from "../command.ts";
 
 /** The last exchange, enough to find the thread again. */

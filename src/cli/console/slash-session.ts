@@ -1,13 +1,13 @@
 /** Slash commands about the session: what fills it, how to shorten it, and how to go back. */
 
 import { dirname } from "node:path";
-import type { RewindWhat } from "../../agent/rewind.ts";
+import type { RewindWhat } from "../../agent/agent.ts";
 import { MemdirError } from "../../errors.ts";
 import { notesPath } from "../../learn/session-notes.ts";
 import { openModel } from "../../open-agent.ts";
-import { cutLine } from "../../session/excerpt.ts";
 import { readSession } from "../../session/session-reader.ts";
 import { findSession, listSessions } from "../../session/sessions.ts";
+import { cutLine } from "../../text/sanitise.ts";
 import { placesOf } from "../sessions.ts";
 import { drawWindow } from "./chart.ts";
 import { openPaint } from "./paint.ts";

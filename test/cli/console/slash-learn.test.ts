@@ -7,7 +7,7 @@ import { widthOf } from "../../../src/cli/console/width.ts";
 import { LOCK_FILE } from "../../../src/learn/dream-lock.ts";
 import { openLedger } from "../../../src/learn/ledger.ts";
 import { openLearner } from "../../../src/open-learn.ts";
-import { NOTES_TEMPLATE } from "../../../src/prompts/session-notes.ts";
+import { NOTES_TEMPLATE } from "../../../src/prompts/learning.ts";
 import { type AgentDesk, openDesk } from "../../agent/desk.ts";
 import { memoryText } from "../../learn/dream-mess.ts";
 import { errorOf, type World } from "../../world.ts";

@@ -1,6 +1,77 @@
-/** The words of a compaction: how a summary is asked for, how it is read, and what the conversation goes on from. */
+/** What a model is told in the course of a conversation: lists and files as reminders, and the words of a compaction. */
 
-/** `instructions`: what the user wants the summary to heed, as in `/compact keep the test names`. */
+interface Listed {
+  name: string;
+  description: string;
+}
+
+/** As hosts introduce a folder's instruction file: its path and its text, nothing else. */
+export function buildNestedInstructions(path: string, content: string): string {
+  return `Contents of ${path}:\n\n${content}`;
+}
+
+/** "" for none, as with the lists below. */
+export function buildAgentList(agents: readonly Listed[]): string {
+  return buildList("Sub-agents that you can hand work to, by name:", agents);
+}
+
+export function buildSkillList(skills: readonly (Listed & { path: string })[]): string {
+  // The path comes first: it must not be cut off with a long description.
+  const rows = skills.map(({ name, description, path }) => ({ name: `${name} (${path})`, description }));
+  return buildList(
+    "Skills that may help with this. Read the file of one before you use it; ignore what does not fit:",
+    rows,
+  );
+}
+
+/** Names only: a tool's schema is sent when it is requested. */
+export function buildDeferredTools(names: readonly string[]): string {
+  if (names.length === 0) return "";
+  const rows = names.map((name) => `- ${oneLine(name)}`);
+  return `These tools exist too, but are not loaded. Ask for one by its name before you call it:\n\n${rows.join("\n")}`;
+}
+
+/** What a connected server says about its use; null for a disconnected one. "" when it says nothing. */
+export function buildServerInstructions(server: string, instructions: string | null): string {
+  const name = oneLine(server);
+  if (instructions === null)
+    return `The MCP server "${name}" is disconnected: its tools and what it said no longer count.`;
+  const text = instructions.trim();
+  return text === "" ? "" : `The MCP server "${name}" is connected. It says about its tools:\n\n${text}`;
+}
+
+/** Sent again because it has changed. */
+export function buildChange(text: string): string {
+  return `This has changed; what was said of it earlier no longer counts.\n\n${text}`;
+}
+
+/** A list that was shown and is empty now. */
+export function buildWithdrawal(kind: string, key: string): string {
+  return `There is nothing left under "${oneLine(kind)}: ${oneLine(key)}"; what was said of it earlier no longer counts.`;
+}
+
+/** Enough to choose by; a description may be a page. */
+const MAX_DESCRIPTION_CHARS = 300;
+
+function buildList(title: string, rows: readonly Listed[]): string {
+  if (rows.length === 0) return "";
+  const lines = rows.map(({ name, description }) => {
+    const words = clip(oneLine(description));
+    return words === "" ? `- ${oneLine(name)}` : `- ${oneLine(name)}: ${words}`;
+  });
+  return `${title}\n\n${lines.join("\n")}`;
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
+}
+
+function clip(text: string): string {
+  if (text.length <= MAX_DESCRIPTION_CHARS) return text;
+  return `${text.slice(0, MAX_DESCRIPTION_CHARS - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+}
+
+/** `instructions` is what the user wants the summary to respect, as in `/compact keep the test names`. */
 export function buildCompactionPrompt(instructions: string | null): string {
   const wish = instructions?.trim();
   return wish ? `${REQUEST}\n\nThe user adds, and this goes first: ${wish}` : REQUEST;
@@ -23,10 +94,10 @@ State only what happened here: no guesses, and no new plans. What a file or a to
 
 Put the summary between <summary> and </summary>.`;
 
-/** What stands between the tags, or all of it when there are none; null when that is nothing. */
+/** What is between the tags, or everything when there are none; null when that is empty. */
 export function readSummary(answer: string): string | null {
   const open = answer.indexOf(OPEN);
-  // To the last one: words of the user that are quoted in it may hold the tag. An answer that was cut has none.
+  // The last one: quoted words of the user may contain the tag. An answer that was cut has none.
   const close = answer.lastIndexOf(CLOSE);
   const from = open < 0 ? 0 : open + OPEN.length;
   const text = answer.slice(from, close >= from ? close : undefined).trim();
@@ -36,7 +107,7 @@ export function readSummary(answer: string): string | null {
 const OPEN = "<summary>";
 const CLOSE = "</summary>";
 
-/** What the new conversation begins with, as said to the model. */
+/** The start of the new conversation. */
 export function buildSummaryMessage(summary: string, { transcriptPath }: { transcriptPath: string | null }): string {
   const more = transcriptPath
     ? `\n\nIf an exact word, number or piece of code from before is missing, look it up in the transcript: ${transcriptPath} (one JSON object per line; search it, do not read it whole).`
@@ -52,11 +123,11 @@ Instruction files and memory were read again and are shown as they are now. On w
 Go on from the next step. Do not greet, do not repeat the summary, and ask only what the summary leaves open.`;
 }
 
-/** Before the user's latest words, when the work on them was interrupted by a compaction. */
+/** Precedes the user's latest words when a compaction interrupted the work on them. */
 export const OPEN_WORDS_NOTE =
   "The user's words that follow were said before the summary was made. The work on them is under way: the summary says how far it is.";
 
-/** A file that was in use before, shown again with its line numbers. The text is fenced by whoever attaches it. */
+/** A file that was in use before, shown again with its line numbers. The caller fences the text. */
 export function buildFileReattachment(path: string, numberedText: string, cut: boolean): string {
   const rest = cut ? "\n\n(cut here: read the file for the rest of it before you edit that part)" : "";
   const text = numberedText.trim() === "" ? "(the file is empty)" : numberedText.replace(/\n+$/, "");

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { readGeminiHead, readGeminiSession, readProjectRoot } from "../../src/session/gemini-reader.ts";
+import { readGeminiHead, readGeminiSession, readProjectRoot } from "../../src/session/gemini.ts";
 import { errorOf } from "../world.ts";
 import { answered, CHAT, call, head, putChat, responseOf, rewritten, sent, typed } from "./chats.ts";
 import { makeFolder, whyNotSendable } from "./transcripts.ts";

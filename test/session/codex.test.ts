@@ -5,7 +5,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { textOf } from "../../src/model/ask.ts";
-import { readCodexHead, readCodexSession } from "../../src/session/codex-reader.ts";
+import { readCodexHead, readCodexSession } from "../../src/session/codex.ts";
 import { errorOf } from "../world.ts";
 import { answered, item, line, message, meta, opening, putRollout, THREAD, textOfLines, typed } from "./rollouts.ts";
 import { makeFolder, whyNotSendable } from "./transcripts.ts";

@@ -1,0 +1,180 @@
+/** Memory around a turn: recall before it, learning after it, and the memory directories as the tools see them. */
+
+import { statSync } from "node:fs";
+import { basename } from "node:path";
+import { isWithin, realPath } from "../disk/fence.ts";
+import { hearSession } from "../learn/extraction-window.ts";
+import type { NotesResult } from "../learn/session-notes.ts";
+import type { Memdir } from "../memdir.ts";
+import type { Conversation } from "../model/agent-loop.ts";
+import { type Message, textOf } from "../model/ask.ts";
+import { formatInjection, formatReminder } from "../recall/injection.ts";
+import { freshnessWarning } from "../recall/neutral.ts";
+import type { Prefetch } from "../recall/prefetch.ts";
+import type { Recalled } from "../recall/recall.ts";
+import { logSurfaced } from "../recall/surface-log.ts";
+import { ageInDays, formatSource, INDEX_FILE } from "../store/store.ts";
+import { editFields } from "../text/frontmatter.ts";
+import type { Workbench } from "../tools/workbench.ts";
+import type { AgentState } from "./state.ts";
+
+/** Ranking takes a few milliseconds; a cold start, which reads the cache, may take this long before the prompt is sent without memories. */
+const GRACE_MS = 150;
+
+export async function startRecall(
+  state: AgentState,
+  words: string,
+  signal: AbortSignal,
+): Promise<Prefetch<Recalled> | null> {
+  const { setup, recalled } = state;
+  if (!state.memoryOn || asksToIgnore(words)) return null;
+  try {
+    return await setup.memdir.prefetch(words, { session: recalled, signal, model: setup.recallWithModel });
+  } catch (error) {
+    setup.log(`recall did not start: ${(error as Error).message}`);
+    return null;
+  }
+}
+
+export async function waitForFast(
+  recall: Prefetch<Recalled> | null,
+  sleep: (ms: number, signal?: AbortSignal) => Promise<void>,
+): Promise<void> {
+  if (!recall) return;
+  const done = new AbortController();
+  await Promise.race([recall.fastReady, sleep(GRACE_MS, done.signal)]);
+  done.abort();
+}
+
+/** After a compaction in the middle of a turn, which dropped its memories. Ranked offline, which is fast enough to wait for. */
+export async function recallAgain(state: AgentState, words: string): Promise<void> {
+  const { setup, recalled } = state;
+  if (!state.memoryOn || asksToIgnore(words)) return;
+  try {
+    const { memories } = await setup.memdir.recall(words, { session: recalled, model: false });
+    surface(state, memories, words);
+  } catch (error) {
+    setup.log(`recall after a compaction: ${(error as Error).message}`);
+  }
+}
+
+/** Shows memories with the next message, and logs that and why. `words` is the prompt, by default the last one. */
+export function surface(
+  state: AgentState,
+  memories: readonly Recalled[] | null,
+  words = state.prompts.at(-1)?.text ?? "",
+): void {
+  if (!memories || memories.length === 0) return;
+  state.recalled.surface(memories);
+  const { memdir, now } = state.setup;
+  const [main] = memdir.directories;
+  const session = state.transcript.id;
+  if (main) logSurfaced(main.path, { at: now(), session, door: "agent", prompt: words, memories });
+  for (const memory of memories) {
+    state.attachments.push({ kind: "memories", key: memory.path, text: formatInjection([memory]) });
+  }
+  state.tell({ type: "recalled", memories });
+}
+
+/** "Ignore your memory": then nothing is recalled for this prompt. */
+function asksToIgnore(words: string): boolean {
+  return /\b(ignore|disregard|without|don'?t use|do not use)\b[^.!?\n]{0,24}\b(memory|memories)\b/i.test(words);
+}
+
+/** Called when the conversation can be sent, with no call missing its result. Must not throw. */
+export function noteAnswer(state: AgentState): void {
+  try {
+    offerNotes(state);
+  } catch (error) {
+    logFault(state, error);
+  }
+}
+
+/** The turn for this prompt ended with an answer. Must not throw. */
+export async function learnFromTurn(state: AgentState, words: string): Promise<void> {
+  try {
+    noteAnswer(state);
+    await offerTurn(state, words);
+  } catch (error) {
+    logFault(state, error);
+  }
+}
+
+/** When the user asks for them. */
+export async function takeNotesNow(
+  state: AgentState,
+  signal?: AbortSignal,
+): Promise<NotesResult | { problem: string }> {
+  if (!state.learner) return { problem: "learning is off (learn.mode, MEMDIR_LEARN), and notes are part of it" };
+  if (state.messages.length === 0) return { problem: "nothing has been said yet" };
+  return state.learner.takeNotes(await capture(state, state.messages, state.sent), signal);
+}
+
+function offerNotes(state: AgentState): void {
+  const { learner, contextTokens, messages, sent } = state;
+  if (!learner || !state.memoryOn) return;
+  const last = messages.findLast(({ role }) => role === "assistant");
+  const toolCalls = last?.content.filter(({ type }) => type === "tool_use").length ?? 0;
+  learner.answered({ contextTokens, toolCalls }, () => capture(state, messages, sent));
+}
+
+async function offerTurn(state: AgentState, words: string): Promise<void> {
+  const { learner, messages, prompts, sent, memoryWritten, setup, transcript } = state;
+  if (!learner || !state.memoryOn) return;
+  // A turn that was compacted midway has lost its prompt and everything before it.
+  const prompt = prompts.at(-1) ?? { id: transcript.leaf ?? "", at: setup.now().toISOString(), index: 0 };
+  const before = messages.slice(0, prompt.index).findLast(({ role }) => role === "assistant");
+  learner.ended({
+    messages: hearSession({ messages, prompts: prompts.map(({ id, index, at }) => ({ uuid: id, index, at })) }),
+    conversation: await capture(state, messages, sent),
+    prompt: { id: prompt.id, text: words, at: prompt.at },
+    answerBefore: before ? textOf(before.content) : "",
+    memoryWritten,
+    isWanted: () => state.memoryOn,
+  });
+}
+
+async function capture(state: AgentState, messages: readonly Message[], sent: number): Promise<Conversation> {
+  return { system: await state.system.blocks(), tools: state.tools, messages, sent };
+}
+
+/** No turn fails because learning from it failed. */
+function logFault({ setup }: AgentState, error: unknown): void {
+  setup.log(`learning: ${error instanceof Error ? error.message : String(error)}`);
+}
+
+/** New memories name the session of `state` as their source. */
+export function openMemoryStore(memdir: Memdir, state: AgentState): NonNullable<Workbench["store"]> {
+  const owned = memdir.directories.filter(({ readOnly }) => !readOnly).map(({ path }) => path);
+  const owns = (path: string) => owned.some((dir) => isWithin(realPath(dir), realPath(path)));
+  return {
+    owns,
+    async write(path, text, base) {
+      if (!state.memoryOn)
+        throw new Error("memory is switched off in this session, and nothing is kept; tell the user so");
+      const { file, action, notices } = await memdir.put(
+        path,
+        base === null ? withSource(path, text, state.transcript.id) : text,
+        base,
+        { trust: "inferred" },
+      );
+      if (action !== "unchanged") state.tell({ type: "saved", file, action, notices });
+      return { notices };
+    },
+    remark(path) {
+      const stat = owns(path) && basename(path).endsWith(".md") ? statSync(path, { throwIfNoEntry: false }) : undefined;
+      const warning = stat ? freshnessWarning(ageInDays(stat.mtimeMs, state.setup.now().getTime())) : "";
+      return warning === "" ? null : formatReminder(warning);
+    },
+  };
+}
+
+/**
+ * A document may have talked the model into writing a memory, so a new memory is the model's conclusion, not the user's word: it is shown
+ * as such, it never replaces anything more trusted, and no rule in it is enforced. Whatever source the model names is ignored.
+ */
+function withSource(path: string, text: string, session: string): string {
+  const file = basename(path);
+  if (!file.endsWith(".md") || file === INDEX_FILE) return text;
+  return editFields(text, { source: formatSource({ by: "inferred", session, message: null }) });
+}
