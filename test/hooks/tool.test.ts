@@ -2,11 +2,13 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { runAtOnce } from "../../src/disk/breathe.ts";
 import { findBroken } from "../../src/hooks/enforcement.ts";
 import { openDeadline, rehearsedDirectory } from "../../src/hooks/event.ts";
 import { awaitPrefetch, finishPrefetch, PREFETCH_MS, takePrefetch } from "../../src/hooks/prefetch.ts";
-import { type Rule, readForHooks, readRules } from "../../src/hooks/rules.ts";
+import { digestStale, keepNews, type Rule, readForHooks, readRules } from "../../src/hooks/rules.ts";
 import { answer } from "../../src/hooks/tool.ts";
+import { openResident, refresh } from "../../src/recall/resident.ts";
 import type { Directory } from "../../src/store/directory.ts";
 import { readRowCache } from "../../src/store/row-cache.ts";
 import { peekForHooks } from "../../src/store/rows.ts";
@@ -275,6 +277,14 @@ describe("the rules", () => {
       const world = makeKnown(40);
       const found = readForHooks(directoryOf(world), () => false, 0);
       expect(found.map(({ file }) => file)).toEqual(["m20.md"]);
+      expect(read(world)).toEqual(["m20.md"]);
+    });
+
+    it("hold from the next prompt on", () => {
+      const world = makeKnown(40);
+      const directory = directoryOf(world);
+      for (const news of runAtOnce(refresh(openResident([directory]), { digest: digestStale })))
+        keepNews(directory, news);
       expect(read(world)).toEqual(["m20.md"]);
     });
 
