@@ -40,7 +40,8 @@ export function readForHooks(directory: Directory, isLate: () => boolean, window
     const peeked = peekForHooks(directory, windowAt);
     if (!peeked) return scanForHooks(directory, isLate);
     const changed = peeked.stale.flatMap((known): RowEntry[] => {
-      const found = isLate() ? null : digestFile(directory, known.file, known);
+      // A rule as it was is better than none.
+      const found = isLate() ? "same" : digestFile(directory, known.file, known);
       return found === "same" ? [known] : found ? [found] : [];
     });
     const fresh = changed.filter((entry) => !peeked.stale.includes(entry));

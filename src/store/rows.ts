@@ -222,6 +222,8 @@ function* lookAt(directory: Directory, { everyFile, isLate = () => false }: Look
       continue;
     }
     if (isLate()) {
+      // A rule as it was is better than none.
+      if (known) found.entries.push(known);
       left++;
       continue;
     }
@@ -255,7 +257,7 @@ function keep(
   changed: readonly RowEntry[],
   folders: CacheNotes["folders"],
 ): void {
-  if (directory.readOnly || !mayWrite(directory, changed.length)) return;
+  if (directory.readOnly || !mayWrite(directory, changed)) return;
   const isAppended =
     cache.head !== null &&
     cache.isSound &&
@@ -286,9 +288,10 @@ export function rewriteCache(directory: Directory, changed: Iterable<RowEntry>, 
 
 const NO_NOTES: CacheNotes = { folders: [], commits: "" };
 
-/** Whoever only looks at a repository leaves no new folder in it, nor anywhere for a handful of files. */
-function mayWrite(directory: Directory, changes: number): boolean {
-  return existsSync(statePath(directory)) || (!directory.inRepository && changes >= WORTH_MAKING);
+/** Whoever only looks at a repository leaves no new folder in it, nor anywhere for a handful of files without a rule. */
+function mayWrite(directory: Directory, changed: readonly RowEntry[]): boolean {
+  const isWorth = changed.length >= WORTH_MAKING || changed.some(({ details }) => details.rule !== null);
+  return existsSync(statePath(directory)) || (!directory.inRepository && isWorth);
 }
 
 /** 0 for a folder that changed just now: a file that comes within the same tick would not change its time. */
@@ -348,7 +351,7 @@ async function lookUpCommits(directory: Directory, found: Found): Promise<void> 
   const times = await lastCommitTimes(directory.path);
   const dated = found.entries.filter((entry) => entry.commitMs !== (times.get(entry.file) ?? 0));
   for (const entry of dated) entry.commitMs = times.get(entry.file) ?? 0;
-  if (head === null || times.size === 0 || !mayWrite(directory, 0)) return;
+  if (head === null || times.size === 0 || !mayWrite(directory, [])) return;
   if (dated.length === 0 || appendEntries(directory, dated) > 0) noteInHead(directory, { commits: head });
 }
 
