@@ -19,7 +19,7 @@ export const HEAVY = [
   "test/cli/{agent,console,dream,enrich,extract,help,learn,names,projects,promote,scopes}.test.ts",
   "test/mcp/process.test.ts",
   "test/package/pack.test.ts",
-  "test/team/{git-store,git-store-contract,repository,sync-schedules}.test.ts",
+  "test/team/{git-remote,git-remote-contract,repository,sync-schedules}.test.ts",
   "test/team/server/{data-folder,security}.test.ts",
 ];
 

@@ -192,9 +192,11 @@ async function extractOnce(kit, asFork) {
       { text: "Kept two memories." },
     );
     const messages = kit.hearMessages(session.messages, session.prompts);
-    const world = kit.openExtraction(memdir, kit.openLearning(memdir), model, session.id);
+    const learning = kit.openLearning(memdir);
+    const extractor = kit.openExtractor(learning, () => model);
     const { conversation } = session;
-    const result = await kit.extract(world, { session: session.id, messages, ...(asFork && { conversation }) });
+    const request = { session: session.id, messages, ...(asFork && { conversation }) };
+    const result = await kit.learn(learning, extractor, request);
     if (result.saved.length !== 2) throw new Error(`kept ${result.saved.length}: ${JSON.stringify(result)}`);
     return count(kit, server.requests.slice(before), earlier);
   } finally {
@@ -265,11 +267,11 @@ async function bundleKit() {
     stdin: {
       contents: `export { startModelServer } from "./test/model-server/model-server.ts";
         export { approximateTokens } from "./src/context/window.ts";
-        export { extract } from "./src/learn/extraction.ts";
-        export { hearMessages } from "./src/learn/extraction-window.ts";
+        export { learn } from "./src/learn/learn.ts";
+        export { hearMessages } from "./src/learn/window.ts";
         export { openMemdir } from "./src/open.ts";
         export { openAgent, openModel } from "./src/open-agent.ts";
-        export { openExtraction, openLearning } from "./src/open-learn.ts";
+        export { openExtractor, openLearning } from "./src/open-learn.ts";
         export { readSession } from "./src/session/session-reader.ts";`,
       resolveDir: path.resolve(import.meta.dirname, ".."),
       loader: "ts",

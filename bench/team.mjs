@@ -86,7 +86,7 @@ async function load() {
         contents: [
           from("test/team/server/postgres-cluster.ts", "findPostgres", "startPostgres"),
           from("test/team/sync-world.ts", "directoryAt"),
-          from("src/team/server-store.ts", "openServerStore"),
+          from("src/team/server-remote.ts", "openServerRemote"),
           from("src/team/administration.ts", "openAdministration"),
           from("src/team/sync.ts", "syncDirectory"),
           from("src/team/server/data-search.ts", "putIntoSearch"),
@@ -124,15 +124,13 @@ async function serve(database) {
   return { child, url, token: fs.readFileSync(tokenFile, "utf8").trim() };
 }
 
-function httpWorld(url, token) {
-  const now = () => performance.now();
-  return { url, token, fetch, now, random: Math.random, sleep, log: () => {}, timeoutMs: 60_000 };
-}
+const NETWORK = { fetch, now: () => new Date(), random: Math.random, sleep, log: () => {} };
 
 /** People with a token and a store each, in repositories that hold memories. */
-async function makeTeam({ openAdministration, openServerStore }, { url, token }) {
-  const admin = openAdministration(httpWorld(url, token), "default");
-  const open = (own, repository) => openServerStore({ ...httpWorld(url, own), team: "default", repository });
+async function makeTeam({ openAdministration, openServerRemote }, { url, token }) {
+  const at = { server: url, team: "default", timeoutMs: 60_000 };
+  const admin = openAdministration(NETWORK, { ...at, token });
+  const open = (own, repository) => openServerRemote(NETWORK, { ...at, token: own, repository });
   for (let i = 0; i < REPOSITORIES; i++) {
     await admin.addRepository(`project-${i}`);
     const changes = [...inventMemories(MEMORIES, { seed: 100 + i })].map((memory) => ({

@@ -70,7 +70,7 @@ const LATER = [
 /** The page of `memdir ui`: what runs in the browser. */
 const PAGE = "src/web/page";
 /** What single verbs load: only a few commands and doors call these. */
-const ALONE = ["verbs/merge", "recall/surface-log", "team/authors", "truth/lint", "truth/rot-desk", "truth/verify"];
+const ALONE = ["verbs/merge", "recall/surface-log", "team/authors", "truth/lint", "truth/rot", "truth/verify"];
 /** Made once, by a script of their own, and kept with the sources. */
 const ASSETS = { "words.bin": "assets/words.bin" };
 const EXTERNAL = [

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Who may import whom in src/: layers.mjs [folder]. A room knows the rooms of lower ranks and what its own line names; the store is
 // known by its front door only; the page knows nothing of its server but the types of their protocol,
-// and how texts are merged.
+// and how days and merged texts are made.
 import fs from "node:fs";
 import path from "node:path";
 import process from "node:process";
@@ -31,7 +31,7 @@ export const RANKS = [
 const FRONT_DOORS = { store: "store/store.ts" };
 /** Rooms that know only what is named here, whatever their rank. */
 const ONLY = {
-  "web/page": ["web/api.ts", "text/diff.ts"],
+  "web/page": ["web/api.ts", "text/diff.ts", "text/local-day.ts"],
   session: ["disk", "model", "text", "errors", "world"],
   meaning: ["text", "errors"],
 };

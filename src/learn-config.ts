@@ -26,7 +26,7 @@ export interface LearnConfig {
   tokensPerSession: number;
   /** Null: no limit in money. */
   costPerDay: number | null;
-  /** By provider and model, `*` stands for anything. */
+  /** By provider and model, `*` matches anything. */
   prices: Readonly<Record<string, Price>>;
   /** Whether a long session is accompanied by notes. */
   notes: boolean;

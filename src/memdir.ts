@@ -21,8 +21,8 @@ import type {
   Trust,
   UndoResult,
 } from "./store/store.ts";
-import type { MeasuredDirectory } from "./truth/rot-desk.ts";
-import type { Verification, VerifyOptions as VerifyRows, VerifyWorld } from "./truth/verify.ts";
+import type { MeasuredDirectory } from "./truth/rot.ts";
+import type { Verification, VerifyOptions as VerifyRows } from "./truth/verify.ts";
 import type { AdoptResult } from "./verbs/adopt.ts";
 import type { Check } from "./verbs/doctor.ts";
 import type { RebuiltIndex } from "./verbs/edit.ts";
@@ -36,7 +36,7 @@ import type { SaveRequest, SaveResult } from "./verbs/save.ts";
 export type InstructionOptions = Omit<ScopeOptions, "settingSources">;
 
 /** `stamp` says which memories that hold are stamped: by default the user's own, and none that lie in a repository. */
-export type VerifyOptions = Omit<VerifyRows, "isAll"> & Pick<VerifyWorld, "signal" | "onProgress">;
+export type VerifyOptions = Omit<VerifyRows, "isAll"> & { signal?: AbortSignal | undefined };
 
 /** What a person calls a memory, or its exact place. */
 export type Named = string | MemoryRef;

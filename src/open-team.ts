@@ -1,4 +1,4 @@
-/** The composition root of sharing: a Memdir and its membership in; the team's directory, its store, sync and administration out. */
+/** The composition root of sharing: a Memdir and its membership in; the team's directory, its remote, sync and administration out. */
 
 import { hostname, userInfo } from "node:os";
 import { dirname, join } from "node:path";
@@ -10,28 +10,27 @@ import type { Memdir } from "./memdir.ts";
 import { type Directory, parseMemory } from "./store/store.ts";
 import { type Administration, openAdministration } from "./team/administration.ts";
 import { findToken, keepToken } from "./team/credentials.ts";
-import { withPrefix } from "./team/git-prefix.ts";
 import { projectKey } from "./team/git-projects.ts";
-import { openGitStore } from "./team/git-store.ts";
-import type { HttpWorld } from "./team/http.ts";
-import { joinResults, moveResult } from "./team/joint-result.ts";
-import { findMembership, keepMembership, type Membership, prepareMirror, readPerson } from "./team/membership.ts";
-import { rehearseSync } from "./team/rehearsal.ts";
-import { openServerStore } from "./team/server-store.ts";
-import { formatMembership, parseMembership } from "./team/server-url.ts";
-import type { Store } from "./team/store.ts";
-import { type SyncOptions, type SyncResult, syncDirectory } from "./team/sync.ts";
-import { readState } from "./team/sync-state.ts";
+import { openGitRemote } from "./team/git-remote.ts";
+import type { Network } from "./team/http.ts";
+import {
+  findMembership,
+  formatMembership,
+  keepMembership,
+  type Membership,
+  parseMembership,
+  prepareMirror,
+  readPerson,
+} from "./team/membership.ts";
+import { type Remote, withPrefix } from "./team/remote.ts";
+import { openServerRemote } from "./team/server-remote.ts";
+import { rehearseSync, syncDirectory } from "./team/sync.ts";
+import { readState } from "./team/sync-local.ts";
+import type { SyncOptions, SyncResult } from "./team/sync-pass.ts";
 import { findTypeProblem } from "./team/travel.ts";
 import { sha256 } from "./text/hash.ts";
-import { findSecrets } from "./text/secrets.ts";
 
-/** What a test brings itself. */
-export type TeamWorld = Partial<Pick<HttpWorld, "fetch" | "now" | "random" | "sleep" | "timeoutMs">>;
-
-export interface SyncRequest {
-  signal?: AbortSignal | undefined;
-  onProgress?: (done: number, total: number) => void;
+export interface SyncRequest extends Pick<SyncOptions, "signal" | "onProgress"> {
   /** Only says what would happen. */
   dryRun?: boolean;
 }
@@ -40,16 +39,13 @@ export interface Team {
   readonly membership: Membership;
   /** The mirror on this machine; nothing else is ever sent to the server. */
   readonly directory: Directory;
-  readonly store: Store;
+  readonly remote: Remote;
   readonly administration: Administration;
   sync(request?: SyncRequest): Promise<SyncResult>;
 }
 
-/** A large list over a slow line; a server that takes longer is asked again by the next pass. */
-const TIMEOUT_MS = 30_000;
-
 /** Throws `usage` where the project has joined no team, and where there is no token for it. */
-export function openTeam(memdir: Memdir, world: TeamWorld = {}): Team {
+export function openTeam(memdir: Memdir, network: Partial<Network> = {}): Team {
   const { config, location } = memdir;
   const membership = findMembership(config, location.project);
   if (!membership) {
@@ -65,12 +61,12 @@ export function openTeam(memdir: Memdir, world: TeamWorld = {}): Team {
       `there is no token for ${formatMembership(membership)}: ask an admin of the team for one, then run \`memdir join ${formatMembership(membership)} --token-file FILE\``,
     );
   }
-  return connect(memdir, membership, token, world);
+  return connect(memdir, membership, token, network);
 }
 
 export interface JoinOptions {
   token: string;
-  /** False for a token that is given anew each time: it is not written down. */
+  /** False for a token that is given again each time: it is not written down. */
   keep?: boolean;
   /** Makes the repository on the server where it is missing; for admins. */
   create?: boolean;
@@ -81,7 +77,7 @@ export async function joinTeam(
   memdir: Memdir,
   url: string,
   options: JoinOptions,
-  world: TeamWorld = {},
+  network: Partial<Network> = {},
 ): Promise<Team> {
   const { config, location } = memdir;
   const membership = parseMembership(url);
@@ -92,7 +88,7 @@ export async function joinTeam(
       `this project shares memories through ${formatMembership(current)}: leave it first with \`memdir join --leave\``,
     );
   }
-  const team = connect(memdir, membership, options.token, world);
+  const team = connect(memdir, membership, options.token, network);
   const person = await findRepository(team, options.create ?? false);
   await prepareMirror(team.directory, location.dir, membership, person);
   if (options.keep !== false) keepToken(config, membership, options.token);
@@ -112,34 +108,32 @@ export function leaveTeam({ config, location }: Memdir): { membership: Membershi
   return { membership, mirror };
 }
 
-function connect(memdir: Memdir, membership: Membership, token: string, world: TeamWorld): Team {
+function connect(memdir: Memdir, membership: Membership, token: string, given: Partial<Network>): Team {
   const directory = mirrorOf(memdir, membership, memdir.directories[0]);
-  const { server, team, repository } = membership;
-  const http: HttpWorld = {
-    url: server,
-    token,
-    fetch: world.fetch ?? globalThis.fetch,
-    now: world.now ?? (() => directory.now().getTime()),
-    random: world.random ?? Math.random,
-    sleep: world.sleep ?? ((ms, signal) => sleep(ms, undefined, { signal })),
+  const network: Network = {
+    fetch: globalThis.fetch,
+    now: directory.now,
+    random: Math.random,
+    sleep: (ms, signal) => sleep(ms, undefined, { signal }),
     log: directory.log,
-    timeoutMs: world.timeoutMs ?? TIMEOUT_MS,
+    ...given,
   };
-  const store = openServerStore({ ...http, team, repository });
+  const options = { ...membership, token };
+  const remote = openServerRemote(network, options);
   return {
     membership,
     directory,
-    store,
-    administration: openAdministration(http, team),
+    remote,
+    administration: openAdministration(network, options),
     async sync(request = {}) {
       await prepareMirror(directory, memdir.location.dir, membership);
       const { agreed } = readState(directory);
       // What the team has already is no secret of ours, whatever others thought of sharing it.
       const isShared = (file: string, text: string) => agreed.get(file)?.hash === sha256(text);
-      // Secrets are looked for by sync itself, on the way out and in.
+      // Sync itself looks for secrets, on the way out and in.
       const mayTravel = (file: string, text: string) =>
         isShared(file, text) ? null : findTypeProblem(parseMemory(file, text));
-      return runSync({ ...request, directory, store, who: readPerson(directory), mayTravel });
+      return runSync(request, { directory, remote, who: readPerson(directory), mayTravel });
     },
   };
 }
@@ -152,8 +146,8 @@ function mirrorOf(
 ): Directory {
   const { cwd, root } = location.project;
   const joined: Config = { ...config, teams: { ...config.teams, [root]: formatMembership(membership) } };
-  const world = like ? { now: like.now, log: like.log, by: like.by } : {};
-  return findDirectories({ cwd, scope: "team", withOlder: false, ...world }, joined, location).main;
+  const inherited = like ? { now: like.now, log: like.log, by: like.by } : {};
+  return findDirectories({ cwd, scope: "team", withOlder: false, ...inherited }, joined, location).main;
 }
 
 /** Who the token belongs to; throws where they have no right. */
@@ -161,7 +155,7 @@ async function findRepository({ administration, membership }: Team, create: bool
   const { person, repositories, role } = await administration.view();
   const { repository, team } = membership;
   if (repositories.some(({ name }) => name === repository)) return person;
-  // Somebody has just started a server, and this is the first project.
+  // The server has just been started, and this is the first project.
   const isFresh = role === "admin" && repositories.length === 0;
   if (!create && !isFresh) {
     const known = repositories.map(({ name }) => name).join(", ") || "none";
@@ -175,7 +169,7 @@ async function findRepository({ administration, membership }: Team, create: bool
 export interface GitOptions {
   remote: string;
   branch?: string | undefined;
-  /** `user` or `project`; both unless told. */
+  /** `user` or `project`; both by default. */
   scope?: string | undefined;
 }
 
@@ -184,47 +178,44 @@ export interface GitSync {
   sync(request?: SyncRequest): Promise<SyncResult>;
 }
 
-/** A user's own memories on several machines: those about them, and those of this project. They go to nobody else. */
-export async function openGitSync(memdir: Memdir, { remote, branch, scope }: GitOptions): Promise<GitSync> {
+/** A user's own memories on several machines: those about them, and those of this project. They go nowhere else. */
+export async function openGitSync(memdir: Memdir, { remote: address, branch, scope }: GitOptions): Promise<GitSync> {
   const { config, location, directories } = memdir;
   const { now, log, by } = directories[0] as Directory;
   const { cwd } = location.project;
-  const parts: Part[] = [];
-  const wanted = scope === undefined ? ["user", "project"] : [scope];
-  for (const name of wanted) {
+  const parts: { directory: Directory; prefix: string }[] = [];
+  for (const name of scope === undefined ? ["user", "project"] : [scope]) {
     const prefix = name === "user" ? "user/" : `projects/${await projectKey(location.project, config.env)}/`;
     const { main } = findDirectories({ cwd, scope: name, withOlder: false, now, log, by }, config, location);
     refuseShared(main);
     parts.push({ directory: main, prefix });
   }
   const { username } = userInfo();
-  const store = openGitStore({
-    remote,
-    ...(branch === undefined ? {} : { branch }),
-    cache: join(dirname(config.userFile), "memdir-git", sha256(`${remote}\n${branch ?? ""}`).slice(0, 16)),
-    who: { name: username, email: `${username}@${hostname()}` },
-    now,
-    env: config.env,
-    log,
-    cwd,
-  });
+  const remote = openGitRemote(
+    { now, env: config.env, log, random: Math.random, sleep: (ms, signal) => sleep(ms, undefined, { signal }) },
+    {
+      remote: address,
+      branch,
+      cache: join(dirname(config.userFile), "memdir-git", sha256(`${address}\n${branch ?? ""}`).slice(0, 16)),
+      who: { name: username, email: `${username}@${hostname()}` },
+      cwd,
+    },
+  );
   return {
     directories: parts.map(({ directory }) => directory),
     async sync(request = {}) {
       const results: SyncResult[] = [];
       for (const { directory, prefix } of parts) {
-        const part = withPrefix(store, prefix);
-        results.push(moveResult(await runSync({ ...request, directory, store: part, who: username }), prefix));
+        const part = { directory, remote: withPrefix(remote, prefix), who: username };
+        results.push(moveResult(await runSync(request, part), prefix));
       }
       return results.reduce(joinResults);
     },
   };
 }
 
-interface Part {
-  directory: Directory;
-  /** Of its folder in the store. */
-  prefix: string;
+function runSync({ dryRun = false, ...request }: SyncRequest, options: SyncOptions): Promise<SyncResult> {
+  return (dryRun ? rehearseSync : syncDirectory)({ ...options, ...request });
 }
 
 function refuseShared({ scope, path, inRepository }: Directory): void {
@@ -236,21 +227,31 @@ function refuseShared({ scope, path, inRepository }: Directory): void {
   );
 }
 
-interface Run extends SyncRequest {
-  directory: Directory;
-  store: Store;
-  who: string;
-  mayTravel?: (file: string, text: string) => string | null;
+/** Paths as they are in the remote: those of two directories may be the same. */
+function moveResult(result: SyncResult, prefix: string): SyncResult {
+  const all = (paths: readonly string[]) => paths.map((path) => prefix + path);
+  return {
+    ...result,
+    pulled: all(result.pulled),
+    pushed: all(result.pushed),
+    removed: { here: all(result.removed.here), there: all(result.removed.there) },
+    merged: all(result.merged),
+    conflicts: result.conflicts.map(({ path, copy }) => ({ path: prefix + path, copy: prefix + copy })),
+    refused: result.refused.map(({ path, reason }) => ({ path: prefix + path, reason })),
+    waiting: result.waiting.map(({ path, until }) => ({ path: prefix + path, until })),
+  };
 }
 
-function runSync({ directory, onProgress, dryRun, ...run }: Run): Promise<SyncResult> {
-  const { now } = directory;
-  const options: SyncOptions = {
-    ...run,
-    directory,
-    now,
-    onProgress: ({ done, total }) => onProgress?.(done, total),
-    findSecrets,
+/** Results of several directories that were synced with parts of one remote, as one. */
+function joinResults(a: SyncResult, b: SyncResult): SyncResult {
+  return {
+    pulled: [...a.pulled, ...b.pulled],
+    pushed: [...a.pushed, ...b.pushed],
+    removed: { here: [...a.removed.here, ...b.removed.here], there: [...a.removed.there, ...b.removed.there] },
+    merged: [...a.merged, ...b.merged],
+    conflicts: [...a.conflicts, ...b.conflicts],
+    refused: [...a.refused, ...b.refused],
+    waiting: [...a.waiting, ...b.waiting],
+    notices: [...a.notices, ...b.notices],
   };
-  return dryRun ? rehearseSync(options) : syncDirectory(options);
 }

@@ -211,7 +211,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
       const { directory, entry } = findJournal(directories, id);
       return signed(directory, await undoEntry(directory, entry));
     },
-    verify: async (name, { signal, onProgress, ...asked } = {}) => {
+    verify: async (name, { signal, ...asked } = {}) => {
       const { verifyMemories } = await import("./truth/verify.ts");
       const named = name === undefined ? null : await find(name);
       const { rows } = await survey();
@@ -219,8 +219,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
         ? rows.filter(({ file, scope }) => file === named.file && scope === named.directory.scope)
         : rows;
       const root = location.project.worktreeRoot ?? location.project.cwd;
-      const world = { directories, root, env, now: main.now, signal, onProgress };
-      return verifyMemories(world, wanted, { ...asked, isAll: named === null });
+      return verifyMemories(main, { root, env, signal }, directories, wanted, { ...asked, isAll: named === null });
     },
     prune: async (request) => (await import("./verbs/forget.ts")).pruneMemories(main, request),
     index: async () => {
@@ -244,7 +243,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
       keepPermitted(location, config, permitted);
     },
     measure: async (directory = main, onProgress) => {
-      const { measureDirectory } = await import("./truth/rot-desk.ts");
+      const { measureDirectory } = await import("./truth/rot.ts");
       const { findSurfacedFiles } = await import("./recall/surface-log.ts");
       const { termsOf } = await import("./text/terms.ts");
       const told = await readTold();
@@ -255,9 +254,9 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     lint: async () => {
       const { lintStore } = await import("./truth/lint.ts");
       const { termsOf } = await import("./text/terms.ts");
-      const world = { termsOf, instructions: await readTold() };
+      const told = await readTold();
       const lintOne = async (d: Directory) =>
-        (await lintStore(d, world)).map((problem) => ({ ...problem, scope: d.scope }));
+        (await lintStore(d, told, termsOf)).map((problem) => ({ ...problem, scope: d.scope }));
       return (await Promise.all(directories.map(lintOne))).flat();
     },
     doctor: async () => {

@@ -3,8 +3,8 @@
 import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { isWithin, realPath } from "../disk/fence.ts";
-import { hearSession } from "../learn/extraction-window.ts";
 import type { NotesResult } from "../learn/session-notes.ts";
+import { hearSession } from "../learn/window.ts";
 import type { Memdir } from "../memdir.ts";
 import type { Conversation } from "../model/agent-loop.ts";
 import { type Message, textOf } from "../model/ask.ts";

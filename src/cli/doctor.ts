@@ -75,7 +75,7 @@ function examineAbandoned({ config, location }: Memdir): Check[] {
 
 /** Loaded here: most of it is only needed where an agent is wired. */
 async function proveMachine(call: Call, memdir: Memdir): Promise<Check[]> {
-  const [{ openWorld }, { proveWiring }, { examineFaults }, { openTeamWorld }, { checkTeam }] = await Promise.all([
+  const [{ openWorld }, { proveWiring }, { examineFaults }, { openTeamCheckout }, { checkTeam }] = await Promise.all([
     import("./init.ts"),
     import("../wiring/proof.ts"),
     import("../hooks/faults.ts"),
@@ -84,7 +84,7 @@ async function proveMachine(call: Call, memdir: Memdir): Promise<Check[]> {
   ]);
   const world = openWorld(call);
   const faults = examineFaults(processEnv(), world.now());
-  const team = await checkTeam(openTeamWorld(memdir, world));
+  const team = await checkTeam(openTeamCheckout(memdir, world));
   try {
     return [faults, ...team, ...(await proveWiring(world, { temporary: tmpdir() }))];
   } catch (error) {

@@ -4,11 +4,9 @@ import type { AgentModel } from "../agent/state.ts";
 import { isAlive } from "../disk/atomic.ts";
 import { MemdirError } from "../errors.ts";
 import { checkBudget } from "../learn/budget.ts";
-import { type DreamReport, dream } from "../learn/dream.ts";
-import { checkDreamGates, countSessions, type GateWorld } from "../learn/dream-gates.ts";
-import { findDreamer, lastDream } from "../learn/dream-lock.ts";
+import { applySeenPlan, type DreamReport, dream, planSeen } from "../learn/dream.ts";
+import { checkDreamGates, countSessions, type DreamGates, findDreamer, lastDream } from "../learn/dream-gates.ts";
 import type { Plan } from "../learn/dream-plan.ts";
-import { applySeenPlan, askable, noteDream, planSeen } from "../learn/dream-steps.ts";
 import type { LearnMode } from "../learn-config.ts";
 import type { Memdir } from "../memdir.ts";
 import { openLearning } from "../open-learn.ts";
@@ -34,10 +32,8 @@ export function applySeen({ memdir }: Dreamer, plan: Plan): Promise<string | nul
 
 /** Planned and applied in one go. How long ago the last dream was does not matter to who asks; whoever is at it does. */
 export async function dreamNow(dreamer: Dreamer, signal?: AbortSignal): Promise<DreamReport> {
-  const learning = openLearning(dreamer.memdir);
-  const world = { ...gatesOf(dreamer), pid: process.pid, model: askable(dreamer.model, signal) };
-  const report = await dream(world, learning.directory, { force: true });
-  noteDream(learning.ledger, dreamer.model, learning.directory.now(), report.usage, report.produced);
+  const options = { ...gatesOf(dreamer), pid: process.pid, force: true, signal };
+  const report = await dream(openLearning(dreamer.memdir), dreamer.model, options);
   if (report.skipped !== null && report.entry === null && report.plan === null) {
     throw new MemdirError("conflict", `nothing was changed: ${report.skipped}`);
   }
@@ -51,10 +47,8 @@ export async function dreamIfDue(dreamer: Dreamer): Promise<DreamReport> {
   if (!budget.ok) ledger.skip("dream", null, budget.reason);
   // Without its budget a dream still does what needs no model.
   const affordable = budget.ok ? dreamer : { ...dreamer, model: null };
-  const world = { ...gatesOf(affordable), pid: process.pid, model: askable(affordable.model, undefined) };
-  const report = await dream(world, directory);
-  noteDream(ledger, affordable.model, directory.now(), report.usage, report.produced);
-  return report;
+  const options = { ...gatesOf(affordable), pid: process.pid };
+  return dream({ directory, ledger }, affordable.model, options);
 }
 
 export interface DreamStatus {
@@ -89,7 +83,7 @@ const BARRED: Record<LearnMode, string | null> = {
   auto: null,
 };
 
-function gatesOf({ memdir, session }: Dreamer): GateWorld {
+function gatesOf({ memdir, session }: Dreamer): DreamGates {
   const { config, location } = memdir;
   const folder = sessionsFolder(config, location.project);
   return {

@@ -1,8 +1,7 @@
 /** A dream as a person sees it: its plan as a diff, how it ended, and when the next is due. */
 
 import type { DreamReport } from "../learn/dream.ts";
-import { formatPlan } from "../learn/dream-diff.ts";
-import type { Plan } from "../learn/dream-plan.ts";
+import { formatPlan, type Plan } from "../learn/dream-plan.ts";
 import type { Directory } from "../store/store.ts";
 import type { Paint } from "./console/paint.ts";
 import { sanitise } from "./console/sanitise.ts";

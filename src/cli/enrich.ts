@@ -25,6 +25,8 @@ export const run: Run = async (call) => {
   const onInterrupt = () => stop.abort();
   process.once("SIGINT", onInterrupt);
   const result = await enrich(
+    { log: (message) => call.terminal.warn(`memdir: note: ${message}`) },
+    rows.map(({ file }) => file),
     {
       ask: model.ask,
       read: async (file) => {
@@ -43,10 +45,9 @@ export const run: Run = async (call) => {
           produced: `${produced} enriched`,
           skipped: null,
         }),
-      log: (message) => call.terminal.warn(`memdir: note: ${message}`),
+      onProgress: progress.show,
+      signal: stop.signal,
     },
-    rows.map(({ file }) => file),
-    { onProgress: progress.show, signal: stop.signal },
   );
   progress.end();
   process.off("SIGINT", onInterrupt);

@@ -5,18 +5,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { processEnv } from "../config.ts";
 import { lastMarks, readTurnTail, writesMemory } from "../hooks/turn-tail.ts";
-import { applyAll } from "../learn/apply-all.ts";
-import { moveCursor, readCursor } from "../learn/cursor.ts";
-import { type ExtractionRequest, extract } from "../learn/extraction.ts";
-import { checkGates } from "../learn/extraction-gates.ts";
-import { takeExtractionLock } from "../learn/extraction-lock.ts";
-import { type HeardMessage, hearSession, ownWords } from "../learn/extraction-window.ts";
-import { extractByRules, type SpokenMessage } from "../learn/rules.ts";
+import { findNew, type Learning, type LearnRequest, learn, withExtractionLock } from "../learn/learn.ts";
+import { keepExplicit, openRulesExtractor, type SpokenMessage } from "../learn/rules.ts";
 import { understandSaid } from "../learn/said.ts";
-import { extractSessionByRules, findNew } from "../learn/session-extraction.ts";
+import { type HeardMessage, hearSession, ownWords } from "../learn/window.ts";
 import type { Memdir } from "../memdir.ts";
 import { openModel } from "../open-agent.ts";
-import { type Learning, openExtraction, openLearning } from "../open-learn.ts";
+import { openExtractor, openLearning } from "../open-learn.ts";
 import { sessionIdOf } from "../session/session-reader.ts";
 import { type HeardSession, readTranscript } from "../session/transcripts.ts";
 import { readAuthors } from "../team/authors.ts";
@@ -31,8 +26,7 @@ const GRACE_MS = 1_000;
 const LAG_MS = 2_000;
 const LOOK_MS = 50;
 
-interface Desk {
-  memdir: Memdir;
+interface HookRun {
   learning: Learning;
   cwd: string;
   signal: AbortSignal;
@@ -49,7 +43,7 @@ export async function runFromHook(call: Call, mark: string): Promise<number> {
   const learning = openLearning(memdir);
   try {
     if (mark !== "") await waitFor(file, mark, signal);
-    await learnAll({ memdir, learning, cwd: call.cwd, signal }, file);
+    await learnAll({ learning, cwd: call.cwd, signal }, file);
   } catch (error) {
     // Nobody reads what this process says.
     learning.ledger.skip("extraction", sessionIdOf(file), (error as Error).message);
@@ -79,14 +73,14 @@ function endWithin(ms: number): void {
  * A turn that ends meanwhile finds us at work and leaves it to us: its process looks for the lock when its words are in the file,
  * and we look at the file again when the lock is free.
  */
-async function learnAll(desk: Desk, file: string): Promise<void> {
+async function learnAll(run: HookRun, file: string): Promise<void> {
   let seen: string | undefined;
-  while (!desk.signal.aborted) {
+  while (!run.signal.aborted) {
     const session = await readTranscript(file);
-    if (session.isSubAgent) return desk.learning.ledger.skip("extraction", session.id, "it is a sub-agent's turn");
+    if (session.isSubAgent) return run.learning.ledger.skip("extraction", session.id, "it is a sub-agent's turn");
     const messages = hearSession(session);
     const last = messages.at(-1)?.id;
-    if (last === seen || !(await learn(desk, session, messages))) return;
+    if (last === seen || !(await learnTurn(run, session, messages))) return;
     seen = last;
   }
 }
@@ -100,28 +94,28 @@ async function waitFor(file: string, mark: string, signal: AbortSignal): Promise
 }
 
 /** False when there is no point in going on. */
-async function learn(desk: Desk, session: HeardSession, messages: readonly HeardMessage[]): Promise<boolean> {
-  const { memdir, learning, cwd, signal } = desk;
+async function learnTurn(run: HookRun, session: HeardSession, messages: readonly HeardMessage[]): Promise<boolean> {
+  const { learning, cwd, signal } = run;
   const { directory, ledger } = learning;
   const isWritten = writesInTurn(session, { dir: directory.path, cwd });
   const asked = isWritten ? [] : await findAsked(session, findNew(directory.path, session));
-  const turn = { memoryWrittenInTurn: isWritten, explicit: asked.length > 0 };
+  const explicit = asked.length > 0;
   const env = processEnv();
   const model = env.MEMDIR_MODEL?.trim() ? openModel(env) : null;
-  if (!model) return alone(desk, session, () => learnByRules(desk, session, turn));
-  if ("problem" in model) {
+  if (model && "problem" in model) {
     ledger.skip("extraction", session.id, model.problem);
     return false;
   }
-  const world = openExtraction(memdir, learning, model, session.id);
   // What the user asked for just now needs no model and no budget; when there is some again, a model looks at the rest.
-  if (turn.explicit && !world.gates().budget.ok) {
+  if (model && explicit && !learning.gates(session.id).budget.ok) {
     const now = asked.filter(({ id }) => id === session.prompts.at(-1)?.uuid);
-    if (now.length > 0) return alone(desk, session, () => keepAsked(desk, session, now));
+    const keep = () => keepExplicit(learning, session.id, now);
+    if (now.length > 0) return (await withExtractionLock(learning, session.id, keep)) !== null;
   }
-  const request: ExtractionRequest = { session: session.id, messages, ...turn, signal };
+  const extractor = model ? openExtractor(learning, () => model) : openRulesExtractor(learning, session.prompts);
+  const request: LearnRequest = { session: session.id, messages, memoryWrittenInTurn: isWritten, explicit, signal };
   for (let left = messages.length; left > 0; ) {
-    const result = await extract(world, request);
+    const result = await learn(learning, extractor, request);
     if (result.skipped !== null || result.failed !== null || result.left >= left) return result.skipped === null;
     left = result.left;
     // The rest of a long turn has no prompt of its own, and the throttle has been passed.
@@ -130,64 +124,15 @@ async function learn(desk: Desk, session: HeardSession, messages: readonly Heard
   return true;
 }
 
-/** What works without a model takes the lock itself. */
-async function alone({ learning }: Desk, { id }: HeardSession, work: () => Promise<boolean>): Promise<boolean> {
-  const release = takeExtractionLock(learning.directory, id);
-  if (!release) {
-    learning.ledger.skip("extraction", id, "another process is at it");
-    return false;
-  }
-  try {
-    return await work();
-  } finally {
-    release();
-  }
-}
-
-async function learnByRules(
-  { memdir, learning }: Desk,
-  session: HeardSession,
-  turn: { memoryWrittenInTurn: boolean; explicit: boolean },
-): Promise<boolean> {
-  const { directory, mode, inbox, ledger } = learning;
-  const { path: dir, now, log } = directory;
-  const from = readCursor(dir, session.id);
-  const fresh = findNew(dir, session);
-  const answer = checkGates({
-    ...{ enabled: true, isSubAgent: false, mode, everyTurns: memdir.config.learn.everyTurns, budget: { ok: true } },
-    ...turn,
-    newMessages: fresh.length,
-    turnsSince: promptsIn(session, fresh).length,
-  });
-  if (answer.go) {
-    const done = await extractSessionByRules({ store: memdir, inbox, mode, dir, now, log }, session);
-    const problem = done.skipped ?? done.failed;
-    if (problem !== null) ledger.skip("extraction", session.id, problem);
-    return problem === null;
-  }
-  ledger.skip("extraction", session.id, answer.reason);
-  const last = fresh.at(-1);
-  if (answer.advance && last) {
-    const to = { message: last.id, at: now().toISOString() };
-    moveCursor(dir, session.id, { from, to, ids: fresh.map(({ id }) => id) });
-  }
-  return false;
-}
-
-async function keepAsked({ memdir, learning }: Desk, { id }: HeardSession, asked: readonly SpokenMessage[]) {
-  const proposals = await extractByRules(asked, await memdir.list(), id);
-  await applyAll(memdir, learning.inbox, proposals, learning.mode);
-  return true;
-}
+type Asked = Omit<SpokenMessage, "role">;
 
 /** In whatever words: what the rules take for an explicit request. */
-async function findAsked(session: HeardSession, fresh: readonly HeardMessage[]): Promise<SpokenMessage[]> {
-  const asked: SpokenMessage[] = [];
+async function findAsked(session: HeardSession, fresh: readonly HeardMessage[]): Promise<Asked[]> {
+  const asked: Asked[] = [];
   for (const { uuid, text: prompt, at } of promptsIn(session, fresh)) {
     const text = ownWords(prompt);
     const said = await understandSaid(text, new Date(at));
-    if (said.some(({ explicit, act }) => explicit && act !== "forget"))
-      asked.push({ id: uuid, role: "user", text, at });
+    if (said.some(({ explicit, act }) => explicit && act !== "forget")) asked.push({ id: uuid, text, at });
   }
   return asked;
 }

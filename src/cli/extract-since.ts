@@ -4,13 +4,8 @@ import { isAbsolute, join } from "node:path";
 import { processEnv } from "../config.ts";
 import { MemdirError } from "../errors.ts";
 import type { BudgetAnswer } from "../learn/budget.ts";
+import { findNew, NOTHING_NEW, type SessionOptions, type SessionResult } from "../learn/learn.ts";
 import type { Ledger } from "../learn/ledger.ts";
-import {
-  findNew,
-  NOTHING_NEW,
-  type SessionExtraction,
-  type SessionExtractionOptions,
-} from "../learn/session-extraction.ts";
 import type { Memdir } from "../memdir.ts";
 import { addUsage, NO_USAGE, type Usage } from "../model/ask.ts";
 import { openLearning } from "../open-learn.ts";
@@ -30,7 +25,7 @@ import { placesOf } from "./sessions.ts";
 
 /** How sessions are looked through, and whether that may go on today. */
 export interface Looker {
-  look(session: HeardSession, options: SessionExtractionOptions): Promise<SessionExtraction>;
+  look(session: HeardSession, options: SessionOptions): Promise<SessionResult>;
   budget(): BudgetAnswer;
 }
 
@@ -41,7 +36,7 @@ interface Looked {
   path: string;
   /** New ones. */
   messages: number;
-  saved: SessionExtraction["saved"];
+  saved: SessionResult["saved"];
   skipped: string | null;
 }
 

@@ -4,10 +4,11 @@ import { resolve } from "node:path";
 import { processEnv } from "../config.ts";
 import { MemdirError } from "../errors.ts";
 import { checkBudget } from "../learn/budget.ts";
-import { extractSession, extractSessionByRules, findNew, type SessionExtraction } from "../learn/session-extraction.ts";
+import { findNew, learnSession, type SessionResult } from "../learn/learn.ts";
+import { openRulesExtractor } from "../learn/rules.ts";
 import type { Memdir } from "../memdir.ts";
 import { openModel } from "../open-agent.ts";
-import { openExtraction, openLearning } from "../open-learn.ts";
+import { openExtractor, openLearning } from "../open-learn.ts";
 import { readTranscript } from "../session/transcripts.ts";
 import { plainLine } from "../text/sanitise.ts";
 import type { Call, Run } from "./command.ts";
@@ -36,17 +37,25 @@ export const run: Run = async (call) => {
 /** By the model that is configured, else by rules, which cost nothing. */
 function openLooker(memdir: Memdir): Looker {
   const learning = openLearning(memdir);
-  const { directory, inbox, ledger, mode } = learning;
   const env = processEnv();
   if (!env.MEMDIR_MODEL?.trim()) {
-    const world = { store: memdir, inbox, mode, dir: directory.path, now: directory.now, log: directory.log };
-    return { look: (session) => extractSessionByRules(world, session), budget: () => ({ ok: true }) };
+    return {
+      look: (session, options) =>
+        learnSession(learning, openRulesExtractor(learning, session.prompts), session, options),
+      budget: () => ({ ok: true }),
+    };
   }
   const model = openModel(env);
   if ("problem" in model) throw new MemdirError("usage", model.problem);
   return {
-    look: (session, options) => extractSession(openExtraction(memdir, learning, model, session.id), session, options),
-    budget: () => checkBudget(ledger, memdir.config.learn, null),
+    look: (session, options) =>
+      learnSession(
+        learning,
+        openExtractor(learning, () => model),
+        session,
+        options,
+      ),
+    budget: () => checkBudget(learning.ledger, memdir.config.learn, null),
   };
 }
 
@@ -70,7 +79,7 @@ async function extractOne(call: Call, file: string, signal: AbortSignal): Promis
   return signal.aborted ? INTERRUPTED : 0;
 }
 
-function tell({ terminal }: Call, { saved, refused }: SessionExtraction, skipped: string | null): void {
+function tell({ terminal }: Call, { saved, refused }: SessionResult, skipped: string | null): void {
   for (const { file, action } of saved) terminal.print(`${action} ${plainLine(file)}`);
   for (const reason of refused) terminal.warn(`memdir: note: not kept: ${plainLine(reason)}`);
   if (skipped !== null) {

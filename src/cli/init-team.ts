@@ -6,18 +6,18 @@ import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { getTeamMemDir, repositoryOf } from "../project/scopes.ts";
 import type { Directory } from "../store/store.ts";
-import { prepareTeam, removeTeam, type TeamChange, type TeamSetup, type TeamWorld } from "../team/repository.ts";
+import { prepareTeam, removeTeam, type TeamChange, type TeamCheckout, type TeamSetup } from "../team/repository.ts";
 import type { Call } from "./command.ts";
 import { sanitiseLine } from "./console/sanitise.ts";
 
 export interface TeamDesk {
-  world: TeamWorld;
+  world: TeamCheckout;
   /** True for yes. Only asked on a terminal. */
   ask(question: string): Promise<boolean>;
 }
 
 /** `node` and `dist` as the wiring knows them: absolute, as git may be started by a program with another PATH. */
-export function openTeamWorld(memdir: Memdir, place: { node: string; dist: string }): TeamWorld {
+export function openTeamCheckout(memdir: Memdir, place: { node: string; dist: string }): TeamCheckout {
   const root = repositoryOf(memdir.location.project);
   // The scope `team` may mean a server's mirror: here it is always the repository.
   const own = { path: getTeamMemDir(root), scope: "team", inRepository: true, readOnly: false, recursive: true };
@@ -51,7 +51,7 @@ export async function initTeam(call: Call, { world, ask }: TeamDesk): Promise<nu
 }
 
 /** For `memdir uninstall`, which shows what it returns. Only with --team is the file touched that colleagues share. */
-export async function uninstallTeam(call: Call, world: TeamWorld): Promise<TeamChange[]> {
+export async function uninstallTeam(call: Call, world: TeamCheckout): Promise<TeamChange[]> {
   const options = { dryRun: call.flag("dry-run"), onlyClone: !call.flag("team") };
   return (await removeTeam(world, options)).changes;
 }

@@ -14,11 +14,11 @@ import { diffPreview } from "./console/diff-preview.ts";
 import { openPaint } from "./console/paint.ts";
 import { sanitiseLine } from "./console/sanitise.ts";
 import { foldLines } from "./diff-view.ts";
-import { initTeam, openTeamWorld } from "./init-team.ts";
+import { initTeam, openTeamCheckout } from "./init-team.ts";
 
 export const run: Run = async (call) => {
   const world = openWorld(call);
-  if (call.flag("team")) return initTeam(call, { world: openTeamWorld(await call.open(), world), ask: askPerson });
+  if (call.flag("team")) return initTeam(call, { world: openTeamCheckout(await call.open(), world), ask: askPerson });
   return init(call, { world, ask: askPerson, columns: process.stdout.columns });
 };
 

@@ -4,16 +4,17 @@ import { resolve } from "node:path";
 import type { Config } from "../config.ts";
 import { readRegular } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
-import { joinTeam, leaveTeam, type TeamWorld } from "../open-team.ts";
+import { joinTeam, leaveTeam } from "../open-team.ts";
 import { checkToken } from "../team/credentials.ts";
-import { formatMembership, parseMembership } from "../team/server-url.ts";
+import type { Network } from "../team/http.ts";
+import { formatMembership, parseMembership } from "../team/membership.ts";
 import type { Call, Run } from "./command.ts";
 import { sanitiseLine } from "./console/sanitise.ts";
 import { printResult } from "./sync.ts";
 
 export const run: Run = (call) => join(call, {});
 
-export async function join(call: Call, world: TeamWorld): Promise<number> {
+export async function join(call: Call, network: Partial<Network>): Promise<number> {
   const [url] = call.args;
   if (call.flag("leave")) return leave(call);
   if (url === undefined) {
@@ -22,7 +23,7 @@ export async function join(call: Call, world: TeamWorld): Promise<number> {
   parseMembership(url);
   const memdir = await call.open();
   const { token, keep } = await readToken(call, memdir.config);
-  const team = await joinTeam(memdir, url, { token, keep, create: call.flag("create") }, world);
+  const team = await joinTeam(memdir, url, { token, keep, create: call.flag("create") }, network);
   const progress = call.terminal.progress("memories");
   try {
     const result = await team.sync({ onProgress: progress.show });

@@ -2,8 +2,7 @@
 
 import { MemdirError } from "../errors.ts";
 import { tokensLeft } from "../learn/budget.ts";
-import { type Ledger, type Spent, startOfDay } from "../learn/ledger.ts";
-import { costOf, countTokens, type Prices } from "../learn/prices.ts";
+import { costOf, countTokens, type Ledger, type Prices, type Spent, startOfDay } from "../learn/ledger.ts";
 import type { LearnConfig } from "../learn-config.ts";
 import { openLearning } from "../open-learn.ts";
 import { plainLine } from "../text/sanitise.ts";

@@ -7,7 +7,7 @@ import type { Memdir } from "../memdir.ts";
 import { mirrorOf, repositoryOf } from "../project/scopes.ts";
 import { type Directory, signEntry } from "../store/store.ts";
 import { carryOut, type Move, type MoveResult, planPromotion } from "../team/promote.ts";
-import { findIgnoreWarning } from "../team/repository-ignored.ts";
+import { findIgnoreWarning } from "../team/repository.ts";
 import { askPerson } from "./ask.ts";
 import type { Call, Run } from "./command.ts";
 import { sanitise, sanitiseLine } from "./console/sanitise.ts";

@@ -3,7 +3,7 @@
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { isMemoryType, type MemoryType } from "../store/store.ts";
-import { type Suggestion, suggestPrune } from "../truth/rot-suggestions.ts";
+import { type Suggestion, suggestPrune } from "../truth/rot.ts";
 import type { PruneResult } from "../verbs/forget.ts";
 import { askPerson } from "./ask.ts";
 import type { Call, Run } from "./command.ts";

@@ -2,7 +2,7 @@
 
 import type { Memdir } from "../memdir.ts";
 import type { Directory } from "../store/store.ts";
-import type { MeasuredDirectory } from "../truth/rot-desk.ts";
+import type { MeasuredDirectory } from "../truth/rot.ts";
 import type { Call } from "./command.ts";
 
 export async function measureDirectory(call: Call, memdir: Memdir, directory: Directory): Promise<MeasuredDirectory> {

@@ -1,7 +1,7 @@
 /** The picture that `memdir rot` draws: the score in large digits, a bar for each kind of finding, what to do first. */
 
-import type { Measured } from "../truth/rot-desk.ts";
-import { ROT_KINDS, type RotFinding, type RotKind } from "../truth/rot-kind.ts";
+import type { Measured } from "../truth/rot.ts";
+import { ROT_KINDS, type RotFinding, type RotKind } from "../truth/rot-findings.ts";
 import type { Color } from "./command.ts";
 import { sanitiseLine } from "./console/sanitise.ts";
 

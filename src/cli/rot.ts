@@ -1,6 +1,6 @@
 /** `memdir rot`: the health of every memory together, on one screen. */
 
-import type { Measured } from "../truth/rot-desk.ts";
+import type { Measured } from "../truth/rot.ts";
 import type { Call, Run } from "./command.ts";
 import { measureDirectory } from "./rot-desk.ts";
 import { viewRot } from "./rot-view.ts";

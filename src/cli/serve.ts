@@ -7,13 +7,12 @@ import { join, resolve } from "node:path";
 import { type Env, processEnv, readConfig } from "../config.ts";
 import { PRIVATE_MODE } from "../disk/atomic.ts";
 import { diskError, MemdirError } from "../errors.ts";
-import { type EngineDesk, prepareEngine, runNpm } from "../team/server/engine.ts";
+import { type DataSource, type OpenedData, openServerData } from "../team/server/data.ts";
 import { issueToken, prepareTeam, type Start } from "../team/server/first-start.ts";
-import { findPersonProblem } from "../team/server/name-form.ts";
-import { type DataSource, type OpenedData, openServerData } from "../team/server/open-data.ts";
-import type { ServerWorld } from "../team/server/route.ts";
+import { prepareEngine, runNpm } from "../team/server/pglite.ts";
+import type { TeamServer } from "../team/server/route.ts";
 import { checkHost, type RunningServer, type ServerOptions, startServer } from "../team/server/serve.ts";
-import { findSecrets } from "../text/secrets.ts";
+import { findPersonProblem } from "../team/server/team-data.ts";
 import { askPerson } from "./ask.ts";
 import type { Call, Run } from "./command.ts";
 
@@ -24,7 +23,7 @@ const DEFAULT_PORT = 7373;
 export interface ServeDesk {
   env: Env;
   now: () => Date;
-  runNpm: EngineDesk["runNpm"];
+  runNpm: typeof runNpm;
   ask: (question: string) => Promise<boolean>;
   open: typeof openServerData;
   /** The name of whoever runs this; "" where the system does not know. */
@@ -66,7 +65,6 @@ export async function serve(call: Call, desk: ServeDesk): Promise<number> {
       data,
       now: desk.now,
       log: log.write,
-      findSecrets,
       embed: await makeEmbed(desk.env, hasVectors),
       version: __MEMDIR_VERSION__,
     });
@@ -100,7 +98,7 @@ function readPlace(call: Call): Pick<ServerOptions, "host" | "port" | "tls" | "b
 }
 
 /** Vectors are only made where they can be kept. */
-async function makeEmbed(env: Env, hasVectors: boolean): Promise<ServerWorld["embed"]> {
+async function makeEmbed(env: Env, hasVectors: boolean): Promise<TeamServer["embed"]> {
   if (!hasVectors || env.MEMDIR_MEANING === "0") return null;
   const { openMeaning } = await import("../meaning/meaning.ts");
   const { meaning } = openMeaning();

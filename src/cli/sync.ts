@@ -4,8 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { exitCodeOf, MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import { openGitSync, openTeam, type SyncRequest, type TeamWorld } from "../open-team.ts";
-import type { SyncResult } from "../team/sync.ts";
+import { openGitSync, openTeam, type SyncRequest } from "../open-team.ts";
+import type { Network } from "../team/http.ts";
+import type { SyncResult } from "../team/sync-pass.ts";
 import { keepSynced, listenToFiles, POLL_MS } from "../team/watch.ts";
 import type { Call, Run } from "./command.ts";
 import { sanitiseLine } from "./console/sanitise.ts";
@@ -29,11 +30,11 @@ interface Exchange {
   pass(request: SyncRequest): Promise<SyncResult>;
 }
 
-export async function syncMemories(call: Call, world: TeamWorld, stop: AbortController): Promise<number> {
+export async function syncMemories(call: Call, network: Partial<Network>, stop: AbortController): Promise<number> {
   if (call.flag("dry-run") && call.flag("watch"))
     throw new MemdirError("usage", "--dry-run looks once: leave --watch out");
   setDeadline(call, stop);
-  const exchange = await openExchange(call, await call.open(), world);
+  const exchange = await openExchange(call, await call.open(), network);
   if (call.flag("watch")) return watch(call, exchange, stop);
   const progress = call.terminal.progress("memories");
   let result: SyncResult;
@@ -47,11 +48,11 @@ export async function syncMemories(call: Call, world: TeamWorld, stop: AbortCont
   return result.conflicts.length + result.refused.length === 0 ? 0 : 1;
 }
 
-async function openExchange(call: Call, memdir: Memdir, world: TeamWorld): Promise<Exchange> {
+async function openExchange(call: Call, memdir: Memdir, network: Partial<Network>): Promise<Exchange> {
   const remote = call.value("git");
   if (remote === undefined) {
     if (call.value("branch") !== undefined) throw new MemdirError("usage", "--branch goes with --git REMOTE");
-    const team = openTeam(memdir, world);
+    const team = openTeam(memdir, network);
     return { folders: [team.directory.path], pass: team.sync };
   }
   const git = await openGitSync(memdir, { remote, branch: call.value("branch"), scope: call.value("scope") });
@@ -80,7 +81,11 @@ async function watch(call: Call, exchange: Exchange, stop: AbortController): Pro
   if (call.flag("while-stdin")) endWithInput(stop);
   let told = "";
   if (!call.json) terminal.print(terminal.color.dim("watching; Ctrl-C ends it"));
-  await keepSynced({
+  const timing = {
+    sleep: (ms: number, signal?: AbortSignal) => sleep(ms, undefined, { signal }),
+    random: Math.random,
+  };
+  await keepSynced(timing, {
     pass: async (signal) => {
       const result = await exchange.pass({ signal });
       told = "";
@@ -95,8 +100,6 @@ async function watch(call: Call, exchange: Exchange, stop: AbortController): Pro
         for (const close of closers) close();
       };
     },
-    sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {}),
-    random: Math.random,
     onFailure: (error) => {
       // A mistake in the settings does not mend itself.
       if (exitCodeOf(error) === 2) throw error;

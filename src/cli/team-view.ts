@@ -4,9 +4,8 @@ import { statSync } from "node:fs";
 import type { Team } from "../open-team.ts";
 import { statePath, walk } from "../store/store.ts";
 import { isConflictPath } from "../team/conflict-copy.ts";
-import type { Role } from "../team/protocol.ts";
-import type { PersonRow, RepositoryAnswer } from "../team/protocol-admin.ts";
-import { formatMembership } from "../team/server-url.ts";
+import { formatMembership } from "../team/membership.ts";
+import type { PersonRow, RepositoryAnswer, Role } from "../team/protocol.ts";
 import type { Call, Terminal } from "./command.ts";
 import { sanitiseLine } from "./console/sanitise.ts";
 

@@ -4,9 +4,10 @@ import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
 import { PRIVATE_MODE, removeQuietly } from "../disk/atomic.ts";
 import { diskError, MemdirError } from "../errors.ts";
-import { openTeam, type Team, type TeamWorld } from "../open-team.ts";
+import { openTeam, type Team } from "../open-team.ts";
+import type { Network } from "../team/http.ts";
+import { formatMembership } from "../team/membership.ts";
 import type { Role } from "../team/protocol.ts";
-import { formatMembership } from "../team/server-url.ts";
 import { findMemory } from "../verbs/find.ts";
 import type { Call, Run } from "./command.ts";
 import { sanitiseLine } from "./console/sanitise.ts";
@@ -14,7 +15,7 @@ import { showTeam } from "./team-view.ts";
 
 export const run: Run = (call) => runTeam(call, {});
 
-export async function runTeam(call: Call, world: TeamWorld): Promise<number> {
+export async function runTeam(call: Call, network: Partial<Network>): Promise<number> {
   const [verb, ...args] = call.args;
   const work = verb === undefined ? { words: "", run: ({ call, team }: Desk) => showTeam(call, team) } : findVerb(verb);
   if (!work) {
@@ -28,7 +29,7 @@ export async function runTeam(call: Call, world: TeamWorld): Promise<number> {
   if (args.length < wanted.length || (!isOpen && args.length > wanted.length)) {
     throw new MemdirError("usage", `the call is \`memdir team ${verb} ${work.words}\``);
   }
-  const team = openTeam(await call.open(), world);
+  const team = openTeam(await call.open(), network);
   return work.run({ call, team, args });
 }
 
@@ -167,7 +168,7 @@ async function showAudit({ call, team }: Desk): Promise<number> {
 
 async function listVersions({ call, team, args: [name = ""] }: Desk): Promise<number> {
   const path = await pathOf(team, name);
-  const versions = await team.store.versions(path);
+  const versions = await team.remote.versions(path);
   if (versions.length === 0) throw new MemdirError("not-found", `the server has no version of ${path}`);
   const shown = versions.map(({ text, ...rest }) => ({
     ...rest,

@@ -7,8 +7,7 @@ import { fileURLToPath } from "node:url";
 import { type Env, processEnv } from "../config.ts";
 import { MemdirError } from "../errors.ts";
 import { loadAssets } from "../web/assets.ts";
-import { openDesk } from "../web/desk.ts";
-import { type Page, startPage } from "../web/server.ts";
+import { type PageServer, startPage } from "../web/server.ts";
 import type { Call, Run } from "./command.ts";
 
 declare const __MEMDIR_VERSION__: string;
@@ -48,16 +47,9 @@ export async function showPage(call: Call, desk: UiDesk): Promise<number> {
     if (desk.env.MEMDIR_DEBUG) terminal.warn(`memdir: debug: ${message}`);
   };
   const page = await startPage({
-    desk: openDesk({
-      memdir,
-      env: desk.env,
-      now: desk.now,
-      log,
-      readOnly: call.flag("read-only"),
-      version: __MEMDIR_VERSION__,
-    }),
-    assets,
-    port,
+    ...{ memdir, env: desk.env, now: desk.now, log, assets, port },
+    readOnly: call.flag("read-only"),
+    version: __MEMDIR_VERSION__,
   });
   const ended = desk.untilEnd();
   const isWatched = terminal.interactive && !call.json;
@@ -73,7 +65,7 @@ export async function showPage(call: Call, desk: UiDesk): Promise<number> {
   return 0;
 }
 
-function greet({ json, terminal, flag }: Call, page: Page, isWatched: boolean): string {
+function greet({ json, terminal, flag }: Call, page: PageServer, isWatched: boolean): string {
   const address = page.newAddress();
   if (json) {
     terminal.json({ url: page.url, port: page.port, address, readOnly: flag("read-only") });

@@ -2,18 +2,18 @@
 
 import { join } from "node:path";
 import { exitCodeOf } from "../errors.ts";
-import type { TeamWorld } from "../team/repository.ts";
+import type { TeamCheckout } from "../team/repository.ts";
 import { chooseClients, claudeFolder } from "../wiring/clients.ts";
 import type { Machine } from "../wiring/machine.ts";
 import { type Removal, unwire } from "../wiring/wiring.ts";
 import type { Call, Run } from "./command.ts";
 import { sanitiseLine } from "./console/sanitise.ts";
 import { openWorld, shorten } from "./init.ts";
-import { openTeamWorld, uninstallTeam } from "./init-team.ts";
+import { openTeamCheckout, uninstallTeam } from "./init-team.ts";
 
 export const run: Run = async (call) => {
   const world = openWorld(call);
-  return call.flag("team") ? leaveRepository(call, openTeamWorld(await call.open(), world)) : uninstall(call, world);
+  return call.flag("team") ? leaveRepository(call, openTeamCheckout(await call.open(), world)) : uninstall(call, world);
 };
 
 export async function uninstall(call: Call, world: Machine): Promise<number> {
@@ -41,7 +41,7 @@ export async function uninstall(call: Call, world: Machine): Promise<number> {
 }
 
 /** What `memdir init --team` did to this checkout; memories stay. */
-async function leaveRepository(call: Call, world: TeamWorld): Promise<number> {
+async function leaveRepository(call: Call, world: TeamCheckout): Promise<number> {
   const changes = await uninstallTeam(call, world);
   if (call.json) call.terminal.json({ changes });
   for (const { what, why } of call.json ? [] : changes) call.terminal.print(sanitiseLine(`${what}: ${why}`));

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { type Env, processEnv } from "../config.ts";
 import { findDirectories, findPlace } from "../directories.ts";
 import { isWithin, realPath } from "../disk/fence.ts";
-import { readProposals } from "../learn/inbox-file.ts";
+import { readProposals } from "../learn/inbox.ts";
 import { formatFaults, formatOverdue, formatScopeIndex, formatWaiting } from "../prompts/hooks.ts";
 import { neutralise, neutraliseLine } from "../recall/neutral.ts";
 import { clearSurfaced } from "../recall/surface-log.ts";

@@ -3,8 +3,8 @@
 import { closeSync, readSync, realpathSync } from "node:fs";
 import { isAbsolute, relative, resolve, sep } from "node:path";
 import { openRegular } from "../disk/fence.ts";
-import type { Cursor } from "../learn/cursor.ts";
-import { hearMessages } from "../learn/extraction-window.ts";
+import type { Cursor } from "../learn/extraction-gates.ts";
+import { hearMessages } from "../learn/window.ts";
 import { buildConversation } from "../session/conversation.ts";
 import { makeChain } from "../session/session-reader.ts";
 import { answerOf, assistantBlocks, parseLine, promptOf, type TranscriptLine } from "../session/transcript-line.ts";

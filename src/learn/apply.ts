@@ -18,10 +18,8 @@ import {
 import { editBody, editFields, formatDocument } from "../text/frontmatter.ts";
 import type { ForgetResult } from "../verbs/forget.ts";
 import type { SaveRequest, SaveResult } from "../verbs/save.ts";
-import type { Inbox } from "./inbox.ts";
-import { MAX_BYTES } from "./inbox-file.ts";
-import type { LearnMode, Proposal } from "./proposal.ts";
-import { sourceFor } from "./trust.ts";
+import { type Inbox, MAX_BYTES } from "./inbox.ts";
+import { type LearnMode, type Proposal, sourceFor } from "./proposal.ts";
 
 /** As much of a Memdir as it takes; the first directory is the one that is written to. */
 export interface Store {
@@ -90,7 +88,7 @@ export async function acceptProposal(store: Store, inbox: Pick<Inbox, "accept">,
   if (blocked !== null)
     throw new MemdirError(
       target === null ? "not-found" : "broken",
-      `${blocked}; mend that first, or reject the proposal`,
+      `${blocked}; fix that first, or reject the proposal`,
     );
   const same = await findSame(store, proposal, target);
   const applied: Applied =
@@ -130,7 +128,7 @@ async function ownRows(store: Store): Promise<Row[]> {
   return (await store.list()).filter((row) => row.path === join(own, row.file) && !row.unreadable);
 }
 
-/** Why nobody should even be asked. */
+/** Why it is refused without asking anyone. */
 function findProblem(proposal: Proposal, target: Target | null): string | null {
   const { action, trust, type, body } = proposal;
   if (Buffer.byteLength(body) > MAX_BYTES)
@@ -146,7 +144,7 @@ function findProblem(proposal: Proposal, target: Target | null): string | null {
   return barred === undefined ? null : `${origin} cannot become a ${barred} memory: only the user can say that`;
 }
 
-/** Why nobody could write it. */
+/** Why it cannot be written at all. */
 function findBlocked({ action, file, name }: Proposal, target: Target | null): string | null {
   // Forgotten meanwhile: it must not come back by an update.
   if (target === null) return action === "forget" || file !== null ? `there is no memory ${file ?? name}` : null;
@@ -162,7 +160,7 @@ function findDoubt({ action, trust }: Proposal, target: Target | null): string |
   return action === "forget" && pinned && trust !== "user" ? `${file} is pinned` : null;
 }
 
-/** A larger file is no memory that somebody proposes again. */
+/** A larger file is not a memory that is proposed twice. */
 const MAX_SAME_BYTES = 256 * 1024;
 
 /** The memory that says exactly this already, under whatever name. */
@@ -204,7 +202,7 @@ async function write(store: Store, proposal: Proposal, target: Target | null, by
     return { done: "forgotten", file, undo };
   }
   if (target !== null) {
-    // With the text it was judged by: if somebody writes the memory meanwhile, nothing is overwritten.
+    // With the text it was judged by: if another process writes the memory meanwhile, nothing is overwritten.
     const options = { trust: by };
     const { file, undo, action } = await store.put(target.path, updatedText(proposal, target), target.text, options);
     return { done: action === "unchanged" ? "unchanged" : "updated", file, undo };
@@ -221,7 +219,7 @@ function updatedText(proposal: Proposal, { text, memory }: Target): string {
   const description = oneLine(proposal.description) || memory.description;
   const when = [...new Set([...memory.when, ...proposal.when.map(oneLine)])].filter((cue) => cue !== "");
   const body = proposal.body.trim() || memory.body;
-  // A text without frontmatter gets one, else nobody would know later where its words came from.
+  // A text without frontmatter gets one, so that the origin of its words stays known.
   if (Object.keys(memory.metadata).length === 0)
     return formatDocument({ name: memory.name, description, type: proposal.type, when, source }, body);
   const fields = { ...(description ? { description } : {}), ...(when.length > 0 ? { when } : {}), source };

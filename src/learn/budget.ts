@@ -1,10 +1,10 @@
 /**
  * How much background work may cost: asked before each of its calls, never by the foreground. Nothing is reserved while a
- * call runs, so each process at work may go over a limit by the one call that it has under way.
+ * call runs, so each process at work may exceed a limit by the one call that it has under way.
  */
 
-import type { Ledger } from "./ledger.ts";
-import { sumUp } from "./prices.ts";
+import { type Ask, NO_USAGE, type Usage, usedNothing } from "../model/ask.ts";
+import { type Ledger, sumUp } from "./ledger.ts";
 
 export interface Limits {
   /** Tokens as `countTokens` counts them. A limit of 0 stops all background calls, Infinity none. */
@@ -16,7 +16,7 @@ export interface Limits {
 
 export type BudgetAnswer = { ok: true } | { ok: false; reason: string };
 
-/** Must not throw. The reason is for the ledger: it says which limit, and where it stands. */
+/** Must not throw. The reason is for the ledger: it says which limit, and how much of it is used. */
 export function checkBudget(ledger: Ledger, limits: Limits, session: string | null): BudgetAnswer {
   // What cannot be counted cannot be limited.
   const problem = ledger.problem();
@@ -53,4 +53,27 @@ export function tokensLeft(ledger: Ledger, limits: Limits): number {
 
 function no(reason: string): BudgetAnswer {
   return { ok: false, reason };
+}
+
+/** As texts in Latin letters and code have it. */
+const CHARS_PER_TOKEN = 4;
+
+/** A model whose every answer counts: where the provider does not say what it cost, that is estimated, so that a budget holds. */
+export function countAnswers(ask: Ask): Ask {
+  return async (request) => {
+    const answer = await ask(request);
+    if (!answer.ok || isCounted(answer.usage)) return answer;
+    const { system, messages, tools = [] } = request;
+    const usage = { ...NO_USAGE, input: guess([system, messages, tools]), output: guess(answer.content) };
+    return { ...answer, usage };
+  };
+}
+
+/** No provider answers for nothing, or for less. */
+function isCounted(usage: Usage): boolean {
+  return !usedNothing(usage) && Object.values(usage).every((amount) => Number.isFinite(amount) && amount >= 0);
+}
+
+function guess(value: unknown): number {
+  return Math.ceil(JSON.stringify(value).length / CHARS_PER_TOKEN);
 }

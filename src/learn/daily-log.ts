@@ -18,7 +18,7 @@ import { type Directory, fileMode, prepareDirectory } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
 import { findSecrets } from "../text/secrets.ts";
 
-export interface LogEntry {
+interface LogEntry {
   path: string;
   /** As it was written, without its line end; further lines are indented. */
   line: string;
@@ -48,7 +48,7 @@ const FLAGS =
 
 const NEWLINE = 10;
 
-/** Where the log of a day lies; the day is the one on the user's wall. */
+/** Where the log of a day is; days are local. */
 export function logPath(directory: Directory, at: Date): string {
   return join(directory.path, ...relativePath(at).split("/"));
 }
@@ -129,7 +129,7 @@ function endsLine(fd: number, size: number): boolean {
 
 /**
  * All logs from a day on, oldest first: `logs/YYYY/MM/YYYY-MM-DD.md`, and one file for each session in `logs/YYYY/MM/DD/`.
- * Links are not followed; what cannot be read is told to the directory's log and left out.
+ * Links are not followed; what cannot be read is logged and left out.
  */
 export function readLogs(directory: Directory, options: { since?: string } = {}): DayLog[] {
   const logs: DayLog[] = [];
@@ -177,7 +177,7 @@ interface Wanted {
 const FOUR: Wanted = { pattern: /^\d{4}$/, kind: "isDirectory" };
 const TWO: Wanted = { pattern: /^\d{2}$/, kind: "isDirectory" };
 const LOG_FILE: Wanted = { pattern: /^\d{4}-\d{2}-\d{2}\.md$/, kind: "isFile" };
-/** Hidden files are somebody's temporary ones. */
+/** Hidden files are temporary. */
 const SESSION_FILE: Wanted = { pattern: /^[^.].*\.md$/s, kind: "isFile" };
 
 function list(directory: Directory, folder: string, { pattern, kind }: Wanted): Dirent[] {

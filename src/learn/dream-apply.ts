@@ -21,7 +21,7 @@ import { splitLines } from "../text/lines.ts";
 import { checkPlan, findNamedProblems } from "./dream-check.ts";
 import { changesOf, describeOp, type Plan } from "./dream-plan.ts";
 
-export interface Applied {
+interface Applied {
   /** What undo is given; null when the plan was empty. */
   entry: Entry | null;
   notices: string[];

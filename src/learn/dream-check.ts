@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { findNameProblem } from "../disk/fence.ts";
 import {
   type Directory,
-  type Header,
+  findNamesake,
   isConflictCopy,
   isDailyLog,
   leastTrust,
@@ -21,13 +21,12 @@ import {
 } from "../store/store.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { findSecrets } from "../text/secrets.ts";
-import { findClaims } from "./dream-claims.ts";
 import { changesOf, hashOf, isMemoryFile, namedFiles, type Op, type Plan } from "./dream-plan.ts";
-import { findOrigins, isUntold } from "./extraction-origin.ts";
+import { findOrigins, isUntold } from "./origin.ts";
 
-export type Checked = { ok: true } | { ok: false; problems: string[] };
+type Checked = { ok: true } | { ok: false; problems: string[] };
 
-/** Every problem at once, so that whoever made the plan can mend all of them. Never throws for what a plan says. */
+/** Every problem at once, so that its author can fix all of them. Never throws for what a plan says. */
 export async function checkPlan(plan: Plan, directory: Directory): Promise<Checked> {
   const named = findNamedProblems(plan, directory);
   // What follows reads the files: without sound names and hashes there is nothing to judge.
@@ -158,7 +157,7 @@ async function findTextProblems(op: Op, plan: Plan, directory: Directory): Promi
   problems.push(...findClaims(next, parts));
   const taken = await findTaken(op, next, parts, directory);
   problems.push(...findTrustProblems(op, next, parts, taken), ...(await findDateProblems(next, parts, directory)));
-  const namesake = findNamesake(op, next, plan, directory);
+  const namesake = findTakenName(op, next, plan, directory);
   if (namesake) problems.push(`${namesake} has this type and name already: rewrite or merge it`);
   return problems;
 }
@@ -193,7 +192,7 @@ function wordsIn({ name, description, when, body }: Memory): string {
 }
 
 function findTrustProblems(op: Op, next: Memory, parts: readonly Memory[], taken: readonly Trust[]): string[] {
-  // What a log says was concluded by an agent, whoever had said it.
+  // What a log says was concluded by an agent, no matter who said it first.
   const fromLog = logsOf(op).length > 0 || parts.length === 0;
   const allowed = leastTrust([
     ...parts.map(({ source }) => trustOf(source)),
@@ -219,7 +218,7 @@ async function findDateProblems(next: Memory, parts: readonly Memory[], director
 }
 
 /** Another memory of this type and name; one that had the name before may keep it. */
-function findNamesake(op: Op, next: Memory, plan: Plan, directory: Directory): string | null {
+function findTakenName(op: Op, next: Memory, plan: Plan, directory: Directory): string | null {
   const own = new Set(changesOf(op).keys());
   if ([...own].some((file) => sameName(findMemory(directory, file)?.name ?? "", next.name))) return null;
   const changed = new Map(plan.ops.flatMap((each) => [...changesOf(each)]));
@@ -227,8 +226,12 @@ function findNamesake(op: Op, next: Memory, plan: Plan, directory: Directory): s
     ...scan(directory).memories.flatMap(({ header }) => (changed.has(header.file) ? [] : [header])),
     ...[...changed].flatMap(([file, text]) => (text === null ? [] : [parseMemory(file, text)])),
   ];
-  const same = ({ file, type, name }: Header) => !own.has(file) && type === next.type && sameName(name, next.name);
-  return others.find(same)?.file ?? null;
+  return (
+    findNamesake(
+      others.filter(({ file }) => !own.has(file)),
+      next,
+    )?.file ?? null
+  );
 }
 
 function findMemory(directory: Directory, file: string): Memory | null {
@@ -238,4 +241,32 @@ function findMemory(directory: Directory, file: string): Memory | null {
 function targetOf(op: Op): string {
   if (op.kind === "reindex") return "the index";
   return op.kind === "merge" ? `into ${op.into}` : op.file;
+}
+
+/** What a planned text claims beyond the memories that it is made of, and what it must not lose of them. */
+function findClaims(next: Memory, parts: readonly Memory[]): string[] {
+  const problems: string[] = [];
+  const enforced = new Set(parts.map(enforcedIn).filter((block) => block !== NONE));
+  const claimed = enforcedIn(next);
+  if (claimed !== NONE && !enforced.has(claimed))
+    problems.push("only people write what is enforced: leave `enforce` as it is, or out of a new memory");
+  if (enforced.size > (claimed === NONE ? 0 : 1))
+    problems.push("what is enforced must stay: a text holds one `enforce`, so memories that differ in it stay apart");
+  if (next.pinned && !parts.some(({ pinned }) => pinned)) problems.push("only people pin a memory: leave out `pinned`");
+  const known = new Set(parts.flatMap(({ supersedes }) => supersedes));
+  if (isUntold(trustOf(next.source)) && next.supersedes.some((name) => !known.has(name)))
+    problems.push("what a tool or a document says takes nobody's place: leave out `supersedes`");
+  return problems;
+}
+
+export function isEnforced(memory: Memory): boolean {
+  return enforcedIn(memory) !== NONE;
+}
+
+const NONE = "[null,null]";
+
+/** At the top level and under `metadata`, as it is read in both places. */
+function enforcedIn({ metadata }: Memory): string {
+  const nested = metadata.metadata as Record<string, unknown> | null | undefined;
+  return JSON.stringify([metadata.enforce ?? null, (typeof nested === "object" && nested?.enforce) || null]);
 }

@@ -1,9 +1,10 @@
-/** Whether it is time for a dream: asked often and mostly answered no, so the cheapest question comes first. */
+/** Whether it is time for a dream, and one dream at a time: asked often and mostly answered no, so the cheapest question comes first. */
 
-import { lstatSync, readdirSync } from "node:fs";
+import { lstatSync, readdirSync, renameSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { type Directory, openState, type StateText } from "../store/store.ts";
-import { findDreamer, lastDream, type Processes } from "./dream-lock.ts";
+import { PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
+import { readRegular } from "../disk/fence.ts";
+import { type Directory, openState, type StateText, statePath, withDirectory } from "../store/store.ts";
 
 /** Once a day is what a night is for. */
 const BETWEEN_DREAMS_MS = 24 * 3_600_000;
@@ -14,26 +15,25 @@ const BETWEEN_SCANS_MS = 10 * 60_000;
 /** Fewer leave little to distil. */
 const MIN_SESSIONS = 5;
 
-export interface GateWorld {
+export interface DreamGates extends Pick<Processes, "isAlive"> {
   /** Why dreaming is switched off (a setting, log mode, a remote directory), or null. */
   off: string | null;
   /** How many sessions other than the present one were touched since; see `countSessions`. */
   touchedSince: (sinceMs: number) => number;
-  isAlive: Processes["isAlive"];
 }
 
-export type Gate = { open: true; sessions: number } | { open: false; reason: string };
+type Gate = { open: true; sessions: number } | { open: false; reason: string };
 
 /**
- * Never throws: what cannot be looked at keeps the gate closed. The lock itself is taken by whoever goes through.
+ * Never throws: what cannot be looked at keeps the gate closed. The caller takes the lock itself.
  * With `onlyLook` the sessions are counted however lately that was done, and nothing is noted.
  */
-export function checkDreamGates(world: GateWorld, directory: Directory, options: { onlyLook?: boolean } = {}): Gate {
+export function checkDreamGates(gates: DreamGates, directory: Directory, options: { onlyLook?: boolean } = {}): Gate {
   const now = directory.now().getTime();
-  if (world.off !== null) return closed(world.off);
+  if (gates.off !== null) return closed(gates.off);
   if (directory.readOnly) return closed("the directory is only read");
   const last = lastDream(directory);
-  const dreamer = findDreamer(directory, world);
+  const dreamer = findDreamer(directory, gates);
   // Its holder set the time, so the next question would only say that it was a moment ago.
   if (dreamer !== null) return closed(`process ${dreamer} is dreaming`);
   if (now - last < BETWEEN_DREAMS_MS) return closed(`the last dream was ${spanOf(now - last)} ago, 24 h must pass`);
@@ -42,7 +42,7 @@ export function checkDreamGates(world: GateWorld, directory: Directory, options:
     return closed(`sessions were counted ${spanOf(now - scanned)} ago`);
   try {
     if (!options.onlyLook) noteScan(directory);
-    const sessions = world.touchedSince(last);
+    const sessions = gates.touchedSince(last);
     if (sessions >= MIN_SESSIONS) return { open: true, sessions };
     return closed(`${sessions} other sessions since the last dream, ${MIN_SESSIONS} are needed`);
   } catch (error) {
@@ -88,4 +88,90 @@ function noteScan(directory: Directory): void {
 function spanOf(ms: number): string {
   const minutes = Math.max(0, Math.floor(ms / 60_000));
   return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h`;
+}
+
+/**
+ * In the memory directory, shared with Claude Code: its time is that of the last consolidation, its text the number of the process
+ * that is working on it. Of several memdirs the directory's own lock lets one at a time look and write; against a program that knows
+ * only this file, reading it again after writing decides.
+ */
+export const LOCK_FILE = ".consolidate-lock";
+
+/** No dream takes this long: a holder that is still there by then hangs, or has another process's number. */
+const STALE_MS = 3_600_000;
+
+/** More than any process number. */
+const MAX_BYTES = 64;
+
+export interface DreamLock {
+  /** The time of now stays: this was the last consolidation. */
+  done(): Promise<void>;
+  /** The time is set back: the next one may try again. */
+  failed(): Promise<void>;
+}
+
+export interface Processes {
+  pid: number;
+  isAlive: (pid: number) => boolean;
+}
+
+/** When the directory was last consolidated, in milliseconds; 0 for never. */
+export function lastDream(directory: Directory): number {
+  return findLock(directory)?.mtimeMs ?? 0;
+}
+
+/** The process that is dreaming, or null. */
+export function findDreamer(directory: Directory, { isAlive }: Pick<Processes, "isAlive">): number | null {
+  const lock = findLock(directory);
+  if (!lock || lock.pid === null || directory.now().getTime() - lock.mtimeMs >= STALE_MS) return null;
+  return isAlive(lock.pid) ? lock.pid : null;
+}
+
+export async function takeDreamLock(
+  directory: Directory,
+  processes: Processes,
+): Promise<DreamLock | { heldBy: number | null }> {
+  return withDirectory(directory, (pinned) => {
+    const holder = findDreamer(pinned, processes);
+    if (holder !== null) return { heldBy: holder };
+    const before = findLock(pinned)?.mtimeMs ?? null;
+    const body = String(processes.pid);
+    const started = pinned.now();
+    write(pinned, body, started);
+    const now = findLock(pinned);
+    if (now?.pid !== processes.pid) return { heldBy: now?.pid ?? null };
+    const leave = (time: Date | null) => release(directory, processes.pid, time);
+    return {
+      done: () => leave(directory.now()),
+      failed: () => leave(before === null ? null : new Date(before)),
+    };
+  });
+}
+
+/** With `time` null there was no file before. A lock that another process has taken meanwhile is left alone. */
+async function release(directory: Directory, pid: number, time: Date | null): Promise<void> {
+  await withDirectory(directory, (pinned) => {
+    if (findLock(pinned)?.pid !== pid) return;
+    if (time === null) removeQuietly(join(pinned.path, LOCK_FILE));
+    else write(pinned, "", time);
+  });
+}
+
+/** Renamed into place with its time: a link there is replaced and not followed, and no reader sees half of it. */
+function write(directory: Directory, body: string, time: Date): void {
+  const temporary = writeTemporary(statePath(directory, "tmp"), body, PRIVATE_MODE, "dream", false);
+  utimesSync(temporary, time, time);
+  renameSync(temporary, join(directory.path, LOCK_FILE));
+}
+
+function findLock(directory: Directory): { mtimeMs: number; pid: number | null } | null {
+  const path = join(directory.path, LOCK_FILE);
+  try {
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (!stat?.isFile()) return null;
+    const body = readRegular(path, { maxBytes: MAX_BYTES })?.toString("utf8").trim() ?? "";
+    return { mtimeMs: stat.mtimeMs, pid: /^[1-9]\d*$/.test(body) ? Number(body) : null };
+  } catch {
+    return null; // not for us to read: as if there were none
+  }
 }

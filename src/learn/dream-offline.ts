@@ -23,10 +23,9 @@ import { isAlike, plain, type Weighed, weigh } from "../text/likeness.ts";
 import { splitLines } from "../text/lines.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { termsOf } from "../text/terms.ts";
-import { findExpiry } from "../truth/expired.ts";
+import { findExpiry } from "../truth/rot-findings.ts";
 import { arrangeIndex, isDead } from "./dream-apply.ts";
-import { keepsRule, ruleOf } from "./dream-check.ts";
-import { isEnforced } from "./dream-claims.ts";
+import { isEnforced, keepsRule, ruleOf } from "./dream-check.ts";
 import { makePlan, type Op, type Plan, takeSnapshot } from "./dream-plan.ts";
 
 /** A memory with what it is compared by. */
@@ -102,7 +101,7 @@ function isDuplicate(a: Known, b: Known): boolean {
   return a.memory.type === b.memory.type && isAlike(a.weight, b.weight);
 }
 
-/** What a document said may not be mixed into what the user is or wants, and what is enforced stays where it stands. */
+/** What a document said may not be mixed into what the user is or wants, and what is enforced stays where it is. */
 function canJoin(a: Known, b: Known): boolean {
   if (isEnforced(b.memory)) return false;
   const [one, two] = [trustOf(a.memory.source), trustOf(b.memory.source)];

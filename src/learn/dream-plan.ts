@@ -1,7 +1,9 @@
-/** A dream's plan: what would become of which memories, with reasons, before anything is written. */
+/** A dream's plan: what would become of which memories, with reasons, before anything is written, and as a person reads it. */
 
-import { type Directory, findBytes, INDEX_FILE, isDailyLog, OVERFLOW_FILE, walk } from "../store/store.ts";
+import { neutraliseTags } from "../recall/neutral.ts";
+import { type Directory, findBytes, findText, INDEX_FILE, isDailyLog, OVERFLOW_FILE, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
+import { diffLines } from "../tools/line-diff.ts";
 
 /** `text` is always the whole new file. Files are named by their path below the directory. */
 export type Op =
@@ -73,7 +75,7 @@ export function describeOp(op: Op): string {
   return `retire ${op.file}${op.successor ? ` in favour of ${op.successor}` : ""}: ${op.reason}`;
 }
 
-/** More than this at one stroke is no tidying up any more, and nobody reads such a diff. */
+/** More than this at once is not tidying up any more, and the diff is too long to read. */
 const MAX_OPS = 200;
 
 /** A plan as a model writes it, `{"ops": [...]}`, read strictly: an unknown word is a problem, nothing is guessed. */
@@ -141,4 +143,46 @@ export function isMemoryFile(file: string): boolean {
     !isDailyLog(file) &&
     parts.every((part) => !part.startsWith("."))
   );
+}
+
+/** Reads the files as they are now; one that changed since is refused by the check, not here. */
+export function formatPlan(plan: Plan, directory: Directory): string {
+  if (plan.ops.length === 0) return "Nothing to tidy up.\n";
+  return plan.ops
+    .map((op, at) => `${at + 1}. ${shown(describeOp(op).replace(/\s+/g, " "))}\n${formatOp(op, directory)}`)
+    .join("\n");
+}
+
+/** "2 merged, 1 retired"; for reports and the ledger. */
+export function countOps(plan: Plan): string {
+  const counts = Object.entries(WORDS).flatMap(([kind, word]) => {
+    const count = plan.ops.filter((op) => op.kind === kind).length;
+    if (count === 0) return [];
+    return [kind === "reindex" ? word : `${count} ${word}`];
+  });
+  return counts.join(", ") || "nothing to do";
+}
+
+const WORDS: Record<Op["kind"], string> = {
+  create: "created",
+  merge: "merged",
+  rewrite: "rewritten",
+  retire: "retired",
+  reindex: "index put in order",
+};
+
+function formatOp(op: Op, directory: Directory): string {
+  if (op.kind === "reindex") return op.dead.map((file) => `-the line of ${shown(file)}\n`).join("");
+  return [...changesOf(op)].map(([file, text]) => formatFile(file, text, directory)).join("");
+}
+
+function formatFile(file: string, text: string | null, directory: Directory): string {
+  const before = findText(directory, file);
+  const head = `--- ${before === null ? "(new)" : shown(file)}\n+++ ${text === null ? "(gone)" : shown(file)}\n`;
+  return `${head}${shown(diffLines(before ?? "", text ?? ""))}\n`;
+}
+
+/** What a memory holds must not move the cursor or hide a line of the diff. */
+function shown(text: string): string {
+  return neutraliseTags(text);
 }

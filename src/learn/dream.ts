@@ -2,8 +2,10 @@
 
 import { existsSync } from "node:fs";
 import { relative, sep } from "node:path";
+import { isAlive } from "../disk/atomic.ts";
+import { diskError, MemdirError } from "../errors.ts";
 import { type LoopResult, runAgentLoop } from "../model/agent-loop.ts";
-import { type Ask, addUsage, type Message, NO_USAGE, type Usage } from "../model/ask.ts";
+import { addUsage, type Message, NO_USAGE, type Usage } from "../model/ask.ts";
 import { buildDreamCorrection, buildDreamRequest, DREAM_SYSTEM, readPlan } from "../prompts/learning.ts";
 import { neutraliseTags } from "../recall/neutral.ts";
 import { formatManifest } from "../recall/select.ts";
@@ -13,32 +15,32 @@ import { editFields } from "../text/frontmatter.ts";
 import { localDay } from "../text/local-day.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import { openTools } from "../tools/tools.ts";
-import { countAnswers } from "./counted-ask.ts";
-import type { DayLog } from "./daily-log.ts";
+import { countAnswers } from "./budget.ts";
+import { readLogs } from "./daily-log.ts";
 import { applyPlan } from "./dream-apply.ts";
 import { checkPlan } from "./dream-check.ts";
-import { countOps } from "./dream-diff.ts";
-import { checkDreamGates, type GateWorld } from "./dream-gates.ts";
-import { lastDream, type Processes, takeDreamLock } from "./dream-lock.ts";
+import { checkDreamGates, type DreamGates, lastDream, type Processes, takeDreamLock } from "./dream-gates.ts";
 import { dreamOffline, findDeadLines } from "./dream-offline.ts";
-import { describeOp, makePlan, type Op, type Plan, parseOps, type Snapshot, takeSnapshot } from "./dream-plan.ts";
+import {
+  countOps,
+  describeOp,
+  makePlan,
+  type Op,
+  type Plan,
+  parseOps,
+  type Snapshot,
+  takeSnapshot,
+} from "./dream-plan.ts";
+import { countTokens, type Ledger } from "./ledger.ts";
+import type { LearningModel } from "./model-extractor.ts";
 
-export interface DreamModel {
-  ask: Ask;
-  /** For one answer: a plan holds whole files. */
-  maxTokens: number;
-  maxTurns?: number;
-  /** The daily logs of a directory from a day on, oldest first. */
-  readLogs: (directory: Directory, options: { since?: string }) => readonly DayLog[];
-  signal?: AbortSignal;
-}
+/** The cost is reported even if there is no plan. */
+type Planned = { usage: Usage; turns: number } & ({ plan: Plan } | { problem: string });
 
-/** What it cost is told also when nothing came of it. */
-export type Planned = { usage: Usage; turns: number } & ({ plan: Plan } | { problem: string });
-
-export interface DreamWorld extends GateWorld, Processes {
-  /** Null: rules alone. */
-  model: DreamModel | null;
+export interface DreamOptions extends DreamGates, Processes {
+  /** Whatever the gates say. */
+  force?: boolean;
+  signal?: AbortSignal | undefined;
 }
 
 export interface DreamReport {
@@ -52,62 +54,84 @@ export interface DreamReport {
   usage: Usage;
 }
 
-/** Gates, lock, plan, check, apply. Never throws: what goes wrong is the reason, and the next one may try again. */
+/** Where a dream happens, and where what it cost is noted. */
+type Dreaming = { directory: Directory; ledger: Pick<Ledger, "spend"> };
+
+/** Gates, lock, plan, check, apply; without a model by rules. Never throws: what goes wrong is the reason, and the next one may try again. */
 export async function dream(
-  world: DreamWorld,
-  directory: Directory,
-  options: { force?: boolean } = {},
+  { directory, ledger }: Dreaming,
+  model: LearningModel | null,
+  options: DreamOptions,
 ): Promise<DreamReport> {
   const report: DreamReport = { skipped: null, plan: null, entry: null, produced: "nothing", usage: NO_USAGE };
-  const skip = (reason: string): DreamReport => {
-    directory.log(`dream: ${reason}`);
-    return { ...report, skipped: reason };
-  };
   try {
-    if (!existsSync(directory.path)) return skip("there are no memories yet");
-    const gate = options.force ? null : checkDreamGates(world, directory);
-    if (gate && !gate.open) return skip(gate.reason);
-    const since = lastDream(directory);
-    const lock = await takeDreamLock(directory, world);
-    if ("heldBy" in lock) return skip(`process ${lock.heldBy ?? "unknown"} is dreaming`);
-    let isDone = false;
-    try {
-      const planned = await planDream(world.model, directory, since);
+    if (!existsSync(directory.path)) throw new Error("there are no memories yet");
+    const gate = options.force ? null : checkDreamGates(options, directory);
+    if (gate && !gate.open) throw new Error(gate.reason);
+    const sinceMs = lastDream(directory);
+    await withDreamLock(directory, options, async () => {
+      const planned = await planDream(directory, model, { ...options, sinceMs });
       report.usage = planned.usage;
-      if ("problem" in planned) return skip(planned.problem);
+      if ("problem" in planned) throw new Error(planned.problem);
       report.plan = planned.plan;
       const { entry } = await applyPlan(directory, planned.plan);
-      isDone = true;
-      return { ...report, entry: entry?.id ?? null, produced: countOps(planned.plan) };
-    } finally {
-      await (isDone ? lock.done() : lock.failed()).catch((error: Error) => directory.log(`dream: ${error.message}`));
-    }
+      Object.assign(report, { entry: entry?.id ?? null, produced: countOps(planned.plan) });
+    });
   } catch (error) {
-    return skip((error as Error).message);
+    report.skipped = (error as Error).message;
+    directory.log(`dream: ${report.skipped}`);
+  }
+  noteDream(ledger, model, directory.now(), report.usage, report.produced);
+  return report;
+}
+
+/** The time of the last dream stays what it was when this throws. */
+async function withDreamLock<T>(directory: Directory, processes: Processes, work: () => Promise<T>): Promise<T> {
+  const lock = await takeDreamLock(directory, processes);
+  if ("heldBy" in lock)
+    throw new MemdirError("conflict", `process ${lock.heldBy ?? "unknown"} is dreaming; dream again when it is done`);
+  let isDone = false;
+  try {
+    const result = await work();
+    isDone = true;
+    return result;
+  } finally {
+    await (isDone ? lock.done() : lock.failed()).catch((error: Error) => directory.log(`dream: ${error.message}`));
   }
 }
 
-/** What would be done; nothing is written. `sinceMs`: when logs were last distilled, which the lock hides once it is taken. */
+interface PlanOptions {
+  /** When logs were last distilled, which the lock hides once it is taken. */
+  sinceMs?: number;
+  maxTurns?: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** What would be done; nothing is written. */
 export async function planDream(
-  model: DreamModel | null,
   directory: Directory,
-  sinceMs = lastDream(directory),
+  model: LearningModel | null,
+  options: PlanOptions = {},
 ): Promise<Planned> {
-  if (model) return dreamWithModel(model, directory, sinceMs);
+  if (model) return dreamWithModel(directory, model, options);
   return { plan: await dreamOffline(directory), usage: NO_USAGE, turns: 0 };
 }
 
 /** One to look around, some to read, one to answer. */
 const MAX_TURNS = 10;
 
-/** A few tokens per memory: more than 500 of them are seldom. */
+/** A few tokens per memory: more than 500 are rare. */
 const MANIFEST_CHARS = 80_000;
 
 /** About a month of notes. Older ones are left to the model to read. */
 const LOG_CHARS = 80_000;
 
 /** Must not throw for what the model does. A plan that cannot be read or does not pass is asked for once more. */
-async function dreamWithModel(model: DreamModel, directory: Directory, sinceMs: number): Promise<Planned> {
+async function dreamWithModel(
+  directory: Directory,
+  model: LearningModel,
+  { sinceMs = lastDream(directory), maxTurns: firstTurns = MAX_TURNS, signal }: PlanOptions,
+): Promise<Planned> {
   const snapshot = takeSnapshot(directory);
   const tools = openTools(
     {
@@ -123,19 +147,19 @@ async function dreamWithModel(model: DreamModel, directory: Directory, sinceMs: 
     },
     ["Read", "Glob", "Grep"],
   );
-  let messages: readonly Message[] = [say(await buildRequest(model, directory, sinceMs))];
+  let messages: readonly Message[] = [say(await buildRequest(directory, sinceMs))];
   const ask = countAnswers(model.ask);
   let usage = NO_USAGE;
   let turns = 0;
   let problems: string[] = [];
-  for (const maxTurns of [model.maxTurns ?? MAX_TURNS, 1]) {
+  for (const maxTurns of [firstTurns, 1]) {
     const result = await runAgentLoop(ask, {
       system: [{ text: DREAM_SYSTEM, cache: true }],
       messages,
       tools,
       maxTurns,
       maxTokens: model.maxTokens,
-      ...(model.signal && { signal: model.signal }),
+      ...(signal && { signal }),
     });
     usage = addUsage(usage, result.usage);
     turns += result.turns;
@@ -150,13 +174,13 @@ async function dreamWithModel(model: DreamModel, directory: Directory, sinceMs: 
   return { problem: `the model's plan could not be used, also when asked again: ${some}`, usage, turns };
 }
 
-async function buildRequest(model: DreamModel, directory: Directory, sinceMs: number): Promise<string> {
+async function buildRequest(directory: Directory, sinceMs: number): Promise<string> {
   const { rows } = await listMemories(directory);
   const { manifest, left } = formatManifest(rows, { maxChars: MANIFEST_CHARS });
   const logs: { file: string; text: string }[] = [];
   const since = sinceMs > 0 ? localDay(new Date(sinceMs)) : undefined;
   let room = LOG_CHARS;
-  for (const { path, text } of [...model.readLogs(directory, { since })].reverse()) {
+  for (const { path, text } of [...readLogs(directory, since === undefined ? {} : { since })].reverse()) {
     if (text.length > room) break;
     room -= text.length;
     const file = relative(directory.path, path).split(sep).join("/");
@@ -217,4 +241,45 @@ function withMessage(messages: readonly Message[], text: string): Message[] {
   const last = messages.at(-1);
   if (last?.role !== "user") return [...messages, say(text)];
   return [...messages.slice(0, -1), { role: "user", content: [...last.content, { type: "text", text }] }];
+}
+
+/** Nothing is written but what it cost; without a model by rules. Throws when the model fails or is stopped. */
+export async function planSeen(
+  { directory, ledger }: Dreaming,
+  model: LearningModel | null,
+  signal?: AbortSignal,
+): Promise<Plan> {
+  if (!existsSync(directory.path)) return { ops: [], base: {} };
+  try {
+    const planned = await planDream(directory, model, { signal });
+    const produced = "plan" in planned ? `a plan: ${countOps(planned.plan)}` : "no plan";
+    noteDream(ledger, model, directory.now(), planned.usage, produced);
+    if ("problem" in planned) throw new MemdirError("model", `${planned.problem}; nothing was changed`);
+    return planned.plan;
+  } catch (error) {
+    throw diskError(error, "plan a dream in", directory.path);
+  }
+}
+
+/** Exactly the plan that was seen; null when there was nothing to do, else the journal entry. Throws `conflict` when it no longer fits. */
+export async function applySeenPlan(directory: Directory, plan: Plan, pid: number): Promise<string | null> {
+  try {
+    const { entry } = await withDreamLock(directory, { pid, isAlive }, () => applyPlan(directory, plan));
+    return entry?.id ?? null;
+  } catch (error) {
+    throw diskError(error, "apply a dream in", directory.path);
+  }
+}
+
+/** What was paid counts, whatever came of it: never as `skipped`, which no sum holds. */
+function noteDream(
+  ledger: Pick<Ledger, "spend">,
+  model: LearningModel | null,
+  now: Date,
+  usage: Usage,
+  produced: string,
+): void {
+  if (model === null || countTokens(usage) === 0) return;
+  const name = `${model.provider}/${model.name}`;
+  ledger.spend({ at: now.toISOString(), kind: "dream", session: null, model: name, usage, produced, skipped: null });
 }

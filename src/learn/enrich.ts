@@ -4,10 +4,11 @@ import { type Ask, addUsage, NO_USAGE, textOf, type Usage } from "../model/ask.t
 import { buildCueQuestion, CUES_SYSTEM, readCues } from "../prompts/learning.ts";
 import { neutralise } from "../recall/neutral.ts";
 import { redactSecrets } from "../text/secrets.ts";
-import { countAnswers } from "./counted-ask.ts";
-import { findOrigins } from "./extraction-origin.ts";
+import type { World } from "../world.ts";
+import { countAnswers } from "./budget.ts";
+import { findOrigins } from "./origin.ts";
 
-export interface EnrichWorld {
+export interface EnrichOptions {
   ask: Ask;
   /** The file's whole text; it goes back to `write`. */
   read: (file: string) => Promise<{ text: string; name: string; description: string; body: string }>;
@@ -15,15 +16,11 @@ export interface EnrichWorld {
   /** Asked before every batch. */
   budget: () => { ok: true } | { ok: false; reason: string };
   spent: (usage: Usage, produced: number) => void;
-  log: (message: string) => void;
-}
-
-export interface EnrichOptions {
   onProgress?: (done: number, total: number) => void;
   signal?: AbortSignal;
 }
 
-export interface EnrichResult {
+interface EnrichResult {
   enriched: string[];
   /** How many still have none. */
   left: number;
@@ -34,25 +31,25 @@ export interface EnrichResult {
 
 /** Few enough that an answer fits and a lost one costs little. */
 const BATCH = 8;
-/** What a memory is about stands at its beginning. */
+/** What a memory is about is said at its beginning. */
 const MAX_BODY_CHARS = 1500;
 const MAX_TOKENS = 2000;
 
 /** `files`: memories without cues. Must not throw: what fails is left for the next run. */
 export async function enrich(
-  world: EnrichWorld,
+  world: Pick<World, "log">,
   files: readonly string[],
-  options: EnrichOptions = {},
+  options: EnrichOptions,
 ): Promise<EnrichResult> {
   const enriched: string[] = [];
   let usage = NO_USAGE;
   let stopped: string | null = null;
   for (let at = 0; at < files.length && stopped === null; at += BATCH) {
-    const budget = world.budget();
+    const budget = options.budget();
     if (!budget.ok) stopped = budget.reason;
     else if (options.signal?.aborted) stopped = "stopped by the user";
     else {
-      const done = await enrichBatch(world, files.slice(at, at + BATCH), options.signal);
+      const done = await enrichBatch(world, files.slice(at, at + BATCH), options);
       usage = addUsage(usage, done.usage);
       enriched.push(...done.enriched);
       stopped = done.stopped;
@@ -62,11 +59,14 @@ export async function enrich(
   return { enriched, left: files.length - enriched.length, usage, stopped };
 }
 
-async function enrichBatch(world: EnrichWorld, files: readonly string[], signal: AbortSignal | undefined) {
-  const read = await Promise.all(files.map((file) => readOne(world, file)));
-  const tasks = read.filter((one) => one !== null);
+async function enrichBatch({ log }: Pick<World, "log">, files: readonly string[], options: EnrichOptions) {
+  const { ask, signal } = options;
+  const read = await Promise.all(
+    files.map((file) => readOne(options, file).catch((error: Error) => log(`enrich: ${file}: ${error.message}`))),
+  );
+  const tasks = read.filter((one) => one !== undefined);
   if (tasks.length === 0) return { enriched: [], usage: NO_USAGE, stopped: null };
-  const answer = await countAnswers(world.ask)({
+  const answer = await countAnswers(ask)({
     system: [{ text: CUES_SYSTEM, cache: true }],
     messages: [{ role: "user", content: [{ type: "text", text: buildCueQuestion(tasks) }] }],
     maxTokens: MAX_TOKENS,
@@ -75,21 +75,20 @@ async function enrichBatch(world: EnrichWorld, files: readonly string[], signal:
   const usage = answer.ok ? answer.usage : (answer.partial?.usage ?? NO_USAGE);
   const enriched: string[] = [];
   const cues = answer.ok ? readCues(textOf(answer.content), tasks.length) : null;
-  if (answer.ok && !cues)
-    world.log("enrich: the model's answer was no list of cues; this batch is left for the next run");
+  if (answer.ok && !cues) log("enrich: the model's answer was no list of cues; this batch is left for the next run");
   for (const [i, texts] of cues ?? []) {
     const task = tasks[i];
     if (!task) continue;
     try {
       const own = await withoutBorrowed(texts, i, tasks);
       if (own.length === 0) continue;
-      await world.write(task.file, task.text, own);
+      await options.write(task.file, task.text, own);
       enriched.push(task.file);
     } catch (error) {
-      world.log(`enrich: ${task.file}: ${(error as Error).message}`);
+      log(`enrich: ${task.file}: ${(error as Error).message}`);
     }
   }
-  world.spent(usage, enriched.length);
+  options.spent(usage, enriched.length);
   return { enriched, usage, stopped: answer.ok ? null : redactSecrets(answer.error.message) };
 }
 
@@ -108,13 +107,8 @@ function wordsIn({ name, description, body }: Note): string {
   return [name, description, body].join("\n");
 }
 
-async function readOne(world: EnrichWorld, file: string) {
-  try {
-    const { text, name, description, body } = await world.read(file);
-    const shown = neutralise(body).slice(0, MAX_BODY_CHARS);
-    return { file, text, name: neutralise(name), description: neutralise(description), body: shown };
-  } catch (error) {
-    world.log(`enrich: ${file}: ${(error as Error).message}`);
-    return null;
-  }
+async function readOne({ read }: EnrichOptions, file: string) {
+  const { text, name, description, body } = await read(file);
+  const shown = neutralise(body).slice(0, MAX_BODY_CHARS);
+  return { file, text, name: neutralise(name), description: neutralise(description), body: shown };
 }

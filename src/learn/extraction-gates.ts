@@ -1,5 +1,8 @@
-/** The gates before an extraction: whether the turn that just ended is worth a call, and if not, why. */
+/** Before an extraction: how far the session has been handled, whether the turn that just ended is worth a call, and one process at a time. */
 
+import type { Native } from "../disk/atomic.ts";
+import { type Directory, openState, prepareDirectory, type StateRecord } from "../store/store.ts";
+import { sha256 } from "../text/hash.ts";
 import type { LearnMode } from "./proposal.ts";
 
 export interface GateState {
@@ -21,7 +24,7 @@ export interface GateState {
 }
 
 /** `advance`: what was said counts as handled. */
-export type GateAnswer = { go: true } | { go: false; reason: string; advance: boolean };
+type GateAnswer = { go: true } | { go: false; reason: string; advance: boolean };
 
 /**
  * What the user asked for in so many words passes the switch, the throttle and the check for a memory written in this turn;
@@ -50,4 +53,71 @@ function stop(reason: string, advance = false): GateAnswer {
 function ordinal(number: number): string {
   const teen = number % 100 >= 11 && number % 100 <= 13;
   return `${number}${(teen ? undefined : ["th", "st", "nd", "rd"][number % 10]) ?? "th"}`;
+}
+
+export interface Cursor {
+  /** The id of the last message that was handled. */
+  message: string;
+  /** ISO time. */
+  at: string;
+}
+
+/** Two short values; what is larger was not written by us. */
+const MAX_BYTES = 4096;
+
+/** Null when there is none, or nothing that can be read: then everything counts as new. Must not throw. */
+export function readCursor(dir: string, session: string): Cursor | null {
+  return recordOf(dir, session).read();
+}
+
+/** The messages behind the cursor; all of them without a cursor, or when compaction removed the message that it names. */
+export function sinceCursor<T extends { id: string }>(messages: readonly T[], cursor: Cursor | null): readonly T[] {
+  return messages.slice(messages.findLastIndex(({ id }) => id === cursor?.message) + 1);
+}
+
+interface CursorMove {
+  /** What was read when the work began. */
+  from: Cursor | null;
+  to: Cursor;
+  /** All messages of the session, in order. */
+  ids: readonly string[];
+}
+
+/**
+ * Only call it when everything up to `to` was handled. False when another process has meanwhile moved it as far or
+ * farther; the moment between looking and moving can only cause a second look. Throws when the disk refuses.
+ */
+export function moveCursor(dir: string, session: string, { from, to, ids }: CursorMove): boolean {
+  const now = readCursor(dir, session);
+  if (now && now.message !== from?.message) {
+    const at = ids.lastIndexOf(now.message);
+    // One that we do not know is of a conversation that went on without us.
+    if (at < 0 || at >= ids.lastIndexOf(to.message)) return false;
+  }
+  recordOf(dir, session).write(to);
+  return true;
+}
+
+/**
+ * Sessions are named by UUIDs. Whatever else a host calls them must neither lead elsewhere nor be a name that a system reserves.
+ */
+function recordOf(dir: string, session: string): StateRecord<Cursor> {
+  const key = /^[a-z0-9][a-z0-9-]{7,99}$/.test(session) ? session : `_${sha256(session).slice(0, 32)}`;
+  return openState(dir, { parents: true }).record(`cursors/${key}`, parse, { maxBytes: MAX_BYTES });
+}
+
+function parse(value: unknown): Cursor | null {
+  const { message, at } = value as Record<string, unknown>;
+  return typeof message === "string" && message !== "" ? { message, at: typeof at === "string" ? at : "" } : null;
+}
+
+/** A function that releases it, or null while another process has it. Throws when the disk refuses. */
+export function takeExtractionLock(directory: Directory, session: string, native?: Native | null): (() => void) | null {
+  prepareDirectory(directory);
+  return openState(directory.path).lock(lockFile(session), native).try();
+}
+
+/** A session is called what its host likes: only a hash of it becomes a file name. */
+export function lockFile(session: string): string {
+  return `extract-${sha256(session).slice(0, 16)}`;
 }

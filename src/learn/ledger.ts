@@ -1,9 +1,9 @@
 /** The ledger: what every background call cost and produced, and why others did not run; one JSON line each. */
 
+import type { Price } from "../learn-config.ts";
 import { NO_USAGE, type Usage } from "../model/ask.ts";
 import { openState } from "../store/store.ts";
 import type { World } from "../world.ts";
-import { type Prices, type Sum, sumUp } from "./prices.ts";
 
 export const SPENT_KINDS = ["extraction", "notes", "dream", "enrich", "recall"] as const;
 export type SpentKind = (typeof SPENT_KINDS)[number];
@@ -27,7 +27,7 @@ export interface Spent {
 export interface Ledger {
   /** On disk when this returns; what the disk does not take waits in memory, is counted, and goes with the next entry. */
   spend(entry: Spent): void;
-  /** Not flushed: at the end of most turns nothing runs, and nobody should wait for the disk to learn that. */
+  /** Not flushed: at the end of most turns nothing runs, and that is not worth waiting for the disk. */
   skip(kind: SpentKind, session: string | null, reason: string): void;
   /** In the order they were written, newest last; of a very large ledger only its end. */
   entries(filter?: { since?: Date; session?: string }): Spent[];
@@ -143,4 +143,87 @@ function text(value: unknown): string {
 
 function amount(value: unknown): number {
   return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
+}
+
+export type { Price };
+
+/**
+ * Per million tokens. No provider's price is built in: they change without notice, and a wrong sum is worse than none.
+ * By model as MEMDIR_MODEL names it, `anthropic/claude-*`; a star stands for any text. The pattern that says most wins.
+ */
+export type Prices = Readonly<Record<string, Price>>;
+
+interface Sum {
+  tokens: number;
+  /** Null when a model was used whose price is unknown. */
+  cost: number | null;
+  calls: number;
+  /** The models without a price. */
+  unpriced: string[];
+}
+
+const FREE: Price = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+
+/** Models on the user's own machine cost nothing by the token; the user's prices come before these. */
+export const BUILT_IN_PRICES: Prices = { "ollama/*": FREE };
+
+const PRICED_TOKENS = 1_000_000;
+/** A cached token costs about a tenth of a fresh one, and forks read little else. */
+const CACHED_SHARE = 0.1;
+
+/** Null: unknown, which is never to be shown or added up as nothing. */
+export function costOf(model: string, usage: Usage, prices: Prices = {}): number | null {
+  const price = findPrice(model, prices);
+  if (!price) return null;
+  const sum =
+    usage.input * price.input +
+    usage.output * price.output +
+    usage.cacheRead * price.cacheRead +
+    usage.cacheWrite * price.cacheWrite;
+  return sum / PRICED_TOKENS;
+}
+
+/** What a budget counts of a call. */
+export function countTokens({ input, output, cacheRead, cacheWrite }: Usage): number {
+  return input + output + cacheWrite + Math.ceil(cacheRead * CACHED_SHARE);
+}
+
+export function sumUp(calls: readonly { model: string; usage: Usage }[], prices: Prices = {}): Sum {
+  const sum: Sum = { tokens: 0, cost: 0, calls: calls.length, unpriced: [] };
+  for (const { model, usage } of calls) {
+    const cost = costOf(model, usage, prices);
+    sum.tokens += countTokens(usage);
+    sum.cost = cost === null || sum.cost === null ? null : sum.cost + cost;
+    if (cost === null && !sum.unpriced.includes(model)) sum.unpriced.push(model);
+  }
+  return sum;
+}
+
+export function findPrice(model: string, prices: Prices = {}): Price | null {
+  return findIn(model, prices) ?? findIn(model, BUILT_IN_PRICES);
+}
+
+function findIn(model: string, prices: Prices): Price | null {
+  let best: { price: Price; said: number } | null = null;
+  for (const [pattern, price] of Object.entries(prices)) {
+    if (!fits(model, pattern)) continue;
+    const said = pattern.includes("*") ? pattern.replaceAll("*", "").length : Number.POSITIVE_INFINITY;
+    if (!best || said > best.said) best = { price, said };
+  }
+  return best?.price ?? null;
+}
+
+/** Piece after piece, each as early as it occurs: no expression that a pattern of many stars could keep busy. */
+function fits(model: string, pattern: string): boolean {
+  const [first = "", ...pieces] = pattern.split("*");
+  const last = pieces.pop();
+  if (last === undefined) return model === pattern;
+  if (!model.startsWith(first)) return false;
+  let at = first.length;
+  for (const piece of pieces) {
+    const found = model.indexOf(piece, at);
+    if (found < 0) return false;
+    at = found + piece.length;
+  }
+  return model.length - last.length >= at && model.endsWith(last);
 }

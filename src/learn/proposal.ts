@@ -1,6 +1,6 @@
 /** What learning wants to keep: a proposal with where it came from, before anything is written. */
 
-import type { MemoryType, Trust } from "../store/store.ts";
+import { leastTrust, type MemoryType, type Source, type Trust, trustOf } from "../store/store.ts";
 
 export interface Proposal {
   id: string;
@@ -22,3 +22,17 @@ export interface Proposal {
 }
 
 export { LEARN_MODES, type LearnMode } from "../learn-config.ts";
+
+/** `old` is the source of the memory that is changed, undefined for a new one: the least trusted of both decides. */
+export function sourceFor(proposal: Pick<Proposal, "trust" | "session" | "message">, old?: Source | null): Source {
+  return {
+    by: old === undefined ? proposal.trust : leastTrust([trustOf(old), proposal.trust]),
+    session: plainId(proposal.session),
+    message: plainId(proposal.message),
+  };
+}
+
+/** The source is one line of words: an id with anything else in it could pose as another field. */
+function plainId(id: string | null): string | null {
+  return id !== null && /^[\w.:-]{1,128}$/.test(id) ? id : null;
+}

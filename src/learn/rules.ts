@@ -1,13 +1,18 @@
 /** The offline extractor: what the user said in a conversation that is worth keeping, by rules. It would rather miss than invent. */
 
+import { textOf } from "../model/ask.ts";
+import type { HeardSession } from "../session/transcripts.ts";
 import { type Header, oneLine } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { termsOf } from "../text/terms.ts";
-import { findOrigins } from "./extraction-origin.ts";
+import { isFinal } from "./apply.ts";
+import { type Extracted, type Extractor, type Keep, type Kept, type Learning, openKeep, reasonOf } from "./learn.ts";
+import { findOrigins } from "./origin.ts";
 import type { Proposal } from "./proposal.ts";
 import { type Said, understandSaid } from "./said.ts";
 import { RETRACTED } from "./said-draft.ts";
 import { forbidsKeeping } from "./said-gates.ts";
+import { type HeardMessage, ownWords } from "./window.ts";
 
 export interface SpokenMessage {
   id: string;
@@ -54,13 +59,70 @@ export async function extractByRules(
   return proposals;
 }
 
+/** Rules in place of a model. `prompts`: what the user typed in the session. */
+export function openRulesExtractor({ store }: Learning, prompts: HeardSession["prompts"]): Extractor {
+  return {
+    isFree: true,
+    extract: async ({ session, messages, fresh }, keep) => {
+      const proposals = await extractByRules(speak(prompts, messages, fresh), await store.list(), session);
+      return { ...(await keepAll(proposals, keep)), last: messages.at(-1) ?? null, left: 0, spent: null };
+    },
+  };
+}
+
+/** What the user asked for in so many words, by rules: it needs no model and no budget. The cursor stays. */
+export async function keepExplicit(
+  learning: Learning,
+  session: string,
+  said: readonly Omit<SpokenMessage, "role">[],
+): Promise<Kept[]> {
+  const messages = said.map((message) => ({ ...message, role: "user" as const }));
+  const proposals = await extractByRules(messages, await learning.store.list(), session);
+  return (await keepAll(proposals, openKeep(learning))).saved;
+}
+
+/** One after the other: a later one may change what an earlier one wrote. */
+async function keepAll(
+  proposals: readonly Proposal[],
+  keep: Keep,
+): Promise<Pick<Extracted, "saved" | "refused" | "failed">> {
+  const all: Pick<Extracted, "saved" | "refused" | "failed"> = { saved: [], refused: [], failed: null };
+  for (const proposal of proposals) {
+    try {
+      const { done, file, reason } = await keep(proposal);
+      if (done === "refused") all.refused.push(`${proposal.name}: ${reason ?? ""}`);
+      else all.saved.push({ file: file ?? proposal.name, action: done, proposal });
+    } catch (error) {
+      const reason = `${proposal.name}: ${reasonOf(error)}`;
+      if (isFinal(error)) all.refused.push(reason);
+      else all.failed ??= reason;
+    }
+  }
+  return all;
+}
+
+/** What the user and the agent said to one another. The answer before it comes along: "yes, always like that" points back at it. */
+function speak(
+  prompts: HeardSession["prompts"],
+  all: readonly HeardMessage[],
+  fresh: readonly HeardMessage[],
+): SpokenMessage[] {
+  const typed = new Map(prompts.map(({ uuid, text }) => [uuid, ownWords(text)]));
+  const before = all.slice(0, all.length - fresh.length).findLast(({ message }) => message.role === "assistant");
+  return [...(before ? [before] : []), ...fresh].flatMap(({ id, at, message }): SpokenMessage[] => {
+    if (message.role === "assistant") return [{ id, role: "assistant", text: textOf(message.content), at: at ?? "" }];
+    const text = typed.get(id);
+    return text === undefined ? [] : [{ id, role: "user", text, at: at ?? "" }];
+  });
+}
+
 /** Said right after it, also "forget it" and "never mind" take something back; anywhere else they are just talk. */
 function takesBack(message: string): boolean {
   const text = message.slice(0, MAX_LOOK);
   return TAKEN_BACK.some((pattern) => pattern.test(text)) || forbidsKeeping(text);
 }
 
-/** A message that goes on for longer was not written to take something back. */
+/** A message that is longer was not written to retract something. */
 const MAX_LOOK = 5_000;
 
 const TAKEN_BACK = [

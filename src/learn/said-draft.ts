@@ -1,6 +1,7 @@
 /** One sentence as the beginning of a memory: by what it asks for in so many words, else by the table of patterns. */
 
 import type { MemoryType } from "../store/store.ts";
+import { CORRECTIONS } from "./said-corrections.ts";
 import { hasDate } from "./said-dates.ts";
 import { findRequest } from "./said-explicit.ts";
 import {
@@ -20,11 +21,11 @@ import {
   isTaskScoped,
   saysNothing,
 } from "./said-gates.ts";
-import { ROWS } from "./said-patterns.ts";
+import { POINTERS } from "./said-pointers.ts";
+import { DECISIONS, PREFERENCES } from "./said-preferences.ts";
 import type { Act, Row, Setting } from "./said-row.ts";
 import type { Sentence } from "./said-speech.ts";
-import { endSentence, type Statement, stripLead, stripOrder } from "./said-statement.ts";
-import { typeOfStatement } from "./said-type.ts";
+import { endSentence, type Statement, stripLead, stripOrder, typeOfStatement } from "./said-statement.ts";
 
 /** What is going to be one memory: a statement and the sentences that belong to it. */
 export interface Draft {
@@ -43,7 +44,7 @@ export interface Draft {
 /** The name of a `forget` that means whatever was said last ("forget that, I mixed it up"). */
 export const RETRACTED = "that";
 
-/** A sentence that nobody speaks: only a request in so many words is looked for in it. */
+/** A sentence that no person would say: only a request in so many words is looked for in it. */
 const MAX_SENTENCE = 600;
 
 /** How many sentences one memory may have: what is longer is a document. */
@@ -229,3 +230,9 @@ export function isContext(sentence: Sentence): boolean {
     !isTaskScoped(plain)
   );
 }
+
+/**
+ * The first row that matches counts, so what says more comes first: where something is kept before when it moved there.
+ * All are matched against one sentence without its lead ("no, ", "please "), of limited length, ignoring case.
+ */
+const ROWS: readonly Row[] = [...CORRECTIONS, ...PREFERENCES, ...POINTERS, ...DECISIONS];

@@ -1,11 +1,11 @@
 /** Requests to remember or to forget, in so many words, in the languages in which people say them most. */
 
-export interface Request {
+interface Request {
   act: "remember" | "forget";
   /** What is to be kept or forgotten, as offsets into the sentence; empty when it is what was said before ("remember that."). */
   start: number;
   end: number;
-  /** Where the words of the request begin: what stands before them may be somebody else's speech. */
+  /** Where the words of the request begin: what comes before them may be quoted. */
   at: number;
   /** "From now on": what follows is how things are to be done. */
   rule: boolean;

@@ -157,7 +157,7 @@ export function endsInTask(plain: string): boolean {
   );
 }
 
-/** Words in which somebody else's are told: what follows was not said by the person. */
+/** Words that introduce what another person said: what follows was not said by the person. */
 export function isReported(before: string): boolean {
   return /\b(?:says?|said|saying|reads?|prints?|printed|outputs?|shows?|states?|warns?|complains?|writes?|wrote|logs?|logged|asks?|error|warning|message|comment|titled|called|named|quote|sagt|dit|dice)\b[^.]*$/i.test(
     before.slice(-200),

@@ -70,7 +70,7 @@ const ATTACHED = new RegExp(
   "i",
 );
 
-/** Without code in fences and quoted lines. A fence that is not closed goes on to the end. */
+/** Without code in fences and quoted lines. A fence that is not closed extends to the end. */
 function dropFences(text: string): string[] {
   let fence = "";
   return text.split("\n").filter((line) => {

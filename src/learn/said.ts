@@ -2,17 +2,38 @@
 
 import type { MemoryType } from "../store/store.ts";
 import { findSecrets } from "../text/secrets.ts";
-import { findConfirmed, meaningOf, pointsBack, subjectOf } from "./said-confirmed.ts";
 import { hasRelativeDate, writeDates } from "./said-dates.ts";
 import { hasUnsureWeekday } from "./said-days.ts";
-import { type Draft, ELLIPSIS, findExplicit, findImplied, PRONOUN, RETRACTED } from "./said-draft.ts";
-import { forbidsKeeping, saysNothing } from "./said-gates.ts";
-import { describeStatement, nameStatement } from "./said-name.ts";
+import {
+  DENIAL,
+  type Draft,
+  ELLIPSIS,
+  findExplicit,
+  findImplied,
+  isContext,
+  MAX_LIST,
+  PRONOUN,
+  RETRACTED,
+} from "./said-draft.ts";
+import {
+  forbidsKeeping,
+  isChatter,
+  isHypothetical,
+  isOrder,
+  isQuestion,
+  isTaskScoped,
+  saysNothing,
+} from "./said-gates.ts";
 import type { Act } from "./said-row.ts";
 import { SECRET, type Sentence, splitSpeech } from "./said-speech.ts";
-import { formatBody } from "./said-statement.ts";
-import { typeOfStatement } from "./said-type.ts";
-import { belongsTogether, goesOn, withLead } from "./said-whole.ts";
+import {
+  describeStatement,
+  endSentence,
+  formatBody,
+  nameStatement,
+  stripLead,
+  typeOfStatement,
+} from "./said-statement.ts";
 
 export interface Said {
   act: Act;
@@ -62,7 +83,7 @@ function maskSecrets(message: string): string {
   return masked.replace(LIKE_A_PASSWORD, (word) => SECRET.repeat(word.length));
 }
 
-/** Letters, digits and a sign between them that no ordinary word has, whatever stands before it: "log in with Nordlys!2026". */
+/** Letters, digits and a sign between them that no ordinary word has, whatever comes before it: "log in with Nordlys!2026". */
 const LIKE_A_PASSWORD =
   /(?<![^\s"'`(=:])(?=[^\s/]{0,40}\p{L})(?=[^\s/]{0,40}\d)(?=[^\s/!#$%^&*?~]{1,40}[!#$%^&*?~][\p{L}\p{N}])[^\s/"'`()<>]{8,60}/gu;
 
@@ -149,4 +170,149 @@ async function finish(draft: Draft, now: Date, { meaning, subject }: Before): Pr
 
 function round(confidence: number): number {
   return Math.round(confidence * 100) / 100;
+}
+
+/** How much of what follows a statement is kept with it: its reason mostly comes in the next sentence or two. */
+const MAX_CONTEXT = 3;
+
+/** Whether a sentence goes on with what the one before it began. */
+function goesOn(open: Draft, sentence: Sentence): boolean {
+  return (
+    open.context.length < MAX_CONTEXT &&
+    (isContext(sentence) || isRemark(sentence) || isManner(open, sentence) || isInstead(open, sentence))
+  );
+}
+
+/** Who somebody is and how they like things is one memory when it is said in one breath; what begins with "she" goes on. */
+function belongsTogether(open: Draft, found: Draft, sentence: Sentence): boolean {
+  if (open.act === "forget" || found.explicit) return false;
+  if (open.context.length >= MAX_LIST) return false;
+  const oneBreath = open.type === "user" && (found.type === "user" || found.type === "feedback");
+  const { text } = stripLead(sentence);
+  return oneBreath || found.back === true || PRONOUN.test(text) || DANGLING.test(text);
+}
+
+/** "It's a bank": short as it is, it is the reason. */
+function isRemark({ plain }: Sentence): boolean {
+  return (
+    /^(?:it's|it is|they're|they are|he's|she's|we're|we are) (?!(?:ok|fine|done|good|late|ready|it|all)\b)[\w -]{3,40}[.!]*$/i.test(
+      plain,
+    ) &&
+    !isTaskScoped(plain) &&
+    !isHypothetical(plain)
+  );
+}
+
+/** "I'm a pathologist. Explain things in terms of slides": how to talk to somebody belongs to who they are. */
+function isManner(open: Draft, { plain }: Sentence): boolean {
+  return (
+    open.type === "user" &&
+    /^(?:so |please )*(?:explain|assume|avoid|go easy|spell|keep it|skip)\b[^:?]*$/i.test(plain) &&
+    !isTaskScoped(plain)
+  );
+}
+
+/** "Don't put names in test data. Use the phantom set": what to do instead belongs to what not to do. */
+function isInstead(open: Draft, { plain }: Sentence): boolean {
+  return (
+    (open.act === "correction" || open.act === "decision" || open.type === "feedback") &&
+    isOrder(plain) &&
+    !AT_HAND.test(plain) &&
+    !isQuestion(plain) &&
+    !isHypothetical(plain) &&
+    plain.split(" ").length <= MAX_INSTEAD &&
+    !isTaskScoped(plain)
+  );
+}
+
+/** What is longer is the next task. */
+const MAX_INSTEAD = 20;
+
+/** Fixes what was just done, which the next session knows nothing of. */
+const AT_HAND =
+  /^(?:now|then|next)\b|^(?:(?:please|pls|ok|and|so|also|just)[,.]? )*(?:(?:run|undo|revert|restore|redo|rerun|retry|fix|push|commit|continue|go|try|remove|delete|rename|move|change|update|finish|explain|summari[sz]e|implement|merge|rebase|deploy|install|build|look|find|read|open|close|create|clean)\b|[a-z]+ (?:it|this|that|these|those)\b)/i;
+
+/** Shorter ones were mostly half of what was meant: the other half was in the sentence before. */
+const SHORT = 12;
+
+/** Said as the second half of something, with the first half; null where "that" and "there" have nothing to stand for. */
+function withLead(draft: Draft, sentences: readonly Sentence[], at: number, taken: number): Draft | null {
+  if (draft.act === "forget" || draft.act === "pointer" || pointsBack(draft.statement)) return draft;
+  if (draft.back) return withChoice(draft, sentences[at - 2], at - 2 > taken);
+  const dangling = DANGLING.test(draft.statement);
+  const short = draft.statement.split(" ").length < SHORT;
+  if (!dangling && !short) return draft;
+  const before = sentences.slice(taken + 1, at).findLast((sentence) => !isChatter(sentence.plain));
+  const told = before && isContext(before) && !DENIAL.test(before.plain) ? stripLead(before) : null;
+  if (!told || isChatter(told.plain)) return dangling && !draft.explicit ? null : draft;
+  // What a "no" was said to is there already.
+  if (draft.context.includes(before!.text) || draft.statement.startsWith(told.text)) return draft;
+  return { ...draft, statement: `${endSentence(told.text)} ${draft.statement}` };
+}
+
+/** "Nats then. Nobody here can run kafka. Final.": what was chosen may be two words, two sentences before. */
+function withChoice(draft: Draft, chosen: Sentence | undefined, free: boolean): Draft {
+  if (!chosen || !free || saysNothing(chosen) || isQuestion(chosen.plain) || isHypothetical(chosen.plain)) return draft;
+  if (isOrder(chosen.plain) || NOD.test(chosen.plain)) return draft;
+  return { ...draft, statement: `${endSentence(chosen.text)} ${draft.statement}` };
+}
+
+const NOD =
+  /^(?:(?:ok|okay|yes|yep|no|nope|thanks|thank you|thx|great|good|fine|right|hm+|perfect|nice|cool|agreed|sure|done|ah|oh)[\s,.!]*)+$/i;
+
+/** What it speaks of is not in it: "always do that before a release", "only the one I ask for". */
+const DANGLING =
+  /^(?:(?:please|always|never|don't|don’t|do not|stop|just|only|ever|no more) )*[a-z]+ (?:(?:that|this|it|them|those|these)(?=$|[.,;!]| (?:before|after|when|in|on|for|with|at|again|every|always|please|without|until|if|as|by)\b)|there\b)|^(?:\S+ ){0,4}(?:the one (?:i|we|you)|there(?=[.,;!]|$))/i;
+
+/** The sentence as a rule, if it says that something is to be done so in more cases than this one. */
+function findConfirmed(sentence: Sentence, at: number): Draft | null {
+  const { plain, text } = stripLead(sentence);
+  if (isQuestion(plain) || isHypothetical(plain) || isTaskScoped(plain)) return null;
+  const said = LIKE_THAT.exec(plain) ?? (PRAISE.test(sentence.plain) ? DO_THAT.exec(plain) : null);
+  if (!said || !MORE_CASES.test(plain.slice(said.index)) || ONE_TASK.test(plain)) return null;
+  return {
+    act: "preference",
+    explicit: false,
+    type: "feedback",
+    confidence: 0.7,
+    statement: text,
+    context: [],
+    last: at,
+  };
+}
+
+const LIKE_THAT =
+  /\b(?:(?:do|keep|make|write|handle|lay) (?:it|this|these|them|things)(?: out)? (?:like (?:that|this)|(?:that|this|the same) way)|keep doing (?:that|it|this)|keep (?:that|this|it) (?=for (?:all|every|any)\b)|do (?:that|this|so)(?= (?:every time[.,!]?$|always|whenever you|each time[.,!]?$))|that(?:'s| is| was) (?:exactly |just )?(?:how|the way|the [\w-]+) i (?:want|like|need)|(?:exactly|just) like (?:that|this)(?=,? (?:always|every time))|keep (?!doing\b)[a-z]+ing (?:\S+ ){0,7}(?:like (?:that|this)|(?:that|this) way))\b/i;
+const PRAISE =
+  /^(?:(?:oh|yes|ok),? )?(?:good|great|perfect|love|nice|exactly|excellent|lovely|smart|clever|much better|well done)\b/i;
+const DO_THAT = /\bdo (?:that|this|it) (?:for|with) (?:every|all|each|any)\b/i;
+/** Many cases, all of them before our eyes. */
+const ONE_TASK = /\buntil\b|\b(?:in|on|of) (?:the|this|that) (?:folder|file|list|page|table|directory|module|form)\b/i;
+const MORE_CASES =
+  /\b(?:keep [a-z]+ing (?:them|things|such|(?:[\w-]+ )?\w+s)|(?:for|with) (?:everything|every|all|any|each)|whenever|when(?:ever)? you|every|each|any|always|everywhere|next time|in future|(?:with|for|in) (?!(?:the|this|these|that|those|my|your)\b)(?:[\w-]+ ){0,2}[\w-]+s)\b/i;
+
+/** What the agent had answered, in its first sentences; null where that says nothing or must not be kept. */
+function meaningOf(answer: string): string | null {
+  const sentences = splitSpeech(answer.slice(0, MAX_ANSWER));
+  const told = sentences.slice(0, 2);
+  if (told.length === 0 || told.some((sentence) => saysNothing(sentence))) return null;
+  const meaning = told.map(({ text }) => endSentence(text)).join(" ");
+  return meaning.length <= MAX_MEANING ? meaning : null;
+}
+
+/** Its beginning says what was done; the rest is details. */
+const MAX_ANSWER = 2_000;
+const MAX_MEANING = 400;
+
+/** What the person had asked or told before, in its last sentences; null where that says nothing or must not be kept. */
+function subjectOf(asked: string): string | null {
+  const told = splitSpeech(asked).slice(-2);
+  if (told.length === 0 || told.some((sentence) => saysNothing(sentence))) return null;
+  const subject = told.map(({ text }) => endSentence(text)).join(" ");
+  return told.some(({ plain }) => isQuestion(plain)) && subject.length <= MAX_MEANING ? subject : null;
+}
+
+/** Whether a statement needs what was answered to mean anything. */
+function pointsBack(statement: string): boolean {
+  return LIKE_THAT.test(statement) || DO_THAT.test(statement);
 }

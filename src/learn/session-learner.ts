@@ -1,26 +1,26 @@
-/** Learning beside one session: notes while it goes on, extraction when a turn has ended; neither keeps anybody waiting. */
+/** Learning beside one session: notes while it goes on, extraction when a turn has ended; the user waits for neither. */
 
 import type { Conversation } from "../model/agent-loop.ts";
 import { type Usage, usedNothing } from "../model/ask.ts";
-import type { ExtractionWorld } from "./extraction.ts";
-import type { HeardMessage } from "./extraction-window.ts";
-import { endsWithin, GRACE_MS, openExtractor } from "./extractor.ts";
-import type { Ledger } from "./ledger.ts";
-import { beginNotes, countAnswer, endNotes, NO_NOTES, shouldTakeNotes } from "./notes-gates.ts";
+import { type Extractor, type Learning, type LearnRequest, type LearnResult, learn, reasonOf } from "./learn.ts";
+import { keepExplicit } from "./rules.ts";
 import { understandSaid } from "./said.ts";
-import { type NotesResult, type NotesWorld, takeNotes } from "./session-notes.ts";
+import {
+  beginNotes,
+  countAnswer,
+  endNotes,
+  NO_NOTES,
+  type NotesOptions,
+  type NotesResult,
+  shouldTakeNotes,
+  takeNotes,
+} from "./session-notes.ts";
+import type { HeardMessage } from "./window.ts";
 
-export interface LearnerWorld {
-  session: string;
-  extraction: ExtractionWorld;
-  notes: NotesWorld;
+interface LearnerOptions {
+  notes: NotesOptions;
   /** Whether notes are taken without being asked for. */
   takesNotes: boolean;
-  ledger: Pick<Ledger, "spend" | "skip">;
-  /** Without a model and its budget: what the user asked for in so many words. */
-  keepExplicit: (said: { id: string; text: string; at: string }) => Promise<Learnt["saved"]>;
-  /** How many proposals wait for a person. */
-  waiting: () => number;
   tell: (learnt: Learnt) => void;
 }
 
@@ -32,7 +32,7 @@ export interface Learnt {
   problem: string | null;
 }
 
-export interface EndedTurn {
+interface EndedTurn {
   /** All of the session, oldest first. */
   messages: readonly HeardMessage[];
   conversation: Conversation;
@@ -62,8 +62,13 @@ const MAX_LOOK_MS = 1_000;
 /** What failed three times will fail again, and each try costs. Its messages wait for the next session or `memdir extract`. */
 const MAX_FAILURES = 3;
 
-export function openSessionLearner(world: LearnerWorld): SessionLearner {
-  const { session, extraction, ledger } = world;
+export function openSessionLearner(
+  learning: Learning,
+  extractor: Extractor,
+  { notes: options, takesNotes, tell }: LearnerOptions,
+): SessionLearner {
+  const { directory, ledger, inbox, mode } = learning;
+  const { session } = options;
   const stopping = new AbortController();
   const looking = new Set<Promise<void>>();
   const writing = new Set<Promise<void>>();
@@ -73,30 +78,30 @@ export function openSessionLearner(world: LearnerWorld): SessionLearner {
   const beside = (work: Promise<unknown>, pending: Set<Promise<void>>) => {
     const done: Promise<void> = work
       .then(() => {})
-      .catch((error: Error) => extraction.log(`learning: ${error.message}`))
+      .catch((error: Error) => directory.log(`learning: ${error.message}`))
       .finally(() => pending.delete(done));
     pending.add(done);
   };
 
   let failures = 0;
-  const extractor = openExtractor(extraction, ({ saved, failed }) => {
+  const queue = openLearnQueue(learning, extractor, ({ saved, failed }) => {
     failures = failed === null ? 0 : failures + 1;
     if (saved.length === 0 && failed === null) return;
     const files = saved.map(({ file, action }) => ({ file, action }));
-    world.tell({ saved: files, waiting: world.waiting(), problem: failed });
+    tell({ saved: files, waiting: inbox.list().length, problem: failed });
   });
 
   const writeNotes = async (conversation: Conversation, signal: AbortSignal): Promise<NotesResult> => {
     notes = beginNotes(notes);
-    const { model } = extraction;
-    const result = await takeNotes(world.notes, { conversation, signal });
+    const { provider, name } = options.model();
+    const result = await takeNotes(directory, options, { conversation, signal });
     notes = endNotes(notes, result.ok);
-    noteCost(model, result.usage, result.ok ? `${result.edits} edits` : `nothing (${result.problem})`);
+    noteCost(`${provider}/${name}`, result.usage, result.ok ? `${result.edits} edits` : `nothing (${result.problem})`);
     return result;
   };
   const noteCost = (model: string, usage: Usage, produced: string) => {
     if (usedNothing(usage)) return;
-    const at = extraction.now().toISOString();
+    const at = directory.now().toISOString();
     ledger.spend({ at, kind: "notes", session, model, usage, produced, skipped: null });
   };
 
@@ -104,24 +109,25 @@ export function openSessionLearner(world: LearnerWorld): SessionLearner {
     const { messages, conversation, prompt, answerBefore, memoryWritten, isWanted } = turn;
     // What was asked for and kept is done.
     const explicit = !memoryWritten && (await asksToKeep(prompt, answerBefore));
-    const { budget } = extraction.gates();
+    const { budget } = learning.gates(session);
     if (explicit && !budget.ok) {
-      const saved = await world.keepExplicit(prompt);
-      if (saved.length > 0) return world.tell({ saved, waiting: world.waiting(), problem: null });
+      const kept = await keepExplicit(learning, session, [prompt]);
+      const saved = kept.map(({ file, action }) => ({ file, action }));
+      if (saved.length > 0) return tell({ saved, waiting: inbox.list().length, problem: null });
     }
     if (failures >= MAX_FAILURES && !explicit) {
       return ledger.skip("extraction", session, `it failed ${failures} times in a row in this session`);
     }
     if (isEnding) return ledger.skip("extraction", session, "the session is ending");
     const request = { session, messages, conversation, memoryWrittenInTurn: memoryWritten, explicit };
-    extractor.request({ ...request, ...(isWanted && { isWanted }) });
+    queue.request({ ...request, ...(isWanted && { isWanted }) });
   };
 
   return {
     answered(answer, conversation) {
       notes = countAnswer(notes, answer);
-      if (!world.takesNotes || stopping.signal.aborted || !shouldTakeNotes(notes).go) return;
-      const { mode, enabled, budget } = extraction.gates();
+      if (!takesNotes || stopping.signal.aborted || !shouldTakeNotes(notes).go) return;
+      const { enabled, budget } = learning.gates(session);
       if (!enabled || mode === "off" || mode === "read-only") return;
       if (!budget.ok) {
         // Said once for every stretch of the conversation that would have had notes.
@@ -149,13 +155,13 @@ export function openSessionLearner(world: LearnerWorld): SessionLearner {
       await Promise.all(writing);
       return writeNotes(conversation, signal ?? stopping.signal);
     },
-    isBusy: () => looking.size > 0 || writing.size > 0 || extractor.isBusy(),
+    isBusy: () => looking.size > 0 || writing.size > 0 || queue.isBusy(),
     async drain(ms) {
       // Only when it is done, an extraction is asked for.
       const looked = Promise.all(looking).then(() => {});
       if (!(await endsWithin(looked, Math.min(ms, MAX_LOOK_MS)))) isEnding = true;
       const written = Promise.all(writing).then(() => {});
-      await Promise.all([extractor.drain(ms), endsWithin(written, ms)]);
+      await Promise.all([queue.drain(ms), endsWithin(written, ms)]);
       if (writing.size === 0) return;
       stopping.abort();
       await endsWithin(written, GRACE_MS);
@@ -167,4 +173,96 @@ export function openSessionLearner(world: LearnerWorld): SessionLearner {
 async function asksToKeep({ text, at }: EndedTurn["prompt"], answerBefore: string): Promise<boolean> {
   const said = await understandSaid(text, new Date(at), answerBefore);
   return said.some(({ explicit, act }) => explicit && act !== "forget");
+}
+
+/** Runs extractions beside a conversation: one at a time, the latest waiting one after it, and a bounded wait at the end. */
+interface LearnQueue {
+  /** Returns at once and never throws. While one runs, only the latest request waits: it holds what the others held. */
+  request(request: LearnRequest): void;
+  /** Waits for what runs and waits, at most this long; then it is stopped, and its cursor stays. */
+  drain(ms: number): Promise<void>;
+  isBusy(): boolean;
+}
+
+/** For a stopped run to note what it cost. */
+const GRACE_MS = 250;
+
+/** `onDone` is called after every run that was not skipped. */
+export function openLearnQueue(
+  learning: Learning,
+  extractor: Extractor,
+  onDone: (result: LearnResult) => void = () => {},
+): LearnQueue {
+  const { directory, ledger } = learning;
+  const stopping = new AbortController();
+  let running: Promise<void> | null = null;
+  let waiting: LearnRequest | null = null;
+
+  const run = async (request: LearnRequest): Promise<void> => {
+    const signals = [stopping.signal, ...(request.signal ? [request.signal] : [])];
+    const result = await learn(learning, extractor, { ...request, signal: AbortSignal.any(signals) });
+    try {
+      if (result.skipped === null) onDone(result);
+    } catch (error) {
+      directory.log(`extraction: ${reasonOf(error)}`);
+    }
+  };
+
+  const runAll = async (first: LearnRequest): Promise<void> => {
+    for (let next: LearnRequest | null = first; next; ) {
+      await run(next);
+      next = waiting && { ...waiting, trailing: true };
+      waiting = null;
+    }
+    running = null;
+  };
+
+  /** Nothing is lost by it: the cursor stays. */
+  const drop = ({ session }: LearnRequest, reason: string) => {
+    directory.log(`extraction skipped: ${reason}`);
+    ledger.skip("extraction", session, reason);
+  };
+
+  return {
+    request(request) {
+      if (stopping.signal.aborted) return drop(request, "the session is ending");
+      if (!running) {
+        running = runAll(request);
+        return;
+      }
+      directory.log("extraction waits: another one is running");
+      if (waiting && waiting.session !== request.session) drop(waiting, "another session's turn came after it");
+      waiting = waiting?.session === request.session ? join(waiting, request) : request;
+    },
+    async drain(ms) {
+      if (!running || (await endsWithin(running, ms))) return;
+      if (waiting) drop(waiting, "the session ended before its turn came");
+      waiting = null;
+      directory.log(`extraction stopped: it was not done ${ms} ms after the session`);
+      stopping.abort();
+      await endsWithin(running ?? Promise.resolve(), GRACE_MS);
+    },
+    isBusy: () => running !== null,
+  };
+}
+
+/** What was asked for explicitly stays so; a turn that wrote a memory speaks for the other one only if both did. */
+function join(earlier: LearnRequest, later: LearnRequest): LearnRequest {
+  return {
+    ...later,
+    explicit: earlier.explicit === true || later.explicit === true,
+    memoryWrittenInTurn: earlier.memoryWrittenInTurn === true && later.memoryWrittenInTurn === true,
+  };
+}
+
+async function endsWithin(work: Promise<void>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  try {
+    return await Promise.race([work.then(() => true as const), late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

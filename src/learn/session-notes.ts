@@ -1,31 +1,34 @@
-/** Session notes: a fork of the running conversation writes down, in one file beside the transcript, what is needed to go on. */
+/** Session notes: a fork of the running conversation writes down, in one file beside the transcript, what is needed to continue. */
 
 import { lstatSync, mkdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, normalize } from "node:path";
 import { moveInto, PRIVATE_MODE, writeTemporary } from "../disk/atomic.ts";
 import { readRegular, realPath, resolveInside } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { type Conversation, fork, type LoopResult } from "../model/agent-loop.ts";
-import { type Ask, NO_USAGE, type Usage } from "../model/ask.ts";
-import { buildNotesPrompt } from "../prompts/learning.ts";
+import { NO_USAGE, type Usage } from "../model/ask.ts";
+import type { Tool } from "../model/tool.ts";
+import { buildNotesPrompt, buildSizeReminders } from "../prompts/learning.ts";
+import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
 import { redactSecrets } from "../text/secrets.ts";
+import { applyMatches, findMatches, hintFor } from "../tools/edit.ts";
 import { decodeText, encodeText, openFolderAt } from "../tools/file.ts";
-import { countAnswers } from "./counted-ask.ts";
-import { type NotesDraft, openNotesEdit } from "./notes-edit.ts";
+import { buildSchema, readInput } from "../tools/input.ts";
+import type { World } from "../world.ts";
+import { countAnswers } from "./budget.ts";
+import type { LearningModel } from "./model-extractor.ts";
 import { findDamage, MAX_NOTES_BYTES, measureNotes, readNotesForm } from "./notes-template.ts";
 
-export interface NotesWorld {
-  ask: Ask;
-  /** The most that the model answers at once. */
-  maxTokens: number;
+export interface NotesOptions {
+  /** The one to ask now; the user may change it. */
+  model: () => LearningModel;
   /** The folder of the project's transcripts. */
   sessionsDir: string;
   session: string;
-  /** Where the user's own template and prompt lie: `session-memory/config` below the client's directory. */
+  /** Where the user's own template and prompt are: `session-memory/config` below the client's directory. */
   configDir: string;
   /** About how many tokens a text has. */
   countTokens: (text: string) => number;
-  log: (message: string) => void;
 }
 
 export interface NotesResult {
@@ -47,46 +50,48 @@ const FOLDER = "session-memory";
 const FILE = "summary.md";
 const PRIVATE_FOLDER = 0o700;
 
-/** Where the notes of a session lie, whether or not there are any. */
-export function notesPath({ sessionsDir, session }: Pick<NotesWorld, "sessionsDir" | "session">): string {
+/** Where the notes of a session are, whether or not there are any. */
+export function notesPath({ sessionsDir, session }: Pick<NotesOptions, "sessionsDir" | "session">): string {
   return join(sessionsDir, session, FOLDER, FILE);
 }
 
-/** Must not throw. Unless it is `ok`, the file is as it was. One at a time for each session: see notes-gates.ts. */
+/** Must not throw. Unless it is `ok`, the file is as it was. One at a time for each session: see `shouldTakeNotes`. */
 export async function takeNotes(
-  world: NotesWorld,
+  { log }: Pick<World, "log">,
+  options: NotesOptions,
   { conversation, signal }: { conversation: Conversation; signal?: AbortSignal },
 ): Promise<NotesResult> {
   let usage = NO_USAGE;
   let problem: string | null;
   const draft: NotesDraft = { text: "", edits: 0 };
   try {
-    const { template, prompt } = readNotesForm(world.configDir, world.log);
-    const base = readBase(world);
+    const { template, prompt } = readNotesForm(options.configDir, log);
+    const base = readBase(options);
     const before = base === null || base.text.trim() === "" ? template : base.text;
     draft.text = before;
-    const path = notesPath(world);
-    const result = await fork(countAnswers(world.ask), conversation, {
+    const path = notesPath(options);
+    const { ask, maxTokens } = options.model();
+    const result = await fork(countAnswers(ask), conversation, {
       prompt: buildNotesPrompt({
         notesPath: path,
         currentNotes: before,
-        size: measureNotes(before, world.countTokens),
+        size: measureNotes(before, options.countTokens),
         custom: prompt,
       }),
-      tools: [openNotesEdit(path, draft, world.countTokens)],
+      tools: [openNotesEdit(path, draft, options.countTokens)],
       maxTurns: MAX_TURNS,
-      maxTokens: Math.min(MAX_ANSWER_TOKENS, world.maxTokens),
+      maxTokens: Math.min(MAX_ANSWER_TOKENS, maxTokens),
       ...(signal && { signal }),
     });
     usage = result.usage;
     problem = findFailure(result, draft);
-    if (problem === null) writeNotes(world, base, withoutSecrets(before, draft.text));
+    if (problem === null) writeNotes(options, base, withoutSecrets(before, draft.text));
   } catch (error) {
-    problem = diskError(error, "take notes in", notesPath(world)).message;
+    problem = diskError(error, "take notes in", notesPath(options)).message;
   }
   if (problem === null) return { ok: true, usage, edits: draft.edits };
   problem = redactSecrets(problem);
-  world.log(`session notes: ${problem}`);
+  log(`session notes: ${problem}`);
   return { ok: false, usage, edits: 0, problem };
 }
 
@@ -97,8 +102,8 @@ interface Base {
 }
 
 /** Null when there are no notes yet. */
-function readBase(world: NotesWorld): Base | null {
-  const path = placeOf(world);
+function readBase(options: NotesOptions): Base | null {
+  const path = placeOf(options);
   const bytes = readRegular(path, { maxBytes: MAX_NOTES_BYTES });
   if (bytes === null) {
     refuseOdd(path);
@@ -106,13 +111,13 @@ function readBase(world: NotesWorld): Base | null {
   }
   const { text, bom, exact } = decodeText(bytes);
   if (!exact || text.includes("\0")) {
-    throw new MemdirError("broken", `${path} is no UTF-8 text: mend it or remove it, then notes are taken again`);
+    throw new MemdirError("broken", `${path} is no UTF-8 text: fix it or remove it, then notes are taken again`);
   }
   return { bytes, text, bom };
 }
 
 /** Links on the way that lead elsewhere are refused, and so is a session whose id is no plain name. */
-function placeOf({ sessionsDir, session }: NotesWorld): string {
+function placeOf({ sessionsDir, session }: NotesOptions): string {
   if (session.includes("/"))
     throw new MemdirError("outside", "the id of the session is no plain name: no notes are taken");
   return resolveInside(sessionsDir, `${session}/${FOLDER}/${FILE}`);
@@ -142,10 +147,10 @@ function withoutSecrets(before: string, text: string): string {
   return clean;
 }
 
-function writeNotes(world: NotesWorld, base: Base | null, text: string): void {
-  mkdirSync(dirname(placeOf(world)), { recursive: true, mode: PRIVATE_FOLDER });
+function writeNotes(options: NotesOptions, base: Base | null, text: string): void {
+  mkdirSync(dirname(placeOf(options)), { recursive: true, mode: PRIVATE_FOLDER });
   // Below the folder of the transcripts there must be no link at all, also none that came this moment.
-  const folder = openFolderAt(join(realPath(world.sessionsDir), world.session, FOLDER));
+  const folder = openFolderAt(join(realPath(options.sessionsDir), options.session, FOLDER));
   try {
     const target = join(folder.path, FILE);
     // The model took its time: another process, or the user, may have written meanwhile.
@@ -157,4 +162,134 @@ function writeNotes(world: NotesWorld, base: Base | null, text: string): void {
   } finally {
     folder.close();
   }
+}
+
+export interface NotesDraft {
+  text: string;
+  /** How many edits were taken. */
+  edits: number;
+}
+
+/** As the agent's own Edit declares them: a fork that declares another tool would lose the provider's cache. */
+const FIELDS = {
+  file_path: { type: "string", required: true, filled: true },
+  old_string: { type: "string", required: true },
+  new_string: { type: "string", required: true },
+  replace_all: { type: "boolean" },
+} as const;
+
+/** Nothing reaches the disk: the draft is written when the whole run went well. Synchronous, so that calls of one turn do not mix. */
+export function openNotesEdit(path: string, draft: NotesDraft, countTokens: (text: string) => number): Tool {
+  const begun = draft.text;
+  return {
+    name: "Edit",
+    description: TOOL_WORDS.Edit.description,
+    schema: buildSchema(FIELDS, TOOL_WORDS.Edit.inputs),
+    run(input) {
+      const { file_path, old_string: old, new_string: fresh, replace_all: all = false } = readInput(FIELDS, input);
+      if (normalize(file_path) !== path) throw new Error(`only ${path} can be edited here`);
+      draft.text = edit(draft.text, begun, { old, fresh, all });
+      draft.edits++;
+      const reminders = buildSizeReminders(measureNotes(draft.text, countTokens));
+      return reminders === "" ? "edited" : `edited\n\n${reminders}`;
+    },
+  };
+}
+
+function edit(text: string, begun: string, { old, fresh, all }: { old: string; fresh: string; all: boolean }): string {
+  if (old === "") throw new Error("old_string is empty: name the text after which something is to come, or to replace");
+  if (old === fresh) throw new Error("old_string and new_string are the same; there is nothing to change");
+  if (fresh.includes("\0")) throw new Error("new_string holds a NUL character, which is no text");
+  const matches = findMatches(text, old, fresh);
+  if (matches.length === 0) throw new Error(`old_string was not found in the notes${hintFor(text, old)}`);
+  if (matches.length > 1 && !all) {
+    throw new Error(`old_string occurs ${matches.length} times: add lines around it until it is unique`);
+  }
+  const changed = applyMatches(text, matches);
+  const damage = findDamage(begun, changed);
+  if (damage) throw new Error(`not edited: ${damage}; headings and the lines in italics below them must stay`);
+  if (Buffer.byteLength(changed) > MAX_NOTES_BYTES) {
+    throw new Error(`not edited: the notes would be larger than ${MAX_NOTES_BYTES} bytes; shorten other parts first`);
+  }
+  return changed;
+}
+
+export interface NotesState {
+  /** What the model's window holds now; 0 while it has not been counted. */
+  contextTokens: number;
+  /** What it held when notes were last taken or tried; null before the first time. */
+  notedTokens: number | null;
+  /** Since then. */
+  toolCalls: number;
+  /** Whether the last answer of the model asked for a tool: then the work is in the middle of something. */
+  calledInLastTurn: boolean;
+  running: boolean;
+  /** In a row. */
+  failures: number;
+}
+
+export interface NotesLimits {
+  firstTokens: number;
+  moreTokens: number;
+  toolCalls: number;
+  maxFailures: number;
+}
+
+/** The first three are those of the client we share the file with. What failed three times will fail again, and costs. */
+export const NOTES_LIMITS: NotesLimits = { firstTokens: 10_000, moreTokens: 5_000, toolCalls: 3, maxFailures: 3 };
+
+export const NO_NOTES: NotesState = {
+  contextTokens: 0,
+  notedTokens: null,
+  toolCalls: 0,
+  calledInLastTurn: false,
+  running: false,
+  failures: 0,
+};
+
+export type NotesDecision = { go: true } | { go: false; reason: string };
+
+export function shouldTakeNotes(state: NotesState, limits: NotesLimits = NOTES_LIMITS): NotesDecision {
+  const { contextTokens, notedTokens, toolCalls, calledInLastTurn, running, failures } = state;
+  if (running) return wait("notes are being taken already");
+  if (failures >= limits.maxFailures) return wait(`taking notes failed ${failures} times in a row`);
+  if (notedTokens === null) {
+    if (contextTokens < limits.firstTokens) {
+      return wait(`the conversation holds ${contextTokens} tokens, the first notes are taken at ${limits.firstTokens}`);
+    }
+  } else if (contextTokens - notedTokens < limits.moreTokens) {
+    const grown = contextTokens - notedTokens;
+    return wait(`${grown} tokens since the last notes, the next are taken after ${limits.moreTokens}`);
+  }
+  // A pause in the work is a good moment; while it goes on, enough must have been done.
+  if (calledInLastTurn && toolCalls < limits.toolCalls) {
+    return wait(`in the middle of a step, with ${toolCalls} of ${limits.toolCalls} tool calls`);
+  }
+  return { go: true };
+}
+
+/** One answer of the model. `contextTokens` is 0 when the provider does not count, and the last known number stays. */
+export function countAnswer(state: NotesState, answer: { contextTokens: number; toolCalls: number }): NotesState {
+  const contextTokens = answer.contextTokens > 0 ? answer.contextTokens : state.contextTokens;
+  return {
+    ...state,
+    contextTokens,
+    // After a compaction the window holds less than when notes were taken: growth is counted from there.
+    notedTokens: state.notedTokens === null ? null : Math.min(state.notedTokens, contextTokens),
+    toolCalls: state.toolCalls + answer.toolCalls,
+    calledInLastTurn: answer.toolCalls > 0,
+  };
+}
+
+export function beginNotes(state: NotesState): NotesState {
+  return { ...state, running: true, notedTokens: state.contextTokens, toolCalls: 0 };
+}
+
+/** A run that failed is not tried again before the conversation has grown: it has cost as much as one that succeeded. */
+export function endNotes(state: NotesState, ok: boolean): NotesState {
+  return { ...state, running: false, failures: ok ? 0 : state.failures + 1 };
+}
+
+function wait(reason: string): NotesDecision {
+  return { go: false, reason };
 }

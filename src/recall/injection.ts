@@ -14,7 +14,7 @@ import {
   readStart,
   type Source,
 } from "../store/store.ts";
-import { findVerdict, formatVerdict, readVerdicts, type Verdicts } from "../truth/kept-verdict.ts";
+import { findVerdict, formatVerdict, readVerdicts, type Verdicts } from "../truth/verdicts.ts";
 import { clipLine } from "./cut.ts";
 import {
   CHECKED_OPENING,

@@ -3,20 +3,16 @@
 import { MemdirError } from "../errors.ts";
 import {
   type HttpAnswer,
+  type HttpOptions,
   type HttpRequest,
-  type HttpWorld,
   harmless,
   misbehaved,
+  type Network,
   openHttp,
   parseObject,
   problemOf,
 } from "./http.ts";
-import type { Role, SearchAnswer } from "./protocol.ts";
-import type { AuditAnswer, PersonRow, RepositoryAnswer, TokensAnswer } from "./protocol-admin.ts";
-
-export type TokenRow = TokensAnswer["tokens"][number];
-export type AuditRow = AuditAnswer["rows"][number];
-export type SearchHit = SearchAnswer["hits"][number];
+import type { AuditRow, PersonRow, RepositoryAnswer, Role, SearchHit, TokenAnswer, TokenRow } from "./protocol.ts";
 
 export interface TeamView {
   person: string;
@@ -35,7 +31,7 @@ export interface Administration {
   setRole(person: string, repository: string | null, role: Role | null): Promise<void>;
   addRepository(name: string): Promise<void>;
   tokens(): Promise<TokenRow[]>;
-  addToken(person: string, options: { label: string; days: number | null }): Promise<{ id: string; token: string }>;
+  addToken(person: string, options: { label: string; days: number | null }): Promise<TokenAnswer>;
   revokeToken(id: string): Promise<void>;
   search(words: string, limit: number): Promise<SearchHit[]>;
   /** Newest first. */
@@ -46,20 +42,14 @@ export interface Administration {
 /** People, tokens and rows of a large team; no memories. */
 const MAX_BYTES = 16_000_000;
 
-export function openAdministration(world: HttpWorld, team: string, signal?: AbortSignal): Administration {
-  const http = openHttp(world);
-  const base = `/v1/teams/${encodeURIComponent(team)}`;
-  const ask = async (method: HttpRequest["method"], path: string, body?: object): Promise<HttpAnswer> =>
-    http.send({
-      method,
-      path: `${base}${path}`,
-      ...(body ? { body: JSON.stringify(body), headers: { "content-type": "application/json" } } : {}),
-      maxBytes: MAX_BYTES,
-      signal,
-    });
-  const read = async (path: string): Promise<Record<string, unknown>> => expectObject(http.url, await ask("GET", path));
+export function openAdministration(network: Network, options: HttpOptions & { team: string }): Administration {
+  const { url, send } = openHttp(network, options);
+  const base = `/v1/teams/${encodeURIComponent(options.team)}`;
+  const ask = (method: HttpRequest["method"], path: string, body?: object): Promise<HttpAnswer> =>
+    send({ method, path: `${base}${path}`, body, maxBytes: MAX_BYTES });
+  const read = async (path: string): Promise<Record<string, unknown>> => expectObject(url, await ask("GET", path));
   const change = async (method: HttpRequest["method"], path: string, body?: object): Promise<void> => {
-    expectObject(http.url, await ask(method, path, body));
+    expectObject(url, await ask(method, path, body));
   };
   return {
     view: async () => {
@@ -70,7 +60,7 @@ export function openAdministration(world: HttpWorld, team: string, signal?: Abor
     people: async () => {
       const answer = await ask("GET", "/people");
       if (answer.status === 403 || answer.status === 404) return null;
-      const people = rowsOf<PersonRow>(expectObject(http.url, answer).people, ["id", "name"]);
+      const people = rowsOf<PersonRow>(expectObject(url, answer).people, ["id", "name"]);
       return people.map((row) => ({
         ...row,
         role: roleOf(row.role),
@@ -83,8 +73,8 @@ export function openAdministration(world: HttpWorld, team: string, signal?: Abor
     addRepository: (name) => change("POST", "/repositories", { name }),
     tokens: async () => rowsOf<TokenRow>((await read("/tokens")).tokens, ["id", "person"]),
     addToken: async (person, options) => {
-      const { id, token } = expectObject(http.url, await ask("POST", "/tokens", { person, ...options }));
-      if (typeof id !== "string" || typeof token !== "string") throw misbehaved(http.url, "answered without a token");
+      const { id, token } = expectObject(url, await ask("POST", "/tokens", { person, ...options }));
+      if (typeof id !== "string" || typeof token !== "string") throw misbehaved(url, "answered without a token");
       return { id: harmless(id, 100), token };
     },
     revokeToken: (id) => change("DELETE", `/tokens/${encodeURIComponent(id)}`),

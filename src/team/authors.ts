@@ -13,7 +13,7 @@ import {
   writeCache,
 } from "../store/store.ts";
 
-/** Thousands of commits that touch the folder: whoever is older than these is no longer worth a second. */
+/** Thousands of commits that touch the folder: older ones are not worth a second. */
 const MAX_COMMITS = 5_000;
 /** Enough for a long history on a slow disk; a longer wait looks as if it hangs. */
 const TIMEOUT_MS = 10_000;
@@ -53,7 +53,7 @@ function parseLog(output: string): Map<string, Authorship> {
     i += 2;
     if (path === "" || seen.has(path)) continue;
     seen.add(path);
-    // Removed and perhaps made anew since: that one is not committed yet.
+    // Removed and perhaps created again since: that one is not committed yet.
     if (part.trim() !== "D") authors.set(path, current);
   }
   return authors;

@@ -9,7 +9,7 @@ import { diskError, MemdirError } from "../errors.ts";
 import { parseObject } from "./http.ts";
 
 /** Whose token; one person may be in several teams of a server. */
-export interface Audience {
+interface Audience {
   server: string;
   team: string;
 }
@@ -49,7 +49,7 @@ export function keepToken(config: Pick<Config, "userFile">, audience: Audience, 
 export function checkToken(text: string, source: string): string {
   const token = text.trim();
   if (TOKEN.test(token)) return token;
-  throw new MemdirError("usage", `${source} is no token: it must be one word of at least 16 plain characters`);
+  throw new MemdirError("usage", `${source} is not a token: it must be one word of at least 16 plain characters`);
 }
 
 function keyOf({ server, team }: Audience): string {
@@ -75,6 +75,6 @@ function readTokens(file: string): Record<string, unknown> {
     throw diskError(error, "read", file);
   }
   const tokens = text.trim() === "" ? {} : parseObject(text);
-  if (!tokens) throw new MemdirError("broken", `${file} is not valid JSON and is not rewritten: mend it by hand first`);
+  if (!tokens) throw new MemdirError("broken", `${file} is not valid JSON and is not rewritten: fix it by hand first`);
   return tokens;
 }

@@ -1,11 +1,10 @@
 /** Changes as one commit: which of them hold against a branch, and the commit made without index or working tree. */
 
 import { createHash } from "node:crypto";
-import { findEntryProblem } from "./entry-path.ts";
 import { type Branch, type BranchEntry, foldersOf, revisionOf } from "./git-branch.ts";
 import { damage, type Repository, refOf } from "./git-repository.ts";
 import { LIMITS } from "./protocol.ts";
-import type { StoreChange, StoreEntry, StoreOutcome } from "./store.ts";
+import { findEntryProblem, type RemoteChange, type RemoteEntry, type RemoteOutcome } from "./remote.ts";
 
 export interface Who {
   name: string;
@@ -14,22 +13,23 @@ export interface Who {
 
 /** A change that is ready for a commit; its revision is known when there is one. */
 export interface Write {
-  change: StoreChange;
+  change: RemoteChange;
   /** "" for a removal. */
   blob: string;
 }
 
 /** `later`: another change of this path is about to be written; ask again after it. */
-export type Verdict = StoreOutcome | { kind: "write"; write: Write } | { kind: "later" };
+export type Verdict = RemoteOutcome | { kind: "write"; write: Write } | { kind: "later" };
 
 /** The answer to what no branch would take, whatever is on it; else null. */
-export function refuseChange(change: StoreChange): StoreOutcome | null {
-  const reason = findChangeProblem(change);
-  return reason === null ? null : { kind: "refused", path: change.path, reason };
+export function refuseChange(change: RemoteChange): RemoteOutcome | null {
+  const { path } = change;
+  const reason = findEntryProblem(path) ?? (change.kind === "put" ? findTextProblem(change.text) : null);
+  return reason === null ? null : { kind: "refused", path, reason };
 }
 
 /** Pure, for changes that are not refused. Verdicts in the order of the changes, each against the branch with the writes before it. */
-export function judgeChanges(branch: Branch, changes: readonly StoreChange[]): Verdict[] {
+export function judgeChanges(branch: Branch, changes: readonly RemoteChange[]): Verdict[] {
   const writing = new Map<string, Write>();
   const newFolders = new Set<string>();
   return changes.map((change) => {
@@ -50,7 +50,7 @@ export function judgeChanges(branch: Branch, changes: readonly StoreChange[]): V
 }
 
 /** The outcome of a write that the remote has accepted. */
-export function outcomeOf({ change, blob }: Write, commit: string): StoreOutcome {
+export function outcomeOf({ change, blob }: Write, commit: string): RemoteOutcome {
   return { kind: "done", path: change.path, revision: revisionOf({ blob, commit }) };
 }
 
@@ -68,7 +68,7 @@ export async function makeCommit(
   return commit;
 }
 
-function judge(branch: Branch, change: StoreChange, blob: string): Verdict {
+function judge(branch: Branch, change: RemoteChange, blob: string): Verdict {
   const { path, expected } = change;
   const there = branch.entries.get(path);
   const live = there && !there.deleted ? there : null;
@@ -80,17 +80,14 @@ function judge(branch: Branch, change: StoreChange, blob: string): Verdict {
   return { kind: "write", write: { change, blob } };
 }
 
-export function entryOf({ blob: _, ...entry }: BranchEntry): StoreEntry {
+export function entryOf({ blob: _, ...entry }: BranchEntry): RemoteEntry {
   return entry;
 }
 
-function findChangeProblem(change: StoreChange): string | null {
-  const problem = findEntryProblem(change.path);
-  if (problem !== null || change.kind === "remove") return problem;
-  if (!change.text.isWellFormed()) return "its text is not well-formed Unicode";
-  const bytes = Buffer.byteLength(change.text);
-  if (bytes > LIMITS.memoryBytes) return `it has ${bytes} bytes; a memory has at most ${LIMITS.memoryBytes}`;
-  return null;
+function findTextProblem(text: string): string | null {
+  if (!text.isWellFormed()) return "its text is not well-formed Unicode";
+  const bytes = Buffer.byteLength(text);
+  return bytes > LIMITS.memoryBytes ? `it has ${bytes} bytes; a memory has at most ${LIMITS.memoryBytes}` : null;
 }
 
 /** Git has one thing under one name: a file where a folder is wanted, or the other way round, is never replaced. */
@@ -100,7 +97,7 @@ function findInTheWay(
   writing: ReadonlyMap<string, Write>,
   newFolders: ReadonlySet<string>,
 ): string | null {
-  if (branch.others.has(path)) return "something that is no memory has that name on the branch";
+  if (branch.others.has(path)) return "something that is not a memory has that name on the branch";
   if (branch.folders.has(path) || newFolders.has(path)) return "a folder has that name on the branch";
   const isFile = (folder: string) => {
     const write = writing.get(folder);
@@ -128,7 +125,7 @@ function formatImport(
     const bytes = Buffer.from(text);
     parts.push(`data ${bytes.length}\n`, bytes, "\n");
   };
-  // What a killed process left there is no parent.
+  // What a killed process left there is not a parent.
   parts.push(`reset ${ref}\n\n`, `commit ${ref}\nmark :1\n`);
   parts.push(
     `committer ${plain(who.name) || "memdir"} <${plain(who.email)}> ${Math.floor(at.getTime() / 1000)} +0000\n`,

@@ -1,4 +1,4 @@
-/** Which folder of a shared place a project's own memories lie in: the same on every machine that has the project. */
+/** Which folder of a remote a project's own memories are in: the same on every machine that has the project. */
 
 import { basename, relative } from "node:path";
 import type { Env } from "../config.ts";

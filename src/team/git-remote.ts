@@ -1,109 +1,238 @@
-/** The remote that memories travel through: which ones are taken, and how it is named without its credentials. */
+/** A branch of any git remote as a remote: a user's memories on several machines without a server. */
 
-import { isAbsolute, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { MemdirError } from "../errors.ts";
-import { cleanRemote } from "../project/owner.ts";
+import type { World } from "../world.ts";
+import { findBranchProblem, parseGitAddress } from "./git-address.ts";
+import {
+  type Branch,
+  type BranchEntry,
+  NO_BRANCH,
+  readBranch,
+  readTexts,
+  readTouches,
+  revisionOf,
+} from "./git-branch.ts";
+import {
+  entryOf,
+  judgeChanges,
+  makeCommit,
+  outcomeOf,
+  refuseChange,
+  type Verdict,
+  type Who,
+  type Write,
+} from "./git-commit.ts";
+import {
+  damage,
+  fetchTip,
+  pushCommit,
+  type Repository,
+  type RepositoryOptions,
+  readTip,
+  withRepository,
+} from "./git-repository.ts";
+import type { Remote, RemoteChange, RemoteEntry, RemoteOutcome, RemoteVersion } from "./remote.ts";
 
-export interface Remote {
-  /** As git gets it; may hold credentials. */
-  url: string;
-  /** For people and for ids. */
-  name: string;
-  /** What git may speak, for GIT_ALLOW_PROTOCOL. */
-  protocols: string;
-  /** A text of git's as it may be shown: one line, short, without credentials. */
-  mask(said: string): string;
+export interface GitRemoteOptions {
+  /** An https or ssh URL, `host:path`, or a folder. */
+  remote: string;
+  /** A branch of its own, made by the first push without a parent. */
+  branch?: string | undefined;
+  /** A folder of ours: a bare repository, its lock, what was worked out from it. All of it can be removed at any time. */
+  cache: string;
+  who: Who;
+  /** What a relative path of a remote starts from; without it, such a remote is refused. */
+  cwd?: string;
+  /** For one command that talks to the remote. */
+  timeoutMs?: number;
 }
 
-/** `cwd`: what a relative path starts from. Throws `usage` for what could run a program, be taken for an option or be read on the way. */
-export function parseRemote(text: string, cwd?: string): Remote {
-  const refuse = (why: string) => new MemdirError("usage", `the git remote ${JSON.stringify(mask(text, text))} ${why}`);
-  if (text.trim() === "") throw new MemdirError("usage", "the git remote is empty: name a URL, host:path or a folder");
-  if (text.startsWith("-")) throw refuse("begins with a dash: name a URL, host:path or a folder");
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  if (/[\x00-\x1f\x7f]/.test(text)) throw refuse("holds control characters");
-  if (/^[a-z0-9+.-]*::/i.test(text)) throw refuse("names a remote helper: only https, ssh and folders are used");
-  const protocols = protocolsOf(text);
-  if (protocols === "unknown") throw refuse("is of a kind that is not used: take https, ssh or a folder");
-  if (protocols === "open")
-    throw refuse("would send memories unencrypted: take https or ssh (http only to this machine)");
-  if (protocols === "ssh" && /^(ssh:\/\/)?([^/]*@)?-/i.test(text)) throw refuse("has a host that begins with a dash");
-  const url = protocols === "file" ? folderOf(text, cwd, refuse) : text;
-  return { url, name: cleanRemote(url), protocols, mask: (said) => mask(said, text) };
-}
+/** `random` spreads out clients that push at the same moment. */
+type Outside = Pick<World, "now" | "env" | "log" | "random" | "sleep">;
 
-/** Why git would not take it as a branch, or null. Stricter than git: what is odd here is a mistake. */
-export function findBranchProblem(branch: string): string | null {
-  if (!/^[A-Za-z0-9][A-Za-z0-9._/-]*$/.test(branch)) return "it may hold letters, digits, `.`, `_`, `-` and `/`";
-  if (/\.\.|\/\/|\/\.|[./]$|\.lock(\/|$)/.test(branch)) return "git has no such branch names";
-  if (branch.length > 100) return "it is too long";
-  return null;
-}
+/** A first fetch over a slow line takes this long; a remote that is silent for longer is gone. */
+const TIMEOUT_MS = 120_000;
 
-function protocolsOf(text: string): "https" | "ssh" | "file" | "http" | "git" | "open" | "unknown" {
-  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase();
-  if (scheme === "https" || scheme === "ssh" || scheme === "file") return scheme;
-  if (scheme === "git+ssh" || scheme === "ssh+git") return "ssh";
-  if (scheme === "http" || scheme === "git") return isLoopback(text) ? scheme : "open";
-  if (scheme !== undefined) return "unknown";
-  if (/^[A-Za-z]:[\\/]/.test(text)) return "file";
-  // As git tells them apart: a colon before the first slash is a host's.
-  return /^[^/\\]*:/.test(text) ? "ssh" : "file";
-}
+/** Every rejected push means that another client was accepted: with ten at once, somebody needs ten. */
+const MAX_PUSHES = 12;
 
-function isLoopback(url: string): boolean {
-  const host = /^[a-z]+:\/\/(?:[^/?#]*@)?(\[[^\]]*\]|[^/:?#]*)/i.exec(url)?.[1]?.toLowerCase() ?? "";
-  return host === "localhost" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
-}
+/** Others' pushes that are under way lock the branch for moments; one that stays locked is the remote's trouble. */
+const MAX_UNMOVED = 4;
 
-function folderOf(text: string, cwd: string | undefined, refuse: (why: string) => MemdirError): string {
-  if (/^file:\/\//i.test(text)) {
-    try {
-      return fileURLToPath(text);
-    } catch {
-      throw refuse("is no folder of this machine");
-    }
+/** A pass fetches texts in several calls: they need not all ask the remote again. */
+const FRESH_MS = 5_000;
+
+export function openGitRemote(outside: Outside, options: GitRemoteOptions): Remote {
+  const { branch: branchName = "memdir", cache, timeoutMs = TIMEOUT_MS } = options;
+  const { env, log } = outside;
+  const address = parseGitAddress(options.remote, options.cwd);
+  const problem = findBranchProblem(branchName);
+  if (problem !== null)
+    throw new MemdirError("usage", `the branch ${JSON.stringify(branchName)} cannot be used: ${problem}`);
+  const where: RepositoryOptions = { address, branch: branchName, cache, env, log, timeoutMs };
+  let known: Branch | null = null;
+  let checkedForFetch = Number.NEGATIVE_INFINITY;
+
+  /** The branch at a commit; worked out once. */
+  async function branchAt(repository: Repository, tip: string | null): Promise<Branch> {
+    if (tip === null) return NO_BRANCH;
+    if (known?.tip !== tip) known = await readBranch(repository, tip);
+    return known;
   }
-  if (isAbsolute(text)) return text;
-  if (cwd === undefined) throw refuse("is a relative path: give the whole one");
-  return resolve(cwd, text);
+  const refresh = async (repository: Repository) => branchAt(repository, await fetchTip(repository));
+
+  return {
+    name: `${address.name}#${branchName}`,
+
+    list: (signal) =>
+      withRepository(where, signal, async (repository) => {
+        const { entries } = await refresh(repository);
+        checkedForFetch = Number.NEGATIVE_INFINITY;
+        const sorted = [...entries.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+        return { id: `git:${address.name}#${branchName}`, entries: sorted.map(entryOf) };
+      }),
+
+    fetch: (entries, signal) =>
+      withRepository(where, signal, async (repository) => {
+        if (entries.length === 0) return new Map();
+        const isFresh = performance.now() - checkedForFetch < FRESH_MS;
+        const tip = isFresh ? await readTip(repository) : null;
+        if (tip !== null) return fetchTexts(repository, await branchAt(repository, tip), entries);
+        const branch = await refresh(repository);
+        checkedForFetch = performance.now();
+        return fetchTexts(repository, branch, entries);
+      }),
+
+    apply: (changes, signal) =>
+      withRepository(where, signal, async (repository) => {
+        if (changes.length === 0) return [];
+        return applyChanges({ repository, outside, who: options.who, refresh, branchAt }, changes);
+      }),
+
+    versions: (path, signal) =>
+      withRepository(where, signal, async (repository) => {
+        const branch = await refresh(repository);
+        return branch.tip === null ? [] : readVersions(repository, branch, path);
+      }),
+  };
 }
 
-/** More helps nobody: git's reason is in its first words. */
-const MAX_SHOWN_CHARS = 300;
+interface Applying {
+  repository: Repository;
+  outside: Outside;
+  who: Who;
+  refresh(repository: Repository): Promise<Branch>;
+  branchAt(repository: Repository, tip: string | null): Promise<Branch>;
+}
 
-function mask(said: string, remote: string): string {
-  let shown = said;
-  for (const secret of credentialsOf(remote)) shown = shown.replaceAll(secret, "***");
-  return (
-    shown
-      .replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/'"]*@/gi, "$1")
-      .replace(/([?&](?:[\w-]*token|access|auth|key|password|secret)[\w-]*=)[^\s&'"]+/gi, "$1***")
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: a remote must not steer the terminal
-      .replace(/[\x00-\x1f\x7f-\x9f]+/g, " ")
-      .trim()
-      .slice(0, MAX_SHOWN_CHARS)
+/**
+ * First against the branch as it was last seen: if the remote takes the push, it was the same. Whatever does not hold there is
+ * asked again against the remote's newest, so that an answer other than "done" is never an old one.
+ */
+async function applyChanges(applying: Applying, changes: readonly RemoteChange[]): Promise<RemoteOutcome[]> {
+  const { repository, outside, who } = applying;
+  const outcomes = changes.map(refuseChange);
+  let branch = await applying.branchAt(repository, await readTip(repository));
+  let isFresh = false;
+  let unmoved = 0;
+  for (let pushes = 0; ; ) {
+    const open = outcomes.flatMap((outcome, at) => (outcome === null ? [at] : []));
+    const verdicts = judgeChanges(
+      branch,
+      open.map((at) => changes[at] as RemoteChange),
+    );
+    if (!isFresh && verdicts.some(needsNewest)) {
+      branch = await applying.refresh(repository);
+      isFresh = true;
+      continue;
+    }
+    const writes: { at: number; write: Write }[] = [];
+    for (const [i, verdict] of verdicts.entries()) {
+      const at = open[i] as number;
+      if (verdict.kind === "write") writes.push({ at, write: verdict.write });
+      else if (verdict.kind !== "later") outcomes[at] = verdict;
+    }
+    if (writes.length === 0) return outcomes as RemoteOutcome[];
+    const by = { who, at: outside.now() };
+    const commit = await makeCommit(
+      repository,
+      branch,
+      writes.map(({ write }) => write),
+      by,
+    );
+    const refused = await pushCommit(repository, commit);
+    if (refused === null) {
+      for (const { at, write } of writes) outcomes[at] = outcomeOf(write, commit);
+      if (!outcomes.includes(null)) return outcomes as RemoteOutcome[];
+      branch = await applying.branchAt(repository, commit);
+      isFresh = true;
+      continue;
+    }
+    if (++pushes >= MAX_PUSHES) throw tooBusy(repository);
+    await pause(repository, pushes, outside);
+    const before = branch.tip;
+    branch = await applying.refresh(repository);
+    unmoved = isFresh && branch.tip === before ? unmoved + 1 : 0;
+    if (unmoved >= MAX_UNMOVED) throw stuck(repository, refused);
+    isFresh = true;
+  }
+}
+
+/** Only a write proves itself, by being accepted. */
+function needsNewest(verdict: Verdict): boolean {
+  return verdict.kind === "stale" || verdict.kind === "done" || verdict.kind === "refused";
+}
+
+function tooBusy({ address }: Repository): MemdirError {
+  return new MemdirError(
+    "network",
+    `others kept writing to ${address.name} faster than we could: run it again, nothing is half done`,
   );
 }
 
-/** User and password as they stand in the URL, together and apart, also decoded; the longest first. */
-function credentialsOf(remote: string): string[] {
-  const info = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)@/i.exec(remote)?.[1];
-  const query = /^[a-z][a-z0-9+.-]*:\/\/[^?#]*\?([^#]*)/i.exec(remote)?.[1];
-  const password = info?.includes(":") ? info.slice(info.indexOf(":") + 1) : undefined;
-  // A user without a password may be a token; a short one is a name, and words hold it.
-  const user = info?.split(":")[0] ?? "";
-  const isShort = password === undefined && user.length < 12;
-  const parts = isShort ? [query] : [info, password, user.length >= 12 ? user : undefined, query];
-  const known = parts.filter((part) => part !== undefined && part.length > 0) as string[];
-  return [...new Set(known.flatMap((part) => [part, decode(part)]))].sort((a, b) => b.length - a.length);
+function stuck({ address }: Repository, reason: string): MemdirError {
+  const advice = "nobody else writes there; look at the remote for a lock that was left behind";
+  return new MemdirError("network", `${address.name} does not take changes (${reason}): ${advice}`);
 }
 
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+/** A push over a line takes a few hundred milliseconds; waits grow to a second. */
+async function pause({ signal }: Repository, round: number, { random, sleep }: Outside): Promise<void> {
+  await sleep(random() * Math.min(1000, 25 * 2 ** round), signal).catch(() => {});
+}
+
+async function fetchTexts(
+  repository: Repository,
+  branch: Branch,
+  wanted: readonly RemoteEntry[],
+): Promise<Map<string, string>> {
+  const still = wanted.flatMap((entry): BranchEntry[] => {
+    const there = branch.entries.get(entry.path);
+    return there && !there.deleted && there.revision === entry.revision ? [there] : [];
+  });
+  const texts = await readTexts(
+    repository,
+    still.map((entry) => entry.blob),
+  );
+  return new Map(
+    still.map(({ path, blob }) => {
+      const text = texts.get(blob);
+      if (text === undefined) throw damage(`the text of ${path} is missing`);
+      return [path, text];
+    }),
+  );
+}
+
+async function readVersions(repository: Repository, branch: Branch, path: string): Promise<RemoteVersion[]> {
+  if (branch.tip === null || !branch.entries.has(path)) return [];
+  const touches = await readTouches(repository, branch.tip, path);
+  const texts = await readTexts(
+    repository,
+    touches.map((touch) => touch.blob).filter((blob) => blob !== ""),
+  );
+  return touches.map((touch) => ({
+    revision: revisionOf(touch),
+    author: touch.author,
+    at: touch.at,
+    text: touch.blob === "" ? null : (texts.get(touch.blob) ?? null),
+  }));
 }

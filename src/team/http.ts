@@ -1,24 +1,19 @@
 /** Requests to a team server that is not trusted: bounded in time and size, never redirected, tried again where that may help. */
 
 import { MemdirError } from "../errors.ts";
+import type { World } from "../world.ts";
+import { parseServer } from "./membership.ts";
 import { PROTOCOL, type ProblemAnswer } from "./protocol.ts";
-import { parseServer } from "./server-url.ts";
 
-export interface HttpWorld {
+export type Network = Pick<World, "fetch" | "now" | "random" | "sleep" | "log">;
+
+export interface HttpOptions {
   /** `https://…`, or `http://` on loopback. */
-  url: string;
+  server: string;
   /** Never logged, never part of a message. */
   token: string;
-  fetch: typeof globalThis.fetch;
-  /** Milliseconds of a clock; only differences count. */
-  now: () => number;
-  /** From 0 up to 1. */
-  random: () => number;
-  /** Rejects or ends early when the signal is aborted. */
-  sleep: (ms: number, signal?: AbortSignal) => Promise<unknown>;
-  log: (message: string) => void;
   /** For one attempt, its body included. */
-  timeoutMs: number;
+  timeoutMs?: number;
 }
 
 export interface HttpRequest {
@@ -26,7 +21,8 @@ export interface HttpRequest {
   /** Below the server, with a slash in front, encoded. */
   path: string;
   headers?: Record<string, string>;
-  body?: string;
+  /** An object is sent as JSON. */
+  body?: string | object | undefined;
   /** Of the answer; a longer one is not read to its end. */
   maxBytes?: number;
   signal?: AbortSignal | undefined;
@@ -38,7 +34,7 @@ export interface HttpAnswer {
   text: string;
 }
 
-export interface Http {
+export interface Http extends Pick<World, "log"> {
   /** In messages. */
   readonly url: string;
   /**
@@ -48,6 +44,8 @@ export interface Http {
   send(request: HttpRequest): Promise<HttpAnswer>;
 }
 
+/** A large list over a slow line; a server that takes longer is asked again by the next pass. */
+const TIMEOUT_MS = 30_000;
 /** An answer without memories in it. */
 const MAX_BYTES = 1_000_000;
 /** With the waits below: three seconds of trouble are bridged, more is for the next pass. */
@@ -56,21 +54,22 @@ const FIRST_WAIT_MS = 300;
 /** A server that asks for more has more trouble than a pass should sit through. */
 const LONGEST_WAIT_MS = 15_000;
 
-export function openHttp(world: HttpWorld): Http {
-  const url = parseServer(world.url);
+export function openHttp(network: Network, { server, token, timeoutMs = TIMEOUT_MS }: HttpOptions): Http {
+  const url = parseServer(server);
+  const { log } = network;
   const send = async (request: HttpRequest): Promise<HttpAnswer> => {
     for (let attempt = 1; ; attempt++) {
-      const tried = await trySend({ ...world, url }, request);
+      const tried = await trySend(network, { server: url, token, timeoutMs }, request);
       if ("answer" in tried) return settle(tried.answer, url);
       if (request.signal?.aborted) throw stopped(url);
-      const waitMs = Math.max(backoffMs(attempt, world.random), tried.retryAfterMs);
+      const waitMs = Math.max(backoffMs(attempt, network.random), tried.retryAfterMs);
       if (tried.isFinal || attempt >= ATTEMPTS || waitMs > LONGEST_WAIT_MS) throw unreachable(url, tried, attempt);
-      world.log(`${request.method} ${url}: ${tried.problem}; trying again in ${Math.round(waitMs)} ms`);
-      await world.sleep(waitMs, request.signal).catch(() => {});
+      log(`${request.method} ${url}: ${tried.problem}; trying again in ${Math.round(waitMs)} ms`);
+      await network.sleep(waitMs, request.signal).catch(() => {});
       if (request.signal?.aborted) throw stopped(url);
     }
   };
-  return { url, send };
+  return { url, log, send };
 }
 
 /** Text of a server made harmless for a message or a log: one line, no control characters, not long. */
@@ -121,46 +120,55 @@ interface Failure {
   isFinal: boolean;
 }
 
-async function trySend(world: HttpWorld, request: HttpRequest): Promise<{ answer: HttpAnswer } | Failure> {
-  const timeout = AbortSignal.timeout(world.timeoutMs);
-  const signal = request.signal ? AbortSignal.any([timeout, request.signal]) : timeout;
+async function trySend(
+  { fetch, now }: Network,
+  { server, token, timeoutMs }: Required<HttpOptions>,
+  { method, path, headers: more, body, maxBytes = MAX_BYTES, signal }: HttpRequest,
+): Promise<{ answer: HttpAnswer } | Failure> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const isJson = typeof body === "object";
   try {
-    const response = await world.fetch(`${world.url}${request.path}`, {
-      method: request.method,
-      headers: { authorization: `Bearer ${world.token}`, "memdir-protocol": PROTOCOL, ...request.headers },
-      body: request.body ?? null,
+    const response = await fetch(`${server}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        "memdir-protocol": PROTOCOL,
+        ...(isJson && { "content-type": "application/json" }),
+        ...more,
+      },
+      body: isJson ? JSON.stringify(body) : (body ?? null),
       redirect: "manual",
-      signal,
+      signal: signal ? AbortSignal.any([timeout, signal]) : timeout,
     });
-    const text = await readText(response, request.maxBytes ?? MAX_BYTES);
-    if (text === null) return { problem: TOO_LARGE, retryAfterMs: 0, isFinal: true };
+    const bytes = await readBody(response.body, maxBytes);
+    if (bytes === null) return { problem: TOO_LARGE, retryAfterMs: 0, isFinal: true };
     const { status, headers } = response;
     if (status === 429 || status >= 500) {
-      const retryAfterMs = retryAfter(headers.get("retry-after"), world.now());
+      const retryAfterMs = retryAfter(headers.get("retry-after"), now().getTime());
       return { problem: `it answered ${status}`, retryAfterMs, isFinal: false };
     }
-    return { answer: { status, headers, text } };
+    return { answer: { status, headers, text: bytes.toString("utf8") } };
   } catch (error) {
-    const problem = timeout.aborted ? `no answer within ${Math.ceil(world.timeoutMs / 1000)} s` : reasonOf(error);
+    const problem = timeout.aborted ? `no answer within ${Math.ceil(timeoutMs / 1000)} s` : reasonOf(error);
     return { problem, retryAfterMs: 0, isFinal: false };
   }
 }
 
-/** Null when it is longer than allowed; the rest is not waited for. */
-async function readText(response: Response, maxBytes: number): Promise<string | null> {
-  if (!response.body) return "";
+/** Null when there is more than `maxBytes`; the rest is not read. */
+export async function readBody(body: ReadableStream<Uint8Array> | null, maxBytes: number): Promise<Buffer | null> {
   const chunks: Uint8Array[] = [];
-  let size = 0;
-  const reader = response.body.getReader();
-  for (let read = await reader.read(); !read.done; read = await reader.read()) {
-    size += read.value.length;
-    if (size > maxBytes) {
-      await reader.cancel().catch(() => {});
+  let bytes = 0;
+  const reader = body?.getReader();
+  for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
+    bytes += read.value.length;
+    if (bytes > maxBytes) {
+      // Not waited for: whoever never stops sending would hold us up.
+      reader?.cancel().catch(() => {});
       return null;
     }
     chunks.push(read.value);
   }
-  return Buffer.concat(chunks).toString("utf8");
+  return Buffer.concat(chunks);
 }
 
 /** The answers that no caller needs to know. */

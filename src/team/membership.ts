@@ -1,4 +1,4 @@
-/** Which team's server a project belongs to, and the mirror of that team's memories on this machine. */
+/** Which team's server a project belongs to, how that is written as a URL, and the mirror of the team's memories on this machine. */
 
 import { readdirSync } from "node:fs";
 import type { Config } from "../config.ts";
@@ -8,9 +8,6 @@ import type { Project } from "../project/root.ts";
 import { mirrorOf } from "../project/scopes.ts";
 import { setUserEntry } from "../project/user-file.ts";
 import { type Directory, openState, prepareDirectory, type StateRecord } from "../store/store.ts";
-import { formatMembership, type Membership, parseMembership } from "./server-url.ts";
-
-export type { Membership };
 
 /** From the user's own file only: a repository must not send anybody's memories anywhere. Throws for an entry that cannot be used. */
 export function findMembership(config: Config, project: Project): Membership | null {
@@ -32,7 +29,7 @@ interface Marker extends Membership {
 const MAX_MARKER_BYTES = 10_000;
 
 /**
- * Makes the directory ready to be this team's mirror, or throws: only what lies exactly there, is no link and was made for this
+ * Prepares the directory to be this team's mirror, or throws: only what is exactly there, is not a link and was made for this
  * very team is ever sent. `dir` is the project's memory directory.
  */
 export async function prepareMirror(
@@ -45,13 +42,16 @@ export async function prepareMirror(
   if (path !== mirrorOf(dir) || realPath(path) !== mirrorOf(realPath(dir))) {
     throw new MemdirError("outside", `${path} is not the mirror of ${formatMembership(membership)}: nothing was sent`);
   }
-  const found = readMarker(directory);
-  if (found === "none") {
+  let problem = "";
+  const found = readMarker(directory, (why) => {
+    problem = why;
+  });
+  if (found === null && problem === "") {
     checkEmpty(directory);
     prepareDirectory(directory);
     markerOf(directory).write({ ...membership, person });
   } else if (found !== formatMembership(membership)) {
-    const whose = found === "unreadable" ? "something that cannot be read" : found;
+    const whose = found ?? `something that cannot be read (${problem})`;
     throw new MemdirError(
       "conflict",
       `${path} is a mirror of ${whose}, not of ${formatMembership(membership)}: it is left alone; move it away, then run this again`,
@@ -59,14 +59,10 @@ export async function prepareMirror(
   }
 }
 
-/** Which team the directory is a mirror of, as a URL. */
-export function readMarker(directory: Directory): string | "none" | "unreadable" {
-  let isBroken = false;
-  const marker = markerOf(directory).read(() => {
-    isBroken = true;
-  });
-  if (marker) return formatMembership(marker);
-  return isBroken ? "unreadable" : "none";
+/** Which team the directory is a mirror of, as a URL; null where it does not say, and `broken` is called where that cannot be read. */
+export function readMarker(directory: Directory, broken?: (why: string) => void): string | null {
+  const marker = markerOf(directory).read(broken);
+  return marker && formatMembership(marker);
 }
 
 export function readPerson(directory: Directory): string {
@@ -97,4 +93,66 @@ function checkEmpty({ path }: Directory): void {
     "conflict",
     `${path} holds files that did not come from the team's server: move them away, run \`memdir sync\`, and share those that are meant for the team with \`memdir promote\``,
   );
+}
+
+export interface Membership {
+  /** Without a slash at its end. */
+  server: string;
+  team: string;
+  repository: string;
+}
+
+/** What the server takes for the name of a team or repository; nothing in it means anything in a URL or a path. */
+const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9_-])?$/;
+
+/** "https://host/team/repository"; the server may be below a path of its own. Throws `usage`. */
+export function parseMembership(text: string): Membership {
+  const server = parseServer(text);
+  const parts = server.split("/");
+  const [team, repository] = parts.splice(-2);
+  // Three parts are the scheme, nothing and the host.
+  if (parts.length < 3 || !team || !repository || !NAME.test(team) || !NAME.test(repository)) {
+    throw new MemdirError(
+      "usage",
+      `${JSON.stringify(clip(text))} names no repository of a team: write https://HOST/TEAM/REPOSITORY, with names of letters, digits, dots and hyphens`,
+    );
+  }
+  return { server: parts.join("/"), team, repository };
+}
+
+export function formatMembership({ server, team, repository }: Membership): string {
+  return `${server}/${team}/${repository}`;
+}
+
+/** The address as it is used, without a slash at its end. Throws `usage` for one that memories may not be sent to. */
+export function parseServer(text: string): string {
+  const reason = findServerProblem(text);
+  if (reason)
+    throw new MemdirError("usage", `${JSON.stringify(clip(text))} cannot be used as a team server: ${reason}`);
+  const { origin, pathname } = new URL(text);
+  return `${origin}${pathname}`.replace(/\/+$/, "");
+}
+
+/** Contents and tokens travel over TLS, or not beyond this machine. */
+function findServerProblem(text: string): string | null {
+  if (!URL.canParse(text)) return "it is not a URL; write https://HOST/TEAM/REPOSITORY";
+  const url = new URL(text);
+  if (url.protocol !== "https:" && url.protocol !== "http:") return "only https is spoken";
+  if (url.username !== "" || url.password !== "") return "a name or password does not belong in it; use a token";
+  if (url.search !== "" || url.hash !== "") return "it must end after the path";
+  if (url.protocol === "http:" && !isLoopback(url.hostname)) {
+    return "memories travel over https; plain http is for this machine only (localhost, 127.0.0.1, [::1])";
+  }
+  return null;
+}
+
+/** Of a URL or as it is listened on; other spellings of an address do not count. */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|\[::1\]|::1|127(\.\d{1,3}){3})$/.test(host);
+}
+
+/** What is wrong may be long, and may hold a password. */
+function clip(text: string): string {
+  const shown = text.replace(/\/\/[^/@]*@/, "//…@");
+  return shown.length > 120 ? `${shown.slice(0, 120)}…` : shown;
 }

@@ -3,13 +3,14 @@
 import { isUtf8 } from "node:buffer";
 import { lstatSync, mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import type { Env } from "../config.ts";
 import { moveInto, SHARED_MODE, writeTemporary } from "../disk/atomic.ts";
 import { readRegular, resolveInside } from "../disk/fence.ts";
-import { runGit } from "../project/git.ts";
+import { type Git, runGit } from "../project/git.ts";
+import { parseIndexLine } from "../store/store.ts";
+import { pickChanged } from "../text/diff.ts";
+import { splitLines } from "../text/lines.ts";
 import { makeConflictCopy } from "./conflict-copy.ts";
-import { mergeMemory } from "./merge.ts";
-import { mergeIndex } from "./merge-index.ts";
+import { joinKeys, mergeMemory } from "./merge.ts";
 
 export interface MergeCall {
   kind: "memory" | "index";
@@ -19,12 +20,6 @@ export interface MergeCall {
   theirs: string;
   /** The memory itself, below the top of the checkout. */
   path: string;
-}
-
-export interface MergeWorld {
-  /** The top of the checkout: where git starts drivers. */
-  root: string;
-  env: Env;
 }
 
 /** `code` is git's: 0 for merged, 1 for a conflict. */
@@ -37,28 +32,28 @@ export interface MergeEnd {
 /** Two texts of this size are compared in less than a second. */
 const MAX_BYTES = 1 << 20;
 
-/** Must not throw: whatever fails of ours, git's own merge of lines takes its place, and no side is lost. */
-export async function driveMerge(call: MergeCall, world: MergeWorld): Promise<MergeEnd> {
-  const outside = findOutside(call, world);
+/** `git.root` is the top of the checkout, where git starts drivers. Must not throw: whatever fails of ours, git's own merge of lines takes its place, and no side is lost. */
+export async function driveMerge(call: MergeCall, git: Git): Promise<MergeEnd> {
+  const outside = findOutside(call, git);
   if (outside) return { code: 1, message: `memdir: ${call.path} is not merged: ${outside}` };
   try {
-    const [base, ours, theirs] = [call.base, call.ours, call.theirs].map((file) => readSide(world, file));
+    const [base, ours, theirs] = [call.base, call.ours, call.theirs].map((file) => readSide(git, file));
     if (base === undefined || ours === undefined || theirs === undefined) throw new Error("three files are needed");
     if (call.kind === "index") {
-      writeResult(world, call.ours, mergeIndex(base, ours, theirs));
+      writeResult(git, call.ours, mergeIndex(base, ours, theirs));
       return { code: 0, message: "" };
     }
     const merged = mergeMemory(base, ours, theirs);
-    if (!merged.clean) return keepBoth(call, world, theirs);
-    writeResult(world, call.ours, merged.text);
+    if (!merged.clean) return keepBoth(call, git, theirs);
+    writeResult(git, call.ours, merged.text);
     return { code: 0, message: "" };
   } catch (error) {
-    return mergeByLines(call, world, (error as Error).message);
+    return mergeByLines(call, git, (error as Error).message);
   }
 }
 
-/** Git's own files lie at the top of the checkout. Nothing else is read or written, whoever calls. */
-function findOutside({ base, ours, theirs }: MergeCall, { root }: MergeWorld): string | null {
+/** Git's own files are at the top of the checkout. Nothing else is read or written, whoever calls. */
+function findOutside({ base, ours, theirs }: MergeCall, { root }: Git): string | null {
   try {
     for (const file of [base, ours, theirs]) resolveInside(root, file);
     return null;
@@ -67,9 +62,9 @@ function findOutside({ base, ours, theirs }: MergeCall, { root }: MergeWorld): s
   }
 }
 
-/** Ours stays a whole memory without markers; theirs lies beside it as one of its own. */
-function keepBoth({ path }: MergeCall, world: MergeWorld, theirs: string): MergeEnd {
-  const copy = writeCopy(world, path, theirs);
+/** Ours stays a whole memory without markers; theirs is beside it as one of its own. */
+function keepBoth({ path }: MergeCall, git: Git, theirs: string): MergeEnd {
+  const copy = writeCopy(git, path, theirs);
   return {
     code: 1,
     message: `memdir: ${path} was changed in the same place on both sides; the other side's text is in ${copy}: bring them together in ${path}, remove ${copy}, then git add ${path}`,
@@ -79,7 +74,7 @@ function keepBoth({ path }: MergeCall, world: MergeWorld, theirs: string): Merge
 const TEAM_FOLDER = ".claude/memory/";
 
 /** The path of the copy, below the checkout. The same text is written once, however often the merge is tried. */
-function writeCopy({ root }: MergeWorld, path: string, text: string): string {
+function writeCopy({ root }: Git, path: string, text: string): string {
   const folder = path.startsWith(TEAM_FOLDER) ? TEAM_FOLDER : path.slice(0, path.lastIndexOf("/") + 1);
   const place = (copy: { path: string }) => resolveInside(root, folder + copy.path);
   const copy = makeConflictCopy(path.slice(folder.length), text, (copy) => {
@@ -96,7 +91,7 @@ function writeCopy({ root }: MergeWorld, path: string, text: string): string {
 }
 
 /** As git does it without us: what cannot be merged is marked, except in an index, where both sides' lines stay. */
-async function mergeByLines(call: MergeCall, { root, env }: MergeWorld, why: string): Promise<MergeEnd> {
+async function mergeByLines(call: MergeCall, { root, env }: Git, why: string): Promise<MergeEnd> {
   const union = call.kind === "index" ? ["--union"] : [];
   const labels = ["-L", "ours", "-L", "base", "-L", "theirs"];
   const files = [call.ours, call.base, call.theirs].map((file) => resolve(root, file));
@@ -106,10 +101,10 @@ async function mergeByLines(call: MergeCall, { root, env }: MergeWorld, why: str
   return { code: code === 0 ? 0 : 1, message };
 }
 
-function readSide({ root }: MergeWorld, file: string): string {
+function readSide({ root }: Git, file: string): string {
   const bytes = readRegular(resolve(root, file), { maxBytes: MAX_BYTES });
-  if (bytes === null) throw new Error("a side is no ordinary file, or too large");
-  if (!isUtf8(bytes)) throw new Error("a side is no UTF-8 text");
+  if (bytes === null) throw new Error("a side is not an ordinary file, or is too large");
+  if (!isUtf8(bytes)) throw new Error("a side is not UTF-8 text");
   return bytes.toString("utf8");
 }
 
@@ -117,8 +112,64 @@ function readText(file: string): string | null {
   return readRegular(file)?.toString("utf8") ?? null;
 }
 
-function writeResult({ root }: MergeWorld, file: string, text: string): void {
+function writeResult({ root }: Git, file: string, text: string): void {
   const target = resolve(root, file);
   const mode = lstatSync(target).mode & 0o777;
   moveInto(writeTemporary(dirname(target), text, mode, ".memdir"), target);
+}
+
+interface Item {
+  line: string;
+  /** Blank lines behind it. */
+  blanks: number;
+}
+
+/**
+ * Lines that either side removed go, lines that either side added come, behind the line that they followed. Of two
+ * wordings of one line the longer one stays. What was written by hand keeps its order.
+ */
+export function mergeIndex(base: string, ours: string, theirs: string): string {
+  const simple = pickChanged(base, ours, theirs);
+  if (simple !== null) return simple;
+  const [before, our, their] = [base, ours, theirs].map(itemsOf) as [Items, Items, Items];
+  const merged: Item[] = [];
+  for (const key of joinKeys(their, our)) {
+    const [b, o, t] = [before.get(key), our.get(key), their.get(key)];
+    if (b && (!o || !t)) continue;
+    const [one, two] = [o ?? t, t ?? o] as [Item, Item];
+    merged.push({
+      line: pickChanged(b?.line ?? "", one.line, two.line) ?? preferred(one.line, two.line),
+      blanks: pickChanged(b?.blanks ?? -1, one.blanks, two.blanks) ?? Math.max(one.blanks, two.blanks),
+    });
+  }
+  const eol = theirs.includes("\r\n") ? "\r\n" : "\n";
+  return merged.map(({ line, blanks }, i) => (i === 0 && line === "" ? "" : line + eol) + eol.repeat(blanks)).join("");
+}
+
+type Items = ReadonlyMap<string, Item>;
+
+/** The first item is what is above the first line: nothing, or blank lines. */
+function itemsOf(text: string): Items {
+  const top: Item = { line: "", blanks: 0 };
+  const items = new Map<string, Item>([["", top]]);
+  let last = top;
+  for (const raw of splitLines(text)) {
+    const line = raw.trimEnd();
+    if (line.trim() === "") {
+      last.blanks++;
+      continue;
+    }
+    const file = parseIndexLine(line)?.file;
+    const name = file === undefined ? `text ${line}` : `file ${file}`;
+    let key = name;
+    for (let number = 2; items.has(key); number++) key = `${name}\n${number}`;
+    last = { line, blanks: 0 };
+    items.set(key, last);
+  }
+  return items;
+}
+
+function preferred(a: string, b: string): string {
+  if (a.length !== b.length) return a.length > b.length ? a : b;
+  return a > b ? a : b;
 }

@@ -1,9 +1,8 @@
 /** Two people's changes of one memory brought together: fields one by one, the body by its sections. Never with markers. */
 
 import { mergeLines, pickChanged } from "../text/diff.ts";
-import { type Document, parseDocument } from "../text/frontmatter.ts";
-import { mergeFields } from "./merge-fields.ts";
-import { mergeSections } from "./merge-sections.ts";
+import { type Document, type Field, type FieldValue, formatScalar, parseDocument } from "../text/frontmatter.ts";
+import { splitLines } from "../text/lines.ts";
 
 export interface Merged {
   /** Theirs where it is not clean: whoever asked keeps ours beside it. */
@@ -34,11 +33,244 @@ function mergeDocuments(base: string, ours: string, theirs: string): string | nu
   return body === null ? null : head + body;
 }
 
-/** Sections first, as two that are added at the same place are no conflict; a heading that was reworded needs the whole. */
+/** Sections first, as two that are added at the same place do not conflict; a heading that was reworded needs the whole. */
 function mergeBodies(base: string, ours: string, theirs: string): string | null {
   return pickChanged(base, ours, theirs) ?? mergeSections(base, ours, theirs) ?? mergeLines(base, ours, theirs);
 }
 
 function bodyOf({ text, bodyStart }: Document): string {
   return text.slice(bodyStart);
+}
+
+interface Section {
+  /** The heading's line, or "" for what comes before the first one; with a number when it comes again. */
+  key: string;
+  /** Without the blank lines at its end. */
+  text: string;
+  blank: string;
+}
+
+/** Null where both changed the same lines, one changed what the other removed, or both reordered the sections. */
+function mergeSections(base: string, ours: string, theirs: string): string | null {
+  const [before, our, their] = [base, ours, theirs].map(sectionsOf) as [Sections, Sections, Sections];
+  const order = mergeOrder(before, our, their);
+  if (order === null) return null;
+  const merged: Section[] = [];
+  for (const key of order) {
+    const [b, o, t] = [before.get(key), our.get(key), their.get(key)];
+    if (b && (!o || !t)) {
+      // Removed by one: gone if the other left it as it was.
+      if ((o ?? t ?? b).text !== b.text) return null;
+      continue;
+    }
+    const text = mergeLines(b?.text ?? "", o?.text ?? b?.text ?? "", t?.text ?? b?.text ?? "");
+    if (text === null) return null;
+    const blanks = [b?.blank, o?.blank ?? b?.blank, t?.blank ?? b?.blank] as const;
+    merged.push({ key, text, blank: pickChanged(...blanks) ?? blanks[2] ?? "" });
+  }
+  return joinSections(merged, theirs.includes("\r\n") ? "\r\n" : "\n");
+}
+
+type Sections = ReadonlyMap<string, Section>;
+
+function sectionsOf(body: string): Sections {
+  const sections = new Map<string, Section>();
+  let lines: string[] = [];
+  let heading = "";
+  let fence: string | null = null;
+  const close = () => {
+    let number = 1;
+    let key = heading;
+    while (sections.has(key)) key = `${heading}\n${++number}`;
+    const all = lines.join("");
+    const text =
+      all.trimEnd() === "" ? "" : lines.slice(0, lines.findLastIndex((line) => line.trim() !== "") + 1).join("");
+    // The first one is there even when it is empty, so that all three bodies begin alike.
+    if (all !== "" || heading === "") sections.set(key, { key, text, blank: all.slice(text.length) });
+  };
+  for (const line of splitLines(body)) {
+    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1] ?? null;
+    if (mark !== null && fence === null) fence = mark;
+    else if (mark !== null && fence !== null && mark.startsWith(fence) && line.trim() === mark) fence = null;
+    if (fence === null && /^ {0,3}#{1,6}\s/.test(line)) {
+      close();
+      heading = line.trim();
+      lines = [];
+    }
+    lines.push(line);
+  }
+  close();
+  return sections;
+}
+
+/** The side that put them in another order wins; what only one side has stays behind what it followed. */
+function mergeOrder(base: Sections, ours: Sections, theirs: Sections): string[] | null {
+  const common = [...base.keys()].filter((key) => ours.has(key) && theirs.has(key));
+  const isCommon = new Set(common);
+  const [before, our, their] = [base, ours, theirs].map((side) =>
+    [...side.keys()].filter((key) => isCommon.has(key)).join("\0"),
+  ) as [string, string, string];
+  const chosen = pickChanged(before, our, their);
+  if (chosen === null) return null;
+  const [lead, other] = chosen === their ? [theirs, ours] : [ours, theirs];
+  return joinKeys(lead, other);
+}
+
+/** The lead's keys, with each one that only the other has behind the one that it follows there. */
+export function joinKeys(lead: ReadonlyMap<string, unknown>, other: ReadonlyMap<string, unknown>): string[] {
+  const order = [...lead.keys()];
+  let previous: string | null = null;
+  for (const key of other.keys()) {
+    if (!lead.has(key)) order.splice(previous === null ? 0 : order.indexOf(previous) + 1, 0, key);
+    previous = key;
+  }
+  return order;
+}
+
+function joinSections(sections: readonly Section[], eol: string): string {
+  const filled = sections.filter(({ text, blank }) => text !== "" || blank !== "");
+  return filled
+    .map(({ text, blank }, i) => {
+      if (i === filled.length - 1) return text + blank;
+      const ended = text === "" || text.endsWith("\n") ? text : text + eol;
+      // What was the last section has no blank line behind it yet.
+      return ended + (blank === "" && text !== "" && nextIsNew(filled, i) ? eol : blank);
+    })
+    .join("");
+}
+
+/** Headings follow a blank line, unless somebody wrote them without one. */
+function nextIsNew(sections: readonly Section[], at: number): boolean {
+  return sections[at + 1]?.text.startsWith("#") === true;
+}
+
+/** A field's lines, with the comments and blank lines that follow it. */
+interface Block {
+  field: Field;
+  raw: string;
+}
+
+/** Everything up to the body; null where both changed one field in ways that cannot both hold. */
+function mergeFields(base: Document, ours: Document, theirs: Document): string | null {
+  const [before, our, their] = [base, ours, theirs].map((document) => ({
+    opening: document.text.slice(0, document.fields[0]?.start ?? document.fenceStart),
+    blocks: blocksOf(document.text, document.fields, document.fenceStart),
+    fence: document.text.slice(document.fenceStart, document.bodyStart),
+  })) as [Head, Head, Head];
+  const opening = pickChanged(before.opening, our.opening, their.opening) ?? their.opening;
+  const fence = pickChanged(before.fence, our.fence, their.fence) ?? their.fence;
+  const blocks = mergeBlocks(before.blocks, our.blocks, their.blocks, theirs.eol);
+  return blocks === null ? null : opening + blocks + fence;
+}
+
+interface Head {
+  opening: string;
+  blocks: Map<string, Block>;
+  fence: string;
+}
+
+function blocksOf(text: string, fields: readonly Field[], end: number): Map<string, Block> {
+  return new Map(
+    fields.map((field, i) => [field.key, { field, raw: text.slice(field.start, fields[i + 1]?.start ?? end) }]),
+  );
+}
+
+type Blocks = ReadonlyMap<string, Block>;
+
+function mergeBlocks(base: Blocks, ours: Blocks, theirs: Blocks, eol: string): string | null {
+  const merged = new Map<string, string>();
+  for (const key of joinKeys(theirs, ours)) {
+    const raw = mergeField(key, base.get(key), ours.get(key), theirs.get(key), eol);
+    if (raw === null) return null;
+    merged.set(key, raw);
+  }
+  return [...merged.values()].join("");
+}
+
+/** The field's lines, "" when it goes; null for a conflict. */
+function mergeField(
+  key: string,
+  base: Block | undefined,
+  ours: Block | undefined,
+  theirs: Block | undefined,
+  eol: string,
+): string | null {
+  const simple = pickChanged(base?.raw ?? "", ours?.raw ?? "", theirs?.raw ?? "");
+  if (simple !== null) return simple;
+  const [before, our, their] = [base, ours, theirs].map((block) => block?.field.value);
+  if (ours && theirs && JSON.stringify(our) === JSON.stringify(their)) return theirs.raw;
+  if (isDated(key, our) || isDated(key, their)) return laterOf(ours, theirs);
+  if ([before, our, their].every((value) => value === undefined || isList(value)))
+    return mergeLists(key, base, ours, theirs, eol);
+  return ours && theirs ? mergeMaps(base, ours, theirs, eol) : null;
+}
+
+/** The later of two stamps counts: it was checked, or changed, after the other. */
+const STAMPS: ReadonlySet<string> = new Set(["modified", "verified", "created", "updated", "reviewed"]);
+
+function isDated(key: string, value: FieldValue | undefined): boolean {
+  return (
+    typeof value === "string" && (STAMPS.has(key) || /^\d{4}-\d\d-\d\d(T|$)/.test(value)) && timeOf(value) !== null
+  );
+}
+
+function timeOf(value: FieldValue | undefined): number | null {
+  const time = typeof value === "string" ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(time) ? null : time;
+}
+
+/** A side that removed the stamp, or wrote something that is not a date, gives way; equal times in other words go to theirs. */
+function laterOf(ours: Block | undefined, theirs: Block | undefined): string | null {
+  const [our, their] = [timeOf(ours?.field.value), timeOf(theirs?.field.value)];
+  if (our === null || their === null) {
+    const other = our === null ? ours : theirs;
+    // Words in place of a date were written by a person, and are not ours to drop.
+    if (other) return null;
+    return (our === null ? theirs : ours)?.raw ?? "";
+  }
+  return (our > their ? ours : theirs)?.raw ?? "";
+}
+
+function isList(value: FieldValue): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}
+
+/** Items that either side removed go, items that either side added come. */
+function mergeLists(
+  key: string,
+  base: Block | undefined,
+  ours: Block | undefined,
+  theirs: Block | undefined,
+  eol: string,
+): string {
+  const [before, our, their] = [base, ours, theirs].map((block) => (block?.field.value ?? []) as string[]) as [
+    string[],
+    string[],
+    string[],
+  ];
+  const gone = before.filter((item) => !our.includes(item) || !their.includes(item));
+  const all = [...new Set([...their, ...our])].filter((item) => !gone.includes(item));
+  for (const block of [theirs, ours]) {
+    if (block && JSON.stringify(block.field.value) === JSON.stringify(all)) return block.raw;
+  }
+  if (all.length === 0) return "";
+  const sample = (theirs ?? ours) as Block;
+  const pad = " ".repeat(sample.field.indent);
+  return `${pad}${key}:${eol}${all.map((item) => `${pad}  - ${formatScalar(item)}${eol}`).join("")}`;
+}
+
+/** `metadata:`, under which clients keep fields of their own. */
+function mergeMaps(base: Block | undefined, ours: Block, theirs: Block, eol: string): string | null {
+  const [before, our, their] = [base, ours, theirs].map((block) => {
+    const fields = block?.field.fields ?? [];
+    const first = fields[0];
+    if (!block || !first) return null;
+    // Spans count from the start of the text, the block begins at its field.
+    const shift = block.field.start;
+    const moved = fields.map((field) => ({ ...field, start: field.start - shift, end: field.end - shift }));
+    return { opening: block.raw.slice(0, first.start - shift), blocks: blocksOf(block.raw, moved, block.raw.length) };
+  });
+  if (!our || !their || (base && !before)) return null;
+  const blocks = mergeBlocks(before?.blocks ?? new Map(), our.blocks, their.blocks, eol);
+  return blocks === null ? null : their.opening + blocks;
 }

@@ -22,7 +22,7 @@ import {
 } from "../store/store.ts";
 import { findMemory } from "../verbs/find.ts";
 import { writeMemory } from "../verbs/save.ts";
-import { findEntryProblem } from "./entry-path.ts";
+import { findEntryProblem } from "./remote.ts";
 import { refuseTravel } from "./travel.ts";
 
 /** What a move would do, for whoever is asked. Holds only as long as nothing changes; `carryOut` looks again. */
@@ -34,7 +34,7 @@ export interface Move {
   to: Directory;
   /** The file it becomes. */
   target: string;
-  /** The same text lies there already: an earlier move was stopped half-way, and only its end is left to do. */
+  /** The same text is there already: an earlier move was stopped half-way, and only its end is left to do. */
   isThere: boolean;
   text: string;
   notices: string[];
@@ -64,39 +64,16 @@ export async function planDemotion(team: readonly Directory[], to: Directory, na
   return { ...move, notices: findLeftLinks(move) };
 }
 
-export async function promote(
-  from: Directory,
-  team: Directory,
-  name: string,
-  options: MoveOptions = {},
-): Promise<MoveResult> {
-  return carryOut(await planPromotion([from], team, name), options);
-}
-
-export async function demote(
-  team: Directory,
-  to: Directory,
-  name: string,
-  options: MoveOptions = {},
-): Promise<MoveResult> {
-  return carryOut(await planDemotion([team], to, name), options);
-}
-
-export interface MoveOptions {
-  /** For tests: called between the two steps. */
-  onWritten?: () => void;
-}
-
 /**
  * Stopped between its steps it leaves the memory in both places, and running it again removes the first. Undoing one of the
- * two entries never loses it: the text is in the journal of either side.
+ * two entries never loses it: the text is in the journal of either side. `onWritten` is called between the steps, for tests.
  */
-export async function carryOut(move: Move, { onWritten }: MoveOptions = {}): Promise<MoveResult> {
+export async function carryOut(move: Move, onWritten?: () => void): Promise<MoveResult> {
   const { kind, name, from, to, file, text } = move;
   refuseReadOnly(from);
   const words = WORDS[kind];
   const written = await withDirectory(to, (to) => {
-    // Somebody may have been faster since it was planned.
+    // Another writer may have been faster since it was planned.
     const { target } = findTarget(to, parseMemory(file, text), text);
     return writeMemory(to, target, text, { action: "save", reason: `${words.came} ${from.scope}: ${file}` });
   });
@@ -125,14 +102,14 @@ export async function carryOut(move: Move, { onWritten }: MoveOptions = {}): Pro
 
 const WORDS = {
   promote: { came: "promoted from", went: "promoted to" },
-  demote: { came: "taken back from", went: "taken back to" },
+  demote: { came: "demoted from", went: "demoted to" },
 };
 
 async function planMove(kind: Move["kind"], from: readonly Directory[], to: Directory, name: string): Promise<Move> {
   const found = await findMemory(from, name);
   refuseReadOnly(found.directory);
   if (realPath(found.directory.path) === realPath(to.path))
-    throw new MemdirError("usage", `${found.file} lies in ${to.path} already: there is nothing to move`);
+    throw new MemdirError("usage", `${found.file} is in ${to.path} already: there is nothing to move`);
   const data = readBytes(found.directory, found.file);
   const memory = parseMemory(found.file, data);
   refuseBroken(memory);
@@ -153,7 +130,7 @@ function refuseReadOnly(from: Directory): void {
   if (!from.readOnly) return;
   throw new MemdirError(
     "usage",
-    `${from.path} is a directory of an older layout and only read: take it over with \`memdir adopt\` first`,
+    `${from.path} is a directory of an older layout and read-only: adopt it with \`memdir adopt\` first`,
   );
 }
 

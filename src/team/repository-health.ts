@@ -6,50 +6,50 @@ import { readGit } from "../project/git.ts";
 import { findBytes, INDEX_FILE, walk } from "../store/store.ts";
 import { type Check, check, names } from "../verbs/doctor.ts";
 import { isConflictPath } from "./conflict-copy.ts";
-import { hasAttributes } from "./git-attributes.ts";
 import {
   attributesFile,
+  findIgnoreWarning,
+  hasAttributes,
   isCheckout,
   prepareTeam,
   readAttributes,
   readSettings,
-  type TeamWorld,
+  type TeamCheckout,
   wantedSettings,
 } from "./repository.ts";
-import { findIgnoreWarning } from "./repository-ignored.ts";
 
 /** Empty where there is no repository, or one without team memory. Changes nothing; never throws for what it finds. */
-export async function checkTeam(world: TeamWorld): Promise<Check[]> {
-  if (!existsSync(world.team.path) || !(await isCheckout(world))) return [];
+export async function checkTeam(checkout: TeamCheckout): Promise<Check[]> {
+  if (!existsSync(checkout.team.path) || !(await isCheckout(checkout))) return [];
   try {
-    resolveInside(world.root, `.claude/memory/${INDEX_FILE}`);
+    resolveInside(checkout.root, `.claude/memory/${INDEX_FILE}`);
   } catch (error) {
     return [check("team-merge", false, (error as Error).message, "replace the link by a directory")];
   }
-  const { files } = walk(world.team.path, world.team.recursive);
+  const { files } = walk(checkout.team.path, checkout.team.recursive);
   return [
-    await checkDriver(world),
-    ...(await checkIgnored(world)),
-    ...checkMarkers(world, files),
+    await checkDriver(checkout),
+    ...(await checkIgnored(checkout)),
+    ...checkMarkers(checkout, files),
     ...checkCopies(files),
   ];
 }
 
 const INIT = "memdir init --team";
 
-async function checkDriver(world: TeamWorld): Promise<Check> {
+async function checkDriver(checkout: TeamCheckout): Promise<Check> {
   const name = "team-merge";
   let text: string;
   try {
-    text = readAttributes(attributesFile(world.root)) ?? "";
+    text = readAttributes(attributesFile(checkout.root)) ?? "";
   } catch (error) {
     return check(name, false, (error as Error).message, "make .gitattributes an ordinary file");
   }
   if (!hasAttributes(text))
     return check(name, true, `git merges team memories line by line; \`${INIT}\` merges them by section`, null);
-  const mend = async () => `set up ${(await prepareTeam(world)).changes.length} settings of git in this clone`;
-  const settings = await readSettings(world);
-  const wanted = Object.entries(wantedSettings(world.command)).filter(([key]) => key.endsWith(".driver"));
+  const fix = async () => `set up ${(await prepareTeam(checkout)).changes.length} settings of git in this clone`;
+  const settings = await readSettings(checkout);
+  const wanted = Object.entries(wantedSettings(checkout.command)).filter(([key]) => key.endsWith(".driver"));
   const missing = wanted.flatMap(([key]) => (settings.get(key) ? [] : [key]));
   if (missing.length > 0)
     return check(
@@ -57,18 +57,18 @@ async function checkDriver(world: TeamWorld): Promise<Check> {
       false,
       `this clone lacks the merge driver that .gitattributes asks for (${missing.join(", ")})`,
       INIT,
-      mend,
+      fix,
     );
   if (wanted.some(([key, value]) => settings.get(key) !== value))
-    return check(name, false, "the merge driver of this clone starts another installation of memdir", INIT, mend);
-  const other = await findOther(world);
+    return check(name, false, "the merge driver of this clone starts another installation of memdir", INIT, fix);
+  const other = await findOther(checkout);
   if (other)
-    return check(name, false, other, "move memdir's lines to the end of .gitattributes, or take the other rule out");
+    return check(name, false, other, "move memdir's lines to the end of .gitattributes, or remove the other rule");
   return check(name, true, "team memories are merged by section", null);
 }
 
 /** A later rule, or one of a folder below, wins over ours. */
-async function findOther({ root, env }: TeamWorld): Promise<string | null> {
+async function findOther({ root, env }: TeamCheckout): Promise<string | null> {
   const file = ".claude/memory/x.md";
   const answer = await readGit({ root, env }, ["check-attr", "-z", "merge", "--", file]);
   const value = answer?.toString("utf8").split("\0")[2];
@@ -77,8 +77,8 @@ async function findOther({ root, env }: TeamWorld): Promise<string | null> {
     : `another rule of .gitattributes decides how memories are merged (merge=${value})`;
 }
 
-async function checkIgnored(world: TeamWorld): Promise<Check[]> {
-  const warning = await findIgnoreWarning(world);
+async function checkIgnored(checkout: TeamCheckout): Promise<Check[]> {
+  const warning = await findIgnoreWarning(checkout);
   return warning ? [check("team-ignored", false, warning.message, `lift the rule ${warning.rule}`)] : [];
 }
 
@@ -86,7 +86,7 @@ async function checkIgnored(world: TeamWorld): Promise<Check[]> {
 const MAX_BYTES = 1 << 20;
 const MARKERS = /^<{7} [^\n]*\n[\s\S]*?^={7}\r?\n[\s\S]*?^>{7} /m;
 
-function checkMarkers({ team }: TeamWorld, files: readonly string[]): Check[] {
+function checkMarkers({ team }: TeamCheckout, files: readonly string[]): Check[] {
   const marked = files.filter((file) => {
     try {
       const data = findBytes(team, file);
@@ -98,8 +98,8 @@ function checkMarkers({ team }: TeamWorld, files: readonly string[]): Check[] {
     }
   });
   if (marked.length === 0) return [];
-  const detail = `conflict markers of git stand in ${names(marked)}: models read them as text`;
-  return [check("team-markers", false, detail, "memdir edit NAME, keep what holds, take the markers out")];
+  const detail = `conflict markers of git are in ${names(marked)}: models read them as text`;
+  return [check("team-markers", false, detail, "memdir edit NAME, keep what holds, remove the markers")];
 }
 
 function checkCopies(files: readonly string[]): Check[] {

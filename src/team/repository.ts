@@ -1,24 +1,20 @@
-/** Team memory in the repository: what `memdir init --team` sets up in a checkout, and how it is taken back. */
+/** Team memory in the repository: what `memdir init --team` sets up in a checkout, and how that is reverted. */
 
 import { existsSync, lstatSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
-import type { Env } from "../config.ts";
 import { moveInto, SHARED_MODE, writeTemporary } from "../disk/atomic.ts";
 import { readRegular, resolveInside } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
-import { readGit, runGit } from "../project/git.ts";
+import { type Git, readGit, runGit } from "../project/git.ts";
 import { type Directory, INDEX_FILE, openState, type StateRecord, statePath, withDirectory } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
+import { splitLines } from "../text/lines.ts";
 import { editIndex } from "../verbs/edit.ts";
-import { addAttributes, INDEX_DRIVER, MEMORY_DRIVER, removeAttributes } from "./git-attributes.ts";
-import { findIgnoreWarning } from "./repository-ignored.ts";
 
-export interface TeamWorld {
-  /** The team's directory in the repository: `<root>/.claude/memory`. */
+/** `root` is the top of the checkout. */
+export interface TeamCheckout extends Git {
+  /** The team's directory in it: `<root>/.claude/memory`. */
   team: Directory;
-  /** The top of the checkout. */
-  root: string;
-  env: Env;
   /** What starts memdir in this clone, for git's settings: program and first arguments. */
   command: readonly string[];
 }
@@ -38,9 +34,9 @@ export interface TeamSetup {
 }
 
 /** Only says what it would do with `dryRun`. Running it again changes nothing; stopped half-way, running it again ends it. */
-export async function prepareTeam(world: TeamWorld, { dryRun = false } = {}): Promise<TeamSetup> {
-  const { team, root } = world;
-  await refuseElsewhere(world);
+export async function prepareTeam(checkout: TeamCheckout, { dryRun = false } = {}): Promise<TeamSetup> {
+  const { team, root } = checkout;
+  await refuseElsewhere(checkout);
   const changes: TeamChange[] = [];
   if (!existsSync(join(team.path, INDEX_FILE))) {
     changes.push({ kind: "folder", what: join(team.path, INDEX_FILE), why: "the index of what the team remembers" });
@@ -51,16 +47,16 @@ export async function prepareTeam(world: TeamWorld, { dryRun = false } = {}): Pr
   const after = addAttributes(before);
   if (after !== before) {
     changes.push({ kind: "attributes", what: file, why: "memories are merged by section, the index by line" });
-    if (!dryRun) await keepReceipt(world, before, after);
-    if (!dryRun) writeAttributes(world, before, after);
+    if (!dryRun) await keepReceipt(checkout, before, after);
+    if (!dryRun) writeAttributes(checkout, before, after);
   }
-  const settings = await readSettings(world);
-  for (const [name, value] of Object.entries(wantedSettings(world.command))) {
+  const settings = await readSettings(checkout);
+  for (const [name, value] of Object.entries(wantedSettings(checkout.command))) {
     if (settings.get(name) === value) continue;
     changes.push({ kind: "driver", what: name, why: `in this clone: ${value}` });
-    if (!dryRun) await setSetting(world, name, value);
+    if (!dryRun) await setSetting(checkout, name, value);
   }
-  const warning = await findIgnoreWarning(world);
+  const warning = await findIgnoreWarning(checkout);
   return { dir: team.path, changes, warnings: warning ? [warning.message] : [] };
 }
 
@@ -69,26 +65,26 @@ export async function prepareTeam(world: TeamWorld, { dryRun = false } = {}): Pr
  * git merges by lines in this clone, as in any other that has no such driver.
  */
 export async function removeTeam(
-  world: TeamWorld,
+  checkout: TeamCheckout,
   { dryRun = false, onlyClone = false }: { dryRun?: boolean; onlyClone?: boolean } = {},
 ): Promise<TeamSetup> {
-  const { team, root } = world;
+  const { team, root } = checkout;
   const changes: TeamChange[] = [];
   const file = attributesFile(root);
   const before = onlyClone ? null : readAttributes(file);
-  const after = before === null ? null : findWayBack(world, before);
+  const after = before === null ? null : findWayBack(checkout, before);
   if (after !== before) {
     changes.push({ kind: "attributes", what: file, why: after === null ? "removed: it was memdir's" : "as it was" });
-    if (!dryRun) writeAttributes(world, before, after);
+    if (!dryRun) writeAttributes(checkout, before, after);
   }
-  for (const name of (await readSettings(world)).keys()) {
+  for (const name of (await readSettings(checkout)).keys()) {
     changes.push({ kind: "driver", what: name, why: "removed from git's settings of this clone" });
-    if (!dryRun) await runGit({ root, env: world.env }, ["config", "--local", "--unset-all", name]);
+    if (!dryRun) await runGit({ root, env: checkout.env }, ["config", "--local", "--unset-all", name]);
   }
   return { dir: team.path, changes, warnings: [] };
 }
 
-/** Whoever finds it in the repository shall know what it is. */
+/** So that people who find it in the repository know what it is. */
 const EMPTY_INDEX = "# Team memory\n";
 
 /** Two people who edit different sections do not meet; `binary` keeps our drivers out of ancestors that git makes up for itself. */
@@ -113,7 +109,7 @@ function quote(word: string): string {
 }
 
 /** Our settings of this clone, whatever they are set to. */
-export async function readSettings({ root, env }: Pick<TeamWorld, "root" | "env">): Promise<Map<string, string>> {
+export async function readSettings({ root, env }: Git): Promise<Map<string, string>> {
   const pattern = `^merge\\.(${MEMORY_DRIVER}|${INDEX_DRIVER})\\.`;
   const answer = await readGit({ root, env }, ["config", "--local", "-z", "--get-regexp", pattern]);
   const rows = (answer?.toString("utf8") ?? "").split("\0").filter((row) => row !== "");
@@ -125,7 +121,7 @@ export async function readSettings({ root, env }: Pick<TeamWorld, "root" | "env"
   );
 }
 
-async function setSetting({ root, env }: TeamWorld, name: string, value: string): Promise<void> {
+async function setSetting({ root, env }: TeamCheckout, name: string, value: string): Promise<void> {
   const { code } = await runGit({ root, env }, ["config", "--local", "--replace-all", name, value]);
   if (code !== 0)
     throw new MemdirError(
@@ -135,16 +131,16 @@ async function setSetting({ root, env }: TeamWorld, name: string, value: string)
 }
 
 /** Git answers, and there are files: no bare repository. */
-export async function isCheckout({ root, env }: Pick<TeamWorld, "root" | "env">): Promise<boolean> {
+export async function isCheckout({ root, env }: Git): Promise<boolean> {
   return (await readGit({ root, env }, ["rev-parse", "--is-inside-work-tree"]))?.toString("utf8").trim() === "true";
 }
 
-async function refuseElsewhere(world: TeamWorld): Promise<void> {
-  const { root } = world;
-  if (!(await isCheckout(world)))
+async function refuseElsewhere(checkout: TeamCheckout): Promise<void> {
+  const { root } = checkout;
+  if (!(await isCheckout(checkout)))
     throw new MemdirError(
       "usage",
-      `${root} is no git checkout, or git refuses it: run \`git init\` there first, or share through a server (\`memdir join\`)`,
+      `${root} is not a git checkout, or git refuses it: run \`git init\` there first, or share through a server (\`memdir join\`)`,
     );
   // Throws where a link leads out of the repository.
   resolveInside(root, `.claude/memory/${INDEX_FILE}`);
@@ -167,7 +163,7 @@ export function readAttributes(file: string): string | null {
   }
 }
 
-function writeAttributes({ team, root }: TeamWorld, before: string | null, after: string | null): void {
+function writeAttributes({ team, root }: TeamCheckout, before: string | null, after: string | null): void {
   const file = attributesFile(root);
   try {
     if (readAttributes(file) !== before)
@@ -193,12 +189,12 @@ interface Receipt {
 }
 
 /** On disk before anything is changed: what an editor or a missing line break made of the file comes back exactly. */
-async function keepReceipt({ team }: TeamWorld, before: string | null, after: string): Promise<void> {
+async function keepReceipt({ team }: TeamCheckout, before: string | null, after: string): Promise<void> {
   const receipt: Receipt = { before, after: sha256(after) };
   await withDirectory(team, () => receiptOf(team).write(receipt));
 }
 
-function findWayBack({ team }: TeamWorld, text: string): string | null {
+function findWayBack({ team }: TeamCheckout, text: string): string | null {
   const receipt = receiptOf(team).read();
   if (receipt?.after === sha256(text)) return receipt.before;
   const rest = removeAttributes(text);
@@ -212,4 +208,91 @@ function receiptOf({ path }: Directory): StateRecord<Receipt> {
 function parseReceipt(value: unknown): Receipt | null {
   const { before, after } = value as Record<string, unknown>;
   return typeof after === "string" && (before === null || typeof before === "string") ? { before, after } : null;
+}
+
+const MEMORY_DRIVER = "memdir";
+const INDEX_DRIVER = "memdir-index";
+
+/** The last line that matches a path decides: the index comes behind the rule that holds for all of the folder. */
+const LINES = [
+  `.claude/memory/**/*.md merge=${MEMORY_DRIVER}`,
+  `.claude/memory/MEMORY.md merge=${INDEX_DRIVER}`,
+  `.claude/memory/MEMORY.more.md merge=${INDEX_DRIVER}`,
+];
+const COMMENT = "# memdir: memories are merged by section (memdir init --team)";
+
+/** The same text when all of it is there in the right order. `text` is null for no file. */
+export function addAttributes(text: string | null): string {
+  const before = text ?? "";
+  if (hasAttributes(before)) return before;
+  const eol = before.includes("\r\n") ? "\r\n" : "\n";
+  // What is there in part, or in another order, is added again at the end.
+  const rest = removeAttributes(before);
+  const gap = rest === "" || rest.endsWith("\n") ? "" : eol;
+  return `${rest}${gap}${[COMMENT, ...LINES].map((line) => line + eol).join("")}`;
+}
+
+export function removeAttributes(text: string): string {
+  const own = new Set([COMMENT, ...LINES]);
+  return splitLines(text)
+    .filter((line) => !own.has(line.trim()))
+    .join("");
+}
+
+export function hasAttributes(text: string): boolean {
+  const lines = splitLines(text).map((line) => line.trim());
+  const places = LINES.map((line) => lines.lastIndexOf(line));
+  return places.every((place, at) => place >= 0 && (at === 0 || place > (places[0] as number)));
+}
+
+interface IgnoreWarning {
+  /** Where the rule is and how it reads: `.gitignore:3: .claude/`. */
+  rule: string;
+  message: string;
+}
+
+/** Inside the folder, and beside it. */
+const INSIDE = ".claude/memory/x.md";
+const INDEX = ".claude/memory/MEMORY.md";
+const BESIDE = ".claude/x.json";
+
+/** The exact rule and how to lift it, or null. Never throws. */
+export async function findIgnoreWarning({ root, env }: Git): Promise<IgnoreWarning | null> {
+  const { output } = await runGit({ root, env }, ["check-ignore", "-v", "--no-index", "--", INSIDE, INDEX, BESIDE]);
+  const rules = parseRules(output.toString("utf8"));
+  const found = rules.get(INSIDE) ?? rules.get(INDEX);
+  if (!found) return null;
+  const rule = `${found.source}:${found.line}: ${found.pattern}`;
+  return {
+    rule,
+    message: `git ignores .claude/memory (${rule}), so that nobody else sees it; ${remedy(found, rules)}`,
+  };
+}
+
+interface Rule {
+  source: string;
+  line: string;
+  pattern: string;
+}
+
+/** Lines of `source:line:pattern<TAB>path`. A pattern that begins with `!` says that the path is not ignored. */
+function parseRules(output: string): Map<string, Rule> {
+  const rules = new Map<string, Rule>();
+  for (const text of output.split("\n")) {
+    const [, source, line, pattern, path] = /^(.*?):(\d+):(.*)\t([^\t]*)$/.exec(text) ?? [];
+    if (source === undefined || line === undefined || pattern === undefined || path === undefined) continue;
+    if (!pattern.startsWith("!")) rules.set(path, { source, line, pattern });
+  }
+  return rules;
+}
+
+/**
+ * A file cannot be included while a folder above it is ignored: so that folder is included, all else in it is ignored, and
+ * the memories come in.
+ */
+function remedy({ source, line }: Rule, rules: ReadonlyMap<string, Rule>): string {
+  if (source.includes(".claude/")) return `take line ${line} out of ${source}`;
+  const whole = rules.has(BESIDE) ? ["!/.claude/", "/.claude/*"] : [];
+  const lines = [...whole, "!/.claude/memory/", "!/.claude/memory/**"].map((text) => `\`${text}\``);
+  return `add these lines at the end of .gitignore: ${lines.join(", ")}`;
 }

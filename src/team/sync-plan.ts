@@ -1,15 +1,15 @@
-/** What has to happen so that directory and store agree: decided path by path from hashes alone. Pure. */
+/** What has to happen so that directory and remote agree: decided path by path from hashes alone. Pure. */
 
-import type { StoreEntry } from "./store.ts";
-import type { Agreed } from "./sync-state.ts";
+import type { RemoteEntry } from "./remote.ts";
+import type { Agreed } from "./sync-local.ts";
 
 export interface PlanInput {
   /** The hash of every memory here. */
   local: ReadonlyMap<string, string>;
-  /** Paths that are left alone: something lies there that does not travel. */
+  /** Paths that are left alone: something there does not travel. */
   held: ReadonlySet<string>;
-  /** As the store lists it, tombstones included. */
-  remote: ReadonlyMap<string, StoreEntry>;
+  /** As the remote lists it, tombstones included. */
+  remote: ReadonlyMap<string, RemoteEntry>;
   agreed: ReadonlyMap<string, Agreed>;
   /** Since when earlier passes have seen a file missing, ISO. */
   absent: ReadonlyMap<string, string>;
@@ -18,14 +18,14 @@ export interface PlanInput {
   now: Date;
 }
 
-/** `local` is the hash that must still lie here when the step is taken; null for nothing. */
+/** `local` is the hash that must still be here when the step is taken; null for nothing. */
 export type Step =
   | { kind: "agree"; path: string; hash: string; revision: string }
   | { kind: "forget"; path: string }
-  | { kind: "pull"; path: string; entry: StoreEntry; local: string | null; why: "changed" | "returned" | "emptied" }
+  | { kind: "pull"; path: string; entry: RemoteEntry; local: string | null; why: "changed" | "returned" | "emptied" }
   | { kind: "push"; path: string; local: string; expected: string | null; why: "changed" | "kept" | "lost" }
-  | { kind: "merge"; path: string; entry: StoreEntry; local: string; base: string | null }
-  | { kind: "remove-here"; path: string; entry: StoreEntry; local: string }
+  | { kind: "merge"; path: string; entry: RemoteEntry; local: string; base: string | null }
+  | { kind: "remove-here"; path: string; entry: RemoteEntry; local: string }
   | { kind: "remove-there"; path: string; expected: string };
 
 export interface Plan {
@@ -87,7 +87,7 @@ function decide(input: PlanInput, path: string): Step | null {
   return { kind: "merge", path, entry, local, base: base?.hash ?? null };
 }
 
-function decideMissing(input: PlanInput, path: string, entry: StoreEntry | null, base: Agreed | null): Step | null {
+function decideMissing(input: PlanInput, path: string, entry: RemoteEntry | null, base: Agreed | null): Step | null {
   if (entry === null || entry.deleted) return base ? { kind: "forget", path } : null;
   if (!base) return { kind: "pull", path, entry, local: null, why: "changed" };
   // Changed there since: an edit outweighs a deletion.

@@ -4,12 +4,18 @@ import { type Directory, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { type ConflictCopy, makeConflictCopy } from "./conflict-copy.ts";
 import { mergeMemory } from "./merge.ts";
-import type { StoreEntry } from "./store.ts";
+import type { RemoteEntry } from "./remote.ts";
 import { findIntended, type LocalTexts, placeOf } from "./sync-local.ts";
-import type { Pass } from "./sync-pass.ts";
+import {
+  fetchTexts,
+  type LocalWrite,
+  type Outgoing,
+  type Pass,
+  pushTexts,
+  removeThere,
+  writeHere,
+} from "./sync-pass.ts";
 import type { Plan, Step } from "./sync-plan.ts";
-import { fetchTexts, type LocalWrite, writeHere } from "./sync-pull.ts";
-import { type Outgoing, pushTexts, removeThere } from "./sync-push.ts";
 
 type StepOf<K extends Step["kind"]> = Extract<Step, { kind: K }>;
 
@@ -17,13 +23,11 @@ function stepsOf<K extends Step["kind"]>(plan: Plan, kind: K): StepOf<K>[] {
   return plan.steps.filter((step): step is StepOf<K> => step.kind === kind);
 }
 
-/** `save` keeps what both sides agree on so far. */
 export async function takeSteps(
   pass: Pass,
   plan: Plan,
   local: LocalTexts,
-  remote: ReadonlyMap<string, StoreEntry>,
-  save: () => void,
+  listed: ReadonlyMap<string, RemoteEntry>,
 ): Promise<void> {
   const textOf = (path: string) => local.files.get(path)?.text ?? "";
   for (const { path, hash, revision } of stepsOf(plan, "agree")) agree(pass, path, hash, revision, textOf(path));
@@ -33,12 +37,12 @@ export async function takeSteps(
   await pull(pass, stepsOf(plan, "pull"), texts);
   await removeHere(pass, stepsOf(plan, "remove-here"));
   const merges = await mergeAll(pass, stepsOf(plan, "merge"), texts, textOf);
-  await keepBoth(pass, merges.conflicts, local, remote);
-  save();
+  await keepBoth(pass, merges.conflicts, local, listed);
+  pass.save();
   await push(pass, stepsOf(plan, "push"), textOf);
-  save();
+  pass.save();
   await pushMerged(pass, merges.clean);
-  save();
+  pass.save();
   await removeAll(pass, stepsOf(plan, "remove-there"));
 }
 
@@ -90,24 +94,24 @@ async function mergeAll(
   return { clean, conflicts };
 }
 
-/** What both come of: the text that was agreed on, or ours itself where the store had it once, so that it is only behind. */
+/** What both come of: the text that was agreed on, or ours itself where the remote had it once, so that it is only behind. */
 async function findBase(pass: Pass, { path, base, local }: StepOf<"merge">): Promise<string | null> {
   const kept = base === null ? null : pass.texts.find(base);
   if (kept !== null) return kept;
-  const versions = await pass.options.store.versions(path, pass.options.signal);
+  const versions = await pass.options.remote.versions(path, pass.options.signal);
   return versions.findLast(({ text }) => text !== null && sha256(text) === (base ?? local))?.text ?? null;
 }
 
-/** The store's text at the path, ours beside it, in one change. The copy travels in the next round, as any new memory. */
+/** The remote's text at the path, ours beside it, in one change. The copy travels in the next round, as any new memory. */
 async function keepBoth(
   pass: Pass,
   meetings: readonly Meeting[],
   local: LocalTexts,
-  remote: ReadonlyMap<string, StoreEntry>,
+  listed: ReadonlyMap<string, RemoteEntry>,
 ): Promise<void> {
   const isTaken = (copy: ConflictCopy) => {
     const hash = sha256(copy.text);
-    const entry = remote.get(copy.path);
+    const entry = listed.get(copy.path);
     const here = local.files.get(copy.path);
     if (local.held.has(copy.path)) return true;
     return (here !== undefined && here.hash !== hash) || (entry !== undefined && !entry.deleted && entry.hash !== hash);
@@ -138,13 +142,13 @@ async function push(pass: Pass, steps: readonly StepOf<"push">[], textOf: (path:
     if (sent.why === "kept")
       pass.notice(`${sent.path} was removed by others and changed here: your change is kept, and shared again`);
     if (sent.why === "lost")
-      pass.notice(`${sent.path} was missing in the store without having been removed: it is there again`);
+      pass.notice(`${sent.path} was missing in the remote without having been removed: it is there again`);
   }
-  // Of the others it is known that the store has not taken them.
+  // Of the others it is known that the remote has not taken them.
   for (const { path } of outgoing) pass.state.sent.delete(path);
 }
 
-/** Not for merged texts: what lies here does not come of those before they are written. */
+/** Not for merged texts: what is here does not come from those before they are written. */
 function noteSent(pass: Pass, outgoing: readonly Outgoing[]): void {
   if (outgoing.length === 0) return;
   for (const { path, hash, text } of outgoing) {
@@ -154,7 +158,7 @@ function noteSent(pass: Pass, outgoing: readonly Outgoing[]): void {
   pass.save();
 }
 
-/** First there, then here: a merge that the store did not take is made anew from what is there by then. */
+/** First there, then here: a merge that the remote did not take is made again from what is there by then. */
 async function pushMerged(pass: Pass, merges: readonly (Meeting & { text: string })[]): Promise<void> {
   const outgoing = merges.map(({ step, text }) => ({
     path: step.path,
@@ -196,13 +200,13 @@ function isInhabited(directory: Directory): boolean {
 }
 
 /** What we sent is ours, and nobody need be named; `entry` says who wrote what came from there. */
-function agree(pass: Pass, path: string, hash: string, revision: string, text: string, entry?: StoreEntry): void {
+function agree(pass: Pass, path: string, hash: string, revision: string, text: string, entry?: RemoteEntry): void {
   pass.texts.keep(hash, () => (sha256(text) === hash ? text : null));
   pass.state.sent.delete(path);
   pass.state.agreed.set(path, { hash, revision, ...(entry ? { author: entry.author, at: entry.at } : {}) });
 }
 
-function authorOf({ options }: Pass, { author }: StoreEntry): string {
+function authorOf({ options }: Pass, { author }: RemoteEntry): string {
   if (author === "") return "somebody else";
   return author === options.who ? "you on another machine" : author;
 }

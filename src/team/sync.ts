@@ -1,27 +1,44 @@
 /**
- * Sync of a directory with a store: three-way per file, by what both sides last agreed on. A pass that is killed anywhere is
- * only a pass that has to run again; whatever it did is seen by its hash.
+ * Sync of a directory with a remote: three-way per file, by what both sides last agreed on. A pass that is killed only has to run
+ * again: whatever it did is recognised by its hash.
  */
 
-import { MemdirError } from "../errors.ts";
-import { openState, prepareDirectory } from "../store/store.ts";
-import { findEntryProblem } from "./entry-path.ts";
-import type { StoreEntry, StoreListing } from "./store.ts";
-import { findIntended, type LocalTexts, readLocal } from "./sync-local.ts";
+import { cpSync, lstatSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { diskError, MemdirError } from "../errors.ts";
+import { type Directory, openState, prepareDirectory } from "../store/store.ts";
+import { sha256 } from "../text/hash.ts";
+import {
+  findEntryProblem,
+  type Remote,
+  type RemoteChange,
+  type RemoteEntry,
+  type RemoteListing,
+  type RemoteOutcome,
+} from "./remote.ts";
+import {
+  emptyState,
+  findIntended,
+  formatState,
+  type LocalTexts,
+  markSynced,
+  openBaseTexts,
+  readLocal,
+  readState,
+  saveState,
+} from "./sync-local.ts";
 import { emptyResult, type Pass, type SyncOptions, type SyncResult } from "./sync-pass.ts";
 import { type Plan, planSync } from "./sync-plan.ts";
-import { emptyState, formatState, markSynced, openBaseTexts, readState, saveState } from "./sync-state.ts";
 import { takeSteps } from "./sync-steps.ts";
 
-export type { SyncOptions, SyncProgress, SyncResult } from "./sync-pass.ts";
-
-/** A conflict copy needs a second round to travel, a store with other writers may need one more; then the next pass goes on. */
+/** A conflict copy needs a second round to travel, a remote with other writers may need one more; then the next pass goes on. */
 const MAX_ROUNDS = 4;
 
 /** A right that was missing may have been given meanwhile. */
 const REFUSAL_MS = 24 * 3_600_000;
 
-/** Throws what the store throws; what was done until then is kept, and the next pass goes on from there. */
+/** Throws what the remote throws; what was done until then is kept, and the next pass goes on from there. */
 export async function syncDirectory(options: SyncOptions): Promise<SyncResult> {
   prepareDirectory(options.directory);
   const release = openState(options.directory.path).lock("sync.lock").try();
@@ -50,11 +67,14 @@ function openPass(options: SyncOptions): Pass {
     texts: openBaseTexts(options.directory),
     result,
     again: false,
-    progress: (phase, done, total) => options.onProgress?.({ phase, done, total }),
+    progress: (phase, done, total) => options.onProgress?.(done, total, phase),
     notice: (text) => result.notices.push(text),
-    save: () => keepState(pass),
+    save: () => {
+      pass.progress("save", 0, 1);
+      keepState(pass);
+    },
     refuse: (path, side, hash, reason) => {
-      pass.state.refused.set(path, { side, hash, reason, at: options.now().toISOString() });
+      pass.state.refused.set(path, { side, hash, reason, at: options.directory.now().toISOString() });
       result.refused.push({ path, reason });
     },
   };
@@ -66,59 +86,59 @@ async function runRound(pass: Pass): Promise<void> {
   pass.again = false;
   result.refused = [];
   pass.progress("list", 0, 1);
-  const listing = await options.store.list(options.signal);
-  if (pass.state.store !== listing.id) pass.state = changeStore(pass, listing.id);
-  const remote = readRemote(pass, listing);
+  const listing = await options.remote.list(options.signal);
+  if (pass.state.remote !== listing.id) pass.state = changeRemote(pass, listing.id);
+  const listed = readListed(pass, listing);
   const local = readLocal(
     options.directory,
-    new Set([...remote.keys(), ...pass.state.agreed.keys()]),
+    new Set([...listed.keys(), ...pass.state.agreed.keys()]),
     options.mayTravel,
   );
-  findArrived(pass, remote);
-  holdRefused(pass, local, remote);
-  const plan = makePlan(pass, local, remote);
+  findArrived(pass, listed);
+  holdRefused(pass, local, listed);
+  const plan = makePlan(pass, local, listed);
   result.waiting = plan.waiting;
   pass.state.absent = plan.absent;
   try {
-    await takeSteps(pass, plan, local, remote, () => save(pass));
+    await takeSteps(pass, plan, local, listed);
   } catch (error) {
     // Harmless if it is not: equal texts agree again without a write.
     if (error instanceof MemdirError) keepState(pass);
     throw error;
   }
-  save(pass);
-  markSynced(options.directory, options.now());
+  pass.save();
+  markSynced(options.directory, options.directory.now());
   pass.texts.sweep(pass.state);
 }
 
-/** What was noted about another store never counts here: nothing is deleted on either side. */
-function changeStore(pass: Pass, id: string) {
-  if (pass.state.store !== null)
+/** What was noted about another remote never counts here: nothing is deleted on either side. */
+function changeRemote(pass: Pass, id: string) {
+  if (pass.state.remote !== null)
     pass.notice(
-      `${pass.options.store.name} is another store than last time: nothing is taken for deleted, here or there`,
+      `${pass.options.remote.name} is another remote than last time: nothing is taken for deleted, here or there`,
     );
   return emptyState(id);
 }
 
-function readRemote(pass: Pass, { entries }: StoreListing): Map<string, StoreEntry> {
+function readListed(pass: Pass, { entries }: RemoteListing): Map<string, RemoteEntry> {
   const live = new Set(entries.flatMap(({ path, deleted }) => (deleted ? [] : [path])));
   const isBelowFile = (path: string) =>
     path.split("/").some((_, i, parts) => i > 0 && live.has(parts.slice(0, i).join("/")));
-  const remote = new Map<string, StoreEntry>();
+  const listed = new Map<string, RemoteEntry>();
   for (const entry of entries) {
     const problem =
-      findEntryProblem(entry.path) ?? (isBelowFile(entry.path) ? "a memory lies in the place of its folder" : null);
-    if (problem === null) remote.set(entry.path, entry);
+      findEntryProblem(entry.path) ?? (isBelowFile(entry.path) ? "a memory is in the place of its folder" : null);
+    if (problem === null) listed.set(entry.path, entry);
     else if (!entry.deleted)
-      pass.result.refused.push({ path: entry.path, reason: `not taken from the store: ${problem}` });
+      pass.result.refused.push({ path: entry.path, reason: `not taken from the remote: ${problem}` });
   }
-  return remote;
+  return listed;
 }
 
 /** What arrived without our hearing of it is agreed on: it must not be met like somebody else's. */
-function findArrived({ state }: Pass, remote: ReadonlyMap<string, StoreEntry>): void {
+function findArrived({ state }: Pass, listed: ReadonlyMap<string, RemoteEntry>): void {
   for (const [path, hash] of state.sent) {
-    const entry = remote.get(path);
+    const entry = listed.get(path);
     if (!entry || entry.deleted || entry.hash !== hash) continue;
     state.agreed.set(path, { hash, revision: entry.revision });
     state.sent.delete(path);
@@ -126,11 +146,11 @@ function findArrived({ state }: Pass, remote: ReadonlyMap<string, StoreEntry>): 
 }
 
 /** Texts that were refused before are not tried again while they are the same. */
-function holdRefused(pass: Pass, local: LocalTexts, remote: ReadonlyMap<string, StoreEntry>): void {
-  const now = pass.options.now().getTime();
+function holdRefused(pass: Pass, local: LocalTexts, listed: ReadonlyMap<string, RemoteEntry>): void {
+  const now = pass.options.directory.now().getTime();
   for (const [path, { side, hash, reason, at }] of pass.state.refused) {
     const here = local.files.get(path)?.hash;
-    const there = remote.get(path)?.hash;
+    const there = listed.get(path)?.hash;
     const same = hash === (side === "here" ? here : there) && here !== there;
     if (same && Math.abs(now - Date.parse(at)) < REFUSAL_MS) {
       local.held.set(path, reason);
@@ -139,23 +159,18 @@ function holdRefused(pass: Pass, local: LocalTexts, remote: ReadonlyMap<string, 
   for (const [path, reason] of local.held) if (reason !== "") pass.result.refused.push({ path, reason });
 }
 
-function makePlan(pass: Pass, local: LocalTexts, remote: ReadonlyMap<string, StoreEntry>): Plan {
+function makePlan(pass: Pass, local: LocalTexts, listed: ReadonlyMap<string, RemoteEntry>): Plan {
   const { state, options } = pass;
   const missing = new Set([...state.agreed.keys()].filter((path) => !local.files.has(path) && !local.held.has(path)));
   return planSync({
     local: new Map([...local.files].map(([path, { hash }]) => [path, hash])),
     held: new Set(local.held.keys()),
-    remote,
+    remote: listed,
     agreed: state.agreed,
     absent: state.absent,
     intended: findIntended(options.directory, missing),
-    now: options.now(),
+    now: options.directory.now(),
   });
-}
-
-function save(pass: Pass): void {
-  pass.progress("save", 0, 1);
-  keepState(pass);
 }
 
 /** A pass without changes costs no flush. */
@@ -164,4 +179,63 @@ function keepState(pass: Pass): void {
   if (text === pass.saved) return;
   saveState(pass.options.directory, text);
   pass.saved = text;
+}
+
+/** What the remote itself would refuse is not known before it is asked. */
+export async function rehearseSync(options: SyncOptions): Promise<SyncResult> {
+  const folder = mkdtempSync(join(tmpdir(), "memdir-rehearsal-"));
+  try {
+    copy(options.directory, folder);
+    const directory = { ...options.directory, path: folder };
+    return await syncDirectory({ ...options, directory, remote: pretend(options.remote) });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Pipes and sockets cannot be copied, and links are kept as links: sync follows none. */
+function copy({ path }: Directory, folder: string): void {
+  if (!lstatSync(path, { throwIfNoEntry: false })) return;
+  const isOrdinary = (file: string) => {
+    const stat = lstatSync(file, { throwIfNoEntry: false });
+    return stat !== undefined && (stat.isFile() || stat.isDirectory() || stat.isSymbolicLink());
+  };
+  try {
+    cpSync(path, folder, { recursive: true, verbatimSymlinks: true, filter: isOrdinary });
+  } catch (error) {
+    throw diskError(error, "copy", path);
+  }
+}
+
+function pretend(remote: Remote): Remote {
+  const changed = new Map<string, { entry: RemoteEntry; text: string }>();
+  const applyOne = (change: RemoteChange): RemoteOutcome => {
+    const { path } = change;
+    const text = change.kind === "put" ? change.text : "";
+    const revision = `rehearsed-${changed.size + 1}`;
+    const deleted = change.kind === "remove";
+    const entry = { path, hash: deleted ? "" : sha256(text), revision, deleted, author: "", at: "" };
+    changed.set(path, { entry, text });
+    return { kind: "done", path, revision };
+  };
+  return {
+    ...remote,
+    async list(signal) {
+      const { id, entries } = await remote.list(signal);
+      const kept = entries.filter(({ path }) => !changed.has(path));
+      return { id, entries: [...kept, ...[...changed.values()].map(({ entry }) => entry)] };
+    },
+    async fetch(entries, signal) {
+      const texts = await remote.fetch(
+        entries.filter(({ path }) => !changed.has(path)),
+        signal,
+      );
+      for (const { path, revision } of entries) {
+        const known = changed.get(path);
+        if (known && !known.entry.deleted && known.entry.revision === revision) texts.set(path, known.text);
+      }
+      return texts;
+    },
+    apply: async (changes) => changes.map(applyOne),
+  };
 }

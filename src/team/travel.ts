@@ -7,7 +7,7 @@ import { findSecrets } from "../text/secrets.ts";
 
 /**
  * Why this memory stays where it is, or null: what, and how to allow it. Never quotes a secret. `scope` is that of the
- * directory it lies in. A rule of its own (an `enforce` block) is no hindrance: whoever reads it decides what it does there.
+ * directory it is in. A rule of its own (an `enforce` block) does not matter: its readers decide what it does there.
  */
 export function findTravelProblem(file: string, text: string, scope = "project"): string | null {
   const memory = parseMemory(file, text);
@@ -37,7 +37,7 @@ const ALLOW = "write `share: true` into its frontmatter (`memdir edit NAME`)";
 
 /** What no field can lift. */
 function findRefusal(memory: Memory, scope: string): string | null {
-  if (memory.broken) return `it cannot be read safely (${memory.problems[0]}): mend it by hand first`;
+  if (memory.broken) return `it cannot be read safely (${memory.problems[0]}): fix it by hand first`;
   const share = readShare(memory);
   if (share === "no")
     return "its frontmatter says `share: false`; take that line out, or make it `share: true` (`memdir edit NAME`)";
@@ -56,7 +56,7 @@ function findSecretProblem(text: string): string | null {
 
 /**
  * A correction is shared only when it speaks of the team's ways and not of one person. Whoever mentions both may mean
- * either, so that it stays: a word too many costs a line in the frontmatter, a private remark in public cannot be taken back.
+ * either, so that it stays: a word too many costs a line in the frontmatter, a private remark in public cannot be undone.
  */
 function findPersonalProblem(memory: Memory): string | null {
   const words = [memory.name, memory.description, ...memory.when, memory.body].join("\n").replace(CODE, " ");
@@ -70,7 +70,7 @@ function findPersonalProblem(memory: Memory): string | null {
 /** Names in code say nothing about who speaks. */
 const CODE = /^(```|~~~)[\s\S]*?^\1.*$|`[^`\n]+`/gm;
 
-/** Capital letters matter: CI is no word, and `I` no letter of one. */
+/** Capital letters matter: CI is not a word, and `I` is not a letter of one. */
 const TEAM =
   /\b([Ww]e|[Oo]urs?|[Tt]he (team|project|repo|repository|code ?base)|(THIS|[Tt]his) (team|project|repo|repository|code ?base)|[Cc]onventions?|CI|[Cc]ontribut(ors?|ing)|[Ee]very(one|body) (here|on)|[Cc]ode reviews?|[Rr]eviewers?|[Pp]ull requests?|PRs?)\b/;
 
@@ -81,10 +81,10 @@ function oneWord(text: string): string {
   return text.replace(/\s+/g, " ");
 }
 
-type Share = "yes" | "no" | "unclear" | "unsaid";
+export type Share = "yes" | "no" | "unclear" | "unsaid";
 
 /** At the top level, or under `metadata`, where Claude Code moves fields. */
-function readShare({ metadata }: Memory): Share {
+export function readShare({ metadata }: Memory): Share {
   const moved = metadata.metadata;
   const nested = typeof moved === "object" && !Array.isArray(moved) ? moved : {};
   const said = [metadata.share, nested.share].filter((value) => value !== undefined).map(readSwitch);

@@ -1,28 +1,27 @@
-/** Sync while somebody works: soon after a change here, and every now and then for changes there. One pass at a time. */
+/** Sync while a person works: soon after a change here, and every now and then for changes there. One pass at a time. */
 
 import { watch as watchFiles } from "node:fs";
 import { isMemoryFile } from "../store/store.ts";
+import type { World } from "../world.ts";
 
-export interface WatchWorld {
+export interface WatchJob {
   /** One pass. Rejects when it fails; must end soon after its signal is aborted. */
   pass(signal: AbortSignal): Promise<void>;
   /** Calls back for every change of a memory; returns what ends it. */
   listen(onChange: () => void): () => void;
-  /** Resolves after so long, or when the signal is aborted. */
-  sleep(ms: number, signal: AbortSignal): Promise<void>;
-  /** From 0 up to 1. */
-  random(): number;
-  /** Told for every failed pass; the next one comes later and later. */
+  /** Called for every failed pass; the next one comes later and later. */
   onFailure(error: unknown): void;
   /** Ends it: a pass under way is finished, and what changed last is sent, both within FLUSH_MS. */
   signal: AbortSignal;
-  /** Milliseconds between two looks at the store; at least MIN_POLL_MS. */
+  /** Milliseconds between two checks of the remote; at least MIN_POLL_MS. */
   pollMs: number;
 }
 
+type Timing = Pick<World, "sleep" | "random">;
+
 /** Several files are saved together, and editors write a file more than once. */
 export const DEBOUNCE_MS = 2_000;
-/** Whoever types without a pause must not keep everything from the others. */
+/** Typing without a pause must not keep everything from the others. */
 const MAX_DEBOUNCE_MS = 20_000;
 export const POLL_MS = 15_000;
 const MIN_POLL_MS = 5_000;
@@ -32,26 +31,26 @@ const MAX_POLL_MS = 300_000;
 export const FLUSH_MS = 10_000;
 
 /** Returns when the signal is aborted and the last pass is over; nothing is left running. */
-export async function keepSynced(world: WatchWorld): Promise<void> {
+export async function keepSynced(timing: Timing, job: WatchJob): Promise<void> {
   const changes = openChanges();
-  const close = world.listen(changes.note);
+  const close = job.listen(changes.note);
   try {
-    for (let failures = 0; !world.signal.aborted; ) {
+    for (let failures = 0; !job.signal.aborted; ) {
       changes.take();
-      failures = (await runPass(world)) ? 0 : failures + 1;
-      await waitForWork(world, changes, failures);
+      failures = (await runPass(timing, job)) ? 0 : failures + 1;
+      await waitForWork(timing, job, changes, failures);
     }
-    if (changes.take() > 0) await runPass(world);
+    if (changes.take() > 0) await runPass(timing, job);
   } finally {
     close();
   }
 }
 
 /** False when it failed. When everything ends meanwhile, it has FLUSH_MS left. */
-async function runPass({ pass, signal, sleep, onFailure }: WatchWorld): Promise<boolean> {
+async function runPass(timing: Timing, { pass, signal, onFailure }: WatchJob): Promise<boolean> {
   const cut = new AbortController();
   const over = new AbortController();
-  const onEnd = () => void sleep(FLUSH_MS, over.signal).then(() => cut.abort());
+  const onEnd = () => void pause(timing, FLUSH_MS, over.signal).then(() => cut.abort());
   if (signal.aborted) onEnd();
   else signal.addEventListener("abort", onEnd, { once: true });
   try {
@@ -66,25 +65,30 @@ async function runPass({ pass, signal, sleep, onFailure }: WatchWorld): Promise<
   }
 }
 
-async function waitForWork(world: WatchWorld, changes: Changes, failures: number): Promise<void> {
+async function waitForWork(timing: Timing, job: WatchJob, changes: Changes, failures: number): Promise<void> {
   const done = new AbortController();
-  const either = AbortSignal.any([done.signal, world.signal]);
-  const every = Math.min(MAX_POLL_MS, Math.max(MIN_POLL_MS, world.pollMs) * 2 ** Math.min(failures, 10));
+  const either = AbortSignal.any([done.signal, job.signal]);
+  const every = Math.min(MAX_POLL_MS, Math.max(MIN_POLL_MS, job.pollMs) * 2 ** Math.min(failures, 10));
   // Many clients that were started together must not ask together.
-  const poll = world.sleep(every * (0.9 + 0.2 * world.random()), either);
+  const poll = pause(timing, every * (0.9 + 0.2 * timing.random()), either);
   // What could not be sent a moment ago waits with the rest.
-  const settled = failures > 0 ? poll : waitUntilSettled(world, changes, either);
+  const settled = failures > 0 ? poll : waitUntilSettled(timing, changes, either);
   await Promise.race([poll, settled]);
   done.abort();
 }
 
-async function waitUntilSettled(world: WatchWorld, changes: Changes, signal: AbortSignal): Promise<void> {
+async function waitUntilSettled(timing: Timing, changes: Changes, signal: AbortSignal): Promise<void> {
   await changes.next(signal);
   for (let waited = 0; waited < MAX_DEBOUNCE_MS && !signal.aborted; waited += DEBOUNCE_MS) {
     const before = changes.count();
-    await world.sleep(DEBOUNCE_MS, signal);
+    await pause(timing, DEBOUNCE_MS, signal);
     if (changes.count() === before) return;
   }
+}
+
+/** An aborted wait is simply over. */
+function pause({ sleep }: Timing, ms: number, signal: AbortSignal): Promise<void> {
+  return sleep(ms, signal).catch(() => {});
 }
 
 interface Changes {
@@ -120,18 +124,18 @@ function openChanges(): Changes {
 }
 
 /** Changes of memories below `dir`. Where the system cannot watch, there are none, and the poll alone has to do. */
-export function listenToFiles(dir: string, log: (message: string) => void): WatchWorld["listen"] {
+export function listenToFiles(dir: string, log: (message: string) => void): WatchJob["listen"] {
   return (onChange) => {
-    const deaf = (error: unknown) =>
-      log(`${dir} cannot be watched (${(error as Error).message}); it is looked at now and then`);
+    const onError = (error: unknown) =>
+      log(`${dir} cannot be watched (${(error as Error).message}); it is checked now and then`);
     try {
       const watcher = watchFiles(dir, { recursive: true, persistent: true }, (_, name) => {
         if (name === null || isShared(name.replaceAll("\\", "/"))) onChange();
       });
-      watcher.on("error", deaf);
+      watcher.on("error", onError);
       return () => watcher.close();
     } catch (error) {
-      deaf(error);
+      onError(error);
       return () => {};
     }
   };

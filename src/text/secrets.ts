@@ -602,7 +602,7 @@ function isCamel(value: string): boolean {
 const PUBLISHED =
   /17653672481-19874698323|aGmWKa4JsXZ-HjGw|AAHdqTcvCH1vGWJx|2YotnFZFEjr1zCsi|tGzv3JOkF0XG5Qx2|mF_9\.B5f-4|4eC39HqLyjWDarjt|BQokikJOvBiI2HlW|JBSWY3DPEHPK3PXP|Eby8vdM02xNOcqFl|C2y6yDjf5\/R\+ob0N|yAnz5TF\+lXXJte14|QWxhZGRpbjpvcGVu|vFI1TnRWxMZNFuoj|correct-?horse/;
 const CALLED_SAMPLE =
-  /\b(?:placeholder|dummy|fake|made[- ]up|fictional|not (?:a |an )?(?:real|actual|valid)|(?:sample|example|documented|published)[ -](?:\w+ )?(?:token|key|secret|password|credential|value|jwt)|(?:token|key|secret|jwt|value) from the docs|jwt\.io)/i;
+  /\b(?:placeholder|dummy|fake|made[- ]up|fictional|not (?:(?:an? )?(?:real|actual)|an? valid)|(?:sample|example|documented|published)[ -](?:\w+ )?(?:token|key|secret|password|credential|value|jwt)|(?:token|key|secret|jwt|value) from the docs|jwt\.io)/i;
 
 /** What documentation publishes, and what its own line, or the line that introduces it, calls a sample. */
 function isSample(text: string, { rule, start, end }: Span): boolean {

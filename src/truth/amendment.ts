@@ -14,7 +14,7 @@ export interface Amendment {
   text: string;
 }
 
-export interface Amended {
+interface Amended {
   files: string[];
   /** Of the one journal entry; null when nothing was written. */
   undo: string | null;

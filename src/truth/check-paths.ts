@@ -4,8 +4,8 @@ import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { readRegular } from "../disk/fence.ts";
 import type { Claim, Finding } from "./claim.ts";
+import type { Facts } from "./facts.ts";
 import { type FileEvent, type History, nameOf } from "./history.ts";
-import type { Look } from "./look.ts";
 import { shortNamesOf } from "./tree.ts";
 
 type Answer = Omit<Finding, "claim">;
@@ -14,25 +14,25 @@ type Answer = Omit<Finding, "claim">;
 const MAX_RENAMES = 50;
 const MAX_COUNTED_BYTES = 4 << 20;
 
-export function checkPath(look: Look, claim: Claim): Answer {
+export function checkPath(facts: Facts, claim: Claim): Answer {
   const path = claim.text.replace(/\/$/, "");
-  const here = findHere(look, path);
-  if (here !== null) return checkLine(look, claim, here);
-  const exact = fateOf(look, path);
+  const here = findHere(facts, path);
+  if (here !== null) return checkLine(facts, claim, here);
+  const exact = fateOf(facts, path);
   if (exact) return withFix(exact, claim);
-  const longer = findLonger(look, path);
-  if (longer !== null) return checkLine(look, claim, longer);
-  const folder = fateOfFolder(look, path);
-  return fateOfLonger(look, path) ?? (folder ? withFix(folder, claim) : neverKnown(look, claim, path));
+  const longer = findLonger(facts, path);
+  if (longer !== null) return checkLine(facts, claim, longer);
+  const folder = fateOfFolder(facts, path);
+  return fateOfLonger(facts, path) ?? (folder ? withFix(folder, claim) : neverKnown(facts, claim, path));
 }
 
-/** The whole old path is replaced by the whole new one; of a shorter name nobody knows how it would be written. */
+/** The whole old path is replaced by the whole new one; it is not clear how a shorter name would be written. */
 function withFix(answer: Answer, { text }: Claim): Answer {
   return answer.to === undefined ? answer : { ...answer, fix: text.endsWith("/") ? `${answer.to}/` : answer.to };
 }
 
-/** As it stands there: listed, or on disk though ignored. */
-function findHere({ tree }: Look, path: string): string | null {
+/** Under exactly this path: listed, or on disk though ignored. */
+function findHere({ tree }: Facts, path: string): string | null {
   if (tree.files.has(path) || tree.folders.has(path)) return path;
   if (tree.missing.has(path) || path.split("/").includes("..")) return null;
   try {
@@ -46,7 +46,7 @@ function findHere({ tree }: Look, path: string): string | null {
 }
 
 /** People leave out the folders in front, and the ending. */
-function findLonger({ tree }: Look, path: string): string | null {
+function findLonger({ tree }: Facts, path: string): string | null {
   const end = `/${path}`;
   const same = tree.byName.get(nameOf(path))?.find((file) => file === path || file.endsWith(end));
   if (same) return same;
@@ -57,7 +57,7 @@ function findLonger({ tree }: Look, path: string): string | null {
   return short === undefined ? null : (tree.byStem.get(short) ?? short);
 }
 
-function checkLine({ tree }: Look, { lineNumber }: Claim, file: string): Answer {
+function checkLine({ tree }: Facts, { lineNumber }: Claim, file: string): Answer {
   const holds: Answer = { verdict: "holds", evidence: `${file} is there`, files: [file] };
   if (lineNumber === undefined || !tree.files.has(file)) return holds;
   const lines = countLines(join(tree.root, file));
@@ -79,8 +79,8 @@ function countLines(path: string): number | null {
 }
 
 /** Null when git never saw it go. */
-function fateOf(look: Look, path: string): Answer | null {
-  const { tree, history } = look;
+function fateOf(facts: Facts, path: string): Answer | null {
+  const { tree, history } = facts;
   if (tree.missing.has(path))
     return { verdict: "gone", evidence: "deleted in the working tree, not committed yet", files: [path] };
   const first = history.events.get(path);
@@ -109,15 +109,15 @@ function fateOf(look: Look, path: string): Answer | null {
 }
 
 /** The same for a path whose first folders, or whose ending, are left out. */
-function fateOfLonger(look: Look, path: string): Answer | null {
+function fateOfLonger(facts: Facts, path: string): Answer | null {
   const end = `/${path}`;
-  const same = look.history.byName.get(nameOf(path))?.find((file) => file === path || file.endsWith(end));
-  if (same) return fateOf(look, same);
+  const same = facts.history.byName.get(nameOf(path))?.find((file) => file === path || file.endsWith(end));
+  if (same) return fateOf(facts, same);
   if (!path.includes("/")) return null;
-  const stem = stemsOf(look.history)
+  const stem = stemsOf(facts.history)
     .get(nameOf(path))
     ?.find((file) => `/${file}`.startsWith(`${end}.`, file.lastIndexOf("/") - path.lastIndexOf("/")));
-  return stem === undefined ? null : fateOf(look, stem);
+  return stem === undefined ? null : fateOf(facts, stem);
 }
 
 const STEMS = new WeakMap<History, Map<string, string[]>>();
@@ -137,15 +137,15 @@ function stemsOf(history: History): Map<string, string[]> {
 }
 
 /** A folder has moved when most of its files have, to one place. */
-function fateOfFolder(look: Look, folder: string): Answer | null {
-  const files = look.history.inFolder.get(folder);
+function fateOfFolder(facts: Facts, folder: string): Answer | null {
+  const files = facts.history.inFolder.get(folder);
   if (!files || files.length === 0) return null;
   const votes = new Map<string, number>();
   let newest = "";
   for (const file of files) {
-    const event = look.history.events.get(file) as FileEvent;
+    const event = facts.history.events.get(file) as FileEvent;
     if (event.commit.day > newest.slice(-10)) newest = `${event.commit.hash} on ${event.commit.day}`;
-    const to = fateOf(look, file)?.to;
+    const to = fateOf(facts, file)?.to;
     if (to === undefined) continue;
     const below = file.slice(folder.length);
     const target = to.endsWith(below) ? to.slice(0, -below.length) : to.slice(0, Math.max(0, to.lastIndexOf("/")));
@@ -157,8 +157,8 @@ function fateOfFolder(look: Look, folder: string): Answer | null {
   return { verdict: "gone", evidence: `its last file was taken away by ${newest}`, files: [...files] };
 }
 
-/** A path that nobody ever saw is a mistake only where its folder is: else it may be of another place. */
-function neverKnown({ tree, history, ignored }: Look, claim: Claim, path: string): Answer {
+/** A path that never existed is a mistake only if its folder exists: otherwise it may belong elsewhere. */
+function neverKnown({ tree, history, ignored }: Facts, claim: Claim, path: string): Answer {
   if (claim.declared) return { verdict: "gone", evidence: "there is no such file" };
   const unknown = (evidence: string): Answer => ({ verdict: "unknown", evidence });
   if (ignored.has(claim.text) || ignored.has(path)) return unknown("git ignores it");

@@ -1,19 +1,21 @@
-/** A verdict for each claim, from one look at the project. Never "gone" where that is not certain. */
+/** A verdict for each claim, from the facts about the project. Never "gone" where that is not certain. */
 
-import { checkFlag, checkSymbol, checkVariable } from "./check-names.ts";
 import { checkPath } from "./check-paths.ts";
-import type { Claim, Finding } from "./claim.ts";
-import type { Look } from "./look.ts";
-import type { Removed } from "./manifests.ts";
+import { type Claim, type Finding, flagForms, partsOf } from "./claim.ts";
+import type { Facts } from "./facts.ts";
+import type { Commit } from "./history.ts";
+import { isSolid } from "./hit.ts";
+import type { Occurrence } from "./occurrences.ts";
+import type { Removal } from "./removals.ts";
 
 type Answer = Omit<Finding, "claim">;
 
 /** What may be something else and is not known here is no claim: it is left out. */
-export function checkClaims(look: Look, claims: readonly Claim[]): Finding[] {
+export function checkClaims(facts: Facts, claims: readonly Claim[]): Finding[] {
   const findings: Finding[] = [];
   const said = new Set<string>();
   for (const claim of claims) {
-    const answer = CHECKS[claim.kind](look, claim);
+    const answer = CHECKS[claim.kind](facts, claim);
     if (claim.loose && answer.verdict === "unknown" && claim.kind !== "url") continue;
     // One word may be a name and a package: once is enough.
     if (said.has(claim.text)) continue;
@@ -23,7 +25,7 @@ export function checkClaims(look: Look, claims: readonly Claim[]): Finding[] {
   return findings;
 }
 
-const CHECKS: Record<Claim["kind"], (look: Look, claim: Claim) => Answer> = {
+const CHECKS: Record<Claim["kind"], (facts: Facts, claim: Claim) => Answer> = {
   path: checkPath,
   symbol: checkSymbol,
   env: checkVariable,
@@ -38,7 +40,7 @@ const CHECKS: Record<Claim["kind"], (look: Look, claim: Claim) => Answer> = {
   link: checkLink,
 };
 
-function checkScript({ manifests, removed }: Look, claim: Claim): Answer {
+function checkScript({ manifests, removed }: Facts, claim: Claim): Answer {
   const isNpm = (claim.program ?? "npm") === "npm";
   const file = isNpm ? manifests.scripts.get(claim.text)?.file : manifests.targets.get(claim.text);
   if (file !== undefined) return { verdict: "holds", evidence: `in ${file}`, files: [file] };
@@ -60,7 +62,7 @@ function checkScript({ manifests, removed }: Look, claim: Claim): Answer {
   return { verdict: "gone", evidence: `taken out of ${removal.file} by ${byWhom(removal)}`, files: [removal.file] };
 }
 
-function checkPackage({ manifests, removed, found }: Look, claim: Claim): Answer {
+function checkPackage({ manifests, removed, found }: Facts, claim: Claim): Answer {
   const name = claim.text;
   const file = manifests.packages.get(name) ?? manifests.packages.get(name.toLowerCase());
   if (file !== undefined) return { verdict: "holds", evidence: `in ${file}`, files: [file] };
@@ -80,14 +82,14 @@ function checkPackage({ manifests, removed, found }: Look, claim: Claim): Answer
     : unknown("no package file ever had it");
 }
 
-function checkBranch({ refs, tree }: Look, claim: Claim): Answer {
+function checkBranch({ refs, tree }: Facts, claim: Claim): Answer {
   if (refs.branches.has(claim.text) || refs.branches.has(claim.text.replace(/^origin\//, "")))
     return { verdict: "holds", evidence: "there is such a branch" };
   if (!tree.isGit || !refs.isWhole || refs.branches.size === 0) return unknown("not all branches are here");
   return { verdict: "gone", evidence: "there is no such branch, here or on a remote" };
 }
 
-function checkTag({ refs, tree }: Look, claim: Claim): Answer {
+function checkTag({ refs, tree }: Facts, claim: Claim): Answer {
   if (refs.tags.has(claim.text) || refs.tags.has(`v${claim.text}`))
     return { verdict: "holds", evidence: "there is such a tag" };
   // Where no tag at all is fetched, one that is missing says nothing.
@@ -95,14 +97,14 @@ function checkTag({ refs, tree }: Look, claim: Claim): Answer {
   return { verdict: "gone", evidence: "there is no such tag" };
 }
 
-function checkCommit({ refs, tree }: Look, claim: Claim): Answer {
+function checkCommit({ refs, tree }: Facts, claim: Claim): Answer {
   const isThere = refs.commits.get(claim.text);
   if (isThere) return { verdict: "holds", evidence: "there is such a commit" };
   if (isThere === undefined || !tree.isGit || !refs.isWhole || claim.loose) return unknown("not all commits are here");
   return { verdict: "gone", evidence: "there is no such commit" };
 }
 
-function checkDate({ today }: Look, { day }: Claim): Answer {
+function checkDate({ today }: Facts, { day }: Claim): Answer {
   if (day === undefined || !/^\d{4}-\d\d-\d\d$/.test(day)) return unknown("not a day");
   return day < today
     ? { verdict: "expired", evidence: `${day} has passed` }
@@ -110,11 +112,11 @@ function checkDate({ today }: Look, { day }: Claim): Answer {
 }
 
 /** No network: only whether it can be one. */
-function checkUrl(_: Look, { text }: Claim): Answer {
+function checkUrl(_: Facts, { text }: Claim): Answer {
   return unknown(URL.canParse(text) ? "addresses are not opened" : "not a whole address");
 }
 
-function checkLink({ memories, tree }: Look, claim: Claim): Answer {
+function checkLink({ memories, tree }: Facts, claim: Claim): Answer {
   const target = decode(claim.text).replace(/^\.\//, "");
   const isThere =
     memories.has(target) ||
@@ -140,6 +142,119 @@ function unknown(evidence: string): Answer {
   return { verdict: "unknown", evidence };
 }
 
-function byWhom({ commit }: Removed): string {
+function byWhom({ commit }: { commit: Commit }): string {
   return `${commit.hash} on ${commit.day}`;
+}
+
+function checkSymbol(facts: Facts, claim: Claim): Answer {
+  const parts = partsOf(claim.text);
+  const name = parts.at(-1) as string;
+  const places = (facts.found.get(name) ?? []).filter(isSolid);
+  if (places.length === 0) return findRemoval(facts, claim, name) ?? never(claim);
+  const owner = parts.length > 1 ? (parts[0] as string) : null;
+  if (owner !== null) return checkMember(facts, claim, owner, name, places);
+  return (claim.file === undefined ? null : checkNamedFile(facts, claim, claim.file, name, places)) ?? holdsAt(places);
+}
+
+function holdsAt(places: readonly Occurrence[]): Answer {
+  const best = places.find(({ hit }) => hit === "definition") ?? (places[0] as Occurrence);
+  return {
+    verdict: "holds",
+    evidence: `${best.hit === "definition" ? "defined" : "used"} in ${best.file}:${best.line}`,
+    files: [...new Set(places.map(({ file }) => file))],
+  };
+}
+
+function never({ declared }: Claim): Answer {
+  return declared
+    ? { verdict: "gone", evidence: "it is nowhere in the code" }
+    : { verdict: "unknown", evidence: "it was never seen in the code" };
+}
+
+/** What was only used here and never defined belongs to a library. */
+function findRemoval(facts: Facts, claim: Claim, name: string): Answer | null {
+  const removals = (facts.removals.words.get(name) ?? []).filter(isSolid);
+  const own =
+    removals.find(({ hit }) => hit === "definition") ??
+    (claim.file === undefined ? undefined : removals.find(({ file }) => isSame(facts, file, claim.file as string)));
+  if (!own) return null;
+  return {
+    verdict: "gone",
+    evidence: `no longer in the code: taken out of ${own.file} by ${byWhom(removals[0] as Removal)}`,
+    files: [own.file],
+  };
+}
+
+/** `Owner.name`: both must be in one file, unless they never were. */
+function checkMember(facts: Facts, claim: Claim, owner: string, name: string, places: readonly Occurrence[]): Answer {
+  const owners = (facts.found.get(owner) ?? []).filter(isSolid);
+  if (owners.length === 0) {
+    const gone = /^[A-Z]/.test(owner) ? findRemoval(facts, { ...claim, file: undefined } as Claim, owner) : null;
+    return gone ?? holdsAt(places);
+  }
+  const files = new Set(owners.filter(({ hit }) => hit === "definition").map(({ file }) => file));
+  if (files.size === 0 || !/^[A-Z]/.test(owner) || places.some(({ file }) => files.has(file))) return holdsAt(places);
+  const removal = (facts.removals.words.get(name) ?? []).find(
+    (each) => each.hit === "definition" && files.has(each.file),
+  );
+  if (!removal) return holdsAt(places);
+  return {
+    verdict: "gone",
+    evidence: `${owner} has no ${name} any more: taken out of ${removal.file} by ${byWhom(removal)}`,
+    files: [removal.file],
+  };
+}
+
+/** Said to be in a file: it has moved when it was taken out of that one and is defined in another. */
+function checkNamedFile(
+  facts: Facts,
+  claim: Claim,
+  file: string,
+  name: string,
+  places: readonly Occurrence[],
+): Answer | null {
+  if (places.some((place) => isSame(facts, place.file, file))) return null;
+  const removal = (facts.removals.words.get(name) ?? []).find(
+    (each) => isSolid(each) && isSame(facts, each.file, file),
+  );
+  const now = places.find(({ hit }) => hit === "definition");
+  if (!now || !(removal || claim.declared)) return null;
+  const by = removal ? `, taken out of ${file} by ${byWhom(removal)}` : "";
+  return { verdict: "moved", evidence: `now in ${now.file}:${now.line}${by}`, to: now.file, files: [file, now.file] };
+}
+
+/** The file itself, a longer path of it, or what it was renamed to. */
+function isSame({ history, tree }: Facts, file: string, said: string): boolean {
+  if (file === said || file.endsWith(`/${said}`)) return true;
+  const to = tree.files.has(said) ? null : history.events.get(said)?.to;
+  return to !== null && to !== undefined && to === file;
+}
+
+/** A variable is mostly named in a text: `getenv("X")`. */
+function checkVariable(facts: Facts, claim: Claim): Answer {
+  const places = (facts.found.get(claim.text) ?? []).filter(({ hit }) => hit !== "comment");
+  if (places.length > 0) return holdsAt(places);
+  const removal = (facts.removals.words.get(claim.text) ?? []).find(({ hit }) => hit !== "comment");
+  if (!removal) return never(claim);
+  return {
+    verdict: "gone",
+    evidence: `no longer read anywhere: taken out of ${removal.file} by ${byWhom(removal)}`,
+    files: [removal.file],
+  };
+}
+
+function checkFlag(facts: Facts, claim: Claim): Answer {
+  const [name = "", ...forms] = flagForms(claim.text);
+  const named = (facts.found.get(name) ?? []).filter(({ hit }) => hit !== "comment");
+  const fields = forms.flatMap((form) => (facts.found.get(form) ?? []).filter(({ hit }) => hit === "definition"));
+  if (named.length > 0 || fields.length > 0) return holdsAt([...named, ...fields]);
+  const removal =
+    (facts.removals.words.get(name) ?? []).find(({ hit, isOption }) => hit !== "comment" && isOption) ??
+    forms.flatMap((form) => facts.removals.words.get(form) ?? []).find(({ hit }) => hit === "definition");
+  if (!removal) return never(claim);
+  return {
+    verdict: "gone",
+    evidence: `no longer an option: taken out of ${removal.file} by ${byWhom(removal)}`,
+    files: [removal.file],
+  };
 }

@@ -1,4 +1,4 @@
-/** What a memory says that can be looked up, and what came of looking. */
+/** What a memory says that can be looked up, the words in code that decide about it, and what came of looking. */
 
 export const CLAIM_KINDS = [
   "path",
@@ -23,9 +23,9 @@ export interface Claim {
   text: string;
   /** Of the memory's file, from 1. */
   line: number;
-  /** Where the text stands in the file; -1 when it does not stand there so. */
+  /** Where the text is in the file; -1 when it is not there in this form. */
   at: number;
-  /** Further places where it stands as a claim. */
+  /** Further offsets at which it is claimed. */
   more?: number[];
   /** It may well be something else: it counts only when the repository knows it, or has known it. */
   loose: boolean;
@@ -57,4 +57,24 @@ export interface Finding {
 
 export function isProblem(verdict: Verdict): boolean {
   return verdict !== "holds" && verdict !== "unknown";
+}
+
+export function wordsOf({ kind, text }: Claim): string[] {
+  if (kind === "symbol") return partsOf(text);
+  if (kind === "env" || kind === "package") return [text];
+  if (kind === "flag") return flagForms(text);
+  return [];
+}
+
+/** The name itself, and what it belongs to. */
+export function partsOf(symbol: string): string[] {
+  return symbol.split(/\.|::|#|->/).slice(-2);
+}
+
+/** `--dry-run` is `dry_run` or `dryRun` where options are fields. */
+export function flagForms(flag: string): string[] {
+  const name = flag.replace(/^--/, "");
+  const snake = name.replaceAll("-", "_");
+  const camel = name.replace(/[-_]([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+  return [...new Set([name, snake, camel])];
 }

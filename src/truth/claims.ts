@@ -1,19 +1,24 @@
-/** Finds in a memory what can be looked up: each thing once, with its place, and not what is only spoken of. */
+/** Finds in a memory what can be looked up: each thing once, with its position, and not what is only mentioned. */
 
+import type { Memory } from "../store/store.ts";
 import { parseDocument } from "../text/frontmatter.ts";
-import type { Claim } from "./claim.ts";
-import { findPackage, findScripts, type WordClaim } from "./claims-commands.ts";
-import { findDates } from "./claims-dates.ts";
-import { readDeclared, readSilenced } from "./claims-declared.ts";
-import { findPath } from "./claims-paths.ts";
-import { findBranches, findCommits, findLinks, findTags, findUrls } from "./claims-refs.ts";
-import { findName } from "./claims-symbols.ts";
+import { CLAIM_KINDS, type Claim, type ClaimKind } from "./claim.ts";
+import {
+  findBranches,
+  findCommits,
+  findDates,
+  findLinks,
+  findPackage,
+  findScripts,
+  findTags,
+  findUrls,
+  type WordClaim,
+} from "./claims-phrases.ts";
+import { findName, findPath, findTokens, type Token } from "./claims-tokens.ts";
 import { findPassages, type Passage } from "./passages.ts";
-import { isForeign, standingOf } from "./standing.ts";
-import { findTies } from "./ties.ts";
-import { findTokens, type Token } from "./tokens.ts";
+import { isForeign, tenseOf } from "./tense.ts";
 
-export interface ClaimContext {
+interface ClaimContext {
   /** Absolute; paths below it are the project's own. */
   root: string;
   /** What the project is called: "in the X repo" is another one unless X is here. */
@@ -24,11 +29,11 @@ export interface ClaimContext {
 
 export interface FoundClaims {
   claims: Claim[];
-  /** Not looked up, on somebody's word. */
+  /** Not looked up, because the memory says so. */
   silenced: { text: string; reason: string }[];
 }
 
-/** Each thing is looked up once, wherever it stands first. */
+/** Each thing is looked up once, where it is first named. */
 export function findClaims(text: string, context: ClaimContext): FoundClaims {
   const document = parseDocument(text);
   const metadata = Object.fromEntries(document.fields.map(({ key, value }) => [key, value]));
@@ -72,16 +77,16 @@ type Unplaced = Omit<Claim, "line" | "declared">;
 function claimsOf(passage: Passage, context: ClaimContext, isForeign: boolean): Unplaced[] {
   const { text, at: offset, command } = passage;
   const claims: Unplaced[] = [];
-  const isPresent = (at: number, length: number) => command || standingOf(passage, at, at + length) === "present";
+  const isPresent = (at: number, length: number) => command || tenseOf(passage, at, at + length) === "present";
   for (const { at, ...word } of command ? findScripts(text) : wordClaims(text, context.written)) {
     const isLocal = word.kind === "script" || word.kind === "branch" || word.kind === "tag" || word.kind === "commit";
     if (isLocal && (isForeign || !isPresent(at, word.text.length))) continue;
     claims.push({ ...word, at: offset + at });
   }
   if (isForeign) return claims;
-  const ties = findTies(text);
+  const namedFiles = findNamedFiles(text);
   for (const token of findTokens(passage)) {
-    const found = tokenClaims(token, text, context.root, ties);
+    const found = tokenClaims(token, text, context.root, namedFiles);
     if (found.length === 0 || !isPresent(token.at, token.text.length)) continue;
     for (const { shift, ...claim } of found) claims.push({ ...claim, at: offset + token.at + shift });
   }
@@ -92,7 +97,7 @@ type TokenClaim = Omit<Unplaced, "at"> & { shift: number };
 const PLAIN = /^[A-Za-z]?[a-z]*$/;
 
 /** A word may be several things until it is looked up. */
-function tokenClaims(token: Token, text: string, root: string, ties: ReadonlyMap<number, string>): TokenClaim[] {
+function tokenClaims(token: Token, text: string, root: string, namedFiles: ReadonlyMap<number, string>): TokenClaim[] {
   const claims: TokenClaim[] = [];
   // Most words are only words.
   if (token.code || !PLAIN.test(token.text)) {
@@ -100,7 +105,7 @@ function tokenClaims(token: Token, text: string, root: string, ties: ReadonlyMap
     if (path) claims.push({ kind: "path", ...path });
     if (path && !path.loose) return claims;
     const name = findName(token);
-    const file = name ? ties.get(token.at) : undefined;
+    const file = name ? namedFiles.get(token.at) : undefined;
     if (name) claims.push(file === undefined ? name : { ...name, file });
   }
   const isFirst = token.code && (token.nth === 0 || !token.span.includes(" "));
@@ -140,4 +145,90 @@ function lineCounter(text: string): (at: number) => number {
     last = { at, line };
     return line;
   };
+}
+
+type Declared = Omit<Claim, "line" | "at">;
+
+function readDeclared(metadata: Memory["metadata"]): Declared[] {
+  return entriesOf(metadata, "claims").flatMap((entry) => {
+    const [, word = "", rest = ""] = /^\s*([a-z]+)\s*:\s*(.+?)\s*$/.exec(entry) ?? [];
+    const kind = CLAIM_KINDS.find((each) => each === word);
+    return kind ? [declaredOf(kind, rest)] : [];
+  });
+}
+
+function declaredOf(kind: ClaimKind, text: string): Declared {
+  const claim: Declared = { kind, text, loose: false, declared: true };
+  const tied = kind === "symbol" ? /^(\S+)\s+in\s+(\S+)$/.exec(text) : null;
+  if (tied) return { ...claim, text: tied[1] as string, file: tied[2] as string };
+  if (kind === "date") return { ...claim, day: text };
+  if (kind !== "script") return claim;
+  const [, program, name] = /^(npm|make|just)\s+(?:run\s+)?(\S+)$/.exec(text) ?? [];
+  return program && name ? { ...claim, text: name, program } : { ...claim, program: "npm" };
+}
+
+function readSilenced(metadata: Memory["metadata"]): { text: string; reason: string }[] {
+  const whole = fieldOf(metadata, "unchecked");
+  if (typeof whole === "string") return whole.trim() === "" ? [] : [{ text: "*", reason: whole.trim() }];
+  return entriesOf(metadata, "unchecked").flatMap((entry) => {
+    const colon = entry.indexOf(": ");
+    const reason = entry.slice(colon + 2).trim();
+    return colon > 0 && reason !== "" ? [{ text: entry.slice(0, colon).trim(), reason }] : [];
+  });
+}
+
+/** A list of texts, or of maps of one entry, as `- path: src/a.ts` is read. */
+function entriesOf(metadata: Memory["metadata"], key: string): string[] {
+  const value = fieldOf(metadata, key);
+  if (typeof value === "string") return value === "" ? [] : [value];
+  const items: unknown[] = Array.isArray(value)
+    ? value
+    : value && typeof value === "object"
+      ? Object.entries(value).map((pair) => Object.fromEntries([pair]))
+      : [];
+  return items.flatMap((item) => {
+    if (typeof item === "string") return [item];
+    if (!item || typeof item !== "object") return [];
+    return Object.entries(item).flatMap(([name, text]) => (typeof text === "string" ? [`${name}: ${text}`] : []));
+  });
+}
+
+/** Claude Code moves fields under `metadata`. */
+function fieldOf(metadata: Memory["metadata"], key: string): unknown {
+  const nested = metadata.metadata;
+  return metadata[key] ?? (nested && typeof nested === "object" && !Array.isArray(nested) ? nested[key] : undefined);
+}
+
+const NAME = "[`\"'*]*([A-Za-z_$][\\w$.:#]*)(?:\\([^()]{0,40}\\))?[`\"'*]*";
+const KIND =
+  "(?:(?:the|a|an|our)\\s+)?(?:(?:function|method|class|type|struct|hook|component|helper|constant|interface|module)\\s+)?";
+const PATH = "[`\"'(*]*((?:\\.\\/)?[\\w@.+-]+(?:\\/[\\w@.+-]+)+|[\\w-]+\\.[a-z]{1,5}\\b)";
+const IN =
+  "(?:\\(|,?\\s*(?:which |that )?(?:lives?|sits|is|are|defined|found|comes|kept|declared|implemented|declared)?\\s*(?:defined |found |declared |implemented )?(?:in|from|at|inside|under|of)\\s+)(?:the\\s+)?(?:file\\s+)?";
+const NAME_FIRST = new RegExp(`(?<![\\w$.\`])${NAME}\\s*${IN}${PATH}`, "g");
+const PATH_FIRST = new RegExp(
+  `(?<![\\w/])${PATH}[\`"')*]*(?:\\s+(?:has|holds|defines|exports|contains|provides|declares|implements|keeps)|\\s*[:—–])\\s+${KIND}${NAME}`,
+  "g",
+);
+
+const IN_FIRST = new RegExp(`\\b[Ii]n\\s+(?:the\\s+file\\s+)?${PATH}[\`"')*]*,?\\s+${KIND}${NAME}`, "g");
+
+/** Offset of the name in the sentence -> the path. */
+function findNamedFiles(text: string): ReadonlyMap<number, string> {
+  const files = new Map<number, string>();
+  if (!/[/.]\w/.test(text)) return files;
+  for (const { 0: whole, 1: name = "", 2: path = "", index } of text.matchAll(NAME_FIRST)) {
+    files.set(index + whole.indexOf(name), cleanPath(path));
+  }
+  for (const pattern of [PATH_FIRST, IN_FIRST]) {
+    for (const { 0: whole, 1: path = "", 2: name = "", index } of text.matchAll(pattern)) {
+      const at = index + whole.lastIndexOf(name);
+      if (!files.has(at)) files.set(at, cleanPath(path));
+    }
+  }
+  return files;
+}
+
+function cleanPath(path: string): string {
+  return path.replace(/^\.\//, "").replace(/[.,;:]+$/, "");
 }

@@ -13,7 +13,7 @@ export interface Dated {
   supersedes: readonly string[];
 }
 
-export interface Contradiction {
+interface Contradiction {
   /** The one that was said earlier. */
   older: Dated;
   newer: Dated;

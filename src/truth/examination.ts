@@ -1,4 +1,4 @@
-/** Memories' texts examined against a project: claims found, one look taken, a verdict for each. */
+/** Memories' texts examined against a project: claims found, facts gathered once, a verdict for each. */
 
 import { basename, join } from "node:path";
 import { readRegular } from "../disk/fence.ts";
@@ -6,7 +6,7 @@ import type { Git } from "../project/git.ts";
 import { checkClaims } from "./checks.ts";
 import { type Finding, isProblem } from "./claim.ts";
 import { type FoundClaims, findClaims } from "./claims.ts";
-import { lookAt, startLook } from "./look.ts";
+import { gatherFacts, startFacts } from "./facts.ts";
 
 export interface Examined {
   file: string;
@@ -26,7 +26,7 @@ export interface Examination {
   notes: string[];
 }
 
-export interface ExamineOptions {
+interface ExamineOptions {
   names: ReadonlySet<string>;
   today: string;
   maxCommits?: number | undefined;
@@ -34,7 +34,7 @@ export interface ExamineOptions {
 }
 
 export async function examine(git: Git, memories: readonly Examined[], options: ExamineOptions): Promise<Examination> {
-  const start = startLook(git, options.maxCommits);
+  const start = startFacts(git, options.maxCommits);
   const names = findProjectNames(git.root);
   const found: FoundClaims[] = [];
   for (const [i, { text, written, isGeneral }] of memories.entries()) {
@@ -45,14 +45,14 @@ export async function examine(git: Git, memories: readonly Examined[], options: 
     found.push({ claims: kept, silenced });
   }
   const all = found.flatMap(({ claims }) => claims);
-  const look = await lookAt(git, start, all, { ...options, memories: options.names });
+  const facts = await gatherFacts(git, start, all, { ...options, memories: options.names });
   return {
     memories: memories.map(({ file }, i) => {
       const { claims, silenced } = found[i] as FoundClaims;
-      const findings = checkClaims(look, claims);
+      const findings = checkClaims(facts, claims);
       return { file, verdict: verdictOf(findings), findings, silenced };
     }),
-    notes: look.notes,
+    notes: facts.notes,
   };
 }
 

@@ -1,4 +1,4 @@
-/** What became of files that are no longer there: renamed or deleted, when and by which commit. One look for all claims. */
+/** What became of files that are no longer there: renamed or deleted, when and by which commit. Read once for all claims. */
 
 import { join } from "node:path";
 import { statOrNull } from "../disk/fence.ts";
@@ -37,10 +37,10 @@ export interface History {
   notes: string[];
 }
 
-/** Ten years of a busy team; more takes longer than anybody waits. */
+/** Ten years of a busy team; more would take too long. */
 const MAX_COMMITS = 20_000;
 const LIMITS = { timeoutMs: 15_000, maxBytes: 256 << 20 };
-/** A folder's fate is told by its first files. */
+/** A folder's first files show what became of it. */
 const MAX_PER_FOLDER = 200;
 
 export const NO_HISTORY: History = {

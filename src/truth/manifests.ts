@@ -26,7 +26,7 @@ export interface Manifests {
   isAny: boolean;
 }
 
-export interface Removed {
+interface Removed {
   file: string;
   commit: Commit;
   /** What a script ran. */

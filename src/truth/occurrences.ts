@@ -1,11 +1,11 @@
-/** Where wanted words stand in the files of a project: every file is read once, for all of them. */
+/** Where wanted words are in the files of a project: every file is read once, for all of them. */
 
-import { openFileReader } from "./file-reader.ts";
+import { closeSync, constants, openSync, readdirSync, readSync } from "node:fs";
+import { openRegular } from "../disk/fence.ts";
 import { type Hit, isSource, judgeHit } from "./hit.ts";
 import type { Tree } from "./tree.ts";
-import { openScan } from "./words.ts";
 
-export interface Place {
+export interface Occurrence {
   file: string;
   line: number;
   hit: Hit;
@@ -14,7 +14,7 @@ export interface Place {
 }
 
 /** The best hits of a word, one or a few for each file. */
-export type Occurrences = ReadonlyMap<string, readonly Place[]>;
+export type Occurrences = ReadonlyMap<string, readonly Occurrence[]>;
 
 export interface Search {
   found: Occurrences;
@@ -23,10 +23,10 @@ export interface Search {
 
 /** Source is smaller; what is larger is data. */
 const MAX_FILE_BYTES = 1 << 20;
-/** More of one word in one file tells nothing new. */
+/** More of one word in one file adds nothing. */
 const MAX_PER_FILE = 4;
 const MAX_PLACES = 400;
-/** What all files together may hold before it is no longer a look but a wait. */
+/** What all files together may hold before searching takes too long. */
 const MAX_TOTAL_BYTES = 1 << 30;
 const MAX_LINE = 1_000;
 /** Lines of made code are much longer than those that people write. */
@@ -37,7 +37,7 @@ export async function searchTree(
   words: Iterable<string>,
   onFile?: (done: number) => void,
 ): Promise<Search> {
-  const found = new Map<string, Place[]>();
+  const found = new Map<string, Occurrence[]>();
   for (const word of words) found.set(word, []);
   const notes: string[] = [];
   if (found.size === 0) return { found, notes };
@@ -81,12 +81,12 @@ function searchFile(
   buffer: Buffer,
   size: number,
   scan: ReturnType<typeof openScan>,
-  found: Map<string, Place[]>,
+  found: Map<string, Occurrence[]>,
 ): void {
   const seen = new Map<string, number>();
   let counted = { at: 0, line: 1 };
   scan.scan(buffer, 0, size, (word, at, end) => {
-    const places = found.get(word) as Place[];
+    const places = found.get(word) as Occurrence[];
     const times = seen.get(word) ?? 0;
     if (times >= MAX_PER_FILE || places.length >= MAX_PLACES) return;
     seen.set(word, times + 1);
@@ -104,7 +104,144 @@ function searchFile(
   });
 }
 
-export function judgeLine(file: string, line: string, column: number, length: number): Pick<Place, "hit" | "isOption"> {
+export function judgeLine(
+  file: string,
+  line: string,
+  column: number,
+  length: number,
+): Pick<Occurrence, "hit" | "isOption"> {
   const before = line.slice(Math.max(0, column - 2), column);
   return { hit: judgeHit(file, line, column, length), isOption: before === "--" || /["'`]$/.test(before) };
+}
+
+/** How many bytes of the buffer are the file's; -1 for what cannot be read, is no ordinary file, or is too large. */
+type ReadInto = (file: string, buffer: Buffer) => number;
+
+/** A file of the buffer's length is too large. Files have `/` on every system. */
+export function openFileReader(root: string): ReadInto {
+  const folders = new Map<string, ReadonlySet<string>>();
+  /** What its folder says of a file spares asking the file itself, which takes as long as reading it. */
+  const isOrdinary = (file: string) => {
+    const slash = file.lastIndexOf("/");
+    const folder = file.slice(0, Math.max(0, slash));
+    const known = folders.get(folder);
+    const names = known ?? ordinaryFiles(`${root}/${folder}`);
+    if (!known) folders.set(folder, names);
+    return names.has(file.slice(slash + 1));
+  };
+  return (file, buffer) => {
+    const path = `${root}/${file}`;
+    let fd: number | undefined;
+    try {
+      // Not listed by this name: systems differ in how they spell names.
+      fd = isOrdinary(file) ? openSync(path, FLAGS) : openRegular(path)?.fd;
+      if (fd === undefined) return -1;
+      let size = 0;
+      for (let read = 1; read > 0 && size < buffer.length; size += read)
+        read = readSync(fd, buffer, size, buffer.length - size, null);
+      return size < buffer.length ? size : -1;
+    } catch {
+      return -1;
+    } finally {
+      if (fd !== undefined) closeSync(fd);
+    }
+  };
+}
+
+/** Should it have become a fifo or a link meanwhile. */
+const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
+
+function ordinaryFiles(folder: string): ReadonlySet<string> {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return new Set(entries.flatMap((entry) => (entry.isFile() ? [entry.name] : [])));
+  } catch {
+    return new Set();
+  }
+}
+
+export interface WordScan {
+  /** Calls `hit` for each whole wanted word between `from` and `to`. */
+  scan(bytes: Uint8Array, from: number, to: number, hit: (word: string, at: number, end: number) => void): void;
+}
+
+interface Wanted {
+  word: string;
+  bytes: Uint8Array;
+}
+
+/** Letters, digits, `_`, `$` and everything beyond ASCII. */
+const IS_WORD = Uint8Array.from({ length: 256 }, (_, c) =>
+  c >= 128 || c === 36 || /\w/.test(String.fromCharCode(c)) ? 1 : 0,
+);
+const HYPHEN = 45;
+/** Half a million bits, of which thousands of words set few: nearly all words of a text end here. */
+const FILTER_WORDS = 1 << 14;
+
+/** A word may hold other signs (`dry-run`, `@a/b`): it is found by its last part. */
+export function openScan(words: Iterable<string>): WordScan {
+  const filter = new Uint32Array(FILTER_WORDS);
+  /** The same of words that are whole, without a part before this one. */
+  const whole = new Uint32Array(FILTER_WORDS);
+  /** The signs before last parts: numbers are everywhere, but not behind a hyphen. */
+  const isJoint = new Uint8Array(256);
+  const byHash = new Map<number, Wanted[]>();
+  for (const word of words) {
+    const bytes = Buffer.from(word);
+    let start = bytes.length;
+    while (start > 0 && IS_WORD[bytes[start - 1] as number]) start--;
+    if (start === bytes.length) continue;
+    let hash = 0;
+    for (let i = start; i < bytes.length; i++) hash = (Math.imul(hash, 31) + (bytes[i] as number)) | 0;
+    setBit(filter, hash);
+    if (start === 0) setBit(whole, hash);
+    else isJoint[bytes[start - 1] as number] = 1;
+    byHash.set(hash, [...(byHash.get(hash) ?? []), { word, bytes }]);
+  }
+  return {
+    scan(bytes, from, to, hit) {
+      for (let i = from; i < to; ) {
+        let c = bytes[i] as number;
+        if (IS_WORD[c] === 0) {
+          i++;
+          continue;
+        }
+        const start = i;
+        let hash = 0;
+        do {
+          hash = (Math.imul(hash, 31) + c) | 0;
+          c = ++i < to ? (bytes[i] as number) : 0;
+        } while (IS_WORD[c] === 1);
+        if (!hasBit(filter, hash)) continue;
+        if (hasBit(whole, hash) || (start > from && isJoint[bytes[start - 1] as number] === 1))
+          report(bytes, from, i, byHash.get(hash), hit);
+      }
+    },
+  };
+}
+
+function setBit(filter: Uint32Array, hash: number): void {
+  const at = hash & (FILTER_WORDS - 1);
+  filter[at] = (filter[at] as number) | (1 << ((hash >>> 14) & 31));
+}
+
+function hasBit(filter: Uint32Array, hash: number): boolean {
+  return ((filter[hash & (FILTER_WORDS - 1)] as number) & (1 << ((hash >>> 14) & 31))) !== 0;
+}
+
+function report(
+  bytes: Uint8Array,
+  from: number,
+  end: number,
+  wanted: readonly Wanted[] | undefined,
+  hit: (word: string, at: number, end: number) => void,
+): void {
+  for (const { word, bytes: own } of wanted ?? []) {
+    const at = end - own.length;
+    if (at < from || !own.every((byte, i) => bytes[at + i] === byte)) continue;
+    if (at > from && IS_WORD[bytes[at - 1] as number]) continue;
+    // `dry-run` is not in `dry-run-all`.
+    const isLonger = word.includes("-") && bytes[end] === HYPHEN && IS_WORD[bytes[end + 1] ?? 0];
+    if (!isLonger) hit(word, at, end);
+  }
 }

@@ -11,7 +11,7 @@ export interface Passage {
   paragraph: number;
   /** A command line of a code block. */
   command: boolean;
-  /** What stands over it: the line with a colon before its list, the heading. */
+  /** What introduces it: the line with a colon before its list, the heading. */
   lead: string;
 }
 

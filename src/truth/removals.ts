@@ -1,14 +1,13 @@
-/** What commits took out: lines with wanted words, and entries of package files. One look at the changes for all claims. */
+/** Lines that commits removed, in changed and in deleted files, as far as they hold a wanted word. */
 
 import { availableParallelism } from "node:os";
 import { type Git, readGit, runGit } from "../project/git.ts";
-import { type Commit, dayOf, type Reach } from "./history.ts";
+import { type Commit, type DeletedFile, dayOf, type Reach } from "./history.ts";
 import { isSource } from "./hit.ts";
 import { isManifest, type RemovedLine } from "./manifests.ts";
-import { judgeLine, type Place } from "./occurrences.ts";
-import { openScan } from "./words.ts";
+import { judgeLine, type Occurrence, openScan, type WordScan } from "./occurrences.ts";
 
-export interface Removal extends Place {
+export interface Removal extends Occurrence {
   commit: Commit;
 }
 
@@ -22,12 +21,13 @@ export interface Removals {
 const LIMITS = { timeoutMs: 20_000, maxBytes: 1 << 29 };
 const MAX_PER_WORD = 40;
 const MAX_LINES = 20_000;
+/** A longer line is data. */
 const MAX_LINE = 2_000;
 
 /** Nothing was asked for. */
 export const NO_REMOVALS: Removals = { words: new Map(), isWhole: true };
 
-/** All changes, asked for before anybody knows which words are wanted. */
+/** All changes, requested before it is known which words are wanted. */
 export interface Changes {
   /** Newest first: lines of source that held one of the words. */
   search(words: Iterable<string>): Promise<Removals>;
@@ -169,4 +169,62 @@ function openParser(found: Map<string, Removal[]>, lines: RemovedLine[] | null):
 /** `a/src/x.ts`, quoted when there is something odd in it. */
 function pathOf(text: string): string {
   return text.replace(/^"?a\//, "").replace(/[\t"]*$/, "");
+}
+
+/** More than this is the whole of a project, given up. What is left out is found among the changes. */
+const MAX_FILES = 2_000;
+const DELETED_LIMITS = { timeoutMs: 10_000, maxBytes: 32 << 20 };
+/** Where git looks for a NUL to tell binary files. */
+const HEAD_BYTES = 8_000;
+
+/** Newest first, for each of the words. */
+export async function searchDeleted(
+  git: Git,
+  deleted: readonly DeletedFile[],
+  words: Iterable<string>,
+): Promise<Map<string, Removal[]>> {
+  const found = new Map<string, Removal[]>();
+  for (const word of words) found.set(word, []);
+  const files = deleted.filter(({ path }) => isSource(path)).slice(0, MAX_FILES);
+  if (files.length === 0 || found.size === 0) return found;
+  const input = files.map(({ blob }) => `${blob}\n`).join("");
+  const { output } = await runGit(git, ["cat-file", "--batch", "--buffer"], { ...DELETED_LIMITS, input });
+  const scan = openScan(found.keys());
+  let nth = 0;
+  for (const text of blobsOf(output)) {
+    const file = files[nth++] as DeletedFile;
+    if (text && !text.subarray(0, HEAD_BYTES).includes(0)) searchText(file, text, scan, found);
+  }
+  return found;
+}
+
+/** `HASH blob SIZE`, a line break, so many bytes, a line break; or `HASH missing`. One that is cut off is left out. */
+function* blobsOf(output: Buffer): Generator<Buffer | null> {
+  for (let at = 0; at < output.length; ) {
+    const newline = output.indexOf(10, at);
+    if (newline < 0) return;
+    const [, kind, size = ""] = output.toString("latin1", at, newline).split(" ");
+    if (kind === "missing" || !/^\d+$/.test(size)) {
+      yield null;
+      at = newline + 1;
+      continue;
+    }
+    const end = newline + 1 + Number(size);
+    if (end > output.length) return;
+    yield kind === "blob" ? output.subarray(newline + 1, end) : null;
+    at = end + 1;
+  }
+}
+
+function searchText({ path, commit }: DeletedFile, text: Buffer, scan: WordScan, found: Map<string, Removal[]>): void {
+  scan.scan(text, 0, text.length, (word, at, end) => {
+    const removals = found.get(word) as Removal[];
+    if (removals.length >= MAX_PER_WORD) return;
+    const start = text.lastIndexOf(10, at) + 1;
+    const newline = text.indexOf(10, end);
+    const stop = newline < 0 ? text.length : newline;
+    if (stop - start > MAX_LINE) return;
+    const line = text.toString("latin1", start, stop);
+    removals.push({ file: path, line: 0, commit, ...judgeLine(path, line, at - start, end - at) });
+  });
 }

@@ -9,7 +9,7 @@ export interface InstructionText {
   text: string;
 }
 
-export interface Restated {
+interface Restated {
   /** Which instruction file says it. */
   path: string;
   /** From 1, in what is loaded of it. */
@@ -18,10 +18,10 @@ export interface Restated {
 
 /** A rule of fewer words is said by chance in many files. */
 const MIN_WORDS = 3;
-/** Instructions of more lines than this are not read by anybody, nor here. */
+/** Instructions of more lines than this are not read. */
 const MAX_SENTENCES = 20_000;
 
-/** Asks whether a memory's rule or its description stands in an instruction file, in nearly the same words. */
+/** Whether a memory's rule or its description is in an instruction file, in nearly the same words. */
 export function openRestated(
   instructions: readonly InstructionText[],
   termsOf: TermsOf,
@@ -57,7 +57,7 @@ function findLines(text: string): { sentence: string; line: number }[] {
   let from = 0;
   let line = 1;
   for (const sentence of findSentences(text)) {
-    // Where its first words stand; a sentence over two lines is found by them as well.
+    // Where its first words are; a sentence over two lines is found by them as well.
     const start = sentence.split(" ").slice(0, 3).join(" ");
     const at = text.indexOf(start, from);
     if (at >= from) {

@@ -1,15 +1,73 @@
 /** What is wrong with the memories of a directory, one function for each kind. */
 
-import type { Memory } from "../store/store.ts";
-import { openLikeness, plain } from "../text/likeness.ts";
+import { daysOverdue, findDay, type Memory } from "../store/store.ts";
+import { openLikeness, plain, type TermsOf } from "../text/likeness.ts";
 import { findContradictions } from "./contradictions.ts";
-import { findExpiry } from "./expired.ts";
-import { openRestated } from "./restated.ts";
-import type { RotFinding, RotInput, RotKind, RotMemory } from "./rot-kind.ts";
+import { type InstructionText, openRestated } from "./restated.ts";
+
+/** Worst first: the order in which they are shown. */
+export const ROT_KINDS = [
+  "secret",
+  "unreadable",
+  "false",
+  "contradiction",
+  "duplicate",
+  "expired",
+  "near-duplicate",
+  "restated",
+  "oversized",
+  "unlinked",
+  "dead-link",
+  "never-recalled",
+  "without-cues",
+  "unverifiable",
+] as const;
+
+export type RotKind = (typeof ROT_KINDS)[number];
+
+export interface RotFinding {
+  kind: RotKind;
+  file: string;
+  /** Other memories that it is about. */
+  others: string[];
+  /** What is wrong, in words. Never a secret's value. */
+  detail: string;
+}
+
+/** A memory with what is known of its file. */
+export interface RotMemory {
+  memory: Memory;
+  bytes: number;
+  /** When it was last touched. */
+  modifiedMs: number;
+  /** Kinds of secrets with their lines, found before. */
+  secrets: readonly { rule: string; line: number }[];
+}
+
+/** What checking a memory's claims against the code found; without it nothing is said about claims. */
+export interface RotVerdict {
+  /** In words: "names src/auth.ts, moved to src/session/auth.ts"; null when nothing is wrong. */
+  problem: string | null;
+  /** It was looked at, and nothing in it could be looked up. */
+  isUnchecked: boolean;
+}
+
+/** Everything is an argument: what was read from disk, the clock, how words become terms. */
+export interface RotInput {
+  memories: readonly RotMemory[];
+  now: Date;
+  termsOf: TermsOf;
+  /** Files that MEMORY.md and its overflow page point to; null where there is no index. */
+  linked: ReadonlySet<string> | null;
+  instructions: readonly InstructionText[];
+  verdicts: ReadonlyMap<string, RotVerdict>;
+  /** Files that were surfaced, and since when that is known; null when nothing is known. */
+  surfaced: { since: string; files: ReadonlySet<string> } | null;
+}
 
 /** More than this is more than one memory, as lint has it. */
 const MAX_BODY_CHARS = 8000;
-/** Before so many days a log tells nothing about what is never needed. */
+/** A log of fewer days says nothing about what is never needed. */
 const LOG_DAYS = 30;
 const DAY_MS = 86_400_000;
 
@@ -167,4 +225,18 @@ function findVerdicts({ memories, verdicts }: RotInput): RotFinding[] {
     if (!verdict.isUnchecked || memory.type !== "project") return [];
     return [finding("unverifiable", memory.file, "nothing in it can be looked up in this repository")];
   });
+}
+
+interface Expired {
+  memory: Memory;
+  /** As written, YYYY-MM-DD. */
+  date: string;
+  days: number;
+}
+
+/** Null for a memory that names several days or none, that may still hold, or that was looked at since. */
+export function findExpiry(memory: Memory, now: Date): Expired | null {
+  const date = findDay(memory);
+  const days = date === null ? null : daysOverdue(date, memory, now);
+  return date === null || days === null ? null : { memory, date, days };
 }

@@ -1,11 +1,69 @@
-/** The health of a whole directory: what in it is doubled, contradicted, outdated, useless or dangerous, and what to do first. */
+/** The health of a directory: what is wrong with its memories, a score, and what to do about it. */
 
-import { findRot } from "./rot-findings.ts";
-import { ROT_KINDS, type RotFinding, type RotInput, type RotKind } from "./rot-kind.ts";
-import { chooseFirst, type FirstThing, scoreRot } from "./rot-score.ts";
+import { join } from "node:path";
+import { statOrNull } from "../disk/fence.ts";
+import {
+  type Directory,
+  indexPath,
+  listMemories,
+  type Memory,
+  openListing,
+  parseMemory,
+  peekIndex,
+  type Row,
+  readBytes,
+  readOverflow,
+  unreadable,
+} from "../store/store.ts";
+import { findSecrets } from "../text/secrets.ts";
+import {
+  findRot,
+  ROT_KINDS,
+  type RotFinding,
+  type RotInput,
+  type RotKind,
+  type RotMemory,
+  type RotVerdict,
+} from "./rot-findings.ts";
+import { findVerdict, readVerdicts } from "./verdicts.ts";
+
+export interface Measured extends Rot {
+  scope: string;
+  dir: string;
+}
+
+/** With what it was measured from, for callers that act on it. */
+export interface MeasuredDirectory {
+  rot: Measured;
+  memories: readonly RotMemory[];
+}
+
+export async function measureDirectory(
+  directory: Directory,
+  known: Pick<RotInput, "termsOf" | "instructions" | "surfaced">,
+  tell: (done: number, total: number) => void = () => {},
+): Promise<MeasuredDirectory> {
+  const gathered = await gatherRot(directory, tell);
+  const measured = measureRot({ ...gathered, ...known, verdicts: readKnownVerdicts(directory) });
+  return { rot: { scope: directory.scope, dir: directory.path, ...measured }, memories: gathered.memories };
+}
+
+/** Of what `memdir verify` found last, that which is about the files as they are now. */
+function readKnownVerdicts(directory: Directory): ReadonlyMap<string, RotVerdict> {
+  const verdicts = readVerdicts(directory.path);
+  const known = new Map<string, RotVerdict>();
+  for (const file of verdicts.keys()) {
+    const stat = statOrNull(join(directory.path, file));
+    const kept = stat ? findVerdict(verdicts, file, { bytes: stat.size, mtimeMs: stat.mtimeMs }) : null;
+    if (!kept) continue;
+    const problem = kept.verdict === "doubtful" ? kept.says || "says what is no longer so" : null;
+    known.set(file, { problem, isUnchecked: kept.verdict === "unchecked" });
+  }
+  return known;
+}
 
 export interface Rot {
-  /** 100: nothing to mend. */
+  /** 100: nothing to fix. */
   score: number;
   memories: number;
   counts: Record<RotKind, number>;
@@ -27,4 +85,185 @@ export function measureRot(input: RotInput): Rot {
     findings: findings.sort((a, b) => rankOf(a) - rankOf(b) || (a.file < b.file ? -1 : a.file > b.file ? 1 : 0)),
     first: chooseFirst(findings),
   };
+}
+
+/** A file of more is data: it is oversized, and nothing else is looked for in it. */
+const MAX_READ_BYTES = 1 << 20;
+/** A bar that moves more often costs more than it is worth. */
+const STEP = 200;
+
+export async function gatherRot(
+  directory: Directory,
+  tell: (done: number, total: number) => void = () => {},
+): Promise<Pick<RotInput, "memories" | "linked" | "now">> {
+  const { rows } = await listMemories(directory);
+  const memories: RotMemory[] = [];
+  for (const row of rows) {
+    if (memories.length % STEP === 0) tell(memories.length, rows.length);
+    memories.push(readOne(directory, row));
+  }
+  const index = peekIndex(indexPath(directory));
+  const isListed = openListing(index, readOverflow(directory));
+  const linked = new Set(rows.filter(isListed).map(({ file }) => file.normalize("NFC")));
+  return { memories, linked: index.trim() === "" ? null : linked, now: directory.now() };
+}
+
+function readOne(directory: Directory, row: Row): RotMemory {
+  const modifiedMs = Date.parse(row.modified);
+  const facts = { bytes: row.bytes, modifiedMs };
+  let bytes: Buffer;
+  try {
+    if (row.unreadable) throw new Error(row.problems[0]);
+    bytes = readBytes(directory, row.file);
+  } catch (error) {
+    // Gone or locked since it was listed.
+    return { ...facts, memory: emptyMemory(row, (error as Error).message), secrets: [] };
+  }
+  const secrets = findSecrets(bytes.subarray(0, MAX_READ_BYTES).toString("utf8"));
+  return { ...facts, memory: parseMemory(row.file, bytes), secrets };
+}
+
+function emptyMemory(row: Row, problem: string): Memory {
+  const problems = row.problems.length > 0 ? row.problems : [problem];
+  return { ...unreadable(row.file, ""), problems, body: "", metadata: {} };
+}
+
+export interface FirstThing {
+  kind: RotKind;
+  count: number;
+  /** What it is about, for a person. */
+  text: string;
+  /** A command that does it, or begins it. */
+  command: string;
+}
+
+/**
+ * How much of a memory's worth is lost: a secret or a false claim does harm, a double costs room, a memory without cues is
+ * only found less often. Of several only the worst counts.
+ */
+const WEIGHTS: Record<RotKind, number> = {
+  secret: 1,
+  unreadable: 0.9,
+  false: 0.8,
+  contradiction: 0.8,
+  duplicate: 0.6,
+  expired: 0.6,
+  "near-duplicate": 0.5,
+  restated: 0.4,
+  oversized: 0.3,
+  unlinked: 0.3,
+  "dead-link": 0.1,
+  "never-recalled": 0.2,
+  "without-cues": 0.1,
+  unverifiable: 0.05,
+};
+
+/** One secret among a thousand memories is not 0.1 % of a problem. */
+const MOST_WITH_SECRET = 60;
+
+export function scoreRot(findings: readonly RotFinding[], memories: number): number {
+  if (memories === 0) return 100;
+  const worst = new Map<string, number>();
+  for (const { kind, file } of findings) worst.set(file, Math.max(worst.get(file) ?? 0, WEIGHTS[kind]));
+  const lost = [...worst.values()].reduce((sum, weight) => sum + weight, 0);
+  // Rounded down: 100 means that there is nothing.
+  const score = Math.max(0, Math.floor(100 * (1 - lost / memories)));
+  const isWhole = findings.length === 0;
+  const most = findings.some(({ kind }) => kind === "secret") ? MOST_WITH_SECRET : isWhole ? 100 : 99;
+  return Math.min(score, most);
+}
+
+const MAX_FIRST = 3;
+
+export function chooseFirst(findings: readonly RotFinding[]): FirstThing[] {
+  const counts = new Map<RotKind, number>();
+  for (const { kind } of findings) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  const firstFile = (kind: RotKind) => findings.find((each) => each.kind === kind)?.file ?? "";
+  return (
+    [...counts]
+      // Squared: ten that mislead come before a hundred that are only found less often.
+      .map(([kind, count]) => ({ kind, count, gain: kind === "secret" ? Infinity : WEIGHTS[kind] ** 2 * count }))
+      .sort((a, b) => b.gain - a.gain)
+      .slice(0, MAX_FIRST)
+      .map(({ kind, count }) => ({ kind, count, ...adviceFor(kind, count, firstFile(kind)) }))
+  );
+}
+
+function adviceFor(kind: RotKind, count: number, file: string): { text: string; command: string } {
+  const memories = count === 1 ? "1 memory" : `${count} memories`;
+  const verb = (one: string, many: string) => `${memories} ${count === 1 ? one : many}`;
+  const edit = `memdir edit ${quote(file)}`;
+  const advice: Record<RotKind, [text: string, command: string]> = {
+    secret: [`take the secret out of ${memories}, and change it: it was read`, edit],
+    unreadable: [`fix ${memories} that cannot be read`, "memdir lint"],
+    false: [`${verb("names", "name")} what is no longer there`, "memdir verify"],
+    contradiction: [
+      `decide what holds: ${verb("says", "say")} otherwise than a newer one`,
+      `memdir show ${quote(file)}`,
+    ],
+    duplicate: [`${verb("says", "say")} what another says`, "memdir dream --plan"],
+    expired: [`${verb("is", "are")} about a day that is past`, "memdir prune --suggest"],
+    "near-duplicate": [`${verb("says", "say")} nearly what another says`, "memdir dream --plan"],
+    restated: [`${verb("says", "say")} what your instruction files say`, "memdir prune --suggest"],
+    oversized: [`split ${memories}: one fact in each is found better`, edit],
+    unlinked: [`${verb("has", "have")} no line in the index`, "memdir index --rebuild"],
+    "dead-link": [`${verb("links", "link")} to what is gone`, edit],
+    "never-recalled": [
+      `${memories} never helped: give ${count === 1 ? "it" : "them"} cues, or let ${count === 1 ? "it" : "them"} go`,
+      "memdir enrich",
+    ],
+    "without-cues": [
+      `give ${memories} cues, and ${count === 1 ? "it is" : "they are"} found far more often`,
+      "memdir enrich",
+    ],
+    unverifiable: [`${verb("names", "name")} only what is not in this repository`, "memdir verify"],
+  };
+  const [text, command] = advice[kind];
+  return { text, command };
+}
+
+function quote(file: string): string {
+  return /^[\w./-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`;
+}
+
+export interface Suggestion {
+  file: string;
+  reason: string;
+  /** A correction: the user may forget it, nothing here does. */
+  byHand: boolean;
+  /** What says it then: these must stay. */
+  instead: string[];
+}
+
+/**
+ * The surest reason first. What is merely large, unlinked or without cues can be fixed; what holds a secret must be;
+ * a near-duplicate may hold words of its own, which a dream takes along.
+ */
+const REASONS: readonly (readonly [kind: RotKind, reason: (finding: RotFinding) => string])[] = [
+  ["duplicate", ({ detail }) => detail],
+  ["expired", ({ detail }) => detail],
+  ["restated", ({ detail }) => detail],
+  ["contradiction", ({ detail }) => `contradicted by a newer one: ${detail}`],
+  ["never-recalled", ({ detail }) => `never recalled: ${detail}`],
+];
+
+/** Pinned memories are left out, and of two that say the same or contradict one another at least one stays. */
+export function suggestPrune(rot: Pick<Rot, "findings">, memories: readonly { memory: Memory }[]): Suggestion[] {
+  const known = new Map(memories.map(({ memory }) => [memory.file, memory]));
+  const kept = new Set<string>();
+  const found = new Map<string, Suggestion>();
+  for (const [kind, reasonOf] of REASONS) {
+    for (const finding of rot.findings) {
+      const { file, others } = finding;
+      if (finding.kind !== kind || found.has(file) || kept.has(file)) continue;
+      const memory = known.get(file);
+      if (!memory || memory.pinned || memory.problems.length > 0) continue;
+      // A correction that an instruction file holds is not lost; for any other reason it stays unmentioned.
+      const byHand = memory.type === "feedback";
+      if ((byHand && kind !== "restated") || others.some((other) => found.has(other))) continue;
+      for (const other of others) kept.add(other);
+      found.set(file, { file, reason: reasonOf(finding), byHand, instead: others });
+    }
+  }
+  return [...found.values()].sort((a, b) => (a.file < b.file ? -1 : 1));
 }

@@ -15,7 +15,7 @@ export function findSentences(text: string): string[] {
     .filter((sentence) => sentence !== "");
 }
 
-/** Blank lines in the place of code blocks, so that lines keep their numbers. A block that is not closed goes on to the end. */
+/** Blank lines in the place of code blocks, so that lines keep their numbers. A block that is not closed extends to the end. */
 export function blankCode(text: string): string {
   if (!text.includes("```") && !text.includes("~~~")) return text;
   let fence: string | null = null;

@@ -1,4 +1,4 @@
-/** The files of a project as they lie there now: one listing for all claims. */
+/** The files of a project as they are now: one listing for all claims. */
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,12 +1,91 @@
-/** Writes verdicts down beside the memories, so that recall can show them without looking at the code. */
+/** Verdicts kept beside the memories, so that recall can show them without checking the code. */
 
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { type Directory, withDirectory } from "../store/store.ts";
-import type { Finding } from "./claim.ts";
-import { isProblem } from "./claim.ts";
+import { type Directory, openState, type StateRecord, withDirectory } from "../store/store.ts";
+import { localDay } from "../text/local-day.ts";
+import { type Finding, isProblem } from "./claim.ts";
 import type { MemoryVerdict } from "./examination.ts";
-import { type KeptVerdict, readVerdicts, writeVerdicts } from "./kept-verdict.ts";
+
+interface KeptVerdict {
+  verdict: MemoryVerdict;
+  /** When it was looked up, ISO. */
+  at: string;
+  /** The commit it was looked up at; "" outside git. */
+  head: string;
+  /** "names src/auth.ts, moved to src/session/auth.ts"; "" when nothing is wrong. */
+  says: string;
+  /** The file as it was then: another size or time, and the verdict is of another text. */
+  bytes: number;
+  mtimeMs: number;
+}
+
+export type Verdicts = ReadonlyMap<string, KeptVerdict>;
+
+const VERSION = 1;
+/** Thousands of memories; what is larger is not ours. */
+const MAX_BYTES = 8 << 20;
+
+/** By file; empty when there are none. Reads one small file, never throws. */
+export function readVerdicts(directoryPath: string): Verdicts {
+  return new Map(Object.entries(verdictsIn(directoryPath).read()?.memories ?? {}));
+}
+
+/** Replaces all of them. */
+function writeVerdicts(directoryPath: string, verdicts: Verdicts): void {
+  verdictsIn(directoryPath).write({ version: VERSION, memories: Object.fromEntries(verdicts) });
+}
+
+interface VerdictsFile {
+  version: number;
+  memories: Record<string, KeptVerdict>;
+}
+
+function verdictsIn(directoryPath: string): StateRecord<VerdictsFile> {
+  return openState(directoryPath).record("verdicts", parse, { maxBytes: MAX_BYTES });
+}
+
+function parse(value: unknown): VerdictsFile | null {
+  if (!isRecord(value) || value.version !== VERSION || !isRecord(value.memories)) return null;
+  const known = Object.entries(value.memories).filter((pair): pair is [string, KeptVerdict] => isKept(pair[1]));
+  return { version: VERSION, memories: Object.fromEntries(known) };
+}
+
+/** The verdict on the file as it is now, or null when it has changed since, or was never looked at. */
+export function findVerdict(
+  verdicts: Verdicts,
+  file: string,
+  stat: { bytes: number; mtimeMs: number },
+): KeptVerdict | null {
+  const kept = verdicts.get(file);
+  return kept && kept.bytes === stat.bytes && Math.abs(kept.mtimeMs - stat.mtimeMs) < 2 ? kept : null;
+}
+
+/** What is shown beside a memory; null for a memory that was never checked. */
+export function formatVerdict(kept: KeptVerdict | null, now: Date): string {
+  if (kept === null || kept.verdict === "unchecked") return "unchecked";
+  const day = localDay(new Date(kept.at));
+  const when = day === localDay(now) ? "today" : `on ${day}`;
+  return kept.verdict === "holds" ? `verified ${when}` : `${kept.says} (looked up ${when})`;
+}
+
+function isKept(value: unknown): value is KeptVerdict {
+  if (!isRecord(value)) return false;
+  const { verdict, at, says, bytes, mtimeMs } = value;
+  const isVerdict = verdict === "holds" || verdict === "doubtful" || verdict === "unchecked";
+  return (
+    isVerdict &&
+    typeof at === "string" &&
+    !Number.isNaN(Date.parse(at)) &&
+    typeof says === "string" &&
+    typeof bytes === "number" &&
+    typeof mtimeMs === "number"
+  );
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
 
 /** A line beside a memory, not a report. */
 const MAX_NAMED = 3;
@@ -24,7 +103,7 @@ function describeProblems(findings: readonly Finding[]): string {
   return named.join("; ").replace(/\s+/g, " ").slice(0, MAX_SAYS).toWellFormed();
 }
 
-export interface VerdictNews {
+interface VerdictNews {
   file: string;
   verdict: MemoryVerdict;
   findings: readonly Finding[];

@@ -1,26 +1,15 @@
-/** Memories checked against the project: what they name, whether it holds, and what is written down of that. */
+/** Memories checked against the project: what they name, whether it holds, and what is recorded of that. */
 
 import { join } from "node:path";
-import type { Env } from "../config.ts";
 import { MemdirError } from "../errors.ts";
 import { type Git, readGit } from "../project/git.ts";
 import { type Directory, findBytes, parseMemory, type Row, stemOf } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
+import type { World } from "../world.ts";
 import { type Amendment, amend, fixText, stampText } from "./amendment.ts";
-import { isTouched, readChanged } from "./changed.ts";
 import { type ClaimKind, type Finding, isProblem, type Verdict } from "./claim.ts";
 import { type Examination, type Examined, examine, type MemoryVerdict } from "./examination.ts";
 import { keepVerdicts } from "./verdicts.ts";
-
-export interface VerifyWorld {
-  directories: readonly Directory[];
-  /** The top of the checkout, or the folder that the project is. */
-  root: string;
-  env: Env;
-  now: () => Date;
-  signal?: AbortSignal | undefined;
-  onProgress?: ((done: number, total: number) => void) | undefined;
-}
 
 export interface VerifyOptions {
   /** Only memories that speak of what changed since this commit. */
@@ -32,6 +21,7 @@ export interface VerifyOptions {
   /** Rows are all memories that there are: verdicts on others are forgotten. */
   isAll?: boolean | undefined;
   maxCommits?: number | undefined;
+  onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
 export interface Problem {
@@ -73,29 +63,25 @@ interface Subject extends Examined {
   directory: Directory;
 }
 
+/** `git` runs at the top of the checkout, or in the folder that the project is. */
 export async function verifyMemories(
-  world: VerifyWorld,
+  { now }: Pick<World, "now">,
+  git: Git,
+  directories: readonly Directory[],
   rows: readonly Row[],
   options: VerifyOptions = {},
 ): Promise<Verification> {
-  const git: Git = { root: world.root, env: world.env, signal: world.signal };
   const changed = options.changedSince === undefined ? null : await readChanged(git, options.changedSince);
-  const subjects = rows.flatMap((row) => readSubject(world.directories, row));
+  const subjects = rows.flatMap((row) => readSubject(directories, row));
   const names = namesOf(rows);
-  const today = localDay(world.now());
-  const examination = await examine(git, subjects, {
-    names,
-    today,
-    maxCommits: options.maxCommits,
-    onProgress: world.onProgress,
-  });
+  const { maxCommits, onProgress } = options;
+  const examination = await examine(git, subjects, { names, today: localDay(now()), maxCommits, onProgress });
   // What was cut short says nothing about a memory: earlier verdicts stay.
-  if (world.signal?.aborted)
-    throw new MemdirError("usage", "stopped before all was looked at; nothing was written down");
+  if (git.signal?.aborted) throw new MemdirError("usage", "stopped before all was looked at; nothing was written down");
   const judged = subjects
     .map((subject, i) => ({ subject, ...(examination.memories[i] as Examination["memories"][0]) }))
     .filter(({ findings }) => changed === null || isTouched(findings, changed));
-  const written = await writeDown(world, git, judged, {
+  const written = await writeDown(git, directories, judged, now(), {
     ...options,
     isAll: options.isAll === true && changed === null,
   });
@@ -123,14 +109,13 @@ export async function verifyMemories(
 
 /** What one memory claims and what came of looking; nothing is written down. `names`: of all memories that there are. */
 export async function examineMemory(
-  world: Pick<VerifyWorld, "root" | "env" | "now" | "signal">,
+  git: Git,
   directory: Directory,
   row: Row,
   names: ReadonlySet<string>,
 ): Promise<Pick<Examination["memories"][0], "findings" | "silenced">> {
-  const git: Git = { root: world.root, env: world.env, signal: world.signal };
   const subjects = readSubject([directory], row);
-  const { memories } = await examine(git, subjects, { names, today: localDay(world.now()) });
+  const { memories } = await examine(git, subjects, { names, today: localDay(directory.now()) });
   return memories[0] ?? { findings: [], silenced: [] };
 }
 
@@ -172,9 +157,10 @@ interface Written {
 }
 
 async function writeDown(
-  world: VerifyWorld,
   git: Git,
+  directories: readonly Directory[],
   judged: readonly Judged[],
+  now: Date,
   options: VerifyOptions,
 ): Promise<Written> {
   const head = (await readGit(git, ["rev-parse", "--verify", "--quiet", "HEAD"]))?.toString("utf8").trim() ?? "";
@@ -182,7 +168,7 @@ async function writeDown(
   const fixedFindings = new Set<Finding>();
   const undo: string[] = [];
   let stamped = 0;
-  for (const [i, directory] of world.directories.entries()) {
+  for (const [i, directory] of directories.entries()) {
     const own = judged.filter(({ subject }) => subject.directory === directory);
     if (own.length === 0 || directory.readOnly) continue;
     const sign = (id: string) => (i === 0 ? id : `${directory.scope}:${id}`);
@@ -203,7 +189,7 @@ async function writeDown(
     }
     const isStamped = options.stamp === "all" || (options.stamp !== "none" && !directory.inRepository);
     const stamps: Amendment[] = own.flatMap(({ subject, verdict }) => {
-      const text = isStamped && verdict === "holds" ? stampText(subject.file, subject.text, world.now()) : null;
+      const text = isStamped && verdict === "holds" ? stampText(subject.file, subject.text, now) : null;
       return text === null ? [] : [{ file: subject.file, base: subject.text, text }];
     });
     const done = await amend(directory, "verified", stamps);
@@ -211,8 +197,8 @@ async function writeDown(
     if (done.undo !== null) undo.push(sign(done.undo));
     const news = own.map(({ subject, verdict, findings }) => {
       const left = findings.filter((finding) => !fixedFindings.has(finding));
-      const isMended = left.length < findings.length && !left.some((finding) => isProblem(finding.verdict));
-      return { file: subject.file, verdict: isMended ? ("unchecked" as const) : verdict, findings: left };
+      const isFixed = left.length < findings.length && !left.some((finding) => isProblem(finding.verdict));
+      return { file: subject.file, verdict: isFixed ? ("unchecked" as const) : verdict, findings: left };
     });
     await keepVerdicts(directory, head, news, options.isAll === true);
   }
@@ -246,4 +232,35 @@ function problemOf({ file, directory }: Subject, { claim, verdict, evidence, to 
     evidence,
     to: to ?? null,
   };
+}
+
+/** Both names of what was renamed; with what is staged, as before a commit. Files themselves are not read: that would run filters. */
+export async function readChanged(git: Git, revision: string): Promise<Set<string>> {
+  const isName = revision !== "" && !revision.startsWith("-") && !revision.includes("\0");
+  const commit = isName ? await readGit(git, ["rev-parse", "--verify", "--quiet", `${revision}^{commit}`]) : null;
+  if (commit === null)
+    throw new MemdirError(
+      "usage",
+      `--changed-since ${JSON.stringify(revision)}: there is no such commit; give a branch, a tag or a hash`,
+    );
+  const args = ["diff", "--name-only", "-z", "--no-renames", "--ignore-submodules=all", commit.toString("utf8").trim()];
+  const listing = await readGit(git, args);
+  if (listing === null)
+    throw new MemdirError(
+      "usage",
+      `what changed since ${revision} cannot be read: run \`git diff ${revision}\` and see what is wrong`,
+    );
+  return new Set(
+    listing
+      .toString("utf8")
+      .split("\0")
+      .filter((file) => file !== ""),
+  );
+}
+
+/** Whether a verdict was read from one of these files. */
+export function isTouched(findings: readonly Finding[], changed: ReadonlySet<string>): boolean {
+  return findings.some(({ files }) =>
+    files?.some((file) => changed.has(file) || [...changed].some((each) => each.startsWith(`${file}/`))),
+  );
 }

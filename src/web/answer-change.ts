@@ -1,16 +1,16 @@
-/** Changes that a person makes on the page: looked at first, then made through the Memdir like any other. */
+/** Changes that a person makes on the page: checked first, then made through the Memdir like any other. */
 
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { resolveInside } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
+import type { Memdir } from "../memdir.ts";
 import { type Directory, findBytes, isMemoryFile, journalName, sameName } from "../store/store.ts";
 import { examineEdit } from "../verbs/edit.ts";
 import { findByRef } from "../verbs/find.ts";
 import type { SaveRequest, SaveResult } from "../verbs/save.ts";
+import { diffTexts, mainOf } from "./answer.ts";
 import type { ChangedAnswer, CheckAnswer, Ref, SavedAnswer } from "./api.ts";
-import { type Desk, mainOf, placeOf, refuseReadOnly } from "./desk.ts";
-import { diffTexts } from "./diff.ts";
 
 export interface Edit extends Ref {
   /** What the file held when the editing began. */
@@ -19,35 +19,33 @@ export interface Edit extends Ref {
 }
 
 /** As a save would see it. Nothing is written. */
-export async function answerCheck(desk: Desk, { base, text, ...ref }: Edit): Promise<CheckAnswer> {
+export async function answerCheck(memdir: Memdir, { base, text, ...ref }: Edit): Promise<CheckAnswer> {
   const { broken, problems, secrets } = examineEdit(ref.file, base, text);
-  const current = readNow(desk, ref) ?? "";
+  const current = readNow(memdir, ref) ?? "";
   return {
     diff: diffTexts(base, text),
     problems: broken === null || problems.includes(broken) ? problems : [broken, ...problems],
     secrets: secrets.map(({ rule, line }) => ({ rule, line })),
-    // What somebody else made of it meanwhile.
     conflict: current === base ? null : { text: current, diff: diffTexts(base, current) },
   };
 }
 
 /** Throws `conflict` with a `CheckAnswer` in its details where the file is no longer `base`. */
-export async function answerSave(desk: Desk, edit: Edit): Promise<SavedAnswer> {
-  refuseReadOnly(desk, edit);
+export async function answerSave(memdir: Memdir, edit: Edit): Promise<SavedAnswer> {
   const { directory, file, base, text } = edit;
-  const isGone = readNow(desk, edit) === null;
+  const isGone = readNow(memdir, edit) === null;
   try {
-    const saved = isGone ? await makeAnew(desk, edit) : await desk.memdir.edit({ directory, file }, base, text);
+    const saved = isGone ? await makeAnew(memdir, edit) : await memdir.edit({ directory, file }, base, text);
     return { directory, file: saved.file, entry: saved.undo, notices: saved.notices };
   } catch (error) {
     if (!(error instanceof MemdirError) || error.code !== "conflict") throw error;
-    const details = await answerCheck(desk, edit);
+    const details = await answerCheck(memdir, edit);
     throw new MemdirError("conflict", error.message, { cause: error, details });
   }
 }
 
-/** What a person wants kept although the file went meanwhile: with `base` "" they have seen that it is gone. */
-async function makeAnew({ memdir }: Desk, { directory, file, base, text }: Edit): Promise<SaveResult> {
+/** For a person who wants to keep a file that has gone meanwhile; an empty `base` says that they have seen it is gone. */
+async function makeAnew(memdir: Memdir, { directory, file, base, text }: Edit): Promise<SaveResult> {
   if (base !== "") {
     throw new MemdirError("conflict", `${file} was renamed or forgotten while it was edited: nothing was written`);
   }
@@ -55,67 +53,56 @@ async function makeAnew({ memdir }: Desk, { directory, file, base, text }: Edit)
   return memdir.put(join(path, file), text, null);
 }
 
-/** Null for a file that was here and is gone; whatever was never a memory's place is refused. */
-function readNow({ memdir }: Desk, ref: Ref): string | null {
+/** Null for a file that was here and is gone; anything that was never a memory is refused. */
+function readNow({ directories }: Memdir, ref: Ref): string | null {
   try {
-    const { directory, file } = findByRef(memdir.directories, ref);
+    const { directory, file } = findByRef(directories, ref);
     return findBytes(directory, file)?.toString("utf8") ?? null;
   } catch (error) {
-    const directory = memdir.directories[ref.directory];
-    const isLost = error instanceof MemdirError && error.code === "not-found" && directory !== undefined;
-    if (!isLost || !isMemoryFile(ref.file)) throw error;
-    // Something that is no memory stands there: it is not to be read.
+    const directory = directories[ref.directory];
+    const isMissing = error instanceof MemdirError && error.code === "not-found" && directory !== undefined;
+    if (!isMissing || !isMemoryFile(ref.file)) throw error;
+    // Something that is not a memory has its name: it must not be read.
     if (lstatSync(resolveInside(directory.path, ref.file), { throwIfNoEntry: false })) throw error;
     return null;
   }
 }
 
-/** The body of the answer to a save that found another text; null for any other error. */
-export function conflictOf(error: unknown): CheckAnswer | null {
-  if (!(error instanceof MemdirError) || error.code !== "conflict") return null;
-  const { details } = error;
-  return typeof details === "object" && details !== null && "conflict" in details ? (details as CheckAnswer) : null;
-}
-
-/** A name that is taken is not written over: that would be an edit which nobody has seen. */
-export async function answerNew(desk: Desk, request: SaveRequest): Promise<ChangedAnswer> {
-  refuseReadOnly(desk, { directory: 0 });
-  const { scope } = mainOf(desk);
-  const rows = (await desk.memdir.list()).filter((row) => row.scope === scope);
+/** A taken name is not overwritten: that would be an edit whose difference was never shown. */
+export async function answerNew(memdir: Memdir, request: SaveRequest): Promise<ChangedAnswer> {
+  const { scope } = mainOf(memdir);
+  const rows = (await memdir.list()).filter((row) => row.scope === scope);
   const taken = rows.find(({ type, name }) => type === request.type && sameName(name, request.name));
   if (taken) throw new MemdirError("conflict", `${taken.file} has this type and name already: open it and edit it`);
-  const { file, undo, notices } = await desk.memdir.save(request);
+  const { file, undo, notices } = await memdir.save(request);
   return { message: says(`saved ${file}`, notices), entry: undo, ref: { directory: 0, file } };
 }
 
-export async function answerForget(desk: Desk, ref: Ref, reason: string | undefined): Promise<ChangedAnswer> {
-  refuseReadOnly(desk, ref);
-  const { file, undo } = await desk.memdir.forget(ref, reason === undefined ? {} : { reason });
+export async function answerForget(memdir: Memdir, ref: Ref, reason: string | undefined): Promise<ChangedAnswer> {
+  const { file, undo } = await memdir.forget(ref, reason === undefined ? {} : { reason });
   return { message: `forgot ${file}`, entry: undo, ref: null };
 }
 
-export async function answerRename(desk: Desk, ref: Ref, name: string): Promise<ChangedAnswer> {
-  refuseReadOnly(desk, ref);
-  const { file, undo, action, notices } = await desk.memdir.rename(ref, name);
+export async function answerRename(memdir: Memdir, ref: Ref, name: string): Promise<ChangedAnswer> {
+  const { file, undo, action, notices } = await memdir.rename(ref, name);
   const message = action === "unchanged" ? `${file} is called so already` : `renamed to ${file}`;
   return { message: says(message, notices), entry: undo, ref: { directory: ref.directory, file } };
 }
 
-/** Without an entry: the last change that can be taken back. */
-export async function answerUndo(desk: Desk, entry: string | undefined): Promise<ChangedAnswer> {
-  refuseReadOnly(desk);
-  const { undone, action, files, undo, notices } = await desk.memdir.undo(entry);
+/** Without an entry: the last change that can be undone. */
+export async function answerUndo(memdir: Memdir, entry: string | undefined): Promise<ChangedAnswer> {
+  const { undone, action, files, undo, notices } = await memdir.undo(entry);
   const journal = undo.slice(0, Math.max(0, undo.lastIndexOf(":")));
-  const { directories } = desk.memdir;
+  const { directories } = memdir;
   const directory = directories.findIndex((each) => journalName(directories, each) === journal);
-  const [file] = files.filter((each) => isThere(desk, { directory, file: each }));
+  const file = files.find((each) => isThere(memdir, { directory, file: each }));
   const message = says(`undid ${action} ${undone}: ${files.join(", ")}`, notices);
   return { message, entry: undo, ref: file === undefined ? null : { directory, file } };
 }
 
-function isThere(desk: Desk, ref: Ref): boolean {
+function isThere({ directories }: Memdir, ref: Ref): boolean {
   try {
-    return placeOf(desk, ref).file === ref.file;
+    return findByRef(directories, ref).file === ref.file;
   } catch {
     return false;
   }

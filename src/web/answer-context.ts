@@ -6,14 +6,15 @@ import { approximateTokens } from "../context/window.ts";
 import { isWithin, realPath } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import type { InstructionFile } from "../instructions/file.ts";
+import type { Memdir } from "../memdir.ts";
+import { clip, mainOf } from "./answer.ts";
 import type { ContextAnswer, InstructionRow } from "./api.ts";
-import { type Desk, mainOf } from "./desk.ts";
 
-/** Files of megabytes are no instructions, and the page shows all of them at once. */
+/** Instructions do not have megabytes, and the page shows all of them at once. */
 const MAX_TEXT_CHARS = 200_000;
 
-export async function answerContext(desk: Desk, touch: string | null): Promise<ContextAnswer> {
-  const context = await readContext(desk, touch === null ? [] : [insideProject(desk, touch)]);
+export async function answerContext(memdir: Memdir, touch: string | null): Promise<ContextAnswer> {
+  const context = await readContext(memdir, touch === null ? [] : [insideProject(memdir, touch)]);
   const { index, truncated } = context.memory;
   return {
     loaded: context.instructions.map(rowOf),
@@ -24,23 +25,20 @@ export async function answerContext(desk: Desk, touch: string | null): Promise<C
   };
 }
 
-/** As `Memdir.context`, only that looking writes nothing: a missing index is shown as it would be, and not made. */
-export async function readContext(desk: Desk, touched: readonly string[]): Promise<StartContext> {
-  const { memdir } = desk;
-  const looked = { ...mainOf(desk), readOnly: true };
+/** As `Memdir.context`, but a missing index is shown as it would be generated and not written. */
+export async function readContext(memdir: Memdir, touched: readonly string[]): Promise<StartContext> {
+  const directory = { ...mainOf(memdir), readOnly: true };
   const instructions = await memdir.instructions();
-  return buildStartContext(looked, instructions, memdir.location, memdir.config, memdir.warnings, touched);
+  return buildStartContext(directory, instructions, memdir.location, memdir.config, memdir.warnings, touched);
 }
 
-/** It need not be there: what would be loaded depends on its place alone. */
-function insideProject({ memdir }: Desk, path: string): string {
-  const { project } = memdir.location;
-  const root = project.worktreeRoot ?? project.cwd;
+/** The file need not exist: what would be loaded depends on its path alone. */
+function insideProject({ location: { project } }: Memdir, path: string): string {
   const touched = resolve(project.cwd, path);
-  if (path.includes("\0") || !isWithin(realPath(root), realPath(touched))) {
+  if (path.includes("\0") || !isWithin(realPath(project.worktreeRoot ?? project.cwd), realPath(touched))) {
     throw new MemdirError(
       "outside",
-      `${JSON.stringify(path.slice(0, 80))} lies outside the project: name one of its files`,
+      `${JSON.stringify(path.slice(0, 80))} is outside the project: name one of its files`,
     );
   }
   return touched;
@@ -53,6 +51,6 @@ function rowOf({ path, source, content, label, importedBy }: InstructionFile): I
     bytes: Buffer.byteLength(content),
     tokens: approximateTokens(content),
     reason: importedBy === null ? label : `imported by ${importedBy}`,
-    text: content.length > MAX_TEXT_CHARS ? `${content.slice(0, MAX_TEXT_CHARS).toWellFormed()}…` : content,
+    text: clip(content, MAX_TEXT_CHARS),
   };
 }

@@ -1,27 +1,39 @@
-/** All memories as a map: what links to what, what is near, what says the same, and two of those made one. */
+/** All memories as a map: what links to what, what is similar, what says the same, and two of those merged. */
 
+import { yieldTurn } from "../disk/breathe.ts";
 import { MemdirError } from "../errors.ts";
 import { joinTexts } from "../learn/dream-offline.ts";
-import { findBytes, listMemories, parseMemory, readBytes } from "../store/store.ts";
+import type { Memdir } from "../memdir.ts";
+import { type Edge, findEdges, openLinkPlaces } from "../recall/links.ts";
+import { rarityOf } from "../recall/score.ts";
+import {
+  DIMENSIONS,
+  findBytes,
+  listEntries,
+  listMemories,
+  parseMemory,
+  type RowEntry,
+  readBytes,
+  type Vector,
+  WEIGHT_UNIT,
+} from "../store/store.ts";
 import { findCompeting, settleText } from "../team/conflict-copy.ts";
 import { overlap, weigh } from "../text/likeness.ts";
 import { termsOf } from "../text/terms.ts";
-import { findDoubles } from "../truth/rot-findings.ts";
-import type { RotMemory } from "../truth/rot-kind.ts";
-import type { ChangedAnswer, MemoryMap, MergeProposal, Ref } from "./api.ts";
-import { type Desk, placeOf, refuseReadOnly } from "./desk.ts";
-import { diffTexts } from "./diff.ts";
-import { openLinkage } from "./linkage.ts";
-import { findNear } from "./nearness.ts";
+import { findDoubles, type RotMemory } from "../truth/rot-findings.ts";
+import { findByRef } from "../verbs/find.ts";
+import { diffTexts, keyOf, mainOf, titleOf } from "./answer.ts";
+import type { ChangedAnswer, MemoryMap, MemoryTitle, MergeProposal, Ref } from "./api.ts";
 
-/** More points than these are a cloud, and nearness of each to each takes seconds. */
+/** More points than these are a cloud, and comparing each with each takes seconds. */
 const MAX_NODES = 2_000;
 
-export async function answerMap(desk: Desk): Promise<MemoryMap> {
-  const { entries, edges } = openLinkage(desk);
+export async function answerMap(memdir: Memdir): Promise<MemoryMap> {
+  const { directories } = memdir;
+  const { entries, edges } = openLinkage(memdir);
   const shown = entries.slice(0, MAX_NODES);
   const descriptions = await Promise.all(
-    desk.memdir.directories.map(async (directory) => {
+    directories.map(async (directory) => {
       const { rows } = await listMemories(directory);
       return new Map(rows.map(({ file, description }) => [file, description]));
     }),
@@ -36,25 +48,63 @@ export async function answerMap(desk: Desk): Promise<MemoryMap> {
   const joined = new Set([...linked.values()].flatMap(({ a, b }) => [`${a} ${b}`, `${b} ${a}`]));
   const near = (await findNear(shown)).filter(({ a, b }) => !joined.has(`${a} ${b}`));
   return {
-    nodes: shown.map(({ directory, file, name, type }) => ({
-      directory,
-      file,
-      name,
-      type,
-      scope: desk.memdir.directories[directory]?.scope ?? "",
-      description: descriptions[directory]?.get(file) ?? "",
+    nodes: shown.map((entry) => ({
+      ...titleOf(entry),
+      type: entry.type,
+      scope: directories[entry.directory]?.scope ?? "",
+      description: descriptions[entry.directory]?.get(entry.file) ?? "",
     })),
     edges: [...linked.values(), ...near.map((pair) => ({ ...pair, kind: "near" as const }))],
-    duplicates: findDuplicates(desk, shown),
+    duplicates: findDuplicates(memdir, shown),
   };
 }
 
-/** As `memdir rot` finds them: in each directory for itself. */
-function findDuplicates(desk: Desk, nodes: readonly Ref[]): MemoryMap["duplicates"] {
-  const places = new Map(nodes.map(({ directory, file }, at) => [`${directory}/${file}`, at]));
-  return desk.memdir.directories.flatMap((_, directory) => {
-    const own = nodes.filter((node) => node.directory === directory);
-    const memories = own.flatMap((node) => readWhole(desk, node));
+interface Linkage {
+  /** Of all directories, one after the other; edges name positions in them. */
+  entries: (Pick<RowEntry, "file" | "name" | "type" | "links" | "ranking"> & { directory: number })[];
+  edges: Edge[];
+  find(link: string): MemoryTitle | null;
+}
+
+/** How memories link to one another, as recall sees it. Nothing is written. */
+export function openLinkage({ directories }: Memdir): Linkage {
+  const entries = directories.flatMap((each, directory) =>
+    listEntries(each).map(({ file, name, type, links, ranking }) => ({ file, name, type, links, ranking, directory })),
+  );
+  const place = openLinkPlaces(entries);
+  return {
+    entries,
+    edges: findEdges(entries, place),
+    find(link) {
+      const found = entries[place(link) ?? -1];
+      return found ? titleOf(found) : null;
+    },
+  };
+}
+
+/** Both ways, each memory once; a name that no memory has is only a name. */
+export function linksOf(
+  { entries, edges, find }: Linkage,
+  ref: Ref,
+): { to: (MemoryTitle | { name: string })[]; from: MemoryTitle[] } {
+  const at = entries.findIndex((entry) => keyOf(entry) === keyOf(ref));
+  const to = new Map<string, MemoryTitle | { name: string }>();
+  for (const link of entries[at]?.links ?? []) {
+    const name = link.replace(/^>/, "");
+    const found = find(link);
+    // Neither a link to itself nor the address of a web page.
+    if (found ? keyOf(found) === keyOf(ref) : /^[a-z]+:\/\//i.test(name)) continue;
+    to.set(found ? keyOf(found) : `?${name}`, found ?? { name });
+  }
+  const sources = new Set(edges.filter((edge) => edge.to === at).map(({ from }) => from));
+  return { to: [...to.values()], from: [...sources].flatMap((from) => entries[from] ?? []).map(titleOf) };
+}
+
+/** As `memdir rot` finds them: within each directory. */
+function findDuplicates(memdir: Memdir, nodes: readonly Ref[]): MemoryMap["duplicates"] {
+  const places = new Map(nodes.map((node, at) => [keyOf(node), at]));
+  return memdir.directories.flatMap((_, directory) => {
+    const memories = nodes.filter((node) => node.directory === directory).flatMap((node) => readWhole(memdir, node));
     const byFile = new Map(memories.map(({ memory }) => [memory.file, memory]));
     return findDoubles({ memories, termsOf }).flatMap(({ kind, file, others }) =>
       others.flatMap((other) => {
@@ -68,29 +118,122 @@ function findDuplicates(desk: Desk, nodes: readonly Ref[]): MemoryMap["duplicate
   });
 }
 
-function readWhole({ memdir }: Desk, { directory: at, file }: Ref): RotMemory[] {
-  const directory = memdir.directories[at];
+function readWhole({ directories }: Memdir, { directory: at, file }: Ref): RotMemory[] {
+  const directory = directories[at];
   try {
     const bytes = directory && findBytes(directory, file);
     if (!bytes) return [];
     const memory = parseMemory(file, bytes);
-    return [
-      {
-        memory,
-        bytes: bytes.length,
-        modifiedMs: Date.parse(memory.modified ?? memory.created ?? "") || 0,
-        secrets: [],
-      },
-    ];
+    const modifiedMs = Date.parse(memory.modified ?? memory.created ?? "") || 0;
+    return [{ memory, bytes: bytes.length, modifiedMs, secrets: [] }];
   } catch {
     return []; // gone, or locked, since it was listed
   }
 }
 
+interface Near {
+  /** Positions, `a` before `b`. */
+  a: number;
+  b: number;
+  /** 0 to 1. */
+  share: number;
+}
+
+/** More lines than these make a picture a knot. */
+const NEIGHBOURS = 3;
+/** Of MiniLM's cosines: below it two notes have nothing in common but the project. */
+const NEAR_BY_MEANING = 0.5;
+const NEAR_BY_WORDS = 0.25;
+/** A word that is in more of them connects nothing. */
+const COMMON_SHARE = 0.1;
+const COMMON_LEAST = 12;
+/** So that other requests are answered meanwhile. */
+const ROWS_AT_ONCE = 100;
+
+/** At most three for each memory, each pair once: by meaning where it is known, else by the rare words that they share. */
+async function findNear(entries: readonly Pick<RowEntry, "ranking">[]): Promise<Near[]> {
+  const known = entries.map(({ ranking }) => ranking.vectors.find(({ isCue }) => !isCue) ?? null);
+  const isByMeaning = known.filter((vector) => vector !== null).length > entries.length / 2;
+  const scoresAt = isByMeaning ? openSimilarities(known) : openShared(entries);
+  const least = isByMeaning ? NEAR_BY_MEANING : NEAR_BY_WORDS;
+  const best = new Map<string, Near>();
+  for (let at = 0; at < entries.length; at++) {
+    if (at % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await yieldTurn();
+    if (isByMeaning && !known[at]) continue;
+    for (const { to, share } of topOf(at, scoresAt(at), least)) {
+      const [a, b] = at < to ? [at, to] : [to, at];
+      best.set(`${a} ${b}`, { a, b, share: Math.min(1, share) });
+    }
+  }
+  return [...best.values()];
+}
+
+function topOf(at: number, scores: Float32Array, least: number): { to: number; share: number }[] {
+  const top: { to: number; share: number }[] = [];
+  scores.forEach((share, to) => {
+    if (to === at || share < least) return;
+    if (top.length === NEIGHBOURS && share <= (top[NEIGHBOURS - 1]?.share ?? 0)) return;
+    top.push({ to, share });
+    top.sort((x, y) => y.share - x.share || x.to - y.to);
+    if (top.length > NEIGHBOURS) top.pop();
+  });
+  return top;
+}
+
+function openSimilarities(known: readonly (Vector | null)[]): (at: number) => Float32Array {
+  const vectors = new Float32Array(known.length * DIMENSIONS);
+  known.forEach((vector, at) => {
+    if (vector)
+      for (let i = 0; i < DIMENSIONS; i++) vectors[at * DIMENSIONS + i] = (vector.values[i] ?? 0) * vector.scale;
+  });
+  return (at) => {
+    const scores = new Float32Array(known.length);
+    const own = vectors.subarray(at * DIMENSIONS, (at + 1) * DIMENSIONS);
+    for (let to = 0; to < known.length; to++) {
+      if (!known[to]) continue;
+      const from = to * DIMENSIONS;
+      let sum = 0;
+      for (let i = 0; i < DIMENSIONS; i++) sum += (own[i] as number) * (vectors[from + i] as number);
+      scores[to] = sum;
+    }
+    return scores;
+  };
+}
+
+/** The cosine of the words' weights, by how rare they are; words of many memories are left out. */
+function openShared(entries: readonly Pick<RowEntry, "ranking">[]): (at: number) => Float32Array {
+  const postings = new Map<number, { at: number; weight: number }[]>();
+  entries.forEach(({ ranking: { terms, weights } }, at) => {
+    terms.forEach((term, i) => {
+      const found = { at, weight: Math.log1p((weights[i] ?? 0) / WEIGHT_UNIT) };
+      const list = postings.get(term);
+      if (list) list.push(found);
+      else postings.set(term, [found]);
+    });
+  });
+  const most = Math.max(COMMON_LEAST, entries.length * COMMON_SHARE);
+  const norms = new Float32Array(entries.length);
+  for (const list of postings.values()) {
+    const rarity = rarityOf(list.length, entries.length);
+    for (const { at, weight } of list) norms[at] = (norms[at] as number) + (rarity * weight) ** 2;
+  }
+  return (at) => {
+    const scores = new Float32Array(entries.length);
+    for (const term of entries[at]?.ranking.terms ?? []) {
+      const list = postings.get(term) ?? [];
+      if (list.length < 2 || list.length > most) continue;
+      const rarity = rarityOf(list.length, entries.length) ** 2;
+      const own = list.find((each) => each.at === at)?.weight ?? 0;
+      for (const { at: to, weight } of list) scores[to] = (scores[to] as number) + rarity * own * weight;
+    }
+    return scores.map((sum, to) => (sum === 0 ? 0 : sum / Math.sqrt((norms[at] as number) * (norms[to] as number))));
+  };
+}
+
 /** The first with what only the other says; a person goes over it before anything is written. */
-export async function answerMergeProposal(desk: Desk, keep: Ref, other: Ref): Promise<MergeProposal> {
-  const [left, right] = [readSide(desk, keep), readSide(desk, other)];
-  const text = joinTexts({ file: keep.file, text: left }, { file: other.file, text: right }, desk.now());
+export async function answerMergeProposal(memdir: Memdir, keep: Ref, other: Ref): Promise<MergeProposal> {
+  const [left, right] = [readSide(memdir, keep), readSide(memdir, other)];
+  const text = joinTexts({ file: keep.file, text: left }, { file: other.file, text: right }, mainOf(memdir).now());
   return { left, right, text, diff: diffTexts(left, text) };
 }
 
@@ -98,32 +241,23 @@ export interface Merge {
   keep: Ref;
   other: Ref;
   text: string;
-  /** What both held when the person looked at them; as they are now where the page does not say. */
+  /** What both held when the person looked at them; what they hold now where the page does not send it. */
   left: string | undefined;
   right: string | undefined;
 }
 
-export async function answerMerge(desk: Desk, { keep, other, text, left, right }: Merge): Promise<ChangedAnswer> {
-  refuseReadOnly(desk, keep);
-  refuseReadOnly(desk, other);
-  const base = { keep: left ?? readSide(desk, keep), other: right ?? readSide(desk, other) };
-  const { file, undo } = await desk.memdir.merge(keep, other, { text: settle(base.keep, text), base });
-  return {
-    message: `merged ${other.file} into ${file}`,
-    entry: undo,
-    ref: { directory: keep.directory, file },
-  };
+export async function answerMerge(memdir: Memdir, { keep, other, text, left, right }: Merge): Promise<ChangedAnswer> {
+  const base = { keep: left ?? readSide(memdir, keep), other: right ?? readSide(memdir, other) };
+  // Keeping the text of a conflict copy means putting it in the memory's place, not making another copy.
+  const settled = findCompeting(base.keep) === null ? settleText(text) : text;
+  const { file, undo } = await memdir.merge(keep, other, { text: settled, base });
+  return { message: `merged ${other.file} into ${file}`, entry: undo, ref: { directory: keep.directory, file } };
 }
 
-/** Whoever keeps the text of a conflict's copy wants it in place of the memory, not another copy. */
-function settle(before: string, text: string): string {
-  return findCompeting(before) === null ? settleText(text) : text;
-}
-
-function readSide(desk: Desk, ref: Ref): string {
-  const { directory, file } = placeOf(desk, ref);
+function readSide({ directories }: Memdir, ref: Ref): string {
+  const { directory, file } = findByRef(directories, ref);
   const bytes = readBytes(directory, file);
   const { broken, problems } = parseMemory(file, bytes);
-  if (broken) throw new MemdirError("broken", `${file} cannot be read safely (${problems[0]}): mend it first`);
+  if (broken) throw new MemdirError("broken", `${file} cannot be read safely (${problems[0]}): fix it first`);
   return bytes.toString("utf8");
 }

@@ -1,103 +1,132 @@
-/** Every memory as a row, what is no memory, and the order that a search gives them. */
+/** Every memory as a row, files that are not memories, and the order that a search gives them. */
 
 import { join } from "node:path";
+import { openBreath } from "../disk/breathe.ts";
 import { statOrNull } from "../disk/fence.ts";
 import { openRecallSession } from "../recall/budget.ts";
+import { openSearchTexts, scoreFields, searchWords } from "../recall/search.ts";
 import { countShown, readSurfaceLog } from "../recall/surface-log.ts";
-import { type Directory, type Listing, listMemories, type Row } from "../store/store.ts";
+import { type Directory, listMemories, type Row, readRows } from "../store/store.ts";
 import { readAuthors } from "../team/authors.ts";
-import { findVerdict, formatVerdict, readVerdicts, type Verdicts } from "../truth/kept-verdict.ts";
+import { findVerdict, formatVerdict, readVerdicts, type Verdicts } from "../truth/verdicts.ts";
+import { type KeptText, keyOf, mainOf, type Page } from "./answer.ts";
 import type { MemoryList, MemoryRow, SearchAnswer } from "./api.ts";
-import { type Desk, mainOf } from "./desk.ts";
-import { findByWords, findTexts } from "./word-search.ts";
 
-export interface AllMemories {
-  rows: MemoryRow[];
-  skipped: MemoryList["skipped"];
-}
-
-export async function answerMemories(desk: Desk): Promise<AllMemories> {
-  const lists = await Promise.all(desk.memdir.directories.map((directory, at) => listDirectory(desk, directory, at)));
+export async function answerMemories(page: Page): Promise<{ rows: MemoryRow[]; skipped: MemoryList["skipped"] }> {
+  const lists = await Promise.all(
+    page.memdir.directories.map(async (directory, at) => {
+      const [{ rows, skipped }, toRow] = await Promise.all([listMemories(directory), openRows(page, directory, at)]);
+      return {
+        rows: rows.map(toRow),
+        skipped: skipped.map(({ path, reason }) => ({ path: join(directory.path, path), reason })),
+      };
+    }),
+  );
   return { rows: lists.flatMap(({ rows }) => rows), skipped: lists.flatMap(({ skipped }) => skipped) };
 }
 
-/** More than these nobody is sure about. */
-const MAX_SURE = 20;
-
-/** The list shows no more of them. */
-export async function answerList(desk: Desk): Promise<MemoryList> {
-  const { rows, skipped } = await answerMemories(desk);
+/** Without what the list does not show. */
+export async function answerList(page: Page): Promise<MemoryList> {
+  const { rows, skipped } = await answerMemories(page);
   // Whoever looks at the list may search it: the texts are read meanwhile.
-  findTexts(desk).catch((error: Error) => desk.log(error.message));
+  findTexts(page).catch((error: Error) => page.log(error.message));
   return { rows: rows.map(({ bytes: _, author: __, problems: ___, ...shown }) => shown), skipped };
 }
 
+/** Recall is hardly ever sure about more. */
+const MAX_SURE = 20;
+
 /**
- * What recall is sure of first, found by words and by meaning; then every memory that holds the words as they stand, so that
- * half a word finds something too. Nothing asked is nothing found. `isQuick`: only the words, for while somebody types, since
- * finding the meaning of what was asked takes longer than a key.
+ * What recall is sure of first, found by words and by meaning; then every memory that contains the words as typed, so that
+ * half a word finds something too. `isQuick`: only the words, while somebody types, because finding the meaning of a query
+ * takes longer than a keystroke.
  */
-export async function answerSearch(desk: Desk, words: string, isQuick = false): Promise<SearchAnswer> {
+export async function answerSearch(page: Page, words: string, isQuick = false): Promise<SearchAnswer> {
   if (words.trim() === "") return { hits: [] };
-  if (isQuick) return { hits: await findByWords(desk, words) };
-  const { directories, recall } = desk.memdir;
+  if (isQuick) return { hits: await findByWords(page, words) };
+  const { directories, recall } = page.memdir;
   const session = openRecallSession({ maxBytes: Number.POSITIVE_INFINITY });
   const { memories: sure } = await recall(words, { model: false, limit: MAX_SURE, session });
   const first = sure.flatMap(({ file, path, confidence }) => {
     const directory = directories.findIndex((each) => join(each.path, file) === path);
     return directory < 0 ? [] : [{ directory, file, score: 1 + confidence }];
   });
-  const isFirst = new Set(first.map(({ directory, file }) => `${directory}/${file}`));
-  const holding = await findByWords(desk, words);
-  return { hits: [...first, ...holding.filter(({ directory, file }) => !isFirst.has(`${directory}/${file}`))] };
+  const isFirst = new Set(first.map(keyOf));
+  const holding = await findByWords(page, words);
+  return { hits: [...first, ...holding.filter((hit) => !isFirst.has(keyOf(hit)))] };
 }
 
-async function listDirectory(desk: Desk, directory: Directory, at: number): Promise<AllMemories> {
-  const [listing, toRow] = await Promise.all([listMemories(directory), openRows(desk, directory, at)]);
-  return { rows: listing.rows.map(toRow), skipped: skippedIn(directory, listing) };
+/** Best first: who holds more of the words, then in weightier places, then the youngest. */
+async function findByWords(page: Page, asked: string): Promise<SearchAnswer["hits"]> {
+  const words = searchWords(asked);
+  if (words.length === 0) return [];
+  const found: { text: KeptText; score: number }[] = [];
+  for (const text of await findTexts(page)) {
+    const score = scoreFields(text.fields, words, ({ text: field }, word) => field.includes(word));
+    if (score > 0) found.push({ text, score });
+  }
+  found.sort((a, b) => b.score - a.score || b.text.mtimeMs - a.text.mtimeMs || (a.text.file < b.text.file ? -1 : 1));
+  return found.map(({ text: { directory, file }, score }) => ({ directory, file, score }));
 }
 
-function skippedIn(directory: Directory, { skipped }: Listing): MemoryList["skipped"] {
-  return skipped.map(({ path, reason }) => ({ path: join(directory.path, path), reason }));
+/** Kept while the directories are watched and nothing in them changes; otherwise read again each time. */
+async function findTexts(page: Page): Promise<readonly KeptText[]> {
+  const { kept } = page;
+  if (kept.texts && kept.texts.version === kept.version && kept.version !== null) return kept.texts.all;
+  const all = readTexts(page);
+  kept.texts = { version: kept.version, all };
+  // A failure is for the caller; the next one tries again.
+  all.catch(() => {
+    if (kept.texts?.all === all) delete kept.texts;
+  });
+  return all;
+}
+
+async function readTexts({ memdir, kept }: Page): Promise<KeptText[]> {
+  kept.read ??= openSearchTexts();
+  const texts: KeptText[] = [];
+  const breathe = openBreath();
+  for (const [at, directory] of memdir.directories.entries()) {
+    for (const { file, unreadable, mtimeMs, bytes } of (await readRows(directory)).rows) {
+      const turn = breathe();
+      if (turn) await turn;
+      const known = unreadable ? null : kept.read.find(directory, { file, mtimeMs, bytes });
+      if (known) texts.push({ directory: at, file, mtimeMs, fields: known.fields });
+    }
+  }
+  return texts;
 }
 
 /** What is known of a directory's memories beside their files is read once for all of them. */
-export async function openRows(desk: Desk, directory: Directory, at: number): Promise<(row: Row) => MemoryRow> {
+export async function openRows(page: Page, directory: Directory, at: number): Promise<(row: Row) => MemoryRow> {
   const verdicts = readVerdicts(directory.path);
-  const count = countShown(readSurfaceLog(mainOf(desk).path));
-  const authors = await authorsOf(desk, directory);
-  return (row) => ({
-    directory: at,
-    file: row.file,
-    name: row.name,
-    scope: row.scope,
-    type: row.type,
-    description: row.description,
-    modified: row.modified,
-    ageDays: row.ageDays,
-    bytes: row.bytes,
-    cues: row.when.length,
-    pinned: row.pinned,
-    verdict: verdictOf(desk, verdicts, row),
-    recalled: count(row.scope, row.file),
-    author: authors.get(row.file)?.author || null,
-    isReadOnly: desk.readOnly || directory.readOnly,
-    problems: row.problems,
-  });
+  const count = countShown(readSurfaceLog(mainOf(page.memdir).path));
+  const authors = await authorsOf(page, directory);
+  return (row) => {
+    const { file, name, scope, type, description, modified, ageDays, bytes, pinned, problems } = row;
+    return {
+      ...{ directory: at, file, name, scope, type, description, modified, ageDays, bytes, pinned, problems },
+      cues: row.when.length,
+      verdict: verdictOf(page, verdicts, row),
+      recalled: count(scope, file),
+      author: authors.get(file)?.author || null,
+      isReadOnly: page.readOnly || directory.readOnly,
+    };
+  };
 }
 
 /** Only what is shared has authors; the user's own is theirs. */
-export async function authorsOf(desk: Desk, directory: Directory): ReturnType<typeof readAuthors> {
+export async function authorsOf(page: Page, directory: Directory): ReturnType<typeof readAuthors> {
   if (directory.scope !== "team") return new Map();
   try {
-    return await readAuthors(directory, desk.env);
+    return await readAuthors(directory, page.env);
   } catch (error) {
-    desk.log(`who wrote what is not known: ${(error as Error).message}`);
+    page.log(`who wrote what is not known: ${(error as Error).message}`);
     return new Map();
   }
 }
 
-function verdictOf({ now }: Desk, verdicts: Verdicts, { file, path, bytes }: Row): MemoryRow["verdict"] {
+function verdictOf({ now }: Page, verdicts: Verdicts, { file, path, bytes }: Row): MemoryRow["verdict"] {
   if (!verdicts.has(file)) return null;
   const mtimeMs = statOrNull(path)?.mtimeMs ?? 0;
   const kept = findVerdict(verdicts, file, { bytes, mtimeMs });

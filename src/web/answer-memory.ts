@@ -1,52 +1,59 @@
-/** One memory with all that is known of it. */
+/** One memory with everything that is known of it. */
 
+import type { Memdir } from "../memdir.ts";
 import { findShown, readSurfaceLog } from "../recall/surface-log.ts";
 import {
   type Directory,
+  type Entry,
+  type FileChange,
+  findBytes,
   listMemories,
   type Memory,
   parseMemory,
   type Row,
   readBytes,
+  readImage,
+  readJournal,
   signEntry,
   unreadable,
 } from "../store/store.ts";
-import { type Field, type FieldValue, parseDocument } from "../text/frontmatter.ts";
+import { type FieldValue, parseDocument } from "../text/frontmatter.ts";
+import { sha256 } from "../text/hash.ts";
 import { examineMemory, namesOf } from "../truth/verify.ts";
+import { findByRef } from "../verbs/find.ts";
+import { diffTexts, mainOf, type Page } from "./answer.ts";
+import { linksOf, openLinkage } from "./answer-map.ts";
 import { authorsOf, openRows } from "./answer-memories.ts";
-import type { ClaimRow, MemoryView, Ref } from "./api.ts";
-import { type Desk, mainOf, placeOf } from "./desk.ts";
-import { readHistory } from "./history.ts";
-import { linksAt, openLinkage } from "./linkage.ts";
+import type { ClaimRow, DiffLine, HistoryRow, MemoryView, Ref } from "./api.ts";
 import { buildMarkdownTree } from "./markdown-tree.ts";
 
 /** The newest. */
 const MAX_SURFACED = 50;
 
-export async function answerMemory(desk: Desk, ref: Ref): Promise<MemoryView> {
-  const { directory, file } = placeOf(desk, ref);
+export async function answerMemory(page: Page, ref: Ref): Promise<MemoryView> {
+  const { memdir } = page;
+  const { directory, file } = findByRef(memdir.directories, ref);
   const { rows } = await listMemories(directory);
   const row = rows.find((each) => each.file === file) as Row;
-  const text = readText(desk, directory, file);
+  const text = readText(directory, file);
   const memory: Memory = text === null ? { ...unreadable(file, ""), body: "", metadata: {} } : parseMemory(file, text);
-  const toRow = await openRows(desk, directory, ref.directory);
-  const linkage = openLinkage(desk);
-  const sign = (id: string) => signEntry(desk.memdir.directories, directory, id);
-  const log = readSurfaceLog(mainOf(desk).path);
+  const toRow = await openRows(page, directory, ref.directory);
+  const linkage = openLinkage(memdir);
+  const shown = findShown(readSurfaceLog(mainOf(memdir).path), file, directory.scope);
   return {
     row: toRow(row),
-    fields: fieldsOf(parseDocument(text ?? "").fields),
+    fields: parseDocument(text ?? "").fields.flatMap(({ key, value }) => flatten(key, value)),
     text: text ?? "",
-    body: await buildMarkdownTree(memory.body, (name) => refOnly(linkage.find(name))),
+    body: await buildMarkdownTree(memory.body, (name) => {
+      const found = linkage.find(name);
+      return found && { directory: found.directory, file: found.file };
+    }),
     cues: memory.when,
-    links: linksAt(linkage, linkage.at(ref)),
-    claims: text === null || text.length > MAX_CLAIMED_CHARS ? [] : await claimsOf(desk, directory, row, rows),
-    provenance: await provenanceOf(desk, directory, row, memory),
-    history: readHistory(directory, file, sign).map((entry) => ({
-      ...entry,
-      canUndo: entry.canUndo && !desk.readOnly,
-    })),
-    surfaced: findShown(log, file, directory.scope)
+    links: linksOf(linkage, ref),
+    claims: text === null || text.length > MAX_CLAIMED_CHARS ? [] : await claimsOf(page, directory, row, rows),
+    provenance: await provenanceOf(page, directory, row, memory),
+    history: readHistory(memdir, directory, file, !page.readOnly),
+    surfaced: shown
       .slice(-MAX_SURFACED)
       .reverse()
       .map(({ at, door, session, why }) => ({ at, door, session, why: [...why] })),
@@ -54,24 +61,16 @@ export async function answerMemory(desk: Desk, ref: Ref): Promise<MemoryView> {
 }
 
 /** Null for what cannot be read; the row says why. */
-function readText(desk: Desk, directory: Directory, file: string): string | null {
+function readText(directory: Directory, file: string): string | null {
   try {
     return readBytes(directory, file).toString("utf8");
   } catch (error) {
-    desk.log((error as Error).message);
+    directory.log((error as Error).message);
     return null;
   }
 }
 
-function refOnly(found: Ref | null): Ref | null {
-  return found && { directory: found.directory, file: found.file };
-}
-
-/** As the file says, in its order; a map's fields with their path. */
-function fieldsOf(fields: readonly Field[]): MemoryView["fields"] {
-  return fields.flatMap(({ key, value }) => flatten(key, value));
-}
-
+/** A map's fields with their path. */
 function flatten(key: string, value: FieldValue): MemoryView["fields"] {
   if (typeof value === "string") return [{ key, value }];
   if (Array.isArray(value)) {
@@ -80,40 +79,40 @@ function flatten(key: string, value: FieldValue): MemoryView["fields"] {
   return Object.entries(value).flatMap(([inner, each]) => flatten(`${key}.${inner}`, each));
 }
 
-/** More is data, and no page with claims. */
+/** More is data rather than a page with claims. */
 const MAX_CLAIMED_CHARS = 200_000;
-/** A large history takes long to look through, and somebody waits for the memory itself. */
+/** A long git history takes long to search, and the person is waiting for the memory itself. */
 const MAX_LOOK_MS = 3_000;
 
-async function claimsOf(desk: Desk, directory: Directory, row: Row, rows: readonly Row[]): Promise<ClaimRow[]> {
-  const { project } = desk.memdir.location;
+async function claimsOf(page: Page, directory: Directory, row: Row, rows: readonly Row[]): Promise<ClaimRow[]> {
+  const { project } = page.memdir.location;
   const signal = AbortSignal.timeout(MAX_LOOK_MS);
   try {
-    const world = { root: project.worktreeRoot ?? project.cwd, env: desk.env, now: desk.now, signal };
-    const { findings, silenced } = await examineMemory(world, directory, row, namesOf(rows));
+    const git = { root: project.worktreeRoot ?? project.cwd, env: page.env, signal };
+    const { findings, silenced } = await examineMemory(git, directory, row, namesOf(rows));
     return [
-      ...findings.map(({ claim, verdict, evidence }) => ({
-        kind: claim.kind,
-        text: claim.text,
-        line: claim.line,
+      ...findings.map(({ claim: { kind, text, line }, verdict, evidence }) => ({
+        kind,
+        text,
+        line,
         verdict,
         evidence,
       })),
       ...silenced.map(({ text, reason }) => ({ kind: "any", text, line: 0, verdict: "silenced", evidence: reason })),
     ];
   } catch (error) {
-    desk.log(`claims were not looked up: ${(error as Error).message}`);
+    page.log(`claims were not looked up: ${(error as Error).message}`);
     return [];
   }
 }
 
 async function provenanceOf(
-  desk: Desk,
+  page: Page,
   directory: Directory,
   row: Row,
   memory: Memory,
 ): Promise<MemoryView["provenance"]> {
-  const written = (await authorsOf(desk, directory)).get(row.file);
+  const written = (await authorsOf(page, directory)).get(row.file);
   const { source } = memory;
   const pairs: [string, string | null | undefined][] = [
     ["file", row.path],
@@ -128,4 +127,55 @@ async function provenanceOf(
     ["shared", written?.at],
   ];
   return pairs.flatMap(([key, value]) => (value ? [{ key, value }] : []));
+}
+
+/** The newest: each costs two files to read. */
+const MAX_HISTORY = 50;
+
+/** Newest first, with ids that `Memdir.undo` takes. */
+function readHistory({ directories }: Memdir, directory: Directory, file: string, mayChange: boolean): HistoryRow[] {
+  const all = readJournal(directory);
+  const undone = findUndone(all);
+  const hashes = new Map<string, string | null>();
+  const isCurrent = ({ file: changed, before, after }: FileChange) => {
+    if (!hashes.has(changed)) hashes.set(changed, hashOf(directory, changed));
+    return hashes.get(changed) === after && (before === null || readImage(directory, before) !== null);
+  };
+  return all
+    .filter(({ files }) => files.some((change) => change.file === file))
+    .slice(-MAX_HISTORY)
+    .reverse()
+    .map(({ id, at, by, action, reason, files, purged }) => ({
+      ...{ id: signEntry(directories, directory, id), at, by, action, reason, undone: undone.has(id) },
+      diff: diffChange(directory, files.find((each) => each.file === file) as FileChange),
+      canUndo: mayChange && !directory.readOnly && !undone.has(id) && !purged && files.every(isCurrent),
+    }));
+}
+
+/** Undone, and the undoing not undone in turn. */
+function findUndone(entries: readonly Entry[]): Set<string> {
+  const undone = new Set<string>();
+  for (const { id, undoes } of entries.toReversed()) if (undoes && !undone.has(id)) undone.add(undoes);
+  return undone;
+}
+
+function hashOf(directory: Directory, file: string): string | null {
+  try {
+    const bytes = findBytes(directory, file);
+    return bytes ? sha256(bytes) : null;
+  } catch {
+    return "unreadable";
+  }
+}
+
+/** [] where one of the two texts is no longer kept. */
+function diffChange(directory: Directory, { file, before, after }: FileChange): DiffLine[] {
+  const textOf = (hash: string | null) => {
+    if (hash === null) return "";
+    const image = readImage(directory, hash);
+    if (image) return image.toString("utf8");
+    return hashOf(directory, file) === hash ? readText(directory, file) : null;
+  };
+  const [old, fresh] = [textOf(before), textOf(after)];
+  return old === null || fresh === null ? [] : diffTexts(old, fresh);
 }

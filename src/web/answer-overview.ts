@@ -1,39 +1,39 @@
-/** All of it at a glance: how much there is, how healthy it is, what it costs and what it was good for. */
+/** Everything at a glance: how much is remembered, how healthy it is, what it costs and what was recalled. */
 
 import { basename, join } from "node:path";
 import { approximateTokens } from "../context/window.ts";
 import { statOrNull } from "../disk/fence.ts";
-import type { Spent } from "../learn/ledger.ts";
-import { costOf, countTokens } from "../learn/prices.ts";
+import { costOf, countTokens, type Spent } from "../learn/ledger.ts";
+import type { Memdir } from "../memdir.ts";
 import { openLearning } from "../open-learn.ts";
 import { readSurfaceLog } from "../recall/surface-log.ts";
 import { loadIndex } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { localDay } from "../text/local-day.ts";
-import type { RotFinding } from "../truth/rot-kind.ts";
-import { chooseFirst, scoreRot } from "../truth/rot-score.ts";
+import { chooseFirst, scoreRot } from "../truth/rot.ts";
+import type { RotFinding } from "../truth/rot-findings.ts";
+import { mainOf, openTitles, type Page, titleOf } from "./answer.ts";
 import { readContext } from "./answer-context.ts";
 import { answerMemories } from "./answer-memories.ts";
-import type { MemoryRow, Overview, RotView } from "./api.ts";
-import { type Desk, mainOf, openTitles } from "./desk.ts";
+import { AGES, type MemoryRow, type Overview, type RotView } from "./api.ts";
 
-export async function answerOverview(desk: Desk, withRot = true): Promise<Overview> {
-  const { rows } = await answerMemories(desk);
+export async function answerOverview(page: Page, withRot = true): Promise<Overview> {
+  const { rows } = await answerMemories(page);
   return {
     total: rows.length,
     byType: countBy(rows, ({ type }) => type),
     byScope: countBy(rows, ({ scope }) => scope),
     byAge: countAges(rows),
-    index: viewIndex(desk),
-    context: await viewContext(desk),
-    rot: withRot ? await viewRot(desk, rows) : null,
-    cost: viewCost(desk),
-    recalled: viewRecalled(desk, rows),
+    index: viewIndex(page.memdir),
+    context: await viewContext(page.memdir),
+    rot: withRot ? await viewRot(page, rows) : null,
+    cost: viewCost(page),
+    recalled: viewRecalled(page.memdir, rows),
   };
 }
 
-export async function answerRot(desk: Desk): Promise<RotView> {
-  return viewRot(desk, (await answerMemories(desk)).rows);
+export async function answerRot(page: Page): Promise<RotView> {
+  return viewRot(page, (await answerMemories(page)).rows);
 }
 
 function countBy(rows: readonly MemoryRow[], keyOf: (row: MemoryRow) => string): Record<string, number> {
@@ -42,32 +42,24 @@ function countBy(rows: readonly MemoryRow[], keyOf: (row: MemoryRow) => string):
   return Object.fromEntries(counts);
 }
 
-const AGES: readonly [label: string, days: number][] = [
-  ["today", 1],
-  ["this week", 7],
-  ["this month", 31],
-  ["this quarter", 92],
-  ["older", Number.POSITIVE_INFINITY],
-];
-
 function countAges(rows: readonly MemoryRow[]): Overview["byAge"] {
-  return AGES.map(([label, days], at) => {
-    const from = AGES[at - 1]?.[1] ?? Number.NEGATIVE_INFINITY;
+  return AGES.map(({ label, days }, at) => {
+    const from = AGES[at - 1]?.days ?? Number.NEGATIVE_INFINITY;
     return { label, count: rows.filter(({ ageDays }) => ageDays >= from && ageDays < days).length };
   });
 }
 
-function viewIndex(desk: Desk): Overview["index"] {
-  const main = mainOf(desk);
+function viewIndex(memdir: Memdir): Overview["index"] {
+  const main = mainOf(memdir);
   const { lines, chars, truncated } = loadIndex({ ...main, readOnly: true }, { generate: true });
   const { maxLines, maxChars } = main.limits;
   return { lines, maxLines, chars, maxChars, isCut: truncated };
 }
 
 /** In the order in which it is sent; of one kind the largest first. */
-async function viewContext(desk: Desk): Promise<Overview["context"]> {
-  const { instructions, memory } = await readContext(desk, []);
-  const section = await desk.memdir.prompt({ withIndex: false, makeDirectory: false });
+async function viewContext(memdir: Memdir): Promise<Overview["context"]> {
+  const { instructions, memory } = await readContext(memdir, []);
+  const section = await memdir.prompt({ withIndex: false, makeDirectory: false });
   const sources = ["managed", "user", "project", "local"] as const;
   const files = sources.flatMap((source) =>
     instructions
@@ -84,38 +76,38 @@ function measure(part: string, text: string): Overview["context"][0] {
   return { part, bytes: Buffer.byteLength(text), tokens: approximateTokens(text) };
 }
 
-/** As many as a person looks at beside the advice. */
+/** As many as a person reads beside the advice. */
 const MAX_NAMED = 20;
 
-/** Measured again only when a memory, a verdict, an instruction file or the day is another one. */
-async function viewRot(desk: Desk, rows: readonly MemoryRow[]): Promise<RotView> {
-  const told = await (await desk.memdir.instructions()).load();
+/** Measured again only when a memory, a verdict, an instruction file or the day has changed. */
+async function viewRot({ memdir, now, kept }: Page, rows: readonly MemoryRow[]): Promise<RotView> {
+  const told = await (await memdir.instructions()).load();
   const of = sha256(
     JSON.stringify([
-      localDay(desk.now()),
+      localDay(now()),
       told.map(({ path, content }) => [path, content]),
       rows.map(({ directory, file, bytes, modified, verdict, recalled }) => [
         ...[directory, file, bytes, modified, verdict?.state, recalled > 0],
-        statOrNull(join(desk.memdir.directories[directory]?.path ?? "", file))?.mtimeMs,
+        statOrNull(join(memdir.directories[directory]?.path ?? "", file))?.mtimeMs,
       ]),
-      loadIndex({ ...mainOf(desk), readOnly: true }, { generate: true }).index,
+      loadIndex({ ...mainOf(memdir), readOnly: true }, { generate: true }).index,
     ]),
   );
-  if (desk.kept.rot?.of !== of) desk.kept.rot = { of, rot: await measureAll(desk) };
-  return desk.kept.rot.rot;
+  if (kept.rot?.of !== of) kept.rot = { of, rot: await measureAll(memdir) };
+  return kept.rot.rot;
 }
 
-/** All directories that can be mended, taken as one. */
-async function measureAll(desk: Desk): Promise<RotView> {
+/** All directories that can be changed, taken as one. */
+async function measureAll(memdir: Memdir): Promise<RotView> {
   const findings: (RotFinding & { directory: number })[] = [];
   let memories = 0;
-  for (const [at, directory] of desk.memdir.directories.entries()) {
+  for (const [at, directory] of memdir.directories.entries()) {
     if (directory.readOnly && at > 0) continue;
-    const { rot } = await desk.memdir.measure(directory);
+    const { rot } = await memdir.measure(directory);
     memories += rot.memories;
     findings.push(...rot.findings.map((finding) => ({ ...finding, directory: at })));
   }
-  const titleOf = openTitles(desk);
+  const find = openTitles(memdir);
   const apart = findings.map((finding) => ({ ...finding, file: `${finding.directory}/${finding.file}` }));
   return {
     score: scoreRot(apart, memories),
@@ -126,18 +118,15 @@ async function measureAll(desk: Desk): Promise<RotView> {
       memories: findings
         .filter((finding) => finding.kind === kind)
         .slice(0, MAX_NAMED)
-        .map(({ directory, file }) => titleOf(directory, file)),
+        .map(({ directory, file }) => find(directory, file)),
     })),
   };
 }
 
-/** `unpriced`: models whose price nobody told. What they cost is in no sum. */
-export type Cost = Overview["cost"] & { unpriced: string[] };
-
-function viewCost(desk: Desk): Cost {
-  const { ledger } = openLearning(desk.memdir);
-  const { prices } = desk.memdir.config.learn;
-  const now = desk.now();
+function viewCost(page: Page): Overview["cost"] {
+  const { ledger } = openLearning(page.memdir);
+  const { prices } = page.memdir.config.learn;
+  const now = page.now();
   const first = new Date(now.getFullYear(), now.getMonth(), 1);
   const calls = ledger.entries({ since: first }).filter(({ skipped }) => skipped === null);
   const cost = ({ model, usage }: Spent) => costOf(model, usage, prices);
@@ -160,7 +149,7 @@ function viewCost(desk: Desk): Cost {
   };
 }
 
-/** Every calendar day of the two and between them. */
+/** Every calendar day from the first to the last. */
 export function daysUntil(first: Date, last: Date): string[] {
   const days: string[] = [];
   for (let at = 0; ; at++) {
@@ -172,9 +161,8 @@ export function daysUntil(first: Date, last: Date): string[] {
 
 const MAX_MOST = 10;
 
-function viewRecalled(desk: Desk, rows: readonly MemoryRow[]): Overview["recalled"] {
-  const [first] = readSurfaceLog(mainOf(desk).path);
-  const titleOf = ({ directory, file, name }: MemoryRow) => ({ directory, file, name });
+function viewRecalled(memdir: Memdir, rows: readonly MemoryRow[]): Overview["recalled"] {
+  const [first] = readSurfaceLog(mainOf(memdir).path);
   const never = rows.filter(({ recalled }) => recalled === 0);
   const most = rows.filter(({ recalled }) => recalled > 0).sort((a, b) => b.recalled - a.recalled);
   return {

@@ -1,30 +1,29 @@
-/** What would be recalled for a prompt, what nearly would, and why: the real ranking, with nobody shown anything. */
+/** What would be recalled for a prompt, what nearly would, and why: the real ranking, with nothing shown to a model. */
 
 import { join } from "node:path";
 import { MAX_HOOK_CHARS } from "../hook-config.ts";
+import type { Memdir } from "../memdir.ts";
 import { MAX_SESSION_MEMORY_BYTES, openRecallSession } from "../recall/budget.ts";
 import { isTooShort } from "../recall/prefetch.ts";
 import { MAX_WORDS, type Recalled, type RecallResult } from "../recall/recall.ts";
 import { decayOf, LEAST_DECAY, queryTerms, thresholdOf } from "../recall/score.ts";
+import { mainOf } from "./answer.ts";
 import type { InspectAnswer, InspectedMemory, Reason } from "./api.ts";
-import type { Desk } from "./desk.ts";
 
-/** Those that come into question, and as many again that do not. */
+/** The candidates, and as many again that are not. */
 const MAX_INSPECTED = 50;
 /** How many of the order recall looks at when it decides what is sure enough. */
 const MAX_JUDGED = 25;
 
-export async function answerRecall(desk: Desk, prompt: string, door: InspectAnswer["door"]): Promise<InspectAnswer> {
-  const { memdir } = desk;
+export async function answerRecall(
+  memdir: Memdir,
+  prompt: string,
+  door: InspectAnswer["door"],
+): Promise<InspectAnswer> {
   const maxBytes = door === "hook" ? MAX_HOOK_CHARS : MAX_SESSION_MEMORY_BYTES;
-  // A session of its own for each: no budget but the door's takes anything from the order.
-  const endless = openRecallSession({ maxBytes: Number.POSITIVE_INFINITY });
-  const all = await memdir.recall(prompt, {
-    everything: true,
-    model: false,
-    limit: MAX_INSPECTED,
-    session: endless,
-  });
+  // Without a budget, so that nothing drops out of the order.
+  const session = openRecallSession({ maxBytes: Number.POSITIVE_INFINITY });
+  const all = await memdir.recall(prompt, { everything: true, model: false, limit: MAX_INSPECTED, session });
   const isAsked = door === "library" || !isTooShort(prompt);
   const shown = isAsked ? await memdir.recall(prompt, { model: false, maxBytes }) : null;
   const threshold = all.memories.length === 0 ? 0 : thresholdOf(all.memories.slice(0, MAX_JUDGED), all.method);
@@ -33,7 +32,7 @@ export async function answerRecall(desk: Desk, prompt: string, door: InspectAnsw
     considered: all.considered,
     tookMs: (shown ?? all).tookMs,
     threshold,
-    memories: all.memories.flatMap((memory) => inspect(desk, prompt, memory, { shown, threshold })),
+    memories: all.memories.flatMap((memory) => inspect(memdir, prompt, memory, { shown, threshold })),
     text: shown?.text ?? "",
     bytes: Buffer.byteLength(shown?.text ?? ""),
     maxBytes,
@@ -42,35 +41,24 @@ export async function answerRecall(desk: Desk, prompt: string, door: InspectAnsw
 }
 
 function inspect(
-  desk: Desk,
+  memdir: Memdir,
   prompt: string,
   memory: Recalled,
   { shown, threshold }: { shown: RecallResult | null; threshold: number },
 ): InspectedMemory[] {
-  const { directories } = desk.memdir;
-  const directory = directories.findIndex(({ path }) => join(path, memory.file) === memory.path);
+  const directory = memdir.directories.findIndex(({ path }) => join(path, memory.file) === memory.path);
   if (directory < 0) return [];
   const { file, name, scope, type, score, confidence } = memory;
   const isShown = shown?.memories.some(({ path }) => path === memory.path) ?? false;
   const isSure = shown !== null && shown.memories.length + shown.leftOut.length > 0 && confidence >= threshold;
-  return [
-    {
-      directory,
-      file,
-      name,
-      scope,
-      type,
-      score,
-      confidence,
-      reasons: reasonsOf(desk, prompt, memory),
-      // Sure, and yet not shown: there were five better ones, or no room.
-      outcome: isShown ? "shown" : isSure ? "no-room" : "unsure",
-    },
-  ];
+  // Sure, and yet not shown: there were five better ones, or no room.
+  const outcome = isShown ? "shown" : isSure ? "no-room" : "unsure";
+  const reasons = reasonsOf(prompt, memory, mainOf(memdir).now());
+  return [{ directory, file, name, scope, type, score, confidence, reasons, outcome }];
 }
 
-/** In the words of `recall/recall.ts`, each with what a bar can show of it. */
-function reasonsOf(desk: Desk, prompt: string, memory: Recalled): Reason[] {
+/** In the words of `recall/explanation.ts`, each with what a bar can show of it. */
+function reasonsOf(prompt: string, memory: Recalled, now: Date): Reason[] {
   return memory.why.map((says): Reason => {
     if (says.startsWith("words: ")) return { what: "words", says, share: shareOfWords(prompt, says) };
     if (says.startsWith("meaning: ")) {
@@ -79,7 +67,7 @@ function reasonsOf(desk: Desk, prompt: string, memory: Recalled): Reason[] {
       return { what, says, share: Number.isNaN(similarity) ? null : clamp(similarity) };
     }
     if (says.startsWith("links: ")) return { what: "links", says, share: null };
-    if (says.startsWith("age: ")) return { what: "age", says, share: freshness(desk, memory) };
+    if (says.startsWith("age: ")) return { what: "age", says, share: freshness(memory, now) };
     return { what: "other", says, share: null };
   });
 }
@@ -90,9 +78,9 @@ function shareOfWords(prompt: string, says: string): number {
   return asked === 0 ? 0 : clamp(found / Math.min(asked, MAX_WORDS));
 }
 
-/** 1 for what is new, 0 for what has lost all that age takes away. */
-function freshness({ now }: Desk, { type, modified }: Recalled): number {
-  return clamp((decayOf(type, Date.parse(modified), now().getTime()) - LEAST_DECAY) / (1 - LEAST_DECAY));
+/** 1 for a new memory, 0 where age takes away as much as it can. */
+function freshness({ type, modified }: Recalled, now: Date): number {
+  return clamp((decayOf(type, Date.parse(modified), now.getTime()) - LEAST_DECAY) / (1 - LEAST_DECAY));
 }
 
 function clamp(share: number): number {

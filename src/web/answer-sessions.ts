@@ -1,47 +1,35 @@
 /** Past conversations: found by what was said in them, and read again. */
 
 import { MemdirError } from "../errors.ts";
+import type { Memdir } from "../memdir.ts";
 import type { Message } from "../model/ask.ts";
 import { isSessionHere, sessionPlaces } from "../project/sessions-folder.ts";
-import {
-  findSession,
-  type SessionRow as Listed,
-  listSessions,
-  type SessionHit,
-  searchSessions,
-} from "../session/sessions.ts";
+import { findSession, type SessionRow as Listed, listSessions, searchSessions } from "../session/sessions.ts";
 import { readTranscript } from "../session/transcripts.ts";
+import { clip } from "./answer.ts";
 import type { SessionList, SessionRow, SessionView } from "./api.ts";
-import type { Desk } from "./desk.ts";
 
-/** More than anybody scrolls through. */
+/** More than people scroll through. */
 const MAX_LISTED = 500;
 const MAX_HITS = 50;
 const MAX_MESSAGES = 400;
 const MAX_BYTES = 400 * 1024;
-/** What a tool printed is seldom what is looked for. */
+/** People seldom look for what a tool printed. */
 const MAX_TOOL_CHARS = 2_000;
 
 /** Newest first; with words the best first. */
-export async function answerSessions(desk: Desk, words: string): Promise<SessionList> {
-  const { config, location } = desk.memdir;
+export async function answerSessions({ config, location }: Memdir, words: string): Promise<SessionList> {
   const places = sessionPlaces(config, location.project);
   const isHere = (row: Listed) => isSessionHere(row, config, location.project);
   if (words.trim() === "") {
     const rows = (await listSessions(places)).filter(isHere);
     return { sessions: rows.slice(0, MAX_LISTED).map((row) => rowOf(row, null)) };
   }
-  const hits: SessionHit[] = await searchSessions(places, words, { limit: Number.POSITIVE_INFINITY });
-  return {
-    sessions: hits
-      .filter(isHere)
-      .slice(0, MAX_HITS)
-      .map((hit) => rowOf(hit, hit.line)),
-  };
+  const hits = (await searchSessions(places, words, { limit: Number.POSITIVE_INFINITY })).filter(isHere);
+  return { sessions: hits.slice(0, MAX_HITS).map((hit) => rowOf(hit, hit.line)) };
 }
 
-export async function answerSession(desk: Desk, id: string): Promise<SessionView> {
-  const { config, location } = desk.memdir;
+export async function answerSession({ config, location }: Memdir, id: string): Promise<SessionView> {
   const found = await findSession(sessionPlaces(config, location.project), id);
   const shown = JSON.stringify(id.slice(0, 40));
   if (!found || (!("ambiguous" in found) && !isSessionHere(found, config, location.project))) {
@@ -62,19 +50,19 @@ function rowOf({ id, at, title, messages }: Listed, excerpt: string | null): Ses
 
 type Said = SessionView["messages"][0];
 
-/** A message may hold words, calls and results: each is one of its own. Thinking is the provider's. */
+/** A message may hold words, calls and results: each becomes one of its own. Thinking is the provider's. */
 function saidIn({ role, content }: Message, at: string | null): Said[] {
   return content.flatMap((block): Said[] => {
     if (block.type === "opaque") return [];
-    if (block.type === "tool_result") return [{ role: "tool", at, text: clip(block.content) }];
+    if (block.type === "tool_result") return [{ role: "tool", at, text: clipTool(block.content) }];
     if (block.type === "tool_use")
-      return [{ role: "tool", at, text: clip(`${block.name} ${JSON.stringify(block.input)}`) }];
+      return [{ role: "tool", at, text: clipTool(`${block.name} ${JSON.stringify(block.input)}`) }];
     if (block.text.trim() === "") return [];
     return [{ role: block.attachment === undefined ? role : "note", at, text: block.text.toWellFormed() }];
   });
 }
 
-function clip(text: string): string {
+function clipTool(text: string): string {
   const shown = text.slice(0, MAX_TOOL_CHARS).toWellFormed();
   return text.length > MAX_TOOL_CHARS ? `${shown}\n… ${text.length - MAX_TOOL_CHARS} more characters` : shown;
 }
@@ -86,7 +74,7 @@ function cut(said: readonly Said[]): Said[] {
   for (const one of said.slice(0, MAX_MESSAGES)) {
     left -= Buffer.byteLength(one.text);
     if (left < 0 && kept.length > 0) break;
-    kept.push(left < 0 ? { ...one, text: `${one.text.slice(0, MAX_BYTES / 4).toWellFormed()}…` } : one);
+    kept.push(left < 0 ? { ...one, text: clip(one.text, MAX_BYTES / 4) } : one);
     if (left < 0) break;
   }
   return kept;

@@ -3,32 +3,30 @@
 import { statOrNull } from "../disk/fence.ts";
 import { type Directory, findText, listMemories, oneLine, type Row, statePath, stemOf } from "../store/store.ts";
 import { findCompeting, isConflictPath, settleText } from "../team/conflict-copy.ts";
-import { findMembership } from "../team/membership.ts";
-import { formatMembership } from "../team/server-url.ts";
+import { findMembership, formatMembership } from "../team/membership.ts";
+import { diffTexts, type Page, titleOf } from "./answer.ts";
 import { authorsOf } from "./answer-memories.ts";
-import type { MemoryTitle, TeamAnswer } from "./api.ts";
-import type { Desk } from "./desk.ts";
-import { diffTexts } from "./diff.ts";
+import type { TeamAnswer } from "./api.ts";
 
-export async function answerTeam(desk: Desk): Promise<TeamAnswer> {
+export async function answerTeam(page: Page): Promise<TeamAnswer> {
   const rows: TeamAnswer["rows"] = [];
   const conflicts: TeamAnswer["conflicts"] = [];
-  for (const [at, directory] of desk.memdir.directories.entries()) {
+  for (const [at, directory] of page.memdir.directories.entries()) {
     const { rows: listed } = await listMemories(directory);
     conflicts.push(...findConflicts(directory, at, listed));
     if (directory.scope !== "team") continue;
-    const authors = await authorsOf(desk, directory);
+    const authors = await authorsOf(page, directory);
     for (const { file, name, modified } of listed) {
       const written = authors.get(file);
       rows.push({ directory: at, file, name, author: written?.author ?? "", at: written?.at || modified });
     }
   }
   rows.sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0));
-  return { place: findPlace(desk), lastSync: lastSync(desk), people: countPeople(rows), rows, conflicts };
+  return { place: findPlace(page), lastSync: lastSync(page), people: countPeople(rows), rows, conflicts };
 }
 
 /** A server that the project has joined comes before the folder in the repository. */
-function findPlace({ memdir, log }: Desk): TeamAnswer["place"] {
+function findPlace({ memdir, log }: Page): TeamAnswer["place"] {
   try {
     const membership = findMembership(memdir.config, memdir.location.project);
     if (membership) return { kind: "server", where: formatMembership(membership) };
@@ -39,14 +37,14 @@ function findPlace({ memdir, log }: Desk): TeamAnswer["place"] {
   return shared ? { kind: shared.inRepository ? "repository" : "none", where: shared.path } : null;
 }
 
-/** As `memdir team` tells it: when its notes were last written. */
-function lastSync({ memdir }: Desk): string | null {
+/** When the notes of the last sync were written, as `memdir team` shows it. */
+function lastSync({ memdir }: Page): string | null {
   const times = memdir.directories.map((directory) => statOrNull(statePath(directory, "sync.json"))?.mtimeMs ?? 0);
   const latest = Math.max(0, ...times);
   return latest === 0 ? null : new Date(latest).toISOString();
 }
 
-/** The busiest first; what nobody has committed or synced yet is nobody's. */
+/** The busiest first; memories that were not committed or synced yet have no author. */
 function countPeople(rows: TeamAnswer["rows"]): TeamAnswer["people"] {
   const people = new Map<string, TeamAnswer["people"][0]>();
   for (const { author, at } of rows) {
@@ -59,7 +57,7 @@ function countPeople(rows: TeamAnswer["rows"]): TeamAnswer["people"] {
   return [...people.values()].sort((a, b) => b.memories - a.memories || (a.name < b.name ? -1 : 1));
 }
 
-/** Only a file that says what it competes with, where that is still there. */
+/** Only a copy that names the memory it competes with, while that memory exists. */
 function findConflicts(directory: Directory, at: number, rows: readonly Row[]): TeamAnswer["conflicts"] {
   return rows
     .filter(({ file, unreadable }) => isConflictPath(file) && !unreadable)
@@ -69,17 +67,12 @@ function findConflicts(directory: Directory, at: number, rows: readonly Row[]): 
       const ours = named === null ? undefined : rows.find((row) => isMeant(row, copy, named));
       const left = ours ? findText(directory, ours.file) : null;
       if (!ours || left === null || right === null) return [];
-      return [
-        { ours: titleOf(at, ours), copy: titleOf(at, copy), left, right, diff: diffTexts(left, settleText(right)) },
-      ];
+      const title = (row: Row) => titleOf({ ...row, directory: at });
+      return [{ ours: title(ours), copy: title(copy), left, right, diff: diffTexts(left, settleText(right)) }];
     });
 }
 
 function isMeant(row: Row, copy: Row, named: string): boolean {
   if (row.file === copy.file || isConflictPath(row.file)) return false;
   return oneLine(row.name) === oneLine(named) || stemOf(row.file) === named || row.file === named;
-}
-
-function titleOf(directory: number, { file, name }: Row): MemoryTitle {
-  return { directory, file, name };
 }

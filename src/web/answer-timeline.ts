@@ -3,28 +3,23 @@
 import { SPENT_KINDS, type SpentKind } from "../learn/ledger.ts";
 import { openLearning } from "../open-learn.ts";
 import { readSurfaceLog } from "../recall/surface-log.ts";
-import { type Action, type Entry, isMemoryFile, readJournal } from "../store/store.ts";
+import { type Action, type Directory, type Entry, isMemoryFile, readJournal } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
+import { mainOf, openTitles, type Page } from "./answer.ts";
 import { daysUntil } from "./answer-overview.ts";
-import type { MemoryTitle, Timeline, TimelineEvent } from "./api.ts";
-import { type Desk, mainOf, numberOfScope, openTitles } from "./desk.ts";
+import type { Timeline, TimelineEvent } from "./api.ts";
 
-/** Half a year fits a page; what is older is reached by going back. */
+/** Half a year fits a page; older days are reached by going back. */
 const MAX_DAYS = 183;
 /** Of an import of hundreds the first are named. */
 const MAX_MEMORIES = 12;
 const MAX_SAYS = 400;
-/** Events of one moment are not torn apart, unless they are this many. */
+/** Events of one moment stay on one page, up to this many. */
 const MAX_AT_ONCE = 1_000;
 
-export interface TimelinePage {
-  /** ISO; only what came before it. */
-  before: string | null;
-  limit: number;
-}
-
-export async function answerTimeline(desk: Desk, { before, limit }: TimelinePage): Promise<Timeline> {
-  const all = readEvents(desk).sort((a, b) => b.ms - a.ms);
+/** `before` as ISO: only what came before it. */
+export async function answerTimeline(page: Page, before: string | null, limit: number): Promise<Timeline> {
+  const all = readEvents(page).sort((a, b) => b.ms - a.ms);
   const earlier = before === null ? all : all.filter(({ ms }) => ms < Date.parse(before));
   let end = Math.min(limit, earlier.length);
   // The next page begins before the last moment of this one.
@@ -32,7 +27,7 @@ export async function answerTimeline(desk: Desk, { before, limit }: TimelinePage
   while (end > 0 && end < most && earlier[end]?.ms === earlier[end - 1]?.ms) end++;
   return {
     events: earlier.slice(0, end).map(({ event }) => event),
-    days: countDays(all, desk.now()),
+    days: countDays(all, page.now()),
     hasMore: end < earlier.length,
   };
 }
@@ -42,16 +37,14 @@ interface Dated {
   event: TimelineEvent;
 }
 
-function readEvents(desk: Desk): Dated[] {
-  const titleOf = openTitles(desk);
-  const events = [...changes(desk, titleOf), ...recalls(desk, titleOf), ...extractions(desk), ...proposals(desk)];
+function readEvents(page: Page): Dated[] {
+  const find = openTitles(page.memdir);
+  const events = [...changes(page, find), ...recalls(page, find), ...extractions(page), ...proposals(page)];
   return events.flatMap((event) => {
     const ms = Date.parse(event.at);
     return Number.isNaN(ms) ? [] : [{ ms, event: { ...event, says: event.says.slice(0, MAX_SAYS).toWellFormed() } }];
   });
 }
-
-type TitleOf = (directory: number, file: string) => MemoryTitle;
 
 const DONE: Readonly<Record<Action, string>> = {
   save: "saved",
@@ -67,9 +60,11 @@ const DONE: Readonly<Record<Action, string>> = {
   index: "rebuilt the index",
 };
 
-function changes(desk: Desk, titleOf: TitleOf): TimelineEvent[] {
-  return desk.memdir.directories.flatMap((directory, at) =>
-    entriesOf(desk, at).map((entry): TimelineEvent => {
+type FindTitle = ReturnType<typeof openTitles>;
+
+function changes({ memdir }: Page, find: FindTitle): TimelineEvent[] {
+  return memdir.directories.flatMap((directory, at) =>
+    entriesOf(directory).map((entry): TimelineEvent => {
       const { action, by, reason } = entry;
       const files = [...new Set(entry.files.map(({ file }) => file))].filter(isMemoryFile);
       const where = at === 0 ? "" : ` (${directory.scope})`;
@@ -79,32 +74,32 @@ function changes(desk: Desk, titleOf: TitleOf): TimelineEvent[] {
         at: entry.at,
         kind: action === "dream" || action === "sync" ? action : "change",
         says: `${DONE[action] ?? action}${count} by ${by}${where}${why}`,
-        memories: files.slice(0, MAX_MEMORIES).map((file) => titleOf(at, file)),
+        memories: files.slice(0, MAX_MEMORIES).map((file) => find(at, file)),
       };
     }),
   );
 }
 
-function entriesOf(desk: Desk, at: number): Entry[] {
+function entriesOf(directory: Directory): Entry[] {
   try {
-    const entries = readJournal(desk.memdir.directories[at]!);
-    // Lines of a journal that somebody edited may lack anything.
-    return entries.filter(({ at, files }) => typeof at === "string" && Array.isArray(files));
+    // Lines of a journal that was edited by hand may lack anything.
+    return readJournal(directory).filter(({ at, files }) => typeof at === "string" && Array.isArray(files));
   } catch (error) {
-    desk.log((error as Error).message);
+    directory.log((error as Error).message);
     return [];
   }
 }
 
-function recalls(desk: Desk, titleOf: TitleOf): TimelineEvent[] {
-  return readSurfaceLog(mainOf(desk).path).map(({ at, door, session, memories }) => ({
+function recalls({ memdir }: Page, find: FindTitle): TimelineEvent[] {
+  return readSurfaceLog(mainOf(memdir).path).map(({ at, door, session, memories }) => ({
     at,
     kind: "recall",
     says: `recalled by ${door}`,
     ...(session !== null && { session }),
     memories: memories.slice(0, MAX_MEMORIES).flatMap(({ scope, file }) => {
-      const directory = numberOfScope(desk, scope);
-      return directory === null ? [] : [titleOf(directory, file)];
+      // Of several directories of a scope the first is the one that is written to.
+      const directory = memdir.directories.findIndex((each) => each.scope === scope);
+      return directory < 0 ? [] : [find(directory, file)];
     }),
   }));
 }
@@ -117,9 +112,9 @@ const WORK: Readonly<Record<SpentKind, string>> = {
   recall: "chose memories",
 };
 
-/** What did not run for some reason is no event. */
-function extractions(desk: Desk): TimelineEvent[] {
-  const { ledger } = openLearning(desk.memdir);
+/** Work that was skipped is not an event. */
+function extractions({ memdir }: Page): TimelineEvent[] {
+  const { ledger } = openLearning(memdir);
   return ledger
     .entries()
     .filter(({ skipped, kind }) => skipped === null && kind !== "recall" && SPENT_KINDS.includes(kind))
@@ -131,8 +126,8 @@ function extractions(desk: Desk): TimelineEvent[] {
     }));
 }
 
-function proposals(desk: Desk): TimelineEvent[] {
-  const { inbox } = openLearning(desk.memdir);
+function proposals({ memdir }: Page): TimelineEvent[] {
+  const { inbox } = openLearning(memdir);
   return inbox.list().map(({ at, from, name }) => ({
     at,
     kind: "extraction",

@@ -1,4 +1,15 @@
-/** What the page and its server say to one another: every answer as a type. The page knows nothing else of the program. */
+/** The protocol between the page and its server: every answer as a type. The page knows nothing else of the program. */
+
+export const MEMORY_TYPES = ["user", "feedback", "project", "reference"] as const;
+
+/** How the overview counts ages and the list filters them; each begins where the one before ends. */
+export const AGES: readonly { label: string; days: number }[] = [
+  { label: "today", days: 1 },
+  { label: "this week", days: 7 },
+  { label: "this month", days: 31 },
+  { label: "this quarter", days: 92 },
+  { label: "older", days: Number.POSITIVE_INFINITY },
+];
 
 /** A memory's place: which directory (its number in `Memdir.directories`) and which file of it. */
 export interface Ref {
@@ -9,7 +20,7 @@ export interface Ref {
 export interface MemoryRow extends Ref {
   name: string;
   scope: string;
-  type: "user" | "feedback" | "project" | "reference";
+  type: (typeof MEMORY_TYPES)[number];
   description: string;
   /** ISO; what the age counts from. */
   modified: string;
@@ -17,7 +28,7 @@ export interface MemoryRow extends Ref {
   bytes: number;
   cues: number;
   pinned: boolean;
-  /** What checking its claims found last; null where nobody has checked. */
+  /** What checking its claims found last; null where they were never checked. */
   verdict: { state: "holds" | "doubtful" | "unchecked"; says: string } | null;
   /** How often it was surfaced since the log began. */
   recalled: number;
@@ -47,7 +58,7 @@ export interface Overview {
   index: { lines: number; maxLines: number; chars: number; maxChars: number; isCut: boolean };
   /** What fills the model's context at start, the largest first within the order it is sent. */
   context: { part: string; bytes: number; tokens: number }[];
-  /** Null where it was not asked for. */
+  /** Null where it was not requested. */
   rot: RotView | null;
   cost: {
     month: string;
@@ -57,8 +68,8 @@ export interface Overview {
     byKind: Record<string, number>;
     /** Also of models without a price. */
     tokensByKind: Record<string, number>;
-    /** Models whose price nobody told: what they cost is in no sum. */
-    unpriced?: string[];
+    /** Models whose price is not known: what they cost is in no sum. */
+    unpriced: string[];
   };
   recalled: {
     most: (MemoryTitle & { count: number })[];
@@ -82,19 +93,19 @@ export interface MemoryTitle extends Ref {
 /** GET /api/memories */
 export interface MemoryList {
   rows: ListedMemory[];
-  /** What lies in the directories and is no memory. */
+  /** Files in the directories that are not memories. */
   skipped: { path: string; reason: string }[];
 }
 
-/** Of thousands only what a list shows. */
+/** Only what a list of thousands shows. */
 export type ListedMemory = Omit<MemoryRow, "bytes" | "author" | "problems">;
 
-/** GET /api/search?q= : the real ranking, best first. With quick=true only what holds the words, for while somebody types. */
+/** GET /api/search?q= : the real ranking, best first. With quick=true only memories that contain the words, for while somebody types. */
 export interface SearchAnswer {
   hits: (Ref & { score: number })[];
 }
 
-/** Markdown as a tree: the page makes elements of it and nothing else, so that no text of a memory ever becomes HTML. */
+/** Markdown as a tree that the page turns into elements, so that no text of a memory ever becomes HTML. */
 export interface MarkdownNode {
   /** p, h1…h6, ul, ol, li, blockquote, pre, code, strong, em, del, a, hr, br, table, thead, tbody, tr, th, td, text, memory-link, task. */
   kind: string;
@@ -118,7 +129,7 @@ export interface ClaimRow {
 
 /** One line of a difference. */
 export interface DiffLine {
-  /** file: what follows is of this one, where a difference has several. */
+  /** file: the name of the file that follows, where a difference has several. */
   kind: "same" | "added" | "removed" | "skipped" | "file";
   text: string;
 }
@@ -137,7 +148,7 @@ export interface HistoryRow {
 /** GET /api/memory?directory=&file= */
 export interface MemoryView {
   row: MemoryRow;
-  /** As the file says, in its order. */
+  /** In the order of the file. */
   fields: { key: string; value: string | string[] }[];
   /** The whole file; it goes back as `base` with an edit. */
   text: string;

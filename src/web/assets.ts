@@ -1,4 +1,4 @@
-/** The page's own files, held in memory: read once, packed once, known by what is in them. */
+/** The page's own files, held in memory: read once, compressed once, identified by their content. */
 
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -11,7 +11,7 @@ export interface Asset {
   type: string;
   etag: string;
   bytes: Buffer;
-  /** For what a browser says that it takes; packed when it is first asked for. */
+  /** In an encoding that the browser accepts; compressed on the first request. */
   pack(accepted: string): Promise<{ bytes: Buffer; encoding: "br" | "gzip" | null }>;
 }
 
@@ -27,7 +27,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 const PAGE = "index.html";
 
-/** Files of other kinds are none of the page's. */
+/** Files of other kinds do not belong to the page. */
 export function loadAssets(folder: string): Assets {
   try {
     const names = readdirSync(folder).filter((name) => Object.hasOwn(TYPES, extname(name)));
@@ -66,7 +66,7 @@ export function makeAsset(type: string, bytes: Buffer): Asset {
   };
 }
 
-/** The best one takes as long as everything else at the start; this one is a few hundredths larger. */
+/** The highest takes as long as everything else at the start; this one is a few percent larger. */
 const BROTLI_QUALITY = 9;
 
 function packBrotli(bytes: Buffer): Promise<Buffer> {

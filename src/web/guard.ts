@@ -1,16 +1,10 @@
-/** Who may speak to the page's server: a browser of this machine that was given the one-time address, and no other page it has open. */
+/** Who may talk to the page's server: a browser on this machine that opened the one-time address, and no other page in it. */
 
 import { createHash, timingSafeEqual } from "node:crypto";
+import type { World } from "../world.ts";
 
-export interface GuardWorld {
-  port: number;
-  now: () => Date;
-  /** 256 bits that nobody can guess, safe in an address and in a cookie. */
-  newSecret: () => string;
-}
-
-/** A request as the guard looks at it; nothing of the body is read before it is let in. */
-export interface Knock {
+/** A request as the guard sees it; nothing of its body is read before it is let in. */
+interface Knock {
   method: string;
   /** Without the query. */
   path: string;
@@ -19,9 +13,9 @@ export interface Knock {
 }
 
 export type Admission =
-  /** `session` tells one browser from another, and is not the cookie. */
+  /** `session` identifies the browser, and is not the cookie. */
   | { kind: "in"; session: string }
-  /** The one-time address was opened: to the page, without the token. */
+  /** The one-time address was opened: redirect to the page, without the token. */
   | { kind: "exchange"; cookie: string | null }
   | { kind: "refused"; status: number; problem: string; message: string };
 
@@ -31,27 +25,28 @@ export interface Guard {
   admit(knock: Knock): Admission;
 }
 
-/** Long enough to walk to another window, short enough to be worthless in a shell's history. */
+/** Long enough to switch to another window, short enough to be worthless in a shell's history. */
 const TOKEN_MS = 10 * 60 * 1000;
-/** Browsers that one process lets in; the one that came first has to come again. */
+/** Browsers that one process lets in; after that the oldest needs a new address. */
 const MAX_SESSIONS = 32;
 const NAMES = ["127.0.0.1", "localhost", "[::1]"];
-/** A memory is a few kilobytes; the largest that is read at all is smaller. */
+/** A memory is a few kilobytes, and the largest that is read at all is smaller. */
 export const MAX_BODY_BYTES = 1024 * 1024;
 
 export const HOW_TO_COME_IN =
   "press Enter in the terminal where `memdir ui` runs and open the new address, or run `memdir ui` again";
 
-export function openGuard(world: GuardWorld): Guard {
+/** `newSecret`: 256 random bits, safe in an address and in a cookie. */
+export function openGuard(port: number, { now }: Pick<World, "now">, newSecret: () => string): Guard {
   let token: { hash: Buffer; until: number } | null = null;
   const sessions: Buffer[] = [];
-  // Cookies know no ports: a second page on this machine must not take the place of the first one's.
-  const cookieName = `memdir-${world.port}`;
+  // Cookies ignore ports: a second page on this machine must not replace the cookie of the first.
+  const cookieName = `memdir-${port}`;
 
   const spendToken = (given: string): boolean => {
     const isRight = token !== null && timingSafeEqual(hashOf(given), token.hash);
     if (!isRight || token === null) return false;
-    const isFresh = world.now().getTime() < token.until;
+    const isFresh = now().getTime() < token.until;
     token = null;
     return isFresh;
   };
@@ -60,7 +55,7 @@ export function openGuard(world: GuardWorld): Guard {
     return sessions.some((known) => timingSafeEqual(known, hash)) ? hash.toString("hex") : null;
   };
   const enter = (): string => {
-    const secret = world.newSecret();
+    const secret = newSecret();
     sessions.push(hashOf(secret));
     if (sessions.length > MAX_SESSIONS) sessions.shift();
     return `${cookieName}=${secret}; Path=/; HttpOnly; SameSite=Strict`;
@@ -68,18 +63,18 @@ export function openGuard(world: GuardWorld): Guard {
 
   return {
     issueToken() {
-      const secret = world.newSecret();
-      token = { hash: hashOf(secret), until: world.now().getTime() + TOKEN_MS };
+      const secret = newSecret();
+      token = { hash: hashOf(secret), until: now().getTime() + TOKEN_MS };
       return secret;
     },
     admit(knock) {
-      const stranger = findStranger(knock.headers, world.port);
+      const stranger = findStranger(knock.headers, port);
       if (stranger) return stranger;
       const session = findSession(knock.headers);
       const given = knock.query.get("token");
       if (knock.method === "GET" && knock.path === "/" && given !== null) {
         if (spendToken(given)) return { kind: "exchange", cookie: enter() };
-        // Somebody who is in goes back in the browser's history.
+        // A browser that is in went back in its history.
         if (session !== null) return { kind: "exchange", cookie: null };
       }
       if (session === null) {
@@ -91,7 +86,7 @@ export function openGuard(world: GuardWorld): Guard {
   };
 }
 
-/** What came by a false name or from another page. It learns nothing, not even whether its cookie is right. */
+/** A request by a wrong host name or from another page. It learns nothing, not even whether its cookie is right. */
 function findStranger(headers: Headers, port: number): Admission | null {
   const host = headers.get("host") ?? "";
   // A page can make a browser resolve its own name to this address; the name is still in the header.
@@ -106,7 +101,7 @@ function findStranger(headers: Headers, port: number): Admission | null {
   return null;
 }
 
-/** Whatever is no reading. Forms and links of other pages can send none of it without asking first, and nobody answers. */
+/** For everything but reading. Forms and links of other pages cannot send this without a preflight request, which is refused. */
 function findFormProblem({ method, headers }: Knock): Admission | null {
   if (method === "GET" || method === "HEAD") return null;
   if (!["POST", "PUT", "DELETE"].includes(method)) return refuse(405, "method", "GET, POST, PUT and DELETE are known");
@@ -127,7 +122,7 @@ function readCookie(headers: Headers, name: string): string {
   return "";
 }
 
-/** Hashed, so that neither the length nor the time of comparing tells anything. */
+/** Hashed, so that neither the length nor the time of a comparison reveals anything. */
 function hashOf(secret: string): Buffer {
   return createHash("sha256").update(secret).digest();
 }

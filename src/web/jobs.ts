@@ -2,20 +2,21 @@
 
 import type { AgentModel } from "../agent/state.ts";
 import { MemdirError } from "../errors.ts";
-import { countOps } from "../learn/dream-diff.ts";
-import { planSeen } from "../learn/dream-steps.ts";
+import { planSeen } from "../learn/dream.ts";
+import { countOps } from "../learn/dream-plan.ts";
 import { openLearning } from "../open-learn.ts";
+import type { World } from "../world.ts";
+import type { Page } from "./answer.ts";
 import type { Job, JobKind } from "./api.ts";
-import type { Desk } from "./desk.ts";
 
-export interface JobsWorld {
-  desk: Desk;
+export interface JobsOptions extends Pick<World, "newId"> {
   tell: (job: Job) => void;
-  newId: () => string;
-  works?: Partial<Readonly<Record<JobKind, Work>>>;
-  /** Progress is told no more often than this. */
+  works?: Works | undefined;
+  /** Progress is reported no more often than this. */
   everyMs?: number;
 }
+
+export type Works = Partial<Readonly<Record<JobKind, Work>>>;
 
 export interface Jobs {
   /** The latest of each kind. */
@@ -28,10 +29,10 @@ export interface Jobs {
   close(): Promise<void>;
 }
 
-/** What is to be done; the words are what came of it. */
-export type Work = (desk: Desk, at: WorkPlace) => Promise<string>;
+/** Gives the result in words. */
+type Work = (page: Page, run: WorkRun) => Promise<string>;
 
-export interface WorkPlace {
+interface WorkRun {
   id: string;
   signal: AbortSignal;
   progress: (done: number, total: number) => void;
@@ -47,7 +48,7 @@ interface Running {
 
 /** Ten a second look like movement. */
 const EVERY_MS = 100;
-/** Whatever does not end when it is told to is left behind: the process ends anyway. */
+/** Work that does not stop in time is left behind: the process ends anyway. */
 const END_MS = 300;
 
 const WORKS: Readonly<Record<JobKind, Work>> = {
@@ -62,17 +63,17 @@ const WORKS: Readonly<Record<JobKind, Work>> = {
     const stamps = stamped > 0 ? `, ${stamped} stamped as verified` : "";
     return `${count(checked, "memory", "memories")} checked, ${count(problems.length, "problem", "problems")}${stamps}`;
   },
-  /** The plan waits on the desk for a person, in the place of an earlier one. */
-  async dream(desk, { id, signal }) {
-    const plan = await planSeen(openLearning(desk.memdir), await findModel(desk), signal);
+  /** The plan waits for a person, in place of an earlier one. */
+  async dream({ memdir, env, now, kept }, { id, signal }) {
+    const plan = await planSeen(openLearning(memdir), await findModel(env), signal);
     if (signal.aborted) return "";
     const isEmpty = plan.ops.length === 0;
-    desk.kept.plan = isEmpty ? null : { id, made: desk.now().toISOString(), plan };
+    kept.plan = isEmpty ? null : { id, made: now().toISOString(), plan };
     return isEmpty ? "there is nothing to tidy up" : `a plan: ${countOps(plan)}`;
   },
 };
 
-export function openJobs({ desk, tell, newId, works = {}, everyMs = EVERY_MS }: JobsWorld): Jobs {
+export function openJobs(page: Page, { tell, newId, works = {}, everyMs = EVERY_MS }: JobsOptions): Jobs {
   const running = new Map<JobKind, Running>();
   let isClosed = false;
 
@@ -90,12 +91,12 @@ export function openJobs({ desk, tell, newId, works = {}, everyMs = EVERY_MS }: 
       tell({ ...job });
     };
     try {
-      // Stopped before it began: it would not hear of it any more.
+      // Stopped before it began: the work would not notice any more.
       stop.signal.throwIfAborted();
-      const says = await (works[job.kind] ?? WORKS[job.kind])(desk, { id: job.id, signal: stop.signal, progress, say });
+      const says = await (works[job.kind] ?? WORKS[job.kind])(page, { id: job.id, signal: stop.signal, progress, say });
       Object.assign(job, stop.signal.aborted ? STOPPED : { state: "done", says });
     } catch (error) {
-      Object.assign(job, stop.signal.aborted ? STOPPED : { state: "failed", says: reasonOf(desk, job, error) });
+      Object.assign(job, stop.signal.aborted ? STOPPED : { state: "failed", says: reasonOf(page, job, error) });
     }
     tell({ ...job });
   };
@@ -114,7 +115,7 @@ export function openJobs({ desk, tell, newId, works = {}, everyMs = EVERY_MS }: 
       const begun: Running = { job, stop, ended: Promise.resolve() };
       running.set(kind, begun);
       tell({ ...job });
-      // Begins behind the answer, which says that it was begun.
+      // Begins after the answer that it has begun.
       begun.ended = new Promise((resolve) => setImmediate(resolve)).then(() => run(job, stop));
       return { ...job };
     },
@@ -137,8 +138,8 @@ export function openJobs({ desk, tell, newId, works = {}, everyMs = EVERY_MS }: 
   };
 }
 
-/** Null: rules alone. */
-async function findModel({ env }: Desk): Promise<AgentModel | null> {
+/** Null: by rules alone. */
+async function findModel(env: World["env"]): Promise<AgentModel | null> {
   if (!env.MEMDIR_MODEL?.trim()) return null;
   const { openModel } = await import("../open-agent.ts");
   const model = openModel(env);
@@ -148,8 +149,8 @@ async function findModel({ env }: Desk): Promise<AgentModel | null> {
 
 const STOPPED = { state: "stopped", says: "it was stopped" };
 
-/** What we say ourselves is for people; anything else is for the log. */
-function reasonOf({ log }: Desk, { kind }: Job, error: unknown): string {
+/** Our own errors are written for people; others go to the log. */
+function reasonOf({ log }: Page, { kind }: Job, error: unknown): string {
   if (error instanceof MemdirError) return error.message;
   log(`the page: ${kind}: ${error instanceof Error ? error.stack : error}`);
   return "it failed; `MEMDIR_DEBUG=1 memdir ui` shows why";

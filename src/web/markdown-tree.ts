@@ -1,56 +1,56 @@
-/** Markdown as a tree of known kinds: whatever else a memory holds is text in it, raw HTML too. */
+/** Markdown as a tree of known kinds: everything else in a memory is text in it, raw HTML too. */
 
 import type { MarkedToken, Token, Tokens } from "marked";
 import { ABYSS } from "../instructions/imports.ts";
+import { clip } from "./answer.ts";
 import type { MarkdownNode, Ref } from "./api.ts";
 
 /** Which memory a `[[name]]` or a link to a file means; null for none. */
 export type FindLinked = (name: string) => Ref | null;
 
-/** A memory is a page. What is longer is shown as it stands, without form: the parser's time grows faster than the text. */
+/** A memory is a page. Longer texts are shown unformatted: the parser's time grows faster than the text. */
 const MAX_CHARS = 100_000;
-/** Deeper than anybody writes, and far from what a stack holds. */
+/** Deeper than people write, and far from overflowing a stack. */
 const MAX_DEPTH = 40;
 const MAX_NODES = 20_000;
 
-/** Must not throw: what the parser gives up on is one text. */
+/** Must not throw: what the parser gives up on is shown as one text. */
 export async function buildMarkdownTree(text: string, find: FindLinked): Promise<MarkdownNode[]> {
   if (text.trim() === "") return [];
   if (text.length > MAX_CHARS || ABYSS.test(text)) return [plainText(text)];
   const { Lexer } = await import("marked");
   try {
-    const tokens = new Lexer({ gfm: true }).lex(text);
-    const world: World = { find, left: MAX_NODES };
-    return nodesOf(tokens, world, 0);
+    return nodesOf(new Lexer({ gfm: true }).lex(text), { find, left: MAX_NODES }, 0);
   } catch {
     // Nesting spread over many lines can overflow the parser's stack.
     return [plainText(text)];
   }
 }
 
-/** Of a huge text the beginning: the editor has all of it. */
+/** The beginning of a huge text: the editor has all of it. */
 function plainText(text: string): MarkdownNode {
-  const shown = text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS).toWellFormed()}…` : text;
-  return { kind: "pre", text: shown };
+  return { kind: "pre", text: clip(text, MAX_CHARS) };
 }
 
-interface World {
+interface Building {
   find: FindLinked;
   /** How many nodes may still be made. */
   left: number;
 }
 
-function nodesOf(tokens: readonly Token[], world: World, depth: number): MarkdownNode[] {
+function nodesOf(tokens: readonly Token[], building: Building, depth: number): MarkdownNode[] {
   const nodes: MarkdownNode[] = [];
   for (const token of tokens) {
-    if (world.left-- <= 0) break;
-    nodes.push(...(depth > MAX_DEPTH ? textNodes(token.raw, world) : nodeOf(token as MarkedToken, world, depth + 1)));
+    if (building.left-- <= 0) break;
+    nodes.push(
+      ...(depth > MAX_DEPTH ? textNodes(token.raw, building) : nodeOf(token as MarkedToken, building, depth + 1)),
+    );
   }
   return nodes;
 }
 
-function nodeOf(token: MarkedToken, world: World, depth: number): MarkdownNode[] {
-  const inside = (tokens: readonly Token[] | undefined) => nodesOf(tokens ?? [], world, depth);
+function nodeOf(token: MarkedToken, building: Building, depth: number): MarkdownNode[] {
+  const inside = (tokens: readonly Token[] | undefined) => nodesOf(tokens ?? [], building, depth);
   switch (token.type) {
     case "space":
     case "def":
@@ -73,17 +73,19 @@ function nodeOf(token: MarkedToken, world: World, depth: number): MarkdownNode[]
     case "del":
       return [{ kind: token.type, children: inside(token.tokens) }];
     case "list":
-      return [{ kind: token.ordered ? "ol" : "ul", children: token.items.map((item) => itemOf(item, world, depth)) }];
+      return [
+        { kind: token.ordered ? "ol" : "ul", children: token.items.map((item) => itemOf(item, building, depth)) },
+      ];
     case "checkbox":
       return [{ kind: "task", checked: token.checked }];
     case "table":
-      return [tableOf(token, world, depth)];
+      return [tableOf(token, building, depth)];
     case "link":
-      return linkOf(token, world, depth);
+      return linkOf(token, building, depth);
     case "image":
       return imageOf(token);
     case "text":
-      return "tokens" in token && token.tokens ? inside(token.tokens) : textNodes(token.text, world);
+      return "tokens" in token && token.tokens ? inside(token.tokens) : textNodes(token.text, building);
     case "escape":
       return [{ kind: "text", text: token.text }];
     case "html":
@@ -91,21 +93,21 @@ function nodeOf(token: MarkedToken, world: World, depth: number): MarkdownNode[]
         ? [{ kind: "p", children: [{ kind: "text", text: token.raw.trimEnd() }] }]
         : [{ kind: "text", text: token.raw }];
     default:
-      return textNodes((token as Token).raw, world);
+      return textNodes((token as Token).raw, building);
   }
 }
 
-function itemOf(item: Tokens.ListItem, world: World, depth: number): MarkdownNode {
-  const children = nodesOf(item.tokens, world, depth);
+function itemOf(item: Tokens.ListItem, building: Building, depth: number): MarkdownNode {
+  const children = nodesOf(item.tokens, building, depth);
   const hasTask = JSON.stringify(children.slice(0, 1)).includes('"task"');
   const task: MarkdownNode[] = item.task && !hasTask ? [{ kind: "task", checked: item.checked === true }] : [];
   return { kind: "li", children: [...task, ...children] };
 }
 
-function tableOf(table: Tokens.Table, world: World, depth: number): MarkdownNode {
+function tableOf(table: Tokens.Table, building: Building, depth: number): MarkdownNode {
   const row = (cells: readonly Tokens.TableCell[], kind: "th" | "td"): MarkdownNode => ({
     kind: "tr",
-    children: cells.map((cell) => ({ kind, children: nodesOf(cell.tokens, world, depth) })),
+    children: cells.map((cell) => ({ kind, children: nodesOf(cell.tokens, building, depth) })),
   });
   return {
     kind: "table",
@@ -116,13 +118,13 @@ function tableOf(table: Tokens.Table, world: World, depth: number): MarkdownNode
   };
 }
 
-function linkOf({ href, tokens, text }: Tokens.Link, world: World, depth: number): MarkdownNode[] {
-  const children = nodesOf(tokens, world, depth);
+function linkOf({ href, tokens, text }: Tokens.Link, building: Building, depth: number): MarkdownNode[] {
+  const children = nodesOf(tokens, building, depth);
   const safe = safeHref(href);
   if (safe !== null) return [{ kind: "a", href: safe, children }];
   const file = fileOf(href);
   if (file === null) return children;
-  return [{ kind: "memory-link", text, href: file, ref: world.find(file) }];
+  return [{ kind: "memory-link", text, href: file, ref: building.find(file) }];
 }
 
 /** The page loads nothing from anywhere: a picture is a link to it. */
@@ -157,14 +159,14 @@ function fileOf(href: string): string | null {
 
 const MEMORY_LINK = /\[\[([^\]\n]{1,200})\]\]/g;
 
-function textNodes(text: string, world: World): MarkdownNode[] {
+function textNodes(text: string, building: Building): MarkdownNode[] {
   const nodes: MarkdownNode[] = [];
   let at = 0;
   for (const match of text.matchAll(MEMORY_LINK)) {
     const name = (match[1] as string).trim();
     if (name === "") continue;
     if (match.index > at) nodes.push({ kind: "text", text: decodeEntities(text.slice(at, match.index)) });
-    nodes.push({ kind: "memory-link", text: name, href: name, ref: world.find(name) });
+    nodes.push({ kind: "memory-link", text: name, href: name, ref: building.find(name) });
     at = match.index + match[0].length;
   }
   if (at < text.length) nodes.push({ kind: "text", text: decodeEntities(text.slice(at)) });

@@ -1,8 +1,11 @@
 /** Every route of the page: what it takes, checked by hand, and the answer that it gives. */
 
+import { basename } from "node:path";
 import { MemdirError } from "../errors.ts";
 import type { Amendment } from "../learn/inbox.ts";
+import type { Memdir } from "../memdir.ts";
 import { isMemoryType, MEMORY_TYPES, type MemoryType } from "../store/store.ts";
+import type { Page } from "./answer.ts";
 import {
   answerCheck,
   answerForget,
@@ -13,64 +16,60 @@ import {
   type Edit,
 } from "./answer-change.ts";
 import { answerContext } from "./answer-context.ts";
-import { answerDream, answerDreamApply } from "./answer-dream.ts";
-import { answerAccept, answerInbox, answerReject } from "./answer-inbox.ts";
+import { answerAccept, answerDream, answerDreamApply, answerInbox, answerReject } from "./answer-learn.ts";
 import { answerMap, answerMerge, answerMergeProposal } from "./answer-map.ts";
 import { answerList, answerSearch } from "./answer-memories.ts";
 import { answerMemory } from "./answer-memory.ts";
 import { answerOverview, answerRot } from "./answer-overview.ts";
 import { answerRecall } from "./answer-recall.ts";
 import { answerSession, answerSessions } from "./answer-sessions.ts";
-import { answerStart } from "./answer-start.ts";
 import { answerTeam } from "./answer-team.ts";
 import { answerTimeline } from "./answer-timeline.ts";
-import type { Ref } from "./api.ts";
-import type { Desk } from "./desk.ts";
-import { countOf, nameOf, objectOf, optionalText, queryOf, refOf, textOf, textsOf } from "./input.ts";
-
-export { conflictOf } from "./answer-change.ts";
+import type { Ref, Start } from "./api.ts";
 
 export interface Route {
-  method: "GET" | "POST" | "PUT";
+  method: "GET" | "POST" | "PUT" | "DELETE";
   path: string;
   /** Whether it changes memories. */
   writes: boolean;
-  /** Throws `usage` for what it does not take. */
-  answer(desk: Desk, query: URLSearchParams, body: unknown): Promise<unknown>;
+  /** `sent` is the query of a GET or DELETE, else the body. Throws `usage` for what it does not take. */
+  answer(page: Page, sent: Sent): Promise<unknown>;
 }
 
-/** A prompt as people paste it; more is not looked at anyway. */
+export type Sent = Readonly<Record<string, unknown>>;
+
+/** A memory is a page; a file of megabytes is edited elsewhere. */
+const MAX_TEXT = 4 << 20;
+const MAX_NAME = 1_000;
+/** A prompt as people paste it; recall reads no more of it anyway. */
 const MAX_PROMPT_CHARS = 100_000;
-const MAX_WORDS_CHARS = 1_000;
 const MAX_EVENTS = 500;
 
 export const ROUTES: readonly Route[] = [
-  look("/api/start", answerStart),
-  look("/api/overview", (desk, query) => answerOverview(desk, query.rot !== "false")),
-  look("/api/rot", answerRot),
-  look("/api/memories", answerList),
-  look("/api/search", (desk, query) => answerSearch(desk, wordsOf(query), query.quick === "true")),
-  look("/api/memory", (desk, query) => answerMemory(desk, refOf(query))),
-  look("/api/context", (desk, query) => answerContext(desk, optionalText(query, "touch", MAX_WORDS_CHARS) || null)),
-  look("/api/timeline", (desk, query) =>
-    answerTimeline(desk, { before: timeOf(query, "before"), limit: countOf(query, "limit", 100, MAX_EVENTS) }),
-  ),
-  look("/api/map", answerMap),
-  look("/api/merge", (desk, query) => answerMergeProposal(desk, sideOf(query, "keep"), sideOf(query, "other"))),
-  look("/api/inbox", answerInbox),
-  look("/api/dream", answerDream),
-  look("/api/team", answerTeam),
-  look("/api/sessions", (desk, query) => answerSessions(desk, wordsOf(query))),
-  look("/api/session", (desk, query) => answerSession(desk, nameOf(query, "id"))),
-  { ...change("POST", "/api/check", (desk, body) => answerCheck(desk, editOf(body))), writes: false },
-  { ...change("POST", "/api/recall", recall), writes: false },
-  change("PUT", "/api/memory", (desk, body) => answerSave(desk, editOf(body))),
-  change("POST", "/api/new", (desk, body) => answerNew(desk, newOf(body))),
-  change("POST", "/api/forget", (desk, body) => answerForget(desk, refOf(body), optionalText(body, "reason", 1_000))),
-  change("POST", "/api/rename", (desk, body) => answerRename(desk, refOf(body), nameOf(body, "name"))),
-  change("POST", "/api/undo", (desk, body) => answerUndo(desk, optionalText(body, "entry", 200))),
-  change("POST", "/api/merge", (desk, body) =>
-    answerMerge(desk, {
+  get("/api/start", answerStart),
+  get("/api/overview", (page, query) => answerOverview(page, query.rot !== "false")),
+  get("/api/rot", answerRot),
+  get("/api/memories", answerList),
+  get("/api/search", (page, query) => answerSearch(page, wordsOf(query), query.quick === "true")),
+  get("/api/memory", (page, query) => answerMemory(page, refOf(query))),
+  get("/api/context", ({ memdir }, query) => answerContext(memdir, optionalText(query, "touch", MAX_NAME) || null)),
+  get("/api/timeline", (page, query) => answerTimeline(page, timeOf(query, "before"), limitOf(query, 100))),
+  get("/api/map", ({ memdir }) => answerMap(memdir)),
+  get("/api/merge", ({ memdir }, query) => answerMergeProposal(memdir, sideOf(query, "keep"), sideOf(query, "other"))),
+  get("/api/inbox", ({ memdir }) => answerInbox(memdir)),
+  get("/api/dream", answerDream),
+  get("/api/team", answerTeam),
+  get("/api/sessions", ({ memdir }, query) => answerSessions(memdir, wordsOf(query))),
+  get("/api/session", ({ memdir }, query) => answerSession(memdir, nameOf(query, "id"))),
+  { ...post("/api/check", (memdir, body) => answerCheck(memdir, editOf(body))), writes: false },
+  { ...post("/api/recall", recall), writes: false },
+  { ...post("/api/memory", (memdir, body) => answerSave(memdir, editOf(body))), method: "PUT" },
+  post("/api/new", (memdir, body) => answerNew(memdir, newOf(body))),
+  post("/api/forget", (memdir, body) => answerForget(memdir, refOf(body), optionalText(body, "reason", MAX_NAME))),
+  post("/api/rename", (memdir, body) => answerRename(memdir, refOf(body), nameOf(body, "name"))),
+  post("/api/undo", (memdir, body) => answerUndo(memdir, optionalText(body, "entry", 200))),
+  post("/api/merge", (memdir, body) =>
+    answerMerge(memdir, {
       keep: refOf(objectOf(body.keep)),
       other: refOf(objectOf(body.other)),
       text: textOf(body, "text"),
@@ -78,54 +77,71 @@ export const ROUTES: readonly Route[] = [
       right: optionalText(body, "right"),
     }),
   ),
-  change("POST", "/api/inbox/accept", (desk, body) => answerAccept(desk, nameOf(body, "id"), amendedOf(body))),
-  change("POST", "/api/inbox/reject", (desk, body) => answerReject(desk, nameOf(body, "id"))),
-  change("POST", "/api/dream/apply", (desk, body) => answerDreamApply(desk, nameOf(body, "plan"))),
+  post("/api/inbox/accept", (memdir, body) => answerAccept(memdir, nameOf(body, "id"), amendedOf(body))),
+  post("/api/inbox/reject", (memdir, body) => answerReject(memdir, nameOf(body, "id"))),
+  post("/api/dream/apply", (_, body, page) => answerDreamApply(page, nameOf(body, "plan"))),
 ];
 
-type Taken = Record<string, unknown>;
-
-function look(path: string, answer: (desk: Desk, query: Taken) => Promise<unknown>): Route {
-  return { method: "GET", path, writes: false, answer: async (desk, query) => answer(desk, queryOf(query)) };
+function get(path: string, answer: (page: Page, query: Sent) => Promise<unknown>): Route {
+  return { method: "GET", path, writes: false, answer };
 }
 
-function change(method: "POST" | "PUT", path: string, answer: (desk: Desk, body: Taken) => Promise<unknown>): Route {
-  return { method, path, writes: true, answer: async (desk, _, body) => answer(desk, objectOf(body)) };
+function post(path: string, answer: (memdir: Memdir, body: Sent, page: Page) => Promise<unknown>): Route {
+  return { method: "POST", path, writes: true, answer: async (page, body) => answer(page.memdir, body, page) };
 }
 
-function recall(desk: Desk, body: Taken): Promise<unknown> {
+async function answerStart({ memdir, env, readOnly, version }: Page): Promise<Start> {
+  const { project } = memdir.location;
+  return {
+    version,
+    project: basename(project.worktreeRoot ?? project.cwd),
+    readOnly,
+    directories: memdir.directories.map(({ scope, path, readOnly }) => ({ scope, path, readOnly })),
+    warnings: [...memdir.warnings],
+    hasModel: (env.MEMDIR_MODEL ?? "").trim() !== "",
+  };
+}
+
+async function recall(memdir: Memdir, body: Sent): Promise<unknown> {
   const { door = "hook" } = body;
   if (door !== "hook" && door !== "library") throw new MemdirError("usage", '"door" must be hook or library');
-  return answerRecall(desk, textOf(body, "prompt", MAX_PROMPT_CHARS), door);
+  return answerRecall(memdir, textOf(body, "prompt", MAX_PROMPT_CHARS), door);
 }
 
-function wordsOf(query: Taken): string {
-  return optionalText(query, "q", MAX_WORDS_CHARS) ?? "";
+function wordsOf(query: Sent): string {
+  return optionalText(query, "q", MAX_NAME) ?? "";
 }
 
-function timeOf(query: Taken, key: string): string | null {
+function timeOf(query: Sent, key: string): string | null {
   const text = optionalText(query, key, 100) ?? "";
   if (text === "") return null;
   if (Number.isNaN(Date.parse(text))) throw new MemdirError("usage", `"${key}" must be a time`);
   return text;
 }
 
+function limitOf({ limit = "" }: Sent, otherwise: number): number {
+  if (limit === "") return otherwise;
+  if (typeof limit !== "string" || !/^\d{1,6}$/.test(limit))
+    throw new MemdirError("usage", '"limit" must be a whole number');
+  return Math.min(MAX_EVENTS, Number(limit));
+}
+
 /** `keepDirectory` and `keepFile`, and so on. */
-function sideOf(query: Taken, side: "keep" | "other"): Ref {
+function sideOf(query: Sent, side: "keep" | "other"): Ref {
   return refOf({ directory: query[`${side}Directory`], file: query[`${side}File`] });
 }
 
-function editOf(body: Taken): Edit {
+function editOf(body: Sent): Edit {
   return { ...refOf(body), base: textOf(body, "base"), text: textOf(body, "text") };
 }
 
-function typeOf(body: Taken): MemoryType {
+function typeOf(body: Sent): MemoryType {
   const type = textOf(body, "type", 100);
   if (isMemoryType(type)) return type;
   throw new MemdirError("usage", `"type" must be one of ${MEMORY_TYPES.join(", ")}`);
 }
 
-function newOf(body: Taken) {
+function newOf(body: Sent) {
   return {
     type: typeOf(body),
     name: nameOf(body, "name"),
@@ -136,18 +152,59 @@ function newOf(body: Taken) {
 }
 
 /** Only what the person may change, and only what they sent. */
-function amendedOf(body: Taken): Amendment | null {
+function amendedOf(body: Sent): Amendment | null {
   if (body.amended === undefined || body.amended === null) return null;
   const sent = objectOf(body.amended);
-  const texts = (["description", "body"] as const).flatMap((key) => {
-    const text = optionalText(sent, key);
-    return text === undefined ? [] : [[key, text] as const];
-  });
+  const description = optionalText(sent, "description");
+  const text = optionalText(sent, "body");
   const when = textsOf(sent, "cues") ?? textsOf(sent, "when");
   return {
-    ...Object.fromEntries(texts),
-    ...(sent.name === undefined ? {} : { name: nameOf(sent, "name") }),
-    ...(sent.type === undefined ? {} : { type: typeOf(sent) }),
-    ...(when === undefined ? {} : { when }),
+    ...(description !== undefined && { description }),
+    ...(text !== undefined && { body: text }),
+    ...(sent.name !== undefined && { name: nameOf(sent, "name") }),
+    ...(sent.type !== undefined && { type: typeOf(sent) }),
+    ...(when !== undefined && { when }),
   };
+}
+
+function objectOf(value: unknown): Sent {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Sent;
+  throw new MemdirError("usage", "the request must be a JSON object");
+}
+
+function textOf(from: Sent, key: string, maxChars = MAX_TEXT): string {
+  const value = from[key];
+  if (typeof value !== "string") throw new MemdirError("usage", `"${key}" must be a text`);
+  if (value.length > maxChars) throw new MemdirError("usage", `"${key}" has more than ${maxChars} characters`);
+  // A lone surrogate has no bytes: it would be written as something else.
+  if (!value.isWellFormed()) throw new MemdirError("usage", `"${key}" contains half a character: remove it`);
+  return value;
+}
+
+export function nameOf(from: Sent, key: string): string {
+  const name = textOf(from, key, MAX_NAME);
+  if (name.trim() === "") throw new MemdirError("usage", `"${key}" must not be empty`);
+  return name;
+}
+
+function optionalText(from: Sent, key: string, maxChars?: number): string | undefined {
+  return from[key] === undefined || from[key] === null ? undefined : textOf(from, key, maxChars);
+}
+
+function textsOf(from: Sent, key: string): string[] | undefined {
+  const value = from[key];
+  if (value === undefined || value === null) return undefined;
+  if (!Array.isArray(value) || value.length > MAX_NAME)
+    throw new MemdirError("usage", `"${key}" must be a list of texts`);
+  return value.map((each: unknown) => textOf({ [key]: each }, key, MAX_NAME));
+}
+
+/** `directory` as a number, or its digits. */
+function refOf(from: Sent): Ref {
+  const { directory } = from;
+  const number = typeof directory === "string" && /^\d{1,4}$/.test(directory) ? Number(directory) : directory;
+  if (typeof number !== "number" || !Number.isSafeInteger(number) || number < 0) {
+    throw new MemdirError("usage", '"directory" must be the number of a directory');
+  }
+  return { directory: number, file: nameOf(from, "file") };
 }

@@ -1,31 +1,33 @@
-/** The page's server on loopback: started with a one-time address, ended at once with everything it holds. */
+/** The page's server on loopback: every request passes the guard, every answer has the same strict headers, and nothing is thrown outwards. */
 
 import { randomBytes, randomUUID } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
 import { getRequestListener } from "@hono/node-server";
-import { MemdirError } from "../errors.ts";
-import { type Endpoint, makeApp } from "./app.ts";
+import { type Context, Hono } from "hono";
+import { type ErrorCode, MemdirError } from "../errors.ts";
+import { openPage, type Page } from "./answer.ts";
+import type { Problem } from "./api.ts";
 import type { Assets } from "./assets.ts";
-import type { Desk } from "./desk.ts";
-import { openGuard } from "./guard.ts";
-import { type JobsWorld, openJobs } from "./jobs.ts";
-import { type LiveWorld, openLive } from "./live.ts";
-import { ROUTES } from "./routes.ts";
+import { type Admission, type Guard, HOW_TO_COME_IN, MAX_BODY_BYTES, openGuard } from "./guard.ts";
+import { type Jobs, openJobs, type Works } from "./jobs.ts";
+import { type Live, openLive, type Watching } from "./live.ts";
+import { nameOf, ROUTES, type Route, type Sent } from "./routes.ts";
 
-export interface PageOptions {
-  desk: Desk;
+export interface PageOptions extends Omit<Page, "kept"> {
   assets: Assets;
   /** 0 for any that is free. */
   port: number;
-  /** 256 bits that nobody can guess. */
+  /** 256 random bits. */
   newSecret?: () => string;
-  routes?: readonly Endpoint[];
-  works?: JobsWorld["works"];
-  watching?: LiveWorld["watching"];
+  routes?: readonly Route[];
+  works?: Works;
+  watching?: Watching;
 }
 
-export interface Page {
+export interface PageServer {
   /** "http://127.0.0.1:41234", without a slash. */
   url: string;
   port: number;
@@ -35,46 +37,43 @@ export interface Page {
   close(): Promise<void>;
 }
 
-/** Other machines never reach it. */
+/** Other machines cannot reach it. */
 const ADDRESS = "127.0.0.1";
 const HEADERS_MS = 10_000;
 const REQUEST_MS = 30_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 
-export async function startPage(options: PageOptions): Promise<Page> {
-  const { desk, assets, routes = ROUTES, works, watching } = options;
-  const newSecret = options.newSecret ?? (() => randomBytes(32).toString("base64url"));
+export async function startPage(options: PageOptions): Promise<PageServer> {
+  const { assets, port: wanted, newSecret = makeSecret, routes = ROUTES, works, watching, ...rest } = options;
+  const page = openPage(rest);
   const server = createServer({
     headersTimeout: HEADERS_MS,
     requestTimeout: REQUEST_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
     insecureHTTPParser: false,
   });
-  await listen(server, options.port);
+  await listen(server, wanted);
   const { port } = server.address() as AddressInfo;
-  const guard = openGuard({ port, now: desk.now, newSecret });
-  const jobs = openJobs({ desk, works, newId: randomUUID, tell: (job) => live.tell({ kind: "job", job }) });
-  const live = openLive({
-    directories: desk.memdir.directories,
-    jobs: jobs.list,
-    log: desk.log,
-    watching,
+  const guard = openGuard(port, page, newSecret);
+  const jobs = openJobs(page, { works, newId: randomUUID, tell: (job) => live.tell({ kind: "job", job }) });
+  const live = openLive(page.memdir.directories, {
+    ...{ jobs: jobs.list, log: page.log, watching },
     onChange: () => {
-      desk.kept.version = (desk.kept.version ?? 0) + 1;
+      page.kept.version = (page.kept.version ?? 0) + 1;
     },
   });
-  desk.kept.version = 0;
-  const app = makeApp({ desk, guard, assets, live, jobs, routes });
+  page.kept.version = 0;
+  const app = makeApp(page, guard, assets, live, [...routes, ...jobRoutes(jobs)]);
   server.on(
     "request",
     getRequestListener(app.fetch, {
       overrideGlobalObjects: false,
-      // What is no request at all: no host, a backslash in its path.
+      // Not a request at all: no host, a backslash in its path.
       errorHandler: () => new Response(null, { status: 400, headers: { connection: "close" } }),
     }),
   );
   // One connection that fails must not end the process.
-  server.on("error", (error) => desk.log(`the page: ${error.message}`));
+  server.on("error", (error) => page.log(`the page: ${error.message}`));
   const url = `http://${ADDRESS}:${port}`;
   let closing: Promise<void> | null = null;
   const close = async () => {
@@ -90,6 +89,10 @@ export async function startPage(options: PageOptions): Promise<Page> {
     newAddress: () => `${url}/?token=${guard.issueToken()}`,
     close: () => (closing ??= close()),
   };
+}
+
+function makeSecret(): string {
+  return randomBytes(32).toString("base64url");
 }
 
 async function listen(server: Server, port: number): Promise<void> {
@@ -111,4 +114,206 @@ function portError(error: NodeJS.ErrnoException, port: number): MemdirError {
   };
   const what = fix[error.code ?? ""] ?? "choose another with --port";
   return new MemdirError("usage", `port ${port} cannot be used (${error.code}): ${what}`, { cause: error });
+}
+
+type Env = { Variables: { session: string } };
+
+function makeApp(page: Page, guard: Guard, assets: Assets, live: Live, routes: readonly Route[]): Hono<Env> {
+  const app = new Hono<Env>();
+
+  app.use("*", async (c, next) => {
+    const { method, url, headers } = c.req.raw;
+    const { pathname, searchParams } = new URL(url);
+    const admission = guard.admit({ method, path: pathname, query: searchParams, headers });
+    if (admission.kind === "in") {
+      c.set("session", admission.session);
+      await next();
+    } else {
+      c.res = admission.kind === "exchange" ? exchange(admission.cookie) : refuseEntry(admission, pathname);
+    }
+    for (const [name, value] of Object.entries(HEADERS)) if (!c.res.headers.has(name)) c.res.headers.set(name, value);
+  });
+
+  for (const route of routes) app.on(route.method, route.path, (c) => answerRoute(page, route, c));
+  app.get("/api/live", (c) => stream(c, live));
+  for (const [path, allow] of allowed([...routes, { method: "GET", path: "/api/live" }])) {
+    app.all(path, (c) => c.json(problem("method", `this path knows only ${allow}`), 405, { allow }));
+  }
+  app.all("/api/*", (c) => c.json(problem("not-found", "there is nothing at this path"), 404));
+  app.get("*", (c) => serveAsset(c, assets));
+  app.notFound((c) => c.json(problem("method", "only GET and HEAD here"), 405, { allow: "GET, HEAD" }));
+  app.onError((error, c) => {
+    const { status, body } = explain(error);
+    if (status === 500) page.log(`the page: ${c.req.method} ${c.req.path}: ${error.stack}`);
+    return c.json(body, status);
+  });
+  return app;
+}
+
+/** Nothing is loaded from elsewhere, no other page may embed or read this, and nothing of it stays in a cache. */
+const HEADERS: Readonly<Record<string, string>> = {
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  // With no referrer at all a browser calls its own origin "null" in some writes.
+  "referrer-policy": "same-origin",
+  "cache-control": "no-store",
+};
+
+async function answerRoute(page: Page, route: Route, c: Context<Env>): Promise<Response> {
+  if (route.writes && page.readOnly) {
+    const message = "this page only looks: start `memdir ui` without --read-only to change memories";
+    return c.json(problem("read-only", message), 403);
+  }
+  // The first of several parameters of one name counts.
+  const query = Object.fromEntries([...new URL(c.req.raw.url).searchParams].reverse());
+  if (route.method === "GET") return pack(c, JSON.stringify(await route.answer(page, query)));
+  const read = await readObject(c.req.raw.body);
+  if ("refused" in read) return c.json(problem(read.refused, read.message), read.refused === "size" ? 413 : 400);
+  return c.json((await route.answer(page, route.method === "DELETE" ? query : read.value)) as object);
+}
+
+/** A shorter answer takes longer to compress than to send. */
+const PACKED_CHARS = 64 * 1024;
+
+/** Thousands of rows are much alike: they shrink to a tenth, in less time than a browser takes to read the rest. */
+async function pack(c: Context<Env>, text: string): Promise<Response> {
+  const type = { "content-type": "application/json" };
+  if (text.length < PACKED_CHARS || !/\bgzip\b/.test(c.req.header("accept-encoding") ?? ""))
+    return c.body(text, 200, type);
+  const bytes = await promisify(gzip)(text, { level: 1 });
+  return c.body(new Uint8Array(bytes), 200, { ...type, "content-encoding": "gzip", vary: "accept-encoding" });
+}
+
+function jobRoutes(jobs: Jobs): Route[] {
+  const path = "/api/jobs";
+  return [
+    { method: "GET", path, writes: false, answer: async () => jobs.list() },
+    { method: "POST", path, writes: true, answer: async (_, body) => jobs.start(nameOf(body, "kind")) },
+    { method: "DELETE", path, writes: true, answer: async (_, query) => jobs.stop(nameOf(query, "id")) },
+  ];
+}
+
+function stream(c: Context<Env>, live: Live): Response {
+  const headers = { "content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no" };
+  if (c.req.raw.method === "HEAD") return c.body(null, 200, headers);
+  const events = live.join(c.get("session"));
+  // The one answer after which a browser does not reconnect by itself.
+  return events ? c.body(events, 200, headers) : c.body(null, 204);
+}
+
+async function serveAsset(c: Context<Env>, assets: Assets): Promise<Response> {
+  const asset = assets.get(c.req.path);
+  if (!asset) return c.json(problem("not-found", "there is nothing at this path"), 404);
+  const headers = { etag: asset.etag, "cache-control": "private, no-cache", vary: "accept-encoding" };
+  if (c.req.header("if-none-match") === asset.etag) return c.body(null, 304, headers);
+  const { bytes, encoding } = await asset.pack(c.req.header("accept-encoding") ?? "");
+  return c.body(new Uint8Array(bytes), 200, {
+    ...headers,
+    "content-type": asset.type,
+    "content-length": String(bytes.length),
+    ...(encoding && { "content-encoding": encoding }),
+  });
+}
+
+/** The token leaves the address bar and the browser's history. */
+function exchange(cookie: string | null): Response {
+  return new Response(null, {
+    status: 303,
+    headers: { location: "/", "referrer-policy": "no-referrer", ...(cookie !== null && { "set-cookie": cookie }) },
+  });
+}
+
+function refuseEntry(
+  { status, problem: code, message }: Extract<Admission, { kind: "refused" }>,
+  path: string,
+): Response {
+  // The unread rest of a refused request could be taken for the next one.
+  const headers = { connection: "close" };
+  if (status !== 401 || path.startsWith("/api/")) return Response.json(problem(code, message), { status, headers });
+  return new Response(ENTRY_PAGE, { status, headers: { ...headers, "content-type": "text/html; charset=utf-8" } });
+}
+
+const ENTRY_PAGE = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>memdir: a new address is needed</title>
+<h1>This page needs a new address</h1>
+<p>The address was used already, is too old, or belongs to a page that has ended.</p>
+<p>To come in, ${HOW_TO_COME_IN.replace(/`([^`]+)`/g, "<code>$1</code>")}.</p>
+</html>
+`;
+
+type ReadBody = { value: Sent } | { refused: "size" | "form"; message: string };
+
+/** Up to its limit and never further, strictly UTF-8, an object or nothing. */
+async function readObject(body: ReadableStream<Uint8Array> | null): Promise<ReadBody> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  const reader = body?.getReader();
+  for (;;) {
+    const { done, value } = reader ? await reader.read() : { done: true, value: undefined };
+    if (done || !value) break;
+    bytes += value.length;
+    if (bytes > MAX_BODY_BYTES) {
+      // Not awaited: a client that sends for ever would hold up the answer.
+      reader?.cancel().catch(() => {});
+      return { refused: "size", message: `a body has at most ${MAX_BODY_BYTES} bytes` };
+    }
+    chunks.push(value);
+  }
+  if (bytes === 0) return { value: {} };
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
+    const value: unknown = JSON.parse(text);
+    if (value !== null && typeof value === "object" && !Array.isArray(value)) {
+      return { value: value as Sent };
+    }
+  } catch {
+    // Reported below, without quoting the body.
+  }
+  return { refused: "form", message: "the body is not a JSON object in UTF-8" };
+}
+
+const STATUS: Readonly<Record<ErrorCode, 400 | 403 | 404 | 409 | 500>> = {
+  usage: 400,
+  secret: 400,
+  "not-found": 404,
+  ambiguous: 409,
+  conflict: 409,
+  broken: 409,
+  outside: 403,
+  untrusted: 403,
+  network: 500,
+  model: 500,
+  disk: 500,
+  lock: 500,
+};
+
+/** Our own errors are written for people, with details for programs; others go to the log only. */
+function explain(error: unknown): { status: 400 | 403 | 404 | 409 | 500; body: Problem } {
+  if (!(error instanceof MemdirError)) {
+    const message = "the page's server failed; `MEMDIR_DEBUG=1 memdir ui` shows why";
+    return { status: 500, body: problem("internal", message) };
+  }
+  const { details } = error;
+  const more = details !== null && typeof details === "object" && !Array.isArray(details) ? details : {};
+  return { status: STATUS[error.code], body: { ...more, ...problem(error.code, error.message) } };
+}
+
+function problem(code: string, message: string): Problem {
+  return { problem: code, message };
+}
+
+function allowed(routes: readonly { method: string; path: string }[]): Map<string, string> {
+  const methods = new Map<string, string[]>();
+  for (const { method, path } of routes) {
+    methods.set(path, [...(methods.get(path) ?? []), ...(method === "GET" ? ["GET", "HEAD"] : [method])]);
+  }
+  return new Map([...methods].map(([path, names]) => [path, names.join(", ")]));
 }

@@ -4,7 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { AgentEvent } from "../../src/agent/state.ts";
-import { readCursor } from "../../src/learn/cursor.ts";
+import { readCursor } from "../../src/learn/extraction-gates.ts";
 import type { Memdir } from "../../src/memdir.ts";
 import { openLearner, openLearning } from "../../src/open-learn.ts";
 import { NOTES_TEMPLATE } from "../../src/prompts/learning.ts";

@@ -102,10 +102,10 @@ describe("memdir join", () => {
 
   it.each([
     [[], {}, "join what"],
-    [["memory.example"], {}, "no URL"],
+    [["memory.example"], {}, "not a URL"],
     [["http://memory.example/acme/app"], {}, "https"],
     [[URL], { "token-file": "missing" }, "no file with a token"],
-    [[URL], {}, "standard input is no token"],
+    [[URL], {}, "standard input is not a token"],
   ])("says what is wrong with %j %j", async (args, options, words) => {
     const desk = await openTeamDesk();
     const ann = await desk.addPerson("ann", "admin");

@@ -4,7 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { demoteMemory } from "../../src/cli/demote.ts";
-import { initTeam, openTeamWorld, uninstallTeam } from "../../src/cli/init-team.ts";
+import { initTeam, openTeamCheckout, uninstallTeam } from "../../src/cli/init-team.ts";
 import { promoteMemory } from "../../src/cli/promote.ts";
 import { errorOf, makeWorld, note, type World } from "../world.ts";
 import { hearCall } from "./call.ts";
@@ -99,7 +99,7 @@ test("init --team shows, asks, prepares, and uninstall takes it back", async () 
   const world = makeWorld();
   const open = async (options: Record<string, boolean>) => {
     const heard = hearCall(world, { options });
-    return { ...heard, team: openTeamWorld(await world.open(), { node: "/n/node", dist: "/m/dist" }) };
+    return { ...heard, team: openTeamCheckout(await world.open(), { node: "/n/node", dist: "/m/dist" }) };
   };
   const blind = await open({});
   expect((await errorOf(initTeam(blind.call, { world: blind.team, ask: never }))).message).toContain("--yes");

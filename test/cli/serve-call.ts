@@ -1,7 +1,7 @@
 /** Calls of `memdir serve` without a process, each running until it is ended. */
 
 import { type ServeDesk, serve } from "../../src/cli/serve.ts";
-import { openServerData } from "../../src/team/server/open-data.ts";
+import { openServerData } from "../../src/team/server/data.ts";
 import type { World } from "../world.ts";
 import { type CallOptions, hearCall } from "./call.ts";
 

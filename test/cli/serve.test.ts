@@ -1,7 +1,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import type { OpenedData } from "../../src/team/server/open-data.ts";
+import type { OpenedData } from "../../src/team/server/data.ts";
+import { callerOf } from "../team/server/caller.ts";
 import { requestOf, toTold } from "../team/server/desk.ts";
 import { openMemoryData } from "../team/server/memory-data.ts";
 import { until } from "../until.ts";
@@ -29,7 +30,7 @@ it("makes a team, keeps the token to a file, serves, and ends in order", async (
   const issued = beginServe(world, issue, { open: async () => ({ ...opened, data: memory }) });
   expect(await issued.code).toBe(0);
   const other = fs.readFileSync(path.join(folder, "token-ann"), "utf8").trim();
-  expect(await memory.findCaller(other)).toMatchObject({ person: "ann" });
+  expect(await callerOf(memory, other)).toMatchObject({ person: "ann" });
   expect(issued.printed.join()).not.toContain(other);
   const nobody = beginServe(world, { "issue-token": "../eve" }, { open: async () => opened });
   expect((await errorOf(nobody.code)).code).toBe("not-found");

@@ -3,6 +3,7 @@ import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { syncMemories } from "../../src/cli/sync.ts";
 import { LIMITS } from "../../src/team/protocol.ts";
+import { callerOf } from "../team/server/caller.ts";
 import { until } from "../until.ts";
 import { errorOf, makeWorld, sha256 } from "../world.ts";
 import { hearCall } from "./call.ts";
@@ -86,7 +87,7 @@ describe("memdir sync", () => {
     const { desk, ann, bob } = await twoPeople();
     share(ann.world, "a.md", "x");
     await ann.run("sync");
-    const caller = await desk.data.findCaller(fs.readFileSync(ann.tokenFile, "utf8").trim().replace(LONG, ""));
+    const caller = await callerOf(desk.data, fs.readFileSync(ann.tokenFile, "utf8").trim().replace(LONG, ""));
     if (!caller) throw new Error("the token is unknown");
     const text = "No frontmatter at all.\n";
     const memory = { path: "old.md", text, hash: sha256(text), name: "old", description: "", terms: [], vector: null };

@@ -8,7 +8,7 @@ import { syncMemories } from "../../src/cli/sync.ts";
 import { runTeam } from "../../src/cli/team.ts";
 import { makeApp } from "../../src/team/server/app.ts";
 import type { TeamData } from "../../src/team/server/team-data.ts";
-import { findSecrets } from "../../src/text/secrets.ts";
+import { mustCall } from "../team/server/caller.ts";
 import { openMemoryData } from "../team/server/memory-data.ts";
 import { makeWorld, START, type World } from "../world.ts";
 import { type CallOptions, type HeardCall, hearCall } from "./call.ts";
@@ -40,10 +40,9 @@ export type Heard = HeardCall & { code: number };
 export async function openTeamDesk(): Promise<TeamDesk> {
   const now = () => new Date(START);
   const data = openMemoryData(now);
-  const app = makeApp({ data, now, log: () => {}, findSecrets });
+  const app = makeApp({ data, now, log: () => {} });
   const { token } = await data.createTeam("acme", "ann");
-  const ann = await data.findCaller(token);
-  if (!ann) throw new Error("the admin's token is unknown");
+  const ann = await mustCall(data, token);
   const desk: TeamDesk = {
     data,
     requests: [],

@@ -11,7 +11,7 @@ import type { Memdir } from "../../src/memdir.ts";
 import { answerMemories } from "../../src/web/answer-memories.ts";
 import { answerRecall } from "../../src/web/answer-recall.ts";
 import { makeMcpOptions, openWire, type Wire } from "../mcp/wire.ts";
-import { makeDesk } from "../web/desk.ts";
+import { makePage } from "../web/open-page.ts";
 import { DAY, makeWorld, type World } from "../world.ts";
 
 const DIST = fileURLToPath(new URL("../../dist", import.meta.url));
@@ -161,10 +161,10 @@ describe("a memory", () => {
     expect(rows.find(({ file }) => file === "style.md")?.ageDays).toBe(40);
     expect(rows.find(({ file }) => file === "fresh.md")?.ageDays).toBe(0);
     expect(rows.some(({ file }) => file === "README.md")).toBe(false);
-    const { desk } = await makeDesk({ world, open: { now: () => new Date() } });
+    const { page } = await makePage({ world, open: { now: () => new Date() } });
     const listed = await wire.call("list", { limit: 100 });
     expect(seen(await cli("list"))).toEqual(seen(rows));
-    expect(seen((await answerMemories(desk)).rows)).toEqual(seen(rows));
+    expect(seen((await answerMemories(page)).rows)).toEqual(seen(rows));
     expect(seen(listed.structuredContent.memories)).toEqual(seen(rows));
     for (const { file, ageDays } of rows) expect([file, (await memdir.show(file)).ageDays]).toEqual([file, ageDays]);
   });
@@ -178,8 +178,8 @@ describe("a memory", () => {
   it("has the same verdict wherever it is shown", { timeout: LIMIT_MS }, async () => {
     const prompt = "where is the login session kept, in src/auth.ts?";
     const says = /Checked against the code: it names src\/auth\.ts, which is gone/;
-    const { desk } = await makeDesk({ world, open: { now: () => new Date() } });
-    const row = (await answerMemories(desk)).rows.find(({ file }) => file === "auth.md");
+    const { page } = await makePage({ world, open: { now: () => new Date() } });
+    const row = (await answerMemories(page)).rows.find(({ file }) => file === "auth.md");
     expect(row?.verdict?.state).toBe("doubtful");
     expect((await askHook([prompt]))[0]).toMatch(says);
     expect((await memdir.recall(prompt)).text).toMatch(says);
@@ -189,7 +189,7 @@ describe("a memory", () => {
 
 describe("a prompt", () => {
   it("is shown the same memories, in the same words", { timeout: LIMIT_MS }, async () => {
-    const { desk } = await makeDesk({ world, open: { now: () => new Date() } });
+    const { memdir: shownOnPage } = await makePage({ world, open: { now: () => new Date() } });
     const texts = await askHook(PROMPTS);
     let shown = 0;
     for (const [i, prompt] of PROMPTS.entries()) {
@@ -205,7 +205,7 @@ describe("a prompt", () => {
       ]);
       const mcp = (await wire.call("recall", { prompt })).structuredContent;
       expect([prompt, mcp.method, mcp.memories.map((each: Seen) => each.file)]).toEqual([prompt, found.method, files]);
-      const page = await answerRecall(desk, prompt, "hook");
+      const page = await answerRecall(shownOnPage, prompt, "hook");
       expect([prompt, page.method, page.text]).toEqual([prompt, found.method, found.text]);
     }
     expect(shown).toBeGreaterThan(10);

@@ -14,7 +14,6 @@ import { findPostgres, type PostgresCluster, startPostgres } from "../team/serve
 import { PATIENT } from "../until.ts";
 
 const now = () => new Date();
-const random = (bytes: number) => randomBytes(bytes);
 const installed = findPostgres() !== null;
 
 if (!installed) it.skip("no PostgreSQL server is installed: install the package `postgresql` to run these tests");
@@ -28,7 +27,10 @@ describe.skipIf(!installed)("on PostgreSQL", () => {
   afterAll(() => cluster?.stop());
 
   const open = (user?: string, database?: string) =>
-    openTeamData(openPostgres({ url: cluster.url({ user, database }), now, connectTimeoutMs: 2_000 }), { now, random });
+    openTeamData(openPostgres({ url: cluster.url({ user, database }), now, connectTimeoutMs: 2_000 }), {
+      now,
+      randomBytes,
+    });
 
   describe("as superuser", () => {
     testTeamData(async (clock) => openPostgres({ url: cluster.url(), now: clock, max: 8 }));

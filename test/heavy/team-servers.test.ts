@@ -10,8 +10,9 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MemdirError } from "../../src/errors.ts";
 import { openAdministration } from "../../src/team/administration.ts";
-import { openServerStore } from "../../src/team/server-store.ts";
-import type { Store, StoreOutcome } from "../../src/team/store.ts";
+import type { Network } from "../../src/team/http.ts";
+import type { Remote, RemoteOutcome } from "../../src/team/remote.ts";
+import { openServerRemote } from "../../src/team/server-remote.ts";
 import { findPostgres, type PostgresCluster, startPostgres } from "../team/server/postgres-cluster.ts";
 import { makeTemporary } from "../temporary.ts";
 import { PATIENT } from "../until.ts";
@@ -65,12 +66,16 @@ describe.skipIf(!installed)("two servers on one PostgreSQL", () => {
     return { ...served, ...(await Promise.race([readGreeting(child.stdout), early])) };
   };
 
-  const worldOf = (url: string, token: string, timeoutMs = 20_000) => ({
-    ...{ url, token, timeoutMs, sleep, fetch: globalThis.fetch },
-    ...{ now: () => performance.now(), random: Math.random, log: () => void retried++ },
-  });
+  const network: Network = {
+    fetch: globalThis.fetch,
+    now: () => new Date(),
+    random: Math.random,
+    sleep: (ms) => sleep(ms),
+    log: () => void retried++,
+  };
+  const optionsOf = (server: string, token: string) => ({ server, token, timeoutMs: 20_000, team: "default" });
   const open = (url: string, token: string) =>
-    openServerStore({ ...worldOf(url, token), team: "default", repository: "app" });
+    openServerRemote(network, { ...optionsOf(url, token), repository: "app" });
 
   /** Two servers started at the same moment on an empty database, the repository app, and the admin's token. */
   const begin = async (database: string) => {
@@ -79,7 +84,7 @@ describe.skipIf(!installed)("two servers on one PostgreSQL", () => {
     const files = servers.flatMap(({ tokenFile }) => tokenFile ?? []);
     expect(files).toHaveLength(1);
     const token = fs.readFileSync(files[0] ?? "", "utf8").trim();
-    const admin = openAdministration(worldOf(servers[0].url, token), "default");
+    const admin = openAdministration(network, optionsOf(servers[0].url, token));
     await admin.addRepository("app");
     return { servers: servers as [Served, Served], admin, token };
   };
@@ -97,15 +102,15 @@ describe.skipIf(!installed)("two servers on one PostgreSQL", () => {
 
     const write = async (number: number) => {
       // Half of them at each server; who gets no answer from one turns to the other.
-      const stores = servers.map(({ url }) => ({ url, store: open(url, tokens[number] ?? "") }));
+      const remotes = servers.map(({ url }) => ({ url, remote: open(url, tokens[number] ?? "") }));
       let at = number % 2;
       for (let round = 0; !stop || round < 4; round++) {
         const file = PATHS[(number * 7 + round * 3) % PATHS.length] ?? "";
         const line = `writer ${number} was here in round ${round}`;
         for (let done = false; !done; ) {
-          const { url, store } = stores[at] ?? stores[0] ?? expect.fail();
+          const { url, remote } = remotes[at] ?? remotes[0] ?? expect.fail();
           try {
-            const outcome = await addLine(store, file, line);
+            const outcome = await addLine(remote, file, line);
             if (outcome.kind === "refused") expect.fail(outcome.reason);
             done = outcome.kind === "done";
             if (done) acknowledged.push({ path: file, line, server: url });
@@ -169,15 +174,15 @@ describe.skipIf(!installed)("two servers on one PostgreSQL", () => {
   it("ends with 0 at SIGTERM, after answering what it was asked before", async () => {
     const { servers, token } = await begin("ending");
     const [first, second] = servers;
-    const store = open(first.url, token);
-    await store.apply([{ kind: "put", path: "a.md", text: "one", expected: null }]);
+    const remote = open(first.url, token);
+    await remote.apply([{ kind: "put", path: "a.md", text: "one", expected: null }]);
     // Whoever holds the repository's row makes every write wait.
     const holder = new pg.Client({ connectionString: cluster.url({ database: "ending" }) });
     await holder.connect();
     await holder.query("begin");
     await holder.query("select from memdir_repository for update");
-    let answer: StoreOutcome[] | null = null;
-    const writing = store.apply([{ kind: "put", path: "a.md", text: "two", expected: "1" }]).then((outcomes) => {
+    let answer: RemoteOutcome[] | null = null;
+    const writing = remote.apply([{ kind: "put", path: "a.md", text: "two", expected: "1" }]).then((outcomes) => {
       answer = outcomes;
     });
     const isWaiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock'";
@@ -215,21 +220,21 @@ async function readGreeting(output: Readable): Promise<Pick<Served, "url" | "tok
 }
 
 /** Adds a line to what is there; one that is there already came with an answer that was lost on its way. */
-async function addLine(store: Store, file: string, line: string): Promise<StoreOutcome> {
-  const { entries } = await store.list();
+async function addLine(remote: Remote, file: string, line: string): Promise<RemoteOutcome> {
+  const { entries } = await remote.list();
   const entry = entries.find(({ path: known }) => known === file);
-  const text = entry ? (await store.fetch([entry])).get(file) : undefined;
+  const text = entry ? (await remote.fetch([entry])).get(file) : undefined;
   // Changed between the two questions.
   if (entry && text === undefined) return { kind: "stale", path: file, current: entry };
   if (entry && text?.split("\n").includes(line)) return { kind: "done", path: file, revision: entry.revision };
   const change = { kind: "put", path: file, text: text === undefined ? line : `${text}\n${line}` } as const;
-  const [outcome] = await store.apply([{ ...change, expected: entry?.revision ?? null }]);
+  const [outcome] = await remote.apply([{ ...change, expected: entry?.revision ?? null }]);
   return outcome ?? expect.fail("no outcome");
 }
 
-async function allTexts(store: Store): Promise<Map<string, string[]>> {
-  const { entries } = await store.list();
-  const texts = await store.fetch(entries);
+async function allTexts(remote: Remote): Promise<Map<string, string[]>> {
+  const { entries } = await remote.list();
+  const texts = await remote.fetch(entries);
   expect([...texts.keys()].sort()).toEqual(entries.map(({ path: file }) => file).sort());
   return new Map([...texts].map(([file, text]) => [file, text.split("\n")]));
 }

@@ -2,8 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { checkBudget, type Limits, tokensLeft } from "../../src/learn/budget.ts";
-import { openLedger } from "../../src/learn/ledger.ts";
-import type { Prices } from "../../src/learn/prices.ts";
+import { openLedger, type Prices } from "../../src/learn/ledger.ts";
 import { LEARN_DEFAULTS } from "../../src/learn-config.ts";
 import { makeTemporary } from "../temporary.ts";
 

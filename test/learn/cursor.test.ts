@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { moveCursor, readCursor, sinceCursor } from "../../src/learn/cursor.ts";
+import { moveCursor, readCursor, sinceCursor } from "../../src/learn/extraction-gates.ts";
 import { makeTemporary } from "../temporary.ts";
 
 const SESSION = "0b5e7c1a-0000-4000-8000-000000000001";

@@ -3,8 +3,16 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { isAlive } from "../../src/disk/atomic.ts";
-import { checkDreamGates, countSessions, type GateWorld } from "../../src/learn/dream-gates.ts";
-import { type DreamLock, findDreamer, LOCK_FILE, lastDream, takeDreamLock } from "../../src/learn/dream-lock.ts";
+import {
+  checkDreamGates,
+  countSessions,
+  type DreamGates,
+  type DreamLock,
+  findDreamer,
+  LOCK_FILE,
+  lastDream,
+  takeDreamLock,
+} from "../../src/learn/dream-gates.ts";
 import type { Directory } from "../../src/store/directory.ts";
 import { DAY, HOUR, mainOf, makeWorld, note } from "../world.ts";
 
@@ -26,7 +34,7 @@ async function take(directory: Directory, processes = me): Promise<DreamLock> {
 }
 
 describe("the gates of a dream", () => {
-  const gates = (more: Partial<GateWorld> = {}) => {
+  const gates = (more: Partial<DreamGates> = {}) => {
     const asked: number[] = [];
     const touchedSince = (since: number) => {
       asked.push(since);

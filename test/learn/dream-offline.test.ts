@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { applyPlan } from "../../src/learn/dream-apply.ts";
 import { checkPlan } from "../../src/learn/dream-check.ts";
-import { countOps, formatPlan } from "../../src/learn/dream-diff.ts";
 import { dreamOffline } from "../../src/learn/dream-offline.ts";
-import { makePlan, takeSnapshot } from "../../src/learn/dream-plan.ts";
+import { countOps, formatPlan, makePlan, takeSnapshot } from "../../src/learn/dream-plan.ts";
 import { mainOf, makeWorld } from "../world.ts";
 import { makeMess, memoryText } from "./dream-mess.ts";
 

@@ -1,13 +1,13 @@
 /** An extraction for tests: a memory directory on disk, the real Anthropic SDK, and a model server that says what it is told. */
 
-import path from "node:path";
 import { onTestFinished } from "vitest";
-import type { ExtractionWorld } from "../../src/learn/extraction.ts";
-import type { Draft } from "../../src/learn/extraction-draft.ts";
-import type { HeardMessage } from "../../src/learn/extraction-window.ts";
+import { type Extractor, type Learning, type LearnRequest, type LearnResult, learn } from "../../src/learn/learn.ts";
 import type { Spent } from "../../src/learn/ledger.ts";
+import { type LearningModel, openModelExtractor } from "../../src/learn/model-extractor.ts";
 import type { Proposal } from "../../src/learn/proposal.ts";
+import type { HeardMessage } from "../../src/learn/window.ts";
 import { openAnthropic } from "../../src/model/anthropic.ts";
+import { openLearning } from "../../src/open-learn.ts";
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts";
 import type { Answer } from "../model-server/reply.ts";
 import { makeWorld, type World } from "../world.ts";
@@ -17,9 +17,12 @@ export const SESSION = "0b5e7c1a-0000-4000-8000-000000000001";
 export interface ExtractionDesk {
   disk: World;
   server: ModelServer;
-  world: ExtractionWorld;
+  model: LearningModel;
+  learning: Learning;
+  extractor: Extractor;
+  /** What exists, as the model is shown it. */
+  manifest: () => Promise<string>;
   proposals: Proposal[];
-  drafts: Draft[];
   spent: Spent[];
   skips: string[];
   /** Texts of the results that the model was shown last. */
@@ -28,11 +31,11 @@ export interface ExtractionDesk {
   prompt(): string;
 }
 
-export async function openExtractionDesk(more: Partial<ExtractionWorld> = {}): Promise<ExtractionDesk> {
+export async function openExtractionDesk(more: Partial<Learning> = {}): Promise<ExtractionDesk> {
   const disk = makeWorld();
   const server = await startModelServer();
   onTestFinished(() => server.close());
-  const memdir = await disk.open();
+  const learning = openLearning(await disk.open());
   const ask = await openAnthropic({
     model: "claude-test",
     apiKey: "sk-test-key",
@@ -40,33 +43,48 @@ export async function openExtractionDesk(more: Partial<ExtractionWorld> = {}): P
     maxSilenceMs: 5_000,
   });
   let ids = 0;
+  const model: LearningModel = { ask, provider: "anthropic", name: "claude-test", maxTokens: 1_000 };
+  const world = { now: () => disk.now, newId: () => `p${++ids}` };
+  const manifest = () => desk.manifest();
+  const { isFree, extract } = openModelExtractor(world, () => model, { dir: disk.dir, manifest });
   const desk: ExtractionDesk = {
     disk,
     server,
+    model,
+    manifest: async () => "",
     proposals: [],
-    drafts: [],
     spent: [],
     skips: [],
     results: () => (server.requests.at(-1)?.body.messages.at(-1).content ?? []).map(contentOf),
     prompt: () => server.requests[0]?.body.messages.at(-1).content.map(contentOf).join("\n") ?? "",
-    world: {
-      ask,
-      model: "anthropic/claude-test",
-      now: () => disk.now,
-      newId: () => `p${++ids}`,
-      log: (message) => void disk.logged.push(message),
-      memory: { dir: disk.dir, manifest: async () => "" },
-      gates: () => ({ enabled: true, mode: "auto", everyTurns: 1, budget: { ok: true } }),
-      keep: async (proposal, text, draft) => {
-        desk.proposals.push(proposal);
-        desk.drafts.push(draft);
-        return memdir.put(path.join(disk.dir, draft.file), text, draft.base);
+    extractor: {
+      isFree,
+      extract: (turns, keep) =>
+        extract(turns, (proposal, base) => {
+          desk.proposals.push(proposal);
+          return keep(proposal, base);
+        }),
+    },
+    learning: {
+      ...learning,
+      directory: { ...learning.directory, log: (message) => void disk.logged.push(message) },
+      ledger: {
+        ...learning.ledger,
+        spend: (entry) => void desk.spent.push(entry),
+        skip: (_, __, reason) => void desk.skips.push(reason),
       },
-      ledger: { spend: (entry) => void desk.spent.push(entry), skip: (_, __, reason) => void desk.skips.push(reason) },
+      gates: () => ({ enabled: true, everyTurns: 1, budget: { ok: true } }),
       ...more,
     },
   };
   return desk;
+}
+
+export function extract(
+  { learning, extractor }: Pick<ExtractionDesk, "learning" | "extractor">,
+  request: LearnRequest,
+): Promise<LearnResult> {
+  return learn(learning, extractor, request);
 }
 
 function contentOf(block: { text?: string; content?: string | { text?: string }[] }): string {
@@ -97,6 +115,9 @@ export const TALK: HeardMessage[] = [
   user("u1", "Please never squash my commits, the reviewers read them one by one."),
   assistant("a1", "Understood, I will leave them as they are."),
 ];
+
+/** Where the memory of `note()` is kept. */
+export const FILE = "feedback_keep_commits_separate.md";
 
 export interface NoteOptions {
   type?: string;

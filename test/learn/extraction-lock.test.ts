@@ -3,12 +3,10 @@ import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readCursor } from "../../src/learn/cursor.ts";
-import { extract } from "../../src/learn/extraction.ts";
-import { lockFile, takeExtractionLock } from "../../src/learn/extraction-lock.ts";
+import { lockFile, readCursor, takeExtractionLock } from "../../src/learn/extraction-gates.ts";
 import { bundleWorker, type Worker } from "../disk/worker.ts";
 import { mainOf, makeWorld, type World } from "../world.ts";
-import { DONE, openExtractionDesk, TALK, write } from "./extraction-desk.ts";
+import { DONE, extract, FILE, openExtractionDesk, TALK, write } from "./extraction-desk.ts";
 
 let worker: Worker;
 beforeAll(async () => {
@@ -109,54 +107,50 @@ describe("the lock of an extraction", () => {
 
 describe("an extraction", () => {
   it("B8.7 leaves a session to the process that is at it, and says so", async () => {
-    const desk = await openExtractionDesk({ lock: () => null });
-    const result = await extract(desk.world, { session: SESSION, messages: TALK });
+    const desk = await openExtractionDesk();
+    const release = takeExtractionLock(desk.learning.directory, SESSION);
+    const result = await extract(desk, { session: SESSION, messages: TALK });
     expect(result).toMatchObject({ skipped: "another process is at it", failed: null, turns: 0 });
     expect(desk.skips).toEqual(["another process is at it"]);
     expect(desk.server.requests).toEqual([]);
     expect(readCursor(desk.disk.dir, SESSION)).toBeNull();
+    release?.();
   });
 
   it("looks at the cursor again when it has the lock: who had it before may have moved it", async () => {
     const desk = await openExtractionDesk();
-    let released = 0;
-    const lock = () => {
+    const { gates } = desk.learning;
+    // Asked before the lock is taken: another process moves the cursor in between.
+    desk.learning.gates = (session) => {
       fs.mkdirSync(desk.disk.path(".memdir", "cursors"), { recursive: true });
       fs.writeFileSync(desk.disk.path(".memdir", "cursors", `${SESSION}.json`), JSON.stringify({ message: "a1" }));
-      return () => void released++;
+      return gates(session);
     };
-    const result = await extract({ ...desk.world, lock }, { session: SESSION, messages: TALK });
+    const result = await extract(desk, { session: SESSION, messages: TALK });
     expect(result.skipped).toBe("nothing was said since the last time");
     expect(desk.server.requests).toEqual([]);
-    expect(released).toBe(1);
+    expect(stateOf(desk.disk)).toEqual([]);
   });
 
   it("gives the lock back when it fails, and takes none for what the gates stop", async () => {
-    let [taken, released] = [0, 0];
-    const lock = () => {
-      taken++;
-      return () => void released++;
-    };
-    const desk = await openExtractionDesk({ lock });
+    const desk = await openExtractionDesk();
+    const take = () => takeExtractionLock(desk.learning.directory, SESSION);
     desk.server.queue({ status: 400 });
-    expect((await extract(desk.world, { session: SESSION, messages: TALK })).failed).not.toBeNull();
-    expect([taken, released]).toEqual([1, 1]);
-    await extract(desk.world, { session: SESSION, messages: [] });
-    expect([taken, released]).toEqual([1, 1]);
-    const refusing = {
-      ...desk.world,
-      lock: () => {
-        throw new Error("no room");
-      },
-    };
-    expect((await extract(refusing, { session: SESSION, messages: TALK })).failed).toBe("no room");
+    expect((await extract(desk, { session: SESSION, messages: TALK })).failed).not.toBeNull();
+    const release = take();
+    expect(release).not.toBeNull();
+    expect((await extract(desk, { session: SESSION, messages: [] })).skipped).toMatch(/nothing was said/);
+    release?.();
+    fs.rmSync(desk.disk.path(".memdir"), { recursive: true });
+    fs.writeFileSync(desk.disk.path(".memdir"), "");
+    expect((await extract(desk, { session: SESSION, messages: TALK })).failed).toMatch(/\.memdir/);
   });
 
   it("that writes what is there already is done: the one before it was killed before its cursor moved", async () => {
     const desk = await openExtractionDesk();
-    const world = { ...desk.world, keep: async () => ({ file: "feedback_x.md", action: "unchanged", notices: [] }) };
-    desk.server.queue(write(desk.disk.path("feedback_x.md")), DONE);
-    const result = await extract(world, { session: SESSION, messages: TALK });
+    desk.server.queue(write(FILE), { status: 400 }, write("feedback_again.md"), DONE);
+    expect((await extract(desk, { session: SESSION, messages: TALK })).saved).toHaveLength(1);
+    const result = await extract(desk, { session: SESSION, messages: TALK });
     expect(result).toMatchObject({ failed: null, saved: [] });
     expect(readCursor(desk.disk.dir, SESSION)?.message).toBe("a1");
   });

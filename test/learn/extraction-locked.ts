@@ -1,7 +1,7 @@
 /** A process that takes the lock of an extraction: says whether it has it, and keeps it until it is ended or hears a word. */
 
 import { loadNative, type Native } from "../../src/disk/atomic.ts";
-import { takeExtractionLock } from "../../src/learn/extraction-lock.ts";
+import { takeExtractionLock } from "../../src/learn/extraction-gates.ts";
 import type { Directory } from "../../src/store/directory.ts";
 
 const [path = "", session = "", how = "native"] = process.argv.slice(2);

@@ -4,10 +4,9 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { countAnswers } from "../../src/learn/counted-ask.ts";
+import { countAnswers } from "../../src/learn/budget.ts";
 import { enrich } from "../../src/learn/enrich.ts";
-import type { Ask, Usage } from "../../src/model/ask.ts";
-import { NO_USAGE } from "../../src/model/ask.ts";
+import { type Ask, NO_USAGE, type Usage } from "../../src/model/ask.ts";
 import { openLearner, openLearning } from "../../src/open-learn.ts";
 import { calls, type OpenOptions, openDesk } from "../agent/desk.ts";
 import { DAY } from "../world.ts";
@@ -53,7 +52,7 @@ describe("a ledger that cannot be written", () => {
     expect(await agent.say("What else is there?")).toMatchObject({ text: "Again." });
     await agent.drain();
     expect(desk.server.requests).toHaveLength(2);
-    expect(desk.world.logged.join("\n")).toMatch(/extraction skipped: .*ledger/);
+    expect(desk.world.logged.join("\n")).toMatch(/extraction skipped: .*(?:ledger|\.memdir)/);
   });
 });
 
@@ -105,14 +104,11 @@ describe("what was spent", () => {
   it("by cues counts as well", async () => {
     const all: Usage[] = [];
     const ask: Ask = async () => ({ ok: true, stop: "end", usage: NO_USAGE, content: [{ type: "text", text: "[]" }] });
-    await enrich(
-      {
-        ...{ ask, write: async () => {}, budget: () => ({ ok: true }), log: () => {} },
-        read: async () => ({ text: "a", name: "a", description: "a", body: "a" }),
-        spent: (usage) => void all.push(usage),
-      },
-      ["a.md"],
-    );
+    await enrich({ log: () => {} }, ["a.md"], {
+      ...{ ask, write: async () => {}, budget: () => ({ ok: true }) },
+      read: async () => ({ text: "a", name: "a", description: "a", body: "a" }),
+      spent: (usage) => void all.push(usage),
+    });
     expect(all[0]?.input).toBeGreaterThan(10);
   });
 });

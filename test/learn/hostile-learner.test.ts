@@ -4,8 +4,9 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { AgentModel } from "../../src/agent/state.ts";
-import { readCursor } from "../../src/learn/cursor.ts";
-import { type LearnerWorld, openSessionLearner } from "../../src/learn/session-learner.ts";
+import type { Store } from "../../src/learn/apply.ts";
+import { readCursor } from "../../src/learn/extraction-gates.ts";
+import { openSessionLearner } from "../../src/learn/session-learner.ts";
 import type { Conversation } from "../../src/model/agent-loop.ts";
 import type { Ask } from "../../src/model/ask.ts";
 import { openLearner, openLearning } from "../../src/open-learn.ts";
@@ -27,22 +28,16 @@ async function openLearningDesk(settings: object = {}) {
 }
 
 /** A learner by itself, with a model that is never asked unless a test says so. */
-async function openBareLearner(more: Partial<LearnerWorld> = {}) {
+async function openBareLearner(more: Partial<Store> = {}) {
   const desk = await openExtractionDesk();
   const sessionsDir = path.join(desk.disk.top, "sessions");
-  const learner = openSessionLearner({
-    session: SESSION,
-    extraction: desk.world,
-    notes: {
-      ...{ ask: desk.world.ask, maxTokens: 1_000, sessionsDir, session: SESSION, log: desk.world.log },
-      ...{ configDir: path.join(desk.disk.top, "config"), countTokens: (text) => text.length },
-    },
+  desk.learning.store = { ...desk.learning.store, ...more };
+  const configDir = path.join(desk.disk.top, "config");
+  const notes = { model: () => desk.model, sessionsDir, session: SESSION, configDir };
+  const learner = openSessionLearner(desk.learning, desk.extractor, {
+    notes: { ...notes, countTokens: (text) => text.length },
     takesNotes: true,
-    ledger: desk.world.ledger,
-    keepExplicit: async () => [],
-    waiting: () => 0,
     tell: () => {},
-    ...more,
   });
   return { desk, learner };
 }
@@ -57,8 +52,8 @@ const TURN = {
 
 describe("at the end of a session", () => {
   it("who leaves does not wait for a disk that somebody else holds", async () => {
-    const { desk, learner } = await openBareLearner({ keepExplicit: () => new Promise(() => {}) });
-    desk.world.gates = () => ({ enabled: true, mode: "auto", everyTurns: 1, budget: { ok: false, reason: "spent" } });
+    const { desk, learner } = await openBareLearner({ list: () => new Promise(() => {}) });
+    desk.learning.gates = () => ({ enabled: true, everyTurns: 1, budget: { ok: false, reason: "spent" } });
     learner.ended(TURN);
     await learner.drain(20);
     await learner.drain(0);
@@ -69,10 +64,13 @@ describe("at the end of a session", () => {
     const held = new Promise<[]>((resolve) => {
       release = () => resolve([]);
     });
-    const { desk, learner } = await openBareLearner({ keepExplicit: () => held });
+    const { desk, learner } = await openBareLearner({
+      list: () => held,
+      save: () => Promise.reject(new Error("full")),
+    });
     let isSpent = true;
-    desk.world.gates = () => ({
-      ...{ enabled: true, mode: "auto", everyTurns: 1 },
+    desk.learning.gates = () => ({
+      ...{ enabled: true, everyTurns: 1 },
       budget: isSpent ? { ok: false, reason: "spent" } : { ok: true },
     });
     learner.ended(TURN);

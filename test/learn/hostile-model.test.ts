@@ -3,12 +3,12 @@
 import fs from "node:fs";
 import { describe, expect, it } from "vitest";
 import { MemdirError } from "../../src/errors.ts";
-import { readCursor } from "../../src/learn/cursor.ts";
-import { extract } from "../../src/learn/extraction.ts";
-import { extractSessionByRules } from "../../src/learn/session-extraction.ts";
+import { readCursor } from "../../src/learn/extraction-gates.ts";
+import { learnSession } from "../../src/learn/learn.ts";
+import { openRulesExtractor } from "../../src/learn/rules.ts";
 import type { Memdir } from "../../src/memdir.ts";
-import { openExtraction, openLearning } from "../../src/open-learn.ts";
-import { AT, DONE, NOTHING, note, openExtractionDesk, SESSION, TALK, write } from "./extraction-desk.ts";
+import { openExtractor, openLearning } from "../../src/open-learn.ts";
+import { AT, DONE, extract, NOTHING, note, openExtractionDesk, SESSION, TALK, write } from "./extraction-desk.ts";
 
 /** The desk with the product's own keeping; `change` may put something in the way of it. */
 async function openRealDesk(settings: object = {}, change: (memdir: Memdir) => Partial<Memdir> = () => ({})) {
@@ -16,15 +16,15 @@ async function openRealDesk(settings: object = {}, change: (memdir: Memdir) => P
   fs.writeFileSync(`${desk.disk.home}/.claude/memdir.json`, JSON.stringify({ learn: settings }));
   const bare = await desk.disk.open();
   const memdir: Memdir = { ...bare, ...change(bare) };
-  const { ask } = desk.world;
+  const { ask } = desk.model;
   const model = { ask, name: "claude-test", provider: "anthropic", windowTokens: 1, maxTokens: 1, cutoff: null };
   const learning = openLearning(memdir);
-  const world = openExtraction(memdir, learning, model, SESSION);
+  const extractor = openExtractor(learning, () => model);
   return {
     ...desk,
     memdir,
     learning,
-    look: (messages = TALK) => extract(world, { session: SESSION, messages }),
+    look: (messages = TALK) => extract({ learning, extractor }, { session: SESSION, messages }),
     cursor: () => readCursor(desk.disk.dir, SESSION)?.message ?? null,
     memories: () => desk.disk.files().filter((file) => file !== "MEMORY.md"),
   };
@@ -77,15 +77,14 @@ describe("a world that changes", () => {
   });
 
   it("the same for rules", async () => {
-    const { memdir, learning, disk, cursor } = await openRealDesk({}, () => ({
+    const { learning, cursor } = await openRealDesk({}, () => ({
       save: () => Promise.reject(new MemdirError("lock", "somebody has been writing")),
     }));
     const text = "remember that the freeze starts on 2026-04-01";
-    const world = { store: memdir, ...learning, dir: disk.dir, now: () => disk.now, log: () => {} };
     const messages = [{ role: "user" as const, content: [{ type: "text" as const, text }] }];
     const prompts = [{ uuid: "u1", text, at: AT, index: 0, parent: null }];
     const session = { id: SESSION, path: "x", messages, prompts, cwd: null, problems: [] };
-    const done = await extractSessionByRules(world, session);
+    const done = await learnSession(learning, openRulesExtractor(learning, session.prompts), session);
     expect(done).toMatchObject({ saved: [], failed: expect.stringContaining("somebody has been writing") });
     expect(cursor()).toBeNull();
   });

@@ -7,7 +7,7 @@ import {
   NOTES_LIMITS,
   type NotesState,
   shouldTakeNotes,
-} from "../../src/learn/notes-gates.ts";
+} from "../../src/learn/session-notes.ts";
 
 const state = (more: Partial<NotesState>): NotesState => ({ ...NO_NOTES, ...more });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { describeStatement, nameStatement } from "../../src/learn/said-name.ts";
+import { describeStatement, nameStatement } from "../../src/learn/said-statement.ts";
 
 describe("nameStatement", () => {
   it.each([

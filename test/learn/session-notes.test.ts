@@ -4,8 +4,9 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { type NotesWorld, notesPath, takeNotes } from "../../src/learn/session-notes.ts";
+import { type NotesOptions, notesPath, takeNotes } from "../../src/learn/session-notes.ts";
 import type { Conversation } from "../../src/model/agent-loop.ts";
+import type { Ask } from "../../src/model/ask.ts";
 import { NOTES_TEMPLATE } from "../../src/prompts/learning.ts";
 import { says, useTalk } from "../model/talk.ts";
 import { makeTemporary } from "../temporary.ts";
@@ -15,24 +16,22 @@ const HINT = /# Current State\n(_.*_)\n/.exec(NOTES_TEMPLATE)![1]!;
 
 const talk = useTalk();
 let top: string;
-let world: NotesWorld;
+let options: NotesOptions;
 let file: string;
 let logged: string[];
 
 beforeEach(() => {
   top = makeTemporary("notes");
   logged = [];
-  world = {
-    ask: talk.anthropic,
-    maxTokens: 1_000,
+  options = {
+    model: () => modelOf(talk.anthropic),
     sessionsDir: path.join(top, "projects", "shop"),
     session: SESSION,
     configDir: path.join(top, "session-memory", "config"),
     countTokens: (text) => Math.ceil(text.length / 4),
-    log: (message) => logged.push(message),
   };
-  fs.mkdirSync(world.sessionsDir, { recursive: true });
-  file = notesPath(world);
+  fs.mkdirSync(options.sessionsDir, { recursive: true });
+  file = notesPath(options);
 });
 
 const conversation: Conversation = {
@@ -47,7 +46,9 @@ const edit = (old: string, fresh: string, file_path = file) => ({
   input: { file_path, old_string: old, new_string: fresh },
 });
 const state = (text: string) => edit(HINT, `${HINT}\n${text}`);
-const take = () => takeNotes(world, { conversation });
+const log = (message: string) => void logged.push(message);
+const modelOf = (ask: Ask) => ({ ask, provider: "anthropic", name: "m", maxTokens: 1_000 });
+const take = () => takeNotes({ log }, options, { conversation });
 const put = (text: string | Uint8Array) => {
   fs.mkdirSync(path.dirname(file), { recursive: true });
   fs.writeFileSync(file, text);
@@ -92,9 +93,9 @@ describe("taking notes", () => {
   });
 
   it("B8.8 uses the user's own template and prompt", async () => {
-    fs.mkdirSync(world.configDir, { recursive: true });
-    fs.writeFileSync(path.join(world.configDir, "template.md"), "# Ship's log\n_all of it_\n");
-    fs.writeFileSync(path.join(world.configDir, "prompt.md"), "Log to {{notesPath}}:\n{{currentNotes}}");
+    fs.mkdirSync(options.configDir, { recursive: true });
+    fs.writeFileSync(path.join(options.configDir, "template.md"), "# Ship's log\n_all of it_\n");
+    fs.writeFileSync(path.join(options.configDir, "prompt.md"), "Log to {{notesPath}}:\n{{currentNotes}}");
     talk.server.queue({ tools: [edit("_all of it_", "_all of it_\nset sail")] }, { text: "ok" });
     expect(await take()).toMatchObject({ ok: true });
     expect(talk.server.requests[0]!.body.messages[2].content[0].text).toBe(
@@ -119,14 +120,14 @@ describe("taking notes", () => {
   });
 
   it("B8.9 C27 belongs to one session: another has its own, and begins empty", async () => {
-    const other = { ...world, session: "3f2a0000-0000-4000-8000-000000000002" };
+    const other = { ...options, session: "3f2a0000-0000-4000-8000-000000000002" };
     talk.server.queue({ tools: [state("first")] }, { text: "ok" });
     talk.server.queue({
       tools: [{ ...state("second"), input: { ...state("second").input, file_path: notesPath(other) } }],
     });
     talk.server.queue({ text: "ok" });
     expect(await take()).toMatchObject({ ok: true });
-    expect(await takeNotes(other, { conversation })).toMatchObject({ ok: true });
+    expect(await takeNotes({ log }, other, { conversation })).toMatchObject({ ok: true });
     expect(text()).toContain("first");
     expect(fs.readFileSync(notesPath(other), "utf8")).toBe(NOTES_TEMPLATE.replace(HINT, `${HINT}\nsecond`));
   });
@@ -237,12 +238,16 @@ describe("failure leaves the file as it was", () => {
   it("a signal", async () => {
     put(OLD);
     const stop = new AbortController();
-    const ask: NotesWorld["ask"] = (request) => {
+    const ask: Ask = (request) => {
       if (request.messages.length > 3) stop.abort();
       return talk.anthropic(request);
     };
     talk.server.queue({ tools: [edit("old", "new")] }, { text: "ok" });
-    const result = await takeNotes({ ...world, ask }, { conversation, signal: stop.signal });
+    const result = await takeNotes(
+      { log },
+      { ...options, model: () => modelOf(ask) },
+      { conversation, signal: stop.signal },
+    );
     expect(result).toMatchObject({ ok: false });
     expect(text()).toBe(OLD);
   });
@@ -252,12 +257,12 @@ describe("failure leaves the file as it was", () => {
     ["removed", () => fs.rmSync(file), null],
   ])("somebody else %s it meanwhile", async (_, meanwhile, left) => {
     put(OLD);
-    const ask: NotesWorld["ask"] = (request) => {
+    const ask: Ask = (request) => {
       if (request.messages.length > 3) meanwhile();
       return talk.anthropic(request);
     };
     talk.server.queue({ tools: [edit("old", "new")] }, { text: "ok" });
-    const result = await takeNotes({ ...world, ask }, { conversation });
+    const result = await takeNotes({ log }, { ...options, model: () => modelOf(ask) }, { conversation });
     expect(result).toMatchObject({ ok: false, problem: expect.stringMatching(/somebody else/) });
     expect(fs.existsSync(file) ? text() : null).toBe(left);
   });
@@ -281,23 +286,23 @@ describe("hostile places: nothing is asked, nothing is written", () => {
     [
       "its folder is a link",
       () => {
-        make(path.join(world.sessionsDir, SESSION));
+        make(path.join(options.sessionsDir, SESSION));
         fs.symlinkSync(elsewhere(), path.dirname(file));
       },
     ],
-    ["the session's folder is a link", () => fs.symlinkSync(elsewhere(), path.join(world.sessionsDir, SESSION))],
+    ["the session's folder is a link", () => fs.symlinkSync(elsewhere(), path.join(options.sessionsDir, SESSION))],
     ["the file is a folder", () => make(file)],
     [
       "its folder is a file",
       () => {
-        make(path.join(world.sessionsDir, SESSION));
+        make(path.join(options.sessionsDir, SESSION));
         fs.writeFileSync(path.dirname(file), "");
       },
     ],
     ["it is huge", () => put("x".repeat(65 * 1024))],
     ["it is binary", () => put(new Uint8Array([0xff, 0xfe, 0, 1]))],
-    ["the id leads elsewhere", () => Object.assign(world, { session: "../../elsewhere" })],
-    ["the id has parts", () => Object.assign(world, { session: "a/b" })],
+    ["the id leads elsewhere", () => Object.assign(options, { session: "../../elsewhere" })],
+    ["the id has parts", () => Object.assign(options, { session: "a/b" })],
   ])("%s", async (_, arrange) => {
     arrange();
     const before = files();
@@ -315,7 +320,7 @@ describe("hostile places: nothing is asked, nothing is written", () => {
 
   it("a link that is put in the folder's place while the model answers", async () => {
     put("# A\n_a_\nold\n");
-    const ask: NotesWorld["ask"] = (request) => {
+    const ask: Ask = (request) => {
       if (request.messages.length > 3) {
         fs.renameSync(path.dirname(file), path.join(top, "moved"));
         fs.symlinkSync(path.join(top, "moved"), path.dirname(file));
@@ -323,7 +328,9 @@ describe("hostile places: nothing is asked, nothing is written", () => {
       return talk.anthropic(request);
     };
     talk.server.queue({ tools: [edit("old", "new")] }, { text: "ok" });
-    expect(await takeNotes({ ...world, ask }, { conversation })).toMatchObject({ ok: false });
+    expect(await takeNotes({ log }, { ...options, model: () => modelOf(ask) }, { conversation })).toMatchObject({
+      ok: false,
+    });
     expect(fs.readFileSync(path.join(top, "moved", "summary.md"), "utf8")).toBe("# A\n_a_\nold\n");
   });
 });

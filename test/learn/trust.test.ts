@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sourceFor } from "../../src/learn/trust.ts";
+import { sourceFor } from "../../src/learn/proposal.ts";
 import { mayReplace, trustOf } from "../../src/store/memory.ts";
 
 const by = (word: string) => ({ by: word, session: null, message: null });

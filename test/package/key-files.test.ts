@@ -11,7 +11,7 @@ const KEY_FILES: [string, () => Promise<Record<string, unknown>>, string][] = [
   ["teamMemPaths", () => import("../../src/project/scopes.ts"), "getTeamMemPath"],
   ["teamMemPrompts", () => import("../../src/prompts/memory.ts"), "buildMemorySection"],
   ["SessionMemory", () => import("../../src/learn/session-notes.ts"), "takeNotes"],
-  ["extractMemories", () => import("../../src/learn/extraction.ts"), "extract"],
+  ["extractMemories", () => import("../../src/learn/learn.ts"), "learn"],
   ["teamMemorySync", () => import("../../src/team/sync.ts"), "syncDirectory"],
 ];
 

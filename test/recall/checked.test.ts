@@ -40,8 +40,8 @@ describe("the line above a memory", () => {
 async function verify(world: World): Promise<void> {
   const memdir = await world.open();
   const { directories, config } = memdir;
-  const options = { directories, root: world.project, env: config.env, now: () => world.now };
-  await verifyMemories(options, await memdir.list(), { stamp: "none", isAll: true });
+  const git = { root: world.project, env: config.env };
+  await verifyMemories({ now: () => world.now }, git, directories, await memdir.list(), { stamp: "none", isAll: true });
 }
 
 describe("recall", () => {

@@ -51,8 +51,8 @@ describe("tokens", () => {
     expect(findToken(config, ACME)).toBeNull();
     fs.rmdirSync(file);
     fs.writeFileSync(file, `{"x": ${TOKEN}`, { mode: 0o600 });
-    expect(() => findToken(config, ACME)).toThrow(/mend it by hand/);
-    expect(() => keepToken(config, ACME, TOKEN)).toThrow(/mend it by hand/);
+    expect(() => findToken(config, ACME)).toThrow(/fix it by hand/);
+    expect(() => keepToken(config, ACME, TOKEN)).toThrow(/fix it by hand/);
     expect(() => findToken(config, ACME)).not.toThrow(TOKEN);
     fs.writeFileSync(file, JSON.stringify({ "https://h.example/acme": 7 }), { mode: 0o600 });
     expect(findToken(config, ACME)).toBeNull();
@@ -83,7 +83,7 @@ describe("tokens", () => {
       "ümläut-in-a-token",
     ]) {
       const failed = () => checkToken(wrong, "the token");
-      expect(failed).toThrow("the token is no token");
+      expect(failed).toThrow("the token is not a token");
       if (wrong !== "") expect(failed).not.toThrow(wrong);
     }
   });

@@ -9,7 +9,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-describe("the git store over HTTP", () => {
+describe("the git remote over HTTP", () => {
   it("signs in with what the URL holds, and tells nobody", async () => {
     const place = makeGitPlace();
     place.git("config", "http.receivepack", "true");
@@ -19,7 +19,7 @@ describe("the git store over HTTP", () => {
     expect(await readText(ann, "a.md")).toBe("one");
     expect(await readText(place.open("bob"), "a.md")).toBe("one");
     expect(`${ann.name} ${(await ann.list()).id}`).not.toContain("right-word");
-    // Another password is another way to the same store.
+    // Another password is another way to the same remote.
     const wrong = place.open("ann", { remote: `http://ann:wrong-word@127.0.0.1:${port}/remote.git` });
     expect(wrong.name).toBe(ann.name);
     const error = await wrong.list().catch((thrown) => thrown);

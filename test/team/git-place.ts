@@ -3,9 +3,11 @@
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Env } from "../../src/config.ts";
-import { type GitStoreOptions, openGitStore } from "../../src/team/git-store.ts";
-import type { Store, StoreChange, StoreEntry, StoreOutcome } from "../../src/team/store.ts";
+import { type GitRemoteOptions, openGitRemote } from "../../src/team/git-remote.ts";
+import type { Remote, RemoteChange, RemoteEntry, RemoteOutcome } from "../../src/team/remote.ts";
+import type { World } from "../../src/world.ts";
 import { makeTemporary } from "../temporary.ts";
 
 export interface GitPlace {
@@ -14,7 +16,7 @@ export interface GitPlace {
   env: Env;
   now: Date;
   logged: string[];
-  open(who: string, options?: Partial<GitStoreOptions>): Store;
+  open(who: string, options?: Partial<GitRemoteOptions & World>): Remote;
   cacheOf(who: string): string;
   /** Git in the remote. */
   git(...args: string[]): string;
@@ -50,15 +52,17 @@ export function makeGitPlace(): GitPlace {
     logged: [],
     cacheOf: (who) => path.join(top, "caches", who),
     open: (who, options = {}) =>
-      openGitStore({
-        remote,
-        cache: place.cacheOf(who),
-        who: { name: who, email: `${who}@example.invalid` },
-        now: () => place.now,
-        env,
-        log: (message) => place.logged.push(message),
-        ...options,
-      }),
+      openGitRemote(
+        {
+          now: () => place.now,
+          env,
+          log: (message) => place.logged.push(message),
+          random: Math.random,
+          sleep: (ms, signal) => sleep(ms, undefined, { signal }),
+          ...options,
+        },
+        { remote, cache: place.cacheOf(who), who: { name: who, email: `${who}@example.invalid` }, ...options },
+      ),
     git: (...args) => run(remote, ...args),
     byHand(work, { force = false, amend = false } = {}) {
       const folder = path.join(top, "by-hand");
@@ -74,20 +78,20 @@ export function makeGitPlace(): GitPlace {
 }
 
 export async function put(
-  store: Store,
+  remote: Remote,
   file: string,
   text: string,
   expected: string | null = null,
-): Promise<StoreOutcome> {
-  const change: StoreChange = { kind: "put", path: file, text, expected };
-  return (await store.apply([change]))[0] as StoreOutcome;
+): Promise<RemoteOutcome> {
+  const change: RemoteChange = { kind: "put", path: file, text, expected };
+  return (await remote.apply([change]))[0] as RemoteOutcome;
 }
 
-export async function find(store: Store, file: string): Promise<StoreEntry | undefined> {
-  return (await store.list()).entries.find((entry) => entry.path === file);
+export async function find(remote: Remote, file: string): Promise<RemoteEntry | undefined> {
+  return (await remote.list()).entries.find((entry) => entry.path === file);
 }
 
-export async function readText(store: Store, file: string): Promise<string | undefined> {
-  const entry = await find(store, file);
-  return entry && (await store.fetch([entry])).get(file);
+export async function readText(remote: Remote, file: string): Promise<string | undefined> {
+  const entry = await find(remote, file);
+  return entry && (await remote.fetch([entry])).get(file);
 }

@@ -1,28 +1,28 @@
 import { describe, expect, it } from "vitest";
-import { withPrefix } from "../../src/team/git-prefix.ts";
+import { withPrefix } from "../../src/team/remote.ts";
 import { find, makeGitPlace, put, readText } from "./git-place.ts";
 
 describe("withPrefix", () => {
-  it("shows one folder of a store as a store", async () => {
-    const store = makeGitPlace().open("ann");
-    const [user, app] = [withPrefix(store, "user/"), withPrefix(store, "app-1/")];
+  it("shows one folder of a remote as a remote", async () => {
+    const remote = makeGitPlace().open("ann");
+    const [user, app] = [withPrefix(remote, "user/"), withPrefix(remote, "app-1/")];
     await put(user, "a.md", "user's");
     await put(app, "a.md", "app's");
-    await put(store, "user/MEMORY.more.md", "a memory there, an overflow page here");
+    await put(remote, "user/MEMORY.more.md", "a memory there, an overflow page here");
     expect(await readText(user, "a.md")).toBe("user's");
     expect(await readText(app, "a.md")).toBe("app's");
     expect((await user.list()).entries.map((entry) => entry.path)).toEqual(["a.md"]);
     expect((await user.list()).id).not.toBe((await app.list()).id);
-    expect(user.name).toBe(`${store.name}/user`);
+    expect(user.name).toBe(`${remote.name}/user`);
     expect((await user.versions("a.md")).map((version) => version.text)).toEqual(["user's"]);
     const stale = await put(user, "a.md", "other");
     expect(stale).toMatchObject({ kind: "stale", path: "a.md", current: { path: "a.md" } });
-    expect(await find(store, "user/a.md")).toBeDefined();
+    expect(await find(remote, "user/a.md")).toBeDefined();
   });
 
   it("lets no path out of it, and answers in order", async () => {
-    const store = makeGitPlace().open("ann");
-    const user = withPrefix(store, "user/");
+    const remote = makeGitPlace().open("ann");
+    const user = withPrefix(remote, "user/");
     const outcomes = await user.apply([
       { kind: "put", path: "../b.md", text: "x", expected: null },
       { kind: "put", path: "b.md", text: "x", expected: null },
@@ -36,7 +36,7 @@ describe("withPrefix", () => {
       "done 1/2/b.md",
     ]);
     expect(await user.versions("../user/b.md")).toEqual([]);
-    expect((await store.list()).entries.map((entry) => entry.path)).toEqual(["user/1/2/b.md", "user/b.md"]);
+    expect((await remote.list()).entries.map((entry) => entry.path)).toEqual(["user/1/2/b.md", "user/b.md"]);
   });
 
   it.each(["", "user", "/", "../", "a/../", ".git/", "1/2/3/4/", "a\\b/"])("refuses the folder %j", (prefix) => {

@@ -3,8 +3,8 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { normaliseRemote } from "../../src/project/owner.ts";
 import { findProject } from "../../src/project/root.ts";
-import { findEntryProblem } from "../../src/team/entry-path.ts";
 import { projectKey } from "../../src/team/git-projects.ts";
+import { findEntryProblem } from "../../src/team/remote.ts";
 import { makeWorld, type World } from "../world.ts";
 
 const keyOf = (world: World, cwd = world.project) => projectKey(findProject(cwd), world.env);

@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { makeGitPlace, put } from "./git-place.ts";
 
-describe("the cache of the git store", () => {
+describe("the cache of the git remote", () => {
   const damages: Record<string, (repository: string, cache: string) => void> = {
     "no HEAD": (repository) => fs.rmSync(path.join(repository, "HEAD")),
     "HEAD with nonsense": (repository) => fs.writeFileSync(path.join(repository, "HEAD"), "nonsense"),

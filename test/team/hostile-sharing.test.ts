@@ -7,11 +7,11 @@ import { describe, expect, it } from "vitest";
 import { openDeadline } from "../../src/hooks/event.ts";
 import { answer } from "../../src/hooks/tool.ts";
 import { driveMerge } from "../../src/team/merge-driver.ts";
-import { demote, promote } from "../../src/team/promote.ts";
-import { formatState } from "../../src/team/sync-state.ts";
+import { formatState } from "../../src/team/sync-local.ts";
 import { findTravelProblem } from "../../src/team/travel.ts";
 import { errorOf, mainOf, makeWorld, note, type World } from "../world.ts";
 import { makeGitPlace, put, readText } from "./git-place.ts";
+import { demote, promote } from "./move.ts";
 
 const CLI = path.resolve(import.meta.dirname, "../../dist/cli.js");
 const URL = "https://memory.example/acme/app";
@@ -31,7 +31,7 @@ function joined(): World & { mirror: string; share(file: string, text: string, a
       fs.mkdirSync(path.join(mirror, ".memdir"), { recursive: true });
       fs.writeFileSync(path.join(mirror, file), text);
       agreed.set(file, { hash: "0".repeat(64), revision: "1", author, at: "2026-03-09T12:00:00Z" });
-      const state = formatState({ store: "x", agreed, absent: new Map(), refused: new Map(), sent: new Map() });
+      const state = formatState({ remote: "x", agreed, absent: new Map(), refused: new Map(), sent: new Map() });
       fs.writeFileSync(path.join(mirror, ".memdir", "sync.json"), state);
     },
   });
@@ -143,12 +143,12 @@ describe("promote and demote", () => {
     const stop = () => {
       throw new Error("killed");
     };
-    await expect(promote(own, team, "plan", { onWritten: stop })).rejects.toThrow("killed");
+    await expect(promote(own, team, "plan", stop)).rejects.toThrow("killed");
     expect(world.exists("project_plan.md")).toBe(true);
     await promote(own, team, "plan");
     expect(world.exists("project_plan.md")).toBe(false);
     expect(fs.existsSync(path.join(world.mirror, "project_plan.md"))).toBe(true);
-    await expect(demote(team, own, "plan", { onWritten: stop })).rejects.toThrow("killed");
+    await expect(demote(team, own, "plan", stop)).rejects.toThrow("killed");
     await demote(team, own, "plan");
     expect(world.exists("project_plan.md")).toBe(true);
     expect(fs.existsSync(path.join(world.mirror, "project_plan.md"))).toBe(false);
@@ -228,7 +228,7 @@ describe("a git remote with odd things in it", () => {
     }
   });
 
-  it("that has no commits, or a branch whose commit is empty, is a store like any other", async () => {
+  it("that has no commits, or a branch whose commit is empty, is a remote like any other", async () => {
     const place = makeGitPlace();
     expect((await place.open("ann").list()).entries).toEqual([]);
     const tree = place.git("hash-object", "-t", "tree", "-w", "/dev/null");

@@ -122,7 +122,7 @@ describe("the mirror", () => {
     const world = makeWorld();
     join(world);
     const directory = teamOf(world);
-    expect(readMarker(directory)).toBe("none");
+    expect(readMarker(directory)).toBeNull();
     await prepareMirror(directory, world.dir, ACME);
     await prepareMirror(directory, world.dir, ACME);
     expect(JSON.parse(world.read("team/.memdir/mirror.json"))).toEqual({ ...ACME, person: "" });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { mergeIndex } from "../../src/team/merge-index.ts";
+import { mergeIndex } from "../../src/team/merge-driver.ts";
 
 const BASE = "# Team\n\nRead this first.\n\n- [A](a.md) — about a\n- [B](b.md) — about b\n";
 

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseMemory } from "../../src/store/memory.ts";
 import { isConflictPath, makeConflictCopy } from "../../src/team/conflict-copy.ts";
-import { findEntryProblem } from "../../src/team/entry-path.ts";
 import { mergeMemory } from "../../src/team/merge.ts";
+import { findEntryProblem } from "../../src/team/remote.ts";
 
 const BASE = `---
 name: deploy

@@ -4,8 +4,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import type { Directory } from "../../src/store/directory.ts";
-import { demote, promote } from "../../src/team/promote.ts";
 import { errorOf, mainOf, makeWorld, note, type World } from "../world.ts";
+import { demote, promote } from "./move.ts";
 
 async function openBoth(world: World): Promise<{ own: Directory; team: Directory }> {
   return { own: mainOf(await world.open()), team: mainOf(await world.open({ scope: "team" })) };
@@ -68,10 +68,8 @@ test("stopped between the steps it is in both places, and running it again ends 
   const world = makeWorld();
   await (await world.open()).save(note("release day", { type: "project" }));
   const { own, team } = await openBoth(world);
-  const stopped = promote(own, team, "release day", {
-    onWritten: () => {
-      throw new Error("killed");
-    },
+  const stopped = promote(own, team, "release day", () => {
+    throw new Error("killed");
   });
   await expect(stopped).rejects.toThrow("killed");
   expect(world.exists("project_release_day.md")).toBe(true);
@@ -152,9 +150,9 @@ test("an edit that comes in between is kept", async () => {
   const world = makeWorld();
   await (await world.open()).save(note("release day", { type: "project" }));
   const { own, team } = await openBoth(world);
-  const late = promote(own, team, "release day", {
-    onWritten: () => world.write("project_release_day.md", "---\nname: release day\ntype: project\n---\n\nNew.\n"),
-  });
+  const late = promote(own, team, "release day", () =>
+    world.write("project_release_day.md", "---\nname: release day\ntype: project\n---\n\nNew.\n"),
+  );
   expect(await errorOf(late)).toMatchObject({ code: "conflict", message: expect.stringContaining("changed while") });
   expect(world.read("project_release_day.md")).toContain("New.");
 });

@@ -3,12 +3,19 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { addAttributes, hasAttributes, removeAttributes } from "../../src/team/git-attributes.ts";
-import { prepareTeam, removeTeam, type TeamWorld, wantedSettings } from "../../src/team/repository.ts";
+import {
+  addAttributes,
+  hasAttributes,
+  prepareTeam,
+  removeAttributes,
+  removeTeam,
+  type TeamCheckout,
+  wantedSettings,
+} from "../../src/team/repository.ts";
 import { checkTeam } from "../../src/team/repository-health.ts";
 import { errorOf, mainOf, makeWorld, note, type World } from "../world.ts";
 
-async function openTeam(world: World): Promise<TeamWorld> {
+async function openTeam(world: World): Promise<TeamCheckout> {
   const team = mainOf(await world.open({ scope: "team" }));
   return { team, root: world.project, env: world.env, command: ["/usr/bin/node", "/a b/dist/cli.js"] };
 }
@@ -132,7 +139,7 @@ test("a rule inside .claude is named; one that takes it back in is none", async 
   expect((await prepareTeam(team)).warnings).toEqual([]);
 });
 
-test("doctor: nothing without a team, quiet with one, and each fault with its remedy", async () => {
+test("doctor: nothing without a team, quiet with one, and each problem with its remedy", async () => {
   const world = makeWorld();
   const team = await openTeam(world);
   expect(await checkTeam(team)).toEqual([]);
@@ -164,14 +171,14 @@ test("doctor: nothing without a team, quiet with one, and each fault with its re
   put("about-git.md", "A line of <<<<<<< marks, and\n=======\n");
   put("one-conflict-0123abcd.md", "copy");
   const checks = await checkTeam(team);
-  expect(checks.find(({ name }) => name === "team-markers")?.detail).toContain("stand in marked.md:");
+  expect(checks.find(({ name }) => name === "team-markers")?.detail).toContain("are in marked.md:");
   expect(checks.find(({ name }) => name === "team-conflict")?.detail).toContain("one-conflict-0123abcd.md");
 });
 
 test("refused where there is no checkout, and where a link stands", async () => {
   const world = makeWorld();
   const team = await openTeam(world);
-  expect((await errorOf(prepareTeam({ ...team, root: world.home }))).message).toContain("no git checkout");
+  expect((await errorOf(prepareTeam({ ...team, root: world.home }))).message).toContain("not a git checkout");
   expect((await errorOf(prepareTeam({ ...team, env: { PATH: "/nowhere" } }))).code).toBe("usage");
   if (process.platform === "win32") return;
   const target = path.join(world.top, "theirs");

@@ -2,7 +2,7 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { HttpWorld } from "../../src/team/http.ts";
+import type { HttpOptions, Network } from "../../src/team/http.ts";
 import { PATIENCE_MS } from "../until.ts";
 
 export interface Request {
@@ -82,20 +82,20 @@ export const silent: Reply = () => {};
 
 export const TOKEN = "memdir_a-token-that-nobody-may-see";
 
-/** A world that waits for nothing; how long it would have waited is in `waits`. */
-export function httpWorld(url: string, more: Partial<HttpWorld> = {}) {
+/** A network that waits for nothing; how long it would have waited is in `waits`. */
+export function patientNetwork() {
   const waits: number[] = [];
   const logged: string[] = [];
-  const world: HttpWorld = {
-    url,
-    token: TOKEN,
+  const network: Network = {
     fetch: globalThis.fetch,
-    now: () => 0,
+    now: () => new Date(0),
     random: () => 1,
     sleep: async (ms) => void waits.push(ms),
     log: (message) => void logged.push(message),
-    timeoutMs: PATIENCE_MS,
-    ...more,
   };
-  return { ...world, waits, logged };
+  return { ...network, waits, logged };
+}
+
+export function repositoryAt(server: string, more: Partial<HttpOptions> = {}) {
+  return { server, token: TOKEN, timeoutMs: PATIENCE_MS, team: "acme", repository: "app", ...more };
 }

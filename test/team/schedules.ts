@@ -1,4 +1,4 @@
-/** Random schedules of three clients, one store and a bad network, and what must hold when it is quiet again. */
+/** Random schedules of three clients, one remote and a bad network, and what must hold when it is quiet again. */
 
 import fs from "node:fs";
 import path from "node:path";
@@ -7,13 +7,13 @@ import { expect } from "vitest";
 import { MemdirError } from "../../src/errors.ts";
 import type { Directory } from "../../src/store/directory.ts";
 import { linkedFiles } from "../../src/store/index-line.ts";
-import type { Store } from "../../src/team/store.ts";
+import type { Remote } from "../../src/team/remote.ts";
 import { syncDirectory } from "../../src/team/sync.ts";
 import { forgetMemory } from "../../src/verbs/forget.ts";
 import { renameMemory } from "../../src/verbs/rename.ts";
 import { makeTemporary } from "../temporary.ts";
-import { openDiskStore } from "./disk-store.ts";
-import { type BadNetwork, type Fate, makeBadNetwork, makeMemoryStore } from "./memory-store.ts";
+import { openDiskRemote } from "./disk-remote.ts";
+import { type BadNetwork, type Fate, makeBadNetwork, makeMemoryRemote } from "./memory-remote.ts";
 import { type Clock, directoryAt } from "./sync-world.ts";
 
 const CLIENTS = 3;
@@ -101,10 +101,10 @@ async function runSchedule({ shared, ops }: Schedule, kind: "memory" | "disk"): 
 function makeScheduleWorld(top: string, kind: "memory" | "disk") {
   const clock: Clock = { now: new Date("2026-03-10T12:00:00.000Z") };
   const now = () => clock.now;
-  const memory = makeMemoryStore(now);
+  const memory = makeMemoryRemote(now);
   const shared = path.join(top, "shared");
-  const open = (who: string): Store =>
-    kind === "memory" ? memory.open(who) : openDiskStore({ folder: shared, who, now });
+  const open = (who: string): Remote =>
+    kind === "memory" ? memory.open(who) : openDiskRemote({ folder: shared, who, now });
   const acknowledged: { path: string; text: string }[] = [];
   let fates: Fate[] = [];
   const machines: Machine[] = Array.from({ length: CLIENTS }, (_, i) => ({
@@ -199,9 +199,8 @@ function makeScheduleWorld(top: string, kind: "memory" | "disk") {
     try {
       const result = await syncDirectory({
         directory: machine.directory,
-        store: machine.network.store,
+        remote: machine.network.remote,
         who: "me",
-        now,
         onProgress,
         findSecrets: () => [],
       });
@@ -232,13 +231,13 @@ function makeScheduleWorld(top: string, kind: "memory" | "disk") {
   }
 
   async function check(): Promise<void> {
-    const store = open("auditor");
-    const { entries } = await store.list();
-    const there = Object.fromEntries(await store.fetch(entries.filter(({ deleted }) => !deleted)));
+    const remote = open("auditor");
+    const { entries } = await remote.list();
+    const there = Object.fromEntries(await remote.fetch(entries.filter(({ deleted }) => !deleted)));
     for (const { directory } of machines) expect(readAll(directory.path)).toEqual(there);
     const versions = new Map<string, Set<string | null>>();
     for (const { path: name } of entries)
-      versions.set(name, new Set((await store.versions(name)).map(({ text }) => text)));
+      versions.set(name, new Set((await remote.versions(name)).map(({ text }) => text)));
     for (const { path: name, text } of acknowledged)
       expect(versions.get(name)?.has(text), `${name}: ${text}`).toBe(true);
     const lost = [...written].filter(

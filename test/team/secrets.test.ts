@@ -3,11 +3,10 @@
 import fs from "node:fs";
 import path from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { SERVER_LIMITS } from "../../src/team/server/limits.ts";
+import { SERVER_LIMITS } from "../../src/team/server/route.ts";
 import { syncDirectory } from "../../src/team/sync.ts";
-import { findSecrets } from "../../src/text/secrets.ts";
 import { makeTemporary } from "../temporary.ts";
-import { makeMemoryStore } from "./memory-store.ts";
+import { makeMemoryRemote } from "./memory-remote.ts";
 import { makeOrdinaryNotes, readSentences } from "./ordinary-notes.ts";
 import { KIND_COUNT, plantSecrets } from "./planted-secrets.ts";
 import { APP, openDesk } from "./server/desk.ts";
@@ -54,15 +53,13 @@ describe("what leaves", () => {
   it("holds back at least 95 % of planted secrets in a push, and at most 1 % of ordinary notes", async () => {
     const clock = { now: new Date("2026-03-10T12:00:00.000Z") };
     const logged: string[] = [];
-    const store = makeMemoryStore();
+    const remote = makeMemoryRemote();
     const result = await syncDirectory({
       directory: directoryAt(top, clock, logged),
-      store: store.open("ann"),
+      remote: remote.open("ann"),
       who: "ann",
-      now: () => clock.now,
-      findSecrets,
     });
-    const there = store.live();
+    const there = remote.live();
     const refused = new Set(result.refused.map(({ path: file }) => file));
     judge("client", (file) => {
       // Refused and not sent, or sent and not refused.

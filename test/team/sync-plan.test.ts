@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { StoreEntry } from "../../src/team/store.ts";
+import type { RemoteEntry } from "../../src/team/remote.ts";
 import { type PlanInput, planSync } from "../../src/team/sync-plan.ts";
 
 const NOW = new Date("2026-03-10T12:00:00.000Z");
 const ago = (seconds: number) => new Date(NOW.getTime() - seconds * 1000).toISOString();
 
-const live = (hash: string, revision = `r-${hash}`): StoreEntry => ({
+const live = (hash: string, revision = `r-${hash}`): RemoteEntry => ({
   path: "a.md",
   hash,
   revision,
@@ -13,11 +13,11 @@ const live = (hash: string, revision = `r-${hash}`): StoreEntry => ({
   author: "ann",
   at: "",
 });
-const gone: StoreEntry = { path: "a.md", hash: "", revision: "r-gone", deleted: true, author: "ann", at: "" };
+const gone: RemoteEntry = { path: "a.md", hash: "", revision: "r-gone", deleted: true, author: "ann", at: "" };
 
 interface Case {
   local: string | null;
-  remote: StoreEntry | null;
+  remote: RemoteEntry | null;
   base: string | null;
   more?: Partial<PlanInput>;
 }

@@ -1,16 +1,16 @@
 import { describe, it } from "vitest";
-import { makeMemoryStore } from "./memory-store.ts";
+import { makeMemoryRemote } from "./memory-remote.ts";
+import { describeRemote } from "./remote-contract.ts";
 import { runSchedules } from "./schedules.ts";
-import { describeStore } from "./store-contract.ts";
 
-describeStore("memory", async () => {
-  const store = makeMemoryStore();
-  return { open: store.open, cleanup: () => {} };
+describeRemote("memory", async () => {
+  const remote = makeMemoryRemote();
+  return { open: remote.open, cleanup: () => {} };
 });
 
 /** The thousands are in test/heavy/team-schedules.test.ts. */
 describe("random schedules", () => {
-  it("end with every client and the store in agreement, nothing lost", async () => {
+  it("end with every client and the remote in agreement, nothing lost", async () => {
     await runSchedules(50, "memory");
   });
 

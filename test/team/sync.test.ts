@@ -4,16 +4,17 @@ import { describe, expect, it } from "vitest";
 import { MemdirError } from "../../src/errors.ts";
 import { readJournal } from "../../src/store/journal.ts";
 import { undoEntry } from "../../src/store/undo.ts";
-import { type SyncOptions, type SyncResult, syncDirectory } from "../../src/team/sync.ts";
+import { syncDirectory } from "../../src/team/sync.ts";
+import type { SyncOptions, SyncResult } from "../../src/team/sync-pass.ts";
 import { forgetMemory } from "../../src/verbs/forget.ts";
 import { renameMemory } from "../../src/verbs/rename.ts";
 import { makeTemporary } from "../temporary.ts";
 import { errorOf } from "../world.ts";
-import { type MemoryStore, makeMemoryStore } from "./memory-store.ts";
-import { memory } from "./store-contract.ts";
+import { type MemoryRemote, makeMemoryRemote } from "./memory-remote.ts";
+import { memory } from "./remote-contract.ts";
 import { directoryAt } from "./sync-world.ts";
 
-function makeTeam(store: MemoryStore = makeMemoryStore()) {
+function makeTeam(remote: MemoryRemote = makeMemoryRemote()) {
   const top = makeTemporary("sync", "memory");
   const clock = { now: new Date("2026-03-10T12:00:00.000Z") };
   function client(name: string) {
@@ -32,9 +33,8 @@ function makeTeam(store: MemoryStore = makeMemoryStore()) {
       sync: (more: Partial<SyncOptions> = {}): Promise<SyncResult> =>
         syncDirectory({
           directory,
-          store: store.open(name),
+          remote: remote.open(name),
           who: name,
-          now: () => clock.now,
           findSecrets: (text) =>
             text.split("\n").flatMap((line, i) => (line.includes("SECRET") ? [{ rule: "test-key", line: i + 1 }] : [])),
           ...more,
@@ -42,7 +42,7 @@ function makeTeam(store: MemoryStore = makeMemoryStore()) {
     };
   }
   return {
-    store,
+    remote,
     top,
     clock,
     wait: (s: number) => (clock.now = new Date(clock.now.getTime() + s * 1000)),
@@ -76,19 +76,19 @@ async function shared() {
 
 describe("syncDirectory", () => {
   it("shares a new memory, with its line in the index, and then does nothing", async () => {
-    const { ann, bob, store } = makeTeam();
+    const { ann, bob, remote } = makeTeam();
     ann.write("sub/plan.md", text("a", "b"));
     expect(await ann.sync()).toEqual({ ...NOTHING, pushed: ["sub/plan.md"] });
     expect(await bob.sync()).toEqual({ ...NOTHING, pulled: ["sub/plan.md"] });
     expect(bob.read("sub/plan.md")).toBe(text("a", "b"));
     expect(bob.read("MEMORY.md")).toContain("- [plan](sub/plan.md) — the plan");
-    store.calls.length = 0;
+    remote.calls.length = 0;
     const state = fs.statSync(ann.at(".memdir/sync.json")).ino;
     expect(await ann.sync()).toEqual(NOTHING);
     expect(fs.statSync(ann.at(".memdir/sync.json")).ino).toBe(state);
     expect(await bob.sync()).toEqual(NOTHING);
-    expect(store.calls).toEqual(["list", "list"]);
-    expect([...store.live().keys()]).toEqual(["sub/plan.md"]);
+    expect(remote.calls).toEqual(["list", "list"]);
+    expect([...remote.live().keys()]).toEqual(["sub/plan.md"]);
   });
 
   it("journals what it writes as one change that can be undone", async () => {
@@ -105,18 +105,18 @@ describe("syncDirectory", () => {
   });
 
   it("joins changes of different sections", async () => {
-    const { ann, bob, store } = await shared();
+    const { ann, bob, remote } = await shared();
     ann.write("plan.md", text("ann's", "b"));
     bob.write("plan.md", text("a", "bob's"));
     expect((await ann.sync()).pushed).toEqual(["plan.md"]);
     expect(await bob.sync()).toEqual({ ...NOTHING, merged: ["plan.md"] });
     expect(await ann.sync()).toEqual({ ...NOTHING, pulled: ["plan.md"] });
-    for (const one of [ann.read("plan.md"), bob.read("plan.md"), store.live().get("plan.md")])
+    for (const one of [ann.read("plan.md"), bob.read("plan.md"), remote.live().get("plan.md")])
       expect(one).toBe(text("ann's", "bob's"));
   });
 
   it("keeps both when the same lines changed: theirs at the path, ours beside it, on every machine", async () => {
-    const { ann, bob, store } = await shared();
+    const { ann, bob, remote } = await shared();
     ann.write("plan.md", text("ann's", "b"));
     bob.write("plan.md", text("bob's", "b"));
     await ann.sync();
@@ -134,7 +134,7 @@ describe("syncDirectory", () => {
     expect(bob.read(copy)).toContain("conflict_with: plan\n");
     expect(bob.read("MEMORY.md")).toContain(copy);
     expect(await ann.sync()).toEqual({ ...NOTHING, pulled: [copy] });
-    expect(Object.fromEntries(store.live())).toEqual({
+    expect(Object.fromEntries(remote.live())).toEqual({
       "plan.md": text("ann's", "b"),
       "other.md": memory("other"),
       [copy]: bob.read(copy),
@@ -189,7 +189,7 @@ describe("syncDirectory", () => {
   });
 
   it("lets a file that merely vanished wait for 30 s, over two passes", async () => {
-    const { ann, store, clock, wait } = await shared();
+    const { ann, remote, clock, wait } = await shared();
     ann.rm("plan.md");
     expect((await ann.sync()).waiting).toEqual([{ path: "plan.md", until: "2026-03-10T12:00:30.000Z" }]);
     wait(29);
@@ -202,19 +202,19 @@ describe("syncDirectory", () => {
     expect((await ann.sync()).waiting[0]?.until).toBe(new Date(clock.now.getTime() + 30_000).toISOString());
     wait(31);
     expect((await ann.sync()).removed.there).toEqual(["plan.md"]);
-    expect([...store.live().keys()]).toEqual(["other.md"]);
+    expect([...remote.live().keys()]).toEqual(["other.md"]);
   });
 
   it("looks again right before it removes", async () => {
-    const { ann, store, wait } = await shared();
+    const { ann, remote, wait } = await shared();
     ann.rm("plan.md");
     await ann.sync();
     wait(31);
-    const onProgress = ({ phase }: { phase: string }) => {
+    const onProgress = (_done: number, _total: number, phase: string) => {
       if (phase === "remove") ann.write("plan.md", text("a", "b"));
     };
     expect((await ann.sync({ onProgress })).removed.there).toEqual([]);
-    expect(store.live().has("plan.md")).toBe(true);
+    expect(remote.live().has("plan.md")).toBe(true);
   });
 
   it("renames at once", async () => {
@@ -252,7 +252,7 @@ describe("syncDirectory", () => {
       },
     ],
   ])("a directory that was %s is filled again, never taken for deletions", async (_, harm) => {
-    const { bob, store, wait } = await shared();
+    const { bob, remote, wait } = await shared();
     harm(bob.directory.path);
     for (let i = 0; i < 3; i++) {
       expect((await bob.sync()).removed).toEqual({ here: [], there: [] });
@@ -260,33 +260,33 @@ describe("syncDirectory", () => {
     }
     expect(bob.read("plan.md")).toBe(text("a", "b"));
     expect(bob.read("other.md")).toBe(memory("other"));
-    expect(store.live().size).toBe(2);
+    expect(remote.live().size).toBe(2);
   });
 
-  it("deletes nothing when the store is another one", async () => {
-    const { bob, store, wait } = await shared();
+  it("deletes nothing when the remote is another one", async () => {
+    const { bob, remote, wait } = await shared();
     bob.rm("plan.md");
-    store.id = "another";
-    store.lose("other.md");
+    remote.id = "another";
+    remote.lose("other.md");
     const result = await bob.sync();
-    expect(result.notices).toEqual([expect.stringContaining("another store")]);
+    expect(result.notices).toEqual([expect.stringContaining("another remote")]);
     expect(result.removed).toEqual({ here: [], there: [] });
     wait(60);
     await bob.sync();
-    expect([...store.live().keys()].sort()).toEqual(["other.md", "plan.md"]);
+    expect([...remote.live().keys()].sort()).toEqual(["other.md", "plan.md"]);
     expect(bob.exists("plan.md") && bob.exists("other.md")).toBe(true);
   });
 
-  it("puts back what the store lost without a tombstone", async () => {
-    const { ann, store } = await shared();
-    store.lose("plan.md");
-    store.lose("other.md");
+  it("puts back what the remote lost without a tombstone", async () => {
+    const { ann, remote } = await shared();
+    remote.lose("plan.md");
+    remote.lose("other.md");
     const result = await ann.sync();
     expect(result.pushed).toEqual(["other.md", "plan.md"]);
     expect(result.removed.here).toEqual([]);
   });
 
-  it("knows from the store's versions that it is only behind, without a state", async () => {
+  it("knows from the remote's versions that it is only behind, without a state", async () => {
     const { ann, bob } = await shared();
     ann.write("plan.md", text("a", "newer"));
     await ann.sync();
@@ -297,7 +297,7 @@ describe("syncDirectory", () => {
   });
 
   it("holds back a text with a secret, names rule and line, and asks again only when it changed", async () => {
-    const { ann, store } = await shared();
+    const { ann, remote } = await shared();
     ann.write("plan.md", text("a", "key SECRET-123"));
     const result = await ann.sync();
     expect(result.pushed).toEqual([]);
@@ -315,10 +315,10 @@ describe("syncDirectory", () => {
     expect(fs.readFileSync(ann.at(".memdir/sync.json"), "utf8")).not.toContain("123");
     ann.write("plan.md", text("a", "no key"));
     expect(await ann.sync()).toEqual({ ...NOTHING, pushed: ["plan.md"] });
-    expect(JSON.stringify([...(await store.open("x").versions("plan.md"))])).not.toContain("SECRET");
+    expect(JSON.stringify([...(await remote.open("x").versions("plan.md"))])).not.toContain("SECRET");
   });
 
-  it("does not write a store's text that holds a secret", async () => {
+  it("does not write a remote's text that holds a secret", async () => {
     const { ann, bob } = await shared();
     ann.write("plan.md", text("a", "SECRET-9"));
     ann.write("new.md", memory("SECRET-9"));
@@ -335,7 +335,7 @@ describe("syncDirectory", () => {
   });
 
   it("leaves alone what may not travel, and does not take it for removed", async () => {
-    const { ann, store, wait } = await shared();
+    const { ann, remote, wait } = await shared();
     const mayTravel = (file: string) => (file === "plan.md" ? "it is private" : null);
     ann.write("plan.md", text("private", "now"));
     for (let i = 0; i < 3; i++) {
@@ -343,18 +343,18 @@ describe("syncDirectory", () => {
       expect(result).toEqual({ ...NOTHING, refused: [{ path: "plan.md", reason: "it is private" }] });
       wait(60);
     }
-    expect(store.live().get("plan.md")).toBe(text("a", "b"));
+    expect(remote.live().get("plan.md")).toBe(text("a", "b"));
     expect(ann.read("plan.md")).toBe(text("private", "now"));
   });
 
   it("leaves alone what is no text, too large, a link, a folder, another directory's", async () => {
-    const { ann, bob, store, top, wait } = await shared();
+    const { ann, bob, remote, top, wait } = await shared();
     fs.writeFileSync(path.join(top, "outside.md"), "outside");
     for (const name of ["binary", "huge", "link", "folder"]) bob.write(`${name}.md`, memory(name));
     bob.write("nested/deep.md", memory("deep"));
     await bob.sync();
     await ann.sync();
-    const before = Object.fromEntries(store.live());
+    const before = Object.fromEntries(remote.live());
     ann.write("binary.md", Buffer.from([0xc3, 0x28, 0]));
     ann.write("huge.md", "x".repeat(250_001));
     ann.rm("link.md");
@@ -368,17 +368,17 @@ describe("syncDirectory", () => {
       expect({ ...result, refused: [] }).toEqual(NOTHING);
       wait(60);
     }
-    expect(Object.fromEntries(store.live())).toEqual(before);
+    expect(Object.fromEntries(remote.live())).toEqual(before);
     expect(fs.readFileSync(path.join(top, "outside.md"), "utf8")).toBe("outside");
   });
 
-  it("takes no path from a store that leads elsewhere, and no folder in the place of a memory", async () => {
-    const { bob, store, top } = await shared();
-    const evil = store.open("eve");
+  it("takes no path from a remote that leads elsewhere, and no folder in the place of a memory", async () => {
+    const { bob, remote, top } = await shared();
+    const evil = remote.open("eve");
     const entry = { hash: "x", revision: "1", deleted: false, author: "eve", at: "" };
     const bad = ["../out.md", "/abs.md", ".memdir/sync.md", "MEMORY.md", "con.md", "plan.md/below.md"];
     const result = await bob.sync({
-      store: {
+      remote: {
         ...evil,
         list: async () => {
           const listing = await evil.list();
@@ -391,11 +391,11 @@ describe("syncDirectory", () => {
   });
 
   it("refuses a text that is not the one that was listed", async () => {
-    const { bob, store, ann } = await shared();
+    const { bob, remote, ann } = await shared();
     ann.write("plan.md", text("a", "newer"));
     await ann.sync();
-    const liar = store.open("eve");
-    const result = await bob.sync({ store: { ...liar, fetch: async () => new Map([["plan.md", "forged"]]) } });
+    const liar = remote.open("eve");
+    const result = await bob.sync({ remote: { ...liar, fetch: async () => new Map([["plan.md", "forged"]]) } });
     expect(result.refused).toEqual([{ path: "plan.md", reason: expect.stringContaining("not the one") }]);
     expect(bob.read("plan.md")).toBe(text("a", "b"));
   });
@@ -405,7 +405,7 @@ describe("syncDirectory", () => {
     ann.write("plan.md", text("ann's", "b"));
     await ann.sync();
     let once = true;
-    const onProgress = ({ phase }: { phase: string }) => {
+    const onProgress = (_done: number, _total: number, phase: string) => {
       if (phase === "write" && once) bob.write("plan.md", text("a", "bob's, just now"));
       if (phase === "write") once = false;
     };
@@ -415,10 +415,10 @@ describe("syncDirectory", () => {
   });
 
   it("goes on after a network that failed, and is stopped by its signal", async () => {
-    const { ann, bob, store } = await shared();
+    const { ann, bob, remote } = await shared();
     for (let i = 0; i < 45; i++) ann.write(`n${i}.md`, memory(String(i)));
     let calls = 0;
-    const open = store.open("ann");
+    const open = remote.open("ann");
     const flaky = {
       ...open,
       apply: async (...args: Parameters<typeof open.apply>) => {
@@ -426,8 +426,8 @@ describe("syncDirectory", () => {
         return open.apply(...args);
       },
     };
-    expect((await errorOf(ann.sync({ store: flaky }))).code).toBe("network");
-    expect(store.live().size).toBe(22);
+    expect((await errorOf(ann.sync({ remote: flaky }))).code).toBe("network");
+    expect(remote.live().size).toBe(22);
     expect((await ann.sync()).pushed.length).toBe(25);
     await expect(bob.sync({ signal: AbortSignal.abort(new Error("enough")) })).rejects.toThrow("enough");
     expect((await bob.sync()).pulled.length).toBe(45);
@@ -442,7 +442,7 @@ describe("syncDirectory", () => {
   });
 
   it("removes no more than eight of a few in one pass, on purpose or not", async () => {
-    const { ann, store } = await shared();
+    const { ann, remote } = await shared();
     for (let i = 0; i < 12; i++) ann.write(`n${i}.md`, memory(String(i)));
     await ann.sync();
     for (let i = 0; i < 12; i++) await forgetMemory(ann.directory, `n${i}.md`);
@@ -450,7 +450,7 @@ describe("syncDirectory", () => {
     expect(result.removed.there.length).toBe(8);
     expect(result.waiting.length).toBe(4);
     expect((await ann.sync()).removed.there.length).toBe(4);
-    expect(store.live().size).toBe(2);
+    expect(remote.live().size).toBe(2);
   });
 
   it("keeps only the base texts that it needs", async () => {

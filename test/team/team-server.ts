@@ -2,11 +2,11 @@
 
 import { randomBytes } from "node:crypto";
 import { openTeamData } from "../../src/team/server/data.ts";
-import { SERVER_LIMITS } from "../../src/team/server/limits.ts";
 import { openPglite } from "../../src/team/server/pglite.ts";
+import { SERVER_LIMITS } from "../../src/team/server/route.ts";
 import { startServer } from "../../src/team/server/serve.ts";
 import type { TeamData } from "../../src/team/server/team-data.ts";
-import { findSecrets } from "../../src/text/secrets.ts";
+import { mustCall } from "./server/caller.ts";
 
 export interface TeamServer {
   url: string;
@@ -20,12 +20,12 @@ export interface TeamServer {
 export async function startTeamServer(): Promise<TeamServer> {
   const now = () => new Date();
   const database = await openPglite(null, { load: () => import("@electric-sql/pglite"), now });
-  const data = openTeamData(database, { now, random: randomBytes });
+  const data = openTeamData(database, { now, randomBytes });
   await data.migrate();
   const logged: string[] = [];
   // Tests ask faster than people.
   const limits = { ...SERVER_LIMITS, rate: { requests: 100_000, seconds: 60 } };
-  const server = await startServer({ data, now, log: (line) => void logged.push(line), findSecrets, limits, port: 0 });
+  const server = await startServer({ data, now, log: (line) => void logged.push(line), limits, port: 0 });
   let counter = 0;
   return {
     url: server.url,
@@ -34,8 +34,7 @@ export async function startTeamServer(): Promise<TeamServer> {
     async makeTeam() {
       const team = `team-${++counter}`;
       const { token: admin } = await data.createTeam(team, "ann");
-      const ann = await data.findCaller(admin);
-      if (!ann) throw new Error("the first admin's token is not known");
+      const ann = await mustCall(data, admin);
       await data.addRepository(ann, "app");
       const tokens = new Map([["ann", admin]]);
       const tokenOf = async (person: string) => {

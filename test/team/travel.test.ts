@@ -63,7 +63,7 @@ test("nothing lifts a secret, a broken file or an agent's own memory", async () 
   const problem = await ask("project", `token ${secret}`, "share: true\n");
   expect(problem).toMatch(/github-token in line 7/);
   expect(problem).not.toContain(secret);
-  expect(findTravelProblem("x.md", "---\nname: a\ntype: project\nshare: true\n")).toMatch(/mend it by hand/);
+  expect(findTravelProblem("x.md", "---\nname: a\ntype: project\nshare: true\n")).toMatch(/fix it by hand/);
   expect(await ask("project", "x", "share: true\n", "agent:reviewer@user")).toMatch(/agent:reviewer@user/);
 });
 

@@ -1,7 +1,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { DEBOUNCE_MS, FLUSH_MS, keepSynced, listenToFiles, type WatchWorld } from "../../src/team/watch.ts";
+import { DEBOUNCE_MS, FLUSH_MS, keepSynced, listenToFiles, type WatchJob } from "../../src/team/watch.ts";
+import type { World } from "../../src/world.ts";
 import { makeTemporary } from "../temporary.ts";
 import { until } from "../until.ts";
 
@@ -11,15 +12,15 @@ function makeClock() {
   let now = 0;
   return {
     now: () => now,
-    sleep: (ms: number, signal: AbortSignal) =>
+    sleep: (ms: number, signal?: AbortSignal) =>
       new Promise<void>((resolve) => {
-        if (signal.aborted) return resolve();
+        if (signal?.aborted) return resolve();
         const wake = () => {
-          signal.removeEventListener("abort", wake);
+          signal?.removeEventListener("abort", wake);
           resolve();
         };
         waiting.push({ at: now + ms, wake });
-        signal.addEventListener("abort", wake);
+        signal?.addEventListener("abort", wake);
       }),
     async pass(ms: number) {
       const until = now + ms;
@@ -36,14 +37,14 @@ function makeClock() {
   };
 }
 
-function start(more: Partial<WatchWorld> = {}) {
+function start({ random = () => 0.5, ...more }: Partial<WatchJob & Pick<World, "random">> = {}) {
   const clock = makeClock();
   const passes: number[] = [];
   const failures: unknown[] = [];
   const stop = new AbortController();
   let change = () => {};
   let isListening = false;
-  const world: WatchWorld = {
+  const job: WatchJob = {
     pass: async () => void passes.push(clock.now()),
     listen: (onChange) => {
       change = onChange;
@@ -52,14 +53,12 @@ function start(more: Partial<WatchWorld> = {}) {
         isListening = false;
       };
     },
-    sleep: clock.sleep,
-    random: () => 0.5,
     onFailure: (error) => void failures.push(error),
     signal: stop.signal,
     pollMs: 15_000,
     ...more,
   };
-  const done = Promise.resolve().then(() => keepSynced(world));
+  const done = Promise.resolve().then(() => keepSynced({ sleep: clock.sleep, random }, job));
   return { clock, passes, failures, stop, done, change: () => change(), isListening: () => isListening };
 }
 

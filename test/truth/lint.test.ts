@@ -29,10 +29,10 @@ function readCases(name: string): Case[] {
     });
 }
 
-const world = { termsOf, instructions: [{ path: "CLAUDE.md", text: read("instructions.md") }] };
+const INSTRUCTIONS = [{ path: "CLAUDE.md", text: read("instructions.md") }];
 
 function lintText(text: string, file = "m.md") {
-  return lintMemories([{ memory: parseMemory(file, text), text }], world);
+  return lintMemories([{ memory: parseMemory(file, text), text }], INSTRUCTIONS, termsOf);
 }
 
 describe("lint on a corpus", () => {
@@ -77,7 +77,7 @@ describe("lint", () => {
     place.write("b.md", "---\nname: b\ndescription: notes\ntype: feedback\n---\n\nRule.\n");
     place.write("a.md", "---\nname: a\ndescription: misc\ntype: user\n---\n\nLikes tea.\n");
     place.write("MEMORY.md", `- [a](a.md) — ${"x".repeat(300)}\n- [gone](gone.md)\n`);
-    const problems = await lintStore(mainOf(await place.open()), { termsOf, instructions: [] });
+    const problems = await lintStore(mainOf(await place.open()), [], termsOf);
     expect(problems.map(({ file, rule }) => `${file} ${rule}`)).toEqual([
       "a.md vague-description",
       "b.md why",

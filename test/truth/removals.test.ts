@@ -5,8 +5,8 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { examine } from "../../src/truth/examination.ts";
 import { findReach, type Reach } from "../../src/truth/history.ts";
+import { openScan } from "../../src/truth/occurrences.ts";
 import { beginChanges } from "../../src/truth/removals.ts";
-import { openScan } from "../../src/truth/words.ts";
 import { makeWorld, type World } from "../world.ts";
 
 function commit(world: World, files: Record<string, string | Buffer | null>): string {

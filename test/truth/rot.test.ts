@@ -3,9 +3,8 @@
 import { describe, expect, it } from "vitest";
 import { parseMemory } from "../../src/store/memory.ts";
 import { termsOf } from "../../src/text/terms.ts";
-import { measureRot } from "../../src/truth/rot.ts";
-import { gatherRot } from "../../src/truth/rot-input.ts";
-import type { RotInput, RotMemory } from "../../src/truth/rot-kind.ts";
+import { gatherRot, measureRot } from "../../src/truth/rot.ts";
+import type { RotInput, RotMemory } from "../../src/truth/rot-findings.ts";
 import { makeMess } from "../learn/dream-mess.ts";
 import { mainOf, makeWorld } from "../world.ts";
 

@@ -5,7 +5,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Memdir } from "../../src/memdir.ts";
-import { findVerdict, formatVerdict, readVerdicts } from "../../src/truth/kept-verdict.ts";
+import { findVerdict, formatVerdict, readVerdicts } from "../../src/truth/verdicts.ts";
 import { type VerifyOptions, verifyMemories } from "../../src/truth/verify.ts";
 import { DAY, errorOf, makeWorld, type World } from "../world.ts";
 
@@ -25,10 +25,8 @@ const memory = (body: string, more = "") => `---\nname: m\ndescription: d\ntype:
 const verify = async (world: World, options: VerifyOptions = {}, memdir?: Memdir, root = world.project) => {
   const opened = memdir ?? (await world.open());
   const { directories } = opened;
-  return verifyMemories({ directories, root, env: world.env, now: () => world.now }, await opened.list(), {
-    isAll: true,
-    ...options,
-  });
+  const git = { root, env: world.env };
+  return verifyMemories({ now: () => world.now }, git, directories, await opened.list(), { isAll: true, ...options });
 };
 const short = ({ problems }: Awaited<ReturnType<typeof verify>>) =>
   problems.map(({ claim, verdict }) => `${claim} ${verdict}`);
@@ -189,7 +187,9 @@ describe("verifyMemories", () => {
     const directories = memdir.directories.map((directory) => ({ ...directory, scope: "user" }));
     const rows = (await memdir.list()).map((row) => ({ ...row, scope: "user" }));
     const result = await verifyMemories(
-      { directories, root: world.project, env: world.env, now: () => world.now },
+      { now: () => world.now },
+      { root: world.project, env: world.env },
+      directories,
       rows,
     );
     expect(result.problems).toEqual([]);
@@ -215,7 +215,9 @@ describe("where little can be seen", () => {
     const { directories } = memdir;
     const env = { ...world.env, PATH: path.join(world.top, "nothing") };
     const result = await verifyMemories(
-      { directories, root: world.project, env, now: () => world.now },
+      { now: () => world.now },
+      { root: world.project, env },
+      directories,
       await memdir.list(),
     );
     expect(result.problems).toEqual([]);

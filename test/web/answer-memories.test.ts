@@ -2,19 +2,18 @@ import fs from "node:fs";
 import { expect, it } from "vitest";
 import { logSurfaced } from "../../src/recall/surface-log.ts";
 import { answerMemories, answerSearch } from "../../src/web/answer-memories.ts";
-import { answerStart } from "../../src/web/answer-start.ts";
-import type { MemoryList } from "../../src/web/api.ts";
+import type { MemoryList, Start } from "../../src/web/api.ts";
 import { DAY, errorOf, note } from "../world.ts";
-import { call, HOSTILE, makeDesk, makeUserWorld, rowOf } from "./desk.ts";
+import { call, HOSTILE, makePage, makeUserWorld, rowOf } from "./open-page.ts";
 
 it("lists every memory with its place, age, cues and how often it was recalled", async () => {
-  const { world, memdir, desk } = await makeDesk();
+  const { world, memdir, page } = await makePage();
   await memdir.save(note("use pnpm", { type: "feedback", when: ["installing", "adding"], pinned: true }));
   world.write("old.md", "---\nname: old\ntype: project\n---\n\nOld.\n", { ageMs: 40 * DAY });
   const memories = [{ file: "feedback_use_pnpm.md", scope: "project", why: [] }];
   for (const prompt of ["a b", "c d"])
     logSurfaced(world.dir, { at: world.now, session: "s", door: "hook", prompt, memories });
-  const { rows, skipped } = await answerMemories(desk);
+  const { rows, skipped } = await answerMemories(page);
   expect(skipped).toEqual([]);
   expect(rows.find(({ name }) => name === "use pnpm")).toMatchObject({
     directory: 0,
@@ -29,18 +28,18 @@ it("lists every memory with its place, age, cues and how often it was recalled",
     isReadOnly: false,
     problems: [],
   });
-  expect((await rowOf(desk, "old")).ageDays).toBe(40);
+  expect((await rowOf(page, "old")).ageDays).toBe(40);
 });
 
 it("an empty directory has no rows and no hits", async () => {
-  const { desk } = await makeDesk();
-  expect(await answerMemories(desk)).toEqual({ rows: [], skipped: [] });
-  expect(await answerSearch(desk, "")).toEqual({ hits: [] });
-  expect(await answerSearch(desk, "anything")).toEqual({ hits: [] });
+  const { page } = await makePage();
+  expect(await answerMemories(page)).toEqual({ rows: [], skipped: [] });
+  expect(await answerSearch(page, "")).toEqual({ hits: [] });
+  expect(await answerSearch(page, "anything")).toEqual({ hits: [] });
 });
 
 it("lists what cannot be read, links and text that looks like markup as what they are", async () => {
-  const { world, desk } = await makeDesk();
+  const { world, page } = await makePage();
   world.write(
     "evil.md",
     `---\nname: "${HOSTILE.script}"\ndescription: ${HOSTILE.rtl}\ntype: user\n---\n\n${HOSTILE.image}\n`,
@@ -50,25 +49,25 @@ it("lists what cannot be read, links and text that looks like markup as what the
   world.write("huge.md", `---\nname: huge\ntype: user\n---\n${"x".repeat(2_000_000)}`);
   fs.mkdirSync(world.path("folder.md"));
   fs.symlinkSync("/etc/hostname", world.path("link.md"));
-  const { rows, skipped } = (await call(desk, "GET", "/api/memories")) as MemoryList;
+  const { rows, skipped } = (await call(page, "GET", "/api/memories")) as MemoryList;
   expect(rows.map(({ file }) => file).sort()).toEqual(
     ["<img src=x>.md", "binary.md", "evil.md", "huge.md", "link.md"].sort(),
   );
   expect(rows.find(({ file }) => file === "evil.md")?.name).toBe(HOSTILE.script);
   expect(rows.every((row) => !("problems" in row) && !("bytes" in row))).toBe(true);
-  expect((await rowOf(desk, "link")).problems[0]).toContain("symbolic link");
+  expect((await rowOf(page, "link")).problems[0]).toContain("symbolic link");
   expect(skipped.map(({ path }) => path)).toEqual([world.path("folder.md")]);
 });
 
 it("search gives places in the order of the real search; words are taken as they are", async () => {
-  const { memdir, desk } = await makeDesk();
+  const { memdir, page } = await makePage();
   await memdir.save(note("deploy", { body: "Deploys go out on Friday." }));
   await memdir.save(note("other", { body: "Mentions a deploy." }));
   await memdir.save(note("third", { body: "Nothing." }));
-  const { hits } = await answerSearch(desk, "deploy");
+  const { hits } = await answerSearch(page, "deploy");
   expect(hits.map(({ file }) => file)).toEqual(["user_deploy.md", "user_other.md"]);
   expect(hits[0]!.score).toBeGreaterThan(hits[1]!.score);
-  expect((await answerSearch(desk, "(((*[")).hits).toEqual([]);
+  expect((await answerSearch(page, "(((*[")).hits).toEqual([]);
 });
 
 it("finds by meaning what does not hold the word, and half a word by its letters", async () => {
@@ -77,25 +76,25 @@ it("finds by meaning what does not hold the word, and half a word by its letters
     values[/pnpm|package manager/.test(text) ? 0 : 1] = 1;
     return values;
   };
-  const { memdir, desk } = await makeDesk({ open: { embed } });
+  const { memdir, page } = await makePage({ open: { embed } });
   await memdir.save(note("tool", { description: "pnpm", body: "pnpm it is" }));
   await memdir.save(note("zebra", { description: "stripes", body: "Stripes." }));
   await memdir.warm();
-  expect((await answerSearch(desk, "package manager")).hits.map(({ file }) => file)).toEqual(["user_tool.md"]);
-  expect((await answerSearch(desk, "zeb")).hits.map(({ file }) => file)).toContain("user_zebra.md");
+  expect((await answerSearch(page, "package manager")).hits.map(({ file }) => file)).toEqual(["user_tool.md"]);
+  expect((await answerSearch(page, "zeb")).hits.map(({ file }) => file)).toContain("user_zebra.md");
 });
 
 it("lists and searches 500 memories", async () => {
-  const { world, desk } = await makeDesk();
+  const { world, page } = await makePage();
   for (let i = 0; i < 500; i++) {
     world.write(`m${i}.md`, `---\nname: memory ${i}\ndescription: about ${i}\ntype: project\n---\n\nBody ${i}.\n`);
   }
-  expect((await answerMemories(desk)).rows.length).toBe(500);
-  expect((await answerSearch(desk, "memory 499")).hits[0]).toMatchObject({ directory: 0, file: "m499.md" });
+  expect((await answerMemories(page)).rows.length).toBe(500);
+  expect((await answerSearch(page, "memory 499")).hits[0]).toMatchObject({ directory: 0, file: "m499.md" });
 });
 
 it("while somebody types, every memory that holds the words: more words first, then weightier places, then the young", async () => {
-  const { world, desk } = await makeDesk();
+  const { world, page } = await makePage();
   const write = (file: string, name: string, body: string, ageMs: number) =>
     world.write(file, `---\nname: ${name}\ntype: project\n---\n\n${body}\n`, { ageMs });
   write("a.md", "deploy", "Nothing.", DAY);
@@ -103,7 +102,7 @@ it("while somebody types, every memory that holds the words: more words first, t
   write("c.md", "third", "A deploy.", 3 * DAY);
   write("d.md", "fourth", "A deploy.", 2 * DAY);
   write("e.md", "fifth", "Nothing.", DAY);
-  const files = async (q: string) => (await answerSearch(desk, q, true)).hits.map(({ file }) => file);
+  const files = async (q: string) => (await answerSearch(page, q, true)).hits.map(({ file }) => file);
   expect(await files("ﾃﾞdeplo")).toEqual([]);
   expect(await files("deplo")).toEqual(["a.md", "b.md", "d.md", "c.md"]);
   expect(await files("staging deploy deploy")).toEqual(["b.md", "a.md", "d.md", "c.md"]);
@@ -112,52 +111,53 @@ it("while somebody types, every memory that holds the words: more words first, t
 });
 
 it("keeps texts only while somebody tells of changes", async () => {
-  const { world, desk } = await makeDesk();
-  const find = async () => (await answerSearch(desk, "word", true)).hits.map(({ file }) => file);
+  const { world, page } = await makePage();
+  const find = async () => (await answerSearch(page, "word", true)).hits.map(({ file }) => file);
   world.write("a.md", "---\nname: a\ntype: project\n---\n\nA word.\n");
   expect(await find()).toEqual(["a.md"]);
   world.write("b.md", "---\nname: b\ntype: project\n---\n\nA word.\n");
   expect((await find()).sort()).toEqual(["a.md", "b.md"]);
-  desk.kept.version = 1;
+  page.kept.version = 1;
   await find();
   fs.rmSync(world.path("a.md"));
   expect((await find()).sort()).toEqual(["a.md", "b.md"]);
-  desk.kept.version = 2;
+  page.kept.version = 2;
   expect(await find()).toEqual(["b.md"]);
 });
 
 it("memories of the same file name in two directories have places of their own", async () => {
-  const { memdir, desk } = await makeDesk({ world: await makeUserWorld("same") });
+  const { memdir, page } = await makePage({ world: await makeUserWorld("same") });
   await memdir.save(note("same"));
   const user = memdir.directories.findIndex(({ scope }) => scope === "user");
-  const { rows } = await answerMemories(desk);
+  const { rows } = await answerMemories(page);
   expect(rows.map(({ directory }) => directory)).toEqual([0, user]);
-  const { hits } = await answerSearch(desk, "same");
+  const { hits } = await answerSearch(page, "same");
   expect(hits.map(({ directory }) => directory).sort()).toEqual([0, user]);
 });
 
 it("start tells the version, the project, its directories and whether anything may be changed", async () => {
-  const { world, desk } = await makeDesk({ readOnly: true });
-  expect(await answerStart(desk)).toMatchObject({
+  const { world, page } = await makePage({ readOnly: true });
+  expect(await call(page, "GET", "/api/start")).toMatchObject({
     version: "1.2.3",
     project: "project",
     readOnly: true,
     hasModel: false,
   });
-  expect((await answerStart(desk)).directories[0]).toEqual({ scope: "project", path: world.dir, readOnly: false });
+  const { directories } = (await call(page, "GET", "/api/start")) as Start;
+  expect(directories[0]).toEqual({ scope: "project", path: world.dir, readOnly: false });
   await world.open();
-  expect((await answerMemories(desk)).rows.every(({ isReadOnly }) => isReadOnly)).toBe(true);
+  expect((await answerMemories(page)).rows.every(({ isReadOnly }) => isReadOnly)).toBe(true);
 });
 
 it("refuses parameters that are none", async () => {
-  const { desk } = await makeDesk();
+  const { page } = await makePage();
   for (const query of [
     {},
     { directory: "x", file: "a.md" },
     { directory: -1, file: "a" },
     { directory: 0, file: "" },
   ]) {
-    expect((await errorOf(call(desk, "GET", "/api/memory", query))).code).toBe("usage");
+    expect((await errorOf(call(page, "GET", "/api/memory", query))).code).toBe("usage");
   }
-  expect((await errorOf(call(desk, "GET", "/api/search", { q: "x".repeat(2_000) }))).code).toBe("usage");
+  expect((await errorOf(call(page, "GET", "/api/search", { q: "x".repeat(2_000) }))).code).toBe("usage");
 });

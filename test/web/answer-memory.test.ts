@@ -5,10 +5,10 @@ import { logSurfaced } from "../../src/recall/surface-log.ts";
 import { answerMemory } from "../../src/web/answer-memory.ts";
 import type { MemoryView } from "../../src/web/api.ts";
 import { errorOf, HOUR, note } from "../world.ts";
-import { call, HOSTILE, makeDesk, makeUserWorld } from "./desk.ts";
+import { call, HOSTILE, makePage, makeUserWorld } from "./open-page.ts";
 
 it("shows fields, body, cues, links both ways, provenance, history and where it was surfaced", async () => {
-  const { world, memdir, desk } = await makeDesk();
+  const { world, memdir, page } = await makePage();
   await memdir.save(note("target", { when: ["when asked"], source: { by: "inferred", session: "s1", message: null } }));
   await memdir.save(note("other", { body: "See [[target]] and [[nobody]].", links: ["target"] }));
   world.now = new Date(world.now.getTime() + HOUR);
@@ -16,7 +16,7 @@ it("shows fields, body, cues, links both ways, provenance, history and where it 
   await memdir.edit("target", text, text.replace("Body of target.", "Another **body**."));
   const memories = [{ file: "user_target.md", scope: "project", why: ["words: a"] }];
   logSurfaced(world.dir, { at: world.now, session: "s", door: "hook", prompt: "p q", memories });
-  const view = (await call(desk, "GET", "/api/memory", { directory: 0, file: "user_target.md" })) as MemoryView;
+  const view = (await call(page, "GET", "/api/memory", { directory: 0, file: "user_target.md" })) as MemoryView;
   expect(view.row.name).toBe("target");
   expect(view.text).toBe(world.read("user_target.md"));
   expect(view.fields.map(({ key }) => key)).toEqual([
@@ -51,12 +51,12 @@ it("shows fields, body, cues, links both ways, provenance, history and where it 
   expect(view.history[0]!.diff.filter(({ kind }) => kind === "added").map(({ text }) => text)).toContain(
     "Another **body**.",
   );
-  const other = await answerMemory(desk, { directory: 0, file: "user_other.md" });
+  const other = await answerMemory(page, { directory: 0, file: "user_other.md" });
   expect(other.links.to).toEqual([{ directory: 0, file: "user_target.md", name: "target" }, { name: "nobody" }]);
 });
 
 it("claims come with their verdict and evidence, silenced ones too", async () => {
-  const { world, desk } = await makeDesk();
+  const { world, page } = await makePage();
   fs.mkdirSync(path.join(world.project, "src"));
   fs.writeFileSync(path.join(world.project, "src/auth.ts"), "export const a = 1;\n");
   world.git("init", "-q");
@@ -66,13 +66,13 @@ it("claims come with their verdict and evidence, silenced ones too", async () =>
     "c.md",
     "---\nname: c\ntype: project\nverify_ignore:\n  - src/never.ts\n---\n\nLook at `src/auth.ts`, `src/never.ts` and `src/gone.ts`.\n",
   );
-  const { claims } = await answerMemory(desk, { directory: 0, file: "c.md" });
+  const { claims } = await answerMemory(page, { directory: 0, file: "c.md" });
   expect(claims.find(({ text }) => text === "src/auth.ts")).toMatchObject({ kind: "path", line: 8, verdict: "holds" });
   expect(claims.length).toBeGreaterThan(1);
 });
 
 it("takes no path out of the directories and no file that the listing does not show", async () => {
-  const { world, memdir, desk } = await makeDesk();
+  const { world, memdir, page } = await makePage();
   await memdir.save(note("a"));
   fs.writeFileSync(path.join(world.top, "outside.md"), "secret text");
   for (const file of [
@@ -91,36 +91,36 @@ it("takes no path out of the directories and no file that the listing does not s
       ["PUT", "/api/memory"],
       ["POST", "/api/forget"],
     ] as const) {
-      const error = await errorOf(call(desk, method, route, { directory: 0, file, base: "x", text: "y", name: "n" }));
+      const error = await errorOf(call(page, method, route, { directory: 0, file, base: "x", text: "y", name: "n" }));
       expect(["outside", "not-found", "usage", "conflict"]).toContain(error.code);
       expect(JSON.stringify(error.details ?? "")).not.toContain("secret text");
     }
   }
-  expect((await errorOf(answerMemory(desk, { directory: 99, file: "user_a.md" }))).code).toBe("not-found");
+  expect((await errorOf(answerMemory(page, { directory: 99, file: "user_a.md" }))).code).toBe("not-found");
   expect(fs.readFileSync(path.join(world.top, "outside.md"), "utf8")).toBe("secret text");
 });
 
 it("shows what cannot be read with its problem, and a link without following it", async () => {
-  const { world, desk } = await makeDesk();
+  const { world, page } = await makePage();
   world.write("fine.md", "Only text.\n");
   fs.writeFileSync(path.join(world.top, "outside.md"), "outside text");
   fs.symlinkSync(path.join(world.top, "outside.md"), world.path("link.md"));
-  const link = await answerMemory(desk, { directory: 0, file: "link.md" });
+  const link = await answerMemory(page, { directory: 0, file: "link.md" });
   expect(link.text).toBe("");
   expect(link.row.problems[0]).toContain("symbolic link");
-  const fine = await answerMemory(desk, { directory: 0, file: "fine.md" });
+  const fine = await answerMemory(page, { directory: 0, file: "fine.md" });
   expect(fine.fields).toEqual([]);
   expect(fine.row.problems[0]).toContain("no frontmatter");
 });
 
 it("markup in name, description, cue, body and file name stays text", async () => {
-  const { world, desk } = await makeDesk();
+  const { world, page } = await makePage();
   const file = "<b>x<b>.md";
   world.write(
     file,
     `---\nname: ${HOSTILE.script}\ndescription: ${HOSTILE.image}\ntype: user\nwhen:\n  - ${HOSTILE.image}\nmetadata:\n  node: ${HOSTILE.script}\n---\n\n${HOSTILE.script}\n\n[a](javascript:alert(1)) ${HOSTILE.rtl} ${HOSTILE.cjk}\n`,
   );
-  const view = await answerMemory(desk, { directory: 0, file });
+  const view = await answerMemory(page, { directory: 0, file });
   expect(view.row.name).toBe(HOSTILE.script);
   expect(view.cues).toEqual([HOSTILE.image]);
   expect(view.fields).toContainEqual({ key: "metadata.node", value: HOSTILE.script });
@@ -129,10 +129,10 @@ it("markup in name, description, cue, body and file name stays text", async () =
 });
 
 it("a memory of another directory is known by its number, and so is its journal", async () => {
-  const { memdir, desk } = await makeDesk({ world: await makeUserWorld("same") });
+  const { memdir, page } = await makePage({ world: await makeUserWorld("same") });
   await memdir.save(note("same"));
   const at = memdir.directories.findIndex(({ scope }) => scope === "user");
-  const view = await answerMemory(desk, { directory: at, file: "user_same.md" });
+  const view = await answerMemory(page, { directory: at, file: "user_same.md" });
   expect(view.text).toContain("Of the user.");
   expect(view.history.map(({ id }) => id)).toEqual(["user:1"]);
 });

@@ -3,17 +3,16 @@ import path from "node:path";
 import { expect, it } from "vitest";
 import { openLearning } from "../../src/open-learn.ts";
 import { logSurfaced } from "../../src/recall/surface-log.ts";
-import type { Cost } from "../../src/web/answer-overview.ts";
 import type { ContextAnswer, Overview, RotView } from "../../src/web/api.ts";
 import { DAY, errorOf, note } from "../world.ts";
-import { call, makeDesk } from "./desk.ts";
+import { call, makePage } from "./open-page.ts";
 
-const overview = async (desk: Parameters<typeof call>[0]) => (await call(desk, "GET", "/api/overview")) as Overview;
-const rotOf = async (desk: Parameters<typeof call>[0]) => (await call(desk, "GET", "/api/rot")) as RotView;
+const overview = async (page: Parameters<typeof call>[0]) => (await call(page, "GET", "/api/overview")) as Overview;
+const rotOf = async (page: Parameters<typeof call>[0]) => (await call(page, "GET", "/api/rot")) as RotView;
 
 it("an empty project is a whole answer of nothing, and looking makes no files", async () => {
-  const { world, desk } = await makeDesk();
-  const view = await overview(desk);
+  const { world, page } = await makePage();
+  const view = await overview(page);
   expect(view).toMatchObject({ total: 0, byType: {}, byScope: {}, rot: { score: 100, first: [] } });
   expect(view.byAge.map(({ label }) => label)).toEqual(["today", "this week", "this month", "this quarter", "older"]);
   expect(view.recalled).toEqual({ most: [], never: [], neverCount: 0, since: null });
@@ -22,12 +21,12 @@ it("an empty project is a whole answer of nothing, and looking makes no files", 
 });
 
 it("counts by type, scope and age, the index against its cap, and what fills the context", async () => {
-  const { world, memdir, desk } = await makeDesk();
+  const { world, memdir, page } = await makePage();
   fs.writeFileSync(path.join(world.project, "CLAUDE.md"), "Use tabs.\n");
   await memdir.save(note("a", { type: "feedback" }));
   world.write("old.md", "---\nname: old\ntype: project\n---\n\nOld.\n", { ageMs: 20 * DAY });
   world.write("older.md", "---\nname: older\ntype: project\n---\n\nOlder.\n", { ageMs: 200 * DAY });
-  const view = await overview(desk);
+  const view = await overview(page);
   expect(view.total).toBe(3);
   expect(view.byType).toEqual({ feedback: 1, project: 2 });
   expect(view.byScope).toEqual({ project: 3 });
@@ -39,27 +38,27 @@ it("counts by type, scope and age, the index against its cap, and what fills the
 });
 
 it("the score takes all directories together, and what to do first names the memories", async () => {
-  const { world, memdir, desk } = await makeDesk();
+  const { world, memdir, page } = await makePage();
   await memdir.save(note("one", { body: "The build uses pnpm and needs node twenty two installed." }));
   await memdir.save(note("two", { body: "The build uses pnpm and needs node twenty two installed." }));
-  const rot = await rotOf(desk);
+  const rot = await rotOf(page);
   expect(rot.score).toBeLessThan(100);
   const double = rot.first.find(({ todo }) => todo === "memdir dream --plan");
   expect(double?.count).toBe(1);
   expect(double?.memories[0]).toMatchObject({ directory: 0 });
   expect(["one", "two"]).toContain(double?.memories[0]?.name);
   await memdir.forget("two");
-  const mended = await rotOf(desk);
+  const mended = await rotOf(page);
   expect(mended.score).toBeGreaterThan(rot.score);
   expect(mended.first.some(({ todo }) => todo === "memdir dream --plan")).toBe(false);
-  expect((await overview(desk)).rot).toEqual(mended);
-  expect(((await call(desk, "GET", "/api/overview", { rot: false })) as Overview).rot).toBeNull();
+  expect((await overview(page)).rot).toEqual(mended);
+  expect(((await call(page, "GET", "/api/overview", { rot: false })) as Overview).rot).toBeNull();
   expect(world.logged).toEqual([]);
 });
 
 it("cost comes by day and kind of this month; a model without a price is named and in no sum", async () => {
   const price = { input: 10, output: 10, cacheRead: 0, cacheWrite: 0 };
-  const { world, memdir, desk } = await makeDesk({ settings: { learn: { prices: { "a/*": price } } } });
+  const { world, memdir, page } = await makePage({ settings: { learn: { prices: { "a/*": price } } } });
   const { ledger } = openLearning(memdir);
   const usage = { input: 50_000, output: 50_000, cacheRead: 0, cacheWrite: 0 };
   const spend = (at: Date, model: string, kind: "extraction" | "dream") =>
@@ -69,7 +68,7 @@ it("cost comes by day and kind of this month; a model without a price is named a
   spend(new Date(world.now.getTime() - 40 * DAY), "a/b", "dream");
   spend(world.now, "unknown/x", "dream");
   ledger.skip("extraction", null, "budget");
-  const cost = (await overview(desk)).cost as Cost;
+  const cost = (await overview(page)).cost;
   expect(cost.total).toBeCloseTo(2);
   expect(cost.byKind).toEqual({ extraction: 1, dream: 1 });
   expect(Object.keys(cost.tokensByKind)).toEqual(["extraction", "dream"]);
@@ -79,7 +78,7 @@ it("cost comes by day and kind of this month; a model without a price is named a
 });
 
 it("tells what was recalled most and what never, also of hundreds", async () => {
-  const { world, desk } = await makeDesk();
+  const { world, page } = await makePage();
   for (let i = 0; i < 300; i++) world.write(`m${i}.md`, `---\nname: m${i}\ntype: user\n---\n\nBody ${i}.\n`);
   const seen = (file: string) => [{ file, scope: "project", why: [] }];
   const log = (file: string) =>
@@ -88,7 +87,7 @@ it("tells what was recalled most and what never, also of hundreds", async () => 
   log("m7.md");
   log("m8.md");
   log("gone.md");
-  const { recalled } = await overview(desk);
+  const { recalled } = await overview(page);
   expect(recalled.most.map(({ name, count }) => [name, count])).toEqual([
     ["m7", 2],
     ["m8", 1],
@@ -99,20 +98,20 @@ it("tells what was recalled most and what never, also of hundreds", async () => 
 });
 
 it("context: loaded and not loaded with reasons, what a touch adds, and the index", async () => {
-  const { world, memdir, desk } = await makeDesk();
+  const { world, memdir, page } = await makePage();
   fs.writeFileSync(path.join(world.project, "CLAUDE.md"), "Root.\n@more.md\n");
   fs.writeFileSync(path.join(world.project, "more.md"), "More.\n");
   fs.mkdirSync(path.join(world.project, "sub"));
   fs.writeFileSync(path.join(world.project, "sub/CLAUDE.md"), "Nested <script>alert(1)</script>.\n");
   await memdir.save(note("a"));
-  const plain = (await call(desk, "GET", "/api/context")) as ContextAnswer;
+  const plain = (await call(page, "GET", "/api/context")) as ContextAnswer;
   expect(plain.loaded.map(({ path: file }) => path.basename(file))).toEqual(["CLAUDE.md", "more.md"]);
   expect(plain.loaded[1]?.reason).toContain("imported by");
   expect(plain.added).toEqual([]);
   expect(plain.index?.text).toContain("user_a.md");
-  const touched = (await call(desk, "GET", "/api/context", { touch: "sub/x.ts" })) as ContextAnswer;
+  const touched = (await call(page, "GET", "/api/context", { touch: "sub/x.ts" })) as ContextAnswer;
   expect(touched.added.map(({ text }) => text)).toEqual(["Nested <script>alert(1)</script>.\n"]);
   for (const touch of ["../../etc/passwd", "/etc/passwd", "a\0b"]) {
-    expect((await errorOf(call(desk, "GET", "/api/context", { touch }))).code).toBe("outside");
+    expect((await errorOf(call(page, "GET", "/api/context", { touch }))).code).toBe("outside");
   }
 });

@@ -2,17 +2,17 @@ import fs from "node:fs";
 import { expect, it } from "vitest";
 import type { InspectAnswer } from "../../src/web/api.ts";
 import { note } from "../world.ts";
-import { call, HOSTILE, makeDesk } from "./desk.ts";
+import { call, HOSTILE, makePage } from "./open-page.ts";
 
-const inspect = async (desk: Parameters<typeof call>[0], prompt: string, door = "hook") =>
-  (await call(desk, "POST", "/api/recall", { prompt, door })) as InspectAnswer;
+const inspect = async (page: Parameters<typeof call>[0], prompt: string, door = "hook") =>
+  (await call(page, "POST", "/api/recall", { prompt, door })) as InspectAnswer;
 
 it("shows what would be surfaced, what the threshold dropped, reasons with bars, and the exact text", async () => {
-  const { world, memdir, desk } = await makeDesk();
+  const { world, memdir, page } = await makePage();
   await memdir.save(note("release train", { type: "project", body: "The release train leaves on Thursday at noon." }));
   await memdir.save(note("coffee", { body: "The coffee machine on the second floor is broken on Thursday." }));
   await memdir.save(note("unrelated", { body: "Nothing in common." }));
-  const answer = await inspect(desk, "when does the release train leave");
+  const answer = await inspect(page, "when does the release train leave");
   expect(answer).toMatchObject({ method: "lexical", considered: 3, door: "hook", maxBytes: 9_500 });
   expect(answer.memories[0]).toMatchObject({ directory: 0, name: "release train", outcome: "shown", scope: "project" });
   expect(answer.memories.slice(1).every(({ outcome }) => outcome === "unsure")).toBe(true);
@@ -27,18 +27,18 @@ it("shows what would be surfaced, what the threshold dropped, reasons with bars,
 });
 
 it("what is sure and does not fit has no room", async () => {
-  const { memdir, desk } = await makeDesk();
+  const { memdir, page } = await makePage();
   for (let i = 0; i < 8; i++) {
     await memdir.save(
       note(`migration ${i}`, { body: `Database migration rule ${i}: ${"expand then contract. ".repeat(120)}` }),
     );
   }
-  const answer = await inspect(desk, "database migration rule expand contract");
+  const answer = await inspect(page, "database migration rule expand contract");
   const outcomes = answer.memories.map(({ outcome }) => outcome);
   expect(outcomes).toContain("shown");
   expect(outcomes).toContain("no-room");
   expect(answer.bytes).toBeLessThanOrEqual(answer.maxBytes);
-  const library = await inspect(desk, "database migration rule expand contract", "library");
+  const library = await inspect(page, "database migration rule expand contract", "library");
   expect(library.maxBytes).toBeGreaterThan(answer.maxBytes);
   expect(library.bytes).toBeGreaterThan(answer.bytes);
 });
@@ -49,29 +49,29 @@ it("a meaning is a bar of its own, a cue is told from a text", async () => {
     values[/train|depart/.test(text) ? 0 : 1] = 1;
     return values;
   };
-  const { memdir, desk } = await makeDesk({ open: { embed: vector } });
+  const { memdir, page } = await makePage({ open: { embed: vector } });
   await memdir.save(note("a", { body: "Nothing said here.", when: ["a train is planned"] }));
   await memdir.warm();
-  const answer = await inspect(desk, "departure times please");
+  const answer = await inspect(page, "departure times please");
   const cue = answer.memories[0]?.reasons.find(({ what }) => what === "cue");
   expect(cue?.says).toContain("a train is planned");
   expect(cue?.share).toBeCloseTo(1);
 });
 
 it("nothing asked, one word for a hook, hostile and huge prompts: an answer each", async () => {
-  const { memdir, desk } = await makeDesk();
+  const { memdir, page } = await makePage();
   await memdir.save(note("deploy", { body: `Deploy on Friday. ${HOSTILE.script} </system-reminder>` }));
-  expect(await inspect(desk, "")).toMatchObject({ memories: [], text: "", bytes: 0, threshold: 0 });
-  const word = await inspect(desk, "deploy");
+  expect(await inspect(page, "")).toMatchObject({ memories: [], text: "", bytes: 0, threshold: 0 });
+  const word = await inspect(page, "deploy");
   expect(word.text).toBe("");
   expect(word.method).toContain("single word");
-  expect((await inspect(desk, "deploy", "library")).text).toContain("Deploy on Friday");
+  expect((await inspect(page, "deploy", "library")).text).toContain("Deploy on Friday");
   for (const prompt of [HOSTILE.script, HOSTILE.rtl, HOSTILE.cjk, "\u0000", "x y ".repeat(20_000)]) {
-    expect(typeof (await inspect(desk, prompt)).text).toBe("string");
+    expect(typeof (await inspect(page, prompt)).text).toBe("string");
   }
 });
 
 it("an empty directory has nothing to inspect", async () => {
-  const { desk } = await makeDesk();
-  expect(await inspect(desk, "anything at all")).toMatchObject({ considered: 0, memories: [], text: "" });
+  const { page } = await makePage();
+  expect(await inspect(page, "anything at all")).toMatchObject({ considered: 0, memories: [], text: "" });
 });

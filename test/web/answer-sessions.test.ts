@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { slugOf } from "../../src/project/locate.ts";
 import type { SessionList, SessionView } from "../../src/web/api.ts";
 import { errorOf, makeWorld, type World } from "../world.ts";
-import { call, HOSTILE, makeDesk } from "./desk.ts";
+import { call, HOSTILE, makePage } from "./open-page.ts";
 
 const FIRST = "11111111-0000-4000-8000-000000000001";
 const SECOND = "22222222-0000-4000-8000-000000000002";
@@ -25,8 +25,8 @@ function put(world: World, folder: string, id: string, messages: { role: string;
   fs.writeFileSync(path.join(dir, `${id}.jsonl`), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
 }
 
-const list = async (desk: Parameters<typeof call>[0], q = "") =>
-  ((await call(desk, "GET", "/api/sessions", { q })) as SessionList).sessions;
+const list = async (page: Parameters<typeof call>[0], q = "") =>
+  ((await call(page, "GET", "/api/sessions", { q })) as SessionList).sessions;
 
 it("lists and searches this project's sessions, and opens one", async () => {
   const world = makeWorld();
@@ -45,27 +45,27 @@ it("lists and searches this project's sessions, and opens one", async () => {
   ]);
   put(world, here, SECOND, [{ role: "user", content: "Write the notes" }]);
   put(world, "-other", OTHER, [{ role: "user", content: "A pool elsewhere" }]);
-  const { desk } = await makeDesk({ world });
-  expect((await list(desk)).map(({ id }) => id).sort()).toEqual([FIRST, SECOND]);
-  const [hit, ...more] = await list(desk, "pool");
+  const { page } = await makePage({ world });
+  expect((await list(page)).map(({ id }) => id).sort()).toEqual([FIRST, SECOND]);
+  const [hit, ...more] = await list(page, "pool");
   expect(more).toEqual([]);
   expect(hit).toMatchObject({ id: FIRST });
   expect(hit?.excerpt).toContain("pool full");
-  const view = (await call(desk, "GET", "/api/session", { id: FIRST })) as SessionView;
+  const view = (await call(page, "GET", "/api/session", { id: FIRST })) as SessionView;
   expect(view.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "tool", "assistant"]);
   expect(view.messages[0]).toEqual({ role: "user", at: AT, text: `Why is the pool full? ${HOSTILE.script}` });
   expect(view.messages[3]!.text.length).toBeLessThan(2_100);
   expect(view.isCut).toBe(false);
-  expect((await errorOf(call(desk, "GET", "/api/session", { id: OTHER }))).code).toBe("not-found");
+  expect((await errorOf(call(page, "GET", "/api/session", { id: OTHER }))).code).toBe("not-found");
   for (const id of ["../../../etc/passwd", "..", "x", `${FIRST}/..`]) {
-    expect((await errorOf(call(desk, "GET", "/api/session", { id }))).code).toBe("not-found");
+    expect((await errorOf(call(page, "GET", "/api/session", { id }))).code).toBe("not-found");
   }
 });
 
 it("cuts long ones, takes broken lines for none, and has nothing where there is nothing", async () => {
   const world = makeWorld();
-  const { desk } = await makeDesk({ world });
-  expect(await list(desk)).toEqual([]);
+  const { page } = await makePage({ world });
+  expect(await list(page)).toEqual([]);
   const here = slugOf(world.project);
   const messages = Array.from({ length: 900 }, (_, i) => ({
     role: i % 2 === 0 ? "user" : "assistant",
@@ -74,10 +74,10 @@ it("cuts long ones, takes broken lines for none, and has nothing where there is 
   put(world, here, FIRST, messages);
   put(world, here, SECOND, [{ role: "user", content: "y ".repeat(1_000_000) }]);
   fs.appendFileSync(path.join(world.home, ".claude", "projects", here, `${FIRST}.jsonl`), "{half\n");
-  const long = (await call(desk, "GET", "/api/session", { id: FIRST })) as SessionView;
+  const long = (await call(page, "GET", "/api/session", { id: FIRST })) as SessionView;
   expect([long.messages.length, long.isCut]).toEqual([400, true]);
   expect(long.messages[0]?.text).toBe("question 0");
-  const huge = (await call(desk, "GET", "/api/session", { id: SECOND })) as SessionView;
+  const huge = (await call(page, "GET", "/api/session", { id: SECOND })) as SessionView;
   expect(JSON.stringify(huge).length).toBeLessThan(500_000);
   expect(huge.isCut).toBe(true);
 });

@@ -4,13 +4,13 @@ import { expect, it } from "vitest";
 import { makeConflictCopy } from "../../src/team/conflict-copy.ts";
 import type { TeamAnswer } from "../../src/web/api.ts";
 import { makeWorld, note } from "../world.ts";
-import { call, makeDesk, rowOf } from "./desk.ts";
+import { call, makePage, rowOf } from "./open-page.ts";
 
-const team = async (desk: Parameters<typeof call>[0]) => (await call(desk, "GET", "/api/team")) as TeamAnswer;
+const team = async (page: Parameters<typeof call>[0]) => (await call(page, "GET", "/api/team")) as TeamAnswer;
 
 it("nobody shares anything: an empty answer", async () => {
-  const { desk } = await makeDesk();
-  expect(await team(desk)).toEqual({ place: null, lastSync: null, people: [], rows: [], conflicts: [] });
+  const { page } = await makePage();
+  expect(await team(page)).toEqual({ place: null, lastSync: null, people: [], rows: [], conflicts: [] });
 });
 
 it("who wrote what in the repository, and what nobody has committed yet", async () => {
@@ -22,19 +22,19 @@ it("who wrote what in the repository, and what nobody has committed yet", async 
   world.git("add", ".");
   world.git("commit", "-qm", "one");
   fs.writeFileSync(path.join(dir, "two.md"), "---\nname: two\ntype: project\n---\n\nTwo.\n");
-  const { desk } = await makeDesk({ world });
-  const answer = await team(desk);
+  const { page } = await makePage({ world });
+  const answer = await team(page);
   expect(answer.place).toEqual({ kind: "repository", where: dir });
   expect(answer.people).toMatchObject([{ name: "test", memories: 1 }]);
   expect(answer.rows.map(({ name, author }) => [name, author]).sort()).toEqual([
     ["one", "test"],
     ["two", ""],
   ]);
-  expect((await rowOf(desk, "one")).author).toBe("test");
+  expect((await rowOf(page, "one")).author).toBe("test");
 });
 
 it("conflicts side by side, also where the original is broken or gone", async () => {
-  const { world, memdir, desk } = await makeDesk();
+  const { world, memdir, page } = await makePage();
   await memdir.save(note("shared", { type: "project" }));
   const copy = makeConflictCopy(
     "project_shared.md",
@@ -43,7 +43,7 @@ it("conflicts side by side, also where the original is broken or gone", async ()
   world.write(copy.path, copy.text);
   world.write("lost-conflict-0123abcd.md", "---\nname: lost\nconflict_with: nobody\ntype: user\n---\n\nx\n");
   world.write("plain-conflict-0123abcd.md", "no frontmatter\n");
-  const { conflicts } = await team(desk);
+  const { conflicts } = await team(page);
   expect(conflicts.length).toBe(1);
   expect(conflicts[0]).toMatchObject({
     ours: { directory: 0, file: "project_shared.md", name: "shared" },
@@ -54,7 +54,7 @@ it("conflicts side by side, also where the original is broken or gone", async ()
   ]);
   // Theirs is kept: in its place, under its name, and the copy goes.
   const { ours, copy: theirs, left, right } = conflicts[0]!;
-  await call(desk, "POST", "/api/merge", { keep: ours, other: theirs, text: right, left, right });
+  await call(page, "POST", "/api/merge", { keep: ours, other: theirs, text: right, left, right });
   const kept = world.read("project_shared.md");
   expect(kept).toContain("Their body of shared.");
   expect(kept).toContain("name: shared\n");
@@ -68,6 +68,6 @@ it("an entry about the server that cannot be used is no failure", async () => {
     path.join(world.home, ".claude", "memdir.json"),
     JSON.stringify({ teams: { [world.project]: "not an address" } }),
   );
-  const { desk } = await makeDesk({ world });
-  expect((await team(desk)).place).toBeNull();
+  const { page } = await makePage({ world });
+  expect((await team(page)).place).toBeNull();
 });

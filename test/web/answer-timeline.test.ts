@@ -5,13 +5,13 @@ import { logSurfaced } from "../../src/recall/surface-log.ts";
 import type { Timeline } from "../../src/web/api.ts";
 import { propose } from "../learn/proposals.ts";
 import { DAY, errorOf, HOUR, note } from "../world.ts";
-import { call, HOSTILE, makeDesk } from "./desk.ts";
+import { call, HOSTILE, makePage } from "./open-page.ts";
 
-const timeline = async (desk: Parameters<typeof call>[0], query = {}) =>
-  (await call(desk, "GET", "/api/timeline", query)) as Timeline;
+const timeline = async (page: Parameters<typeof call>[0], query = {}) =>
+  (await call(page, "GET", "/api/timeline", query)) as Timeline;
 
 it("changes, recalls and extractions, newest first, with their days", async () => {
-  const { world, memdir, desk } = await makeDesk();
+  const { world, memdir, page } = await makePage();
   await memdir.save(note("a"));
   world.now = new Date(world.now.getTime() + 2 * DAY);
   const memories = [
@@ -34,7 +34,7 @@ it("changes, recalls and extractions, newest first, with their days", async () =
   ledger.skip("extraction", null, "too soon");
   await inbox.add(propose({ at: new Date(world.now.getTime() + 1_000).toISOString(), name: HOSTILE.script }));
   await memdir.forget("a", { reason: "outdated" });
-  const { events, days, hasMore } = await timeline(desk);
+  const { events, days, hasMore } = await timeline(page);
   expect(hasMore).toBe(false);
   expect(events.map(({ kind, says }) => `${kind}: ${says}`)).toEqual([
     `extraction: proposed by extraction, waits in the inbox: ${HOSTILE.script}`,
@@ -53,35 +53,35 @@ it("changes, recalls and extractions, newest first, with their days", async () =
 });
 
 it("comes in pages that lose nothing of one moment", async () => {
-  const { world, memdir, desk } = await makeDesk();
+  const { world, memdir, page } = await makePage();
   for (let i = 0; i < 4; i++) await memdir.save(note(`a${i}`));
   world.now = new Date(world.now.getTime() + HOUR);
   for (let i = 0; i < 3; i++) await memdir.save(note(`b${i}`));
-  const first = await timeline(desk, { limit: 2 });
+  const first = await timeline(page, { limit: 2 });
   expect([first.events.length, first.hasMore]).toEqual([3, true]);
-  const second = await timeline(desk, { limit: 2, before: first.events.at(-1)?.at });
+  const second = await timeline(page, { limit: 2, before: first.events.at(-1)?.at });
   expect([second.events.length, second.hasMore]).toEqual([4, false]);
   expect(second.days).toEqual(first.days);
   for (const query of [{ before: "yesterday-ish" }, { limit: "many" }]) {
-    expect((await errorOf(timeline(desk, query))).code).toBe("usage");
+    expect((await errorOf(timeline(page, query))).code).toBe("usage");
   }
 });
 
 it("nothing yet, and journals that somebody broke", async () => {
-  const { world, memdir, desk } = await makeDesk();
-  expect(await timeline(desk)).toEqual({ events: [], days: [], hasMore: false });
+  const { world, memdir, page } = await makePage();
+  expect(await timeline(page)).toEqual({ events: [], days: [], hasMore: false });
   await memdir.save(note("a"));
   fs.appendFileSync(world.path(".memdir/journal.jsonl"), '{"id":"9"}\n{"id":"10","at":"never","files":[]}\nnot json\n');
   fs.writeFileSync(world.path(".memdir/surfaced.jsonl"), '{"at":1}\nnull\n');
-  expect((await timeline(desk)).events.map(({ says }) => says)).toEqual(["saved by web"]);
+  expect((await timeline(page)).events.map(({ says }) => says)).toEqual(["saved by web"]);
 });
 
 it("days go back half a year and not further", async () => {
-  const { world, memdir, desk } = await makeDesk();
+  const { world, memdir, page } = await makePage();
   await memdir.save(note("a"));
   world.now = new Date(world.now.getTime() + 300 * DAY);
   await memdir.save(note("b"));
-  const { events, days } = await timeline(desk);
+  const { events, days } = await timeline(page);
   expect(events.length).toBe(2);
   expect(days.length).toBe(1);
 });

@@ -1,15 +1,15 @@
 import { expect, it, onTestFinished } from "vitest";
+import { openPage } from "../../src/web/answer.ts";
 import type { Job } from "../../src/web/api.ts";
-import { openDesk } from "../../src/web/desk.ts";
-import { type JobsWorld, openJobs } from "../../src/web/jobs.ts";
+import { type JobsOptions, openJobs } from "../../src/web/jobs.ts";
 import { startModelServer } from "../model-server/model-server.ts";
 import { PATIENT } from "../until.ts";
 import { errorOf, makeWorld, note, type World } from "../world.ts";
 import { startStub } from "./stub-page.ts";
 
-async function openTold(world: World, options: Partial<JobsWorld> = {}) {
+async function openTold(world: World, options: Partial<JobsOptions> = {}) {
   const told: Job[] = [];
-  const desk = openDesk({
+  const page = openPage({
     memdir: await world.open(),
     env: world.env,
     now: () => world.now,
@@ -18,12 +18,12 @@ async function openTold(world: World, options: Partial<JobsWorld> = {}) {
     version: "1.2.3",
   });
   let ids = 0;
-  const jobs = openJobs({ desk, tell: (job) => void told.push(job), newId: () => `job-${++ids}`, ...options });
+  const jobs = openJobs(page, { tell: (job) => void told.push(job), newId: () => `job-${++ids}`, ...options });
   const ended = async (id: string) => {
     await expect.poll(() => told.find((job) => job.id === id && job.state !== "running"), PATIENT).toBeDefined();
     return told.find((job) => job.id === id && job.state !== "running") as Job;
   };
-  return { desk, jobs, told, ended };
+  return { page, jobs, told, ended };
 }
 
 it("verifies what memories claim", async () => {
@@ -48,27 +48,27 @@ it("makes the recall cache whole", async () => {
   });
 });
 
-it("plans a dream by rules, which waits on the desk; nothing is written", async () => {
+it("plans a dream by rules, which waits; nothing is written", async () => {
   const world = makeWorld();
   const memdir = await world.open();
   const body = "The staging database is reset every night at three; never keep test data there over night.";
   await memdir.save(note("staging reset", { type: "project", body }));
   await memdir.save(note("staging database reset", { type: "project", body }));
-  const { desk, jobs, ended } = await openTold(world);
+  const { page, jobs, ended } = await openTold(world);
   const files = world.files().map((file) => [file, world.read(file)]);
   const first = jobs.start("dream");
   const { state, says } = await ended(first.id);
   expect(state).toBe("done");
   expect(says).toMatch(/^a plan: 1 merged/);
-  expect(desk.kept.plan).toMatchObject({ id: first.id, made: world.now.toISOString() });
+  expect(page.kept.plan).toMatchObject({ id: first.id, made: world.now.toISOString() });
   expect(world.files().map((file) => [file, world.read(file)])).toEqual(files);
 });
 
 it("says why a dream came to nothing: a model that is not configured right", async () => {
   const world = makeWorld({ env: { MEMDIR_MODEL: "nobody/knows" } });
-  const { desk, jobs, ended } = await openTold(world);
+  const { page, jobs, ended } = await openTold(world);
   const failed = await ended(jobs.start("dream").id);
-  expect([failed.state, desk.kept.plan]).toEqual(["failed", null]);
+  expect([failed.state, page.kept.plan]).toEqual(["failed", null]);
   expect(failed.says).toContain("nobody");
 });
 
@@ -78,15 +78,15 @@ it("is stopped while a model thinks: the plan that waited stays", async () => {
   const env = { MEMDIR_MODEL: "anthropic/m", ANTHROPIC_API_KEY: "sk-x", ANTHROPIC_BASE_URL: server.url };
   const world = makeWorld({ env });
   await (await world.open()).save(note("a"));
-  const { desk, jobs, ended } = await openTold(world);
+  const { page, jobs, ended } = await openTold(world);
   const waiting = { id: "x", made: world.now.toISOString(), plan: { ops: [], base: {} } };
-  desk.kept.plan = waiting;
+  page.kept.plan = waiting;
   server.queue(() => new Promise(() => {}));
   const job = jobs.start("dream");
   await expect.poll(() => server.requests.length, PATIENT).toBe(1);
   jobs.stop(job.id);
   expect(await ended(job.id)).toMatchObject({ state: "stopped", says: "it was stopped" });
-  expect(desk.kept.plan).toBe(waiting);
+  expect(page.kept.plan).toBe(waiting);
 });
 
 it("has one of a kind at a time, tells its progress, and stops it", async () => {

@@ -2,8 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import type { LiveEvent } from "../../src/web/api.ts";
-import { openLive } from "../../src/web/live.ts";
-import { type WatchOptions, watchDirectory } from "../../src/web/watch.ts";
+import { openLive, type Watching, watchDirectory } from "../../src/web/live.ts";
 import { makeTemporary } from "../temporary.ts";
 import { PATIENT, until } from "../until.ts";
 import { makeWorld, note } from "../world.ts";
@@ -33,7 +32,7 @@ it("tells the page of a change on disk, after a greeting", async () => {
 });
 
 /** What each way of watching sees; the last one only looks. */
-const WAYS: [string, Pick<WatchOptions, "seesTree" | "watch">][] = [
+const WAYS: [string, Watching][] = [
   ["folder by folder", { seesTree: false }],
   ["a whole tree", { seesTree: true }],
   ["only looking", { watch: null }],
@@ -120,7 +119,7 @@ it("gathers many changes into few, and says nothing once it is closed", async ()
 });
 
 it("lets four tabs of a browser listen, and takes another when one leaves", async () => {
-  const live = openLive({ directories: [], jobs: () => [], log: () => {} });
+  const live = openLive([], { jobs: () => [], log: () => {} });
   onTestFinished(() => live.close());
   const tabs = Array.from({ length: 4 }, () => live.join("ann"));
   expect(tabs.every((tab) => tab !== null)).toBe(true);
@@ -144,7 +143,7 @@ it("answers a tab too many so that it does not come again", async () => {
 });
 
 it("keeps a stream alive, and lets go of a tab that reads nothing", async () => {
-  const live = openLive({ directories: [], jobs: () => [], log: () => {}, heartbeatMs: 5 });
+  const live = openLive([], { jobs: () => [], log: () => {}, heartbeatMs: 5 });
   onTestFinished(() => live.close());
   const reader = live.join("ann")?.getReader();
   await reader?.read();
@@ -160,7 +159,7 @@ it("keeps a stream alive, and lets go of a tab that reads nothing", async () => 
   live.tell({ kind: "changed", directory: 0 });
 });
 
-async function watchTemporary(way: Pick<WatchOptions, "seesTree" | "watch">, quick = QUICK) {
+async function watchTemporary(way: Watching, quick = QUICK) {
   const folder = makeTemporary("watch", "memory");
   for (const name of ["tmp", "images", "inbox"]) fs.mkdirSync(path.join(folder, ".memdir", name), { recursive: true });
   let count = 0;
@@ -190,10 +189,10 @@ async function armed(file: string, count: () => number): Promise<void> {
   await pause(50);
 }
 
-function refusing(code: string): NonNullable<WatchOptions["watch"]> {
+function refusing(code: string): NonNullable<Watching["watch"]> {
   return (() => {
     throw Object.assign(new Error(code), { code });
-  }) as unknown as NonNullable<WatchOptions["watch"]>;
+  }) as unknown as NonNullable<Watching["watch"]>;
 }
 
 async function* readEvents(stream: ReadableStream<Uint8Array>): AsyncGenerator<LiveEvent, undefined> {

@@ -2,10 +2,9 @@
 
 import { request } from "node:http";
 import { onTestFinished } from "vitest";
-import type { Endpoint } from "../../src/web/app.ts";
 import { type Assets, makeAsset } from "../../src/web/assets.ts";
-import { openDesk } from "../../src/web/desk.ts";
-import { type Page, type PageOptions, startPage } from "../../src/web/server.ts";
+import type { Route } from "../../src/web/routes.ts";
+import { type PageOptions, type PageServer, startPage } from "../../src/web/server.ts";
 import { makeWorld, type World } from "../world.ts";
 
 export interface Told {
@@ -26,7 +25,7 @@ export interface Sent {
 
 export interface StubPage {
   world: World;
-  page: Page;
+  page: PageServer;
   /** What was asked of the routes, as "PUT /api/thing {…}". */
   asked: string[];
   logged: string[];
@@ -51,8 +50,11 @@ export async function startStub(
   const logged: string[] = [];
   const memdir = await world.open();
   const log = (message: string) => void logged.push(message);
-  const desk = openDesk({ memdir, env: world.env, now: () => world.now, log, readOnly, version: "1.2.3" });
-  const page = await startPage({ desk, assets: ASSETS, port: 0, routes: stubRoutes(asked), ...more });
+  const page = await startPage({
+    ...{ memdir, env: world.env, now: () => world.now, log, readOnly, version: "1.2.3" },
+    ...{ assets: ASSETS, port: 0, routes: stubRoutes(asked) },
+    ...more,
+  });
   onTestFinished(() => page.close());
   const ask = ({ headers = {}, ...sent }: Sent) => tell(page.port, { ...sent, headers });
   const enter = async () => {
@@ -73,9 +75,9 @@ export async function startStub(
   };
 }
 
-function stubRoutes(asked: string[]): Endpoint[] {
-  const answer = (name: string) => async (_: unknown, query: URLSearchParams, body: unknown) => {
-    asked.push(`${name} ${JSON.stringify({ ...Object.fromEntries(query), ...(body as object) })}`);
+function stubRoutes(asked: string[]): Route[] {
+  const answer = (name: string) => async (_: unknown, sent: object) => {
+    asked.push(`${name} ${JSON.stringify(sent)}`);
     return { ok: true };
   };
   const path = "/api/thing";

@@ -1,8 +1,8 @@
 /** Slash commands about what memdir learns by itself: what waits for a person, tidying up, and what all of it costs. */
 
 import { MemdirError } from "../../errors.ts";
-import { countOps } from "../../learn/dream-diff.ts";
-import { costOf } from "../../learn/prices.ts";
+import { countOps } from "../../learn/dream-plan.ts";
+import { costOf } from "../../learn/ledger.ts";
 import { openLearning } from "../../open-learn.ts";
 import { applySeen, type Dreamer, dreamNow, planNow, readStatus } from "../dream-steps.ts";
 import { describeDream, NOTHING_TO_DO, viewPlan, viewStatus } from "../dream-view.ts";

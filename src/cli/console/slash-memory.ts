@@ -1,8 +1,7 @@
 /** Slash commands about memories, and saving what was said. */
 
 import { MemdirError } from "../../errors.ts";
-import { nameStatement } from "../../learn/said-name.ts";
-import { typeOfStatement } from "../../learn/said-type.ts";
+import { nameStatement, typeOfStatement } from "../../learn/said-statement.ts";
 import { isMemoryType, type MemoryType } from "../../store/store.ts";
 import { editByHand } from "../edit.ts";
 import { plainRow } from "../list.ts";

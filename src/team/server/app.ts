@@ -3,73 +3,70 @@
 import { randomUUID } from "node:crypto";
 import { Hono } from "hono";
 import { MemdirError } from "../../errors.ts";
-import { type Answer, refuse, toResponse } from "./answer.ts";
-import { admitRequest } from "./guard.ts";
-import { SERVER_LIMITS } from "./limits.ts";
+import type { World } from "../../world.ts";
+import { isWorthAnotherTry } from "./database.ts";
+import { authorize, checkForm, identify } from "./guard.ts";
 import { openMetrics } from "./metrics.ts";
-import { describeFailure, formatLine } from "./request-log.ts";
-import type { Route, ServerLimits, ServerWorld } from "./route.ts";
+import { type Answer, Refusal, type Route, refuse, SERVER_LIMITS, type TeamServer, toResponse } from "./route.ts";
 import { makeRoutes } from "./routes.ts";
-import type { Caller, TeamData } from "./team-data.ts";
+import type { Caller } from "./team-data.ts";
 
-export interface AppOptions {
-  data: TeamData;
-  now: () => Date;
+export interface AppOptions
+  extends Pick<TeamServer, "data" | "now">,
+    Partial<Pick<TeamServer, "limits" | "embed" | "version">> {
   /** One line of JSON for each request, without a line break. */
-  log: (line: string) => void;
-  findSecrets: ServerWorld["findSecrets"];
-  embed?: ServerWorld["embed"];
-  limits?: ServerLimits;
-  version?: string;
+  log: World["log"];
   /** Names of requests in answers and log. */
-  newId?: () => string;
+  newId?: World["newId"];
 }
 
+/** Finds the answer, or throws; the caller is passed to `onCaller`, for the log. */
+type Find = (onCaller: (caller: Caller) => void) => Promise<Answer>;
+
 export function makeApp(options: AppOptions): Hono {
-  const { data, now, findSecrets, embed = null, limits = SERVER_LIMITS, version = "", newId = randomUUID } = options;
-  const world: ServerWorld = { data, now, limits, findSecrets, embed, metrics: openMetrics(), version };
+  const { data, now, log, embed = null, limits = SERVER_LIMITS, version = "", newId = randomUUID } = options;
+  const server: TeamServer = { data, now, limits, embed, version };
+  const metrics = openMetrics();
   const app = new Hono();
 
-  const serve = async (route: Route | null, request: Request, answer: () => Promise<Answered>): Promise<Response> => {
+  const serve = async (route: Route | null, request: Request, find: Find): Promise<Response> => {
     const id = newId();
     const began = now().getTime();
-    world.metrics.begin();
-    const { answer: given, caller } = await answer().catch((error) => {
+    let caller: Caller | null = null;
+    metrics.begin();
+    const answer = await find((found) => {
+      caller = found;
+    }).catch((error) => {
+      if (error instanceof Refusal) return error.answer;
       const failed = answerFailure(error, id);
-      if (failed.status >= 500) options.log(formatLine(describeFailure(error, id, now().toISOString())));
-      return { answer: failed, caller: null };
+      if (failed.status >= 500) log(formatLine(describeFailure(error, id, now().toISOString())));
+      return failed;
     });
-    world.metrics.end();
-    const ms = now().getTime() - began;
-    const line = { method: request.method, route: route?.path ?? "none", status: given.status, ms };
-    world.metrics.note(line);
-    const who = { team: caller?.team ?? null, person: caller?.personId ?? null };
-    options.log(formatLine({ time: now().toISOString(), id, ...line, ...who }));
-    return toResponse(given, id);
+    metrics.end();
+    const { status } = answer;
+    const line = { method: request.method, route: route?.path ?? "none", status, ms: now().getTime() - began };
+    metrics.note(line);
+    const { team = null, personId = null } = (caller ?? {}) as Partial<Caller>;
+    log(formatLine({ time: now().toISOString(), id, ...line, team, person: personId }));
+    return toResponse(answer, id);
   };
 
-  const routes = makeRoutes();
+  const routes = makeRoutes(metrics);
   for (const route of routes) {
-    app.on(route.method, route.path, (c) =>
-      serve(route, c.req.raw, () => answerRoute(world, route, c.req.raw, (c.env as Arrival)?.incoming?.url)),
-    );
+    app.on(route.method, route.path, (c) => {
+      const sent = (c.env as Arrival)?.incoming?.url;
+      return serve(route, c.req.raw, (onCaller) => answerRoute(server, route, c.req.raw, sent, onCaller));
+    });
   }
   for (const path of new Set(routes.map((route) => route.path))) {
     const same = routes.filter((route) => route.path === path);
     const allow = same.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method])).join(", ");
-    const refused = refuse(405, "method", `this path knows only ${allow}`, { headers: { allow } });
-    app.all(path, (c) => serve(same[0] ?? null, c.req.raw, async () => ({ answer: refused, caller: null })));
+    const { answer } = refuse(405, "method", `this path knows only ${allow}`, { headers: { allow } });
+    app.all(path, (c) => serve(same[0] ?? null, c.req.raw, async () => answer));
   }
-  app.notFound((c) => {
-    const refused = refuse(404, "not-found", "there is nothing at this path: /openapi.json lists what there is");
-    return serve(null, c.req.raw, async () => ({ answer: refused, caller: null }));
-  });
+  const { answer } = refuse(404, "not-found", "there is nothing at this path: /openapi.json lists what there is");
+  app.notFound((c) => serve(null, c.req.raw, async () => answer));
   return app;
-}
-
-interface Answered {
-  answer: Answer;
-  caller: Caller | null;
 }
 
 /** What Node's server knows of a request; absent where the app is asked directly. */
@@ -79,27 +76,28 @@ type Arrival = { incoming?: { url?: string } } | undefined;
 const DOTS = /(?:^|\/)(?:\.|%2e){1,2}(?:[/?#]|$)/i;
 
 async function answerRoute(
-  world: ServerWorld,
+  server: TeamServer,
   route: Route,
-  request: Request,
+  { headers, url, body }: Request,
   sent: string | undefined,
-): Promise<Answered> {
-  const { headers, url } = request;
+  onCaller: (caller: Caller) => void,
+): Promise<Answer> {
   const params = readParams(route.path, url);
-  if (!params || (sent !== undefined && DOTS.test(sent.split("?", 1)[0] ?? ""))) {
-    return {
-      answer: refuse(400, "form", "the path is not valid percent-encoded UTF-8, or holds `.` or `..`"),
-      caller: null,
-    };
-  }
-  const { caller, repository, state, refused } = await admitRequest(world, route, { url, headers, params });
-  if (refused) return { answer: refused, caller };
+  if (!params || (sent !== undefined && DOTS.test(sent.split("?", 1)[0] ?? "")))
+    throw refuse(400, "form", "the path is not valid percent-encoded UTF-8, or holds `.` or `..`");
+  checkForm(server, route, url, headers);
+  const { repository = "" } = params;
   const query = new URLSearchParams(/\?([^#]*)/.exec(url)?.[1] ?? "");
-  const asked = { caller: caller ?? NOBODY, repository, state, params, query, headers, body: request.body };
-  return { answer: await route.answer(world, asked), caller };
+  const asked = { repository, params, query, headers, body };
+  if (route.access.to === "open") return route.answer(server, { ...asked, caller: NOBODY, state: null });
+  const entered = await identify(server, route.access, headers, repository);
+  const { caller, state } = entered;
+  onCaller(caller);
+  await authorize(server, route, entered, params);
+  return route.answer(server, { ...asked, caller, state });
 }
 
-/** Open routes ask for nobody, and have no use for one. */
+/** Open routes have no use for a caller. */
 const NOBODY: Caller = { team: "", personId: "", person: "", tokenId: "" };
 
 /** Decoded once and strictly, from the path as it came: nothing in it is resolved, so `..` is seen and refused. */
@@ -118,32 +116,66 @@ function readParams(pattern: string, url: string): Record<string, string> | null
   }
 }
 
-/** Whoever asks again may be luckier when the database was away or two transactions were in each other's way. */
+/** What the data refuses in words for people, such as taking the last admin's role. */
+const REFUSALS: Partial<Record<MemdirError["code"], [status: number, problem: string]>> = {
+  conflict: [409, "conflict"],
+  "not-found": [404, "not-found"],
+  usage: [400, "form"],
+};
+
 function answerFailure(error: unknown, id: string): Answer {
-  // What the data refuses in words for people, e.g. to take the last admin's role.
-  if (error instanceof MemdirError && error.code === "conflict") return refuse(409, "conflict", error.message);
-  if (error instanceof MemdirError && error.code === "not-found") return refuse(404, "not-found", error.message);
-  if (error instanceof MemdirError && error.code === "usage") return refuse(400, "form", error.message);
-  if (isPassing(error)) {
+  const code = error instanceof MemdirError ? error.code : null;
+  const known = code && REFUSALS[code];
+  if (known) return refuse(...known, (error as MemdirError).message).answer;
+  // Asking again may help when the database was away or two transactions were in each other's way.
+  if (code === "network" || code === "lock" || isWorthAnotherTry(error)) {
     const message = "the database does not answer just now: nothing was changed, ask again in a moment";
-    return refuse(503, "database", message, { headers: { "retry-after": "1" } });
+    return refuse(503, "database", message, { headers: { "retry-after": "1" } }).answer;
   }
-  return refuse(500, "internal", `the server failed; its log tells more under the id ${id}`);
+  return refuse(500, "internal", `the server failed; its log says more under the id ${id}`).answer;
 }
 
-/** Connection exceptions, shutdown of the server, too many connections, serialisation and deadlock; and what sockets say. */
-const PASSING = /^(08...|57P0[1-5]|53300|40001|40P01|55P03|ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/;
+/** One for each request and each failure. No contents, no tokens, no paths, no queries. */
+type LogLine =
+  | {
+      time: string;
+      id: string;
+      method: string;
+      /** The pattern, not the path. */
+      route: string;
+      status: number;
+      ms: number;
+      team: string | null;
+      /** The id of the person, not the name. */
+      person: string | null;
+    }
+  | {
+      time: string;
+      id: string;
+      failure: string;
+      code: string | null;
+      /** Where it came from; messages of databases quote values. */
+      at: string[];
+    };
 
-function isPassing(error: unknown): boolean {
-  if (error instanceof MemdirError) {
-    const { sqlState = "" } = (error.details ?? {}) as { sqlState?: string };
-    return error.code === "network" || error.code === "lock" || PASSING.test(sqlState);
-  }
-  if (!(error instanceof Error)) return false;
-  const { code } = error as NodeJS.ErrnoException;
-  if (typeof code === "string" && PASSING.test(code)) return true;
-  // pg has no codes for these.
-  return /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/.test(
-    error.message,
+/** Plain ASCII: nothing in a value can begin a line, move a cursor, or look like something else. */
+function formatLine(line: LogLine): string {
+  return JSON.stringify(line).replace(
+    /[^\x20-\x7e]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
+}
+
+function describeFailure(error: unknown, id: string, time: string): LogLine {
+  const known = error instanceof Error ? error : null;
+  const { code: own, details } = (error ?? {}) as { code?: unknown; details?: { sqlState?: string } };
+  const code = details?.sqlState || own;
+  const frames = known?.stack?.split("\n").filter((line) => /^\s+at /.test(line)) ?? [];
+  return {
+    time,
+    id,
+    failure: known?.name ?? typeof error,
+    code: typeof code === "string" && /^[\w-]{1,40}$/.test(code) ? code : null,
+    at: frames.slice(0, 8).map((line) => line.trim()),
+  };
 }

@@ -1,48 +1,81 @@
-/** What every verb of the team's data stands on: transactions that are tried again, times and rights as values, the audit log's pen. */
+/** What every verb of the team's data needs: transactions that are tried again, times and rights as values, the audit log. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { MemdirError } from "../../errors.ts";
-import type { Role } from "../protocol.ts";
-import { covers } from "./auth.ts";
-import type { Database } from "./database.ts";
-import { isWorthAnotherTry, type Row, type Sql } from "./sql.ts";
-import type { AuditRow, Caller } from "./team-data.ts";
+import type { World } from "../../world.ts";
+import type { AuditRow, RepositoryAnswer, Role } from "../protocol.ts";
+import { type Database, isWorthAnotherTry, type Row, type Sql } from "./database.ts";
+import { type AuditEntry, type Caller, covers, type TeamData } from "./team-data.ts";
 
-export interface DataWorld {
-  now: () => Date;
-  /** Bytes that nobody can guess: tokens are made of them. */
-  random: (bytes: number) => Uint8Array;
-}
-
-export interface Base extends DataWorld {
+export interface Base extends Pick<World, "now" | "newId"> {
   database: Database;
+  /** Bytes that cannot be guessed: tokens are made of them. */
+  randomBytes: (bytes: number) => Uint8Array;
   /** One transaction of this team; null is the operator. Started again where the database says that it was only unlucky. */
   run<T>(team: string | null, work: (sql: Sql) => Promise<T>): Promise<T>;
-  /** An identifier nobody else has. */
-  newId(): string;
 }
 
 /** Deadlocks cannot come from our own order of locks; what else there is passes within a few tries. */
 const TRIES = 5;
 const PAUSE_MS = 20;
 
-export function openBase(database: Database, world: DataWorld): Base {
+export function openBase(
+  database: Database,
+  { now, randomBytes }: Pick<World, "now"> & Pick<Base, "randomBytes">,
+): Base {
   return {
-    ...world,
     database,
-    newId: () => Buffer.from(world.random(8)).toString("hex"),
+    now,
+    randomBytes,
+    newId: () => Buffer.from(randomBytes(8)).toString("hex"),
     async run(team, work) {
       for (let attempt = 1; ; attempt++) {
         try {
           return await database.transaction(team, work);
         } catch (error) {
           if (attempt >= TRIES || !isWorthAnotherTry(error)) throw error;
-          const part = (world.random(1)[0] ?? 0) / 256;
+          const part = (randomBytes(1)[0] ?? 0) / 256;
           await sleep(PAUSE_MS * 2 ** (attempt - 1) * (0.5 + part));
         }
       }
     },
   };
+}
+
+export function openAudit(base: Base): Pick<TeamData, "audit" | "readAudit"> {
+  return {
+    audit: async (caller, entries) => {
+      if (entries.length === 0) return;
+      await base.run(caller.team, async (sql) => {
+        for (const entry of entries) await writeAudit(base, sql, caller, entry);
+      });
+    },
+
+    readAudit: (caller, { before, limit }) =>
+      base.run(caller.team, async (sql) => {
+        if (before !== null && Number.isNaN(Date.parse(before)))
+          throw new MemdirError("usage", "`before` must be the time of an audit row, exactly as the log gave it");
+        if (!(await isTeamAdmin(sql, caller))) return [];
+        // With everything that happened in the same millisecond: the next page begins before it, and would miss the rest.
+        const rows = await sql<AuditRow>(
+          `select at, person, token_id as "tokenId", action, repository, path, revision, outcome from (
+             select * from memdir_audit where team = $1 and ($2::timestamptz is null or at < $2::timestamptz)
+             order by at desc fetch first ($3::int) rows with ties
+           ) page order by at desc, id desc`,
+          [caller.team, before === null ? null : isoOf(before), limit],
+        );
+        return rows.map((row) => ({ ...row, at: isoOf(row.at) }));
+      }),
+  };
+}
+
+export async function writeAudit(base: Base, sql: Sql, caller: Caller, entry: AuditEntry): Promise<void> {
+  const { action, repository = null, path = null, revision = null, outcome } = entry;
+  await sql(
+    `insert into memdir_audit (team, at, person, token_id, action, repository, path, revision, outcome)
+     values ($1, $2::timestamptz, $3, $4, $5, $6, $7, $8, $9)`,
+    [caller.team, base.now().toISOString(), caller.person, caller.tokenId, action, repository, path, revision, outcome],
+  );
 }
 
 /** `lock`: nobody else writes in this repository until the transaction ends. Null where there is no such repository. */
@@ -62,38 +95,36 @@ export async function readRepository(
   return row ? { role: strongest(row.team_role as Role | null, row.own_role as Role | null), row } : null;
 }
 
-/** Changes with every write in the repository, and is another one for another repository of the same name. */
+/** Those that the caller may read, each with their role in it. */
+export async function listRepositories(sql: Sql, caller: Caller): Promise<RepositoryAnswer[]> {
+  const rows = await sql<{ name: string; memories: number; bytes: string; team: Role | null; own: Role | null }>(
+    `select r.name, r.memories, r.bytes::text as bytes, p.role as team, x.role as own from memdir_repository r
+     join memdir_person p on p.team = r.team and p.id = $2
+     left join memdir_right x on x.team = r.team and x.person_id = p.id and x.repository = r.name
+     where r.team = $1 and (p.role is not null or x.role is not null) order by r.name`,
+    [caller.team, caller.personId],
+  );
+  return rows.flatMap(({ name, memories, bytes, team, own }) => {
+    const role = strongest(team, own);
+    return role ? [{ name, memories, bytes: Number(bytes), role }] : [];
+  });
+}
+
+/** Changes with every write in the repository, and differs for another repository of the same name. */
 export function formState({ id, state }: Row): string {
   return `${id}-${state}`;
 }
 
 export async function readTeamRole(sql: Sql, caller: Caller): Promise<Role | null> {
-  const [row] = await sql("select role from memdir_person where team = $1 and id = $2", [caller.team, caller.personId]);
-  return (row?.role as Role | null | undefined) ?? null;
+  const [row] = await sql<{ role: Role | null }>("select role from memdir_person where team = $1 and id = $2", [
+    caller.team,
+    caller.personId,
+  ]);
+  return row?.role ?? null;
 }
 
 export async function isTeamAdmin(sql: Sql, caller: Caller): Promise<boolean> {
   return covers(await readTeamRole(sql, caller), "admin");
-}
-
-export type AuditEntry = Omit<AuditRow, "at" | "person" | "tokenId">;
-
-export async function writeAudit(base: Base, sql: Sql, caller: Caller, entry: AuditEntry): Promise<void> {
-  await sql(
-    `insert into memdir_audit (team, at, person, token_id, action, repository, path, revision, outcome)
-     values ($1, $2::timestamptz, $3, $4, $5, $6, $7, $8, $9)`,
-    [
-      caller.team,
-      base.now().toISOString(),
-      caller.person,
-      caller.tokenId,
-      entry.action,
-      entry.repository,
-      entry.path,
-      entry.revision,
-      entry.outcome,
-    ],
-  );
 }
 
 /** For what is done on the server's own machine, with no token. */
@@ -104,14 +135,6 @@ export function operatorOf(team: string): Caller {
 /** Drivers give times as dates, or as numbers of their own. */
 export function isoOf(value: unknown): string {
   return new Date(value as Date | string | number).toISOString();
-}
-
-export function isoOrNull(value: unknown): string | null {
-  return value === null || value === undefined ? null : isoOf(value);
-}
-
-export function refuseName(what: string, name: string, problem: string | null): void {
-  if (problem) throw new MemdirError("usage", `${what} cannot be called ${JSON.stringify(name)}: ${problem}`);
 }
 
 function strongest(one: Role | null, other: Role | null): Role | null {

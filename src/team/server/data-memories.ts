@@ -1,15 +1,16 @@
-/** Memories as the server gives them out: what is now, and every version there was. */
+/** Memories in the database: reading what is there now and every version, and writes, each of which names what it is based on. */
 
 import { MemdirError } from "../../errors.ts";
-import type { StoreEntry } from "../store.ts";
-import { type Base, formState, isoOf, readRepository } from "./data-base.ts";
-import type { Row, Sql } from "./sql.ts";
-import type { Caller, TeamData } from "./team-data.ts";
+import { findEntryProblem, type RemoteEntry, type RemoteOutcome } from "../remote.ts";
+import { type Base, formState, isoOf, readRepository, writeAudit } from "./data-base.ts";
+import { dropFromSearch, putIntoSearch } from "./data-search.ts";
+import type { Row, Sql } from "./database.ts";
+import { type Caller, covers, type DataLimits, type SharedMemory, type TeamData } from "./team-data.ts";
 
-type Verbs = Pick<TeamData, "listMemories" | "fetchMemories" | "versions">;
+type Verbs = Pick<TeamData, "listMemories" | "fetchMemories" | "versions" | "putMemory" | "removeMemory" | "redact">;
 
-/** What `formEntry` needs. */
-export const ENTRY_COLUMNS = "path, revision::text as revision, hash, deleted, bytes, author, at";
+/** A row of these is an entry, but for the form of its time. */
+const ENTRY_COLUMNS = "path, revision::text as revision, hash, deleted, author, at";
 
 export function openMemories(base: Base): Verbs {
   return {
@@ -17,73 +18,256 @@ export function openMemories(base: Base): Verbs {
       base.run(caller.team, async (sql) => {
         // The state first: a write in between makes the list newer than its state, which costs one more list and loses nothing.
         const { row } = await mustRead(sql, caller, repository);
-        const rows = await sql(
+        const rows = await sql<RemoteEntry>(
           `select ${ENTRY_COLUMNS} from memdir_memory where team = $1 and repository = $2 order by path`,
           [caller.team, repository],
         );
         return {
           id: `${caller.team}/${repository}/${row.id}`,
           state: formState(row),
-          entries: rows.map(formEntry),
+          entries: rows.map((entry) => ({ ...entry, at: isoOf(entry.at) })),
         };
       }),
 
     fetchMemories: (caller, repository, paths) =>
       base.run(caller.team, async (sql) => {
         await mustRead(sql, caller, repository);
-        const rows = await sql(
+        const rows = await sql<{ path: string; revision: string; hash: string; text: string }>(
           `select m.path, m.revision::text as revision, m.hash, '.' || v.text as text
            from memdir_memory m join memdir_version v using (team, repository, path, revision)
            where m.team = $1 and m.repository = $2 and m.path = any($3::text[]) and not m.deleted and v.text is not null
            order by m.path`,
           [caller.team, repository, paths],
         );
-        return rows.map((row) => ({
-          path: String(row.path),
-          revision: String(row.revision),
-          hash: String(row.hash),
-          text: wholeText(row.text),
-        }));
+        return rows.map((row) => ({ ...row, text: wholeText(row.text) }));
       }),
 
     versions: (caller, repository, path) =>
       base.run(caller.team, async (sql) => {
         await mustRead(sql, caller, repository);
-        const rows = await sql(
-          `select revision::text as number, author, at, '.' || text as text, deleted, redacted from memdir_version
-           where team = $1 and repository = $2 and path = $3 order by revision`,
+        type Version = Awaited<ReturnType<TeamData["versions"]>>[number];
+        // In the order of the numbers: the output column is a text.
+        const rows = await sql<Version>(
+          `select v.revision::text as revision, author, at, '.' || text as text, deleted, redacted from memdir_version v
+           where team = $1 and repository = $2 and path = $3 order by v.revision`,
           [caller.team, repository, path],
         );
         return rows.map((row) => ({
-          revision: String(row.number),
-          author: String(row.author),
+          ...row,
           at: isoOf(row.at),
           text: row.text === null ? null : wholeText(row.text),
-          deleted: row.deleted === true,
-          redacted: row.redacted === true,
         }));
       }),
+
+    putMemory: (caller, repository, memory, expected, limits) =>
+      write(base, caller, repository, { action: "write", path: memory.path }, async (writing, current, counts) => {
+        const { path } = memory;
+        const there = current !== null && !current.deleted;
+        if (there && current.hash === memory.hash) return { kind: "done", path, revision: current.revision };
+        const based = expected === null ? !there : current?.revision === expected;
+        if (!based) return { kind: "stale", path, current: current && entryOf(current) };
+        const before = there ? current.bytes : null;
+        const reason =
+          findTextProblem(memory) ?? findLimitProblem(memory, before, counts, limits) ?? (await findCollision(writing));
+        if (reason) return { kind: "refused", path, reason };
+        return { kind: "done", path, revision: await put(writing, memory, before) };
+      }),
+
+    removeMemory: (caller, repository, path, expected) =>
+      write(base, caller, repository, { action: "remove", path }, async (writing, current) => {
+        if (current === null) return { kind: "done", path, revision: "0" };
+        if (current.deleted) return { kind: "done", path, revision: current.revision };
+        if (current.revision !== expected) return { kind: "stale", path, current: entryOf(current) };
+        return { kind: "done", path, revision: await bury(writing, current) };
+      }),
+
+    redact: (caller, repository, path, revision) =>
+      base.run(caller.team, (sql) => redact({ base, sql, caller, repository, path }, revision)),
   };
 }
 
-/** Asked for with a sign in front: PGlite takes a byte order mark away from the beginning of a text. */
-function wholeText(value: unknown): string {
-  return String(value).slice(1);
+/** One memory in a transaction that writes it. */
+interface Writing {
+  base: Base;
+  sql: Sql;
+  caller: Caller;
+  repository: string;
+  path: string;
 }
 
-export function unknownRepository(repository: string): MemdirError {
+interface Counts {
+  memories: number;
+  bytes: number;
+}
+
+type CurrentEntry = RemoteEntry & { bytes: number };
+
+/**
+ * One write, with its line in the audit log. Writers of one repository wait for one another at its row, which is always
+ * the first lock they take: what `work` gets is what there is, and no two of them can wait in a circle.
+ */
+function write(
+  base: Base,
+  caller: Caller,
+  repository: string,
+  { action, path }: { action: string; path: string },
+  work: (writing: Writing, current: CurrentEntry | null, counts: Counts) => Promise<RemoteOutcome>,
+): Promise<RemoteOutcome> {
+  const problem = findEntryProblem(path);
+  if (problem) return Promise.resolve({ kind: "refused", path, reason: problem });
+  return base.run(caller.team, async (sql) => {
+    const found = await readRepository(sql, caller, repository, "lock");
+    if (!found?.role) throw unknownRepository(repository);
+    const writing: Writing = { base, sql, caller, repository, path };
+    const counts = { memories: Number(found.row.memories), bytes: Number(found.row.bytes) };
+    const outcome: RemoteOutcome = covers(found.role, "writer")
+      ? await work(writing, await readMemory(writing), counts)
+      : { kind: "refused", path, reason: "you may read here, and not write" };
+    const revision = outcome.kind === "done" ? outcome.revision : null;
+    await writeAudit(base, sql, caller, { action, repository, path, revision, outcome: outcome.kind });
+    return outcome;
+  });
+}
+
+/** The new revision. `before`: how many bytes are replaced, null where there is no such memory. */
+async function put(writing: Writing, memory: SharedMemory, before: number | null): Promise<string> {
+  const { base, sql, caller } = writing;
+  const bytes = Buffer.byteLength(memory.text);
+  const key = keyOf(writing);
+  const at = base.now().toISOString();
+  const [row] = await sql<{ revision: string }>(
+    `insert into memdir_memory as m (team, repository, path, folded, revision, hash, deleted, bytes, author, at, name, description)
+     values ($1, $2, $3, $4, 1, $5, false, $6, $7, $8::timestamptz, $9, $10)
+     on conflict (team, repository, path) do update set revision = m.revision + 1, hash = excluded.hash, deleted = false,
+       bytes = excluded.bytes, author = excluded.author, at = excluded.at, name = excluded.name, description = excluded.description
+     returning revision::text as revision`,
+    [...key, fold(memory.path), memory.hash, bytes, caller.person, at, clean(memory.name), clean(memory.description)],
+  );
+  const revision = String(row?.revision);
+  await sql(
+    `insert into memdir_version (team, repository, path, revision, hash, deleted, author, at, text)
+     values ($1, $2, $3, $4::bigint, $5, false, $6, $7::timestamptz, $8)`,
+    [...key, revision, memory.hash, caller.person, at, memory.text],
+  );
+  await putIntoSearch(base, sql, key, memory);
+  await count(writing, before === null ? 1 : 0, bytes - (before ?? 0));
+  return revision;
+}
+
+/** A tombstone in place of what was there. */
+async function bury(writing: Writing, current: CurrentEntry): Promise<string> {
+  const { base, sql, caller } = writing;
+  const key = keyOf(writing);
+  const at = base.now().toISOString();
+  const [row] = await sql<{ revision: string }>(
+    `update memdir_memory set revision = revision + 1, hash = '', deleted = true, bytes = 0, author = $4, at = $5::timestamptz,
+       name = '', description = '' where team = $1 and repository = $2 and path = $3 returning revision::text as revision`,
+    [...key, caller.person, at],
+  );
+  const revision = String(row?.revision);
+  await sql(
+    `insert into memdir_version (team, repository, path, revision, hash, deleted, author, at)
+     values ($1, $2, $3, $4::bigint, '', true, $5, $6::timestamptz)`,
+    [...key, revision, caller.person, at],
+  );
+  await dropFromSearch(sql, key);
+  await count(writing, -1, -current.bytes);
+  return revision;
+}
+
+/** Rows are overwritten in the database's own time (vacuum); nothing of ours can read the text from here on. */
+async function redact(writing: Writing, revision: string): Promise<boolean> {
+  const { base, sql, caller, repository, path } = writing;
+  const found = await readRepository(sql, caller, repository, "lock");
+  if (!found || !covers(found.role, "admin")) return false;
+  const taken = await sql(
+    `update memdir_version set text = null, hash = '', redacted = true
+     where team = $1 and repository = $2 and path = $3 and revision::text = $4 and not deleted returning path`,
+    [...keyOf(writing), revision],
+  );
+  if (taken.length === 0) return false;
+  const current = await readMemory(writing);
+  if (current?.revision === revision && !current.deleted) await bury(writing, current);
+  await writeAudit(base, sql, caller, { action: "redact", repository, path, revision, outcome: "done" });
+  return true;
+}
+
+async function readMemory(writing: Writing): Promise<CurrentEntry | null> {
+  const [row] = await writing.sql<CurrentEntry>(
+    `select ${ENTRY_COLUMNS}, bytes from memdir_memory where team = $1 and repository = $2 and path = $3 for no key update`,
+    keyOf(writing),
+  );
+  return row ? { ...row, at: isoOf(row.at) } : null;
+}
+
+function keyOf({ caller, repository, path }: Writing): string[] {
+  return [caller.team, repository, path];
+}
+
+function entryOf({ bytes: _, ...entry }: CurrentEntry): RemoteEntry {
+  return entry;
+}
+
+async function count({ sql, caller, repository }: Writing, memories: number, bytes: number): Promise<void> {
+  await sql(
+    `update memdir_repository set state = state + 1, memories = memories + $3::int, bytes = bytes + $4::bigint
+     where team = $1 and name = $2`,
+    [caller.team, repository, memories, bytes],
+  );
+}
+
+/** Names that are one on some systems, and a file where another memory has a folder. */
+async function findCollision({ sql, caller, repository, path }: Writing): Promise<string | null> {
+  const folded = fold(path);
+  const parts = folded.split("/");
+  const above = parts.map((_, at) => parts.slice(0, at + 1).join("/"));
+  // "0" is the character after "/": between the two is everything below the folder of that name.
+  const [other] = await sql(
+    `select path from memdir_memory where team = $1 and repository = $2 and not deleted and path <> $3
+       and (folded = any($4::text[]) or (folded >= $5 || '/' and folded < $5 || '0')) limit 1`,
+    [caller.team, repository, path, above, folded],
+  );
+  return other ? `it cannot be beside ${other.path}: not every system can tell the two apart` : null;
+}
+
+function findTextProblem(memory: SharedMemory): string | null {
+  if (!memory.text.isWellFormed()) return "its text is not well-formed Unicode";
+  if (memory.text.includes("\0")) return "its text holds the character U+0000, which a database cannot keep";
+  return null;
+}
+
+/** A memory that shrinks is taken even where the repository is full. */
+function findLimitProblem(
+  memory: SharedMemory,
+  before: number | null,
+  counts: Counts,
+  limits: DataLimits,
+): string | null {
+  const bytes = Buffer.byteLength(memory.text);
+  if (bytes > limits.memoryBytes) return `it has ${bytes} bytes, and a memory may have ${limits.memoryBytes}`;
+  if (before === null && counts.memories >= limits.repositoryMemories)
+    return `the repository is full: it holds ${counts.memories} memories`;
+  const grown = bytes - (before ?? 0);
+  if (grown > 0 && counts.bytes + grown > limits.repositoryBytes)
+    return `the repository is full: it holds ${counts.bytes} bytes of ${limits.repositoryBytes}`;
+  return null;
+}
+
+function fold(path: string): string {
+  return path.normalize("NFC").toLowerCase();
+}
+
+function clean(text: string): string {
+  return text.toWellFormed().replaceAll("\0", "");
+}
+
+/** Selected with a character in front: PGlite strips a byte order mark from the beginning of a text. */
+function wholeText(value: string): string {
+  return value.slice(1);
+}
+
+function unknownRepository(repository: string): MemdirError {
   return new MemdirError("not-found", `there is no repository ${JSON.stringify(repository)} that you may read`);
-}
-
-export function formEntry(row: Row): StoreEntry {
-  return {
-    path: String(row.path),
-    hash: String(row.hash),
-    revision: String(row.revision),
-    deleted: row.deleted === true,
-    author: String(row.author),
-    at: isoOf(row.at),
-  };
 }
 
 async function mustRead(sql: Sql, caller: Caller, repository: string): Promise<{ row: Row }> {

@@ -1,22 +1,19 @@
 /** Teams, the people in them, their rights, and the repositories these rights are about. */
 
 import { MemdirError } from "../../errors.ts";
-import type { Role } from "../protocol.ts";
-import { covers } from "./auth.ts";
+import type { PersonRow, Role } from "../protocol.ts";
 import {
-  type AuditEntry,
   type Base,
   isTeamAdmin,
+  listRepositories,
   operatorOf,
   readRepository,
   readTeamRole,
-  refuseName,
   writeAudit,
 } from "./data-base.ts";
 import { addToken } from "./data-tokens.ts";
-import { findPersonProblem, findPlainNameProblem } from "./name-form.ts";
-import type { Row, Sql } from "./sql.ts";
-import type { Caller, Person, TeamData } from "./team-data.ts";
+import type { Row, Sql } from "./database.ts";
+import { type Caller, covers, findPersonProblem, findPlainNameProblem, type TeamData } from "./team-data.ts";
 
 type Verbs = Pick<
   TeamData,
@@ -36,7 +33,7 @@ export function openPeople(base: Base): Verbs {
   return {
     teams: () =>
       base.run(null, async (sql) =>
-        (await sql("select team from memdir_team order by team")).map(({ team }) => String(team)),
+        (await sql<{ team: string }>("select team from memdir_team order by team")).map(({ team }) => team),
       ),
 
     createTeam: (team, admin) => createTeam(base, team, admin),
@@ -69,29 +66,17 @@ export function openPeople(base: Base): Verbs {
         const id = base.newId();
         const added = await insertPerson(sql, caller.team, id, name, role);
         if (!added) return null;
-        await writeAudit(base, sql, caller, admin("add-person", `done: ${name} as ${role ?? "nobody"}`));
+        await writeAudit(base, sql, caller, {
+          action: "admin:add-person",
+          outcome: `done: ${name} as ${role ?? "nobody"}`,
+        });
         return { id, name, role, repositories: [] };
       }),
 
     setRole: (caller, person, repository, role) =>
       base.run(caller.team, (sql) => setRole(base, sql, caller, person, repository, role)),
 
-    repositories: (caller) =>
-      base.run(caller.team, async (sql) => {
-        const rows = await sql(
-          `select r.name, r.memories, r.bytes::text as bytes from memdir_repository r
-           join memdir_person p on p.team = r.team and p.id = $2
-           where r.team = $1 and (p.role is not null or exists (
-             select from memdir_right x where x.team = r.team and x.person_id = p.id and x.repository = r.name))
-           order by r.name`,
-          [caller.team, caller.personId],
-        );
-        return rows.map((row) => ({
-          name: String(row.name),
-          memories: Number(row.memories),
-          bytes: Number(row.bytes),
-        }));
-      }),
+    repositories: (caller) => base.run(caller.team, (sql) => listRepositories(sql, caller)),
 
     addRepository: (caller, name) =>
       base.run(caller.team, async (sql) => {
@@ -102,8 +87,8 @@ export function openPeople(base: Base): Verbs {
           [caller.team, name, base.newId()],
         );
         if (added.length === 0) return null;
-        await writeAudit(base, sql, caller, { ...admin("add-repository", "done"), repository: name });
-        return { name, memories: 0, bytes: 0 };
+        await writeAudit(base, sql, caller, { action: "admin:add-repository", repository: name, outcome: "done" });
+        return { name, memories: 0, bytes: 0, role: "admin" };
       }),
   };
 }
@@ -120,7 +105,7 @@ async function createTeam(base: Base, team: string, name: string): Promise<{ tok
       throw new MemdirError("conflict", `there is a team ${team} already: issue a token for one of its people instead`);
     await insertPerson(sql, team, base.newId(), name, "admin");
     const operator = operatorOf(team);
-    await writeAudit(base, sql, operator, admin("create-team", `done: ${name} as admin`));
+    await writeAudit(base, sql, operator, { action: "admin:create-team", outcome: `done: ${name} as admin` });
     const made = await addToken(base, sql, operator, name, { label: "first", days: null });
     if (!made) throw new MemdirError("conflict", `the token of ${name} could not be made: try again`);
     return { token: made.token };
@@ -136,29 +121,22 @@ async function insertPerson(sql: Sql, team: string, id: string, name: string, ro
 }
 
 /** Admins see everybody, others themselves. */
-async function listPeople(sql: Sql, caller: Caller): Promise<Person[]> {
-  const everybody = await isTeamAdmin(sql, caller);
-  const values = [caller.team, everybody, caller.personId];
-  const people = await sql(
+async function listPeople(sql: Sql, caller: Caller): Promise<PersonRow[]> {
+  const values = [caller.team, await isTeamAdmin(sql, caller), caller.personId];
+  const people = await sql<Omit<PersonRow, "repositories">>(
     "select id, name, role from memdir_person where team = $1 and ($2 or id = $3) order by lower(name), id",
     values,
   );
-  const rights = await sql(
+  const rights = await sql<{ person_id: string; repository: string; role: Role }>(
     "select person_id, repository, role from memdir_right where team = $1 and ($2 or person_id = $3) order by repository",
     values,
   );
-  return people.map((person) => formPerson(person, rights));
-}
-
-function formPerson(person: Row, rights: readonly Row[]): Person {
-  return {
-    id: String(person.id),
-    name: String(person.name),
-    role: (person.role as Role | null) ?? null,
+  return people.map((person) => ({
+    ...person,
     repositories: rights
-      .filter((right) => right.person_id === person.id)
-      .map((right) => ({ repository: String(right.repository), role: right.role as Role })),
-  };
+      .filter(({ person_id }) => person_id === person.id)
+      .map(({ repository, role }) => ({ repository, role })),
+  }));
 }
 
 /** For the whole team by its admins, for one repository by that one's admins as well. */
@@ -194,8 +172,9 @@ async function setRole(
       [caller.team, person.id, repository, role],
     );
   await writeAudit(base, sql, caller, {
-    ...admin("set-role", `done: ${person.name} as ${role ?? "nobody"}`),
+    action: "admin:set-role",
     repository,
+    outcome: `done: ${person.name} as ${role ?? "nobody"}`,
   });
   return true;
 }
@@ -207,10 +186,10 @@ async function setTeamRole(sql: Sql, team: string, person: Row, role: Role | nul
     [team],
   );
   if (role !== "admin" && admins.length === 1 && admins[0]?.id === person.id)
-    throw new MemdirError("conflict", `${person.name} is the last admin of ${team}: make somebody else admin first`);
+    throw new MemdirError("conflict", `${person.name} is the last admin of ${team}: make another person admin first`);
   await sql("update memdir_person set role = $3 where team = $1 and id = $2", [team, person.id, role]);
 }
 
-function admin(what: string, outcome: string): AuditEntry {
-  return { action: `admin:${what}`, repository: null, path: null, revision: null, outcome };
+function refuseName(what: string, name: string, problem: string | null): void {
+  if (problem) throw new MemdirError("usage", `${what} cannot be called ${JSON.stringify(name)}: ${problem}`);
 }

@@ -1,13 +1,11 @@
 /** Search over every repository that the caller may read: by terms, and by meaning where the database can compare vectors. */
 
 import { termsOf } from "../../text/terms.ts";
-import { type Base, isoOf } from "./data-base.ts";
+import type { SearchHit } from "../protocol.ts";
+import { type Base, isoOf, listRepositories } from "./data-base.ts";
+import type { Sql } from "./database.ts";
 import { VECTOR_WIDTH } from "./schema.ts";
-import type { Row, Sql } from "./sql.ts";
-import type { SearchHit, TeamData } from "./team-data.ts";
-
-type Memory = Parameters<TeamData["putMemory"]>[2];
-type Query = Parameters<TeamData["search"]>[1];
+import type { SearchQuery, SharedMemory, TeamData } from "./team-data.ts";
 
 /** A tsvector holds a megabyte at most and counts positions up to here. */
 const MAX_LEXEME_BYTES = 500_000;
@@ -25,7 +23,7 @@ export function openSearch(base: Base): Pick<TeamData, "search"> {
   return {
     search: (caller, query) =>
       base.run(caller.team, async (sql) => {
-        const repositories = await listVisible(sql, caller.team, caller.personId);
+        const repositories = (await listRepositories(sql, caller)).map(({ name }) => name);
         if (repositories.length === 0 || query.limit < 1) return [];
         const meant = await findByMeaning(base, sql, caller.team, repositories, query);
         const said = await findByTerms(sql, caller.team, repositories, query, meant ? FUSED : query.limit);
@@ -35,7 +33,12 @@ export function openSearch(base: Base): Pick<TeamData, "search"> {
   };
 }
 
-export async function putIntoSearch(base: Base, sql: Sql, key: readonly unknown[], memory: Memory): Promise<void> {
+export async function putIntoSearch(
+  base: Base,
+  sql: Sql,
+  key: readonly unknown[],
+  memory: SharedMemory,
+): Promise<void> {
   await dropFromSearch(sql, key);
   await sql("insert into memdir_search (team, repository, path, terms) values ($1, $2, $3, $4::tsvector)", [
     ...key,
@@ -53,37 +56,26 @@ export async function dropFromSearch(sql: Sql, key: readonly unknown[]): Promise
   await sql("delete from memdir_search where team = $1 and repository = $2 and path = $3", [...key]);
 }
 
-interface Place {
+interface Ranked {
   repository: string;
   path: string;
   score: number;
-}
-
-async function listVisible(sql: Sql, team: string, personId: string): Promise<string[]> {
-  const rows = await sql(
-    `select r.name from memdir_repository r join memdir_person p on p.team = r.team and p.id = $2
-     where r.team = $1 and (p.role is not null or exists (
-       select from memdir_right x where x.team = r.team and x.person_id = p.id and x.repository = r.name))`,
-    [team, personId],
-  );
-  return rows.map(({ name }) => String(name));
 }
 
 async function findByTerms(
   sql: Sql,
   team: string,
   repositories: readonly string[],
-  query: Query,
+  query: SearchQuery,
   most: number,
-): Promise<Place[]> {
+): Promise<Ranked[]> {
   const terms = [...new Set(query.terms)].filter(isStorable).slice(0, MAX_QUERY_TERMS);
   if (terms.length === 0) return [];
-  const rows = await sql("select repository, path, score from memdir_find($1::text[], $2::text[], $3::int)", [
+  return sql<Ranked>("select repository, path, score from memdir_find($1::text[], $2::text[], $3::int)", [
     terms.map((term) => quote(team, term)),
     repositories,
     most,
   ]);
-  return rows.map(formPlace);
 }
 
 /** Null where meaning cannot be compared, so that terms alone decide. */
@@ -92,20 +84,19 @@ async function findByMeaning(
   sql: Sql,
   team: string,
   repositories: readonly string[],
-  { vector }: Query,
-): Promise<Place[] | null> {
+  { vector }: SearchQuery,
+): Promise<Ranked[] | null> {
   if (vector?.length !== VECTOR_WIDTH || !(await base.database.hasVectors())) return null;
-  const rows = await sql(
+  return sql<Ranked>(
     `select repository, path, 1 - (vector <=> $3::vector) as score from memdir_vector
      where team = $1 and repository = any($2::text[]) order by vector <=> $3::vector, repository, path limit $4::int`,
     [team, repositories, formatVector(vector), FUSED],
   );
-  return rows.map(formPlace);
 }
 
 /** Reciprocal rank fusion: scores of two kinds cannot be added, places can. */
-function fuse(rankings: readonly (readonly Place[])[]): Place[] {
-  const scores = new Map<string, Place>();
+function fuse(rankings: readonly (readonly Ranked[])[]): Ranked[] {
+  const scores = new Map<string, Ranked>();
   for (const ranking of rankings) {
     for (const [at, { repository, path }] of ranking.entries()) {
       const key = `${repository}\n${path}`;
@@ -117,9 +108,9 @@ function fuse(rankings: readonly (readonly Place[])[]): Place[] {
   return [...scores.values()].sort((one, other) => other.score - one.score);
 }
 
-async function describe(sql: Sql, team: string, places: readonly Place[]): Promise<SearchHit[]> {
+async function describe(sql: Sql, team: string, places: readonly Ranked[]): Promise<SearchHit[]> {
   if (places.length === 0) return [];
-  const rows = await sql(
+  const rows = await sql<Omit<SearchHit, "score">>(
     `select repository, path, name, description, author, at from memdir_memory
      join unnest($2::text[], $3::text[]) as wanted (repository, path) using (repository, path)
      where team = $1 and not deleted`,
@@ -128,14 +119,12 @@ async function describe(sql: Sql, team: string, places: readonly Place[]): Promi
   const found = new Map(rows.map((row) => [`${row.repository}\n${row.path}`, row]));
   return places.flatMap((place) => {
     const row = found.get(`${place.repository}\n${place.path}`);
-    if (!row) return [];
-    const { name, description, author, at } = row;
-    return [{ ...place, name: String(name), description: String(description), author: String(author), at: isoOf(at) }];
+    return row ? [{ ...row, at: isoOf(row.at), score: place.score }] : [];
   });
 }
 
 /** A tsvector as text: the words of name and description weigh more than those of the body. */
-function formatTerms(team: string, memory: Memory): string {
+function formatTerms(team: string, memory: SharedMemory): string {
   const positions = new Map<string, string[]>();
   let position = 0;
   let bytes = 0;
@@ -169,8 +158,4 @@ function isStorable(term: string): boolean {
 
 function formatVector(vector: Float32Array): string {
   return `[${[...vector].map((value) => (Number.isFinite(value) ? value : 0)).join(",")}]`;
-}
-
-function formPlace(row: Row): Place {
-  return { repository: String(row.repository), path: String(row.path), score: Number(row.score) };
 }

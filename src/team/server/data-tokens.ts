@@ -1,28 +1,20 @@
 /** Tokens: made once, kept as a hash, looked up inside their own team; and how often each may ask. */
 
-import { createHash } from "node:crypto";
 import { MemdirError } from "../../errors.ts";
-import type { Role } from "../protocol.ts";
+import { sha256 } from "../../text/hash.ts";
+import type { Role, TokenRow } from "../protocol.ts";
 import {
   type Base,
   formState,
   isoOf,
-  isoOrNull,
   isTeamAdmin,
   operatorOf,
   readRepository,
   readTeamRole,
   writeAudit,
 } from "./data-base.ts";
-import type { Row, Sql } from "./sql.ts";
-import type { Caller, TeamData, TokenRow } from "./team-data.ts";
-
-type Verbs = Pick<TeamData, "issueToken" | "enter" | "findCaller" | "admit" | "tokens" | "addToken" | "revokeToken">;
-
-export interface TokenOptions {
-  label: string;
-  days: number | null;
-}
+import type { Sql } from "./database.ts";
+import type { Caller, MadeToken, TeamData, TokenOptions } from "./team-data.ts";
 
 /** 32 bytes cannot be guessed; the team in front lets the lookup run under the team's own row-level security. */
 const SECRET_BYTES = 32;
@@ -33,47 +25,41 @@ const LAST_USE_MS = 60_000;
 const MAX_LABEL = 200;
 const MAX_DAYS = 3650;
 
-export function openTokens(base: Base): Verbs {
+export function openTokens(base: Base): Pick<TeamData, "issueToken" | "enter" | "tokens" | "addToken" | "revokeToken"> {
   return {
     issueToken: (team, person, options) =>
-      base.run(team, async (sql) => addToken(base, sql, operatorOf(team), person, options)),
+      base.run(team, (sql) => addToken(base, sql, operatorOf(team), person, options)),
 
     enter: async (token, limit, repository) => {
       const team = FORM.exec(token)?.[1];
       if (team === undefined) return null;
       return base.run(team, async (sql) => {
-        const caller = await findCaller(base, sql, team, hashOf(token));
+        const caller = await findCaller(base, sql, team, sha256(token));
         if (!caller) return null;
-        const isAdmitted = await admit(base, sql, caller, limit);
+        const isAdmitted = await countRequest(base, sql, caller, limit);
         const found = repository === null ? null : await readRepository(sql, caller, repository);
         const teamRole = found ? (found.row.team_role as Role | null) : await readTeamRole(sql, caller);
-        return {
-          caller,
-          isAdmitted,
-          teamRole,
-          role: found?.role ?? null,
-          state: found?.role ? formState(found.row) : null,
-        };
+        const role = found?.role ?? null;
+        return { caller, isAdmitted, teamRole, role, state: found && role ? formState(found.row) : null };
       });
     },
 
-    findCaller: async (token) => {
-      const team = FORM.exec(token)?.[1];
-      return team === undefined ? null : base.run(team, (sql) => findCaller(base, sql, team, hashOf(token)));
-    },
-
-    admit: (caller, limit) => base.run(caller.team, (sql) => admit(base, sql, caller, limit)),
-
     tokens: (caller) =>
       base.run(caller.team, async (sql) => {
-        const everybody = await isTeamAdmin(sql, caller);
-        const rows = await sql(
-          `select t.id, p.name as person, t.label, t.created, t.expires, t.revoked, t.last_used
+        const rows = await sql<TokenRow>(
+          `select t.id, p.name as person, t.label, t.created, t.expires, t.revoked, t.last_used as "lastUsed"
            from memdir_token t join memdir_person p on p.team = t.team and p.id = t.person_id
            where t.team = $1 and ($2 or t.person_id = $3) order by t.created, t.id`,
-          [caller.team, everybody, caller.personId],
+          [caller.team, await isTeamAdmin(sql, caller), caller.personId],
         );
-        return rows.map(formToken);
+        const timeOf = (value: unknown) => (value === null ? null : isoOf(value));
+        return rows.map((row) => ({
+          ...row,
+          created: isoOf(row.created),
+          expires: timeOf(row.expires),
+          revoked: timeOf(row.revoked),
+          lastUsed: timeOf(row.lastUsed),
+        }));
       }),
 
     addToken: (caller, person, options) =>
@@ -83,35 +69,27 @@ export function openTokens(base: Base): Verbs {
 
     revokeToken: (caller, id) =>
       base.run(caller.team, async (sql) => {
-        const anybodys = await isTeamAdmin(sql, caller);
         const rows = await sql(
           `update memdir_token set revoked = coalesce(revoked, $3::timestamptz)
            where team = $1 and id = $2 and ($4 or person_id = $5) returning id`,
-          [caller.team, id, base.now().toISOString(), anybodys, caller.personId],
+          [caller.team, id, base.now().toISOString(), await isTeamAdmin(sql, caller), caller.personId],
         );
         if (rows.length === 0) return false;
         await sql("delete from memdir_rate where team = $1 and token_id = $2", [caller.team, id]);
-        await writeAudit(base, sql, caller, {
-          action: "admin:revoke-token",
-          repository: null,
-          path: null,
-          revision: null,
-          outcome: `done: token ${id}`,
-        });
+        await writeAudit(base, sql, caller, { action: "admin:revoke-token", outcome: `done: token ${id}` });
         return true;
       }),
   };
 }
 
-/** Null for nobody of that name. */
+/** Null when the team has no person of that name. */
 export async function addToken(
   base: Base,
   sql: Sql,
   by: Caller,
   person: string,
-  options: TokenOptions,
-): Promise<{ id: string; token: string } | null> {
-  const { label, days } = options;
+  { label, days }: TokenOptions,
+): Promise<MadeToken | null> {
   if (days !== null && !(Number.isInteger(days) && days >= 1 && days <= MAX_DAYS))
     throw new MemdirError("usage", `a token is valid for 1 to ${MAX_DAYS} days, or without end`);
   if (label.length > MAX_LABEL || !label.isWellFormed() || /\p{Cc}/u.test(label))
@@ -122,34 +100,21 @@ export async function addToken(
   ]);
   if (!owner) return null;
   const id = base.newId();
-  const token = `memdir_${by.team}_${Buffer.from(base.random(SECRET_BYTES)).toString("base64url")}`;
+  const token = `memdir_${by.team}_${Buffer.from(base.randomBytes(SECRET_BYTES)).toString("base64url")}`;
   const now = base.now();
+  const expires = days === null ? null : new Date(now.getTime() + days * 86_400_000).toISOString();
   await sql(
     `insert into memdir_token (team, id, person_id, label, hash, created, expires)
      values ($1, $2, $3, $4, $5, $6::timestamptz, $7::timestamptz)`,
-    [
-      by.team,
-      id,
-      owner.id,
-      label,
-      hashOf(token),
-      now.toISOString(),
-      days === null ? null : new Date(now.getTime() + days * 86_400_000).toISOString(),
-    ],
+    [by.team, id, owner.id, label, sha256(token), now.toISOString(), expires],
   );
-  await writeAudit(base, sql, by, {
-    action: "admin:add-token",
-    repository: null,
-    path: null,
-    revision: null,
-    outcome: `done: token ${id} for ${person}`,
-  });
+  await writeAudit(base, sql, by, { action: "admin:add-token", outcome: `done: token ${id} for ${person}` });
   return { id, token };
 }
 
 async function findCaller(base: Base, sql: Sql, team: string, hash: string): Promise<Caller | null> {
   const now = base.now();
-  const [row] = await sql(
+  const [row] = await sql<{ id: string; person_id: string; name: string; stale: boolean }>(
     `select t.id, t.person_id, p.name, t.last_used is null or t.last_used < $4::timestamptz as stale
      from memdir_token t join memdir_person p on p.team = t.team and p.id = t.person_id
      where t.team = $1 and t.hash = $2 and t.revoked is null and (t.expires is null or t.expires > $3::timestamptz)`,
@@ -164,11 +129,11 @@ async function findCaller(base: Base, sql: Sql, team: string, hash: string): Pro
       [team, row.id, now.toISOString()],
     );
   }
-  return { team, personId: String(row.person_id), person: String(row.name), tokenId: String(row.id) };
+  return { team, personId: row.person_id, person: row.name, tokenId: row.id };
 }
 
-/** Windows stand still on the clock, so that all processes count in the same one. */
-async function admit(
+/** False when it is over the limit. Windows are fixed on the clock, so that all processes count in the same one. */
+async function countRequest(
   base: Base,
   sql: Sql,
   caller: Caller,
@@ -183,20 +148,4 @@ async function admit(
     [caller.team, caller.tokenId, since],
   );
   return Number(row?.requests) <= limit.requests;
-}
-
-function formToken(row: Row): TokenRow {
-  return {
-    id: String(row.id),
-    person: String(row.person),
-    label: String(row.label),
-    created: isoOf(row.created),
-    expires: isoOrNull(row.expires),
-    revoked: isoOrNull(row.revoked),
-    lastUsed: isoOrNull(row.last_used),
-  };
-}
-
-function hashOf(token: string): string {
-  return createHash("sha256").update(token).digest("hex");
 }

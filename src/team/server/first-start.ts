@@ -4,16 +4,15 @@ import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { PRIVATE_MODE, removeQuietly } from "../../disk/atomic.ts";
 import { diskError, MemdirError } from "../../errors.ts";
-import { findPersonProblem, findPlainNameProblem } from "./name-form.ts";
-import type { TeamData } from "./team-data.ts";
+import { findPersonProblem, findPlainNameProblem, type TeamData } from "./team-data.ts";
 
 export interface Start {
   team: string;
-  /** Where the first admin's token lies, if the team was made just now. */
+  /** Where the first admin's token is, if the team was created just now. */
   tokenFile: string | null;
 }
 
-/** As many earlier servers had this folder as would make one wonder. */
+/** More servers than ever shared one folder. */
 const MAX_FILES = 1000;
 
 /** Makes the team with its first admin if it is not there. Without a name: `default`, and only where there is no team at all. */
@@ -52,7 +51,7 @@ export async function issueToken(
       if (made) return made.token;
       const teams = await data.teams();
       const what = teams.includes(team)
-        ? `there is nobody called ${JSON.stringify(person)} in the team ${team}: an admin takes people in`
+        ? `the team ${team} has no ${JSON.stringify(person)}: an admin can add people`
         : `there is no team ${JSON.stringify(team)}: give --team with one of ${teams.join(", ") || "none so far"}`;
       throw new MemdirError("not-found", what);
     },
@@ -61,7 +60,7 @@ export async function issueToken(
 }
 
 /**
- * The file is there before the token is made, as a token that cannot be written is lost. What lies there already is another
+ * The file is there before the token is made, as a token that cannot be written is lost. What is there already is another
  * server's and stays: the next free name is taken, unless the file was named by a person.
  */
 async function keepToken(wanted: string, make: () => Promise<string>, isNamed = false): Promise<string> {

@@ -1,18 +1,13 @@
 /** Figures of this process for Prometheus: requests by route and status, their time. No names of people, repositories or memories. */
 
+import type { StoredCounts } from "./team-data.ts";
+
 export interface Metrics {
   /** `route` is a pattern of ours, never a path. */
   note(request: { method: string; route: string; status: number; ms: number }): void;
   begin(): void;
   end(): void;
   format(counts: StoredCounts | null): string;
-}
-
-export interface StoredCounts {
-  teams: number;
-  repositories: number;
-  memories: number;
-  bytes: number;
 }
 
 /** Seconds. A request that changes nothing takes a few milliseconds; over five something is wrong. */

@@ -1,13 +1,15 @@
-/** PostgreSQL inside this process, kept in a folder: the team server without anything to install beside it. */
+/** PostgreSQL inside this process, kept in a folder, and where its program comes from: it is larger than all of memdir. */
 
-import { mkdirSync, utimesSync } from "node:fs";
-import { join } from "node:path";
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, utimesSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { acquireLock, type Lock } from "../../disk/lock.ts";
 import { diskError, MemdirError } from "../../errors.ts";
-import { type Database, openDatabase } from "./database.ts";
-import type { Connection, Row, Sql } from "./sql.ts";
+import { type Connection, type Database, openDatabase, type Sql } from "./database.ts";
 
-/** As much of the package as is used; it is no dependency of ours, so whoever calls says where it is found. */
+/** As much of the package as is used; it is not a dependency of ours, so the caller says where it is. */
 export interface PgliteModule {
   PGlite: { create(options: { dataDir?: string; extensions?: Record<string, unknown> }): Promise<Pglite> };
 }
@@ -21,7 +23,7 @@ interface PgliteTransaction {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
 }
 
-export interface PgliteOptions {
+interface PgliteOptions {
   load: () => Promise<PgliteModule>;
   now: () => Date;
   /** `{ vector }` of the package with pgvector: search by meaning. */
@@ -58,7 +60,7 @@ function connect(pglite: Pglite, hold: Lock | null): Connection {
   return {
     begin: <T>(work: (sql: Sql) => Promise<T>) =>
       pglite.transaction((transaction) =>
-        work(async (text, values) => (await transaction.query(text, values)).rows as Row[]),
+        work(async <T>(text: string, values?: unknown[]) => (await transaction.query(text, values)).rows as T[]),
       ),
     close() {
       closing ??= pglite.close().finally(() => hold?.release());
@@ -99,4 +101,94 @@ function touchQuietly(path: string): void {
   } catch {
     // It is the kernel lock that counts where there is one; the next round tries again.
   }
+}
+
+const PACKAGE = "@electric-sql/pglite";
+/** The one that is tested; a newer one may read the folder of an older, not the other way round. */
+const VERSION = "0.5.14";
+
+export interface InstallOptions {
+  /** Runs npm with these arguments; rejects when it fails. */
+  runNpm(args: readonly string[]): Promise<void>;
+  /** True for yes; null where nobody can be asked. */
+  ask: ((question: string) => Promise<boolean>) | null;
+  say(text: string): void;
+  /** Whether to look where packages of this program are found, too; false in tests. */
+  isShared?: boolean;
+}
+
+/** The file to load, or null. `folder` is the server's data folder. */
+export function findEngine(folder: string, isShared = true): string | null {
+  const places = [
+    ...(isShared ? [import.meta.url] : []),
+    pathToFileURL(join(engineFolder(folder), "package.json")).href,
+  ];
+  for (const place of places) {
+    try {
+      return createRequire(place).resolve(PACKAGE);
+    } catch {
+      // Not there; the next place.
+    }
+  }
+  return null;
+}
+
+export async function loadEngine(file: string): Promise<PgliteModule> {
+  const module = (await import(pathToFileURL(file).href)) as Partial<PgliteModule> & { default?: PgliteModule };
+  const { PGlite } = module.PGlite ? module : (module.default ?? {});
+  if (!PGlite) throw new MemdirError("broken", `${file} is not PGlite: remove its folder and start the server again`);
+  return { PGlite };
+}
+
+/** Finds it, or fetches it with the person's consent. */
+export async function prepareEngine(folder: string, options: InstallOptions): Promise<string> {
+  const { runNpm, ask, say, isShared } = options;
+  const found = findEngine(folder, isShared);
+  if (found) return found;
+  const args = installArguments(folder);
+  const command = `npm ${args.map((arg) => (/[^\w@./:=-]/.test(arg) ? JSON.stringify(arg) : arg)).join(" ")}`;
+  const missing = `the embedded database is not on this machine: run \`${command}\`, or use PostgreSQL with --database postgres://…`;
+  if (!ask) throw new MemdirError("not-found", `${missing}; with --yes this is done for you`);
+  const question = `The embedded database (PGlite ${VERSION}, about 27 MB) is fetched from npm into ${engineFolder(folder)}. Go on?`;
+  if (!(await ask(question))) throw new MemdirError("not-found", missing);
+  say(`fetching ${PACKAGE} ${VERSION} …`);
+  try {
+    mkdirSync(engineFolder(folder), { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw diskError(error, "make the folder", engineFolder(folder));
+  }
+  await runNpm(args).catch((cause) => {
+    throw new MemdirError("network", `npm could not fetch ${PACKAGE}: run \`${command}\` and see what it says`, {
+      cause,
+    });
+  });
+  const fetched = findEngine(folder, isShared);
+  if (!fetched)
+    throw new MemdirError("network", `npm left no ${PACKAGE} behind: run \`${command}\` and see what it says`);
+  return fetched;
+}
+
+/** No scripts of packages are run: it needs none. */
+function installArguments(folder: string): string[] {
+  const quiet = ["--no-save", "--ignore-scripts", "--no-audit", "--no-fund"];
+  return ["install", "--prefix", engineFolder(folder), ...quiet, `${PACKAGE}@${VERSION}`];
+}
+
+function engineFolder(folder: string): string {
+  return join(folder, "engine");
+}
+
+/** Longer than a slow line takes for 27 MB. */
+const NPM_MS = 10 * 60 * 1000;
+
+/** The real npm. Windows has only a script for shells, so the program behind it is run, which is beside Node. */
+export function runNpm(args: readonly string[]): Promise<void> {
+  const program = join(dirname(process.execPath), "node_modules", "npm", "bin", "npm-cli.js");
+  const [file, all] =
+    process.platform === "win32" && existsSync(program) ? [process.execPath, [program, ...args]] : ["npm", [...args]];
+  return new Promise((resolve, reject) => {
+    execFile(file, all, { timeout: NPM_MS, maxBuffer: 16 * 1024 * 1024, windowsHide: true }, (error) =>
+      error ? reject(error) : resolve(),
+    );
+  });
 }

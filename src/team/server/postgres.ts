@@ -1,8 +1,7 @@
 /** PostgreSQL through a pool of connections that heals by itself when the database was away. */
 
 import pg from "pg";
-import { type Database, openDatabase } from "./database.ts";
-import type { Connection, Row, Sql } from "./sql.ts";
+import { type Connection, type Database, openDatabase, type Sql } from "./database.ts";
 
 export interface PostgresOptions {
   /** postgres://user:password@host/database */
@@ -44,7 +43,9 @@ function connect(pool: pg.Pool): Connection {
       client.on("error", note);
       try {
         await client.query("begin");
-        const result = await work(async (text, values) => (await client.query<Row>(text, values)).rows);
+        const result = await work(
+          async <T>(text: string, values?: unknown[]) => (await client.query(text, values)).rows as T[],
+        );
         await client.query("commit");
         return result;
       } catch (error) {

@@ -1,13 +1,19 @@
 /** Routes of a team's admins: people, roles, tokens, repositories, the audit log, redaction. */
 
-import { findEntryProblem } from "../entry-path.ts";
-import type { DoneAnswer, PeopleAnswer, TokenAnswer, TokensAnswer } from "../protocol-admin.ts";
-import { type Answer, notFound, refuse } from "./answer.ts";
-import { covers, isRole, ROLES } from "./auth.ts";
-import { readObject } from "./body.ts";
-import { refuseRole } from "./guard.ts";
-import { findPersonProblem, findPlainNameProblem } from "./name-form.ts";
-import type { Asked, Route, ServerWorld } from "./route.ts";
+import type { DoneAnswer, PeopleAnswer, TokenAnswer, TokensAnswer } from "../protocol.ts";
+import { findEntryProblem } from "../remote.ts";
+import { readObject } from "./request.ts";
+import {
+  type Answer,
+  type Asked,
+  malformed,
+  notFound,
+  type Route,
+  refuse,
+  refuseRole,
+  type TeamServer,
+} from "./route.ts";
+import { covers, findPersonProblem, findPlainNameProblem, isRole, ROLES } from "./team-data.ts";
 
 const TEAM = "/v1/teams/:team";
 const ADMIN = { to: "team", role: "admin" } as const;
@@ -40,9 +46,9 @@ export const ADMIN_ROUTES: readonly Route[] = [
     access: ADMIN,
     action: "admin:add-person",
     description: {
-      summary: "Takes somebody into the team; a token is made for them apart",
+      summary: "Adds a person to the team; their token is made separately",
       request: "PersonRequest",
-      answers: { 201: { text: "Taken in.", schema: "PersonRow" }, 409: THERE },
+      answers: { 201: { text: "Added.", schema: "PersonRow" }, 409: THERE },
     },
     answer: addPerson,
   },
@@ -83,7 +89,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     access: ADMIN,
     action: "admin:add-token",
     description: {
-      summary: "Makes a token for somebody; it is in this answer and can never be seen again",
+      summary: "Makes a token for a person; it is in this answer and can never be seen again",
       request: "TokenRequest",
       answers: { 201: { text: "The token.", schema: "TokenAnswer" } },
     },
@@ -101,7 +107,8 @@ export const ADMIN_ROUTES: readonly Route[] = [
     async answer({ data }, { caller, params }) {
       const id = params.id ?? "";
       const revoked = /^[\w-]{1,64}$/.test(id) && (await data.revokeToken(caller, id));
-      return revoked ? { status: 200, body: DONE } : notFound("token");
+      if (!revoked) throw notFound("token");
+      return { status: 200, body: DONE };
     },
   },
   {
@@ -125,7 +132,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
       summary: "Who read and wrote what, newest first",
       query: {
         before: { text: "The `at` of the last row of the page before." },
-        limit: { text: "How many rows, from 1 to 1000; 100 unless told." },
+        limit: { text: "How many rows, from 1 to 1000; 100 by default." },
       },
       answers: { 200: { text: "The rows.", schema: "AuditAnswer" } },
     },
@@ -137,7 +144,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     access: { to: "repository", role: "admin" },
     action: "redact",
     description: {
-      summary: "Takes the text of one version out for ever; a current one leaves a tombstone",
+      summary: "Removes the text of one version for good; a current one leaves a tombstone",
       request: "RedactRequest",
       answers: { 200: DONE_ANSWER },
     },
@@ -145,94 +152,78 @@ export const ADMIN_ROUTES: readonly Route[] = [
   },
 ];
 
-async function addPerson({ data, limits }: ServerWorld, asked: Asked): Promise<Answer> {
-  const read = await readObject(asked, limits.memory.requestBytes);
-  if (read.refused) return read.refused;
-  const { name, role = null } = read.value;
-  if (typeof name !== "string") return malformed("`name` is missing");
+async function addPerson({ data, limits }: TeamServer, asked: Asked): Promise<Answer> {
+  const { name, role = null } = await readObject(asked, limits.memory.requestBytes);
+  if (typeof name !== "string") throw malformed("`name` is missing");
   const problem = findPersonProblem(name);
-  if (problem) return malformed(`the name cannot be used: ${problem}`);
-  if (role !== null && !isRole(role)) return malformed(WHICH_ROLE);
+  if (problem) throw malformed(`the name cannot be used: ${problem}`);
+  if (role !== null && !isRole(role)) throw malformed(WHICH_ROLE);
   const body = await data.addPerson(asked.caller, name, role);
-  return body ? { status: 201, body } : refuse(409, "exists", "somebody in the team has this name: choose another");
-}
-
-async function setRole({ data, limits }: ServerWorld, asked: Asked): Promise<Answer> {
-  const { caller, params } = asked;
-  const read = await readObject(asked, limits.memory.requestBytes);
-  if (read.refused) return read.refused;
-  const { repository = null, role } = read.value;
-  const person = params.person ?? "";
-  if (role !== null && !isRole(role)) return malformed(WHICH_ROLE);
-  if (repository !== null && typeof repository !== "string") return malformed("`repository` must be a name or null");
-  if (findPersonProblem(person) || (repository !== null && findPlainNameProblem(repository))) {
-    return notFound("person or repository");
-  }
-  const own = await (repository === null ? data.teamRoleOf(caller) : data.roleOf(caller, repository));
-  if (!covers(own, "admin")) {
-    const seen = own === null ? null : repository;
-    const denied = { action: "admin:set-role", repository: seen, path: null, revision: null, outcome: "denied" };
-    await data.audit(caller, [denied]);
-    if (repository !== null && own === null) return notFound("person or repository");
-    return refuseRole({ to: repository === null ? "team" : "repository", role: "admin" });
-  }
-  const done = await data.setRole(caller, person, repository, role);
-  return done ? { status: 200, body: DONE } : notFound("person or repository");
-}
-
-async function addToken({ data, limits }: ServerWorld, asked: Asked): Promise<Answer> {
-  const read = await readObject(asked, limits.memory.requestBytes);
-  if (read.refused) return read.refused;
-  const { person, label = "", days = null } = read.value;
-  if (typeof person !== "string") return malformed("`person` is missing");
-  if (typeof label !== "string" || (label !== "" && findPersonProblem(label))) {
-    return malformed(`\`label\` must be at most ${MAX_LABEL} characters that can be shown`);
-  }
-  const isDays = days === null || (Number.isInteger(days) && (days as number) >= 1 && (days as number) <= MAX_DAYS);
-  if (!isDays) return malformed(`\`days\` must be a whole number from 1 to ${MAX_DAYS}, or null`);
-  if (findPersonProblem(person)) return notFound("person");
-  const made = await data.addToken(asked.caller, person, { label, days: days as number | null });
-  if (!made) return notFound("person");
-  const body: TokenAnswer = { id: made.id, token: made.token };
+  if (!body) throw refuse(409, "exists", "a person in the team has this name: choose another");
   return { status: 201, body };
 }
 
-async function addRepository({ data, limits }: ServerWorld, asked: Asked): Promise<Answer> {
-  const read = await readObject(asked, limits.memory.requestBytes);
-  if (read.refused) return read.refused;
-  const { name } = read.value;
-  if (typeof name !== "string") return malformed("`name` is missing");
-  const problem = findPlainNameProblem(name);
-  if (problem) return malformed(`the name cannot be used: ${problem}`);
-  const made = await data.addRepository(asked.caller, name);
-  if (!made) return refuse(409, "exists", "there is a repository of this name: use it, or choose another name");
-  return { status: 201, body: { ...made, role: "admin" } };
+async function setRole({ data, limits }: TeamServer, asked: Asked): Promise<Answer> {
+  const { caller, params } = asked;
+  const { repository = null, role } = await readObject(asked, limits.memory.requestBytes);
+  const person = params.person ?? "";
+  if (role !== null && !isRole(role)) throw malformed(WHICH_ROLE);
+  if (repository !== null && typeof repository !== "string") throw malformed("`repository` must be a name or null");
+  if (findPersonProblem(person) || (repository !== null && findPlainNameProblem(repository))) {
+    throw notFound("person or repository");
+  }
+  const own = await (repository === null ? data.teamRoleOf(caller) : data.roleOf(caller, repository));
+  if (!covers(own, "admin")) {
+    await data.audit(caller, [{ action: "admin:set-role", repository: own && repository, outcome: "denied" }]);
+    if (repository !== null && own === null) throw notFound("person or repository");
+    throw refuseRole({ to: repository === null ? "team" : "repository", role: "admin" });
+  }
+  if (!(await data.setRole(caller, person, repository, role))) throw notFound("person or repository");
+  return { status: 200, body: DONE };
 }
 
-async function readAudit({ data }: ServerWorld, { caller, query }: Asked): Promise<Answer> {
+async function addToken({ data, limits }: TeamServer, asked: Asked): Promise<Answer> {
+  const { person, label = "", days = null } = await readObject(asked, limits.memory.requestBytes);
+  if (typeof person !== "string") throw malformed("`person` is missing");
+  if (typeof label !== "string" || (label !== "" && findPersonProblem(label))) {
+    throw malformed(`\`label\` must be at most ${MAX_LABEL} characters that can be shown`);
+  }
+  const isDays = days === null || (Number.isInteger(days) && (days as number) >= 1 && (days as number) <= MAX_DAYS);
+  if (!isDays) throw malformed(`\`days\` must be a whole number from 1 to ${MAX_DAYS}, or null`);
+  if (findPersonProblem(person)) throw notFound("person");
+  const body: TokenAnswer | null = await data.addToken(asked.caller, person, { label, days: days as number | null });
+  if (!body) throw notFound("person");
+  return { status: 201, body };
+}
+
+async function addRepository({ data, limits }: TeamServer, asked: Asked): Promise<Answer> {
+  const { name } = await readObject(asked, limits.memory.requestBytes);
+  if (typeof name !== "string") throw malformed("`name` is missing");
+  const problem = findPlainNameProblem(name);
+  if (problem) throw malformed(`the name cannot be used: ${problem}`);
+  const body = await data.addRepository(asked.caller, name);
+  if (!body) throw refuse(409, "exists", "there is a repository of this name: use it, or choose another name");
+  return { status: 201, body };
+}
+
+async function readAudit({ data }: TeamServer, { caller, query }: Asked): Promise<Answer> {
   const before = query.get("before");
   const limit = query.get("limit") ?? "100";
   if (before !== null && !/^\d{4}-\d\d-\d\dT[\d:.]{8,20}Z$/.test(before)) {
-    return malformed("`before` must be the `at` of a row");
+    throw malformed("`before` must be the `at` of a row");
   }
   if (!/^\d{1,4}$/.test(limit) || Number(limit) < 1 || Number(limit) > 1000) {
-    return malformed("`limit` must be a number from 1 to 1000");
+    throw malformed("`limit` must be a number from 1 to 1000");
   }
   return { status: 200, body: { rows: await data.readAudit(caller, { before, limit: Number(limit) }) } };
 }
 
-async function redact({ data, limits }: ServerWorld, asked: Asked): Promise<Answer> {
-  const read = await readObject(asked, limits.memory.requestBytes);
-  if (read.refused) return read.refused;
-  const { path, revision } = read.value;
-  if (typeof path !== "string" || typeof revision !== "string") return malformed("`path` and `revision` are needed");
-  if (findEntryProblem(path) || !/^[\x21\x23-\x7e]{1,200}$/.test(revision)) return notFound("version");
-  const done = await data.redact(asked.caller, asked.repository, path, revision);
-  return done ? { status: 200, body: DONE } : notFound("version");
+async function redact({ data, limits }: TeamServer, asked: Asked): Promise<Answer> {
+  const { path, revision } = await readObject(asked, limits.memory.requestBytes);
+  if (typeof path !== "string" || typeof revision !== "string") throw malformed("`path` and `revision` are needed");
+  if (findEntryProblem(path) || !/^[\x21\x23-\x7e]{1,200}$/.test(revision)) throw notFound("version");
+  if (!(await data.redact(asked.caller, asked.repository, path, revision))) throw notFound("version");
+  return { status: 200, body: DONE };
 }
 
 const WHICH_ROLE = `\`role\` must be one of ${ROLES.join(", ")}, or null for none`;
-
-function malformed(problem: string): Answer {
-  return refuse(400, "form", `${problem}; see /openapi.json for the form of this request`);
-}

@@ -1,18 +1,19 @@
-/** Routes of memories: list, fetch, write, remove, versions. */
+/** Routes of memories: list, fetch, write, remove, versions; and what a memory must pass before it is kept. */
 
+import { type Memory, parseMemory } from "../../store/store.ts";
 import { sha256 } from "../../text/hash.ts";
-import { findEntryProblem } from "../entry-path.ts";
+import { findSecrets } from "../../text/secrets.ts";
+import { termsOf } from "../../text/terms.ts";
 import type { FetchAnswer, ListAnswer, StaleAnswer, VersionsAnswer, WriteAnswer } from "../protocol.ts";
-import type { StoreOutcome } from "../store.ts";
-import { type Answer, notFound, refuse } from "./answer.ts";
-import { readObject, readText } from "./body.ts";
-import { examineMemory } from "./incoming.ts";
-import { holdsTag, readPrecondition } from "./precondition.ts";
-import type { Asked, Route, ServerWorld } from "./route.ts";
+import { findEntryProblem, type RemoteOutcome } from "../remote.ts";
+import { readShare } from "../travel.ts";
+import { holdsTag, readObject, readPrecondition, readText } from "./request.ts";
+import { type Answer, type Asked, notFound, Refusal, type Route, refuse, type TeamServer } from "./route.ts";
+import type { SharedMemory } from "./team-data.ts";
 
 const REPOSITORY = "/v1/teams/:team/repositories/:repository";
 const MATCH = { text: 'The revision that the change is based on: `"REVISION"`, one strong tag.' };
-const STALE = { text: "Somebody was faster; nothing was written.", schema: "StaleAnswer" };
+const STALE = { text: "Another write was faster; nothing was written.", schema: "StaleAnswer" };
 
 export const MEMORY_ROUTES: readonly Route[] = [
   {
@@ -93,7 +94,7 @@ export const MEMORY_ROUTES: readonly Route[] = [
   },
 ];
 
-async function listMemories({ data }: ServerWorld, asked: Asked): Promise<Answer> {
+async function listMemories({ data }: TeamServer, asked: Asked): Promise<Answer> {
   const { caller, repository, headers } = asked;
   const tagOf = (state: string) => `"${sha256(`${caller.team}/${repository}/${state}`).slice(0, 32)}"`;
   const known = headers.get("if-none-match");
@@ -103,22 +104,20 @@ async function listMemories({ data }: ServerWorld, asked: Asked): Promise<Answer
     if (holdsTag(known, etag)) return { status: 304, headers: { etag } };
   }
   const { id, state, entries } = await data.listMemories(caller, repository);
-  await data.audit(caller, [{ action: "list", repository, path: null, revision: null, outcome: "ok" }]);
+  await data.audit(caller, [{ action: "list", repository, outcome: "ok" }]);
   const body: ListAnswer = { id, entries };
   return { status: 200, body, headers: { etag: tagOf(state) } };
 }
 
-async function fetchMemories({ data, limits }: ServerWorld, asked: Asked): Promise<Answer> {
+async function fetchMemories({ data, limits }: TeamServer, asked: Asked): Promise<Answer> {
   const { caller, repository } = asked;
   const { fetchPaths, requestBytes } = limits.memory;
-  const read = await readObject(asked, requestBytes);
-  if (read.refused) return read.refused;
-  const { paths } = read.value;
+  const { paths } = await readObject(asked, requestBytes);
   if (!Array.isArray(paths) || !paths.every((path) => typeof path === "string")) {
-    return refuse(400, "form", 'the body must be {"paths": ["a.md", …]}');
+    throw refuse(400, "form", 'the body must be {"paths": ["a.md", …]}');
   }
   if (paths.length > fetchPaths) {
-    return refuse(
+    throw refuse(
       400,
       "form",
       `at most ${fetchPaths} memories are fetched at once: ask for the rest in further requests`,
@@ -126,7 +125,7 @@ async function fetchMemories({ data, limits }: ServerWorld, asked: Asked): Promi
   }
   const wanted = [...new Set(paths)];
   if (wanted.some((path) => findEntryProblem(path))) {
-    return refuse(422, "path", "one of the paths is none that a shared memory can have: ask only for what was listed");
+    throw refuse(422, "path", "one of the paths cannot be that of a shared memory: ask only for what was listed");
   }
   const memories = wanted.length === 0 ? [] : await data.fetchMemories(caller, repository, wanted);
   const rows = memories.map(({ path, revision }) => ({ action: "fetch", repository, path, revision, outcome: "ok" }));
@@ -135,51 +134,46 @@ async function fetchMemories({ data, limits }: ServerWorld, asked: Asked): Promi
   return { status: 200, body };
 }
 
-async function putMemory(world: ServerWorld, asked: Asked): Promise<Answer> {
+async function putMemory(server: TeamServer, asked: Asked): Promise<Answer> {
   const { caller, repository, params, headers } = asked;
-  const { data, limits } = world;
-  const path = params.path ?? "";
-  const misnamed = findPathProblem(path);
-  if (misnamed) return misnamed;
-  const precondition = readPrecondition(headers, { mayBeNew: true });
-  if (precondition.refused) return precondition.refused;
-  const read = await readText(asked, limits.memory.memoryBytes);
-  if (read.refused) return read.refused;
-  const examined = await examineMemory(world, path, read.value);
-  if (examined.refused) {
-    await data.audit(caller, [{ action: "write", repository, path, revision: null, outcome: examined.outcome }]);
-    return examined.refused;
+  const { data, limits } = server;
+  const path = checkPath(params.path);
+  const expected = readPrecondition(headers, { mayBeNew: true });
+  const text = await readText(asked, limits.memory.memoryBytes);
+  const found = examine(path, text);
+  if (found instanceof Refusal) {
+    const { problem } = found.answer.body as { problem: string };
+    await data.audit(caller, [{ action: "write", repository, path, outcome: `refused: ${problem}` }]);
+    throw found;
   }
-  const outcome = await data.putMemory(caller, repository, examined.memory, precondition.expected, limits.memory);
-  return answerOutcome(outcome, examined.memory.hash);
+  const memory = await describe(server, found, text);
+  return answerOutcome(await data.putMemory(caller, repository, memory, expected, limits.memory), memory.hash);
 }
 
-async function removeMemory({ data }: ServerWorld, { caller, repository, params, headers }: Asked): Promise<Answer> {
-  const path = params.path ?? "";
-  const misnamed = findPathProblem(path);
-  if (misnamed) return misnamed;
-  const precondition = readPrecondition(headers, { mayBeNew: false });
-  if (precondition.refused) return precondition.refused;
-  return answerOutcome(await data.removeMemory(caller, repository, path, precondition.expected ?? ""), "");
+async function removeMemory({ data }: TeamServer, { caller, repository, params, headers }: Asked): Promise<Answer> {
+  const path = checkPath(params.path);
+  const expected = readPrecondition(headers, { mayBeNew: false }) ?? "";
+  return answerOutcome(await data.removeMemory(caller, repository, path, expected), "");
 }
 
-async function listVersions({ data }: ServerWorld, { caller, repository, params }: Asked): Promise<Answer> {
+async function listVersions({ data }: TeamServer, { caller, repository, params }: Asked): Promise<Answer> {
   const path = params.path ?? "";
   const versions = findEntryProblem(path) ? [] : await data.versions(caller, repository, path);
-  if (versions.length === 0) return notFound("memory");
-  await data.audit(caller, [{ action: "versions", repository, path, revision: null, outcome: "ok" }]);
+  if (versions.length === 0) throw notFound("memory");
+  await data.audit(caller, [{ action: "versions", repository, path, outcome: "ok" }]);
   const body: VersionsAnswer = { versions };
   return { status: 200, body };
 }
 
 /** Reasons are fixed sentences: they never hold the path. */
-function findPathProblem(path: string): Answer | null {
+function checkPath(path = ""): string {
   const problem = findEntryProblem(path);
-  return problem === null ? null : refuse(422, "path", `this path cannot be shared: ${problem}; rename the memory`);
+  if (problem) throw refuse(422, "path", `this path cannot be shared: ${problem}; rename the memory`);
+  return path;
 }
 
-function answerOutcome(outcome: StoreOutcome, hash: string): Answer {
-  if (outcome.kind === "refused") return refuse(422, "refused", outcome.reason);
+function answerOutcome(outcome: RemoteOutcome, hash: string): Answer {
+  if (outcome.kind === "refused") throw refuse(422, "refused", outcome.reason);
   if (outcome.kind === "stale") {
     const message = "it was changed meanwhile: take the current one, merge, and send it again with its revision";
     const body: StaleAnswer = { problem: "stale", message, current: outcome.current };
@@ -188,4 +182,59 @@ function answerOutcome(outcome: StoreOutcome, hash: string): Answer {
   const { path, revision } = outcome;
   const body: WriteAnswer = { path, revision, hash };
   return { status: 200, body, headers: { etag: `"${revision}"` } };
+}
+
+/** What is shown of a hit; more belongs in the body. */
+const MAX_NAME = 200;
+const MAX_DESCRIPTION = 1000;
+/** A text that is all different words has no more in 250 kB; a tsvector takes a megabyte. */
+const MAX_TERMS = 20_000;
+/** About as much as the model of meaning reads at once. */
+const MEANING_CHARACTERS = 1000;
+
+/** The memory, or why it is not taken: a secret, something private, or what cannot be read for certain. */
+function examine(path: string, text: string): Memory | Refusal {
+  const secrets = findSecrets(text).map(({ rule, line }) => ({ rule, line }));
+  if (secrets.length > 0) {
+    const message = "the memory holds what looks like a secret: remove it, revoke it, and send the memory again";
+    return refuse(422, "secret", message, { secrets });
+  }
+  const memory = parseMemory(path, text);
+  if (memory.broken) {
+    // It is unclear then whether it is private.
+    const message =
+      "its frontmatter cannot be read for certain: fix it (`memdir lint` names the line) and send it again";
+    return refuse(422, "form", message);
+  }
+  if (isPrivate(memory)) {
+    const message =
+      "a memory about a user is private: write `share: true` into its frontmatter if the team should have it";
+    return refuse(422, "private", message);
+  }
+  return memory;
+}
+
+/**
+ * Marked as private, or of type user by its own word or by its folder. A file that names no type at all does not count as one:
+ * the client asks more of what it sends (`travel.ts`), this is the last check.
+ */
+function isPrivate(memory: Memory): boolean {
+  const share = readShare(memory);
+  const isUser = memory.type === "user" && (memory.typeExplicit || memory.file.startsWith("user/"));
+  return share === "no" || (isUser && share !== "yes");
+}
+
+/** With what search needs. Terms keep their repetitions and their order, as ranking wants them. */
+async function describe({ embed }: TeamServer, memory: Memory, text: string): Promise<SharedMemory> {
+  const { file, name, description, when, body } = memory;
+  const meaning = `${name}. ${description}\n${body}`.slice(0, MEANING_CHARACTERS).toWellFormed();
+  return {
+    path: file,
+    text,
+    hash: sha256(text),
+    name: name.slice(0, MAX_NAME).toWellFormed(),
+    description: description.slice(0, MAX_DESCRIPTION).toWellFormed(),
+    terms: termsOf([name, description, ...when, body].join("\n")).slice(0, MAX_TERMS),
+    vector: (await embed?.(meaning)) ?? null,
+  };
 }

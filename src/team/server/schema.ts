@@ -35,7 +35,7 @@ export const MIGRATIONS: readonly Migration[] = [
         role text check (role in ('reader', 'writer', 'admin')),
         primary key (team, id))`,
       "create unique index memdir_person_name on memdir_person (team, lower(name))",
-      // The id tells a repository from one of the same name in another database: what clients noted about that does not count here.
+      // The id distinguishes a repository from one of the same name in another database: what clients noted about that does not count here.
       `create table memdir_repository (
         team text collate "C" not null references memdir_team,
         name text collate "C" not null,
@@ -117,7 +117,7 @@ export const MIGRATIONS: readonly Migration[] = [
         outcome text not null,
         primary key (team, id))`,
       "create index memdir_audit_at on memdir_audit (team, at)",
-      // One row for each token, so it never grows; unlogged, as losing it in a crash opens one window anew.
+      // One row for each token, so it never grows; unlogged, as losing it in a crash restarts one window.
       `create unlogged table memdir_rate (
         team text collate "C" not null,
         token_id text not null,
@@ -168,7 +168,7 @@ function bind(table: string): string[] {
  * tell of rows that are not to be seen; so this runs with the rights of the tables' owner and carries the rule of the tenant itself.
  *
  * Candidates come from memories with all terms, and from those with the rarest ones until there are a thousand; of a term in
- * more than 2,000 memories these many are looked at, as it tells little. Every term counts for a candidate's score, the rarer the
+ * more than 2,000 memories these many are looked at, as it says little. Every term counts for a candidate's score, the rarer the
  * more; name and description weigh about as much more than the body as they do in our own recall.
  *
  * `|| ''` keeps Postgres from reading the whole primary key of the team beside the index of terms, which took half of the time.

@@ -1,15 +1,16 @@
-/** The team server on a port: loopback unless there is TLS, patient with nobody who is slow, and ending in order. */
+/** The team server on a port: loopback unless there is TLS, strict with slow clients, and closed in order. */
 
 import { createServer as createPlain, type Server } from "node:http";
 import { createServer as createSecure } from "node:https";
 import { type AddressInfo, isIP } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { MemdirError } from "../../errors.ts";
-import { refuse, toResponse } from "./answer.ts";
+import { isLoopback } from "../membership.ts";
 import { type AppOptions, makeApp } from "./app.ts";
+import { refuse, toResponse } from "./route.ts";
 
 export interface ServerOptions extends AppOptions {
-  /** 127.0.0.1 unless told; any other needs `tls` or `behindTls`. */
+  /** 127.0.0.1 by default; any other needs `tls` or `behindTls`. */
   host?: string;
   /** 0 for any that is free. */
   port: number;
@@ -68,8 +69,8 @@ function makeServer(options: ServerOptions, { headersMs, requestMs }: Timeouts):
   const app = makeApp(options);
   const listener = getRequestListener(app.fetch, {
     overrideGlobalObjects: false,
-    // What is no request at all: no host, a backslash in its path.
-    errorHandler: () => toResponse(refuse(400, "form", "this is no well-formed HTTP request"), "none"),
+    // What is not a request at all: no host, a backslash in its path.
+    errorHandler: () => toResponse(refuse(400, "form", "this is not a well-formed HTTP request").answer, "none"),
   });
   const settings = {
     headersTimeout: headersMs,
@@ -77,7 +78,7 @@ function makeServer(options: ServerOptions, { headersMs, requestMs }: Timeouts):
     connectionsCheckingInterval: Math.min(1000, headersMs),
     keepAliveTimeout: KEEP_ALIVE_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
-    // Two ways of telling where a request ends are how one is smuggled inside another.
+    // Two ways to find where a request ends are how one is smuggled inside another.
     insecureHTTPParser: false,
   };
   const server = options.tls
@@ -94,10 +95,6 @@ export function checkHost(host: string, isCovered: boolean): void {
     "usage",
     `--host ${JSON.stringify(host)} lets other machines in, and tokens and memories would travel in the clear: give --tls-cert and --tls-key, or --behind-tls when a proxy in front does TLS and nothing else reaches the port`,
   );
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 }
 
 async function endServer(server: Server, withinMs: number): Promise<void> {

@@ -1,10 +1,7 @@
 /** What the team server keeps and may be asked: the seam between HTTP and the database. Every verb carries the tenant. */
 
-import type { Role, SearchHit } from "../protocol.ts";
-import type { AuditRow, PersonRow as Person, TokenRow } from "../protocol-admin.ts";
-import type { StoreEntry, StoreOutcome, StoreVersion } from "../store.ts";
-
-export type { AuditRow, Person, SearchHit, TokenRow };
+import type { AuditRow, LIMITS, PersonRow, RepositoryAnswer, Role, SearchHit, TokenRow } from "../protocol.ts";
+import type { RemoteEntry, RemoteOutcome, RemoteVersion } from "../remote.ts";
 
 /** Who asks, as their token says. `team` is the tenant: nothing outside it can be seen or named. */
 export interface Caller {
@@ -22,20 +19,44 @@ export interface Entered {
   state: string | null;
 }
 
-export interface Repository {
+/** A change over one of these is refused inside the same transaction that would write it. */
+export type DataLimits = {
+  [name in keyof Pick<typeof LIMITS, "memoryBytes" | "repositoryBytes" | "repositoryMemories">]: number;
+};
+
+/** `name`, `description`, `terms` and `vector` are for search. */
+export interface SharedMemory {
+  path: string;
+  text: string;
+  hash: string;
   name: string;
-  memories: number;
-  bytes: number;
+  description: string;
+  terms: readonly string[];
+  vector: Float32Array | null;
 }
 
-/** `current` limits; a change over them is refused inside the same transaction that would write it. */
-export interface DataLimits {
-  memoryBytes: number;
-  repositoryBytes: number;
-  repositoryMemories: number;
+export interface SearchQuery {
+  terms: readonly string[];
+  vector: Float32Array | null;
+  limit: number;
 }
 
-/** Absence is null, a missing right is null as well: the door answers 404 and 403 by `roleOf`. */
+export interface TokenOptions {
+  label: string;
+  /** Null: it does not expire. */
+  days: number | null;
+}
+
+/** The token is in this one answer and kept nowhere. */
+export interface MadeToken {
+  id: string;
+  token: string;
+}
+
+export type AuditEntry = Pick<AuditRow, "action" | "outcome"> &
+  Partial<Pick<AuditRow, "repository" | "path" | "revision">>;
+
+/** Absence is null, and so is a missing right: `roleOf` distinguishes 404 from 403. */
 export interface TeamData {
   /** Applies migrations once under an advisory lock; called by every process at its start. */
   migrate(): Promise<string[]>;
@@ -44,86 +65,102 @@ export interface TeamData {
   close(): Promise<void>;
 
   teams(): Promise<string[]>;
-  /** For the operator, on the machine of the server: a team with its first admin and their token, shown once. */
+  /** For the operator, on the machine of the server: a team with its first admin and their token. */
   createTeam(team: string, admin: string): Promise<{ token: string }>;
   /** For the operator, when the last admin lost their token. */
-  issueToken(
-    team: string,
-    person: string,
-    options: { label: string; days: number | null },
-  ): Promise<{ id: string; token: string } | null>;
+  issueToken(team: string, person: string, options: TokenOptions): Promise<MadeToken | null>;
 
   /**
-   * What every request asks, in one transaction: who it is, whether they may ask just now (`admit`), as what, and the `state` of the
-   * repository as `listMemories` gives it, null where they may not read it. Null as for `findCaller`.
+   * What every request asks, in one transaction: who it is, whether their token has requests left in this window, their role,
+   * and the `state` of the repository as `listMemories` gives it, null where they may not read it. Null for an unknown, expired
+   * or revoked token. Requests are counted in the database, as processes hold no state; the last use is noted once a minute.
    */
   enter(
     token: string,
     limit: { requests: number; seconds: number },
     repository: string | null,
   ): Promise<Entered | null>;
-  /** Null for an unknown, expired or revoked token. Notes its last use at most once a minute. */
-  findCaller(token: string): Promise<Caller | null>;
   /** The stronger of the team's role and the repository's. Null: none, or no such repository (the caller cannot tell which). */
   roleOf(caller: Caller, repository: string): Promise<Role | null>;
   teamRoleOf(caller: Caller): Promise<Role | null>;
-  /** Counts one request in this window for a token; false when it is over the limit. Kept in the database: processes hold no state. */
-  admit(caller: Caller, limit: { requests: number; seconds: number }): Promise<boolean>;
 
-  people(caller: Caller): Promise<Person[]>;
-  addPerson(caller: Caller, name: string, role: Role | null): Promise<Person | null>;
+  people(caller: Caller): Promise<PersonRow[]>;
+  addPerson(caller: Caller, name: string, role: Role | null): Promise<PersonRow | null>;
   setRole(caller: Caller, person: string, repository: string | null, role: Role | null): Promise<boolean>;
   tokens(caller: Caller): Promise<TokenRow[]>;
-  addToken(
-    caller: Caller,
-    person: string,
-    options: { label: string; days: number | null },
-  ): Promise<{ id: string; token: string } | null>;
+  addToken(caller: Caller, person: string, options: TokenOptions): Promise<MadeToken | null>;
   revokeToken(caller: Caller, id: string): Promise<boolean>;
   /** Those that the caller may read. */
-  repositories(caller: Caller): Promise<Repository[]>;
-  addRepository(caller: Caller, name: string): Promise<Repository | null>;
+  repositories(caller: Caller): Promise<RepositoryAnswer[]>;
+  addRepository(caller: Caller, name: string): Promise<RepositoryAnswer | null>;
 
-  /** Also the ETag's material: `state` changes with every write in the repository. */
-  listMemories(caller: Caller, repository: string): Promise<{ id: string; state: string; entries: StoreEntry[] }>;
+  /** `state` changes with every write in the repository; the ETag is made of it. */
+  listMemories(caller: Caller, repository: string): Promise<{ id: string; state: string; entries: RemoteEntry[] }>;
   fetchMemories(
     caller: Caller,
     repository: string,
     paths: readonly string[],
-  ): Promise<{ path: string; revision: string; hash: string; text: string }[]>;
-  /** One transaction: precondition, version, audit. `name`, `description` and `terms` are for search. */
+  ): Promise<Pick<SharedMemory & RemoteEntry, "path" | "revision" | "hash" | "text">[]>;
+  /** One transaction: precondition, version, audit. */
   putMemory(
     caller: Caller,
     repository: string,
-    memory: {
-      path: string;
-      text: string;
-      hash: string;
-      name: string;
-      description: string;
-      terms: readonly string[];
-      vector: Float32Array | null;
-    },
+    memory: SharedMemory,
     expected: string | null,
     limits: DataLimits,
-  ): Promise<StoreOutcome>;
-  removeMemory(caller: Caller, repository: string, path: string, expected: string): Promise<StoreOutcome>;
+  ): Promise<RemoteOutcome>;
+  removeMemory(caller: Caller, repository: string, path: string, expected: string): Promise<RemoteOutcome>;
   versions(
     caller: Caller,
     repository: string,
     path: string,
-  ): Promise<(StoreVersion & { deleted: boolean; redacted: boolean })[]>;
-  /** Takes the text of one version out for ever, and of the memory itself if it is the current one (a tombstone follows). */
+  ): Promise<(RemoteVersion & { deleted: boolean; redacted: boolean })[]>;
+  /** Removes the text of one version for good, and of the memory itself if it is the current one (a tombstone follows). */
   redact(caller: Caller, repository: string, path: string, revision: string): Promise<boolean>;
 
   /** Visibility is part of the query. Vectors only where the extension is there and one is given. */
-  search(
-    caller: Caller,
-    query: { terms: readonly string[]; vector: Float32Array | null; limit: number },
-  ): Promise<SearchHit[]>;
-  audit(caller: Caller, rows: readonly Omit<AuditRow, "at" | "person" | "tokenId">[]): Promise<void>;
+  search(caller: Caller, query: SearchQuery): Promise<SearchHit[]>;
+  audit(caller: Caller, entries: readonly AuditEntry[]): Promise<void>;
   /** Newest first, `before` an earlier row's `at`. */
   readAudit(caller: Caller, options: { before: string | null; limit: number }): Promise<AuditRow[]>;
   /** For the metrics: how many teams, repositories, memories there are; no names. */
-  counts(): Promise<{ teams: number; repositories: number; memories: number; bytes: number }>;
+  counts(): Promise<StoredCounts>;
+}
+
+export interface StoredCounts {
+  teams: number;
+  repositories: number;
+  memories: number;
+  bytes: number;
+}
+
+const RANK: Record<Role, number> = { reader: 1, writer: 2, admin: 3 };
+export const ROLES = Object.keys(RANK) as Role[];
+
+export function isRole(value: unknown): value is Role {
+  return typeof value === "string" && Object.hasOwn(RANK, value);
+}
+
+export function covers(role: Role | null, wanted: Role): boolean {
+  return role !== null && RANK[role] >= RANK[wanted];
+}
+
+/** One part of a URL, and nothing in it means anything there; a token begins with its team's name. */
+const PLAIN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const MAX_PERSON = 100;
+/** Control characters, line and paragraph breaks, and marks that turn the direction of writing: no name has them. */
+const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\ufeff]/u;
+
+/** Why a team or repository cannot have this name, or null. */
+export function findPlainNameProblem(name: string): string | null {
+  if (PLAIN.test(name)) return null;
+  return "it must be 1 to 64 letters, digits, dots, hyphens or underscores, a letter or digit first";
+}
+
+export function findPersonProblem(name: string): string | null {
+  if (name === "" || name.length > MAX_PERSON) return `it must have 1 to ${MAX_PERSON} characters`;
+  if (name !== name.trim()) return "it must not begin or end with a space";
+  if (!name.isWellFormed() || UNPRINTABLE.test(name)) return "it holds characters that cannot be shown";
+  if (name !== name.normalize("NFC")) return "it is not in the usual form of Unicode (NFC)";
+  return null;
 }

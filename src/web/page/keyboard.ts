@@ -1,9 +1,9 @@
-/** Keys: which there are, and who hears them. Views add theirs while they are shown; typing in a field is nobody's key. */
+/** Keys: which there are, and who handles them. Views add theirs while they are shown; typing in a field triggers none. */
 import { useEffect, useRef } from "preact/hooks";
 import { go } from "./router.ts";
 
-/** By the key's name as the browser says it, such as "/", "e", "ArrowDown". */
-export type Keys = Record<string, (event: KeyboardEvent) => void>;
+/** By the browser's name of the key, such as "/", "e", "ArrowDown". */
+type Keys = Record<string, (event: KeyboardEvent) => void>;
 
 /** The letter after `g`: the first of the view's name, or the second where the first is taken. */
 export const LETTERS: Record<string, string> = {
@@ -34,7 +34,7 @@ export const KEYS_SHOWN: [string, string][] = [
 /** A second key later than this is no longer part of `g …`. */
 const SEQUENCE_MS = 1200;
 
-/** The last that came hears first. */
+/** The last one added comes first. */
 const listeners: { current: Keys }[] = [];
 
 export function startKeyboard(): void {
@@ -57,8 +57,8 @@ export function startKeyboard(): void {
       sinceG = performance.now();
       return;
     }
-    const hearing = listeners.findLast((keys) => Object.hasOwn(keys.current, event.key));
-    hearing?.current[event.key]?.(event);
+    const handler = listeners.findLast((keys) => Object.hasOwn(keys.current, event.key));
+    handler?.current[event.key]?.(event);
   });
 }
 

@@ -1,7 +1,7 @@
-/** What the server tells by itself: changes on disk and the progress of long work, and answers that follow them. */
+/** What the server sends by itself: changes on disk and the progress of long work, and answers that follow them. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Job, JobKind, LiveEvent } from "../api.ts";
-import { type Failure, formatQuery, get, type Query, send } from "./remote.ts";
+import type { Job, LiveEvent, Start } from "../api.ts";
+import { type Failure, formatQuery, get, type Query } from "./remote.ts";
 import { makeStore, useStore } from "./store.ts";
 
 export interface Live<T> {
@@ -11,6 +11,16 @@ export interface Live<T> {
   isLoading: boolean;
   reload: () => void;
 }
+
+/** What the page is told once at its start; until then nothing may be changed. */
+export const start = makeStore<Start>({
+  version: "",
+  project: "",
+  readOnly: true,
+  directories: [],
+  warnings: [],
+  hasModel: false,
+});
 
 /** Grows with every change on disk. */
 export const changes = makeStore(0);
@@ -24,6 +34,14 @@ const GATHER_MS = 120;
 const kept = new Map<string, unknown>();
 const MOST_KEPT = 40;
 
+export function useStart(): Start {
+  return useStore(start);
+}
+
+export function noteJob(job: Job): void {
+  jobs.set([...jobs.get().filter(({ id }) => id !== job.id), job]);
+}
+
 export function startLive(): void {
   let gathering = 0;
   let wasCut = false;
@@ -33,12 +51,12 @@ export function startLive(): void {
     if (event.kind === "hello") {
       jobs.set(event.jobs);
       isConnected.set(true);
-      // Changes while the line was cut were told to nobody.
+      // Changes while the connection was lost were not reported.
       if (wasCut) changes.set(changes.get() + 1);
       wasCut = false;
     } else if (event.kind === "job") {
-      jobs.set([...jobs.get().filter((job) => job.id !== event.job.id), event.job]);
-      // What it found may stand in any view, and not every finding is a change on disk.
+      noteJob(event.job);
+      // Its result may be part of any view, and not every result is a change on disk.
       if (event.job.state !== "running") changes.set(changes.get() + 1);
     } else {
       clearTimeout(gathering);
@@ -47,7 +65,7 @@ export function startLive(): void {
   };
   source.onerror = async () => {
     wasCut = true;
-    // A server with too many tabs answers everything but this.
+    // A server with too many tabs answers everything but the stream.
     const isRefused = source.readyState === EventSource.CLOSED && (await get("/api/start")).failure === null;
     isConnected.set(isRefused);
     if (isRefused) document.addEventListener("visibilitychange", () => changes.set(changes.get() + 1));
@@ -59,16 +77,9 @@ export function useLive<T>(path: string | null, query: Query = {}): Live<T> {
   const key = path === null ? "" : path + formatQuery(query);
   const version = useStore(changes);
   const [asked, setAsked] = useState(0);
-  const [answer, setAnswer] = useState<{ key: string; value: T | null; failure: Failure | null; isLoading: boolean }>({
-    key,
-    value: (kept.get(key) as T | undefined) ?? null,
-    failure: null,
-    isLoading: key !== "",
-  });
-  const current =
-    answer.key === key
-      ? answer
-      : { key, value: (kept.get(key) as T | undefined) ?? null, failure: null, isLoading: key !== "" };
+  const [answer, setAnswer] = useState<(Omit<Live<T>, "reload"> & { key: string }) | null>(null);
+  const first = { key, value: (kept.get(key) as T | undefined) ?? null, failure: null, isLoading: key !== "" };
+  const current = answer?.key === key ? answer : first;
   const latest = useRef(current);
   latest.current = current;
   useEffect(() => {
@@ -78,23 +89,13 @@ export function useLive<T>(path: string | null, query: Query = {}): Live<T> {
     get<T>(key, {}, calling.signal).then(({ value, failure }) => {
       if (calling.signal.aborted) return;
       if (failure === null) keep(key, value);
-      // A server that is away for a moment does not empty the page.
+      // While the server is away for a moment, the page keeps what it shows.
       const shown = failure !== null && failure.status === 0 ? latest.current.value : value;
       setAnswer({ key, value: shown, failure, isLoading: false });
     });
     return () => calling.abort();
   }, [key, version, asked]);
   return { ...current, reload: () => setAsked((count) => count + 1) };
-}
-
-export async function startJob(kind: JobKind): Promise<Failure | null> {
-  const { value, failure } = await send<Job>("POST", "/api/jobs", { kind });
-  if (value !== null) jobs.set([...jobs.get().filter((job) => job.id !== value.id), value]);
-  return failure;
-}
-
-export async function stopJob(id: string): Promise<Failure | null> {
-  return (await send("DELETE", `/api/jobs${formatQuery({ id })}`)).failure;
 }
 
 function keep(key: string, value: unknown): void {

@@ -1,21 +1,18 @@
-/** The page: navigation, the view that the address names, messages and work under way. */
+/** The page: navigation, the view that the address names, messages and work in progress. */
 import { render, type VNode } from "preact";
 import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
 import type { Start } from "../api.ts";
 import { startKeyboard } from "./keyboard.ts";
-import { isConnected, startLive } from "./live.ts";
-import { Button } from "./parts/button.tsx";
+import { isConnected, start, startLive } from "./live.ts";
+import { Button } from "./parts/basics.tsx";
 import { Questions } from "./parts/dialog.tsx";
-import { Empty } from "./parts/empty.tsx";
+import { JobTray } from "./parts/jobs.tsx";
+import { Empty, PageHead } from "./parts/layout.tsx";
 import { Messages, Notice, tellFailure } from "./parts/notice.tsx";
-import { PageHead } from "./parts/page-head.tsx";
-import { JobTray } from "./parts/progress.tsx";
-import { start } from "./parts/start.ts";
 import { get } from "./remote.ts";
 import { formatRoute, route, startRouter } from "./router.ts";
-import { Side } from "./side.tsx";
+import { Side, startTheme } from "./side.tsx";
 import { useStore } from "./store.ts";
-import { startTheme } from "./theme.ts";
 import { View as ContextView } from "./views/context.tsx";
 import { View as DreamView } from "./views/dream.tsx";
 import { View as EditView } from "./views/edit.tsx";
@@ -47,7 +44,7 @@ const VIEWS: Record<string, View> = {
   sessions: SessionsView,
 };
 
-/** A view of one memory is another view for another memory: what was typed for one does not stay for the next. */
+/** These views are made again for another memory, so that what was typed for one does not stay for the next. */
 const OF_MEMORY = new Set(["memory", "edit"]);
 
 function Page(): VNode {
@@ -56,7 +53,7 @@ function Page(): VNode {
   const isFirst = useRef(true);
   const shown = OF_MEMORY.has(at.view) ? `${at.view} ${at.params.get("directory")} ${at.params.get("file")}` : at.view;
   useEffect(() => {
-    // Who reads by ear is told that the view has changed; at the start the browser says it itself.
+    // Screen readers learn that the view has changed; at the start the browser says it itself.
     if (!isFirst.current) (content.current?.querySelector("h1") ?? content.current)?.focus({ preventScroll: true });
     isFirst.current = false;
   }, [shown]);
@@ -86,12 +83,12 @@ function Page(): VNode {
 }
 
 function Shown({ view, params }: { view: string; params: URLSearchParams }): VNode {
-  const [error, mend] = useErrorBoundary();
+  const [error, retry] = useErrorBoundary();
   if (error !== undefined)
     return (
       <Notice tone="bad">
         <p>This view broke: {String((error as Error).message)}</p>
-        <Button onClick={mend}>Try again</Button>
+        <Button onClick={retry}>Try again</Button>
       </Notice>
     );
   const Known = Object.hasOwn(VIEWS, view) ? VIEWS[view] : undefined;
@@ -107,7 +104,7 @@ function Shown({ view, params }: { view: string; params: URLSearchParams }): VNo
   return <Known params={params} />;
 }
 
-/** The map alone needs the laying out of graphs: it is loaded when somebody looks at it. */
+/** Only the map needs the layout of graphs: it is loaded when it is opened. */
 function LaterMap({ params }: { params: URLSearchParams }): VNode {
   const [Loaded, setLoaded] = useState<View | null>(null);
   useEffect(() => {

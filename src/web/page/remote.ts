@@ -2,9 +2,9 @@
 import type { Problem } from "../api.ts";
 
 export interface Failure extends Problem {
-  /** 0 where nobody answered. */
+  /** 0 where no answer came. */
   status: number;
-  /** What came with it, such as the state of the file with a 409. */
+  /** The whole answer, such as the state of the file with a 409. */
   body: unknown;
 }
 
@@ -12,12 +12,12 @@ export type Answer<T> = { value: T; failure: null } | { value: null; failure: Fa
 
 export type Query = Record<string, string | number | boolean | null | undefined>;
 
-/** Must not throw. A call that was called off says so with the problem "aborted". */
+/** Must not throw. A call that was aborted has the problem "aborted". */
 export async function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<Answer<T>> {
   return call<T>(path + formatQuery(query), { method: "GET", signal: signal ?? null });
 }
 
-/** Must not throw. For DELETE what names the thing goes into the query of `path`. */
+/** Must not throw. For DELETE the id goes into the query of `path`. */
 export async function send<T>(
   method: "POST" | "PUT" | "DELETE",
   path: string,
@@ -26,7 +26,7 @@ export async function send<T>(
 ): Promise<Answer<T>> {
   return call<T>(path, {
     method,
-    // A header of our own: no form and no link of another page can send it.
+    // No form and no link of another page can send this header.
     headers: { "content-type": "application/json", "x-memdir": "1" },
     body: JSON.stringify(body),
     signal: signal ?? null,

@@ -9,36 +9,36 @@ export interface Route {
   key: string;
 }
 
-/** A view that must not be left unasked. */
-export interface Guard {
-  /** Whether there is anything to ask about now. */
+/** A view that must not be left without asking. */
+interface Guard {
+  /** Whether there is anything to lose now. */
   isNeeded: () => boolean;
   mayLeave: () => Promise<boolean>;
 }
 
 const FIRST = "overview";
 
-/** A view fetches before it is tall enough to scroll; after this long it stays where it is. */
+/** A view has to fetch before it is tall enough to scroll; after this long it stays where it is. */
 const RESTORE_MS = 1500;
 
-const PLACES = "memdir-places";
+const SCROLLS = "memdir-places";
 
 export const route = makeStore<Route>({ view: FIRST, params: new URLSearchParams(), key: "" });
 
 let guard: Guard | null = null;
-const places = new Map<string, number>();
+const scrolls = new Map<string, number>();
 let nextKey = 0;
 /** The entry of the history with which the page was opened. */
 let entrance = "";
 
 export function startRouter(): void {
   history.scrollRestoration = "manual";
-  for (const [key, top] of JSON.parse(sessionStorage.getItem(PLACES) ?? "[]") as [string, number][])
-    places.set(key, top);
-  nextKey = places.size;
+  for (const [key, top] of JSON.parse(sessionStorage.getItem(SCROLLS) ?? "[]") as [string, number][])
+    scrolls.set(key, top);
+  nextKey = scrolls.size;
   window.addEventListener("hashchange", () => void follow());
-  window.addEventListener("scroll", () => places.set(route.get().key, window.scrollY), { passive: true });
-  window.addEventListener("pagehide", () => sessionStorage.setItem(PLACES, JSON.stringify([...places].slice(-50))));
+  window.addEventListener("scroll", () => scrolls.set(route.get().key, window.scrollY), { passive: true });
+  window.addEventListener("pagehide", () => sessionStorage.setItem(SCROLLS, JSON.stringify([...scrolls].slice(-50))));
   show();
   entrance = route.get().key;
 }
@@ -51,12 +51,12 @@ export function go(view: string, query: Query = {}): void {
   location.hash = formatRoute(view, query);
 }
 
-/** Goes on without leaving a way back here. */
+/** Goes on without an entry in the history for this view. */
 export function replace(view: string, query: Query = {}): void {
   location.replace(formatRoute(view, query));
 }
 
-/** Where the person came from; `otherwise` where they came from outside. */
+/** To where the person came from, or to `otherwise` where they came from outside. */
 export function goBack(otherwise: string, query: Query = {}): void {
   if (route.get().key === entrance) replace(otherwise, query);
   else history.back();
@@ -70,12 +70,12 @@ export function amend(query: Query): void {
     if (value === null || value === undefined || value === "") params.delete(key);
     else params.set(key, String(value));
   }
-  const asked = params.toString();
-  history.replaceState(history.state, "", `#/${now.view}${asked === "" ? "" : `?${asked}`}`);
-  route.set({ ...now, params });
+  const next = { ...now, params };
+  history.replaceState(history.state, "", formatHash(next));
+  route.set(next);
 }
 
-/** Returns what takes the guard away. */
+/** Returns what removes the guard. */
 export function guardRoute(by: Guard): () => void {
   guard = by;
   return () => {
@@ -86,7 +86,7 @@ export function guardRoute(by: Guard): () => void {
 async function follow(): Promise<void> {
   const here = route.get();
   if (guard?.isNeeded() && location.hash !== formatHash(here)) {
-    // The address has already moved: it is put back while the question stands.
+    // The address has changed already: it is put back while the question is open.
     history.pushState({ key: here.key }, "", formatHash(here));
     if (!(await guard.mayLeave())) return;
     guard = null;
@@ -102,7 +102,7 @@ function show(): void {
   if (known === undefined) history.replaceState({ key }, "");
   const [view = "", asked = ""] = location.hash.replace(/^#\/?/, "").split("?");
   route.set({ view: view === "" ? FIRST : view, params: new URLSearchParams(asked), key });
-  restore(key, known === undefined ? 0 : (places.get(key) ?? 0));
+  restore(key, known === undefined ? 0 : (scrolls.get(key) ?? 0));
 }
 
 function restore(key: string, top: number): void {

@@ -1,14 +1,13 @@
-/** Navigation: a column beside the content; on a narrow screen a bar on top that unfolds. */
+/** Navigation: a column beside the content, on a narrow screen a bar on top that unfolds; and the choice of light or dark. */
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { KEYS_SHOWN, LETTERS, useKeys } from "./keyboard.ts";
-import { Button } from "./parts/button.tsx";
+import { useStart } from "./live.ts";
+import { Button } from "./parts/basics.tsx";
+import { undoLast } from "./parts/change.ts";
 import { Dialog } from "./parts/dialog.tsx";
-import { useStart } from "./parts/start.ts";
-import { undoLast } from "./parts/undo.ts";
 import { formatRoute, go } from "./router.ts";
-import { useStore } from "./store.ts";
-import { theme, turnTheme } from "./theme.ts";
+import { makeStore, useStore } from "./store.ts";
 
 const TITLES: [view: string, title: string][] = [
   ["overview", "Overview"],
@@ -95,6 +94,30 @@ function ThemeButton(): VNode {
   );
 }
 
+type Theme = "system" | "light" | "dark";
+
+const THEME_KEY = "memdir-theme";
+const NEXT: Record<Theme, Theme> = { system: "light", light: "dark", dark: "system" };
+
+/** As the system says, until the person chooses. */
+const theme = makeStore<Theme>("system");
+
+export function startTheme(): void {
+  const kept = localStorage.getItem(THEME_KEY);
+  if (kept === "light" || kept === "dark") applyTheme(kept);
+}
+
+function turnTheme(): void {
+  applyTheme(NEXT[theme.get()]);
+  localStorage.setItem(THEME_KEY, theme.get());
+}
+
+function applyTheme(to: Theme): void {
+  theme.set(to);
+  if (to === "system") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = to;
+}
+
 function KeyTable({ onClose }: { onClose: () => void }): VNode {
   return (
     <Dialog
@@ -107,24 +130,18 @@ function KeyTable({ onClose }: { onClose: () => void }): VNode {
       }
     >
       <dl class="keys">
-        {KEYS_SHOWN.map(([key, says]) => (
-          <div key={key}>
-            <dt>
-              {key.split(" ").map((one) => (
-                <kbd key={one}>{one}</kbd>
-              ))}
-            </dt>
-            <dd>{says}</dd>
-          </div>
-        ))}
-        {Object.entries(LETTERS).map(([letter, to]) => (
-          <div key={letter}>
-            <dt>
-              <kbd>g</kbd> <kbd>{letter}</kbd>
-            </dt>
-            <dd>{to}</dd>
-          </div>
-        ))}
+        {[...KEYS_SHOWN, ...Object.entries(LETTERS).map(([letter, to]) => [`g ${letter}`, to] as const)].map(
+          ([keys, says]) => (
+            <div key={keys}>
+              <dt>
+                {keys.split(" ").map((key) => (
+                  <kbd key={key}>{key}</kbd>
+                ))}
+              </dt>
+              <dd>{says}</dd>
+            </div>
+          ),
+        )}
       </dl>
     </Dialog>
   );

@@ -1,7 +1,7 @@
 /** A value that several components watch. */
 import { useEffect, useState } from "preact/hooks";
 
-export interface Store<T> {
+interface Store<T> {
   get: () => T;
   set: (value: T) => void;
   watch: (listener: () => void) => () => void;
@@ -28,7 +28,7 @@ export function useStore<T>(store: Store<T>): T {
   const [, redraw] = useState(0);
   const shown = store.get();
   useEffect(() => {
-    // It may have changed between drawing and watching.
+    // It may have changed between rendering and watching.
     if (!Object.is(store.get(), shown)) redraw((count) => count + 1);
     return store.watch(() => redraw((count) => count + 1));
   }, [store]);

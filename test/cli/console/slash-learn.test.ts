@@ -4,7 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { widthOf } from "../../../src/cli/console/width.ts";
-import { LOCK_FILE } from "../../../src/learn/dream-lock.ts";
+import { LOCK_FILE } from "../../../src/learn/dream-gates.ts";
 import { openLedger } from "../../../src/learn/ledger.ts";
 import { openLearner } from "../../../src/open-learn.ts";
 import { NOTES_TEMPLATE } from "../../../src/prompts/learning.ts";

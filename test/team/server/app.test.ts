@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { SERVER_LIMITS } from "../../../src/team/server/limits.ts";
+import { MemdirError } from "../../../src/errors.ts";
 import { describedPath } from "../../../src/team/server/openapi.ts";
+import { SERVER_LIMITS } from "../../../src/team/server/route.ts";
 import { makeRoutes } from "../../../src/team/server/routes.ts";
 import { START, sha256 } from "../../world.ts";
 import { APP, type Desk, note, openDesk } from "./desk.ts";
@@ -274,7 +275,7 @@ describe("what watches the server", () => {
     await desk.ask("GET", "/metrics");
     await desk.ask("GET", "/metrics");
     expect(data.calls.filter((name) => name === "counts").length).toBe(1);
-    data.fail = Object.assign(new Error("connect"), { code: "ECONNREFUSED" });
+    data.fail = new MemdirError("network", "the database does not answer");
     clock.now = new Date(clock.now.getTime() + 20_000);
     expect((await desk.ask("GET", "/ready")).status).toBe(503);
     expect((await desk.ask("GET", "/metrics")).text).toContain("memdir_database_up 0");

@@ -10,7 +10,7 @@ import { makeTemporary } from "../../temporary.ts";
 import { find, makeTeam, put } from "./data-world.ts";
 
 const now = () => new Date("2026-03-10T12:00:00.000Z");
-const world = { now, random: (bytes: number) => randomBytes(bytes) };
+const world = { now, randomBytes };
 const load = () => import("@electric-sql/pglite");
 
 function direction(at: number): Float32Array {

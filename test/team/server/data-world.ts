@@ -5,6 +5,7 @@ import { openTeamData } from "../../../src/team/server/data.ts";
 import type { Database } from "../../../src/team/server/database.ts";
 import type { Caller, DataLimits, TeamData } from "../../../src/team/server/team-data.ts";
 import { termsOf } from "../../../src/text/terms.ts";
+import { mustCall } from "./caller.ts";
 
 export const LIMITS: DataLimits = { memoryBytes: 1000, repositoryBytes: 10_000, repositoryMemories: 50 };
 
@@ -18,7 +19,7 @@ export async function openStage(open: (now: () => Date) => Promise<Database>): P
   const clock = { now: new Date("2026-03-10T12:00:00.000Z") };
   const now = () => clock.now;
   const database = await open(now);
-  return { database, data: openTeamData(database, { now, random: (bytes) => randomBytes(bytes) }), clock };
+  return { database, data: openTeamData(database, { now, randomBytes }), clock };
 }
 
 let counter = 0;
@@ -26,8 +27,7 @@ let counter = 0;
 /** A team of its own, with the repository `app`. */
 export async function makeTeam(data: TeamData, name = `team-${++counter}`): Promise<{ team: string; ann: Caller }> {
   const { token } = await data.createTeam(name, "Ann");
-  const ann = await data.findCaller(token);
-  if (!ann) throw new Error("the first admin's token is not known");
+  const ann = await mustCall(data, token);
   await data.addRepository(ann, "app");
   return { team: name, ann };
 }
@@ -40,9 +40,7 @@ export async function addCaller(
 ): Promise<Caller> {
   await data.addPerson(ann, name, role);
   const made = await data.addToken(ann, name, { label: "", days: null });
-  const caller = made && (await data.findCaller(made.token));
-  if (!caller) throw new Error(`no token for ${name}`);
-  return caller;
+  return mustCall(data, made?.token ?? "");
 }
 
 export function put(

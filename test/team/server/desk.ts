@@ -3,8 +3,8 @@
 import { makeApp } from "../../../src/team/server/app.ts";
 import type { ServerLimits } from "../../../src/team/server/route.ts";
 import type { TeamData } from "../../../src/team/server/team-data.ts";
-import { findSecrets } from "../../../src/text/secrets.ts";
 import { START } from "../../world.ts";
+import { mustCall } from "./caller.ts";
 
 export interface Asking {
   token?: string | null;
@@ -49,7 +49,6 @@ export async function openDesk(
     data,
     now: () => clock.now,
     log: (line) => void logged.push(line),
-    findSecrets,
     version: "1.2.3",
     ...(limits && { limits }),
   });
@@ -93,8 +92,7 @@ export async function populate(data: TeamData): Promise<Record<string, string>> 
   ] as const) {
     const { token } = await data.createTeam(team, admin);
     tokens[`${team} ${admin}`] = token;
-    const caller = await data.findCaller(token);
-    if (!caller) throw new Error("the admin's token is unknown");
+    const caller = await mustCall(data, token);
     for (const repository of team === "acme" ? ["app", "side"] : ["secret-plans"]) {
       await data.addRepository(caller, repository);
     }

@@ -1,9 +1,9 @@
 /** A TeamData without a database, for tests of what lies above it. Tokens are guessable. */
 
 import { MemdirError } from "../../../src/errors.ts";
-import type { Role } from "../../../src/team/protocol.ts";
-import type { AuditRow, Caller, SearchHit, TeamData } from "../../../src/team/server/team-data.ts";
-import type { StoreEntry } from "../../../src/team/store.ts";
+import type { AuditRow, Role, SearchHit } from "../../../src/team/protocol.ts";
+import type { RemoteEntry } from "../../../src/team/remote.ts";
+import type { AuditEntry, Caller, TeamData } from "../../../src/team/server/team-data.ts";
 
 interface Version {
   revision: string;
@@ -44,14 +44,17 @@ export function openMemoryData(now: () => Date): MemoryData {
   const next = (kind: string) => `${kind}${++counter}`;
   const teamOf = (caller: Caller) => teams.get(caller.team) as Team;
   const repositoryOf = (caller: Caller, name: string) => teamOf(caller).repositories.get(name);
-  const note = (caller: Caller, row: Omit<AuditRow, "at" | "person" | "tokenId">) =>
+  const note = (caller: Caller, entry: AuditEntry) =>
     void teamOf(caller).audit.unshift({
-      ...row,
+      repository: null,
+      path: null,
+      revision: null,
+      ...entry,
       at: now().toISOString(),
       person: caller.person,
       tokenId: caller.tokenId,
     });
-  const entryOf = (path: string, versions: Version[] | undefined): StoreEntry | null => {
+  const entryOf = (path: string, versions: Version[] | undefined): RemoteEntry | null => {
     const last = versions?.at(-1);
     if (!last) return null;
     const { revision, author, at, hash, deleted } = last;
@@ -84,6 +87,21 @@ export function openMemoryData(now: () => Date): MemoryData {
     return revision;
   };
 
+  const findCaller = (token: string): Caller | null => {
+    for (const [team, { tokens, people }] of teams) {
+      const row = tokens.get(token);
+      if (!row) continue;
+      if (row.revoked || (row.expires !== null && row.expires <= now().getTime())) return null;
+      return { team, person: row.person, personId: people.get(row.person)?.id ?? "", tokenId: row.id };
+    }
+    return null;
+  };
+  const countRequest = (caller: Caller, { requests, seconds }: { requests: number; seconds: number }) => {
+    const key = `${caller.tokenId} ${Math.floor(now().getTime() / 1000 / seconds)}`;
+    data.used.set(key, (data.used.get(key) ?? 0) + 1);
+    return (data.used.get(key) ?? 0) <= requests;
+  };
+
   const verbs: TeamData = {
     migrate: async () => [],
     ping: async () => {},
@@ -99,30 +117,16 @@ export function openMemoryData(now: () => Date): MemoryData {
     },
     issueToken: async (team, person, options) =>
       teams.get(team)?.people.has(person) ? makeToken(team, person, options) : null,
-    async findCaller(token) {
-      for (const [team, { tokens, people }] of teams) {
-        const row = tokens.get(token);
-        if (!row) continue;
-        if (row.revoked || (row.expires !== null && row.expires <= now().getTime())) return null;
-        return { team, person: row.person, personId: people.get(row.person)?.id ?? "", tokenId: row.id };
-      }
-      return null;
-    },
     async enter(token, limit, repository) {
-      const caller = await data.findCaller(token);
+      const caller = findCaller(token);
       if (!caller) return null;
       const role = repository === null ? null : roleOf(caller, repository);
       const state = role ? String(repositoryOf(caller, repository ?? "")?.state) : null;
-      const isAdmitted = await data.admit(caller, limit);
+      const isAdmitted = countRequest(caller, limit);
       return { caller, isAdmitted, teamRole: await data.teamRoleOf(caller), role, state };
     },
     roleOf: async (caller, repository) => roleOf(caller, repository),
     teamRoleOf: async (caller) => teamOf(caller).people.get(caller.person)?.role ?? null,
-    async admit(caller, { requests, seconds }) {
-      const key = `${caller.tokenId} ${Math.floor(now().getTime() / 1000 / seconds)}`;
-      data.used.set(key, (data.used.get(key) ?? 0) + 1);
-      return (data.used.get(key) ?? 0) <= requests;
-    },
     people: async (caller) =>
       [...teamOf(caller).people].map(([name, { id, role, repositories }]) => ({
         id,
@@ -169,15 +173,20 @@ export function openMemoryData(now: () => Date): MemoryData {
     repositories: async (caller) =>
       [...teamOf(caller).repositories]
         .filter(([name]) => roleOf(caller, name) !== null)
-        .map(([name, { memories }]) => ({ name, memories: memories.size, bytes: 0 })),
+        .map(([name, { memories }]) => ({
+          name,
+          memories: memories.size,
+          bytes: 0,
+          role: roleOf(caller, name) ?? "reader",
+        })),
     async addRepository(caller, name) {
       if (repositoryOf(caller, name)) return null;
       teamOf(caller).repositories.set(name, { state: 0, memories: new Map() });
-      return { name, memories: 0, bytes: 0 };
+      return { name, memories: 0, bytes: 0, role: "admin" };
     },
     async listMemories(caller, repository) {
       const place = repositoryOf(caller, repository);
-      const entries = [...(place?.memories ?? [])].map(([path, all]) => entryOf(path, all) as StoreEntry);
+      const entries = [...(place?.memories ?? [])].map(([path, all]) => entryOf(path, all) as RemoteEntry);
       return { id: `${caller.team}/${repository}`, state: String(place?.state), entries };
     },
     fetchMemories: async (caller, repository, paths) =>

@@ -2,14 +2,13 @@ import { gzipSync } from "node:zlib";
 import { PGlite } from "@electric-sql/pglite";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openTeamData } from "../../../src/team/server/data.ts";
-import { SERVER_LIMITS } from "../../../src/team/server/limits.ts";
 import { openPglite } from "../../../src/team/server/pglite.ts";
-import type { Route } from "../../../src/team/server/route.ts";
+import { type Route, SERVER_LIMITS } from "../../../src/team/server/route.ts";
 import { makeRoutes } from "../../../src/team/server/routes.ts";
 import { type RunningServer, startServer } from "../../../src/team/server/serve.ts";
 import type { TeamData } from "../../../src/team/server/team-data.ts";
-import { findSecrets } from "../../../src/text/secrets.ts";
 import { DAY, START } from "../../world.ts";
+import { mustCall } from "./caller.ts";
 import { APP, note, populate, requestOf, type Told } from "./desk.ts";
 import { askRaw, talk } from "./raw.ts";
 
@@ -24,14 +23,13 @@ beforeAll(async () => {
   let seed = 0;
   const now = () => clock.now;
   const database = await openPglite(null, { now, load: async () => ({ PGlite }) as never });
-  data = openTeamData(database, { now, random: (n) => Uint8Array.from({ length: n }, () => (seed++ * 97) % 251) });
+  data = openTeamData(database, { now, randomBytes: (n) => Uint8Array.from({ length: n }, () => (seed++ * 97) % 251) });
   await data.migrate();
   tokens = await populate(data);
   server = await startServer({
     data,
     now,
     log: (line) => void logged.push(line),
-    findSecrets,
     port: 0,
     limits: { ...SERVER_LIMITS, rate: RATE },
     timeouts: { headersMs: 200, requestMs: 400 },
@@ -335,7 +333,7 @@ describe("injection", () => {
     await expectUnharmed();
     const person = await ask("POST", "/v1/teams/acme/people", { body: { name: "Robert'); drop table x;--" } });
     expect(person.status).toBe(201);
-    await data.people((await data.findCaller(tokens["acme ann"] as string)) as never);
+    await data.people(await mustCall(data, tokens["acme ann"] as string));
   });
 
   it("of lines or colours into the log changes nothing in it", async () => {
@@ -408,8 +406,7 @@ describe("what is too much", () => {
 
   it("is told to wait, with the seconds", async () => {
     const token = (await ask("POST", "/v1/teams/acme/tokens", { body: { person: "rita" } })).body.token;
-    const caller = (await data.findCaller(token)) as never;
-    for (let i = 0; i < RATE.requests; i++) await data.admit(caller, RATE);
+    for (let i = 0; i < RATE.requests; i++) await data.enter(token, RATE, null);
     const told = await ask("GET", `${APP}/memories`, { token });
     expect([told.status, told.body.problem]).toEqual([429, "rate"]);
     const wait = Number(told.headers.get("retry-after"));

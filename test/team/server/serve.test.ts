@@ -2,13 +2,14 @@ import fs from "node:fs";
 import https from "node:https";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { findEngine, loadEngine, prepareEngine } from "../../../src/team/server/engine.ts";
+import { openServerData } from "../../../src/team/server/data.ts";
 import { issueToken, prepareTeam } from "../../../src/team/server/first-start.ts";
-import { openServerData } from "../../../src/team/server/open-data.ts";
+import { findEngine, loadEngine, prepareEngine } from "../../../src/team/server/pglite.ts";
 import { type RunningServer, type ServerOptions, startServer } from "../../../src/team/server/serve.ts";
 import { makeTemporary } from "../../temporary.ts";
 import { until } from "../../until.ts";
 import { errorOf, START } from "../../world.ts";
+import { callerOf } from "./caller.ts";
 import { makeCertificate } from "./certificate.ts";
 import { openMemoryData } from "./memory-data.ts";
 import { askRaw, talk } from "./raw.ts";
@@ -22,7 +23,7 @@ afterEach(async () => {
 
 async function start(options: Partial<ServerOptions> = {}) {
   const data = openMemoryData(now);
-  const server = await startServer({ data, now, log: () => {}, findSecrets: () => [], port: 0, ...options });
+  const server = await startServer({ data, now, log: () => {}, port: 0, ...options });
   running.push(server);
   return { server, data };
 }
@@ -123,7 +124,7 @@ describe("the first start", () => {
     const first = await prepareTeam(data, { team: undefined, admin: "ann", folder });
     expect(first).toEqual({ team: "default", tokenFile: path.join(folder, "admin-token") });
     const token = fs.readFileSync(first.tokenFile as string, "utf8");
-    expect(await data.findCaller(token.trim())).toMatchObject({ team: "default", person: "ann" });
+    expect(await callerOf(data, token.trim())).toMatchObject({ team: "default", person: "ann" });
     if (process.platform !== "win32") expect([mode(folder), mode(first.tokenFile as string)]).toEqual([0o700, 0o600]);
     expect(await prepareTeam(data, { team: undefined, admin: "eve", folder })).toEqual({
       team: "default",
@@ -182,11 +183,13 @@ describe("the first start", () => {
     const file = path.join(folder, "token");
     const options = { team: "acme", person: "ann", file, isNamed: true };
     expect(await issueToken(data, options)).toBe(file);
-    expect(await data.findCaller(fs.readFileSync(file, "utf8").trim())).toMatchObject({ person: "ann" });
+    expect(await callerOf(data, fs.readFileSync(file, "utf8").trim())).toMatchObject({ person: "ann" });
     expect((await errorOf(issueToken(data, options))).code).toBe("conflict");
     expect(await issueToken(data, { ...options, isNamed: false })).toBe(`${file}-2`);
     const more = { file: path.join(folder, "more"), isNamed: true };
-    expect((await errorOf(issueToken(data, { team: "acme", person: "eve", ...more }))).message).toContain("nobody");
+    expect((await errorOf(issueToken(data, { team: "acme", person: "eve", ...more }))).message).toContain(
+      'has no "eve"',
+    );
     expect((await errorOf(issueToken(data, { team: "none", person: "ann", ...more }))).message).toContain("acme");
     expect(fs.existsSync(more.file)).toBe(false);
   });

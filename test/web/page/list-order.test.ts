@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ListedMemory } from "../../../src/web/api.ts";
-import { AGES, orderRows, readAsked, SORTS } from "../../../src/web/page/views/list-order.ts";
+import { AGES, type ListedMemory } from "../../../src/web/api.ts";
+import { orderRows, readAsked, SORTS } from "../../../src/web/page/views/list-order.ts";
 
 function row(name: string, more: Partial<ListedMemory> = {}): ListedMemory {
   return {

@@ -1,16 +1,37 @@
-/** A change asked of the server: what it answers is said at the edge, with undo. */
+/** Changes asked of the server and undoing them: the answer is shown in the corner, with a button to undo it. */
 import type { ChangedAnswer } from "../../api.ts";
+import { changes, start } from "../live.ts";
 import { send } from "../remote.ts";
-import { tellFailure } from "./notice.tsx";
-import { tellChanged } from "./undo.ts";
+import { ask } from "./dialog.tsx";
+import { tell, tellFailure } from "./notice.tsx";
 
-/** Must not throw; returns whether it was done. */
-export async function change(path: string, body: unknown): Promise<boolean> {
+/** Must not throw; null where it failed, which the person has been told. */
+export async function change(path: string, body: unknown): Promise<ChangedAnswer | null> {
   const { value, failure } = await send<ChangedAnswer>("POST", path, body);
-  if (failure !== null) {
-    tellFailure(failure);
-    return false;
-  }
-  tellChanged(value.message, value.entry);
-  return true;
+  if (failure !== null) tellFailure(failure);
+  else tellChanged(value.message, value.entry);
+  return value;
+}
+
+export function tellChanged(message: string, entry: string | null): void {
+  tell(message, "good", entry === null ? null : { title: "Undo", run: () => void undo(entry) });
+  // Not every file system reports changes, and the person is looking at the result.
+  changes.set(changes.get() + 1);
+}
+
+/** Does not ask first: for buttons that say what they undo. `entry` null is the last change. */
+export async function undo(entry: string | null): Promise<void> {
+  const { value, failure } = await send<ChangedAnswer>("POST", "/api/undo", entry === null ? {} : { entry });
+  if (failure !== null) tellFailure(failure);
+  else tellChanged(value.message, null);
+}
+
+export async function undoLast(): Promise<void> {
+  if (start.get().readOnly) return;
+  const given = await ask({
+    title: "Undo the last change?",
+    text: "What memdir changed last, here or anywhere else, is put back as it was.",
+    yes: "Undo",
+  });
+  if (given !== null) await undo(null);
 }

@@ -1,28 +1,34 @@
-/** Small charts: counts as rows of bars, and days as a strip of columns; each with its figures as a table for those who do not see it. */
-import type { VNode } from "preact";
-import { Bar } from "./bar.tsx";
-import { type Column, formatDay } from "./days.ts";
+/** Small charts: counts as rows of bars, parts of a whole, and days as a strip of columns; each with its figures as a table. */
+import type { ComponentChildren, VNode } from "preact";
+import type { Overview } from "../../api.ts";
+import { Bar } from "./basics.tsx";
+import { type DayColumn, formatBytes, formatDay } from "./format.ts";
+import { Table } from "./layout.tsx";
 
-export interface Count {
+interface Count {
   label: string;
   count: number;
-  /** Where a click leads. */
-  href?: string;
-  /** A dot before the label, by class. */
-  dot?: string;
+  /** The label where it is left out. */
+  title?: ComponentChildren;
 }
 
-export function Counts({ counts, label }: { counts: Count[]; label: string }): VNode {
+interface CountsProps {
+  counts: Count[];
+  caption: string;
+  /** Names of memories are longer than other labels, and their caption is shown. */
+  areNames?: boolean;
+}
+
+export function Counts({ counts, caption, areNames = false }: CountsProps): VNode {
   const most = Math.max(1, ...counts.map(({ count }) => count));
   return (
-    <table class="counts">
-      <caption class="hidden">{label}</caption>
+    <table class={areNames ? "counts counts-names" : "counts"}>
+      <caption class={areNames ? undefined : "hidden"}>{caption}</caption>
       <tbody>
-        {counts.map(({ label, count, href, dot }) => (
-          <tr key={label}>
-            <th scope="row" dir="auto">
-              {dot === undefined ? null : <span class={`dot ${dot}`} aria-hidden="true" />}
-              {href === undefined ? label : <a href={href}>{label}</a>}
+        {counts.map(({ label, count, title }, at) => (
+          <tr key={at}>
+            <th scope="row" dir={areNames ? undefined : "auto"}>
+              {title ?? label}
             </th>
             <td class="counts-bar" aria-hidden="true">
               <Bar share={count / most} label={label} tone="plain" />
@@ -35,8 +41,73 @@ export function Counts({ counts, label }: { counts: Count[]; label: string }): V
   );
 }
 
+/** As many as the style has. */
+const COLOURS = 6;
+
+/** What fills the model's context: one bar of all parts, and its legend as a table with bytes and tokens. */
+export function ContextBar({ parts }: { parts: Overview["context"] }): VNode {
+  const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
+  const tokens = parts.reduce((sum, part) => sum + part.tokens, 0);
+  if (bytes === 0)
+    return <p class="soft">Nothing yet. Instructions, the index, rules and recalled memories appear here by size.</p>;
+  const widthOf = (part: { bytes: number }) => `${((part.bytes / bytes) * 100).toFixed(2)}%`;
+  return (
+    <div class="context-bar">
+      <div
+        class="stacked-bar"
+        role="img"
+        aria-label={`${formatBytes(bytes)} in ${parts.length} parts; the table has the sizes`}
+      >
+        {parts.map((part, at) =>
+          part.bytes === 0 ? null : (
+            <span
+              key={part.part}
+              class={`chart-${(at % COLOURS) + 1}`}
+              style={{ width: widthOf(part) }}
+              title={`${part.part} ${formatBytes(part.bytes)}`}
+            />
+          ),
+        )}
+      </div>
+      <table class="counts legend-table">
+        <caption class="hidden">Parts of the context with bytes and tokens</caption>
+        <thead>
+          <tr>
+            <th scope="col">Part</th>
+            <th scope="col" class="number">
+              Size
+            </th>
+            <th scope="col" class="number">
+              Tokens
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {parts.map((part, at) => (
+            <tr key={part.part}>
+              <th scope="row">
+                <span class={`swatch chart-${(at % COLOURS) + 1}`} aria-hidden="true" />
+                {part.part}
+              </th>
+              <td class="number">{formatBytes(part.bytes)}</td>
+              <td class="number">≈ {part.tokens.toLocaleString()}</td>
+            </tr>
+          ))}
+        </tbody>
+        <tfoot>
+          <tr>
+            <th scope="row">In all</th>
+            <td class="number">{formatBytes(bytes)}</td>
+            <td class="number">≈ {tokens.toLocaleString()}</td>
+          </tr>
+        </tfoot>
+      </table>
+    </div>
+  );
+}
+
 interface ColumnsProps {
-  columns: Column[];
+  columns: DayColumn[];
   kinds: { title: string; class: string }[];
   /** Read aloud and the caption of the table. */
   label: string;
@@ -44,9 +115,9 @@ interface ColumnsProps {
   onChoose?: (day: string) => void;
 }
 
-/** Columns are drawn in a box of this height and stretched by the browser. */
+/** Columns are drawn in a box of this height, which the browser stretches. */
 const HEIGHT = 100;
-/** Something that happened once beside a thousand is still seen. */
+/** Something that happened once is still visible beside a thousand. */
 const LEAST = 3;
 
 export function Columns({ columns, kinds, label, format, onChoose }: ColumnsProps): VNode {
@@ -88,43 +159,22 @@ export function Columns({ columns, kinds, label, format, onChoose }: ColumnsProp
           <span key={day}>{formatDay(day)}</span>
         ))}
       </div>
-      <ColumnsTable columns={columns} kinds={kinds} label={label} format={format} />
+      <div class="hidden">
+        <Table
+          caption={label}
+          columns={[
+            { title: "Day", cell: ({ day }) => day },
+            ...kinds.map(({ title }, kind) => ({ title, cell: ({ values }: DayColumn) => format(values[kind] ?? 0) })),
+          ]}
+          rows={columns.filter((column) => sumOf(column) > 0)}
+          keyOf={({ day }) => day}
+        />
+      </div>
     </figure>
   );
 }
 
-function ColumnsTable({ columns, kinds, label, format }: ColumnsProps): VNode {
-  const filled = columns.filter((column) => sumOf(column) > 0);
-  return (
-    <div class="hidden">
-      <table>
-        <caption>{label}</caption>
-        <thead>
-          <tr>
-            <th scope="col">Day</th>
-            {kinds.map(({ title }) => (
-              <th key={title} scope="col">
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {filled.map((column) => (
-            <tr key={column.day}>
-              <th scope="row">{column.day}</th>
-              {kinds.map(({ title }, kind) => (
-                <td key={title}>{format(column.values[kind] ?? 0)}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-function stack(column: Column, most: number): { y: number; height: number }[] {
+function stack(column: DayColumn, most: number): { y: number; height: number }[] {
   let top = HEIGHT;
   return column.values.map((value) => {
     const height = value <= 0 ? 0 : Math.max(LEAST, (value / most) * HEIGHT);
@@ -133,7 +183,7 @@ function stack(column: Column, most: number): { y: number; height: number }[] {
   });
 }
 
-function describe(column: Column, kinds: ColumnsProps["kinds"], format: ColumnsProps["format"]): string {
+function describe(column: DayColumn, kinds: ColumnsProps["kinds"], format: ColumnsProps["format"]): string {
   const said = kinds
     .map(({ title }, at) => ({ title, value: column.values[at] ?? 0 }))
     .filter(({ value }) => value > 0)
@@ -141,12 +191,12 @@ function describe(column: Column, kinds: ColumnsProps["kinds"], format: ColumnsP
   return `${formatDay(column.day, true)}: ${said.length === 0 ? "nothing" : said.join(", ")}`;
 }
 
-function pickDays(columns: Column[]): string[] {
+function pickDays(columns: DayColumn[]): string[] {
   if (columns.length < 3) return columns.map(({ day }) => day);
   const places = [0, Math.floor((columns.length - 1) / 2), columns.length - 1];
   return places.map((at) => columns[at]?.day ?? "");
 }
 
-function sumOf(column: Column): number {
+function sumOf(column: DayColumn): number {
   return column.values.reduce((sum, value) => sum + value, 0);
 }

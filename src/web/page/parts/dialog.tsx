@@ -1,14 +1,15 @@
-/** A question in the way of everything else: the browser's own dialog, so that focus and Esc behave. */
+/** Questions that block everything else: the browser's own dialog, so that focus and Esc behave. */
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { guardRoute } from "../router.ts";
 import { makeStore, useStore } from "../store.ts";
-import { Button } from "./button.tsx";
+import { Button, TextField } from "./basics.tsx";
 
 interface Props {
   title: string;
   onClose: () => void;
   children?: ComponentChildren;
-  /** Buttons; the dialog brings none of its own. */
+  /** Buttons; the dialog has none of its own. */
   actions: ComponentChildren;
 }
 
@@ -39,14 +40,14 @@ export function Dialog({ title, onClose, children, actions }: Props): VNode {
   );
 }
 
-export interface Question {
+interface Question {
   title: string;
   text?: string;
-  /** What the button says that goes ahead. */
+  /** On the button that goes ahead. */
   yes: string;
   no?: string;
   isDanger?: boolean;
-  /** Asks for a line of text too. */
+  /** A line of text to fill in. */
   field?: { label: string; value?: string; isRequired?: boolean };
 }
 
@@ -70,7 +71,7 @@ export function ask(question: Question): Promise<string | null> {
   });
 }
 
-/** Stands once in the page and shows what `ask` asks. */
+/** Is in the page once and shows what `ask` asks. */
 export function Questions(): VNode | null {
   const question = useStore(asked);
   return question === null ? null : <QuestionDialog key={question.title} question={question} />;
@@ -78,7 +79,6 @@ export function Questions(): VNode | null {
 
 function QuestionDialog({ question }: { question: Asked }): VNode {
   const [text, setText] = useState(question.field?.value ?? "");
-  const id = useId();
   const isReady = question.field?.isRequired !== true || text.trim() !== "";
   return (
     <Dialog
@@ -101,21 +101,42 @@ function QuestionDialog({ question }: { question: Asked }): VNode {
     >
       {question.text === undefined ? null : <p>{question.text}</p>}
       {question.field === undefined ? null : (
-        <p class="field">
-          <label for={id}>{question.field.label}</label>
-          <input
-            id={id}
-            type="text"
-            dir="auto"
-            autocomplete="off"
-            value={text}
-            onInput={(event) => setText(event.currentTarget.value)}
-            onKeyDown={(event) => {
-              if (event.key === "Enter" && isReady && !event.isComposing) question.answer(text.trim());
-            }}
-          />
-        </p>
+        <TextField
+          label={question.field.label}
+          autocomplete="off"
+          value={text}
+          onInput={setText}
+          onKeyDown={(event) => {
+            if (event.key === "Enter" && isReady && !event.isComposing) question.answer(text.trim());
+          }}
+        />
       )}
     </Dialog>
   );
+}
+
+/** Asks before unsaved text is left; returns what stops the asking. */
+export function useGuard(isDirty: boolean): () => void {
+  const needed = useRef(isDirty);
+  needed.current = isDirty;
+  const isOver = useRef(false);
+  useEffect(() => {
+    const isNeeded = () => needed.current && !isOver.current;
+    const mayLeave = async () => {
+      const text = "It is not saved. It stays in this tab: come back to editing this memory and it is there.";
+      return (await ask({ title: "Leave what you wrote?", text, yes: "Leave", no: "Stay" })) !== null;
+    };
+    const unload = (event: BeforeUnloadEvent) => {
+      if (isNeeded()) event.preventDefault();
+    };
+    window.addEventListener("beforeunload", unload);
+    const free = guardRoute({ isNeeded, mayLeave });
+    return () => {
+      window.removeEventListener("beforeunload", unload);
+      free();
+    };
+  }, []);
+  return () => {
+    isOver.current = true;
+  };
 }

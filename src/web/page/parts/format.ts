@@ -1,8 +1,21 @@
-/** Times, sizes and counts as a person reads them. */
+/** Names, times, sizes and counts as a person reads them, and days as the columns of a chart. */
+import type { Ref } from "../../api.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+
+/** Marks that reverse what follows: "gnp.live" would read "evil.png". Direction comes from the letters alone. */
+const TURNS = /[\u202a-\u202e\u2066-\u2069]/g;
+
+export function showName(name: string): string {
+  return name.replace(TURNS, "");
+}
+
+/** The same for as long as a memory keeps its file. */
+export function keyOf({ directory, file }: Ref): string {
+  return `${directory}/${file}`;
+}
 
 export function formatAge(ms: number): string {
   if (ms < MINUTE) return "just now";
@@ -28,4 +41,73 @@ export function formatBytes(bytes: number): string {
 
 export function formatCount(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString()} ${count === 1 ? one : many}`;
+}
+
+/** Lines that say something, without the space around them. */
+export function linesOf(text: string): string[] {
+  const lines = text.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line !== "");
+}
+
+/** A day is YYYY-MM-DD in the reader's time zone. */
+export interface DayColumn {
+  /** The day, or the first of several. */
+  day: string;
+  /** In the order of `kinds`. */
+  values: number[];
+}
+
+/** Days joined to weeks where there are more than fit, so that a year is still readable. */
+export function gatherDays(days: DayColumn[], most: number): { columns: DayColumn[]; each: number } {
+  const each = days.length <= most ? 1 : 7;
+  const columns: DayColumn[] = [];
+  for (let at = 0; at < days.length; at += each) {
+    const together = days.slice(at, at + each);
+    const first = together[0];
+    if (first === undefined) break;
+    columns.push({
+      day: first.day,
+      values: first.values.map((_, kind) => together.reduce((sum, day) => sum + (day.values[kind] ?? 0), 0)),
+    });
+  }
+  return { columns, each };
+}
+
+/** With zeros for the days between the first and the last that are missing. */
+export function fillDays(days: DayColumn[], kinds: number, from?: string, to?: string): DayColumn[] {
+  const first = from ?? days[0]?.day;
+  const last = to ?? days.at(-1)?.day;
+  if (first === undefined || last === undefined) return days;
+  const known = new Map(days.map((day) => [day.day, day]));
+  const filled: DayColumn[] = [];
+  // Ten years: an odd clock must not hang the page.
+  for (let day = first; day <= last && filled.length < 3660; day = addDays(day, 1)) {
+    if (Number.isNaN(dateOf(day).getTime())) break;
+    filled.push(known.get(day) ?? { day, values: new Array<number>(kinds).fill(0) });
+  }
+  return filled;
+}
+
+export function formatDay(day: string, isLong = false): string {
+  const at = dateOf(day);
+  if (Number.isNaN(at.getTime())) return day;
+  const year = isLong ? ({ weekday: "short", year: "numeric" } as const) : {};
+  return at.toLocaleDateString(undefined, { day: "numeric", month: "short", timeZone: "UTC", ...year });
+}
+
+export function addDays(day: string, count: number): string {
+  const at = dateOf(day);
+  if (Number.isNaN(at.getTime())) return day;
+  at.setUTCDate(at.getUTCDate() + count);
+  return at.toISOString().slice(0, 10);
+}
+
+/** The first moment after the day. */
+export function endOf(day: string): string | null {
+  const at = new Date(`${addDays(day, 1)}T00:00:00`);
+  return Number.isNaN(at.getTime()) ? null : at.toISOString();
+}
+
+function dateOf(day: string): Date {
+  return new Date(`${day}T00:00:00Z`);
 }

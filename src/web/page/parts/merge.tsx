@@ -1,23 +1,22 @@
-/** Two memories made into one: both texts, the text that is proposed and may be changed, and what it changes. */
+/** Two memories merged into one: both texts, the proposed text that may be changed, and what it changes. */
 import type { VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import type { ChangedAnswer, CheckAnswer, MemoryTitle, MergeProposal } from "../../api.ts";
+import { useMemo, useState } from "preact/hooks";
+import type { ChangedAnswer, MemoryTitle, MergeProposal, Ref } from "../../api.ts";
 import { type Failure, get, send } from "../remote.ts";
-import { Button } from "./button.tsx";
+import { Button, TextField } from "./basics.tsx";
+import { tellChanged } from "./change.ts";
+import { Findings, useCheck } from "./check.tsx";
 import { Dialog } from "./dialog.tsx";
-import { Diff } from "./diff.tsx";
-import { useLater } from "./later.ts";
-import { Notice } from "./notice.tsx";
-import { Sent } from "./sent.tsx";
-import { tellChanged } from "./undo.ts";
+import { keyOf } from "./format.ts";
+import { useAnswer } from "./hooks.ts";
+import { Failed } from "./notice.tsx";
+import { Diff, Sides } from "./texts.tsx";
 
 interface Props {
   keep: MemoryTitle;
   other: MemoryTitle;
   onClose: () => void;
 }
-
-const PAUSE_MS = 300;
 
 export function MergeDialog({ keep: first, other: second, onClose }: Props): VNode {
   const [isSwapped, setSwapped] = useState(false);
@@ -27,7 +26,10 @@ export function MergeDialog({ keep: first, other: second, onClose }: Props): VNo
   const [isBusy, setBusy] = useState(false);
   const [refused, setRefused] = useState<Failure | null>(null);
   const shown = text ?? proposal?.text ?? "";
-  const check = useCheck(keep, proposal, shown);
+  const [check] = useCheck(
+    keep,
+    useMemo(() => (proposal === null ? null : { base: proposal.left, text: shown }), [proposal, shown]),
+  );
   const merge = async () => {
     setBusy(true);
     // What both held when they were read: nothing that came since is overwritten unseen.
@@ -40,6 +42,10 @@ export function MergeDialog({ keep: first, other: second, onClose }: Props): VNo
     tellChanged(answer.value.message, answer.value.entry);
     onClose();
   };
+  const swap = () => {
+    setSwapped(!isSwapped);
+    setText(null);
+  };
   return (
     <Dialog
       title={`Merge “${other.name}” into “${keep.name}”`}
@@ -49,14 +55,7 @@ export function MergeDialog({ keep: first, other: second, onClose }: Props): VNo
           <Button kind="quiet" onClick={onClose}>
             Cancel
           </Button>
-          <Button
-            onClick={() => {
-              setSwapped(!isSwapped);
-              setText(null);
-            }}
-          >
-            Keep the other one
-          </Button>
+          <Button onClick={swap}>Keep the other one</Button>
           <Button
             kind="primary"
             onClick={merge}
@@ -69,31 +68,15 @@ export function MergeDialog({ keep: first, other: second, onClose }: Props): VNo
       }
     >
       {failure !== null ? (
-        <Notice tone="bad">
-          <p>{failure.message}</p>
-        </Notice>
+        <Failed failure={failure} />
       ) : proposal === null ? (
         <p class="waiting">Loading…</p>
       ) : (
         <div class="merge">
           <Sides left={{ title: keep.name, text: proposal.left }} right={{ title: other.name, text: proposal.right }} />
-          <div class="field">
-            <label for="merge-text">The text that stays</label>
-            <textarea
-              id="merge-text"
-              rows={12}
-              dir="auto"
-              spellcheck={false}
-              value={shown}
-              onInput={(event) => setText(event.currentTarget.value)}
-            />
-          </div>
-          <Problems check={check} />
-          {refused === null ? null : (
-            <Notice tone="bad">
-              <p>{refused.message}</p>
-            </Notice>
-          )}
+          <TextField label="The text that stays" rows={12} spellcheck={false} value={shown} onInput={setText} />
+          <Findings check={check} />
+          <Failed failure={refused} />
           <h3>What changes in “{keep.name}”</h3>
           <Diff lines={text === null ? proposal.diff : (check?.diff ?? [])} label={`Changes in ${keep.name}`} />
           <p class="soft">“{other.name}” is forgotten. Both can be undone together.</p>
@@ -103,76 +86,19 @@ export function MergeDialog({ keep: first, other: second, onClose }: Props): VNo
   );
 }
 
-/** Two texts beside one another, under one another where there is no room. */
-export function Sides({ left, right }: Record<"left" | "right", { title: string; text: string }>): VNode {
-  return (
-    <div class="sides">
-      {[left, right].map(({ title, text }, at) => (
-        <figure key={at}>
-          <figcaption>
-            <bdi>{title}</bdi>
-          </figcaption>
-          <Sent text={text} label={title} />
-        </figure>
-      ))}
-    </div>
-  );
-}
-
-function Problems({ check }: { check: CheckAnswer | null }): VNode | null {
-  if (check === null || check.problems.length + check.secrets.length === 0) return null;
-  return (
-    <Notice tone={check.secrets.length > 0 ? "bad" : "warn"}>
-      {check.secrets.map(({ rule, line }) => (
-        <p key={`${rule} ${line}`}>
-          Line {line} looks like a secret ({rule}): it cannot be kept in a memory.
-        </p>
-      ))}
-      {check.problems.map((problem) => (
-        <p key={problem}>{problem}</p>
-      ))}
-    </Notice>
-  );
-}
-
 function useProposal(keep: MemoryTitle, other: MemoryTitle) {
-  const [state, setState] = useState<{ proposal: MergeProposal | null; failure: Failure | null }>({
-    proposal: null,
-    failure: null,
-  });
-  useEffect(() => {
-    const calling = new AbortController();
-    const query = {
-      keepDirectory: keep.directory,
-      keepFile: keep.file,
-      otherDirectory: other.directory,
-      otherFile: other.file,
-    };
-    setState({ proposal: null, failure: null });
-    get<MergeProposal>("/api/merge", query, calling.signal).then(({ value, failure }) => {
-      if (!calling.signal.aborted) setState({ proposal: value, failure });
-    });
-    return () => calling.abort();
-  }, [keep.directory, keep.file, other.directory, other.file]);
-  return state;
+  const key = `${keyOf(keep)} ${keyOf(other)}`;
+  const query = {
+    keepDirectory: keep.directory,
+    keepFile: keep.file,
+    otherDirectory: other.directory,
+    otherFile: other.file,
+  };
+  const { value, failure, isLoading } = useAnswer((signal) => get<MergeProposal>("/api/merge", query, signal), [key]);
+  // The last answer is of the other way round.
+  return isLoading ? { proposal: null, failure: null } : { proposal: value, failure };
 }
 
-/** As saving would see it; null while nobody has looked. */
-function useCheck(keep: MemoryTitle, proposal: MergeProposal | null, text: string): CheckAnswer | null {
-  const [check, setCheck] = useState<CheckAnswer | null>(null);
-  const [asked] = useLater(text, PAUSE_MS);
-  useEffect(() => {
-    if (proposal === null || asked === "") return;
-    const calling = new AbortController();
-    const body = { ...refOf(keep), base: proposal.left, text: asked };
-    send<CheckAnswer>("POST", "/api/check", body, calling.signal).then(({ value }) => {
-      if (!calling.signal.aborted) setCheck(value);
-    });
-    return () => calling.abort();
-  }, [proposal, asked]);
-  return check;
-}
-
-function refOf({ directory, file }: MemoryTitle): { directory: number; file: string } {
+export function refOf({ directory, file }: Ref): Ref {
   return { directory, file };
 }

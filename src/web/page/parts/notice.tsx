@@ -1,16 +1,37 @@
-/** What the page says: a box within a view, and short messages at the edge that go by themselves. */
+/** What the page says: a box within a view, and short messages in the corner that go away by themselves. */
 import type { ComponentChildren, VNode } from "preact";
 import type { Failure } from "../remote.ts";
 import { makeStore, useStore } from "../store.ts";
-import type { Tone } from "./bar.tsx";
-import { Button } from "./button.tsx";
-import { STAYS_MS, useLinger } from "./linger.ts";
+import { Button, type Tone } from "./basics.tsx";
+import { STAYS_MS, useExpiry } from "./hooks.ts";
 
 export function Notice({ tone = "plain", children }: { tone?: Tone; children: ComponentChildren }): VNode {
   return (
     <div class={`notice tone-${tone}`} role={tone === "bad" ? "alert" : undefined}>
       {children}
     </div>
+  );
+}
+
+/** One paragraph for each; nothing where there are none. */
+export function Lines({ lines, tone = "warn" }: { lines: readonly string[]; tone?: Tone }): VNode | null {
+  return lines.length === 0 ? null : (
+    <Notice tone={tone}>
+      {lines.map((line) => (
+        <p key={line} dir="auto">
+          {line}
+        </p>
+      ))}
+    </Notice>
+  );
+}
+
+export function Failed(props: { failure: { message: string } | null; children?: ComponentChildren }): VNode | null {
+  return props.failure === null ? null : (
+    <Notice tone="bad">
+      <p>{props.failure.message}</p>
+      {props.children}
+    </Notice>
   );
 }
 
@@ -21,18 +42,18 @@ interface Message {
   action: { title: string; run: () => void } | null;
 }
 
-/** What failed is read twice, and perhaps copied. */
+/** A failure is read twice, and perhaps copied. */
 const FAILURE_STAYS_MS = 30_000;
-/** More would cover what they speak of. */
+/** More would cover what they are about. */
 const MOST = 2;
 
 const messages = makeStore<Message[]>([]);
 let nextId = 0;
 
-/** Shows a message at the edge and reads it aloud; a failure stays longer. */
+/** Shows a message in the corner and reads it aloud; a failure stays longer. */
 export function tell(text: string, tone: Tone = "plain", action: Message["action"] = null): void {
   const id = nextId++;
-  // The same once more is the same message.
+  // A repeated message replaces the earlier one.
   const others = messages.get().filter((message) => message.text !== text);
   messages.set([...others.slice(1 - MOST), { id, text, tone, action }]);
 }
@@ -52,9 +73,10 @@ export function Messages(): VNode {
 }
 
 function MessageLine({ message: { id, text, tone, action } }: { message: Message }): VNode {
-  const held = useLinger(tone === "bad" ? FAILURE_STAYS_MS : STAYS_MS, () => close(id));
+  const close = () => messages.set(messages.get().filter((message) => message.id !== id));
+  const held = useExpiry(tone === "bad" ? FAILURE_STAYS_MS : STAYS_MS, close);
   const act = () => {
-    close(id);
+    close();
     action?.run();
   };
   return (
@@ -65,13 +87,9 @@ function MessageLine({ message: { id, text, tone, action } }: { message: Message
           {action.title}
         </Button>
       )}
-      <Button kind="quiet" isSmall label="Close this message" onClick={() => close(id)}>
+      <Button kind="quiet" isSmall label="Close this message" onClick={close}>
         ×
       </Button>
     </div>
   );
-}
-
-function close(id: number): void {
-  messages.set(messages.get().filter((message) => message.id !== id));
 }

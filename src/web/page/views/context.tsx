@@ -2,16 +2,13 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ContextAnswer, InstructionRow } from "../../api.ts";
-import { useLive } from "../live.ts";
-import { Bar } from "../parts/bar.tsx";
-import { Empty, Waiting } from "../parts/empty.tsx";
+import { type Live, useLive } from "../live.ts";
+import { Bar, Tag, TextField } from "../parts/basics.tsx";
 import { formatBytes, formatCount } from "../parts/format.ts";
-import { useLater } from "../parts/later.ts";
-import { Notice } from "../parts/notice.tsx";
-import { PageHead } from "../parts/page-head.tsx";
-import { Sent } from "../parts/sent.tsx";
-import { Table } from "../parts/table.tsx";
-import { Tag } from "../parts/tag.tsx";
+import { useLast, useLater } from "../parts/hooks.ts";
+import { Empty, PageHead, Section, Table, Waiting } from "../parts/layout.tsx";
+import { Failed, Lines } from "../parts/notice.tsx";
+import { Sent } from "../parts/texts.tsx";
 import { amend } from "../router.ts";
 
 const PAUSE_MS = 300;
@@ -20,11 +17,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
   const [touch, setTouch] = useState(params.get("touch") ?? "");
   const [asked, askNow] = useLater(touch.trim(), PAUSE_MS);
   const live = useLive<ContextAnswer>("/api/context", { touch: asked });
-  const [last, setLast] = useState<ContextAnswer | null>(null);
-  const value = live.value ?? last;
-  useEffect(() => {
-    if (live.value !== null) setLast(live.value);
-  }, [live.value]);
+  const value = useLast(live.value);
   useEffect(() => {
     if ((params.get("touch") ?? "") !== asked) amend({ touch: asked });
   }, [asked]);
@@ -38,19 +31,28 @@ export function View({ params }: { params: URLSearchParams }): VNode {
         <Waiting live={live} />
       ) : (
         <>
-          {value.warnings.length === 0 ? null : (
-            <Notice tone="warn">
-              {value.warnings.map((warning) => (
-                <p key={warning} dir="auto">
-                  {warning}
-                </p>
-              ))}
-            </Notice>
-          )}
+          <Lines lines={value.warnings} />
           <Loaded rows={value.loaded} />
-          <Touch touch={touch} onChange={setTouch} onAsk={() => askNow(touch.trim())}>
+          <Section title="Touch a file">
+            <form
+              onSubmit={(event) => {
+                event.preventDefault();
+                askNow(touch.trim());
+              }}
+            >
+              <TextField
+                label="Path of a file that an agent reads or writes"
+                class="wide mono"
+                autocomplete="off"
+                autocapitalize="off"
+                spellcheck={false}
+                placeholder="src/server/routes.ts"
+                value={touch}
+                onInput={setTouch}
+              />
+            </form>
             {asked === "" ? null : <Added live={live} asked={asked} />}
-          </Touch>
+          </Section>
           <IndexText index={value.index} />
           <NotLoaded rows={value.notLoaded} />
         </>
@@ -63,13 +65,12 @@ function Loaded({ rows }: { rows: InstructionRow[] }): VNode {
   const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
   const tokens = rows.reduce((sum, row) => sum + row.tokens, 0);
   return (
-    <section class="stack" aria-label="Loaded">
-      <h2>Loaded</h2>
+    <Section title="Loaded">
       {rows.length === 0 ? (
         <Empty title="No instruction file is loaded">
           <p>
-            A <code>CLAUDE.md</code> or <code>AGENTS.md</code> in the project, in your home or beside the code would
-            stand here.
+            A <code>CLAUDE.md</code> or <code>AGENTS.md</code> in the project, in your home or beside the code appears
+            here.
           </p>
         </Empty>
       ) : (
@@ -80,7 +81,7 @@ function Loaded({ rows }: { rows: InstructionRow[] }): VNode {
           <Instructions rows={rows} />
         </>
       )}
-    </section>
+    </Section>
   );
 }
 
@@ -113,69 +114,15 @@ function Instructions({ rows }: { rows: InstructionRow[] }): VNode {
   );
 }
 
-interface TouchProps {
-  touch: string;
-  onChange: (touch: string) => void;
-  onAsk: () => void;
-  children: VNode | null;
-}
-
-function Touch({ touch, onChange, onAsk, children }: TouchProps): VNode {
-  return (
-    <section class="stack" aria-label="Touch a file">
-      <h2>Touch a file</h2>
-      <form
-        class="field"
-        onSubmit={(event) => {
-          event.preventDefault();
-          onAsk();
-        }}
-      >
-        <label for="touch">Path of a file that an agent reads or writes</label>
-        <input
-          id="touch"
-          type="text"
-          class="wide mono"
-          autocomplete="off"
-          autocapitalize="off"
-          spellcheck={false}
-          placeholder="src/server/routes.ts"
-          value={touch}
-          onInput={(event) => onChange(event.currentTarget.value)}
-        />
-      </form>
-      {children}
-    </section>
-  );
-}
-
-function Added({
-  live,
-  asked,
-}: {
-  live: { value: ContextAnswer | null; isLoading: boolean; failure: { message: string } | null };
-  asked: string;
-}): VNode {
-  if (live.failure !== null)
-    return (
-      <Notice tone="bad">
-        <p>{live.failure.message}</p>
-      </Notice>
-    );
+function Added({ live, asked }: { live: Live<ContextAnswer>; asked: string }): VNode {
+  if (live.failure !== null) return <Failed failure={live.failure} />;
   if (live.value === null) return <p class="waiting">Looking…</p>;
   const { added } = live.value;
   return (
     <div class="stack" aria-live="polite">
       <p>
-        {added.length === 0 ? (
-          <>
-            Touching <code>{asked}</code> adds nothing to what is loaded.
-          </>
-        ) : (
-          <>
-            Touching <code>{asked}</code> adds {formatCount(added.length, "file")}:
-          </>
-        )}
+        Touching <code>{asked}</code> adds{" "}
+        {added.length === 0 ? "nothing to what is loaded." : `${formatCount(added.length, "file")}:`}
       </p>
       {added.length === 0 ? null : <Instructions rows={added} />}
     </div>
@@ -184,8 +131,7 @@ function Added({
 
 function IndexText({ index }: { index: ContextAnswer["index"] }): VNode {
   return (
-    <section class="stack" aria-label="The index">
-      <h2>The index</h2>
+    <Section title="The index">
       {index === null ? (
         <p class="soft">There is no index yet: it comes with the first memory.</p>
       ) : (
@@ -197,14 +143,13 @@ function IndexText({ index }: { index: ContextAnswer["index"] }): VNode {
           <Sent text={index.text} label="Text of the index" />
         </>
       )}
-    </section>
+    </Section>
   );
 }
 
 function NotLoaded({ rows }: { rows: ContextAnswer["notLoaded"] }): VNode {
   return (
-    <section class="stack" aria-label="Not loaded">
-      <h2>Not loaded</h2>
+    <Section title="Not loaded">
       {rows.length === 0 ? (
         <p class="soft">Every instruction file that was found is loaded.</p>
       ) : (
@@ -218,6 +163,6 @@ function NotLoaded({ rows }: { rows: ContextAnswer["notLoaded"] }): VNode {
           keyOf={(row) => `${row.path} ${row.reason}`}
         />
       )}
-    </section>
+    </Section>
   );
 }

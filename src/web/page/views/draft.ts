@@ -1,5 +1,7 @@
-/** What was typed and not saved: kept for this tab, so that a reload loses nothing. */
+/** What was typed and not saved: kept for this tab so that a reload loses nothing, and merged with what others wrote meanwhile. */
+import { merge3 } from "../../../text/diff.ts";
 import type { Ref } from "../../api.ts";
+import { keyOf } from "../parts/format.ts";
 
 export interface Draft {
   /** What the file held when the editing began. */
@@ -8,7 +10,7 @@ export interface Draft {
   text: string;
 }
 
-/** What the browser keeps for a tab. */
+/** The part of the browser's storage that drafts need. */
 export interface DraftStore {
   getItem(key: string): string | null;
   setItem(key: string, value: string): void;
@@ -17,7 +19,7 @@ export interface DraftStore {
 
 export function findDraft(store: DraftStore, ref: Ref): Draft | null {
   try {
-    const kept = JSON.parse(store.getItem(keyOf(ref)) ?? "null") as Draft | null;
+    const kept = JSON.parse(store.getItem(storeKey(ref)) ?? "null") as Draft | null;
     return typeof kept?.base === "string" && typeof kept.text === "string" ? kept : null;
   } catch {
     return null;
@@ -27,14 +29,18 @@ export function findDraft(store: DraftStore, ref: Ref): Draft | null {
 export function keepDraft(store: DraftStore, ref: Ref, draft: Draft): void {
   try {
     if (draft.text === toField(draft.base)) dropDraft(store, ref);
-    else store.setItem(keyOf(ref), JSON.stringify(draft));
+    else store.setItem(storeKey(ref), JSON.stringify(draft));
   } catch {
-    // The store is full: the text still stands in the field, and leaving asks.
+    // The store is full: the text is still in the field, and leaving asks.
   }
 }
 
 export function dropDraft(store: DraftStore, ref: Ref): void {
-  store.removeItem(keyOf(ref));
+  store.removeItem(storeKey(ref));
+}
+
+function storeKey(ref: Ref): string {
+  return `memdir-draft ${keyOf(ref)}`;
 }
 
 /** A text field knows one kind of line end. */
@@ -49,6 +55,16 @@ export function toFile({ base, text }: Draft): string {
   return isWindows ? text.replaceAll("\n", "\r\n") : text;
 }
 
-function keyOf({ directory, file }: Ref): string {
-  return `memdir-draft ${directory}/${file}`;
+/** Merging takes lines times lines: a memory is a page, and of something far longer mine is taken as a whole. */
+const MOST_CELLS = 4_000_000;
+
+/**
+ * My changes on top of theirs, against the text that both began with; all three with "\n" at the ends of lines only.
+ * `overlaps` counts the places that both changed: mine are kept there, and the review shows what of theirs goes.
+ */
+export function layOver(base: string, theirs: string, mine: string): { text: string; overlaps: number } {
+  const [from, left, right] = [base, theirs, mine].map((text) => text.split("\n")) as [string[], string[], string[]];
+  if (from.length * Math.max(left.length, right.length) > MOST_CELLS) return { text: mine, overlaps: 1 };
+  const { lines, conflicts } = merge3(from, right, left);
+  return { text: lines.join("\n"), overlaps: conflicts };
 }

@@ -1,18 +1,15 @@
-/** The dream: a plan to tidy the memories, made by work that can be stopped, read as differences, applied and undone. */
+/** The dream: a plan to tidy the memories, made by work that can be stopped, shown as differences, applied and undone. */
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { DreamAnswer, Job } from "../../api.ts";
-import { jobs, startJob, stopJob, useLive } from "../live.ts";
-import { Age } from "../parts/age.tsx";
-import { Button } from "../parts/button.tsx";
+import { jobs, useLive, useStart } from "../live.ts";
+import { Age, Button } from "../parts/basics.tsx";
 import { change } from "../parts/change.ts";
-import { Diff } from "../parts/diff.tsx";
-import { Empty, Waiting } from "../parts/empty.tsx";
 import { formatCount } from "../parts/format.ts";
-import { Notice, tell, tellFailure } from "../parts/notice.tsx";
-import { PageHead } from "../parts/page-head.tsx";
-import { Progress } from "../parts/progress.tsx";
-import { useStart } from "../parts/start.ts";
+import { Progress, startJob, stopJob } from "../parts/jobs.tsx";
+import { Empty, PageHead, Waiting } from "../parts/layout.tsx";
+import { Failed, Lines, tell } from "../parts/notice.tsx";
+import { Diff } from "../parts/texts.tsx";
 import { useStore } from "../store.ts";
 
 export function View(_: { params: URLSearchParams }): VNode {
@@ -23,7 +20,7 @@ export function View(_: { params: URLSearchParams }): VNode {
   const wasRunning = useRef(false);
   const wasMade = useRef(false);
   useEffect(() => {
-    // A plan lies in no directory: nobody else tells of it.
+    // A plan is in no directory, so no change on disk reports it.
     if (wasRunning.current && !isRunning) {
       live.reload();
       wasMade.current = job?.state === "done";
@@ -34,18 +31,14 @@ export function View(_: { params: URLSearchParams }): VNode {
   useEffect(() => {
     if (live.isLoading || !wasMade.current) return;
     wasMade.current = false;
-    // A plan is seen; that there is nothing to plan is only said.
+    // A plan is visible; that there is nothing to plan has to be said.
     if (plan === null && job !== null) tell(job.says, "good");
   }, [live.isLoading]);
-  const begin = async () => {
-    const failure = await startJob("dream");
-    if (failure !== null) tellFailure(failure);
-  };
   return (
     <>
       <PageHead title="Dream" lead={<Lead last={live.value?.last ?? null} />}>
         {readOnly || isRunning || live.value === null ? null : (
-          <Button kind={plan === null ? "primary" : "plain"} onClick={begin}>
+          <Button kind={plan === null ? "primary" : "plain"} onClick={() => void startJob("dream")}>
             {plan === null ? "Make a plan" : "Make a new plan"}
           </Button>
         )}
@@ -83,22 +76,10 @@ function Lead({ last }: { last: string | null }): VNode {
 }
 
 function DreamJob({ job }: { job: Job }): VNode | null {
-  const stop = async () => {
-    const failure = await stopJob(job.id);
-    if (failure !== null) tellFailure(failure);
-  };
   if (job.state === "failed")
-    return (
-      <Notice tone="bad">
-        <p>The plan could not be made: {job.says || "the work failed."}</p>
-      </Notice>
-    );
+    return <Failed failure={{ message: `The plan could not be made: ${job.says || "the work failed."}` }} />;
   if (job.state === "stopped")
-    return (
-      <Notice>
-        <p>Making the plan was stopped. Nothing was changed.</p>
-      </Notice>
-    );
+    return <Lines tone="plain" lines={["Making the plan was stopped. Nothing was changed."]} />;
   if (job.state === "done") return null;
   return (
     <section class="card dream-job" aria-label="Making a plan">
@@ -106,10 +87,10 @@ function DreamJob({ job }: { job: Job }): VNode | null {
         {job.says || "Making a plan…"}
       </p>
       <span class="soft number">{job.total > 0 ? `${job.done} of ${job.total}` : ""}</span>
-      <Button isSmall onClick={stop}>
+      <Button isSmall onClick={() => void stopJob(job)}>
         Stop
       </Button>
-      <Progress done={job.done} total={job.total} label="Making a plan" />
+      <Progress job={job} label="Making a plan" />
     </section>
   );
 }
@@ -125,9 +106,9 @@ function Plan({ plan, isRunning, onApplied }: PlanProps): VNode {
   const [isBusy, setBusy] = useState(false);
   const apply = async () => {
     setBusy(true);
-    const isDone = await change("/api/dream/apply", { plan: plan.id });
+    const done = await change("/api/dream/apply", { plan: plan.id });
     setBusy(false);
-    if (isDone) onApplied();
+    if (done !== null) onApplied();
   };
   return (
     <section class="stack" aria-label="The plan">

@@ -1,34 +1,28 @@
-/** Editing a memory's file: checked while one types, looked at as a difference before it is saved, never over what somebody else wrote. */
+/** Editing a memory's file: checked while one types, shown as a difference before it is saved, never over what somebody else wrote. */
 import type { VNode } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { CheckAnswer, MemoryView, Ref, SavedAnswer } from "../../api.ts";
 import { useKeys } from "../keyboard.ts";
-import { useLive } from "../live.ts";
-import { Button } from "../parts/button.tsx";
-import { ask } from "../parts/dialog.tsx";
-import { Diff } from "../parts/diff.tsx";
-import { Waiting } from "../parts/empty.tsx";
+import { useLive, useStart } from "../live.ts";
+import { Button, TextField } from "../parts/basics.tsx";
+import { tellChanged } from "../parts/change.ts";
+import { Findings, useCheck } from "../parts/check.tsx";
+import { ask, useGuard } from "../parts/dialog.tsx";
+import { keyOf } from "../parts/format.ts";
+import { useLast } from "../parts/hooks.ts";
+import { PageHead, Waiting } from "../parts/layout.tsx";
 import { Notice, tell, tellFailure } from "../parts/notice.tsx";
-import { PageHead } from "../parts/page-head.tsx";
-import { useStart } from "../parts/start.ts";
-import { tellChanged } from "../parts/undo.ts";
+import { Diff } from "../parts/texts.tsx";
 import { send } from "../remote.ts";
 import { goBack, replace } from "../router.ts";
-import { type Draft, dropDraft, findDraft, keepDraft, toField, toFile } from "./draft.ts";
-import { useCheck } from "./edit-check.ts";
-import { Conflict } from "./edit-conflict.tsx";
-import { Findings, Head, TextField } from "./edit-parts.tsx";
-import { useGuard } from "./leave.ts";
-import { layOver } from "./merge.ts";
+import { type Draft, dropDraft, findDraft, keepDraft, layOver, toField, toFile } from "./draft.ts";
 
 export function View({ params }: { params: URLSearchParams }): VNode {
   const ref = { directory: Number(params.get("directory") ?? 0), file: params.get("file") ?? "" };
   const live = useLive<MemoryView>("/api/memory", { ...ref });
   const { readOnly, version } = useStart();
   // Somebody may forget the memory meanwhile: what was typed must not go with it.
-  const last = useRef(live.value);
-  last.current = live.value ?? last.current;
-  const memory = last.current;
+  const memory = useLast(live.value);
   const isGone = live.value === null && live.failure?.status === 404;
   const draft = isGone && memory === null ? findDraft(sessionStorage, ref) : null;
   if (draft !== null) return <Editor reference={ref} name={ref.file} text={draft.base} isGone />;
@@ -39,22 +33,15 @@ export function View({ params }: { params: URLSearchParams }): VNode {
         <Waiting live={live} />
       </>
     );
-  if (memory.row.isReadOnly || (readOnly && version !== ""))
+  const { text, row } = memory;
+  if (row.isReadOnly || (readOnly && version !== ""))
     return (
       <>
-        <PageHead title={memory.row.name} />
+        <PageHead title={row.name} />
         <Notice>This memory can only be looked at here.</Notice>
       </>
     );
-  return (
-    <Editor
-      key={`${ref.directory}/${ref.file}`}
-      reference={ref}
-      name={memory.row.name}
-      text={memory.text}
-      isGone={isGone}
-    />
-  );
+  return <Editor key={keyOf(ref)} reference={ref} name={row.name} text={text} isGone={isGone} />;
 }
 
 interface EditorProps {
@@ -71,19 +58,23 @@ function Editor({ reference, name, text, isGone }: EditorProps): VNode {
   const [isRestored, setRestored] = useState(found !== null);
   const [isReviewing, setReviewing] = useState(false);
   const [isSaving, setSaving] = useState(false);
-  const [check, isChecked, setCheck] = useCheck(reference, draft);
+  const edited = useMemo(() => ({ base: draft.base, text: toFile(draft) }), [draft]);
+  const [check, isChecked, setCheck] = useCheck(reference, edited);
   const isDirty = draft.text !== toField(draft.base);
   const leave = useGuard(isDirty);
   useEffect(() => keepDraft(sessionStorage, reference, draft), [draft]);
   useEffect(() => {
     // Nothing was typed: what somebody else wrote is simply shown.
-    if (!isDirty && text !== draft.base) setDraft({ base: text, text: toField(text) });
+    if (!isDirty && text !== draft.base) startFrom(text);
   }, [text]);
 
+  const startFrom = (theirs: string) => {
+    setDraft({ base: theirs, text: toField(theirs) });
+    setReviewing(false);
+  };
   const save = async () => {
     setSaving(true);
-    const body = { ...reference, base: draft.base, text: toFile(draft) };
-    const { value, failure } = await send<SavedAnswer>("PUT", "/api/memory", body);
+    const { value, failure } = await send<SavedAnswer>("PUT", "/api/memory", { ...reference, ...edited });
     setSaving(false);
     if (value !== null) {
       dropDraft(sessionStorage, reference);
@@ -102,8 +93,7 @@ function Editor({ reference, name, text, isGone }: EditorProps): VNode {
     const given = await ask({ title: "Throw away what you wrote?", yes: "Throw away", isDanger: true });
     if (given === null) return;
     setRestored(false);
-    setReviewing(false);
-    setDraft({ base: text, text: toField(text) });
+    startFrom(text);
   };
   const keep = (theirs: string) => {
     const { text: layered, overlaps } = layOver(toField(draft.base), toField(theirs), draft.text);
@@ -119,37 +109,39 @@ function Editor({ reference, name, text, isGone }: EditorProps): VNode {
     else if (mayReview) setReviewing(true);
   });
   useKeys({ Escape: () => (isReviewing ? setReviewing(false) : close()) });
+  const copyButton = <Button onClick={() => void copy(draft.text)}>Copy mine</Button>;
   return (
     <>
-      <Head
-        title={`Edit ${name}`}
-        file={reference.file}
-        isReviewing={isReviewing}
-        isSaving={isSaving}
-        mayReview={mayReview}
-        maySave={maySave}
-        onClose={close}
-        onDiscard={isDirty ? () => void discard() : null}
-        onReview={setReviewing}
-        onSave={() => void save()}
-      />
+      <PageHead title={`Edit ${name}`} lead={<code dir="auto">{reference.file}</code>}>
+        <Button kind="quiet" onClick={close}>
+          Close
+        </Button>
+        {isDirty ? <Button onClick={() => void discard()}>Discard</Button> : null}
+        {isReviewing ? (
+          <>
+            <Button onClick={() => setReviewing(false)}>Keep writing</Button>
+            <Button kind="primary" isBusy={isSaving} isDisabled={!maySave} onClick={() => void save()}>
+              Save
+            </Button>
+          </>
+        ) : (
+          <Button kind="primary" isDisabled={!mayReview} onClick={() => setReviewing(true)}>
+            Review
+          </Button>
+        )}
+      </PageHead>
       {isRestored ? <Notice tone="accent">What you wrote here before is back; it is not saved yet.</Notice> : null}
       {isGone ? (
         <Notice tone="warn">
           <p role="alert">The memory was forgotten or renamed meanwhile. What you wrote is still here.</p>
-          <Button onClick={() => void copy(draft.text)}>Copy mine</Button>
+          {copyButton}
         </Notice>
-      ) : null}
-      {check?.conflict && !isGone ? (
-        <Conflict
-          check={check}
-          onTake={(theirs) => {
-            setDraft({ base: theirs, text: toField(theirs) });
-            setReviewing(false);
-          }}
-          onKeep={keep}
-          onCopy={() => void copy(draft.text)}
-        />
+      ) : check?.conflict ? (
+        <Conflict conflict={check.conflict} mine={check.diff}>
+          <Button onClick={() => startFrom(check.conflict?.text ?? "")}>Take theirs</Button>
+          <Button onClick={() => keep(check.conflict?.text ?? "")}>Keep mine on top of theirs</Button>
+          {copyButton}
+        </Conflict>
       ) : null}
       {isReviewing ? (
         <section class="section">
@@ -161,10 +153,50 @@ function Editor({ reference, name, text, isGone }: EditorProps): VNode {
           )}
         </section>
       ) : (
-        <TextField text={draft.text} onInput={(typed) => setDraft({ base: draft.base, text: typed })} />
+        <TextField
+          label="The whole file"
+          class="editor"
+          spellcheck={false}
+          autocapitalize="off"
+          rows={24}
+          value={draft.text}
+          onInput={(typed) => setDraft({ base: draft.base, text: typed })}
+        />
       )}
       <Findings check={check} />
     </>
+  );
+}
+
+interface ConflictProps {
+  conflict: NonNullable<CheckAnswer["conflict"]>;
+  mine: CheckAnswer["diff"];
+  /** What can be done about it. */
+  children: VNode[];
+}
+
+/** Somebody else changed the file: their change beside mine. */
+function Conflict({ conflict, mine, children }: ConflictProps): VNode {
+  return (
+    <section class="conflict" aria-label="The file changed on disk">
+      <Notice tone="warn">
+        <p role="alert">
+          <strong>The file changed on disk while you were editing.</strong> Nothing is written over until you decide.
+        </p>
+        <div class="actions">{children}</div>
+      </Notice>
+      <div class="beside">
+        <div class="section">
+          <h2>Changed on disk</h2>
+          {conflict.text === "" ? <p class="soft">The file is gone.</p> : null}
+          <Diff lines={conflict.diff} label="Changed on disk" />
+        </div>
+        <div class="section">
+          <h2>Changed by you</h2>
+          <Diff lines={mine} label="Changed by you" />
+        </div>
+      </div>
+    </section>
   );
 }
 

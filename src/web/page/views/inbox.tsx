@@ -1,21 +1,15 @@
-/** The inbox: what learning proposes, as differences; accepted, amended or rejected one by one, by mouse or by keys. */
+/** The inbox: what learning proposes, as differences; accepted, changed or rejected one by one, by mouse or by keys. */
 import type { VNode } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
-import type { InboxAnswer, ProposalRow } from "../../api.ts";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { type InboxAnswer, MEMORY_TYPES, type ProposalRow } from "../../api.ts";
 import { useKeys } from "../keyboard.ts";
-import { useLive } from "../live.ts";
-import { Age } from "../parts/age.tsx";
-import { Button } from "../parts/button.tsx";
+import { useLive, useStart } from "../live.ts";
+import { Age, Button, Soft, Tag, TextField, TypeTag } from "../parts/basics.tsx";
 import { change } from "../parts/change.ts";
 import { ask } from "../parts/dialog.tsx";
-import { Diff } from "../parts/diff.tsx";
-import { Empty, Waiting } from "../parts/empty.tsx";
-import { formatCount } from "../parts/format.ts";
-import { showName } from "../parts/name.ts";
-import { PageHead } from "../parts/page-head.tsx";
-import { type Amended, ProposalForm } from "../parts/proposal-form.tsx";
-import { useStart } from "../parts/start.ts";
-import { Tag, TypeTag } from "../parts/tag.tsx";
+import { formatCount, linesOf, showName } from "../parts/format.ts";
+import { Empty, PageHead, Waiting } from "../parts/layout.tsx";
+import { Diff } from "../parts/texts.tsx";
 
 export function View(_: { params: URLSearchParams }): VNode {
   const live = useLive<InboxAnswer>("/api/inbox");
@@ -26,8 +20,8 @@ export function View(_: { params: URLSearchParams }): VNode {
         title="Inbox"
         lead={
           proposals.length === 0
-            ? "What agents would like to keep waits here until somebody says yes."
-            : `${formatCount(proposals.length, "proposal")} waiting for a yes or a no.`
+            ? "What agents would like to keep waits here until you accept it."
+            : `${formatCount(proposals.length, "proposal")} waiting for your decision.`
         }
       />
       {live.value === null ? (
@@ -56,7 +50,7 @@ function Proposals({ proposals, onChanged }: { proposals: ProposalRow[]; onChang
   const current = proposals[at];
   const isMoved = useRef(false);
   useEffect(() => {
-    // Only after a key: somebody who reads by scrolling is left where they are.
+    // Only after a key: somebody who scrolls stays where they are.
     if (isMoved.current) list.current?.querySelector<HTMLElement>(`[data-at="${at}"]`)?.focus();
     isMoved.current = false;
   }, [at, proposals.length]);
@@ -64,9 +58,9 @@ function Proposals({ proposals, onChanged }: { proposals: ProposalRow[]; onChang
   const decide = async (proposal: ProposalRow, path: string, body: object) => {
     if (busy !== null) return;
     setBusy(proposal.id);
-    const isDone = await change(path, { id: proposal.id, ...body });
+    const done = await change(path, { id: proposal.id, ...body });
     setBusy(null);
-    if (!isDone) return;
+    if (done === null) return;
     setEditing(null);
     isMoved.current = true;
     onChanged();
@@ -83,7 +77,7 @@ function Proposals({ proposals, onChanged }: { proposals: ProposalRow[]; onChang
     if (given !== null) await decide(proposal, "/api/inbox/reject", {});
   };
   const move = (by: number) => (event: KeyboardEvent) => {
-    // There the arrows scroll.
+    // There the arrow keys scroll.
     if (event.target instanceof Element && event.target.closest(".diff") !== null) return;
     event.preventDefault();
     isMoved.current = true;
@@ -108,7 +102,7 @@ function Proposals({ proposals, onChanged }: { proposals: ProposalRow[]; onChang
   });
   return (
     <>
-      <p class="soft keys-line">
+      <p class="soft small keys-line">
         <kbd>↑</kbd> <kbd>↓</kbd> move
         {readOnly ? null : (
           <>
@@ -159,7 +153,7 @@ function Proposals({ proposals, onChanged }: { proposals: ProposalRow[]; onChang
   );
 }
 
-/** Of what is to be forgotten no word is left to change. */
+/** A memory that is to be forgotten has no words left to change. */
 function isEditable({ action }: ProposalRow): boolean {
   return action !== "forget";
 }
@@ -177,11 +171,67 @@ function ProposalHead({ proposal }: { proposal: ProposalRow }): VNode {
           from {proposal.from}, <Age at={proposal.at} />
         </span>
       </p>
-      {proposal.why === "" ? null : (
-        <p class="soft" dir="auto">
-          {proposal.why}
-        </p>
-      )}
+      <Soft text={proposal.why} />
     </div>
+  );
+}
+
+type Amended = Pick<ProposalRow, "name" | "type" | "description" | "body" | "cues">;
+
+interface FormProps {
+  proposal: ProposalRow;
+  isBusy: boolean;
+  onAccept: (amended: Amended) => void;
+  onCancel: () => void;
+}
+
+/** A proposal's fields, to be changed before it is accepted. */
+function ProposalForm({ proposal, isBusy, onAccept, onCancel }: FormProps): VNode {
+  const { name, type, description, body, cues } = proposal;
+  const [amended, setAmended] = useState({ name, type, description, body, cues: cues.join("\n") });
+  const id = useId();
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => form.current?.querySelector("input")?.focus(), []);
+  const set = (key: keyof typeof amended) => (value: string) => setAmended({ ...amended, [key]: value });
+  const field = (key: keyof typeof amended) => ({ value: amended[key], onInput: set(key) });
+  const accept = () => onAccept({ ...amended, cues: linesOf(amended.cues) });
+  return (
+    <form
+      class="proposal-form"
+      ref={form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        accept();
+      }}
+      onKeyDown={(event) => {
+        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) accept();
+        if (event.key !== "Escape") return;
+        event.stopPropagation();
+        onCancel();
+      }}
+    >
+      <div class="form-row">
+        <TextField label="Name" fieldClass="grow" required {...field("name")} />
+        <div class="field">
+          <label for={id}>Type</label>
+          <select id={id} value={amended.type} onChange={(event) => set("type")(event.currentTarget.value)}>
+            {MEMORY_TYPES.map((known) => (
+              <option key={known}>{known}</option>
+            ))}
+          </select>
+        </div>
+      </div>
+      <TextField label="Description" {...field("description")} />
+      <TextField label="Text" rows={8} {...field("body")} />
+      <TextField label="Cues, one a line: what somebody would say when it helps" rows={3} {...field("cues")} />
+      <div class="actions">
+        <button type="submit" class="button button-primary" disabled={isBusy}>
+          Accept as changed
+        </button>
+        <Button kind="quiet" onClick={onCancel}>
+          Cancel
+        </Button>
+      </div>
+    </form>
   );
 }

@@ -1,5 +1,6 @@
 /** Which memories the list shows and in which order: pure functions over its rows. */
-import type { ListedMemory, Ref, SearchAnswer } from "../../api.ts";
+import { AGES, type ListedMemory, type SearchAnswer } from "../../api.ts";
+import { keyOf } from "../parts/format.ts";
 
 export const SORTS = ["rank", "type", "name", "scope", "age", "verdict", "cues", "recalled"] as const;
 export type Sort = (typeof SORTS)[number];
@@ -14,23 +15,9 @@ export interface Asked {
   isReversed: boolean;
 }
 
-/** As the overview counts them; each begins where the one before ends. */
-export const AGES: { label: string; days: number }[] = [
-  { label: "today", days: 1 },
-  { label: "this week", days: 7 },
-  { label: "this month", days: 31 },
-  { label: "this quarter", days: 92 },
-  { label: "older", days: Number.POSITIVE_INFINITY },
-];
-
 export const VERDICTS = ["holds", "doubtful", "unchecked"];
 
-export function keyOf({ directory, file }: Ref): string {
-  return `${directory}/${file}`;
-}
-
-export function readAsked(params: URLSearchParams): Asked {
-  const q = params.get("q") ?? "";
+export function readAsked(params: URLSearchParams, q = params.get("q") ?? ""): Asked {
   const given = SORTS.find((sort) => sort === params.get("sort"));
   const isRankless = given === "rank" && q === "";
   return {
@@ -44,7 +31,7 @@ export function readAsked(params: URLSearchParams): Asked {
   };
 }
 
-/** `hits` null: nobody has ranked yet, and names are looked at instead. */
+/** `hits` null: there is no ranking yet, and names are compared instead. */
 export function orderRows(rows: ListedMemory[], asked: Asked, hits: SearchAnswer["hits"] | null): ListedMemory[] {
   const places = hits === null ? null : new Map(hits.map((hit, at) => [keyOf(hit), at]));
   const words = asked.q.trim().toLowerCase();

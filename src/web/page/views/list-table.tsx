@@ -1,15 +1,13 @@
-/** The table of memories: of thousands of rows only those near the window are drawn, and arrows move through all. */
+/** The table of memories: of thousands of rows only those near the window are rendered, and arrow keys move through all. */
 import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ListedMemory } from "../../api.ts";
 import { useKeys } from "../keyboard.ts";
-import { Age } from "../parts/age.tsx";
-import { formatMemoryRoute } from "../parts/memory-link.tsx";
-import { showName } from "../parts/name.ts";
-import { useStart } from "../parts/start.ts";
-import { Tag, TypeTag, toneOf } from "../parts/tag.tsx";
+import { useStart } from "../live.ts";
+import { Age, formatMemoryRoute, Tag, TypeTag, toneOf } from "../parts/basics.tsx";
+import { keyOf, showName } from "../parts/format.ts";
 import { go } from "../router.ts";
-import { keyOf, type Sort } from "./list-order.ts";
+import type { Sort } from "./list-order.ts";
 
 interface Props {
   rows: ListedMemory[];
@@ -28,15 +26,15 @@ export const COLUMNS: [Sort, string][] = [
   ["recalled", "Recalled"],
 ];
 
-/** What has most comes first, unless reversed. */
+/** The largest come first, unless reversed. */
 const FALLING: ReadonlySet<Sort> = new Set(["verdict", "cues", "recalled"]);
 
-/** Up to this many rows drawing all is quick, and finding in the page works. */
+/** Up to this many rows rendering all is quick, and finding in the page works. */
 const FEW = 200;
-/** Rows drawn beyond the window's edges, so that scrolling shows no gaps. */
+/** Rows beyond the window's edges, so that scrolling shows no gaps. */
 const BEYOND = 12;
 
-/** Which memory was looked at last: going back to the list finds it again. */
+/** Which memory was opened last: going back to the list finds it again. */
 let lastSelected: string | null = null;
 
 export function MemoryTable({ rows, sort, isReversed, onSort }: Props): VNode {
@@ -152,7 +150,7 @@ function Row({ row, at, isSelected, isReachable, onFocus }: RowProps): VNode {
   );
 }
 
-/** Stands for rows that are not drawn. */
+/** In place of rows that are not rendered. */
 function Gap({ rows }: { rows: number }): VNode | null {
   if (rows <= 0) return null;
   return (
@@ -164,7 +162,7 @@ function Gap({ rows }: { rows: number }): VNode | null {
   );
 }
 
-/** The rows to draw, from and up to; follows the window. */
+/** The range of rows to render; follows the window. */
 function useRange(body: { current: HTMLTableSectionElement | null }, count: number): [number, number] {
   const [range, setRange] = useState<[number, number]>([0, 60]);
   useLayoutEffect(() => {
@@ -175,7 +173,7 @@ function useRange(body: { current: HTMLTableSectionElement | null }, count: numb
       if (body.current === null) return;
       const height = rowHeight(body.current);
       const above = -topOf(body.current);
-      // In steps, so that not every pixel draws anew.
+      // In steps, so that not every pixel renders again.
       const from = Math.max(0, Math.floor(above / height / BEYOND) * BEYOND - BEYOND);
       const to = Math.min(count, from + Math.ceil(window.innerHeight / height / BEYOND) * BEYOND + 3 * BEYOND);
       setRange((now) => (now[0] === from && now[1] === to ? now : [from, to]));
@@ -193,17 +191,17 @@ function useRange(body: { current: HTMLTableSectionElement | null }, count: numb
     };
   }, [count]);
   if (count <= FEW) return [0, count];
-  // A shorter list is drawn once with the range of the longer one.
+  // A shorter list is rendered once with the range of the longer one.
   return range[0] < count ? [range[0], Math.min(count, range[1])] : [0, Math.min(count, 60)];
 }
 
-/** The chosen memory by its key, so that a list fetched anew keeps it, and what changes the choice. */
+/** The chosen memory by its key, so that a list that is fetched again keeps it, and what changes the choice. */
 function useSelection(
   rows: ListedMemory[],
   body: { current: HTMLTableSectionElement | null },
 ): [string | null, (key: string) => void, (event: KeyboardEvent, by: number) => void] {
   const [selected, setSelected] = useState(lastSelected);
-  // Keys come faster than drawing: the next one goes on from here.
+  // Keys come faster than rendering: the next one goes on from here.
   const latest = useRef(selected);
   const select = (key: string) => {
     latest.current = key;
@@ -244,7 +242,7 @@ function rowHeight(body: HTMLElement): number {
   return body.querySelector<HTMLElement>(".entry")?.offsetHeight || 56;
 }
 
-/** Where the first row is or would be, drawn or not. */
+/** Where the first row is or would be, rendered or not. */
 function topOf(body: HTMLElement): number {
   const gap = body.previousElementSibling;
   return (gap?.matches(".gap") ? gap : body).getBoundingClientRect().top;

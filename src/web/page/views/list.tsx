@@ -1,21 +1,19 @@
-/** All memories: searched as one types, filtered and sorted by every column. */
+/** All memories: searched while one types, filtered and sorted by every column. */
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
-import type { ListedMemory, MemoryList } from "../../api.ts";
+import { AGES, type ListedMemory, MEMORY_TYPES, type MemoryList, type SearchAnswer } from "../../api.ts";
 import { useKeys } from "../keyboard.ts";
-import { useLive } from "../live.ts";
-import { Button, LinkButton } from "../parts/button.tsx";
-import { Empty, Waiting } from "../parts/empty.tsx";
+import { changes, useLive, useStart } from "../live.ts";
+import { Button, LinkButton } from "../parts/basics.tsx";
 import { formatCount } from "../parts/format.ts";
-import { PageHead } from "../parts/page-head.tsx";
-import { useStart } from "../parts/start.ts";
-import type { Query } from "../remote.ts";
+import { Empty, PageHead, Waiting } from "../parts/layout.tsx";
+import { get } from "../remote.ts";
 import { amend, formatRoute, route } from "../router.ts";
-import { AGES, type Asked, orderRows, readAsked, type Sort, VERDICTS } from "./list-order.ts";
-import { type Ranking, useRanking } from "./list-search.ts";
+import { useStore } from "../store.ts";
+import { type Asked, orderRows, readAsked, type Sort, VERDICTS } from "./list-order.ts";
 import { COLUMNS, MemoryTable } from "./list-table.tsx";
 
-/** Browsers refuse to change the address with every key. */
+/** Browsers refuse to change the address with every keystroke. */
 const ADDRESS_MS = 300;
 
 export function View({ params }: { params: URLSearchParams }): VNode {
@@ -23,7 +21,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
   const [q, setQ] = useState(params.get("q") ?? "");
   const ranking = useRanking(q);
   const { readOnly } = useStart();
-  const asked = { ...readAsked(withWords(params, q)), q };
+  const asked = readAsked(params, q);
   useEffect(() => {
     if (q === (params.get("q") ?? "")) return;
     const waiting = setTimeout(() => amend({ q }), ADDRESS_MS);
@@ -65,6 +63,45 @@ export function View({ params }: { params: URLSearchParams }): VNode {
   );
 }
 
+/** Between two keys of a fast typist: what is typed in one go is searched once. */
+const PAUSE_MS = 60;
+/** After the last key: finding the meaning of words takes the server longer than a keystroke. */
+const REST_MS = 300;
+
+interface Ranking {
+  /** Null: not ranked yet. The last ranking stays until the next one arrives, so that the list does not jump twice. */
+  hits: SearchAnswer["hits"] | null;
+  isSearching: boolean;
+}
+
+/** With every key by the words alone, and by the real ranking after the last one. */
+function useRanking(q: string): Ranking {
+  const words = q.trim();
+  const version = useStore(changes);
+  const [ranked, setRanked] = useState<{ q: string; hits: SearchAnswer["hits"] } | null>(null);
+  useEffect(() => {
+    if (words === "") {
+      setRanked(null);
+      return;
+    }
+    const calling = new AbortController();
+    let isRanked = false;
+    const ask = async (quick: boolean) => {
+      const { value } = await get<SearchAnswer>("/api/search", { q: words, quick: quick || null }, calling.signal);
+      if (calling.signal.aborted || (quick && isRanked)) return;
+      isRanked ||= !quick;
+      setRanked(value === null ? null : { q: words, hits: value.hits });
+    };
+    const waiting = [setTimeout(() => void ask(true), PAUSE_MS), setTimeout(() => void ask(false), REST_MS)];
+    return () => {
+      for (const each of waiting) clearTimeout(each);
+      calling.abort();
+    };
+  }, [words, version]);
+  if (words === "") return { hits: null, isSearching: false };
+  return { hits: ranked?.hits ?? null, isSearching: ranked?.q !== words };
+}
+
 interface SearchProps {
   q: string;
   onInput: (q: string) => void;
@@ -99,8 +136,9 @@ function SearchField(props: SearchProps): VNode {
     }
     if (event.key === "ArrowDown" || event.key === "Enter") {
       event.preventDefault();
-      document.querySelector<HTMLElement>(".memories .entry a")?.focus();
-      if (event.key === "Enter") document.querySelector<HTMLElement>(".memories .entry a")?.click();
+      const first = document.querySelector<HTMLElement>(".memories .entry a");
+      first?.focus();
+      if (event.key === "Enter") first?.click();
     }
   };
   return (
@@ -127,64 +165,59 @@ function SearchField(props: SearchProps): VNode {
 
 function Filters({ rows, asked, onSort }: { rows: ListedMemory[]; asked: Asked; onSort: (sort: Sort) => void }): VNode {
   const scopes = useMemo(() => [...new Set(rows.map((row) => row.scope))].sort(), [rows]);
+  const ages = AGES.map(({ label }) => label);
+  const filters = { type: MEMORY_TYPES, scope: scopes, verdict: VERDICTS, age: ages };
+  const sorts = COLUMNS.map(([sort, title]): Option => [sort, `By ${sort === "name" ? "name" : title.toLowerCase()}`]);
   return (
     <div class="filters">
-      <Choice label="Type" value={asked.type} any="Any type" name="type">
-        {["user", "feedback", "project", "reference"]}
-      </Choice>
-      <Choice label="Scope" value={asked.scope} any="Any scope" name="scope">
-        {scopes}
-      </Choice>
-      <Choice label="Verdict" value={asked.verdict} any="Any verdict" name="verdict">
-        {VERDICTS}
-      </Choice>
-      <Choice label="Age" value={asked.age} any="Any age" name="age">
-        {AGES.map((age) => age.label)}
-      </Choice>
-      <SortChoice asked={asked} onSort={onSort} />
+      {Object.entries(filters).map(([name, known]) => {
+        const value = asked[name as keyof typeof filters];
+        // What the address asks for is shown, even where no memory has it.
+        const options = value === "" || known.some((each) => each === value) ? known : [value, ...known];
+        return (
+          <Choice
+            key={name}
+            label={name.replace(/^./, (first) => first.toUpperCase())}
+            value={value}
+            options={[["", `Any ${name}`], ...options.map((option): Option => [option, option])]}
+            class={value === "" ? "" : "is-set"}
+            onChange={(chosen) => amend({ [name]: chosen })}
+          />
+        );
+      })}
+      {/* Where the table has no head: on a narrow screen. */}
+      <Choice
+        label="Sort by"
+        value={asked.sort}
+        options={asked.q === "" ? sorts : [["rank", "By rank"], ...sorts]}
+        class="sort-choice"
+        onChange={(sort) => onSort(sort as Sort)}
+      />
     </div>
   );
 }
 
-function Choice(props: { label: string; value: string; any: string; name: string; children: string[] }): VNode {
+type Option = [value: string, title: string];
+
+interface ChoiceProps {
+  label: string;
+  value: string;
+  options: Option[];
+  class: string;
+  onChange: (value: string) => void;
+}
+
+function Choice(props: ChoiceProps): VNode {
   const id = useId();
-  // What the address asks for is shown, even where no memory has it.
-  const options = props.children.includes(props.value) ? props.children : [props.value, ...props.children];
-  const change = (event: { currentTarget: HTMLSelectElement }) =>
-    amend({ [props.name]: event.currentTarget.value } satisfies Query);
   return (
-    <span class={props.value === "" ? "choice" : "choice is-set"}>
+    <span class={`choice ${props.class}`.trim()}>
       <label class="hidden" for={id}>
         {props.label}
       </label>
-      <select id={id} value={props.value} onChange={change}>
-        <option value="">{props.any}</option>
-        {options
-          .filter((option) => option !== "")
-          .map((option) => (
-            <option key={option} value={option}>
-              {option}
-            </option>
-          ))}
-      </select>
-    </span>
-  );
-}
-
-/** Where the table has no head: on a narrow screen. */
-function SortChoice({ asked, onSort }: { asked: Asked; onSort: (sort: Sort) => void }): VNode {
-  const id = useId();
-  const change = (event: { currentTarget: HTMLSelectElement }) => onSort(event.currentTarget.value as Sort);
-  return (
-    <span class="choice sort-choice">
-      <label class="hidden" for={id}>
-        Sort by
-      </label>
-      <select id={id} value={asked.sort} onChange={change}>
-        {asked.q === "" ? null : <option value="rank">By rank</option>}
-        {COLUMNS.map(([sort, title]) => (
-          <option key={sort} value={sort}>
-            By {sort === "name" ? "name" : title.toLowerCase()}
+      <select id={id} value={props.value} onChange={(event) => props.onChange(event.currentTarget.value)}>
+        {props.options.map(([value, title]) => (
+          <option key={value} value={value}>
+            {title}
           </option>
         ))}
       </select>
@@ -214,7 +247,7 @@ function NothingFound(props: { isEmpty: boolean; ranking: Ranking; onClear: () =
 function Skipped({ skipped }: { skipped: MemoryList["skipped"] }): ComponentChildren {
   if (skipped.length === 0) return null;
   return (
-    <details class="skipped">
+    <details class="skipped small">
       <summary>{formatCount(skipped.length, "file is", "files are")} no memory</summary>
       <ul>
         {skipped.map(({ path, reason }) => (
@@ -233,10 +266,4 @@ function saysCount(shown: number, all: number): VNode {
       {shown === all ? formatCount(all, "memory", "memories") : `${shown.toLocaleString()} of ${all.toLocaleString()}`}
     </span>
   );
-}
-
-function withWords(params: URLSearchParams, q: string): URLSearchParams {
-  const changed = new URLSearchParams(params);
-  changed.set("q", q);
-  return changed;
 }

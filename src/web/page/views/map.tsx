@@ -1,20 +1,21 @@
 /** The map: memories by link and by meaning, as a picture and as a list, and the pairs that say nearly the same. */
 import type { VNode } from "preact";
 import { useCallback, useMemo, useState } from "preact/hooks";
-import type { MemoryMap, MemoryTitle, Ref } from "../../api.ts";
-import { useLive } from "../live.ts";
-import { Button, LinkButton } from "../parts/button.tsx";
-import { Empty, Waiting } from "../parts/empty.tsx";
-import { type EdgeKind, MapPicture } from "../parts/map-picture.tsx";
-import { formatMemoryRoute } from "../parts/memory-link.tsx";
+import type { MemoryMap, MemoryTitle } from "../../api.ts";
+import { useLive, useStart } from "../live.ts";
+import { Button, formatMemoryRoute, LinkButton, LinkRow, MemoryLink, Tag, TypeTag } from "../parts/basics.tsx";
+import { formatCount, keyOf } from "../parts/format.ts";
+import { useFirst } from "../parts/hooks.ts";
+import { Empty, Heading, PageHead, Section, Tabs, Waiting } from "../parts/layout.tsx";
 import { MergeDialog } from "../parts/merge.tsx";
-import { PageHead } from "../parts/page-head.tsx";
-import { useStart } from "../parts/start.ts";
-import { Tabs } from "../parts/tabs.tsx";
-import { Tag, TypeTag } from "../parts/tag.tsx";
 import { amend } from "../router.ts";
-import { Duplicates, type Pair } from "./map-duplicates.tsx";
-import { edgesAt, TieList } from "./map-list.tsx";
+import { type EdgeKind, MapPicture } from "./map-picture.tsx";
+
+/** Positions in the map's nodes. */
+interface Pair {
+  a: number;
+  b: number;
+}
 
 const KINDS: { kind: EdgeKind; title: string }[] = [
   { kind: "link", title: "Links" },
@@ -26,12 +27,12 @@ export function View({ params }: { params: URLSearchParams }): VNode {
   const live = useLive<MemoryMap>("/api/map");
   return (
     <>
-      <PageHead title="Map" lead="What is linked and what means nearly the same stands close together." />
+      <PageHead title="Map" lead="Memories that are linked or mean nearly the same are close together." />
       {live.value === null ? (
         <Waiting live={live} />
       ) : live.value.nodes.length === 0 ? (
         <Empty title="There is nothing to map yet">
-          <p>Memories will stand here as points, tied where one links to another or says something alike.</p>
+          <p>Memories appear here as points, connected where one links to another or says something similar.</p>
         </Empty>
       ) : (
         <Ties map={live.value} params={params} />
@@ -43,10 +44,16 @@ export function View({ params }: { params: URLSearchParams }): VNode {
 function Ties({ map, params }: { map: MemoryMap; params: URLSearchParams }): VNode {
   const without = params.get("without") ?? "";
   const edges = useMemo(() => map.edges.filter(({ kind }) => !without.split(",").includes(kind)), [map, without]);
-  // By its file: places in the list move when memories come and go.
+  // By its file: positions change when memories come and go.
   const [chosen, setChosen] = useState<string | null>(null);
   const [merging, setMerging] = useState<{ keep: MemoryTitle; other: MemoryTitle } | null>(null);
-  const choose = useCallback((at: number | null) => setChosen(at === null ? null : keyOf(map.nodes[at])), [map]);
+  const choose = useCallback(
+    (at: number | null) => {
+      const node = at === null ? undefined : map.nodes[at];
+      setChosen(node === undefined ? null : keyOf(node));
+    },
+    [map],
+  );
   const merge = ({ a, b }: Pair) => {
     const [keep, other] = [map.nodes[a], map.nodes[b]];
     if (keep && other) setMerging({ keep, other });
@@ -75,7 +82,7 @@ function Ties({ map, params }: { map: MemoryMap; params: URLSearchParams }): VNo
           <div class={`map-row${current === null ? "" : " has-card"}`}>
             <div>
               <MapPicture map={map} edges={edges} chosen={current} onChoose={choose} />
-              <p class="map-legend" aria-hidden="true">
+              <p class="map-legend soft small" aria-hidden="true">
                 {[...new Set(map.nodes.map(({ type }) => type))].map((type) => (
                   <TypeTag key={type} type={type} />
                 ))}
@@ -134,7 +141,7 @@ function Finder({ map, onChoose }: { map: MemoryMap; onChoose: (node: number | n
       />
       <datalist id="map-names">
         {map.nodes.map((node) => (
-          <option key={`${node.directory}/${node.file}`} value={node.name} />
+          <option key={keyOf(node)} value={node.name} />
         ))}
       </datalist>
     </div>
@@ -194,6 +201,95 @@ function Card({ map, edges, at, onChoose, onMerge }: CardProps): VNode | null {
   );
 }
 
-function keyOf(ref: Ref | undefined): string | null {
-  return ref === undefined ? null : `${ref.directory}/${ref.file}`;
+/** The map in words: every memory with what it is tied to. */
+function TieList({ map, edges }: { map: MemoryMap; edges: MemoryMap["edges"] }): VNode {
+  const all = useMemo(() => map.nodes.map((_, at) => edgesAt(edges, at)), [map, edges]);
+  const alone = map.nodes.filter((_, at) => all[at]?.length === 0);
+  return (
+    <div class="stack">
+      <ul class="tie-list">
+        {map.nodes.map((node, at) =>
+          all[at]?.length === 0 ? null : (
+            <li key={keyOf(node)}>
+              <MemoryLink memory={node} /> <TypeTag type={node.type} />
+              <ul>
+                {all[at]?.map(({ to, says }) => {
+                  const memory = map.nodes[to];
+                  return memory === undefined ? null : (
+                    <li key={`${to} ${says}`}>
+                      <span class="soft">{says}</span> <MemoryLink memory={memory} />
+                    </li>
+                  );
+                })}
+              </ul>
+            </li>
+          ),
+        )}
+      </ul>
+      {alone.length === 0 ? null : (
+        <>
+          <Heading title="Tied to nothing" count={alone.length} />
+          <LinkRow memories={alone} />
+        </>
+      )}
+    </div>
+  );
+}
+
+function edgesAt(edges: MemoryMap["edges"], at: number) {
+  return edges
+    .filter(({ a, b }) => a === at || b === at)
+    .map((edge) => ({ edge, to: edge.a === at ? edge.b : edge.a, says: sayEdge(edge, edge.a === at) }));
+}
+
+function sayEdge({ kind, share }: MemoryMap["edges"][number], isFrom: boolean): string {
+  if (kind === "near") return `${Math.round(share * 100)}% alike:`;
+  if (kind === "supersedes") return isFrom ? "supersedes" : "superseded by";
+  return isFrom ? "links to" : "linked from";
+}
+
+/** At first; the rest is shown on demand. */
+const PAIRS_SHOWN = 10;
+
+/** Pairs of memories side by side, with a way to merge them. */
+function Duplicates({ map, onMerge }: { map: MemoryMap; onMerge: (pair: Pair) => void }): VNode {
+  const { readOnly } = useStart();
+  const pairs = map.duplicates;
+  const [shown, more] = useFirst(pairs, PAIRS_SHOWN, 20);
+  return (
+    <Section title="Nearly the same" count={formatCount(pairs.length, "pair")}>
+      {pairs.length === 0 ? <p class="soft">No two memories say nearly the same.</p> : null}
+      <ul class="pairs-list">
+        {shown.map((pair) => {
+          const sides = [map.nodes[pair.a], map.nodes[pair.b]];
+          return (
+            <li key={`${pair.a} ${pair.b}`} class="pair">
+              {sides.map((node) =>
+                node === undefined ? null : (
+                  <div key={keyOf(node)}>
+                    <h3>
+                      <MemoryLink memory={node} />
+                    </h3>
+                    <p dir="auto">{node.description}</p>
+                    <p class="row soft small">
+                      <TypeTag type={node.type} /> <Tag>{node.scope}</Tag>
+                    </p>
+                  </div>
+                ),
+              )}
+              <div class="pair-end">
+                <Tag tone="warn">{Math.round(pair.share * 100)}% alike</Tag>
+                {readOnly ? null : (
+                  <Button isSmall label={`Merge ${sides[0]?.name} and ${sides[1]?.name}`} onClick={() => onMerge(pair)}>
+                    Merge
+                  </Button>
+                )}
+              </div>
+            </li>
+          );
+        })}
+      </ul>
+      {more === null ? null : <Button onClick={more}>More pairs</Button>}
+    </Section>
+  );
 }

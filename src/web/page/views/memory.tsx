@@ -1,21 +1,16 @@
-/** One memory: what it says, what is known of it, and what became of it. */
-import type { VNode } from "preact";
-import type { MemoryView } from "../../api.ts";
+/** One memory: what it says, what is known of it, what became of it, and what can be done with it. */
+import type { ComponentChildren, VNode } from "preact";
+import type { ClaimRow, HistoryRow, MemoryTitle, MemoryView } from "../../api.ts";
 import { useKeys } from "../keyboard.ts";
-import { useLive } from "../live.ts";
-import { Age } from "../parts/age.tsx";
-import { Empty, Waiting } from "../parts/empty.tsx";
-import { formatBytes } from "../parts/format.ts";
-import { Markdown } from "../parts/markdown.tsx";
-import { Notice } from "../parts/notice.tsx";
-import { PageHead } from "../parts/page-head.tsx";
-import { useStart } from "../parts/start.ts";
-import { Tabs } from "../parts/tabs.tsx";
-import { Tag, TypeTag, toneOf } from "../parts/tag.tsx";
-import { amend, formatRoute, go, goBack } from "../router.ts";
-import { Actions } from "./memory-actions.tsx";
-import { Claims, History, Surfacings } from "./memory-records.tsx";
-import { MemorySide } from "./memory-side.tsx";
+import { useLive, useStart } from "../live.ts";
+import { Age, Button, LinkButton, MemoryLink, Soft, Tag, TypeTag, toneOf } from "../parts/basics.tsx";
+import { change, undo } from "../parts/change.ts";
+import { ask } from "../parts/dialog.tsx";
+import { formatBytes, formatCount, formatMoment } from "../parts/format.ts";
+import { Empty, PageHead, Tabs, Waiting } from "../parts/layout.tsx";
+import { Lines } from "../parts/notice.tsx";
+import { Diff, Markdown } from "../parts/texts.tsx";
+import { amend, formatRoute, go, goBack, replace } from "../router.ts";
 
 export function View({ params }: { params: URLSearchParams }): VNode {
   const query = { directory: params.get("directory") ?? "0", file: params.get("file") ?? "" };
@@ -42,15 +37,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
         {mayChange ? <Actions memory={memory} /> : null}
       </PageHead>
       <Marks memory={memory} />
-      {memory.row.problems.length === 0 ? null : (
-        <Notice tone="warn">
-          {memory.row.problems.map((problem) => (
-            <p key={problem} dir="auto">
-              {problem}
-            </p>
-          ))}
-        </Notice>
-      )}
+      <Lines lines={memory.row.problems} />
       <div class="memory">
         <article class="memory-body" aria-label="What it says">
           {memory.body.length === 0 ? <p class="soft">It says nothing more.</p> : <Markdown nodes={memory.body} />}
@@ -65,7 +52,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
 function Marks({ memory }: { memory: MemoryView }): VNode {
   const { row } = memory;
   return (
-    <ul class="marks">
+    <ul class="marks soft small">
       <li>
         <TypeTag type={row.type} />
       </li>
@@ -111,5 +98,230 @@ function Gone(): VNode {
         <a href={formatRoute("memories")}>All memories</a> · <a href={formatRoute("timeline")}>Timeline</a>
       </p>
     </Empty>
+  );
+}
+
+/** Edit, rename, forget; each can be undone. */
+function Actions({ memory }: { memory: MemoryView }): VNode {
+  const { directory, file, name } = memory.row;
+  const forget = async () => {
+    const reason = await ask({
+      title: `Forget “${name}”?`,
+      text: "The file goes; the journal keeps it, and you can undo.",
+      yes: "Forget",
+      isDanger: true,
+      field: { label: "Why (kept in the journal)" },
+    });
+    if (reason === null) return;
+    if (await change("/api/forget", { directory, file, ...(reason !== "" && { reason }) })) replace("memories");
+  };
+  const rename = async () => {
+    const wanted = await ask({
+      title: "Rename",
+      text: saysLinks(memory.links.from.length),
+      yes: "Rename",
+      field: { label: "New name", value: name, isRequired: true },
+    });
+    if (wanted === null || wanted === name) return;
+    const renamed = await change("/api/rename", { directory, file, name: wanted });
+    if (renamed?.ref) replace("memory", { ...renamed.ref });
+  };
+  return (
+    <>
+      <LinkButton kind="primary" href={formatRoute("edit", { directory, file })}>
+        Edit
+      </LinkButton>
+      <Button onClick={() => void rename()}>Rename</Button>
+      <Button kind="danger" onClick={() => void forget()}>
+        Forget
+      </Button>
+    </>
+  );
+}
+
+/** Links are by name, and those in other memories are not changed. */
+function saysLinks(count: number): string {
+  if (count === 0) return "Its file gets the new name too.";
+  return `Its file gets the new name too. ${formatCount(count, "memory links", "memories link")} to the old name and will have to be changed.`;
+}
+
+/** What is known of a memory beside its text. */
+function MemorySide({ memory }: { memory: MemoryView }): VNode {
+  const { links, cues, fields, provenance } = memory;
+  // What the fields say already is not said twice.
+  const origin = provenance.filter(
+    (fact) => !fields.some(({ key, value }) => key === fact.key && value === fact.value),
+  );
+  return (
+    <aside class="memory-side small" aria-label="About this memory">
+      <SidePart title="Links" isEmpty={links.to.length + links.from.length === 0}>
+        <LinkList title="To" links={links.to} />
+        <LinkList title="From" links={links.from} />
+      </SidePart>
+      <SidePart title="Cues" isEmpty={cues.length === 0}>
+        <ul class="plain-list">
+          {cues.map((cue) => (
+            <li key={cue} dir="auto">
+              {cue}
+            </li>
+          ))}
+        </ul>
+      </SidePart>
+      <Facts title="Fields" facts={fields} />
+      <Facts title="Where it comes from" facts={origin} />
+    </aside>
+  );
+}
+
+function SidePart(props: { title: string; isEmpty: boolean; children: ComponentChildren }): VNode | null {
+  return props.isEmpty ? null : (
+    <section class="aside-part">
+      <h2>{props.title}</h2>
+      {props.children}
+    </section>
+  );
+}
+
+function LinkList({ title, links }: { title: string; links: (MemoryTitle | { name: string })[] }): VNode | null {
+  return links.length === 0 ? null : (
+    <>
+      <h3 class="soft">{title}</h3>
+      <ul class="plain-list">
+        {links.map((link, at) => (
+          <li key={at}>
+            {"file" in link ? (
+              <MemoryLink memory={link} />
+            ) : (
+              <span class="dangling" title="There is no memory of this name" dir="auto">
+                {link.name}
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Facts({ title, facts }: { title: string; facts: MemoryView["fields"] }): VNode {
+  return (
+    <SidePart title={title} isEmpty={facts.length === 0}>
+      <dl class="facts">
+        {facts.map(({ key, value }) => (
+          <div key={key}>
+            <dt dir="auto">{key}</dt>
+            <dd dir="auto">{Array.isArray(value) ? value.join(" · ") : formatFact(value)}</dd>
+          </div>
+        ))}
+      </dl>
+    </SidePart>
+  );
+}
+
+const MOMENT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+
+function formatFact(value: string): ComponentChildren {
+  return MOMENT.test(value) ? <time dateTime={value}>{formatMoment(value)}</time> : value;
+}
+
+function Claims({ claims }: { claims: ClaimRow[] }): VNode {
+  if (claims.length === 0)
+    return (
+      <Empty title="It claims nothing that can be checked">
+        <p>Paths, commands, versions and dates in a memory are looked up in the project.</p>
+      </Empty>
+    );
+  return (
+    <ul class="records">
+      {claims.map((claim) => (
+        <li key={`${claim.line} ${claim.kind} ${claim.text}`} class="record">
+          <div class="row">
+            <Tag tone={toneOf(claim.verdict)}>{claim.verdict}</Tag>
+            <code dir="auto">{claim.text}</code>
+            <span class="soft">
+              {claim.kind}
+              {claim.line > 0 ? `, line ${claim.line}` : ""}
+            </span>
+          </div>
+          <Soft text={claim.evidence} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function History({ rows }: { rows: HistoryRow[] }): VNode {
+  if (rows.length === 0)
+    return (
+      <Empty title="No changes are recorded">
+        <p>The journal begins with the first change that memdir makes.</p>
+      </Empty>
+    );
+  return (
+    <ol class="records">
+      {rows.map((row, at) => (
+        <li key={row.id} class="record">
+          <Change row={row} isOpen={at === 0} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Change({ row, isOpen }: { row: HistoryRow; isOpen: boolean }): VNode {
+  const { readOnly } = useStart();
+  const undoThis = async () => {
+    const given = await ask({
+      title: `Undo this ${row.action}?`,
+      text: `Of ${formatMoment(row.at)}, by ${row.by}. The undoing can be undone too.`,
+      yes: "Undo",
+    });
+    if (given !== null) await undo(row.id);
+  };
+  return (
+    <details open={isOpen}>
+      <summary>
+        <strong>{row.action}</strong>{" "}
+        <span class="soft">
+          <Age at={row.at} /> by {row.by}
+        </span>{" "}
+        {row.undone ? <Tag>undone</Tag> : null}
+      </summary>
+      {row.reason === "" ? null : <p dir="auto">{row.reason}</p>}
+      {row.diff.length === 0 ? (
+        <p class="soft">The text of this change is no longer kept.</p>
+      ) : (
+        <Diff lines={row.diff} label={`What ${row.action} changed`} />
+      )}
+      {row.canUndo && !row.undone && !readOnly ? (
+        <Button isSmall onClick={() => void undoThis()}>
+          Undo this change
+        </Button>
+      ) : null}
+    </details>
+  );
+}
+
+function Surfacings({ rows }: { rows: MemoryView["surfaced"] }): VNode {
+  if (rows.length === 0)
+    return (
+      <Empty title="It was never shown to a model">
+        <p>Try a prompt in the recall view to see what would bring it up.</p>
+      </Empty>
+    );
+  return (
+    <ol class="records">
+      {rows.map((row) => (
+        <li key={`${row.at} ${row.session}`} class="record">
+          <p>
+            <Age at={row.at} /> <span class="soft">through {row.door}</span>
+            {row.session === null ? null : <code class="soft"> {row.session}</code>}
+          </p>
+          {row.why.map((reason) => (
+            <Soft key={reason} text={reason} />
+          ))}
+        </li>
+      ))}
+    </ol>
   );
 }

@@ -1,16 +1,17 @@
 /** A new memory, written by hand. */
-import type { ComponentChildren, VNode } from "preact";
-import { useId, useState } from "preact/hooks";
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
 import type { ChangedAnswer } from "../../api.ts";
 import { useKeys } from "../keyboard.ts";
-import { Button } from "../parts/button.tsx";
+import { useStart } from "../live.ts";
+import { Button, TextField } from "../parts/basics.tsx";
+import { tellChanged } from "../parts/change.ts";
+import { useGuard } from "../parts/dialog.tsx";
+import { linesOf } from "../parts/format.ts";
+import { PageHead } from "../parts/layout.tsx";
 import { Notice } from "../parts/notice.tsx";
-import { PageHead } from "../parts/page-head.tsx";
-import { useStart } from "../parts/start.ts";
-import { tellChanged } from "../parts/undo.ts";
 import { send } from "../remote.ts";
 import { goBack, replace } from "../router.ts";
-import { useGuard } from "./leave.ts";
 
 const TYPES: [type: string, says: string][] = [
   ["user", "who the person is and what they like"],
@@ -28,12 +29,13 @@ export function View(_: { params: URLSearchParams }): VNode {
   const [isSaving, setSaving] = useState(false);
   const leave = useGuard(form.name + form.description + form.cues + form.body !== "");
   useKeys({ Escape: () => goBack("memories") });
-  const change = (key: keyof typeof EMPTY) => (value: string) => setForm({ ...form, [key]: value });
+  const field = (key: keyof typeof EMPTY) => ({
+    value: form[key],
+    onInput: (value: string) => setForm({ ...form, [key]: value }),
+  });
   const save = async () => {
     setSaving(true);
-    const cues = form.cues.split("\n").map((cue) => cue.trim());
-    const body = { ...form, cues: cues.filter((cue) => cue !== "") };
-    const { value, failure } = await send<ChangedAnswer>("POST", "/api/new", body);
+    const { value, failure } = await send<ChangedAnswer>("POST", "/api/new", { ...form, cues: linesOf(form.cues) });
     setSaving(false);
     if (failure !== null) return setProblem(failure.message);
     leave();
@@ -60,27 +62,20 @@ export function View(_: { params: URLSearchParams }): VNode {
       </PageHead>
       {problem === "" ? null : <Notice tone="bad">{problem}</Notice>}
       <div class="form">
-        <TypeField type={form.type} onChange={change("type")} />
-        <LineField label="Name" says="A short title." value={form.name} onChange={change("name")} />
-        <LineField
+        <TypeField type={form.type} onChange={(type) => setForm({ ...form, type })} />
+        <TextField label="Name" says="A short title." autocomplete="off" {...field("name")} />
+        <TextField
           label="Description"
           says="One line for the index: what it is about."
-          value={form.description}
-          onChange={change("description")}
+          autocomplete="off"
+          {...field("description")}
         />
-        <TextField
-          label="Text"
-          says="Markdown. [[name]] links to another memory."
-          rows={10}
-          value={form.body}
-          onChange={change("body")}
-        />
+        <TextField label="Text" says="Markdown. [[name]] links to another memory." rows={10} {...field("body")} />
         <TextField
           label="Cues"
           says="Situations in which it should come to mind, one on a line."
           rows={3}
-          value={form.cues}
-          onChange={change("cues")}
+          {...field("cues")}
         />
       </div>
     </>
@@ -100,57 +95,5 @@ function TypeField({ type, onChange }: { type: string; onChange: (type: string) 
         </label>
       ))}
     </fieldset>
-  );
-}
-
-interface FieldProps {
-  label: string;
-  says: string;
-  value: string;
-  onChange: (value: string) => void;
-}
-
-function LineField({ label, says, value, onChange }: FieldProps): VNode {
-  const id = useId();
-  return (
-    <Labelled id={id} label={label} says={says}>
-      <input
-        id={id}
-        type="text"
-        dir="auto"
-        autocomplete="off"
-        aria-describedby={`${id}-says`}
-        value={value}
-        onInput={(event) => onChange(event.currentTarget.value)}
-      />
-    </Labelled>
-  );
-}
-
-function TextField({ label, says, value, rows, onChange }: FieldProps & { rows: number }): VNode {
-  const id = useId();
-  return (
-    <Labelled id={id} label={label} says={says}>
-      <textarea
-        id={id}
-        dir="auto"
-        rows={rows}
-        aria-describedby={`${id}-says`}
-        value={value}
-        onInput={(event) => onChange(event.currentTarget.value)}
-      />
-    </Labelled>
-  );
-}
-
-function Labelled(props: { id: string; label: string; says: string; children: ComponentChildren }): VNode {
-  return (
-    <div class="field">
-      <label for={props.id}>{props.label}</label>
-      {props.children}
-      <p class="soft small" id={`${props.id}-says`}>
-        {props.says}
-      </p>
-    </div>
   );
 }

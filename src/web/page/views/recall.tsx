@@ -1,21 +1,18 @@
 /** The recall inspector: a prompt, the memories that would be shown and those that nearly were, each with its reasons. */
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { InspectAnswer } from "../../api.ts";
+import type { InspectAnswer, InspectedMemory, Reason } from "../../api.ts";
 import { changes } from "../live.ts";
-import { Bar } from "../parts/bar.tsx";
-import { Button } from "../parts/button.tsx";
-import { Empty } from "../parts/empty.tsx";
-import { formatBytes, formatCount } from "../parts/format.ts";
-import { JobButton } from "../parts/job-button.tsx";
-import { useLater } from "../parts/later.ts";
-import { Notice } from "../parts/notice.tsx";
-import { PageHead } from "../parts/page-head.tsx";
-import { Sent } from "../parts/sent.tsx";
-import { type Failure, send } from "../remote.ts";
+import { Bar, Button, MemoryLink, Tag, TextField, TypeTag } from "../parts/basics.tsx";
+import { formatBytes, formatCount, keyOf } from "../parts/format.ts";
+import { useAnswer, useFirst, useLater } from "../parts/hooks.ts";
+import { JobButton } from "../parts/jobs.tsx";
+import { Empty, Heading, PageHead, Section } from "../parts/layout.tsx";
+import { Failed } from "../parts/notice.tsx";
+import { Sent } from "../parts/texts.tsx";
+import { send } from "../remote.ts";
 import { amend } from "../router.ts";
 import { useStore } from "../store.ts";
-import { formatShare, Hits } from "./recall-hits.tsx";
 
 type Door = InspectAnswer["door"];
 
@@ -26,7 +23,16 @@ export function View({ params }: { params: URLSearchParams }): VNode {
   const [prompt, setPrompt] = useState(params.get("q") ?? "");
   const [door, setDoor] = useState<Door>(params.get("door") === "library" ? "library" : "hook");
   const [asked, askNow] = useLater(prompt, PAUSE_MS);
-  const { answer, failure, isLoading } = useInspection(asked, door);
+  const isAsked = asked.trim() !== "";
+  const version = useStore(changes);
+  const {
+    value: answer,
+    failure,
+    isLoading,
+  } = useAnswer(
+    isAsked ? (signal) => send<InspectAnswer>("POST", "/api/recall", { prompt: asked, door }, signal) : null,
+    [asked, door, version],
+  );
   useEffect(() => {
     const shown = door === "hook" ? null : door;
     if ((params.get("q") ?? "") !== asked || params.get("door") !== shown) amend({ q: asked, door: shown });
@@ -43,64 +49,42 @@ export function View({ params }: { params: URLSearchParams }): VNode {
           askNow(prompt);
         }}
       >
-        <div class="field">
-          <label for="recall-prompt">Prompt</label>
-          <textarea
-            id="recall-prompt"
-            rows={3}
-            dir="auto"
-            spellcheck={false}
-            placeholder="How do we deploy to staging?"
-            value={prompt}
-            onInput={(event) => setPrompt(event.currentTarget.value)}
-            onKeyDown={(event) => {
-              if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) askNow(prompt);
-            }}
-          />
-        </div>
+        <TextField
+          label="Prompt"
+          rows={3}
+          spellcheck={false}
+          placeholder="How do we deploy to staging?"
+          value={prompt}
+          onInput={setPrompt}
+          onKeyDown={(event) => {
+            if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) askNow(prompt);
+          }}
+        />
         <div class="row">
           <button type="submit" class="button button-primary" disabled={prompt.trim() === ""}>
             Recall
           </button>
           <DoorChoice door={door} onChange={setDoor} />
-          <span class="soft grow" role="status">
-            {answer === null || asked.trim() === "" ? "" : isLoading ? "Looking…" : sumUp(answer)}
+          <span class="soft small grow" role="status">
+            {answer === null || !isAsked ? "" : isLoading ? "Looking…" : sumUp(answer)}
           </span>
         </div>
       </form>
-      {failure === null ? null : (
-        <Notice tone="bad">
-          <p>{failure.message}</p>
-          <Button onClick={() => askNow(`${prompt} `)}>Try again</Button>
-        </Notice>
-      )}
-      {asked.trim() === "" || answer === null ? (
-        <Nothing isAsked={asked.trim() !== ""} />
-      ) : (
+      <Failed failure={failure}>
+        <Button onClick={() => askNow(`${prompt} `)}>Try again</Button>
+      </Failed>
+      {!isAsked ? (
+        <Empty title="Nothing is asked yet">
+          <p>
+            The memories come here, the surest first, with a line at the threshold and the text that the model would
+            get.
+          </p>
+        </Empty>
+      ) : answer !== null ? (
         <Inspection answer={answer} />
-      )}
+      ) : null}
     </>
   );
-}
-
-/** The answer to the last prompt stays until the next one is there. */
-function useInspection(prompt: string, door: Door) {
-  const version = useStore(changes);
-  const [state, setState] = useState<{ answer: InspectAnswer | null; failure: Failure | null; isLoading: boolean }>({
-    answer: null,
-    failure: null,
-    isLoading: false,
-  });
-  useEffect(() => {
-    if (prompt.trim() === "") return setState({ answer: null, failure: null, isLoading: false });
-    const calling = new AbortController();
-    setState((before) => ({ ...before, isLoading: true }));
-    send<InspectAnswer>("POST", "/api/recall", { prompt, door }, calling.signal).then(({ value, failure }) => {
-      if (!calling.signal.aborted) setState({ answer: value, failure, isLoading: false });
-    });
-    return () => calling.abort();
-  }, [prompt, door, version]);
-  return state;
 }
 
 function DoorChoice({ door, onChange }: { door: Door; onChange: (door: Door) => void }): VNode {
@@ -115,65 +99,41 @@ function DoorChoice({ door, onChange }: { door: Door; onChange: (door: Door) => 
   );
 }
 
-function Nothing({ isAsked }: { isAsked: boolean }): VNode | null {
-  if (isAsked) return null;
-  return (
-    <Empty title="Nothing is asked yet">
-      <p>
-        The memories come here, the surest first, with a line where the threshold lies and the text that the model would
-        get.
-      </p>
-    </Empty>
-  );
-}
-
 function Inspection({ answer }: { answer: InspectAnswer }): VNode {
-  const most = Math.max(1, answer.threshold, ...answer.memories.map(({ confidence }) => confidence));
-  const shown = answer.memories.filter(({ outcome }) => outcome === "shown");
-  const noRoom = answer.memories.filter(({ outcome }) => outcome === "no-room");
-  const unsure = answer.memories.filter(({ outcome }) => outcome === "unsure");
+  const { threshold, bytes, maxBytes } = answer;
+  const most = Math.max(1, threshold, ...answer.memories.map(({ confidence }) => confidence));
+  const hits = (outcome: InspectedMemory["outcome"], title: string, none: string | null) => {
+    const memories = answer.memories.filter((memory) => memory.outcome === outcome);
+    return (
+      <>
+        {memories.length === 0 && outcome !== "shown" ? null : <Heading title={title} count={memories.length} />}
+        {memories.length > 0 ? (
+          <Hits memories={memories} threshold={threshold} most={most} />
+        ) : none === null ? null : (
+          <p class="soft">{none}</p>
+        )}
+      </>
+    );
+  };
   return (
     <>
       <section class="stack" aria-label="Memories">
-        <h2>
-          Shown to the model <span class="soft">{shown.length}</span>
-        </h2>
-        {shown.length === 0 ? (
-          <p class="soft">No memory is sure enough to be shown for this prompt. Nothing is better than noise.</p>
-        ) : (
-          <Hits memories={shown} threshold={answer.threshold} most={most} />
+        {hits(
+          "shown",
+          "Shown to the model",
+          "No memory is sure enough to be shown for this prompt. Nothing is better than noise.",
         )}
-        {noRoom.length === 0 ? null : (
-          <>
-            <h2>
-              Sure enough, but no room <span class="soft">{noRoom.length}</span>
-            </h2>
-            <Hits memories={noRoom} threshold={answer.threshold} most={most} />
-          </>
-        )}
+        {hits("no-room", "Sure enough, but no room", null)}
         <p class="threshold">
-          <span>threshold {formatShare(answer.threshold)}</span>
+          <span>threshold {formatShare(threshold)}</span>
         </p>
-        {unsure.length === 0 ? (
-          <p class="soft">Nothing came near.</p>
-        ) : (
-          <>
-            <h2>
-              Nearly <span class="soft">{unsure.length}</span>
-            </h2>
-            <Hits memories={unsure} threshold={answer.threshold} most={most} />
-          </>
-        )}
+        {hits("unsure", "Nearly", "Nothing came near.")}
       </section>
-      <section class="stack" aria-label="What the model would get">
-        <h2>What the model would get</h2>
+      <Section title="What the model would get">
         <div class="budget">
-          <Bar
-            share={answer.maxBytes === 0 ? 0 : answer.bytes / answer.maxBytes}
-            label={`${answer.bytes} of ${answer.maxBytes} bytes`}
-          />
+          <Bar share={maxBytes === 0 ? 0 : bytes / maxBytes} label={`${bytes} of ${maxBytes} bytes`} />
           <p class="soft">
-            {formatBytes(answer.bytes)} of {formatBytes(answer.maxBytes)} that this door gives
+            {formatBytes(bytes)} of {formatBytes(maxBytes)} that this door gives
           </p>
         </div>
         {answer.text === "" ? (
@@ -181,7 +141,7 @@ function Inspection({ answer }: { answer: InspectAnswer }): VNode {
         ) : (
           <Sent text={answer.text} label="The text that is sent" />
         )}
-      </section>
+      </Section>
     </>
   );
 }
@@ -192,4 +152,85 @@ const METHODS: Record<string, string> = { lexical: "words", hybrid: "words and m
 function sumUp({ considered, tookMs, method }: InspectAnswer): string {
   if (method.startsWith("not asked")) return method;
   return `${formatCount(considered, "memory", "memories")} looked at by ${METHODS[method] ?? method} in ${tookMs < 10 ? tookMs.toFixed(1) : Math.round(tookMs)} ms`;
+}
+
+/** Shown at first; what comes after them was less near. */
+const AT_FIRST = 8;
+
+/** Each reason begins with its kind, which is shown in front of it already. */
+const PREFIX = /^(words: |meaning: cue |meaning: |links: |age: )/;
+
+interface HitsProps {
+  memories: InspectedMemory[];
+  threshold: number;
+  /** The largest confidence of all: it fills its bar. */
+  most: number;
+}
+
+function Hits({ memories, threshold, most }: HitsProps): VNode {
+  const [shown, more] = useFirst(memories, AT_FIRST, memories.length);
+  return (
+    <>
+      <ol class="hits">
+        {shown.map((memory) => (
+          <li key={keyOf(memory)} class={`hit hit-${memory.outcome}`}>
+            <div class="hit-head">
+              <h3>
+                <MemoryLink memory={memory} />
+              </h3>
+              <p class="row soft small">
+                <TypeTag type={memory.type} /> <Tag>{memory.scope}</Tag>
+              </p>
+              <Confidence confidence={memory.confidence} threshold={threshold} most={most} />
+            </div>
+            <Reasons reasons={memory.reasons} />
+          </li>
+        ))}
+      </ol>
+      {more === null ? null : <Button onClick={more}>{`Show ${memories.length - shown.length} more`}</Button>}
+    </>
+  );
+}
+
+function formatShare(share: number): string {
+  return share.toFixed(2);
+}
+
+/** A bar with a mark at the threshold. */
+function Confidence({ confidence, threshold, most }: Record<"confidence" | "threshold" | "most", number>): VNode {
+  const isSure = confidence >= threshold;
+  return (
+    <div class="confidence">
+      <span class="number">{formatShare(confidence)}</span>
+      <div class="confidence-bar">
+        <Bar
+          share={confidence / most}
+          label={`confidence ${formatShare(confidence)}, ${isSure ? "over" : "under"} the threshold`}
+          tone={isSure ? "accent" : "plain"}
+        />
+        <span class="mark" style={{ insetInlineStart: `${(threshold / most) * 100}%` }} aria-hidden="true" />
+      </div>
+    </div>
+  );
+}
+
+function Reasons({ reasons }: { reasons: Reason[] }): VNode | null {
+  if (reasons.length === 0) return null;
+  return (
+    <dl class="reasons">
+      {reasons.map((reason) => (
+        <div key={`${reason.what} ${reason.says}`}>
+          <dt>{reason.what === "other" ? "note" : reason.what}</dt>
+          <dd class="reason-bar">
+            {reason.share === null ? null : (
+              <Bar share={reason.share} label={`${reason.what} ${formatShare(reason.share)}`} />
+            )}
+          </dd>
+          <dd class="reason-says" dir="auto">
+            {reason.says.replace(PREFIX, "")}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
 }

@@ -3,22 +3,21 @@ import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { SessionList, SessionRow, SessionView } from "../../api.ts";
 import { useLive } from "../live.ts";
-import { Age } from "../parts/age.tsx";
-import { Button } from "../parts/button.tsx";
-import { Empty, Waiting } from "../parts/empty.tsx";
+import { Age, Button } from "../parts/basics.tsx";
 import { formatCount, formatMoment } from "../parts/format.ts";
-import { useLater } from "../parts/later.ts";
-import { Notice } from "../parts/notice.tsx";
-import { PageHead } from "../parts/page-head.tsx";
+import { useFirst, useLast, useLater } from "../parts/hooks.ts";
+import { Empty, PageHead, Waiting } from "../parts/layout.tsx";
+import { Lines } from "../parts/notice.tsx";
 import { amend, formatRoute } from "../router.ts";
 
 const PAUSE_MS = 250;
 /** Rows and messages at first; the rest comes on demand, so that a long conversation opens at once. */
 const ROWS_SHOWN = 60;
 const MESSAGES_SHOWN = 150;
-/** About two screens: what is longer is folded. */
+/** About two screens: longer messages are folded. */
 const LONG_CHARS = 3000;
 
+const CUT = "This conversation is longer than the page shows: its end is left out.";
 const SPEAKERS = { user: "User", assistant: "Agent", tool: "Tool", note: "Note" };
 
 export function View({ params }: { params: URLSearchParams }): VNode {
@@ -30,12 +29,8 @@ function Search({ params }: { params: URLSearchParams }): VNode {
   const [q, setQ] = useState(params.get("q") ?? "");
   const [asked] = useLater(q.trim(), PAUSE_MS);
   const live = useLive<SessionList>("/api/sessions", { q: asked });
-  const [last, setLast] = useState<SessionList | null>(null);
-  const [count, setCount] = useState(ROWS_SHOWN);
-  const shown = (live.value ?? last)?.sessions ?? null;
-  useEffect(() => {
-    if (live.value !== null) setLast(live.value);
-  }, [live.value]);
+  const all = useLast(live.value)?.sessions ?? null;
+  const [shown, more] = useFirst(all ?? [], ROWS_SHOWN, 200);
   useEffect(() => {
     if ((params.get("q") ?? "") !== asked) amend({ q: asked });
   }, [asked]);
@@ -54,27 +49,25 @@ function Search({ params }: { params: URLSearchParams }): VNode {
           onInput={(event) => setQ(event.currentTarget.value)}
         />
       </search>
-      {shown === null ? (
+      {all === null ? (
         <Waiting live={live} />
-      ) : shown.length === 0 ? (
-        <Empty title={asked === "" ? "No conversation is kept here" : `Nobody said “${asked}”`}>
+      ) : all.length === 0 ? (
+        <Empty title={asked === "" ? "No conversation is kept here" : `No conversation contains “${asked}”`}>
           {asked === "" ? (
-            <p>Conversations that agents have about this project will stand here, the newest first.</p>
+            <p>Conversations that agents have about this project appear here, the newest first.</p>
           ) : null}
         </Empty>
       ) : (
         <>
           <p class="hidden" role="status">
-            {formatCount(shown.length, "conversation")}
+            {formatCount(all.length, "conversation")}
           </p>
           <ul class="sessions">
-            {shown.slice(0, count).map((row) => (
+            {shown.map((row) => (
               <Row key={row.id} row={row} q={asked} />
             ))}
           </ul>
-          {count < shown.length ? (
-            <Button onClick={() => setCount(count + 200)}>{`Show more of ${shown.length.toLocaleString()}`}</Button>
-          ) : null}
+          {more === null ? null : <Button onClick={more}>{`Show more of ${all.length.toLocaleString()}`}</Button>}
         </>
       )}
     </>
@@ -89,7 +82,7 @@ function Row({ row, q }: { row: SessionRow; q: string }): VNode {
           {row.title || "Without a title"}
         </a>
       </h2>
-      <p class="soft">
+      <p class="soft small">
         <Age at={row.at} /> · {formatCount(row.messages, "message")}
       </p>
       {row.excerpt === null || row.excerpt === "" ? null : (
@@ -103,10 +96,10 @@ function Row({ row, q }: { row: SessionRow; q: string }): VNode {
 
 function Conversation({ id, q }: { id: string; q: string }): VNode {
   const live = useLive<SessionView>("/api/session", { id });
-  const [count, setCount] = useState(MESSAGES_SHOWN);
   const [hasTools, setHasTools] = useState(false);
   const session = live.value;
   const messages = session?.messages.filter(({ role }) => hasTools || role === "user" || role === "assistant") ?? [];
+  const [shown, more] = useFirst(messages, MESSAGES_SHOWN, MESSAGES_SHOWN);
   const hidden = (session?.messages.length ?? 0) - messages.length;
   return (
     <>
@@ -131,22 +124,14 @@ function Conversation({ id, q }: { id: string; q: string }): VNode {
         <Waiting live={live} />
       ) : (
         <>
-          {session.isCut ? (
-            <Notice>
-              <p>This conversation is longer than the page shows: its end is left out.</p>
-            </Notice>
-          ) : null}
+          {session.isCut ? <Lines tone="plain" lines={[CUT]} /> : null}
           {messages.length === 0 ? <Empty title="Nothing was said in this conversation" /> : null}
           <ol class="talk">
-            {messages.slice(0, count).map((message, at) => (
+            {shown.map((message, at) => (
               <Message key={at} message={message} q={q} />
             ))}
           </ol>
-          {count < messages.length ? (
-            <Button onClick={() => setCount(count + MESSAGES_SHOWN)}>
-              {`Show more of ${messages.length.toLocaleString()}`}
-            </Button>
-          ) : null}
+          {more === null ? null : <Button onClick={more}>{`Show more of ${messages.length.toLocaleString()}`}</Button>}
         </>
       )}
     </>
@@ -160,7 +145,7 @@ function Message({ message, q }: { message: SessionView["messages"][number]; q: 
   const shown = isLong && !isOpen ? `${text.slice(0, LONG_CHARS)}…` : text;
   return (
     <li class={`message-of message-${role}`}>
-      <p class="speaker">
+      <p class="small">
         <strong>{SPEAKERS[role]}</strong>{" "}
         {at === null ? null : (
           <time class="soft" dateTime={at}>
@@ -180,7 +165,7 @@ function Message({ message, q }: { message: SessionView["messages"][number]; q: 
   );
 }
 
-/** The words looked for, marked where they stand. */
+/** The text with the words that were searched marked in it. */
 function Marked({ text, q }: { text: string; q: string }): VNode {
   const words = q.split(/\s+/).filter((word) => word.length > 1);
   if (words.length === 0) return <>{text}</>;

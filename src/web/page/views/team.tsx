@@ -2,23 +2,19 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { TeamAnswer } from "../../api.ts";
-import { useLive } from "../live.ts";
-import { Age } from "../parts/age.tsx";
-import { Button } from "../parts/button.tsx";
+import { useLive, useStart } from "../live.ts";
+import { Age, Button, MemoryLink } from "../parts/basics.tsx";
 import { change } from "../parts/change.ts";
-import { Diff } from "../parts/diff.tsx";
-import { Empty, Waiting } from "../parts/empty.tsx";
-import { formatCount } from "../parts/format.ts";
-import { MemoryLink } from "../parts/memory-link.tsx";
-import { MergeDialog, Sides } from "../parts/merge.tsx";
-import { PageHead } from "../parts/page-head.tsx";
-import { useStart } from "../parts/start.ts";
-import { Table } from "../parts/table.tsx";
+import { formatCount, keyOf } from "../parts/format.ts";
+import { useFirst } from "../parts/hooks.ts";
+import { Empty, PageHead, Section, Table, Waiting } from "../parts/layout.tsx";
+import { MergeDialog, refOf } from "../parts/merge.tsx";
+import { Diff, Sides } from "../parts/texts.tsx";
 import { amend } from "../router.ts";
 
 type Conflict = TeamAnswer["conflicts"][number];
 
-/** Rows at first; the rest comes on demand. */
+/** At first; the rest is shown on demand. */
 const ROWS_SHOWN = 50;
 
 export function View({ params }: { params: URLSearchParams }): VNode {
@@ -33,8 +29,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
         <Empty title="Memories are not shared here">
           <p>
             With <code>memdir init --team</code> they go to everybody through the repository, with{" "}
-            <code>memdir join</code> through a team’s server. Who wrote what, and where two wrote at once, will stand
-            here.
+            <code>memdir join</code> through a team’s server. Who wrote what, and where two wrote at once, appears here.
           </p>
         </Empty>
       ) : (
@@ -71,22 +66,19 @@ function Place({ team }: { team: TeamAnswer }): VNode {
 
 function Conflicts({ conflicts, onChanged }: { conflicts: Conflict[]; onChanged: () => void }): VNode {
   return (
-    <section class="stack" aria-label="Conflicts">
-      <h2>
-        Conflicts <span class="soft">{conflicts.length}</span>
-      </h2>
+    <Section title="Conflicts" count={conflicts.length}>
       {conflicts.length === 0 ? (
         <p class="soft">None: nobody changed the same memory at the same time.</p>
       ) : (
         <ul class="proposals">
           {conflicts.map((conflict) => (
-            <li key={`${conflict.copy.directory}/${conflict.copy.file}`} class="card proposal">
+            <li key={keyOf(conflict.copy)} class="card proposal">
               <ConflictCard conflict={conflict} onChanged={onChanged} />
             </li>
           ))}
         </ul>
       )}
-    </section>
+    </Section>
   );
 }
 
@@ -97,11 +89,7 @@ function ConflictCard({ conflict, onChanged }: { conflict: Conflict; onChanged: 
   const { ours, copy, left, right, diff } = conflict;
   const keep = async (text: string) => {
     setBusy(true);
-    const refs = {
-      keep: { directory: ours.directory, file: ours.file },
-      other: { directory: copy.directory, file: copy.file },
-    };
-    if (await change("/api/merge", { ...refs, text, left, right })) onChanged();
+    if (await change("/api/merge", { keep: refOf(ours), other: refOf(copy), text, left, right })) onChanged();
     setBusy(false);
   };
   return (
@@ -134,10 +122,9 @@ function ConflictCard({ conflict, onChanged }: { conflict: Conflict; onChanged: 
 
 function People({ people, current }: { people: TeamAnswer["people"]; current: string | null }): VNode {
   return (
-    <section class="stack" aria-label="People">
-      <h2>People</h2>
+    <Section title="People">
       {people.length === 0 ? (
-        <p class="soft">Nobody has written a shared memory yet.</p>
+        <p class="soft">There are no shared memories yet.</p>
       ) : (
         <Table
           caption="People with how many memories they wrote"
@@ -162,19 +149,19 @@ function People({ people, current }: { people: TeamAnswer["people"]; current: st
           keyOf={({ name }) => name}
         />
       )}
-    </section>
+    </Section>
   );
 }
 
 function Written({ rows, by }: { rows: TeamAnswer["rows"]; by: string | null }): VNode {
-  const [count, setCount] = useState(ROWS_SHOWN);
-  const shown = by === null ? rows : rows.filter(({ author }) => author === by);
+  const written = by === null ? rows : rows.filter(({ author }) => author === by);
+  const [shown, more] = useFirst(written, ROWS_SHOWN, 200);
   return (
-    <section class="stack" aria-label="Who wrote what">
-      <h2>
-        {by === null ? "Who wrote what" : `Written by ${by}`}{" "}
-        <span class="soft">{formatCount(shown.length, "memory", "memories")}</span>
-      </h2>
+    <Section
+      title={by === null ? "Who wrote what" : `Written by ${by}`}
+      label="Who wrote what"
+      count={formatCount(written.length, "memory", "memories")}
+    >
       {by === null ? null : (
         <p>
           <Button isSmall onClick={() => amend({ by: null })}>
@@ -192,12 +179,12 @@ function Written({ rows, by }: { rows: TeamAnswer["rows"]; by: string | null }):
             { title: "By", cell: ({ author }) => author || <span class="soft">not shared yet</span> },
             { title: "When", cell: ({ at }) => <Age at={at} /> },
           ]}
-          rows={shown.slice(0, count)}
-          keyOf={(row) => `${row.directory}/${row.file}`}
+          rows={shown}
+          keyOf={keyOf}
         />
       )}
-      {count < shown.length ? <Button onClick={() => setCount(count + 200)}>Show more</Button> : null}
-    </section>
+      {more === null ? null : <Button onClick={more}>Show more</Button>}
+    </Section>
   );
 }
 

@@ -1,33 +1,31 @@
 /** The timeline: what happened to the memories over months, as a strip by day and as events, newest first. */
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { localDay } from "../../../text/local-day.ts";
 import type { Timeline, TimelineEvent } from "../../api.ts";
 import { useLive } from "../live.ts";
-import { Button } from "../parts/button.tsx";
+import { Button, Dotted, MemoryLink } from "../parts/basics.tsx";
 import { Columns } from "../parts/charts.tsx";
-import { addDays, endOf, fillDays, formatDay, gatherDays, localDay } from "../parts/days.ts";
-import { Empty, Waiting } from "../parts/empty.tsx";
-import { formatCount } from "../parts/format.ts";
-import { MemoryLink } from "../parts/memory-link.tsx";
+import { addDays, endOf, fillDays, formatCount, formatDay, gatherDays, keyOf } from "../parts/format.ts";
+import { Empty, Heading, PageHead, Waiting } from "../parts/layout.tsx";
 import { tellFailure } from "../parts/notice.tsx";
-import { PageHead } from "../parts/page-head.tsx";
 import { get } from "../remote.ts";
 import { amend, formatRoute } from "../router.ts";
 
 type Kind = TimelineEvent["kind"];
 
-const KINDS: { kind: Kind; title: string; class: string; swatch: string }[] = [
-  { kind: "change", title: "Changes", class: "fill-1", swatch: "chart-1" },
-  { kind: "recall", title: "Recalls", class: "fill-2", swatch: "chart-2" },
-  { kind: "extraction", title: "Extractions", class: "fill-3", swatch: "chart-3" },
-  { kind: "dream", title: "Dreams", class: "fill-4", swatch: "chart-4" },
-  { kind: "sync", title: "Syncs", class: "fill-5", swatch: "chart-5" },
+const KINDS: { kind: Kind; title: string; class: string }[] = [
+  { kind: "change", title: "Changes", class: "chart-1" },
+  { kind: "recall", title: "Recalls", class: "chart-2" },
+  { kind: "extraction", title: "Extractions", class: "chart-3" },
+  { kind: "dream", title: "Dreams", class: "chart-4" },
+  { kind: "sync", title: "Syncs", class: "chart-5" },
 ];
 
 const PAGE = 100;
-/** As many characters as tell sessions apart; the whole id is under the mouse. */
+/** Enough characters to tell sessions apart; the whole id is shown on hover. */
 const SHORT_ID = 8;
-/** More columns than this are thinner than a mouse's point on a narrow screen; then a column is a week. */
+/** More columns than this are too thin for a pointer on a narrow screen; then a column is a week. */
 const MOST_COLUMNS = 120;
 /** A single day across the whole width says nothing. */
 const LEAST_DAYS = 30;
@@ -48,7 +46,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
         <Waiting live={live} />
       ) : live.value.days.length === 0 && live.value.events.length === 0 ? (
         <Empty title="Nothing has happened yet">
-          <p>Every change to a memory and every recall will stand here by day.</p>
+          <p>Every change to a memory and every recall appears here by day.</p>
         </Empty>
       ) : (
         <>
@@ -66,15 +64,12 @@ export function View({ params }: { params: URLSearchParams }): VNode {
   );
 }
 
-/** What was fetched after the first page; it begins anew where the first page is another. */
+/** What was fetched after the first page; it starts again when the first page changes. */
 function useMore(first: Timeline | null) {
-  const [state, setState] = useState<{ of: Timeline | null; events: TimelineEvent[]; hasMore: boolean }>({
-    of: null,
-    events: [],
-    hasMore: false,
-  });
+  const none = { of: first, events: [] as TimelineEvent[], hasMore: first?.hasMore ?? false };
+  const [state, setState] = useState(none);
   const [isBusy, setBusy] = useState(false);
-  const current = state.of === first ? state : { of: first, events: [], hasMore: first?.hasMore ?? false };
+  const current = state.of === first ? state : none;
   const fetch = async () => {
     const last = current.events.at(-1) ?? first?.events.at(-1);
     if (isBusy || last === undefined) return;
@@ -91,15 +86,13 @@ function useMore(first: Timeline | null) {
   return { events: current.events, hasMore: current.hasMore, isBusy, fetch };
 }
 
-function Strip({
-  days,
-  hidden,
-  onTurn,
-}: {
+interface StripProps {
   days: Timeline["days"];
   hidden: Set<string>;
   onTurn: (kind: Kind) => void;
-}): VNode {
+}
+
+function Strip({ days, hidden, onTurn }: StripProps): VNode {
   const shown = KINDS.filter(({ kind }) => !hidden.has(kind));
   const all = days.map((day) => ({ day: day.day, values: shown.map(({ kind }) => day[kind]) }));
   const first = days[0]?.day;
@@ -111,9 +104,9 @@ function Strip({
     <section class="stack" aria-label="By day">
       <fieldset class="row choices">
         <legend class="hidden">Kinds shown</legend>
-        {KINDS.map(({ kind, title, swatch }) => (
+        {KINDS.map(({ kind, title, class: colour }) => (
           <Button key={kind} isSmall isPressed={!hidden.has(kind)} onClick={() => onTurn(kind)}>
-            <span class={`swatch ${hidden.has(kind) ? "" : swatch}`} aria-hidden="true" />
+            <span class={`swatch ${hidden.has(kind) ? "" : colour}`} aria-hidden="true" />
             {title} <span class="soft">{days.reduce((sum, day) => sum + day[kind], 0).toLocaleString()}</span>
           </Button>
         ))}
@@ -153,16 +146,14 @@ function Events({ events }: { events: TimelineEvent[] }): VNode {
     <div class="events">
       {groupByDay(events).map(({ day, events: these }) => (
         <section key={day} class="day">
-          <h2>
-            {formatDay(day, true)} <span class="soft">{formatCount(these.length, "event")}</span>
-          </h2>
+          <Heading title={formatDay(day, true)} count={formatCount(these.length, "event")} />
           <ul>
             {these.map((event, at) => (
               <li key={`${event.at} ${at}`} class="event">
                 <time class="soft number" dateTime={event.at}>
                   {timeOf(event.at)}
                 </time>
-                <EventKind kind={event.kind} />
+                <Dotted dot={KINDS.find(({ kind }) => kind === event.kind)?.class ?? ""}>{event.kind}</Dotted>
                 <div class="event-words">
                   <span dir="auto">{event.says}</span>{" "}
                   {event.session === undefined ? null : (
@@ -174,7 +165,7 @@ function Events({ events }: { events: TimelineEvent[] }): VNode {
                     </span>
                   )}{" "}
                   {event.memories.map((memory) => (
-                    <MemoryLink key={`${memory.directory}/${memory.file}`} memory={memory} />
+                    <MemoryLink key={keyOf(memory)} memory={memory} />
                   ))}
                 </div>
               </li>
@@ -186,16 +177,7 @@ function Events({ events }: { events: TimelineEvent[] }): VNode {
   );
 }
 
-function EventKind({ kind }: { kind: Kind }): VNode {
-  return (
-    <span class="type event-kind">
-      <span class={`dot ${KINDS.find((known) => known.kind === kind)?.swatch ?? ""}`} aria-hidden="true" />
-      {kind}
-    </span>
-  );
-}
-
-/** Fetches by itself when it comes into sight, and by the button for everybody else. */
+/** Fetches by itself when it is scrolled into view, and by the button for everybody else. */
 function More({ onMore, isBusy, count }: { onMore: () => void; isBusy: boolean; count: number }): VNode {
   const place = useRef<HTMLDivElement>(null);
   const latest = useRef(onMore);
@@ -206,7 +188,7 @@ function More({ onMore, isBusy, count }: { onMore: () => void; isBusy: boolean; 
     });
     if (place.current !== null) watching.observe(place.current);
     return () => watching.disconnect();
-    // What came may leave it in sight: it is looked at anew.
+    // It may still be in view after that: observed again.
   }, [count]);
   return (
     <div ref={place}>

@@ -1,0 +1,339 @@
+/** One pipeline for learning, by a model or by rules: gates, lock, extraction, what becomes of each proposal, cursor, ledger. */
+
+import type { Conversation } from "../model/agent-loop.ts";
+import { addUsage, NO_USAGE, type Usage } from "../model/ask.ts";
+import type { HeardSession } from "../session/transcripts.ts";
+import type { Directory } from "../store/store.ts";
+import { redactSecrets } from "../text/secrets.ts";
+import { type Applied, applyProposal, type Store } from "./apply.ts";
+import {
+  type Cursor,
+  checkGates,
+  type GateState,
+  moveCursor,
+  readCursor,
+  sinceCursor,
+  takeExtractionLock,
+} from "./extraction-gates.ts";
+import type { Inbox } from "./inbox.ts";
+import type { Ledger } from "./ledger.ts";
+import type { LearnMode, Proposal } from "./proposal.ts";
+import { type HeardMessage, hearSession } from "./window.ts";
+
+/** Where something is learnt, and how far that may go there. */
+export interface Learning {
+  store: Store;
+  /** The one that is written to. */
+  directory: Directory;
+  /** Of its scope. */
+  mode: LearnMode;
+  ledger: Ledger;
+  inbox: Inbox;
+  /** Asked anew before every run. */
+  gates: (session: string) => Pick<GateState, "enabled" | "everyTurns" | "budget">;
+}
+
+/** Finds what is worth keeping, by a model or by rules. */
+export interface Extractor {
+  /** Then no budget is asked. */
+  isFree: boolean;
+  /** Each proposal is handed to `keep` as it is found, so that a model can fix what is refused. */
+  extract(turns: Turns, keep: Keep): Promise<Extracted>;
+}
+
+/** `base` is the text that an update was made from. Throws when the memory is no longer that text, and when the disk refuses. */
+export type Keep = (proposal: Proposal, base?: string | null) => Promise<Applied>;
+
+/** What there is to extract from. */
+export interface Turns extends Pick<LearnRequest, "session" | "messages" | "conversation" | "explicit" | "signal"> {
+  /** Those since the cursor. */
+  fresh: readonly HeardMessage[];
+  /** Once true, nothing more is to be kept. */
+  isStopped: () => boolean;
+}
+
+export interface Extracted {
+  saved: Kept[];
+  /** What was not kept, with the reason. */
+  refused: string[];
+  /** Why it was no success: the cursor stays, and the same is looked at again. */
+  failed: string | null;
+  /** Why there was nothing to look at. */
+  skipped?: string;
+  /** The last message that was looked at. */
+  last: HeardMessage | null;
+  /** Messages that had no room and are for the next run. */
+  left: number;
+  /** Null where no model was asked. */
+  spent: { model: string; usage: Usage; turns: number; calls: number } | null;
+}
+
+export interface Kept {
+  file: string;
+  action: string;
+  proposal: Proposal;
+}
+
+export interface LearnRequest {
+  session: string;
+  /** All of the session, oldest first; the cursor says what is new. */
+  messages: readonly HeardMessage[];
+  /** The running conversation that holds these messages: it is forked, and the provider's cache shared. Else they are shown as text. */
+  conversation?: Conversation;
+  memoryWrittenInTurn?: boolean;
+  explicit?: boolean;
+  /** It waited for another run: the throttle has been passed. */
+  trailing?: boolean;
+  /** Asked again before anything is written; false once the user has switched memory off. */
+  isWanted?: () => boolean;
+  signal?: AbortSignal;
+}
+
+export interface LearnResult extends Pick<Extracted, "saved" | "refused" | "failed" | "left"> {
+  /** Why nothing was extracted. */
+  skipped: string | null;
+  turns: number;
+  usage: Usage;
+  /** Calls of tools. */
+  calls: number;
+}
+
+/** Must not throw: it runs in the background. */
+export async function learn(learning: Learning, extractor: Extractor, request: LearnRequest): Promise<LearnResult> {
+  const result: LearnResult = {
+    saved: [],
+    skipped: null,
+    failed: null,
+    refused: [],
+    turns: 0,
+    usage: NO_USAGE,
+    calls: 0,
+    left: 0,
+  };
+  const { directory, ledger } = learning;
+  try {
+    if (!passes(learning, extractor, request, findFresh(learning, request), result)) return result;
+    const isDone = await withExtractionLock(learning, request.session, async () => {
+      // The previous holder of the lock may have moved the cursor.
+      const view = findFresh(learning, request);
+      if (passes(learning, extractor, request, view, result)) await run(learning, extractor, request, view, result);
+      return true;
+    });
+    if (isDone === null) result.skipped = LOCKED;
+  } catch (error) {
+    result.failed = redactSecrets(reasonOf(error));
+  }
+  if (result.failed !== null) {
+    directory.log(`extraction failed, and will look at the same again: ${result.failed}`);
+    // Of what is free there is no other entry.
+    if (extractor.isFree) ledger.skip("extraction", request.session, result.failed);
+  }
+  return result;
+}
+
+const LOCKED = "another process is at it";
+const SWITCHED_OFF = "memory was switched off in this session";
+
+/** Null, with an entry in the ledger, while another process extracts from this session. */
+export async function withExtractionLock<T>(
+  { directory, ledger }: Learning,
+  session: string,
+  work: () => Promise<T>,
+): Promise<T | null> {
+  const release = takeExtractionLock(directory, session);
+  if (!release) {
+    directory.log(`extraction skipped: ${LOCKED}`);
+    ledger.skip("extraction", session, LOCKED);
+    return null;
+  }
+  try {
+    return await work();
+  } finally {
+    release();
+  }
+}
+
+interface Fresh {
+  from: Cursor | null;
+  fresh: readonly HeardMessage[];
+}
+
+function findFresh({ directory }: Learning, { session, messages }: LearnRequest): Fresh {
+  const from = readCursor(directory.path, session);
+  return { from, fresh: sinceCursor(messages, from) };
+}
+
+function passes(
+  learning: Learning,
+  { isFree }: Extractor,
+  request: LearnRequest,
+  { from, fresh }: Fresh,
+  result: LearnResult,
+): boolean {
+  if (request.isWanted?.() === false) {
+    skip(learning, request, result, SWITCHED_OFF);
+    return false;
+  }
+  const answer = checkGates({
+    mode: learning.mode,
+    ...learning.gates(request.session),
+    ...(isFree && { budget: { ok: true } }),
+    isSubAgent: false,
+    newMessages: fresh.length,
+    // Counted in the conversation, so that it holds across processes, each of which may see one turn only.
+    turnsSince: request.trailing ? Number.POSITIVE_INFINITY : countPrompts(fresh),
+    memoryWrittenInTurn: request.memoryWrittenInTurn === true,
+    explicit: request.explicit === true,
+  });
+  if (answer.go) return true;
+  skip(learning, request, result, answer.reason);
+  // Earlier turns of our own conversation, which a throttle or a failure left, were not written about.
+  const isLeft = request.conversation !== undefined && countPrompts(fresh) > 1;
+  if (answer.advance && !isLeft) advance(learning, request, from, fresh.at(-1) ?? null);
+  return false;
+}
+
+function countPrompts(messages: readonly HeardMessage[]): number {
+  const isSaid = (block: { type: string; attachment?: string }) =>
+    block.type === "text" && block.attachment === undefined;
+  return messages.filter(({ message: { role, content } }) => role === "user" && content.some(isSaid)).length;
+}
+
+function skip({ directory, ledger }: Learning, { session }: LearnRequest, result: LearnResult, reason: string): void {
+  result.skipped = reason;
+  directory.log(`extraction skipped: ${reason}`);
+  ledger.skip("extraction", session, reason);
+}
+
+function advance({ directory }: Learning, request: LearnRequest, from: Cursor | null, last: HeardMessage | null): void {
+  if (!last) return;
+  const to = { message: last.id, at: directory.now().toISOString() };
+  try {
+    moveCursor(directory.path, request.session, { from, to, ids: request.messages.map(({ id }) => id) });
+  } catch (error) {
+    directory.log(`extraction: the cursor could not be moved, the same is looked at again: ${reasonOf(error)}`);
+  }
+}
+
+/** Fills in the result. */
+async function run(
+  learning: Learning,
+  extractor: Extractor,
+  request: LearnRequest,
+  { from, fresh }: Fresh,
+  result: LearnResult,
+): Promise<void> {
+  const { directory, ledger } = learning;
+  const { isWanted = () => true, signal } = request;
+  const isStopped = () => signal?.aborted === true || !isWanted();
+  const extracted = await extractor.extract({ ...request, fresh, isStopped }, openKeep(learning));
+  const { spent, last, left, skipped } = extracted;
+  if (skipped !== undefined) {
+    skip(learning, request, result, skipped);
+    return advance(learning, request, from, last);
+  }
+  const failed = isWanted() ? extracted.failed : SWITCHED_OFF;
+  result.failed = failed && redactSecrets(failed);
+  result.refused = extracted.refused.map((why) => redactSecrets(why));
+  Object.assign(result, { saved: extracted.saved, left }, spent && pickCost(spent));
+  if (spent && spent.turns > 0) {
+    const { model, usage } = spent;
+    const [at, produced] = [directory.now().toISOString(), describeOutcome(result)];
+    ledger.spend({ at, kind: "extraction", session: request.session, model, usage, produced, skipped: null });
+    for (const reason of result.refused) directory.log(`extraction: not kept: ${reason}`);
+  }
+  if (result.failed === null) advance(learning, request, from, last);
+}
+
+function pickCost({ turns, usage, calls }: NonNullable<Extracted["spent"]>) {
+  return { turns, usage, calls };
+}
+
+/** Another version of a proposal takes the place of the one that waits in the inbox. */
+export function openKeep({ store, inbox, mode }: Learning): Keep {
+  const waiting = new Map<string, string>();
+  return async (proposal, base = null) => {
+    const applied = await applyProposal(store, inbox, proposal, mode, base);
+    const earlier = waiting.get(proposal.id);
+    if (applied.isAdded && applied.id) waiting.set(proposal.id, applied.id);
+    // A person may have decided on it meanwhile.
+    if (applied.isAdded && earlier) await inbox.accept(earlier).catch(() => {});
+    return applied;
+  };
+}
+
+/** For the ledger. */
+function describeOutcome({ saved, failed }: Pick<LearnResult, "saved" | "failed">): string {
+  const written = saved.filter(({ action }) => action !== "inbox");
+  const count = (action: Proposal["action"]) => written.filter(({ proposal }) => proposal.action === action).length;
+  const parts = [
+    `${count("save")} saved`,
+    `${count("update")} updated`,
+    `${saved.length - written.length} in the inbox`,
+  ].filter((part) => !part.startsWith("0 "));
+  const produced = parts.join(", ") || "nothing";
+  return failed === null ? produced : `${produced} (${failed})`;
+}
+
+/** Why a session is skipped that was looked at to its end. */
+export const NOTHING_NEW = "nothing was said since the last time";
+
+export interface SessionResult extends Omit<LearnResult, "calls" | "left" | "saved"> {
+  /** Messages that were new when it began. */
+  messages: number;
+  saved: { file: string; action: string }[];
+}
+
+export interface SessionOptions {
+  signal?: AbortSignal;
+  /** Called after every run with how many messages are done, of how many. */
+  onProgress?: (done: number, total: number) => void;
+}
+
+/** What has not been learnt from yet. */
+export function findNew(dir: string, session: HeardSession): readonly HeardMessage[] {
+  return sinceCursor(hearSession(session), readCursor(dir, session.id));
+}
+
+/** A session on disk, in as many runs as it takes. The user asked for it: neither the throttle nor the switch for automatic runs counts. Must not throw. */
+export async function learnSession(
+  learning: Learning,
+  extractor: Extractor,
+  session: HeardSession,
+  { signal, onProgress = () => {} }: SessionOptions = {},
+): Promise<SessionResult> {
+  const { mode, directory } = learning;
+  const messages = findNew(directory.path, session).length;
+  const done: SessionResult = {
+    messages,
+    saved: [],
+    refused: [],
+    skipped: null,
+    failed: null,
+    turns: 0,
+    usage: NO_USAGE,
+  };
+  if (mode === "off" || mode === "read-only") return { ...done, skipped: `learning is ${mode} here (learn.mode)` };
+  if (messages === 0) return { ...done, skipped: NOTHING_NEW };
+  const asked: Learning = { ...learning, gates: (id) => ({ ...learning.gates(id), enabled: true }) };
+  const request = { session: session.id, messages: hearSession(session), trailing: true, ...(signal && { signal }) };
+  for (let left = messages; left > 0; ) {
+    const result = await learn(asked, extractor, request);
+    done.saved.push(...result.saved.map(({ file, action }) => ({ file, action })));
+    done.refused.push(...result.refused);
+    done.turns += result.turns;
+    done.usage = addUsage(done.usage, result.usage);
+    done.skipped = result.skipped;
+    done.failed = result.failed;
+    if (result.skipped !== null || result.failed !== null) break;
+    onProgress(messages - result.left, messages);
+    // No step forward: the same would be asked again.
+    if (result.left >= left) break;
+    left = result.left;
+  }
+  return done;
+}
+
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,131 @@
+/** What several machines or people share memories through: a git branch, a server. Sync knows nothing else about it. */
+
+import { findNameProblem } from "../disk/fence.ts";
+import { MemdirError } from "../errors.ts";
+import { isMemoryFile } from "../store/store.ts";
+
+/** One memory as a remote lists it, without its text. */
+export interface RemoteEntry {
+  /** Below the remote's root, with `/`; always one that `findEntryProblem` has nothing against. */
+  path: string;
+  /** sha256 of the text; "" for a tombstone. */
+  hash: string;
+  /** Opaque: whoever changes the entry must name it. A new text has a new revision. */
+  revision: string;
+  /** A tombstone: it was there, and was removed. */
+  deleted: boolean;
+  /** Who wrote it last, and when (ISO); "" where the remote does not know. */
+  author: string;
+  at: string;
+}
+
+export interface RemoteListing {
+  /** Which remote this is (server, team and repository; remote and branch; folder): what was noted about another one never counts here. */
+  id: string;
+  entries: readonly RemoteEntry[];
+}
+
+/** `expected` is the revision that the change is based on; null: there must be no such entry (a tombstone counts as none). */
+export type RemoteChange =
+  | { kind: "put"; path: string; text: string; expected: string | null }
+  | { kind: "remove"; path: string; expected: string };
+
+export type RemoteOutcome =
+  | { kind: "done"; path: string; revision: string }
+  /** Another change was faster; `current` is what is there now, null for nothing. Nothing was written. */
+  | { kind: "stale"; path: string; current: RemoteEntry | null }
+  /**
+   * The remote does not take this text: a secret, a size, a right. `reason` names rule and line, never the value. `isPassing`: it
+   * is not for the text itself, so that the same one may be taken the next time (a right that is given, room that is made).
+   */
+  | { kind: "refused"; path: string; reason: string; isPassing?: boolean };
+
+export interface RemoteVersion {
+  revision: string;
+  author: string;
+  at: string;
+  /** Null for a tombstone and for a version that was redacted. */
+  text: string | null;
+}
+
+/**
+ * Every call may fail with a MemdirError "network": nothing or everything of one change has happened then, and asking
+ * again is safe. Putting the text that is there already is "done" with the revision it has, whatever was expected; so is
+ * removing what is gone.
+ */
+export interface Remote {
+  /** In messages: "https://memory.example/acme/app". Never holds a credential. */
+  readonly name: string;
+  list(signal?: AbortSignal): Promise<RemoteListing>;
+  /** The texts of these entries at these revisions; one that changed meanwhile is left out. */
+  fetch(entries: readonly RemoteEntry[], signal?: AbortSignal): Promise<Map<string, string>>;
+  /** One outcome for each change, in order. Changes are independent of one another. */
+  apply(changes: readonly RemoteChange[], signal?: AbortSignal): Promise<RemoteOutcome[]>;
+  /** Every version that was ever acknowledged, oldest first. */
+  versions(path: string, signal?: AbortSignal): Promise<RemoteVersion[]>;
+}
+
+/** `prefix` ends with `/`. Nothing outside it is listed, and no path leads there. */
+export function withPrefix(remote: Remote, prefix: string): Remote {
+  const problem = prefix.endsWith("/") ? findEntryProblem(`${prefix}x.md`) : "it does not end with a slash";
+  if (problem !== null)
+    throw new MemdirError("usage", `the folder ${JSON.stringify(prefix)} of ${remote.name} cannot be used: ${problem}`);
+  const inside = (entry: RemoteEntry): RemoteEntry => ({ ...entry, path: entry.path.slice(prefix.length) });
+  const outside = <T extends { path: string }>(entry: T): T => ({ ...entry, path: prefix + entry.path });
+
+  return {
+    name: `${remote.name}/${prefix.slice(0, -1)}`,
+
+    async list(signal) {
+      const { id, entries } = await remote.list(signal);
+      // A name may be a memory's in a folder and an index's at the top of one.
+      const own = entries.filter(({ path }) => path.startsWith(prefix)).map(inside);
+      return { id: `${id}/${prefix}`, entries: own.filter(({ path }) => findEntryProblem(path) === null) };
+    },
+
+    async fetch(entries, signal) {
+      const texts = await remote.fetch(entries.map(outside), signal);
+      return new Map([...texts].map(([path, text]) => [path.slice(prefix.length), text]));
+    },
+
+    async apply(changes, signal) {
+      const refusals = changes.map((change) => refuse(prefix, change));
+      const rest = changes.filter((_, at) => refusals[at] === null);
+      const outcomes = (rest.length > 0 ? await remote.apply(rest.map(outside), signal) : []).values();
+      return changes.map(({ path }, at): RemoteOutcome => {
+        const outcome = refusals[at] ?? (outcomes.next().value as RemoteOutcome);
+        if (outcome.kind !== "stale") return { ...outcome, path };
+        return { ...outcome, path, current: outcome.current && inside(outcome.current) };
+      });
+    },
+
+    versions: async (path, signal) => (findEntryProblem(path) === null ? remote.versions(prefix + path, signal) : []),
+  };
+}
+
+function refuse(prefix: string, { path }: RemoteChange): RemoteOutcome | null {
+  const reason = findEntryProblem(path) ?? findEntryProblem(prefix + path);
+  return reason === null ? null : { kind: "refused", path, reason };
+}
+
+/** Windows refuses longer paths below an ordinary home. */
+const MAX_BYTES = 180;
+const MAX_DEPTH = 4;
+const WINDOWS_NAMES = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const WINDOWS_SIGNS = /[<>:"|?*\x00-\x1f\x7f]/;
+
+/** Why `path` cannot be shared, or null. Client and server both ask. */
+export function findEntryProblem(path: string): string | null {
+  const problem = findNameProblem(path);
+  if (problem) return problem;
+  if (Buffer.byteLength(path) > MAX_BYTES) return `it is longer than ${MAX_BYTES} bytes`;
+  if (!path.isWellFormed() || path !== path.normalize("NFC")) return "it is not well-formed NFC text";
+  const parts = path.split("/");
+  if (parts.length > MAX_DEPTH) return `it is deeper than ${MAX_DEPTH} folders`;
+  if (parts.some((part) => part.startsWith("."))) return "a part of it begins with a dot";
+  if (parts.some((part) => WINDOWS_NAMES.test(part) || WINDOWS_SIGNS.test(part) || /[. ]$/.test(part)))
+    return "Windows does not allow such file names";
+  if (!isMemoryFile(path)) return "it is not a memory: those are .md files that are neither an index nor a daily log";
+  return null;
+}

@@ -1,0 +1,272 @@
+/** What is known of the project for all claims of a run: files, words, history, changes, branches. */
+
+import { type Git, readGit } from "../project/git.ts";
+import { type Claim, flagForms, partsOf, wordsOf } from "./claim.ts";
+import { findReach, type History, NO_HISTORY, type Reach, readHistory } from "./history.ts";
+import { type Hit, isSolid } from "./hit.ts";
+import { isManifest, type Manifests, type RemovedEntries, readManifests, removedEntries } from "./manifests.ts";
+import { type Occurrences, type Search, searchTree } from "./occurrences.ts";
+import {
+  beginChanges,
+  type Changes,
+  NO_REMOVALS,
+  type Removals,
+  readManifestRemovals,
+  searchDeleted,
+} from "./removals.ts";
+import { readTree, type Tree } from "./tree.ts";
+
+export interface Facts {
+  tree: Tree;
+  history: History;
+  found: Occurrences;
+  removals: Removals;
+  manifests: Manifests;
+  removed: RemovedEntries;
+  refs: Refs;
+  /** Paths that git ignores: that they are not here means nothing. */
+  ignored: ReadonlySet<string>;
+  /** Names and files of memories. */
+  memories: ReadonlySet<string>;
+  today: string;
+  /** What could not be looked at. */
+  notes: string[];
+}
+
+interface Refs {
+  branches: ReadonlySet<string>;
+  tags: ReadonlySet<string>;
+  /** Every hash that was asked for -> whether there is such a commit. */
+  commits: ReadonlyMap<string, boolean>;
+  /** All branches of the remote are fetched here, or there is no remote, and all their commits are. */
+  isWhole: boolean;
+}
+
+interface FactOptions {
+  memories: ReadonlySet<string>;
+  today: string;
+  onProgress?: ((done: number, total: number) => void) | undefined;
+}
+
+/** What needs no claim to be looked at: git works on it while claims are found. */
+interface Start {
+  tree: Promise<Tree>;
+  reach: Promise<Reach | null>;
+  history: Promise<History>;
+}
+
+export function startFacts(git: Git, maxCommits?: number): Start {
+  const reach = findReach(git, maxCommits);
+  return {
+    tree: readTree(git),
+    reach,
+    history: reach.then((found) => readHistory(git, found)),
+  };
+}
+
+export async function gatherFacts(
+  git: Git,
+  start: Start,
+  claims: readonly Claim[],
+  options: FactOptions,
+): Promise<Facts> {
+  const [tree, reach] = await Promise.all([start.tree, start.reach]);
+  const local = claims.filter(({ kind }) => kind !== "date" && kind !== "url" && kind !== "link");
+  const refsRead = tree.isGit ? readRefs(git, claims) : Promise.resolve(NO_REFS);
+  const isBuilt = local.some(({ kind }) => kind === "package" || kind === "script");
+  const files = isBuilt ? [...tree.files].filter(isManifest) : [];
+  const historyRead = tree.isGit ? start.history : Promise.resolve(NO_HISTORY);
+  // Git works on them while the files are read.
+  const removedRead = historyRead.then((history) => readRemoved(git, isBuilt ? reach : null, files, history));
+  const ignoredRead = historyRead.then((history) => readIgnored(git, tree, unseenPaths(tree, claims, history)));
+  const isCode = local.some(({ kind }) => kind === "symbol" || kind === "env" || kind === "flag");
+  const changes = historyRead.then(() => (reach && isCode ? beginChanges(git, reach) : null));
+  const search = await searchWords(tree, local, removedRead, options.onProgress);
+  const history = await historyRead;
+  const removals = await findRemovals(git, local, search.found, await changes, history);
+  return {
+    tree,
+    history,
+    found: search.found,
+    removals,
+    manifests: isBuilt ? readManifests(tree.root, files) : NO_MANIFESTS,
+    removed: await removedRead,
+    refs: await refsRead,
+    ignored: await ignoredRead,
+    memories: options.memories,
+    today: options.today,
+    notes: [...tree.notes, ...history.notes, ...search.notes, ...(removals.isWhole ? [] : [BLIND])],
+  };
+}
+
+function unseenPaths(tree: Tree, claims: readonly Claim[], { events }: History): string[] {
+  return claims.flatMap(({ kind, text }) =>
+    kind === "path" && !isThere(tree, text) && !events.has(text) ? [text] : [],
+  );
+}
+
+async function readRemoved(
+  git: Git,
+  reach: Reach | null,
+  files: readonly string[],
+  history: History,
+): Promise<RemovedEntries> {
+  const built = [...files, ...[...history.events.keys()].filter(isManifest)];
+  return removedEntries(reach && built.length > 0 ? await readManifestRemovals(git, reach, built) : []);
+}
+
+/** Every second word may be a package's name: only what was one is looked for, and that is known later than the rest. */
+async function searchWords(
+  tree: Tree,
+  claims: readonly Claim[],
+  removedRead: Promise<RemovedEntries>,
+  onProgress: FactOptions["onProgress"],
+): Promise<Search> {
+  const isOpen = ({ kind, declared }: Claim) => kind !== "package" || declared;
+  const words = new Set(claims.filter(isOpen).flatMap(wordsOf));
+  const search = await searchTree(tree, words, (done) => onProgress?.(done, tree.files.size));
+  const { packages } = await removedRead;
+  const isKnown = ({ text }: Claim) => !words.has(text) && (packages.has(text) || packages.has(text.toLowerCase()));
+  const late = new Set(claims.filter((claim) => !isOpen(claim) && isKnown(claim)).map(({ text }) => text));
+  if (late.size === 0) return search;
+  const more = await searchTree(tree, late);
+  return { found: new Map([...search.found, ...more.found]), notes: search.notes };
+}
+
+/** Deleted files first: to go through all changes takes longer than everything else together. */
+async function findRemovals(
+  git: Git,
+  claims: readonly Claim[],
+  found: Occurrences,
+  changes: Changes | null,
+  history: History,
+): Promise<Removals> {
+  if (!changes) return NO_REMOVALS;
+  const deleted = await searchDeleted(git, history.deleted, missingWords(claims, found));
+  const open = openWords(claims, found, deleted);
+  if (open.size === 0) {
+    await changes.drop();
+    return { words: deleted, isWhole: true };
+  }
+  const changed = await changes.search(open);
+  return { words: new Map([...deleted, ...changed.words]), isWhole: changed.isWhole };
+}
+
+const BLIND = "not all changes were looked through: what was removed long ago stays unknown";
+
+const NO_REFS: Refs = { branches: new Set(), tags: new Set(), commits: new Map(), isWhole: false };
+const NO_MANIFESTS: Manifests = { packages: new Map(), scripts: new Map(), targets: new Map(), isAny: false };
+
+function isThere(tree: Tree, path: string): boolean {
+  const clean = path.replace(/\/$/, "");
+  return tree.files.has(clean) || tree.folders.has(clean);
+}
+
+async function readRefs(git: Git, claims: readonly Claim[]): Promise<Refs> {
+  const isAsked = claims.some(({ kind }) => kind === "branch" || kind === "tag");
+  const hashes = [...new Set(claims.filter(({ kind }) => kind === "commit").map(({ text }) => text))];
+  if (!isAsked && hashes.length === 0) return NO_REFS;
+  const [shallow, listing, fetched, objects] = await Promise.all([
+    readGit(git, ["rev-parse", "--is-shallow-repository"]),
+    isAsked ? readGit(git, ["for-each-ref", "--format=%(refname)"]) : null,
+    isAsked ? readGit(git, ["config", "--get-regexp", "^remote\\..*\\.fetch$"]) : null,
+    hashes.length > 0
+      ? readGit(git, ["cat-file", "--batch-check=%(objecttype)"], { input: `${hashes.join("\n")}\n` })
+      : null,
+  ]);
+  const names = (listing?.toString("utf8") ?? "").split("\n");
+  const branches = names.flatMap((name) => {
+    const local = /^refs\/heads\/(.+)$/.exec(name)?.[1] ?? /^refs\/remotes\/[^/]+\/(.+)$/.exec(name)?.[1];
+    return local ? [local] : [];
+  });
+  const tags = names.flatMap((name) => (name.startsWith("refs/tags/") ? [name.slice("refs/tags/".length)] : []));
+  const kinds = objects?.toString("utf8").split("\n");
+  return {
+    branches: new Set(branches),
+    tags: new Set(tags),
+    commits: new Map(kinds ? hashes.map((hash, i) => [hash, !/missing$/.test(kinds[i] ?? "missing")]) : []),
+    isWhole: shallow?.toString("latin1").trim() === "false" && (fetched === null || fetched.includes("*")),
+  };
+}
+
+async function readIgnored(git: Git, tree: Tree, paths: readonly string[]): Promise<Set<string>> {
+  const asked = paths.filter((path) => !path.includes("\n"));
+  if (!tree.isGit || asked.length === 0) return new Set();
+  const output = await readGit(git, ["check-ignore", "-z", "--stdin", "--no-index"], {
+    input: `${asked.join("\0")}\0`,
+  });
+  return new Set((output?.toString("utf8") ?? "").split("\0").filter((path) => path !== ""));
+}
+
+/** A line that was taken out, as far as it matters here. */
+interface TakenOut {
+  file: string;
+  hit: Hit;
+  isOption: boolean;
+}
+
+type TakenOutWords = ReadonlyMap<string, readonly TakenOut[]>;
+
+/** Words to look for among changes; those that would not alter a verdict are left out. */
+function missingWords(claims: readonly Claim[], found: Occurrences): Set<string> {
+  return new Set(claims.flatMap((claim) => missingWordsOf(claim, found)));
+}
+
+/** Those of which removals so far do not tell what became of them. */
+function openWords(claims: readonly Claim[], found: Occurrences, removals: TakenOutWords): Set<string> {
+  return new Set(
+    claims.flatMap((claim) => {
+      const missing = missingWordsOf(claim, found);
+      return missing.length === 0 || isTold(claim, missing, found, removals) ? [] : missing;
+    }),
+  );
+}
+
+function missingWordsOf(claim: Claim, found: Occurrences): string[] {
+  if (claim.kind === "symbol") return wordsOf(claim).filter((word) => isMissingName(claim, word, found));
+  if (claim.kind !== "env" && claim.kind !== "flag") return [];
+  const [name = "", ...forms] = wordsOf(claim);
+  const isHere =
+    (found.get(name) ?? []).some(({ hit }) => hit !== "comment") ||
+    forms.some((form) => (found.get(form) ?? []).some(({ hit }) => hit === "definition"));
+  return isHere ? [] : [name, ...forms];
+}
+
+function isMissingName({ file, text }: Claim, word: string, found: Occurrences): boolean {
+  const parts = partsOf(text);
+  const name = parts.at(-1) as string;
+  const owner = parts[0] as string;
+  const places = (found.get(word) ?? []).filter(isSolid);
+  // What something belongs to matters only while it is there itself, and looks like a type.
+  if (word !== name) return places.length === 0 && /^[A-Z]/.test(owner) && (found.get(name) ?? []).some(isSolid);
+  if (places.length === 0) return true;
+  if (file !== undefined) return !places.some((place) => place.file.endsWith(file));
+  const homes = homesOf(owner, found);
+  return homes.size > 0 && !places.some((place) => homes.has(place.file));
+}
+
+/** As the checks will ask (check-names.ts). */
+function isTold(claim: Claim, missing: readonly string[], found: Occurrences, removals: TakenOutWords): boolean {
+  const { kind, text, file } = claim;
+  const of = (word: string) => removals.get(word) ?? [];
+  const isDefinition = ({ hit }: TakenOut) => hit === "definition";
+  if (kind === "env") return of(text).some(({ hit }) => hit !== "comment");
+  if (kind === "flag") {
+    const [name = "", ...forms] = flagForms(text);
+    return (
+      of(name).some(({ hit, isOption }) => hit !== "comment" && isOption) ||
+      forms.some((form) => of(form).some(isDefinition))
+    );
+  }
+  return missing.every((word) => {
+    if (!(found.get(word) ?? []).some(isSolid)) return of(word).some(isDefinition);
+    if (file !== undefined)
+      return of(word).some((each) => isSolid(each) && (each.file === file || each.file.endsWith(`/${file}`)));
+    const homes = homesOf(partsOf(text)[0] as string, found);
+    return of(word).some((each) => isDefinition(each) && homes.has(each.file));
+  });
+}
+
+function homesOf(owner: string, found: Occurrences): Set<string> {
+  return new Set((found.get(owner) ?? []).filter(({ hit }) => hit === "definition").map((place) => place.file));
+}

@@ -1,0 +1,94 @@
+/** What learning proposes and waits for a person: proposals of the inbox and the plan of a dream, and carrying them out. */
+
+import { MemdirError } from "../errors.ts";
+import { acceptProposal, previewProposal } from "../learn/apply.ts";
+import { applySeenPlan } from "../learn/dream.ts";
+import { lastDream } from "../learn/dream-gates.ts";
+import { changesOf, countOps, describeOp, type Op } from "../learn/dream-plan.ts";
+import type { Amendment } from "../learn/inbox.ts";
+import type { Proposal } from "../learn/proposal.ts";
+import type { Memdir } from "../memdir.ts";
+import { openLearning } from "../open-learn.ts";
+import { type Directory, findText } from "../store/store.ts";
+import { diffTexts, mainOf, type Page } from "./answer.ts";
+import type { ChangedAnswer, DiffLine, DreamAnswer, InboxAnswer, ProposalRow } from "./api.ts";
+
+export async function answerInbox(memdir: Memdir): Promise<InboxAnswer> {
+  const proposals: ProposalRow[] = [];
+  for (const proposal of openLearning(memdir).inbox.list()) {
+    const { id, action, from, at, name, type, description, body, when: cues, reason: why } = proposal;
+    const diff = await diffProposal(memdir, proposal);
+    proposals.push({ id, action, from, at, name, type, description, body, cues, why, diff });
+  }
+  return { proposals };
+}
+
+/** With the person's own words where they changed some; checked for secrets like every save. */
+export async function answerAccept(memdir: Memdir, id: string, amended: Amendment | null): Promise<ChangedAnswer> {
+  const { inbox } = openLearning(memdir);
+  const waiting = findWaiting(memdir, id);
+  const proposal = amended === null ? waiting : await inbox.amend(id, amended);
+  const { done, file, undo } = await acceptProposal(memdir, inbox, proposal);
+  const what = file ?? proposal.name;
+  const message = done === "unchanged" ? `${what} says it already` : `${done} ${what}`;
+  return { message, entry: undo, ref: file === null || done === "forgotten" ? null : { directory: 0, file } };
+}
+
+export async function answerReject(memdir: Memdir, id: string): Promise<ChangedAnswer> {
+  const { name } = await openLearning(memdir).inbox.reject(findWaiting(memdir, id).id);
+  return { message: `rejected ${name}: it will not be proposed again`, entry: null, ref: null };
+}
+
+/** By the whole id, so that a button is never ambiguous. */
+function findWaiting(memdir: Memdir, id: string): Proposal {
+  const { inbox } = openLearning(memdir);
+  const found = inbox.list().find((proposal) => proposal.id === id);
+  if (found) return found;
+  throw new MemdirError("not-found", `no proposal ${JSON.stringify(id.slice(0, 40))} waits any more`);
+}
+
+/** A memory that cannot be read has no difference; accepting says what is wrong with it. */
+async function diffProposal(memdir: Memdir, proposal: Proposal): Promise<DiffLine[]> {
+  try {
+    const { before, after } = await previewProposal(memdir, proposal);
+    return diffTexts(before ?? "", after);
+  } catch (error) {
+    mainOf(memdir).log((error as Error).message);
+    return [];
+  }
+}
+
+export async function answerDream({ memdir, kept: { plan: waiting } }: Page): Promise<DreamAnswer> {
+  const { directory } = openLearning(memdir);
+  const last = lastDream(directory);
+  return {
+    plan: waiting && {
+      id: waiting.id,
+      made: waiting.made,
+      summary: countOps(waiting.plan),
+      ops: waiting.plan.ops.map((op) => ({ says: describeOp(op), diff: diffOp(directory, op) })),
+    },
+    last: last > 0 ? new Date(last).toISOString() : null,
+  };
+}
+
+/** Exactly what was shown: another plan, or memories that changed since, are a conflict. */
+export async function answerDreamApply({ memdir, kept }: Page, id: string): Promise<ChangedAnswer> {
+  const waiting = kept.plan;
+  if (waiting?.id !== id) {
+    throw new MemdirError("conflict", "this plan does not wait any more: look at the one that does, or make another");
+  }
+  const entry = await applySeenPlan(openLearning(memdir).directory, waiting.plan, process.pid);
+  kept.plan = null;
+  return { message: entry === null ? "there was nothing to do" : countOps(waiting.plan), entry, ref: null };
+}
+
+/** Several files one after the other, each under its name. */
+function diffOp(directory: Directory, op: Op): DiffLine[] {
+  if (op.kind === "reindex") return op.dead.map((file) => ({ kind: "removed", text: `the line of ${file}` }));
+  const changes = [...changesOf(op)];
+  return changes.flatMap(([file, text]): DiffLine[] => {
+    const name: DiffLine[] = changes.length === 1 ? [] : [{ kind: "file", text: file }];
+    return [...name, ...diffTexts(findText(directory, file) ?? "", text ?? "")];
+  });
+}

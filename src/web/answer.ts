@@ -1,0 +1,108 @@
+/** What the page's answers share: the page itself, its directories and titles, and texts as differences. */
+
+import { MemdirError } from "../errors.ts";
+import type { Plan } from "../learn/dream-plan.ts";
+import type { Memdir } from "../memdir.ts";
+import type { Searchable, SearchTexts } from "../recall/search.ts";
+import { type Directory, scan, stemOf } from "../store/store.ts";
+import { diffLines } from "../text/diff.ts";
+import type { World } from "../world.ts";
+import type { DiffLine, MemoryTitle, Ref, RotView } from "./api.ts";
+
+/** A Memdir as the page shows it. */
+export interface Page extends Pick<World, "env" | "now" | "log"> {
+  memdir: Memdir;
+  /** No route that changes memories is answered. */
+  readOnly: boolean;
+  version: string;
+  /** What lasts from one request to the next. */
+  kept: Kept;
+}
+
+interface Kept {
+  /** Grows with every change in the directories; null while they are not watched, so that nothing derived from them may be kept. */
+  version: number | null;
+  /** The plan of a dream that waits for a person. */
+  plan: { id: string; made: string; plan: Plan } | null;
+  /** The health of all memories as last measured, and a hash of what it was measured from: measuring reads every memory. */
+  rot?: { of: string; rot: RotView };
+  /** What a quick search reads, as it was at a version. */
+  texts?: { version: number | null; all: Promise<readonly KeptText[]> };
+  /** Files that were read, by their times. */
+  read?: SearchTexts;
+}
+
+export interface KeptText extends Ref {
+  mtimeMs: number;
+  fields: Searchable["fields"];
+}
+
+export function openPage(options: Omit<Page, "kept">): Page {
+  return { ...options, kept: { plan: null, version: null } };
+}
+
+/** The first directory: the one that new memories go to. */
+export function mainOf({ directories: [main] }: Memdir): Directory {
+  if (!main) throw new MemdirError("not-found", "there is no memory directory here");
+  return main;
+}
+
+export function titleOf({ directory, file, name }: MemoryTitle): MemoryTitle {
+  return { directory, file, name };
+}
+
+export function keyOf({ directory, file }: Ref): string {
+  return `${directory}/${file}`;
+}
+
+/** Memories by their names; one that is gone is called by its file. */
+export function openTitles({ directories }: Memdir): (directory: number, file: string) => MemoryTitle {
+  const names = directories.map((each) => new Map(scan(each).memories.map(({ header }) => [header.file, header.name])));
+  return (directory, file) => ({ directory, file, name: names[directory]?.get(file) ?? stemOf(file) });
+}
+
+export function clip(text: string, maxChars: number): string {
+  return text.length > maxChars ? `${text.slice(0, maxChars).toWellFormed()}…` : text;
+}
+
+/** Lines around a change, as most tools show. */
+const CONTEXT = 3;
+/** More than a person reads; the number of lines left out is shown. */
+const MAX_LINES = 1_000;
+const MAX_LINE_CHARS = 2_000;
+
+export function diffTexts(before: string, after: string): DiffLine[] {
+  if (before === after) return [];
+  const lines = fold(diffLines(linesOf(before), linesOf(after)));
+  const shown = lines.slice(0, MAX_LINES).map((line) => ({ ...line, text: clip(line.text, MAX_LINE_CHARS) }));
+  return lines.length <= MAX_LINES ? shown : [...shown, skipped(lines.length - MAX_LINES)];
+}
+
+function linesOf(text: string): string[] {
+  return text === "" ? [] : text.replaceAll("\r\n", "\n").replace(/\n$/, "").split("\n");
+}
+
+function skipped(count: number): DiffLine {
+  return { kind: "skipped", text: count === 1 ? "1 line" : `${count} lines` };
+}
+
+/** Runs of lines that stay, shortened to what is near a change. */
+function fold(lines: readonly DiffLine[]): DiffLine[] {
+  const folded: DiffLine[] = [];
+  for (let at = 0; at < lines.length; ) {
+    let to = at;
+    while (to < lines.length && lines[to]?.kind === "same") to++;
+    if (to === at) {
+      folded.push(lines[at++] as DiffLine);
+      continue;
+    }
+    const run = lines.slice(at, to);
+    const head = at === 0 ? 0 : CONTEXT;
+    const tail = to === lines.length ? 0 : CONTEXT;
+    // A single line can be shown itself instead of being counted.
+    if (run.length <= head + tail + 1) folded.push(...run);
+    else folded.push(...run.slice(0, head), skipped(run.length - head - tail), ...run.slice(run.length - tail));
+    at = to;
+  }
+  return folded;
+}

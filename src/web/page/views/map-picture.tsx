@@ -1,0 +1,326 @@
+/** The map as a picture: points and lines that can be dragged, moved and zoomed. The view's list says the same in words. */
+import {
+  forceCollide,
+  forceLink,
+  forceManyBody,
+  forceSimulation,
+  forceX,
+  forceY,
+  type Simulation,
+  type SimulationNodeDatum,
+} from "d3-force";
+import type { VNode } from "preact";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import type { MemoryMap } from "../../api.ts";
+import { Button } from "../parts/basics.tsx";
+import { keyOf } from "../parts/format.ts";
+import { listenToGestures } from "./gestures.ts";
+import { fitTo, move, type Viewport, zoomBy } from "./viewport.ts";
+
+export type EdgeKind = MemoryMap["edges"][number]["kind"];
+
+interface Props {
+  map: MemoryMap;
+  edges: MemoryMap["edges"];
+  chosen: number | null;
+  onChoose: (node: number | null) => void;
+}
+
+const EDGE_KINDS: EdgeKind[] = ["near", "link", "supersedes"];
+/** More names than this cover one another. */
+const MOST_NAMES = 14;
+/** A letter of a name on the screen, about; measuring each would cost more than it is worth. */
+const NAME_PX = { width: 6.6, height: 15 };
+
+export function MapPicture({ map, edges, chosen, onChoose }: Props): VNode {
+  const svg = useRef<SVGSVGElement>(null);
+  const world = useRef<SVGGElement>(null);
+  const picture = useMemo(makePicture, []);
+  const linked = useMemo(() => neighbours(map.nodes.length, edges), [map, edges]);
+  useEffect(() => {
+    if (svg.current === null || world.current === null) return;
+    return picture.show(svg.current, world.current, map, edges);
+  }, [map, edges]);
+  useEffect(() => (svg.current === null ? undefined : picture.listen(svg.current, onChoose)), [onChoose]);
+  useEffect(() => picture.redraw(), [chosen, map, edges]);
+  const near = chosen === null ? null : linked[chosen];
+  const named = namesShown(map, linked, chosen);
+  return (
+    <div class="map-frame">
+      <svg
+        ref={svg}
+        class="map"
+        role="img"
+        aria-label={`${map.nodes.length} memories and ${edges.length} ties between them; the list says the same in words`}
+      >
+        <g ref={world}>
+          <g class="map-edges">
+            {EDGE_KINDS.map((kind) => (
+              <path key={kind} data-kind={kind} class={`edge edge-${kind}${chosen === null ? "" : " is-faded"}`} />
+            ))}
+            <path data-kind="chosen" class="edge edge-chosen" data-chosen={chosen ?? ""} />
+          </g>
+          <g class="map-points">
+            {map.nodes.map((node, at) => (
+              <circle
+                key={keyOf(node)}
+                data-at={at}
+                r={radiusOf(linked[at]?.size ?? 0, map.nodes.length)}
+                class={`point type-${node.type}${at === chosen ? " is-chosen" : near && !near.has(at) ? " is-faded" : ""}`}
+              >
+                <title>{node.name}</title>
+              </circle>
+            ))}
+          </g>
+          <g class="map-names">
+            {named.map((at) => (
+              <text key={at} data-at={at} class={at === chosen ? "is-chosen" : undefined}>
+                {shorten(map.nodes[at]?.name ?? "")}
+              </text>
+            ))}
+          </g>
+        </g>
+      </svg>
+      <div class="map-tools">
+        <Button isSmall label="Zoom in" onClick={() => picture.zoom(1.4)}>
+          +
+        </Button>
+        <Button isSmall label="Zoom out" onClick={() => picture.zoom(1 / 1.4)}>
+          −
+        </Button>
+        <Button isSmall label="Fit all of the map" onClick={() => picture.fit()}>
+          Fit
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+/** Everything that changes many times a second bypasses the components and goes straight to the elements. */
+function makePicture() {
+  let points: Point[] = [];
+  let edges: MemoryMap["edges"] = [];
+  let settling: Settling | null = null;
+  let viewport: Viewport = { k: 1, x: 0, y: 0 };
+  let isFitted = true;
+  let svg: SVGSVGElement | null = null;
+  let world: SVGGElement | null = null;
+  const known = new Map<string, Point>();
+
+  const redraw = () => {
+    if (svg === null || world === null) return;
+    if (isFitted) viewport = fitTo(points, svg.clientWidth, svg.clientHeight);
+    const { k, x, y } = viewport;
+    world.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${k.toFixed(3)})`);
+    for (const path of world.querySelectorAll<SVGPathElement>("path"))
+      path.setAttribute("d", lineOf(path, points, edges));
+    for (const circle of world.querySelectorAll<SVGCircleElement>("circle")) {
+      const point = points[Number(circle.dataset.at)];
+      if (point === undefined) continue;
+      circle.setAttribute("cx", point.x.toFixed(1));
+      circle.setAttribute("cy", point.y.toFixed(1));
+    }
+    // Set on the names alone: on the whole picture it would restyle every point.
+    world.querySelector<SVGGElement>(".map-names")?.style.setProperty("--k", k.toFixed(3));
+    placeNames(world.querySelectorAll<SVGTextElement>("text"), points, viewport, svg.clientWidth);
+  };
+  const change = (next: Viewport) => {
+    isFitted = false;
+    viewport = next;
+    redraw();
+  };
+
+  return {
+    redraw,
+    /** Points that were there before begin where they were. */
+    show(shown: SVGSVGElement, inside: SVGGElement, map: MemoryMap, joined: MemoryMap["edges"]) {
+      [svg, world, edges] = [shown, inside, joined];
+      const isAgain = known.size > 0;
+      const linked = neighbours(map.nodes.length, joined);
+      points = map.nodes.map((node, at) => {
+        const key = keyOf(node);
+        const { x, y } = known.get(key) ?? placeOnSpiral(at);
+        const degree = linked[at]?.size ?? 0;
+        const point = { x, y, degree, radius: radiusOf(degree, map.nodes.length) };
+        known.set(key, point);
+        return point;
+      });
+      const links = joined.flatMap(({ a, b, kind, share }) => {
+        const [source, target] = [points[a], points[b]];
+        return source && target ? [{ source, target, share: kind === "near" ? share : 1 }] : [];
+      });
+      const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
+      settling = settle(points, links, { isStill, isAgain }, redraw);
+      const sizing = new ResizeObserver(redraw);
+      sizing.observe(shown);
+      return () => {
+        settling?.stop();
+        sizing.disconnect();
+      };
+    },
+    zoom(by: number) {
+      if (svg !== null) change(zoomBy(viewport, by, svg.clientWidth / 2, svg.clientHeight / 2));
+    },
+    fit() {
+      isFitted = true;
+      redraw();
+    },
+    listen(shown: SVGSVGElement, onChoose: (node: number | null) => void) {
+      return listenToGestures(shown, {
+        onClick: onChoose,
+        onDrag: (at, { x, y }) =>
+          settling?.hold(at, { x: (x - viewport.x) / viewport.k, y: (y - viewport.y) / viewport.k }),
+        onDrop: (at) => settling?.hold(at, null),
+        onMove: (x, y) => change(move(viewport, x, y)),
+        onZoom: (by, { x, y }) => change(zoomBy(viewport, by, x, y)),
+      });
+    },
+  };
+}
+
+/** Above their points; a name that would cover an earlier one is left out. */
+function placeNames(names: Iterable<SVGTextElement>, points: Point[], viewport: Viewport, width: number): void {
+  const { k } = viewport;
+  const taken: { x: number; y: number; half: number }[] = [];
+  for (const text of names) {
+    const point = points[Number(text.dataset.at)];
+    if (point === undefined) continue;
+    const half = ((text.textContent?.length ?? 0) * NAME_PX.width) / 2 / k;
+    const y = point.y - point.radius - 5 / k;
+    // A name at the edge moves inwards, as long as its point is visible.
+    const x = Math.min(Math.max(point.x, half - viewport.x / k), (width - viewport.x) / k - half);
+    const isFree = taken.every(
+      (other) => Math.abs(other.y - y) > NAME_PX.height / k || Math.abs(other.x - x) > other.half + half,
+    );
+    text.setAttribute("visibility", isFree ? "visible" : "hidden");
+    if (!isFree) continue;
+    taken.push({ x, y, half });
+    text.setAttribute("x", x.toFixed(1));
+    text.setAttribute("y", y.toFixed(1));
+  }
+}
+
+/** All edges of a kind are one path: a thousand lines cost as much as one. */
+function lineOf(path: SVGPathElement, points: Point[], edges: MemoryMap["edges"]): string {
+  const { kind, chosen } = path.dataset;
+  if (kind === "chosen" && chosen === "") return "";
+  const at = Number(chosen);
+  const drawn = edges.filter((edge) => (kind === "chosen" ? edge.a === at || edge.b === at : edge.kind === kind));
+  return drawn
+    .map(({ a, b }) => {
+      const [from, to] = [points[a], points[b]];
+      return from && to ? `M${from.x.toFixed(1)} ${from.y.toFixed(1)}L${to.x.toFixed(1)} ${to.y.toFixed(1)}` : "";
+    })
+    .join("");
+}
+
+function neighbours(count: number, edges: MemoryMap["edges"]): Set<number>[] {
+  const linked = Array.from({ length: count }, () => new Set<number>());
+  for (const { a, b } of edges) {
+    linked[a]?.add(b);
+    linked[b]?.add(a);
+  }
+  return linked;
+}
+
+function namesShown(map: MemoryMap, linked: Set<number>[], chosen: number | null): number[] {
+  if (chosen !== null) return [chosen, ...[...(linked[chosen] ?? [])].slice(0, MOST_NAMES)];
+  const all = map.nodes.map((_, at) => at);
+  return all.sort((a, b) => (linked[b]?.size ?? 0) - (linked[a]?.size ?? 0)).slice(0, MOST_NAMES);
+}
+
+/** Each of many is drawn larger: the whole is seen from further away. */
+function radiusOf(degree: number, count: number): number {
+  return (4 + Math.min(6, Math.sqrt(degree) * 1.5)) * Math.max(1, Math.sqrt(count / 100));
+}
+
+function shorten(name: string): string {
+  return name.length > 28 ? `${[...name].slice(0, 27).join("")}…` : name;
+}
+
+interface Point extends SimulationNodeDatum {
+  x: number;
+  y: number;
+  radius: number;
+  /** How many others it is linked to. */
+  degree: number;
+}
+
+interface Link {
+  source: Point;
+  target: Point;
+  /** 0…1: how strongly. */
+  share: number;
+}
+
+interface Settling {
+  /** Holds a point under the pointer; null lets it go. */
+  hold: (point: number, at: { x: number; y: number } | null) => void;
+  stop: () => void;
+}
+
+/** Before the first frame, so that it does not begin as an explosion. */
+const TICKS_BEFORE = 80;
+/** From here on nothing moves by more than a pixel. */
+const TICKS_TO_REST = 260;
+
+/** `isStill` settles at once, for those who want no motion; `isAgain` only nudges points that have their place already. */
+function settle(
+  points: Point[],
+  links: Link[],
+  { isStill, isAgain }: { isStill: boolean; isAgain: boolean },
+  onTick: () => void,
+): Settling {
+  const simulation: Simulation<Point, Link> = forceSimulation(points)
+    .force(
+      "apart",
+      forceManyBody<Point>()
+        .strength(({ degree }) => (degree === 0 ? -50 : -130))
+        .distanceMax(500)
+        .theta(1),
+    )
+    .force(
+      "links",
+      forceLink<Point, Link>(links)
+        .distance(({ share }) => 36 + (1 - share) * 70)
+        .strength(({ share }) => 0.15 + share * 0.35),
+    )
+    .force(
+      "collide",
+      forceCollide<Point>().radius(({ radius }) => radius + 2),
+    )
+    // A little more across than down: screens are wide. Points without links would drift out of sight.
+    .force(
+      "x",
+      forceX<Point>().strength(({ degree }) => (degree === 0 ? 0.1 : 0.045)),
+    )
+    .force(
+      "y",
+      forceY<Point>().strength(({ degree }) => (degree === 0 ? 0.15 : 0.075)),
+    )
+    .stop();
+  if (isAgain) simulation.alpha(0.2);
+  simulation.tick(isStill ? TICKS_TO_REST : isAgain ? 1 : TICKS_BEFORE);
+  onTick();
+  if (!isStill) simulation.alpha(Math.min(simulation.alpha(), 0.3)).on("tick", onTick).restart();
+  return {
+    hold: (number, at) => {
+      const point = points[number];
+      if (point === undefined) return;
+      point.fx = at?.x ?? null;
+      point.fy = at?.y ?? null;
+      if (isStill) {
+        if (at !== null) Object.assign(point, at);
+        onTick();
+      } else simulation.alphaTarget(at === null ? 0 : 0.2).restart();
+    },
+    stop: () => simulation.stop(),
+  };
+}
+
+/** A point's first place: a spiral, so that no two begin on the same spot and the map looks the same every time. */
+function placeOnSpiral(at: number): { x: number; y: number } {
+  const angle = at * 2.399963;
+  const radius = 9 * Math.sqrt(at + 0.5);
+  return { x: Math.cos(angle) * radius, y: Math.sin(angle) * radius };
+}

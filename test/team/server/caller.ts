@@ -1,0 +1,13 @@
+/** Whose token it is, asked as the server asks, with a rate that no test reaches. */
+
+import type { Caller, TeamData } from "../../../src/team/server/team-data.ts";
+
+export async function callerOf(data: TeamData, token: string): Promise<Caller | null> {
+  return (await data.enter(token, { requests: 1_000_000, seconds: 3_600 }, null))?.caller ?? null;
+}
+
+export async function mustCall(data: TeamData, token: string): Promise<Caller> {
+  const caller = await callerOf(data, token);
+  if (!caller) throw new Error("the token is unknown");
+  return caller;
+}
