@@ -21,10 +21,13 @@ const { values: options } = parseArgs({
   },
 });
 const MEMORIES = options.quick ? 100 : 1_000;
+const SIZES = options.quick ? [100, 1_000, 10_000] : [100, 10_000, 100_000];
 const STARTS = options.quick ? 11 : 41;
 const root = path.resolve(import.meta.dirname, "..");
 const dist = path.join(root, "dist");
 const top = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "memdir-bench-doors-")));
+/** A hundred thousand files are written in seconds where they stay in memory. */
+const roomy = fs.existsSync("/dev/shm") ? fs.mkdtempSync("/dev/shm/memdir-bench-doors-") : top;
 const home = path.join(top, "home");
 fs.mkdirSync(home);
 
@@ -41,7 +44,7 @@ try {
   process.stderr.write(`bench: ${error instanceof Error ? error.stack : error}\n`);
   process.exitCode = 3;
 } finally {
-  fs.rmSync(top, { recursive: true, force: true });
+  for (const folder of [top, roomy]) fs.rmSync(folder, { recursive: true, force: true });
 }
 
 async function measure() {
@@ -68,12 +71,48 @@ async function measure() {
   };
   const { node, ...times } = await takeTurns(STARTS, work);
   const row = (what, name, target) => timeRow(what, times[name], "node -e 0", node, target);
+  const sized = await measureSizedStores(env);
   return [
     row("UserPromptSubmit", "prompt", 1.4),
     row("PreToolUse, no rule", "tool", null),
     row("SessionStart, nothing to say", "start", null),
     row("MCP: start to the answer of initialize", "initialize", null),
     row("MCP: start to the first recall's answer", "recall", null),
+    ...sized,
+  ];
+}
+
+/** What hooks must not pay for: how many memories there are. */
+async function measureSizedStores(env) {
+  const work = {};
+  for (const count of SIZES) {
+    const memory = writeStore(roomy, inventMemories(count));
+    const own = { ...env, MEMDIR_MEMORY_DIR: memory, MEMDIR_MEANING: "off" };
+    // A cache covers all files when its folder has been still for a moment.
+    for (let i = 0; i < 3; i++) {
+      await new Promise((done) => setTimeout(done, 100));
+      run([path.join(dist, "cli.js"), "list", "--json"], { cwd: top, env: own });
+    }
+    const hook = (input) =>
+      run([path.join(dist, "hook.cjs")], { cwd: top, env: own, input: JSON.stringify({ cwd: top, ...input }) }).ms;
+    const call = { hook_event_name: "PreToolUse", tool_name: "Bash", tool_input: { command: "npm test" } };
+    work[`tool ${count}`] = () => hook({ ...call, session_id: "t" });
+    work[`start ${count}`] = () => hook({ hook_event_name: "SessionStart", source: "startup", session_id: "u" });
+  }
+  const times = await takeTurns(STARTS, work);
+  const [few, many, huge] = SIZES;
+  const row = (what, name, count, target) =>
+    timeRow(
+      `${what}, ${count} memories`,
+      times[`${name} ${count}`],
+      `${few} memories`,
+      times[`${name} ${few}`],
+      target,
+    );
+  return [
+    row("PreToolUse, no rule", "tool", many, null),
+    row("PreToolUse, no rule", "tool", huge, 1.2),
+    row("SessionStart", "start", many, 1.5),
   ];
 }
 

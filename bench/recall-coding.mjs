@@ -89,7 +89,7 @@ export function curveRows(paths) {
     for (const share of [0, 0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]) {
       const floor = share === 0 ? -1 : floors[Math.ceil(share * floors.length) - 1] + 1e-6;
       const shown = answerable.map((answer) => {
-        // As recall/confidence.ts does it.
+        // As recall/score.ts does it.
         const limit = best(answer) < floor ? Infinity : Math.max(floor * 0.8, best(answer) * 0.65);
         return {
           ...answer,

@@ -29,7 +29,9 @@ const PAUSE_MS = 2_200;
 const PAUSES = 5;
 /** A file of two kilobytes takes a page of memory there. */
 const HUGE_BYTES = 2e9;
-const FOLDER_TIME_AT = 8;
+/** As in src/store/row-cache.ts. */
+const HEAD_BYTES = 4096;
+const HEAD_JSON_AT = 40;
 
 const dist = path.resolve(import.meta.dirname, "../dist");
 const tops = [];
@@ -169,7 +171,7 @@ async function measureMeaning({ memdir, texts, dir }) {
     four: () => timed(() => scanInFours(query, values, owners)),
   };
   const { times, paused } = await askOpened({ recall: memdir }, "hybrid", more);
-  const size = `${(fs.statSync(path.join(dir, ".memdir", "recall.bin")).size / 1e6).toFixed(0)} MB of cache`;
+  const size = `${(fs.statSync(path.join(dir, ".memdir", "rows.bin")).size / 1e6).toFixed(0)} MB of cache`;
   const what = `recall by words and meaning, warm, at ${MANY} memories`;
   return [
     timeRow(`${what} (${size})`, times.recall, `a plain scan of ${texts} vectors`, times.scan, 3),
@@ -288,12 +290,13 @@ async function seed(world, count, { cues = 6, embed = embedInvented, seed: numbe
   await new Promise((done) => setTimeout(done, 100));
   const memdir = await world.openMemdir(optionsOf(world, dir, embed));
   const { considered } = await memdir.recall(inventPrompt(makeRandom(2)), { model: false });
-  const cache = fs.openSync(path.join(dir, ".memdir", "recall.bin"));
-  const head = Buffer.alloc(16);
-  fs.readSync(cache, head, 0, 16, 0);
+  const cache = fs.openSync(path.join(dir, ".memdir", "rows.bin"));
+  const head = Buffer.alloc(HEAD_BYTES);
+  fs.readSync(cache, head, 0, HEAD_BYTES, 0);
   fs.closeSync(cache);
+  const { folders } = JSON.parse(head.toString("utf8", HEAD_JSON_AT, HEAD_JSON_AT + head.readUInt32LE(12)));
   if (considered !== count) throw new Error(`${considered} of ${count} memories are in the store`);
-  if (head.readDoubleLE(FOLDER_TIME_AT) !== fs.statSync(dir).mtimeMs) throw new Error("the cache is not whole");
+  if (folders[0]?.[1] !== fs.statSync(dir).mtimeMs) throw new Error("the cache is not whole");
   return { dir, memdir, texts };
 }
 

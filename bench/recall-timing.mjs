@@ -77,6 +77,7 @@ export function run(args, { cwd, env, input = "" }) {
     input,
     stdio: ["pipe", "pipe", "pipe"],
     encoding: "utf8",
+    maxBuffer: 1 << 30,
   });
   const ms = Number(process.hrtime.bigint() - start) / 1e6;
   if (result.status !== 0) throw new Error(`${args.join(" ")} failed: ${result.stderr}`);

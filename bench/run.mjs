@@ -14,6 +14,8 @@ const SAVES = quick ? 40 : 200;
 const LISTS = quick ? 5 : 15;
 const STARTS = quick ? 8 : 30;
 const MANY = 10_000;
+const TURNS = quick ? 20 : 100;
+const VECTOR_ROUNDS = quick ? 3 : 9;
 const FEW = 100;
 
 const dist = path.join(path.dirname(fileURLToPath(import.meta.url)), "..", "dist");
@@ -48,7 +50,67 @@ async function measure() {
     ...(await measureSaves(openMemdir, few, many)),
     ...(await measureLists(openMemdir, many)),
     ...measureStarts(few),
+    ...(await measureTurns(openMemdir)),
+    ...measureVectors(),
   ];
+}
+
+/** Awaited verbs at 1,000 memories, none of which may go by without the host's timer of 1 ms having fired. */
+async function measureTurns(openMemdir) {
+  const { cwd } = await seed(openMemdir, "some", 1_000);
+  const memdir = await openMemdir({ cwd, env: { ...env, MEMDIR_MEANING: "0" } });
+  const verbs = {
+    recall: (i) => memdir.recall(`what to know about part ${i} of the system`, { model: false }),
+    save: (i) => memdir.save({ type: "project", name: `turn ${i}`, description: "d", body: bodyOf(i) }),
+    list: () => memdir.list(),
+    search: () => memdir.search("part"),
+    show: (i) => memdir.show(`project_turn_${i}`),
+    forget: (i) => memdir.forget(`project_turn_${i}`),
+  };
+  await memdir.recall("warm", { model: false });
+  let fired = 0;
+  const timer = setInterval(() => fired++, 1);
+  const rows = [];
+  for (const [name, verb] of Object.entries(verbs)) {
+    say(`timers during ${name}`);
+    let silent = 0;
+    let total = 0;
+    for (let i = 0; i < TURNS; i++) {
+      fired = 0;
+      const { ms } = await timed(() => verb(i));
+      // A timer of 1 ms cannot fire in less.
+      if (fired === 0 && ms > 1) silent++;
+      total += ms;
+    }
+    const what = `calls of ${name} during which a timer of 1 ms never fired (${TURNS} calls)`;
+    rows.push({ ...ratio(what, "calls", silent, TURNS, 0), ms: total / TURNS, againstMs: 1 });
+  }
+  clearInterval(timer);
+  return rows;
+}
+
+/** Whole processes that save a hundred memories: vectors are made when they are over, by whoever comes next. */
+function measureVectors() {
+  const script = `
+    const { openMemdir } = await import(${JSON.stringify(path.join(dist, "index.js"))});
+    const memdir = await openMemdir({ cwd: process.argv[1] });
+    for (let i = 0; i < 100; i++)
+      await memdir.save({ type: "project", name: "saved " + i, description: "d", body: "Part " + i + " is built on its own." });`;
+  const times = { minilm: [], off: [] };
+  for (let i = -1; i < VECTOR_ROUNDS; i++) {
+    for (const kind of alternate(i, ["minilm", "off"])) {
+      say(`100 saves, ${kind}`);
+      const cwd = path.join(top, `vectors-${kind}-${i}`);
+      fs.mkdirSync(path.join(cwd, ".git"), { recursive: true });
+      const before = process.hrtime.bigint();
+      const result = spawnSync(process.execPath, ["--input-type=module", "-e", script, cwd], {
+        env: { ...env, MEMDIR_MEANING: kind },
+      });
+      if (result.status !== 0) throw new Error(`saving failed: ${result.stderr}`);
+      if (i >= 0) times[kind].push(Number(process.hrtime.bigint() - before) / 1e6);
+    }
+  }
+  return [ratio("100 saves of one process with MiniLM", "meaning off", median(times.minilm), median(times.off), 1.5)];
 }
 
 /** New memories, each forgotten again outside the clock so that the sizes stay; then updates of one that is there. */

@@ -14,7 +14,7 @@ const ENTRIES = {
   run: "src/cli/run.ts",
   hook: "src/hooks/hook.ts",
   prompt: "src/hooks/prompt.ts",
-  stale: "src/hooks/stale.ts",
+  stale: "src/hooks/rules.ts",
   meaning: "src/meaning/meaning.ts",
   stop: "src/hooks/stop.ts",
   session: "src/hooks/session.ts",
@@ -56,14 +56,13 @@ const LATER = [
   "instructions/scope",
   "meaning/meaning",
   "model/choose",
-  "recall/health",
   "recall/recaller",
   "recall/search",
 ];
 /** The page of `memdir ui`: what runs in the browser. */
 const PAGE = "src/web/page";
 /** What single verbs load: only a few commands and doors call these. */
-const ALONE = ["verbs/merge", "recall/surfacings", "team/authors", "truth/lint", "truth/rot", "truth/verify"];
+const ALONE = ["verbs/merge", "recall/surface-log", "team/authors", "truth/lint", "truth/rot", "truth/verify"];
 /** Made once, by a script of their own, and kept with the sources. */
 const ASSETS = { "words.bin": "assets/words.bin" };
 const EXTERNAL = [

@@ -7,10 +7,10 @@ import type { Memdir } from "./memdir.ts";
 import { type OpenOptions, openMemdir } from "./open.ts";
 import { buildResultClearingSection } from "./prompts/agent.ts";
 import { openRecallSession, type RecallSession } from "./recall/budget.ts";
-import { freshnessWarning } from "./recall/freshness.ts";
+import { freshnessWarning } from "./recall/neutral.ts";
 import { type Prefetch, startPrefetch } from "./recall/prefetch.ts";
-import type { Signals } from "./recall/query.ts";
 import type { Recalled, RecallOptions } from "./recall/recall.ts";
+import type { Signals } from "./recall/score.ts";
 import type { SideQuery } from "./recall/select.ts";
 import { ageInDays, type Row, walk } from "./store/store.ts";
 import type { World } from "./world.ts";
@@ -20,7 +20,7 @@ export { substituteMemory } from "./prompts/memory.ts";
 export { MAX_SESSION_MEMORY_BYTES } from "./recall/budget.ts";
 export { MAX_MEMORY_BYTES_PER_FILE } from "./recall/cut.ts";
 export { formatInjection as formatMemoriesForInjection } from "./recall/injection.ts";
-export { formatMemoryManifest } from "./recall/manifest.ts";
+export { formatMemoryManifest } from "./recall/select.ts";
 
 /** Every function takes these last; without them the working directory, environment and clock of the process count. Recall logs its failures instead of throwing. */
 export interface Options extends Partial<Pick<World, "env" | "now" | "log">> {

@@ -12,7 +12,7 @@ import { openLedger } from "./learn/ledger.ts";
 import { openModelExtractor } from "./learn/model-extractor.ts";
 import { openSessionLearner, type SessionLearner } from "./learn/session-learner.ts";
 import type { Memdir } from "./memdir.ts";
-import { formatManifest } from "./recall/manifest.ts";
+import { formatManifest } from "./recall/select.ts";
 
 export function openLearning(memdir: Memdir): Learning {
   const [directory] = memdir.directories;

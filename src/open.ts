@@ -66,19 +66,18 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
   const warnings = [...config.problems, ...locationWarnings(location), ...(ownerWarning ? [ownerWarning] : [])];
 
   const permitted = [...findPermitted(location, config)];
-  const find = (name: Named) =>
+  const find = async (name: Named) =>
     typeof name === "string" ? findMemory(directories, name) : findByRef(directories, name);
   /** Also memories that are gone have a history, under their file name. */
-  const findNamed = (name: string): string | null => {
+  const findNamed = async (name: string): Promise<string | null> => {
     try {
-      return find(name).file;
+      return (await find(name)).file;
     } catch {
       return null;
     }
   };
   const survey = async (): Promise<Listing> => {
     const listings = await Promise.all(directories.map((store) => store.rows()));
-    await yieldTurn();
     return { rows: listings.flatMap((l) => l.rows), skipped: listings.flatMap((l) => l.skipped) };
   };
   /** Every directory has its own journal: an entry of another than the main one is known by its scope too. */
@@ -134,12 +133,11 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
   const noted = async <T extends { file: string }>(directory: Store, written: Promise<T>): Promise<T> => {
     const result = await written;
     (await recaller()).note(directory, result.file);
-    await yieldTurn();
     return result;
   };
 
   // Verbs that write are loaded when they are called: reading must start fast.
-  return {
+  return yielding<Memdir>({
     location,
     config,
     directories,
@@ -151,15 +149,15 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     list: async (filter = {}) => (await survey()).rows.filter((row) => !filter.type || row.type === filter.type),
     survey,
     show: async (name) => {
-      const { directory, file } = find(name);
+      const { directory, file } = await find(name);
       return showMemory(directory, file);
     },
     text: async (name) => {
-      const { directory, file } = find(name);
+      const { directory, file } = await find(name);
       return { file, path: join(directory.path, file), text: readBytes(directory, file).toString("utf8") };
     },
     edit: async (name, base, text, edits) => {
-      const { directory, file } = find(name);
+      const { directory, file } = await find(name);
       const { editMemory } = await import("./verbs/edit.ts");
       return signed(directory, await noted(directory, editMemory(directory, file, base, text, edits)));
     },
@@ -173,17 +171,17 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
       return signed(directory, await (directory === main ? claimed(written) : written));
     },
     forget: async (name, forgets) => {
-      const { directory, file } = find(name);
+      const { directory, file } = await find(name);
       const { forgetMemory } = await import("./verbs/forget.ts");
       return signed(directory, await forgetMemory(directory, file, forgets));
     },
     rename: async (name, newName) => {
-      const { directory, file } = find(name);
+      const { directory, file } = await find(name);
       const { renameMemory } = await import("./verbs/rename.ts");
       return signed(directory, await noted(directory, renameMemory(directory, file, newName)));
     },
     merge: async (keep, other, request) => {
-      const [kept, gone] = [find(keep), find(other)];
+      const [kept, gone] = [await find(keep), await find(other)];
       const { mergeMemories } = await import("./verbs/merge.ts");
       const { directory } = kept;
       return signed(directory, await noted(directory, mergeMemories(kept, gone, request)));
@@ -202,7 +200,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
       return buildMemoryPrompt(main, { ...asked, teamDir: config.team ? (team?.path ?? null) : null });
     },
     history: async (name) => {
-      const named = name === undefined ? null : findNamed(name);
+      const named = name === undefined ? null : await findNamed(name);
       const isNamed = (file: string) => file === named || file === name || file.replace(/\.md$/, "") === name;
       return readJournals(directories).filter(
         ({ files }) => name === undefined || files.some(({ file }) => isNamed(file)),
@@ -214,7 +212,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     },
     verify: async (name, { signal, ...asked } = {}) => {
       const { verifyMemories } = await import("./truth/verify.ts");
-      const named = name === undefined ? null : find(name);
+      const named = name === undefined ? null : await find(name);
       const { rows } = await survey();
       const wanted = named
         ? rows.filter(({ file, scope }) => file === named.file && scope === named.directory.scope)
@@ -245,7 +243,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     },
     measure: async (directory = main, onProgress) => {
       const { measureDirectory } = await import("./truth/rot.ts");
-      const { findSurfacedFiles } = await import("./recall/surfacings.ts");
+      const { findSurfacedFiles } = await import("./recall/surface-log.ts");
       const { termsOf } = await import("./text/terms.ts");
       const told = await readTold();
       // Only the directory that is written to has a log, and a memory of another scope is also shown in other projects.
@@ -263,7 +261,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     doctor: async () => {
       const { examine } = await import("./verbs/doctor.ts");
       const problems = await (await instructions()).problems();
-      const { examineCues, examineMeaning } = await import("./recall/health.ts");
+      const { examineCues, examineMeaning } = await import("./recall/recaller.ts");
       const { openMeaning } = await import("./meaning/meaning.ts");
       return [
         ...(await examine(directories, { warnings, instructions: problems, ...(await findAdoptable()) })),
@@ -282,7 +280,20 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     },
     settle: (way) => settleOwner(way, location, config, env, main.now),
     trust: ({ revoke }) => trustDirectory(location, config, revoke),
-  };
+  });
+}
+
+/** However short a verb is, between two of them the host's timers and requests have their turn. */
+function yielding<T extends object>(verbs: T): T {
+  const wrapped = Object.entries(verbs).map(([name, verb]) => {
+    if (typeof verb !== "function") return [name, verb];
+    const run = (...given: unknown[]) => {
+      const answer = verb(...given);
+      return answer instanceof Promise ? answer.finally(yieldTurn) : answer;
+    };
+    return [name, run];
+  });
+  return Object.fromEntries(wrapped);
 }
 
 /** The stores of a project, opened. */

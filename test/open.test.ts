@@ -203,3 +203,69 @@ describe("the world is an argument", () => {
     expect(fs.existsSync(where.env?.HOME as string)).toBe(false);
   });
 });
+
+describe("a host goes on with its own work", () => {
+  test("while verbs run: each gives its timers a turn", async () => {
+    const memdir = await openMemdir(options());
+    const { dir } = memdir.location;
+    await memdir.save(note("first"));
+    for (let i = 0; i < 1000; i++)
+      fs.writeFileSync(path.join(dir, `m${i}.md`), `---\nname: Note ${i}\ntype: project\n---\n\nPart ${i}.\n`);
+    const verbs: Record<string, (i: number) => Promise<unknown>> = {
+      recall: () => memdir.recall("which part is note 17 about", { model: false }),
+      save: (i) => memdir.save(note(`new ${i}`)),
+      list: () => memdir.list(),
+      search: () => memdir.search("part"),
+      show: (i) => memdir.show(`m${i}`),
+      text: (i) => memdir.text(`m${i}`),
+      rename: (i) => memdir.rename(`new ${i}`, `other ${i}`),
+      forget: (i) => memdir.forget(`other ${i}`),
+      history: () => memdir.history(),
+      undo: () => memdir.undo(),
+    };
+    let fired = 0;
+    let turns = 0;
+    let immediate: NodeJS.Immediate;
+    const count = () => {
+      turns++;
+      immediate = setImmediate(count);
+    };
+    const timer = setInterval(() => fired++, 1);
+    count();
+    try {
+      for (const [verb, run] of Object.entries(verbs)) {
+        for (let i = 0; i < 3; i++) {
+          const before = turns;
+          const startedMs = performance.now();
+          const firedBefore = fired;
+          await run(i);
+          // A timer of one millisecond cannot fire in less.
+          const isLong = performance.now() - startedMs > 3;
+          expect([verb, turns > before, !isLong || fired > firedBefore]).toEqual([verb, true, true]);
+        }
+      }
+    } finally {
+      clearInterval(timer);
+      clearImmediate(immediate!);
+    }
+  });
+
+  test("while a long verb runs, not only when it is over", async () => {
+    const memdir = await openMemdir(options());
+    const { dir } = memdir.location;
+    fs.mkdirSync(dir, { recursive: true });
+    for (let i = 0; i < 1000; i++)
+      fs.writeFileSync(path.join(dir, `m${i}.md`), `---\nname: n${i}\ntype: user\n---\n\nB.\n`);
+    let turns = 0;
+    let isOver = false;
+    const count = () => {
+      turns++;
+      if (!isOver) setImmediate(count);
+    };
+    const listing = memdir.list();
+    setImmediate(count);
+    expect(await listing).toHaveLength(1000);
+    isOver = true;
+    expect(turns).toBeGreaterThan(2);
+  });
+});

@@ -2,8 +2,7 @@
 
 import { approximateTokens } from "../context/window.ts";
 import { type LoopEvent, type LoopResult, runAgentLoop } from "../model/agent-loop.ts";
-import type { AskError, Message, TextBlock, ToolResult, Usage } from "../model/ask.ts";
-import { NO_USAGE } from "../model/ask.ts";
+import { type AskError, type Message, NO_USAGE, type TextBlock, type ToolResult, type Usage } from "../model/ask.ts";
 import { shareSignal } from "../model/tool.ts";
 import type { Prefetch } from "../recall/prefetch.ts";
 import type { Recalled } from "../recall/recall.ts";

@@ -77,7 +77,7 @@ async function proveMachine(call: Call, memdir: Memdir): Promise<Check[]> {
   const [{ findMachine, openRepository }, { proveWiring }, { examineFaults }, { checkTeam }] = await Promise.all([
     import("./init.ts"),
     import("../wiring/proof.ts"),
-    import("../hooks/health.ts"),
+    import("../hooks/faults.ts"),
     import("../team/repository-health.ts"),
   ]);
   const machine = findMachine(call);

@@ -2,8 +2,7 @@
 
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { writesMemory } from "../hooks/memory-write.ts";
-import { lastMarks, readTurnTail } from "../hooks/turn-tail.ts";
+import { lastMarks, readTurnTail, writesMemory } from "../hooks/turn-tail.ts";
 import { findNew, type Learning, type LearnRequest, learn, withExtractionLock } from "../learn/learn.ts";
 import { keepExplicit, openRulesExtractor, type SpokenMessage } from "../learn/rules.ts";
 import { understandSaid } from "../learn/said.ts";
@@ -48,6 +47,8 @@ export async function runFromHook(call: Call, mark: string): Promise<number> {
     learning.ledger.skip("extraction", sessionIdOf(file), (error as Error).message);
   }
   await noteAuthors(memdir, call.env);
+  // Commands end without making the vectors of what they saved, and hooks have no time for it.
+  await memdir.warm({ signal }).catch((error: Error) => learning.directory.log(error.message));
   return 0;
 }
 

@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { readInput } from "../hooks/input.ts";
+import { readInput } from "../hooks/event.ts";
 import { findInstallation } from "../wiring/machine.ts";
 import type { Call, Run } from "./command.ts";
 

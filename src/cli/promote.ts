@@ -15,7 +15,7 @@ export const promote: Run = async (call) => {
   const memdir = await call.open();
   const team = findTeam(memdir, call.cwd);
   const isPrivate = ({ scope, path }: Store) => scope !== "team" && path !== team.path;
-  const move = planPromotion(memdir.directories.filter(isPrivate), team, call.args[0] as string);
+  const move = await planPromotion(memdir.directories.filter(isPrivate), team, call.args[0] as string);
   const ignored = team.inRepository
     ? await findIgnoreWarning({ root: repositoryOf(memdir.location.project), env: call.env })
     : null;

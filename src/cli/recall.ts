@@ -1,8 +1,8 @@
 /** `memdir recall`: the memories for a prompt; with --prefetch as a prompt hook starts it beside a turn. */
 
-import { finishPrefetch, PREFETCH_MS } from "../hooks/prefetch-file.ts";
+import { finishPrefetch, PREFETCH_MS } from "../hooks/prefetch.ts";
 import type { RecallOptions } from "../recall/recall.ts";
-import { readSurfaced } from "../recall/surfaced.ts";
+import { readSurfaced } from "../recall/surface-log.ts";
 import { answer, type Call, defined, numberOf, type Run, withProgress } from "./command.ts";
 
 export const recall: Run = async (call) => {

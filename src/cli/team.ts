@@ -194,7 +194,7 @@ async function showAudit(call: Call, team: Team): Promise<number> {
 }
 
 async function listVersions(call: Call, team: Team, [name = ""]: string[]): Promise<number> {
-  const path = pathOf(team, name);
+  const path = await pathOf(team, name);
   const found = await team.remote.versions(path);
   if (found.length === 0) throw new MemdirError("not-found", `the server has no version of ${path}`);
   const versions = found.map(({ text, ...rest }) => ({
@@ -209,7 +209,7 @@ async function listVersions(call: Call, team: Team, [name = ""]: string[]): Prom
 }
 
 async function redact(call: Call, team: Team, [name = "", revision = ""]: string[]): Promise<number> {
-  const path = pathOf(team, name);
+  const path = await pathOf(team, name);
   const repository = call.value("repository") ?? team.membership.repository;
   await team.administration.redact(repository, path, revision);
   const words = `the text of ${path} at ${revision} is gone from the server for good; copies on people's machines are theirs to remove, and a secret must be revoked where it is valid`;
@@ -217,9 +217,9 @@ async function redact(call: Call, team: Team, [name = "", revision = ""]: string
 }
 
 /** By name as everywhere, or as a path of the server: it may be gone here. */
-function pathOf({ directory }: Team, name: string): string {
+async function pathOf({ directory }: Team, name: string): Promise<string> {
   try {
-    return findMemory([directory], name).file;
+    return (await findMemory([directory], name)).file;
   } catch (error) {
     if (name.endsWith(".md") && error instanceof MemdirError && error.code === "not-found") return name;
     throw error;

@@ -3,8 +3,7 @@
 import { basename } from "node:path";
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import { type Door, readSurfaceLog } from "../recall/surface-log.ts";
-import { findShown } from "../recall/surfacings.ts";
+import { type Door, findShown, readSurfaceLog } from "../recall/surface-log.ts";
 import { ageInDays, ageInWords } from "../store/store.ts";
 import { sanitiseLine } from "../text/sanitise.ts";
 import { findMemory } from "../verbs/find.ts";
@@ -21,7 +20,7 @@ const MAX_SHOWN = 10;
 
 export const why: Run = async (call) => {
   const memdir = await call.open();
-  const { file, scope } = find(memdir, call.args[0] as string);
+  const { file, scope } = await find(memdir, call.args[0] as string);
   const log = readSurfaceLog(memdir.directories[0]?.path ?? "");
   const shown = findShown(log, file, scope).reverse();
   const since = log[0]?.at ?? null;
@@ -51,9 +50,9 @@ export const why: Run = async (call) => {
 };
 
 /** A memory that is gone is still known to the log, by its file's name. */
-function find(memdir: Memdir, name: string): { file: string; scope: string } {
+async function find(memdir: Memdir, name: string): Promise<{ file: string; scope: string }> {
   try {
-    const { directory, file } = findMemory(memdir.directories, name);
+    const { directory, file } = await findMemory(memdir.directories, name);
     return { file, scope: directory.scope };
   } catch (error) {
     if (!(error instanceof MemdirError) || error.code !== "not-found") throw error;

@@ -10,9 +10,8 @@ import type { Location } from "../project/locate.ts";
 import { sessionsFolder } from "../project/sessions-folder.ts";
 import { buildMemoryPart, buildMemorySection, type SectionName, type ToolNames } from "../prompts/memory.ts";
 import { fitMemories, MAX_SESSION_MEMORY_BYTES } from "../recall/budget.ts";
-import { formatHeader } from "../recall/injection.ts";
+import { formatHeader, shownContent } from "../recall/injection.ts";
 import { neutraliseTags } from "../recall/neutral.ts";
-import { shownContent } from "../recall/present.ts";
 import {
   ageInDays,
   findAuthor,

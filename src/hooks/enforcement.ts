@@ -5,8 +5,8 @@ import { createContext, Script } from "node:vm";
 import { realPath } from "../disk/fence.ts";
 import { matchesPaths } from "../instructions/rule-paths.ts";
 import { compilePattern } from "../store/store.ts";
+import { commandOf, isPatch, namedFiles, patchOf, type ToolCall } from "./event.ts";
 import type { Rule } from "./rules.ts";
-import { commandOf, isPatch, namedFiles, patchOf, type ToolCall } from "./tool-call.ts";
 
 interface Enforcement {
   /** Where relative paths begin. */

@@ -1,6 +1,9 @@
-/** The events of other programs that we answer, each under the name that its host gives it. */
+/** What every hook shares: the events of its host, what it is given and what it says, and how long it may take. */
 
+import { readSync, type Stats, writeSync } from "node:fs";
 import { basename } from "node:path";
+import type { Directory, RowEntry } from "../store/store.ts";
+import type { World } from "../world.ts";
 
 export type HookEvent =
   | "SessionStart"
@@ -55,4 +58,191 @@ export function cwdOf({ cwd }: EventInput): string {
 
 export function sessionOf({ session_id: session }: EventInput): string | null {
   return typeof session === "string" && session !== "" ? session : null;
+}
+
+/** One run of a hook. */
+export interface HookRun extends Pick<World, "env" | "now"> {
+  deadline: Deadline;
+  /** For what went wrong without anything being thrown. */
+  onFault: (error: Error) => void;
+}
+
+export interface Deadline {
+  /** From the process's start, as the person who waits sees it. */
+  set(ms: number): void;
+  isOver(): boolean;
+  /** The same, and it is counted: for work that is left out. */
+  isMissed(): boolean;
+  /** How often work was left out. */
+  readonly missed: number;
+}
+
+/** `elapsedMs`: since this process began. Not from `performance`, which Node loads when it is first asked for. */
+export function openDeadline(elapsedMs: () => number = () => process.uptime() * 1000): Deadline {
+  let limitMs = Number.POSITIVE_INFINITY;
+  let missed = 0;
+  const isOver = () => elapsedMs() > limitMs;
+  return {
+    set: (ms) => {
+      limitMs = ms;
+    },
+    isOver,
+    isMissed: () => isOver() && ++missed > 0,
+    get missed() {
+      return missed;
+    },
+  };
+}
+
+export { MAX_HOOK_CHARS as MAX_CHARS } from "../hook-config.ts";
+
+/** Not through process.stdout: to open it, Node loads its streams, and that takes longer than most hooks. */
+export function writeAll(fd: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
+}
+
+/** For a person who set MEMDIR_DEBUG. */
+export function tell(text: string): void {
+  try {
+    writeSync(2, `memdir: ${text}\n`);
+  } catch {
+    // Nobody listens.
+  }
+}
+
+/** Text that is added to the conversation; the event is called what the host calls it. */
+export function formatContext(hookEventName: string, additionalContext: string): string {
+  return `${JSON.stringify({ hookSpecificOutput: { hookEventName, additionalContext } })}\n`;
+}
+
+/** A call that must not be made. Gemini CLI has a form of its own. */
+export function formatDenial(hookEventName: string, reason: string): string {
+  if (hookEventName === "BeforeTool") return `${JSON.stringify({ decision: "deny", reason })}\n`;
+  const decision = { permissionDecision: "deny", permissionDecisionReason: reason };
+  return `${JSON.stringify({ hookSpecificOutput: { hookEventName, ...decision } })}\n`;
+}
+
+/** The turn goes on once more, with this as the next thing said. All hosts know the word. */
+export function formatContinuation(reason: string): string {
+  return `${JSON.stringify({ decision: "block", reason })}\n`;
+}
+
+/** What a pipe holds at once on most systems. */
+const PIECE_BYTES = 64 * 1024;
+/** For a stream that says "not yet" instead of letting us wait. */
+const PAUSE_MS = 5;
+const MAX_PAUSES = 400;
+
+/** Throws for what is no JSON. Of a host that sends nothing and stays, its own time limit takes care. */
+export function readInput(fd: number): unknown {
+  const pieces: Buffer[] = [];
+  for (let piece = readPiece(fd); piece.length > 0; piece = readPiece(fd)) {
+    pieces.push(piece);
+    // A whole piece is seldom the last one, and parsing takes time.
+    const value = piece.length < PIECE_BYTES && isEnd(piece) ? parse(pieces) : undefined;
+    if (value !== undefined) return value;
+  }
+  return JSON.parse(textOf(pieces));
+}
+
+/** Empty at the end. */
+function readPiece(fd: number): Buffer {
+  const piece = Buffer.allocUnsafe(PIECE_BYTES);
+  for (let pauses = 0; ; pauses++) {
+    try {
+      return piece.subarray(0, readSync(fd, piece, 0, piece.length, null));
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      // How Windows says that a pipe was closed.
+      if (code === "EOF") return piece.subarray(0, 0);
+      if (code !== "EAGAIN" || pauses === MAX_PAUSES) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
+    }
+  }
+}
+
+function isEnd(piece: Buffer): boolean {
+  return /[}\]]\s*$/.test(piece.toString("latin1", Math.max(0, piece.length - 16)));
+}
+
+/** Undefined while something is missing. */
+function parse(pieces: readonly Buffer[]): unknown {
+  try {
+    return JSON.parse(textOf(pieces));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Without the mark that some shells of Windows put in front. */
+function textOf(pieces: readonly Buffer[]): string {
+  return Buffer.concat(pieces)
+    .toString("utf8")
+    .replace(/^\ufeff/, "");
+}
+
+export interface ToolCall {
+  name: string;
+  input: Readonly<Record<string, unknown>>;
+}
+
+const PATCH_FILE = /^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm;
+
+/** The files that a call says it reads or changes, as it writes them: alone, or in a patch. */
+export function namedFiles(input: ToolCall["input"]): string[] {
+  const named = [input.file_path, input.notebook_path, input.path, input.filePath, input.absolute_path];
+  const inPatch = [...patchOf(input).matchAll(PATCH_FILE)].map(([, file]) => file);
+  return [...named, ...inPatch].filter((file) => typeof file === "string");
+}
+
+/** "" for none. Which of the texts is a patch, only the text says. */
+export function patchOf({ input, patch, command }: ToolCall["input"]): string {
+  return String([input, patch, command].find((text) => typeof text === "string") ?? "");
+}
+
+export function isPatch(text: string): boolean {
+  return text.includes("*** Begin Patch");
+}
+
+/** A line for a shell; "" for none. */
+export function commandOf({ command, cmd }: ToolCall["input"]): string {
+  const parts: unknown[] = [command ?? cmd].flat();
+  return parts.filter((part) => typeof part === "string").join(" ");
+}
+
+/** A book of five hundred pages; what is larger was put there by mistake or to do harm. */
+const MAX_BYTES = 1024 * 1024;
+
+/** An ordinary file of ordinary size. */
+export function isMemorySized(stat: Stats): boolean {
+  return stat.isFile() && stat.size <= MAX_BYTES;
+}
+
+export function rehearsedDirectory(path: string): Directory {
+  return {
+    path,
+    scope: "user",
+    inRepository: false,
+    readOnly: true,
+    recursive: false,
+    limits: { maxLines: 200, maxChars: 25_000 },
+    ageDays: { recent: 2, stale: 8, old: 31 },
+    now: () => new Date(0),
+    by: "hook",
+    log: () => {},
+  };
+}
+
+/** `file` exists in the directory; the hashes are of terms that the prompt has. */
+export function rehearsedEntry(file: string, hashes: readonly number[]): RowEntry {
+  const terms = Uint32Array.from(hashes).sort();
+  const weights = new Uint16Array(terms.length).fill(8);
+  const vectors = [false, true].map((isCue) => ({ hash: 1, isCue, scale: 0.01, values: new Int8Array(384).fill(1) }));
+  return {
+    ...{ file, name: "one", type: "project", links: ["two"], isInferred: true, isPlain: false, isForHooks: false },
+    ...{ mtimeMs: 0, ctimeMs: 0, size: 0, ino: 0, hash: 0, isSettled: false, saidMs: 0, createdMs: 0, commitMs: 0 },
+    details: { header: {} as RowEntry["details"]["header"], rule: null, day: null },
+    ranking: { terms, weights, length: 8 * terms.length, vectors },
+  };
 }

@@ -1,9 +1,23 @@
 /** What went wrong in hooks, which say nothing where they fail: a few lines in the user's cache, for `doctor` and the next session. */
 
+import { existsSync, mkdirSync } from "node:fs";
 import { homedir } from "node:os";
-import type { Env } from "../config.ts";
+import { dirname, isAbsolute, join } from "node:path";
+import { type Env, processEnv } from "../config.ts";
 import { openStateIn, quietly, type StateLog } from "../store/store.ts";
-import { cacheFolder, makeCacheFolder } from "./cache-folder.ts";
+import type { Check } from "../verbs/doctor.ts";
+import { type HookRun, openDeadline, tell } from "./event.ts";
+
+/** For a hook that goes on when a part of it fails. */
+export function openRun(event: string): HookRun {
+  const env = processEnv();
+  const at = new Date();
+  const onFault = (error: Error) => {
+    if (env.MEMDIR_DEBUG) tell(error.stack ?? String(error));
+    noteFault(env, { at, event, error });
+  };
+  return { env, now: () => at, deadline: openDeadline(), onFault };
+}
 
 interface Fault {
   /** ISO time. */
@@ -73,4 +87,34 @@ function parse(value: unknown): Fault | { told: true } | null {
   if (told === true) return { told };
   const isFault = typeof at === "string" && typeof event === "string" && typeof message === "string";
   return isFault && !Number.isNaN(Date.parse(at)) ? { at, event, message } : null;
+}
+
+/** The user's own, as nobody else may say what is run: a relative path would lead into the project. */
+export function cacheFolder({ XDG_CACHE_HOME = "", HOME = "" }: Env): string {
+  if (isAbsolute(XDG_CACHE_HOME)) return join(XDG_CACHE_HOME, "memdir");
+  return join(isAbsolute(HOME) ? HOME : homedir(), ".cache", "memdir");
+}
+
+/** One by one: a home that is not there is not made, and Node's own `recursive` never ends under an automounter. */
+export function makeCacheFolder(folder: string): void {
+  for (const each of [dirname(folder), folder]) if (!existsSync(each)) mkdirSync(each, { mode: 0o700 });
+}
+
+/** What is older has been mended, or would have come again. */
+const RECENT_MS = 7 * 86_400_000;
+const MAX_SHOWN = 3;
+
+export function examineFaults(env: Env, now: Date): Check {
+  const recent = readFaults(env).filter(({ at }) => now.getTime() - Date.parse(at) < RECENT_MS);
+  if (recent.length === 0) return { name: "hooks", ok: true, detail: "none failed in the last seven days", fix: null };
+  const last = recent.slice(-MAX_SHOWN).map(({ at, event, message }) => {
+    return `${at.slice(0, 16).replace("T", " ")} ${event || "no event"}: ${message}`;
+  });
+  const count = recent.length === 1 ? "one failed" : `${recent.length} failed`;
+  return {
+    name: "hooks",
+    ok: false,
+    detail: `${count} in the last seven days, the last: ${last.reverse().join("; ")}`,
+    fix: "mend what the message names; if it is a file of memdir's own, install memdir again",
+  };
 }

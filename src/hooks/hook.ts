@@ -8,10 +8,8 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Script } from "node:vm";
 import { processEnv } from "../config.ts";
-import { cacheFolder, makeCacheFolder } from "./cache-folder.ts";
-import { type EventInput, eventOf, type HookEvent } from "./event.ts";
-import { readInput } from "./input.ts";
-import { tell } from "./output.ts";
+import { type EventInput, eventOf, type HookEvent, readInput, tell } from "./event.ts";
+import { cacheFolder, makeCacheFolder } from "./faults.ts";
 
 /** What each of the files that are run has. */
 interface Exports {

@@ -12,10 +12,9 @@ import { clipLine, cutContent } from "../recall/cut.ts";
 import { formatInjection } from "../recall/injection.ts";
 import { neutralise, neutraliseLine } from "../recall/neutral.ts";
 import { stripForClient } from "../text/client-markdown.ts";
-import { isMemorySized } from "./memory-size.ts";
-import { commandOf, isPatch, namedFiles, patchOf, type ToolCall } from "./tool-call.ts";
+import { commandOf, isMemorySized, isPatch, namedFiles, patchOf, type ToolCall } from "./event.ts";
 
-interface NestedPlace {
+interface NestedFolders {
   /** Where the session began: what lies there and above it, the host has loaded. */
   start: string;
   /** Where the call's relative paths begin. */
@@ -54,7 +53,7 @@ const MAX_TEXT_CHARS = 32 * 1024;
 const MAX_PATH_CHARS = 300;
 
 /** Files of outer folders first, as many as fit. What does not fit stays unknown, and comes with a later call. */
-export function findNested(call: ToolCall, place: NestedPlace, options: NestedOptions): Nested {
+export function findNested(call: ToolCall, place: NestedFolders, options: NestedOptions): Nested {
   const [start, root] = [realPath(place.start), realPath(place.root)];
   const named = namedFiles(call.input)
     .slice(0, MAX_TOUCHED)

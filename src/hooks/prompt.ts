@@ -10,18 +10,23 @@ import { runAtOnce } from "../disk/breathe.ts";
 import { openWords } from "../meaning/words.ts";
 import { fitMemories, MAX_MEMORIES } from "../recall/budget.ts";
 import { type Asking, chooseMemories, type PromptMeaning } from "../recall/choose.ts";
-import { formatHeader } from "../recall/injection.ts";
+import { formatHeader, openPresenter, type Presented, shownContent } from "../recall/injection.ts";
 import { isTooShort } from "../recall/prefetch.ts";
-import { openPresenter, type Presented, shownContent } from "../recall/present.ts";
-import { queryTerms } from "../recall/query.ts";
 import { addEntry, type Digest, type News, openResident, refresh } from "../recall/resident.ts";
-import { logSurfaced } from "../recall/surface-log.ts";
-import { readSurfaced, writeSurfaced } from "../recall/surfaced.ts";
+import { queryTerms } from "../recall/score.ts";
+import { logSurfaced, readSurfaced, writeSurfaced } from "../recall/surface-log.ts";
 import { ageInDays, type Directory } from "../store/store.ts";
-import { type Deadline, openDeadline } from "./deadline.ts";
-import { cwdOf, type EventInput } from "./event.ts";
-import { formatContext, MAX_CHARS, writeAll } from "./output.ts";
-import { rehearsedDirectory, rehearsedEntry } from "./rehearsal.ts";
+import {
+  cwdOf,
+  type Deadline,
+  type EventInput,
+  formatContext,
+  MAX_CHARS,
+  openDeadline,
+  rehearsedDirectory,
+  rehearsedEntry,
+  writeAll,
+} from "./event.ts";
 
 export interface HookInput extends EventInput {
   prompt?: unknown;
@@ -98,7 +103,7 @@ interface Asked {
 function recallFor({ prompt, session, config, open, now, deadline }: Asked, main: string): Omit<Response, "search"> {
   const surfaced = readSurfaced(main, session);
   if (surfaced.isFull()) return NOTHING;
-  const digest: Digest<Directory> = (...file) => (deadline.isMissed() ? null : digestNow(...file));
+  const digest: Digest = (...file) => (deadline.isMissed() ? null : digestNow(...file));
   const asking = { prompt, meaning: openMeaning(config), nowMs: now.getTime(), session: surfaced };
   const { method, chosen, news } = find(open, asking, { now, digest });
   const { memories, text } = fitMemories(chosen, { maxBytes: MAX_BYTES, sessionLeft: surfaced.bytesLeft() });
@@ -133,7 +138,7 @@ interface Chosen extends Presented {
 function find(
   open: readonly Directory[],
   asking: Asking,
-  how: { now: Date; digest: Digest<Directory> },
+  how: { now: Date; digest: Digest },
 ): { method: string; chosen: Chosen[]; news: News[] } {
   const resident = openResident(open);
   const news = runAtOnce(refresh(resident, how));
@@ -165,7 +170,7 @@ function openMeaning({ meaning }: Pick<Config, "meaning">): PromptMeaning {
 }
 
 function keepAll(open: readonly Directory[], news: readonly News[]): void {
-  const { keepNews } = require("./hook-stale.cjs") as typeof import("./stale.ts");
+  const { keepNews } = require("./hook-stale.cjs") as typeof import("./rules.ts");
   for (const each of news) keepNews(open[each.owner] as Directory, each);
 }
 
@@ -221,7 +226,7 @@ export function rankPrompt(
 }
 
 /** Files that the cache does not know are rare, and reading them takes much code: it is in a file of its own. */
-function digestNow(...file: Parameters<Digest<Directory>>): ReturnType<Digest<Directory>> {
-  const { digestStale } = require("./hook-stale.cjs") as typeof import("./stale.ts");
+function digestNow(...file: Parameters<Digest>): ReturnType<Digest> {
+  const { digestStale } = require("./hook-stale.cjs") as typeof import("./rules.ts");
   return digestStale(...file);
 }

@@ -11,14 +11,23 @@ import { isWithin, realPath } from "../disk/fence.ts";
 import { readProposals } from "../learn/inbox.ts";
 import { formatFaults, formatOverdue, formatScopeIndex, formatWaiting } from "../prompts/hooks.ts";
 import { neutralise, neutraliseLine } from "../recall/neutral.ts";
-import { clearSurfaced } from "../recall/surfaced.ts";
+import { clearSurfaced } from "../recall/surface-log.ts";
 import { checkState, type Directory, daysOverdue, INDEX_FILE, loadIndex, statePath } from "../store/store.ts";
-import { type Deadline, openDeadline } from "./deadline.ts";
-import { cwdOf, type EventInput, isCodex, sessionOf } from "./event.ts";
-import { markTold, noteFault, readNewFaults } from "./faults.ts";
-import { isMemorySized } from "./memory-size.ts";
-import { formatContext, MAX_CHARS, tell, writeAll } from "./output.ts";
-import { rehearsedDirectory } from "./rehearsal.ts";
+import {
+  cwdOf,
+  type Deadline,
+  type EventInput,
+  formatContext,
+  type HookRun,
+  isCodex,
+  isMemorySized,
+  MAX_CHARS,
+  openDeadline,
+  rehearsedDirectory,
+  sessionOf,
+  writeAll,
+} from "./event.ts";
+import { markTold, openRun, readNewFaults } from "./faults.ts";
 import { readForHooks } from "./rules.ts";
 import { syncBeside } from "./team-sync.ts";
 
@@ -27,38 +36,27 @@ export interface SessionInput extends EventInput {
   source?: unknown;
 }
 
-export interface SessionWorld {
-  env: Env;
-  now: Date;
-  deadline: Deadline;
-  onFault: (error: Error) => void;
-}
-
 export function main(input: SessionInput): void {
-  const env = processEnv();
-  const now = new Date();
-  const onFault = (error: unknown) => {
-    if (env.MEMDIR_DEBUG) tell((error as Error).stack ?? String(error));
-    noteFault(env, { at: now, event: "SessionStart", error });
-  };
+  const run = openRun("SessionStart");
+  const { env, now } = run;
   try {
-    const text = answer(input, { env, now, deadline: openDeadline(), onFault });
+    const text = answer(input, run);
     if (text === "") return;
     writeAll(1, formatContext("SessionStart", text));
-    if (readNewFaults(env).length > 0) markTold(env, now);
+    if (readNewFaults(env).length > 0) markTold(env, now());
   } finally {
     syncBeside(input, env);
   }
 }
 
 /** The text for the session's beginning, at most MAX_CHARS; "" for none. */
-export function answer(input: SessionInput, world: SessionWorld): string {
-  const { env, now, deadline } = world;
+export function answer(input: SessionInput, run: HookRun): string {
+  const { env, now, deadline } = run;
   const cwd = cwdOf(input);
   const { config, location } = findPlace({ cwd }, env);
   if (config.disabled !== null) return "";
   deadline.set(config.hooks.deadlineMs);
-  const options = { cwd, now: () => now, withOlder: false, by: "hook" };
+  const options = { cwd, now, withOlder: false, by: "hook" };
   const { main, directories } = findDirectories(options, config, location);
   const session = sessionOf(input);
   // The model has forgotten what it was shown.
@@ -66,14 +64,14 @@ export function answer(input: SessionInput, world: SessionWorld): string {
   const shown = directories.filter(({ scope }) => scope === "user" || scope === "team");
   if (!loadsOwnIndex(input, env)) shown.push(main);
   const notes = [() => faultsNote(env), () => waitingNote(main), () => overdueNote(main, deadline)].map((make) =>
-    attempt(make, world),
+    attempt(make, run),
   );
   const room = MAX_CHARS - notes.join("\n\n").length;
-  return [...indexNotes(shown, room, world), ...notes].filter((note) => note !== "").join("\n\n");
+  return [...indexNotes(shown, room, run), ...notes].filter((note) => note !== "").join("\n\n");
 }
 
 /** One part that fails takes nothing from the others. */
-function attempt(make: () => string, { onFault }: SessionWorld): string {
+function attempt(make: () => string, { onFault }: HookRun): string {
   try {
     return make();
   } catch (error) {
@@ -91,11 +89,11 @@ function loadsOwnIndex(input: SessionInput, env: Env): boolean {
 const FRAME_CHARS = 600;
 
 /** Each gets its share of the room; what a short one leaves goes to those behind it. */
-function indexNotes(directories: readonly Directory[], room: number, world: SessionWorld): string[] {
+function indexNotes(directories: readonly Directory[], room: number, run: HookRun): string[] {
   let left = room;
   return directories.map((directory, at) => {
     const share = Math.floor(left / (directories.length - at)) - FRAME_CHARS;
-    const note = world.deadline.isOver() ? "" : attempt(() => indexNote(directory, share), world);
+    const note = run.deadline.isOver() ? "" : attempt(() => indexNote(directory, share), run);
     left -= note.length + 2;
     return note;
   });
@@ -128,11 +126,13 @@ const MAX_OVERDUE = 5;
 const MAX_NAME_CHARS = 100;
 
 function overdueNote(directory: Directory, deadline: Deadline): string {
-  const found = readForHooks(directory, deadline.isOver).flatMap(({ details: { header, day } }) => {
-    const isOverdue =
-      day !== null && header.problems.length === 0 && daysOverdue(day, header, directory.now()) !== null;
-    return isOverdue ? [{ name: short(header.name), file: short(header.file), date: day }] : [];
-  });
+  const found = readForHooks(directory, deadline.isOver, directory.now().getTime()).flatMap(
+    ({ details: { header, day } }) => {
+      const isOverdue =
+        day !== null && header.problems.length === 0 && daysOverdue(day, header, directory.now()) !== null;
+      return isOverdue ? [{ name: short(header.name), file: short(header.file), date: day }] : [];
+    },
+  );
   if (found.length === 0) return "";
   found.sort((a, b) => (a.date < b.date ? -1 : 1));
   return formatOverdue(found.slice(0, MAX_OVERDUE), Math.max(0, found.length - MAX_OVERDUE));
@@ -158,10 +158,10 @@ function faultsNote(env: Env): string {
 
 /** Goes through everything once, so that all of it is in the compiled form that is kept. Writes nothing. */
 export function rehearse(): void {
-  const world = { env: {}, now: new Date(0), deadline: openDeadline(), onFault: () => {} };
+  const run = { env: {}, now: () => new Date(0), deadline: openDeadline(), onFault: () => {} };
   findPlace({ cwd: __dirname }, processEnv());
   const directory = rehearsedDirectory(__dirname);
-  indexNotes([directory], MAX_CHARS, world);
-  attempt(() => overdueNote(directory, world.deadline), world);
-  attempt(() => waitingNote(directory), world);
+  indexNotes([directory], MAX_CHARS, run);
+  attempt(() => overdueNote(directory, run.deadline), run);
+  attempt(() => waitingNote(directory), run);
 }

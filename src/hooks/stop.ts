@@ -16,9 +16,9 @@ import { buildLookBack } from "../prompts/hooks.ts";
 import { sessionIdOf } from "../session/session-reader.ts";
 import type { Directory } from "../store/store.ts";
 import { lazily } from "../text/lazy.ts";
+import type { World } from "../world.ts";
 import { archiveTranscript } from "./archive.ts";
-import { cwdOf, type EventInput, eventOf, sessionOf } from "./event.ts";
-import { formatContinuation, tell, writeAll } from "./output.ts";
+import { cwdOf, type EventInput, eventOf, formatContinuation, sessionOf, tell, writeAll } from "./event.ts";
 import { syncBeside } from "./team-sync.ts";
 import {
   hasMemoryWrite,
@@ -57,7 +57,7 @@ export function main(input: StopInput): void {
     if (env.MEMDIR_DEBUG) tell(text);
   };
   try {
-    const answer = decide(input, { env, now: new Date(), log });
+    const answer = decide(input, { env, now: () => new Date(), log });
     if ("start" in answer) start(answer.start);
     else if ("ask" in answer) writeAll(1, formatContinuation(answer.ask));
     else log(`extraction skipped: ${answer.skipped}`);
@@ -78,14 +78,8 @@ export function archive(input: StopInput, env: Env): boolean {
   return archiveTranscript({ transcript, session: sessionIdOf(transcript), cwd, claudeDir: config.claudeDir });
 }
 
-export interface StopWorld {
-  env: Env;
-  now: Date;
-  log: (text: string) => void;
-}
-
 /** Notes a skip in the ledger, where there is a memory directory; where there is none, nothing is left behind. */
-export function decide(input: StopInput, world: StopWorld): StopAnswer {
+export function decide(input: StopInput, world: Pick<World, "env" | "now" | "log">): StopAnswer {
   const { transcript_path: transcript, last_assistant_message: last } = input;
   if (typeof transcript !== "string" || !isAbsolute(transcript)) return { skipped: "the host named no transcript" };
   const cwd = cwdOf(input);
@@ -93,7 +87,7 @@ export function decide(input: StopInput, world: StopWorld): StopAnswer {
   if (config.disabled !== null) return { skipped: `memory is off: ${config.disabled}` };
   if (config.hooks.stop === "off") return { skipped: "hooks.stop is off" };
   const { env, now, log } = world;
-  const options = { cwd, now: () => now, log, withOlder: false };
+  const options = { cwd, now, log, withOlder: false };
   const directory = findDirectories(options, config, location).main;
   const isAsking = config.hooks.stop === "continue";
   // Asking costs the agent's own tokens, and no budget of ours.

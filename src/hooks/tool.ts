@@ -5,27 +5,36 @@
  */
 
 import { lstatSync } from "node:fs";
-import { basename, join, relative, sep } from "node:path";
-import { type Config, type Env, processEnv } from "../config.ts";
+import { basename, join, relative, resolve, sep } from "node:path";
+import { type Config, processEnv } from "../config.ts";
 import { findDirectories, findPlace } from "../directories.ts";
 import { isWithin, realPath } from "../disk/fence.ts";
 import type { Location } from "../project/locate.ts";
-import { type Candidate, fitMemories } from "../recall/budget.ts";
+import { fitMemories } from "../recall/budget.ts";
+import { type Candidate, openEntryPresenter } from "../recall/injection.ts";
 import { neutraliseLine } from "../recall/neutral.ts";
-import { openEntryPresenter } from "../recall/present.ts";
-import { logSurfaced } from "../recall/surface-log.ts";
-import { readSurfaced, writeSurfaced } from "../recall/surfaced.ts";
+import { logSurfaced, readSurfaced, writeSurfaced } from "../recall/surface-log.ts";
 import { type Directory, readEntry } from "../store/store.ts";
-import { type Deadline, openDeadline } from "./deadline.ts";
 import { findBroken } from "./enforcement.ts";
-import { cwdOf, type EventInput, eventOf, isCodex, sessionOf } from "./event.ts";
-import { noteFault } from "./faults.ts";
+import {
+  cwdOf,
+  type EventInput,
+  eventOf,
+  formatContext,
+  formatDenial,
+  type HookRun,
+  isCodex,
+  MAX_CHARS,
+  namedFiles,
+  rehearsedDirectory,
+  sessionOf,
+  type ToolCall,
+  writeAll,
+} from "./event.ts";
+import { openRun } from "./faults.ts";
 import { findNested, type Nested } from "./nested.ts";
-import { formatContext, formatDenial, MAX_CHARS, tell, writeAll } from "./output.ts";
-import { takePrefetch } from "./prefetch-file.ts";
-import { rehearsedDirectory } from "./rehearsal.ts";
-import { type Rule, readRules } from "./rules.ts";
-import type { ToolCall } from "./tool-call.ts";
+import { takePrefetch } from "./prefetch.ts";
+import { type Rule, readRules, refreshEntry } from "./rules.ts";
 
 export interface ToolInput extends EventInput {
   tool_name?: unknown;
@@ -33,51 +42,40 @@ export interface ToolInput extends EventInput {
   tool_response?: unknown;
 }
 
-export interface ToolWorld {
-  env: Env;
-  now: Date;
-  deadline: Deadline;
+export interface ToolRun extends HookRun {
   /** The folder that the host started us in; throws when it is gone. */
   startedIn: () => string;
-  /** For what went wrong without anything being thrown. */
-  onFault: (error: Error) => void;
 }
 
 export function main(input: ToolInput): void {
-  const env = processEnv();
-  const now = new Date();
-  const onFault = (error: unknown) => {
-    if (env.MEMDIR_DEBUG) tell((error as Error).stack ?? String(error));
-    noteFault(env, { at: now, event: String(input.hook_event_name), error });
-  };
-  const text = answer(input, { env, now, deadline: openDeadline(), startedIn: () => process.cwd(), onFault });
+  const text = answer(input, { ...openRun(String(input.hook_event_name)), startedIn: () => process.cwd() });
   if (text !== "") writeAll(1, text);
 }
 
 /** What is printed; "" for nothing. */
-export function answer(input: ToolInput, world: ToolWorld): string {
+export function answer(input: ToolInput, run: ToolRun): string {
   const isBefore = eventOf(input.hook_event_name) === "PreToolUse";
   const session = sessionOf(input);
   if (!isBefore && session === null) return "";
-  const start = startOf(input, world);
-  if (!isBefore) return session === null ? "" : answerAt(start, input, world, (open) => addFound(open, session));
+  const start = startOf(input, run);
+  if (!isBefore) return session === null ? "" : answerAt(start, input, run, (open) => addFound(open, session));
   // A call that works elsewhere leaves no rule of its session behind.
   for (const cwd of new Set([cwdOf(input), start])) {
-    const denial = answerAt(cwd, input, world, denyBroken);
+    const denial = answerAt(cwd, input, run, denyBroken);
     if (denial !== "") return denial;
   }
   return "";
 }
 
-function answerAt(cwd: string, input: ToolInput, world: ToolWorld, work: (open: Open) => string): string {
-  const { config, location } = findPlace({ cwd }, world.env);
+function answerAt(cwd: string, input: ToolInput, run: ToolRun, work: (open: Open) => string): string {
+  const { config, location } = findPlace({ cwd }, run.env);
   if (config.disabled !== null) return "";
-  world.deadline.set(config.hooks.deadlineMs);
-  return work({ input, cwd, config, location, world });
+  run.deadline.set(config.hooks.deadlineMs);
+  return work({ input, cwd, config, location, run });
 }
 
 /** Codex says in which folder a call works, and starts its hooks in the one that its session works in. */
-function startOf(input: ToolInput, { startedIn }: ToolWorld): string {
+function startOf(input: ToolInput, { startedIn }: ToolRun): string {
   try {
     return isCodex(input) ? startedIn() : cwdOf(input);
   } catch {
@@ -90,11 +88,11 @@ interface Open {
   cwd: string;
   config: Config;
   location: Location;
-  world: ToolWorld;
+  run: ToolRun;
 }
 
-function directoriesOf({ cwd, config, location, world }: Open): { main: Directory; all: Directory[] } {
-  const options = { cwd, now: () => world.now, withOlder: false };
+function directoriesOf({ cwd, config, location, run }: Open): { main: Directory; all: Directory[] } {
+  const options = { cwd, now: run.now, withOlder: false };
   const { main, directories } = findDirectories(options, config, location);
   // An agent's own memories are for that agent.
   return { main, all: directories.filter(({ scope }) => !scope.startsWith("agent:")) };
@@ -106,18 +104,18 @@ const MAX_MESSAGE_CHARS = 1_000;
 const MAX_NAME_CHARS = 200;
 
 function denyBroken(open: Open): string {
-  const { input, config, location, world } = open;
+  const { input, config, location, run } = open;
   if (!config.hooks.enforce) return "";
-  const rules = readRules(directoriesOf(open).all, world.deadline.isMissed);
-  const late = world.deadline.missed;
-  if (late > 0) world.onFault(new Error("time was up before all rules were read"));
+  const rules = readRules(directoriesOf(open).all, run.deadline.isMissed);
+  const late = run.deadline.missed;
+  if (late > 0) run.onFault(new Error("time was up before all rules were read"));
   if (rules.length === 0) return "";
   const root = location.project.worktreeRoot ?? location.project.cwd;
-  const onSkip = ({ file }: Rule) => world.onFault(new Error(`the rule in ${basename(file)} took too long`));
-  const isLate = world.deadline.isMissed;
+  const onSkip = ({ file }: Rule) => run.onFault(new Error(`the rule in ${basename(file)} took too long`));
+  const isLate = run.deadline.isMissed;
   const broken = findBroken(rules, callOf(input), { cwd: cwdOf(input), root, home: config.home, onSkip, isLate });
-  if (late === 0 && world.deadline.missed > 0)
-    world.onFault(new Error("time was up before all of the team's rules were checked"));
+  if (late === 0 && run.deadline.missed > 0)
+    run.onFault(new Error("time was up before all of the team's rules were checked"));
   return broken ? formatDenial(String(input.hook_event_name), reasonOf(broken)) : "";
 }
 
@@ -139,12 +137,13 @@ const NESTED_SHARE = 0.6;
 /** What the host does not load, and what was found beside the turn, as far as it is not in the conversation yet. */
 function addFound(open: Open, session: string): string {
   const { main, all } = directoriesOf(open);
+  if (open.config.hooks.enforce) refreshNamed(open, all);
   const paths = takePrefetch(main.path, session);
   const isNesting = isCodex(open.input) && !open.config.claudeMdsDisabled;
   if (paths.length === 0 && !isNesting) return "";
   const surfaced = readSurfaced(main.path, session);
   const fresh = paths.filter((path) => !surfaced.surfaced.has(path));
-  const candidates = fresh.flatMap((path) => readFound(path, all, open.world.now));
+  const candidates = fresh.flatMap((path) => readFound(path, all, open.run.now()));
   const share = candidates.length > 0 ? Math.floor(MAX_CHARS * NESTED_SHARE) : MAX_CHARS;
   const nested = isNesting ? nestedOf(open, surfaced.surfaced, share) : NOT_NESTED;
   const room = MAX_CHARS - nested.text.length - 2;
@@ -162,13 +161,13 @@ function addFound(open: Open, session: string): string {
 const NOT_NESTED: Nested = { text: "", paths: [] };
 
 /** A failure here takes nothing from what was found. */
-function nestedOf({ input, cwd: start, location, world }: Open, known: ReadonlySet<string>, maxChars: number): Nested {
+function nestedOf({ input, cwd: start, location, run }: Open, known: ReadonlySet<string>, maxChars: number): Nested {
   try {
     const place = { start, cwd: cwdOf(input), root: location.project.worktreeRoot ?? start };
-    const options = { response: input.tool_response, known, maxChars, isLate: world.deadline.isOver };
+    const options = { response: input.tool_response, known, maxChars, isLate: run.deadline.isOver };
     return findNested(callOf(input), place, options);
   } catch (error) {
-    world.onFault(error as Error);
+    run.onFault(error as Error);
     return NOT_NESTED;
   }
 }
@@ -179,14 +178,27 @@ interface Found {
   memories: readonly Candidate[];
 }
 
-function logFound({ world }: Open, session: string, { main, all, memories }: Found): void {
+function logFound({ run }: Open, session: string, { main, all, memories }: Found): void {
   const logged = memories.flatMap(({ path }) => {
     const owner = all.find((each) => isWithin(realPath(each.path), realPath(path)));
     const file = owner ? relative(realPath(owner.path), realPath(path)).split(sep).join("/") : "";
     return owner ? [{ file, scope: owner.scope, why: ["found beside the turn"] }] : [];
   });
   // What was asked is known to the process that found them, not here.
-  logSurfaced(main.path, { at: world.now, session, door: "hook", prompt: "", memories: logged });
+  logSurfaced(main.path, { at: run.now(), session, door: "hook", prompt: "", memories: logged });
+}
+
+/** A memory that the call changed in place: its folder's time does not show it, and there may be a rule in it now. */
+function refreshNamed({ input, run }: Open, directories: readonly Directory[]): void {
+  try {
+    for (const name of namedFiles(callOf(input).input)) {
+      const path = resolve(cwdOf(input), name);
+      const directory = path.endsWith(".md") ? directories.find((each) => isWithin(each.path, path)) : undefined;
+      if (directory) refreshEntry(directory, relative(directory.path, path).split(sep).join("/"));
+    }
+  } catch (error) {
+    run.onFault(error as Error);
+  }
 }
 
 /** Only files of our directories, whatever the other process wrote down. */

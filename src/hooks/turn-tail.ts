@@ -1,6 +1,7 @@
 /** The end of a transcript, read from the back and no further than it takes: the last turn, and what the user said since the cursor. */
 
-import { closeSync, readSync } from "node:fs";
+import { closeSync, readSync, realpathSync } from "node:fs";
+import { isAbsolute, relative, resolve, sep } from "node:path";
 import { openRegular } from "../disk/fence.ts";
 import type { Cursor } from "../learn/extraction-gates.ts";
 import { hearMessages } from "../learn/window.ts";
@@ -8,7 +9,7 @@ import { buildConversation } from "../session/conversation.ts";
 import { makeChain } from "../session/session-reader.ts";
 import { answerOf, assistantBlocks, parseLine, promptOf, type TranscriptLine } from "../session/transcript-line.ts";
 import { hashOf } from "../text/hash.ts";
-import { type MemoryPlace, writesMemory } from "./memory-write.ts";
+import { commandOf, type ToolCall } from "./event.ts";
 
 export interface TurnTail {
   /** The last turn from its prompt on; of one that is very long, its end. */
@@ -90,7 +91,7 @@ function isOf(message: string, prompt: string): boolean {
 }
 
 /** Whether a memory was written in the turn, by a call that was not refused. */
-export function hasMemoryWrite(lines: readonly string[], place: MemoryPlace): boolean {
+export function hasMemoryWrite(lines: readonly string[], place: { dir: string; cwd: string }): boolean {
   const written = new Set<string>();
   for (const text of lines) {
     if (text.includes('"tool_use"') && (text.includes(".md") || text.includes("memdir"))) {
@@ -148,4 +149,35 @@ export function lastMarks(lines: readonly string[]): string[] {
     }
   }
   return [markOf(last), markOf(whole)];
+}
+
+/** Claude Code's, then Gemini CLI's. */
+const WRITERS: ReadonlySet<string> = new Set(["Write", "Edit", "MultiEdit", "Update", "write_file", "replace"]);
+/** Claude Code's, Gemini CLI's and Codex's. */
+const SHELLS: ReadonlySet<string> = new Set(["Bash", "run_shell_command", "exec_command", "shell"]);
+/** The tools of our own MCP server, under whatever name the user gave it with our name in it. Gemini CLI writes one line. */
+const OWN_TOOL = /^mcp__?\w*memdir\w*?__?(?:save|forget)$/;
+const OWN_COMMAND = /(?:^|[\s;&|(/"'])memdir(?:\.cmd)?["']?\s+(?:save|edit|forget|rename)\b/;
+
+/** Memories only: what else lies in the folder, such as a log, says nothing of what is worth keeping. */
+export function writesMemory({ name, input }: ToolCall, place: { dir: string; cwd: string }): boolean {
+  if (OWN_TOOL.test(name)) return true;
+  if (SHELLS.has(name)) return OWN_COMMAND.test(commandOf(input));
+  const file = input.file_path ?? input.path;
+  if (!WRITERS.has(name) || typeof file !== "string" || !/\.md$/i.test(file)) return false;
+  const path = resolve(place.cwd, file);
+  return isBelow(path, place.dir) || isBelow(path, realPath(place.dir));
+}
+
+function isBelow(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way !== "" && !isAbsolute(way) && !way.startsWith(".") && !way.startsWith(`logs${sep}`);
+}
+
+function realPath(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return folder;
+  }
 }

@@ -1,19 +1,21 @@
 /** The agent loop: ask, run the tools that are called, ask again, until the model is done or something ends it. */
 
-import type {
-  Ask,
-  AskError,
-  Block,
-  Message,
-  Retry,
-  SystemBlock,
-  TextBlock,
-  ToolResult,
-  ToolSpec,
-  ToolUse,
-  Usage,
+import {
+  type Ask,
+  type AskError,
+  addUsage,
+  type Block,
+  type Message,
+  NO_USAGE,
+  type Retry,
+  type SystemBlock,
+  type TextBlock,
+  type ToolResult,
+  type ToolSpec,
+  type ToolUse,
+  textOf,
+  type Usage,
 } from "./ask.ts";
-import { addUsage, NO_USAGE, textOf } from "./ask.ts";
 import { MAX_RESULT_CHARS, type ResultLimit, runTools, shareSignal, type Tool } from "./tool.ts";
 
 /** All that the provider has been shown. Immutable: a loop returns a new one, so that a fork can share it. */

@@ -1,7 +1,7 @@
 /** How much of the memories may be shown: the budget of a session, and the budget of the door that asks. */
 
 import { cutContent } from "./cut.ts";
-import { formatInjection, formatLeftOut, formatReminder } from "./injection.ts";
+import { type Candidate, formatInjection, formatLeftOut, formatReminder } from "./injection.ts";
 import { neutralise } from "./neutral.ts";
 
 /** What a conversation can carry before memories crowd out the work. Bytes, so that every language gets the same. */
@@ -51,14 +51,6 @@ export function openRecallSession({ maxBytes = MAX_SESSION_MEMORY_BYTES }: { max
     },
   };
   return session;
-}
-
-export interface Candidate {
-  path: string;
-  /** What it is called when it does not fit. */
-  title: string;
-  header: string;
-  content: string;
 }
 
 export interface FitLimits {

@@ -3,10 +3,9 @@
 import type { Words } from "../meaning/words.ts";
 import { isMostlyLatin } from "../text/terms.ts";
 import { MAX_MEMORIES, type RecallSession } from "./budget.ts";
-import { type Method, sureEnough } from "./confidence.ts";
-import { queryTerms, type Signals } from "./query.ts";
 import { type Meaning, type Ranked, rank } from "./rank.ts";
 import type { Resident } from "./resident.ts";
+import { type Method, queryTerms, type Signals, sureEnough } from "./score.ts";
 
 /** Makes the prompt's vector. Every adapter uses the same for the same settings, so that they show the same memories. */
 export type PromptMeaning = { words: Words } | { embed: (text: string) => Float32Array } | null;

@@ -1,7 +1,6 @@
 /** Makes text from a file harmless to show: it cannot close the fence it is shown in, speak as somebody else, or hide anything. */
 
 import { lazily } from "../text/lazy.ts";
-import { FRESHNESS_OPENING } from "./freshness.ts";
 
 /** How our own remarks around a memory begin; a memory's text may not begin a line with them. */
 export const PROVENANCE_OPENING = "Provenance:";
@@ -72,6 +71,9 @@ function isSpelling(run: string, at: number, whole: string): boolean {
   if (run === "\u200d" && emoji().before.test(before)) return emoji().after.test(after);
   return (run === "\u200d" || run === "\u200c") && joining().before.test(before) && joining().after.test(after);
 }
+
+/** How the sentence begins; a memory's own text may not begin a line with it. */
+export const FRESHNESS_OPENING = "The memory below is";
 
 const LINE_POSES = [
   // A header of ours, with its path; `Memory: 64 GB` is somebody's note.
@@ -213,3 +215,11 @@ const lookalikes = lazily(
       }),
     ),
 );
+
+/** Today's and yesterday's memories speak for themselves; from the second day on everything is said with its age. */
+const LAST_FRESH_DAY = 1;
+
+export function freshnessWarning(days: number): string {
+  if (!(days > LAST_FRESH_DAY)) return "";
+  return `${FRESHNESS_OPENING} ${days} days old: a point-in-time observation that may be outdated by now. Verify it against the current code before you state it as fact.`;
+}

@@ -14,10 +14,7 @@ import {
 } from "../store/store.ts";
 import { findSorted } from "../text/sorted.ts";
 import { hasCjk } from "../text/terms.ts";
-import type { Method } from "./confidence.ts";
-import { decayOf, LEAST_DECAY } from "./decay.ts";
 import { type Links, MOST_FROM_NEIGHBOUR } from "./links.ts";
-import type { Term } from "./query.ts";
 import { bulksOf, leaveOutPlain, linksOf, NO_LINKS, ownerOf, type Resident, reserve } from "./resident.ts";
 import {
   B,
@@ -26,10 +23,14 @@ import {
   certainty,
   confidenceInWords,
   confidenceOf,
+  decayOf,
   K1,
+  LEAST_DECAY,
+  type Method,
   meaningOf,
   rarityOf,
   SUM_OF_WORDS,
+  type Term,
   UNKNOWN,
   WORDS,
 } from "./score.ts";

@@ -3,15 +3,15 @@
  * given back.
  */
 
-import { type Directory, digestFile, listMemories, type Row, rowAt, viewEntry } from "../store/store.ts";
+import { ageInWords, type Directory, digestFile, listMemories, type Row, rowAt, viewEntry } from "../store/store.ts";
 import { fitMemories, MAX_MEMORIES, type RecallSession } from "./budget.ts";
 import { type Choice, chooseMemories, isExcluded, type PromptMeaning, pathOf } from "./choose.ts";
-import type { Method } from "./confidence.ts";
-import { explain } from "./explanation.ts";
-import { openPresenter } from "./present.ts";
-import type { Signals } from "./query.ts";
+import { clipLine } from "./cut.ts";
+import { openPresenter } from "./injection.ts";
+import { neutraliseLine } from "./neutral.ts";
 import { type Ranked, rank } from "./rank.ts";
 import { findFile, type Resident } from "./resident.ts";
+import { isLow, type Method, type Signals } from "./score.ts";
 import { type SideQuery, selectWithModel } from "./select.ts";
 
 /** What recall needs of the process around it. */
@@ -72,7 +72,7 @@ const MAX_IN_MANIFEST = 1000;
 
 /** `open` gives the rows, brought up to date; they are used before anything else is waited for. */
 export async function recall(
-  open: () => Promise<Resident<Directory>>,
+  open: () => Promise<Resident>,
   setup: RecallSetup,
   prompt: string,
   options: RecallOptions = {},
@@ -98,7 +98,8 @@ export async function recall(
     if (!offline) return result({ considered: countMemories(resident) });
     const chosen = asksModel ? await chooseWithModel(resident, setup, asking, offline) : null;
     if (options.signal?.aborted) return result({});
-    return result({ ...deliver(resident, setup, chosen ?? offline, options), considered: offline.considered });
+    const choice = chosen ?? (asksModel ? chooseMemories(resident, asking) : null) ?? offline;
+    return result({ ...deliver(resident, setup, choice, options), considered: offline.considered });
   } catch (error) {
     setup.log(`recall failed: ${(error as Error).message}`);
     return result({});
@@ -121,7 +122,7 @@ async function findMeaning(setup: RecallSetup): Promise<PromptMeaning> {
 
 /** Null when it had no good answer: the offline result stands. */
 async function chooseWithModel(
-  resident: Resident<Directory>,
+  resident: Resident,
   setup: RecallSetup,
   options: RecallOptions & { prompt: string },
   offline: Choice,
@@ -143,16 +144,15 @@ async function chooseWithModel(
   for (const [ranked, found] of evidence) ranked.evidence = () => found;
   if ("failed" in answer) return null;
   const byPath = new Map(offline.all.map((ranked) => [pathOf(resident, ranked), ranked]));
-  const ranked = answer.rows.flatMap((row) => byPath.get(row.path) ?? unranked(resident, row));
+  // Entries are views of memory that may have moved while the model was asked.
+  const ranked = answer.rows.flatMap((row) =>
+    unranked(resident, row).map((found) => ({ ...found, ...byPath.get(row.path), entry: found.entry })),
+  );
   return { ...offline, ranked, method: "model" };
 }
 
 /** Every memory, those that share nothing with the prompt last: a model sees more than words do. */
-async function rowsInOrder(
-  resident: Resident<Directory>,
-  all: readonly Ranked[],
-  options: RecallOptions,
-): Promise<Row[]> {
+async function rowsInOrder(resident: Resident, all: readonly Ranked[], options: RecallOptions): Promise<Row[]> {
   const listings = await Promise.all(resident.directories.map(listMemories));
   const places = new Map(all.map((ranked, at) => [pathOf(resident, ranked), at]));
   const placeOf = (row: Row) => places.get(row.path) ?? all.length;
@@ -163,7 +163,7 @@ async function rowsInOrder(
 }
 
 /** A memory that the offline order did not have. */
-function unranked(resident: Resident<Directory>, row: Row): Ranked[] {
+function unranked(resident: Resident, row: Row): Ranked[] {
   const owner = resident.directories.findIndex(({ path }) => `${path}/${row.file}` === row.path);
   const at = owner < 0 ? null : findFile(resident, owner, row.file);
   if (at === null) return [];
@@ -174,7 +174,7 @@ function unranked(resident: Resident<Directory>, row: Row): Ranked[] {
 
 /** Reads, cuts and fits; what vanished meanwhile is passed over, and the next one takes its place. */
 function deliver(
-  resident: Resident<Directory>,
+  resident: Resident,
   setup: RecallSetup,
   { ranked, method }: Choice,
   options: RecallOptions,
@@ -206,4 +206,26 @@ function deliver(
     text: fitted.text,
     method,
   };
+}
+
+/** No more words than these are named. */
+export const MAX_WORDS = 8;
+const MAX_CUE_CHARACTERS = 80;
+
+export function explain(ranked: Ranked, cues: readonly string[], ageDays: number, method: Method): string[] {
+  const why: string[] = [];
+  const { words, nearest, isLinked, supersededBy } = ranked.evidence();
+  if (words.length > 0) why.push(`words: ${words.slice(0, MAX_WORDS).join(", ")}`);
+  if (nearest) {
+    const { isCue, number, similarity } = nearest;
+    const cue = isCue ? cues[number] : undefined;
+    const what = cue === undefined ? "its text" : `cue "${clipLine(neutraliseLine(cue), MAX_CUE_CHARACTERS)}"`;
+    why.push(`meaning: ${what} (${similarity.toFixed(2)})`);
+  }
+  if (isLinked) why.push("links: a memory that it belongs with has the words");
+  if (supersededBy) why.push(`superseded by ${supersededBy}`);
+  why.push(`age: ${ageInWords(ageDays)}`);
+  if (method === "model") why.push("chosen by the model");
+  else if (isLow(ranked.confidence, method)) why.push("low confidence");
+  return why;
 }

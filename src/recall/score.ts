@@ -3,6 +3,10 @@
  * constants were measured.
  */
 
+import type { MemoryType } from "../store/store.ts";
+import { hashOf } from "../text/hash.ts";
+import { termsOf } from "../text/terms.ts";
+
 /** Term frequency saturates early, and length matters little: memories are short. */
 export const K1 = 0.9;
 export const B = 0.4;
@@ -53,4 +57,100 @@ export function confidenceOf(meaning: number, rare: number): number {
 /** The same when nothing but words is known: then it also counts how much of the prompt they cover. */
 export function confidenceInWords(words: number, rare: number, total: number): number {
   return RARE_WORDS * rare + Math.max(0, coverageOf(words, total) - COVERAGE_FLOOR);
+}
+
+/** Something that was ranked. */
+export interface Confident {
+  confidence: number;
+}
+
+export type Method = "lexical" | "hybrid" | "model";
+
+/** The best one must reach this. Chosen on the measured curve in docs/recall.md: six of ten prompts that need nothing get nothing. */
+const FLOORS = { hybrid: 0.72, lexical: 0.24 } as const;
+/** What comes with it may be somewhat less sure, but not only be there because something has to be fifth. */
+const SHARE_OF_FLOOR = 0.8;
+const SHARE_OF_BEST = 0.65;
+/** Well above the floor: what is shown there was right more often than not. */
+const SURE = { hybrid: 0.95, lexical: 0.4 } as const;
+
+/** Those to show, in their order. */
+export function sureEnough<R extends Confident>(ranked: readonly R[], method: Method): R[] {
+  const threshold = thresholdOf(ranked, method);
+  return ranked.filter(({ confidence }) => confidence >= threshold);
+}
+
+/** What each of these must reach to be shown. */
+export function thresholdOf(ranked: readonly Confident[], method: Method): number {
+  const floor = FLOORS[method === "lexical" ? "lexical" : "hybrid"];
+  const best = Math.max(...ranked.map(({ confidence }) => confidence));
+  return best < floor ? floor : Math.max(floor * SHARE_OF_FLOOR, best * SHARE_OF_BEST);
+}
+
+export function isLow(confidence: number, method: Method): boolean {
+  return confidence < SURE[method === "lexical" ? "lexical" : "hybrid"];
+}
+
+/** After this many days half of the disadvantage is reached: plans pass, corrections stay. */
+const HALF_DAYS: Readonly<Record<MemoryType, number>> = { project: 30, reference: 180, user: 365, feedback: 730 };
+
+/** The most that age takes away: enough to decide between equals, too little to turn a clear order. */
+const MOST = 0.08;
+export const LEAST_DECAY = 1 - MOST;
+
+const DAY_MS = 86_400_000;
+
+/** What the score is multiplied with: 1 for what is new, never less than 1 - MOST. */
+export function decayOf(type: MemoryType, thenMs: number, nowMs: number): number {
+  const days = Math.max(0, nowMs - thenMs) / DAY_MS;
+  return 1 - MOST * (1 - 2 ** (-days / HALF_DAYS[type]));
+}
+
+export interface Term {
+  term: string;
+  /** As it stood in the prompt. */
+  word: string;
+  hash: number;
+  weight: number;
+}
+
+/** What else the conversation tells about what is needed. */
+export interface Signals {
+  /** Files that were read, written or named lately. */
+  files?: readonly string[];
+  /** Tools used lately, by name. */
+  tools?: readonly string[];
+  /** The last messages, newest last. */
+  messages?: readonly string[];
+}
+
+/** What was said before matters less than what is asked now. */
+const FILE_WEIGHT = 0.5;
+const TOOL_WEIGHT = 0.3;
+const MESSAGE_WEIGHT = 0.2;
+/** The newest messages, and the beginning of each. */
+const MAX_MESSAGES = 3;
+const MAX_MESSAGE_CHARACTERS = 600;
+/** A pasted log has thousands of terms; the first ones say what it is about. */
+const MAX_TERMS = 256;
+const MAX_CHARACTERS = 20_000;
+
+export function queryTerms(prompt: string, signals: Signals = {}): Term[] {
+  const terms = new Map<string, Term>();
+  const add = (text: string, weight: number) => {
+    // No term reaches over a space.
+    for (const word of text.slice(0, MAX_CHARACTERS).split(/\s+/)) {
+      for (const term of termsOf(word)) {
+        if (terms.size >= MAX_TERMS) return;
+        if (!terms.has(term)) terms.set(term, { term, word, hash: hashOf(term), weight });
+      }
+    }
+  };
+  add(prompt, 1);
+  for (const file of signals.files ?? []) add(file, FILE_WEIGHT);
+  for (const tool of signals.tools ?? []) add(tool, TOOL_WEIGHT);
+  for (const message of (signals.messages ?? []).slice(-MAX_MESSAGES)) {
+    add(message.slice(0, MAX_MESSAGE_CHARACTERS), MESSAGE_WEIGHT);
+  }
+  return [...terms.values()];
 }

@@ -1,10 +1,11 @@
 /**
- * Which memories were shown when, through which client and why: `.memdir/surfaced.jsonl`, a line for each recall that showed some.
- * Answers "why did it say that?" and shows which memories never help. Nothing here throws.
+ * Which memories were shown: to each session (`.memdir/surfaced/`), so that none comes twice, and when, through which client and
+ * why (`.memdir/surfaced.jsonl`), which answers "why did it say that?" and shows what never helps. Nothing here throws.
  */
 
-import { openState, quietly, type StateLog } from "../store/store.ts";
+import { type Directory, openState, quietly, type StateLog, type StateRecord, sessionKey } from "../store/store.ts";
 import { hashOf } from "../text/hash.ts";
+import { openRecallSession, type RecallSession } from "./budget.ts";
 
 export type Door = "agent" | "hook" | "mcp" | "cli";
 
@@ -45,7 +46,7 @@ export function readSurfaceLog(directory: string): Surfacing[] {
 }
 
 function logOf(directory: string): StateLog<Surfacing> {
-  return openState(directory).log("surfaced.jsonl", parse);
+  return openState(directory).log("surfaced.jsonl", parseSurfacing);
 }
 
 function entryOf({ at, session, door, prompt, memories }: Parameters<typeof logSurfaced>[1]): Surfacing {
@@ -65,7 +66,7 @@ function entryOf({ at, session, door, prompt, memories }: Parameters<typeof logS
 
 const DOORS: ReadonlySet<unknown> = new Set(["agent", "hook", "mcp", "cli"]);
 
-function parse(value: unknown): Surfacing | null {
+function parseSurfacing(value: unknown): Surfacing | null {
   const { at, session, door, prompt, memories } = value as Surfacing;
   if (typeof at !== "string" || Number.isNaN(Date.parse(at)) || !DOORS.has(door) || !Array.isArray(memories))
     return null;
@@ -75,4 +76,75 @@ function parse(value: unknown): Surfacing | null {
   });
   const name = typeof session === "string" ? session : null;
   return { at, session: name, door, prompt: Number(prompt) || 0, memories: known };
+}
+
+export interface Shown {
+  at: string;
+  session: string | null;
+  door: Door;
+  why: readonly string[];
+}
+
+/** Every time that this memory was shown, oldest first. */
+export function findShown(log: readonly Surfacing[], file: string, scope: string): Shown[] {
+  return log.flatMap(({ at, session, door, memories }) => {
+    const found = memories.find((memory) => memory.file === file && memory.scope === scope);
+    return found ? [{ at, session, door, why: found.why }] : [];
+  });
+}
+
+/** How often each was shown, by scope and file. */
+export function countShown(log: readonly Surfacing[]): (scope: string, file: string) => number {
+  const counts = new Map<string, number>();
+  const keyOf = (scope: string, file: string) => `${scope}\0${file}`;
+  for (const { memories } of log) {
+    for (const { scope, file } of memories) counts.set(keyOf(scope, file), (counts.get(keyOf(scope, file)) ?? 0) + 1);
+  }
+  return (scope, file) => counts.get(keyOf(scope, file)) ?? 0;
+}
+
+/** Which files of a directory were shown, and since when that is known; null without a log. */
+export function findSurfacedFiles({ path, scope }: Directory): { since: string; files: Set<string> } | null {
+  const log = readSurfaceLog(path);
+  const [first] = log;
+  if (!first) return null;
+  const ours = log.flatMap(({ memories }) => memories.filter((memory) => memory.scope === scope));
+  return { since: first.at, files: new Set(ours.map(({ file }) => file)) };
+}
+
+/** A session without a name, or whose file is lost or broken, has seen nothing. */
+export function readSurfaced(directory: string, session: string | null): RecallSession {
+  const opened = openRecallSession();
+  const kept = session === null ? null : recordOf(directory, session).read();
+  for (const path of kept?.paths ?? []) opened.surfaced.add(path);
+  opened.bytes = kept?.bytes ?? 0;
+  return opened;
+}
+
+/** Whether it is kept. Only a convenience: where it cannot be written, a memory may be shown twice. */
+export function writeSurfaced(directory: string, session: string | null, { surfaced, bytes }: RecallSession): boolean {
+  if (session === null) return false;
+  return quietly(() => recordOf(directory, session).write({ paths: [...surfaced], bytes }));
+}
+
+/** After clear and compact the model has none of it any more. */
+export function clearSurfaced(directory: string, session: string): void {
+  quietly(() => recordOf(directory, session).remove());
+}
+
+interface Surfaced {
+  paths: string[];
+  bytes: number;
+}
+
+function recordOf(directory: string, session: string): StateRecord<Surfaced> {
+  return openState(directory, { parents: true }).record(`surfaced/${sessionKey(session)}`, parseSurfaced);
+}
+
+function parseSurfaced(value: unknown): Surfaced {
+  const { paths, bytes } = value as { paths: unknown[]; bytes: unknown };
+  return {
+    paths: paths.filter((path) => typeof path === "string"),
+    bytes: Number.isFinite(bytes) ? Math.max(0, bytes as number) : 0,
+  };
 }

@@ -1,7 +1,6 @@
 /** A line of a transcript in Claude Code's shape, and how our messages become lines and are read back. */
 
-import type { Block, Message, TextBlock, ToolResult, Usage } from "../model/ask.ts";
-import { NO_USAGE } from "../model/ask.ts";
+import { type Block, type Message, NO_USAGE, type TextBlock, type ToolResult, type Usage } from "../model/ask.ts";
 
 /** Anything with a type: most kinds of line belong to other programs and are skipped. */
 export interface TranscriptLine {

@@ -29,14 +29,12 @@ export const TICK_MS = 50;
 /** Makes a vector of length one from a text. */
 export type Embed = (text: string) => Float32Array;
 
-export type Place = Pick<Directory, "path" | "now">;
-
 /**
  * Null when the file is gone, "same" when nothing has to be done; throws when it cannot be read. What is known of it, its
  * vectors first, is kept as far as the text is the same.
  */
 export function digestFile(
-  directory: Place,
+  directory: Pick<Directory, "path" | "now">,
   file: string,
   known: RowEntry | null,
   embed: Embed | null = null,
@@ -45,10 +43,10 @@ export function digestFile(
   if (!stat?.isFile()) return null;
   const lacksMeaning = embed !== null && known !== null && known.ranking.vectors.length === 0;
   if (known && !lacksMeaning && agrees(known, stat)) return "same";
-  const bytes = stat.size > MAX_FILE_BYTES ? readStart(directory, file, MAX_FILE_BYTES) : readBytes(directory, file);
+  const bytes = readForRow(directory, file, stat);
   const entry = digestMemory(file, bytes, stat, directory.now().getTime());
   entry.commitMs = known?.commitMs ?? 0;
-  const former = known?.ranking.vectors.length ? known.ranking.vectors : known?.ranking.formerVectors;
+  const former = vectorsOf(known);
   if (embed) return withVectors(entry, embedTexts(file, bytes, embed, former));
   if (known?.hash !== entry.hash) {
     if (former) entry.ranking.formerVectors = former;
@@ -58,6 +56,23 @@ export function digestFile(
   const isSame =
     known.isSettled === entry.isSettled && known.mtimeMs === entry.mtimeMs && known.ctimeMs === entry.ctimeMs;
   return isSame ? "same" : withVectors(entry, known.ranking.vectors);
+}
+
+/** The texts of a memory that still need a vector. Throws when it cannot be read. */
+export function textsWithoutVector(directory: Pick<Directory, "path">, file: string, known: RowEntry | null): string[] {
+  const stat = statSync(join(directory.path, file));
+  const done = new Set(vectorsOf(known)?.map(({ hash }) => hash));
+  return meaningfulTexts(file, readForRow(directory, file, stat)).flatMap(({ text }) =>
+    done.has(hashOf(text)) ? [] : text,
+  );
+}
+
+function readForRow(directory: Pick<Directory, "path">, file: string, { size }: Stats): Buffer {
+  return size > MAX_FILE_BYTES ? readStart(directory, file, MAX_FILE_BYTES) : readBytes(directory, file);
+}
+
+function vectorsOf(known: RowEntry | null): Vector[] | undefined {
+  return known?.ranking.vectors.length ? known.ranking.vectors : known?.ranking.formerVectors;
 }
 
 /** Without vectors: they are slow to make and come later. */

@@ -13,6 +13,8 @@ import {
   AT,
   type Encoded,
   encodeEntry,
+  FLAG,
+  fileAt,
   isSoundRow,
   placeRank,
   type RowEntry,
@@ -35,7 +37,7 @@ export const FEW_FILES = 300;
 export const LIKELY_FILES = 8;
 
 export interface CacheHead {
-  /** Where the row parts end that hooks need: rules, days, and the files whose times are compared. */
+  /** Where the row parts end that hooks need: those with a rule or a day. */
   firstEnd: number;
   rowsEnd: number;
   /** Where the appended entries begin. */
@@ -46,8 +48,6 @@ export interface CacheHead {
   commits: string;
 }
 
-type Place = Pick<Directory, "path">;
-
 export interface OpenCache {
   fd: number;
   ino: number;
@@ -57,7 +57,7 @@ export interface OpenCache {
 }
 
 /** To be closed; null when there is none that can be used. A fifo would wait for a writer, a link could lead anywhere. */
-export function openCache({ path }: Place): OpenCache | null {
+export function openCache({ path }: Pick<Directory, "path">): OpenCache | null {
   let fd: number | null = null;
   try {
     if (!lstatSync(join(path, ".memdir")).isDirectory()) return null;
@@ -116,12 +116,23 @@ export interface CacheRead {
   /** Bytes of appended entries, and of what no longer counts. */
   looseBytes: number;
   bytes: number;
-  /** False when something in it hides what is behind it: it has to be rewritten. */
+  /** False when some of it cannot be read: it has to be rewritten. */
   isSound: boolean;
 }
 
-/** Without ranking parts unless they are asked for: lists do not pay for them. `first`: only the row parts that hooks need. */
-export function readRowCache(directory: Place, want: "first" | "rows" | "all"): CacheRead {
+/** Some three hundred rows: the times of their files are compared in a few milliseconds. */
+const WINDOW_BYTES = 192 * 1024;
+/** Longer than a row: the last one of a window may reach beyond it. */
+const OVERHANG_BYTES = 64 * 1024;
+
+/**
+ * Without ranking parts unless they are asked for: lists do not pay for them. `hooks`: only memories with a rule or a day.
+ * `windowAt`: a part of the cache and what was appended; which part depends on this time, so that all have their turn.
+ */
+export function readRowCache(
+  directory: Pick<Directory, "path">,
+  want: "hooks" | "rows" | "all" | { windowAt: number },
+): CacheRead {
   const read: CacheRead = { entries: new Map(), head: null, looseBytes: 0, bytes: 0, isSound: true };
   const cache = openCache(directory);
   if (!cache) return read;
@@ -130,16 +141,16 @@ export function readRowCache(directory: Place, want: "first" | "rows" | "all"): 
     read.head = head;
     read.bytes = size;
     read.looseBytes = size - head.compactEnd;
-    const end = want === "all" ? size : want === "rows" ? head.rowsEnd : head.firstEnd;
-    const main = readRange(fd, 0, end);
-    const rowsEnd = Math.min(end, head.rowsEnd);
-    addEntries(read, main, { from: FILE_HEAD_BYTES, end: rowsEnd, isWhole: false }, directory);
-    // Appended entries are whole: their ranking part comes right behind the row part.
-    if (want === "all") addEntries(read, main, { from: head.compactEnd, end: size, isWhole: true }, directory);
+    const forHooks = want === "hooks";
+    if (typeof want === "object") addWindow(read, cache, want.windowAt, directory);
     else {
-      const tail = readRange(fd, head.compactEnd, size);
-      addEntries(read, tail, { from: 0, end: tail.length, isWhole: true }, directory);
+      const main = readRange(fd, 0, want === "all" ? head.compactEnd : forHooks ? head.firstEnd : head.rowsEnd);
+      const end = Math.min(main.length, head.rowsEnd);
+      addEntries(read, main, { from: FILE_HEAD_BYTES, end, isWhole: false, forHooks }, directory);
     }
+    // Appended entries are whole: their ranking part comes right behind the row part.
+    const tail = readRange(fd, head.compactEnd, size);
+    addEntries(read, tail, { from: 0, end: tail.length, isWhole: true, forHooks }, directory);
   } catch {
     read.isSound = false;
   } finally {
@@ -148,17 +159,38 @@ export function readRowCache(directory: Place, want: "first" | "rows" | "all"): 
   return read;
 }
 
+function addWindow(read: CacheRead, { fd, head }: OpenCache, atMs: number, directory: Pick<Directory, "path">): void {
+  const windows = Math.max(1, Math.ceil((head.rowsEnd - FILE_HEAD_BYTES) / WINDOW_BYTES));
+  const from = FILE_HEAD_BYTES + (Math.floor(atMs / 1000) % windows) * WINDOW_BYTES;
+  const buffer = readRange(fd, from, Math.min(head.rowsEnd, from + WINDOW_BYTES + OVERHANG_BYTES));
+  let bytes = 0;
+  for (let at = 0; at < Math.min(WINDOW_BYTES, buffer.length); at += bytes || ALIGNMENT) {
+    bytes = rowBytesAt(buffer, at);
+    // A window begins somewhere inside a row.
+    if (bytes === 0 || !isSoundRow(buffer, at, bytes)) bytes = 0;
+    else addEntry(read, buffer, at, () => readRank(directory, from, buffer, at));
+  }
+}
+
 function readRange(fd: number, from: number, end: number): Buffer {
   const bytes = Buffer.from(new ArrayBuffer(Math.max(0, end - from)));
   const count = readSync(fd, bytes, 0, bytes.length, from);
   return bytes.subarray(0, count);
 }
 
+interface Entries {
+  from: number;
+  end: number;
+  /** Each ranking part comes right behind its row part. */
+  isWhole: boolean;
+  forHooks?: boolean;
+}
+
 function addEntries(
   read: CacheRead,
   buffer: Buffer,
-  { from, end, isWhole }: { from: number; end: number; isWhole: boolean },
-  directory: Place,
+  { from, end, isWhole, forHooks = false }: Entries,
+  directory: Pick<Directory, "path">,
 ): void {
   for (let at = from; at < end; ) {
     const bytes = rowBytesAt(buffer, at, end);
@@ -168,19 +200,31 @@ function addEntries(
     }
     const place = at;
     at += bytes + (isWhole ? buffer.readUInt32LE(at + AT.rankBytes) : 0);
-    if (!isSoundRow(buffer, place, bytes)) continue;
+    if (!isSoundRow(buffer, place, bytes)) {
+      read.isSound = false;
+      continue;
+    }
+    // Objects for thousands of entries would cost a hook more than the rest of its work.
+    if (forHooks && (buffer.readUInt32LE(place + AT.flags) & FLAG.forHooks) === 0) {
+      read.entries.delete(fileAt(buffer, place));
+      continue;
+    }
     const rankEnd = place + buffer.readUInt32LE(place + AT.rankAt) + buffer.readUInt32LE(place + AT.rankBytes);
-    const entry = viewEntry(buffer, place, rankEnd <= buffer.length ? null : () => readRank(directory, buffer, place));
-    read.entries.set(entry.file, entry);
+    addEntry(read, buffer, place, rankEnd <= buffer.length ? null : () => readRank(directory, 0, buffer, place));
   }
 }
 
-/** The ranking part of an entry whose row part alone was read. */
-function readRank(directory: Place, buffer: Buffer, place: number): Buffer | null {
+function addEntry({ entries }: CacheRead, buffer: Buffer, place: number, rank: (() => Buffer | null) | null): void {
+  const entry = viewEntry(buffer, place, rank);
+  entries.set(entry.file, entry);
+}
+
+/** The ranking part of an entry whose row part alone was read, in a buffer that begins at `start` of the file. */
+function readRank(directory: Pick<Directory, "path">, start: number, buffer: Buffer, place: number): Buffer | null {
   const cache = openCache(directory);
   if (!cache) return null;
   try {
-    const from = place + buffer.readUInt32LE(place + AT.rankAt);
+    const from = start + place + buffer.readUInt32LE(place + AT.rankAt);
     return readRange(cache.fd, from, from + buffer.readUInt32LE(place + AT.rankBytes));
   } finally {
     closeSync(cache.fd);
@@ -230,8 +274,9 @@ export function noteInHead(directory: Directory, notes: Partial<CacheNotes>): bo
 /** The whole cache anew, in its best order. */
 export function writeEntries(directory: Directory, entries: Iterable<RowEntry>, notes: CacheNotes): boolean {
   return withState(directory, (pinned) => {
-    const { first, rest } = inOrder([...entries]);
-    const encoded = [...first, ...rest].map(encodeEntry);
+    const all = [...entries];
+    const first = all.filter(({ isForHooks }) => isForHooks);
+    const encoded = [...first, ...all.filter(({ isForHooks }) => !isForHooks)].map(encodeEntry);
     const sizeOf = (parts: readonly Encoded[], part: keyof Encoded) =>
       parts.reduce((sum, e) => sum + e[part].length, 0);
     const rowsEnd = FILE_HEAD_BYTES + sizeOf(encoded, "row");
@@ -248,14 +293,6 @@ export function writeEntries(directory: Directory, entries: Iterable<RowEntry>, 
     for (const name of FORMER_FILES) removeQuietly(statePath(pinned, name));
     return true;
   });
-}
-
-/** What hooks need comes first: rules, days, and the files whose times are compared. */
-function inOrder(entries: readonly RowEntry[]): { first: RowEntry[]; rest: RowEntry[] } {
-  if (entries.length <= FEW_FILES) return { first: [...entries], rest: [] };
-  const newest = new Set([...entries].sort((a, b) => b.mtimeMs - a.mtimeMs).slice(0, LIKELY_FILES));
-  const isFirst = (entry: RowEntry) => newest.has(entry) || entry.isForHooks;
-  return { first: entries.filter(isFirst), rest: entries.filter((entry) => !isFirst(entry)) };
 }
 
 /** Makes the state folder too, if there is none yet: other tools' directories have none. */

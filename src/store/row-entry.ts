@@ -219,7 +219,7 @@ export function viewEntry(buffer: Buffer, at: number, readRank: (() => Buffer | 
   const linksAt = at + AT.strings + u32(AT.fileBytes);
   const nameAt = linksAt + u32(AT.linkBytes);
   const jsonAt = nameAt + u32(AT.nameBytes);
-  const file = buffer.toString("utf8", at + AT.strings, linksAt);
+  const file = fileAt(buffer, at);
   const name = buffer.toString("utf8", nameAt, jsonAt);
   const type = TYPES[u32(AT.type)] ?? "user";
   const flags = u32(AT.flags);
@@ -251,6 +251,10 @@ export function viewEntry(buffer: Buffer, at: number, readRank: (() => Buffer | 
       return ranking;
     },
   };
+}
+
+export function fileAt(buffer: Buffer, at: number): string {
+  return buffer.toString("utf8", at + AT.strings, at + AT.strings + buffer.readUInt32LE(at + AT.fileBytes));
 }
 
 /** Its arrays are views: they keep the buffer in memory. Empty where the ranking part is damaged. */

@@ -105,20 +105,35 @@ export async function showMemory(directory: Directory, file: string): Promise<Sh
 export async function readRows(directory: Directory): Promise<{ rows: FullRow[]; skipped: Skipped[] }> {
   const found = await runInPieces(lookAt(directory, { everyFile: true }));
   await lookUpCommits(directory, found);
+  return { rows: await runInPieces(rowsOf(directory, found)), skipped: found.skipped };
+}
+
+function* rowsOf(directory: Directory, found: Found): Generator<void, FullRow[]> {
+  const { inRepository } = directory;
   const bulks = findBulks(found.entries.map(({ mtimeMs }) => mtimeMs));
-  const rows = found.entries.map((entry) => {
-    const { mtimeMs, size, details } = entry;
-    const fromMs = countsFrom(entry, { ...directory, isBulk: isBulkTime(bulks, mtimeMs) });
-    return rowOf(directory, { ...details, mtimeMs, bytes: size, fromMs });
-  });
-  const broken = found.unreadable.map((header) => rowOf(directory, { header, ...NOTHING_KNOWN }));
-  return { rows: [...rows, ...broken], skipped: found.skipped };
+  const rows: FullRow[] = [];
+  for (const entry of found.entries) {
+    yield;
+    const { mtimeMs, size: bytes, details } = entry;
+    const fromMs = countsFrom(entry, { inRepository, isBulk: isBulkTime(bulks, mtimeMs) });
+    rows.push(rowOf(directory, { ...details, mtimeMs, bytes, fromMs }));
+  }
+  for (const header of found.unreadable) rows.push(rowOf(directory, { header, ...NOTHING_KNOWN }));
+  return rows;
 }
 
 const NOTHING_KNOWN = { rule: null, day: null, mtimeMs: 0, bytes: 0, fromMs: 0 };
 
+/** For callers that hold the lock, or cannot wait. */
 export function scan(directory: Directory): Scan {
-  const { entries, unreadable: broken, skipped } = runAtOnce(lookAt(directory, { everyFile: true }));
+  return scanOf(runAtOnce(lookAt(directory, { everyFile: true })));
+}
+
+export async function scanInPieces(directory: Directory): Promise<Scan> {
+  return scanOf(await runInPieces(lookAt(directory, { everyFile: true })));
+}
+
+function scanOf({ entries, unreadable: broken, skipped }: Found): Scan {
   const memories = entries.map(({ details: { header }, mtimeMs, size }) => ({ header, mtimeMs, bytes: size }));
   return { memories: [...memories, ...broken.map((header) => ({ header, mtimeMs: 0, bytes: 0 }))], skipped };
 }
@@ -154,13 +169,20 @@ export function scanForHooks(directory: Directory, isLate: () => boolean): RowEn
   return runAtOnce(lookAt(directory, { everyFile: false, isLate })).entries.filter(({ isForHooks }) => isForHooks);
 }
 
-/** The same from the beginning of the cache alone; null when files came or went since it was written. */
-export function peekForHooks(directory: Directory): { entries: RowEntry[]; stale: RowEntry[] } | null {
-  const { head, entries, isSound } = readRowCache(directory, "first");
+/**
+ * The same from the beginning of the cache alone; null when files came or went since it was written. `stale`: those whose files
+ * have changed. With `windowAt` a part of all other memories is compared as well, since a rule or a day may have come into one.
+ */
+export function peekForHooks(
+  directory: Directory,
+  windowAt: number | null = null,
+): { entries: RowEntry[]; stale: RowEntry[] } | null {
+  const { head, entries, isSound } = readRowCache(directory, "hooks");
   if (!head || !isSound || !isCovering(head, directory.path)) return null;
-  const stale = [...entries.values()].filter((entry) => !isUnchanged(directory, entry));
-  const known = [...entries.values()].filter((entry) => entry.isForHooks && !stale.includes(entry));
-  return { entries: known, stale };
+  const more = windowAt === null ? [] : readRowCache(directory, { windowAt }).entries;
+  const all = [...new Map([...more, ...entries]).values()];
+  const stale = all.filter((entry) => !isUnchanged(directory, entry));
+  return { entries: [...entries.values()].filter((entry) => !stale.includes(entry)), stale };
 }
 
 /** Whether no file came or went since the cache was seen to cover all. */
@@ -200,6 +222,8 @@ function* lookAt(directory: Directory, { everyFile, isLate = () => false }: Look
       continue;
     }
     if (isLate()) {
+      // A rule as it was is better than none.
+      if (known) found.entries.push(known);
       left++;
       continue;
     }
@@ -233,7 +257,7 @@ function keep(
   changed: readonly RowEntry[],
   folders: CacheNotes["folders"],
 ): void {
-  if (directory.readOnly || !mayWrite(directory, changed.length)) return;
+  if (directory.readOnly || !mayWrite(directory, changed)) return;
   const isAppended =
     cache.head !== null &&
     cache.isSound &&
@@ -264,9 +288,10 @@ export function rewriteCache(directory: Directory, changed: Iterable<RowEntry>, 
 
 const NO_NOTES: CacheNotes = { folders: [], commits: "" };
 
-/** Whoever only looks at a repository leaves no new folder in it, nor anywhere for a handful of files. */
-function mayWrite(directory: Directory, changes: number): boolean {
-  return existsSync(statePath(directory)) || (!directory.inRepository && changes >= WORTH_MAKING);
+/** Whoever only looks at a repository leaves no new folder in it, nor anywhere for a handful of files without a rule. */
+function mayWrite(directory: Directory, changed: readonly RowEntry[]): boolean {
+  const isWorth = changed.length >= WORTH_MAKING || changed.some(({ details }) => details.rule !== null);
+  return existsSync(statePath(directory)) || (!directory.inRepository && isWorth);
 }
 
 /** 0 for a folder that changed just now: a file that comes within the same tick would not change its time. */
@@ -326,7 +351,7 @@ async function lookUpCommits(directory: Directory, found: Found): Promise<void> 
   const times = await lastCommitTimes(directory.path);
   const dated = found.entries.filter((entry) => entry.commitMs !== (times.get(entry.file) ?? 0));
   for (const entry of dated) entry.commitMs = times.get(entry.file) ?? 0;
-  if (head === null || times.size === 0 || !mayWrite(directory, 0)) return;
+  if (head === null || times.size === 0 || !mayWrite(directory, [])) return;
   if (dated.length === 0 || appendEntries(directory, dated) > 0) noteInHead(directory, { commits: head });
 }
 
@@ -367,7 +392,7 @@ function rowOf(directory: Directory, known: Omit<FullRow, keyof Row> & { bytes: 
 }
 
 export function isUnchanged({ path }: Pick<Directory, "path">, entry: RowEntry): boolean {
-  const stat = statOf(join(path, entry.file));
+  const stat = statOf(`${path}/${entry.file}`);
   return stat !== null && agrees(entry, stat);
 }
 

@@ -33,7 +33,7 @@ export {
   writeCache,
 } from "./authorship.ts";
 export type { Change, Changed } from "./change.ts";
-export { digestFile, digestMemory, type Embed, embedTexts } from "./digest.ts";
+export { digestFile, digestMemory, type Embed, embedTexts, textsWithoutVector } from "./digest.ts";
 export {
   checkState,
   type Directory,
@@ -165,6 +165,7 @@ export {
   type ShownMemory,
   scan,
   scanForHooks,
+  scanInPieces,
   showMemory,
 } from "./rows.ts";
 export {

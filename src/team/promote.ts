@@ -50,15 +50,15 @@ export interface MoveResult {
 }
 
 /** Throws `usage` for what may not travel, `conflict` when the team has another text under this name and type. */
-export function planPromotion(from: readonly Store[], team: Store, name: string): Move {
-  const move = planMove("promote", from, team, name);
+export async function planPromotion(from: readonly Store[], team: Store, name: string): Promise<Move> {
+  const move = await planMove("promote", from, team, name);
   refuseTravel(move.file, move.text, move.from.scope);
   return { ...move, notices: findPrivateLinks(move) };
 }
 
 /** The way back: everybody else loses it with the next commit. */
-export function planDemotion(team: readonly Store[], to: Store, name: string): Move {
-  const move = planMove("demote", team, to, name);
+export async function planDemotion(team: readonly Store[], to: Store, name: string): Promise<Move> {
+  const move = await planMove("demote", team, to, name);
   return { ...move, notices: findLeftLinks(move) };
 }
 
@@ -103,8 +103,8 @@ const WORDS = {
   demote: { came: "demoted from", went: "demoted to" },
 };
 
-function planMove(kind: Move["kind"], from: readonly Store[], to: Store, name: string): Move {
-  const found = findMemory(from, name);
+async function planMove(kind: Move["kind"], from: readonly Store[], to: Store, name: string): Promise<Move> {
+  const found = await findMemory(from, name);
   refuseReadOnly(found.directory);
   if (realPath(found.directory.path) === realPath(to.path))
     throw new MemdirError("usage", `${found.file} is in ${to.path} already: there is nothing to move`);

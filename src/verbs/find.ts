@@ -2,7 +2,7 @@
 
 import { findNameProblem } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
-import { type Header, oneLine, type Store, scan, stemOf } from "../store/store.ts";
+import { type Header, oneLine, type Store, scan, scanInPieces, stemOf } from "../store/store.ts";
 
 export interface Found {
   directory: Store;
@@ -27,13 +27,15 @@ export function findByRef(directories: readonly Store[], { directory: at, file }
 }
 
 /** Exactly one memory of the given directories, or an error that says what there is. Bodies are never read. */
-export function findMemory(directories: readonly Store[], name: string): Found {
+export async function findMemory(directories: readonly Store[], name: string): Promise<Found> {
   const wanted = oneLine(name);
   if (wanted === "") throw new MemdirError("usage", "give the name of a memory; `memdir list` shows them");
   // A path that leads elsewhere is refused as such, not reported as missing.
   const problem =
     /[/\\\0%]|^\.\.?$/.test(wanted) || wanted.normalize("NFKC") !== wanted ? findNameProblem(wanted) : null;
-  const all = directories.flatMap((directory) => scan(directory).memories.map(({ header }) => ({ directory, header })));
+  const all: { directory: Store; header: Header }[] = [];
+  for (const directory of directories)
+    for (const { header } of (await scanInPieces(directory)).memories) all.push({ directory, header });
   for (const rule of RULES) {
     const found = all.filter(({ header }) => rule(header, wanted));
     if (found.length === 1) return toFound(found[0] as (typeof found)[0]);

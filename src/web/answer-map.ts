@@ -19,8 +19,7 @@ import {
 import { findCompeting, settleText } from "../team/conflict-copy.ts";
 import { overlap, weigh } from "../text/likeness.ts";
 import { termsOf } from "../text/terms.ts";
-import type { RotMemory } from "../truth/rot-findings.ts";
-import { findDoubles } from "../truth/rot-findings.ts";
+import { findDoubles, type RotMemory } from "../truth/rot-findings.ts";
 import { findByRef } from "../verbs/find.ts";
 import { diffTexts, keyOf, mainOf, titleOf } from "./answer.ts";
 import type { ChangedAnswer, MemoryMap, MemoryTitle, MergeProposal, Ref } from "./api.ts";

@@ -1,8 +1,7 @@
 /** One memory with everything that is known of it. */
 
 import type { Memdir } from "../memdir.ts";
-import { readSurfaceLog } from "../recall/surface-log.ts";
-import { findShown } from "../recall/surfacings.ts";
+import { findShown, readSurfaceLog } from "../recall/surface-log.ts";
 import {
   type Entry,
   type FileChange,

@@ -3,8 +3,7 @@
 import { basename, join } from "node:path";
 import { approximateTokens } from "../context/window.ts";
 import { statOrNull } from "../disk/fence.ts";
-import type { Spent } from "../learn/ledger.ts";
-import { costOf, countTokens } from "../learn/ledger.ts";
+import { costOf, countTokens, type Spent } from "../learn/ledger.ts";
 import type { Memdir } from "../memdir.ts";
 import { openLearning } from "../open-learn.ts";
 import { readSurfaceLog } from "../recall/surface-log.ts";

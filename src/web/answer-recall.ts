@@ -4,12 +4,9 @@ import { join } from "node:path";
 import { MAX_HOOK_CHARS } from "../hook-config.ts";
 import type { Memdir } from "../memdir.ts";
 import { MAX_SESSION_MEMORY_BYTES, openRecallSession } from "../recall/budget.ts";
-import { thresholdOf } from "../recall/confidence.ts";
-import { decayOf, LEAST_DECAY } from "../recall/decay.ts";
-import { MAX_WORDS } from "../recall/explanation.ts";
 import { isTooShort } from "../recall/prefetch.ts";
-import { queryTerms } from "../recall/query.ts";
-import type { Recalled, RecallResult } from "../recall/recall.ts";
+import { MAX_WORDS, type Recalled, type RecallResult } from "../recall/recall.ts";
+import { decayOf, LEAST_DECAY, queryTerms, thresholdOf } from "../recall/score.ts";
 import { mainOf } from "./answer.ts";
 import type { InspectAnswer, InspectedMemory, Reason } from "./api.ts";
 

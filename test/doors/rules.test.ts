@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { openDeadline } from "../../src/hooks/deadline.ts";
+import { openDeadline } from "../../src/hooks/event.ts";
 import { answer } from "../../src/hooks/tool.ts";
 import { openMemoryTool } from "../../src/memory-tool/memory-tool.ts";
 import { makeMcpOptions, openWire } from "../mcp/wire.ts";
@@ -22,7 +22,9 @@ function denies(
   const input = { hook_event_name: "PreToolUse", cwd: world.project, session_id: "s", tool_name, tool_input };
   const deadline = openDeadline(elapsedMs);
   const onFault = ({ message }: Error) => faults.push(message);
-  return answer(input, { env: world.env, now: world.now, deadline, startedIn: () => world.project, onFault }) !== "";
+  return (
+    answer(input, { env: world.env, now: () => world.now, deadline, startedIn: () => world.project, onFault }) !== ""
+  );
 }
 
 describe("a rule about what is written", () => {

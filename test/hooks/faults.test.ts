@@ -2,8 +2,14 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { MemdirError } from "../../src/errors.ts";
-import { describe as describeError, markTold, noteFault, readFaults, readNewFaults } from "../../src/hooks/faults.ts";
-import { examineFaults } from "../../src/hooks/health.ts";
+import {
+  describe as describeError,
+  examineFaults,
+  markTold,
+  noteFault,
+  readFaults,
+  readNewFaults,
+} from "../../src/hooks/faults.ts";
 import { makeTemporary } from "../temporary.ts";
 
 const AT = new Date("2026-03-10T12:00:00.000Z");

@@ -4,12 +4,11 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { openDeadline } from "../../src/hooks/deadline.ts";
-import { MAX_CHARS } from "../../src/hooks/output.ts";
-import { awaitPrefetch, finishPrefetch } from "../../src/hooks/prefetch-file.ts";
+import { MAX_CHARS, openDeadline } from "../../src/hooks/event.ts";
+import { awaitPrefetch, finishPrefetch } from "../../src/hooks/prefetch.ts";
 import { answer as startSession } from "../../src/hooks/session.ts";
 import { answer } from "../../src/hooks/tool.ts";
-import { readSurfaced } from "../../src/recall/surfaced.ts";
+import { readSurfaced } from "../../src/recall/surface-log.ts";
 import { makeWorld, type World } from "../world.ts";
 
 const ROLLOUT = "/home/u/.codex/sessions/2026/03/10/rollout-2026-03-10T12-00-00-x.jsonl";
@@ -36,7 +35,7 @@ function openProject(files: Record<string, string>, options: { settings?: object
       { hook_event_name: "PostToolUse", cwd: start, tool_name, tool_input, tool_response: "", ...CODEX, ...more },
       {
         env: { ...world.env, ...env },
-        now: world.now,
+        now: () => world.now,
         deadline: openDeadline(() => 0),
         startedIn: () => start,
         onFault: ({ message }) => faults.push(message),
@@ -54,7 +53,7 @@ function restart(world: World, source: string): void {
   const deadline = openDeadline(() => 0);
   startSession(
     { hook_event_name: "SessionStart", cwd: world.project, source, ...CODEX },
-    { env: world.env, now: world.now, deadline, onFault: () => {} },
+    { env: world.env, now: () => world.now, deadline, onFault: () => {} },
   );
 }
 

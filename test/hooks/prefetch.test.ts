@@ -3,9 +3,9 @@
 import fs from "node:fs";
 import { describe, expect, it } from "vitest";
 import { recall as run } from "../../src/cli/recall.ts";
-import { awaitPrefetch, takePrefetch } from "../../src/hooks/prefetch-file.ts";
+import { awaitPrefetch, takePrefetch } from "../../src/hooks/prefetch.ts";
 import type { SideQuery } from "../../src/recall/select.ts";
-import { readSurfaced, writeSurfaced } from "../../src/recall/surfaced.ts";
+import { readSurfaced, writeSurfaced } from "../../src/recall/surface-log.ts";
 import { hearCall } from "../cli/call.ts";
 import { makeWorld, type World } from "../world.ts";
 

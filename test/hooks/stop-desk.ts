@@ -101,7 +101,8 @@ export function makeStopDesk(base: "disk" | "memory" = "memory"): StopDesk {
       stop_hook_active: false,
       ...more,
     }),
-    decide: (more = {}, given = {}) => decide(desk.input(more), { env: { ...env, ...given }, now: NOW, log: () => {} }),
+    decide: (more = {}, given = {}) =>
+      decide(desk.input(more), { env: { ...env, ...given }, now: () => NOW, log: () => {} }),
     stop: (more = {}, given = {}) =>
       spawnSync(process.execPath, [HOOK], {
         input: JSON.stringify(desk.input(more)),

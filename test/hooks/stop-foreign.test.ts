@@ -3,8 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { writesMemory } from "../../src/hooks/memory-write.ts";
-import { isForeign, readTurnTail } from "../../src/hooks/turn-tail.ts";
+import { isForeign, readTurnTail, writesMemory } from "../../src/hooks/turn-tail.ts";
 import { answered as answeredInChat, CHAT, head, putChat, sent, typed as typedInChat } from "../session/chats.ts";
 import { answered, opening, putRollout, THREAD, typed } from "../session/rollouts.ts";
 import { makeStopDesk, type StopDesk } from "./stop-desk.ts";

@@ -2,12 +2,13 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { openDeadline } from "../../src/hooks/deadline.ts";
+import { runAtOnce } from "../../src/disk/breathe.ts";
 import { findBroken } from "../../src/hooks/enforcement.ts";
-import { awaitPrefetch, finishPrefetch, PREFETCH_MS, takePrefetch } from "../../src/hooks/prefetch-file.ts";
-import { rehearsedDirectory } from "../../src/hooks/rehearsal.ts";
-import { type Rule, readRules } from "../../src/hooks/rules.ts";
+import { openDeadline, rehearsedDirectory } from "../../src/hooks/event.ts";
+import { awaitPrefetch, finishPrefetch, PREFETCH_MS, takePrefetch } from "../../src/hooks/prefetch.ts";
+import { digestStale, keepNews, type Rule, readForHooks, readRules } from "../../src/hooks/rules.ts";
 import { answer } from "../../src/hooks/tool.ts";
+import { openResident, refresh } from "../../src/recall/resident.ts";
 import type { Directory } from "../../src/store/directory.ts";
 import { readRowCache } from "../../src/store/row-cache.ts";
 import { peekForHooks } from "../../src/store/rows.ts";
@@ -25,7 +26,7 @@ function makeCalls(world: World, env: Record<string, string> = {}) {
       { hook_event_name: "PreToolUse", cwd: world.project, session_id: "one", tool_name, tool_input, ...more },
       {
         env: { ...world.env, ...env },
-        now: world.now,
+        now: () => world.now,
         deadline: openDeadline(() => 0),
         startedIn: () => world.project,
         onFault: ({ message }) => faults.push(message),
@@ -257,6 +258,63 @@ describe("the rules", () => {
     fs.symlinkSync(path.join(world.top, "elsewhere"), world.path(".memdir"));
     expect(read(world)).toEqual(["force.md"]);
     expect(fs.readdirSync(path.join(world.top, "elsewhere"))).toEqual([]);
+  });
+
+  describe("that another program writes in place into a memory without one", () => {
+    const PLAIN = "---\nname: n\ntype: feedback\n---\n\nBody.\n";
+    /** A cache that covers all files, which neither is changed by an edit in place nor shows it. */
+    const makeKnown = (count: number) => {
+      const world = makeWorld();
+      for (let i = 0; i < count; i++) world.write(`m${i}.md`, PLAIN, { ageMs: i * 60_000 });
+      for (let i = 0; i < 2; i++) expect(read(world)).toEqual([]);
+      expect(peekForHooks(directoryOf(world))).toEqual({ entries: [], stale: [] });
+      fs.writeFileSync(world.path("m20.md"), FORCE);
+      expect(peekForHooks(directoryOf(world))).toEqual({ entries: [], stale: [] });
+      return world;
+    };
+
+    it("hold from the start of the next session, and a tool call compares no other memory", () => {
+      const world = makeKnown(40);
+      const found = readForHooks(directoryOf(world), () => false, 0);
+      expect(found.map(({ file }) => file)).toEqual(["m20.md"]);
+      expect(read(world)).toEqual(["m20.md"]);
+    });
+
+    it("hold from the next prompt on", () => {
+      const world = makeKnown(40);
+      const directory = directoryOf(world);
+      for (const news of runAtOnce(refresh(openResident([directory]), { digest: digestStale })))
+        keepNews(directory, news);
+      expect(read(world)).toEqual(["m20.md"]);
+    });
+
+    it("hold at once where the agent's own tool wrote them", () => {
+      const world = makeKnown(400);
+      const { ask, reason } = makeCalls(world);
+      ask("Edit", { file_path: world.path("m20.md") }, { hook_event_name: "PostToolUse" });
+      expect(reason("Bash", PUSH)).toContain("Never force-push");
+    });
+
+    it("hold after some sessions where there are many memories: each start compares a part of them", () => {
+      const world = makeKnown(1200);
+      const starts = Array.from({ length: 10 }, (_, i) =>
+        readForHooks(directoryOf(world), () => false, (i + 1) * 1000),
+      );
+      expect(starts[0]).toEqual([]);
+      expect(read(world)).toEqual(["m20.md"]);
+    });
+  });
+
+  // Bug: the damaged row was passed over, and the rule in it did not hold while the cache seemed to cover all files.
+  it("are read from the file where its row is damaged", () => {
+    const world = makeWorld();
+    world.write("force.md", FORCE);
+    for (let i = 0; i < 30; i++) world.write(`m${i}.md`, "---\nname: n\ntype: user\n---\n\nBody.\n");
+    for (let i = 0; i < 2; i++) read(world);
+    const bytes = fs.readFileSync(cacheOf(world));
+    bytes[4096 + 140] = (bytes[4096 + 140] as number) ^ 255;
+    fs.writeFileSync(cacheOf(world), bytes);
+    expect(read(world)).toEqual(["force.md"]);
   });
 
   it("pass over links, fifos and what is not there", () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Ask, AskAnswer, AskError, Retry } from "../../src/model/ask.ts";
-import { NO_USAGE } from "../../src/model/ask.ts";
+import { type Ask, type AskAnswer, type AskError, NO_USAGE, type Retry } from "../../src/model/ask.ts";
 import { type RetryBudget, withRetries } from "../../src/model/choose.ts";
 import { bad, good, request, useTalk } from "./talk.ts";
 

@@ -1,8 +1,8 @@
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { describe, expect, it } from "vitest";
 import type { Directory } from "../../src/store/directory.ts";
@@ -273,6 +273,48 @@ describe("a cache that is wrong", () => {
 });
 
 describe("several processes", () => {
+  /** A process that saves with a model whose use would be seen, and then does what it is told. */
+  const saveElsewhere = (world: World, end: string) => {
+    const used = path.join(world.top, "embedded");
+    const script = `
+      import fs from "node:fs";
+      const { openMemdir } = await import(${JSON.stringify(pathToFileURL(path.resolve("dist/index.js")).href)});
+      const embed = () => { fs.writeFileSync(${JSON.stringify(used)}, ""); return new Float32Array(384).fill(1); };
+      const memdir = await openMemdir({ cwd: ${JSON.stringify(world.project)}, env: ${JSON.stringify(world.env)}, embed });
+      await memdir.save({ type: "project", name: "Outage drill", body: "Every Monday." });
+      ${end}`;
+    const { signal, status, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", script]);
+    expect(fs.existsSync(used)).toBe(false);
+    return { signal, status, stderr: String(stderr) };
+  };
+  const vectorsOf = (world: World) =>
+    readRowCache({ path: world.dir }, "all").entries.get("project_outage_drill.md")?.ranking.vectors.length;
+
+  it.each([
+    ["is killed", "process.kill(process.pid, 'SIGKILL')", { signal: "SIGKILL" }],
+    ["ends", "", { status: 0, stderr: "" }],
+  ])(
+    "a process that %s right after a save made no vector and waited for none: the next one makes it",
+    async (_, end, ended) => {
+      const { world } = await filled();
+      expect(saveElsewhere(world, end)).toMatchObject(ended);
+      expect(vectorsOf(world)).toBe(0);
+      const memdir = await world.open({ embed: fakeEmbed("outage downtime") });
+      expect(recalled(await memdir.recall("another downtime", { everything: true }))).toContain(
+        "project_outage_drill.md",
+      );
+      expect(vectorsOf(world)).toBe(1);
+    },
+  );
+
+  it("vectors that one left over are made by the next beside its own work", async () => {
+    const { world } = await filled();
+    saveElsewhere(world, "");
+    const memdir = await world.open({ embed: fakeEmbed("outage downtime") });
+    await memdir.save({ type: "user", name: "Tea", body: "Green." });
+    await expect.poll(() => vectorsOf(world), { timeout: 20_000 }).toBe(1);
+  });
+
   it("vectors that one has made are used by the next", async () => {
     const first = fakeEmbed("kubectl staging");
     const { world, memdir } = await openStore(FILES, { embed: first });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { freshnessWarning } from "../../src/recall/freshness.ts";
+import { freshnessWarning } from "../../src/recall/neutral.ts";
 import { ageInDays } from "../../src/store/age.ts";
 
 const MINUTE = 60_000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { freshnessWarning } from "../../src/recall/freshness.ts";
 import { formatHeader, formatInjection, formatLeftOut } from "../../src/recall/injection.ts";
+import { freshnessWarning } from "../../src/recall/neutral.ts";
 
 const memory = { path: "/m/a.md", scope: "project", ageDays: 0 };
 

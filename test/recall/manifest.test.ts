@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatManifest, formatMemoryManifest, manifestNames } from "../../src/recall/manifest.ts";
+import { formatManifest, formatMemoryManifest, manifestNames } from "../../src/recall/select.ts";
 import type { Row } from "../../src/store/rows.ts";
 import { row } from "./row.ts";
 

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { freshnessWarning } from "../../src/recall/freshness.ts";
 import { formatHeader, formatLeftOut } from "../../src/recall/injection.ts";
-import { neutralise, neutraliseLine, neutraliseTags } from "../../src/recall/neutral.ts";
+import { freshnessWarning, neutralise, neutraliseLine, neutraliseTags } from "../../src/recall/neutral.ts";
 
 const ZERO_WIDTH = [
   "\u200b",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { queryTerms } from "../../src/recall/query.ts";
+import { queryTerms } from "../../src/recall/score.ts";
 import { ends } from "../hang.ts";
 import { entryOf, filesOf, rankFor, rowsOf } from "./store.ts";
 

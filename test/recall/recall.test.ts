@@ -717,16 +717,16 @@ describe("prefetch", () => {
   });
 
   it("B6.16 a turn without tool calls gets the offline answer; the late one adds what is new", async () => {
-    let answer = (_: string) => {};
+    let answer: ((text: string) => void) | null = null;
     const ask: SideQuery = () => new Promise((done) => (answer = done));
     const { memdir } = await openStore(MEMORIES, { ask });
     const session = openRecallSession();
     const handle = (await memdir.prefetch(PROMPT, { session }))!;
-    await until(() => handle.fast);
+    await until(() => handle.fast && answer);
     const fast = handle.takeFast()!;
     expect(fast.map(({ file }) => file)).toEqual(["deploy.md"]);
     session.surface(fast);
-    answer(choosing("deploy.md", "pool.md"));
+    answer!(choosing("deploy.md", "pool.md"));
     await handle.promise;
     expect(handle.take()!.map(({ file }) => file)).toEqual(["pool.md"]);
   });

@@ -3,11 +3,9 @@ import path from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runAtOnce } from "../../src/disk/breathe.ts";
-import { digestStale, keepNews } from "../../src/hooks/stale.ts";
+import { digestStale, keepNews } from "../../src/hooks/rules.ts";
 import { openWords } from "../../src/meaning/words.ts";
 import { chooseMemories, type PromptMeaning } from "../../src/recall/choose.ts";
-import { decayOf } from "../../src/recall/decay.ts";
-import { queryTerms } from "../../src/recall/query.ts";
 import { rank } from "../../src/recall/rank.ts";
 import { addEntry, openResident, readAppended, refresh } from "../../src/recall/resident.ts";
 import { openScan } from "../../src/recall/scan.ts";
@@ -18,8 +16,10 @@ import {
   certainty,
   confidenceInWords,
   confidenceOf,
+  decayOf,
   K1,
   meaningOf,
+  queryTerms,
   rarityOf,
   UNKNOWN,
   WORDS,
@@ -108,7 +108,7 @@ function fill(...directories: Directory[]): void {
 }
 
 const cacheOf = ({ path: folder }: Directory) => path.join(folder, ".memdir", "rows.bin");
-const foldersOf = (directory: Directory) => readRowCache(directory, "first").head?.folders ?? [];
+const foldersOf = (directory: Directory) => readRowCache(directory, "hooks").head?.folders ?? [];
 
 const VOCABULARY =
   "deploy kubectl staging database pool retry_count handleAuth src/db/pool.ts espresso München naïve migration rollback 部署 测试环境 データベース メモリ release v1.2 tests flaky токен ключ invoice payment webhook cron queue worker cache redis".split(

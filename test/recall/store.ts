@@ -1,11 +1,12 @@
 /** Memories for tests of recall: as texts, as entries without a disk, and a deterministic stand-in for the model of meaning. */
 
+import { rehearsedDirectory } from "../../src/hooks/event.ts";
 import type { Memdir } from "../../src/memdir.ts";
 import type { OpenOptions } from "../../src/open.ts";
-import { queryTerms, type Signals } from "../../src/recall/query.ts";
 import { type Evidence, type Ranked, rank } from "../../src/recall/rank.ts";
 import type { RecallResult } from "../../src/recall/recall.ts";
 import { addEntry, openResident, type Resident } from "../../src/recall/resident.ts";
+import { queryTerms, type Signals } from "../../src/recall/score.ts";
 import { digestMemory, type Embed, embedTexts } from "../../src/store/digest.ts";
 import type { MemoryType } from "../../src/store/memory.ts";
 import { DIMENSIONS, type RowEntry } from "../../src/store/row-entry.ts";
@@ -48,14 +49,13 @@ export function entryOf(file: string, fields: Fields, more: { embed?: Embed; age
 
 /** Rows of a directory that is not on disk. */
 export function rowsOf(...entries: RowEntry[]): Resident {
-  const place = {
-    path: "/nowhere",
+  const directory = {
+    ...rehearsedDirectory("/nowhere"),
     scope: "project",
     recursive: true,
-    inRepository: false,
     now: () => new Date(NOW_MS),
   };
-  const resident = openResident([place]);
+  const resident = openResident([directory]);
   for (const entry of entries) addEntry(resident, 0, entry);
   return resident;
 }

@@ -352,7 +352,8 @@ test("C26 a file that is larger than memory is streamed", async () => {
   const here = path.dirname(fileURLToPath(import.meta.url));
   const outfile = path.join(folder, "program.mjs");
   const contents = `
-import { listSessions, searchSessions } from "../../src/session/sessions.ts";
+import { readSession } from "./session-reader.ts";
+import { listSessions, searchSessions } from "./sessions.ts";
 const places = { dirs: [process.argv[2]], older: null };
 const [{ messages }] = await listSessions(places);
 const [{ line }] = await searchSessions(places, '"prompt 61"');

@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { openDeadline } from "../../src/hooks/deadline.ts";
+import { openDeadline } from "../../src/hooks/event.ts";
 import { answer } from "../../src/hooks/tool.ts";
 import { driveMerge } from "../../src/team/merge-driver.ts";
 import { formatState } from "../../src/team/sync-local.ts";
@@ -52,7 +52,7 @@ describe("a team's memory", () => {
       },
       {
         env: world.env,
-        now: world.now,
+        now: () => world.now,
         deadline: openDeadline(() => 0),
         startedIn: () => world.project,
         onFault: () => {},

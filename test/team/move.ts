@@ -4,9 +4,9 @@ import type { Store } from "../../src/store/store.ts";
 import { carryOut, planDemotion, planPromotion } from "../../src/team/promote.ts";
 
 export async function promote(from: Store, team: Store, name: string, onWritten?: () => void) {
-  return carryOut(planPromotion([from], team, name), onWritten);
+  return carryOut(await planPromotion([from], team, name), onWritten);
 }
 
 export async function demote(team: Store, to: Store, name: string, onWritten?: () => void) {
-  return carryOut(planDemotion([team], to, name), onWritten);
+  return carryOut(await planDemotion([team], to, name), onWritten);
 }
