@@ -161,7 +161,7 @@ function isPath(value: string): boolean {
   const isBase64 = (part: string) => /\d/.test(part) && /[a-z]/.test(part) && /[A-Z]/.test(part);
   if (/^(?:\.{0,2}|~|[A-Za-z]:)[/\\][\w.]/.test(value))
     return !(/^[\w+/]{32,}$/.test(value) && parts.some((part) => isBase64(part) && wordShare(part) < 0.6));
-  return parts.length > 1 && parts.every((part) => /^[@\w.-]*$/.test(part) && !isBase64(part));
+  return parts.length > 1 && parts.every((part) => /^[@\w.#:-]*$/.test(part) && !isBase64(part));
 }
 
 const TECHNICAL =

@@ -38,7 +38,7 @@ describe("this repository", () => {
       const text = [
         "Searching is in `src/memory/search.ts`; instruction files are found by src/instructions/discover.ts.",
         "The journal is `src/store/journal.ts`, with `beginEntry` and `endEntry`.",
-        "We deleted src/cli/console-line.ts, see src/cli/console.ts.",
+        "We deleted src/cli/console-line.ts, see src/cli/run.ts.",
       ].join("\n\n");
       const { memories } = await examine(
         { root, env: { PATH: process.env.PATH } },
@@ -52,7 +52,7 @@ describe("this repository", () => {
         "src/store/journal.ts holds",
         "beginEntry holds",
         "endEntry holds",
-        "src/cli/console.ts holds",
+        "src/cli/run.ts holds",
       ]);
     },
   );
