@@ -23,6 +23,8 @@ interface Enforcement {
 
 /** A good expression needs microseconds; one that tries every way to divide a text would need years. */
 const PATTERN_MS = 100;
+/** On a machine so busy that a process gets no time in a tenth of a second, this many times. */
+const MAX_ATTEMPTS = 10;
 /** More text than a model writes in one call. */
 const MAX_TEXT_CHARS = 1 << 20;
 
@@ -150,6 +152,15 @@ function openTest(): Test {
     if (!script) createContext(box);
     script ??= new Script("pattern.test(text)");
     Object.assign(box, { pattern, text });
-    return script.runInContext(box, { timeout: PATTERN_MS }) === true;
+    for (let attempt = 1; ; attempt++) {
+      const before = process.cpuUsage();
+      try {
+        return script.runInContext(box, { timeout: PATTERN_MS }) === true;
+      } catch (error) {
+        const { user, system } = process.cpuUsage(before);
+        // The clock ran while a busy machine let others work: that says nothing about the expression.
+        if ((user + system) / 1000 > PATTERN_MS / 2 || attempt === MAX_ATTEMPTS) throw error;
+      }
+    }
   };
 }

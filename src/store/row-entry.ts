@@ -204,46 +204,61 @@ function detailsText({ header: h, rule, day }: Details): string {
   ]);
 }
 
+/** By index: a pattern with a rest would go through an iterator, which for thousands of rows is most of the time. */
 function parseDetails(text: string, { file, name, type }: { file: string; name: string; type: MemoryType }): Details {
-  const [description, typeExplicit, pinned, broken, created, modified, verified, ...rest] = JSON.parse(text);
-  const [links, supersedes, when, problems, source, rule = null, day = null] = rest;
-  const dates = { created, modified, verified };
-  const header = { file, name, description, type, typeExplicit, ...dates, pinned, links, supersedes, when, source };
-  return { header: { ...header, problems, broken, unreadable: false }, rule, day };
+  const it = JSON.parse(text);
+  const header: Header = {
+    file,
+    name,
+    description: it[0],
+    type,
+    typeExplicit: it[1],
+    created: it[4],
+    modified: it[5],
+    verified: it[6],
+    pinned: it[2],
+    links: it[7],
+    supersedes: it[8],
+    when: it[9],
+    source: it[11],
+    problems: it[10],
+    broken: it[3],
+    unreadable: false,
+  };
+  return { header, rule: it[12] ?? null, day: it[13] ?? null };
 }
 
 /** The entry at a place where `rowBytesAt` found one. `readRank` gets its ranking part where that is not in the buffer. */
 export function viewEntry(buffer: Buffer, at: number, readRank: (() => Buffer | null) | null = null): RowEntry {
-  const u32 = (offset: number) => buffer.readUInt32LE(at + offset);
-  const f64 = (offset: number) => buffer.readDoubleLE(at + offset);
-  const linksAt = at + AT.strings + u32(AT.fileBytes);
-  const nameAt = linksAt + u32(AT.linkBytes);
-  const jsonAt = nameAt + u32(AT.nameBytes);
-  const file = fileAt(buffer, at);
+  const linksAt = at + AT.strings + buffer.readUInt32LE(at + AT.fileBytes);
+  const nameAt = linksAt + buffer.readUInt32LE(at + AT.linkBytes);
+  const jsonAt = nameAt + buffer.readUInt32LE(at + AT.nameBytes);
+  const file = buffer.toString("utf8", at + AT.strings, linksAt);
   const name = buffer.toString("utf8", nameAt, jsonAt);
-  const type = TYPES[u32(AT.type)] ?? "user";
-  const flags = u32(AT.flags);
+  const type = TYPES[buffer.readUInt32LE(at + AT.type)] ?? "user";
+  const flags = buffer.readUInt32LE(at + AT.flags);
   let details: Details | null = null;
   let ranking: Ranking | null = null;
   return {
     file,
     name,
     type,
-    hash: u32(AT.hash),
-    mtimeMs: f64(AT.mtimeMs),
-    ctimeMs: f64(AT.ctimeMs),
-    ino: f64(AT.ino),
-    size: f64(AT.size),
-    saidMs: f64(AT.saidMs),
-    createdMs: f64(AT.createdMs),
-    commitMs: f64(AT.commitMs),
+    hash: buffer.readUInt32LE(at + AT.hash),
+    mtimeMs: buffer.readDoubleLE(at + AT.mtimeMs),
+    ctimeMs: buffer.readDoubleLE(at + AT.ctimeMs),
+    ino: buffer.readDoubleLE(at + AT.ino),
+    size: buffer.readDoubleLE(at + AT.size),
+    saidMs: buffer.readDoubleLE(at + AT.saidMs),
+    createdMs: buffer.readDoubleLE(at + AT.createdMs),
+    commitMs: buffer.readDoubleLE(at + AT.commitMs),
     isInferred: (flags & FLAG.inferred) !== 0,
     isPlain: (flags & FLAG.plain) !== 0,
     isSettled: (flags & FLAG.unsettled) === 0,
     isForHooks: (flags & FLAG.forHooks) !== 0,
-    links: linksAt === nameAt ? [] : buffer.toString("utf8", linksAt, nameAt).split("\n"),
+    links: linksAt === nameAt ? NO_LINKS : buffer.toString("utf8", linksAt, nameAt).split("\n"),
     get details() {
-      details ??= parseDetails(buffer.toString("utf8", jsonAt, jsonAt + u32(AT.jsonBytes)), { file, name, type });
+      const end = jsonAt + buffer.readUInt32LE(at + AT.jsonBytes);
+      details ??= parseDetails(buffer.toString("utf8", jsonAt, end), { file, name, type });
       return details;
     },
     get ranking() {
@@ -252,6 +267,8 @@ export function viewEntry(buffer: Buffer, at: number, readRank: (() => Buffer | 
     },
   };
 }
+
+const NO_LINKS: string[] = [];
 
 export function fileAt(buffer: Buffer, at: number): string {
   return buffer.toString("utf8", at + AT.strings, at + AT.strings + buffer.readUInt32LE(at + AT.fileBytes));

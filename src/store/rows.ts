@@ -91,38 +91,52 @@ const LOOSE_BYTES = 256 * 1024;
 const MAX_INDEX_BYTES = 4 << 20;
 
 export async function listMemories(directory: Directory): Promise<Listing> {
-  const { rows, skipped } = await readRows(directory);
-  return { rows: rows.map(listed), skipped };
+  return collect(directory, (row) => row);
 }
 
 export async function showMemory(directory: Directory, file: string): Promise<ShownMemory> {
   const memory = readMemory(directory, file);
   const { rows } = await listMemories(directory);
-  const row = rows.find((each) => each.file === file) ?? rowOf(directory, { header: memory, ...NOTHING_KNOWN });
+  const row = rows.find((each) => each.file === file) ?? rowOf(directory, memory, NOTHING_KNOWN);
   return { ...row, body: memory.body, metadata: memory.metadata };
 }
 
-export async function readRows(directory: Directory): Promise<{ rows: FullRow[]; skipped: Skipped[] }> {
-  const found = await runInPieces(lookAt(directory, { everyFile: true }));
-  await lookUpCommits(directory, found);
-  return { rows: await runInPieces(rowsOf(directory, found)), skipped: found.skipped };
+export function readRows(directory: Directory): Promise<{ rows: FullRow[]; skipped: Skipped[] }> {
+  return collect(directory, (row, header, entry) =>
+    Object.assign(row, {
+      header,
+      mtimeMs: entry?.mtimeMs ?? 0,
+      rule: entry?.details.rule ?? null,
+      day: entry?.details.day ?? null,
+    }),
+  );
 }
 
-function* rowsOf(directory: Directory, found: Found): Generator<void, FullRow[]> {
+/** What is made of each row; a file that cannot be read has no entry. */
+type Make<T> = (row: Row, header: Header, entry: RowEntry | null) => T;
+
+async function collect<T>(directory: Directory, make: Make<T>): Promise<{ rows: T[]; skipped: Skipped[] }> {
+  const found = await runInPieces(lookAt(directory, { everyFile: true }));
+  await lookUpCommits(directory, found);
+  return { rows: await runInPieces(rowsOf(directory, found, make)), skipped: found.skipped };
+}
+
+function* rowsOf<T>(directory: Directory, found: Found, make: Make<T>): Generator<void, T[]> {
   const { inRepository } = directory;
+  const nowMs = directory.now().getTime();
   const bulks = findBulks(found.entries.map(({ mtimeMs }) => mtimeMs));
-  const rows: FullRow[] = [];
+  const rows: T[] = [];
   for (const entry of found.entries) {
     yield;
-    const { mtimeMs, size: bytes, details } = entry;
-    const fromMs = countsFrom(entry, { inRepository, isBulk: isBulkTime(bulks, mtimeMs) });
-    rows.push(rowOf(directory, { ...details, mtimeMs, bytes, fromMs }));
+    const { header } = entry.details;
+    const fromMs = countsFrom(entry, { inRepository, isBulk: isBulkTime(bulks, entry.mtimeMs) });
+    rows.push(make(rowOf(directory, header, { bytes: entry.size, fromMs, nowMs }), header, entry));
   }
-  for (const header of found.unreadable) rows.push(rowOf(directory, { header, ...NOTHING_KNOWN }));
+  for (const header of found.unreadable) rows.push(make(rowOf(directory, header, NOTHING_KNOWN), header, null));
   return rows;
 }
 
-const NOTHING_KNOWN = { rule: null, day: null, mtimeMs: 0, bytes: 0, fromMs: 0 };
+const NOTHING_KNOWN = { bytes: 0, fromMs: 0 };
 
 /** For callers that hold the lock, or cannot wait. */
 export function scan(directory: Directory): Scan {
@@ -357,37 +371,31 @@ async function lookUpCommits(directory: Directory, found: Found): Promise<void> 
 
 /** The row of an entry whose date is known. */
 export function rowAt(directory: Directory, entry: RowEntry, known: { fromMs: number; bytes: number }): Row {
-  return listed(rowOf(directory, { ...entry.details, mtimeMs: entry.mtimeMs, ...known }));
+  return rowOf(directory, entry.details.header, known);
 }
 
-function listed({ header: _, mtimeMs: __, rule: ___, day: ____, ...row }: FullRow): Row {
-  return row;
-}
-
-function rowOf(directory: Directory, known: Omit<FullRow, keyof Row> & { bytes: number; fromMs: number }): FullRow {
-  const { header, mtimeMs, bytes, rule, day, fromMs } = known;
-  const ageDays = ageInDays(fromMs, directory.now().getTime());
-  const { file, type, typeExplicit, name, description, pinned, when, problems } = header;
+function rowOf(
+  directory: Directory,
+  header: Header,
+  { bytes, fromMs, nowMs = directory.now().getTime() }: { bytes: number; fromMs: number; nowMs?: number },
+): Row {
+  const ageDays = ageInDays(fromMs, nowMs);
   return {
-    file,
-    path: join(directory.path, file),
+    file: header.file,
+    path: join(directory.path, header.file),
     scope: directory.scope,
-    type,
-    typeExplicit,
-    name,
-    description,
+    type: header.type,
+    typeExplicit: header.typeExplicit,
+    name: header.name,
+    description: header.description,
     modified: new Date(fromMs).toISOString(),
     ageDays,
     age: ageName(ageDays, directory.ageDays),
     bytes,
-    pinned,
-    when,
-    problems,
+    pinned: header.pinned,
+    when: header.when,
+    problems: header.problems,
     unreadable: header.unreadable,
-    header,
-    mtimeMs,
-    rule,
-    day,
   };
 }
 
