@@ -9,7 +9,7 @@ const NOW = new Date("2026-11-16T12:00:00.000Z");
 
 /** A clone made today of a repository whose memory was committed in August. */
 function cloneOld(): { top: string; cwd: string; env: Record<string, string> } {
-  const top = makeTemporary("age", "clone");
+  const top = makeTemporary("age");
   const env = { HOME: path.join(top, "home"), PATH: process.env.PATH ?? "" };
   const git = (cwd: string, ...args: string[]) =>
     execFileSync("git", ["-c", "user.name=x", "-c", "user.email=x@example.invalid", ...args], {
