@@ -55,42 +55,29 @@ const memory = (name: string, body: string) =>
   `---\nname: ${name}\ndescription: ${name} end.\ntype: reference\n---\n\n${body}\n`;
 
 describe("large", () => {
-  test("a memory of 10 MB", async () => {
+  test("a memory of 10 MB is not saved; one that another program wrote is read", async () => {
     const world = makeWorld();
     const line = "All work and no play makes this a long memory, with a needle at its very end.\n";
     const body = `${line.repeat(Math.ceil((10 * 1024 * 1024) / line.length))}END big 1`;
     const file = path.join(world.root, "body.txt");
     writeFileSync(file, body);
-    const saved = await memdir(
-      world,
-      ["save", "--type", "project", "--name", "big", "--description", "big end.", "--file", file],
-      { timeoutMs: 120_000 },
-    );
-    expect(saved.code, saved.err).toBe(0);
-    expect(readFileSync(path.join(world.memory, "project_big.md"), "utf8")).toContain("\nEND big 1");
+    const named = ["--type", "project", "--name", "big", "--description", "big end."];
+    const saved = await memdir(world, ["save", ...named, "--file", file], { timeoutMs: 120_000 });
+    expect(saved.code, saved.err).toBe(2);
+    expect(saved.err).toContain("the limit is 256 KB");
+    // One giant line, as a pasted log or a minified file has.
+    const input = `${"abc needle ".repeat(900_000)}END`;
+    const oneLine = await memdir(world, ["save", ...named], { input, timeoutMs: 120_000 });
+    expect(oneLine.code, oneLine.err).toBe(2);
+    mkdirSync(world.memory, { recursive: true });
+    writeFileSync(path.join(world.memory, "project_big.md"), memory("big", body));
+    writeFileSync(path.join(world.memory, "project_line.md"), memory("one line", input));
     const shown = await memdir(world, ["show", "big"]);
     expect(shown.code, shown.err).toBe(0);
     expect(shown.out.trimEnd().endsWith("END big 1")).toBe(true);
-    // One giant line, as a pasted log or a minified file has.
-    const oneLine = await memdir(
-      world,
-      ["save", "--type", "project", "--name", "one line", "--description", "one line end."],
-      {
-        input: `${"abc needle ".repeat(900_000)}END`,
-        timeoutMs: 120_000,
-      },
-    );
-    expect(oneLine.code, oneLine.err).toBe(0);
-    const update = await memdir(
-      world,
-      ["save", "--type", "project", "--name", "big", "--description", "changed end."],
-      { timeoutMs: 120_000 },
-    );
-    expect(update.code, update.err).toBe(0);
     const all = await runAll(world, 120_000);
     expectNoCrash(all);
     expect(all.get("search needle")?.out).toContain("big");
-    expect(indexProblems(world.memory)).toEqual([]);
   });
 
   test("frontmatter and a description of 10 MB", async () => {
