@@ -17,10 +17,12 @@ export const HEAVY = [
   "test/heavy/**/*.test.ts",
   "test/**/hostile-*.test.ts",
   "test/cli/{agent,console,dream,enrich,extract,help,learn,names,projects,promote,scopes}.test.ts",
+  "test/learn/dream-apply.test.ts",
   "test/mcp/process.test.ts",
   "test/package/pack.test.ts",
-  "test/team/{git-remote,git-remote-contract,repository,sync-schedules}.test.ts",
-  "test/team/server/{data-folder,security}.test.ts",
+  "test/team/{git-remote,git-remote-contract,repository,server-remote-contract,sync-schedules}.test.ts",
+  "test/team/server/{data-folder,data-pglite,security}.test.ts",
+  "test/verbs/random.test.ts",
 ];
 
 export default defineConfig({

@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 export const RANKS = [
   ["errors", "world"],
   ["text", "disk", "model", "prompts", "settings"],
-  ["meaning", "hook-config", "learn-config"],
+  ["meaning"],
   ["config"],
   ["project"],
   ["store", "instructions", "session"],

@@ -2,17 +2,22 @@
 
 import os from "node:os";
 import path from "node:path";
-import { type HookConfig, readHookConfig } from "./hook-config.ts";
-import { type LearnConfig, readLearnConfig } from "./learn-config.ts";
-import type { ClaudeSettings, JsonFile, Kind, SettingSource } from "./settings.ts";
 import {
   BOOLEAN,
+  type ClaudeSettings,
   COUNT,
+  type HookConfig,
+  type JsonFile,
+  type Kind,
+  type LearnConfig,
   OBJECT,
   oneOf,
   openJson,
   readClaudeSettings,
+  readHookConfig,
+  readLearnConfig,
   SETTING_SOURCES,
+  type SettingSource,
   TEXT_BY_NAME,
   TEXTS,
   take,

@@ -1,9 +1,8 @@
 /** Where a project's memories lie: which directories take part, and which one is written to. */
 
 import { type Config, type Env, readConfig } from "./config.ts";
-import { type Location, locate } from "./project/locate.ts";
+import { findProject, type Location, locate } from "./project/locate.ts";
 import { findOlderDirectories } from "./project/older.ts";
-import { findProject } from "./project/root.ts";
 import { listScopes, type ScopeDirectory, scopeDirectory } from "./project/scopes.ts";
 import type { Directory } from "./store/store.ts";
 

@@ -84,8 +84,15 @@ export async function editByHand(
     writeFileSync(copy, text, { mode: 0o600 });
     await runEditor(copy, env);
     const edited = readCopy(copy);
-    return await memdir.edit(file, text, edited, options).catch((error: unknown) => {
-      if (!(error instanceof MemdirError) || error.code === "secret") throw error;
+    const save = async () => memdir.edit(file, text, readGiven(edited, file), options);
+    return await save().catch((error: unknown) => {
+      if (!(error instanceof MemdirError)) throw error;
+      // A copy with the secret in it would stay behind in the folder for temporary files.
+      if (error.code === "secret")
+        throw new MemdirError(error.code, `${error.message}; your edit was not kept`, {
+          cause: error,
+          details: error.details,
+        });
       isKept = true;
       throw new MemdirError(error.code, `${error.message}; your text is in ${copy}`, { cause: error });
     });
@@ -94,9 +101,9 @@ export async function editByHand(
   }
 }
 
-function readCopy(copy: string): string {
+function readCopy(copy: string): Buffer {
   try {
-    return readFileSync(copy, "utf8");
+    return readFileSync(copy);
   } catch (error) {
     throw new MemdirError("usage", "the editor removed its file: nothing was changed", { cause: error });
   }

@@ -8,7 +8,7 @@ import type { Ledger } from "../learn/ledger.ts";
 import type { Memdir } from "../memdir.ts";
 import { addUsage, NO_USAGE, type Usage } from "../model/ask.ts";
 import { openLearning } from "../open-learn.ts";
-import { findProject } from "../project/root.ts";
+import { findProject } from "../project/locate.ts";
 import { sessionsFolder } from "../project/sessions-folder.ts";
 import {
   type FoundTranscript,

@@ -2,8 +2,8 @@
 
 import { type Limits, tokensLeft } from "../learn/budget.ts";
 import { costOf, countTokens, type Ledger, type Prices, type Spent, startOfDay } from "../learn/ledger.ts";
-import type { LearnConfig } from "../learn-config.ts";
 import { openLearning } from "../open-learn.ts";
+import type { LearnConfig } from "../settings.ts";
 import { plainLine } from "../text/sanitise.ts";
 import { answer, type Call, columnsOf, count, numberOf, type Run, warning } from "./command.ts";
 import type { Paint } from "./terminal.ts";

@@ -3,7 +3,7 @@
 import type { Env } from "../config.ts";
 import type { TextBlock } from "../model/ask.ts";
 import { runGit } from "../project/git.ts";
-import { findProject } from "../project/root.ts";
+import { findProject } from "../project/locate.ts";
 import type { Environment, GitState } from "../prompts/agent.ts";
 import { clipLine } from "../recall/cut.ts";
 import { remind } from "./attachments.ts";

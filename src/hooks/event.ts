@@ -94,7 +94,7 @@ export function openDeadline(elapsedMs: () => number = () => process.uptime() * 
   };
 }
 
-export { MAX_HOOK_CHARS as MAX_CHARS } from "../hook-config.ts";
+export { MAX_HOOK_CHARS as MAX_CHARS } from "../settings.ts";
 
 /** Not through process.stdout: to open it, Node loads its streams, and that takes longer than most hooks. */
 export function writeAll(fd: number, text: string): void {

@@ -4,8 +4,7 @@ import { join } from "node:path";
 import picomatch from "picomatch";
 import { type Config, SETTING_SOURCES } from "../config.ts";
 import { isWithin, readRegular, realPath } from "../disk/fence.ts";
-import { trustKey } from "../project/locate.ts";
-import type { Project } from "../project/root.ts";
+import { type Project, trustKey } from "../project/locate.ts";
 import type { InstructionSource } from "./file.ts";
 
 export interface InstructionScope {

@@ -4,9 +4,8 @@ import fs from "node:fs";
 import path from "node:path";
 import type { Config } from "../config.ts";
 import { realPath, statOrNull } from "../disk/fence.ts";
-import { separatorSlug, sha256Key, slugOf } from "./locate.ts";
+import { type Project, separatorSlug, sha256Key, slugOf } from "./locate.ts";
 import { agreement, type Identity, readOwner } from "./owner.ts";
-import type { Project } from "./root.ts";
 
 type OlderLayout = "slug" | "flat-000" | "sha256-16" | "mini-claude" | "cwd-slug" | "worktree-slug";
 

@@ -7,8 +7,7 @@ import { writeCacheFile } from "../disk/atomic.ts";
 import { pinFolder } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import { readGit } from "./git.ts";
-import { type Location, locate, sha256Key, slugOf, trustKey } from "./locate.ts";
-import type { Project } from "./root.ts";
+import { type Location, locate, type Project, sha256Key, slugOf, trustKey } from "./locate.ts";
 import { setUserEntry } from "./user-file.ts";
 
 export interface Owner {

@@ -5,9 +5,8 @@ import path from "node:path";
 import type { Config } from "../config.ts";
 import { isWithin, realPath } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
-import { refusedName } from "./locate.ts";
+import { type Project, refusedName } from "./locate.ts";
 import { listEntries } from "./older.ts";
-import type { Project } from "./root.ts";
 
 export interface ScopeDirectory {
   /** As the user may name it again: `agent:NAME@user`, never the short form. */

@@ -4,8 +4,7 @@ import { readdirSync } from "node:fs";
 import path from "node:path";
 import type { Config } from "../config.ts";
 import { isWithin } from "../disk/fence.ts";
-import { slugOf } from "./locate.ts";
-import type { Project } from "./root.ts";
+import { type Project, slugOf } from "./locate.ts";
 
 export function sessionsFolder(config: Config, { cwd }: Project): string {
   return path.join(projectsFolder(config), slugOf(cwd));

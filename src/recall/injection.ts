@@ -55,6 +55,8 @@ export interface Injected {
   /** `user`, `project`, `team` or `agent:NAME`. */
   scope: string;
   ageDays: number;
+  /** Its age is only that of a checkout, which says nothing. */
+  isUndated?: boolean;
   content: string;
   source?: Source | null;
   /** True when it is known that somebody else wrote it, false when it is known that nobody else did. */
@@ -74,8 +76,11 @@ export function formatHeader(memory: Omit<Injected, "content" | "file">): string
     checked?.verdict === "holds" ? Math.min(memory.ageDays, checked.days) : memory.ageDays,
   );
   const state = checked && checked.verdict !== "doubtful" ? checked.text : "";
-  const saved = [`saved ${ageInWords(memory.ageDays)}`, state].filter((text) => text !== "").join(", ");
-  const plain = warning ? `${warning}\n\nMemory${state && ` (${state})`}: ${path}:` : `Memory (${saved}): ${path}:`;
+  const age = memory.isUndated ? "" : `saved ${ageInWords(memory.ageDays)}`;
+  const saved = [age, state].filter((text) => text !== "").join(", ");
+  const plain = warning
+    ? `${warning}\n\nMemory${state && ` (${state})`}: ${path}:`
+    : `Memory${saved && ` (${saved})`}: ${path}:`;
   const title =
     checked?.verdict === "doubtful" ? `${plain}\n${CHECKED_OPENING} it ${neutraliseLine(checked.text)}.` : plain;
   const notes = [scopeNote(memory), sharingNote(memory), sourceNote(memory.source)].filter((note) => note !== "");
@@ -169,6 +174,7 @@ export function openEntryPresenter(
       path,
       scope: directory.scope,
       ageDays,
+      isUndated: directory.inRepository && !entry.saidMs && !entry.commitMs && !entry.createdMs,
       source: isInferred ? { by: "inferred", session: null, message: null } : null,
       checked: find(file, stat),
       author: findAuthor(directory, file),

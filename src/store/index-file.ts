@@ -3,6 +3,7 @@
  * and swapped with the new one; if what came out is not what was read, somebody wrote in between, and all starts again from theirs.
  */
 
+import { isUtf8 } from "node:buffer";
 import { existsSync, lstatSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { exchange, moveInto, removeQuietly, syncDirectory, writeCacheFile, writeTemporary } from "../disk/atomic.ts";
@@ -57,6 +58,7 @@ const MAX_ATTEMPTS = 50;
 /** The lock must be held. */
 export function writePages(directory: Directory, request: PageRequest, steps: PageSteps = {}): WrittenPages {
   const path = indexPath(directory);
+  refuseOtherEncoding(path);
   const record = readRecord(directory);
   const wasLink = isLink(path);
   const hidden = [...record.hidden];
@@ -143,7 +145,7 @@ export function hasLostLines(directory: Directory): boolean {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   const { text } = readRecord(directory);
   if (!stat) return (text ?? "") !== "";
-  if (!stat.isFile() || text === null || text === readText(path)) return false;
+  if (!stat.isFile() || text === null || text === readText(path) || !isUtf8Text(path)) return false;
   const { start } = previewPages(directory, { changes: [], plan: (pages) => ({ pages, exact: true }) });
   return start.index !== readText(path);
 }
@@ -297,6 +299,19 @@ function settle(path: string): string | null {
 }
 
 /** Null when there is nothing; "" for what is no file. */
+function isUtf8Text(path: string): boolean {
+  return isUtf8(readRegular(path, { follow: true }) ?? Buffer.alloc(0));
+}
+
+/** Read as UTF-8 and written again, other bytes would be lost for good: undo has only what was read. */
+function refuseOtherEncoding(path: string): void {
+  if (isUtf8Text(path)) return;
+  throw new MemdirError(
+    "broken",
+    `${path} is not UTF-8 text: nothing was changed; save it as UTF-8 and run the command again`,
+  );
+}
+
 export function readText(path: string): string | null {
   try {
     return readRegular(path, { follow: true })?.toString("utf8") ?? (existsSync(path) ? "" : null);

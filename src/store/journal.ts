@@ -17,7 +17,7 @@ import {
   writeSync,
 } from "node:fs";
 import { moveInto, removeQuietly, writeTemporary } from "../disk/atomic.ts";
-import { openRegular, readRegular } from "../disk/fence.ts";
+import { findNameProblem, openRegular, readRegular } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 import { type Directory, statePath, walk } from "./directory.ts";
@@ -324,13 +324,32 @@ function parseLines(text: string): (Entry | End)[] {
   for (const line of text.split("\n")) {
     if (line === "") continue;
     try {
-      const value = JSON.parse(line) as Entry | End;
-      if (typeof value?.id === "string") lines.push(value);
+      const value: unknown = JSON.parse(line);
+      if (isLine(value)) lines.push(value);
     } catch {
       // Torn by a power cut: whatever it announced did not happen, because the change comes after the flush.
     }
   }
   return lines;
+}
+
+/** A journal may come with a repository: what is not a line of ours, or names files elsewhere, is passed over like a torn one. */
+function isLine(value: unknown): value is Entry | End {
+  const line = value as Partial<Entry & End> | null;
+  if (typeof line?.id !== "string") return false;
+  if ("end" in line) return true;
+  const isFile = (each: Partial<FileChange> | null) =>
+    typeof each?.file === "string" && findNameProblem(each.file) === null && isHash(each.before) && isHash(each.after);
+  return (
+    typeof line.at === "string" &&
+    typeof line.action === "string" &&
+    Array.isArray(line.files) &&
+    line.files.every(isFile)
+  );
+}
+
+function isHash(value: unknown): boolean {
+  return value === null || (typeof value === "string" && /^[0-9a-f]{64}$/.test(value));
 }
 
 // --- The journals of several directories as one: each entry's id says whose it is.

@@ -5,9 +5,8 @@ import type { Env } from "../config.ts";
 import { isWithin, realPath } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import { runGit } from "../project/git.ts";
-import { slugOf } from "../project/locate.ts";
+import { type Project, slugOf } from "../project/locate.ts";
 import { normaliseRemote } from "../project/owner.ts";
-import type { Project } from "../project/root.ts";
 import { sha256 } from "../text/hash.ts";
 import { noGit } from "./git-repository.ts";
 

@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs";
 import type { Config } from "../config.ts";
 import { realPath } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
-import type { Project } from "../project/root.ts";
+import type { Project } from "../project/locate.ts";
 import { mirrorOf } from "../project/scopes.ts";
 import { setUserEntry } from "../project/user-file.ts";
 import { openState, prepareDirectory, type StateRecord, type Store } from "../store/store.ts";

@@ -1,5 +1,7 @@
 /** The words that say what a value is: names of credentials in the languages developers write, and names of everything else. */
 
+import { lazily } from "./lazy.ts";
+
 /** What a name says of its value. `sure`: a short or plain value will do; otherwise it must look random. */
 export interface Name {
   rule: "password" | "secret" | "token" | "api-key";
@@ -33,8 +35,10 @@ const WORD = /pass|pwd|psk|\bpw\b|_pw\b|key|cred|auth|cookie|sess|\bsid\b|\bpin\
 
 // All of these are looked for in small letters.
 const either = (...patterns: RegExp[]) => patterns.map(({ source }) => source).join("|");
-const IDENTIFIER = either(PASSWORD, TOKEN, KEY, WORD);
-const ANY = new RegExp(`(?<said>${either(ACCESS, SECRECY)})|(?<name>${IDENTIFIER})|(?<other>${OTHER.source})`, "g");
+const openAny = lazily(() => {
+  const name = either(PASSWORD, TOKEN, KEY, WORD);
+  return new RegExp(`(?<said>${either(ACCESS, SECRECY)})|(?<name>${name})|(?<other>${OTHER.source})`, "g");
+});
 
 // Behind the noun: of which environment, which one, in which form. Any other word there is what the value is: `token_count`.
 const QUALIFIER =
@@ -56,7 +60,7 @@ export function readLabels(text: string): Label[] {
   const labels: Label[] = [];
   let done = 0;
   // The one capital letter that two characters are small.
-  for (const match of text.replaceAll("İ", "I").toLowerCase().matchAll(ANY)) {
+  for (const match of text.replaceAll("İ", "I").toLowerCase().matchAll(openAny())) {
     if (match.index < done) continue;
     const { said, other } = match.groups ?? {};
     const from = match.index + match[0].length;

@@ -68,7 +68,7 @@ export function changeIndex(directory: Writer, edit: (index: string) => string):
     return name === null ? null : readHeader(directory, name);
   };
   const plan: PageRequest["plan"] = ({ index, more }) => {
-    const text = edit(index ?? "");
+    const { text } = admit({ file: INDEX_FILE, text: edit(index ?? ""), before: index }, { trust: "user" });
     return { pages: { index: keepEntries(text, index ?? "", more, find), more } };
   };
   if (!previewPages(directory, { changes: [], plan }).isChange) return { notices: [], undo: null };

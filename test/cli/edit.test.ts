@@ -98,6 +98,16 @@ test("broken frontmatter is refused and the text is kept for the person", async 
   fs.rmSync(path.dirname(kept), { recursive: true });
 });
 
+test("text that is not UTF-8 is refused and kept for the person", async () => {
+  const before = fs.readFileSync(file, "utf8");
+  const ran = await box.run(["edit", "tabs"], { env: editor("latin", `printf 'caf\\351\\n' >> "$1"`) });
+  expect(ran.code).toBe(2);
+  expect(ran.err).toMatch(/not valid UTF-8.*; your text is in \S+\n$/);
+  expect(fs.readFileSync(file, "utf8")).toBe(before);
+  const kept = /your text is in (\S+)\n/.exec(ran.err)?.[1] as string;
+  fs.rmSync(path.dirname(kept), { recursive: true });
+});
+
 test("a secret is refused, its copy removed; --redact masks it", async () => {
   const before = fs.readFileSync(file, "utf8");
   const secret = `ghp_${"aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"}`;

@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { ledger as run } from "../../src/cli/ledger.ts";
 import type { Spent } from "../../src/learn/ledger.ts";
-import type { LearnConfig } from "../../src/learn-config.ts";
+import type { LearnConfig } from "../../src/settings.ts";
 import { DAY, errorOf, HOUR, makeWorld, START, type World } from "../world.ts";
 import { hearCall } from "./call.ts";
 

@@ -212,7 +212,7 @@ describe("the host's limit of 10,000 characters", () => {
 });
 
 describe("a giant among the memories", () => {
-  it("is passed over by every event, and the others are found", async () => {
+  it("is known by its beginning, as everywhere, and the others are found", async () => {
     const world = makePlace();
     for (const folder of [world.dir, path.join(world.project, ".claude", "memory")]) {
       fs.mkdirSync(folder, { recursive: true });
@@ -229,10 +229,10 @@ describe("a giant among the memories", () => {
     fs.truncateSync(path.join(user, "MEMORY.md"), 1 << 30);
     const text = contextOf(await send(world, { prompt: PROMPT }));
     expect(text).toContain("deploy.md");
-    expect(text).not.toContain("giant");
+    expect(text.length).toBeLessThanOrEqual(10_000);
+    expect(text).not.toContain("\0");
     for (const hook_event_name of ["SessionStart", "PreToolUse", "PostToolUse"]) {
       const ran = await send(world, { hook_event_name, session_id: "s", tool_name: "Bash", tool_input: {} });
-      expect(contextOf(ran)).not.toContain("2020-01-01");
       expect(contextOf(ran).includes("team line")).toBe(hook_event_name === "SessionStart");
     }
     expect(readFaults(world.env)).toEqual([]);

@@ -273,7 +273,7 @@ describe.each(NAMES)("%s", (name) => {
   it("of half an installation is noted", async () => {
     const desk = makeDesk();
     fs.mkdirSync(desk.at("dist"));
-    fs.copyFileSync(path.join(DIST, "hook.cjs"), desk.at("dist", "hook.cjs"));
+    for (const file of ["hook.cjs", "hook-faults.cjs"]) fs.copyFileSync(path.join(DIST, file), desk.at("dist", file));
     expect(await send(desk, inputOf(desk, name), {}, desk.at("dist", "hook.cjs"))).toEqual({ ...GOOD, out: "" });
     expect(readFaults(desk.env)).toMatchObject([
       { event: name, message: expect.stringMatching(/ENOENT.*hook-\w+\.cjs/) },

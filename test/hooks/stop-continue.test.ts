@@ -3,8 +3,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import type { StopMode } from "../../src/hook-config.ts";
 import { buildLookBack } from "../../src/prompts/hooks.ts";
+import type { StopMode } from "../../src/settings.ts";
 import { makeStopDesk, type StopDesk } from "./stop-desk.ts";
 
 const MODEL = {

@@ -5,7 +5,7 @@ import path from "node:path";
 import { readConfig } from "../../src/config.ts";
 import { openInstructions } from "../../src/instructions/instructions.ts";
 import { openScope, type ScopeOptions } from "../../src/instructions/scope.ts";
-import { findProject } from "../../src/project/root.ts";
+import { findProject } from "../../src/project/locate.ts";
 import type { World } from "../world.ts";
 
 /** `put(folder, "sub", "name.md", text)`: the file's path is the answer. */

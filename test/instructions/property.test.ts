@@ -7,7 +7,7 @@ import { isWithin, realPath } from "../../src/disk/fence.ts";
 import type { InstructionFile } from "../../src/instructions/file.ts";
 import { openInstructions } from "../../src/instructions/instructions.ts";
 import { openScope } from "../../src/instructions/scope.ts";
-import { findProject } from "../../src/project/root.ts";
+import { findProject } from "../../src/project/locate.ts";
 import { endsLater } from "../hang.ts";
 import { makeWorld } from "../world.ts";
 

@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { checkBudget, type Limits, tokensLeft } from "../../src/learn/budget.ts";
 import { openLedger, type Prices } from "../../src/learn/ledger.ts";
-import { LEARN_DEFAULTS } from "../../src/learn-config.ts";
+import { LEARN_DEFAULTS } from "../../src/settings.ts";
 import { makeTemporary } from "../temporary.ts";
 
 const NOW = "2026-03-10T12:00:00.000Z";

@@ -369,3 +369,15 @@ describe("rename", () => {
     expect([world.read("d/a.txt"), world.read("b.txt")]).toEqual(["a", "b"]);
   });
 });
+
+describe("the index", () => {
+  it.each([
+    ["a NUL byte", "a\0b"],
+    ["three megabytes", "x".repeat(3_000_000)],
+  ])("takes no more than a memory may hold: %s", async (_, text) => {
+    const { world, create, tool } = await openTool();
+    await create("/memories/MEMORY.md", "# Mine\n");
+    await expect(tool.insert({ path: "/memories/MEMORY.md", insert_line: 1, insert_text: text })).rejects.toThrow();
+    expect(world.index()).toBe("# Mine\n");
+  });
+});

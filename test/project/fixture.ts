@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { type Config, type Env, readConfig } from "../../src/config.ts";
-import { findProject } from "../../src/project/root.ts";
+import { findProject } from "../../src/project/locate.ts";
 import { makeTemporary } from "../temporary.ts";
 
 export interface Fixture {

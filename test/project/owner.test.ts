@@ -1,5 +1,6 @@
 import fs from "node:fs";
 import { describe, expect, it } from "vitest";
+import { findProject } from "../../src/project/locate.ts";
 import {
   cleanRemote,
   compareOwner,
@@ -11,7 +12,6 @@ import {
   ownerFile,
   readOwner,
 } from "../../src/project/owner.ts";
-import { findProject } from "../../src/project/root.ts";
 import { makeFixture } from "./fixture.ts";
 
 const AT = "2026-11-15T00:00:00.000Z";

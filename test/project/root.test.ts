@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import { describe, expect, it } from "vitest";
-import { findProject } from "../../src/project/root.ts";
+import { findProject } from "../../src/project/locate.ts";
 import { makeFixture } from "./fixture.ts";
 
 describe("findProject", () => {

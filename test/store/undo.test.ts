@@ -364,3 +364,36 @@ describe("undo", () => {
     expect(await memdir.history()).toHaveLength(4);
   });
 });
+
+describe("what is not ours to read", () => {
+  it("an index in another encoding is refused, and keeps its bytes", async () => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    const { file } = await memdir.save(note("one"));
+    const bytes = Buffer.from([0x23, 0x20, 0x43, 0xe9, 0x0a, 0xff, 0xfe, 0x0a]);
+    fs.writeFileSync(world.path("MEMORY.md"), bytes);
+    expect(await errorOf(memdir.save(note("two")))).toMatchObject({
+      code: "broken",
+      message: expect.stringContaining("not UTF-8"),
+    });
+    expect(await errorOf(memdir.forget(file))).toMatchObject({ code: "broken" });
+    expect(fs.readFileSync(world.path("MEMORY.md"))).toEqual(bytes);
+    expect((await (await world.open()).list()).map((row) => row.file)).toEqual([file]);
+  });
+
+  it.each([
+    '{"id":"11","at":"2026-11-16T00:00:00Z","action":"save"}',
+    '{"id":"11","at":"2026-11-16T00:00:00Z","action":"save","reason":"","files":[{"file":123}]}',
+    '{"id":"11","at":"x","action":"save","reason":"","files":[{"file":"../victim.md","before":null,"after":null}]}',
+    '{"id":"11"}',
+  ])("a line in the journal that memdir did not write is passed over: %s", async (line) => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    await memdir.save(note("one"));
+    fs.appendFileSync(world.path(".memdir", "journal.jsonl"), `${line}\n`);
+    const { undo } = await (await world.open()).save(note("two"));
+    expect((await memdir.history()).map(({ action }) => action)).toEqual(["save", "save"]);
+    await memdir.undo(undo ?? "");
+    expect(world.index()).not.toContain("two");
+  });
+});

@@ -1,8 +1,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { findProject } from "../../src/project/locate.ts";
 import { normaliseRemote } from "../../src/project/owner.ts";
-import { findProject } from "../../src/project/root.ts";
 import { projectKey } from "../../src/team/git-projects.ts";
 import { findEntryProblem } from "../../src/team/remote.ts";
 import { makeWorld, type World } from "../world.ts";

@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { HOOK_DEFAULTS, readHookConfig } from "../src/hook-config.ts";
+import { HOOK_DEFAULTS, readHookConfig } from "../src/settings.ts";
 import { makeWorld } from "./world.ts";
 
 const read = (hooks: unknown) => {

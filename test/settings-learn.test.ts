@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { LEARN_DEFAULTS, readLearnConfig } from "../src/learn-config.ts";
+import { LEARN_DEFAULTS, readLearnConfig } from "../src/settings.ts";
 import { makeWorld } from "./world.ts";
 
 const read = (learn: unknown, env: Record<string, string> = {}) => {
