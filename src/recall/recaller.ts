@@ -181,20 +181,22 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
   };
 
   let timer: NodeJS.Timeout | null = null;
+  let background: { stop: AbortController; done: Promise<unknown> } | null = null;
   /** The process neither waits for it nor ends later: what is left over, the next one does. */
   const embedLater = (): void => {
     if (timer) clearTimeout(timer);
+    // What it works on may be thousands of memories of others, and the next save is not to wait for them.
+    background?.stop.abort();
     timer = setTimeout(() => {
       const stop = new AbortController();
       const done = embedMissing({ budgetMs: BACKGROUND_MS, signal: stop.signal })
         .catch((error: Error) => setup.log(error.message))
         .finally(() => {
-          background = null;
+          if (background?.stop === stop) background = null;
         });
       background = { stop, done };
     }, QUIET_MS).unref();
   };
-  let background: { stop: AbortController; done: Promise<unknown> } | null = null;
   /** Whoever waits for vectors makes them; what works on them beside ends after the memory that it is at. */
   const embedNow = async (options: WarmOptions) => {
     background?.stop.abort();
