@@ -33,7 +33,7 @@ export {
   writeCache,
 } from "./authorship.ts";
 export type { Change, Changed } from "./change.ts";
-export { digestFile, digestMemory, type Embed, embedTexts, textsWithoutVector } from "./digest.ts";
+export { digestFile, type Embed, textsWithoutVector } from "./digest.ts";
 export {
   checkState,
   type Directory,
@@ -41,13 +41,10 @@ export {
   INDEX_FILE,
   isDailyLog,
   isMemoryFile,
-  modeFor,
   OVERFLOW_FILE,
-  openPins,
   prepareDirectory,
   statePath,
   walk,
-  withPins,
 } from "./directory.ts";
 export { compilePattern, type Enforced, findEnforced, lintEnforce } from "./enforce.ts";
 export { addLine, keepEntries, type Plan } from "./index.ts";
@@ -118,7 +115,6 @@ export { findBytes, findText, readBytes, readHeader, readMemory, readStart, refu
 export { needsRecovery, repairDirectory, restoreIndex } from "./recover.ts";
 export {
   appendEntries,
-  type CacheHead,
   FEW_FILES,
   FILE_HEAD_BYTES,
   LIKELY_FILES,
@@ -127,27 +123,22 @@ export {
   openCache,
   ROWS_FILE,
   readRowCache,
-  writeEntries,
 } from "./row-cache.ts";
 export {
   AT,
   agrees,
   align,
   DIMENSIONS,
-  type Encoded,
   encodeEntry,
   FLAG,
   HEAD_BYTES,
-  isSoundRow,
   type RowEntry,
-  type Stamp,
   TYPES,
   type Vector,
   viewEntry,
   WEIGHT_UNIT,
 } from "./row-entry.ts";
 export {
-  type FullRow,
   isCovering,
   isLoose,
   isUnchanged,
