@@ -117,6 +117,11 @@ export function takeExtractionLock(directory: Store, session: string, native?: N
   return directory.state().lock(lockFile(session), native).try();
 }
 
+/** Of a session that has nothing left to look at, nobody would take the lock again and find what a killed holder left. */
+export function clearExtractionLock(directory: Store, session: string): void {
+  directory.state().lock(lockFile(session)).clear();
+}
+
 /** A session is called what its host likes: only a hash of it becomes a file name. */
 export function lockFile(session: string): string {
   return `extract-${sha256(session).slice(0, 16)}`;

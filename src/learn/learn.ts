@@ -9,6 +9,7 @@ import { type Applied, applyProposal, type Memories } from "./apply.ts";
 import {
   type Cursor,
   checkGates,
+  clearExtractionLock,
   type GateState,
   moveCursor,
   readCursor,
@@ -112,7 +113,10 @@ export async function learn(learning: Learning, extractor: Extractor, request: L
   };
   const { directory, ledger } = learning;
   try {
-    if (!passes(learning, extractor, request, findFresh(learning, request), result)) return result;
+    if (!passes(learning, extractor, request, findFresh(learning, request), result)) {
+      clearExtractionLock(directory, request.session);
+      return result;
+    }
     const isDone = await withExtractionLock(learning, request.session, async () => {
       // The previous holder of the lock may have moved the cursor.
       const view = findFresh(learning, request);

@@ -56,6 +56,8 @@ export interface StateText {
 export interface StateLock {
   /** Gives the function that releases it, or null while it is held. */
   try(): (() => void) | null;
+  /** Removes what a killed holder left behind; one that lives keeps it. */
+  clear(): void;
   wait(options?: { timeoutMs?: number; signal?: AbortSignal }): Promise<() => void>;
 }
 
@@ -249,6 +251,12 @@ function openLock(base: Base, name: string, native?: Native | null): StateLock {
       } catch (error) {
         throw failed(error);
       }
+    },
+    clear() {
+      const file = join(base.path, name);
+      quietly(() => {
+        if (look(file) || look(`${file}.pid`)) this.try()?.();
+      });
     },
     async wait(options = {}) {
       const { path, file, close } = open();

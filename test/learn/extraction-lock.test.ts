@@ -146,6 +146,14 @@ describe("an extraction", () => {
     expect((await extract(desk, { session: SESSION, messages: TALK })).failed).toMatch(/\.memdir/);
   });
 
+  it("with nothing left to look at clears up after one that was killed while it gave the lock back", async () => {
+    const desk = await openExtractionDesk();
+    takeExtractionLock(desk.learning.directory, SESSION)?.();
+    fs.writeFileSync(desk.disk.path(".memdir", `${lockFile(SESSION)}.pid`), "999999999 kernel x\n");
+    await extract(desk, { session: SESSION, messages: [] });
+    expect(stateOf(desk.disk)).toEqual([]);
+  });
+
   it("that writes what is there already is done: the one before it was killed before its cursor moved", async () => {
     const desk = await openExtractionDesk();
     desk.server.queue(write(FILE), { status: 400 }, write("feedback_again.md"), DONE);
