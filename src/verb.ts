@@ -40,7 +40,11 @@ export interface Context extends Pick<World, "env" | "now" | "log"> {
   /** The whole of standard input; null where there is none, or a person is typing. */
   readInput: (() => Promise<string>) | null;
   /** Another store than the one the verb was called on, for verbs that work on two. */
-  open(options: { scope?: string; memoryDir?: string; settingSources?: ("user" | "project" | "local")[] }): Promise<Memdir>;
+  open(options: {
+    scope?: string;
+    memoryDir?: string;
+    settingSources?: ("user" | "project" | "local")[];
+  }): Promise<Memdir>;
 }
 
 /** For whom a result is put in words. */
@@ -48,8 +52,7 @@ export interface Reader<F extends Fields = Fields> {
   input: Input<F>;
   /** Another verb's call as this reader would type it: `memdir undo 17`, `/undo 17`. */
   call(words: string): string;
-  /** How wide the screen is; undefined where the text goes into a file or another program. */
-  columns: number | undefined;
+  now: Date;
 }
 
 export function verb<const F extends Fields, R>(value: Verb<F, R>): Verb<F, R> {
@@ -79,7 +82,15 @@ export type Fields = Readonly<Record<string, Field>>;
 export type Input<F extends Fields> = { [K in keyof F]?: v.InferOutput<F[K]["schema"]> | undefined };
 
 export function text(help: string, value = "TEXT", more: { short?: string } = {}) {
-  return { schema: v.pipe(v.string(), v.check((given) => given.isWellFormed(), "contains half a character: remove it")), help, value, ...more };
+  return {
+    schema: v.pipe(
+      v.string(),
+      v.check((given) => given.isWellFormed(), "contains half a character: remove it"),
+    ),
+    help,
+    value,
+    ...more,
+  };
 }
 
 export function list(help: string, value = "TEXT") {
@@ -123,14 +134,20 @@ function complain(issue: v.BaseIssue<unknown>, value: unknown): string {
   // Valibot's own words name types; ours, given with a schema, say what to do.
   const isOurs = !issue.message.startsWith("Invalid ");
   const wanted = isOurs ? issue.message : `must be ${WORDS[issue.expected ?? ""] ?? issue.expected}`;
-  return isOurs && typeof value === "string" ? `${wanted}, not ${JSON.stringify(value.slice(0, 100))}` : wanted;
+  if (!isOurs || typeof value !== "string") return wanted;
+  const shown = JSON.stringify(value.slice(0, 100));
+  return wanted.startsWith("is none of") ? `${shown} ${wanted}` : `${wanted}, not ${shown}`;
 }
 
 const WORDS: Readonly<Record<string, string>> = { string: "a text", boolean: "true or false", Array: "a list" };
 
 /** The positions of the command line: name, whether it may be left out, whether it takes the rest. */
 export function positionsOf({ args }: Pick<Verb, "args">): { name: string; isOptional: boolean; isRest: boolean }[] {
-  return args.map((arg) => ({ name: arg.replace(/[?…]/g, ""), isOptional: arg.includes("?"), isRest: arg.includes("…") }));
+  return args.map((arg) => ({
+    name: arg.replace(/[?…]/g, ""),
+    isOptional: arg.includes("?"),
+    isRest: arg.includes("…"),
+  }));
 }
 
 // --- Words for people. Text from memories and repositories is made harmless where it is rendered, not here.
