@@ -230,7 +230,7 @@ function findIdle(hasModel: boolean, tail: TurnTail | null): string | null {
 
 /** In a session of its own, with nothing of ours open: it outlives us and the host. */
 function start({ transcript, cwd, mark }: Start): void {
-  const args = [join(__dirname, "cli.js"), "extract", "--transcript", transcript, "--session-hook", mark];
+  const args = [join(__dirname, "cli.js"), "extract-hook", "--transcript", transcript, "--mark", mark];
   const { spawn } = process.getBuiltinModule("node:child_process");
   const child = spawn(process.execPath, args, { cwd, detached: true, stdio: "ignore", windowsHide: true });
   child.on("error", () => {});
