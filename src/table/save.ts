@@ -108,12 +108,13 @@ async function complete(
   const derived = { type: type ?? typeOfStatement(said), name: name ?? nameStatement(firstClause(said)) };
   // What is more than a sentence or two keeps its form.
   const isSentence = !said.includes("\n");
+  const first = said.split("\n").find((line) => line.trim() !== "") ?? said;
+  // A name that says it all needs no description.
+  const told = first.replace(/[.!]$/, "") === derived.name ? "" : describeStatement(first);
   const shaped = {
-    ...whole(derived),
-    ...(isSentence ? { body: formatBody(derived.type, said, []) } : { body }),
-    ...(description === undefined
-      ? { description: describeStatement(said.split("\n").find((line) => line.trim() !== "") ?? said) }
-      : {}),
+    ...derived,
+    body: isSentence ? formatBody(derived.type, said, []) : body,
+    description: description ?? told,
   };
   if (name === undefined) await refuseNamesake(memdir, shaped);
   return shaped;
