@@ -134,7 +134,9 @@ export function openJson(file: string, problems: string[]): JsonFile {
     if (values) return { ...opened, values };
     problems.push(`${file}: must hold one JSON object; it is ignored`);
   } catch (error) {
-    problems.push(`${file}: not valid JSON${placeOf(error, text)}; it is ignored until that is mended`);
+    // As Claude Code does: it ignores a settings file with a comment or a trailing comma as a whole.
+    const advice = "fix it (comments and trailing commas are not allowed); until then it is ignored";
+    problems.push(`${file}: not valid JSON${placeOf(error, text)}; ${advice}`);
   }
   return opened;
 }

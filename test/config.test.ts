@@ -125,6 +125,19 @@ describe("own settings", () => {
     expect(said).toMatch(/repo\/\.claude\/settings\.json: must hold one JSON object/);
     expect(said).toMatch(/settings\.local\.json: not a file/);
   });
+
+  // As Claude Code 2.1.325 was seen to do with its own.
+  it.each(["// mine\n{}", '{\n  // mine\n  "scopeLayout": "shared"\n}', '{ "scopeLayout": "shared", }'])(
+    "a file with comments or trailing commas is ignored as a whole, and the message says so: %j",
+    (text) => {
+      const f = makeFixture();
+      f.put({ "home/.claude/settings.json": text, "home/.claude/memdir.json": text });
+      const { problems, scopeLayout } = f.config(f.repository("repo"));
+      expect(scopeLayout).toBe("separate");
+      expect(problems).toHaveLength(2);
+      for (const problem of problems) expect(problem).toMatch(/not valid JSON.*comments and trailing commas/);
+    },
+  );
 });
 
 describe("Claude Code's settings", () => {

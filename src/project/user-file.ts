@@ -41,5 +41,8 @@ function readObject(file: string): Record<string, unknown> {
   } catch {
     // Said below, without quoting the text.
   }
-  throw new MemdirError("broken", `${file} is not valid JSON and is not rewritten: mend it by hand first`);
+  throw new MemdirError(
+    "broken",
+    `${file} is not valid JSON and was not changed: fix it first (comments and trailing commas are not allowed)`,
+  );
 }

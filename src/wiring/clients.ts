@@ -76,6 +76,11 @@ const claudeCode: Client = {
     ...(readSetting(claudeSettings(machine), "disableAllHooks") === true
       ? ["Claude Code: its settings switch all hooks off (disableAllHooks): only the tools work until you change that"]
       : []),
+    ...(isStrict(claudeSettings(machine))
+      ? []
+      : [
+          `Claude Code: it does not load ${claudeSettings(machine)} because of its comments or trailing commas: only the tools work until you remove them`,
+        ]),
   ],
 };
 
@@ -292,6 +297,16 @@ function readSetting(file: string, ...at: string[]): unknown {
     return readAt(readPlain(file), at, file);
   } catch {
     return undefined;
+  }
+}
+
+/** Whether a file has neither comments nor trailing commas; Claude Code ignores a settings file that has them. */
+function isStrict(file: string): boolean {
+  try {
+    JSON.parse(readPlain(file).trim() || "{}");
+    return true;
+  } catch (error) {
+    return !(error instanceof SyntaxError);
   }
 }
 
