@@ -3,7 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
-import { diskError, MemdirError } from "../errors.ts";
+import { givenFileError, MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { type MemoryType, readGiven } from "../store/store.ts";
 import type { AdoptResult } from "../verbs/adopt.ts";
@@ -40,12 +40,10 @@ export const save: Run = async (call) => {
 async function readBody(call: Call): Promise<string> {
   const file = call.value("file");
   if (file !== undefined && file !== "-") {
-    const path = resolve(call.cwd, file);
     try {
-      return readGiven(readFileSync(path), file);
+      return readGiven(readFileSync(resolve(call.cwd, file)), file);
     } catch (error) {
-      if (error instanceof MemdirError) throw error;
-      throw new MemdirError("usage", `--file: ${diskError(error, "read", path).message}`, { cause: error });
+      throw givenFileError(error, "--file", file);
     }
   }
   const asked = file === "-" || call.args[0] === "-";

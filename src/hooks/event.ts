@@ -134,7 +134,7 @@ const PIECE_BYTES = 64 * 1024;
 const PAUSE_MS = 5;
 const MAX_PAUSES = 400;
 
-/** Throws for what is no JSON. Of a host that sends nothing and stays, its own time limit takes care. */
+/** Undefined for nothing at all. Throws for what is no JSON. A host that sends nothing and stays ends us by its own time limit. */
 export function readInput(fd: number): unknown {
   const pieces: Buffer[] = [];
   for (let piece = readPiece(fd); piece.length > 0; piece = readPiece(fd)) {
@@ -143,7 +143,8 @@ export function readInput(fd: number): unknown {
     const value = piece.length < PIECE_BYTES && isEnd(piece) ? parse(pieces) : undefined;
     if (value !== undefined) return value;
   }
-  return JSON.parse(textOf(pieces));
+  const text = textOf(pieces);
+  return text.trim() === "" ? undefined : JSON.parse(text);
 }
 
 /** Empty at the end. */

@@ -35,10 +35,12 @@ if (require.main === module) {
   let name = "";
   try {
     const input = readInput(0);
-    if (typeof input !== "object" || input === null) throw new TypeError("standard input holds no JSON object");
-    name = String((input as EventInput).hook_event_name ?? "");
-    const event = eventOf((input as EventInput).hook_event_name);
-    if (event !== null) run(FILES[event], input);
+    if (input !== undefined) {
+      if (typeof input !== "object" || input === null) throw new TypeError("standard input holds no JSON object");
+      name = String((input as EventInput).hook_event_name ?? "");
+      const event = eventOf((input as EventInput).hook_event_name);
+      if (event !== null) run(FILES[event], input);
+    }
   } catch (error) {
     // Half an installation, or a host that says something else: it goes on without memories.
     const env = processEnv();

@@ -9,7 +9,10 @@ let box: Sandbox;
 beforeAll(async () => {
   box = openSandbox();
   await box.save("there");
+  box.put("project/plain", "a file");
 });
+
+const SAVE = ["save", "--type", "user", "--name", "x"];
 
 describe("bad input ends with 2", () => {
   const cases: [string, string[], RegExp][] = [
@@ -33,7 +36,9 @@ describe("bad input ends with 2", () => {
     ["an empty name", ["save", "--type", "user", "--name", "  "], /the name is empty/],
     ["no body", ["save", "--type", "user", "--name", "x"], /there is nothing to save.*--file.*--description/],
     ["a body as an argument", ["save", "--type", "user", "--name", "x", "text"], /"text" is not understood.*--file/],
-    ["a body file that is not there", ["save", "--type", "user", "--name", "x", "--file", "no.md"], /no\.md/],
+    ["a body file that is not there", [...SAVE, "--file", "no.md"], /^memdir: --file no\.md: there is no such file$/m],
+    ["a body file below a file", [...SAVE, "--file", "plain/no.md"], /--file plain\/no\.md: there is no such file/],
+    ["a folder as body file", [...SAVE, "--file", "."], /^memdir: --file \.: that is a directory; give a file$/m],
     ["a memory that is not there", ["show", "nothing at all"], /no memory is called "nothing at all"/],
     ["a memory that is nearly there", ["show", "their there"], /did you mean user_there\.md\?/],
     ["an entry that is not there", ["undo", "999"], /the journal has no entry 999.*memdir history/],
