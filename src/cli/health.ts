@@ -7,14 +7,13 @@ import { sanitiseLine } from "../text/sanitise.ts";
 import type { Measured, MeasuredDirectory } from "../truth/rot.ts";
 import { type Suggestion, suggestPrune } from "../truth/rot.ts";
 import { ROT_KINDS, type RotFinding, type RotKind } from "../truth/rot-findings.ts";
-import type { Problem, Verification } from "../truth/verify.ts";
+import type { Problem, Verification, VerifiedMemory } from "../truth/verify.ts";
 import type { PruneResult } from "../verbs/forget.ts";
 import {
   answer,
   type Call,
   canAsk,
   cancellable,
-  count,
   countMemories,
   note,
   numberOf,
@@ -190,16 +189,19 @@ function printVerified(call: Call, { checked, problems, memories, fixed, stamped
       `${color.bold(sanitiseLine(file))}: ${color.green("fixed")} ${sanitiseLine(from)} is now ${sanitiseLine(to)}`,
     );
   }
-  const countOf = (verdict: string) => memories.filter((memory) => memory.verdict === verdict).length;
+  const countOf = (verdict: VerifiedMemory["verdict"]) =>
+    memories.filter((memory) => memory.verdict === verdict).length;
+  const [holding, doubtful] = [countOf("holds"), countOf("doubtful")];
   const summary = [
-    `${countMemories(checked)} checked`,
-    `${countOf("holds")} hold`,
-    count(problems.length, "problem"),
+    `${holding} ${holding === 1 ? "holds" : "hold"}`,
+    ...(fixed.length > 0 ? [`${countOf("fixed")} fixed`] : []),
+    `${doubtful} with problems${problems.length > doubtful ? ` (${problems.length} in all)` : ""}`,
     `${countOf("unchecked")} with nothing to check or not all of it known`,
   ];
-  terminal.print(`${summary.join(", ")}${stamped > 0 ? `; ${stamped} stamped as verified` : ""}`);
-  if (problems.some(isMechanical) && fixed.length === 0) terminal.print("memdir verify --fix writes the new paths");
-  for (const id of undo) terminal.print(color.dim(`memdir undo ${id} takes it back`));
+  const stamps = stamped > 0 ? `; ${stamped} stamped as verified` : "";
+  terminal.print(`${countMemories(checked)} checked: ${summary.join(", ")}${stamps}`);
+  if (problems.some(isMechanical) && !call.flag("fix")) terminal.print("memdir verify --fix writes the new paths");
+  for (const id of undo) terminal.print(color.dim(`memdir undo ${id} reverts it`));
   note(call, notes.map(sanitiseLine));
 }
 

@@ -41,7 +41,8 @@ export interface Problem {
 export interface VerifiedMemory {
   file: string;
   scope: string;
-  verdict: MemoryVerdict;
+  /** `fixed`: it had problems, and all of them were fixed just now. */
+  verdict: MemoryVerdict | "fixed";
   /** How many things it names that were looked up, and how many of them are not known here. */
   claims: number;
   unknown: number;
@@ -85,18 +86,16 @@ export async function verifyMemories(
     ...options,
     isAll: options.isAll === true && changed === null,
   });
-  const problems = judged.flatMap(({ subject, findings }) =>
-    findings
-      .filter((finding) => isProblem(finding.verdict) && !written.fixedFindings.has(finding))
-      .map((finding) => problemOf(subject, finding)),
-  );
   return {
     checked: judged.length,
-    problems,
-    memories: judged.map(({ subject, verdict, findings }) => ({
+    problems: judged.flatMap((memory) => {
+      const { left } = afterFix(memory, written.fixedFindings);
+      return left.filter(({ verdict }) => isProblem(verdict)).map((finding) => problemOf(memory.subject, finding));
+    }),
+    memories: judged.map(({ subject, findings, ...memory }) => ({
       file: subject.file,
       scope: subject.directory.scope,
-      verdict,
+      verdict: afterFix({ findings, ...memory }, written.fixedFindings).verdict,
       claims: findings.length,
       unknown: findings.filter((finding) => finding.verdict === "unknown").length,
     })),
@@ -195,14 +194,24 @@ async function writeDown(
     const done = await amend(directory, "verified", stamps);
     stamped += done.files.length;
     if (done.undo !== null) undo.push(sign(done.undo));
-    const news = own.map(({ subject, verdict, findings }) => {
-      const left = findings.filter((finding) => !fixedFindings.has(finding));
-      const isFixed = left.length < findings.length && !left.some((finding) => isProblem(finding.verdict));
-      return { file: subject.file, verdict: isFixed ? ("unchecked" as const) : verdict, findings: left };
+    const news = own.map((memory) => {
+      const { verdict, left } = afterFix(memory, fixedFindings);
+      // Until it is looked at again.
+      return { file: memory.subject.file, verdict: verdict === "fixed" ? "unchecked" : verdict, findings: left };
     });
     await keepVerdicts(directory, head, news, options.isAll === true);
   }
   return { fixed, fixedFindings, stamped, undo };
+}
+
+/** What is left of a memory's findings, and what that makes of the memory. */
+function afterFix(
+  { verdict, findings }: Omit<Judged, "subject">,
+  fixed: ReadonlySet<Finding>,
+): { verdict: VerifiedMemory["verdict"]; left: Finding[] } {
+  const left = findings.filter((finding) => !fixed.has(finding));
+  const isFixed = left.length < findings.length && !left.some((finding) => isProblem(finding.verdict));
+  return { verdict: isFixed ? "fixed" : verdict, left };
 }
 
 const SPOKEN: Record<ClaimKind, Problem["kind"]> = {
