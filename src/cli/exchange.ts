@@ -29,7 +29,10 @@ export const importAll: Run = async (call) => {
     );
   }
   const value = { source: importer.name, path: read.path, dryRun, ...result, problems: read.problems };
-  return answer(call, value, () => printImported(call, read, result, dryRun));
+  // What is here already is no failure: an import can be run again.
+  const isRefused = ({ kind }: ImportResult["skipped"][number]) => kind === "secret" || kind === "unfit";
+  const isNothing = result.imported.length === 0 && result.skipped.every(isRefused);
+  return answer(call, value, () => printImported(call, read, result, dryRun), isNothing ? 2 : 0);
 };
 
 function listSources(call: Call, memdir: Memdir): number {
@@ -58,7 +61,7 @@ function printImported(
   dryRun: boolean,
 ): void {
   const { print, color } = call.terminal;
-  const undone = undo === null ? "" : `; memdir undo ${undo} takes it back`;
+  const undone = undo === null ? "" : `; memdir undo ${undo} reverts it`;
   print(`${dryRun ? "would import" : "imported"} ${imported.length} from ${read.path}${undone}`);
   for (const { name, type, file } of imported.slice(0, dryRun ? imported.length : SHOWN))
     print(`    [${type}] ${name} ${color.dim(`(${file})`)}`);

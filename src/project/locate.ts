@@ -98,7 +98,8 @@ const REPOSITORY_SOURCES: ReadonlySet<SettingSource> = new Set(["project", "loca
 function check(value: string, config: Config, project: Project): { path: string } | { reason: string } {
   const checked = checkDirectoryPath(value, config.home);
   if ("reason" in checked) return checked;
-  // Somebody who works inside a memory directory under version control stands in such a repository.
+  if (kindOf(checked.path) === "file") return { reason: "it is a file, not a directory" };
+  // Whoever works inside a memory directory under version control is in such a repository.
   const isMemories = fs.existsSync(path.join(checked.path, "MEMORY.md"));
   const repository = isMemories ? null : project.worktreeRoot;
   const reason =

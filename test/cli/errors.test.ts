@@ -10,6 +10,8 @@ beforeAll(async () => {
   box = openSandbox();
   await box.save("there");
   box.put("project/plain", "a file");
+  box.put("project/foreign.json", { name: "shop", dependencies: {} });
+  fs.mkdirSync(path.join(box.cwd, "empty"));
 });
 
 const SAVE = ["save", "--type", "user", "--name", "x"];
@@ -42,6 +44,15 @@ describe("bad input ends with 2", () => {
     ["a memory that is not there", ["show", "nothing at all"], /no memory is called "nothing at all"/],
     ["a memory that is nearly there", ["show", "their there"], /did you mean user_there\.md\?/],
     ["an entry that is not there", ["undo", "999"], /the journal has no entry 999.*memdir history/],
+    ["the history of what never was", ["history", "nothing at all"], /no memory is called "nothing at all"/],
+    ["a file as directory", ["list", "--memory-dir", "plain"], /--memory-dir "plain": it is a file, not a directory/],
+    [
+      "JSON of another program",
+      ["import", "json", "foreign.json"],
+      /nothing was imported from .*foreign\.json: .*JSON of/,
+    ],
+    ["a folder without anything", ["import", "markdown", "empty"], /nothing was imported from .*empty: .*Markdown/],
+    ["a source that is not there", ["import", "mem0", "no.json"], /no\.json is not there: check the path/],
     ["nothing to search for", ["search", " "], /give at least one word/],
     [
       "an unknown scope",
