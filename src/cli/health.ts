@@ -4,6 +4,7 @@ import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import type { MemoryType, Store } from "../store/store.ts";
 import { sanitiseLine } from "../text/sanitise.ts";
+import { cut, wrapText } from "../text/wrap.ts";
 import type { Measured, MeasuredDirectory } from "../truth/rot.ts";
 import { type Suggestion, suggestPrune } from "../truth/rot.ts";
 import { ROT_KINDS, type RotFinding, type RotKind } from "../truth/rot-findings.ts";
@@ -21,7 +22,6 @@ import {
   typeOf,
   withProgress,
 } from "./command.ts";
-import { cut, wrapText } from "./console/wrap.ts";
 import type { Paint, Terminal } from "./terminal.ts";
 
 /** The health of every memory together, on one screen. */
