@@ -40,7 +40,11 @@ export interface Context extends Pick<World, "env" | "now" | "log"> {
   /** The whole of standard input; null where there is none, or a person is typing. */
   readInput: (() => Promise<string>) | null;
   /** Another store than the one the verb was called on, for verbs that work on two. */
-  open(options: { scope?: string; memoryDir?: string; settingSources?: ("user" | "project" | "local")[] }): Promise<Memdir>;
+  open(options: {
+    scope?: string;
+    memoryDir?: string;
+    settingSources?: ("user" | "project" | "local")[];
+  }): Promise<Memdir>;
 }
 
 /** For whom a result is put in words. */
@@ -79,7 +83,15 @@ export type Fields = Readonly<Record<string, Field>>;
 export type Input<F extends Fields> = { [K in keyof F]?: v.InferOutput<F[K]["schema"]> | undefined };
 
 export function text(help: string, value = "TEXT", more: { short?: string } = {}) {
-  return { schema: v.pipe(v.string(), v.check((given) => given.isWellFormed(), "contains half a character: remove it")), help, value, ...more };
+  return {
+    schema: v.pipe(
+      v.string(),
+      v.check((given) => given.isWellFormed(), "contains half a character: remove it"),
+    ),
+    help,
+    value,
+    ...more,
+  };
 }
 
 export function list(help: string, value = "TEXT") {
@@ -130,7 +142,11 @@ const WORDS: Readonly<Record<string, string>> = { string: "a text", boolean: "tr
 
 /** The positions of the command line: name, whether it may be left out, whether it takes the rest. */
 export function positionsOf({ args }: Pick<Verb, "args">): { name: string; isOptional: boolean; isRest: boolean }[] {
-  return args.map((arg) => ({ name: arg.replace(/[?…]/g, ""), isOptional: arg.includes("?"), isRest: arg.includes("…") }));
+  return args.map((arg) => ({
+    name: arg.replace(/[?…]/g, ""),
+    isOptional: arg.includes("?"),
+    isRest: arg.includes("…"),
+  }));
 }
 
 // --- Words for people. Text from memories and repositories is made harmless where it is rendered, not here.

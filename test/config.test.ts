@@ -104,7 +104,7 @@ describe("own settings", () => {
     }
     f.put({ "home/.claude/memdir.json": { ageDays: { recent: 40 } } });
     expect(f.config(f.top)).toMatchObject({ ageDays: { recent: 2, stale: 8, old: 31 } });
-    expect(f.config(f.top).problems).toEqual([expect.stringContaining("must grow")]);
+    expect(f.config(f.top).problems).toEqual([expect.stringContaining("must increase")]);
   });
 
   it("broken, unreadable and odd files are problems, and nothing of their text is repeated", () => {

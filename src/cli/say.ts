@@ -5,7 +5,12 @@ import { widthOf, wrapText } from "../text/wrap.ts";
 import type { Line, Said, Span, Tone } from "../verb.ts";
 import type { Paint, Terminal } from "./terminal.ts";
 
-const PAINTS: Readonly<Record<Tone, keyof Omit<Paint, "on">>> = { bold: "bold", dim: "dim", warn: "yellow", good: "green" };
+const PAINTS: Readonly<Record<Tone, keyof Omit<Paint, "on">>> = {
+  bold: "bold",
+  dim: "dim",
+  warn: "yellow",
+  good: "green",
+};
 
 export function print(terminal: Terminal, said: Said, columns = terminal.columns): void {
   for (const line of said) {
@@ -18,7 +23,10 @@ export function print(terminal: Terminal, said: Said, columns = terminal.columns
 /** The lines of the answer, for programs that show them elsewhere. */
 export function plainText(said: Said): string {
   const plain = Object.fromEntries(Object.values(PAINTS).map((name) => [name, (text: string) => text])) as Paint;
-  return said.map((line) => render(line, plain, undefined).out).filter((text) => text !== undefined).join("\n");
+  return said
+    .map((line) => render(line, plain, undefined).out)
+    .filter((text) => text !== undefined)
+    .join("\n");
 }
 
 function render(line: Line, color: Paint, columns: number | undefined): { out?: string; err?: string } {
@@ -59,7 +67,10 @@ export function fold(text: string, columns: number | undefined, hang: number): s
   const [first = "", ...rest] = wrapText(text.slice(margin.length), columns - margin.length);
   if (hang === 0) return [first, ...rest].map((line) => margin + line).join("\n");
   const tail = text.slice(margin.length + first.length).trimStart();
-  return [margin + first, ...wrapText(tail === "" ? rest.join(" ") : tail, room).map((line) => " ".repeat(indent) + line)].join("\n");
+  return [
+    margin + first,
+    ...wrapText(tail === "" ? rest.join(" ") : tail, room).map((line) => " ".repeat(indent) + line),
+  ].join("\n");
 }
 
 /** Cells in columns, two spaces apart; the last one wraps inside its own column. */
@@ -79,7 +90,8 @@ export function renderRows(
         return `${right.includes(at) ? space + cell : cell + space}  `;
       });
       const last = row.at(-1) ?? "";
-      const [first = "", ...rest] = columns === undefined || columns - lead < 20 ? [last] : wrapText(last, columns - lead);
+      const [first = "", ...rest] =
+        columns === undefined || columns - lead < 20 ? [last] : wrapText(last, columns - lead);
       return [head.join("") + first, ...rest.map((line) => " ".repeat(lead) + line)].join("\n").trimEnd();
     })
     .join("\n");

@@ -15,7 +15,7 @@ export interface Git {
   directory?: string;
   /**
    * What git may speak, for GIT_ALLOW_PROTOCOL; nothing by default. It needs `directory`: credential helpers and the ssh
-   * command then come from the user's own configuration, and a repository of somebody else could name its own.
+   * command then come from the user's own configuration, and any other repository could name its own.
    */
   protocols?: string;
 }
@@ -59,7 +59,7 @@ export async function runGit(git: Git, args: readonly string[], call: GitCall = 
   if (filters === null) return unfinished("refused");
   const settings = [...SETTINGS, ...(git.protocols ? [] : OFFLINE), ...filters, ...(call.settings ?? [])];
   const where = git.directory === undefined ? [] : [`--git-dir=${git.directory}`];
-  // check-ignore takes paths, and refuses to be told so.
+  // check-ignore takes paths, and rejects this option.
   const paths = command === "check-ignore" ? [] : ["--literal-pathspecs"];
   const before = ["--no-pager", "--no-optional-locks", ...paths, ...where];
   return run(git, [...before, ...settings.flatMap((each) => ["-c", each]), command, ...options, ...rest], call);
@@ -138,10 +138,10 @@ const SETTINGS = [
   "advice.pushUpdateRejected=true",
 ];
 
-/** What only a connection uses, and none is made: a second lock on the same door. */
+/** Only used by connections, and none are made: a second safeguard. */
 const OFFLINE = ["core.sshCommand=", "core.gitProxy=", "core.askPass=", "credential.helper="];
 
-/** A repository with more than a few filters, or with odd ones, means no good. */
+/** A repository with more filters, or with odd ones, is suspicious. */
 const MAX_FILTER_LISTING = 10_000;
 
 /**

@@ -421,6 +421,8 @@ describe("context, prune, lint, doctor, trust, adopt", () => {
     expect(adopt.out).toMatch(/^There is nothing to adopt/);
     expect(json).toEqual([]);
     expect(trust.code).toBe(2);
-    expect(trust.err).toMatch(/^memdir: this repository's settings ask for no memory directory outside it/);
+    expect(trust.err).toMatch(
+      /^memdir: there is nothing to allow: this repository's settings name no memory directory outside it/,
+    );
   });
 });
