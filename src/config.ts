@@ -322,7 +322,7 @@ function whyDisabled(env: Env, settings: Record<SettingSource, ClaudeSettings>):
   return `autoMemoryEnabled is false in ${settings[source].file}`;
 }
 
-function isOn(value: string | undefined): boolean {
+export function isOn(value: string | undefined): boolean {
   return /^\s*(1|true|yes|on)\s*$/i.test(value ?? "");
 }
 

@@ -1,7 +1,7 @@
 /** What all hooks share: the host's events, input and output, and the deadline. */
 
 import { readSync, type Stats, writeSync } from "node:fs";
-import { basename } from "node:path";
+import { basename, join } from "node:path";
 import type { Directory, RowEntry } from "../store/store.ts";
 import type { World } from "../world.ts";
 
@@ -109,6 +109,19 @@ export function tell(text: string): void {
   } catch {
     // Standard error is closed.
   }
+}
+
+/** Starts a command of memdir's in the background: detached and without our streams, as it outlives us. */
+export function startDetached(args: readonly string[], cwd: string, input: number | "ignore" = "ignore"): void {
+  const { spawn } = process.getBuiltinModule("node:child_process");
+  const child = spawn(process.execPath, [join(__dirname, "cli.js"), ...args], {
+    cwd,
+    detached: true,
+    stdio: [input, "ignore", "ignore"],
+    windowsHide: true,
+  });
+  child.on("error", () => {});
+  child.unref();
 }
 
 /** Text that is added to the conversation. The event has the host's name for it. */

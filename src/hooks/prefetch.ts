@@ -4,6 +4,7 @@ import { closeSync, openSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { openState, quietly, type StateRecord, sessionKey } from "../store/store.ts";
+import { startDetached } from "./event.ts";
 
 export interface PrefetchStart {
   /** The memory directory that keeps the session's state. */
@@ -14,20 +15,12 @@ export interface PrefetchStart {
   nowMs: number;
 }
 
-/** Detached, as it outlives us. One at a time for each session. */
+/** One at a time for each session. */
 export function startPrefetch({ directory, cwd, session, prompt, nowMs }: PrefetchStart): void {
   const id = `${process.pid}-${process.hrtime.bigint().toString(36)}`;
   if (!awaitPrefetch(directory, session, { id, nowMs })) return;
   const input = openInput(directory, JSON.stringify({ session, id, prompt }));
-  const { spawn } = process.getBuiltinModule("node:child_process");
-  const child = spawn(process.execPath, [join(__dirname, "cli.js"), "recall", "--prefetch", "-"], {
-    cwd,
-    detached: true,
-    stdio: [input, "ignore", "ignore"],
-    windowsHide: true,
-  });
-  child.on("error", () => {});
-  child.unref();
+  startDetached(["recall", "--prefetch", "-"], cwd, input);
   closeSync(input);
 }
 

@@ -18,7 +18,16 @@ import type { Directory } from "../store/store.ts";
 import { lazily } from "../text/lazy.ts";
 import type { World } from "../world.ts";
 import { archiveTranscript } from "./archive.ts";
-import { cwdOf, type EventInput, eventOf, formatContinuation, sessionOf, tell, writeAll } from "./event.ts";
+import {
+  cwdOf,
+  type EventInput,
+  eventOf,
+  formatContinuation,
+  sessionOf,
+  startDetached,
+  tell,
+  writeAll,
+} from "./event.ts";
 import { syncBeside } from "./team-sync.ts";
 import {
   hasMemoryWrite,
@@ -58,8 +67,10 @@ export function main(input: StopInput): void {
   };
   try {
     const answer = decide(input, { env, now: () => new Date(), log });
-    if ("start" in answer) start(answer.start);
-    else if ("ask" in answer) writeAll(1, formatContinuation(answer.ask));
+    if ("start" in answer) {
+      const { transcript, cwd, mark } = answer.start;
+      startDetached(["extract", "--transcript", transcript, "--session-hook", mark], cwd);
+    } else if ("ask" in answer) writeAll(1, formatContinuation(answer.ask));
     else log(`extraction skipped: ${answer.skipped}`);
   } finally {
     if (eventOf(input.hook_event_name) !== "Stop") archive(input, env);
@@ -226,15 +237,6 @@ function isUnknown(tail: TurnTail | null): boolean {
 function findIdle(hasModel: boolean, tail: TurnTail | null): string | null {
   if (hasModel || !tail?.isWhole || !tail.prompts.every(isIdle)) return null;
   return "no model is configured, and there is nothing for the rules";
-}
-
-/** Detached and without our streams, as it outlives us and the host. */
-function start({ transcript, cwd, mark }: Start): void {
-  const args = [join(__dirname, "cli.js"), "extract", "--transcript", transcript, "--session-hook", mark];
-  const { spawn } = process.getBuiltinModule("node:child_process");
-  const child = spawn(process.execPath, args, { cwd, detached: true, stdio: "ignore", windowsHide: true });
-  child.on("error", () => {});
-  child.unref();
 }
 
 /** Runs everything once, so that all of it is in the compiled code that is kept. Writes and starts nothing. */

@@ -1,8 +1,8 @@
 /** The end of a transcript, read backwards and only as far as needed: the last turn, and what the user said since the cursor. */
 
-import { closeSync, readSync, realpathSync } from "node:fs";
+import { closeSync, readSync } from "node:fs";
 import { isAbsolute, relative, resolve, sep } from "node:path";
-import { openRegular } from "../disk/fence.ts";
+import { openRegular, realPath } from "../disk/fence.ts";
 import type { Cursor } from "../learn/extraction-gates.ts";
 import { hearMessages } from "../learn/window.ts";
 import { buildConversation } from "../session/conversation.ts";
@@ -172,12 +172,4 @@ export function writesMemory({ name, input }: ToolCall, place: { dir: string; cw
 function isBelow(path: string, folder: string): boolean {
   const way = relative(folder, path);
   return way !== "" && !isAbsolute(way) && !way.startsWith(".") && !way.startsWith(`logs${sep}`);
-}
-
-function realPath(folder: string): string {
-  try {
-    return realpathSync(folder);
-  } catch {
-    return folder;
-  }
 }

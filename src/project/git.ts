@@ -5,6 +5,7 @@ import { accessSync, constants, lstatSync, statSync } from "node:fs";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { type Env, processEnv } from "../config.ts";
 import { readRegular } from "../disk/fence.ts";
+import { endGroup, endOnExit } from "./child-group.ts";
 
 export interface Git {
   /** Where git runs. */
@@ -239,12 +240,12 @@ async function run(git: Git, args: readonly string[], call: GitCall): Promise<Gi
     const timer = setTimeout(() => stop("timeout"), timeoutMs);
     const abort = () => stop("stopped");
     git.signal?.addEventListener("abort", abort, { once: true });
-    setRunning(child, true);
+    const forget = endOnExit(child, "SIGTERM");
     const finish = (answer: GitAnswer) => {
       clearTimeout(timer);
       clearTimeout(late);
       git.signal?.removeEventListener("abort", abort);
-      setRunning(child, false);
+      forget();
       done(answer);
     };
     child.stdout?.on("data", (chunk: Buffer) => {
@@ -283,36 +284,6 @@ function isProgram(file: string): boolean {
     return statSync(file).isFile();
   } catch {
     return false;
-  }
-}
-
-const running = new Set<ChildProcess>();
-
-/** While it runs, it is ended when we end: there would be no reader for its answer. */
-function setRunning(child: ChildProcess, isRunning: boolean): void {
-  if (isRunning && running.size === 0) process.on("exit", endAll);
-  if (isRunning) running.add(child);
-  else running.delete(child);
-  if (running.size === 0) process.removeListener("exit", endAll);
-}
-
-function endAll(): void {
-  for (const child of running) endGroup(child, "SIGTERM");
-}
-
-function endGroup(child: ChildProcess, signal: "SIGTERM" | "SIGKILL"): void {
-  const { pid } = child;
-  if (pid === undefined) return;
-  if (process.platform === "win32") {
-    if (child.exitCode !== null) return;
-    const { spawn } = process.getBuiltinModule("node:child_process");
-    spawn("taskkill", ["/pid", String(pid), "/T", "/F"], { stdio: "ignore" }).on("error", () => {});
-    return;
-  }
-  try {
-    process.kill(-pid, signal);
-  } catch {
-    // It has ended already.
   }
 }
 

@@ -68,6 +68,32 @@ export function openLines(path: string): OpenedLines | null {
   };
 }
 
+/** Visits every line that `parse` can read, with its number, and returns what was wrong with the others. */
+export async function eachRecord<T>(
+  lines: OpenedLines,
+  parse: (text: string) => T | null,
+  visit: (record: T, number: number) => void,
+): Promise<string[]> {
+  let number = 0;
+  let unreadable = 0;
+  let isCut = false;
+  await lines.each(({ bytes, ended }) => {
+    number++;
+    const text = bytes?.toString().trimEnd();
+    if (text === "") return;
+    const record = text === undefined ? null : parse(text);
+    if (record !== null) visit(record, number);
+    else if (ended) unreadable++;
+    else isCut = true;
+  });
+  return [
+    ...(isCut ? [HALF_LINE] : []),
+    ...(unreadable > 0 ? [`${unreadable} ${unreadable === 1 ? "line" : "lines"} cannot be read; left out`] : []),
+  ];
+}
+
+export const HALF_LINE = "the last line is only half written; it is left out";
+
 /** The first so many bytes as text; null when there is no ordinary file, or none that can be read. */
 export function readHead(path: string, maxBytes: number): string | null {
   let lines: OpenedLines | null = null;
