@@ -5,6 +5,7 @@ import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import type { OpenOptions } from "../open.ts";
 import { isMemoryType, MEMORY_TYPES, type MemoryType } from "../store/store.ts";
+import { count } from "../text/count.ts";
 import type { World } from "../world.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -162,9 +163,7 @@ export function defined<T extends object>(options: T): { [K in keyof T]?: Exclud
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;
 }
 
-export function count(number: number, one: string, many = `${one}s`): string {
-  return `${number} ${number === 1 ? one : many}`;
-}
+export { count };
 
 export function countMemories(number: number): string {
   return count(number, "memory", "memories");

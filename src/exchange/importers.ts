@@ -92,7 +92,7 @@ export function harvest(
   }
   const { found, problems } = importer.read(path, target, all);
   if (found.length === 0) {
-    const why = problems.length > 0 ? problems.join("; ") : `it holds nothing that is ${importer.what}`;
+    const why = problems.length > 0 ? problems.join("; ") : `it does not contain ${importer.what}`;
     throw new MemdirError("not-found", `nothing was imported from ${path}: ${why}`);
   }
   return { path, found, problems };

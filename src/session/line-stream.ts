@@ -3,6 +3,7 @@
 import { closeSync, read, readSync } from "node:fs";
 import { openRegular } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
+import { count } from "../text/count.ts";
 
 /** Half a megabyte per read: larger ones are no faster. */
 const CHUNK_BYTES = 1 << 19;
@@ -88,7 +89,7 @@ export async function eachRecord<T>(
   });
   return [
     ...(isCut ? [HALF_LINE] : []),
-    ...(unreadable > 0 ? [`${unreadable} ${unreadable === 1 ? "line" : "lines"} cannot be read; left out`] : []),
+    ...(unreadable > 0 ? [`${count(unreadable, "line")} cannot be read; left out`] : []),
   ];
 }
 

@@ -2,6 +2,7 @@
 
 import { basename, dirname } from "node:path";
 import { addUsage, type Message, NO_USAGE, type Usage } from "../model/ask.ts";
+import { count } from "../text/count.ts";
 import { buildConversation, type Prompt } from "./conversation.ts";
 import { HALF_LINE, type OpenedLines, withLines } from "./line-stream.ts";
 import {
@@ -129,10 +130,6 @@ function gatherFacts(): Facts {
     },
   };
   return facts;
-}
-
-function count(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? "" : "s"}`;
 }
 
 interface Link {

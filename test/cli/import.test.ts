@@ -60,7 +60,7 @@ it("shows what would come in, takes it in, knows it again, and undo takes all of
   expect(done.progress.at(-1)).toBe("end");
   expect(fs.existsSync(world.path(".memdir", "project.json"))).toBe(true);
   const again = await call(world, { args: ["codex"] });
-  expect(again.printed).toEqual([expect.stringMatching(/^imported 0 from /), "2 were imported before"]);
+  expect(again.printed).toEqual([expect.stringMatching(/^imported 0 from /), "2 memories were imported before"]);
   await (await world.open()).undo();
   expect(await (await world.open()).list()).toEqual([]);
 });
