@@ -3,6 +3,7 @@
 import * as v from "valibot";
 import { MemdirError } from "./errors.ts";
 import type { Memdir } from "./memdir.ts";
+import { count } from "./text/count.ts";
 import type { World } from "./world.ts";
 
 export type Adapter = "cli" | "console" | "mcp" | "web" | "library";
@@ -52,8 +53,7 @@ export interface Reader<F extends Fields = Fields> {
   input: Input<F>;
   /** Another verb's call as this reader would type it: `memdir undo 17`, `/undo 17`. */
   call(words: string): string;
-  /** How wide the screen is; undefined where the text goes into a file or another program. */
-  columns: number | undefined;
+  now: Date;
 }
 
 export function verb<const F extends Fields, R>(value: Verb<F, R>): Verb<F, R> {
@@ -135,7 +135,9 @@ function complain(issue: v.BaseIssue<unknown>, value: unknown): string {
   // Valibot's own words name types; ours, given with a schema, say what to do.
   const isOurs = !issue.message.startsWith("Invalid ");
   const wanted = isOurs ? issue.message : `must be ${WORDS[issue.expected ?? ""] ?? issue.expected}`;
-  return isOurs && typeof value === "string" ? `${wanted}, not ${JSON.stringify(value.slice(0, 100))}` : wanted;
+  if (!isOurs || typeof value !== "string") return wanted;
+  const shown = JSON.stringify(value.slice(0, 100));
+  return wanted.startsWith("is none of") ? `${shown} ${wanted}` : `${wanted}, not ${shown}`;
 }
 
 const WORDS: Readonly<Record<string, string>> = { string: "a text", boolean: "true or false", Array: "a list" };
@@ -174,9 +176,7 @@ export const good = (text: string): Span => ({ text, tone: "good" });
 export const block = (text: string): Line => ({ block: text });
 export const notes = (texts: readonly string[]): Line[] => texts.map((note) => ({ note }));
 
-export function count(number: number, one: string, many = `${one}s`): string {
-  return `${number} ${number === 1 ? one : many}`;
-}
+export { count };
 
 export function countMemories(number: number): string {
   return count(number, "memory", "memories");

@@ -3,7 +3,7 @@
 import { sanitise, sanitiseLine } from "../text/sanitise.ts";
 import { widthOf, wrapText } from "../text/wrap.ts";
 import type { Line, Said, Span, Tone } from "../verb.ts";
-import type { Paint, Terminal } from "./terminal.ts";
+import { openPaint, type Paint, type Terminal } from "./terminal.ts";
 
 const PAINTS: Readonly<Record<Tone, keyof Omit<Paint, "on">>> = {
   bold: "bold",
@@ -12,7 +12,7 @@ const PAINTS: Readonly<Record<Tone, keyof Omit<Paint, "on">>> = {
   good: "green",
 };
 
-export function print(terminal: Terminal, said: Said, columns = terminal.columns): void {
+export function print(terminal: Terminal, said: Said, columns = terminal.columns || undefined): void {
   for (const line of said) {
     const { out, err } = render(line, terminal.color, columns);
     if (err !== undefined) terminal.warn(err);
@@ -22,9 +22,8 @@ export function print(terminal: Terminal, said: Said, columns = terminal.columns
 
 /** The lines of the answer, for programs that show them elsewhere. */
 export function plainText(said: Said): string {
-  const plain = Object.fromEntries(Object.values(PAINTS).map((name) => [name, (text: string) => text])) as Paint;
   return said
-    .map((line) => render(line, plain, undefined).out)
+    .map((line) => render(line, openPaint(false), undefined).out)
     .filter((text) => text !== undefined)
     .join("\n");
 }
@@ -60,17 +59,11 @@ const HANG = 4;
 export function fold(text: string, columns: number | undefined, hang: number): string {
   if (columns === undefined || widthOf(text) <= columns) return text;
   const margin = /^ */.exec(text)?.[0] ?? "";
-  const indent = margin.length + hang;
-  const room = columns - indent;
+  const room = columns - margin.length - hang;
   if (room < 20) return wrapText(text, columns).join("\n");
-  // The first line has the room of its hang, too: wrapped as if it stood there, then moved.
-  const [first = "", ...rest] = wrapText(text.slice(margin.length), columns - margin.length);
-  if (hang === 0) return [first, ...rest].map((line) => margin + line).join("\n");
-  const tail = text.slice(margin.length + first.length).trimStart();
-  return [
-    margin + first,
-    ...wrapText(tail === "" ? rest.join(" ") : tail, room).map((line) => " ".repeat(indent) + line),
-  ].join("\n");
+  return wrapText(text.slice(margin.length), room)
+    .map((line, at) => (at === 0 ? margin : " ".repeat(margin.length + hang)) + line)
+    .join("\n");
 }
 
 /** Cells in columns, two spaces apart; the last one wraps inside its own column. */

@@ -20,7 +20,7 @@ export function startPrefetch({ directory, cwd, session, prompt, nowMs }: Prefet
   const id = `${process.pid}-${process.hrtime.bigint().toString(36)}`;
   if (!awaitPrefetch(directory, session, { id, nowMs })) return;
   const input = openInput(directory, JSON.stringify({ session, id, prompt }));
-  startDetached(["recall", "--prefetch", "-"], cwd, input);
+  startDetached(["prefetch"], cwd, input);
   closeSync(input);
 }
 
