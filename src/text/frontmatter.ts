@@ -96,7 +96,7 @@ function parseMap(lines: readonly Line[], from: number, to: number, problems: st
     const indent = indentOf(line.text);
     const value = readValue(lines, i, to, colon + 1, indent, parseMap);
     if (value.problem) problems.push(`line ${line.number}: ${value.problem}`);
-    if (seen.has(key)) problems.push(`line ${line.number}: "${key}" stands here a second time`);
+    if (seen.has(key)) problems.push(`line ${line.number}: "${key}" appears a second time`);
     seen.add(key);
     const last = lines[value.next - 1] as Line;
     fields.push({
