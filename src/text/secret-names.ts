@@ -24,7 +24,7 @@ const TOKEN =
   /token|jeton|токен|トークン|令牌|토큰|secret|geheimnis|segret|secreto|segredo|секрет|シークレット|凭[证據]|비밀/;
 const KEY =
   /schlüssel|(?<![a-zß-ÿ])(?:clave|llave|chave|chiave|nyckel|avain|klucz|klíč|kulcs|anahtar|cl(?:é|ef))s?(?![a-zß-ÿ])|sleutel|nøgle|ключ|κλειδί|キー|鍵|[密秘金][钥鑰]|(?<![가-힣])키(?:는|가|를)?(?![가-힣])|khóa/;
-// Where somebody gets in, or what must not get out: only a value that looks random is meant.
+// Names of logins and private things: only a value that looks random counts.
 const ACCESS =
   /(?<![\wß-ÿ])(?:log(?:ins?|on|(?:ged|s)? in)|sign ?in|creds|credentials?|credenciales|identifiants|sudo|wi-?fi|wlan|wpa\d?|licen[cs]e|(?:test|demo|admin|service|staging|shared) (?:account|user)|basic[ _-]?auth|zugang(?:sdaten)?|anmeldung|accès|acceso|acesso|accesso|bearer|totp|mfa|2fa|otp|authenticator|(?:recovery|backup) codes?|htpasswd)(?![\wß-ÿ])|доступ|логин|ログイン|登[录陆錄]|로그인/;
 const SECRECY =
@@ -59,7 +59,7 @@ const WHOLE_PASSWORD = new RegExp(
 export function readLabels(text: string): Label[] {
   const labels: Label[] = [];
   let done = 0;
-  // The one capital letter that two characters are small.
+  // The only capital letter whose lower case has two characters.
   for (const match of text.replaceAll("İ", "I").toLowerCase().matchAll(openAny())) {
     if (match.index < done) continue;
     const { said, other } = match.groups ?? {};

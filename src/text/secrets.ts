@@ -1,4 +1,4 @@
-/** Finds credentials in a text and takes them out: by format, by the name a value is bound to, by what is said around it. */
+/** Finds and redacts credentials in a text: by format, by the name of a value, and by the words around it. */
 
 import { FORMATS } from "./secret-formats.ts";
 import { type Label, readLabels } from "./secret-names.ts";
@@ -417,7 +417,7 @@ interface Value {
 
 function isBound({ strength, length }: Value, binding: number, { name, spoken }: Label): boolean {
   if (!name) return false;
-  // `pass` is a verb and a round as well.
+  // `pass` is also a verb and a round.
   const sure = name.sure && !/(?:^|[ -])pass$/i.test(spoken);
   if (strength === "random")
     return sure ? binding >= (length < 20 ? 2 : 1) : binding >= 2 && (name.rule !== "token" || length >= 20);
@@ -441,7 +441,7 @@ function isNoName(text: string, { start, end }: Label): boolean {
   );
 }
 
-/** The line up to an offset, and those above it, as far as they are of use. */
+/** The line up to an offset, and as many lines above it as are useful. */
 function linesBefore(text: string, at: number): string[] {
   return text.slice(Math.max(0, at - 200), at).split("\n");
 }
@@ -475,7 +475,7 @@ function isSample(text: string, { start, end }: Span): boolean {
     // A JWE is encrypted.
     if (header?.includes('"enc"') || /John Doe|1516239022|1300819380/.test(payload ?? "")) return true;
   }
-  // The configuration of a web app is served to everybody.
+  // The configuration of a web app is public.
   if (value.startsWith("AIza") && /authDomain|firebaseConfig/.test(text.slice(Math.max(0, start - 200), end + 200)))
     return true;
   const lines = linesBefore(text, start);
