@@ -1,4 +1,4 @@
-/** What a word is in its line: defined, used, inside a text, or only spoken of in a comment. */
+/** What a word is in its line: defined, used, inside a string, or only mentioned in a comment. */
 
 export type Hit = "definition" | "code" | "text" | "comment";
 

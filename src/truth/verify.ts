@@ -1,4 +1,4 @@
-/** Memories checked against the project: what they name, whether it holds, and what is recorded of that. */
+/** Checks memories against the project: what they name, whether it holds, and what is recorded. */
 
 import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
@@ -12,11 +12,11 @@ import { type Examination, type Examined, examine, type MemoryVerdict } from "./
 import { keepVerdicts } from "./verdicts.ts";
 
 export interface VerifyOptions {
-  /** Only memories that speak of what changed since this commit. */
+  /** Only memories that mention what changed since this commit. */
   changedSince?: string | undefined;
   /** Write new paths for moved ones. */
   fix?: boolean | undefined;
-  /** `private`: stamp what holds, but not files of a repository, which belong to others too. */
+  /** `private`: stamp what holds, except files in a repository, which others share. */
   stamp?: "private" | "all" | "none" | undefined;
   /** Rows are all memories that there are: verdicts on others are forgotten. */
   isAll?: boolean | undefined;
@@ -27,11 +27,11 @@ export interface VerifyOptions {
 export interface Problem {
   file: string;
   scope: string;
-  /** Of the memory's file, from 1. */
+  /** In the memory's file, from 1. */
   line: number;
   claim: string;
   kind: "path" | "symbol" | "flag" | "command" | "url" | "date";
-  /** More exactly. */
+  /** Details. */
   what: ClaimKind;
   verdict: Exclude<Verdict, "holds" | "unknown">;
   evidence: string;
@@ -42,7 +42,7 @@ export interface VerifiedMemory {
   file: string;
   scope: string;
   verdict: MemoryVerdict;
-  /** How many things it names that were looked up, and how many of them are not known here. */
+  /** How many things it names were checked, and how many of them are unknown here. */
   claims: number;
   unknown: number;
 }
@@ -55,7 +55,7 @@ export interface Verification {
   stamped: number;
   /** Journal entries, `scope:id` outside the first directory. */
   undo: string[];
-  /** What could not be looked at. */
+  /** What could not be checked. */
   notes: string[];
 }
 
@@ -76,8 +76,8 @@ export async function verifyMemories(
   const names = namesOf(rows);
   const { maxCommits, onProgress } = options;
   const examination = await examine(git, subjects, { names, today: localDay(now()), maxCommits, onProgress });
-  // What was cut short says nothing about a memory: earlier verdicts stay.
-  if (git.signal?.aborted) throw new MemdirError("usage", "stopped before all was looked at; nothing was written down");
+  // An incomplete run says nothing about a memory, so earlier verdicts stay.
+  if (git.signal?.aborted) throw new MemdirError("usage", "stopped before everything was checked; nothing was saved");
   const judged = subjects
     .map((subject, i) => ({ subject, ...(examination.memories[i] as Examination["memories"][0]) }))
     .filter(({ findings }) => changed === null || isTouched(findings, changed));
@@ -107,7 +107,7 @@ export async function verifyMemories(
   };
 }
 
-/** What one memory claims and what came of looking; nothing is written down. `names`: of all memories that there are. */
+/** The claims of one memory and their verdicts; nothing is saved. `names`: of all memories. */
 export async function examineMemory(
   git: Git,
   directory: Store,
@@ -126,7 +126,7 @@ export function namesOf(rows: readonly Row[]): Set<string> {
 
 type Judged = { subject: Subject; verdict: MemoryVerdict; findings: Finding[] };
 
-/** Memories of the user's own scope speak of all projects: what is not in this one proves nothing. */
+/** Memories of the user scope are about all projects, so a missing thing in this one proves nothing. */
 function readSubject(directories: readonly Store[], row: Row): Subject[] {
   const directory = directories.find(({ scope, path }) => scope === row.scope && join(path, row.file) === row.path);
   if (!directory || row.unreadable) return [];
@@ -241,14 +241,14 @@ export async function readChanged(git: Git, revision: string): Promise<Set<strin
   if (commit === null)
     throw new MemdirError(
       "usage",
-      `--changed-since ${JSON.stringify(revision)}: there is no such commit; give a branch, a tag or a hash`,
+      `--changed-since ${JSON.stringify(revision)}: the commit does not exist; give a branch, a tag or a hash`,
     );
   const args = ["diff", "--name-only", "-z", "--no-renames", "--ignore-submodules=all", commit.toString("utf8").trim()];
   const listing = await readGit(git, args);
   if (listing === null)
     throw new MemdirError(
       "usage",
-      `what changed since ${revision} cannot be read: run \`git diff ${revision}\` and see what is wrong`,
+      `the changes since ${revision} cannot be read: run \`git diff ${revision}\` to see what is wrong`,
     );
   return new Set(
     listing

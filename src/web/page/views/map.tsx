@@ -1,4 +1,4 @@
-/** The map: memories by link and by meaning, as a picture and as a list, and the pairs that say nearly the same. */
+/** The map: memories by link and by meaning, as a picture and as a list, and pairs that say nearly the same. */
 import type { VNode } from "preact";
 import { useCallback, useMemo, useState } from "preact/hooks";
 import type { MemoryMap, MemoryTitle } from "../../api.ts";
@@ -102,7 +102,7 @@ function KindChoice({ map, without }: { map: MemoryMap; without: string }): VNod
   const hidden = new Set(without.split(",").filter((kind) => kind !== ""));
   return (
     <fieldset class="row choices">
-      <legend class="hidden">Ties shown</legend>
+      <legend class="hidden">Connections shown</legend>
       {KINDS.map(({ kind, title }) => (
         <Button
           key={kind}
@@ -201,7 +201,7 @@ function Card({ map, edges, at, onChoose, onMerge }: CardProps): VNode | null {
   );
 }
 
-/** The map in words: every memory with what it is tied to. */
+/** The map as text: every memory with its connections. */
 function TieList({ map, edges }: { map: MemoryMap; edges: MemoryMap["edges"] }): VNode {
   const all = useMemo(() => map.nodes.map((_, at) => edgesAt(edges, at)), [map, edges]);
   const alone = map.nodes.filter((_, at) => all[at]?.length === 0);
@@ -228,7 +228,7 @@ function TieList({ map, edges }: { map: MemoryMap; edges: MemoryMap["edges"] }):
       </ul>
       {alone.length === 0 ? null : (
         <>
-          <Heading title="Tied to nothing" count={alone.length} />
+          <Heading title="No connections" count={alone.length} />
           <LinkRow memories={alone} />
         </>
       )}
@@ -257,7 +257,7 @@ function Duplicates({ map, onMerge }: { map: MemoryMap; onMerge: (pair: Pair) =>
   const pairs = map.duplicates;
   const [shown, more] = useFirst(pairs, PAIRS_SHOWN, 20);
   return (
-    <Section title="Nearly the same" count={formatCount(pairs.length, "pair")}>
+    <Section title="Near duplicates" count={formatCount(pairs.length, "pair")}>
       {pairs.length === 0 ? <p class="soft">No two memories say nearly the same.</p> : null}
       <ul class="pairs-list">
         {shown.map((pair) => {
