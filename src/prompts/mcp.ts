@@ -91,7 +91,10 @@ export const MCP_PROMPT_WORDS = {
   remember: {
     title: "Remember this",
     description: "Saves what you say, or what was learnt in this conversation",
-    argument: { name: "what", description: "What to remember; by default, what is worth keeping from this conversation" },
+    argument: {
+      name: "what",
+      description: "What to remember; by default, what is worth keeping from this conversation",
+    },
   },
   recall: {
     title: "What do you remember?",

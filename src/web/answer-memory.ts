@@ -54,7 +54,7 @@ export async function answerMemory(page: Page, ref: Ref): Promise<MemoryView> {
     surfaced: shown
       .slice(-MAX_SURFACED)
       .reverse()
-      .map(({ at, door, session, why }) => ({ at, door, session, why: [...why] })),
+      .map(({ at, door, session, why }) => ({ at, adapter: door, session, why: [...why] })),
   };
 }
 

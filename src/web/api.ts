@@ -163,7 +163,7 @@ export interface MemoryView {
   claims: ClaimRow[];
   provenance: { key: string; value: string }[];
   history: HistoryRow[];
-  surfaced: { at: string; door: string; session: string | null; why: string[] }[];
+  surfaced: { at: string; adapter: string; session: string | null; why: string[] }[];
 }
 
 /** POST /api/check { directory, file, base, text } : as `save` would see it; nothing is written. */
@@ -207,7 +207,7 @@ export interface InspectedMemory extends MemoryTitle {
   outcome: "shown" | "unsure" | "no-room";
 }
 
-/** POST /api/recall { prompt, door } */
+/** POST /api/recall { prompt, adapter } */
 export interface InspectAnswer {
   method: string;
   considered: number;
@@ -218,7 +218,7 @@ export interface InspectAnswer {
   text: string;
   bytes: number;
   maxBytes: number;
-  door: "hook" | "library";
+  adapter: "hook" | "library";
 }
 
 export interface InstructionRow {

@@ -103,9 +103,9 @@ async function answerStart({ memdir, env, readOnly, version }: Page): Promise<St
 }
 
 async function recall(memdir: Memdir, body: Sent): Promise<unknown> {
-  const { door = "hook" } = body;
-  if (door !== "hook" && door !== "library") throw new MemdirError("usage", '"door" must be hook or library');
-  return answerRecall(memdir, textOf(body, "prompt", MAX_PROMPT_CHARS), door);
+  const { adapter = "hook" } = body;
+  if (adapter !== "hook" && adapter !== "library") throw new MemdirError("usage", '"adapter" must be hook or library');
+  return answerRecall(memdir, textOf(body, "prompt", MAX_PROMPT_CHARS), adapter);
 }
 
 function wordsOf(query: Sent): string {

@@ -49,5 +49,7 @@ it("ends with 0 when it is fixed", async () => {
 });
 
 it("refuses a commit that is none", async () => {
-  await expect(verify(movedWorld(), { options: { "changed-since": "nope" } })).rejects.toThrow(/no such commit/);
+  await expect(verify(movedWorld(), { options: { "changed-since": "nope" } })).rejects.toThrow(
+    /the commit does not exist/,
+  );
 });

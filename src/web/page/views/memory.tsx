@@ -318,7 +318,7 @@ function Surfacings({ rows }: { rows: MemoryView["surfaced"] }): VNode {
       {rows.map((row) => (
         <li key={`${row.at} ${row.session}`} class="record">
           <p>
-            <Age at={row.at} /> <span class="soft">through {row.door}</span>
+            <Age at={row.at} /> <span class="soft">through {row.adapter}</span>
             {row.session === null ? null : <code class="soft"> {row.session}</code>}
           </p>
           {row.why.map((reason) => (

@@ -14,14 +14,14 @@ import { send } from "../remote.ts";
 import { amend } from "../router.ts";
 import { useStore } from "../store.ts";
 
-type Door = InspectAnswer["door"];
+type Adapter = InspectAnswer["adapter"];
 
 /** Long enough that a word is finished, short enough to feel like an answer to typing. */
 const PAUSE_MS = 300;
 
 export function View({ params }: { params: URLSearchParams }): VNode {
   const [prompt, setPrompt] = useState(params.get("q") ?? "");
-  const [door, setDoor] = useState<Door>(params.get("door") === "library" ? "library" : "hook");
+  const [adapter, setAdapter] = useState<Adapter>(params.get("adapter") === "library" ? "library" : "hook");
   const [asked, askNow] = useLater(prompt, PAUSE_MS);
   const isAsked = asked.trim() !== "";
   const version = useStore(changes);
@@ -30,13 +30,13 @@ export function View({ params }: { params: URLSearchParams }): VNode {
     failure,
     isLoading,
   } = useAnswer(
-    isAsked ? (signal) => send<InspectAnswer>("POST", "/api/recall", { prompt: asked, door }, signal) : null,
-    [asked, door, version],
+    isAsked ? (signal) => send<InspectAnswer>("POST", "/api/recall", { prompt: asked, adapter }, signal) : null,
+    [asked, adapter, version],
   );
   useEffect(() => {
-    const shown = door === "hook" ? null : door;
-    if ((params.get("q") ?? "") !== asked || params.get("door") !== shown) amend({ q: asked, door: shown });
-  }, [asked, door]);
+    const shown = adapter === "hook" ? null : adapter;
+    if ((params.get("q") ?? "") !== asked || params.get("adapter") !== shown) amend({ q: asked, adapter: shown });
+  }, [asked, adapter]);
   return (
     <>
       <PageHead title="Recall" lead="The memories that a prompt would recall, the ones that come close, and why.">
@@ -64,7 +64,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
           <button type="submit" class="button button-primary" disabled={prompt.trim() === ""}>
             Recall
           </button>
-          <DoorChoice door={door} onChange={setDoor} />
+          <AdapterChoice adapter={adapter} onChange={setAdapter} />
           <span class="soft small grow" role="status">
             {answer === null || !isAsked ? "" : isLoading ? "Looking…" : sumUp(answer)}
           </span>
@@ -87,11 +87,11 @@ export function View({ params }: { params: URLSearchParams }): VNode {
   );
 }
 
-function DoorChoice({ door, onChange }: { door: Door; onChange: (door: Door) => void }): VNode {
+function AdapterChoice({ adapter, onChange }: { adapter: Adapter; onChange: (adapter: Adapter) => void }): VNode {
   return (
     <label class="row">
       <span class="soft">as asked by</span>
-      <select value={door} onChange={(event) => onChange(event.currentTarget.value as Door)}>
+      <select value={adapter} onChange={(event) => onChange(event.currentTarget.value as Adapter)}>
         <option value="hook">a coding agent’s hook</option>
         <option value="library">a program with the library</option>
       </select>
