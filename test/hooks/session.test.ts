@@ -164,7 +164,7 @@ describe("the start of a session", () => {
     const world = makeWorld();
     for (let i = 0; i < 3; i++) noteFault(world.env, { at: world.now, event: "Stop", error: new Error("x") });
     expect(start(world).text).toBe(
-      "memdir's hook failed 3 times since 2026-03-10 12:00: the user can run `memdir doctor` to see why.",
+      "memdir's hook failed 3 times since 2026-03-10 12:00; the user can run `memdir doctor` to see why.",
     );
   });
 

@@ -85,7 +85,7 @@ describe("a dream's plan is checked", () => {
     expect(await problems(retire("nowhere.md"))).toEqual(["nowhere.md does not exist"]);
     const invented = create("project_x.md", text("project", "x", "B.", "source: inferred\n"), ["logs/2020/01/x.md"]);
     expect(await problems(invented)).toEqual(["logs/2020/01/x.md does not exist"]);
-    expect((await problems(create("project_a.md", text("project", "q", "B.")))).join()).toContain("there already");
+    expect((await problems(create("project_a.md", text("project", "q", "B.")))).join()).toContain("already exists");
     const plan = makePlan([retire("project_a.md"), retire("project_b.md")], takeSnapshot(directory));
     fs.appendFileSync(world.path("project_a.md"), "more");
     fs.rmSync(world.path("project_b.md"));
