@@ -76,7 +76,7 @@ export async function appendLog(directory: Store, text: string, world: { now: ()
 function formatEntry(text: string, at: Date): string {
   const [first, ...rest] = text.toWellFormed().replace(/\r\n?/g, "\n").replaceAll("\0", "").trim().split("\n");
   if (!first) throw new MemdirError("usage", "there is nothing to log: give a text, as in `memdir log TEXT`");
-  // Indented, so that no line of the text looks like an entry of its own.
+  // Indented, so that no line of the text looks like a separate entry.
   const more = rest.map((line) => (line.trim() === "" ? "" : `  ${line.trimEnd()}`));
   const line = [`- ${two(at.getHours())}:${two(at.getMinutes())} ${first.trimEnd()}`, ...more].join("\n");
   if (Buffer.byteLength(line) <= MAX_ENTRY_BYTES) return line;

@@ -31,7 +31,7 @@ export type Existing = Pick<Header, "file" | "name" | "type" | "description"> & 
 /** Below this the rules are not sure whom or what a sentence is about. */
 const MIN_CONFIDENCE = 0.5;
 
-/** Only what the user wrote is understood; what the agent said before is looked at only where the user points back at it. */
+/** Only what the user wrote counts; what the agent said before is used only where the user refers back to it. */
 export async function extractByRules(
   messages: readonly SpokenMessage[],
   existing: readonly Existing[],

@@ -189,7 +189,7 @@ function matchFrom(pattern: RegExp, plain: string, from: number): RegExpExecArra
   return match?.groups?.what === undefined ? match : null;
 }
 
-/** "Start a postmortem: last night the run sent every mail twice": what is to be put on record is told on the way. */
+/** "Start a postmortem: last night the run sent every mail twice": the fact to record is mentioned along the way. */
 function stripRecord(statement: Statement): Statement {
   const head = /^[a-z]+ [^:]{0,40}\b(?:post-?mortem|incident (?:report|page)|outage report)\b[^:]{0,30}: /i.exec(
     statement.plain,

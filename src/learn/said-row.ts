@@ -10,7 +10,7 @@ export interface Setting {
   corrected: boolean;
   /** A reason is given, in the sentence or right after it. */
   reasoned: boolean;
-  /** It is announced ("heads up", "by the way"): told for its own sake. */
+  /** It is announced ("heads up", "by the way"), so it is said for its own sake. */
   announced: boolean;
   /** It names a day or a month. */
   dated: boolean;

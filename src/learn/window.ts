@@ -159,7 +159,7 @@ function piecesOf({ id, at, message }: HeardMessage, tools: Map<string, string>,
   };
   for (const block of message.content as readonly (Block | TextBlock | ToolResult)[]) {
     if (block.type === "tool_use") {
-      // A model chose the name, and a head is no place for a sentence.
+      // A model chose the name, and a head must not contain a sentence.
       const name = block.name.replace(/[^\w.:-]/g, "_").slice(0, 64);
       tools.set(block.id, name);
       add("inferred", `the assistant calls ${name}`, clipLine(JSON.stringify(block.input), 300));

@@ -314,7 +314,7 @@ export function insertText(text: string, line: unknown, inserted: string): TextE
   }
   const bare = inserted.replace(/\r?\n$/, "");
   const isWithCrlf = isCrlf(text);
-  // The last line has no break of its own, so neither has what takes its place at the end.
+  // The last line has no line break, so text that replaces it at the end has none either.
   const isAtEnd = line === lines.length;
   const put = isWithCrlf ? toCrlf(bare) + (isAtEnd ? "" : "\r") : bare;
   if (isWithCrlf && isAtEnd) lines[line - 1] += "\r";

@@ -1,4 +1,4 @@
-/** What a model is told in the course of a conversation: lists and files as reminders, and the words of a compaction. */
+/** The texts for a model during a conversation: lists and files as reminders, and the prompts of a compaction. */
 
 interface Listed {
   name: string;

@@ -1,4 +1,7 @@
-/** What a model is told about memory: its section of the system prompt, a pointer for other agents, and how memories are selected. */
+/**
+ * The texts about memory for a model: its section of the system prompt, a pointer for other agents, and how memories
+ * are selected.
+ */
 
 /** The names of the host's tools; the model must see the names it can call. */
 export interface ToolNames {

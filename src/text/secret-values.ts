@@ -41,7 +41,10 @@ const PUBLIC = /^(?:pk|pub|phc)[_-]|publishable|^ssh-|^AAAA[BCE]3Nz/i;
 const PAIRS =
   /(?=a[bcdgilmnprstuvy]|b[aeiloru]|c[aehiklortu]|d[aeiosu]|e[acdefglmnprstvx]|f[aefio]|g[aehiru]|h[aeio]|i[abcdefglmnoprstvz]|ke|l[aeilostuy]|m[aeiopu]|n[acdegiostv]|o[bcdlmnoprstuvw]|p[aeiloprstu]|qu|r[acdegimnorstuy]|s[acehiopstu]|t[aehiorstuy]|u[abceilmnprst]|v[aeio]|w[aei]|ze)/g;
 
-/** How much there is to guess: of the parts between signs only those count that are no words or numbers, nor short beside such. */
+/**
+ * How much there is to guess: only the parts between signs that are neither words nor numbers, nor short and next to
+ * one, count.
+ */
 function randomBits(value: string): number {
   // Identifiers do not alternate letters and digits.
   const most = /(?:[a-z]\d+){3}[a-z]/i.test(value) ? 0.8 : /\d/.test(value) ? 0.6 : 0.35;

@@ -216,7 +216,7 @@ const IS = String.raw`[ \t]{1,4}(?:(?:(?:is|was|has been|been)[ \t])?(?:(?:now[ 
 const FLAG = String.raw`(?<flag>[ \t]{1,4})`;
 const VALUE = String.raw`(?:[bru@]?\\?(?<quote>["'\x60])|[“„«‘])?(?<run>\S{1,256})`;
 const AFTER = new RegExp(`^(?:${CLOSE}(?:${ASSIGN}|${PAIR}|${BESIDE}|${IS})|${FLAG})${VALUE}`, "i");
-// Enough for the widest form of all the above around a value of which 256 characters are looked at.
+// Enough for the widest of the forms above around a value, of which 256 characters are read.
 const REACH = 400;
 
 /** `password: x`, `API_KEY=x`, `"secret": "x"`, `--token x`, `password is x`, `<password>x</password>`, `| token | x |`. */
@@ -248,7 +248,7 @@ function* findNamedValues(text: string, labels: readonly Label[]): Generator<Spa
         : isCredible(value, rule, isLiteral && beside === undefined);
     if (!isBound) continue;
     done = start + whole.length;
-    // A value that fills the reach goes on to its end.
+    // A value that fills the window continues to its end.
     if (whole.length === 256) done += /^[^\s"'`<>|]*/.exec(text.slice(done))?.[0].length ?? 0;
     yield { rule, start, end: done };
   }
@@ -302,7 +302,7 @@ const BELOW = /^["'`*_]{0,4}[:：]["'`*_]{0,4}\s*(?:`{3}\w*\s*)?(?:[>-] )?["'`]?
 // `Wert: …`, `the right one (…)`: it takes up what was named before.
 const AGAIN =
   /(?<!\p{L})(?:value|wert|valeur|valore?|waarde|wartość|значение|[値值]|it|this|the \w+ one)(?:'s| (?:is|ist|est|es|è|é))?[ :：(*"'`]+$/iu;
-// The value has a name of its own, which is not a credential's.
+// The value has its own name, which is not that of a credential.
 const ELSEWHERE = /[a-z]I[dD]s?["'`]?[\s:=]+["'`*]*$|[A-Za-z_][\w-]*=["'`]?$|"\w+"\s*:\s*"$/;
 // Before a digest: who or what it was taken from, or what is fetched by it.
 const BY = /(?<!\p{L})(?:in|at|by|from|since|see|of|get|show|read|describe|delete|access)\s+["'`]?$/u;

@@ -105,7 +105,7 @@ function addCompound(terms: string[], compound: string, inCase: Case): void {
     for (const word of words) addWord(terms, word);
     if (words.length > 1) addWhole(terms, piece);
   }
-  // The whole is rarer than its parts: whoever names it means this one.
+  // The whole identifier is rarer than its parts, so a match on it is specific.
   if (pieces.length > 1 && parts > 1) {
     addWhole(terms, compound.replace(/\\/g, "/"));
     const last = compound.split(/[/\\]/).at(-1) as string;

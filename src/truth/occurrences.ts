@@ -9,7 +9,7 @@ export interface Occurrence {
   file: string;
   line: number;
   hit: Hit;
-  /** Stands behind `--` or right after a quote: an option's name. */
+  /** It comes after `--` or right after a quote: an option's name. */
   isOption: boolean;
 }
 
@@ -114,7 +114,7 @@ export function judgeLine(
   return { hit: judgeHit(file, line, column, length), isOption: before === "--" || /["'`]$/.test(before) };
 }
 
-/** How many bytes of the buffer are the file's; -1 for what cannot be read, is no ordinary file, or is too large. */
+/** How many bytes of the buffer are the file's; -1 if it cannot be read, is not a regular file, or is too large. */
 type ReadInto = (file: string, buffer: Buffer) => number;
 
 /** A file of the buffer's length is too large. Files have `/` on every system. */
@@ -148,7 +148,7 @@ export function openFileReader(root: string): ReadInto {
   };
 }
 
-/** Should it have become a fifo or a link meanwhile. */
+/** In case it has become a fifo or a link in the meantime. */
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
 function ordinaryFiles(folder: string): ReadonlySet<string> {

@@ -198,7 +198,7 @@ export async function searchDeleted(
   return found;
 }
 
-/** `HASH blob SIZE`, a line break, so many bytes, a line break; or `HASH missing`. One that is cut off is left out. */
+/** `HASH blob SIZE`, a line break, that many bytes, a line break; or `HASH missing`. A truncated one is dropped. */
 function* blobsOf(output: Buffer): Generator<Buffer | null> {
   for (let at = 0; at < output.length; ) {
     const newline = output.indexOf(10, at);

@@ -234,7 +234,7 @@ interface Expired {
   days: number;
 }
 
-/** Null for a memory that names several days or none, that may still hold, or that was looked at since. */
+/** Null if the memory names several days or none, may still hold, or was checked since. */
 export function findExpiry(memory: Memory, now: Date): Expired | null {
   const date = findDay(memory);
   const days = date === null ? null : daysOverdue(date, memory, now);

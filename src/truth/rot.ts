@@ -235,8 +235,8 @@ export interface Suggestion {
 }
 
 /**
- * The surest reason first. What is merely large, unlinked or without cues can be fixed; what holds a secret must be;
- * a near-duplicate may hold words of its own, which a dream takes along.
+ * The surest reason first. What is merely large, unlinked or without cues can be fixed; what holds a secret must be; a
+ * near-duplicate may have words of its own, which a dream keeps.
  */
 const REASONS: readonly (readonly [kind: RotKind, reason: (finding: RotFinding) => string])[] = [
   ["duplicate", ({ detail }) => detail],

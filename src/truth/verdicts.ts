@@ -109,7 +109,10 @@ interface VerdictNews {
   findings: readonly Finding[];
 }
 
-/** `isAll`: the run looked at every memory, so that what is not among them is forgotten. A failure is logged: it is only a cache. */
+/**
+ * `isAll`: the run covered every memory, so verdicts on others are dropped. An error is only logged, because this is a
+ * cache.
+ */
 export async function keepVerdicts(
   directory: Store,
   head: string,

@@ -240,7 +240,7 @@ export interface Merge {
   keep: Ref;
   other: Ref;
   text: string;
-  /** What both held when the person looked at them; what they hold now where the page does not send it. */
+  /** The texts of both when the person saw them, or the current texts if the page does not send them. */
   left: string | undefined;
   right: string | undefined;
 }

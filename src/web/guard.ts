@@ -36,7 +36,7 @@ const NAMES = ["127.0.0.1", "localhost", "[::1]"];
 /** A memory is a few kilobytes, and the largest that can be read is smaller than this. */
 export const MAX_BODY_BYTES = 1024 * 1024;
 
-export const HOW_TO_COME_IN =
+export const HOW_TO_OPEN =
   "press Enter in the terminal where `memdir ui` runs and open the new address, or run `memdir ui` again";
 
 /** `newSecret`: 256 random bits, safe in an address and in a cookie. */
@@ -82,7 +82,7 @@ export function openGuard(port: number, { now }: Pick<World, "now">, newSecret: 
       }
       if (session === null) {
         const what = given === null ? "this browser has no access" : "this address has expired or was already used";
-        return refuse(401, "token", `${what}: ${HOW_TO_COME_IN}`);
+        return refuse(401, "token", `${what}: ${HOW_TO_OPEN}`);
       }
       return findFormProblem(knock) ?? { kind: "in", session };
     },

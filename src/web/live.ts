@@ -16,7 +16,7 @@ interface LiveOptions extends Pick<World, "log"> {
   watching?: Watching | undefined;
 }
 
-export type Watching = Pick<WatchOptions, "seesTree" | "watch" | "settleMs" | "lookMs">;
+export type Watching = Pick<WatchOptions, "seesTree" | "watch" | "settleMs" | "pollMs">;
 
 export interface Live {
   /** A stream for one tab, which cancels it to leave; null if there are too many. */
@@ -119,7 +119,7 @@ interface WatchOptions {
   /** Null: only compare. */
   watch?: typeof watchFolder | null;
   settleMs?: number;
-  lookMs?: number;
+  pollMs?: number;
 }
 
 /** One change of ours is several files, renamed one after the other within milliseconds. */
@@ -129,12 +129,12 @@ const LOOK_MS = 2000;
 /** Memories are in one or a few folders; more are something else, and watchers are scarce. */
 const MAX_FOLDERS = 256;
 const STATE_FOLDER = ".memdir";
-/** What the page shows of our own state: changes, proposals that wait, verdicts. Everything else there is caches and locks. */
+/** The parts of our own state that the page shows: changes, proposals and verdicts. The rest are caches and locks. */
 const SHOWN_STATE = /^(?:journal\.jsonl|verdicts\.json|inbox(?:[./\\].*)?)$/;
 
 /** Never throws. The directory need not exist yet. */
 export function watchDirectory(options: WatchOptions): { close(): void } {
-  const { path, recursive, onChange, log, settleMs = SETTLE_MS, lookMs = LOOK_MS } = options;
+  const { path, recursive, onChange, log, settleMs = SETTLE_MS, pollMs = LOOK_MS } = options;
   const { seesTree = process.platform === "darwin" || process.platform === "win32", watch = watchFolder } = options;
   const watchers = new Map<string, FSWatcher>();
   let isClosed = false;
@@ -171,7 +171,7 @@ export function watchDirectory(options: WatchOptions): { close(): void } {
     } catch (error) {
       const { code = "" } = error as NodeJS.ErrnoException;
       if (code === "ENOENT" || code === "ENOTDIR") return;
-      log(`the page: ${folder} cannot be watched (${code}); it is checked every ${lookMs} ms instead`);
+      log(`the page: ${folder} cannot be watched (${code}); it is checked every ${pollMs} ms instead`);
       isBlind = true;
       drop();
     }
@@ -214,7 +214,7 @@ export function watchDirectory(options: WatchOptions): { close(): void } {
   };
 
   look();
-  const timer = setInterval(look, lookMs).unref();
+  const timer = setInterval(look, pollMs).unref();
   return {
     close() {
       isClosed = true;

@@ -11,7 +11,7 @@ import { type ErrorCode, MemdirError } from "../errors.ts";
 import { openPage, type Page } from "./answer.ts";
 import type { Problem } from "./api.ts";
 import type { Assets } from "./assets.ts";
-import { type Admission, type Guard, HOW_TO_COME_IN, MAX_BODY_BYTES, openGuard } from "./guard.ts";
+import { type Admission, type Guard, HOW_TO_OPEN, MAX_BODY_BYTES, openGuard } from "./guard.ts";
 import { type Jobs, openJobs, type Works } from "./jobs.ts";
 import { type Live, openLive, type Watching } from "./live.ts";
 import { nameOf, ROUTES, type Route, type Sent } from "./routes.ts";
@@ -244,7 +244,7 @@ const ENTRY_PAGE = `<!doctype html>
 <title>memdir: a new address is needed</title>
 <h1>This page needs a new address</h1>
 <p>The address has expired, was already used, or belongs to a page that has been closed.</p>
-<p>To open the page, ${HOW_TO_COME_IN.replace(/`([^`]+)`/g, "<code>$1</code>")}.</p>
+<p>To open the page, ${HOW_TO_OPEN.replace(/`([^`]+)`/g, "<code>$1</code>")}.</p>
 </html>
 `;
 

@@ -35,13 +35,13 @@ export function View({ params }: { params: URLSearchParams }): VNode {
           <p>Memories appear here as points, connected where one links to another or says something similar.</p>
         </Empty>
       ) : (
-        <Ties map={live.value} params={params} />
+        <Connections map={live.value} params={params} />
       )}
     </>
   );
 }
 
-function Ties({ map, params }: { map: MemoryMap; params: URLSearchParams }): VNode {
+function Connections({ map, params }: { map: MemoryMap; params: URLSearchParams }): VNode {
   const without = params.get("without") ?? "";
   const edges = useMemo(() => map.edges.filter(({ kind }) => !without.split(",").includes(kind)), [map, without]);
   // By its file: positions change when memories come and go.
@@ -177,7 +177,7 @@ function Card({ map, edges, at, onChoose, onMerge }: CardProps): VNode | null {
           Close
         </Button>
       </div>
-      <ul class="ties">
+      <ul class="connections">
         {edgesAt(edges, at).map(({ to, says, edge }) => (
           <li key={`${to} ${says}`}>
             <span class="soft">{says}</span>{" "}
