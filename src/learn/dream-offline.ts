@@ -65,10 +65,8 @@ function understand(directory: Store, file: string): Known[] {
 
 function findExpired(known: readonly Known[], now: Date): Op[] {
   return known.flatMap(({ memory }): Op[] => {
-    const expired = findExpiry(memory, now);
-    if (!expired) return [];
-    const reason = `its only date, ${expired.date}, was ${expired.days} days ago`;
-    return [{ kind: "retire", file: memory.file, successor: null, reason }];
+    const reason = findExpiry(memory, now);
+    return reason === null ? [] : [{ kind: "retire", file: memory.file, successor: null, reason }];
   });
 }
 

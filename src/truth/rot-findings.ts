@@ -161,10 +161,8 @@ function clip(text: string): string {
 
 function findOutdated({ memories, now }: RotInput): RotFinding[] {
   return memories.flatMap(({ memory }) => {
-    const expired = findExpiry(memory, now);
-    return expired
-      ? [finding("expired", memory.file, `its only date, ${expired.date}, was ${expired.days} days ago`)]
-      : [];
+    const reason = findExpiry(memory, now);
+    return reason === null ? [] : [finding("expired", memory.file, reason)];
   });
 }
 
@@ -227,16 +225,9 @@ function findVerdicts({ memories, verdicts }: RotInput): RotFinding[] {
   });
 }
 
-interface Expired {
-  memory: Memory;
-  /** As written, YYYY-MM-DD. */
-  date: string;
-  days: number;
-}
-
-/** Null if the memory names several days or none, may still hold, or was checked since. */
-export function findExpiry(memory: Memory, now: Date): Expired | null {
+/** Why a memory has expired; null if it names several days or none, may still hold, or was checked since. */
+export function findExpiry(memory: Memory, now: Date): string | null {
   const date = findDay(memory);
   const days = date === null ? null : daysOverdue(date, memory, now);
-  return date === null || days === null ? null : { memory, date, days };
+  return days === null ? null : `its only date, ${date}, was ${days} days ago`;
 }

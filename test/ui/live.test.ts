@@ -173,7 +173,7 @@ async function ask(method: string, where: string, body: object, by: Ui = ui): Pr
 /** Presses Stop as soon as there is progress: the work is over sooner than a test's own click would come. */
 function stopOnProgress(): void {
   const watching = new MutationObserver(() => {
-    const tray = document.querySelector("[aria-label='Work under way']");
+    const tray = document.querySelector("[aria-label='Jobs']");
     if (!/\d of \d/.test(tray?.textContent ?? "")) return;
     watching.disconnect();
     tray?.querySelector<HTMLElement>("button[aria-label^='Stop']")?.click();
