@@ -152,7 +152,7 @@ it("one memory: fields, links both ways that lead on, claims with evidence, hist
   const side = page.getByRole("complementary", { name: "About this memory" });
   await side.getByText("somebody wants to see a branch", { exact: true }).waitFor();
   expect(await side.getByRole("link").allTextContents()).toEqual(expect.arrayContaining(["release train", "rollback"]));
-  await page.getByRole("tabpanel").getByText("scripts/deploy.ts is there").waitFor();
+  await page.getByRole("tabpanel").getByText("scripts/deploy.ts exists").waitFor();
   await page.getByRole("tab", { name: /Surfaced/ }).click();
   await page.getByRole("tabpanel").getByText("cue: a release is near").first().waitFor();
   await page.getByRole("tab", { name: /History/ }).press("ArrowLeft");
