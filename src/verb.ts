@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { MemdirError } from "./errors.ts";
 import type { LearningModel } from "./learn/model-extractor.ts";
 import type { Memdir } from "./memdir.ts";
+import { count } from "./text/count.ts";
 import type { World } from "./world.ts";
 
 export type Adapter = "cli" | "console" | "mcp" | "web" | "library";
@@ -38,8 +39,8 @@ export interface Context extends Pick<World, "env" | "now" | "log"> {
   progress(what: string): (done: number, total: number) => void;
   /** Null where there is no one to ask. */
   ask: ((question: string) => Promise<boolean>) | null;
-  /** The conversation that it is called in, with the model that answers there; null outside of one. */
-  conversation: { session: string; model: LearningModel | null } | null;
+  /** The conversation that it is called in, with the model that answers there. */
+  conversation?: { session: string; model: LearningModel | null } | undefined;
   /** Shows something before the result: what a question is about. */
   show(said: Said): void;
   /** The whole of standard input; null where there is none, or a person is typing. */
@@ -182,9 +183,7 @@ export const bad = (text: string): Span => ({ text, tone: "bad" });
 export const block = (text: string): Line => ({ block: text });
 export const notes = (texts: readonly string[]): Line[] => texts.map((note) => ({ note }));
 
-export function count(number: number, one: string, many = `${one}s`): string {
-  return `${number} ${number === 1 ? one : many}`;
-}
+export { count };
 
 export function countMemories(number: number): string {
   return count(number, "memory", "memories");

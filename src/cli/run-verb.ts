@@ -42,7 +42,7 @@ async function runVerb<F extends Fields, R>(
   verb: Verb<F, R>,
   input: ReturnType<typeof readInput<F>>,
   call: Call,
-  { call: spell, columns = call.terminal.columns || undefined, signal, conversation = null }: Manner,
+  { call: spell, columns = call.terminal.columns || undefined, signal, conversation }: Manner,
 ): Promise<number> {
   const { json, terminal, cwd, env, now, log } = call;
   const stop = new AbortController();
@@ -58,6 +58,7 @@ async function runVerb<F extends Fields, R>(
   };
   try {
     const memdir = await call.open();
+    (signal ?? stop.signal).throwIfAborted();
     const result = await verb.run(memdir, input, {
       ...{ cwd, env, now, log, show, conversation, signal: signal ?? stop.signal },
       progress(what) {
