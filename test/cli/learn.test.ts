@@ -55,7 +55,7 @@ it("B9.4 /dream: the plan is seen, applied with a key, and /cost tells what is l
   await pty.waitFor(/Tidy up like this\?/);
   expect(await box.json(["list"])).toHaveLength(2);
   pty.write("y");
-  await pty.waitFor(/reverts it/);
+  await pty.waitFor(/\/undo \d+ reverts/);
   expect(await box.json(["list"])).toHaveLength(1);
   pty.write("/cost\r");
   await pty.waitFor(/Left today: 200,000 of 200,000/);
