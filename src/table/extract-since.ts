@@ -130,7 +130,7 @@ async function walkThrough(
     if (end === "done") walk.left--;
     failures = end === "failed" ? failures + 1 : 0;
     if (options.signal.aborted) stop("interrupted", "to go on");
-    else if (end === "spent") stop(why, why.startsWith("the day's") ? "tomorrow" : "when that is fixed");
+    else if (end === "spent") stop(why, why.startsWith("the daily budget") ? "tomorrow" : "when that is fixed");
     else if (failures === MAX_FAILURES) stop(`it failed ${failures} times in a row`, "when that is fixed");
     if (walk.stopped !== null) return walk;
   }

@@ -209,7 +209,7 @@ describe("with a model", () => {
     const ran = await box.run(["extract", "--since", "24h", "--json"], { env });
     expect(ran.code).toBe(0);
     expect(ran.err).toMatch(
-      /^memdir: warning: the day's budget is used up: 200 of 150 .*; 1 session left; run the same again tomorrow\n$/,
+      /^memdir: warning: the daily budget is used up: 200 of 150 .*; 1 session left; run the same again tomorrow\n$/,
     );
     expect(JSON.parse(ran.out)).toMatchObject({ left: 1, saved: 0, usage: { input: 180 } });
     limit(1000);
