@@ -3,7 +3,7 @@
 import { CONFLICT_FIELD, stemOf } from "../store/store.ts";
 import { editFields, parseDocument } from "../text/frontmatter.ts";
 import { sha256 } from "../text/hash.ts";
-import { findEntryProblem } from "./remote.ts";
+import { findEntryProblem } from "./protocol.ts";
 
 export interface ConflictCopy {
   path: string;

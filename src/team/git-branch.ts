@@ -6,8 +6,7 @@ import { join } from "node:path";
 import { moveInto, PRIVATE_MODE, writeTemporary } from "../disk/atomic.ts";
 import { sha256 } from "../text/hash.ts";
 import { damage, isDamage, type Repository } from "./git-repository.ts";
-import { LIMITS } from "./protocol.ts";
-import { findEntryProblem, type RemoteEntry } from "./remote.ts";
+import { findEntryProblem, LIMITS, type RemoteEntry } from "./protocol.ts";
 
 export interface BranchEntry extends RemoteEntry {
   /** "" for a tombstone. */

@@ -3,8 +3,8 @@
 import { createHash } from "node:crypto";
 import { type Branch, type BranchEntry, foldersOf, revisionOf } from "./git-branch.ts";
 import { damage, type Repository, refOf } from "./git-repository.ts";
-import { LIMITS } from "./protocol.ts";
-import { findEntryProblem, type RemoteChange, type RemoteEntry, type RemoteOutcome } from "./remote.ts";
+import { findEntryProblem, LIMITS, type RemoteEntry } from "./protocol.ts";
+import type { RemoteChange, RemoteOutcome } from "./remote.ts";
 
 export interface Who {
   name: string;

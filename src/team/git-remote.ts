@@ -31,7 +31,8 @@ import {
   readTip,
   withRepository,
 } from "./git-repository.ts";
-import type { Remote, RemoteChange, RemoteEntry, RemoteOutcome, RemoteVersion } from "./remote.ts";
+import type { RemoteEntry } from "./protocol.ts";
+import type { Remote, RemoteChange, RemoteOutcome, RemoteVersion } from "./remote.ts";
 
 export interface GitRemoteOptions {
   /** An https or ssh URL, `host:path`, or a folder. */

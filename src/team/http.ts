@@ -1,9 +1,10 @@
 /** Requests to a team server that is not trusted: bounded in time and size, never redirected, tried again where that may help. */
 
+import type * as v from "valibot";
 import { MemdirError } from "../errors.ts";
 import type { World } from "../world.ts";
 import { parseServer } from "./membership.ts";
-import { PROTOCOL, type ProblemAnswer } from "./protocol.ts";
+import { PROTOCOL, ProblemAnswer, readAs } from "./protocol.ts";
 
 export type Network = Pick<World, "fetch" | "now" | "random" | "sleep" | "log">;
 
@@ -72,30 +73,28 @@ export function openHttp(network: Network, { server, token, timeoutMs = TIMEOUT_
   return { url, log, send };
 }
 
-/** Text of a server made harmless for a message or a log: one line, no control characters, not long. */
-export function harmless(value: unknown, maxChars = 300): string {
-  if (typeof value !== "string") return "";
-  const line = value.toWellFormed().replace(HARMFUL, " ").replace(/ {2,}/g, " ").trim();
-  return line.length > maxChars ? `${line.slice(0, maxChars).toWellFormed()}…` : line;
-}
-
-const HARMFUL = /[\p{Cc}\p{Bidi_Control}\u2028\u2029\ufeff\u{e0000}-\u{e007f}]+/gu;
-
 /** What the server said was wrong; "" where it said nothing that can be shown. */
-export function problemOf({ text }: HttpAnswer): { problem: string; message: string } {
-  const value = parseObject(text) as Partial<ProblemAnswer> | null;
-  return { problem: harmless(value?.problem, 40), message: harmless(value?.message) };
+export function problemOf({ text }: HttpAnswer): ProblemAnswer {
+  const value = parseJson(text);
+  return readAs(ProblemAnswer, typeof value === "object" && value ? value : {}, Error);
 }
 
-/** Null for anything but a JSON object. */
-export function parseObject(text: string): Record<string, unknown> | null {
+/** What the server answered with success, in the agreed form. */
+export function expectAnswer<S extends v.GenericSchema>(
+  url: string,
+  schema: S,
+  { text }: HttpAnswer,
+): v.InferOutput<S> {
+  return readAs(schema, parseJson(text), (problem) =>
+    misbehaved(url, `sent an answer that is not as agreed (${problem})`),
+  );
+}
+
+function parseJson(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null;
+    return JSON.parse(text);
   } catch {
-    return null;
+    return undefined;
   }
 }
 
@@ -212,7 +211,7 @@ function reasonOf(error: unknown): string {
     const own = (at as NodeJS.ErrnoException).code;
     if (typeof own === "string") code = own;
   }
-  return WORDS[code] ?? (code === "" ? "the connection broke" : `the connection failed (${harmless(code, 60)})`);
+  return WORDS[code] ?? (code === "" ? "the connection broke" : `the connection failed (${code})`);
 }
 
 const WORDS: Record<string, string> = {

@@ -20,7 +20,7 @@ import {
 } from "../store/store.ts";
 import { findMemory } from "../verbs/find.ts";
 import { writeMemory } from "../verbs/save.ts";
-import { findEntryProblem } from "./remote.ts";
+import { findEntryProblem } from "./protocol.ts";
 import { refuseTravel } from "./travel.ts";
 
 /** What a move would do, for whoever is asked. Holds only as long as nothing changes; `carryOut` looks again. */

@@ -6,8 +6,7 @@ import { basename, join } from "node:path";
 import { readRegular, resolveInside } from "../disk/fence.ts";
 import { isMemoryFile, openState, quietly, type StateText, type Store, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
-import { LIMITS } from "./protocol.ts";
-import { findEntryProblem } from "./remote.ts";
+import { findEntryProblem, LIMITS } from "./protocol.ts";
 
 export interface LocalTexts {
   files: Map<string, { hash: string; text: string }>;

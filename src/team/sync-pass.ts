@@ -4,8 +4,9 @@ import { MemdirError } from "../errors.ts";
 import { findBytes, type Store } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { findSecrets as findSecretsIn } from "../text/secrets.ts";
+import type { RemoteEntry } from "./protocol.ts";
 import { LIMITS } from "./protocol.ts";
-import type { Remote, RemoteChange, RemoteEntry, RemoteOutcome } from "./remote.ts";
+import type { Remote, RemoteChange, RemoteOutcome } from "./remote.ts";
 import { type BaseTexts, placeOf, type SyncState } from "./sync-local.ts";
 
 export interface SyncOptions {

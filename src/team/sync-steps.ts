@@ -4,7 +4,7 @@ import { type Store, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { type ConflictCopy, makeConflictCopy } from "./conflict-copy.ts";
 import { mergeMemory } from "./merge.ts";
-import type { RemoteEntry } from "./remote.ts";
+import type { RemoteEntry } from "./protocol.ts";
 import { findIntended, type LocalTexts, placeOf } from "./sync-local.ts";
 import {
   fetchTexts,

@@ -9,14 +9,8 @@ import { join } from "node:path";
 import { diskError, MemdirError } from "../errors.ts";
 import { prepareDirectory, type Store } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
-import {
-  findEntryProblem,
-  type Remote,
-  type RemoteChange,
-  type RemoteEntry,
-  type RemoteListing,
-  type RemoteOutcome,
-} from "./remote.ts";
+import { findEntryProblem, type RemoteEntry } from "./protocol.ts";
+import type { Remote, RemoteChange, RemoteListing, RemoteOutcome } from "./remote.ts";
 import {
   emptyState,
   findIntended,

@@ -5,8 +5,8 @@ import { Hono } from "hono";
 import { MemdirError } from "../../errors.ts";
 import type { World } from "../../world.ts";
 import { isWorthAnotherTry } from "./database.ts";
-import { authorize, checkForm, identify } from "./guard.ts";
 import { openMetrics } from "./metrics.ts";
+import { authorize, checkForm, identify, readContent, readQuery } from "./request.ts";
 import { type Answer, Refusal, type Route, refuse, SERVER_LIMITS, type TeamServer, toResponse } from "./route.ts";
 import { makeRoutes } from "./routes.ts";
 import type { Caller } from "./team-data.ts";
@@ -38,17 +38,17 @@ export function makeApp(options: AppOptions): Hono {
       caller = found;
     }).catch((error) => {
       if (error instanceof Refusal) return error.answer;
-      const failed = answerFailure(error, id);
+      const failed = refuseFailure(error, id).answer;
       if (failed.status >= 500) log(formatLine(describeFailure(error, id, now().toISOString())));
       return failed;
     });
     metrics.end();
-    const { status } = answer;
+    const status = answer.status ?? route?.reply[0] ?? 200;
     const line = { method: request.method, route: route?.path ?? "none", status, ms: now().getTime() - began };
     metrics.note(line);
     const { team = null, personId = null } = (caller ?? {}) as Partial<Caller>;
     log(formatLine({ time: now().toISOString(), id, ...line, team, person: personId }));
-    return toResponse(answer, id);
+    return toResponse({ ...answer, status }, id);
   };
 
   const routes = makeRoutes(metrics);
@@ -78,27 +78,30 @@ const DOTS = /(?:^|\/)(?:\.|%2e){1,2}(?:[/?#]|$)/i;
 async function answerRoute(
   server: TeamServer,
   route: Route,
-  { headers, url, body }: Request,
+  request: Request,
   sent: string | undefined,
   onCaller: (caller: Caller) => void,
 ): Promise<Answer> {
+  const { headers, url } = request;
   const params = readParams(route.path, url);
   if (!params || (sent !== undefined && DOTS.test(sent.split("?", 1)[0] ?? "")))
     throw refuse(400, "form", "the path is not valid percent-encoded UTF-8, or holds `.` or `..`");
   checkForm(server, route, url, headers);
   const { repository = "" } = params;
-  const query = new URLSearchParams(/\?([^#]*)/.exec(url)?.[1] ?? "");
-  const asked = { repository, params, query, headers, body };
-  if (route.access.to === "open") return route.answer(server, { ...asked, caller: NOBODY, state: null });
-  const entered = await identify(server, route.access, headers, repository);
-  const { caller, state } = entered;
-  onCaller(caller);
-  await authorize(server, route, entered, params);
-  return route.answer(server, { ...asked, caller, state });
+  let [caller, state]: [Caller, string | null] = [NO_CALLER, null];
+  if (route.access.to !== "open") {
+    const entered = await identify(server, route.access, headers, repository);
+    ({ caller, state } = entered);
+    onCaller(caller);
+    await authorize(server, route, entered, params);
+  }
+  const query = readQuery(route, url);
+  const body = await readContent(server, route, request);
+  return route.answer(server, { caller, repository, state, params, headers, query, body });
 }
 
 /** Open routes have no use for a caller. */
-const NOBODY: Caller = { team: "", personId: "", person: "", tokenId: "" };
+const NO_CALLER: Caller = { team: "", personId: "", person: "", tokenId: "" };
 
 /** Decoded once and strictly, from the path as it came: nothing in it is resolved, so `..` is seen and refused. */
 function readParams(pattern: string, url: string): Record<string, string> | null {
@@ -123,16 +126,16 @@ const REFUSALS: Partial<Record<MemdirError["code"], [status: number, problem: st
   usage: [400, "form"],
 };
 
-function answerFailure(error: unknown, id: string): Answer {
+function refuseFailure(error: unknown, id: string): Refusal {
   const code = error instanceof MemdirError ? error.code : null;
   const known = code && REFUSALS[code];
-  if (known) return refuse(...known, (error as MemdirError).message).answer;
+  if (known) return refuse(...known, (error as MemdirError).message);
   // Asking again may help when the database was away or two transactions were in each other's way.
   if (code === "network" || code === "lock" || isWorthAnotherTry(error)) {
     const message = "the database does not answer just now: nothing was changed, ask again in a moment";
-    return refuse(503, "database", message, { headers: { "retry-after": "1" } }).answer;
+    return refuse(503, "database", message, { headers: { "retry-after": "1" } });
   }
-  return refuse(500, "internal", `the server failed; its log says more under the id ${id}`).answer;
+  return refuse(500, "internal", `the server failed; its log says more under the id ${id}`);
 }
 
 /** One for each request and each failure. No contents, no tokens, no paths, no queries. */

@@ -4,8 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { MemdirError } from "../../errors.ts";
 import type { World } from "../../world.ts";
 import type { AuditRow, RepositoryAnswer, Role } from "../protocol.ts";
+import { covers } from "../protocol.ts";
 import { type Database, isWorthAnotherTry, type Row, type Sql } from "./database.ts";
-import { type AuditEntry, type Caller, covers, type TeamData } from "./team-data.ts";
+import type { AuditEntry, Caller, TeamData } from "./team-data.ts";
 
 export interface Base extends Pick<World, "now" | "newId"> {
   database: Database;

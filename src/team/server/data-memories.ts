@@ -1,11 +1,12 @@
 /** Memories in the database: reading what is there now and every version, and writes, each of which names what it is based on. */
 
 import { MemdirError } from "../../errors.ts";
-import { findEntryProblem, type RemoteEntry, type RemoteOutcome } from "../remote.ts";
+import { covers, findEntryProblem, type RemoteEntry } from "../protocol.ts";
+import type { RemoteOutcome } from "../remote.ts";
 import { type Base, formState, isoOf, readRepository, writeAudit } from "./data-base.ts";
 import { dropFromSearch, putIntoSearch } from "./data-search.ts";
 import type { Row, Sql } from "./database.ts";
-import { type Caller, covers, type DataLimits, type SharedMemory, type TeamData } from "./team-data.ts";
+import type { Caller, DataLimits, SharedMemory, TeamData } from "./team-data.ts";
 
 type Verbs = Pick<TeamData, "listMemories" | "fetchMemories" | "versions" | "putMemory" | "removeMemory" | "redact">;
 

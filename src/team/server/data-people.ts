@@ -2,6 +2,7 @@
 
 import { MemdirError } from "../../errors.ts";
 import type { PersonRow, Role } from "../protocol.ts";
+import { covers, findPersonProblem, findPlainNameProblem } from "../protocol.ts";
 import {
   type Base,
   isTeamAdmin,
@@ -13,7 +14,7 @@ import {
 } from "./data-base.ts";
 import { addToken } from "./data-tokens.ts";
 import type { Row, Sql } from "./database.ts";
-import { type Caller, covers, findPersonProblem, findPlainNameProblem, type TeamData } from "./team-data.ts";
+import type { Caller, TeamData } from "./team-data.ts";
 
 type Verbs = Pick<
   TeamData,

@@ -2,7 +2,7 @@
 
 import { MemdirError } from "../../errors.ts";
 import { sha256 } from "../../text/hash.ts";
-import type { Role, TokenRow } from "../protocol.ts";
+import type { Role, TokenAnswer, TokenRow } from "../protocol.ts";
 import {
   type Base,
   formState,
@@ -14,7 +14,7 @@ import {
   writeAudit,
 } from "./data-base.ts";
 import type { Sql } from "./database.ts";
-import type { Caller, MadeToken, TeamData, TokenOptions } from "./team-data.ts";
+import type { Caller, TeamData, TokenOptions } from "./team-data.ts";
 
 /** 32 bytes cannot be guessed; the team in front lets the lookup run under the team's own row-level security. */
 const SECRET_BYTES = 32;
@@ -89,7 +89,7 @@ export async function addToken(
   by: Caller,
   person: string,
   { label, days }: TokenOptions,
-): Promise<MadeToken | null> {
+): Promise<TokenAnswer | null> {
   if (days !== null && !(Number.isInteger(days) && days >= 1 && days <= MAX_DAYS))
     throw new MemdirError("usage", `a token is valid for 1 to ${MAX_DAYS} days, or without end`);
   if (label.length > MAX_LABEL || !label.isWellFormed() || /\p{Cc}/u.test(label))

@@ -4,7 +4,8 @@ import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { PRIVATE_MODE, removeQuietly } from "../../disk/atomic.ts";
 import { diskError, MemdirError } from "../../errors.ts";
-import { findPersonProblem, findPlainNameProblem, type TeamData } from "./team-data.ts";
+import { findPersonProblem, findPlainNameProblem } from "../protocol.ts";
+import type { TeamData } from "./team-data.ts";
 
 export interface Start {
   team: string;

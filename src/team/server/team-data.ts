@@ -1,7 +1,22 @@
 /** What the team server keeps and may be asked: the seam between HTTP and the database. Every verb carries the tenant. */
 
-import type { AuditRow, LIMITS, PersonRow, RepositoryAnswer, Role, SearchHit, TokenRow } from "../protocol.ts";
-import type { RemoteEntry, RemoteOutcome, RemoteVersion } from "../remote.ts";
+import type {
+  AuditRow,
+  Fetched,
+  LIMITS,
+  ListAnswer,
+  PersonRow,
+  RepositoryAnswer,
+  Role,
+  SearchHit,
+  TokenAnswer,
+  TokenRequest,
+  TokenRow,
+  Version,
+} from "../protocol.ts";
+import type { RemoteOutcome } from "../remote.ts";
+
+export { findPersonProblem } from "../protocol.ts";
 
 /** Who asks, as their token says. `team` is the tenant: nothing outside it can be seen or named. */
 export interface Caller {
@@ -41,17 +56,8 @@ export interface SearchQuery {
   limit: number;
 }
 
-export interface TokenOptions {
-  label: string;
-  /** Null: it does not expire. */
-  days: number | null;
-}
-
-/** The token is in this one answer and kept nowhere. */
-export interface MadeToken {
-  id: string;
-  token: string;
-}
+/** Days null: it does not expire. */
+export type TokenOptions = Omit<TokenRequest, "person">;
 
 export type AuditEntry = Pick<AuditRow, "action" | "outcome"> &
   Partial<Pick<AuditRow, "repository" | "path" | "revision">>;
@@ -68,7 +74,7 @@ export interface TeamData {
   /** For the operator, on the machine of the server: a team with its first admin and their token. */
   createTeam(team: string, admin: string): Promise<{ token: string }>;
   /** For the operator, when the last admin lost their token. */
-  issueToken(team: string, person: string, options: TokenOptions): Promise<MadeToken | null>;
+  issueToken(team: string, person: string, options: TokenOptions): Promise<TokenAnswer | null>;
 
   /**
    * What every request asks, in one transaction: who it is, whether their token has requests left in this window, their role,
@@ -88,19 +94,15 @@ export interface TeamData {
   addPerson(caller: Caller, name: string, role: Role | null): Promise<PersonRow | null>;
   setRole(caller: Caller, person: string, repository: string | null, role: Role | null): Promise<boolean>;
   tokens(caller: Caller): Promise<TokenRow[]>;
-  addToken(caller: Caller, person: string, options: TokenOptions): Promise<MadeToken | null>;
+  addToken(caller: Caller, person: string, options: TokenOptions): Promise<TokenAnswer | null>;
   revokeToken(caller: Caller, id: string): Promise<boolean>;
   /** Those that the caller may read. */
   repositories(caller: Caller): Promise<RepositoryAnswer[]>;
   addRepository(caller: Caller, name: string): Promise<RepositoryAnswer | null>;
 
   /** `state` changes with every write in the repository; the ETag is made of it. */
-  listMemories(caller: Caller, repository: string): Promise<{ id: string; state: string; entries: RemoteEntry[] }>;
-  fetchMemories(
-    caller: Caller,
-    repository: string,
-    paths: readonly string[],
-  ): Promise<Pick<SharedMemory & RemoteEntry, "path" | "revision" | "hash" | "text">[]>;
+  listMemories(caller: Caller, repository: string): Promise<ListAnswer & { state: string }>;
+  fetchMemories(caller: Caller, repository: string, paths: readonly string[]): Promise<Fetched[]>;
   /** One transaction: precondition, version, audit. */
   putMemory(
     caller: Caller,
@@ -110,11 +112,7 @@ export interface TeamData {
     limits: DataLimits,
   ): Promise<RemoteOutcome>;
   removeMemory(caller: Caller, repository: string, path: string, expected: string): Promise<RemoteOutcome>;
-  versions(
-    caller: Caller,
-    repository: string,
-    path: string,
-  ): Promise<(RemoteVersion & { deleted: boolean; redacted: boolean })[]>;
+  versions(caller: Caller, repository: string, path: string): Promise<Version[]>;
   /** Removes the text of one version for good, and of the memory itself if it is the current one (a tombstone follows). */
   redact(caller: Caller, repository: string, path: string, revision: string): Promise<boolean>;
 
@@ -132,35 +130,4 @@ export interface StoredCounts {
   repositories: number;
   memories: number;
   bytes: number;
-}
-
-const RANK: Record<Role, number> = { reader: 1, writer: 2, admin: 3 };
-export const ROLES = Object.keys(RANK) as Role[];
-
-export function isRole(value: unknown): value is Role {
-  return typeof value === "string" && Object.hasOwn(RANK, value);
-}
-
-export function covers(role: Role | null, wanted: Role): boolean {
-  return role !== null && RANK[role] >= RANK[wanted];
-}
-
-/** One part of a URL, and nothing in it means anything there; a token begins with its team's name. */
-const PLAIN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-const MAX_PERSON = 100;
-/** Control characters, line and paragraph breaks, and marks that turn the direction of writing: no name has them. */
-const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\ufeff]/u;
-
-/** Why a team or repository cannot have this name, or null. */
-export function findPlainNameProblem(name: string): string | null {
-  if (PLAIN.test(name)) return null;
-  return "it must be 1 to 64 letters, digits, dots, hyphens or underscores, a letter or digit first";
-}
-
-export function findPersonProblem(name: string): string | null {
-  if (name === "" || name.length > MAX_PERSON) return `it must have 1 to ${MAX_PERSON} characters`;
-  if (name !== name.trim()) return "it must not begin or end with a space";
-  if (!name.isWellFormed() || UNPRINTABLE.test(name)) return "it holds characters that cannot be shown";
-  if (name !== name.normalize("NFC")) return "it is not in the usual form of Unicode (NFC)";
-  return null;
 }
