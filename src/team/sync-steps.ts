@@ -126,6 +126,7 @@ async function keepBoth(
     const { path, entry } = step;
     agree(pass, path, entry.hash, entry.revision, theirs, entry);
     pass.result.conflicts.push({ path, copy: copy.path });
+    if (pass.options.dryRun) pass.result.pushed.push(copy.path);
     pass.notice(
       `${path} was changed here and by ${authorOf(pass, entry)}: theirs is kept there, yours is in ${copy.path}`,
     );
@@ -178,10 +179,10 @@ async function pushMerged(pass: Pass, merges: readonly (Meeting & { text: string
 }
 
 async function removeAll(pass: Pass, steps: readonly StepOf<"remove-there">[]): Promise<void> {
-  const { directory } = pass.options;
+  const { directory, dryRun } = pass.options;
   const intended = findIntended(directory, new Set(steps.map(({ path }) => path)));
   const isStillMissing = (path: string) => {
-    if (placeOf(directory, path) === "free" && (intended.has(path) || isInhabited(directory))) return true;
+    if (dryRun || (placeOf(directory, path) === "free" && (intended.has(path) || isInhabited(directory)))) return true;
     pass.again = true;
     return false;
   };

@@ -3,8 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { MemdirError } from "../../errors.ts";
 import type { World } from "../../world.ts";
-import type { AuditRow, RepositoryAnswer, Role } from "../protocol.ts";
-import { covers } from "../protocol.ts";
+import { type AuditRow, covers, type RepositoryAnswer, type Role } from "../protocol.ts";
 import { type Database, isWorthAnotherTry, type Row, type Sql } from "./database.ts";
 import type { AuditEntry, Caller, TeamData } from "./team-data.ts";
 

@@ -1,8 +1,7 @@
 /** Teams, the people in them, their rights, and the repositories these rights are about. */
 
 import { MemdirError } from "../../errors.ts";
-import type { PersonRow, Role } from "../protocol.ts";
-import { covers, findPersonProblem, findPlainNameProblem } from "../protocol.ts";
+import { covers, findPersonProblem, findPlainNameProblem, type PersonRow, type Role } from "../protocol.ts";
 import {
   type Base,
   isTeamAdmin,
