@@ -13,42 +13,25 @@ import {
 } from "./http.ts";
 import {
   AuditAnswer,
-  type AuditRow,
   DoneAnswer,
   PeopleAnswer,
   PersonRow,
   RepositoryAnswer,
-  type Role,
+  type RoleRequest,
   SearchAnswer,
-  type SearchHit,
   TeamAnswer,
   TokenAnswer,
-  type TokenRow,
+  type TokenRequest,
   TokensAnswer,
 } from "./protocol.ts";
 
-/** Every call may fail with `network`; a missing right is `network`, too, with the server's words. */
-export interface Administration {
-  view(): Promise<TeamAnswer>;
-  /** For admins. Null where the caller is none. */
-  people(): Promise<PersonRow[] | null>;
-  addPerson(name: string, role: Role | null): Promise<void>;
-  /** `repository` null: in the whole team. `role` null takes it away. */
-  setRole(person: string, repository: string | null, role: Role | null): Promise<void>;
-  addRepository(name: string): Promise<void>;
-  tokens(): Promise<TokenRow[]>;
-  addToken(person: string, options: { label: string; days: number | null }): Promise<TokenAnswer>;
-  revokeToken(id: string): Promise<void>;
-  search(words: string, limit: number): Promise<SearchHit[]>;
-  /** Newest first. */
-  audit(options: { limit: number; before?: string | undefined }): Promise<AuditRow[]>;
-  redact(repository: string, path: string, revision: string): Promise<void>;
-}
+export type Administration = ReturnType<typeof openAdministration>;
 
 /** People, tokens and rows of a large team; no memories. */
 const MAX_BYTES = 16_000_000;
 
-export function openAdministration(network: Network, options: HttpOptions & { team: string }): Administration {
+/** Every call may fail with `network`; a missing right is `network`, too, with the server's words. */
+export function openAdministration(network: Network, options: HttpOptions & { team: string }) {
   const { url, send } = openHttp(network, options);
   const base = `/v1/teams/${encodeURIComponent(options.team)}`;
   const ask = async <S extends v.GenericSchema>(
@@ -66,34 +49,36 @@ export function openAdministration(network: Network, options: HttpOptions & { te
   };
   return {
     view: () => ask(TeamAnswer, "GET", ""),
-    people: async () => {
-      try {
-        return (await ask(PeopleAnswer, "GET", "/people")).people;
-      } catch (error) {
-        const { status } = ((error as MemdirError).details ?? {}) as { status?: number };
-        if (status === 403 || status === 404) return null;
-        throw error;
-      }
-    },
-    addPerson: async (name, role) => void (await ask(PersonRow, "POST", "/people", { name, role })),
-    setRole: async (person, repository, role) =>
-      void (await ask(DoneAnswer, "PUT", `/people/${encodeURIComponent(person)}/role`, { repository, role })),
-    addRepository: async (name) => void (await ask(RepositoryAnswer, "POST", "/repositories", { name })),
+    /** For admins. Null where the caller is none. */
+    people: () =>
+      ask(PeopleAnswer, "GET", "/people").then(
+        ({ people }) => people,
+        (error) => {
+          const { status } = (error.details ?? {}) as { status?: number };
+          if (status === 403 || status === 404) return null;
+          throw error;
+        },
+      ),
+    addPerson: (name: string, role: RoleRequest["role"]) => ask(PersonRow, "POST", "/people", { name, role }),
+    /** `repository` null: in the whole team. `role` null takes it away. */
+    setRole: (person: string, repository: string | null, role: RoleRequest["role"]) =>
+      ask(DoneAnswer, "PUT", `/people/${encodeURIComponent(person)}/role`, { repository, role }),
+    addRepository: (name: string) => ask(RepositoryAnswer, "POST", "/repositories", { name }),
     tokens: async () => (await ask(TokensAnswer, "GET", "/tokens")).tokens,
-    addToken: (person, options) => ask(TokenAnswer, "POST", "/tokens", { person, ...options }),
-    revokeToken: async (id) => void (await ask(DoneAnswer, "DELETE", `/tokens/${encodeURIComponent(id)}`)),
-    search: async (words, limit) => {
+    addToken: (person: string, options: Omit<TokenRequest, "person">) =>
+      ask(TokenAnswer, "POST", "/tokens", { person, ...options }),
+    revokeToken: (id: string) => ask(DoneAnswer, "DELETE", `/tokens/${encodeURIComponent(id)}`),
+    search: async (words: string, limit: number) => {
       const query = new URLSearchParams({ q: words, limit: String(limit) });
       return (await ask(SearchAnswer, "GET", `/search?${query}`)).hits;
     },
-    audit: async ({ limit, before }) => {
+    /** Newest first. */
+    audit: async ({ limit, before }: { limit: number; before?: string | undefined }) => {
       const query = new URLSearchParams({ limit: String(limit), ...(before ? { before } : {}) });
       return (await ask(AuditAnswer, "GET", `/audit?${query}`)).rows;
     },
-    redact: async (repository, path, revision) => {
-      const place = `/repositories/${encodeURIComponent(repository)}/redact`;
-      await ask(DoneAnswer, "POST", place, { path, revision });
-    },
+    redact: (repository: string, path: string, revision: string) =>
+      ask(DoneAnswer, "POST", `/repositories/${encodeURIComponent(repository)}/redact`, { path, revision }),
   };
 }
 

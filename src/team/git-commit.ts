@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { type Branch, type BranchEntry, foldersOf, revisionOf } from "./git-branch.ts";
 import { damage, type Repository, refOf } from "./git-repository.ts";
-import { findEntryProblem, LIMITS, type RemoteEntry } from "./protocol.ts";
+import { findEntryProblem, findTextProblem, type RemoteEntry } from "./protocol.ts";
 import type { RemoteChange, RemoteOutcome } from "./remote.ts";
 
 export interface Who {
@@ -82,12 +82,6 @@ function judge(branch: Branch, change: RemoteChange, blob: string): Verdict {
 
 export function entryOf({ blob: _, ...entry }: BranchEntry): RemoteEntry {
   return entry;
-}
-
-function findTextProblem(text: string): string | null {
-  if (!text.isWellFormed()) return "its text is not well-formed Unicode";
-  const bytes = Buffer.byteLength(text);
-  return bytes > LIMITS.memoryBytes ? `it has ${bytes} bytes; a memory has at most ${LIMITS.memoryBytes}` : null;
 }
 
 /** Git has one thing under one name: a file where a folder is wanted, or the other way round, is never replaced. */

@@ -71,7 +71,7 @@ export function findEntryProblem(path: string): string | null {
 
 /** Why no remote takes this text, or null. */
 export function findTextProblem(text: string, maxBytes: number = LIMITS.memoryBytes): string | null {
-  if (!text.isWellFormed()) return "it is not valid UTF-8 text";
+  if (!text.isWellFormed()) return "it is not well-formed Unicode text";
   if (text.includes("\0")) return "it holds the character U+0000, so it is not text";
   const bytes = Buffer.byteLength(text);
   return bytes > maxBytes ? `it has ${bytes} bytes, and ${maxBytes} are allowed` : null;

@@ -130,23 +130,23 @@ async function applyAll(
   const outcomes: RemoteOutcome[] = [];
   const byPath = new Map<string, number[]>();
   for (const [at, { path }] of changes.entries()) byPath.set(path, [...(byPath.get(path) ?? []), at]);
-  const queue = [...byPath.values()].values();
-  let failed: { error: unknown } | null = null;
+  const queue = byPath.values();
+  const failures: unknown[] = [];
   const work = async () => {
     for (const places of queue) {
       for (const at of places) {
-        if (failed) return;
-        try {
-          outcomes[at] = await applyOne(http, changes[at] as RemoteChange, signal);
-        } catch (error) {
-          failed ??= { error };
-        }
+        if (failures.length > 0) return;
+        await applyOne(http, changes[at] as RemoteChange, signal).then(
+          (outcome) => {
+            outcomes[at] = outcome;
+          },
+          (error) => failures.push(error),
+        );
       }
     }
   };
   await Promise.all(Array.from({ length: WRITES_AT_ONCE }, work));
-  const { error } = (failed ?? {}) as { error?: unknown };
-  if (failed) throw error;
+  if (failures.length > 0) throw failures[0];
   return outcomes;
 }
 

@@ -138,38 +138,19 @@ function refuseFailure(error: unknown, id: string): Refusal {
   return refuse(500, "internal", `the server failed; its log says more under the id ${id}`);
 }
 
-/** One for each request and each failure. No contents, no tokens, no paths, no queries. */
-type LogLine =
-  | {
-      time: string;
-      id: string;
-      method: string;
-      /** The pattern, not the path. */
-      route: string;
-      status: number;
-      ms: number;
-      team: string | null;
-      /** The id of the person, not the name. */
-      person: string | null;
-    }
-  | {
-      time: string;
-      id: string;
-      failure: string;
-      code: string | null;
-      /** Where it came from; messages of databases quote values. */
-      at: string[];
-    };
-
-/** Plain ASCII: nothing in a value can begin a line, move a cursor, or look like something else. */
-function formatLine(line: LogLine): string {
+/**
+ * One for each request and each failure, with patterns and ids: no contents, tokens, paths, queries or names of people. Plain
+ * ASCII: nothing in a value can begin a line, move a cursor, or look like something else.
+ */
+function formatLine(line: Record<string, unknown>): string {
   return JSON.stringify(line).replace(
     /[^\x20-\x7e]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
 
-function describeFailure(error: unknown, id: string, time: string): LogLine {
+/** Where it came from; messages of databases quote values. */
+function describeFailure(error: unknown, id: string, time: string): Record<string, unknown> {
   const known = error instanceof Error ? error : null;
   const { code: own, details } = (error ?? {}) as { code?: unknown; details?: { sqlState?: string } };
   const code = details?.sqlState || own;
