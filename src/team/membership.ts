@@ -1,6 +1,7 @@
 /** Which team's server a project belongs to, how that is written as a URL, and the mirror of the team's memories on this machine. */
 
 import { readdirSync } from "node:fs";
+import * as v from "valibot";
 import type { Config } from "../config.ts";
 import { realPath } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
@@ -20,11 +21,13 @@ export function keepMembership(config: Config, project: Project, membership: Mem
   setUserEntry(config, "teams", project.root, membership && formatMembership(membership));
 }
 
-/** Says whose copy the directory is. */
-interface Marker extends Membership {
-  /** Who we are on the server, as it said when we joined; "" where that is not known. */
-  person: string;
-}
+/** Says whose copy the directory is, and who we are on the server, as it said when we joined; "" where that is not known. */
+const Marker = v.object({
+  server: v.string(),
+  team: v.string(),
+  repository: v.string(),
+  person: v.fallback(v.string(), ""),
+});
 
 const MAX_MARKER_BYTES = 10_000;
 
@@ -64,14 +67,9 @@ export function readPerson(directory: Store): string {
   return markerOf(directory).read()?.person ?? "";
 }
 
-function markerOf({ path }: Store): StateRecord<Marker> {
-  return openState(path).record("mirror", parseMarker, { maxBytes: MAX_MARKER_BYTES, flush: true });
-}
-
-function parseMarker(value: unknown): Marker | null {
-  const { server, team, repository, person } = value as Record<string, unknown>;
-  if (typeof server !== "string" || typeof team !== "string" || typeof repository !== "string") return null;
-  return { server, team, repository, person: typeof person === "string" ? person : "" };
+function markerOf({ path }: Store): StateRecord<v.InferOutput<typeof Marker>> {
+  const options = { maxBytes: MAX_MARKER_BYTES, flush: true };
+  return openState(path).record("mirror", (value) => v.parse(Marker, value), options);
 }
 
 /** What is in a folder without a marker is not known to be the team's: it may be private. */

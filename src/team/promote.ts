@@ -69,11 +69,10 @@ export async function planDemotion(team: readonly Store[], to: Store, name: stri
 export async function carryOut(move: Move, onWritten?: () => void): Promise<MoveResult> {
   const { kind, name, from, to, file, text } = move;
   refuseReadOnly(from);
-  const words = WORDS[kind];
   const written = await to.change((to) => {
     // Another writer may have been faster since it was planned.
     const { target } = findTarget(to, parseMemory(file, text), text);
-    return writeMemory(to, target, text, { action: "save", reason: `${words.came} ${from.scope}: ${file}` });
+    return writeMemory(to, target, text, { action: "save", reason: `${kind}d from ${from.scope}: ${file}` });
   });
   onWritten?.();
   const removed = await from.change((from) => {
@@ -84,7 +83,7 @@ export async function carryOut(move: Move, onWritten?: () => void): Promise<Move
       );
     return from.apply({
       action: "forget",
-      reason: `${words.went} ${to.scope}: ${written.file}`,
+      reason: `${kind}d to ${to.scope}: ${written.file}`,
       writes: new Map([[file, null]]),
     });
   });
@@ -97,11 +96,6 @@ export async function carryOut(move: Move, onWritten?: () => void): Promise<Move
     undo: { written: written.undo, removed: removed.entry.id },
   };
 }
-
-const WORDS = {
-  promote: { came: "promoted from", went: "promoted to" },
-  demote: { came: "demoted from", went: "demoted to" },
-};
 
 async function planMove(kind: Move["kind"], from: readonly Store[], to: Store, name: string): Promise<Move> {
   const found = await findMemory(from, name);

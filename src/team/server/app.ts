@@ -42,10 +42,9 @@ export function makeApp(options: AppOptions): Hono {
       if (failed.status >= 500) log(formatLine(describeFailure(error, id, now().toISOString())));
       return failed;
     });
-    metrics.end();
     const status = answer.status ?? route?.reply[0] ?? 200;
     const line = { method: request.method, route: route?.path ?? "none", status, ms: now().getTime() - began };
-    metrics.note(line);
+    metrics.end(line);
     const { team = null, personId = null } = (caller ?? {}) as Partial<Caller>;
     log(formatLine({ time: now().toISOString(), id, ...line, team, person: personId }));
     return toResponse({ ...answer, status }, id);

@@ -1,10 +1,10 @@
 /** Teams and tokens that the operator makes on the server's own machine; a token is only ever written to a file of theirs. */
 
-import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { PRIVATE_MODE, removeQuietly } from "../../disk/atomic.ts";
 import { diskError, MemdirError } from "../../errors.ts";
-import { findPersonProblem, findPlainNameProblem } from "../protocol.ts";
+import { makeFolder } from "./pglite.ts";
 import type { TeamData } from "./team-data.ts";
 
 export interface Start {
@@ -24,8 +24,6 @@ export async function prepareTeam(
   const teams = await data.teams();
   const team = options.team ?? (teams.includes("default") ? "default" : (teams[0] ?? "default"));
   if (teams.includes(team)) return { team, tokenFile: null };
-  checkName("--team", team, findPlainNameProblem(team));
-  checkName("--admin", options.admin, findPersonProblem(options.admin));
   const name = teams.length === 0 ? "admin-token" : `admin-token-${team}`;
   try {
     const tokenFile = await keepToken(join(options.folder, name), async () => {
@@ -80,11 +78,7 @@ async function keepToken(wanted: string, make: () => Promise<string>, isNamed = 
 }
 
 function openFree(wanted: string, isNamed: boolean): { file: string; fd: number } {
-  try {
-    mkdirSync(dirname(wanted), { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw diskError(error, "make the folder", dirname(wanted));
-  }
+  makeFolder(dirname(wanted));
   for (let i = 1; ; i++) {
     const file = i === 1 ? wanted : `${wanted}-${i}`;
     try {
@@ -94,8 +88,4 @@ function openFree(wanted: string, isNamed: boolean): { file: string; fd: number 
       if (isNamed) throw new MemdirError("conflict", `${file} is there already: name another file, or move it away`);
     }
   }
-}
-
-function checkName(option: string, name: string, problem: string | null): void {
-  if (problem) throw new MemdirError("usage", `${option} ${JSON.stringify(name)} cannot be used: ${problem}`);
 }
