@@ -4,6 +4,7 @@ import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { PRIVATE_MODE, removeQuietly } from "../../disk/atomic.ts";
 import { diskError, MemdirError } from "../../errors.ts";
+import { findPersonProblem, findPlainNameProblem } from "../protocol.ts";
 import { makeFolder } from "./pglite.ts";
 import type { TeamData } from "./team-data.ts";
 
@@ -24,6 +25,9 @@ export async function prepareTeam(
   const teams = await data.teams();
   const team = options.team ?? (teams.includes("default") ? "default" : (teams[0] ?? "default"));
   if (teams.includes(team)) return { team, tokenFile: null };
+  // Before the file is made: the team's name is part of its path.
+  checkName("--team", team, findPlainNameProblem(team));
+  checkName("--admin", options.admin, findPersonProblem(options.admin));
   const name = teams.length === 0 ? "admin-token" : `admin-token-${team}`;
   try {
     const tokenFile = await keepToken(join(options.folder, name), async () => {
@@ -88,4 +92,8 @@ function openFree(wanted: string, isNamed: boolean): { file: string; fd: number 
       if (isNamed) throw new MemdirError("conflict", `${file} is there already: name another file, or move it away`);
     }
   }
+}
+
+function checkName(option: string, name: string, problem: string | null): void {
+  if (problem) throw new MemdirError("usage", `${option} ${JSON.stringify(name)} cannot be used: ${problem}`);
 }
