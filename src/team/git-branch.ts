@@ -68,9 +68,9 @@ export function foldersOf(path: string): string[] {
 }
 
 /** Texts by blob; what is missing or no text is left out. */
-export async function readTexts(repository: Repository, blobs: Iterable<string>): Promise<Map<string, string>> {
+export async function readTexts(repository: Repository, blobs: ReadonlySet<string>): Promise<Map<string, string>> {
   const texts = new Map<string, string>();
-  await readBlobs(repository, [...new Set(blobs)], (blob, bytes) => {
+  await readBlobs(repository, [...blobs], (blob, bytes) => {
     if (isUtf8(bytes)) texts.set(blob, bytes.toString("utf8"));
   });
   return texts;
