@@ -44,7 +44,7 @@ export function openAdministration(network: Network, options: HttpOptions & { te
     const { status } = answer;
     if (status >= 200 && status < 300) return expectAnswer(url, form, answer);
     if (status < 400) throw misbehaved(url, `answered ${status}`);
-    const message = problemOf(answer).message || `${url} answered ${status}: it does not know this request`;
+    const message = problemOf(answer).message || `${url} answered ${status}: it does not support this request`;
     throw new MemdirError(CODES[status] ?? "network", message, { details: { status } });
   };
   return {

@@ -1,4 +1,4 @@
-/** Tokens of team servers: one for each server and team, in a file of the user's that nobody else can read. */
+/** Tokens of team servers: one for each server and team, in a file that only the user can read. */
 
 import { closeSync, fstatSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";

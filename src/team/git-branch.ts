@@ -56,7 +56,7 @@ function entryFor(path: string, hash: string, touch: Touch): BranchEntry {
   return { path, hash, revision: revisionOf(touch), deleted: blob === "", author, at, blob };
 }
 
-/** A text that comes back is a new version: the commit tells them apart. */
+/** A text that comes back is a new version: the commit distinguishes them. */
 export function revisionOf(touch: Pick<Touch, "blob" | "commit">): string {
   return `${touch.blob === "" ? "removed" : touch.blob.slice(0, 20)}-${touch.commit.slice(0, 20)}`;
 }
@@ -102,7 +102,7 @@ async function readTree(repository: Repository, tip: string): Promise<TreeFile[]
   }
   if (tooLarge.length > 0)
     repository.log(
-      `${tooLarge.length} on ${repository.address.name} over ${LIMITS.memoryBytes} bytes left alone: ${tooLarge.slice(0, 5).join(", ")}`,
+      `${tooLarge.length} files on ${repository.address.name} are larger than ${LIMITS.memoryBytes} bytes and were skipped: ${tooLarge.slice(0, 5).join(", ")}`,
     );
   return files;
 }
@@ -152,7 +152,7 @@ async function readHistory(repository: Repository, tip: string): Promise<Map<str
   if (kept?.tip === tip) return known;
   const touches = (kept && (await readSince(repository, kept.tip, known, tip))) ?? (await readAll(repository, tip));
   if (!quietly(() => record.write({ tip, touches: [...touches] })))
-    repository.log(`what is known of ${repository.address.name} cannot be kept in ${repository.cache}`);
+    repository.log(`the history of ${repository.address.name} cannot be cached in ${repository.cache}`);
   return touches;
 }
 

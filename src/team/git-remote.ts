@@ -162,7 +162,7 @@ async function applyChanges(
     unmoved = isFresh && branch.tip === before ? unmoved + 1 : 0;
     if (unmoved >= MAX_UNMOVED) {
       const advice = "no other client writes there; look at the remote for a lock that was left behind";
-      throw new MemdirError("network", `${name} does not take changes (${refused}): ${advice}`);
+      throw new MemdirError("network", `${name} does not accept changes (${refused}): ${advice}`);
     }
     isFresh = true;
   }

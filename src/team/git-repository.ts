@@ -27,7 +27,7 @@ export interface Repository extends RepositoryOptions {
   /** Apart for every remote and branch: names of refs and files. */
   key: string;
   signal: AbortSignal | undefined;
-  /** A command that talks to nobody. Throws Damaged when git fails: all that it needs is here. */
+  /** A command that needs no remote. Throws Damage when git fails: all that it needs is here. */
   local(args: readonly string[], call?: GitCall): Promise<Buffer>;
   /** Whatever came of it; `local` is the one to use where failure has no meaning. */
   ask(args: readonly string[], call?: GitCall): Promise<GitAnswer>;
@@ -73,7 +73,7 @@ export async function withRepository<T>(
         if (!isDamage(error) || signal?.aborted) throw error;
         const advice = "remove that folder and try again";
         if (attempt > 1) throw new MemdirError("disk", `git fails in ${cache} (${error.damaged}): ${advice}`);
-        log(`the copy of ${address.name} in ${cache} is damaged and is fetched again`);
+        log(`the copy of ${address.name} in ${cache} is damaged; it is fetched again`);
         clearRepository(repository);
       }
     }
@@ -85,9 +85,13 @@ export async function withRepository<T>(
 }
 
 function stopped(address: GitAddress, signal: AbortSignal): MemdirError {
-  return new MemdirError("network", `stopped before ${address.name} was through: run it again, nothing is half done`, {
-    cause: signal.reason,
-  });
+  return new MemdirError(
+    "network",
+    `stopped before the sync with ${address.name} was done: run it again, nothing is half done`,
+    {
+      cause: signal.reason,
+    },
+  );
 }
 
 function describeRepository(options: RepositoryOptions, signal: AbortSignal | undefined): Repository {

@@ -85,9 +85,7 @@ export function expectAnswer<S extends v.GenericSchema>(
   schema: S,
   { text }: HttpAnswer,
 ): v.InferOutput<S> {
-  return readAs(schema, parseJson(text), (problem) =>
-    misbehaved(url, `sent an answer that is not as agreed (${problem})`),
-  );
+  return readAs(schema, parseJson(text), (problem) => misbehaved(url, `sent an answer that is not valid (${problem})`));
 }
 
 function parseJson(text: string): unknown {
@@ -108,7 +106,7 @@ export function isTooLarge(error: unknown): boolean {
 export function misbehaved(url: string, what: string): MemdirError {
   return new MemdirError(
     "network",
-    `${url} ${what}: is it a memdir team server, and as new as this program? Nothing was changed here`,
+    `${url} ${what}: check that it is a memdir team server and as recent as this program; nothing was changed here`,
   );
 }
 
@@ -161,7 +159,7 @@ export async function readBody(body: ReadableStream<Uint8Array> | null, maxBytes
   for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
     bytes += read.value.length;
     if (bytes > maxBytes) {
-      // Not waited for: whoever never stops sending would hold us up.
+      // Not waited for: a client that never stops sending would block us.
       reader?.cancel().catch(() => {});
       return null;
     }
@@ -176,16 +174,17 @@ function settle(answer: HttpAnswer, url: string): HttpAnswer {
   if (status === 401) {
     throw new MemdirError(
       "network",
-      `${url} does not know the token: it is expired or revoked. Ask an admin of the team for a new one, then run \`memdir join URL --token-file FILE\` again`,
+      `${url} rejected the token: it is expired, revoked or unknown. Ask an admin of the team for a new one, then run \`memdir join URL --token-file FILE\` again`,
     );
   }
   const isRedirect = status === 0 || (status >= 300 && status < 400 && status !== 304);
-  if (isRedirect) throw misbehaved(url, "sends elsewhere, which is not followed (a token goes to one server only)");
+  if (isRedirect)
+    throw misbehaved(url, "redirects to another address, which is not followed (a token is sent to one server only)");
   if (status < 200) throw misbehaved(url, `answered ${status}`);
   if (status === 400 && problemOf(answer).problem === "protocol") {
     throw new MemdirError(
       "network",
-      `${url} speaks another version of the protocol (we speak ${PROTOCOL}): ${problemOf(answer).message || "update the older of the two"}`,
+      `${url} uses another version of the protocol (this program uses ${PROTOCOL}): ${problemOf(answer).message || "update the older of the two"}`,
     );
   }
   return answer;
@@ -215,7 +214,7 @@ function reasonOf(error: unknown): string {
 }
 
 const WORDS: Record<string, string> = {
-  ECONNREFUSED: "nothing listens there (ECONNREFUSED)",
+  ECONNREFUSED: "the connection was refused (ECONNREFUSED)",
   ENOTFOUND: "there is no such host (ENOTFOUND)",
   ECONNRESET: "the connection was dropped (ECONNRESET)",
   UND_ERR_SOCKET: "the connection was dropped",
@@ -226,11 +225,11 @@ function unreachable(url: string, { problem, retryAfterMs }: Failure, attempts: 
   const tried = attempts > 1 ? ` (tried ${attempts} times)` : "";
   return new MemdirError(
     "network",
-    `cannot talk to ${url}: ${problem}${wait}${tried}; what was not sent stays here and goes with the next \`memdir sync\``,
+    `cannot reach ${url}: ${problem}${wait}${tried}; what was not sent stays here and is sent by the next \`memdir sync\``,
     { details: problem },
   );
 }
 
 function stopped(url: string): MemdirError {
-  return new MemdirError("network", `stopped while talking to ${url}; the next \`memdir sync\` goes on from here`);
+  return new MemdirError("network", `stopped while talking to ${url}; the next \`memdir sync\` continues from here`);
 }

@@ -10,7 +10,7 @@ import { mirrorOf } from "../project/scopes.ts";
 import { setUserEntry } from "../project/user-file.ts";
 import { openState, prepareDirectory, type StateRecord, type Store } from "../store/store.ts";
 
-/** From the user's own file only: a repository must not send anybody's memories anywhere. Throws for an entry that cannot be used. */
+/** From the user's own file only: a repository must not send a user's memories anywhere. Throws for an entry that cannot be used. */
 export function findMembership(config: Config, project: Project): Membership | null {
   const text = Object.hasOwn(config.teams, project.root) ? config.teams[project.root] : undefined;
   return text === undefined ? null : parseMembership(text);
@@ -130,11 +130,11 @@ export function parseServer(text: string): string {
 function findServerProblem(text: string): string | null {
   if (!URL.canParse(text)) return "it is not a URL; write https://HOST/TEAM/REPOSITORY";
   const url = new URL(text);
-  if (url.protocol !== "https:" && url.protocol !== "http:") return "only https is spoken";
-  if (url.username !== "" || url.password !== "") return "a name or password does not belong in it; use a token";
+  if (url.protocol !== "https:" && url.protocol !== "http:") return "only https is supported";
+  if (url.username !== "" || url.password !== "") return "it must not contain a name or password; use a token";
   if (url.search !== "" || url.hash !== "") return "it must end after the path";
   if (url.protocol === "http:" && !isLoopback(url.hostname)) {
-    return "memories travel over https; plain http is for this machine only (localhost, 127.0.0.1, [::1])";
+    return "memories are sent over https; plain http is for this machine only (localhost, 127.0.0.1, [::1])";
   }
   return null;
 }

@@ -5,7 +5,7 @@ import { type Document, type Field, type FieldValue, formatScalar, parseDocument
 import { splitLines } from "../text/lines.ts";
 
 export interface Merged {
-  /** Theirs where it is not clean: whoever asked keeps ours beside it. */
+  /** Theirs where it is not clean: the caller keeps ours beside it. */
   text: string;
   /** Both changes are in the text, whole. */
   clean: boolean;
@@ -139,7 +139,7 @@ function joinSections(sections: readonly Section[], eol: string): string {
     .join("");
 }
 
-/** Headings follow a blank line, unless somebody wrote them without one. */
+/** Headings follow a blank line, unless they were written without one. */
 function nextIsNew(sections: readonly Section[], at: number): boolean {
   return sections[at + 1]?.text.startsWith("#") === true;
 }

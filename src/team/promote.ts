@@ -23,7 +23,7 @@ import { writeMemory } from "../verbs/save.ts";
 import { findEntryProblem } from "./protocol.ts";
 import { refuseTravel } from "./travel.ts";
 
-/** What a move would do, for whoever is asked. Holds only as long as nothing changes; `carryOut` looks again. */
+/** What a move would do, to show before asking. Valid only as long as nothing changes; `carryOut` checks again. */
 export interface Move {
   kind: "promote" | "demote";
   name: string;
@@ -101,7 +101,7 @@ async function planMove(kind: Move["kind"], from: readonly Store[], to: Store, n
   const found = await findMemory(from, name);
   refuseReadOnly(found.directory);
   if (realPath(found.directory.path) === realPath(to.path))
-    throw new MemdirError("usage", `${found.file} is in ${to.path} already: there is nothing to move`);
+    throw new MemdirError("usage", `${found.file} is already in ${to.path}: there is nothing to move`);
   const data = readBytes(found.directory, found.file);
   const memory = parseMemory(found.file, data);
   refuseBroken(memory);

@@ -72,7 +72,7 @@ export function findEntryProblem(path: string): string | null {
 /** Why no remote takes this text, or null. */
 export function findTextProblem(text: string, maxBytes: number = LIMITS.memoryBytes): string | null {
   if (!text.isWellFormed()) return "it is not well-formed Unicode text";
-  if (text.includes("\0")) return "it holds the character U+0000, so it is not text";
+  if (text.includes("\0")) return "it contains the character U+0000, so it is not text";
   const bytes = Buffer.byteLength(text);
   return bytes > maxBytes ? `it has ${bytes} bytes, and ${maxBytes} are allowed` : null;
 }
@@ -92,7 +92,7 @@ export function findPlainNameProblem(name: string): string | null {
 export function findPersonProblem(name: string): string | null {
   if (name === "" || name.length > MAX_PERSON) return `it must have 1 to ${MAX_PERSON} characters`;
   if (name !== name.trim()) return "it must not begin or end with a space";
-  if (!name.isWellFormed() || UNPRINTABLE.test(name)) return "it holds characters that cannot be shown";
+  if (!name.isWellFormed() || UNPRINTABLE.test(name)) return "it contains characters that cannot be displayed";
   if (name !== name.normalize("NFC")) return "it is not in the usual form of Unicode (NFC)";
   return null;
 }

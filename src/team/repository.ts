@@ -127,7 +127,7 @@ async function setSetting({ root, env }: TeamCheckout, name: string, value: stri
   if (code !== 0)
     throw new MemdirError(
       "disk",
-      `git did not take the setting ${name} in ${root}: \`git -C ${root} status\` says why`,
+      `git did not accept the setting ${name} in ${root}: \`git -C ${root} status\` says why`,
     );
 }
 
@@ -156,7 +156,7 @@ export function readAttributes(file: string): string | null {
   const stat = lstatSync(file, { throwIfNoEntry: false });
   if (!stat) return null;
   if (!stat.isFile())
-    throw new MemdirError("broken", `${file} is a link or no file, which git does not read: replace it`);
+    throw new MemdirError("broken", `${file} is a link or not an ordinary file, so git does not read it: replace it`);
   try {
     return readRegular(file)?.toString("latin1") ?? null;
   } catch (error) {
@@ -256,7 +256,7 @@ export async function findIgnoreWarning({ root, env }: Git): Promise<IgnoreWarni
   const rule = `${found.source}:${found.line}: ${found.pattern}`;
   return {
     rule,
-    message: `git ignores .claude/memory (${rule}), so that nobody else sees it; ${remedy(found, rules)}`,
+    message: `git ignores .claude/memory (${rule}), so no one else sees it; ${remedy(found, rules)}`,
   };
 }
 

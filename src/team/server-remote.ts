@@ -103,7 +103,7 @@ async function fetchSome(
   } catch (error) {
     if (!isTooLarge(error)) throw error;
     const half = Math.ceil(entries.length / 2);
-    if (entries.length === 1) return http.log(`${http.url}: ${entries[0]?.path} is too large; it is not taken`);
+    if (entries.length === 1) return http.log(`${http.url}: ${entries[0]?.path} is too large and was skipped`);
     await fetchSome(http, entries.slice(0, half), texts, signal);
     return fetchSome(http, entries.slice(half), texts, signal);
   }
@@ -114,7 +114,7 @@ async function fetchSome(
     // Not asked for, or changed since it was listed.
     if (revision !== entry?.revision) continue;
     if (sha256(text) === entry.hash) texts.set(path, text);
-    else http.log(`${http.url}: the text of ${path} is not the one that was listed; it is not taken`);
+    else http.log(`${http.url}: the text of ${path} is not the one that was listed and was skipped`);
   }
 }
 
@@ -168,7 +168,7 @@ async function applyOne(http: Http, change: RemoteChange, signal: AbortSignal | 
   if (answer.status >= 400) return { kind: "refused", path, reason: refusalOf(answer), isPassing: isPassing(answer) };
   const { revision, hash } = expectAnswer(http.url, WriteAnswer, answer);
   if (change.kind === "put" && hash !== sha256(change.text)) {
-    throw misbehaved(http.url, "acknowledged another text than it was sent");
+    throw misbehaved(http.url, "acknowledged a different text from the one that was sent");
   }
   return { kind: "done", path, revision };
 }
@@ -192,9 +192,9 @@ function refusalOf(answer: HttpAnswer): string {
 
 const WORDS: Record<number, string> = {
   403: "you may read here, but not write: ask an admin of the team",
-  404: "the server knows no such repository, or you have no right in it",
+  404: "the server has no such repository, or you have no role in it",
   413: "it is too large for the server",
-  422: "the server does not take this text",
+  422: "the server does not accept this text",
 };
 
 /** The answer with its rows as they came: one that is not as agreed is left out, and the rest is taken. */
@@ -218,8 +218,8 @@ function readListing(http: Http, { id, entries }: { id?: string; entries: unknow
   const byPath = new Map<string, RemoteEntry>();
   for (const item of entries) {
     const { success, output, issues } = v.safeParse(RemoteEntry, item);
-    if (!success) http.log(`${http.url}: an entry is left out: ${issues[0].message}`);
-    else if (byPath.has(output.path)) http.log(`${http.url}: ${output.path} is listed twice; the first one counts`);
+    if (!success) http.log(`${http.url}: skipped an entry: ${issues[0].message}`);
+    else if (byPath.has(output.path)) http.log(`${http.url}: ${output.path} is listed twice; the first entry is used`);
     else byPath.set(output.path, output);
   }
   return { id: `${http.url}#${id}`, entries: [...byPath.values()] };

@@ -11,7 +11,7 @@ import { findEntryProblem, LIMITS } from "./protocol.ts";
 
 export interface LocalTexts {
   files: Map<string, { hash: string; text: string }>;
-  /** Why a path is left alone; "" where that is nobody's concern. */
+  /** Why a path is left alone; "" where it is not worth reporting. */
   held: Map<string, string>;
 }
 

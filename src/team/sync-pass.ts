@@ -90,7 +90,7 @@ export async function fetchTexts(pass: Pass, entries: readonly RemoteEntry[]): P
 function describeSecrets(found: readonly { rule: string; line: number }[]): string | null {
   if (found.length === 0) return null;
   const places = found.map(({ rule, line }) => `${rule} in line ${line}`);
-  return `it holds what looks like a secret (${[...new Set(places)].join(", ")}): remove it`;
+  return `it contains what looks like a secret (${[...new Set(places)].join(", ")}): remove it`;
 }
 
 export interface LocalWrite {
@@ -119,7 +119,7 @@ export async function writeHere<T extends { writes: readonly LocalWrite[] }>(
     if (pass.options.signal?.aborted)
       throw new MemdirError(
         "network",
-        "stopped before everything was written; the next `memdir sync` goes on from here",
+        "stopped before everything was written; the next `memdir sync` continues from here",
       );
     written.push(...(await writeBatch(pass, groups.slice(from, from + WRITE_BATCH))));
   }
@@ -200,7 +200,7 @@ export async function removeThere(
     "remove",
     removals,
     ({ path, expected }) => (isStillMissing(path) ? { kind: "remove", path, expected } : null),
-    ({ path }, { reason }) => pass.notice(`${path} stays in the remote: ${reason}`),
+    ({ path }, { reason }) => pass.notice(`${path} stays on the remote: ${reason}`),
   );
   return gone.map(({ sent }) => sent.path);
 }

@@ -56,7 +56,7 @@ async function pull(pass: Pass, steps: readonly StepOf<"pull">[], texts: Readonl
     agree(pass, path, entry.hash, entry.revision, text, entry);
     pass.result.pulled.push(path);
     if (why === "returned") pass.notice(`${path} was removed here and changed by ${authorOf(pass, entry)}: it is back`);
-    if (why === "emptied") pass.notice(`${path} was fetched again: this directory had lost all of its memories`);
+    if (why === "emptied") pass.notice(`${path} was fetched again: this directory had lost all its memories`);
   }
 }
 
@@ -143,7 +143,7 @@ async function push(pass: Pass, steps: readonly StepOf<"push">[], textOf: (path:
     if (sent.why === "kept")
       pass.notice(`${sent.path} was removed by others and changed here: your change is kept, and shared again`);
     if (sent.why === "lost")
-      pass.notice(`${sent.path} was missing in the remote without having been removed: it is there again`);
+      pass.notice(`${sent.path} was missing on the remote without having been removed: it was sent again`);
   }
   // Of the others it is known that the remote has not taken them.
   for (const { path } of outgoing) pass.state.sent.delete(path);
@@ -200,7 +200,7 @@ function isInhabited(directory: Store): boolean {
   );
 }
 
-/** What we sent is ours, and nobody need be named; `entry` says who wrote what came from there. */
+/** What we sent is ours and needs no author; `entry` names the author of what came from there. */
 function agree(pass: Pass, path: string, hash: string, revision: string, text: string, entry?: RemoteEntry): void {
   pass.texts.keep(hash, () => (sha256(text) === hash ? text : null));
   pass.state.sent.delete(path);
@@ -208,6 +208,6 @@ function agree(pass: Pass, path: string, hash: string, revision: string, text: s
 }
 
 function authorOf({ options }: Pass, { author }: RemoteEntry): string {
-  if (author === "") return "somebody else";
+  if (author === "") return "another person";
   return author === options.who ? "you on another machine" : author;
 }

@@ -33,12 +33,12 @@ export async function syncDirectory(options: SyncOptions): Promise<SyncResult> {
   if (!dryRun) prepareDirectory(directory);
   const release = dryRun ? () => {} : directory.state().lock("sync.lock").try();
   if (!release)
-    throw new MemdirError("lock", `another sync of ${directory.path} is under way: wait for it, then run it again`);
+    throw new MemdirError("lock", `another sync of ${directory.path} is under way: wait for it, then run this again`);
   try {
     const pass = openPass(options);
     for (let round = 0; round < (dryRun ? 1 : MAX_ROUNDS) && (round === 0 || pass.again); round++) await runRound(pass);
     if (pass.again && !dryRun)
-      pass.notice("not everything could be settled, as it changed meanwhile: run `memdir sync` again");
+      pass.notice("some memories changed during the sync and are not settled yet: run `memdir sync` again");
     return { ...pass.result, notices: [...new Set(pass.result.notices)] };
   } finally {
     release();
@@ -110,7 +110,7 @@ async function runRound(pass: Pass): Promise<void> {
 function changeRemote(pass: Pass, id: string) {
   if (pass.state.store !== null)
     pass.notice(
-      `${pass.options.remote.name} is another remote than last time: nothing is taken for deleted, here or there`,
+      `${pass.options.remote.name} is not the remote of the last sync: nothing is treated as deleted, here or there`,
     );
   return emptyState(id);
 }
@@ -130,7 +130,7 @@ function readListed(pass: Pass, { entries }: RemoteListing): Map<string, RemoteE
   return listed;
 }
 
-/** What arrived without our hearing of it is agreed on: it must not be met like somebody else's. */
+/** What arrived without an acknowledgement counts as agreed: it must not be treated as another person's text. */
 function findArrived({ state }: Pass, listed: ReadonlyMap<string, RemoteEntry>): void {
   for (const [path, hash] of state.sent) {
     const entry = listed.get(path);

@@ -109,7 +109,7 @@ function pause({ sleep }: Timing, ms: number, signal: AbortSignal): Promise<void
 export function listenToFiles(dir: string, log: (message: string) => void): WatchJob["listen"] {
   return (onChange) => {
     const onError = (error: unknown) =>
-      log(`${dir} cannot be watched (${(error as Error).message}); it is checked now and then`);
+      log(`${dir} cannot be watched (${(error as Error).message}); it is polled instead`);
     try {
       const watcher = watchFiles(dir, { recursive: true, persistent: true }, (_, name) => {
         if (name === null || isShared(name.replaceAll("\\", "/"))) onChange();

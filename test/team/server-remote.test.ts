@@ -152,7 +152,7 @@ describe("list", () => {
   it.each([
     ["404", json(404, { problem: "not-found", message: "there is no such repository" }), "there is no such repository"],
     ["403", json(403, {}), "ask an admin"],
-    ["401", json(401, { message: `Bearer ${TOKEN}` }), "expired or revoked"],
+    ["401", json(401, { message: `Bearer ${TOKEN}` }), "expired, revoked or unknown"],
     ["protocol", json(400, { problem: "protocol", message: "this server speaks 2" }), "this server speaks 2"],
   ])("%s says what to do", async (_, reply, words) => {
     const error = await errorOf(open(reply).remote.list());

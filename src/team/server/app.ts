@@ -60,7 +60,7 @@ export function makeApp(options: AppOptions): Hono {
   for (const path of new Set(routes.map((route) => route.path))) {
     const same = routes.filter((route) => route.path === path);
     const allow = same.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method])).join(", ");
-    const { answer } = refuse(405, "method", `this path knows only ${allow}`, { headers: { allow } });
+    const { answer } = refuse(405, "method", `this path supports only ${allow}`, { headers: { allow } });
     app.all(path, (c) => serve(same[0] ?? null, c.req.raw, async () => answer));
   }
   const { answer } = refuse(404, "not-found", "there is nothing at this path: /openapi.json lists what there is");
@@ -131,10 +131,10 @@ function refuseFailure(error: unknown, id: string): Refusal {
   if (known) return refuse(...known, (error as MemdirError).message);
   // Asking again may help when the database was away or two transactions were in each other's way.
   if (code === "network" || code === "lock" || isWorthAnotherTry(error)) {
-    const message = "the database does not answer just now: nothing was changed, ask again in a moment";
+    const message = "the database is not answering: nothing was changed; try again in a moment";
     return refuse(503, "database", message, { headers: { "retry-after": "1" } });
   }
-  return refuse(500, "internal", `the server failed; its log says more under the id ${id}`);
+  return refuse(500, "internal", `internal error; the server's log has details under the id ${id}`);
 }
 
 /**

@@ -118,7 +118,7 @@ function write(
     const counts = { memories: Number(found.row.memories), bytes: Number(found.row.bytes) };
     const outcome: RemoteOutcome = covers(found.role, "writer")
       ? await work(writing, await readMemory(writing), counts)
-      : { kind: "refused", path, reason: "you may read here, and not write" };
+      : { kind: "refused", path, reason: "you may read here, but not write" };
     const revision = outcome.kind === "done" ? outcome.revision : null;
     await writeAudit(tx, { action, repository, path, revision, outcome: outcome.kind });
     return outcome;
@@ -223,7 +223,7 @@ async function findCollision({ sql, caller, repository, path }: Writing): Promis
        and (folded = any($4::text[]) or (folded >= $5 || '/' and folded < $5 || '0')) limit 1`,
     [caller.team, repository, path, above, folded],
   );
-  return other ? `it cannot be beside ${other.path}: not every system can tell the two apart` : null;
+  return other ? `it cannot exist beside ${other.path}: some file systems cannot distinguish the two names` : null;
 }
 
 /** A memory that shrinks is taken even where the repository is full. */
@@ -235,10 +235,10 @@ function findLimitProblem(
 ): string | null {
   const bytes = Buffer.byteLength(memory.text);
   if (before === null && counts.memories >= limits.repositoryMemories)
-    return `the repository is full: it holds ${counts.memories} memories`;
+    return `the repository is full: it has ${counts.memories} memories`;
   const grown = bytes - (before ?? 0);
   if (grown > 0 && counts.bytes + grown > limits.repositoryBytes)
-    return `the repository is full: it holds ${counts.bytes} bytes of ${limits.repositoryBytes}`;
+    return `the repository is full: it has ${counts.bytes} of ${limits.repositoryBytes} bytes`;
   return null;
 }
 

@@ -52,7 +52,7 @@ export function openPeople(base: Base) {
         if (!(await isTeamAdmin(tx))) return null;
         const id = await insertPerson(tx, name, role);
         if (id === null) return null;
-        await writeAudit(tx, { action: "admin:add-person", outcome: `done: ${name} as ${role ?? "nobody"}` });
+        await writeAudit(tx, { action: "admin:add-person", outcome: `done: ${name} as ${role ?? "no role"}` });
         return { id, name, role, repositories: [] };
       }),
 
@@ -144,7 +144,7 @@ async function setRole(tx: Transaction, name: string, repository: string | null,
        on conflict (team, person_id, repository) do update set role = excluded.role`,
       [...key, role],
     );
-  const outcome = `done: ${person.name} as ${role ?? "nobody"}`;
+  const outcome = `done: ${person.name} as ${role ?? "no role"}`;
   await writeAudit(tx, { action: "admin:set-role", repository, outcome });
   return true;
 }

@@ -4,7 +4,7 @@ import { type ErrorCode, MemdirError } from "../../errors.ts";
 import { MIGRATIONS, OPTIONAL, TENANT_TABLES } from "./schema.ts";
 
 export interface Database {
-  /** Named migrations, once, whoever else starts at the same time. Gives back those that were applied now. */
+  /** Named migrations, each once, even if several processes start at the same time. Returns those that were applied now. */
   migrate(): Promise<string[]>;
   /**
    * `tenant` is all that `work` can see and change. Null is the operator, who may list teams and count, and see no memory.
@@ -119,10 +119,10 @@ function databaseError(error: unknown): MemdirError {
 function explain(sqlState: string, code: unknown): [ErrorCode, string] {
   // A character that no Postgres text can hold, U+0000.
   if (sqlState === "22021" || sqlState === "22P05")
-    return ["usage", "the text holds a character that a database cannot hold: take U+0000 out of it"];
+    return ["usage", "the text contains a character that a database cannot store: remove U+0000"];
   const reason = typeof code === "string" && code !== "" ? code : "connection lost";
   if (sqlState === "" || AWAY.test(sqlState))
-    return ["network", `the database does not answer (${reason}): try again shortly`];
+    return ["network", `the database is not answering (${reason}): try again shortly`];
   const advice = "check the name of the database, the user, their password and rights";
   if (/^(28|3D|42501)/.test(sqlState)) return ["network", `the database refuses us (SQLSTATE ${sqlState}): ${advice}`];
   return ["disk", `the database refused a statement (SQLSTATE ${sqlState}): its own log says which`];
@@ -175,10 +175,7 @@ async function findAccess(sql: Sql): Promise<Access> {
     [ROLE],
   );
   if (!row?.migrated)
-    throw new MemdirError(
-      "usage",
-      "the database holds no team memory yet: start `memdir serve` on it, which prepares it",
-    );
+    throw new MemdirError("usage", "the database has not been set up yet: run `memdir serve` with it once");
   const usable = row.usable === true && row.role_unbound !== true;
   if (row.unbound && !usable)
     throw new MemdirError(
@@ -200,7 +197,7 @@ function refuseNewer(done: readonly string[]): void {
   if (strange.length === 0) return;
   throw new MemdirError(
     "usage",
-    `the database was prepared by a newer memdir (it knows ${strange.join(", ")}): bring this one up to date`,
+    `the database was prepared by a newer memdir (it knows ${strange.join(", ")}): update this one`,
   );
 }
 
@@ -246,7 +243,7 @@ async function bindTables(sql: Sql, vectors: boolean): Promise<void> {
   const [role] = await sql("select exists (select from pg_roles where rolname = $1) as yes", [ROLE]);
   if (!role?.yes) return;
   for (const table of [...TENANT_TABLES, ...(vectors ? ["memdir_vector"] : [])]) {
-    // Nobody rewrites the log.
+    // The log is append-only.
     const rights = table === "memdir_audit" ? "select, insert" : "select, insert, update, delete";
     await sql(`grant ${rights} on ${table} to ${ROLE}`);
   }

@@ -89,7 +89,7 @@ function openFree(wanted: string, isNamed: boolean): { file: string; fd: number 
       return { file, fd: openSync(file, "wx", PRIVATE_MODE) };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST" || i > MAX_FILES) throw diskError(error, "write", file);
-      if (isNamed) throw new MemdirError("conflict", `${file} is there already: name another file, or move it away`);
+      if (isNamed) throw new MemdirError("conflict", `${file} already exists: name another file, or move it away`);
     }
   }
 }

@@ -114,15 +114,15 @@ function describeAnswers({ access, body, reply: [status, text, form], others }: 
       401: "The token is missing, unknown, expired or revoked.",
       404: "It is not there, or the caller may not know of it.",
       429: "Too many requests; Retry-After says how many seconds to wait.",
-      503: "The database does not answer just now.",
+      503: "The database is not answering.",
     }),
-    ...((access.to === "team" || access.to === "repository") && { 403: "The role is too low." }),
+    ...((access.to === "team" || access.to === "repository") && { 403: "The caller's role does not allow it." }),
     ...(body && {
       413: "The body is too large.",
       415: "The body is compressed, or of another type.",
       422: "The path or the text cannot be shared.",
     }),
-    500: "The server failed; its log says more under the id in the message.",
+    500: "Internal error; the server's log has details under the id in the message.",
     ...others,
   };
   const json = (schema: v.GenericSchema) => ({ content: { "application/json": { schema: formOf(schema) } } });
@@ -136,7 +136,7 @@ function describeAnswers({ access, body, reply: [status, text, form], others }: 
 }
 
 function whoMay(access: Access): string {
-  if (access.to === "open") return "Open to whoever reaches the server.";
+  if (access.to === "open") return "Open to every client that reaches the server.";
   if (access.to === "member") return "For every member of the team.";
   return `For the role ${access.role} or a stronger one in the ${access.to}.`;
 }

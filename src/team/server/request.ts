@@ -10,8 +10,8 @@ import type { Entered } from "./team-data.ts";
 export function checkForm({ limits }: TeamServer, { access }: Route, url: string, headers: Headers): void {
   const protocol = headers.get("memdir-protocol");
   if (access.to !== "open" && protocol !== PROTOCOL) {
-    const what = protocol === null ? "no protocol is named" : "this server does not speak that protocol";
-    throw refuse(400, "protocol", `${what}: send \`Memdir-Protocol: ${PROTOCOL}\`, the one it knows`);
+    const what = protocol === null ? "no protocol is named" : "this server does not support that protocol";
+    throw refuse(400, "protocol", `${what}: send \`Memdir-Protocol: ${PROTOCOL}\`, the version it supports`);
   }
   // A small body that unpacks to a large one is never unpacked.
   if ((headers.get("content-encoding") ?? "identity").trim().toLowerCase() !== "identity") {
@@ -26,7 +26,7 @@ export function checkForm({ limits }: TeamServer, { access }: Route, url: string
   }
 }
 
-/** What was not read of the request cannot be told from the next one. */
+/** The unread rest of the request cannot be distinguished from the next one. */
 const CLOSE = { headers: { connection: "close" } };
 
 function refuseSize(what: string, maxBytes: number): Refusal {
@@ -77,7 +77,7 @@ export async function authorize(
 /** Windows begin at whole multiples of their length, so the end of this one is known without asking the database. */
 function refuseRate({ requests, seconds }: TeamServer["limits"]["rate"], now: World["now"]): Refusal {
   const wait = Math.max(1, Math.ceil(seconds - ((now().getTime() / 1000) % seconds)));
-  const message = `this token made more than ${requests} requests in ${seconds} seconds: wait ${wait} seconds and go on`;
+  const message = `this token made more than ${requests} requests in ${seconds} seconds: wait ${wait} seconds, then continue`;
   return refuse(429, "rate", message, { headers: { "retry-after": String(wait) } });
 }
 
@@ -107,7 +107,7 @@ export async function readContent(
 
 /** Never quotes the request. */
 function malformed(problem: string): Refusal {
-  return refuse(400, "form", `the request is not as agreed: ${problem}; see /openapi.json for its form`);
+  return refuse(400, "form", `the request is not valid: ${problem}; see /openapi.json for its form`);
 }
 
 const MEDIA_TYPE = /^\s*([a-z]+\/[a-z0-9.+-]+)\s*(?:;\s*charset="?([a-z0-9-]+)"?\s*)?;?\s*$/i;
@@ -146,7 +146,7 @@ export function readPrecondition(headers: Headers, { mayBeNew }: { mayBeNew: boo
   const noneMatch = headers.get("if-none-match");
   const no = (message: string, status = 400) => refuse(status, "precondition", message);
   if (match === null && noneMatch === null) throw no(`a write needs a precondition: ${HOW}`, 428);
-  if (match !== null && noneMatch !== null) throw no(`two preconditions exclude each other: ${HOW}`);
+  if (match !== null && noneMatch !== null) throw no(`two preconditions cannot be combined: ${HOW}`);
   if (match === null) {
     if (!mayBeNew) throw no('only what is there can be removed: send `If-Match: "REVISION"`');
     if (noneMatch !== "*") throw no(`If-None-Match can only be *: ${HOW}`);

@@ -25,7 +25,7 @@ const ADMIN = { to: "team", role: "admin" } as const;
 const MEMBER = { to: "member" } as const;
 const DONE: Answer<DoneAnswer> = { body: { done: true } };
 const DONE_REPLY = [200, "Done.", DoneAnswer] as const;
-const THERE = { 409: "It is there already." };
+const THERE = { 409: "It already exists." };
 
 export const ADMIN_ROUTES = [
   route(`GET ${TEAM}/people`, {
@@ -44,7 +44,7 @@ export const ADMIN_ROUTES = [
     others: THERE,
     async answer({ data }, { caller, body: { name, role } }) {
       const body = await data.addPerson(caller, name, role);
-      if (!body) throw refuse(409, "exists", "a person in the team has this name: choose another");
+      if (!body) throw refuse(409, "exists", "a person in the team already has this name: choose another");
       return { body };
     },
   }),
@@ -55,7 +55,7 @@ export const ADMIN_ROUTES = [
     summary: "Gives a role in the whole team or in one repository, or takes it away; for admins there",
     body: RoleRequest,
     reply: DONE_REPLY,
-    others: { 403: "The role is too low.", 409: "They are the team's last admin." },
+    others: { 403: "The caller's role does not allow it.", 409: "They are the team's last admin." },
     answer: setRole,
   }),
   route(`GET ${TEAM}/tokens`, {
@@ -97,7 +97,8 @@ export const ADMIN_ROUTES = [
     others: THERE,
     async answer({ data }, { caller, body: { name } }) {
       const body = await data.addRepository(caller, name);
-      if (!body) throw refuse(409, "exists", "there is a repository of this name: use it, or choose another name");
+      if (!body)
+        throw refuse(409, "exists", "a repository with this name already exists: use it, or choose another name");
       return { body };
     },
   }),

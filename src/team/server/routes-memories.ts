@@ -54,7 +54,11 @@ export const MEMORY_ROUTES = [
     async answer({ data }, { caller, repository, body }) {
       const wanted = [...new Set(body.paths)];
       if (wanted.some((path) => findEntryProblem(path)))
-        throw refuse(422, "path", "one of the paths cannot be that of a shared memory: ask only for what was listed");
+        throw refuse(
+          422,
+          "path",
+          "one of the paths cannot belong to a shared memory: ask only for paths from the list",
+        );
       const memories = wanted.length === 0 ? [] : await data.fetchMemories(caller, repository, wanted);
       const read = { action: "fetch", repository, outcome: "ok" };
       await data.audit(
@@ -130,7 +134,8 @@ function checkPath(path = ""): string {
 function answerOutcome(outcome: RemoteOutcome, hash: string): Answer<WriteAnswer> {
   if (outcome.kind === "refused") throw refuse(422, "refused", outcome.reason);
   if (outcome.kind === "stale") {
-    const message = "it was changed meanwhile: take the current one, merge, and send it again with its revision";
+    const message =
+      "it changed in the meantime: fetch the current version, merge, and send it again with that revision";
     const body: StaleAnswer = { problem: "stale", message, current: outcome.current };
     throw new Refusal({ status: 412, body });
   }
@@ -150,14 +155,14 @@ const MEANING_CHARACTERS = 1000;
 function examine(path: string, text: string): Memory | Refusal {
   const secrets = findSecrets(text).map(({ rule, line }) => ({ rule, line }));
   if (secrets.length > 0) {
-    const message = "the memory holds what looks like a secret: remove it, revoke it, and send the memory again";
+    const message = "the memory contains what looks like a secret: remove it, revoke it, and send the memory again";
     return refuse(422, "secret", message, { secrets });
   }
   const memory = parseMemory(path, text);
   if (memory.broken) {
     // It is unclear then whether it is private.
     const message =
-      "its frontmatter cannot be read for certain: fix it (`memdir lint` names the line) and send it again";
+      "its frontmatter cannot be parsed reliably: fix it (`memdir lint` names the line) and send it again";
     return refuse(422, "form", message);
   }
   if (isPrivate(memory)) {

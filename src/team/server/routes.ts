@@ -62,10 +62,10 @@ const TEAM_ROUTES = [
   }),
 ];
 
-/** Counting is a walk through tables: anybody may ask, but the database is asked no more often than this. */
+/** Counting is a walk through tables: every client may ask, but the database is asked no more often than this. */
 const COUNT_EVERY_MS = 10_000;
 
-/** Open to whoever reaches the server; they name no people. */
+/** Open to every client that reaches the server; they name no people. */
 function makeStatusRoutes(metrics: Metrics): Route[] {
   let last: { at: number; counts: Promise<StoredCounts | null> } | null = null;
   const count = ({ data, now }: TeamServer) => {
@@ -87,7 +87,7 @@ function makeStatusRoutes(metrics: Metrics): Route[] {
       others: { 503: "It does not." },
       async answer({ data, version }) {
         await data.ping().catch(() => {
-          throw refuse(503, "database", "the database does not answer: see the log of the server");
+          throw refuse(503, "database", "the database is not answering: see the server's log");
         });
         return { body: { status: "ok", version } };
       },

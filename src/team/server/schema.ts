@@ -160,7 +160,7 @@ function bind(table: string): string[] {
 
 /**
  * Looks terms up and weighs them. Behind row-level security Postgres does not use an index for `@@`, as the operator could
- * tell of rows that are not to be seen; so this runs with the rights of the tables' owner and carries the rule of the tenant itself.
+ * reveal rows that must stay hidden; so this runs with the rights of the tables' owner and carries the rule of the tenant itself.
  *
  * Candidates come from memories with all terms, and from those with the rarest ones until there are a thousand; of a term in
  * more than 2,000 memories these many are looked at, as it says little. Every term counts for a candidate's score, the rarer the

@@ -86,7 +86,7 @@ export interface TeamData {
     limit: { requests: number; seconds: number },
     repository: string | null,
   ): Promise<Entered | null>;
-  /** The stronger of the team's role and the repository's. Null: none, or no such repository (the caller cannot tell which). */
+  /** The stronger of the team's role and the repository's. Null: none, or no such repository (the caller does not learn which). */
   roleOf(caller: Caller, repository: string): Promise<Role | null>;
   teamRoleOf(caller: Caller): Promise<Role | null>;
 
