@@ -11,19 +11,7 @@ import {
   openHttp,
   problemOf,
 } from "./http.ts";
-import {
-  AuditAnswer,
-  DoneAnswer,
-  PeopleAnswer,
-  PersonRow,
-  RepositoryAnswer,
-  type RoleRequest,
-  SearchAnswer,
-  TeamAnswer,
-  TokenAnswer,
-  type TokenRequest,
-  TokensAnswer,
-} from "./protocol.ts";
+import * as protocol from "./protocol.ts";
 
 export type Administration = ReturnType<typeof openAdministration>;
 
@@ -48,10 +36,10 @@ export function openAdministration(network: Network, options: HttpOptions & { te
     throw new MemdirError(CODES[status] ?? "network", message, { details: { status } });
   };
   return {
-    view: () => ask(TeamAnswer, "GET", ""),
+    view: () => ask(protocol.TeamAnswer, "GET", ""),
     /** For admins. Null where the caller is none. */
     people: () =>
-      ask(PeopleAnswer, "GET", "/people").then(
+      ask(protocol.PeopleAnswer, "GET", "/people").then(
         ({ people }) => people,
         (error) => {
           const { status } = (error.details ?? {}) as { status?: number };
@@ -59,26 +47,27 @@ export function openAdministration(network: Network, options: HttpOptions & { te
           throw error;
         },
       ),
-    addPerson: (name: string, role: RoleRequest["role"]) => ask(PersonRow, "POST", "/people", { name, role }),
+    addPerson: (name: string, role: protocol.RoleRequest["role"]) =>
+      ask(protocol.PersonRow, "POST", "/people", { name, role }),
     /** `repository` null: in the whole team. `role` null takes it away. */
-    setRole: (person: string, repository: string | null, role: RoleRequest["role"]) =>
-      ask(DoneAnswer, "PUT", `/people/${encodeURIComponent(person)}/role`, { repository, role }),
-    addRepository: (name: string) => ask(RepositoryAnswer, "POST", "/repositories", { name }),
-    tokens: async () => (await ask(TokensAnswer, "GET", "/tokens")).tokens,
-    addToken: (person: string, options: Omit<TokenRequest, "person">) =>
-      ask(TokenAnswer, "POST", "/tokens", { person, ...options }),
-    revokeToken: (id: string) => ask(DoneAnswer, "DELETE", `/tokens/${encodeURIComponent(id)}`),
+    setRole: (person: string, repository: string | null, role: protocol.RoleRequest["role"]) =>
+      ask(protocol.DoneAnswer, "PUT", `/people/${encodeURIComponent(person)}/role`, { repository, role }),
+    addRepository: (name: string) => ask(protocol.RepositoryAnswer, "POST", "/repositories", { name }),
+    tokens: async () => (await ask(protocol.TokensAnswer, "GET", "/tokens")).tokens,
+    addToken: (person: string, options: Omit<protocol.TokenRequest, "person">) =>
+      ask(protocol.TokenAnswer, "POST", "/tokens", { person, ...options }),
+    revokeToken: (id: string) => ask(protocol.DoneAnswer, "DELETE", `/tokens/${encodeURIComponent(id)}`),
     search: async (words: string, limit: number) => {
       const query = new URLSearchParams({ q: words, limit: String(limit) });
-      return (await ask(SearchAnswer, "GET", `/search?${query}`)).hits;
+      return (await ask(protocol.SearchAnswer, "GET", `/search?${query}`)).hits;
     },
     /** Newest first. */
     audit: async ({ limit, before }: { limit: number; before?: string | undefined }) => {
       const query = new URLSearchParams({ limit: String(limit), ...(before ? { before } : {}) });
-      return (await ask(AuditAnswer, "GET", `/audit?${query}`)).rows;
+      return (await ask(protocol.AuditAnswer, "GET", `/audit?${query}`)).rows;
     },
     redact: (repository: string, path: string, revision: string) =>
-      ask(DoneAnswer, "POST", `/repositories/${encodeURIComponent(repository)}/redact`, { path, revision }),
+      ask(protocol.DoneAnswer, "POST", `/repositories/${encodeURIComponent(repository)}/redact`, { path, revision }),
   };
 }
 

@@ -15,20 +15,7 @@ import {
   problemOf,
 } from "./http.ts";
 import { formatMembership, type Membership } from "./membership.ts";
-import {
-  FetchAnswer,
-  Fetched,
-  findEntryProblem,
-  findTextProblem,
-  LIMITS,
-  ListAnswer,
-  RemoteEntry,
-  readEach,
-  StaleAnswer,
-  Version,
-  VersionsAnswer,
-  WriteAnswer,
-} from "./protocol.ts";
+import * as protocol from "./protocol.ts";
 import type { Remote, RemoteChange, RemoteListing, RemoteOutcome } from "./remote.ts";
 
 /** Every entry takes about 300 bytes, and tombstones are listed, too. */
@@ -48,7 +35,7 @@ export function openServerRemote(network: Network, options: HttpOptions & Member
       const headers: Record<string, string> = last ? { "if-none-match": last.etag } : {};
       const answer = await http.send({ method: "GET", path: "/memories", headers, maxBytes: MAX_LIST_BYTES, signal });
       if (answer.status === 304 && last) return last.listing;
-      const listing = readListing(http, expectRows(http, ListAnswer, "entries", answer));
+      const listing = readListing(http, expectRows(http, protocol.ListAnswer, "entries", answer));
       const etag = answer.headers.get("etag");
       last = etag ? { etag, listing } : null;
       return listing;
@@ -56,8 +43,8 @@ export function openServerRemote(network: Network, options: HttpOptions & Member
     async fetch(entries, signal) {
       const texts = new Map<string, string>();
       const wanted = entries.filter(({ deleted }) => !deleted);
-      for (let at = 0; at < wanted.length; at += LIMITS.fetchPaths) {
-        await fetchSome(http, wanted.slice(at, at + LIMITS.fetchPaths), texts, signal);
+      for (let at = 0; at < wanted.length; at += protocol.LIMITS.fetchPaths) {
+        await fetchSome(http, wanted.slice(at, at + protocol.LIMITS.fetchPaths), texts, signal);
       }
       return texts;
     },
@@ -66,8 +53,10 @@ export function openServerRemote(network: Network, options: HttpOptions & Member
       const target = `/versions/${encodePath(path)}`;
       const answer = await http.send({ method: "GET", path: target, maxBytes: MAX_TEXT_BYTES, signal });
       if (answer.status === 404) return [];
-      const { versions } = expectRows(http, VersionsAnswer, "versions", answer);
-      return readEach(Version, versions).map(({ revision, author, at, text }) => ({ revision, author, at, text }));
+      const { versions } = expectRows(http, protocol.VersionsAnswer, "versions", answer);
+      return protocol
+        .readEach(protocol.Version, versions)
+        .map(({ revision, author, at, text }) => ({ revision, author, at, text }));
     },
   };
 }
@@ -87,7 +76,7 @@ function openRepository(network: Network, options: HttpOptions & Membership): Ht
 /** What is too large together is asked for in halves; what is too large alone is left out. */
 async function fetchSome(
   http: Http,
-  entries: readonly RemoteEntry[],
+  entries: readonly protocol.RemoteEntry[],
   texts: Map<string, string>,
   signal: AbortSignal | undefined,
 ): Promise<void> {
@@ -108,8 +97,8 @@ async function fetchSome(
     return fetchSome(http, entries.slice(half), texts, signal);
   }
   const wanted = new Map(entries.map((entry) => [entry.path, entry]));
-  const { memories } = expectRows(http, FetchAnswer, "memories", answer);
-  for (const { path, revision, text } of readEach(Fetched, memories)) {
+  const { memories } = expectRows(http, protocol.FetchAnswer, "memories", answer);
+  for (const { path, revision, text } of protocol.readEach(protocol.Fetched, memories)) {
     const entry = wanted.get(path);
     // Not asked for, or changed since it was listed.
     if (revision !== entry?.revision) continue;
@@ -153,7 +142,8 @@ async function applyAll(
 async function applyOne(http: Http, change: RemoteChange, signal: AbortSignal | undefined): Promise<RemoteOutcome> {
   const { path, expected } = change;
   const problem =
-    findEntryProblem(path) ?? (change.kind === "put" ? findTextProblem(change.text, LIMITS.requestBytes) : null);
+    protocol.findEntryProblem(path) ??
+    (change.kind === "put" ? protocol.findTextProblem(change.text, protocol.LIMITS.requestBytes) : null);
   if (problem) return { kind: "refused", path, reason: problem };
   const precondition: Record<string, string> =
     expected === null ? { "if-none-match": "*" } : { "if-match": `"${expected}"` };
@@ -166,7 +156,7 @@ async function applyOne(http: Http, change: RemoteChange, signal: AbortSignal | 
   });
   if (answer.status === 412 || answer.status === 409) return readStale(http, path, answer);
   if (answer.status >= 400) return { kind: "refused", path, reason: refusalOf(answer), isPassing: isPassing(answer) };
-  const { revision, hash } = expectAnswer(http.url, WriteAnswer, answer);
+  const { revision, hash } = expectAnswer(http.url, protocol.WriteAnswer, answer);
   if (change.kind === "put" && hash !== sha256(change.text)) {
     throw misbehaved(http.url, "acknowledged a different text from the one that was sent");
   }
@@ -215,9 +205,9 @@ function expectRows<K extends string>(
 
 /** Entries that no file here could be are left out, and nothing is known of them. */
 function readListing(http: Http, { id, entries }: { id?: string; entries: unknown[] }): RemoteListing {
-  const byPath = new Map<string, RemoteEntry>();
+  const byPath = new Map<string, protocol.RemoteEntry>();
   for (const item of entries) {
-    const { success, output, issues } = v.safeParse(RemoteEntry, item);
+    const { success, output, issues } = v.safeParse(protocol.RemoteEntry, item);
     if (!success) http.log(`${http.url}: skipped an entry: ${issues[0].message}`);
     else if (byPath.has(output.path)) http.log(`${http.url}: ${output.path} is listed twice; the first entry is used`);
     else byPath.set(output.path, output);
@@ -226,7 +216,7 @@ function readListing(http: Http, { id, entries }: { id?: string; entries: unknow
 }
 
 function readStale(http: Http, path: string, answer: HttpAnswer): RemoteOutcome {
-  const { current } = expectAnswer(http.url, v.pick(StaleAnswer, ["current"]), answer);
+  const { current } = expectAnswer(http.url, v.pick(protocol.StaleAnswer, ["current"]), answer);
   if (current && current.path !== path) throw misbehaved(http.url, "did not say what conflicts with a change");
   return { kind: "stale", path, current };
 }

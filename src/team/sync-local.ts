@@ -172,31 +172,26 @@ export function syncFile({ path }: Store): StateText {
   return openState(path).text("sync.json", { flush: true });
 }
 
-export interface BaseTexts {
-  /** Null when it was lost: then there is nothing to merge with. */
-  find(hash: string): string | null;
-  /** Before the state that names it is saved. */
-  keep(hash: string, text: () => string | null): void;
-  /** Takes away those that neither an agreement nor anything on its way names. */
-  sweep(state: SyncState): void;
-}
+export type BaseTexts = ReturnType<typeof openBaseTexts>;
 
-export function openBaseTexts({ path }: Store): BaseTexts {
+export function openBaseTexts({ path }: Store) {
   const state = openState(path);
   const fileOf = (hash: string) => state.text(`${BASE_FOLDER}/${hash}`);
   const names = new Set(state.keys(BASE_FOLDER, "").map((key) => basename(key)));
   return {
-    find: (hash) => {
+    /** Null when it was lost: then there is nothing to merge with. */
+    find(hash: string): string | null {
       const text = names.has(hash) ? fileOf(hash).read() : null;
       return text !== null && sha256(text) === hash ? text : null;
     },
-    keep: (hash, text) => {
-      const value = names.has(hash) ? null : text();
-      if (value === null) return;
-      fileOf(hash).write(value);
+    /** Before the state that names it is saved. A text that is not that of the hash is not kept. */
+    keep(hash: string, text: string): void {
+      if (names.has(hash) || sha256(text) !== hash) return;
+      fileOf(hash).write(text);
       names.add(hash);
     },
-    sweep: ({ agreed, sent }) => {
+    /** Removes those that neither an agreement nor anything on its way names. */
+    sweep({ agreed, sent }: SyncState): void {
       const needed = new Set([...[...agreed.values()].map(({ hash }) => hash), ...sent.values()]);
       for (const name of names) {
         if (needed.has(name)) continue;

@@ -7,6 +7,7 @@ import { findSecrets as findSecretsIn } from "../text/secrets.ts";
 import { findTextProblem, LIMITS, type RemoteEntry } from "./protocol.ts";
 import type { Remote, RemoteChange, RemoteOutcome } from "./remote.ts";
 import { type BaseTexts, placeOf, type SyncState } from "./sync-local.ts";
+import { describeSecrets } from "./travel.ts";
 
 export interface SyncOptions {
   directory: Store;
@@ -84,13 +85,6 @@ export async function fetchTexts(pass: Pass, entries: readonly RemoteEntry[]): P
     }
   }
   return texts;
-}
-
-/** Rules and lines, never a value; null when nothing was found. */
-function describeSecrets(found: readonly { rule: string; line: number }[]): string | null {
-  if (found.length === 0) return null;
-  const places = found.map(({ rule, line }) => `${rule} in line ${line}`);
-  return `it contains what looks like a secret (${[...new Set(places)].join(", ")}): remove it`;
 }
 
 export interface LocalWrite {

@@ -11,14 +11,14 @@ import { findSecrets } from "../text/secrets.ts";
  */
 export function findTravelProblem(file: string, text: string, scope = "project"): string | null {
   const memory = parseMemory(file, text);
-  return findRefusal(memory, scope) ?? findSecretProblem(text) ?? findTypeProblem(memory);
+  return findRefusal(memory, scope) ?? describeSecrets(findSecrets(text)) ?? findTypeProblem(memory);
 }
 
 /** The same as an error, for who asked for this one memory. */
 export function refuseTravel(file: string, text: string, scope: string): void {
   const problem = findTravelProblem(file, text, scope);
   if (problem === null) return;
-  const code = problem === findSecretProblem(text) ? "secret" : "usage";
+  const code = problem === describeSecrets(findSecrets(text)) ? "secret" : "usage";
   throw new MemdirError(code, `${file} is not shared: ${problem.replace("NAME", file)}`);
 }
 
@@ -47,11 +47,11 @@ function findRefusal(memory: Memory, scope: string): string | null {
   return null;
 }
 
-function findSecretProblem(text: string): string | null {
-  const [first, ...more] = findSecrets(text);
+/** The rule and the line of the first one, never a value; null when there is none. */
+export function describeSecrets([first, ...more]: readonly { rule: string; line: number }[]): string | null {
   if (!first) return null;
   const others = more.length === 0 ? "" : ` and ${more.length} more`;
-  return `it contains what looks like a secret: ${first.rule} in line ${first.line}${others}; take it out (\`memdir edit NAME\`)`;
+  return `it contains what looks like a secret: ${first.rule} in line ${first.line}${others}; remove it (\`memdir edit NAME\`)`;
 }
 
 /**

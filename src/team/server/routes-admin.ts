@@ -1,30 +1,14 @@
 /** Routes of a team's admins: people, roles, tokens, repositories, the audit log, redaction. */
 
 import * as v from "valibot";
-import {
-  AuditAnswer,
-  covers,
-  DoneAnswer,
-  findEntryProblem,
-  numberUpTo,
-  PeopleAnswer,
-  PersonRequest,
-  PersonRow,
-  RedactRequest,
-  RepositoryAnswer,
-  RepositoryRequest,
-  RoleRequest,
-  TokenAnswer,
-  TokenRequest,
-  TokensAnswer,
-} from "../protocol.ts";
+import * as protocol from "../protocol.ts";
 import { type Answer, type Asked, notFound, refuse, refuseRole, route, type TeamServer } from "./route.ts";
 
 const TEAM = "/v1/teams/:team";
 const ADMIN = { to: "team", role: "admin" } as const;
 const MEMBER = { to: "member" } as const;
-const DONE: Answer<DoneAnswer> = { body: { done: true } };
-const DONE_REPLY = [200, "Done.", DoneAnswer] as const;
+const DONE: Answer<protocol.DoneAnswer> = { body: { done: true } };
+const DONE_REPLY = [200, "Done.", protocol.DoneAnswer] as const;
 const THERE = { 409: "It already exists." };
 
 export const ADMIN_ROUTES = [
@@ -32,15 +16,15 @@ export const ADMIN_ROUTES = [
     access: ADMIN,
     action: "admin:people",
     summary: "Everybody in the team with their roles",
-    reply: [200, "The people.", PeopleAnswer],
+    reply: [200, "The people.", protocol.PeopleAnswer],
     answer: async ({ data }, { caller }) => ({ body: { people: await data.people(caller) } }),
   }),
   route(`POST ${TEAM}/people`, {
     access: ADMIN,
     action: "admin:add-person",
     summary: "Adds a person to the team; their token is made separately",
-    body: PersonRequest,
-    reply: [201, "Added.", PersonRow],
+    body: protocol.PersonRequest,
+    reply: [201, "Added.", protocol.PersonRow],
     others: THERE,
     async answer({ data }, { caller, body: { name, role } }) {
       const body = await data.addPerson(caller, name, role);
@@ -53,7 +37,7 @@ export const ADMIN_ROUTES = [
     access: MEMBER,
     action: "admin:set-role",
     summary: "Gives a role in the whole team or in one repository, or takes it away; for admins there",
-    body: RoleRequest,
+    body: protocol.RoleRequest,
     reply: DONE_REPLY,
     others: { 403: "The caller's role does not allow it.", 409: "They are the team's last admin." },
     answer: setRole,
@@ -62,15 +46,15 @@ export const ADMIN_ROUTES = [
     access: MEMBER,
     action: "admin:tokens",
     summary: "The caller's tokens, for an admin all of the team's; without the tokens themselves",
-    reply: [200, "The tokens.", TokensAnswer],
+    reply: [200, "The tokens.", protocol.TokensAnswer],
     answer: async ({ data }, { caller }) => ({ body: { tokens: await data.tokens(caller) } }),
   }),
   route(`POST ${TEAM}/tokens`, {
     access: ADMIN,
     action: "admin:add-token",
     summary: "Makes a token for a person; it is in this answer and can never be seen again",
-    body: TokenRequest,
-    reply: [201, "The token.", TokenAnswer],
+    body: protocol.TokenRequest,
+    reply: [201, "The token.", protocol.TokenAnswer],
     async answer({ data }, { caller, body: { person, ...options } }) {
       const body = await data.addToken(caller, person, options);
       if (!body) throw notFound("person");
@@ -92,8 +76,8 @@ export const ADMIN_ROUTES = [
     access: ADMIN,
     action: "admin:add-repository",
     summary: "Makes a repository that memories can be shared in",
-    body: RepositoryRequest,
-    reply: [201, "Made.", RepositoryAnswer],
+    body: protocol.RepositoryRequest,
+    reply: [201, "Made.", protocol.RepositoryAnswer],
     others: THERE,
     async answer({ data }, { caller, body: { name } }) {
       const body = await data.addRepository(caller, name);
@@ -114,9 +98,9 @@ export const ADMIN_ROUTES = [
           v.description("The `at` of the last row of the page before."),
         ),
       ),
-      limit: numberUpTo(1000, 100),
+      limit: protocol.numberUpTo(1000, 100),
     }),
-    reply: [200, "The rows.", AuditAnswer],
+    reply: [200, "The rows.", protocol.AuditAnswer],
     answer: async ({ data }, { caller, query: { before = null, limit } }) => ({
       body: { rows: await data.readAudit(caller, { before, limit }) },
     }),
@@ -125,10 +109,10 @@ export const ADMIN_ROUTES = [
     access: { to: "repository", role: "admin" },
     action: "redact",
     summary: "Removes the text of one version for good; a current one leaves a tombstone",
-    body: RedactRequest,
+    body: protocol.RedactRequest,
     reply: DONE_REPLY,
     async answer({ data }, { caller, repository, body: { path, revision } }) {
-      const done = !findEntryProblem(path) && (await data.redact(caller, repository, path, revision));
+      const done = !protocol.findEntryProblem(path) && (await data.redact(caller, repository, path, revision));
       if (!done) throw notFound("version");
       return DONE;
     },
@@ -137,10 +121,10 @@ export const ADMIN_ROUTES = [
 
 async function setRole(
   { data }: TeamServer,
-  { caller, params: { person = "" }, body: { repository, role } }: Asked<unknown, RoleRequest>,
-): Promise<Answer<DoneAnswer>> {
+  { caller, params: { person = "" }, body: { repository, role } }: Asked<unknown, protocol.RoleRequest>,
+): Promise<Answer<protocol.DoneAnswer>> {
   const own = await (repository === null ? data.teamRoleOf(caller) : data.roleOf(caller, repository));
-  if (!covers(own, "admin")) {
+  if (!protocol.covers(own, "admin")) {
     await data.audit(caller, [{ action: "admin:set-role", repository: own && repository, outcome: "denied" }]);
     if (repository !== null && own === null) throw notFound("person or repository");
     throw refuseRole({ to: repository === null ? "team" : "repository", role: "admin" });

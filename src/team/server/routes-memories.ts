@@ -4,16 +4,7 @@ import { type Memory, parseMemory } from "../../store/store.ts";
 import { sha256 } from "../../text/hash.ts";
 import { findSecrets } from "../../text/secrets.ts";
 import { termsOf } from "../../text/terms.ts";
-import {
-  FetchAnswer,
-  FetchRequest,
-  findEntryProblem,
-  ListAnswer,
-  Markdown,
-  type StaleAnswer,
-  VersionsAnswer,
-  WriteAnswer,
-} from "../protocol.ts";
+import * as protocol from "../protocol.ts";
 import type { RemoteOutcome } from "../remote.ts";
 import { readShare } from "../travel.ts";
 import { holdsTag, readPrecondition } from "./request.ts";
@@ -32,7 +23,7 @@ export const MEMORY_ROUTES = [
     action: "list",
     summary: "Every memory of the repository without its text, tombstones too",
     headers: { "If-None-Match": "The ETag of an earlier answer." },
-    reply: [200, "The list, with an ETag.", ListAnswer],
+    reply: [200, "The list, with an ETag.", protocol.ListAnswer],
     others: { 304: "Nothing has changed since." },
     async answer({ data }, { caller, repository, headers, state: known }) {
       const tagOf = (state: string) => `"${sha256(`${caller.team}/${repository}/${state}`).slice(0, 32)}"`;
@@ -49,11 +40,11 @@ export const MEMORY_ROUTES = [
     access: READER,
     action: "fetch",
     summary: "The texts of these memories; what is gone or redacted is left out",
-    body: FetchRequest,
-    reply: [200, "The texts.", FetchAnswer],
+    body: protocol.FetchRequest,
+    reply: [200, "The texts.", protocol.FetchAnswer],
     async answer({ data }, { caller, repository, body }) {
       const wanted = [...new Set(body.paths)];
-      if (wanted.some((path) => findEntryProblem(path)))
+      if (wanted.some((path) => protocol.findEntryProblem(path)))
         throw refuse(
           422,
           "path",
@@ -73,8 +64,8 @@ export const MEMORY_ROUTES = [
     action: "write",
     summary: "Writes a memory that is new or based on a known revision",
     headers: { "If-Match": MATCH, "If-None-Match": "`*` for a memory that must not be there yet." },
-    body: Markdown,
-    reply: [200, "Written, or there already.", WriteAnswer],
+    body: protocol.Markdown,
+    reply: [200, "Written, or there already.", protocol.WriteAnswer],
     others: {
       ...UNBASED,
       413: "The memory is too large.",
@@ -87,7 +78,7 @@ export const MEMORY_ROUTES = [
     action: "remove",
     summary: "Leaves a tombstone in the place of a memory; its versions stay",
     headers: { "If-Match": MATCH },
-    reply: [200, "Removed, or gone already.", WriteAnswer],
+    reply: [200, "Removed, or gone already.", protocol.WriteAnswer],
     others: UNBASED,
     async answer({ data }, { caller, repository, params, headers }) {
       const path = checkPath(params.path);
@@ -99,9 +90,9 @@ export const MEMORY_ROUTES = [
     access: READER,
     action: "versions",
     summary: "Every version of a memory, oldest first",
-    reply: [200, "The versions.", VersionsAnswer],
+    reply: [200, "The versions.", protocol.VersionsAnswer],
     async answer({ data }, { caller, repository, params: { path = "" } }) {
-      const versions = findEntryProblem(path) ? [] : await data.versions(caller, repository, path);
+      const versions = protocol.findEntryProblem(path) ? [] : await data.versions(caller, repository, path);
       if (versions.length === 0) throw notFound("memory");
       await data.audit(caller, [{ action: "versions", repository, path, outcome: "ok" }]);
       return { body: { versions } };
@@ -126,17 +117,17 @@ async function putMemory(server: TeamServer, asked: Asked<unknown, string>) {
 
 /** Reasons are fixed sentences: they never hold the path. */
 function checkPath(path = ""): string {
-  const problem = findEntryProblem(path);
+  const problem = protocol.findEntryProblem(path);
   if (problem) throw refuse(422, "path", `this path cannot be shared: ${problem}; rename the memory`);
   return path;
 }
 
-function answerOutcome(outcome: RemoteOutcome, hash: string): Answer<WriteAnswer> {
+function answerOutcome(outcome: RemoteOutcome, hash: string): Answer<protocol.WriteAnswer> {
   if (outcome.kind === "refused") throw refuse(422, "refused", outcome.reason);
   if (outcome.kind === "stale") {
     const message =
       "it changed in the meantime: fetch the current version, merge, and send it again with that revision";
-    const body: StaleAnswer = { problem: "stale", message, current: outcome.current };
+    const body: protocol.StaleAnswer = { problem: "stale", message, current: outcome.current };
     throw new Refusal({ status: 412, body });
   }
   const { path, revision } = outcome;

@@ -1,19 +1,6 @@
 /** What the team server keeps and may be asked: the seam between HTTP and the database. Every verb carries the tenant. */
 
-import type {
-  AuditRow,
-  Fetched,
-  LIMITS,
-  ListAnswer,
-  PersonRow,
-  RepositoryAnswer,
-  Role,
-  SearchHit,
-  TokenAnswer,
-  TokenRequest,
-  TokenRow,
-  Version,
-} from "../protocol.ts";
+import type * as protocol from "../protocol.ts";
 import type { RemoteOutcome } from "../remote.ts";
 
 export { findPersonProblem } from "../protocol.ts";
@@ -29,14 +16,14 @@ export interface Caller {
 export interface Entered {
   caller: Caller;
   isAdmitted: boolean;
-  teamRole: Role | null;
-  role: Role | null;
+  teamRole: protocol.Role | null;
+  role: protocol.Role | null;
   state: string | null;
 }
 
 /** A change over one of these is refused inside the same transaction that would write it. */
 export type DataLimits = {
-  [name in keyof Pick<typeof LIMITS, "memoryBytes" | "repositoryBytes" | "repositoryMemories">]: number;
+  [name in keyof Pick<typeof protocol.LIMITS, "memoryBytes" | "repositoryBytes" | "repositoryMemories">]: number;
 };
 
 /** `name`, `description`, `terms` and `vector` are for search. */
@@ -57,10 +44,10 @@ export interface SearchQuery {
 }
 
 /** Days null: it does not expire. */
-export type TokenOptions = Omit<TokenRequest, "person">;
+export type TokenOptions = Omit<protocol.TokenRequest, "person">;
 
-export type AuditEntry = Pick<AuditRow, "action" | "outcome"> &
-  Partial<Pick<AuditRow, "repository" | "path" | "revision">>;
+export type AuditEntry = Pick<protocol.AuditRow, "action" | "outcome"> &
+  Partial<Pick<protocol.AuditRow, "repository" | "path" | "revision">>;
 
 /** Absence is null, and so is a missing right: `roleOf` distinguishes 404 from 403. */
 export interface TeamData {
@@ -74,7 +61,7 @@ export interface TeamData {
   /** For the operator, on the machine of the server: a team with its first admin and their token. */
   createTeam(team: string, admin: string): Promise<{ token: string }>;
   /** For the operator, when the last admin lost their token. */
-  issueToken(team: string, person: string, options: TokenOptions): Promise<TokenAnswer | null>;
+  issueToken(team: string, person: string, options: TokenOptions): Promise<protocol.TokenAnswer | null>;
 
   /**
    * What every request asks, in one transaction: who it is, whether their token has requests left in this window, their role,
@@ -87,22 +74,22 @@ export interface TeamData {
     repository: string | null,
   ): Promise<Entered | null>;
   /** The stronger of the team's role and the repository's. Null: none, or no such repository (the caller does not learn which). */
-  roleOf(caller: Caller, repository: string): Promise<Role | null>;
-  teamRoleOf(caller: Caller): Promise<Role | null>;
+  roleOf(caller: Caller, repository: string): Promise<protocol.Role | null>;
+  teamRoleOf(caller: Caller): Promise<protocol.Role | null>;
 
-  people(caller: Caller): Promise<PersonRow[]>;
-  addPerson(caller: Caller, name: string, role: Role | null): Promise<PersonRow | null>;
-  setRole(caller: Caller, person: string, repository: string | null, role: Role | null): Promise<boolean>;
-  tokens(caller: Caller): Promise<TokenRow[]>;
-  addToken(caller: Caller, person: string, options: TokenOptions): Promise<TokenAnswer | null>;
+  people(caller: Caller): Promise<protocol.PersonRow[]>;
+  addPerson(caller: Caller, name: string, role: protocol.Role | null): Promise<protocol.PersonRow | null>;
+  setRole(caller: Caller, person: string, repository: string | null, role: protocol.Role | null): Promise<boolean>;
+  tokens(caller: Caller): Promise<protocol.TokenRow[]>;
+  addToken(caller: Caller, person: string, options: TokenOptions): Promise<protocol.TokenAnswer | null>;
   revokeToken(caller: Caller, id: string): Promise<boolean>;
   /** Those that the caller may read. */
-  repositories(caller: Caller): Promise<RepositoryAnswer[]>;
-  addRepository(caller: Caller, name: string): Promise<RepositoryAnswer | null>;
+  repositories(caller: Caller): Promise<protocol.RepositoryAnswer[]>;
+  addRepository(caller: Caller, name: string): Promise<protocol.RepositoryAnswer | null>;
 
   /** `state` changes with every write in the repository; the ETag is made of it. */
-  listMemories(caller: Caller, repository: string): Promise<ListAnswer & { state: string }>;
-  fetchMemories(caller: Caller, repository: string, paths: readonly string[]): Promise<Fetched[]>;
+  listMemories(caller: Caller, repository: string): Promise<protocol.ListAnswer & { state: string }>;
+  fetchMemories(caller: Caller, repository: string, paths: readonly string[]): Promise<protocol.Fetched[]>;
   /** One transaction: precondition, version, audit. */
   putMemory(
     caller: Caller,
@@ -112,15 +99,15 @@ export interface TeamData {
     limits: DataLimits,
   ): Promise<RemoteOutcome>;
   removeMemory(caller: Caller, repository: string, path: string, expected: string): Promise<RemoteOutcome>;
-  versions(caller: Caller, repository: string, path: string): Promise<Version[]>;
+  versions(caller: Caller, repository: string, path: string): Promise<protocol.Version[]>;
   /** Removes the text of one version for good, and of the memory itself if it is the current one (a tombstone follows). */
   redact(caller: Caller, repository: string, path: string, revision: string): Promise<boolean>;
 
   /** Visibility is part of the query. Vectors only where the extension is there and one is given. */
-  search(caller: Caller, query: SearchQuery): Promise<SearchHit[]>;
+  search(caller: Caller, query: SearchQuery): Promise<protocol.SearchHit[]>;
   audit(caller: Caller, entries: readonly AuditEntry[]): Promise<void>;
   /** Newest first, `before` an earlier row's `at`. */
-  readAudit(caller: Caller, options: { before: string | null; limit: number }): Promise<AuditRow[]>;
+  readAudit(caller: Caller, options: { before: string | null; limit: number }): Promise<protocol.AuditRow[]>;
   /** For the metrics: how many teams, repositories, memories there are; no names. */
   counts(): Promise<StoredCounts>;
 }
