@@ -14,7 +14,7 @@ import {
 } from "./data-base.ts";
 import { addToken } from "./data-tokens.ts";
 import type { Row } from "./database.ts";
-import type { TeamData } from "./team-data.ts";
+import type { StoredCounts, TeamData } from "./team-data.ts";
 
 export function openPeople(base: Base) {
   return {
@@ -31,13 +31,9 @@ export function openPeople(base: Base) {
           `select (select count(*) from memdir_team)::text as teams, count(*)::text as repositories,
              coalesce(sum(memories), 0)::text as memories, coalesce(sum(bytes), 0)::text as bytes from memdir_repository`,
         );
-        const { teams, repositories, memories, bytes } = row;
-        return {
-          teams: Number(teams),
-          repositories: Number(repositories),
-          memories: Number(memories),
-          bytes: Number(bytes),
-        };
+        return Object.fromEntries(
+          Object.entries(row).map(([key, value]) => [key, Number(value)]),
+        ) as unknown as StoredCounts;
       }),
 
     roleOf: (caller, repository) =>
