@@ -56,7 +56,7 @@ export async function planPromotion(from: readonly Store[], team: Store, name: s
   return { ...move, notices: findPrivateLinks(move) };
 }
 
-/** The way back: everybody else loses it with the next commit. */
+/** The way back: the others lose it with the next commit. */
 export async function planDemotion(team: readonly Store[], to: Store, name: string): Promise<Move> {
   const move = await planMove("demote", team, to, name);
   return { ...move, notices: findLeftLinks(move) };

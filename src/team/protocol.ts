@@ -228,7 +228,7 @@ export const RedactRequest = v.object({ path: v.string(), revision: v.string() }
 export const RepositoryAnswer = v.object({ name: SHOWN, memories: COUNT, bytes: COUNT, role: ROLE });
 export type RepositoryAnswer = v.InferOutput<typeof RepositoryAnswer>;
 
-/** GET /v1/teams/:team, for everybody with a token of the team. Role: in the whole team. Repositories: those that the caller may read. */
+/** GET /v1/teams/:team, for every token of the team. Role: in the whole team. Repositories: those that the caller may read. */
 export const TeamAnswer = v.object({
   team: SHOWN,
   person: SHOWN,

@@ -62,7 +62,7 @@ export async function prepareTeam(checkout: TeamCheckout, { dryRun = false } = {
 }
 
 /**
- * Our lines and settings; memories and their index stay. `.gitattributes` is everybody's: with `onlyClone` it stays too, and
+ * Our lines and settings; memories and their index stay. `.gitattributes` is shared by all clones: with `onlyClone` it stays too, and
  * git merges by lines in this clone, as in any other that has no such driver.
  */
 export async function removeTeam(

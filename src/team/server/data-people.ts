@@ -100,7 +100,7 @@ async function insertPerson(
   return row?.id ?? null;
 }
 
-/** Admins see everybody, others themselves. */
+/** Admins see every person, others only themselves. */
 async function listPeople(tx: Transaction): Promise<PersonRow[]> {
   const { sql, caller } = tx;
   const values = [caller.team, await isTeamAdmin(tx), caller.personId];
