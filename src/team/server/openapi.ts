@@ -75,7 +75,7 @@ function describeRoute(route: Route): Json {
   };
 }
 
-function describeParameters({ path, access, query, headers = {} }: Route): Json[] {
+function describeParameters({ method, path, access, query, headers = {} }: Route): Json[] {
   const text = { type: "string" };
   const parts = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => ({
     name,
@@ -94,7 +94,14 @@ function describeParameters({ path, access, query, headers = {} }: Route): Json[
       ? []
       : [{ name: "Memdir-Protocol", in: "header", required: true, schema: { const: protocol.PROTOCOL } }]),
     ...asked,
-    ...Object.entries(headers).map(([name, description]) => ({ name, in: "header", description, schema: text })),
+    // Only a removal cannot do without its header.
+    ...Object.entries(headers).map(([name, description]) => ({
+      name,
+      in: "header",
+      required: method === "DELETE",
+      description,
+      schema: text,
+    })),
   ];
 }
 

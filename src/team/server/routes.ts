@@ -45,10 +45,10 @@ const TEAM_ROUTES = [
     query: v.object({
       q: v.pipe(
         v.string(),
+        v.description("The words to search for, at most 1000 characters."),
         v.trim(),
         v.minLength(1, QUERY),
         v.maxLength(1000, QUERY),
-        v.description("What is looked for, at most 1000 characters."),
       ),
       limit: numberUpTo(50, 10),
     }),
