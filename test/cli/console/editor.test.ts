@@ -26,7 +26,6 @@ const seen = ({ editor: { text, cursor } }: ReturnType<typeof press>) =>
 const view = (columns: number, maxRows = 100) => ({
   columns,
   prompt: "> ",
-  indent: "  ",
   maxRows,
   dim: (text: string) => text,
 });
@@ -70,18 +69,18 @@ describe("editor", () => {
     const cases: [string, string | null][] = [
       ["a\r", "submit"],
       ["\t", "complete"],
-      ["\x1b[Z", "complete-back"],
-      ["\x1b[A", "history-up"],
-      ["\x1b[B", "history-down"],
+      ["\x1b[Z", "close"],
+      ["\x1b[A", "history"],
+      ["\x1b[B", "history"],
       ["\x03", "interrupt"],
       ["\x04", "end"],
       ["a\x04", null],
       ["\x12", "search"],
       ["\x0c", "redraw"],
       ["\x1a", "suspend"],
-      ["\x1b\x1b", "escape"],
+      ["\x1b\x1b", "close"],
       ["a\nb\x1b[A", null],
-      ["a\nb\x1b[A\x1b[A", "history-up"],
+      ["a\nb\x1b[A\x1b[A", "history"],
       ["\x0f", null],
     ];
     for (const [input, effect] of cases) expect([input, type(input).effect]).toEqual([input, effect]);
