@@ -6,14 +6,15 @@ import { type Said, understandSaid } from "../../learn/said.ts";
 import type { Memdir } from "../../memdir.ts";
 import { openLearning } from "../../open-learn.ts";
 import { MEMORY_TYPES } from "../../store/store.ts";
+import { saySaved } from "../../table/common.ts";
 import { sanitise, sanitiseLine } from "../../text/sanitise.ts";
-import { printSaved } from "../changes.ts";
 import { count } from "../command.ts";
+import { print } from "../say.ts";
 import type { Paint, Terminal } from "../terminal.ts";
 import type { Completion } from "./input-state.ts";
 import type { Console } from "./slash.ts";
 import { runSlash } from "./slash-commands.ts";
-import { forgetSaid, saveSaid, saveText } from "./slash-memory.ts";
+import { forgetSaid, MEMORY_COMMANDS, saveSaid } from "./slash-memory.ts";
 
 /** Below, a rule is not sure enough to keep something that nobody asked to keep. */
 const SURE = 0.75;
@@ -33,10 +34,10 @@ export async function answerLine(line: string, console: Console, talk: (words: s
   });
 }
 
-/** Names of memories, once a command that takes one is typed. */
+/** Names of memories, behind a command that takes one: `/show`, `/memory show`. */
 export function completeNames(text: string, names: readonly string[]): Completion[] {
-  const [call = null, typed = ""] = /^\/memory\s+(?:show|edit|forget)\s+(.*)$/i.exec(text) ?? [];
-  if (call === null) return [];
+  const [, word = "", typed = ""] = /^\/(?:memory\s+)?(\S+)\s+(.*)$/i.exec(text) ?? [];
+  if (!MEMORY_COMMANDS.some(({ name, takesName }) => takesName && name === word.toLowerCase())) return [];
   const found = [...new Set(names.map(sanitiseLine))].filter((name) =>
     name.toLowerCase().startsWith(typed.toLowerCase()),
   );
@@ -69,7 +70,7 @@ async function saveRequest(rest: string, said: readonly Said[], console: Console
   const [one] = said;
   if (said.length !== 1 || !one || one.act === "forget" || !/\d{4}-\d\d-\d\d/.test(one.body))
     return saveSaid(rest, console);
-  await saveText(one.type, one.body, console);
+  await saveSaid(one.body, console, one.type);
 }
 
 async function keep({ act, explicit, confidence, ...memory }: Said, console: Console): Promise<void> {
@@ -77,8 +78,12 @@ async function keep({ act, explicit, confidence, ...memory }: Said, console: Con
   const { memdir, terminal } = console;
   const source = { by: "user", session: null, message: null };
   await reportFailure(console, async () => {
-    printSaved(console, await memdir.save({ ...memory, source }));
-    terminal.print(terminal.color.dim(`    understood as a ${act}, saved as ${memory.type}; /undo takes it back`));
+    print(
+      terminal,
+      saySaved(await memdir.save({ ...memory, source }), { call: (words) => `/${words}` }),
+      console.columns(),
+    );
+    terminal.print(terminal.color.dim(`    understood as a ${act}, saved as ${memory.type}; /undo removes it`));
   });
 }
 

@@ -30,6 +30,10 @@ export interface SlashCommand {
   help: string;
   /** Words that can follow, for completion. */
   words?: readonly string[];
+  /** Another word for the command before it: it works, and is not listed. */
+  isAlias?: boolean;
+  /** Memory names can follow. */
+  takesName?: boolean;
   run(rest: string, console: Console): Promise<"stay" | "leave">;
 }
 
