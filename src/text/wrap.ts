@@ -109,29 +109,18 @@ function isStyle(unit: string): boolean {
   return unit.startsWith("\x1b");
 }
 
+/** What the codes of our own styles close. */
+const CLOSES: Record<number, RegExp> = { 0: /./, 22: /\[[12]m/, 23: /\[3m/, 24: /\[4m/, 29: /\[9m/, 39: /\[[39]\d/ };
+
 /** Closes at the end of each line what is open there, and opens it again on the next. */
 function restyle(lines: string[]): string[] {
   let open: string[] = [];
   return lines.map((line) => {
     const before = open.join("");
-    for (const style of line.match(SGR) ?? []) open = applyStyle(open, style);
+    for (const style of line.match(SGR) ?? []) {
+      const closed = CLOSES[Number.parseInt(style.slice(2), 10) || 0];
+      open = closed ? open.filter((one) => !closed.test(one)) : [...open, style];
+    }
     return `${before}${line}${open.length > 0 ? "\x1b[0m" : ""}`;
   });
-}
-
-function applyStyle(open: readonly string[], style: string): string[] {
-  const code = codeOf(style);
-  if (code === 0) return [];
-  const isClosing = (code > 21 && code < 30) || code === 39 || code === 49;
-  return isClosing ? open.filter((each) => endOf(codeOf(each)) !== code) : [...open, style];
-}
-
-function codeOf(style: string): number {
-  return Number.parseInt(style.slice(2), 10) || 0;
-}
-
-/** The code that ends what another one began. */
-function endOf(code: number): number {
-  if (code < 10) return code === 1 ? 22 : code + 20;
-  return code >= 40 && code <= 48 ? 49 : 39;
 }

@@ -15,22 +15,21 @@ const LEAVE_MS = 2000;
 /** Who typed until just now may still be typing when a question comes up: such keys are no answers. */
 const STILL_TYPING_MS = 700;
 
+/** Nothing begun with the text. */
+const FRESH = { menu: null, walk: null, search: null };
+const START = {
+  ...FRESH,
+  editor: EMPTY,
+  leaving: null,
+  reading: null,
+  lastKeyAt: -Infinity,
+  ended: false,
+  released: false,
+};
+
 export function openInput(options: InputOptions): Input {
   if (options.screen.isDumb) return openPlainInput(options);
-  const typing: Typing = {
-    ...{
-      options,
-      editor: EMPTY,
-      menu: null,
-      walk: null,
-      search: null,
-      asked: [],
-      status: [],
-      queued: [],
-      leaving: null,
-    },
-    ...{ reading: null, listeners: new Set(), lastKeyAt: Number.NEGATIVE_INFINITY, ended: false, released: false },
-  };
+  const typing: Typing = { ...START, options, asked: [], status: [], queued: [], listeners: new Set() };
   const detach = attach(typing);
   draw(typing);
   return {
@@ -172,7 +171,7 @@ function pressMenu(typing: Typing, menu: NonNullable<Typing["menu"]>, name: KeyN
 
 function accept(typing: Typing, item: Completion | undefined): void {
   const editor = item ? replaceBefore(typing.editor, item.from, item.insert) : typing.editor;
-  Object.assign(typing, { editor, menu: null, walk: null });
+  Object.assign(typing, FRESH, { editor });
 }
 
 function menuOf({ options, editor }: Typing): Typing["menu"] {
@@ -196,17 +195,13 @@ const ACTS: Record<Effect, (typing: Typing, name: KeyName) => void> = {
     const prompts = typing.options.history.prompts();
     const from = typing.walk ?? { index: prompts.length, prefix: typing.editor.text, draft: typing.editor };
     const index = findPrompt(prompts, from.index, by, from.prefix);
-    if (index !== null)
-      Object.assign(typing, {
-        menu: null,
-        walk: { ...from, index },
-        editor: withText(typing.editor, prompts[index] ?? ""),
-      });
     // Past the newest one is what had been typed.
-    else if (by > 0 && typing.walk) Object.assign(typing, { menu: null, walk: null, editor: from.draft });
+    const editor = index === null ? from.draft : withText(typing.editor, prompts[index] ?? "");
+    if (index !== null || (by > 0 && typing.walk))
+      Object.assign(typing, FRESH, { editor, walk: index === null ? null : { ...from, index } });
   },
   search(typing) {
-    Object.assign(typing, { menu: null, search: { words: "", index: null, draft: typing.editor } });
+    Object.assign(typing, FRESH, { search: { words: "", index: null, draft: typing.editor } });
   },
   redraw: ({ options }) => options.screen.clear(),
   end(typing) {
@@ -233,15 +228,15 @@ function pressSearch(typing: Typing, search: NonNullable<Typing["search"]>, key:
   if (key.name === "escape" || key.name === "ctrl-c") typing.editor = search.draft;
 }
 
-/** Another text, or none, and nothing begun with it. */
+/** Another text, or none. */
 function fill(typing: Typing, text: string): void {
-  Object.assign(typing, { editor: withText(withoutText(typing.editor), text), menu: null, walk: null, search: null });
+  Object.assign(typing, FRESH, { editor: withText(withoutText(typing.editor), text) });
 }
 
 /** What is sent while something else goes on waits for its turn. */
 function submit(typing: Typing): void {
   const line = { text: submittedText(typing.editor), shown: echoOf(typing.editor) };
-  Object.assign(typing, { menu: null, walk: null });
+  Object.assign(typing, FRESH);
   if (line.text.trim() === "") return;
   fill(typing, "");
   if (typing.reading) send(typing, line);
