@@ -23,7 +23,7 @@ interface Stage extends Pick<Call, "terminal"> {
   input: Input;
 }
 
-const ENDING = { label: "finishing what is being learnt, Ctrl-C leaves at once", tokens: null };
+const ENDING = "finishing what is being learnt, Ctrl-C leaves at once";
 const ENDING_SIGNALS = { SIGTERM: 143, SIGHUP: 129 };
 
 export async function runInteractive(call: Call, memdir: Memdir): Promise<number> {
@@ -35,11 +35,8 @@ export async function runInteractive(call: Call, memdir: Memdir): Promise<number
   );
   await greet(memdir, agent.model(), call.terminal);
   if (from) call.terminal.print(describeSession(from, call.terminal.color));
-  const { sessionId: id, transcriptPath: path } = agent;
-  const history = openPromptHistory(
-    join(sessionsFolder(memdir.config, memdir.location.project), "prompts.jsonl"),
-    call,
-  );
+  const folder = sessionsFolder(memdir.config, memdir.location.project);
+  const history = openPromptHistory(join(folder, "prompts.jsonl"), call);
   let names: string[] = [];
   const complete = (text: string): Completion[] => [
     ...completeSlash(text).map((one) => ({ label: one.text.trim(), description: one.help, insert: one.text, from: 0 })),
@@ -70,30 +67,24 @@ export async function runInteractive(call: Call, memdir: Memdir): Promise<number
   ];
   try {
     for (;;) {
-      names = await memdir.survey().then(
-        ({ rows }) => rows.map(({ name }) => name),
-        () => names,
-      );
+      const { rows } = await memdir.survey().catch(() => ({ rows: [] }));
+      names = rows.map(({ name }) => name);
       const line = await input.read();
       if (line === null) break;
       const { problem } = history.add(line);
       if (problem !== null) terminal.warn(`memdir: note: ${problem}`);
       if ((await answerLine(line, console, talk)) === "leave") break;
     }
-    if (agent.isLearning())
-      await working(
-        opened,
-        () => ENDING,
-        (signal) => agent.drain({ signal }),
-      );
+    if (agent.isLearning()) await console.working(ENDING, (signal) => agent.drain({ signal }));
   } finally {
     input.close();
     screen.close();
     for (const stop of stops) stop();
     agent.close();
   }
-  if (agent.prompts().length > 0)
-    call.terminal.print(call.terminal.color.dim(`memdir --resume ${id} continues this session (${path})`));
+  const { sessionId, transcriptPath } = agent;
+  const resume = `memdir --resume ${sessionId} continues this session (${transcriptPath})`;
+  if (agent.prompts().length > 0) call.terminal.print(call.terminal.color.dim(resume));
   return 0;
 }
 

@@ -15,38 +15,12 @@ export interface Editor {
   pastes: readonly string[];
 }
 
-/** What is left to the caller. */
-export type Effect =
-  | "submit"
-  | "complete"
-  | "close"
-  | "history"
-  | "interrupt"
-  | "end"
-  | "search"
-  | "redraw"
-  | "suspend";
-
 type Table<T> = Partial<Record<KeyName, T>>;
 
 export const EMPTY: Editor = { text: "", cursor: 0, killed: "", pastes: [] };
 
-const EFFECTS: Table<Effect> = {
-  ...{ enter: "submit", tab: "complete", "shift-tab": "close", escape: "close", up: "history", down: "history" },
-  ...{ "ctrl-p": "history", "ctrl-n": "history", "ctrl-r": "search" },
-  ...{ "ctrl-c": "interrupt", "ctrl-l": "redraw", "ctrl-z": "suspend", "ctrl-d": "end" },
-};
-
-/** `effect` is null when all there was to do is done. */
-export function press(editor: Editor, key: Key): { editor: Editor; effect: Effect | null } {
-  const edited = pressText(editor, key);
-  return edited
-    ? { editor: edited, effect: null }
-    : { editor, effect: EFFECTS[(key as { name: KeyName }).name] ?? null };
-}
-
-/** Null for a key that does not concern the text. */
-function pressText(editor: Editor, key: Key): Editor | null {
+/** Null for a key that does not concern the text, or has nothing to do in it. */
+export function press(editor: Editor, key: Key): Editor | null {
   if (key.type === "text") return type(editor, key.text);
   if (key.type === "paste") return paste(editor, key.text);
   const { text, cursor } = editor;

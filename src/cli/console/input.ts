@@ -1,7 +1,7 @@
 /** What a person types, from the keyboard to lines: the text with its completions, history and search, and questions. */
 
 import { graphemes } from "../../text/wrap.ts";
-import { type Effect, EMPTY, echoOf, press, replaceBefore, submittedText, withoutText, withText } from "./editor.ts";
+import { EMPTY, echoOf, press, replaceBefore, submittedText, withoutText, withText } from "./editor.ts";
 import { openPlainInput } from "./input-plain.ts";
 import type { Choice, Completion, Input, InputOptions, Typing } from "./input-state.ts";
 import { PROMPT, viewInput } from "./input-view.ts";
@@ -116,8 +116,8 @@ function pressKey(typing: Typing, key: Key) {
   if (name !== "ctrl-c") setLeaving(typing, false);
   if (typing.search) return pressSearch(typing, typing.search, key);
   if (typing.menu && name && pressMenu(typing, typing.menu, name)) return;
-  const { editor, effect } = press(typing.editor, key);
-  if (name && effect) return ACTS[effect](typing, name);
+  const editor = press(typing.editor, key);
+  if (!editor) return name ? ACTS[name]?.(typing, name) : undefined;
   const { text, cursor } = typing.editor;
   typing.editor = editor;
   if (editor.text !== text) {
@@ -179,38 +179,33 @@ function menuOf({ options, editor }: Typing): Typing["menu"] {
   return items.length === 0 ? null : { items, selected: 0, isChosen: false };
 }
 
-const ACTS: Record<Effect, (typing: Typing, name: KeyName) => void> = {
-  submit,
-  interrupt,
-  /** One completion is taken at once, several are offered. */
-  complete(typing) {
-    typing.menu = menuOf(typing);
-    if (typing.menu?.items.length === 1) accept(typing, typing.menu.items[0]);
-  },
-  close(typing) {
-    typing.menu = null;
-  },
-  history(typing, name) {
-    const by = STEPS[name] ?? 1;
-    const prompts = typing.options.history.prompts();
-    const from = typing.walk ?? { index: prompts.length, prefix: typing.editor.text, draft: typing.editor };
-    const index = findPrompt(prompts, from.index, by, from.prefix);
-    // Past the newest one is what had been typed.
-    const editor = index === null ? from.draft : withText(typing.editor, prompts[index] ?? "");
-    if (index !== null || (by > 0 && typing.walk))
-      Object.assign(typing, FRESH, { editor, walk: index === null ? null : { ...from, index } });
-  },
-  search(typing) {
-    Object.assign(typing, FRESH, { search: { words: "", index: null, draft: typing.editor } });
-  },
-  redraw: ({ options }) => options.screen.clear(),
-  end(typing) {
-    if (typing.reading) end(typing);
-  },
-  suspend(typing) {
-    const { suspend } = typing.options;
-    if (suspend) void release(typing, suspend).catch(() => {});
-  },
+type Act = (typing: Typing, name: KeyName) => void;
+
+/** One completion is taken at once, several are offered. */
+const complete: Act = (typing) => {
+  typing.menu = menuOf(typing);
+  if (typing.menu?.items.length === 1) accept(typing, typing.menu.items[0]);
+};
+const walkHistory: Act = (typing, name) => {
+  const by = STEPS[name] ?? 1;
+  const prompts = typing.options.history.prompts();
+  const from = typing.walk ?? { index: prompts.length, prefix: typing.editor.text, draft: typing.editor };
+  const index = findPrompt(prompts, from.index, by, from.prefix);
+  // Past the newest one is what had been typed.
+  const editor = index === null ? from.draft : withText(typing.editor, prompts[index] ?? "");
+  if (index !== null || (by > 0 && typing.walk))
+    Object.assign(typing, FRESH, { editor, walk: index === null ? null : { ...from, index } });
+};
+const close: Act = (typing) => Object.assign(typing, { menu: null });
+
+/** What a key does that does not concern the text. */
+const ACTS: Partial<Record<KeyName, Act>> = {
+  ...{ enter: submit, tab: complete, "shift-tab": close, escape: close, "ctrl-c": interrupt },
+  ...{ up: walkHistory, down: walkHistory, "ctrl-p": walkHistory, "ctrl-n": walkHistory },
+  "ctrl-r": (typing) => Object.assign(typing, FRESH, { search: { words: "", index: null, draft: typing.editor } }),
+  "ctrl-l": ({ options }) => options.screen.clear(),
+  "ctrl-d": (typing) => typing.reading && end(typing),
+  "ctrl-z": (typing) => typing.options.suspend && release(typing, typing.options.suspend).catch(() => {}),
 };
 
 function pressSearch(typing: Typing, search: NonNullable<Typing["search"]>, key: Key) {

@@ -14,8 +14,6 @@ type Move = "up" | "down" | "left" | "right" | "word-left" | "word-right" | "hom
 type Edit = "enter" | "newline" | "backspace" | "delete" | "tab" | "shift-tab" | "alt-d" | "alt-backspace";
 export type KeyName = Move | Edit | "escape" | `ctrl-${string}`;
 
-export type Keys = ReturnType<typeof openKeys>;
-
 const PASTE_START = "\x1b[200~";
 const PASTE_END = "\x1b[201~";
 const KEY = new RegExp(

@@ -198,11 +198,9 @@ function renderSpan(token: MarkedToken, paint: Paint): string {
     case "escape":
       return token.text;
     case "strong":
-      return paint.bold(inline(token.tokens, paint));
     case "em":
-      return paint.italic(inline(token.tokens, paint));
     case "del":
-      return paint.strike(inline(token.tokens, paint));
+      return paint[WEIGHTS[token.type]](inline(token.tokens, paint));
     case "codespan":
       // Without colour the marks stay: what is code must be told from words.
       return paint.on ? paint.cyan(token.text) : `\`${token.text}\``;
@@ -222,6 +220,8 @@ function renderSpan(token: MarkedToken, paint: Paint): string {
       return token.raw;
   }
 }
+
+const WEIGHTS = { strong: "bold", em: "italic", del: "strike" } as const;
 
 /** The few entities that people write; all others stay. */
 function decode(text: string): string {

@@ -7,8 +7,6 @@ import { openToAppend, readTail } from "../../disk/fence.ts";
 import { findSecrets } from "../../text/secrets.ts";
 import type { World } from "../../world.ts";
 
-export type PromptHistory = ReturnType<typeof openPromptHistory>;
-
 const MAX_PROMPTS = 1000;
 /** The end of the file is enough for that many: it is never read whole. */
 const MAX_READ_BYTES = 4 * 1024 * 1024;
