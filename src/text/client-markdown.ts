@@ -55,7 +55,7 @@ export function stripBlockComments(text: string): string {
   return removed ? out : text;
 }
 
-/** The block comment that starts at `at`: where it ends, and what stands behind it on its last line. Null if it is none. */
+/** The block comment that starts at `at`: where its last line ends, and what is on its lines besides comments. Null if it is none. */
 function commentSpan(source: string, at: number): { end: number; rest: string } | null {
   const open = source.indexOf("<!--", at);
   // `<!-->` and `<!--->` end at once and are not taken for comments.
@@ -63,12 +63,24 @@ function commentSpan(source: string, at: number): { end: number; rest: string } 
   const close = source.indexOf("-->", open + 4);
   if (close < 0) return null;
   const end = lineEnd(source, close);
-  const rest = source.slice(close + 3, end);
+  const rest = withoutComments(source.slice(at, end));
   if (rest.trim() !== "") return { end, rest };
   let after = end;
   while (after < source.length && source.slice(after, lineEnd(source, after)).trim() === "")
     after = lineEnd(source, after);
   return { end: after, rest: "" };
+}
+
+/** A comment that is not closed stays. */
+function withoutComments(text: string): string {
+  let out = "";
+  for (let at = 0; ; ) {
+    const open = text.indexOf("<!--", at);
+    const close = open < 0 ? -1 : text.indexOf("-->", open + 4);
+    if (close < 0) return out + text.slice(at);
+    out += text.slice(at, open);
+    at = close + 3;
+  }
 }
 
 /** Where the block that starts with this line ends: fences and HTML blocks are passed over whole. */

@@ -1,4 +1,4 @@
-/** What a memory says that can be looked up, the words in code that decide about it, and what came of looking. */
+/** A claim: something in a memory that can be checked; the words to look for in the code; and the finding. */
 
 export const CLAIM_KINDS = [
   "path",
