@@ -117,7 +117,9 @@ type Make<T> = (row: Row, header: Header, entry: RowEntry | null) => T;
 
 async function collect<T>(directory: Directory, make: Make<T>): Promise<{ rows: T[]; skipped: Skipped[] }> {
   const found = await runInPieces(lookAt(directory, { everyFile: true }));
-  await lookUpCommits(directory, found);
+  const isUndated = () => found.entries.some(({ saidMs }) => saidMs === 0);
+  const commits = await lookUpCommits(directory, found.commits, isUndated);
+  if (commits) dateEntries(directory, found.entries, commits);
   return { rows: await runInPieces(rowsOf(directory, found, make)), skipped: found.skipped };
 }
 
@@ -357,16 +359,31 @@ function readIndexText(path: string): string | null {
   }
 }
 
-/** Once for each commit of the repository, and only where a memory does not date itself. */
-async function lookUpCommits(directory: Directory, found: Found): Promise<void> {
-  if (!directory.inRepository || found.entries.every(({ saidMs }) => saidMs !== 0)) return;
-  const head = findHead(directory.path);
-  if (head !== null && head === found.commits) return;
-  const times = await lastCommitTimes(directory.path);
-  const dated = found.entries.filter((entry) => entry.commitMs !== (times.get(entry.file) ?? 0));
+/** When each file of a directory was last committed, and the commit at which that was asked. */
+export interface CommitTimes {
+  head: string | null;
+  times: ReadonlyMap<string, number>;
+}
+
+/** Asks git once for each HEAD, and only where a memory does not date itself; null where the entries are dated as they are. */
+export async function lookUpCommits(
+  { path, inRepository }: Pick<Directory, "path" | "inRepository">,
+  known: string,
+  isUndated: () => boolean,
+): Promise<CommitTimes | null> {
+  const head = inRepository ? findHead(path) : null;
+  if (!inRepository || (head !== null && head === known) || !isUndated()) return null;
+  return { head, times: await lastCommitTimes(path) };
+}
+
+/** Sets their dates, and keeps those that are new in the cache. How many bytes were appended to it. */
+export function dateEntries(directory: Directory, entries: readonly RowEntry[], { head, times }: CommitTimes): number {
+  const dated = entries.filter((entry) => entry.commitMs !== (times.get(entry.file) ?? 0));
   for (const entry of dated) entry.commitMs = times.get(entry.file) ?? 0;
-  if (head === null || times.size === 0 || !mayWrite(directory, [])) return;
-  if (dated.length === 0 || appendEntries(directory, dated) > 0) noteInHead(directory, { commits: head });
+  if (head === null || times.size === 0 || !mayWrite(directory, [])) return 0;
+  const bytes = dated.length === 0 ? 0 : appendEntries(directory, dated);
+  if (dated.length === 0 || bytes > 0) noteInHead(directory, { commits: head });
+  return bytes;
 }
 
 /** The row of an entry whose date is known. */

@@ -139,12 +139,14 @@ export {
   WEIGHT_UNIT,
 } from "./row-entry.ts";
 export {
+  dateEntries,
   isCovering,
   isLoose,
   isUnchanged,
   type Listing,
   listEntries,
   listMemories,
+  lookUpCommits,
   openIndexNames,
   peekForHooks,
   quietFolders,
