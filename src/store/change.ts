@@ -10,7 +10,7 @@ import { sha256 } from "../text/hash.ts";
 import { admit } from "./admit.ts";
 import { type Directory, isMemoryFile, modeFor, prepareDirectory, statePath, withPins } from "./directory.ts";
 import { headerChanges, type PageRequest, writePages } from "./index-file.ts";
-import { type Action, beginEntry, type Entry, endEntry, hashPages, keepPages, thinImages } from "./journal.ts";
+import { type Action, beginEntry, type Entry, endEntry, keepPages, thinImages } from "./journal.ts";
 import type { Trust } from "./memory.ts";
 import { findBytes } from "./read.ts";
 import { recover } from "./recover.ts";
@@ -97,7 +97,7 @@ export function applyChange(directory: Directory, change: Change): Changed {
     }
     const { saved, plan, rebuild } = change;
     const changes = headerChanges(change.writes, befores, change.renames ?? new Map());
-    const pages = writePages(
+    const { hashes, moved, notices } = writePages(
       directory,
       { changes, saved, plan, rebuild },
       {
@@ -109,10 +109,9 @@ export function applyChange(directory: Directory, change: Change): Changed {
         },
       },
     );
-    const hashes = { before: hashPages(pages.before), after: hashPages(pages.after) };
     closeEntry(directory, entry.id, "done", hashes);
     thinImages(directory, entry);
-    return { entry: { ...entry, pages: hashes }, moved: pages.moved, notices: pages.notices };
+    return { entry: { ...entry, pages: hashes }, moved, notices };
   } catch (error) {
     for (const path of temporaries.values()) removeQuietly(path);
     // Once files have moved, the next opening finishes the entry; before that, it never happened.

@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type HeaderChange, hiddenLines, type Left, type ReconcileOptions, reconcile } from "../../src/store/index.ts";
+import {
+  type HeaderChange,
+  hiddenLines,
+  type Left,
+  mentionPattern,
+  type ReconcileOptions,
+  reconcile,
+} from "../../src/store/index.ts";
 import { isOver, measureIndex } from "../../src/store/index-cap.ts";
 import {
   formatIndexLine,
@@ -382,6 +389,35 @@ describe("any index in the shapes that real ones have", () => {
   it.each(SHAPES.map((shape) => [shape("m1.md", "Name of m1 md")]))("%j names m1.md", (line) => {
     expect(openListing(line)(memory("m1.md"))).toBe(true);
     expect(openListing(line)(memory("m11.md"))).toBe(false);
+  });
+
+  it("whatever names a memory holds what is searched for, as text and as bytes", () => {
+    const part = fc.constantFrom(
+      "café",
+      "Ölpreis",
+      "İstanbul",
+      "\u212aelvin",
+      "a b",
+      "m1",
+      "测试",
+      "🔥",
+      "x-y_z",
+      "%25",
+      "100",
+    );
+    fc.assert(
+      fc.property(fc.array(part, { minLength: 1, maxLength: 3 }), fc.constantFrom(...SHAPES), (parts, shape) => {
+        const named = header(`user_${parts.join("_")}.md`, parts.join(" "));
+        const line = shape(named.file, named.name);
+        for (const text of [line, line.normalize("NFD"), line.toUpperCase(), encodeURI(line)]) {
+          const pattern = mentionPattern([put(named)]);
+          if (!pattern || !openListing(text)(named)) continue;
+          expect(pattern.test(text)).toBe(true);
+          expect(pattern.test(Buffer.from(text).toString("latin1"))).toBe(true);
+        }
+      }),
+      { numRuns: 1000 },
+    );
   });
 
   it("a listed memory gets no second line, and its words stay", () => {
