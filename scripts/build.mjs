@@ -28,6 +28,16 @@ const ENTRIES = {
 };
 /** Commands that few calls need: many times the code of all others together, which must not pay for it at their start. */
 const APART = {
+  adopt: "src/table/adopt.ts",
+  check: "src/table/check.ts",
+  doctor: "src/table/doctor.ts",
+  health: "src/table/health.ts",
+  prune: "src/table/prune.ts",
+  verify: "src/table/verify.ts",
+  why: "src/table/why.ts",
+  help: "src/cli/help.ts",
+  completion: "src/cli/completion.ts",
+  prefetch: "src/cli/prefetch.ts",
   chat: "src/cli/chat.ts",
   sessions: "src/cli/sessions.ts",
   dream: "src/cli/dream.ts",
@@ -36,11 +46,8 @@ const APART = {
   ledger: "src/cli/ledger.ts",
   log: "src/cli/log.ts",
   enrich: "src/cli/enrich.ts",
-  health: "src/cli/health.ts",
-  why: "src/cli/why.ts",
   mcp: "src/cli/mcp.ts",
   init: "src/cli/init.ts",
-  doctor: "src/cli/doctor.ts",
   sync: "src/cli/sync.ts",
   team: "src/cli/team.ts",
   serve: "src/cli/serve.ts",
@@ -62,7 +69,15 @@ const LATER = [
 /** The page of `memdir ui`: what runs in the browser. */
 const PAGE = "src/web/page";
 /** What single verbs load: only a few commands and doors call these. */
-const ALONE = ["verbs/merge", "recall/surface-log", "team/authors", "truth/lint", "truth/rot", "truth/verify"];
+const ALONE = [
+  "verbs/merge",
+  "recall/surface-log",
+  "learn/said-statement",
+  "team/authors",
+  "truth/lint",
+  "truth/rot",
+  "truth/verify",
+];
 /** Made once, by a script of their own, and kept with the sources. */
 const ASSETS = { "words.bin": "assets/words.bin" };
 const EXTERNAL = [

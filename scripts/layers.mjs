@@ -20,10 +20,12 @@ export const RANKS = [
   ["recall"],
   ["learn", "team", "context", "directories"],
   ["memdir", "team/server"],
+  ["verb"],
   ["open", "agent"],
   ["open-learn"],
   ["open-agent", "open-team"],
   ["hooks", "mcp", "memory-tool", "exchange", "wiring", "web"],
+  ["table"],
   ["cli", "compat-recall"],
   ["compat", "index", "agent-kit"],
 ];

@@ -2,7 +2,7 @@
 
 import { type IPty, spawn } from "@lydell/node-pty";
 import { onTestFinished } from "vitest";
-import { graphemes, graphemeWidth } from "../src/cli/console/wrap.ts";
+import { graphemes, graphemeWidth } from "../src/text/wrap.ts";
 import { PATIENCE_MS } from "./until.ts";
 
 export interface PtyOptions {

@@ -5,31 +5,34 @@ import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import type { OpenOptions } from "../open.ts";
 import { isMemoryType, MEMORY_TYPES, type MemoryType } from "../store/store.ts";
+import type { Row } from "../table/table.ts";
+import { type Fields, flag, positionsOf, text, type Verb } from "../verb.ts";
 import type { World } from "../world.ts";
 import type { Terminal } from "./terminal.ts";
 
-export interface Option {
-  /** The word for its value in the help; none for a switch. */
-  value?: string;
-  multiple?: boolean;
-  short?: string;
-  help: string;
+/** A command that is not a verb: it has a conversation, a server or a life of its own. */
+export interface Program {
+  args: readonly string[];
+  input: Fields;
+  /** Its arguments as the help shows them, where their names do not say enough. */
+  usage?: string;
+  about?: string;
+  examples: readonly string[];
+  start: Run;
 }
 
-export interface Command {
-  name: string;
-  /** Positional arguments as the help shows them: `[ ]` for what may be left out, `…` for one or more, ` | ` for or. */
-  usage: string;
-  summary: string;
-  options: Record<string, Option>;
-  /** A worked call for the help. */
-  example: string;
+export interface ProgramRow extends Pick<Row, "name" | "group" | "summary">, Partial<Omit<Program, "start">> {
   /** Its code, loaded only when it is called. */
   load(): Promise<Run>;
 }
 
-/** As the table states it: most commands take neither arguments nor options. */
-export type CommandRow = Omit<Command, "usage" | "options"> & Partial<Pick<Command, "usage" | "options">>;
+export type CommandRow = Omit<Row, "load"> & { load(): Promise<Verb | Program> };
+
+/** Without what is given by position. */
+export function ownOptions(definition: Verb | Program): Fields {
+  const positions = new Set(positionsOf(definition).map(({ name }) => name));
+  return Object.fromEntries(Object.entries(definition.input).filter(([name]) => !positions.has(name)));
+}
 
 /** Returns the exit code. */
 export type Run = (call: Call) => Promise<number>;
@@ -46,12 +49,13 @@ export interface Call extends Pick<World, "env" | "now" | "log"> {
   open(options?: Partial<OpenOptions> & { quiet?: boolean }): Promise<Memdir>;
 }
 
-export const COMMON_OPTIONS: Record<string, Option> = {
-  cwd: { value: "DIR", help: "the project to work on (default: here)" },
-  "memory-dir": { value: "DIR", help: "use this memory directory instead of the project's" },
-  scope: { value: "SCOPE", help: "user, project, team or agent:NAME (default: all for reading, project for writing)" },
-  json: { help: "one JSON value on standard output, nothing else" },
-  help: { short: "h", help: "this text" },
+/** They are taken before and after the command. */
+export const COMMON = {
+  cwd: text("the project to work on (default: here)", "DIR"),
+  "memory-dir": text("use this memory directory instead of the project's", "DIR"),
+  scope: text("user, project, team or agent:NAME (default: all for reading, project for writing)", "SCOPE"),
+  json: flag("one JSON value on standard output, nothing else"),
+  help: flag("this text", { short: "h" }),
 };
 
 /** The `--json` answer, or the same in words: lines, or whatever `say` prints itself. Returns the exit code. */

@@ -1,88 +1,113 @@
-/** Help texts and completion scripts, made from the same table that reads the options. */
+/** Help texts, made from the same table that reads the options. */
 
-import { MemdirError } from "../errors.ts";
-import { COMMON_OPTIONS, type Command, columnsOf, type Option, type Run } from "./command.ts";
-import type { Paint } from "./terminal.ts";
+import { GROUPS } from "../table/table.ts";
+import { bold, type Field, type Fields, type Said } from "../verb.ts";
+import type { Env } from "../world.ts";
+import { COMMON, type CommandRow, ownOptions } from "./command.ts";
+import { COMMANDS, findCommand, usageOf } from "./commands.ts";
+import { print } from "./say.ts";
+import type { Terminal } from "./terminal.ts";
 
-export function generalHelp(commands: readonly Command[], color: Paint): string {
+/** As on most terminals; also for a pipe, so that help in a file reads well. */
+const DEFAULT_COLUMNS = 80;
+/** Longer lines are hard to read. */
+const MAX_COLUMNS = 100;
+
+/** `memdir help`, `memdir help --all`, `memdir help COMMAND`. */
+export async function printHelp(terminal: Terminal, env: Env, words: readonly string[]): Promise<number> {
+  const columns = terminal.columns ?? (Number(env.COLUMNS) || DEFAULT_COLUMNS);
+  const named = words.find((word) => !word.startsWith("-"));
+  const help = named !== undefined ? await commandHelp(named) : words.includes("--all") ? allCommands() : firstHelp();
+  print(terminal, help, Math.min(columns, MAX_COLUMNS));
+  return 0;
+}
+
+const EVERYDAY: readonly (readonly [string, string])[] = [
+  ["init", "connect the agents on this machine"],
+  ['save "Use pnpm, never npm."', "save a memory"],
+  ["list", "list memories"],
+  ["show NAME", "show one memory; also edit NAME, forget NAME"],
+  ["search WORDS", "find memories that contain the words"],
+  ['recall "how do I deploy?"', "show what an agent would be shown"],
+  ["undo", "undo the last change"],
+  ["check", "check the installation and all memories"],
+  ["ui", "open a page to look at memories and curate them"],
+  ["", "open the console"],
+];
+
+function firstHelp(): Said {
+  const groupLine = (group: CommandRow["group"], title: string) => [
+    bold(title),
+    COMMANDS.filter((row) => row.group === group)
+      .map(({ name }) => name)
+      .join(", "),
+  ];
   return [
     "memdir: a memory for coding agents, in plain Markdown files",
     "",
-    `${color.bold("usage")}: memdir [command] [options]     without a command: the console`,
+    { rows: EVERYDAY.map(([call, what]) => [`  memdir ${call}`.trimEnd(), what]) },
     "",
-    ...columnsOf(commands.map(({ name, summary }) => [`  ${name}`, summary])),
+    {
+      rows: [
+        groupLine("health", "Health"),
+        groupLine("learning", "Learning"),
+        groupLine("agents", "Agents"),
+        groupLine("team", "Team"),
+        [bold("Options"), "--json, --cwd DIR, --memory-dir DIR, --scope SCOPE, --help"],
+      ],
+    },
     "",
-    ...optionLines({ ...COMMON_OPTIONS, version: { help: "the version" } }),
-    "",
-    "memdir COMMAND --help says more. Exit codes: 0 done, 1 a check found problems, 2 bad input, 3 disk or lock failed.",
-  ].join("\n");
+    "`memdir COMMAND --help` says more; `memdir help --all` lists every command.",
+  ];
 }
 
-export function commandHelp(command: Command, color: Paint): string {
-  const name = command.name === "console" ? "memdir" : `memdir ${command.name}`;
-  const own = Object.keys(command.options).length > 0 ? [...optionLines(command.options), ""] : [];
+function allCommands(): Said {
+  const groups = Object.entries(GROUPS).flatMap(([group, title]): Said => {
+    const rows = COMMANDS.filter((row) => row.group === group);
+    return ["", bold(title), { rows: rows.map(({ name, summary }) => [`  ${name.padEnd(NAME_WIDTH)}`, summary]) }];
+  });
   return [
-    command.summary,
+    "usage: memdir [command] [options]; without a command it is the console",
+    ...groups,
     "",
-    `${color.bold("usage")}: ${`${name} ${command.usage}`.trim()} [options]`,
+    bold("Options, before or after the command"),
+    { rows: optionRows({ ...COMMON, version: { ...COMMON.help, help: "the version", short: "V" } }) },
     "",
-    ...own,
-    ...optionLines(COMMON_OPTIONS),
+    "Exit codes: 0 done, 1 a check found problems, 2 bad input, 3 the disk, a lock or the network failed.",
+  ];
+}
+
+const NAME_WIDTH = Math.max(...COMMANDS.map(({ name }) => name.length));
+
+async function commandHelp(word: string): Promise<Said> {
+  const { row, load } = findCommand(word);
+  const definition = await load();
+  const own = ownOptions(definition);
+  const aliases = row.aliases ? ["", `Also: ${row.aliases.map((alias) => `memdir ${alias}`).join(", ")}.`] : [];
+  return [
+    row.summary,
     "",
-    `${color.bold("example")}: ${command.example}`,
-  ].join("\n");
+    [bold("usage"), `: ${usageOf(row.name, definition)} [options]`],
+    ...(definition.about ? ["", definition.about] : []),
+    ...aliases,
+    "",
+    { rows: [...optionRows(own), ...optionRows(COMMON)] },
+    "",
+    ...definition.examples.map((example, at) => [
+      at === 0 ? bold(definition.examples.length === 1 ? "example" : "examples") : "",
+      at === 0 ? `: ${shownExample(example)}` : `          ${shownExample(example)}`,
+    ]),
+  ];
 }
 
-function optionLines(options: Record<string, Option>): string[] {
-  return columnsOf(
-    Object.entries(options).map(([name, { value, short, help }]) => {
-      const head = `  ${short ? `-${short}, ` : ""}--${name}${value ? ` ${value}` : ""}`;
-      return [head.padEnd(19), help];
-    }),
-  );
+/** Programs that read standard input show the whole line. */
+function shownExample(example: string): string {
+  return /(?:^|\s)memdir(?:\s|$)/.test(example) ? example : `memdir ${example}`;
 }
 
-/** `memdir completion`. */
-export function completeFor(commands: readonly Command[]): Run {
-  return async ({ args: [shell = ""], terminal }) => {
-    const script = SCRIPTS[shell];
-    if (!script) throw new MemdirError("usage", `no completion for "${shell}": choose bash, zsh or fish`);
-    terminal.print(script(commands));
-    return 0;
-  };
-}
-
-const optionsOf = ({ options }: Command) =>
-  Object.keys({ ...options, ...COMMON_OPTIONS })
-    .map((name) => `--${name}`)
-    .join(" ");
-
-const SCRIPTS: Record<string, (commands: readonly Command[]) => string> = {
-  bash: bashScript,
-  zsh: (commands) => `autoload -U +X bashcompinit && bashcompinit\n${bashScript(commands)}`,
-  fish: (commands) =>
-    commands
-      .flatMap((c) => [
-        `complete -c memdir -n __fish_use_subcommand -a ${c.name} -d ${quote(c.summary)}`,
-        ...Object.entries({ ...c.options, ...COMMON_OPTIONS }).map(
-          ([name, { help }]) =>
-            `complete -c memdir -n "__fish_seen_subcommand_from ${c.name}" -l ${name} -d ${quote(help)}`,
-        ),
-      ])
-      .join("\n"),
-};
-
-function bashScript(commands: readonly Command[]): string {
-  return `_memdir() {
-  local word="\${COMP_WORDS[COMP_CWORD]}"
-  if [ "$COMP_CWORD" -eq 1 ]; then COMPREPLY=($(compgen -W "${commands.map((c) => c.name).join(" ")}" -- "$word")); return; fi
-  case "\${COMP_WORDS[1]}" in
-${commands.map((c) => `    ${c.name}) COMPREPLY=($(compgen -W "${optionsOf(c)}" -- "$word")) ;;`).join("\n")}
-  esac
-}
-complete -o default -F _memdir memdir`;
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "\\'")}'`;
+function optionRows(fields: Fields): string[][] {
+  return Object.entries<Field>(fields).map(([name, { value, short, help }]) => {
+    const head = `  ${short ? `-${short}, ` : ""}--${name}${value ? ` ${value}` : ""}`;
+    return [head.padEnd(19), help];
+  });
 }

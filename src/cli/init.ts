@@ -3,9 +3,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { diskError, exitCodeOf, MemdirError } from "../errors.ts";
-import type { Memdir } from "../memdir.ts";
-import { getTeamMemDir, repositoryOf } from "../project/scopes.ts";
-import type { Store } from "../store/store.ts";
+import { openCheckout } from "../table/team-repository.ts";
 import { prepareTeam, removeTeam, type TeamCheckout } from "../team/repository.ts";
 import { commonEnds } from "../text/diff.ts";
 import { sanitiseLine } from "../text/sanitise.ts";
@@ -19,12 +17,12 @@ import type { Paint } from "./terminal.ts";
 
 export const init: Run = async (call) => {
   const machine = findMachine(call);
-  return call.flag("team") ? initTeam(call, openRepository(await call.open(), machine)) : wire(call, machine);
+  return call.flag("team") ? initTeam(call, openCheckout(await call.open(), machine)) : wire(call, machine);
 };
 
 export const uninstall: Run = async (call) => {
   const machine = findMachine(call);
-  return call.flag("team") ? leaveTeam(call, openRepository(await call.open(), machine)) : unwireAll(call, machine);
+  return call.flag("team") ? leaveTeam(call, openCheckout(await call.open(), machine)) : unwireAll(call, machine);
 };
 
 /** The machine that is wired; also for the other commands about the wiring. */
@@ -174,22 +172,6 @@ const REMOVED: Record<Removal["kind"], string> = {
   edited: "changed since: only memdir's part was taken out",
   unchanged: "",
 };
-
-/** A repository that is prepared for team memory. git may be started by a program with another PATH: its command is absolute. */
-export function openRepository(
-  memdir: Memdir,
-  { env, node, dist }: Pick<Machine, "env" | "node" | "dist">,
-): TeamCheckout {
-  const root = repositoryOf(memdir.location.project);
-  // The scope `team` may mean a server's mirror: here it is always the repository.
-  const own = { path: getTeamMemDir(root), scope: "team", inRepository: true, readOnly: false, recursive: true };
-  return {
-    team: { ...(memdir.directories[0] as Store), ...own },
-    root,
-    env,
-    command: [node, join(dist, "cli.js")],
-  };
-}
 
 export async function initTeam(call: Call, repository: TeamCheckout): Promise<number> {
   const { json, terminal } = call;

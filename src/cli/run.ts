@@ -6,10 +6,12 @@ import { processEnv } from "../config.ts";
 import { exitCodeOf, MemdirError } from "../errors.ts";
 import { openMemdir } from "../open.ts";
 import { sanitiseLine } from "../text/sanitise.ts";
+import { type Fields, positionsOf, type Verb } from "../verb.ts";
 import type { Env } from "../world.ts";
-import { type Call, COMMON_OPTIONS, type Command, warning } from "./command.ts";
-import { COMMANDS } from "./commands.ts";
-import { commandHelp, generalHelp } from "./help.ts";
+import { type Call, COMMON, type Program, warning } from "./command.ts";
+import { type Command, findCommand, usageOf } from "./commands.ts";
+import { optionsFor, runOf } from "./run-verb.ts";
+import { fold } from "./say.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 
 declare const __MEMDIR_VERSION__: string;
@@ -28,33 +30,73 @@ export async function runCommandLine(argv: string[]): Promise<number> {
 }
 
 async function dispatch(argv: string[], env: Env, terminal: Terminal): Promise<number> {
-  const { command, rest } = findCommand(argv);
-  if (!command) {
-    terminal.print(argv[0] === "--version" ? __MEMDIR_VERSION__ : generalHelp(COMMANDS, terminal.color));
+  const { name, rest } = splitCommand(argv);
+  if (name === undefined && rest.includes("--version")) {
+    terminal.print(__MEMDIR_VERSION__);
     return 0;
   }
-  const { values, positionals } = readOptions(command, rest);
-  if (values.help) {
-    terminal.print(commandHelp(command, terminal.color));
-    return 0;
-  }
-  const { min, max } = arityOf(command.usage);
-  if (positionals.length < min || positionals.length > max) {
-    const problem =
-      positionals.length < min ? "an argument is missing" : `"${positionals[max]}" is one argument too many`;
-    throw new MemdirError(
-      "usage",
-      `${problem}: the call is \`${`memdir ${command.name} ${command.usage}`.trim()}\`; see memdir ${command.name} --help`,
+  if (name === "help" || (name === undefined && rest.some((word) => word === "--help" || word === "-h"))) {
+    const { printHelp } = await import("./help.ts");
+    return printHelp(
+      terminal,
+      env,
+      rest.filter((word) => word !== "--help" && word !== "-h"),
     );
   }
-  return (await command.load())(openCall(values, positionals, env, terminal));
+  const command = findCommand(name ?? "console");
+  if (command.isFormer && !argv.includes("--json"))
+    terminal.warn(`memdir: note: \`${name}\` is now \`memdir ${command.row.name}\``);
+  const loaded = await command.load();
+  const { values, positionals } = readOptions(command, loaded, rest);
+  if (values.help) {
+    const { printHelp } = await import("./help.ts");
+    return printHelp(terminal, env, [command.row.name]);
+  }
+  checkArity(command, loaded, positionals);
+  const call = openCall(values, positionals, env, terminal);
+  return ("start" in loaded ? loaded.start : runOf(loaded))(call);
 }
 
-/** How many positional arguments a usage allows; options in it are none. */
-function arityOf(usage: string): { min: number; max: number } {
-  const plain = usage.replace(/--?\w+ [A-Z]+/g, "");
-  const most = (text: string) => Math.max(...text.split(" | ").map((part) => part.match(/[^\s[\]]+/g)?.length ?? 0));
-  return { min: most(plain.replace(/\[.*\]/, "")), max: plain.includes("…") ? Number.POSITIVE_INFINITY : most(plain) };
+/** Options that every command takes may stand before it; any other option there belongs to the console. */
+function splitCommand(argv: readonly string[]): { name: string | undefined; rest: string[] } {
+  let at = 0;
+  while (at < argv.length) {
+    const word = argv[at] ?? "";
+    if (!word.startsWith("-") || word === "-")
+      return { name: word, rest: [...argv.slice(0, at), ...argv.slice(at + 1)] };
+    const field = (COMMON as Fields)[word.replace(/^--|=.*$/g, "")];
+    if (!field && word !== "-h" && word !== "--version") break;
+    at += field?.value !== undefined && !word.includes("=") ? 2 : 1;
+  }
+  return { name: undefined, rest: [...argv] };
+}
+
+function checkArity({ row }: Command, loaded: Verb | Program, given: readonly string[]): void {
+  const { length } = given;
+  const positions = positionsOf(loaded);
+  const missing = positions.filter(({ isOptional }) => !isOptional)[length];
+  const isTooMany = length > positions.length && !positions.at(-1)?.isRest;
+  if (!missing && !isTooMany) return;
+  const problem = missing ? "an argument is missing" : `"${given.at(-1)}" is one argument too many`;
+  throw new MemdirError(
+    "usage",
+    `${problem}: the call is \`${usageOf(row.name, loaded)}\`; see memdir ${row.name} --help`,
+  );
+}
+
+type Values = Record<string, string | boolean | (string | boolean)[] | undefined>;
+
+function readOptions(
+  { row }: Command,
+  { input }: Verb | Program,
+  argv: string[],
+): { values: Values; positionals: string[] } {
+  try {
+    return parseArgs({ args: argv, options: optionsFor({ ...input, ...COMMON }), allowPositionals: true });
+  } catch (error) {
+    const message = (error as Error).message.split(". ")[0];
+    throw new MemdirError("usage", `${message}; see memdir ${row.name} --help`, { cause: error });
+  }
 }
 
 function openCall(values: Values, args: string[], env: Env, terminal: Terminal): Call {
@@ -87,52 +129,6 @@ function openCall(values: Values, args: string[], env: Env, terminal: Terminal):
   };
 }
 
-/** `memdir` alone, or with options only, is the console. */
-function findCommand(argv: string[]): { command: Command | null; rest: string[] } {
-  const first = argv[0];
-  if (first === "--help" || first === "-h" || first === "--version" || first === "help") {
-    const named = COMMANDS.find((c) => c.name === argv[1]);
-    if (first === "help" && argv[1] !== undefined && !argv[1].startsWith("-") && !named) throw unknown(argv[1]);
-    return { command: first === "help" && named ? named : null, rest: ["--help"] };
-  }
-  if (first === undefined || first.startsWith("-")) {
-    return { command: COMMANDS.find((c) => c.name === "console") ?? null, rest: argv };
-  }
-  const command = COMMANDS.find((c) => c.name === first);
-  if (!command) throw unknown(first);
-  return { command, rest: argv.slice(1) };
-}
-
-function unknown(word: string): MemdirError {
-  return new MemdirError("usage", `there is no command "${word}"${nearest(word)}; memdir --help lists them`);
-}
-
-function nearest(word: string): string {
-  const close = COMMANDS.find((c) => c.name.startsWith(word.slice(0, 3)) || word.startsWith(c.name));
-  return close ? `, did you mean "${close.name}"?` : "";
-}
-
-type Values = Record<string, string | boolean | (string | boolean)[] | undefined>;
-
-function readOptions(command: Command, argv: string[]): { values: Values; positionals: string[] } {
-  const options = Object.fromEntries(
-    Object.entries({ ...command.options, ...COMMON_OPTIONS }).map(([name, { value, multiple, short }]) => [
-      name,
-      {
-        type: value === undefined ? ("boolean" as const) : ("string" as const),
-        ...(multiple ? { multiple } : {}),
-        ...(short ? { short } : {}),
-      },
-    ]),
-  );
-  try {
-    return parseArgs({ args: argv, options, allowPositionals: true });
-  } catch (error) {
-    const message = (error as Error).message.split(". ")[0];
-    throw new MemdirError("usage", `${message}; see memdir ${command.name} --help`, { cause: error });
-  }
-}
-
 function resolveCwd(given: string | undefined): string {
   if (given === undefined) return findCwd();
   if (given === "" || given.includes("\0")) throw new MemdirError("usage", "--cwd needs a directory");
@@ -156,7 +152,7 @@ function report(error: unknown, options: { json: boolean; debug: boolean }, term
     ? error.message
     : `unexpected failure: ${(error as Error)?.message ?? error}; run it again with MEMDIR_DEBUG=1 and report it`;
   if (options.json) terminal.warn(JSON.stringify({ error: { code: known ? error.code : "internal", message } }));
-  else terminal.warn(`memdir: ${sanitiseLine(message)}`);
+  else terminal.warn(fold(`memdir: ${sanitiseLine(message)}`, terminal.columns, 4));
   if (options.debug && error instanceof Error) {
     terminal.warn(error.stack ?? "");
     if (error.cause) terminal.warn(`caused by: ${(error.cause as Error).stack ?? error.cause}`);

@@ -20,7 +20,7 @@ export function startPrefetch({ directory, cwd, session, prompt, nowMs }: Prefet
   if (!awaitPrefetch(directory, session, { id, nowMs })) return;
   const input = openInput(directory, JSON.stringify({ session, id, prompt }));
   const { spawn } = process.getBuiltinModule("node:child_process");
-  const child = spawn(process.execPath, [join(__dirname, "cli.js"), "recall", "--prefetch", "-"], {
+  const child = spawn(process.execPath, [join(__dirname, "cli.js"), "prefetch"], {
     cwd,
     detached: true,
     stdio: [input, "ignore", "ignore"],

@@ -85,7 +85,7 @@ const PLACEHOLDER = /^(?:n\/?a|none|\.{2,}|-+|x+|test|foo|lorem ipsum.*|see (?:b
 const OTHER_SCRIPT = /[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]/u;
 
 /** A missing description is the format's matter. */
-export function findVagueDescription({ description, name }: Memory, termsOf: TermsOf): Remark[] {
+export function findVagueDescription({ description, name, body }: Memory, termsOf: TermsOf): Remark[] {
   if (description === "" || OTHER_SCRIPT.test(description)) return [];
   const add = (message: string): Remark[] => [{ rule: "vague-description", message, line: null }];
   const rest = description
@@ -99,7 +99,9 @@ export function findVagueDescription({ description, name }: Memory, termsOf: Ter
   const words = termsOf(rest);
   const isLonger = rest.split(" ").length > name.split(/[^\p{L}\p{N}]+/u).filter(Boolean).length;
   const isRepeated = squeeze(rest) === squeeze(name) || (!isLonger && words.every((word) => known.has(word)));
-  return isRepeated ? add(`the description only repeats the name: ${advice}`) : [];
+  // A memory of one sentence has nothing else to describe.
+  const isWhole = squeeze(body) === squeeze(description);
+  return isRepeated && !isWhole ? add(`the description only repeats the name: ${advice}`) : [];
 }
 
 function squeeze(text: string): string {

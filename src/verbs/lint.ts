@@ -56,9 +56,9 @@ async function lintMemory(directory: Store, file: string): Promise<LintProblem[]
     add("name", `the name does not match the file name ${stemOf(file)}`);
   if (memory.description === "")
     add("description", "no description: the index line says nothing, and recall finds it harder");
-  if (memory.typeExplicit && (memory.type === "feedback" || memory.type === "project")) {
+  if (memory.typeExplicit && (memory.type === "feedback" || memory.type === "project") && !isStatement(memory)) {
     if (!/\*\*why:?\*\*|^#+\s*why\b/im.test(memory.body))
-      add("why", "no **Why:** line: without the reason nobody can judge an edge case");
+      add("why", "no **Why:** line: without the reason an edge case cannot be judged");
     if (!/\*\*how to apply:?\*\*|^#+\s*how to apply\b/im.test(memory.body)) add("how", "no **How to apply:** line");
   }
   if (memory.body.length > MAX_BODY_CHARS)
@@ -111,4 +111,16 @@ function lintIndex(directory: Store): LintProblem[] {
     }
   }
   return found;
+}
+
+/** What a person said in a sentence or two, and the description repeats whole, needs no headings. */
+function isStatement({ body, description }: ReturnType<typeof parseMemory>): boolean {
+  const wordsOf = (text: string) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  const told = new Set(wordsOf(description));
+  if (told.size === 0) return false;
+  const said = wordsOf(body.replace(/\*\*why:\*\*/i, ""));
+  // A long one is cut in the description.
+  if (description.endsWith("…"))
+    return !body.trim().includes("\n") && said.slice(0, told.size).every((word) => told.has(word));
+  return said.every((word) => told.has(word));
 }

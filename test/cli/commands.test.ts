@@ -27,9 +27,7 @@ describe("save, list, show, search, rename, forget, history, undo", () => {
 
   test("list says what to do when there is nothing yet", async () => {
     const [human, json] = await Promise.all([box.run(["list"]), box.json(["list"])]);
-    expect(human.out).toBe(
-      'No memories saved yet.\nSave one: echo "Use pnpm." | memdir save --type feedback --name "use pnpm"\n',
-    );
+    expect(human.out).toBe('No memories saved yet.\nSave one: memdir save "Use pnpm, never npm."\n');
     expect(human.code).toBe(0);
     expect(json).toEqual([]);
     expect(fs.existsSync(box.dir())).toBe(false);
@@ -46,6 +44,8 @@ describe("save, list, show, search, rename, forget, history, undo", () => {
       action: "updated",
       notices: [],
       undo: "2",
+      type: "feedback",
+      name: "use pnpm",
     });
     const third = await box.json(args, { input: "Use pnpm." });
     expect(third).toMatchObject({ action: "unchanged", undo: null });
@@ -376,7 +376,7 @@ describe("context, prune, lint, doctor, trust, adopt", () => {
   test("lint: exit 0 and nothing to fix, then 1 with file, line, rule, message (B2.13, B2.15)", async () => {
     const clean = await box.run(["lint"]);
     expect(clean).toEqual({ code: 0, out: "Nothing to fix.\n", err: "" });
-    await box.run(["save", "--type", "feedback", "--name", "bare"], { input: "Do it." });
+    await box.run(["save", "--type", "feedback", "--name", "bare"], { input: "Do it.\n\nAnd then some more." });
     const [human, json] = await Promise.all([box.run(["lint"]), box.run(["lint", "--json"])]);
     expect(human.code).toBe(1);
     expect(human.out).toMatch(/^feedback_bare\.md: no description.*\(description\)\n/);

@@ -4,12 +4,16 @@ import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { examine } from "../../src/cli/doctor.ts";
+import type { Call } from "../../src/cli/command.ts";
+import { runOf } from "../../src/cli/run-verb.ts";
 import { slugOf } from "../../src/project/locate.ts";
 import { findCollisions } from "../../src/project/older.ts";
+import { makeDoctor, type Prove } from "../../src/table/doctor.ts";
 import type { Check } from "../../src/verbs/doctor.ts";
 import { DAY, makeWorld, note, type World } from "../world.ts";
 import { hearCall } from "./call.ts";
+
+const examine = (call: Call, prove: Prove) => runOf(makeDoctor(prove))(call);
 
 const wired = (ok: boolean): Check => ({
   name: "wiring",

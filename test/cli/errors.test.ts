@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 describe("bad input ends with 2", () => {
   const cases: [string, string[], RegExp][] = [
-    ["an unknown command", ["frobnicate"], /there is no command "frobnicate".*memdir --help/],
+    ["an unknown command", ["frobnicate"], /there is no command "frobnicate".*memdir help --all/],
     ["a near miss", ["lists"], /did you mean "list"\?/],
     ["help for an unknown command", ["help", "frobnicate"], /there is no command "frobnicate"/],
     ["an unknown option", ["list", "--nope"], /--nope.*memdir list --help/],
@@ -28,11 +28,11 @@ describe("bad input ends with 2", () => {
       /"note" is none of user, feedback, project, ref/,
     ],
     ["an unknown type to list", ["list", "--type", "note"], /"note" is none of user, feedback, project, reference/],
-    ["no type", ["save", "--name", "x"], /--type is missing.*memdir save --help/],
-    ["no name", ["save", "--type", "user"], /--name is missing.*memdir save --help/],
+    ["no type", ["save", "--name", "x"], /there is nothing to save.*--file.*--description/],
+    ["no name", ["save", "--type", "user"], /there is nothing to save.*--file.*--description/],
     ["an empty name", ["save", "--type", "user", "--name", "  "], /the name is empty/],
     ["no body", ["save", "--type", "user", "--name", "x"], /there is nothing to save.*--file.*--description/],
-    ["a body as an argument", ["save", "--type", "user", "--name", "x", "text"], /"text" is not understood.*--file/],
+    ["a text and a file", ["save", "a text", "--file", "x.md"], /the text or --file, not both/],
     ["a body file that is not there", ["save", "--type", "user", "--name", "x", "--file", "no.md"], /no\.md/],
     ["a memory that is not there", ["show", "nothing at all"], /no memory is called "nothing at all"/],
     ["a memory that is nearly there", ["show", "their there"], /did you mean user_there\.md\?/],

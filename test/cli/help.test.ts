@@ -3,8 +3,9 @@
 import fs from "node:fs";
 import path from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { COMMON_OPTIONS } from "../../src/cli/command.ts";
+import { COMMON, ownOptions } from "../../src/cli/command.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
+import type { Field } from "../../src/verb.ts";
 import { BINARY, openSandbox, type Ran, type Sandbox, start } from "./run.ts";
 
 /** They need a server, a repository or a browser: their own tests and the quick start of docs/team.md run them. */
@@ -26,16 +27,39 @@ beforeAll(async () => {
 const shell = (script: string, input = "") =>
   start("bash", ["-c", script], input, box.cwd, { ...box.env, PATH: `${box.at("bin")}:${box.env.PATH}` });
 
-test("--help, -h and help give the same, and name every command", async () => {
-  const [long, short, word] = await Promise.all([box.run(["--help"]), box.run(["-h"]), box.run(["help"])]);
-  expect(long).toEqual(short);
-  expect(long).toEqual(word);
-  expect(long).toMatchObject({ code: 0, err: "" });
-  for (const { name, summary } of COMMANDS)
-    expect(long.out).toMatch(new RegExp(`^ {2}${name} +${quoted(summary)}$`, "m"));
-  for (const name of Object.keys(COMMON_OPTIONS)) expect(long.out).toContain(`--${name}`);
-  expect(long.out).toContain("Exit codes: 0 done, 1");
-  expectNarrow(long);
+/** The commands with their definitions, as the program loads them. */
+const LOADED = await Promise.all(COMMANDS.map(async (row) => ({ ...row, definition: await row.load() })));
+
+describe("memdir --help", () => {
+  test("is the same as -h and help, and fits one screen of 80 columns", async () => {
+    const [long, short, word] = await Promise.all([box.run(["--help"]), box.run(["-h"]), box.run(["help"])]);
+    expect(long).toEqual(short);
+    expect(long).toEqual(word);
+    expect(long).toMatchObject({ code: 0, err: "" });
+    expect(long.out.trimEnd().split("\n").length).toBeLessThanOrEqual(24);
+    expectNarrow(long, 80);
+    for (const { name, group } of COMMANDS)
+      if (!["everyday", "plumbing"].includes(group)) expect(long.out).toMatch(new RegExp(`\\b${name}\\b`));
+    for (const { name } of COMMANDS.filter(({ group }) => group === "plumbing")) expect(long.out).not.toContain(name);
+  });
+
+  test("help --all lists every command in its group, the options and the exit codes", async () => {
+    const { out } = await box.run(["help", "--all"]);
+    for (const { name, summary } of COMMANDS) expect(out).toMatch(new RegExp(`^ {2}${name} +${quoted(summary)}$`, "m"));
+    for (const name of Object.keys(COMMON)) expect(out).toContain(`--${name}`);
+    expect(out).toContain("Exit codes: 0 done, 1");
+  });
+
+  test.each([80, 40])("every text fits %i columns", async (columns) => {
+    const calls = [["--help"], ["help", "--all"], ...COMMANDS.map(({ name }) => ["help", name])];
+    const texts: string[] = [];
+    for (const call of calls) {
+      const ran = await box.run(call, { env: { COLUMNS: String(columns) } });
+      expectNarrow(ran, columns);
+      texts.push(`$ memdir ${call.join(" ")}\n${ran.out}`);
+    }
+    await expect(texts.join("\n")).toMatchFileSnapshot(`__snapshots__/help-${columns}.txt`);
+  });
 });
 
 test("--version", async () => {
@@ -44,33 +68,30 @@ test("--version", async () => {
   for (const ran of all) expect(ran).toEqual({ code: 0, out: `${version}\n`, err: "" });
 });
 
-test.each(COMMANDS.map(({ name, load }) => [name, load] as const))("%s has its code", async (_, load) => {
-  expect(await load()).toBeTypeOf("function");
-});
-
 describe("each command", () => {
-  test.each(COMMANDS.map((command) => [command.name, command] as const))(
-    "%s: help lists its options and its example",
-    async (name, command) => {
-      const [flag, word] = await Promise.all([box.run([name, "--help"]), box.run(["help", name])]);
+  test.each(LOADED.map((command) => [command.name, command] as const))(
+    "%s: help lists its options and its examples",
+    async (name, { definition }) => {
+      const wide = { env: { COLUMNS: "100" } };
+      const [flag, word] = await Promise.all([box.run([name, "--help"], wide), box.run(["help", name], wide)]);
       expect(flag).toEqual(word);
       expect(flag).toMatchObject({ code: 0, err: "" });
-      for (const [option, { value, help }] of Object.entries({ ...command.options, ...COMMON_OPTIONS })) {
-        expect(flag.out).toMatch(new RegExp(`--${option}${value ? ` ${value}` : ""} +${quoted(help)}$`, "m"));
-      }
+      for (const [option, { value }] of Object.entries<Field>({ ...ownOptions(definition), ...COMMON }))
+        expect(flag.out).toMatch(new RegExp(`--${option}${value ? ` ${value}` : ""} +\\S`, "m"));
       expect(flag.out).toMatch(/^usage: memdir/m);
-      expect(flag.out).toContain(`example: ${command.example}\n`);
-      expectNarrow(flag);
+      expect(definition.examples.length).toBeGreaterThan(0);
+      for (const example of definition.examples) expect(flag.out.replace(/\s+/g, " ")).toContain(example);
     },
   );
 
-  const alone = COMMANDS.filter(({ name }) => !NEEDS_OTHERS.has(name));
-  test.each(alone.map(({ name, example }) => [name, example]))("%s: its example runs: %s", async (name, example) => {
-    if (name === "undo" || name === "forget" || name === "rename" || name === "edit" || name === "show") {
-      await box.run(["save", "--type", "feedback", "--name", "use pnpm", "--description", "Package manager"], {
-        input: "x",
-      });
-    }
+  const alone = LOADED.filter(({ name }) => !NEEDS_OTHERS.has(name)).flatMap(({ name, definition }) =>
+    definition.examples.map((example) => [name, example] as const),
+  );
+  test.each(alone)("%s: its example runs: %s", async (name, example) => {
+    await box.run(["save", "--type", "feedback", "--name", "use pnpm", "--description", "Package manager"], {
+      input: "x",
+    });
+    fs.writeFileSync(path.join(box.cwd, "runbook.md"), "Call the person on duty.\n");
     // There must be something to trust.
     const asked = { autoMemoryDirectory: box.at("elsewhere") };
     const settings = name === "trust" ? box.put("project/.claude/settings.json", asked) : null;
@@ -78,10 +99,11 @@ describe("each command", () => {
     const id = name === "undo" ? ((await box.json(["history"])).at(-1).id as string) : "";
     if (name === "chat" || name === "rewind") putSession();
     if (name === "extract") fs.copyFileSync(putSession(), path.join(box.cwd, "session.jsonl"));
-    const ran = await shell(example.replace("undo 17", `undo ${id}`));
+    const whole = /(?:^|\s)memdir(?:\s|$)/.test(example) ? example : `EDITOR=nano memdir ${example}`;
+    const ran = await shell(whole.replace("undo 17", `undo ${id}`));
     if (settings) fs.rmSync(settings);
     expect(ran.err).not.toMatch(/^memdir: (?!note|warning)/m);
-    expect(ran.code).toBe(name === "lint" ? 1 : 0);
+    expect(ran.code).toBe(name === "lint" || name === "check" ? 1 : 0);
   });
 });
 
@@ -123,13 +145,15 @@ describe("completion", () => {
     const script = await box.run(["completion", "fish"]);
     for (const { name } of COMMANDS) expect(script.out).toContain(`-n __fish_use_subcommand -a ${name} -d '`);
     for (const line of script.out.trimEnd().split("\n")) {
-      expect(line).toMatch(/^complete -c memdir -n (?:"[^"]*"|\S+) (?:-a|-l) [a-z-]+ -d '(?:\\'|[^'])*'$/);
+      expect(line).toMatch(
+        /^complete -c memdir -n (?:"[^"]*"|\S+) (?:-f -a "\(memdir completion names 2>\/dev\/null\)"|(?:-a|-l) [a-z-]+ -d '(?:\\'|[^'])*')$/,
+      );
     }
   });
 });
 
-function expectNarrow(ran: Ran): void {
-  for (const line of ran.out.split("\n")) expect(line.length, line).toBeLessThanOrEqual(120);
+function expectNarrow(ran: Ran, columns: number): void {
+  for (const line of ran.out.split("\n")) expect(line.length, line).toBeLessThanOrEqual(columns);
 }
 
 function quoted(text: string): string {

@@ -3,8 +3,9 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { initTeam, leaveTeam, openRepository } from "../../src/cli/init.ts";
+import { initTeam, leaveTeam } from "../../src/cli/init.ts";
 import { demote, promote } from "../../src/cli/promote.ts";
+import { openCheckout } from "../../src/table/team-repository.ts";
 import { errorOf, makeWorld, note, type World } from "../world.ts";
 import { hearCall } from "./call.ts";
 
@@ -95,7 +96,7 @@ test("init --team shows, asks, prepares, and uninstall takes it back", async () 
   const world = makeWorld();
   const open = async (options: Record<string, boolean>) => {
     const heard = hearCall(world, { options });
-    return { ...heard, team: openRepository(await world.open(), { env: world.env, node: "/n/node", dist: "/m/dist" }) };
+    return { ...heard, team: openCheckout(await world.open(), { env: world.env, node: "/n/node", dist: "/m/dist" }) };
   };
   const blind = await open({});
   expect((await errorOf(initTeam(blind.call, blind.team))).message).toContain("--yes");

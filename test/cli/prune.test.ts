@@ -3,9 +3,12 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { prune } from "../../src/cli/health.ts";
+import { runOf } from "../../src/cli/run-verb.ts";
+import { prune as verb } from "../../src/table/prune.ts";
 import { DAY, errorOf, makeWorld, type World } from "../world.ts";
 import { hearCall } from "./call.ts";
+
+const prune = runOf(verb);
 
 function makeOld(): World {
   const world = makeWorld();

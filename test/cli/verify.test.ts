@@ -3,7 +3,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { verify as run } from "../../src/cli/health.ts";
+import { runOf } from "../../src/cli/run-verb.ts";
+import { verify as verb } from "../../src/table/verify.ts";
 import { makeWorld, type World } from "../world.ts";
 import { type CallOptions, hearCall } from "./call.ts";
 
@@ -18,6 +19,8 @@ function movedWorld(): World {
   world.write("m.md", "---\nname: m\ndescription: d\ntype: project\n---\n\nSee src/a.ts.\n");
   return world;
 }
+
+const run = runOf(verb);
 
 async function verify(world: World, options: CallOptions = {}) {
   const heard = hearCall(world, options);

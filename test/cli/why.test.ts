@@ -1,10 +1,13 @@
 /** `memdir why`: when a memory came up, by which door, for which reasons. */
 
 import { expect, test } from "vitest";
-import { why as run } from "../../src/cli/why.ts";
+import { runOf } from "../../src/cli/run-verb.ts";
 import { type Door, logSurfaced } from "../../src/recall/surface-log.ts";
+import { why } from "../../src/table/why.ts";
 import { errorOf, HOUR, makeWorld, note, type World } from "../world.ts";
 import { hearCall } from "./call.ts";
+
+const run = runOf(why);
 
 function surface(world: World, file: string, hoursAgo: number, session: string | null, door: Door = "hook"): void {
   const at = new Date(world.now.getTime() - hoursAgo * HOUR);
@@ -31,7 +34,7 @@ test("the latest first, with sessions, doors and reasons", async () => {
   const { call, printed } = hearCall(world, { args: ["tea"] });
   expect(await run(call)).toBe(0);
   expect(printed).toEqual([
-    "user_tea.md was surfaced 2 times since 2026-03-08, in 2 sessions",
+    "user_tea.md was shown 2 times since 2026-03-08, in 2 sessions",
     "  2026-03-10 11:00 (today) by the MCP server in session two",
     "    words: tea",
     "    age: today",
@@ -60,13 +63,13 @@ test("one that never came up, one that is gone, one that never was", async () =>
   const world = await makeTea();
   const first = hearCall(world, { args: ["tea"] });
   await run(first.call);
-  expect(first.printed[0]).toBe("user_tea.md: nothing has been surfaced here yet");
+  expect(first.printed[0]).toBe("user_tea.md: nothing has been shown to a model here yet");
   surface(world, "user_gone.md", 5, "one");
   const again = hearCall(world, { args: ["tea"] });
   await run(again.call);
-  expect(again.printed[0]).toBe("user_tea.md: not once since 2026-03-10");
+  expect(again.printed[0]).toBe("user_tea.md: not shown since 2026-03-10");
   const gone = hearCall(world, { args: ["user_gone"] });
   await run(gone.call);
-  expect(gone.printed[0]).toBe("user_gone.md was surfaced once since 2026-03-10, in one session");
+  expect(gone.printed[0]).toBe("user_gone.md was shown once since 2026-03-10, in one session");
   expect(await errorOf(run(hearCall(world, { args: ["never"] }).call))).toMatchObject({ code: "not-found" });
 });

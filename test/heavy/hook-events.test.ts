@@ -5,7 +5,6 @@ import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { COMMANDS } from "../../src/cli/commands.ts";
 import { readFaults } from "../../src/hooks/faults.ts";
 import { slugOf } from "../../src/project/locate.ts";
 import { DIST, HOOK, makeStopDesk, SESSION, type StopDesk, type Wire } from "../hooks/stop-desk.ts";
@@ -334,10 +333,7 @@ describe("the end of a session", () => {
 });
 
 describe("recall beside a turn", () => {
-  // The option is listed with the others in src/cli/commands.ts.
-  const isListed = COMMANDS.some(({ name, options }) => name === "recall" && "prefetch" in options);
-
-  it.skipIf(!isListed)("is begun by a prompt, waited for by nobody, and added after a later call", async () => {
+  it("is begun by a prompt, waited for by nobody, and added after a later call", async () => {
     const desk = makeDesk({ prefetch: true });
     const server = await startModelServer();
     onTestFinished(() => server.close());

@@ -1,8 +1,8 @@
-/** `memdir recall --prefetch`, what a prompt hook starts beside a turn, called in process. */
+/** `memdir prefetch`, what a prompt hook starts beside a turn, called in process. */
 
 import fs from "node:fs";
 import { describe, expect, it } from "vitest";
-import { recall as run } from "../../src/cli/recall.ts";
+import { prefetch as run } from "../../src/cli/prefetch.ts";
 import { awaitPrefetch, takePrefetch } from "../../src/hooks/prefetch.ts";
 import type { SideQuery } from "../../src/recall/select.ts";
 import { readSurfaced, writeSurfaced } from "../../src/recall/surface-log.ts";

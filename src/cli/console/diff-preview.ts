@@ -2,8 +2,8 @@
 
 import { commonEnds } from "../../text/diff.ts";
 import { sanitise } from "../../text/sanitise.ts";
+import { cut, wrapText } from "../../text/wrap.ts";
 import type { Paint } from "../terminal.ts";
-import { cut, wrapText } from "./wrap.ts";
 
 interface DiffOptions {
   columns: number;

@@ -1,7 +1,7 @@
 /** The line editor as a value: a text with a cursor, what a key makes of it, and how it is laid out in columns. Knows no terminal. */
 
+import { cut, graphemes, graphemeWidth } from "../../text/wrap.ts";
 import type { Key, KeyName } from "./keys.ts";
-import { cut, graphemes, graphemeWidth } from "./wrap.ts";
 
 export interface Editor {
   /** A large paste stands in it as one character (see editor-paste.ts): moved over and deleted as a whole. */

@@ -1,6 +1,7 @@
 /** The input as a value: editor, menu of completions, walk through the history, search; and what a key makes of it. */
 
 import { sanitiseLine } from "../../text/sanitise.ts";
+import { cut, graphemes, pad, widthOf } from "../../text/wrap.ts";
 import type { Paint } from "../terminal.ts";
 import {
   type Editor,
@@ -15,7 +16,6 @@ import {
 import type { Key } from "./keys.ts";
 import { findPrompt, searchPrompts } from "./prompt-history.ts";
 import type { Screen } from "./screen.ts";
-import { cut, graphemes, pad, widthOf } from "./wrap.ts";
 
 export interface InputOptions {
   stdin: NodeJS.ReadableStream & { setRawMode?(raw: boolean): unknown };

@@ -1,12 +1,12 @@
 /** The live lines at the bottom: status, queue, the text being typed or a question with its answers, and the menu below it. */
 
 import { sanitise, sanitiseLine } from "../../text/sanitise.ts";
+import { cut, wrapText } from "../../text/wrap.ts";
 import type { Paint } from "../terminal.ts";
 import { layEditor } from "./editor.ts";
 import { type Choice, type InputState, MAX_MENU_ROWS, menuLines } from "./input-state.ts";
 import type { Key } from "./keys.ts";
 import type { Live } from "./screen.ts";
-import { cut, wrapText } from "./wrap.ts";
 
 interface InputPicture {
   state: InputState;

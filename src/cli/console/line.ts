@@ -6,13 +6,14 @@ import { type Said, understandSaid } from "../../learn/said.ts";
 import type { Memdir } from "../../memdir.ts";
 import { openLearning } from "../../open-learn.ts";
 import { MEMORY_TYPES } from "../../store/store.ts";
+import { saySaved } from "../../table/common.ts";
 import { sanitise } from "../../text/sanitise.ts";
-import { printSaved } from "../changes.ts";
 import { count } from "../command.ts";
+import { print } from "../say.ts";
 import type { Paint, Terminal } from "../terminal.ts";
 import type { Console } from "./slash.ts";
 import { runSlash } from "./slash-commands.ts";
-import { forgetSaid, saveSaid, saveText } from "./slash-memory.ts";
+import { forgetSaid, saveSaid } from "./slash-memory.ts";
 
 /** Below, a rule is not sure enough to keep something that nobody asked to keep. */
 const SURE = 0.75;
@@ -66,7 +67,7 @@ async function saveRequest(rest: string, said: readonly Said[], console: Console
   const [one] = said;
   if (said.length !== 1 || !one || one.act === "forget" || !/\d{4}-\d\d-\d\d/.test(one.body))
     return saveSaid(rest, console);
-  await saveText(one.type, one.body, console);
+  await saveSaid(one.body, console, one.type);
 }
 
 async function keep({ act, explicit, confidence, ...memory }: Said, console: Console): Promise<void> {
@@ -74,8 +75,12 @@ async function keep({ act, explicit, confidence, ...memory }: Said, console: Con
   const { memdir, terminal } = console;
   const source = { by: "user", session: null, message: null };
   await reportFailure(console, async () => {
-    printSaved(console, await memdir.save({ ...memory, source }));
-    terminal.print(terminal.color.dim(`    understood as a ${act}, saved as ${memory.type}; /undo takes it back`));
+    print(
+      terminal,
+      saySaved(await memdir.save({ ...memory, source }), { call: (words) => `/${words}` }),
+      console.columns(),
+    );
+    terminal.print(terminal.color.dim(`    understood as a ${act}, saved as ${memory.type}; /undo removes it`));
   });
 }
 

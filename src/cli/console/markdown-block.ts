@@ -1,8 +1,8 @@
 /** Markdown as lines for the terminal: blocks, what is inside a line, and tables fitted to the columns there are. */
 
 import type { Token, Tokens } from "marked";
+import { pad, widthOf, wrapText } from "../../text/wrap.ts";
 import type { Paint } from "../terminal.ts";
-import { pad, widthOf, wrapText } from "./wrap.ts";
 
 interface BlockOptions {
   columns: number;

@@ -2,9 +2,9 @@
 
 import type { Token } from "marked";
 import { sanitise } from "../../text/sanitise.ts";
+import { wrapText } from "../../text/wrap.ts";
 import { openPaint, type Paint } from "../terminal.ts";
 import { renderTokens } from "./markdown-block.ts";
-import { wrapText } from "./wrap.ts";
 
 export interface MarkdownOptions {
   /** Asked for every block: the terminal may change its size meanwhile. */

@@ -3,7 +3,7 @@
  * that are redrawn in place. No alternate screen, so that scrolling back, selecting and copying work.
  */
 
-import { cut, SGR, widthOf, wrapText } from "./wrap.ts";
+import { cut, SGR, widthOf, wrapText } from "../../text/wrap.ts";
 
 interface ScreenOut {
   write(text: string): void;

@@ -55,9 +55,9 @@ interface SlashCompletion {
 export function completeSlash(text: string): SlashCompletion[] {
   const typed = /^\/(\S*)$/.exec(text)?.[1];
   if (typed !== undefined) {
-    return SLASH_COMMANDS.filter(({ name }) => name !== "quit" && name.startsWith(typed.toLowerCase())).map(
-      ({ name, usage, help }) => ({ text: `/${name}${usage === "" ? "" : " "}`, help }),
-    );
+    return SLASH_COMMANDS.filter(
+      ({ name, isAlias }) => name !== "quit" && !isAlias && name.startsWith(typed.toLowerCase()),
+    ).map(({ name, usage, help }) => ({ text: `/${name}${usage === "" ? "" : " "}`, help }));
   }
   const [, name = "", word = ""] = /^\/(\S+)\s+(\S*)$/.exec(text) ?? [];
   const command = SLASH_COMMANDS.find((one) => one.name === name.toLowerCase());
@@ -73,7 +73,7 @@ const PLAIN: readonly (readonly [string, string])[] = [
 ];
 
 function helpText({ offline }: Console): string {
-  const slashes = SLASH_COMMANDS.filter(({ name }) => name !== "quit").map(
+  const slashes = SLASH_COMMANDS.filter(({ name, isAlias }) => name !== "quit" && !isAlias).map(
     ({ name, usage, help }) => [`/${name} ${usage}`.trim(), help] as const,
   );
   const rows = [...(offline ? PLAIN : PLAIN.slice(2)), ...slashes];

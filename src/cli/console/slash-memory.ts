@@ -1,92 +1,119 @@
-/** Slash commands about memories, and saving what was said. */
+/** Slash commands about memories: the verbs of the table, and `/memory`, which names some of them once more. */
 
+import { parseArgs } from "node:util";
 import { MemdirError } from "../../errors.ts";
-import { nameStatement, typeOfStatement } from "../../learn/said-statement.ts";
-import { isMemoryType, type MemoryType } from "../../store/store.ts";
-import { editByHand, printSaved, undo } from "../changes.ts";
-import { countMemories } from "../command.ts";
-import { plainRow, search, show } from "../memories.ts";
+import type { MemoryType } from "../../store/store.ts";
+import { type Row, VERBS } from "../../table/table.ts";
+import { positionsOf, type Verb } from "../../verb.ts";
+import type { Call } from "../command.ts";
+import { optionsFor, runOf } from "../run-verb.ts";
 import { type Console, type SlashCommand, stay } from "./slash.ts";
+
+/** Verbs that make sense in a conversation; `/context` is the conversation's own. */
+const HERE = new Set(
+  "save list show search recall edit forget rename undo history lint verify health index why".split(" "),
+);
+
+const TAKE_NAMES: ReadonlySet<string> = new Set(["show", "edit", "forget", "rename", "history", "verify", "why"]);
+/** They may take seconds: Ctrl-C stops them. */
+const LONG: ReadonlySet<string> = new Set(["verify", "health", "lint", "recall"]);
 
 export const MEMORY_COMMANDS: readonly SlashCommand[] = [
   {
     name: "memory",
     usage: "[show|save|edit|forget|on|off|where]",
-    help: "lists what is remembered; show NAME, save TYPE TEXT, edit NAME, forget NAME, on, off, where",
+    help: "List what is remembered; show, save, edit, forget; on, off, where",
     words: ["list", "show", "save", "edit", "forget", "on", "off", "where"],
     run: stay(answerMemory),
   },
-  {
-    name: "remember",
-    usage: "TEXT",
-    help: "saves a memory, the type is guessed",
-    run: stay((rest, console) => saveSaid(rest, console)),
-  },
-  { name: "search", usage: "WORDS", help: "finds memories", run: stay(searchMemories) },
-  {
-    name: "undo",
-    usage: "[ID]",
-    help: "takes the last change of a memory back",
-    run: stay(async (rest, console) => void (await undo({ ...console, args: rest === "" ? [] : [rest] }))),
-  },
+  ...VERBS.filter(({ name }) => HERE.has(name)).flatMap((row) =>
+    [row.name, ...(row.aliases ?? [])].map((name, at) => ({
+      name,
+      usage: "",
+      help: row.summary,
+      isAlias: at > 0,
+      takesName: TAKE_NAMES.has(row.name),
+      run: stay((rest: string, console: Console) => runLine(row, rest, console)),
+    })),
+  ),
 ];
 
-type Verb = (rest: string, console: Console) => Promise<void>;
-
-const VERBS: Readonly<Record<string, Verb>> = {
-  "": listMemories,
-  list: listMemories,
-  show: async (name, console) => {
-    if (name !== "") return void (await show({ ...console, args: [name] }));
-    const { index } = await console.memdir.index();
-    console.terminal.print(index === "" ? "MEMORY.md is empty." : index);
-  },
-  save: async (rest, console) => {
-    const [first = "", ...more] = rest.split(/\s+/);
-    const body = isMemoryType(first) ? more.join(" ") : rest;
-    if (body === "") {
-      throw new MemdirError(
-        "usage",
-        "the call is /memory save TYPE TEXT, such as: /memory save feedback never commit to main",
-      );
-    }
-    await saveText(isMemoryType(first) ? first : typeOfStatement(body), body, console);
-  },
-  edit: async (name, console) => {
-    const { release } = console;
-    if (name === "") throw new MemdirError("usage", "say which memory to edit; /memory lists them");
-    if (!release)
-      throw new MemdirError("usage", "an editor needs a terminal: use memdir save, or edit the file itself");
-    const { memdir, env } = console;
-    printSaved(console, await release(() => editByHand(memdir, name, { redact: false, env })));
-  },
-  forget: forgetSaid,
-  on: async (_, console) => switchMemory(true, console),
-  off: async (_, console) => switchMemory(false, console),
-  where: async (_, { memdir, terminal }) => {
-    for (const { scope, path, readOnly } of memdir.directories)
-      terminal.print(`${scope.padEnd(8)} ${path}${readOnly ? " (only read)" : ""}`);
-  },
-};
-
 async function answerMemory(rest: string, console: Console): Promise<void> {
-  const [, verb = "", text = ""] = /^(\S*)\s*([\s\S]*)$/.exec(rest) ?? [];
-  if (!Object.hasOwn(VERBS, verb)) {
-    const known = Object.keys(VERBS).filter((name) => name !== "" && name !== "list");
-    throw new MemdirError("usage", `/memory ${verb} is not known: there are /memory and /memory ${known.join(", ")}`);
+  const [, word = "", text = ""] = /^(\S*)\s*([\s\S]*)$/.exec(rest) ?? [];
+  const name = word === "" ? "list" : word === "show" && text === "" ? "index" : word;
+  if (name === "on" || name === "off") return switchMemory(name === "on", console);
+  if (name === "where") return showWhere(console);
+  if (!["list", "index", "show", "save", "edit", "forget"].includes(name))
+    throw new MemdirError(
+      "usage",
+      `/memory ${word} is not known: there are /memory and /memory show, save, edit, forget, on, off, where`,
+    );
+  const typed = name === "save" ? text.replace(/^(user|feedback|project|reference)\s+/, "--type $1 ") : text;
+  await runVerb(name, typed, console);
+}
+
+/** Runs a verb of the table on a line as it was typed. */
+export async function runVerb(name: string, rest: string, console: Console): Promise<void> {
+  const row = VERBS.find((one) => one.name === name) as Row;
+  await runLine(row, rest, console);
+}
+
+async function runLine(row: Row, rest: string, console: Console): Promise<void> {
+  const verb = await row.load();
+  const read = readLine(verb, rest);
+  const missing = positionsOf(verb).filter(({ isOptional }) => !isOptional)[read.args.length];
+  if (missing)
+    throw new MemdirError(
+      "usage",
+      `/${row.name} needs a ${verb.input[missing.name]?.value ?? missing.name}: ${verb.input[missing.name]?.help}`,
+    );
+  const { memdir, terminal, choose, columns } = console;
+  const call: Call = {
+    ...console,
+    ...read,
+    json: false,
+    terminal: {
+      ...terminal,
+      interactive: choose !== null,
+      ask: async (question) =>
+        (await choose?.(question, [
+          { key: "y", label: "yes" },
+          { key: "n", label: "no" },
+        ])) === "y",
+    },
+    open: async (options) => (options ? console.open(options) : memdir),
+  };
+  const run = (signal?: AbortSignal) => runOf(verb, { call: (words) => `/${words}`, columns: columns(), signal })(call);
+  if (row.name === "edit") {
+    if (!console.release)
+      throw new MemdirError("usage", "an editor needs a terminal: use memdir save, or edit the file itself");
+    await console.release(() => run());
+  } else if (LONG.has(row.name)) await console.working(row.name, run);
+  else await run();
+}
+
+/** Without options the whole line is the argument, so that names and sentences need no quotes. */
+function readLine(verb: Verb, rest: string): Pick<Call, "args" | "flag" | "value" | "values"> {
+  const isPlain = positionsOf(verb).length === 1 && !/(?:^|\s)--\w/.test(rest);
+  const words = isPlain
+    ? []
+    : (rest.match(/"[^"]*"|'[^']*'|\S+/g) ?? []).map((word) => word.replace(/^(["'])(.*)\1$/, "$2"));
+  try {
+    const { values, positionals } = parseArgs({ args: words, options: optionsFor(verb.input), allowPositionals: true });
+    return {
+      args: isPlain ? (rest === "" ? [] : [rest]) : positionals,
+      flag: (name) => values[name] === true,
+      value: (name) => (typeof values[name] === "string" ? values[name] : undefined),
+      values: (name) => (Array.isArray(values[name]) ? (values[name] as string[]) : []),
+    };
+  } catch (error) {
+    throw new MemdirError("usage", (error as Error).message.split(". ")[0] ?? "", { cause: error });
   }
-  await VERBS[verb]?.(text.trim(), console);
 }
 
-async function listMemories(_: string, { memdir, terminal }: Console): Promise<void> {
-  const rows = await memdir.list();
-  if (rows.length === 0) return terminal.print("No memories saved yet.");
-  terminal.print([`${countMemories(rows.length)}:`, ...rows.map(plainRow)].join("\n"));
-}
-
-async function searchMemories(rest: string, console: Console): Promise<void> {
-  if (rest === "") throw new MemdirError("usage", "say what to search for, such as: /search deploy");
-  await search({ ...console, args: [rest] });
+function showWhere({ memdir, terminal }: Console): void {
+  for (const { scope, path, readOnly } of memdir.directories)
+    terminal.print(`${scope.padEnd(8)} ${path}${readOnly ? " (read-only)" : ""}`);
 }
 
 function switchMemory(on: boolean, { agent, memdir, terminal }: Console): void {
@@ -97,39 +124,22 @@ function switchMemory(on: boolean, { agent, memdir, terminal }: Console): void {
     );
   }
   agent.memory(on);
-  const lasting = "`autoMemoryEnabled` in Claude Code's settings does it for good";
+  const lasting = "`autoMemoryEnabled` in Claude Code's settings switches it off for good";
   terminal.print(
     on ? "memory is on in this session" : `memory is off in this session: nothing is recalled; ${lasting}`,
   );
 }
 
 /** "remember that …", "# …": the user's own words, at once. */
-export async function saveSaid(rest: string, console: Console): Promise<void> {
-  const said = rest.replace(/^(that|to|:)\s*/i, "").trim();
-  if (said === "") {
-    throw new MemdirError("usage", "say what to remember, such as: remember that releases are cut on Tuesdays");
-  }
-  await saveText(typeOfStatement(said), said, console);
+export async function saveSaid(said: string, console: Console, type?: MemoryType): Promise<void> {
+  await runVerb("save", type === undefined ? said : `--type ${type} ${said}`, console);
 }
 
-export async function saveText(type: MemoryType, text: string, console: Console): Promise<void> {
-  const { memdir, terminal } = console;
-  const name = nameStatement(text);
-  const source = { by: "user", session: null, message: null };
-  // A name that says it all needs no description.
-  const description = text === name ? "" : text.replace(/\s+/g, " ").slice(0, 140);
-  const result = await memdir.save({ type, name, description, body: text, source });
-  printSaved(console, result);
-  terminal.print(terminal.color.dim(`    saved as ${type}; memdir edit ${result.file} changes it`));
-}
-
-/** By name first; else the one memory that holds all the words. More than one is never guessed at. */
-export async function forgetSaid(rest: string, { memdir, terminal }: Console): Promise<void> {
+/** By name first; else the one memory that contains all the words. Where there are several, none is chosen. */
+export async function forgetSaid(rest: string, console: Console): Promise<void> {
   const said = rest.replace(/^(that|about|the memory)\s+/i, "").trim();
   if (said === "") throw new MemdirError("usage", "say which memory to forget; /memory lists them");
-  const file = await findForgettable(said, memdir);
-  const { undo } = await memdir.forget(file);
-  terminal.print(`removed ${file}; /undo brings it back${undo === null ? "" : ` (entry ${undo})`}`);
+  await runVerb("forget", await findForgettable(said, console.memdir), console);
 }
 
 async function findForgettable(said: string, memdir: Console["memdir"]): Promise<string> {

@@ -8,13 +8,13 @@ import { openModel } from "../../open-agent.ts";
 import { readSession } from "../../session/session-reader.ts";
 import { listSessions } from "../../session/sessions.ts";
 import { cutLine, sanitise, sanitiseLine } from "../../text/sanitise.ts";
+import { cut, pad, widthOf } from "../../text/wrap.ts";
 import { describeRewind, describeSession, findOne } from "../agent.ts";
 import { count } from "../command.ts";
 import { agoInWords, placesOf } from "../sessions.ts";
 import type { Paint } from "../terminal.ts";
 import { type Console, type SlashCommand, stay } from "./slash.ts";
 import { formatBytes, formatTokens } from "./spinner.ts";
-import { cut, pad, widthOf } from "./wrap.ts";
 
 export const SESSION_COMMANDS: readonly SlashCommand[] = [
   { name: "context", usage: "", help: "what fills the model's window", run: stay(showContext) },

@@ -2,9 +2,9 @@
 
 import type { Agent } from "../../agent/agent.ts";
 import type { Memdir } from "../../memdir.ts";
+import { wrapText } from "../../text/wrap.ts";
 import type { Call } from "../command.ts";
 import type { Choice } from "./input-state.ts";
-import { wrapText } from "./wrap.ts";
 
 /** The project's memory, its agent, and the person in front of it: a call of the command line that goes on. */
 export interface Console extends Call {
@@ -30,6 +30,10 @@ export interface SlashCommand {
   help: string;
   /** Words that can follow, for completion. */
   words?: readonly string[];
+  /** Another word for the command before it: it works, and is not listed. */
+  isAlias?: boolean;
+  /** Memory names can follow. */
+  takesName?: boolean;
   run(rest: string, console: Console): Promise<"stay" | "leave">;
 }
 

@@ -1,8 +1,8 @@
 /** The line that says that something is going on, for how long, and how to stop it: a pure function of the time. */
 
 import { sanitiseLine } from "../../text/sanitise.ts";
+import { cut, widthOf } from "../../text/wrap.ts";
 import type { Paint } from "../terminal.ts";
-import { cut, widthOf } from "./wrap.ts";
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"] as const;
 /** How long a frame stands: about twelve a second look smooth and cost little. */

@@ -5,9 +5,9 @@ import type { Token } from "marked";
 import type { AgentEvent } from "../../agent/state.ts";
 import type { TurnResult } from "../../agent/turn.ts";
 import { sanitise, sanitiseLine } from "../../text/sanitise.ts";
+import { cut } from "../../text/wrap.ts";
 import type { Paint } from "../terminal.ts";
 import { openMarkdown } from "./markdown.ts";
-import { cut } from "./wrap.ts";
 
 interface ViewOut {
   /** Whole lines. */

@@ -12,7 +12,7 @@ import {
   withText,
 } from "../../../src/cli/console/editor.ts";
 import { type Key, type KeyName, openKeys } from "../../../src/cli/console/keys.ts";
-import { widthOf } from "../../../src/cli/console/wrap.ts";
+import { widthOf } from "../../../src/text/wrap.ts";
 
 /** Types what a terminal would send; the last effect is kept. */
 function type(input: string, from: Editor = EMPTY) {

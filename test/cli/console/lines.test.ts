@@ -5,8 +5,8 @@ import { diffPreview } from "../../../src/cli/console/diff-preview.ts";
 import { drawWindow } from "../../../src/cli/console/slash-session.ts";
 import { formatBytes, formatElapsed, formatTokens, frameAt, spinnerLine } from "../../../src/cli/console/spinner.ts";
 import { toolLine, toolResultLine } from "../../../src/cli/console/turn-view.ts";
-import { SGR, widthOf } from "../../../src/cli/console/wrap.ts";
 import { openPaint } from "../../../src/cli/terminal.ts";
+import { SGR, widthOf } from "../../../src/text/wrap.ts";
 
 const plain = openPaint(false);
 const colored = openPaint(true);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { lexer } from "marked";
 import { describe, expect, it } from "vitest";
 import { type MarkdownOptions, openMarkdown } from "../../../src/cli/console/markdown.ts";
-import { SGR, widthOf } from "../../../src/cli/console/wrap.ts";
+import { SGR, widthOf } from "../../../src/text/wrap.ts";
 
 /** A whole text at once; no break at its end. */
 function renderMarkdown(text: string, options: MarkdownOptions): string {

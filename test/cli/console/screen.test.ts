@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openScreen, RESET_SEQUENCES } from "../../../src/cli/console/screen.ts";
-import { SGR } from "../../../src/cli/console/wrap.ts";
+import { SGR } from "../../../src/text/wrap.ts";
 import { openGrid } from "../../pty.ts";
 
 function open(columns = 40, rows = 10, options: { isColour?: boolean; isDumb?: boolean } = {}) {

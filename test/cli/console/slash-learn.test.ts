@@ -3,11 +3,11 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { widthOf } from "../../../src/cli/console/wrap.ts";
 import { LOCK_FILE } from "../../../src/learn/dream-gates.ts";
 import { openLedger } from "../../../src/learn/ledger.ts";
 import { openLearner } from "../../../src/open-learn.ts";
 import { NOTES_TEMPLATE } from "../../../src/prompts/learning.ts";
+import { widthOf } from "../../../src/text/wrap.ts";
 import { type AgentDesk, openDesk } from "../../agent/desk.ts";
 import { memoryText } from "../../learn/dream-mess.ts";
 import { errorOf, type World } from "../../world.ts";

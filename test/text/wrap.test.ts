@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cut, graphemes, pad, SGR, widthOf, wrapText } from "../../../src/cli/console/wrap.ts";
-import { sanitise, sanitiseLine } from "../../../src/text/sanitise.ts";
+import { sanitise, sanitiseLine } from "../../src/text/sanitise.ts";
+import { cut, graphemes, pad, SGR, widthOf, wrapText } from "../../src/text/wrap.ts";
 
 describe("width", () => {
   it("counts columns as terminals do", () => {

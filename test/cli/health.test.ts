@@ -1,32 +1,35 @@
-/** `memdir rot`: one screen, narrow or wide, and the whole as JSON. */
+/** `memdir health`: one screen, narrow or wide, and the whole as JSON. */
 
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { rot } from "../../src/cli/health.ts";
+import { runOf } from "../../src/cli/run-verb.ts";
 import { logSurfaced } from "../../src/recall/surface-log.ts";
+import { health } from "../../src/table/health.ts";
 import { makeMess } from "../learn/dream-mess.ts";
 import { DAY, makeWorld, note } from "../world.ts";
 import { hearCall } from "./call.ts";
 
+const run = runOf(health);
+
 test("an empty directory is in good health", async () => {
   const { call, printed } = hearCall(makeWorld(), { columns: 80 });
-  expect(await rot(call)).toBe(0);
+  expect(await run(call)).toBe(0);
   expect(printed.join("\n")).toContain("100 of 100: in good health");
   expect(printed.join("\n")).toContain("There are no memories here yet.");
 });
 
-test("the score in large digits, bars, and three things to do first; no line is too long", async () => {
+test("the score, bars, and three things to do first; no line is too long", async () => {
   const world = makeWorld();
   makeMess(world);
   for (const columns of [undefined, 200, 80, 48, 30, 20, 0]) {
     const { call, printed } = hearCall(world, columns === undefined ? {} : { columns });
-    await rot(call);
+    await run(call);
     const lines = printed.join("\n").split("\n");
-    expect(lines.join("\n")).toMatch(/\d+ of 100: needs so/);
+    expect(lines.join("\n")).toMatch(/\d+ of 100: needs\s+so/);
     expect(lines.join("\n")).toContain("What to do first");
     expect(lines.filter((line) => /^ {2}[123]\. /.test(line))).toHaveLength(3);
-    expect(lines.some((line) => /^ {2}█/.test(line))).toBe((columns || 80) >= 48);
+    expect(lines.some((line) => line.includes("█"))).toBe(true);
     if (columns && columns >= 48) for (const line of lines) expect([...line].length, line).toBeLessThanOrEqual(columns);
   }
 });
@@ -36,7 +39,7 @@ test("--all names every finding, on harmless lines", async () => {
   await (await world.open()).save(note("tea"));
   world.write("user_\x1b[2Jx.md", "---\nname: x\n");
   const { call, printed } = hearCall(world, { options: { all: true }, columns: 80 });
-  await rot(call);
+  await run(call);
   expect(printed.join("\n")).toContain("Everything");
   expect(printed.join("\n")).not.toContain("\x1b");
 });
@@ -60,7 +63,7 @@ test("--json: score, counts, findings, what to do first; instructions and the su
   world.age("user_tea.md", 50 * DAY);
   world.write("user_tea.md", world.read("user_tea.md").replace(/^(created|modified):.*\n/gm, ""), { ageMs: 50 * DAY });
   const { call, answers } = hearCall(world, { json: true });
-  await rot(call);
+  await run(call);
   expect(answers[0]).toMatchObject({ memories: 2, scope: "project", dir: world.dir, others: [] });
   expect(answers[0].counts).toMatchObject({ restated: 1, "never-recalled": 1, "without-cues": 1 });
   expect(answers[0].findings[0]).toMatchObject({ kind: "restated", file: "feedback_lint.md" });

@@ -1,0 +1,95 @@
+/** A verb as a command: its input read from the call, run, and its result printed. */
+
+import { type Fields, positionsOf, readInput, type Said, type Verb } from "../verb.ts";
+import { type Call, INTERRUPTED, type Run } from "./command.ts";
+import { print } from "./say.ts";
+
+/** How a console or a command line differs from the other. */
+interface Manner {
+  /** Another verb's call, as one would type it here. */
+  call(words: string): string;
+  columns?: number | undefined;
+  /** Cancels it; without one, Ctrl-C does. */
+  signal?: AbortSignal | undefined;
+}
+
+const ON_COMMAND_LINE: Manner = { call: (words) => `memdir ${words}` };
+
+export function runOf<F extends Fields, R>(verb: Verb<F, R>, manner = ON_COMMAND_LINE): Run {
+  return (call) => runVerb(verb, readVerbInput(verb, call), call, manner);
+}
+
+function readVerbInput<F extends Fields, R>(verb: Verb<F, R>, call: Call) {
+  const given: Record<string, unknown> = {};
+  for (const [name, { isNumber, isList, value: word }] of Object.entries(verb.input)) {
+    const value = isList ? call.values(name) : word === undefined ? call.flag(name) || undefined : call.value(name);
+    given[name] = isNumber && typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : value;
+  }
+  const positions = positionsOf(verb);
+  for (const [at, { name, isRest }] of positions.entries()) {
+    const words = isRest ? call.args.slice(at) : call.args.slice(at, at + 1);
+    if (words.length > 0) given[name] = words.join(" ");
+  }
+  const nameOf = (name: string) =>
+    positions.some((position) => position.name === name) ? (verb.input[name]?.value ?? name) : `--${name}`;
+  return readInput(verb.input, given, nameOf);
+}
+
+/** Opens the store, runs the verb and prints what it says. Ctrl-C cancels it; a second one ends the process at once. */
+async function runVerb<F extends Fields, R>(
+  verb: Verb<F, R>,
+  input: ReturnType<typeof readInput<F>>,
+  call: Call,
+  { call: spell, columns = call.terminal.columns || undefined, signal }: Manner,
+): Promise<number> {
+  const { json, terminal, cwd, env, now, log } = call;
+  const stop = new AbortController();
+  const onSignal = () => stop.abort();
+  if (!signal) process.once("SIGINT", onSignal);
+  const bars: { end(): void }[] = [];
+  const endBars = () => {
+    for (const bar of bars.splice(0)) bar.end();
+  };
+  const show = (said: Said) => {
+    endBars();
+    if (!json) print(terminal, said, columns);
+  };
+  try {
+    const memdir = await call.open();
+    (signal ?? stop.signal).throwIfAborted();
+    const result = await verb.run(memdir, input, {
+      ...{ cwd, env, now, log, show, signal: signal ?? stop.signal },
+      progress(what) {
+        const bar = terminal.progress(what);
+        bars.push(bar);
+        return bar.show;
+      },
+      ask: !json && terminal.interactive ? (question) => terminal.ask(question) : null,
+      readInput: () => terminal.readInput(),
+      open: (options) => call.open({ quiet: true, ...options }),
+    });
+    show(verb.say(result, { input, call: spell, now: now() }));
+    if (json) terminal.json(verb.json ? verb.json(result) : result);
+    return verb.exitCode?.(result) ?? 0;
+  } catch (error) {
+    endBars();
+    if ((signal ?? stop.signal).aborted) return INTERRUPTED;
+    throw error;
+  } finally {
+    process.off("SIGINT", onSignal);
+  }
+}
+
+/** As Node's own reader of arguments wants them. */
+export function optionsFor(fields: Fields) {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, { value, isList, short }]) => [
+      name,
+      {
+        type: value === undefined ? ("boolean" as const) : ("string" as const),
+        ...(isList ? { multiple: true } : {}),
+        ...(short ? { short } : {}),
+      },
+    ]),
+  );
+}

@@ -1,0 +1,91 @@
+/** Words on a terminal: what verbs say, with its colours, wrapped to the screen, and made harmless. */
+
+import { sanitise, sanitiseLine } from "../text/sanitise.ts";
+import { widthOf, wrapText } from "../text/wrap.ts";
+import type { Line, Said, Span, Tone } from "../verb.ts";
+import { openPaint, type Paint, type Terminal } from "./terminal.ts";
+
+const PAINTS: Readonly<Record<Tone, keyof Omit<Paint, "on">>> = {
+  bold: "bold",
+  dim: "dim",
+  warn: "yellow",
+  good: "green",
+};
+
+export function print(terminal: Terminal, said: Said, columns = terminal.columns || undefined): void {
+  for (const line of said) {
+    const { out, err } = render(line, terminal.color, columns);
+    if (err !== undefined) terminal.warn(err);
+    else terminal.print(out ?? "");
+  }
+}
+
+/** The lines of the answer, for programs that show them elsewhere. */
+export function plainText(said: Said): string {
+  return said
+    .map((line) => render(line, openPaint(false), undefined).out)
+    .filter((text) => text !== undefined)
+    .join("\n");
+}
+
+function render(line: Line, color: Paint, columns: number | undefined): { out?: string; err?: string } {
+  if (typeof line === "string") return { out: fold(clean(line), columns, 0) };
+  if (isSpans(line)) return { out: fold(line.map((span) => paint(span, color)).join(""), columns, HANG) };
+  if ("text" in line) return { out: fold(paint(line, color), columns, 0) };
+  if ("block" in line) return { out: sanitise(line.block) };
+  if ("note" in line) return { err: fold(`memdir: note: ${sanitiseLine(line.note)}`, columns, HANG) };
+  if ("warning" in line) return { err: fold(`memdir: warning: ${sanitiseLine(line.warning)}`, columns, HANG) };
+  if ("aside" in line) return { err: fold(paint(line.aside, color), columns, 0) };
+  return { out: renderRows(line.rows, line.right ?? [], color, columns) };
+}
+
+function isSpans(line: Line): line is readonly Span[] {
+  return Array.isArray(line);
+}
+
+function paint(span: Span, color: Paint): string {
+  return typeof span === "string" ? clean(span) : color[PAINTS[span.tone]](clean(span.text));
+}
+
+/** One line, with the spaces at its ends. */
+function clean(text: string): string {
+  return sanitise(text).replace(/\s*\n\s*/g, " ");
+}
+
+/** Lines made of several pieces are easier to tell apart when what is wrapped stands further in. */
+const HANG = 4;
+
+/** Broken at words; what follows a break stands under the line's own beginning. */
+export function fold(text: string, columns: number | undefined, hang: number): string {
+  if (columns === undefined || widthOf(text) <= columns) return text;
+  const margin = /^ */.exec(text)?.[0] ?? "";
+  const room = columns - margin.length - hang;
+  if (room < 20) return wrapText(text, columns).join("\n");
+  return wrapText(text.slice(margin.length), room)
+    .map((line, at) => (at === 0 ? margin : " ".repeat(margin.length + hang)) + line)
+    .join("\n");
+}
+
+/** Cells in columns, two spaces apart; the last one wraps inside its own column. */
+export function renderRows(
+  rows: readonly (readonly Span[])[],
+  right: readonly number[],
+  color: Paint,
+  columns: number | undefined,
+): string {
+  const cells = rows.map((row) => row.map((span) => paint(span, color)));
+  const widths = (cells[0] ?? []).map((_, at) => Math.max(...cells.map((row) => widthOf(row[at] ?? ""))));
+  const lead = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0);
+  return cells
+    .map((row) => {
+      const head = row.slice(0, -1).map((cell, at) => {
+        const space = " ".repeat((widths[at] ?? 0) - widthOf(cell));
+        return `${right.includes(at) ? space + cell : cell + space}  `;
+      });
+      const last = row.at(-1) ?? "";
+      const [first = "", ...rest] =
+        columns === undefined || columns - lead < 20 ? [last] : wrapText(last, columns - lead);
+      return [head.join("") + first, ...rest.map((line) => " ".repeat(lead) + line)].join("\n").trimEnd();
+    })
+    .join("\n");
+}

@@ -1,0 +1,104 @@
+/** `context`, `prompt` and `index`: what a host or a model gets to see. */
+
+import { resolve } from "node:path";
+import { MemdirError } from "../errors.ts";
+import { SECTION_NAMES } from "../prompts/memory.ts";
+import { block, choice, dim, flag, type Line, list, notes, type Span, text, verb } from "../verb.ts";
+
+const SOURCES = ["user", "project", "local"] as const;
+
+export const context = verb({
+  args: [],
+  input: {
+    touch: list("a file that is read or written then", "FILE"),
+    "add-dir": list("a further directory, as for Claude Code", "DIR"),
+    "approve-imports": flag("allow imports from outside the working directory in this project, from now on"),
+    "all-agents": flag("also AGENTS.md, GEMINI.md, Cursor's and Copilot's files"),
+    "setting-sources": text("which settings count: user,project,local", "LIST"),
+  },
+  on: ["cli", "console", "web", "library"],
+  examples: ["context", "context --touch src/index.ts --json"],
+  writes: (input) => input["approve-imports"] === true,
+  async run(memdir, input, { cwd, open }) {
+    const approved = input["approve-imports"] ? [memdir.approveImports().message] : [];
+    const settingSources = readSources(input["setting-sources"]);
+    const opened =
+      settingSources || approved.length > 0 ? await open(settingSources ? { settingSources } : {}) : memdir;
+    const paths = (given: readonly string[] = []) => given.map((path) => resolve(cwd, path));
+    const options = { addDirs: paths(input["add-dir"]), allAgents: input["all-agents"] === true };
+    const found = await opened.context(paths(input.touch), options);
+    return { ...found, approved, home: memdir.config.home, disabled: memdir.config.disabled };
+  },
+  json: ({ approved: _, home: _home, disabled: _disabled, ...found }) => found,
+  say({ approved, home, disabled, ...found }) {
+    const short = (text: string) => text.replaceAll(`${home}/`, "~/");
+    // A token is about four characters of English.
+    const describe = ({ path, label, size }: { path: string; label: string; size: number }): Span[] => [
+      `${short(path)} `,
+      dim(`(${label}): ${size} characters, about ${Math.ceil(size / 4)} tokens`),
+    ];
+    const { dir, index, warning } = found.memory;
+    const lines = index === null ? "no index" : `${index.split("\n").length} lines`;
+    return [
+      ...notes(approved),
+      ...found.warnings.map((warning): Line => ({ warning })),
+      ...found.instructions.map(describe),
+      ...found.nested.map((file): Line => ["after a touch: ", ...describe(file)]),
+      ...found.skipped.map(({ path, reason }): Line => [dim(`not loaded: ${short(path)}: ${short(reason)}`)]),
+      dir === null ? `memory is off: ${disabled}` : `${short(dir)}/MEMORY.md: ${lines}`,
+      `${short(found.environment.transcripts ?? "")}: transcripts of sessions here`,
+      ...(warning ? [`> ${warning.message}`] : []),
+    ];
+  },
+});
+
+function readSources(given: string | undefined): (typeof SOURCES)[number][] | undefined {
+  if (given === undefined) return undefined;
+  const names = given.split(",").flatMap((name) => name.trim() || []);
+  const bad = names.find((name) => !SOURCES.some((source) => source === name));
+  if (bad !== undefined) throw new MemdirError("usage", `--setting-sources: "${bad}" is none of ${SOURCES.join(", ")}`);
+  return SOURCES.filter((source) => names.includes(source));
+}
+
+export const prompt = verb({
+  args: [],
+  input: {
+    section: choice(SECTION_NAMES, "only this part of it", "NAME"),
+    files: flag("with the memories that the index names, inside a budget"),
+  },
+  on: ["cli", "library"],
+  examples: ["prompt --section saving"],
+  async run(memdir, { section, files = false }) {
+    return {
+      text: await memdir.prompt({ makeDirectory: false, ...(section && { section }), ...(files && { files }) }),
+    };
+  },
+  say: ({ text }) => [block(text)],
+});
+
+export const index = verb({
+  args: [],
+  input: { rebuild: flag("give every memory its line again, take out dead ones") },
+  on: ["cli", "console", "web", "library"],
+  examples: ["index", "index --rebuild"],
+  writes: ({ rebuild }) => rebuild === true,
+  async run(memdir, { rebuild }) {
+    const view = rebuild ? await memdir.rebuildIndex() : { ...(await memdir.index()), notices: [], undo: null };
+    return { ...view, limits: memdir.config.index };
+  },
+  json: ({ limits: _, notices, undo, ...view }) => ({
+    ...view,
+    ...(undo === null && notices.length === 0 ? {} : { notices, undo }),
+  }),
+  say({ limits, notices, undo, ...view }, { call }) {
+    const overflow = view.overflow.length === 0 ? "" : `, ${view.overflow.length} more on the overflow page`;
+    const size = `${view.lines} of ${limits.maxLines} lines, ${view.chars} of ${limits.maxChars} characters${overflow}`;
+    return [
+      block(view.index === "" ? "MEMORY.md is empty." : view.index),
+      ...(view.warning ? ["", `> ${view.warning.message}`] : []),
+      { aside: dim(size) },
+      ...notes(notices),
+      ...(undo === null ? [] : [{ aside: dim(`${call(`undo ${undo}`)} reverts this`) }]),
+    ];
+  },
+});

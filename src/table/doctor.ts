@@ -1,0 +1,105 @@
+/** `doctor`: the installation, the store, and every wired agent, each tried for real; with --fix what is safe to fix is fixed. */
+
+import { tmpdir } from "node:os";
+import { fileURLToPath } from "node:url";
+import type { Memdir } from "../memdir.ts";
+import { findAbandoned } from "../project/older.ts";
+import { type Context, dim, flag, good, type Line, verb, warn } from "../verb.ts";
+import type { Check, Mend } from "../verbs/doctor.ts";
+
+interface Fixed {
+  name: string;
+  ok: boolean;
+  detail: string;
+}
+
+/** Tries what is outside the store: hooks, wiring, the repository's team memory. */
+export type Prove = (memdir: Memdir, context: Context) => Promise<Check[]>;
+
+export const doctor = makeDoctor(proveMachine);
+
+export function makeDoctor(prove: Prove) {
+  return verb({
+    args: [],
+    input: { fix: flag("fix what is safe to fix: locks of dead processes, broken caches, modes, the index") },
+    on: ["cli", "library"],
+    about: "Checks the installation, the store and every wired agent, each by a real round trip.",
+    examples: ["doctor", "doctor --fix"],
+    writes: ({ fix }) => fix === true,
+    async run(memdir, { fix = false }, context) {
+      let checks = await examine(memdir, context, prove);
+      const mended = fix ? await fixAll(checks) : [];
+      if (mended.length > 0) checks = await examine(memdir, context, prove);
+      return fix ? { checks, mended } : { checks };
+    },
+    exitCode: ({ checks }) => (checks.every(({ ok }) => ok) ? 0 : 1),
+    say(result) {
+      const { checks } = result;
+      const mended = "mended" in result ? (result.mended ?? []) : [];
+      const failed = checks.filter(({ ok }) => !ok).length;
+      const fixed = mended.filter(({ ok }) => ok).length;
+      return [
+        ...mended.map(({ name, ok, detail }): Line => [ok ? good("fixed") : warn("not fixed"), ` ${name}: ${detail}`]),
+        ...sayChecks(checks),
+        `${fixed > 0 ? `${fixed} fixed. ` : ""}${failed === 0 ? "All is well." : `${failed} to look at`}`,
+      ];
+    },
+  });
+}
+
+export function sayChecks(checks: readonly Check[]): Line[] {
+  return checks.flatMap(({ name, ok, detail, fix }): Line[] => [
+    [ok ? good("ok ") : warn("!! "), ` ${name}: ${detail}`],
+    ...(fix ? [dim(`    ${fix}`)] : []),
+  ]);
+}
+
+export async function examine(memdir: Memdir, context: Context, prove: Prove = proveMachine): Promise<Check[]> {
+  return [...(await memdir.doctor()), ...examineAbandoned(memdir), ...(await prove(memdir, context))];
+}
+
+/** One after the other, each once, however many checks ask for it. */
+async function fixAll(checks: readonly Check[]): Promise<Fixed[]> {
+  const mends = new Map<Mend, string>();
+  for (const { ok, mend, name } of checks) if (!ok && mend && !mends.has(mend)) mends.set(mend, name);
+  const mended: Fixed[] = [];
+  for (const [mend, name] of mends) {
+    try {
+      mended.push({ name, ok: true, detail: await mend() });
+    } catch (error) {
+      mended.push({ name, ok: false, detail: (error as Error).message });
+    }
+  }
+  return mended;
+}
+
+const MAX_SHOWN = 3;
+
+/** Not a problem of this project: for people who wonder where those memories went. */
+function examineAbandoned({ config, location }: Memdir): Check[] {
+  const found = findAbandoned(config.claudeDir, location.dir);
+  if (found.length === 0) return [];
+  const shown = found.slice(0, MAX_SHOWN).map(({ root, memories, dir }) => `${root} (${memories} memories in ${dir})`);
+  const more = found.length > MAX_SHOWN ? ` and ${found.length - MAX_SHOWN} more` : "";
+  const detail = `memories of projects that are gone: ${shown.join(", ")}${more}; \`memdir adopt DIR\` takes one over`;
+  return [{ name: "abandoned", ok: true, detail, fix: null }];
+}
+
+/** Loaded here: most of it is only needed where an agent is wired. */
+async function proveMachine(memdir: Memdir, { cwd, env, now, log }: Context): Promise<Check[]> {
+  const [{ openMachine }, { proveWiring }, { examineFaults }, { checkTeam }, { openCheckout }] = await Promise.all([
+    import("../wiring/machine.ts"),
+    import("../wiring/proof.ts"),
+    import("../hooks/faults.ts"),
+    import("../team/repository-health.ts"),
+    import("./team-repository.ts"),
+  ]);
+  const machine = openMachine(fileURLToPath(import.meta.url), { cwd, env, now, log });
+  const faults = examineFaults(env, now());
+  const team = await checkTeam(openCheckout(memdir, machine));
+  try {
+    return [faults, ...team, ...(await proveWiring(machine, { temporary: tmpdir() }))];
+  } catch (error) {
+    return [faults, ...team, { name: "wiring", ok: false, detail: (error as Error).message, fix: "reinstall memdir" }];
+  }
+}

@@ -1,0 +1,29 @@
+/** `forget` and `rename`: a memory goes, or gets another name. */
+
+import { flag, notes, text, verb } from "../verb.ts";
+import { NAME, REASON, saySaved } from "./common.ts";
+
+export const forget = verb({
+  args: ["name"],
+  input: { name: NAME, reason: REASON, purge: flag("for good: also removes its earlier versions from the journal") },
+  on: ["cli", "console", "mcp", "web", "library"],
+  examples: ['forget "use pnpm"'],
+  writes: true,
+  run: (memdir, { name = "", reason, purge = false }) =>
+    memdir.forget(name, { purge, ...(reason === undefined ? {} : { reason }) }),
+  json: ({ notices, ...rest }) => (notices.length > 0 ? { ...rest, notices } : rest),
+  say: ({ file, undo, notices }, { call }) => [
+    `removed ${file}${undo === null ? "" : `; ${call(`undo ${undo}`)} brings it back`}`,
+    ...notes(notices),
+  ],
+});
+
+export const rename = verb({
+  args: ["name", "to"],
+  input: { name: NAME, to: text("its new name", "NEW") },
+  on: ["cli", "console", "web", "library"],
+  examples: ['rename "use pnpm" "package manager is pnpm"'],
+  writes: true,
+  run: (memdir, { name = "", to = "" }) => memdir.rename(name, to),
+  say: saySaved,
+});

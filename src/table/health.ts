@@ -1,0 +1,89 @@
+/** `health`: one score for all memories of a store, what brings it down, and what to do first. */
+
+import type { Memdir } from "../memdir.ts";
+import type { Measured } from "../truth/rot.ts";
+import { ROT_KINDS, type RotFinding, type RotKind } from "../truth/rot-findings.ts";
+import { bold, type Context, countMemories, dim, flag, good, type Line, type Span, verb, warn } from "../verb.ts";
+
+const LABELS: Record<RotKind, string> = {
+  secret: "secrets",
+  unreadable: "unreadable",
+  false: "no longer true",
+  contradiction: "contradicted",
+  duplicate: "duplicates",
+  expired: "expired",
+  "near-duplicate": "near-duplicates",
+  restated: "in instructions",
+  oversized: "oversized",
+  unlinked: "not in the index",
+  "dead-link": "dead links",
+  "never-recalled": "never recalled",
+  "without-cues": "without cues",
+  unverifiable: "unverifiable",
+};
+
+const BAR = 30;
+/** From the first on all is well; below the second something is wrong. */
+const GOOD = 80;
+const POOR = 50;
+
+export const health = verb({
+  args: [],
+  input: { all: flag("list every finding") },
+  on: ["cli", "console", "web", "library"],
+  about: "A score for each store, where 100 is the best; what brings it down; and what to do first.",
+  examples: ["health"],
+  run: measureAll,
+  say: ({ others, ...main }, { input }) => [
+    ...sayScore(main),
+    ...sayFirst(main),
+    ...(input.all ? sayAll(main) : []),
+    ...others.map(({ scope, score, memories }) => dim(`${scope}: ${score} of 100, ${countMemories(memories)}`)),
+  ],
+});
+
+export async function measureAll(
+  memdir: Memdir,
+  _: unknown,
+  { progress }: Context,
+): Promise<Measured & { others: Measured[] }> {
+  const measured: Measured[] = [];
+  for (const directory of memdir.directories) {
+    if (!directory.readOnly || directory === memdir.directories[0])
+      measured.push((await memdir.measure(directory, progress("reading memories"))).rot);
+  }
+  const [main, ...others] = measured as [Measured, ...Measured[]];
+  return { ...main, others };
+}
+
+export function sayScore({ score, memories, scope, dir, counts }: Measured): Line[] {
+  const words = score >= GOOD ? "in good health" : score >= POOR ? "needs some care" : "needs a lot of care";
+  const tone = score >= GOOD ? good : score >= POOR ? bold : warn;
+  const kinds = ROT_KINDS.filter((kind) => counts[kind] > 0);
+  const nothing = memories === 0 ? "There are no memories here yet." : "Nothing to fix.";
+  const bars = kinds.map((kind): Span[] => {
+    // At least one block: a bar that cannot be seen says that there is nothing.
+    const filled = Math.max(1, Math.round(Math.min(1, counts[kind] / Math.max(1, memories)) * BAR));
+    const bar = `${"█".repeat(filled)}${"░".repeat(BAR - filled)}`;
+    const isBad = ROT_KINDS.indexOf(kind) <= ROT_KINDS.indexOf("contradiction");
+    return [`  ${LABELS[kind]}`, String(counts[kind]), isBad ? warn(bar) : bar];
+  });
+  return [
+    [tone(`${score} of 100: ${words}`), dim(`  ${countMemories(memories)}, ${scope}, ${dir}`)],
+    ...(kinds.length === 0 ? [nothing] : [{ rows: bars, right: [1] }]),
+  ];
+}
+
+function sayFirst({ first, findings }: Measured): Line[] {
+  if (first.length === 0) return [];
+  const lines = first.flatMap(({ kind, text, command }, at): Line[] => {
+    const example = findings.find((each) => each.kind === kind) as RotFinding;
+    return [`  ${at + 1}. ${text}`, dim(`     ${example.file}: ${example.detail}`), `     ${command}`];
+  });
+  return ["", bold("What to do first"), ...lines];
+}
+
+function sayAll({ findings }: Measured): Line[] {
+  const lines = findings.map(({ kind, file, detail }) => `  ${LABELS[kind]}: ${file}: ${detail}`);
+  return lines.length > 0 ? ["", bold("Everything"), ...lines] : [];
+}

@@ -1,0 +1,50 @@
+/** `history` and `undo`: the journal of changes, and a change undone as a whole. */
+
+import { MemdirError } from "../errors.ts";
+import { dim, notes, text, verb } from "../verb.ts";
+import { NAME } from "./common.ts";
+
+export const history = verb({
+  args: ["name?"],
+  input: { name: NAME },
+  on: ["cli", "console", "web", "library"],
+  about:
+    "The journal: every change that memdir made to memories, with its number for `memdir undo`. " +
+    "What happened in a project is in `memdir log`, what background work cost in `memdir ledger`.",
+  examples: ["history", 'history "use pnpm"'],
+  async run(memdir, { name }) {
+    const entries = await memdir.history(name);
+    if (name !== undefined && entries.length === 0) {
+      // A memory that no change of ours touched has no history; a name that was never there is a mistake.
+      await memdir.show(name).catch(() => {
+        throw new MemdirError(
+          "not-found",
+          `no change and no memory is called ${JSON.stringify(name)}: \`memdir history\` lists all changes`,
+        );
+      });
+    }
+    return entries.map(({ id, at, action, files, by, reason, undoes }) => ({
+      ...{ id, at, action, files: files.map(({ file }) => file), by, reason },
+      ...(undoes ? { undoes } : {}),
+    }));
+  },
+  say(entries) {
+    if (entries.length === 0) return ["No changes yet."];
+    return entries.map(({ id, at, action, files, by, reason }) => {
+      const more = files.length > 3 ? ` and ${files.length - 3} more` : files.length === 0 ? "MEMORY.md" : "";
+      const when = at.slice(0, 16).replace("T", " ");
+      const what = `${id.padStart(5)}  ${when}  ${action.padEnd(6)}  ${files.slice(0, 3).join(", ")}${more}  `;
+      return [what, dim(`${by}${reason === "" ? "" : `: ${reason}`}`)];
+    });
+  },
+});
+
+export const undo = verb({
+  args: ["id?"],
+  input: { id: text("the change's number, as `memdir history` lists it; without one the last change", "ID") },
+  on: ["cli", "console", "web", "library"],
+  examples: ["undo", "undo 17"],
+  writes: true,
+  run: (memdir, { id }) => memdir.undo(id),
+  say: ({ action, undone, files, notices }) => [`undid ${action} ${undone}: ${files.join(", ")}`, ...notes(notices)],
+});

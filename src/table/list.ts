@@ -1,0 +1,86 @@
+/** `list` and `show`: memories as the store knows them. */
+
+import { join } from "node:path";
+import type { Memdir } from "../memdir.ts";
+import { formatAuthorship, type Listing, type Row } from "../store/store.ts";
+import { block, bold, countMemories, dim, type Line, notes, verb, warn } from "../verb.ts";
+import type { World } from "../world.ts";
+import { ageOf, NAME, TYPE, titleOf } from "./common.ts";
+
+type Authored<T extends Row> = T & { author?: string | null };
+
+export const list = verb({
+  args: [],
+  input: { type: TYPE },
+  on: ["cli", "console", "mcp", "web", "library"],
+  examples: ["list", "list --type feedback"],
+  async run(memdir, { type }, { env }) {
+    const { rows, skipped } = await memdir.survey();
+    const authorOf = await findAuthors(memdir, env);
+    const shown: Authored<Row>[] = rows
+      .filter((row) => type === undefined || row.type === type)
+      .map((row) => (row.scope === "team" ? { ...row, author: authorOf(row) } : row));
+    return { rows: shown, skipped };
+  },
+  json: ({ rows }) => rows,
+  say({ rows, skipped }, { input, call }) {
+    if (rows.length > 0) return [`${countMemories(rows.length)}:`, ...rows.flatMap(rowLines), ...passedOver(skipped)];
+    const none = input.type === undefined ? "No memories saved yet." : `No memories of the type ${input.type}.`;
+    return [none, dim(`Save one: ${call('save "Use pnpm, never npm."')}`), ...passedOver(skipped)];
+  },
+});
+
+function rowLines(row: Authored<Row>): Line[] {
+  const author = row.author ? `: ${row.author}` : "";
+  const scope = row.scope === "project" ? "" : `${row.scope}${author}, `;
+  const line = ["    ", ...titleOf(row, (name) => name), " ", dim(`(${scope}${ageOf(row)})`)];
+  return row.problems.length === 0 ? [line] : [line, ["        ", warn(`${row.file}: ${row.problems.join("; ")}`)]];
+}
+
+function passedOver(skipped: Listing["skipped"]): Line[] {
+  return notes(skipped.flatMap(({ path, reason, isPlain }) => (isPlain ? [] : [`${path} is passed over: ${reason}`])));
+}
+
+export const show = verb({
+  args: ["name"],
+  input: { name: NAME },
+  on: ["cli", "console", "mcp", "web", "library"],
+  examples: ['show "use pnpm"'],
+  async run(memdir, { name = "" }, { env }) {
+    const memory = await memdir.show(name);
+    const author = (await findAuthors(memdir, env))(memory);
+    return author === null ? memory : { ...memory, author };
+  },
+  say(memory) {
+    const who = "author" in memory ? `: ${memory.author}` : "";
+    return [
+      titleOf(memory, bold),
+      dim(`${memory.path}, ${memory.scope}${who}, ${ageOf(memory)}`),
+      ...memory.when.map((cue) => dim(`when: ${cue}`)),
+      ...memory.problems.map((problem) => warn(`problem: ${problem}`)),
+      block(`\n${memory.body}`),
+    ];
+  },
+});
+
+/**
+ * Who wrote the team's memories, in words. Null for what is not the team's, and where it is not known. Git is asked once for
+ * each directory, and only after a new commit.
+ */
+async function findAuthors(
+  { directories }: Pick<Memdir, "directories">,
+  env: World["env"],
+): Promise<(row: Pick<Row, "scope" | "path" | "file">) => string | null> {
+  const words = new Map<string, string>();
+  const known = new Set<string>();
+  for (const team of directories.filter(({ scope }) => scope === "team")) {
+    // Most projects have no team, and must not pay for it.
+    const { readAuthors } = await import("../team/authors.ts");
+    const authors = await readAuthors(team, env);
+    if (team.inRepository && authors.size > 0) known.add(team.path);
+    for (const [file, authorship] of authors) words.set(join(team.path, file), `by ${formatAuthorship(authorship)}`);
+  }
+  const isKnown = ({ path, file }: Pick<Row, "path" | "file">) =>
+    [...known].some((directory) => join(directory, file) === path);
+  return (row) => words.get(row.path) ?? (row.scope === "team" && isKnown(row) ? "not committed yet" : null);
+}

@@ -1,0 +1,79 @@
+/** `prune`: old memories go, or what could go is suggested. */
+
+import { MemdirError } from "../errors.ts";
+import type { Memdir } from "../memdir.ts";
+import { MEMORY_TYPES, type MemoryType } from "../store/store.ts";
+import { type Suggestion, suggestPrune } from "../truth/rot.ts";
+import { type Context, choice, countMemories, flag, type Line, notes, number, verb } from "../verb.ts";
+import type { PruneResult } from "../verbs/forget.ts";
+
+const DEFAULT_DAYS = 90;
+
+export const prune = verb({
+  args: [],
+  input: {
+    "older-than": number("how old, in days (default: 90)", { min: 1, value: "DAYS" }),
+    type: choice(MEMORY_TYPES, "only this type: project (default), reference or user", "TYPE"),
+    suggest: flag("say what could go and why, and ask"),
+    apply: flag("with --suggest: do it without asking"),
+  },
+  on: ["cli", "library"],
+  examples: ["prune --suggest"],
+  writes: ({ suggest, apply }) => suggest !== true || apply === true,
+  async run(memdir, { "older-than": days = DEFAULT_DAYS, type = "project", suggest, apply = false }, context) {
+    if (type === "feedback")
+      throw new MemdirError("usage", "--type takes project, reference or user: feedback is never pruned");
+    if (apply && !suggest)
+      throw new MemdirError("usage", "--apply belongs to --suggest; without both, old memories are forgotten at once");
+    if (!suggest) return memdir.prune({ type, olderThanDays: days, dryRun: false });
+    const suggestions = await findSuggestions(memdir, context, { type, days });
+    const files = suggestions.filter(({ byHand }) => !byHand);
+    context.show(describe(suggestions));
+    const isAsked = context.ask !== null && !apply && files.length > 0;
+    const isMeant = apply || (isAsked && (await context.ask?.(`Forget ${countMemories(files.length)}?`)) === true);
+    const result = await memdir.prune({ files, dryRun: !isMeant });
+    return {
+      ...result,
+      suggestions,
+      outcome: isMeant ? "done" : isAsked ? "declined" : files.length > 0 ? "shown" : "none",
+    };
+  },
+  json: ({ outcome: _, ...rest }: PruneResult & { outcome?: string }) => rest,
+  say(result, { input, call }) {
+    const { memories, undo } = result;
+    const back = undo === null ? [] : [`${call(`undo ${undo}`)} brings them back`];
+    if ("outcome" in result) {
+      if (result.outcome === "done")
+        return [memories.length === 0 ? "Nothing was forgotten." : `forgot ${countMemories(memories.length)}`, ...back];
+      return result.outcome === "shown" ? notes(["nothing was forgotten; --apply does it"]) : [];
+    }
+    const { type = "project", "older-than": days = DEFAULT_DAYS } = input;
+    if (memories.length === 0) return [`No ${type} memory is older than ${days} days.`];
+    return [...memories.map(({ file, ageDays }) => `forgot ${file} (${ageDays} days old)`), ...back];
+  },
+});
+
+/** What the health check found, and what is merely old. */
+async function findSuggestions(
+  memdir: Memdir,
+  context: Context,
+  { type, days }: { type: MemoryType; days: number },
+): Promise<Suggestion[]> {
+  const [main] = memdir.directories;
+  if (!main) return [];
+  const { rot, memories } = await memdir.measure(main, context.progress("reading memories"));
+  const found = suggestPrune(rot, memories);
+  const known = new Set(found.flatMap(({ file, instead }) => [file, ...instead]));
+  const old = await memdir.prune({ type, olderThanDays: days, dryRun: true });
+  const aged = old.memories
+    .filter(({ file }) => !known.has(file))
+    .map(({ file, ageDays }) => ({ file, reason: `${ageDays} days old`, byHand: false, instead: [] }));
+  return [...found, ...aged].sort((a, b) => (a.file < b.file ? -1 : 1));
+}
+
+function describe(suggestions: readonly Suggestion[]): Line[] {
+  if (suggestions.length === 0) return ["Nothing needs to go."];
+  return suggestions.map(
+    ({ file, reason, byHand }) => `${byHand ? "you may forget" : "would forget"} ${file} (${reason})`,
+  );
+}

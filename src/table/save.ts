@@ -1,0 +1,198 @@
+/** `save` and `edit`: a memory is written, from a sentence, a body or an editor. */
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { diskError, MemdirError } from "../errors.ts";
+import type { Memdir } from "../memdir.ts";
+import { readGiven } from "../store/store.ts";
+import { type Context, dim, flag, type Input, list, text, verb } from "../verb.ts";
+import type { SaveRequest, SaveResult } from "../verbs/save.ts";
+import type { World } from "../world.ts";
+import { NAME, REASON, REDACT, saySaved, TYPE } from "./common.ts";
+
+const INPUT = {
+  text: text("the memory in a sentence or two; - reads it from standard input", "TEXT"),
+  type: TYPE,
+  name: text("a short title", "NAME"),
+  description: text("one line for the index: what it is about"),
+  when: list("a situation in which it should come to mind; may be given several times", "CUE"),
+  link: list("a memory that belongs with it; may be given several times", "NAME"),
+  supersedes: list("a memory that this one replaces: it will rank under it", "NAME"),
+  file: text("read the body from this file; - is standard input", "FILE"),
+  pin: flag("keep its line in the index when others must go"),
+  source: text("who said it: user, inferred, tool or document", "WHO"),
+  reason: REASON,
+  redact: REDACT,
+};
+
+export const save = verb({
+  args: ["text…?"],
+  input: INPUT,
+  on: ["cli", "console", "mcp", "web", "library"],
+  about:
+    "What you do not give is derived from the text: the type, the name and the line for the index. " +
+    "Saving under a name that exists updates that memory.",
+  examples: [
+    'save "Use pnpm, never npm: the lockfile is pnpm\'s."',
+    'save --type reference --name runbook --description "How to restore the database" --file runbook.md',
+  ],
+  writes: true,
+  async run(memdir, input, context) {
+    const body = await readBody(input, context);
+    const request = await complete(memdir, body, input);
+    const { when = [], link: links = [], supersedes = [], redact = false, pin, source, reason } = input;
+    const saved = await memdir.save({
+      ...{ ...request, when, links, supersedes, redact },
+      ...(pin ? { pinned: true } : {}),
+      ...(source === undefined ? {} : { source: { by: source, session: null, message: null } }),
+      ...(reason === undefined ? {} : { reason }),
+    });
+    const { type, name } = request;
+    return { ...saved, type, name, derived: (["type", "name"] as const).filter((field) => input[field] === undefined) };
+  },
+  json: ({ derived: _, ...saved }) => saved,
+  say(result, reader) {
+    const { type, name, derived, file } = result;
+    const saved = saySaved(result, reader);
+    if (derived.length === 0 || result.action === "unchanged") return saved;
+    const change = reader.call(`edit ${file.replace(/\.md$/, "")}`);
+    return [...saved, dim(`    Saved as ${type}, "${name}". To change that: ${change}, or --type and --name.`)];
+  },
+});
+
+type SaveInput = Input<typeof INPUT>;
+
+async function readBody(input: SaveInput, { cwd, readInput }: Context): Promise<string> {
+  const { text: given, file } = input;
+  if (file !== undefined && given !== undefined && given !== "-")
+    throw new MemdirError("usage", "give the text or --file, not both");
+  if (file !== undefined && file !== "-") return readFile(resolve(cwd, file), file);
+  if (given !== undefined && given !== "-") return given;
+  const isAsked = given === "-" || file === "-";
+  // A description alone is a memory, too.
+  if (readInput && (isAsked || !process.stdin.isTTY)) return readInput();
+  if (isAsked) throw new MemdirError("usage", "there is no standard input here: give the text itself");
+  return "";
+}
+
+function readFile(path: string, name: string): string {
+  try {
+    return readGiven(readFileSync(path), name);
+  } catch (error) {
+    if (error instanceof MemdirError) throw error;
+    throw new MemdirError("usage", `--file: ${diskError(error, "read", path).message}`, { cause: error });
+  }
+}
+
+/** What was not given is derived from the text. A derived name never updates a memory that says something else. */
+async function complete(
+  memdir: Memdir,
+  body: string,
+  { type, name, description }: SaveInput,
+): Promise<Pick<SaveRequest, "type" | "name" | "description" | "body">> {
+  const whole = (one: { type: SaveRequest["type"]; name: string }) => ({
+    ...one,
+    body,
+    ...(description === undefined ? {} : { description }),
+  });
+  if (type !== undefined && name !== undefined) return whole({ type, name });
+  const said = (body.trim() || (description ?? "")).replace(/^(?:remember\s+)?(?:that|to|:)\s+/i, "");
+  if (said === "") {
+    throw new MemdirError(
+      "usage",
+      'there is nothing to save: give the text, as in memdir save "Use pnpm, never npm.", or --file FILE, or at least --description',
+    );
+  }
+  const { describeStatement, formatBody, nameStatement, typeOfStatement } = await import("../learn/said-statement.ts");
+  const derived = { type: type ?? typeOfStatement(said), name: name ?? nameStatement(firstClause(said)) };
+  // What is more than a sentence or two keeps its form.
+  const isSentence = !said.includes("\n");
+  const shaped = {
+    ...whole(derived),
+    ...(isSentence ? { body: formatBody(derived.type, said, []) } : { body }),
+    ...(description === undefined
+      ? { description: describeStatement(said.split("\n").find((line) => line.trim() !== "") ?? said) }
+      : {}),
+  };
+  if (name === undefined) await refuseNamesake(memdir, shaped);
+  return shaped;
+}
+
+/** "Use pnpm, never npm: the lockfile is pnpm's" is called by what it says to do. */
+function firstClause(said: string): string {
+  const [clause = said] = said.split(/[:;.!?](?:\s|$)|\s[-–—]\s|,?\s(?:because|since|so that)\s/);
+  return clause.trim().split(/\s+/).length > 1 ? clause : said;
+}
+
+async function refuseNamesake(memdir: Memdir, { name, body }: Pick<SaveRequest, "name" | "body">): Promise<void> {
+  const there = await memdir.show(name).catch(() => null);
+  if (!there || there.name !== name || there.body.trim() === body.trim()) return;
+  throw new MemdirError(
+    "conflict",
+    `a memory is called "${name}" already: give --name "${name}" to update it, or another name`,
+  );
+}
+
+export const edit = verb({
+  args: ["name"],
+  input: { name: NAME, redact: REDACT },
+  on: ["cli", "console"],
+  about: "Opens a copy in $VISUAL or $EDITOR. It is checked when the editor closes; what is refused is kept for you.",
+  examples: ['edit "use pnpm"'],
+  writes: true,
+  run: (memdir, { name = "", redact = false }, { env }) => editByHand(memdir, name, { redact, env }),
+  say: saySaved,
+});
+
+/** The memory in the user's editor, checked when it closes. Ends when the editor does. */
+export async function editByHand(
+  memdir: Pick<Memdir, "text" | "edit">,
+  name: string,
+  { env, ...options }: { redact: boolean; env: World["env"] },
+): Promise<SaveResult> {
+  const { file, text } = await memdir.text(name);
+  // The editor works on a copy: a half-written or refused edit never touches the memory.
+  const folder = mkdtempSync(join(tmpdir(), "memdir-edit-"));
+  const copy = join(folder, basename(file));
+  let isKept = false;
+  try {
+    writeFileSync(copy, text, { mode: 0o600 });
+    await runEditor(copy, env);
+    const edited = readCopy(copy);
+    const save = async () => memdir.edit(file, text, readGiven(edited, file), options);
+    return await save().catch((error: unknown) => {
+      if (!(error instanceof MemdirError)) throw error;
+      const { code, message, details } = error;
+      // A copy with the secret in it would stay behind in the folder for temporary files.
+      isKept = code !== "secret";
+      const kept = isKept ? `your text is in ${copy}` : "your edit was not kept";
+      throw new MemdirError(code, `${message}; ${kept}`, { cause: error, details });
+    });
+  } finally {
+    if (!isKept) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function readCopy(copy: string): Buffer {
+  try {
+    return readFileSync(copy);
+  } catch (error) {
+    throw new MemdirError("usage", "the editor removed its file: nothing was changed", { cause: error });
+  }
+}
+
+async function runEditor(path: string, env: World["env"]): Promise<void> {
+  const editor = env.VISUAL || env.EDITOR;
+  if (!editor) throw new MemdirError("usage", "no editor is set: run it as EDITOR=nano memdir edit NAME");
+  // "code --wait": the words after the first are arguments; no shell is involved.
+  const [program = "", ...args] = editor.match(/"[^"]*"|\S+/g)?.map((word) => word.replace(/^"|"$/g, "")) ?? [];
+  // Loaded here: it is slow to load, and every command is bundled with this one.
+  const { spawnSync } = await import("node:child_process");
+  const { error, status } = spawnSync(program, [...args, path], { stdio: "inherit" });
+  if (error) {
+    const message = `the editor "${editor}" could not be started: set EDITOR to another one`;
+    throw new MemdirError("usage", message, { cause: error });
+  }
+  if (status !== 0) throw new MemdirError("usage", `the editor ended with code ${status}: nothing was changed`);
+}

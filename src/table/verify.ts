@@ -1,0 +1,78 @@
+/** `lint` and `verify`: the form of memories, and what they claim about the code. */
+
+import type { Problem } from "../truth/verify.ts";
+import { bold, count, countMemories, dim, flag, good, type Line, notes, text, verb, warn } from "../verb.ts";
+import { NAME } from "./common.ts";
+
+export const lint = verb({
+  args: [],
+  input: {},
+  on: ["cli", "console", "web", "library"],
+  about: "Checks the form and wording of every memory, and the index. Exit code 1 if there is something to fix.",
+  examples: ["lint"],
+  run: async (memdir) => ({ problems: await memdir.lint() }),
+  exitCode: ({ problems }) => (problems.length === 0 ? 0 : 1),
+  say: ({ problems }) => [
+    ...problems.map(
+      ({ file, line, rule, message }): Line => [
+        `${file}${line === null ? "" : `:${line}`}: ${message} `,
+        dim(`(${rule})`),
+      ],
+    ),
+    problems.length === 0 ? "Nothing to fix." : `${problems.length} to fix`,
+  ],
+});
+
+export const verify = verb({
+  args: ["name?"],
+  input: {
+    name: NAME,
+    "changed-since": text("only memories that speak of what changed since this commit", "REV"),
+    fix: flag("write new paths for moved files, as one change that can be undone"),
+    stamp: flag("also stamp memories inside the repository as verified"),
+    "no-stamp": flag("stamp nothing"),
+  },
+  on: ["cli", "console", "mcp", "web", "library"],
+  about: "Checks what memories claim against the code and git, with evidence. Exit code 1 when something is false.",
+  examples: ["verify", "verify --fix"],
+  // Stamping is bookkeeping; what a person wrote is only changed by a fix.
+  writes: ({ fix }) => fix === true,
+  run: (memdir, { name, fix = false, stamp, ...given }, { signal, progress }) =>
+    memdir.verify(name, {
+      changedSince: given["changed-since"],
+      fix,
+      stamp: given["no-stamp"] ? "none" : stamp ? "all" : "private",
+      signal,
+      onProgress: progress("files"),
+    }),
+  exitCode: ({ problems }) => (problems.length === 0 ? 0 : 1),
+  say({ checked, problems, memories, fixed, stamped, undo, notes: remarks }, { call }) {
+    const countOf = (verdict: string) => memories.filter((memory) => memory.verdict === verdict).length;
+    const summary = [
+      `${countMemories(checked)} checked`,
+      `${countOf("holds")} hold`,
+      count(problems.length, "problem"),
+      `${countOf("unchecked")} with nothing to check or not all of it known`,
+    ];
+    return [
+      ...problems.map(
+        ({ file, line, claim, verdict, evidence }): Line => [
+          bold(`${file}:${line}`),
+          ": ",
+          warn(verdict),
+          ` ${claim} `,
+          dim(`(${evidence})`),
+        ],
+      ),
+      ...fixed.map(({ file, from, to }): Line => [bold(file), ": ", good("fixed"), ` ${from} is now ${to}`]),
+      `${summary.join(", ")}${stamped > 0 ? `; ${stamped} stamped as verified` : ""}`,
+      ...(problems.some(isMechanical) && fixed.length === 0 ? [`${call("verify --fix")} writes the new paths`] : []),
+      ...undo.map((id) => dim(`${call(`undo ${id}`)} reverts this`)),
+      ...notes(remarks),
+    ];
+  },
+});
+
+function isMechanical({ verdict, what }: Problem): boolean {
+  return verdict === "moved" && (what === "path" || what === "script");
+}
