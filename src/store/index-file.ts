@@ -4,7 +4,7 @@
  */
 
 import { isUtf8 } from "node:buffer";
-import { existsSync, lstatSync, renameSync, statSync } from "node:fs";
+import { existsSync, lstatSync, readlinkSync, renameSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { exchange, moveInto, removeQuietly, syncDirectory, writeCacheFile, writeTemporary } from "../disk/atomic.ts";
 import { readRegular } from "../disk/fence.ts";
@@ -57,12 +57,15 @@ export interface PageSteps {
 
 const MAX_ATTEMPTS = 50;
 
+const LINK_REPLACED =
+  "MEMORY.md was a symbolic link: it is a file now, and its target is unchanged; undo brings the link back";
+
 /** The lock must be held. */
 export function writePages(directory: Directory, request: PageRequest, steps: PageSteps = {}): WrittenPages {
   const path = indexPath(directory);
   refuseOtherEncoding(path);
   const record = readRecord(directory);
-  const wasLink = isLink(path);
+  const link = isLink(path) ? readlinkSync(path) : null;
   const hidden = [...record.hidden];
   let source = readSettled(path, record.text);
   let expected = source;
@@ -89,9 +92,9 @@ export function writePages(directory: Directory, request: PageRequest, steps: Pa
       const { retired, moved } = next;
       const moreStamp = after.more === before.more ? overflow.stamp : "";
       keepRecord(directory, { text: next.pages.index, more: after.more, moreStamp, hidden, retired });
-      const link = wasLink ? ["MEMORY.md was a symbolic link: it is a file now, and its target is unchanged"] : [];
-      const hashes = { before: hashesOf(before), after: hashesOf(after) };
-      return { hashes, moved, notices: [...link, ...next.notices] };
+      const hashes = { before: { ...hashesOf(before), ...(link === null ? {} : { link }) }, after: hashesOf(after) };
+      const isReplaced = link !== null && next.pages.index !== null;
+      return { hashes, moved, notices: [...(isReplaced ? [LINK_REPLACED] : []), ...next.notices] };
     }
     source = theirs.text;
     expected = theirs.inPlace ? theirs.text : next.pages.index;
@@ -139,6 +142,14 @@ function hashed(pages: Pages, more: string, overflow: Overflow): HashedPages {
     more: isSame ? overflow.hash() : sha256(pages.more),
     texts: [() => index ?? "", isSame ? overflow.text : () => pages.more],
   };
+}
+
+/** Puts back a link that a change had replaced. The lock must be held. */
+export function restoreLink(directory: Directory, target: string): void {
+  const aside = writeTemporary(statePath(directory, "tmp"), "", 0o600, "link", false);
+  removeQuietly(aside);
+  symlinkSync(target, aside);
+  moveInto(aside, indexPath(directory));
 }
 
 /** The memories among the files, a renamed one once. */

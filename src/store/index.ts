@@ -3,7 +3,7 @@
  * changed, and returns the new pages. It reads nothing and writes nothing, and applied to its own result changes nothing.
  */
 
-import { eolOf, splitLines } from "../text/lines.ts";
+import { blankComments, eolOf, splitLines } from "../text/lines.ts";
 import { INDEX_FILE, OVERFLOW_FILE } from "./directory.ts";
 import {
   type CapOptions,
@@ -143,10 +143,11 @@ export function keepEntries(text: string, before: string, more: string, find: Fi
   if (before === "" || text === before) return text;
   const isListed = openListing(text, more);
   const lines = splitLines(before);
+  const seen = splitLines(blankComments(before));
   const there = new Set(trimmedLines(text));
   const lost = lines.flatMap((line, at): PlacedLine[] => {
     if (there.has(line.trimEnd())) return [];
-    const references = readReferences(line);
+    const references = readReferences(seen[at] as string);
     if (references.length === 0 || !isEntry(line, references)) return [];
     const alive = references.flatMap((reference) => findNamed(reference, find) ?? []);
     if (alive.length === 0 || alive.some(isListed)) return [];
@@ -208,7 +209,7 @@ function retiredLines(pages: Pages, start: Pages, next: Pages, left: Left, find:
 /** Takes lines out of the overflow page whose memories the index names: an older text or a dead writer left them in both. */
 function dropDoubles(pages: Pages): Pages {
   if (pages.more === "") return pages;
-  const inIndex = new Set(splitLines(pages.index ?? "").flatMap(pointedFiles));
+  const inIndex = new Set(splitLines(blankComments(pages.index ?? "")).flatMap(pointedFiles));
   const kept = splitLines(pages.more).filter((line) => !inIndex.has(fileKey(parseIndexLine(line)?.file ?? "")));
   const more = cleanOverflow(kept.join(""));
   return { index: putOverflowLink(pages.index ?? "", linkedFiles(more).size), more };
@@ -388,9 +389,10 @@ function sectionEnd(lines: readonly string[], type: string): number | null {
 function openPage(name: string, text: string, mentions: RegExp | null): Page {
   const page: Page = { name, lines: [], files: new Map(), wikis: new Map() };
   const isNamed = mentions?.test(text) ?? true;
-  page.lines = splitLines(text).map((line) => ({
+  const seen = splitLines(blankComments(text));
+  page.lines = splitLines(text).map((line, at) => ({
     text: line,
-    references: isNamed && (mentions?.test(line) ?? true) ? readReferences(line) : [],
+    references: isNamed && (mentions?.test(line) ?? true) ? readReferences(seen[at] as string) : [],
   }));
   for (const line of page.lines) enter(page, line);
   return page;
@@ -443,7 +445,7 @@ function enter(page: Page, line: Line): void {
 function setText(page: Page, line: Line, text: string): void {
   if (line.text === text) return;
   line.text = text;
-  line.references = readReferences(text);
+  line.references = readReferences(blankComments(text));
   enter(page, line);
 }
 
@@ -478,8 +480,9 @@ function rebuild(pages: Pages, { find, all }: ReconcileOptions, notices: string[
   const removed: string[] = [];
   const seen = new Set<string>();
   const sweep = (text: string) => {
-    const lines = splitLines(text).filter((line) => {
-      const file = parseIndexLine(line)?.file;
+    const seenLines = splitLines(blankComments(text));
+    const lines = splitLines(text).filter((line, at) => {
+      const file = parseIndexLine(seenLines[at] as string)?.file;
       if (file === undefined || file === OVERFLOW_FILE) return true;
       const bare = line.trimEnd();
       const isDead = (reference: Reference) =>

@@ -58,6 +58,8 @@ export interface PageHashes {
   /** Null when there was no MEMORY.md. */
   index: string | null;
   more: string;
+  /** Where MEMORY.md led when it was a symbolic link, which the change replaced. */
+  link?: string;
 }
 
 /** With their texts, which are asked for only if they are not kept yet. */

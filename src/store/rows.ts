@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { runAtOnce, runInPieces } from "../disk/breathe.ts";
 import { readRegular } from "../disk/fence.ts";
 import { findHead, lastCommitTimes } from "../project/git.ts";
+import { blankComments } from "../text/lines.ts";
 import { type Age, ageInDays, ageName, countsFrom, findBulks, isBulkTime } from "./age.ts";
 import { digestFile, TICK_MS } from "./digest.ts";
 import { type Directory, INDEX_FILE, OVERFLOW_FILE, statePath, type Walked, walk } from "./directory.ts";
@@ -335,11 +336,11 @@ function leaveOutPlain(directory: Directory, found: Found): Found {
 
 const PLAIN = `no frontmatter, and ${INDEX_FILE} does not name it`;
 
-/** Whether the index or its overflow page mentions a file, in whatever way; true for all where there is no index. */
+/** Whether the index or its overflow page mentions a file, in whatever way but a comment; true for all where there is no index. */
 export function openIndexNames({ path }: Pick<Directory, "path">): (file: string) => boolean {
   const texts = [INDEX_FILE, OVERFLOW_FILE].map((name) => readIndexText(join(path, name)));
   if (texts[0] === null) return () => true;
-  const text = texts.join("\n");
+  const text = blankComments(texts.join("\n"));
   return (file) => {
     const name = file.slice(file.lastIndexOf("/") + 1);
     if (text.includes(`[[${stemOf(file)}]]`)) return true;

@@ -12,6 +12,7 @@ import type { UndoResult } from "./undo.ts";
 export {
   type Admitted,
   admit,
+  checkGiven,
   findNamesake,
   findNewDates,
   findObjections,

@@ -143,6 +143,28 @@ describe("MEMORY.md while others write it", () => {
     expect(fs.readFileSync(target, "utf8")).toBe("private\n");
   });
 
+  it.each([
+    ["before the first save", []],
+    ["in the place of memdir's own index", ["earlier"]],
+  ])("a link %s is back after undo, and undoing that writes the index again", async (_, earlier) => {
+    const world = makeWorld();
+    fs.mkdirSync(world.dir, { recursive: true });
+    const memdir = await world.open();
+    for (const name of earlier) await memdir.save(note(name));
+    fs.rmSync(world.path("MEMORY.md"), { force: true });
+    fs.writeFileSync(`${world.top}/target.md`, "private\n");
+    fs.symlinkSync("../target.md", world.path("MEMORY.md"));
+    const { undo, notices } = await memdir.save(note("a"));
+    const written = fs.readFileSync(world.path("MEMORY.md"), "utf8");
+    expect(notices[0]).toContain("undo brings the link back");
+    const undone = await memdir.undo(undo ?? "");
+    expect(fs.readlinkSync(world.path("MEMORY.md"))).toBe("../target.md");
+    expect(fs.readFileSync(`${world.top}/target.md`, "utf8")).toBe("private\n");
+    await memdir.undo(undone.undo);
+    expect(fs.lstatSync(world.path("MEMORY.md")).isFile()).toBe(true);
+    expect(fs.readFileSync(world.path("MEMORY.md"), "utf8")).toBe(written);
+  });
+
   it("C-12 forget, rename, lint and doctor stand a link, too", async () => {
     const world = makeWorld();
     const target = `${world.top}/target.md`;

@@ -137,6 +137,31 @@ describe("a save", () => {
   });
 });
 
+describe("what is in a comment", () => {
+  const other = header("b.md");
+
+  it.each(["<!-- [a](a.md) -->\n", "<!--\n- [a](a.md) — old\n-->\n", "- [b](b.md) <!-- once a.md, [[a]] -->\n"])(
+    "lists no memory and stays as it is: %j",
+    (text) => {
+      expect(openListing(text)(header("a.md"))).toBe(false);
+      expect(indexOf(text, [put(header("a.md"))], { there: [other] })).toBe(`${text}- [a.md](a.md) — d\n`);
+      expect(indexOf(text, [drop(header("a.md"))], { there: [other] })).toBe(text);
+      const listed = `${text}- [b.md](b.md) — d\n`;
+      expect(indexOf(text, [], { there: [other], rebuild: true })).toBe(text.includes("(b.md)") ? text : listed);
+    },
+  );
+
+  it("does not come back when somebody deletes it", () => {
+    const before = "<!--\n- [a](a.md) — old\n-->\n- [b](b.md)\n";
+    const { pages } = run("- [b](b.md)\n", [], { left: { text: before }, there: [header("a.md"), other] });
+    expect(pages.index).toBe("- [b](b.md)\n");
+  });
+
+  it("ends only where it is closed", () => {
+    expect(openListing("<!-- [a](a.md)\n")(header("a.md"))).toBe(true);
+  });
+});
+
 describe("forgetting", () => {
   it("takes out every line that is there for the memory alone, in whatever shape", () => {
     const text =
