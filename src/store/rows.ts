@@ -8,7 +8,7 @@ import { findHead, lastCommitTimes } from "../project/git.ts";
 import { blankComments } from "../text/lines.ts";
 import { type Age, ageInDays, ageName, countsFrom, findBulks, isBulkTime } from "./age.ts";
 import { digestFile, TICK_MS } from "./digest.ts";
-import { type Directory, INDEX_FILE, OVERFLOW_FILE, statePath, type Walked, walk } from "./directory.ts";
+import { type Directory, filePath, INDEX_FILE, OVERFLOW_FILE, statePath, type Walked, walk } from "./directory.ts";
 import type { Enforced } from "./enforce.ts";
 import { type Header, type Memory, type MemoryType, stemOf } from "./memory.ts";
 import { readMemory, unreadable } from "./read.ts";
@@ -400,7 +400,7 @@ function rowOf(
   const ageDays = ageInDays(fromMs, nowMs);
   return {
     file: header.file,
-    path: join(directory.path, header.file),
+    path: filePath(directory, header.file),
     scope: directory.scope,
     type: header.type,
     typeExplicit: header.typeExplicit,
