@@ -1,4 +1,4 @@
-/** Memories checked against the project: what they name, whether it holds, and what is recorded of that. */
+/** Checks memories against the project: what they name, whether it holds, and what is recorded. */
 
 import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
@@ -27,7 +27,7 @@ export interface VerifyOptions {
 export interface Problem {
   file: string;
   scope: string;
-  /** Of the memory's file, from 1. */
+  /** In the memory's file, from 1. */
   line: number;
   claim: string;
   kind: "path" | "symbol" | "flag" | "command" | "url" | "date";
@@ -250,7 +250,7 @@ export async function readChanged(git: Git, revision: string): Promise<Set<strin
   if (commit === null)
     throw new MemdirError(
       "usage",
-      `--changed-since ${JSON.stringify(revision)}: there is no such commit; give a branch, a tag or a hash`,
+      `--changed-since ${JSON.stringify(revision)}: the commit does not exist; give a branch, a tag or a hash`,
     );
   const args = ["diff", "--name-only", "-z", "--no-renames", "--ignore-submodules=all", commit.toString("utf8").trim()];
   const listing = await readGit(git, args);

@@ -83,5 +83,7 @@ it("counts every memory once, whatever was fixed, and offers --fix only to whoev
 });
 
 it("refuses a commit that is none", async () => {
-  await expect(verify(movedWorld(), { options: { "changed-since": "nope" } })).rejects.toThrow(/no such commit/);
+  await expect(verify(movedWorld(), { options: { "changed-since": "nope" } })).rejects.toThrow(
+    /the commit does not exist/,
+  );
 });
