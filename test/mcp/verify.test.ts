@@ -8,8 +8,11 @@ import { DAY, makeWorld, note, type World } from "../world.ts";
 
 async function verify(memdir: Memdir, signal = new AbortController().signal) {
   const tool = MCP_TOOLS.find(({ spec }) => spec.name === "verify");
-  const call = { open: async () => memdir, renew: () => {}, by: "mcp", signal };
-  const result = await tool?.run(call, {}, () => {});
+  const call = {
+    ...{ cwd: memdir.location.project.cwd, env: {}, now: () => new Date(), log: () => {} },
+    ...{ open: async () => memdir, renew: () => {}, by: "mcp", signal },
+  };
+  const result = await tool?.run(call, {});
   // biome-ignore lint/suspicious/noExplicitAny: looked at as a client would
   return { ...(result?.structuredContent as any), text: result?.content[0]?.text, isError: result?.isError };
 }
