@@ -28,7 +28,7 @@ export type Input<F extends Fields> = { [K in Needed<F>]: v.InferOutput<F[K]["sc
   [K in Exclude<keyof F, Needed<F>>]?: v.InferOutput<F[K]["schema"]> | undefined;
 };
 
-export function text(help = "", value = "TEXT", more: { short?: string } = {}) {
+export function text(help = "", value = "TEXT", more: { short?: string; only?: readonly Adapter[] } = {}) {
   return { schema: textSchema("must be a text"), json: { type: "string" }, help, value, ...more };
 }
 

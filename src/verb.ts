@@ -68,11 +68,12 @@ export function writes<F extends Fields>({ writes }: Pick<Verb<F>, "writes">, in
   return typeof writes === "function" ? writes(input) : writes === true;
 }
 
-/** Its inputs for adapters that have no positions: what stands in `args` without a question mark must be given. */
-export function fieldsOf({ args, input }: Pick<Verb, "args" | "input">): Fields {
+/** Its inputs for an adapter without positions: what stands in `args` without a question mark must be given. */
+export function fieldsOf({ args, input }: Pick<Verb, "args" | "input">, adapter: Adapter): Fields {
+  const taken = Object.entries(input).filter(([, { only }]) => only?.includes(adapter) ?? true);
   const needed = positionsOf({ args }).filter(({ isOptional }) => !isOptional);
   const entries = needed.map(({ name }) => [name, required(input[name] as Field)]);
-  return { ...input, ...Object.fromEntries(entries) };
+  return { ...Object.fromEntries(taken), ...Object.fromEntries(entries) };
 }
 
 /** The positions of the command line: name, whether it may be left out, whether it takes the rest. */

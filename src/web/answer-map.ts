@@ -241,8 +241,8 @@ export interface Merge {
   other: Ref;
   text: string;
   /** What both held when the person looked at them; what they hold now where the page does not send it. */
-  left: string | undefined;
-  right: string | undefined;
+  left?: string | undefined;
+  right?: string | undefined;
 }
 
 export async function answerMerge(memdir: Memdir, { keep, other, text, left, right }: Merge): Promise<ChangedAnswer> {

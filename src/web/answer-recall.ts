@@ -18,13 +18,13 @@ const MAX_JUDGED = 25;
 export async function answerRecall(
   memdir: Memdir,
   prompt: string,
-  door: InspectAnswer["door"],
+  adapter: InspectAnswer["adapter"],
 ): Promise<InspectAnswer> {
-  const maxBytes = door === "hook" ? MAX_HOOK_CHARS : MAX_SESSION_MEMORY_BYTES;
+  const maxBytes = adapter === "hook" ? MAX_HOOK_CHARS : MAX_SESSION_MEMORY_BYTES;
   // Without a budget, so that nothing drops out of the order.
   const session = openRecallSession({ maxBytes: Number.POSITIVE_INFINITY });
   const all = await memdir.recall(prompt, { everything: true, model: false, limit: MAX_INSPECTED, session });
-  const isAsked = door === "library" || !isTooShort(prompt);
+  const isAsked = adapter === "library" || !isTooShort(prompt);
   const shown = isAsked ? await memdir.recall(prompt, { model: false, maxBytes }) : null;
   const threshold = all.memories.length === 0 ? 0 : thresholdOf(all.memories.slice(0, MAX_JUDGED), all.method);
   return {
@@ -36,7 +36,7 @@ export async function answerRecall(
     text: shown?.text ?? "",
     bytes: Buffer.byteLength(shown?.text ?? ""),
     maxBytes,
-    door,
+    adapter,
   };
 }
 

@@ -14,7 +14,7 @@ import { send } from "../remote.ts";
 import { amend } from "../router.ts";
 import { useStore } from "../store.ts";
 
-type Door = InspectAnswer["door"];
+type Door = InspectAnswer["adapter"];
 
 /** Long enough that a word is finished, short enough to feel like an answer to typing. */
 const PAUSE_MS = 300;
@@ -30,7 +30,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
     failure,
     isLoading,
   } = useAnswer(
-    isAsked ? (signal) => send<InspectAnswer>("POST", "/api/recall", { prompt: asked, door }, signal) : null,
+    isAsked ? (signal) => send<InspectAnswer>("POST", "/api/inspect", { prompt: asked, adapter: door }, signal) : null,
     [asked, door, version],
   );
   useEffect(() => {
