@@ -29,11 +29,11 @@ export type Input<F extends Fields> = { [K in Needed<F>]: v.InferOutput<F[K]["sc
 };
 
 export function text(help = "", value = "TEXT", more: { short?: string; only?: readonly Adapter[] } = {}) {
-  return { schema: textSchema("must be a text"), json: { type: "string" }, help, value, ...more };
+  return { schema: textSchema("must be a string"), json: { type: "string" }, help, value, ...more };
 }
 
 export function list(help = "", value = "TEXT") {
-  const words = "must be a list of texts";
+  const words = "must be a list of strings";
   const schema = v.pipe(v.array(textSchema(words), words), v.maxLength(1000, "has more than 1000 entries"));
   return { schema, json: { type: "array", items: { type: "string" } }, help, value, isList: true };
 }
@@ -137,6 +137,6 @@ export function buildSchema(fields: Fields, words: Readonly<Record<string, strin
 function textSchema(words: string) {
   return v.pipe(
     v.string(words),
-    v.check((given) => given.isWellFormed(), "contains a lone surrogate, half a character: remove it"),
+    v.check((given) => given.isWellFormed(), "contains a lone surrogate, half a character; remove it"),
   );
 }

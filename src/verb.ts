@@ -2,6 +2,7 @@
 
 import { type Adapter, type Field, type Fields, type Input, required } from "./input.ts";
 import type { Memdir } from "./memdir.ts";
+import { count } from "./text/count.ts";
 import type { World } from "./world.ts";
 
 export type { Adapter, Field, Fields, Input } from "./input.ts";
@@ -47,7 +48,7 @@ export interface Context extends Pick<World, "env" | "now" | "log"> {
   }): Promise<Memdir>;
 }
 
-/** For adapters that show nothing while they work, and ask nobody. */
+/** For adapters that show nothing while they work, and cannot ask. */
 export function silent(context: Pick<Context, "cwd" | "env" | "now" | "log" | "signal" | "open">): Context {
   return { ...context, progress: () => () => {}, ask: null, show: () => {}, readInput: null };
 }
@@ -110,9 +111,7 @@ export const good = (text: string): Span => ({ text, tone: "good" });
 export const block = (text: string): Line => ({ block: text });
 export const notes = (texts: readonly string[]): Line[] => texts.map((note) => ({ note }));
 
-export function count(number: number, one: string, many = `${one}s`): string {
-  return `${number} ${number === 1 ? one : many}`;
-}
+export { count };
 
 export function countMemories(number: number): string {
   return count(number, "memory", "memories");

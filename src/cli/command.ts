@@ -6,7 +6,7 @@ import type { Memdir } from "../memdir.ts";
 import type { OpenOptions } from "../open.ts";
 import { isMemoryType, MEMORY_TYPES, type MemoryType } from "../store/store.ts";
 import type { Row } from "../table/table.ts";
-import { type Fields, flag, positionsOf, text, type Verb } from "../verb.ts";
+import { count, countMemories, type Fields, flag, positionsOf, text, type Verb } from "../verb.ts";
 import type { World } from "../world.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -166,13 +166,7 @@ export function defined<T extends object>(options: T): { [K in keyof T]?: Exclud
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;
 }
 
-export function count(number: number, one: string, many = `${one}s`): string {
-  return `${number} ${number === 1 ? one : many}`;
-}
-
-export function countMemories(number: number): string {
-  return count(number, "memory", "memories");
-}
+export { count, countMemories };
 
 /** Cells in columns, two spaces apart; the last one is not padded. */
 export function columnsOf(rows: readonly (readonly string[])[], right: readonly number[] = []): string[] {

@@ -8,7 +8,7 @@ import { findImporter, findSources, harvest, IMPORTERS } from "../exchange/impor
 import type { Memdir } from "../memdir.ts";
 import { claimDirectory } from "../project/owner.ts";
 import type { Store } from "../store/store.ts";
-import { answer, type Call, note, type Run, typeOf, withProgress } from "./command.ts";
+import { answer, type Call, count, note, type Run, typeOf, withProgress } from "./command.ts";
 
 export const importAll: Run = async (call) => {
   const type = typeOf(call);
@@ -23,13 +23,16 @@ export const importAll: Run = async (call) => {
     importMemories(directory, read.found, { type, dryRun, path: read.path, onProgress }),
   );
   if (result.undo !== null && directory.path === memdir.location.dir) {
-    // Only a record of whose the directory is: what was asked for is done.
+    // It only records whose directory this is: the import itself is done.
     await claimDirectory(memdir.location, memdir.config.env, directory).catch((error: Error) =>
       directory.log(error.message),
     );
   }
   const value = { source: importer.name, path: read.path, dryRun, ...result, problems: read.problems };
-  return answer(call, value, () => printImported(call, read, result, dryRun));
+  // What is here already is no failure: an import can be run again.
+  const isRefused = ({ kind }: ImportResult["skipped"][number]) => kind === "secret" || kind === "unfit";
+  const isNothing = result.imported.length === 0 && result.skipped.every(isRefused);
+  return answer(call, value, () => printImported(call, read, result, dryRun), isNothing ? 2 : 0);
 };
 
 function listSources(call: Call, memdir: Memdir): number {
@@ -48,7 +51,7 @@ function listSources(call: Call, memdir: Memdir): number {
   });
 }
 
-/** Of what was left out so many are named; --json names all. */
+/** How many of those left out are named; --json names all. */
 const SHOWN = 10;
 
 function printImported(
@@ -58,13 +61,13 @@ function printImported(
   dryRun: boolean,
 ): void {
   const { print, color } = call.terminal;
-  const undone = undo === null ? "" : `; memdir undo ${undo} takes it back`;
+  const undone = undo === null ? "" : `; memdir undo ${undo} reverts it`;
   print(`${dryRun ? "would import" : "imported"} ${imported.length} from ${read.path}${undone}`);
   for (const { name, type, file } of imported.slice(0, dryRun ? imported.length : SHOWN))
     print(`    [${type}] ${name} ${color.dim(`(${file})`)}`);
   if (!dryRun && imported.length > SHOWN) print(`    and ${imported.length - SHOWN} more`);
   const known = skipped.filter(({ kind }) => kind === "known");
-  if (known.length > 0) print(`${known.length} were imported before`);
+  if (known.length > 0) print(`${count(known.length, "memory was", "memories were")} imported before`);
   const others = skipped.filter(({ kind }) => kind !== "known");
   const left = others.slice(0, SHOWN).map(({ name, reason }) => `"${name}" is left out: ${reason}`);
   const more = others.length > SHOWN ? [`${others.length - SHOWN} more are left out; --json names them`] : [];
@@ -75,18 +78,18 @@ export const exportAll: Run = async (call) => {
   const type = typeOf(call);
   const format = (call.value("format") ?? "markdown") as ExportFormat;
   if (!EXPORT_FORMATS.includes(format)) {
-    throw new MemdirError("usage", `the format "${format}" is none of ${EXPORT_FORMATS.join(", ")}`);
+    throw new MemdirError("usage", `there is no format "${format}"; choose one of ${EXPORT_FORMATS.join(", ")}`);
   }
   const given = call.value("output");
   const isStandard = given === undefined || given === "-";
-  // The slash at its end says that a folder is meant.
+  // A slash at the end means a folder.
   const output = isStandard ? null : resolve(call.cwd, given) + (/[/\\]$/.test(given) ? "/" : "");
   const options = { format, type, output, force: call.flag("force") };
   const { exported, left, text, removed } = await exportMemories(await call.open(), options);
   const value = { format, output, exported, left, removed, ...(output === null ? { text } : {}) };
   return answer(call, value, () => {
     call.terminal.print(output === null ? (text ?? "").trimEnd() : `exported ${exported.length} to ${output}`);
-    const forgotten = `removed from the export, as they are forgotten: ${removed.join(", ")}`;
+    const forgotten = `removed from the export, because their memories are gone: ${removed.join(", ")}`;
     note(call, [
       ...left.map(({ file, reason }) => `${file} is left out: ${reason}`),
       ...(removed.length > 0 ? [forgotten] : []),

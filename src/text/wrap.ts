@@ -1,4 +1,7 @@
-/** Texts fitted to a terminal: how many columns they take, wrapped at words, cut with an ellipsis, padded; colours continue across a break. */
+/**
+ * Fits text to a terminal: measures columns, wraps at words, cuts with an ellipsis and pads; colours continue across a
+ * break.
+ */
 
 /** Our own colours and weights: what width, wrapping and cutting look through. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -6,7 +9,7 @@ export const SGR = /\x1b\[[0-9;]*m/g;
 
 /** What a person sees as one character. */
 export function graphemes(text: string): string[] {
-  // Segmenting is a hundred times dearer than this look, and most text is plain.
+  // Segmenting is a hundred times slower than this check, and most text is plain.
   return PLAIN.test(text) ? text.split("") : Array.from(segmenter().segment(text), ({ segment }) => segment);
 }
 
@@ -29,11 +32,11 @@ export function graphemeWidth(grapheme: string): number {
   return 1;
 }
 
-/** Printable ASCII only: every unit is one character of one column. */
+/** Printable ASCII only: every unit is one character, one column wide. */
 const PLAIN = /^[\x20-\x7e]*$/;
-/** Nothing but marks and format characters, such as a combining accent that arrived alone. */
+/** Only marks and format characters, such as a combining accent on its own. */
 const ZERO = /^[\p{Mn}\p{Me}\p{Cf}\p{Default_Ignorable_Code_Point}\u1160-\u11ff]+$/u;
-/** Shown as a picture: by itself, or because a variation selector asks for it. */
+/** Shown as an emoji, on its own or because of a variation selector. */
 const EMOJI = /^(?:\p{Emoji_Presentation}|\p{Emoji}\ufe0f)/u;
 
 /** Unicode's East Asian Wide and Fullwidth, in blocks; the pictures among them are known by EMOJI. */
@@ -70,8 +73,8 @@ function segmenter(): Intl.Segmenter {
 const MIN_COLUMNS = 2;
 
 /**
- * Lines of at most `columns`. Breaks at spaces and next to wide characters; a longer word is broken where it must be. Only
- * spaces at a break are lost. Each line closes the colours it opened and the next one opens them again.
+ * Lines of at most `columns`. Breaks at spaces and next to wide characters; a longer word is broken where necessary.
+ * Only spaces at a break are lost. Each line closes the colours it opened and the next one opens them again.
  */
 export function wrapText(text: string, columns: number): string[] {
   const limit = Math.max(MIN_COLUMNS, columns);
@@ -99,7 +102,7 @@ export function cut(text: string, columns: number): string {
   return kept;
 }
 
-/** Filled with spaces up to `columns`. */
+/** Padded with spaces up to `columns`. */
 export function pad(text: string, columns: number, align: "left" | "right" | "center" | null = "left"): string {
   const room = Math.max(0, columns - widthOf(text));
   const before = align === "right" ? room : align === "center" ? Math.floor(room / 2) : 0;
@@ -118,7 +121,7 @@ function wrapLine(line: string, columns: number): string[] {
       width = 0;
       gap = "";
     }
-    // At the beginning of a line indentation gives way to the words.
+    // At the beginning of a line, indentation is dropped in favour of the words.
     const space = gap.length + unitWidth > columns ? "" : gap;
     current += space + unit;
     width += space.length + unitWidth;
@@ -137,7 +140,7 @@ function wrapLine(line: string, columns: number): string[] {
   return lines;
 }
 
-/** Style sequences, runs of spaces, words; wide characters each for themselves. */
+/** Style sequences, runs of spaces, words; wide characters one by one. */
 function* units(line: string): Generator<string> {
   for (const piece of pieces(line)) {
     if (isStyle(piece)) {
@@ -178,7 +181,7 @@ function isStyle(piece: string): boolean {
   return piece.startsWith("\x1b");
 }
 
-/** Closes at the end of each line what is open there, and opens it again on the next. */
+/** Closes open styles at the end of each line, and opens them again on the next. */
 function restyle(lines: string[]): string[] {
   if (!lines.some((line) => line.includes("\x1b"))) return lines;
   let open: string[] = [];
@@ -196,7 +199,7 @@ function applyStyle(open: readonly string[], style: string): string[] {
   return closed ? open.filter((each) => !closed(Number.parseInt(each.slice(2), 10))) : [...open, style];
 }
 
-/** What a closing code ends; all others open something. */
+/** What each closing code ends; all other codes open something. */
 const CLOSES: Record<number, (open: number) => boolean> = {
   22: (open) => open === 1 || open === 2,
   23: (open) => open === 3,

@@ -1,4 +1,4 @@
-/** Every route of the page: the fields that it takes and the answer that it gives. Verbs have theirs from the table. */
+/** Every route of the page: the fields that it takes and the answer that it gives. Verbs get theirs from the table. */
 
 import { basename } from "node:path";
 import {
@@ -38,7 +38,7 @@ export interface Route {
   path: string;
   /** Whether it changes memories. */
   writes: boolean | ((sent: Sent) => boolean);
-  /** `sent` is the query of a GET or DELETE, else the body. Throws `usage` for what it does not take. */
+  /** `sent` is the query of a GET or DELETE, else the body. Throws `usage` for invalid input. */
   answer(page: Page, sent: Sent, signal: AbortSignal): Promise<unknown>;
 }
 

@@ -57,7 +57,7 @@ it("refuses a file of somebody else's without --force, and formats and types tha
   const problem = async (options: CallOptions["options"]) =>
     (await errorOf(run(hearCall(world, { options: options ?? {} }).call))).message;
   expect(await problem({ output: "notes.md" })).toMatch(/notes\.md exists and is not an export of memdir.*--force/);
-  expect(await problem({ format: "xml" })).toBe('the format "xml" is none of markdown, json, agents-md');
+  expect(await problem({ format: "xml" })).toBe('there is no format "xml"; choose one of markdown, json, agents-md');
   expect(await problem({ type: "rule" })).toMatch(/the type "rule" is none of/);
   await call(world, { options: { output: "notes.md", force: true } });
   expect(fs.readFileSync(path.join(world.project, "notes.md"), "utf8")).toContain("use pnpm");

@@ -112,10 +112,10 @@ describe("save", () => {
     [{ ...PNPM, type: "habit" }, /"type" must be one of user, feedback, project, reference/],
     [{ ...PNPM, name: " " }, /"name" is empty/],
     [{ ...PNPM, body: undefined }, /"body" is missing/],
-    [{ ...PNPM, body: 3 }, /"body" must be a text/],
+    [{ ...PNPM, body: 3 }, /"body" must be a string/],
     [{ ...PNPM, colour: "red" }, /there is no input "colour"/],
-    [{ ...PNPM, when: [1] }, /"when" must be a list of texts/],
-    [{ ...PNPM, when: { a: 1 } }, /"when" must be a list of texts/],
+    [{ ...PNPM, when: [1] }, /"when" must be a list of strings/],
+    [{ ...PNPM, when: { a: 1 } }, /"when" must be a list of strings/],
     [{ ...PNPM, body: "\ud800" }, /lone surrogate/],
     [{ ...PNPM, name: "x".repeat(300) }, /300 characters/],
   ])("tells the model what is wrong with its input %#", async (input, problem) => {
