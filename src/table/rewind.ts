@@ -67,7 +67,7 @@ export function sayRewound(report: RewindReport | null): Line[] {
   const changed = report.steps.filter(({ action }) => action !== "none");
   if (changed.length === 0) return ["no file had to be changed"];
   return changed.map(({ path, action, outside, reason }) => {
-    const note = reason ? `: ${reason}` : outside ? " (it was changed outside the session; that version is kept)" : "";
+    const note = reason ? `: ${reason}` : outside ? " (another program had changed it since; that is kept too)" : "";
     return `${DONE[action] ?? action} ${path}${note}`;
   });
 }

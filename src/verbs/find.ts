@@ -2,7 +2,7 @@
 
 import { findNameProblem } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
-import { type Header, oneLine, type Store, scan, scanInPieces, stemOf } from "../store/store.ts";
+import { checkGiven, type Header, oneLine, type Store, scan, scanInPieces, stemOf } from "../store/store.ts";
 
 export interface Found {
   directory: Store;
@@ -16,14 +16,17 @@ export interface MemoryRef {
 }
 
 /** Only what the listing shows can be meant: whatever else a path leads to is not found, or refused as such. */
-export function findByRef(directories: readonly Store[], { directory: at, file }: MemoryRef): Found {
+export function findByRef(directories: readonly Store[], ref: MemoryRef): Found {
+  const { directory: at, file } = ref ?? {};
+  if (typeof at !== "number") checkGiven(ref, "name of a memory");
+  checkGiven(file, "file of a memory");
   const directory = directories[at];
   if (!directory) throw new MemdirError("not-found", `there is no memory directory with the number ${at}`);
   if (scan(directory).memories.some(({ header }) => header.file === file)) return { directory, file };
   const problem = findNameProblem(file);
   const shown = JSON.stringify(file.slice(0, 80));
   if (problem) throw new MemdirError("outside", `the file ${shown} is refused: ${problem}`);
-  throw new MemdirError("not-found", `${shown} is no memory of ${directory.path}: was it renamed or forgotten?`);
+  throw new MemdirError("not-found", `${shown} is not a memory of ${directory.path}: was it renamed or forgotten?`);
 }
 
 /** Exactly one memory of the given directories, or an error that says what there is. Bodies are never read. */

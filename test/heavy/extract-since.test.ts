@@ -140,7 +140,7 @@ describe("without a model", () => {
     expect(ran.err).toMatch(/^memdir: warning: .*0001\.jsonl: 2 lines cannot be read; left out\n/);
     // Root reads everything.
     const isRoot = process.getuid?.() === 0 || process.platform === "win32";
-    if (!isRoot) expect(ran.err).toMatch(/0002\.jsonl is passed over: cannot read/);
+    if (!isRoot) expect(ran.err).toMatch(/0002\.jsonl is skipped: cannot read/);
     expect(JSON.parse(ran.out)).toMatchObject({ saved: isRoot ? 2 : 1, left: 0 });
   });
 
@@ -150,7 +150,7 @@ describe("without a model", () => {
     for (const since of ["soon", "7", "7y", "2026-02-30", "", "-1d"]) {
       expectError(await call(`--since=${since}`), 2, /24h, 7d, 2w or 2026-11-01/);
     }
-    expectError(await call("--since", "7d", "--agent", "cursor"), 2, /"cursor" is none of claude, codex, gemini/);
+    expectError(await call("--since", "7d", "--agent", "cursor"), 2, /claude, codex, gemini, not "cursor"/);
     expectError(await call("--since", "7d", "--transcript", "x"), 2, /--transcript FILE, or --since/);
   });
 });
