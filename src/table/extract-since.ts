@@ -210,7 +210,7 @@ export function sayWalk({ sessions, left, stopped, warnings }: Walk, since: stri
 function summarise(sessions: readonly Looked[], fresh: number, since: string, isTrial: boolean): string {
   if (sessions.length === 0) return `No sessions of this project since ${since}.`;
   if (fresh === 0) return `Nothing new in ${count(sessions.length, "session")}.`;
-  if (isTrial) return `${count(fresh, "session")} would be looked at.`;
+  if (isTrial) return `${count(fresh, "session")} would be read.`;
   return `${count(fresh, "session")} with something new; ${countMemories(countSaved(sessions))} kept.`;
 }
 

@@ -19,7 +19,7 @@ export const extract = verb({
     transcript: text("a session's file, also Codex's or Gemini CLI's; memdir sessions --json names some", "FILE"),
     since: text("all sessions here that changed since: 24h, 7d, 2w or a date; run again to go on", "TIME"),
     agent: choice(TRANSCRIPT_AGENTS, "with --since: only sessions of claude, codex or gemini", "NAME"),
-    "dry-run": flag("only say what would be looked at"),
+    "dry-run": flag("only say what would be read"),
   },
   on: ["cli", "library"],
   examples: ["extract --transcript session.jsonl"],
@@ -47,7 +47,7 @@ export const extract = verb({
   },
   say(result, { input }) {
     if ("sessions" in result) return sayWalk(result, input.since ?? "", input["dry-run"] === true);
-    if ("messages" in result) return [`${count(result.messages, "new message")} would be looked at`];
+    if ("messages" in result) return [`${count(result.messages, "new message")} would be read`];
     const { saved, refused, skipped } = result;
     const isNone = saved.length === 0;
     return [

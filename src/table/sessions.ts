@@ -46,7 +46,7 @@ export const sessions = verb({
   },
   say(rows, { input: { action, all }, now }) {
     if (rows.length === 0) {
-      const hint = dim("Only sessions of this folder were looked at; --all looks at those of every project.");
+      const hint = dim("Only sessions of this folder are shown; --all shows those of every project.");
       return [action === undefined ? "No sessions yet." : "Nothing found.", ...(all ? [] : [hint])];
     }
     return rows.flatMap((row): Line[] => {

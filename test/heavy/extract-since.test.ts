@@ -90,7 +90,7 @@ describe("without a model", () => {
     ]);
     expect(trial).toMatchObject({ saved: 0, left: 2 });
     const said = await box.run(["extract", "--since", "24h", "--dry-run"]);
-    expect(said.out).toMatch(/^claude +00000000 +4 new messages\n.*2 sessions would be looked at\.\n$/s);
+    expect(said.out).toMatch(/^claude +00000000 +4 new messages\n.*2 sessions would be read\.\n$/s);
     expect(await box.json(["extract", "--transcript", codex, "--dry-run"])).toMatchObject({
       agent: "codex",
       messages: 3,
