@@ -126,6 +126,16 @@ describe("on a pipe", () => {
     expect(ran.code).toBe(0);
   });
 
+  test("exit, quit and help need no slash; in a sentence they are words", async () => {
+    for (const word of ["exit", "Quit"]) {
+      const ran = await talk("help", "how do I exit vim", word, "remember not this");
+      expect(ran.body).toContain("/memory");
+      expect(ran.body).toContain("A model would be shown");
+      expect(ran.body).not.toContain("created");
+      expect(ran.code).toBe(0);
+    }
+  });
+
   test("plain words are answered, an unknown command is said, and the exit code remembers it (B9.9)", async () => {
     const plain = await talk("hello there", "");
     expect(plain).toMatchObject({ code: 0, err: "" });
@@ -186,6 +196,19 @@ describe("on a terminal", () => {
     pty.press("ctrl-d");
     expect(await pty.exit).toBe(0);
     expect(pty.raw()).toContain("\x1b[1mmemdir\x1b[22m");
+  });
+
+  test("names of memories complete behind the commands that take one", async () => {
+    const pty = terminal([]);
+    await pty.waitFor(/^> say something/m);
+    pty.write("/memory show i pre");
+    await pty.waitFor(/> \/memory show i pre\n› I prefer tabs/);
+    pty.press("tab", "enter");
+    await pty.waitFor(/> \/memory show I prefer tabs\n[\s\S]*\[user\] I prefer tabs/);
+    pty.write("/memory forget ");
+    await pty.waitFor(/releases are cut on Tuesdays/);
+    pty.press("ctrl-u", "ctrl-d");
+    expect(await pty.exit).toBe(0);
   });
 
   test("NO_COLOR gives no colours on a terminal", async () => {
