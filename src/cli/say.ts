@@ -3,6 +3,7 @@
 import { sanitise, sanitiseLine } from "../text/sanitise.ts";
 import { widthOf, wrapText } from "../text/wrap.ts";
 import type { Line, Said, Span, Tone } from "../verb.ts";
+import { diffPreview, foldLines } from "./console/diff-preview.ts";
 import { openPaint, type Paint, type Terminal } from "./terminal.ts";
 
 const PAINTS: Readonly<Record<Tone, keyof Omit<Paint, "on">>> = {
@@ -10,6 +11,7 @@ const PAINTS: Readonly<Record<Tone, keyof Omit<Paint, "on">>> = {
   dim: "dim",
   warn: "yellow",
   good: "green",
+  bad: "red",
 };
 
 export function print(terminal: Terminal, said: Said, columns = terminal.columns || undefined): void {
@@ -33,11 +35,28 @@ function render(line: Line, color: Paint, columns: number | undefined): { out?: 
   if (isSpans(line)) return { out: fold(line.map((span) => paint(span, color)).join(""), columns, HANG) };
   if ("text" in line) return { out: fold(paint(line, color), columns, 0) };
   if ("block" in line) return { out: sanitise(line.block) };
+  if ("change" in line) return { out: renderChange(line.change, color, columns) };
   if ("note" in line) return { err: fold(`memdir: note: ${sanitiseLine(line.note)}`, columns, HANG) };
   if ("warning" in line) return { err: fold(`memdir: warning: ${sanitiseLine(line.warning)}`, columns, HANG) };
   if ("aside" in line) return { err: fold(paint(line.aside, color), columns, 0) };
   return { out: renderRows(line.rows, line.right ?? [], color, columns) };
 }
+
+/** Whoever decides on a change sees all of a memory of ordinary length, and every line to its end. */
+const MAX_DIFF_LINES = 80;
+
+function renderChange(
+  { before, after }: { before: string | null; after: string },
+  paint: Paint,
+  columns = Number.POSITIVE_INFINITY,
+): string {
+  const diff = diffPreview(before, after, { columns: UNCUT, maxLines: MAX_DIFF_LINES, paint });
+  return foldLines(diff, columns - 2)
+    .map((line) => `  ${line}`)
+    .join("\n");
+}
+
+const UNCUT = 1_000_000;
 
 function isSpans(line: Line): line is readonly Span[] {
   return Array.isArray(line);
