@@ -16,7 +16,7 @@ interface Manner {
 const ON_COMMAND_LINE: Manner = { call: (words) => `memdir ${words}` };
 
 export function runOf<F extends Fields, R>(verb: Verb<F, R>, manner = ON_COMMAND_LINE): Run {
-  return (call) => runVerb(verb, readVerbInput(verb, call), call, manner);
+  return async (call) => runVerb(verb, readVerbInput(verb, call), call, manner);
 }
 
 function readVerbInput<F extends Fields, R>(verb: Verb<F, R>, call: Call) {
@@ -50,14 +50,15 @@ async function runVerb<F extends Fields, R>(
   const endBars = () => {
     for (const bar of bars.splice(0)) bar.end();
   };
-  const show = (said: Said) => {
+  const show = (said: Said, value?: unknown) => {
     endBars();
     if (!json) print(terminal, said, columns);
+    else if (value !== undefined) terminal.print(JSON.stringify(value));
   };
   try {
     const memdir = await call.open();
     const result = await verb.run(memdir, input, {
-      ...{ cwd, env, now, log, show, signal: signal ?? stop.signal },
+      ...{ cwd, env, now, log, show, scope: call.value("scope"), signal: signal ?? stop.signal },
       progress(what) {
         const bar = terminal.progress(what);
         bars.push(bar);
@@ -68,7 +69,8 @@ async function runVerb<F extends Fields, R>(
       open: (options) => call.open({ quiet: true, ...options }),
     });
     show(verb.say(result, { input, call: spell, now: now() }));
-    if (json) terminal.json(verb.json ? verb.json(result) : result);
+    const value = verb.json ? verb.json(result) : result;
+    if (json && value !== undefined) terminal.json(value);
     return verb.exitCode?.(result) ?? 0;
   } catch (error) {
     endBars();

@@ -3,6 +3,7 @@
 import { sanitise, sanitiseLine } from "../text/sanitise.ts";
 import { widthOf, wrapText } from "../text/wrap.ts";
 import type { Line, Said, Span, Tone } from "../verb.ts";
+import { diffPreview, foldLines } from "./console/diff-preview.ts";
 import { openPaint, type Paint, type Terminal } from "./terminal.ts";
 
 const PAINTS: Readonly<Record<Tone, keyof Omit<Paint, "on">>> = {
@@ -33,6 +34,8 @@ function render(line: Line, color: Paint, columns: number | undefined): { out?: 
   if (isSpans(line)) return { out: fold(line.map((span) => paint(span, color)).join(""), columns, HANG) };
   if ("text" in line) return { out: fold(paint(line, color), columns, 0) };
   if ("block" in line) return { out: sanitise(line.block) };
+  if ("raw" in line) return { out: columns === undefined ? line.raw : sanitise(line.raw) };
+  if ("diff" in line) return { out: renderDiff(line.diff, color, columns) };
   if ("note" in line) return { err: fold(`memdir: note: ${sanitiseLine(line.note)}`, columns, HANG) };
   if ("warning" in line) return { err: fold(`memdir: warning: ${sanitiseLine(line.warning)}`, columns, HANG) };
   if ("aside" in line) return { err: fold(paint(line.aside, color), columns, 0) };
@@ -63,6 +66,25 @@ export function fold(text: string, columns: number | undefined, hang: number): s
   if (room < 20) return wrapText(text, columns).join("\n");
   return wrapText(text.slice(margin.length), room)
     .map((line, at) => (at === 0 ? margin : " ".repeat(margin.length + hang)) + line)
+    .join("\n");
+}
+
+const INDENT = "    ";
+/** Where the output is no terminal. */
+const PIPE_COLUMNS = 160;
+/** Some terminals claim to have none. */
+const MIN_COLUMNS = 40;
+/** The longest change that memdir proposes, seven hooks, has about eighty lines. */
+const MAX_LINES = 200;
+
+function renderDiff(
+  { before, after }: { before: string | null; after: string },
+  paint: Paint,
+  columns = PIPE_COLUMNS,
+): string {
+  const lines = diffPreview(before, after, { columns: Number.POSITIVE_INFINITY, maxLines: MAX_LINES, paint });
+  return foldLines(lines, Math.max(MIN_COLUMNS, columns) - INDENT.length)
+    .map((line) => INDENT + line)
     .join("\n");
 }
 

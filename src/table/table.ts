@@ -121,6 +121,20 @@ export const VERBS: readonly Row[] = [
   row("health", "why", "Show when a memory was shown to a model, and why", async () => (await import("./why.ts")).why),
   row(
     "agents",
+    "init",
+    "Connect the agents on this machine; shows every change first",
+    async () => (await import("./init.ts")).init,
+  ),
+  row("agents", "uninstall", "Disconnect the agents; memories stay", async () => (await import("./init.ts")).uninstall),
+  row("agents", "import", "Import memories from other programs", async () => (await import("./exchange.ts")).importAll),
+  row(
+    "agents",
+    "export",
+    "Export memories as Markdown, JSON or a section of AGENTS.md",
+    async () => (await import("./exchange.ts")).exportAll,
+  ),
+  row(
+    "agents",
     "context",
     "Show what a host loads at start, and what it leaves out",
     async () => (await import("./context.ts")).context,
@@ -142,5 +156,25 @@ export const VERBS: readonly Row[] = [
     "trust",
     "Let this repository's settings use a directory outside it",
     async () => (await import("./adopt.ts")).trust,
+  ),
+  row("team", "promote", "Move a private memory to the team's", async () => (await import("./promote.ts")).promote),
+  row("team", "demote", "Move a memory out of the team's", async () => (await import("./promote.ts")).demote),
+  row(
+    "team",
+    "sync",
+    "Exchange memories with a team server, or through git",
+    async () => (await import("./sync.ts")).sync,
+  ),
+  row(
+    "team",
+    "join",
+    "Share this project's memories through a team server",
+    async () => (await import("./sync.ts")).join,
+  ),
+  row(
+    "team",
+    "team",
+    "Show who shares memories here; manage people and tokens",
+    async () => (await import("./team.ts")).team,
   ),
 ];

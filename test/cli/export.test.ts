@@ -3,9 +3,12 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { exportAll as run } from "../../src/cli/exchange.ts";
+import { runOf } from "../../src/cli/run-verb.ts";
+import { exportAll } from "../../src/table/exchange.ts";
 import { errorOf, makeWorld, note, type World } from "../world.ts";
 import { type CallOptions, hearCall } from "./call.ts";
+
+const run = runOf(exportAll);
 
 async function filled(): Promise<World> {
   const world = makeWorld();
@@ -57,8 +60,8 @@ it("refuses a file of somebody else's without --force, and formats and types tha
   const problem = async (options: CallOptions["options"]) =>
     (await errorOf(run(hearCall(world, { options: options ?? {} }).call))).message;
   expect(await problem({ output: "notes.md" })).toMatch(/notes\.md exists and is not an export of memdir.*--force/);
-  expect(await problem({ format: "xml" })).toBe('the format "xml" is none of markdown, json, agents-md');
-  expect(await problem({ type: "rule" })).toMatch(/the type "rule" is none of/);
+  expect(await problem({ format: "xml" })).toBe('--format "xml" is none of markdown, json, agents-md');
+  expect(await problem({ type: "rule" })).toMatch(/--type "rule" is none of/);
   await call(world, { options: { output: "notes.md", force: true } });
   expect(fs.readFileSync(path.join(world.project, "notes.md"), "utf8")).toContain("use pnpm");
 });

@@ -1,7 +1,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { syncMemories } from "../../src/cli/sync.ts";
+import { runOf } from "../../src/cli/run-verb.ts";
+import { sync } from "../../src/table/sync.ts";
 import { LIMITS } from "../../src/team/protocol.ts";
 import { callerOf } from "../team/server/caller.ts";
 import { until } from "../until.ts";
@@ -149,7 +150,7 @@ describe("memdir sync", () => {
     expect(desk.requests.join()).not.toContain("private");
     const world = makeWorld();
     const { call } = hearCall(world, {});
-    const error = await errorOf(syncMemories(call, {}, new AbortController()));
+    const error = await errorOf(runOf(sync)(call));
     expect(error).toMatchObject({ code: "usage", message: expect.stringContaining("memdir join") });
   });
 
@@ -192,7 +193,7 @@ describe("memdir sync", () => {
   it.each([
     [{ branch: "x" }, "--branch goes with --git"],
     [{ watch: true, "dry-run": true }, "--dry-run looks once"],
-    [{ deadline: "soon" }, "--deadline takes seconds"],
+    [{ deadline: "soon" }, "--deadline takes a whole number from 1 to 3600"],
     [{ git: "" }, "empty"],
   ])("refuses %j", async (options, words) => {
     const { ann } = await twoPeople();

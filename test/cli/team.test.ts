@@ -111,7 +111,7 @@ describe("memdir team", () => {
     [["nonsense"], {}, "there is no `memdir team nonsense`"],
     [["add"], {}, "memdir team add PERSON"],
     [["revoke", "1", "2"], {}, "memdir team revoke ID"],
-    [["add", "x"], { role: "king" }, "--role is"],
+    [["add", "x"], { role: "king" }, '--role "king" is none of reader, writer, admin, none'],
     [["token", "x"], {}, "--token-file"],
     [["token", "x"], { "token-file": "t", days: "0" }, "--days takes a whole number from 1 to 3650"],
     [["role", "x"], {}, "which role"],
