@@ -11,7 +11,7 @@ import { choice, dim, flag, type Line, notes, text, verb } from "../verb.ts";
 /** Of what was imported or left out so many are named; --json names all. */
 const SHOWN = 10;
 
-export const importAll = verb({
+const importAll = verb({
   args: ["source?", "path?"],
   input: {
     source: text("the program that the memories are from", "SOURCE"),
@@ -73,7 +73,7 @@ export const importAll = verb({
   },
 });
 
-export const exportAll = verb({
+const exportAll = verb({
   args: [],
   input: {
     format: choice(EXPORT_FORMATS, "markdown (default), json or agents-md", "FORMAT"),
@@ -96,3 +96,5 @@ export const exportAll = verb({
     ...notes(removed.length > 0 ? [`removed from the export, as they are forgotten: ${removed.join(", ")}`] : []),
   ],
 });
+
+export { exportAll as export, importAll as import };
