@@ -26,7 +26,7 @@ export const RANKS = [
   ["open-agent", "open-team"],
   ["hooks", "mcp", "memory-tool", "exchange", "wiring", "web"],
   ["table"],
-  ["cli", "compat-recall"],
+  ["cli", "compat-recall", "library"],
   ["compat", "index", "agent-kit"],
 ];
 /** Imports of other modules than these, from outside the room. */

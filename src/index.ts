@@ -5,8 +5,9 @@ export { type ErrorCode, MemdirError } from "./errors.ts";
 export type { InstructionFile, InstructionSource, SkippedFile } from "./instructions/file.ts";
 export { type RenderedInstructions, renderInstructions } from "./instructions/file.ts";
 export type { Instructions } from "./instructions/instructions.ts";
+export { type Library, openMemdir } from "./library.ts";
 export type { InstructionOptions, Memdir, Named, VerifyOptions } from "./memdir.ts";
-export { type OpenOptions, openMemdir } from "./open.ts";
+export type { OpenOptions } from "./open.ts";
 export { MAX_SESSION_MEMORY_BYTES, openRecallSession, type RecallSession } from "./recall/budget.ts";
 export { formatInjection } from "./recall/injection.ts";
 export type { Prefetch } from "./recall/prefetch.ts";
@@ -28,6 +29,7 @@ export {
   parseMemory,
   type Source,
 } from "./store/store.ts";
+export type { CallOptions, Verbs } from "./table/table.ts";
 export { editFields, formatDocument, parseDocument } from "./text/frontmatter.ts";
 export { findSecrets, redactSecrets, type SecretFinding } from "./text/secrets.ts";
 export type { Problem as VerifyProblem, Verification } from "./truth/verify.ts";

@@ -57,6 +57,7 @@ async function runVerb<F extends Fields, R>(
   };
   try {
     const memdir = await call.open();
+    (signal ?? stop.signal).throwIfAborted();
     const result = await verb.run(memdir, input, {
       ...{ cwd, env, now, log, show, scope: call.value("scope"), signal: signal ?? stop.signal },
       progress(what) {

@@ -2,17 +2,17 @@
 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { diskError, exitCodeOf } from "../errors.ts";
+import { diskError, exitCodeOf, MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { getTeamMemDir, repositoryOf } from "../project/scopes.ts";
 import type { Store } from "../store/store.ts";
 import { prepareTeam, removeTeam, type TeamCheckout, type TeamSetup } from "../team/repository.ts";
 import { commonEnds } from "../text/diff.ts";
 import { redactSecrets } from "../text/secrets.ts";
-import { bold, type Context, dim, flag, type Input, type Line, list, type Said, verb, warn } from "../verb.ts";
+import { bold, type Context, dim, flag, type Input, type Line, list, type Reader, type Said, verb, warn } from "../verb.ts";
 import { CLIENTS, chooseClients, claudeFolder } from "../wiring/clients.ts";
 import { findPassing, type Machine, openMachine } from "../wiring/machine.ts";
-import { applyChanges, type Change, type Plan, planWiring, type Removal, unwire } from "../wiring/wiring.ts";
+import { applyChanges, type Change, type Plan, planWiring, unwire } from "../wiring/wiring.ts";
 import { isAgreed, isBlind, needsYes, YES } from "./common.ts";
 
 type FindMachine = (context: Context) => Machine;
@@ -32,43 +32,29 @@ export function makeInit(find: FindMachine) {
   return verb({
     args: [],
     input: INIT,
-    on: ["cli"],
+    on: ["cli", "library"],
     about: "Shows every change, asks, and keeps a receipt, so that uninstall can restore each file.",
     examples: ["init --dry-run"],
     writes: (input) => input["dry-run"] !== true,
-    async run(memdir, input, context) {
+    async run(memdir, input, context): Promise<Wired | Prepared> {
       const machine = find(context);
       return input.team ? prepare(openCheckout(memdir, machine), input, context) : wire(machine, input, context);
     },
-    json: (result) => ("plans" in result ? reportOf(result) : result),
-    exitCode(result) {
-      const problem = "plans" in result && result.plans.find((plan) => plan.problem !== null)?.problem;
-      return problem ? exitCodeOf(problem) : 0;
-    },
-    say(result, { call }) {
-      if (!("plans" in result)) return sayPrepared(result, call("init --team"));
-      const { plans, done, notes } = result;
-      const names = CLIENTS.map(({ name }) => name).join(", ");
-      return [
-        ...(plans.length > 0 ? [] : [`No agent was found on this machine; --agent NAME wires one anyway: ${names}`]),
-        ...done.map(({ client }) => `${client.title} is wired`),
-        ...notes.map((note) => `  ${note}`),
-        ...(done.length > 0 ? [dim(`${call("doctor")} tries it; ${call("uninstall")} undoes it`)] : []),
-      ];
-    },
+    exitCode: (result) => ("problems" in result ? exitCodeFor(result.problems) : 0),
+    say: (result, { call }) => ("problems" in result ? sayWired(result, call) : sayPrepared(result, call)),
   });
 }
 
 export const init = makeInit(findMachine);
 
-interface Wired {
-  plans: Plan[];
-  done: Plan[];
-  notes: string[];
-}
+type Wired = Awaited<ReturnType<typeof wire>>;
 
-async function wire(machine: Machine, input: Input<typeof INIT>, context: Context): Promise<Wired> {
+async function wire(machine: Machine, input: Input<typeof INIT>, context: Context) {
   const plans = planWiring(machine, chooseClients(machine, input.agent ?? []));
+  if (plans.length === 0) {
+    const names = CLIENTS.map(({ name }) => name).join(", ");
+    context.show([`No agent was found on this machine; --agent NAME wires one anyway: ${names}`]);
+  }
   const done: Plan[] = [];
   for (const plan of plans) {
     context.show(describePlan(machine, plan));
@@ -84,30 +70,34 @@ async function wire(machine: Machine, input: Input<typeof INIT>, context: Contex
     }
   }
   const passing = done.length > 0 ? findPassing(machine.dist) : null;
-  const notes = [...done.flatMap(({ client }) => client.notes(machine)), ...(passing ? [passing] : [])];
-  const wired = { plans, done, notes };
-  if (isBlind(context, input) && plans.some(({ changes }) => changes.length > 0)) {
-    context.show([], reportOf(wired));
-    throw needsYes();
-  }
-  return wired;
-}
-
-function reportOf({ plans, done, notes }: Wired) {
-  return {
+  const wired = {
     changes: plans.flatMap(({ changes }) =>
       changes.map(({ client, file, kind, why }) => ({ client, file, kind, why })),
     ),
     applied: done.map(({ client }) => client.name),
-    notes,
-    problems: problemsOf(plans.map(({ client, problem }) => ({ client: client.name, problem }))),
+    notes: [...done.flatMap(({ client }) => client.notes(machine)), ...(passing ? [passing] : [])],
+    problems: plans.flatMap(({ client, problem }) => problemOf(client.name, problem)),
   };
+  if (wired.changes.length === 0 || !isBlind(context, input)) return wired;
+  context.show([], wired);
+  throw needsYes();
 }
 
-function problemsOf(rows: readonly Pick<Removal, "client" | "problem">[]) {
-  return rows.flatMap(({ client, problem }) =>
-    problem ? [{ client, code: problem.code, message: problem.message }] : [],
-  );
+function sayWired({ applied, notes }: Wired, call: Reader["call"]): Said {
+  if (applied.length === 0) return [];
+  return [
+    ...applied.map((one) => `${CLIENTS.find(({ name }) => name === one)?.title ?? one} is wired`),
+    ...notes.map((note) => `  ${note}`),
+    dim(`${call("doctor")} tries it; ${call("uninstall")} undoes it`),
+  ];
+}
+
+function problemOf(client: string, problem: MemdirError | null) {
+  return problem ? [{ client, code: problem.code, message: problem.message }] : [];
+}
+
+function exitCodeFor([first]: ReturnType<typeof problemOf>): number {
+  return first ? exitCodeOf(new MemdirError(first.code, first.message)) : 0;
 }
 
 function describePlan(machine: Machine, { client, changes, other, problem }: Plan): Said {
@@ -154,8 +144,6 @@ function shorten({ home }: Machine, path: string): string {
   return isBelow ? `~${path.slice(home.length)}` : path;
 }
 
-type Removed = Pick<TeamSetup, "changes"> | { machine: Machine; removals: Removal[] };
-
 export function makeUninstall(find: FindMachine) {
   return verb({
     args: [],
@@ -164,44 +152,36 @@ export function makeUninstall(find: FindMachine) {
       team: flag("instead: remove memdir from this repository's .gitattributes and git settings"),
       "dry-run": flag("only show what would change"),
     },
-    on: ["cli"],
+    on: ["cli", "library"],
     examples: ["uninstall"],
     writes: (input) => input["dry-run"] !== true,
     async run(memdir, { agent = [], team, "dry-run": dryRun = false }, context): Promise<Removed> {
       const machine = find(context);
-      if (team) {
-        const { changes } = await removeTeam(openCheckout(memdir, machine), { dryRun, onlyClone: false });
-        return { changes };
-      }
+      if (team) return { changes: (await removeTeam(openCheckout(memdir, machine), { dryRun })).changes };
       const clients = agent.length === 0 ? null : chooseClients(machine, agent).map(({ name }) => name);
-      return { machine, removals: await unwire(machine, { clients, dryRun }) };
+      const removals = await unwire(machine, { clients, dryRun });
+      const changes = removals.flatMap(({ client, file, kind }) =>
+        kind === "unchanged" ? [] : [{ client, file, kind, short: shorten(machine, file) }],
+      );
+      const problems = removals.flatMap(({ client, problem }) => problemOf(client, problem));
+      return { changes, problems, memories: shorten(machine, join(claudeFolder(machine), "projects")) };
     },
-    json(result) {
-      if (!("removals" in result)) return result;
-      const changes = result.removals.filter(({ kind }) => kind !== "unchanged");
-      return {
-        changes: changes.map(({ client, file, kind }) => ({ client, file, kind })),
-        problems: problemsOf(result.removals),
-      };
-    },
-    exitCode(result) {
-      const problem = "removals" in result && result.removals.find((removal) => removal.problem !== null)?.problem;
-      return problem ? exitCodeOf(problem) : 0;
-    },
-    say(result) {
-      if (!("removals" in result)) {
+    json: (result) =>
+      "problems" in result
+        ? { changes: result.changes.map(({ short: _, ...change }) => change), problems: result.problems }
+        : result,
+    exitCode: (result) => ("problems" in result ? exitCodeFor(result.problems) : 0),
+    say(result): Said {
+      if (!("problems" in result)) {
         if (result.changes.length === 0) return ["There is nothing of memdir's to remove from this repository"];
         return result.changes.map(({ what, why }) => `${what}: ${why}`);
       }
-      const { machine, removals } = result;
-      const said = removals.flatMap(({ file, kind, problem }): Line[] => {
-        if (problem) return [{ warning: problem.message }];
-        return kind === "unchanged" ? [] : [`${shorten(machine, file)} ${REMOVED[kind]}`];
-      });
-      const place = shorten(machine, join(claudeFolder(machine), "projects"));
+      const { changes, problems, memories } = result;
       return [
-        ...(said.length === 0 ? ["No agent is wired: there is nothing to undo"] : said),
-        `Your memories stay where they are: ${place}/*/memory and where your settings say`,
+        ...changes.map(({ short, kind }) => `${short} ${REMOVED[kind]}`),
+        ...problems.map(({ message }): Line => ({ warning: message })),
+        ...(changes.length + problems.length === 0 ? ["No agent is wired: there is nothing to undo"] : []),
+        `Your memories stay where they are: ${memories}/*/memory and where your settings say`,
       ];
     },
   });
@@ -209,11 +189,20 @@ export function makeUninstall(find: FindMachine) {
 
 export const uninstall = makeUninstall(findMachine);
 
-const REMOVED: Record<Exclude<Removal["kind"], "unchanged">, string> = {
+const REMOVED = {
   restored: "is as it was before",
   removed: "is removed: it was memdir's",
   edited: "was changed since: only memdir's part was removed",
 };
+
+type Removed =
+  | Pick<TeamSetup, "changes">
+  | {
+      changes: { client: string; file: string; kind: keyof typeof REMOVED; short: string }[];
+      problems: ReturnType<typeof problemOf>;
+      /** Where they are. */
+      memories: string;
+    };
 
 /** A repository that is, or can be, prepared for team memory. */
 export function openCheckout(
@@ -239,7 +228,7 @@ async function prepare(repository: TeamCheckout, input: Input<typeof INIT>, cont
   return { ...(applied ? await prepareTeam(repository) : plan), applied };
 }
 
-function sayPrepared({ changes, warnings, applied }: Prepared, call: string): Said {
+function sayPrepared({ changes, warnings, applied }: Prepared, call: Reader["call"]): Said {
   const said = warnings.map((warning): Line => ({ warning }));
   if (!applied) return said;
   // Whoever comes second has nothing to commit.
@@ -247,6 +236,6 @@ function sayPrepared({ changes, warnings, applied }: Prepared, call: string): Sa
   return [
     ...said,
     "Team memory is ready; commit .gitattributes and .claude/memory",
-    dim(`Each colleague runs ${call} once in their clone`),
+    dim(`Each colleague runs ${call("init --team")} once in their clone`),
   ];
 }

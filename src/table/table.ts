@@ -1,6 +1,7 @@
 /** Every verb and program by name, in groups, each loaded when it is called. */
 
-import type { Fields, Verb } from "../verb.ts";
+import type { Memdir } from "../memdir.ts";
+import { type Context, type Input, readInput, type Verb } from "../verb.ts";
 
 export const GROUPS = {
   everyday: "Memories",
@@ -23,21 +24,18 @@ export interface Row {
   load(): Promise<Verb>;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: verbs of all inputs and results are in one table
-type AnyVerb = Verb<any, any>;
-
-/** Its module exports the verb under its name. */
-function row<N extends string>(
+/** The module exports the verb under its name. */
+function row<const Name extends string, Module extends Record<Name, unknown>>(
   group: Row["group"],
-  name: N,
+  name: Name,
   summary: string,
-  load: () => Promise<Readonly<Record<N, AnyVerb>>>,
+  load: () => Promise<Module>,
   more: Pick<Row, "aliases" | "formerly"> = {},
-): Row {
-  return { name, group, summary, load: async () => (await load())[name] as Verb<Fields>, ...more };
+) {
+  return { name, group, summary, load: async (): Promise<Module[Name]> => (await load())[name], ...more };
 }
 
-export const VERBS: readonly Row[] = [
+const TABLE = [
   row("everyday", "save", "Save a memory, from a sentence, a file or standard input", () => import("./save.ts"), {
     aliases: ["remember", "add", "new"],
   }),
@@ -78,3 +76,34 @@ export const VERBS: readonly Row[] = [
   row("team", "join", "Share this project's memories through a team server", () => import("./sync.ts")),
   row("team", "team", "Show who shares memories here; manage people and tokens", () => import("./team.ts")),
 ];
+
+export const VERBS = TABLE as readonly Row[];
+
+/** Every verb by its name, typed by its input and result. */
+export type Verbs = {
+  [R in (typeof TABLE)[number] as R["name"]]: Awaited<ReturnType<R["load"]>> extends Verb<infer F, infer Result>
+    ? (input?: Input<F>, options?: CallOptions) => Promise<Result>
+    : never;
+};
+
+export interface CallOptions {
+  signal?: AbortSignal;
+  /** For long work: what is being done, and how far it is. */
+  onProgress?: (what: string, done: number, total: number) => void;
+}
+
+/** The verbs for a program: they ask nothing and print nothing; the result is the answer. */
+export function bindVerbs(memdir: Memdir, world: Pick<Context, "env" | "now" | "log" | "cwd" | "open">): Verbs {
+  const bind =
+    ({ load }: Row) =>
+    async (input: Record<string, unknown> = {}, options: CallOptions = {}) => {
+      const verb = await load();
+      const { signal = new AbortController().signal, onProgress } = options;
+      signal.throwIfAborted();
+      return verb.run(memdir, readInput(verb.input, input), {
+        ...{ ...world, signal, ask: null, readInput: null, show: () => {} },
+        progress: (what) => (done, total) => onProgress?.(what, done, total),
+      });
+    };
+  return Object.fromEntries(VERBS.map((row) => [row.name, bind(row)])) as unknown as Verbs;
+}

@@ -16,7 +16,7 @@ export interface HeardCall {
 export interface CallOptions {
   args?: string[];
   /** Options with a value by name; a switch is true. */
-  options?: Record<string, string | boolean | undefined>;
+  options?: Record<string, string | boolean | number | undefined>;
   json?: boolean;
   input?: string;
   /** Of the terminal. */
@@ -31,7 +31,7 @@ export function hearCall(world: World, given: CallOptions): HeardCall {
   const call: Call = {
     args,
     flag: (name) => options[name] === true,
-    value: (name) => (typeof options[name] === "string" ? options[name] : undefined),
+    value: (name) => (["string", "number"].includes(typeof options[name]) ? String(options[name]) : undefined),
     values: () => [],
     json,
     cwd: world.project,

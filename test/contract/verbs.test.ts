@@ -1,0 +1,63 @@
+/** Every verb of the table keeps the contract. */
+
+import fs from "node:fs";
+import path from "node:path";
+import { expect, it } from "vitest";
+import { VERBS } from "../../src/table/table.ts";
+import { note, type World } from "../world.ts";
+import { type Sample, testVerb } from "./test-verb.ts";
+
+const tea = async (world: World) => {
+  await (await world.open()).save(note("tea", { body: "The user drinks green tea." }));
+};
+
+const release = (scope: string) => async (world: World) => {
+  await (await world.open({ scope })).save(note("release day", { type: "project", body: "On Tuesdays." }));
+};
+
+const notes = async (world: World) => {
+  fs.mkdirSync(path.join(world.project, "notes"));
+  fs.writeFileSync(path.join(world.project, "notes", "style.md"), "Write names as nouns.\n");
+};
+
+const SAMPLES: Readonly<Record<string, Sample>> = {
+  save: { input: { text: "Use pnpm, never npm: the lockfile is pnpm's." } },
+  list: { input: { type: "user" }, given: tea },
+  show: { input: { name: "tea" }, given: tea },
+  search: { input: { words: "green tea" }, given: tea },
+  recall: { input: { prompt: "what does the user drink, tea?" }, given: tea },
+  // Without a terminal there is no editor.
+  edit: { input: { name: "tea" }, given: tea, fails: true },
+  forget: { input: { name: "tea", reason: "gone cold" }, given: tea },
+  rename: { input: { name: "tea", to: "green tea" }, given: tea },
+  undo: { input: {}, given: tea },
+  history: { input: { name: "tea" }, given: tea },
+  check: { input: {}, given: tea },
+  doctor: { input: {}, given: tea },
+  lint: { input: {}, given: tea },
+  verify: { input: { name: "tea", "no-stamp": true }, given: tea },
+  health: { input: { all: true }, given: tea },
+  prune: { input: { "older-than": 1, type: "user" }, given: tea },
+  index: { input: { rebuild: true }, given: tea },
+  why: { input: { name: "tea" }, given: tea },
+  context: { input: {}, given: tea },
+  prompt: { input: { section: "saving" } },
+  adopt: { input: { from: "nowhere" }, fails: true },
+  trust: { input: {}, fails: true },
+  init: { input: { "dry-run": true } },
+  uninstall: { input: { "dry-run": true } },
+  import: { input: { source: "markdown", path: "notes" }, given: notes },
+  export: { input: { output: "exported/" }, given: tea },
+  promote: { input: { name: "release day", yes: true }, given: release("project") },
+  demote: { input: { name: "release day", yes: true }, given: release("team") },
+  // No team was joined.
+  sync: { input: {}, fails: true },
+  join: { input: { leave: true }, fails: true },
+  team: { input: {}, fails: true },
+};
+
+it("has a sample for every verb", () => {
+  expect(Object.keys(SAMPLES).sort()).toEqual(VERBS.map(({ name }) => name).sort());
+});
+
+for (const row of VERBS) testVerb(row, SAMPLES[row.name] ?? { input: {} });
