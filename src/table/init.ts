@@ -9,7 +9,19 @@ import type { Store } from "../store/store.ts";
 import { prepareTeam, removeTeam, type TeamCheckout, type TeamSetup } from "../team/repository.ts";
 import { commonEnds } from "../text/diff.ts";
 import { redactSecrets } from "../text/secrets.ts";
-import { bold, type Context, dim, flag, type Input, type Line, list, type Reader, type Said, verb, warn } from "../verb.ts";
+import {
+  bold,
+  type Context,
+  dim,
+  flag,
+  type Input,
+  type Line,
+  list,
+  type Reader,
+  type Said,
+  verb,
+  warn,
+} from "../verb.ts";
 import { CLIENTS, chooseClients, claudeFolder } from "../wiring/clients.ts";
 import { findPassing, type Machine, openMachine } from "../wiring/machine.ts";
 import { applyChanges, type Change, type Plan, planWiring, unwire } from "../wiring/wiring.ts";
