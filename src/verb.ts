@@ -166,13 +166,19 @@ export type Line =
   | readonly Span[]
   | { readonly block: string }
   | { readonly raw: string }
-  | { readonly diff: { readonly before: string | null; readonly after: string } }
+  | { readonly diff: Diff }
   | { readonly note: string }
   | { readonly warning: string }
   | { readonly aside: Span }
   | { readonly rows: readonly (readonly Span[])[]; readonly right?: readonly number[] };
 
 export type Said = readonly Line[];
+
+/** What changes from one text to another; `before` is null for a new one. */
+export interface Diff {
+  readonly before: string | null;
+  readonly after: string;
+}
 
 export const bold = (text: string): Span => ({ text, tone: "bold" });
 export const dim = (text: string): Span => ({ text, tone: "dim" });

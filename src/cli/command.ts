@@ -96,19 +96,15 @@ export async function withProgress<T>(
 export const INTERRUPTED = 130;
 
 /** A run that Ctrl-C cancels instead of killing it. A second signal finds no listener, and ends the process at once. */
-export function cancellable(
-  run: (call: Call, stop: AbortController) => Promise<number>,
-  ...more: NodeJS.Signals[]
-): Run {
+export function cancellable(run: (call: Call, stop: AbortController) => Promise<number>): Run {
   return async (call) => {
     const stop = new AbortController();
     const onSignal = () => stop.abort();
-    const signals = ["SIGINT", ...more];
-    for (const name of signals) process.once(name, onSignal);
+    process.once("SIGINT", onSignal);
     try {
       return await run(call, stop);
     } finally {
-      for (const name of signals) process.off(name, onSignal);
+      process.off("SIGINT", onSignal);
     }
   };
 }
@@ -133,10 +129,6 @@ export function portOf(call: Call): number | undefined {
 
 export function count(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`;
-}
-
-export function countMemories(number: number): string {
-  return count(number, "memory", "memories");
 }
 
 /** Cells in columns, two spaces apart; the last one is not padded. */

@@ -2,8 +2,8 @@
 
 import { sanitise, sanitiseLine } from "../text/sanitise.ts";
 import { widthOf, wrapText } from "../text/wrap.ts";
-import type { Line, Said, Span, Tone } from "../verb.ts";
-import { diffPreview, foldLines } from "./console/diff-preview.ts";
+import type { Diff, Line, Said, Span, Tone } from "../verb.ts";
+import { diffPreview } from "./console/diff-preview.ts";
 import { openPaint, type Paint, type Terminal } from "./terminal.ts";
 
 const PAINTS: Readonly<Record<Tone, keyof Omit<Paint, "on">>> = {
@@ -69,24 +69,17 @@ export function fold(text: string, columns: number | undefined, hang: number): s
     .join("\n");
 }
 
-const INDENT = "    ";
-/** Where the output is no terminal. */
-const PIPE_COLUMNS = 160;
-/** Some terminals claim to have none. */
-const MIN_COLUMNS = 40;
 /** The longest change that memdir proposes, seven hooks, has about eighty lines. */
 const MAX_LINES = 200;
 
-function renderDiff(
-  { before, after }: { before: string | null; after: string },
-  paint: Paint,
-  columns = PIPE_COLUMNS,
-): string {
-  const lines = diffPreview(before, after, { columns: Number.POSITIVE_INFINITY, maxLines: MAX_LINES, paint });
-  return foldLines(lines, Math.max(MIN_COLUMNS, columns) - INDENT.length)
-    .map((line) => INDENT + line)
+function renderDiff({ before, after }: Diff, paint: Paint, columns: number | undefined): string {
+  return diffPreview(before, after, { columns: Number.POSITIVE_INFINITY, maxLines: MAX_LINES, paint })
+    .map((line) => fold(`    ${line}`, columns, SIGN_WIDTH))
     .join("\n");
 }
+
+/** What goes on stands below the words, not below the sign. */
+const SIGN_WIDTH = 2;
 
 /** Cells in columns, two spaces apart; the last one wraps inside its own column. */
 export function renderRows(

@@ -6,7 +6,7 @@ import { importMemories } from "../exchange/import.ts";
 import { findImporter, findSources, harvest, IMPORTERS } from "../exchange/importers.ts";
 import { claimDirectory } from "../project/owner.ts";
 import { MEMORY_TYPES, type Store } from "../store/store.ts";
-import { choice, dim, flag, type Line, notes, text, verb } from "../verb.ts";
+import { choice, dim, flag, notes, text, verb } from "../verb.ts";
 
 /** Of what was imported or left out so many are named; --json names all. */
 const SHOWN = 10;
@@ -63,7 +63,7 @@ const importAll = verb({
     const others = skipped.filter(({ kind }) => kind !== "known");
     return [
       `${dryRun ? "would import" : "imported"} ${imported.length} from ${path}${undone}`,
-      ...shown.map(({ name, type, file }): Line => [`    [${type}] ${name} `, dim(`(${file})`)]),
+      ...shown.map(({ name, type, file }) => [`    [${type}] ${name} `, dim(`(${file})`)]),
       ...(imported.length > shown.length ? [`    and ${imported.length - shown.length} more`] : []),
       ...(known > 0 ? [`${known} were imported before`] : []),
       ...notes(others.slice(0, SHOWN).map(({ name, reason }) => `"${name}" is left out: ${reason}`)),

@@ -9,19 +9,7 @@ import type { Store } from "../store/store.ts";
 import { prepareTeam, removeTeam, type TeamCheckout, type TeamSetup } from "../team/repository.ts";
 import { commonEnds } from "../text/diff.ts";
 import { redactSecrets } from "../text/secrets.ts";
-import {
-  bold,
-  type Context,
-  dim,
-  flag,
-  type Input,
-  type Line,
-  list,
-  type Reader,
-  type Said,
-  verb,
-  warn,
-} from "../verb.ts";
+import { bold, type Context, dim, flag, type Input, list, type Reader, type Said, verb, warn } from "../verb.ts";
 import { CLIENTS, chooseClients, claudeFolder } from "../wiring/clients.ts";
 import { findPassing, type Machine, openMachine } from "../wiring/machine.ts";
 import { applyChanges, type Change, type Plan, planWiring, unwire } from "../wiring/wiring.ts";
@@ -78,7 +66,6 @@ async function wire(machine: Machine, input: Input<typeof INIT>, context: Contex
       done.push(plan);
     } catch (error) {
       plan.problem = diskError(error, "wire", plan.client.title);
-      context.show([{ warning: plan.problem.message }]);
     }
   }
   const passing = done.length > 0 ? findPassing(machine.dist) : null;
@@ -91,16 +78,16 @@ async function wire(machine: Machine, input: Input<typeof INIT>, context: Contex
     problems: plans.flatMap(({ client, problem }) => problemOf(client.name, problem)),
   };
   if (wired.changes.length === 0 || !isBlind(context, input)) return wired;
-  context.show([], wired);
+  context.show(warningsOf(wired.problems), wired);
   throw needsYes();
 }
 
-function sayWired({ applied, notes }: Wired, call: Reader["call"]): Said {
-  if (applied.length === 0) return [];
+function sayWired({ applied, notes, problems }: Wired, call: Reader["call"]): Said {
   return [
+    ...warningsOf(problems),
     ...applied.map((one) => `${CLIENTS.find(({ name }) => name === one)?.title ?? one} is wired`),
     ...notes.map((note) => `  ${note}`),
-    dim(`${call("doctor")} tries it; ${call("uninstall")} undoes it`),
+    ...(applied.length > 0 ? [dim(`${call("doctor")} tries it; ${call("uninstall")} undoes it`)] : []),
   ];
 }
 
@@ -108,20 +95,27 @@ function problemOf(client: string, problem: MemdirError | null) {
   return problem ? [{ client, code: problem.code, message: problem.message }] : [];
 }
 
-function exitCodeFor([first]: ReturnType<typeof problemOf>): number {
+type Problems = ReturnType<typeof problemOf>;
+
+function warningsOf(problems: Problems): Said {
+  return problems.map(({ message }) => ({ warning: message }));
+}
+
+function exitCodeFor([first]: Problems): number {
   return first ? exitCodeOf(new MemdirError(first.code, first.message)) : 0;
 }
 
 function describePlan(machine: Machine, { client, changes, other, problem }: Plan): Said {
-  if (problem) return [[bold(client.title), ": ", warn("left alone")], { warning: problem.message }];
+  if (problem) return [[bold(client.title), ": ", warn("left alone")]];
+  const short = (path: string) => shorten(machine.home, path);
   const found = client.find(machine);
-  const trace = found === null ? "not found here" : `found: ${shorten(machine, found)}`;
+  const trace = found === null ? "not found here" : `found: ${short(found)}`;
   const state = changes.length > 0 ? "" : other === null ? ": wired already" : `: ${other} does it already`;
   return [
     [bold(client.title), " ", dim(`(${trace})`), state],
-    ...changes.flatMap((change): Line[] => {
-      const link = change.isLink ? `, a link to ${shorten(machine, change.target)}` : "";
-      return [`  ${change.kind} ${shorten(machine, change.file)}${link}: ${change.why}`, { diff: partOf(change) }];
+    ...changes.flatMap((change) => {
+      const link = change.isLink ? `, a link to ${short(change.target)}` : "";
+      return [`  ${change.kind} ${short(change.file)}${link}: ${change.why}`, { diff: partOf(change) }];
     }),
   ];
 }
@@ -132,15 +126,15 @@ const CONTEXT_LINES = 4;
 const CONTEXT_CHARS = 40;
 
 /** What is around the change, without the secrets there; of a file that is one long line only the part that changes. */
-function partOf({ before, after }: Change): { before: string | null; after: string } {
+function partOf({ before, after }: Change) {
   const lines = around(before?.split("\n") ?? [], after.split("\n"), CONTEXT_LINES);
-  const [old, fresh] = [lines.old, lines.fresh].map((part) => redactSecrets(part.join("\n"))) as [string, string];
-  if ([old, fresh].some((text) => /\n./.test(text.trimEnd())))
-    return { before: before === null ? null : old, after: fresh };
-  const letters = around([...old], [...fresh], CONTEXT_CHARS);
-  const join = (part: readonly string[]) =>
-    `${letters.head > 0 ? "…" : ""}${part.join("")}${letters.tail > 0 ? "…" : ""}`;
-  return { before: before === null ? null : join(letters.old), after: join(letters.fresh) };
+  let [old, fresh] = [redactSecrets(lines.old.join("\n")), redactSecrets(lines.fresh.join("\n"))];
+  if (!/\n./.test(old.trimEnd()) && !/\n./.test(fresh.trimEnd())) {
+    const letters = around([...old], [...fresh], CONTEXT_CHARS);
+    const [begin, end] = [letters.head > 0 ? "…" : "", letters.tail > 0 ? "…" : ""];
+    [old, fresh] = [begin + letters.old.join("") + end, begin + letters.fresh.join("") + end];
+  }
+  return { before: before === null ? null : old, after: fresh };
 }
 
 /** Both without what they begin and end with, but for `context` items of it. */
@@ -151,55 +145,54 @@ function around(old: readonly string[], fresh: readonly string[], context: numbe
 }
 
 /** As people write it. */
-function shorten({ home }: Machine, path: string): string {
+function shorten(home: string, path: string): string {
   const isBelow = path.startsWith(home) && /^[\\/]/.test(path.slice(home.length));
   return isBelow ? `~${path.slice(home.length)}` : path;
 }
 
+const UNINSTALL = {
+  agent: list("only this one", "NAME"),
+  team: flag("instead: remove memdir from this repository's .gitattributes and git settings"),
+  "dry-run": flag("only show what would change"),
+};
+
 export function makeUninstall(find: FindMachine) {
   return verb({
     args: [],
-    input: {
-      agent: list("only this one", "NAME"),
-      team: flag("instead: remove memdir from this repository's .gitattributes and git settings"),
-      "dry-run": flag("only show what would change"),
-    },
+    input: UNINSTALL,
     on: ["cli", "library"],
     examples: ["uninstall"],
     writes: (input) => input["dry-run"] !== true,
-    async run(memdir, { agent = [], team, "dry-run": dryRun = false }, context): Promise<Removed> {
+    async run(memdir, input, context): Promise<Unwired | Pick<TeamSetup, "changes">> {
       const machine = find(context);
-      if (team) return { changes: (await removeTeam(openCheckout(memdir, machine), { dryRun })).changes };
-      const clients = agent.length === 0 ? null : chooseClients(machine, agent).map(({ name }) => name);
-      const removals = await unwire(machine, { clients, dryRun });
-      const changes = removals.flatMap(({ client, file, kind }) =>
-        kind === "unchanged" ? [] : [{ client, file, kind, short: shorten(machine, file) }],
-      );
-      const problems = removals.flatMap(({ client, problem }) => problemOf(client, problem));
-      return { changes, problems, memories: shorten(machine, join(claudeFolder(machine), "projects")) };
+      if (!input.team) return unwireAll(machine, input);
+      const { changes } = await removeTeam(openCheckout(memdir, machine), { dryRun: input["dry-run"] === true });
+      return { changes };
     },
-    json: (result) =>
-      "problems" in result
-        ? { changes: result.changes.map(({ short: _, ...change }) => change), problems: result.problems }
-        : result,
+    json: (result) => ("problems" in result ? { changes: result.changes, problems: result.problems } : result),
     exitCode: (result) => ("problems" in result ? exitCodeFor(result.problems) : 0),
     say(result): Said {
-      if (!("problems" in result)) {
-        if (result.changes.length === 0) return ["There is nothing of memdir's to remove from this repository"];
-        return result.changes.map(({ what, why }) => `${what}: ${why}`);
-      }
-      const { changes, problems, memories } = result;
-      return [
-        ...changes.map(({ short, kind }) => `${short} ${REMOVED[kind]}`),
-        ...problems.map(({ message }): Line => ({ warning: message })),
-        ...(changes.length + problems.length === 0 ? ["No agent is wired: there is nothing to undo"] : []),
-        `Your memories stay where they are: ${memories}/*/memory and where your settings say`,
-      ];
+      if ("problems" in result) return sayUnwired(result);
+      if (result.changes.length === 0) return ["There is nothing of memdir's to remove from this repository"];
+      return result.changes.map(({ what, why }) => `${what}: ${why}`);
     },
   });
 }
 
 export const uninstall = makeUninstall(findMachine);
+
+type Unwired = Awaited<ReturnType<typeof unwireAll>>;
+
+async function unwireAll(machine: Machine, { agent = [], "dry-run": dryRun = false }: Input<typeof UNINSTALL>) {
+  const clients = agent.length === 0 ? null : chooseClients(machine, agent).map(({ name }) => name);
+  const removals = await unwire(machine, { clients, dryRun });
+  return {
+    changes: removals.flatMap(({ client, file, kind }) => (kind === "unchanged" ? [] : [{ client, file, kind }])),
+    problems: removals.flatMap(({ client, problem }) => problemOf(client, problem)),
+    home: machine.home,
+    memories: join(claudeFolder(machine), "projects"),
+  };
+}
 
 const REMOVED = {
   restored: "is as it was before",
@@ -207,14 +200,14 @@ const REMOVED = {
   edited: "was changed since: only memdir's part was removed",
 };
 
-type Removed =
-  | Pick<TeamSetup, "changes">
-  | {
-      changes: { client: string; file: string; kind: keyof typeof REMOVED; short: string }[];
-      problems: ReturnType<typeof problemOf>;
-      /** Where they are. */
-      memories: string;
-    };
+function sayUnwired({ changes, problems, home, memories }: Unwired): Said {
+  return [
+    ...changes.map(({ file, kind }) => `${shorten(home, file)} ${REMOVED[kind]}`),
+    ...warningsOf(problems),
+    ...(changes.length + problems.length === 0 ? ["No agent is wired: there is nothing to undo"] : []),
+    `Your memories stay where they are: ${shorten(home, memories)}/*/memory and where your settings say`,
+  ];
+}
 
 /** A repository that is, or can be, prepared for team memory. */
 export function openCheckout(
@@ -241,7 +234,7 @@ async function prepare(repository: TeamCheckout, input: Input<typeof INIT>, cont
 }
 
 function sayPrepared({ changes, warnings, applied }: Prepared, call: Reader["call"]): Said {
-  const said = warnings.map((warning): Line => ({ warning }));
+  const said = warnings.map((warning) => ({ warning }));
   if (!applied) return said;
   // Whoever comes second has nothing to commit.
   if (changes.every(({ kind }) => kind === "driver")) return [...said, "Team memory is ready in this clone"];

@@ -11,20 +11,7 @@ import type { Network } from "../team/http.ts";
 import { formatMembership, parseMembership } from "../team/membership.ts";
 import type { SyncResult } from "../team/sync-pass.ts";
 import { keepSynced, listenToFiles, POLL_MS } from "../team/watch.ts";
-import {
-  bold,
-  type Context,
-  dim,
-  flag,
-  good,
-  type Input,
-  type Line,
-  notes,
-  number,
-  text,
-  verb,
-  warn,
-} from "../verb.ts";
+import { bold, type Context, dim, flag, good, type Input, notes, number, text, verb, warn } from "../verb.ts";
 import { killAfter } from "./common.ts";
 
 const SYNC = {
@@ -130,8 +117,8 @@ async function watch({ pass, folders }: Exchange, { show, signal }: Context): Pr
     onFailure: (error) => {
       // A mistake in the settings does not go away by itself.
       if (exitCodeOf(error) === 2) throw error;
-      const { message } = error as Error;
-      if (message !== told) show([{ warning: message }]);
+      const { message, code } = error as MemdirError;
+      if (message !== told) show([{ warning: message }], { error: { code, message } });
       told = message;
     },
     signal,
@@ -155,14 +142,14 @@ function countsOf(result: SyncResult): string[] {
   return all.flatMap(([what, { length }]) => (length === 0 ? [] : [`${length} ${what}`]));
 }
 
-function describeSync(result: SyncResult, isDry = false): Line[] {
+function describeSync(result: SyncResult, isDry = false) {
   const { conflicts, refused, waiting, notices } = result;
-  const remark = (word: string, path: string, words: string): Line => [warn(word), " ", bold(path), `: ${words}`];
+  const remark = (word: string, path: string, words: string) => [warn(word), " ", bold(path), `: ${words}`];
   // What waits or was noted is a difference all the same.
   const nothing =
     waiting.length + notices.length === 0 ? "nothing to exchange: both sides are the same" : "nothing was exchanged";
   return [
-    ...movedIn(result).flatMap(([what, paths]) => paths.map((path): Line => [good(what), ` ${path}`])),
+    ...movedIn(result).flatMap(([what, paths]) => paths.map((path) => [good(what), ` ${path}`])),
     ...conflicts.map(({ path, copy }) =>
       remark(
         "conflict",

@@ -10,21 +10,7 @@ import { isConflictPath } from "../team/conflict-copy.ts";
 import type { Network } from "../team/http.ts";
 import { formatMembership } from "../team/membership.ts";
 import type { Role } from "../team/protocol.ts";
-import {
-  bold,
-  type Context,
-  choice,
-  count,
-  countMemories,
-  dim,
-  type Input,
-  type Line,
-  number,
-  type Said,
-  text,
-  verb,
-  warn,
-} from "../verb.ts";
+import { bold, choice, count, countMemories, dim, type Input, number, type Said, text, verb, warn } from "../verb.ts";
 import { findMemory } from "../verbs/find.ts";
 
 const INPUT = {
@@ -45,8 +31,7 @@ type TeamInput = Input<typeof INPUT>;
 interface Action<R = unknown> {
   /** What it is called with. */
   words: string;
-  reads?: boolean;
-  run(team: Team, input: TeamInput & { subject: string }, context: Context): Promise<R>;
+  run(team: Team, input: TeamInput & { subject: string }, cwd: string): Promise<R>;
   say(result: R): Said;
 }
 
@@ -58,10 +43,10 @@ export function makeTeam(network: Partial<Network>) {
     on: ["cli"],
     about: `Without an action it shows who shares memories here. Actions: ${calls.join(", ")}.`,
     examples: ["team token bob --token-file bob-token"],
-    writes: (input) => !actionOf(input).reads,
-    async run(memdir, input, context): Promise<unknown> {
+    writes: ({ action }) => action !== undefined && !["tokens", "search", "audit", "versions"].includes(action),
+    async run(memdir, input, { cwd }): Promise<unknown> {
       const { run } = actionOf(input);
-      return run(openTeam(memdir, network), { subject: "", ...input }, context);
+      return run(openTeam(memdir, network), { subject: "", ...input }, cwd);
     },
     json: (result) => (isSearch(result) ? result.hits : result),
     exitCode: (result) => (isSearch(result) && result.hits.length === 0 ? 1 : 0),
@@ -91,7 +76,6 @@ function action<R>(value: Action<R>): Action {
 /** Who I am in the team, who else is, when we last met, and what waits for a person. */
 const STATUS = action({
   words: "",
-  reads: true,
   async run({ administration, directory, membership }) {
     const [view, people] = await Promise.all([administration.view(), administration.people()]);
     const here = walk(directory.path).files;
@@ -118,7 +102,7 @@ const STATUS = action({
       const roles = [role, ...repositories.map((one) => `${one.role} in ${one.repository}`)];
       return `  ${name}: ${roles.filter((one) => one !== null).join(", ") || "no role"}`;
     }),
-    ...conflicts.map((path): Line => [warn("conflict"), ` ${path}: merge it with its memory, then forget it`]),
+    ...conflicts.map((path) => [warn("conflict"), ` ${path}: merge it with its memory, then forget it`]),
   ],
 });
 
@@ -138,8 +122,8 @@ const ACTIONS: Readonly<Record<string, Action>> = {
       if (repository !== null) await administration.setRole(person, repository, role);
       return { person, role, repository };
     },
-    say: ({ person, role, repository }) => [
-      `${person} is ${role ?? "without a role"} in ${placeOf(repository)}; memdir team token ${quote(person)} --token-file FILE makes a token`,
+    say: (member) => [
+      `${describeRole(member)}; memdir team token ${quote(member.person)} --token-file FILE makes a token`,
     ],
   }),
   role: action({
@@ -150,14 +134,12 @@ const ACTIONS: Readonly<Record<string, Action>> = {
       await administration.setRole(person, repository, role);
       return { person, role, repository };
     },
-    say: ({ person, role, repository }) => [
-      `${person} ${role === null ? "has no role of their own" : `is ${role}`} in ${placeOf(repository)}`,
-    ],
+    say: (member) => [describeRole(member)],
   }),
   /** Never on the terminal: what is shown there is kept by others. */
   token: action({
     words: "PERSON",
-    async run({ administration }, { subject: person, "token-file": given, days = null, label = "" }, { cwd }) {
+    async run({ administration }, { subject: person, "token-file": given, days = null, label = "" }, cwd) {
       if (given === undefined)
         throw new MemdirError("usage", "where to? --token-file FILE; a token is not shown on the terminal");
       const file = resolve(cwd, given);
@@ -182,7 +164,6 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   }),
   tokens: action({
     words: "",
-    reads: true,
     run: ({ administration }) => administration.tokens(),
     say: (tokens) =>
       table(
@@ -210,24 +191,20 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   }),
   search: action({
     words: "WORDS…",
-    reads: true,
     run: async ({ administration }, { subject, more, limit = 10 }) => ({
       hits: await administration.search([subject, more ?? ""].join(" ").trim(), Math.min(limit, MAX_HITS)),
     }),
     say: ({ hits }) =>
       hits.length === 0
         ? ["nothing that you may read in this team has these words"]
-        : hits.map(
-            ({ repository, path, name, description, author, at }): Line => [
-              bold(`${repository}/${path}`),
-              ` ${name}: ${description} `,
-              dim(`${author} ${day(at)}`),
-            ],
-          ),
+        : hits.map(({ repository, path, name, description, author, at }) => [
+            bold(`${repository}/${path}`),
+            ` ${name}: ${description} `,
+            dim(`${author} ${day(at)}`),
+          ]),
   }),
   audit: action({
     words: "",
-    reads: true,
     run: ({ administration }, { limit = 50, before }) => administration.audit({ limit, before }),
     say: (rows) =>
       table(
@@ -239,7 +216,6 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   }),
   versions: action({
     words: "NAME",
-    reads: true,
     async run(team, { subject }) {
       const path = await pathOf(team, subject);
       const found = await team.remote.versions(path);
@@ -290,8 +266,8 @@ function roleOf(asked: Role | "none"): Role | null {
   return asked === "none" ? null : asked;
 }
 
-function placeOf(repository: string | null): string {
-  return repository ?? "the team";
+function describeRole({ person, role, repository }: { person: string; role: Role | null; repository: string | null }) {
+  return `${person} ${role === null ? "has no role of their own" : `is ${role}`} in ${repository ?? "the team"}`;
 }
 
 function openNew(path: string): number {

@@ -34,6 +34,13 @@ it("prints a document, JSON or a section when no output is named", async () => {
   expect(section.printed[0]).not.toContain("my role");
 });
 
+it("gives a pipe every byte, and a terminal nothing that moves its cursor", async () => {
+  const world = makeWorld();
+  world.write("project_make.md", "---\nname: make\ntype: project\n---\n\nRun:\n\n\tgo test \x1b[2J./...\n");
+  expect((await call(world, {})).printed[0]).toContain("\tgo test \x1b[2J./...");
+  expect((await call(world, { columns: 80 })).printed[0]).toContain("    go test ./...");
+});
+
 it("writes to a folder, a file or AGENTS.md, and tells what it left out", async () => {
   const world = await filled();
   world.write(

@@ -86,6 +86,14 @@ describe("init", () => {
     expect(answers[0]).toMatchObject({ applied: ["codex"], problems: [], notes: [expect.stringMatching(/trust/)] });
   });
 
+  test("--json without --yes: what would change, and the error", async () => {
+    const before = machine.picture();
+    const prepared = prepare({ json: true, agents: ["codex"] });
+    expect((await errorOf(wire(prepared.call))).code).toBe("usage");
+    expect(prepared.printed.map((line) => JSON.parse(line))).toMatchObject([{ changes: [{}, {}, {}], applied: [] }]);
+    expect(machine.picture()).toEqual(before);
+  });
+
   test("a broken file: that agent is left alone with what and where, the others are wired, the code says so", async () => {
     machine.put(".claude/settings.json", "{ oops");
     const { code, said, answers } = await run({ options: { yes: true } });

@@ -174,7 +174,7 @@ describe("memdir sync", () => {
   it("watches until it is told to end, and sends what changed last", async () => {
     const { desk, ann, bob } = await twoPeople();
     const stop = new AbortController();
-    const { call } = hearCall(bob.world, { options: { watch: true } });
+    const { call, printed, answers } = hearCall(bob.world, { options: { watch: true }, json: true });
     const watching = bob.watch(call, stop);
     await until(() => desk.requests.length > 0);
     // Who began to listen later has heard of it: so has the one that watches.
@@ -187,6 +187,9 @@ describe("memdir sync", () => {
     });
     stop.abort();
     expect(await watching).toBe(0);
+    // A value on each line, for programs that read along.
+    expect(printed.map((line) => JSON.parse(line))).toEqual([{ ...NOTHING, pushed: ["late.md"] }]);
+    expect(answers).toEqual([]);
     expect((await ann.run("sync", { json: true })).answers[0].pulled).toEqual(["late.md"]);
   });
 
