@@ -54,13 +54,13 @@ async function measureStops() {
     node: () => run(["-e", "0"], idle).ms,
     "nothing new": () => {
       putCursor(memory, plain, plain.last);
-      return stop(memory, plain, "nothing was said");
+      return stop(memory, plain, "nothing is new");
     },
     "a memory was written in the turn": () => {
       putCursor(memory, written, null);
       return stop(memory, written, "a memory was written");
     },
-    "the day's budget is used up": () => {
+    "the daily budget is used up": () => {
       putCursor(memory, plain, null);
       spend(memory);
       return stop(memory, plain, "budget", { MEMDIR_MODEL: "anthropic/none" }, { tokensPerDay: 1 });

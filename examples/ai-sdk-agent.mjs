@@ -1,4 +1,4 @@
-// A small agent with a memory, on the AI SDK. Each line of standard input is a prompt:
+// A small agent with memory, built on the AI SDK. Each line of standard input is a prompt:
 //   OPENAI_API_KEY=… node examples/ai-sdk-agent.mjs
 import process from "node:process";
 import { createInterface } from "node:readline";
@@ -12,7 +12,7 @@ const string = { type: "string" };
 const when = { type: "array", items: string, description: "situations in which it should come to mind" };
 const properties = { type: { enum: MEMORY_TYPES }, name: string, description: string, body: string, when };
 const save_memory = tool({
-  description: "Keeps what later sessions should know: corrections, decisions, who the user is, where to look.",
+  description: "Saves what later sessions should know: corrections, decisions, who the user is, where to look.",
   inputSchema: jsonSchema({ type: "object", properties, required: Object.keys(properties) }),
   execute: async (memory) => `saved as ${(await memdir.save(memory)).file}`,
 });
@@ -21,7 +21,7 @@ const messages = [];
 for await (const prompt of createInterface({ input: process.stdin })) {
   if (prompt === "") continue;
   const { memories, text } = await memdir.recall(prompt, { session });
-  session.surface(memories); // none comes twice
+  session.surface(memories); // so that none is shown twice
   messages.push({ role: "user", content: `${text}\n\n${prompt}`.trim() });
   const model = openai.chat(process.env.MODEL ?? "gpt-5");
   const answer = streamText({ model, messages, tools: { save_memory }, stopWhen: stepCountIs(8) });

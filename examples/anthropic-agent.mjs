@@ -1,4 +1,4 @@
-// A small agent with a memory, on the Anthropic SDK. Each line of standard input is a prompt:
+// A small agent with memory, built on the Anthropic SDK. Each line of standard input is a prompt:
 //   ANTHROPIC_API_KEY=… node examples/anthropic-agent.mjs
 import process from "node:process";
 import { createInterface } from "node:readline";
@@ -14,7 +14,7 @@ const properties = { type: { enum: MEMORY_TYPES }, name: string, description: st
 const client = new Anthropic();
 const save = betaTool({
   name: "save_memory",
-  description: "Keeps what later sessions should know: corrections, decisions, who the user is, where to look.",
+  description: "Saves what later sessions should know: corrections, decisions, who the user is, where to look.",
   inputSchema: { type: "object", properties, required: Object.keys(properties) },
   run: async (memory) => `saved as ${(await memdir.save(memory)).file}`,
 });
@@ -23,10 +23,10 @@ let messages = [];
 for await (const prompt of createInterface({ input: process.stdin })) {
   if (prompt === "") continue;
   const { memories, text } = await memdir.recall(prompt, { session });
-  session.surface(memories); // none comes twice
+  session.surface(memories); // so that none is shown twice
   messages.push({ role: "user", content: `${text}\n\n${prompt}`.trim() });
   const request = { model: process.env.MODEL ?? "claude-sonnet-5-5", max_tokens: 8192, messages, tools: [save] };
-  // `thread: false`: the conversation stays here, so gateways and other servers can answer, too.
+  // `thread: false` keeps the conversation here, so that gateways and other servers work too.
   const runner = client.beta.messages.toolRunner({ ...request, thread: false, stream: true });
   for await (const answer of runner) answer.on("text", (delta) => process.stdout.write(delta));
   messages = [...runner.params.messages];

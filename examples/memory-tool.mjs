@@ -14,7 +14,7 @@ const runner = new Anthropic().beta.messages.toolRunner({
   max_tokens: 8192,
   messages: [{ role: "user", content: process.argv[2] ?? "What do you know about me?" }],
   tools: [memory],
-  thread: false, // the conversation stays here, so gateways and other servers can answer, too
+  thread: false, // keeps the conversation here, so that gateways and other servers work too
   stream: true,
 });
 for await (const answer of runner) answer.on("text", (delta) => process.stdout.write(delta));

@@ -1,4 +1,4 @@
-// A small agent with a memory, on the OpenAI SDK. Each line of standard input is a prompt:
+// A small agent with memory, built on the OpenAI SDK. Each line of standard input is a prompt:
 //   OPENAI_API_KEY=… node examples/openai-agent.mjs
 import process from "node:process";
 import { createInterface } from "node:readline";
@@ -13,10 +13,10 @@ const properties = { type: { enum: MEMORY_TYPES }, name: string, description: st
 const client = new OpenAI();
 const save = {
   name: "save_memory",
-  description: "Keeps what later sessions should know: corrections, decisions, who the user is, where to look.",
+  description: "Saves what later sessions should know: corrections, decisions, who the user is, where to look.",
   parameters: { type: "object", properties, required: Object.keys(properties) },
   parse: JSON.parse,
-  // The runner ends at an error; the model should read it instead.
+  // An error would end the runner; return it as text so that the model can read it.
   function: (memory) => memdir.save(memory).then(({ file }) => `saved as ${file}`, String),
 };
 
@@ -24,7 +24,7 @@ let messages = [];
 for await (const prompt of createInterface({ input: process.stdin })) {
   if (prompt === "") continue;
   const { memories, text } = await memdir.recall(prompt, { session });
-  session.surface(memories); // none comes twice
+  session.surface(memories); // so that none is shown twice
   messages.push({ role: "user", content: `${text}\n\n${prompt}`.trim() });
   const model = process.env.MODEL ?? "gpt-5";
   const tools = [{ type: "function", function: save }];

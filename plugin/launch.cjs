@@ -1,6 +1,6 @@
 /**
- * Starts a part of memdir from the plugin's folder: `hook`, or `cli` with its arguments. The parts lie in `dist/` beside this
- * folder; where the host has copied the plugin alone, in the package that npm installed for the whole machine.
+ * Starts a part of memdir from the plugin's folder: `hook`, or `cli` with its arguments. The parts are in `dist/` next to this
+ * folder or, if the host copied only the plugin, in the package that npm installed globally.
  */
 const { existsSync } = require("node:fs");
 const { dirname, join } = require("node:path");
@@ -15,8 +15,8 @@ if (file) {
   if (file.endsWith(".cjs")) require("node:module").runMain();
   else import(pathToFileURL(file).href);
 } else if (part !== "hook") {
-  // A hook fails open: the host goes on without memories.
-  process.stderr.write("memdir: the plugin does not find memdir; install it: npm install -g memdir\n");
+  // A hook fails open: the host continues without memories.
+  process.stderr.write("memdir: the plugin cannot find memdir; install it with: npm install -g memdir\n");
   process.exitCode = 3;
 }
 

@@ -32,7 +32,7 @@ export type ProjectScope = "repository" | "worktree" | "cwd";
 
 export interface Config {
   home: string;
-  /** `~/.claude`, or what stands for it: CLAUDE_CONFIG_DIR or the profile's own directory. */
+  /** `~/.claude`, or CLAUDE_CONFIG_DIR or the profile's own directory instead. */
   claudeDir: string;
   managedDir: string;
   /** Our own user file, which also holds what the user approved. */
@@ -70,7 +70,7 @@ export interface Config {
   /** Why Claude Code's auto memory is off, else null. */
   disabled: string | null;
   claudeMdsDisabled: boolean;
-  /** Settings files that could not be read and values that were not taken. */
+  /** Settings files that could not be read and values that were ignored. */
   problems: string[];
 }
 
@@ -282,11 +282,11 @@ function readCounts<K extends string>(file: JsonFile, key: string, names: readon
 
 function ascending(days: Config["ageDays"], problems: string[]): Config["ageDays"] {
   if (days.recent <= days.stale && days.stale <= days.old) return days;
-  problems.push(`"ageDays" of memdir.json must grow from recent over stale to old; the defaults are used`);
+  problems.push(`"ageDays" of memdir.json must increase from recent to stale to old; the defaults are used`);
   return AGE_DAYS;
 }
 
-/** What a repository may put into the environment: switches. Never a place, which could be `~/.ssh`. */
+/** What a repository may put into the environment: switches, but never a path, which could be `~/.ssh`. */
 const REPOSITORY_SWITCH = /^CLAUDE_CODE_(DISABLE_[A-Z_]+|SIMPLE|ADDITIONAL_DIRECTORIES_CLAUDE_MD)$/;
 const PLACE = /^(MEMDIR_.*|CLAUDE_CONFIG_DIR|CLAUDE_MEMORY_DIR|CLAUDE_CODE_PROJECT_DIR_NAME|CLAUDE_.*_MEMORY_.*)$/;
 
@@ -303,13 +303,13 @@ function mergeEnv(env: Env, settings: Record<SettingSource, ClaudeSettings>, pro
   return merged;
 }
 
-/** The strongest source that says anything; on by default. */
+/** The strongest source that sets it; on by default. */
 function wantsGit(settings: Record<SettingSource, ClaudeSettings>): boolean {
   const source = SETTING_SOURCES.find((name) => settings[name].includeGitInstructions !== undefined);
   return source === undefined || settings[source].includeGitInstructions !== false;
 }
 
-/** The client's order: the environment's word, bare mode, remote without storage, settings, else on. */
+/** In the client's order: environment, bare mode, remote without storage, settings, else on. */
 function whyDisabled(env: Env, settings: Record<SettingSource, ClaudeSettings>): string | null {
   if (isOn(env.CLAUDE_CODE_DISABLE_AUTO_MEMORY)) return "CLAUDE_CODE_DISABLE_AUTO_MEMORY is set";
   if (isOff(env.CLAUDE_CODE_DISABLE_AUTO_MEMORY)) return null;
@@ -322,7 +322,7 @@ function whyDisabled(env: Env, settings: Record<SettingSource, ClaudeSettings>):
   return `autoMemoryEnabled is false in ${settings[source].file}`;
 }
 
-function isOn(value: string | undefined): boolean {
+export function isOn(value: string | undefined): boolean {
   return /^\s*(1|true|yes|on)\s*$/i.test(value ?? "");
 }
 

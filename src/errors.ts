@@ -3,16 +3,16 @@
 export type ErrorCode =
   | "usage" // the call itself is wrong
   | "not-found" // no memory, entry or file by that name
-  | "ambiguous" // more than one memory answers to the name
+  | "ambiguous" // more than one memory has the name
   | "outside" // a path leads out of the directory it must stay in
   | "secret" // the text holds a credential
   | "conflict" // the file changed since, or the target exists
-  | "broken" // a file cannot be parsed and must be mended by hand
+  | "broken" // a file cannot be parsed and must be fixed by hand
   | "untrusted" // a repository asks for something only the user may allow
   | "network" // a server or remote cannot be reached, or refuses us
   | "model" // the model did not answer, or not usefully
   | "disk" // the file system refused
-  | "lock"; // another writer did not let go in time
+  | "lock"; // another writer held the lock too long
 
 /** Failures of the environment, not of the request: exit code 3 on the command line. */
 const ENVIRONMENT: ReadonlySet<ErrorCode> = new Set(["network", "model", "disk", "lock"]);
@@ -47,9 +47,25 @@ export function exitCodeOf(error: unknown): 2 | 3 {
 export function diskError(error: unknown, doing: string, file: string): MemdirError {
   if (error instanceof MemdirError) return error;
   const code = (error as NodeJS.ErrnoException)?.code ?? "";
-  const remedy = REMEDIES[code] ?? "see the cause with MEMDIR_DEBUG=1";
+  const isReading = doing.startsWith("read");
+  const remedy = (isReading ? READING[code] : undefined) ?? REMEDIES[code] ?? "see the cause with MEMDIR_DEBUG=1";
   return new MemdirError("disk", `cannot ${doing} ${file}${code ? ` (${code})` : ""}: ${remedy}`, { cause: error });
 }
+
+/** For a file that the user named with `option` and that cannot be read; ours pass through. */
+export function givenFileError(error: unknown, option: string, file: string): MemdirError {
+  if (error instanceof MemdirError) return error;
+  const code = (error as NodeJS.ErrnoException)?.code ?? "";
+  const wrong = code === "EISDIR" ? "that is a directory; give a file" : READING[code];
+  return new MemdirError("usage", `${option} ${file}: ${wrong ?? `it cannot be read (${code})`}`, { cause: error });
+}
+
+const READING: Record<string, string> = {
+  ENOENT: "there is no such file",
+  ENOTDIR: "there is no such file, as a part of its path is no directory",
+  EACCES: "no permission; check its owner and mode",
+  EPERM: "no permission; check its owner and mode",
+};
 
 const REMEDIES: Record<string, string> = {
   ENOSPC: "the disk is full, nothing was changed; free some space and run it again",
@@ -57,9 +73,9 @@ const REMEDIES: Record<string, string> = {
   EROFS: "the file system is read-only; choose another directory with --memory-dir",
   EACCES: "no permission; check the owner and mode of the directory",
   EPERM: "no permission; check the owner and mode of the directory",
-  ENOENT: "it is gone; was the directory removed meanwhile? Run the command again to make it anew",
+  ENOENT: "it is gone; run the command again to create it, if its directory was removed meanwhile",
   ENOTDIR: "a part of the path is a file, not a directory; move it away or choose another --memory-dir",
-  EISDIR: "a directory stands where a file belongs; move it away",
+  EISDIR: "it is a directory where a file belongs; move it away",
   ELOOP: "it is a symbolic link where none is allowed; replace it by a real file or directory",
   EMFILE: "too many open files; raise the limit (ulimit -n)",
   EIO: "the disk reported an error; check its health",

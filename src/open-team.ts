@@ -24,16 +24,13 @@ import {
 } from "./team/membership.ts";
 import { type Remote, withPrefix } from "./team/remote.ts";
 import { openServerRemote } from "./team/server-remote.ts";
-import { rehearseSync, syncDirectory } from "./team/sync.ts";
+import { syncDirectory } from "./team/sync.ts";
 import { readState } from "./team/sync-local.ts";
-import type { SyncOptions, SyncResult } from "./team/sync-pass.ts";
+import { emptyResult, type SyncOptions, type SyncResult } from "./team/sync-pass.ts";
 import { findTypeProblem } from "./team/travel.ts";
 import { sha256 } from "./text/hash.ts";
 
-export interface SyncRequest extends Pick<SyncOptions, "signal" | "onProgress"> {
-  /** Only says what would happen. */
-  dryRun?: boolean;
-}
+export type SyncRequest = Pick<SyncOptions, "signal" | "onProgress" | "dryRun">;
 
 export interface Team {
   readonly membership: Membership;
@@ -133,7 +130,7 @@ function connect(memdir: Memdir, membership: Membership, token: string, given: P
       // Sync itself looks for secrets, on the way out and in.
       const mayTravel = (file: string, text: string) =>
         isShared(file, text) ? null : findTypeProblem(parseMemory(file, text));
-      return runSync(request, { directory, remote, who: readPerson(directory), mayTravel });
+      return syncDirectory({ directory, remote, who: readPerson(directory), mayTravel, ...request });
     },
   };
 }
@@ -204,18 +201,14 @@ export async function openGitSync(memdir: Memdir, { remote: address, branch, sco
   return {
     directories: parts.map(({ directory }) => directory),
     async sync(request = {}) {
-      const results: SyncResult[] = [];
+      const all = emptyResult();
       for (const { directory, prefix } of parts) {
         const part = { directory, remote: withPrefix(remote, prefix), who: username };
-        results.push(moveResult(await runSync(request, part), prefix));
+        addResult(all, await syncDirectory({ ...part, ...request }), prefix);
       }
-      return results.reduce(joinResults);
+      return all;
     },
   };
-}
-
-function runSync({ dryRun = false, ...request }: SyncRequest, options: SyncOptions): Promise<SyncResult> {
-  return (dryRun ? rehearseSync : syncDirectory)({ ...options, ...request });
 }
 
 function refuseShared({ scope, path, inRepository }: Store): void {
@@ -227,31 +220,21 @@ function refuseShared({ scope, path, inRepository }: Store): void {
   );
 }
 
-/** Paths as they are in the remote: those of two directories may be the same. */
-function moveResult(result: SyncResult, prefix: string): SyncResult {
-  const all = (paths: readonly string[]) => paths.map((path) => prefix + path);
-  return {
-    ...result,
-    pulled: all(result.pulled),
-    pushed: all(result.pushed),
-    removed: { here: all(result.removed.here), there: all(result.removed.there) },
-    merged: all(result.merged),
-    conflicts: result.conflicts.map(({ path, copy }) => ({ path: prefix + path, copy: prefix + copy })),
-    refused: result.refused.map(({ path, reason }) => ({ path: prefix + path, reason })),
-    waiting: result.waiting.map(({ path, until }) => ({ path: prefix + path, until })),
-  };
-}
-
-/** Results of several directories that were synced with parts of one remote, as one. */
-function joinResults(a: SyncResult, b: SyncResult): SyncResult {
-  return {
-    pulled: [...a.pulled, ...b.pulled],
-    pushed: [...a.pushed, ...b.pushed],
-    removed: { here: [...a.removed.here, ...b.removed.here], there: [...a.removed.there, ...b.removed.there] },
-    merged: [...a.merged, ...b.merged],
-    conflicts: [...a.conflicts, ...b.conflicts],
-    refused: [...a.refused, ...b.refused],
-    waiting: [...a.waiting, ...b.waiting],
-    notices: [...a.notices, ...b.notices],
-  };
+/** With paths as they are in the remote: those of two directories may be the same. */
+function addResult(all: SyncResult, part: SyncResult, prefix: string): void {
+  const add = (to: string[], from: readonly string[]) => to.push(...from.map((path) => prefix + path));
+  const move = <T extends { path: string }>(to: T[], from: readonly T[]) =>
+    to.push(...from.map((row) => ({ ...row, path: prefix + row.path })));
+  add(all.pulled, part.pulled);
+  add(all.pushed, part.pushed);
+  add(all.removed.here, part.removed.here);
+  add(all.removed.there, part.removed.there);
+  add(all.merged, part.merged);
+  move(
+    all.conflicts,
+    part.conflicts.map(({ path, copy }) => ({ path, copy: prefix + copy })),
+  );
+  move(all.refused, part.refused);
+  move(all.waiting, part.waiting);
+  all.notices.push(...part.notices);
 }

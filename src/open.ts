@@ -25,12 +25,14 @@ import type { SearchTexts } from "./recall/search.ts";
 import type { SideQuery } from "./recall/select.ts";
 import {
   type Embed,
+  fileNameFor,
   findJournal,
   INDEX_FILE,
   isDailyLog,
   isTakenOver,
   type Listing,
   loadIndex,
+  MEMORY_TYPES,
   openStore,
   readBytes,
   readJournals,
@@ -200,11 +202,15 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
       return buildMemoryPrompt(main, { ...asked, teamDir: config.team ? (team?.path ?? null) : null });
     },
     history: async (name) => {
-      const named = name === undefined ? null : await findNamed(name);
-      const isNamed = (file: string) => file === named || file === name || file.replace(/\.md$/, "") === name;
-      return readJournals(directories).filter(
-        ({ files }) => name === undefined || files.some(({ file }) => isNamed(file)),
-      );
+      const entries = readJournals(directories);
+      if (name === undefined) return entries;
+      const found = await findNamed(name);
+      const files = found === null ? MEMORY_TYPES.map((type) => fileNameFor(type, name)) : [found];
+      const known = [name, `${name}.md`, ...files];
+      const own = entries.filter(({ files }) => files.some(({ file }) => known.includes(file)));
+      // Throws for a name that never was one.
+      if (own.length === 0) await find(name);
+      return own;
     },
     undo: async (id) => {
       const { directory, entry } = findJournal(directories, id);

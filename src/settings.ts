@@ -41,7 +41,7 @@ export function readClaudeSettings(places: Places, problems: string[]): Record<S
   };
   const read = (source: "user" | "project" | "local"): ClaudeSettings => {
     const counts = places.sources?.includes(source) ?? true;
-    // In the home directory the project's file is the user's: read twice it would count as a repository's wish.
+    // In the home directory the project's file is the user's: read twice, it would count as a repository's.
     const twice = source === "project" && files.project === files.user && (places.sources?.includes("user") ?? true);
     return counts && !twice ? pickSettings(openJson(files[source], problems)) : { file: files[source] };
   };
@@ -107,7 +107,7 @@ export interface JsonFile {
   problems: string[];
 }
 
-/** A file of ours or of the client's is a few kilobytes; anything larger is not a settings file. */
+/** Settings files have a few kilobytes; anything larger is not one. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** A missing or empty file has no values. Must not throw. */
@@ -115,7 +115,7 @@ export function openJson(file: string, problems: string[]): JsonFile {
   const opened: JsonFile = { path: file, values: {}, problems };
   let text: string;
   try {
-    // Most of the files that are looked for are not there, and an error takes far longer to make than an answer.
+    // Most of these files do not exist, and creating an error takes far longer than returning undefined.
     const stat = fs.statSync(file, { throwIfNoEntry: false });
     if (!stat) return opened;
     if (!stat.isFile() || stat.size > MAX_BYTES) {
@@ -134,12 +134,14 @@ export function openJson(file: string, problems: string[]): JsonFile {
     if (values) return { ...opened, values };
     problems.push(`${file}: must hold one JSON object; it is ignored`);
   } catch (error) {
-    problems.push(`${file}: not valid JSON${placeOf(error, text)}; it is ignored until that is mended`);
+    // As Claude Code does: it ignores a settings file with a comment or a trailing comma as a whole.
+    const advice = "fix it (comments and trailing commas are not allowed); until then it is ignored";
+    problems.push(`${file}: not valid JSON${placeOf(error, text)}; ${advice}`);
   }
   return opened;
 }
 
-/** The engine's own message quotes the text, which may hold a key: only the line is passed on. */
+/** The engine's message quotes the text, which may contain a key: only the line number is passed on. */
 function placeOf(error: unknown, text: string): string {
   const position = /position (\d+)/.exec(String(error))?.[1];
   return position ? ` (line ${text.slice(0, Number(position)).split("\n").length})` : "";
@@ -217,10 +219,10 @@ function textOf(value: unknown): string | undefined {
 
 // --- Settings of the hooks: what happens at the end of a turn, what is checked before a tool is called, how long anything may take.
 
-/** Hooks may add 10,000 characters in all: what is longer, a host moves into a file. */
+/** Hooks may add 10,000 characters in all: hosts move anything longer into a file. */
 export const MAX_HOOK_CHARS = 9_500;
 
-/** At the end of a turn: a process beside the session looks through it, the agent itself is asked to, nobody does. */
+/** At the end of a turn: a background process extracts from it, the agent itself is asked to, or nothing happens. */
 const STOP_MODES = ["detached", "continue", "off"] as const;
 export type StopMode = (typeof STOP_MODES)[number];
 
@@ -228,17 +230,17 @@ export interface HookConfig {
   stop: StopMode;
   /** Whether transcripts are copied away before the host removes them. */
   archive: boolean;
-  /** After so many milliseconds a hook begins nothing more that takes time. */
+  /** After so many milliseconds a hook starts no more work that takes time. */
   deadlineMs: number;
   /** Whether rules with an `enforce` block deny calls. */
   enforce: boolean;
   /** Whether memories are exchanged with the team's server when a session starts and when a turn ends. */
   sync: boolean;
-  /** Whether a model looks for memories beside a turn that has begun. */
+  /** Whether a model searches for memories in the background of a turn. */
   prefetch: boolean;
 }
 
-/** A person waits for every prompt: a second is what they forgive. */
+/** People wait for every prompt: a second is acceptable. */
 export const HOOK_DEFAULTS: HookConfig = {
   stop: "detached",
   archive: false,
@@ -248,7 +250,7 @@ export const HOOK_DEFAULTS: HookConfig = {
   prefetch: false,
 };
 
-/** `file` is the user's own: a repository neither switches off the user's rules nor copies their conversations. */
+/** `file` is the user's own: a repository must not switch off the user's rules or copy their conversations. */
 export function readHookConfig(file: JsonFile): HookConfig {
   const values = take(file, "hooks", OBJECT) ?? {};
   const own: JsonFile = { path: `${file.path}: hooks`, values, problems: file.problems };
@@ -264,7 +266,7 @@ export function readHookConfig(file: JsonFile): HookConfig {
 
 // --- Settings of learning: what may be written by itself, how often, and what it may cost.
 
-/** What may happen with what was learnt: nothing is learnt, nothing is written, a person decides, it is written. */
+/** What happens with what was learnt: nothing is extracted, nothing is written, the user decides, it is saved. */
 export const LEARN_MODES = ["off", "read-only", "inbox", "auto"] as const;
 export type LearnMode = (typeof LEARN_MODES)[number];
 
@@ -279,22 +281,22 @@ export interface Price {
 export interface LearnConfig {
   /** For the user's own scopes. */
   mode: LearnMode;
-  /** For the team's: others read what is written there. */
+  /** For the team's scope, which others read. */
   teamMode: LearnMode;
   /** Extraction after every so many turns. */
   everyTurns: number;
-  /** Of background work; the user's own prompts are never counted and never refused. */
+  /** For background work; the user's own prompts are not counted and never refused. */
   tokensPerDay: number;
   tokensPerSession: number;
   /** Null: no limit in money. */
   costPerDay: number | null;
   /** By provider and model, `*` matches anything. */
   prices: Readonly<Record<string, Price>>;
-  /** Whether a long session is accompanied by notes. */
+  /** Whether notes are taken in long sessions. */
   notes: boolean;
 }
 
-/** Modest: some twenty extractions of a working day, and a long session's share of them. */
+/** About twenty extractions on a working day, and a long session's share of them. */
 export const LEARN_DEFAULTS: LearnConfig = {
   mode: "auto",
   teamMode: "inbox",
@@ -306,7 +308,7 @@ export const LEARN_DEFAULTS: LearnConfig = {
   notes: true,
 };
 
-/** `file` is the user's own: a repository neither spends the user's money nor decides what is remembered of them. */
+/** `file` is the user's own: a repository must not spend the user's money or decide what is remembered about them. */
 export function readLearnConfig(file: JsonFile, env: Readonly<Record<string, string | undefined>>): LearnConfig {
   const values = take(file, "learn", OBJECT) ?? {};
   const own: JsonFile = { path: `${file.path}: learn`, values, problems: file.problems };
@@ -347,7 +349,7 @@ const PRICES: Kind<Record<string, Price>> = {
   },
 };
 
-/** What a provider does not name costs what input costs. */
+/** Cache prices that are not given are those of input. */
 function priceOf(value: unknown): Price | null {
   const { input, output, cacheRead = input, cacheWrite = input } = OBJECT.accept(value) ?? {};
   const price = { input, output, cacheRead, cacheWrite };

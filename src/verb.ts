@@ -3,6 +3,7 @@
 import * as v from "valibot";
 import { MemdirError } from "./errors.ts";
 import type { Memdir } from "./memdir.ts";
+import { count } from "./text/count.ts";
 import type { World } from "./world.ts";
 
 export type Adapter = "cli" | "console" | "mcp" | "web" | "library";
@@ -188,9 +189,7 @@ export const good = (text: string): Span => ({ text, tone: "good" });
 export const block = (text: string): Line => ({ block: text });
 export const notes = (texts: readonly string[]): Line[] => texts.map((note) => ({ note }));
 
-export function count(number: number, one: string, many = `${one}s`): string {
-  return `${number} ${number === 1 ? one : many}`;
-}
+export { count };
 
 export function countMemories(number: number): string {
   return count(number, "memory", "memories");

@@ -104,7 +104,7 @@ describe("own settings", () => {
     }
     f.put({ "home/.claude/memdir.json": { ageDays: { recent: 40 } } });
     expect(f.config(f.top)).toMatchObject({ ageDays: { recent: 2, stale: 8, old: 31 } });
-    expect(f.config(f.top).problems).toEqual([expect.stringContaining("must grow")]);
+    expect(f.config(f.top).problems).toEqual([expect.stringContaining("must increase")]);
   });
 
   it("broken, unreadable and odd files are problems, and nothing of their text is repeated", () => {
@@ -125,6 +125,19 @@ describe("own settings", () => {
     expect(said).toMatch(/repo\/\.claude\/settings\.json: must hold one JSON object/);
     expect(said).toMatch(/settings\.local\.json: not a file/);
   });
+
+  // As Claude Code 2.1.325 was seen to do with its own.
+  it.each(["// mine\n{}", '{\n  // mine\n  "scopeLayout": "shared"\n}', '{ "scopeLayout": "shared", }'])(
+    "a file with comments or trailing commas is ignored as a whole, and the message says so: %j",
+    (text) => {
+      const f = makeFixture();
+      f.put({ "home/.claude/settings.json": text, "home/.claude/memdir.json": text });
+      const { problems, scopeLayout } = f.config(f.repository("repo"));
+      expect(scopeLayout).toBe("separate");
+      expect(problems).toHaveLength(2);
+      for (const problem of problems) expect(problem).toMatch(/not valid JSON.*comments and trailing commas/);
+    },
+  );
 });
 
 describe("Claude Code's settings", () => {

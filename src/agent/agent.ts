@@ -236,7 +236,10 @@ async function openState(setup: AgentSetup, from: ResumedSession | null = null):
   return state;
 }
 
-/** What had been shown when each prompt's turn ended. The file may come from anywhere: whatever does not fit is skipped. */
+/**
+ * What had been shown when each prompt's turn ended. The file may come from anywhere, so entries of another shape are
+ * skipped.
+ */
 function readShown(notes: readonly Readonly<Record<string, unknown>>[]): Map<string, Shown> {
   const shown = new Map<string, Shown>();
   for (const { type, prompt, shown: value } of notes) {
@@ -262,7 +265,7 @@ function rewind(state: AgentState, id: string, what: RewindWhat): Rewound {
   if (what !== "code" && !prompt) {
     throw new MemdirError(
       "not-found",
-      "the conversation cannot go back there: that prompt is before a compaction or in another session; rewind the code alone",
+      "the conversation cannot be rewound to that prompt: it is before a compaction or in another session; rewind only the code",
     );
   }
   const files = what === "conversation" ? null : rewindFiles(state.history, id);
@@ -272,7 +275,7 @@ function rewind(state: AgentState, id: string, what: RewindWhat): Rewound {
   state.sent = Math.min(state.sent, state.messages.length);
   state.contextTokens = 0;
   restoreShown(state, prompt.before);
-  // What was read in the removed part, this conversation has not seen.
+  // This conversation has not seen what was read in the removed part.
   state.files.clear();
   state.instructions.clear();
   state.transcript.rewindTo(prompt.parent);

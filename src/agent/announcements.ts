@@ -1,4 +1,4 @@
-/** What the model is told exists besides its tools: sub-agents, and skills that may help with a prompt. */
+/** Tells the model what exists besides its tools: sub-agents, and skills that may help with a prompt. */
 
 import { closeSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";

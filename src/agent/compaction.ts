@@ -75,7 +75,8 @@ export async function compact(state: AgentState, options: CompactOptions): Promi
 /** An aborted attempt says nothing about whether the next one would succeed. */
 function fail(state: AgentState, why: string, signal: AbortSignal | undefined): CompactResult {
   if (!signal?.aborted) state.failures++;
-  const last = state.failures >= MAX_FAILURES ? `; after ${state.failures} failures it is only done on /compact` : "";
+  const last =
+    state.failures >= MAX_FAILURES ? `; after ${state.failures} failures in a row, it only runs on /compact` : "";
   const problem = `the conversation could not be compacted: ${why}${last}`;
   state.tell({ type: "problem", message: problem });
   return { ok: false, problem };
@@ -85,7 +86,7 @@ function fail(state: AgentState, why: string, signal: AbortSignal | undefined): 
 function stillFull(state: AgentState): void {
   state.failures++;
   const message =
-    "the conversation is compacted and still fills the window: shorten the instruction files, or set MEMDIR_CONTEXT_TOKENS if the model holds more";
+    "the conversation was compacted and still fills the window: shorten the instruction files, or set MEMDIR_CONTEXT_TOKENS if the model's window is larger";
   state.tell({ type: "problem", message });
 }
 
@@ -96,7 +97,7 @@ interface Summary {
   tail: Message[];
 }
 
-/** Notes are a few pages; anything larger would fill the window that is to be emptied. */
+/** Notes are a few pages; anything larger would fill the window again. */
 const MAX_NOTES_BYTES = 64 * 1024;
 
 /** Session notes, if there are any: they cost nothing. */
@@ -117,13 +118,13 @@ function findNotes(state: AgentState): Summary | null {
 /** Forks the conversation on the same prefix. If even that is too long for the model, older tool results are dropped and it is tried once more. */
 async function summarise(state: AgentState, options: CompactOptions): Promise<Summary | { problem: string }> {
   const { setup, messages } = state;
-  let problem = "the model gave no summary";
+  let problem = "the model returned no summary";
   for (const shown of [messages, clearOldResults(messages)]) {
     const conversation = { system: await state.system.blocks(), tools: state.tools, messages: shown, sent: state.sent };
     const { text, ended, error, usage, turns } = await fork(setup.model.ask, conversation, {
       prompt: buildCompactionPrompt(options.instructions ?? null),
       tools: [],
-      // A model that calls a tool is told that there is none, and answers then.
+      // A model that calls a tool is told that there are none, and then answers.
       maxTurns: 2,
       maxTokens: Math.min(SUMMARY_TOKENS, setup.model.maxTokens),
       ...(options.signal && { signal: options.signal }),
@@ -242,7 +243,7 @@ const NUMBER_TOKENS = 3;
 
 /** How many of the last messages keep their results: they are what the work is about right now. */
 const KEEP_RECENT = 6;
-const CLEARED = "[left out for lack of room]";
+const CLEARED = "[omitted to save space]";
 
 function clearOldResults(messages: readonly Message[]): Message[] {
   return messages.map((message, i) => {

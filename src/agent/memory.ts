@@ -31,7 +31,7 @@ export async function startRecall(
   try {
     return await setup.memdir.prefetch(words, { session: recalled, signal, model: setup.recallWithModel });
   } catch (error) {
-    setup.log(`recall did not start: ${(error as Error).message}`);
+    setup.log(`recall could not start: ${(error as Error).message}`);
     return null;
   }
 }
@@ -105,7 +105,8 @@ export async function takeNotesNow(
   state: AgentState,
   signal?: AbortSignal,
 ): Promise<NotesResult | { problem: string }> {
-  if (!state.learner) return { problem: "learning is off (learn.mode, MEMDIR_LEARN), and notes are part of it" };
+  if (!state.learner)
+    return { problem: "session notes are part of learning, which is off; change learn.mode or MEMDIR_LEARN" };
   if (state.messages.length === 0) return { problem: "nothing has been said yet" };
   return state.learner.takeNotes(await capture(state, state.messages, state.sent), signal);
 }
@@ -150,8 +151,7 @@ export function openMemoryStore(memdir: Memdir, state: AgentState): NonNullable<
   return {
     owns,
     async write(path, text, base) {
-      if (!state.memoryOn)
-        throw new Error("memory is switched off in this session, and nothing is kept; tell the user so");
+      if (!state.memoryOn) throw new Error("memory is off in this session, so nothing was saved; tell the user");
       const { file, action, notices } = await memdir.put(
         path,
         base === null ? withSource(path, text, state.transcript.id) : text,

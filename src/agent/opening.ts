@@ -1,4 +1,7 @@
-/** What a conversation starts with: the system prompt, then instructions, index and environment as reminders before the first words. */
+/**
+ * What a conversation starts with: the system prompt, then instructions, index and environment as reminders before the
+ * first prompt.
+ */
 
 import { buildUserContext, gitRunner, readEnvironment, readGitState } from "../context/environment.ts";
 import { agentSections, findAttribution, openSystemPrompt, type SystemPrompt } from "../context/system-prompt.ts";
@@ -41,7 +44,7 @@ export async function buildOpening(state: AgentState, options: { omit?: boolean 
   });
 }
 
-/** If the directory cannot be made, work goes on without memories, and the user is told. */
+/** If the directory cannot be created, the agent works without memories, and the user is told. */
 async function readIndex(state: AgentState): Promise<string> {
   try {
     return await state.setup.memdir.prompt({ section: "index" });
@@ -49,7 +52,7 @@ async function readIndex(state: AgentState): Promise<string> {
     const why = error instanceof Error ? error.message : String(error);
     state.tell({
       type: "problem",
-      message: `the memory directory cannot be used, and so the model is shown no index: ${why}`,
+      message: `the model is not shown the index, because the memory directory cannot be used: ${why}`,
     });
     return "";
   }
@@ -88,8 +91,8 @@ export function openAgentPrompt(state: Pick<AgentState, "setup" | "memoryOn">): 
         try {
           return state.memoryOn ? await memdir.prompt({ withIndex: false, transcriptsDir }) : null;
         } catch (error) {
-          // The opening tells the user; without a directory there is nothing to say about it here.
-          state.setup.log(`the memory section is left out: ${error instanceof Error ? error.message : String(error)}`);
+          // The opening reports it; without a directory this section has nothing to say.
+          state.setup.log(`the memory section is omitted: ${error instanceof Error ? error.message : String(error)}`);
           return null;
         }
       },

@@ -1,4 +1,7 @@
-/** One session of an agent: what it is made of, the conversation so far, and the events it reports. Changed in place by this room. */
+/**
+ * One session of an agent: its parts, the conversation so far, and the events it reports. Changed in place by this
+ * folder.
+ */
 
 import { dirname, join } from "node:path";
 import type { Attachments } from "../context/attachments.ts";
@@ -19,14 +22,14 @@ import type { Permit } from "../tools/permission.ts";
 import type { World } from "../world.ts";
 
 export interface AgentModel {
-  /** Retries by itself where that helps. */
+  /** Retries on its own where that helps. */
   ask: Ask;
-  /** As the provider calls it; "" for none. */
+  /** The provider's name for it; "" for none. */
   name: string;
   provider: string;
-  /** The most that a request and its answer may hold together. */
+  /** The most tokens that a request and its answer may have together. */
   windowTokens: number;
-  /** The most that one answer may hold. */
+  /** The most tokens that one answer may have. */
   maxTokens: number;
   /** How far its knowledge goes, in words; null if unknown. */
   cutoff: string | null;
@@ -54,7 +57,7 @@ export interface LearnerOptions {
   tell: (learnt: Learnt) => void;
 }
 
-/** What an agent is made of: built in open-agent.ts, by tests from their own parts. `env` is the environment that commands run in. */
+/** The parts of an agent, put together in open-agent.ts or by tests. `env` is the environment that commands run in. */
 export interface AgentSetup extends Pick<World, "env" | "now" | "newId" | "log" | "sleep"> {
   memdir: Memdir;
   model: AgentModel;
@@ -69,7 +72,7 @@ export interface AgentSetup extends Pick<World, "env" | "now" | "newId" | "log" 
   openLearner: ((options: LearnerOptions) => SessionLearner) | null;
   /** Whether the model also chooses what is recalled: better results, at one more request for every prompt. */
   recallWithModel: boolean;
-  /** How many answers one turn may take; more is a loop out of control. */
+  /** How many answers one turn may take; more is a runaway loop. */
   maxSteps: number;
 }
 
@@ -91,7 +94,7 @@ export interface AgentState {
   tools: readonly Tool[];
   /** Since the beginning or the last compaction: what the model is shown. */
   messages: readonly Message[];
-  /** How many of them the last request held. */
+  /** How many of them were in the last request. */
   sent: number;
   /** The user's prompts, for rewinding. */
   prompts: Prompt[];

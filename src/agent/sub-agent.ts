@@ -1,4 +1,4 @@
-/** Sub-agents: which ones there are, and the Task tool that hands work to one and returns its final answer. */
+/** Sub-agents: their definitions, and the Task tool that hands work to one and returns its final answer. */
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -38,7 +38,7 @@ export function openTaskTool(state: AgentState): Tool {
     },
     run: async (input, { signal }) => {
       const { prompt, subagent_type: name } = input;
-      if (typeof prompt !== "string" || prompt.trim() === "") throw new Error("`prompt` must say what to do");
+      if (typeof prompt !== "string" || prompt.trim() === "") throw new Error("`prompt` is empty; describe the task");
       const { project } = state.setup.memdir.location;
       const { agents } = findDefinitions(repositoryOf(project), state.setup.memdir.config);
       const agent = agents.find((one) => one.name === name) ?? agents.find((one) => same(one.name, String(name)));
@@ -79,7 +79,7 @@ async function runSubAgent(state: AgentState, agent: AgentDefinition, prompt: st
   transcript.close();
   state.tell({ type: "sub-agent", name: agent.name, id, event: { type: "end", turns: result.turns } });
   if (result.ended === "done") return result.text;
-  const why = result.error?.message ?? `it ended with "${result.ended}"`;
+  const why = result.error?.message ?? `its turn ended with "${result.ended}"`;
   return { content: `${agent.name} did not finish: ${why}\n\n${result.text}`.trim(), isError: true };
 }
 
@@ -175,7 +175,7 @@ const TOOL_NAMES: readonly ToolName[] = ["Read", "Write", "Edit", "Glob", "Grep"
 const BUILT_IN: readonly AgentDefinition[] = [
   {
     name: "Explore",
-    description: "looks for things in the code and reports where they are; reads only",
+    description: "searches the code and reports where things are; read-only",
     prompt: EXPLORE_PROMPT,
     tools: READING,
     memory: null,
@@ -184,7 +184,7 @@ const BUILT_IN: readonly AgentDefinition[] = [
   },
   {
     name: "Plan",
-    description: "reads what a change touches and proposes how to make it, step by step; reads only",
+    description: "reads the code that a change affects and proposes how to make it, step by step; read-only",
     prompt: PLAN_PROMPT,
     tools: READING,
     memory: null,
@@ -223,14 +223,14 @@ function listMarkdown(folder: string): string[] {
 function readDefinition(path: string, problems: string[]): AgentDefinition | null {
   const bytes = attempt(() => readRegular(path, { maxBytes: MAX_BYTES }));
   if (!bytes) {
-    problems.push(`${path}: cannot be read, or is no ordinary file of at most 256 KB; it is left out`);
+    problems.push(`${path} is ignored: it cannot be read, or is not a regular file of at most 256 KB`);
     return null;
   }
   const { fields, body, problems: broken } = parseDocument(bytes.toString("utf8"));
   const value = (key: string) => fields.find((field) => field.key === key)?.value;
   const name = textOf(value("name"));
   if (broken.length > 0 || !/^[\w:.-]{1,80}$/.test(name)) {
-    problems.push(`${path}: ${broken[0] ?? "needs a `name:` of letters, digits, - and _"}; it is left out`);
+    problems.push(`${path} is ignored: ${broken[0] ?? "it needs a `name:` made of letters, digits, - and _"}`);
     return null;
   }
   const memory = textOf(value("memory"));

@@ -1,4 +1,4 @@
-/** One prompt, through model and tools to an answer. */
+/** Takes one prompt through the model and its tools to an answer. */
 
 import { approximateTokens } from "../context/window.ts";
 import { type LoopEvent, type LoopResult, runAgentLoop } from "../model/agent-loop.ts";
@@ -188,7 +188,7 @@ function finish(state: AgentState, { ended, text, error }: Outcome): void {
       : ended === "turns"
         ? "stopped after too many steps"
         : (error?.kind ?? ended);
-  const rest = `[no further answer: ${why}]`;
+  const rest = `[no answer: ${why}]`;
   const message: Message = {
     role: "assistant",
     // Without an error the text is already next to the last calls.

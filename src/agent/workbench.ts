@@ -1,4 +1,7 @@
-/** What the agent's tools work with: the session's files and history, the memory directories, and what touching a file adds. */
+/**
+ * The agent's tools, connected to the session's files and history, the memory directories, and what touching a file
+ * adds.
+ */
 
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";

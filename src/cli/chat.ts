@@ -28,7 +28,8 @@ async function say(call: Call, text: string): Promise<number> {
   if (offline) {
     const preview = await agent.preview(text);
     const said = previewText(preview, memdir, call.terminal.color);
-    return answer(call, { text: said, sessionId: null, usage: null, memories: preview.memories }, () => said);
+    // Nothing was answered: a script must not take this for an answer.
+    return answer(call, { text: said, sessionId: null, usage: null, memories: preview.memories }, () => said, 2);
   }
   return cancellable(async (_, { signal }) => {
     try {

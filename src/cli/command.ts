@@ -5,7 +5,7 @@ import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import type { OpenOptions } from "../open.ts";
 import type { Row } from "../table/table.ts";
-import { type Fields, flag, positionsOf, text, type Verb } from "../verb.ts";
+import { count, countMemories, type Fields, flag, positionsOf, text, type Verb } from "../verb.ts";
 import type { World } from "../world.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -127,9 +127,7 @@ export function portOf(call: Call): number | undefined {
   return numberOf(call, "port", { max: 65_535 });
 }
 
-export function count(number: number, one: string, many = `${one}s`): string {
-  return `${number} ${number === 1 ? one : many}`;
-}
+export { count, countMemories };
 
 /** Cells in columns, two spaces apart; the last one is not padded. */
 export function columnsOf(rows: readonly (readonly string[])[], right: readonly number[] = []): string[] {

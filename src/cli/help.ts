@@ -102,7 +102,7 @@ async function commandHelp(word: string): Promise<Said> {
 
 /** Programs that read standard input show the whole line. */
 function shownExample(example: string): string {
-  return /(?:^|\s)memdir(?:\s|$)/.test(example) ? example : `memdir ${example}`;
+  return /\bmemdir\b/.test(example) ? example : `memdir ${example}`;
 }
 
 function optionRows(fields: Fields): string[][] {

@@ -3,24 +3,37 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { findPlace } from "../directories.ts";
+import { MemdirError } from "../errors.ts";
 import { readInput } from "../hooks/event.ts";
 import { findInstallation } from "../wiring/machine.ts";
+import type { Env } from "../world.ts";
 import type { Call, Run } from "./command.ts";
 
 /** Far above the hook's own deadline: for a disk that hangs. */
 const TIMEOUT_MS = 10_000;
 
-// Not the terminal's own way: a host may leave its end open.
-export const hook: Run = (call) => runHook(call, () => readInput(0));
+export const hook: Run = (call) => {
+  if (process.stdin.isTTY) {
+    call.terminal.warn(
+      "memdir: hook is for agents, which send an event as JSON on standard input; memdir init sets it up",
+    );
+    return Promise.resolve(0);
+  }
+  // Not the terminal's own way: a host may leave its end open.
+  return runHook(call, () => readInput(0));
+};
 
 /** Always 0: a rule that denies says so in its answer, and whatever fails must not cost the host its prompt. */
 export async function runHook(call: Call, read: () => unknown): Promise<number> {
+  const input = nameEvent(read, call.args[0]);
+  if (input === null) return 0;
   try {
     const program = join(findInstallation(fileURLToPath(import.meta.url)), "hook.cjs");
     const { stdout } = spawnSync(process.execPath, [program], {
-      input: await nameEvent(read, call.args[0]),
+      input,
       cwd: call.cwd,
-      env: call.env,
+      env: envOf(call),
       encoding: "utf8",
       stdio: ["pipe", "pipe", "inherit"],
       timeout: TIMEOUT_MS,
@@ -28,18 +41,27 @@ export async function runHook(call: Call, read: () => unknown): Promise<number> 
     });
     if (stdout) call.terminal.print(stdout.trimEnd());
   } catch (error) {
-    if (call.env.MEMDIR_DEBUG) call.terminal.warn(`memdir: ${(error as Error).stack}`);
+    if (error instanceof MemdirError) call.terminal.warn(`memdir: ${error.message}`);
+    else if (call.env.MEMDIR_DEBUG) call.terminal.warn(`memdir: ${(error as Error).stack}`);
   }
   return 0;
 }
 
-/** The event may be named on the command line; what the host itself says counts first. */
-async function nameEvent(read: () => unknown, event: string | undefined): Promise<string> {
+/** Throws `usage` for a --memory-dir that may not be used: the project's own must not be used instead. */
+function envOf(call: Call): Env {
+  const memoryDir = call.value("memory-dir");
+  if (memoryDir === undefined) return call.env;
+  return { ...call.env, MEMDIR_MEMORY_DIR: findPlace({ cwd: call.cwd, memoryDir }, call.env).location.dir };
+}
+
+/** Null for nothing at all. The event may be named on the command line; what the host itself says counts first. */
+function nameEvent(read: () => unknown, event: string | undefined): string | null {
   try {
-    const input = await read();
+    const input = read();
+    if (input === undefined) return null;
     const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
     return JSON.stringify(isObject ? { hook_event_name: event, ...input } : input);
   } catch {
-    return ""; // the hook notes that it was no JSON
+    return "no JSON"; // which the hook notes
   }
 }

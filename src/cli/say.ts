@@ -81,6 +81,10 @@ function renderDiff({ before, after }: Diff, paint: Paint, columns: number | und
 /** What goes on stands below the words, not below the sign. */
 const SIGN_WIDTH = 2;
 
+/** A last column that is narrower than this is put under its row instead. */
+const MIN_LAST = 20;
+const BELOW = 6;
+
 /** Cells in columns, two spaces apart; the last one wraps inside its own column. */
 export function renderRows(
   rows: readonly (readonly Span[])[],
@@ -98,8 +102,12 @@ export function renderRows(
         return `${right.includes(at) ? space + cell : cell + space}  `;
       });
       const last = row.at(-1) ?? "";
-      const [first = "", ...rest] =
-        columns === undefined || columns - lead < 20 ? [last] : wrapText(last, columns - lead);
+      if (columns !== undefined && columns - lead < MIN_LAST && columns < lead + widthOf(last))
+        return [
+          head.join("").trimEnd(),
+          ...wrapText(last, Math.max(1, columns - BELOW)).map((line) => " ".repeat(BELOW) + line),
+        ].join("\n");
+      const [first = "", ...rest] = columns === undefined ? [last] : wrapText(last, columns - lead);
       return [head.join("") + first, ...rest.map((line) => " ".repeat(lead) + line)].join("\n").trimEnd();
     })
     .join("\n");

@@ -5,7 +5,7 @@ import { userInfo } from "node:os";
 import { join, resolve } from "node:path";
 import { readConfig } from "../config.ts";
 import { PRIVATE_MODE } from "../disk/atomic.ts";
-import { diskError, MemdirError } from "../errors.ts";
+import { diskError, givenFileError, MemdirError } from "../errors.ts";
 import { type DataSource, type OpenedData, openServerData } from "../team/server/data.ts";
 import { issueToken, prepareTeam, type Start } from "../team/server/first-start.ts";
 import { prepareEngine, runNpm } from "../team/server/pglite.ts";
@@ -134,14 +134,16 @@ function checkOptions(call: Call): void {
 
 function readTls(call: Call): { cert: Buffer; key: Buffer } | null {
   const [cert, key] = [call.value("tls-cert"), call.value("tls-key")];
-  return cert === undefined || key === undefined ? null : { cert: readPem(call, cert), key: readPem(call, key) };
+  return cert === undefined || key === undefined
+    ? null
+    : { cert: readPem(call, "--tls-cert", cert), key: readPem(call, "--tls-key", key) };
 }
 
-function readPem(call: Call, file: string): Buffer {
+function readPem(call: Call, option: string, file: string): Buffer {
   try {
     return readFileSync(resolve(call.cwd, file));
   } catch (error) {
-    throw diskError(error, "read", file);
+    throw givenFileError(error, option, file);
   }
 }
 

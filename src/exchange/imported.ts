@@ -67,7 +67,8 @@ export function readFiles(
     if (typeof memories === "string") problems.push(memories);
     else found.push(...memories);
   }
-  if (files.length > MAX_MEMORIES) problems.push(`only the first ${MAX_MEMORIES} of ${files.length} files are taken`);
+  if (files.length > MAX_MEMORIES)
+    problems.push(`only the first ${MAX_MEMORIES} of ${files.length} files are imported`);
   return { found, problems };
 }
 

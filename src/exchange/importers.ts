@@ -77,7 +77,7 @@ export function findImporter(name: string): Importer {
   throw new MemdirError("usage", `there is no source "${name}": it is one of ${names}`);
 }
 
-/** Reads a source, from its usual place unless a path is given. */
+/** Reads a source, from its usual place unless a path is given. Throws where there is nothing to import. */
 export function harvest(
   importer: Importer,
   given: string | null,
@@ -90,7 +90,12 @@ export function harvest(
     const way = given === null ? `give its place: memdir import ${importer.name} PATH` : "check the path";
     throw new MemdirError("not-found", `${path} is not there: ${way}`);
   }
-  return { path, ...importer.read(path, target, all) };
+  const { found, problems } = importer.read(path, target, all);
+  if (found.length === 0) {
+    const why = problems.length > 0 ? problems.join("; ") : `it does not contain ${importer.what}`;
+    throw new MemdirError("not-found", `nothing was imported from ${path}: ${why}`);
+  }
+  return { path, found, problems };
 }
 
 function hintFor(importer: Importer, target: Target): string {

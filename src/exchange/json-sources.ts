@@ -1,6 +1,7 @@
 /** Readers of JSON: the knowledge graph of MCP's server-memory, exports of mem0, and memdir's own. */
 
 import { isMemoryType, type MemoryType, parseMemory, trustOf } from "../store/store.ts";
+import { count } from "../text/count.ts";
 import { sha256 } from "../text/hash.ts";
 import {
   describeBody,
@@ -48,11 +49,11 @@ function readGraph(text: string): Harvest {
       relations.set(textOf(from), own);
     } else broken++;
   }
-  const problems = broken === 0 ? [] : [`${broken} lines are neither an entity nor a relation: skipped`];
+  const problems = broken === 0 ? [] : [`skipped ${count(broken, "line")}: neither an entity nor a relation`];
   const loose = [...relations].reduce((sum, [from, own]) => sum + (entities.has(from) ? 0 : own.length), 0);
-  if (loose > 0) problems.push(`${loose} relations start at an entity that is not there: skipped`);
+  if (loose > 0) problems.push(`skipped ${count(loose, "relation")}: the entity that it starts from is missing`);
   if (entities.size > MAX_MEMORIES)
-    problems.push(`only the first ${MAX_MEMORIES} of ${entities.size} entities are taken`);
+    problems.push(`only the first ${MAX_MEMORIES} of ${entities.size} entities are imported`);
   const all = [...entities.values()].slice(0, MAX_MEMORIES);
   return { found: all.flatMap((entity) => entityMemory(entity, relations.get(entity.name) ?? []) ?? []), problems };
 }
@@ -78,12 +79,12 @@ export function readMem0(path: string): Harvest {
   return readFile(path, (text) => {
     const whole = parse(text);
     const items = whole === undefined ? linesOf(text) : listIn(whole, "results", "memories", "data");
-    if (items === null) return { found: [], problems: ["no list of memories was found: is this mem0's export?"] };
-    return takeFirst(items, mem0Memory, "hold no text");
+    if (items === null) return { found: [], problems: ["it contains no list of memories; is it an export of mem0?"] };
+    return takeFirst(items, mem0Memory, "without text");
   });
 }
 
-/** `empty` says what items without a memory lack. */
+/** `empty` says what the skipped items lack. */
 function takeFirst(items: readonly unknown[], read: (item: unknown) => Imported | null, empty: string): Harvest {
   const first = items.slice(0, MAX_MEMORIES);
   const found = first.flatMap((item) => read(item) ?? []);
@@ -91,8 +92,10 @@ function takeFirst(items: readonly unknown[], read: (item: unknown) => Imported 
   return {
     found,
     problems: [
-      ...(items.length > first.length ? [`only the first ${MAX_MEMORIES} of ${items.length} memories are taken`] : []),
-      ...(skipped > 0 ? [`${skipped} entries ${empty}: skipped`] : []),
+      ...(items.length > first.length
+        ? [`only the first ${MAX_MEMORIES} of ${items.length} memories are imported`]
+        : []),
+      ...(skipped > 0 ? [`skipped ${count(skipped, "entry", "entries")} ${empty}`] : []),
     ],
   };
 }
@@ -139,8 +142,8 @@ function mem0Memory(value: unknown): Imported | null {
 export function readMemdirJson(path: string): Harvest {
   return readFile(path, (text) => {
     const rows = listIn(parse(text), "memories");
-    if (rows === null) return { found: [], problems: ["this is not JSON of `memdir export --format json`"] };
-    return takeFirst(rows, ownMemory, "have no name and no text");
+    if (rows === null) return { found: [], problems: ["it is not JSON of `memdir export --format json`"] };
+    return takeFirst(rows, ownMemory, "without name and text");
   });
 }
 

@@ -1,4 +1,4 @@
-/** A copy of a session's transcript in a folder that the host does not sweep, for users who want to keep their conversations. */
+/** A copy of a session's transcript in a folder that the host does not clean up, for users who want to keep their conversations. */
 
 import {
   closeSync,
@@ -26,7 +26,7 @@ interface Archiving {
   claudeDir: string;
 }
 
-/** Weeks of one conversation; more would not be copied in the second that the end of a session has. */
+/** Weeks of one conversation; more could not be copied in the second that a session has to end. */
 const MAX_BYTES = 200 * 1024 * 1024;
 const CHUNK_BYTES = 4 * 1024 * 1024;
 const TEMPORARY = /^\.copy-\d+-/;
@@ -34,7 +34,7 @@ const TEMPORARY = /^\.copy-\d+-/;
 /** False when there is nothing to copy, or nothing new. Links are not followed on either side. Throws when the disk refuses. */
 export function archiveTranscript({ transcript, session, cwd, claudeDir }: Archiving): boolean {
   if (!/^[\w.-]{1,128}$/.test(session) || session.startsWith(".")) return false;
-  // Every host's ends so: whatever else is named here is no conversation.
+  // Every host's transcript has this ending; anything else is not a conversation.
   if (!/\.jsonl?$/.test(transcript)) return false;
   const opened = openRegular(transcript);
   if (!opened) return false;
@@ -56,7 +56,7 @@ function makeFolder(claudeDir: string, slug: string): { path: string; close: () 
   const top = join(claudeDir, "memdir-archive");
   for (const folder of [top, join(top, slug)]) {
     if (!lstatSync(folder, { throwIfNoEntry: false })) mkdirSync(folder, { mode: 0o700 });
-    if (!lstatSync(folder).isDirectory()) throw new Error(`${folder} is a link or no folder; remove it`);
+    if (!lstatSync(folder).isDirectory()) throw new Error(`${folder} is a link or not a folder; remove it`);
   }
   return pinFolder(join(top, slug));
 }
@@ -97,7 +97,7 @@ function copyBytes(from: number, temporary: string, size: number): void {
   }
 }
 
-/** What copies of this session left that were killed half-way; their processes are gone, as the session ends once. */
+/** Leftovers of copies of this session that were killed halfway: their processes are gone, since a session ends once. */
 function sweep(folder: string, name: string): void {
   for (const each of readdirSync(folder)) {
     const writer = TEMPORARY.exec(each) && each.endsWith(`-${name}`) ? Number(each.split("-")[1]) : null;

@@ -9,26 +9,26 @@ import { commandOf, isPatch, namedFiles, patchOf, type ToolCall } from "./event.
 import type { Rule } from "./rules.ts";
 
 interface Enforcement {
-  /** Where relative paths begin. */
+  /** What relative paths are relative to. */
   cwd: string;
-  /** Where the globs of rules begin. */
+  /** What the globs of rules are relative to. */
   root: string;
-  /** What `~` in a glob stands for. */
+  /** What `~` in a glob means. */
   home: string;
-  /** A rule that took too long is skipped, and said. */
+  /** Called for a rule that took too long and was skipped. */
   onSkip: (rule: Rule) => void;
-  /** Time is up for rules that a repository brings along, of which there may be any number of slow ones. The user's own always count. */
+  /** Whether time is up for the rules of a repository, which may bring any number of slow ones. The user's own are always checked. */
   isLate: () => boolean;
 }
 
-/** A good expression needs microseconds; one that tries every way to divide a text would need years. */
+/** A good expression takes microseconds; one that tries every way to split a text would take years. */
 const PATTERN_MS = 100;
-/** On a machine so busy that a process gets no time in a tenth of a second, this many times. */
+/** How often to try again on a machine so busy that a process gets no time within a tenth of a second. */
 const MAX_ATTEMPTS = 10;
 /** More text than a model writes in one call. */
 const MAX_TEXT_CHARS = 1 << 20;
 
-/** What hosts call the tools that Claude Code calls otherwise, in small letters. */
+/** Other hosts' names for Claude Code's tools, in lower case. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   run_shell_command: "Bash",
   shell: "Bash",
@@ -44,7 +44,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   read: "Read",
 };
 
-/** Whoever forbids an edit means these as well, but not the other way round. */
+/** A rule against Edit covers these tools as well, but not the other way round. */
 const EDITORS: ReadonlySet<string> = new Set(["MultiEdit", "NotebookEdit", "Update"]);
 
 /** The first rule that the call breaks. */
@@ -68,14 +68,14 @@ function usualName(name: string): string {
   return Object.hasOwn(OTHER_NAMES, known) ? (OTHER_NAMES[known] as string) : name;
 }
 
-/** Whoever writes `bash` means the same. */
+/** Regardless of case. */
 function isNamed(tool: string, name: string): boolean {
   if (!tool.includes("*")) return tool.toLowerCase() === name.toLowerCase();
   const parts = tool.split("*").map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"));
   return new RegExp(`^${parts.join(".*")}$`, "is").test(name);
 }
 
-/** What a pattern is held against. */
+/** The text that a pattern is tested on. */
 function textOf(name: string, input: ToolCall["input"]): string {
   const texts = (...values: unknown[]) => values.filter((value) => typeof value === "string");
   const known =
@@ -100,14 +100,14 @@ function editsOf({ edits }: ToolCall["input"]): unknown[] {
   return Array.isArray(edits) ? edits.map((edit) => (edit as { new_string?: unknown } | null)?.new_string) : [];
 }
 
-/** As with an edit: what is taken out and what stands around it was there before. */
+/** Added lines only, as for an edit: removed lines and context were there before. */
 function addedIn(patch: string): string {
   if (!isPatch(patch)) return patch;
   const lines = patch.split("\n").filter((line) => line.startsWith("+"));
   return lines.map((line) => line.slice(1)).join("\n");
 }
 
-/** By its name and by where it truly lies: a link in between changes nothing. */
+/** By its name and by its real path, so that links make no difference. */
 function isPath({ paths }: Rule, { input }: ToolCall, { cwd, root, home }: Enforcement): boolean {
   if (paths.length === 0) return true;
   const anywhere = paths.flatMap((path) => wholePath(path, home));
@@ -119,13 +119,13 @@ function isPath({ paths }: Rule, { input }: ToolCall, { cwd, root, home }: Enfor
   });
 }
 
-/** A glob that may also be meant from the top of the disk; a leading slash alone could be the project's. */
+/** The absolute form of a glob, if it may have one; with a leading slash it may also be relative to the project. */
 function wholePath(glob: string, home: string): string[] {
   if (glob.startsWith("~/")) return [`/${slashed(home)}${glob.slice(1)}`];
   return glob.startsWith("/") ? [glob] : /^[A-Za-z]:[\\/]/.test(glob) ? [`/${slashed(glob)}`] : [];
 }
 
-/** As globs are matched: with `/`, and none in front. */
+/** As globs are matched: with `/` as separator, and without a leading one. */
 function slashed(path: string): string {
   return path.split(sep).join("/").replace(/^\//, "");
 }
@@ -158,7 +158,7 @@ function openTest(): Test {
         return script.runInContext(box, { timeout: PATTERN_MS }) === true;
       } catch (error) {
         const { user, system } = process.cpuUsage(before);
-        // The clock ran while a busy machine let others work: that says nothing about the expression.
+        // The clock ran while the machine was busy with other processes, which says nothing about the expression.
         if ((user + system) / 1000 > PATTERN_MS / 2 || attempt === MAX_ATTEMPTS) throw error;
       }
     }

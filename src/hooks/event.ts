@@ -1,7 +1,7 @@
-/** What every hook shares: the events of its host, what it is given and what it says, and how long it may take. */
+/** What all hooks share: the host's events, input and output, and the deadline. */
 
 import { readSync, type Stats, writeSync } from "node:fs";
-import { basename } from "node:path";
+import { basename, join } from "node:path";
 import type { Directory, RowEntry } from "../store/store.ts";
 import type { World } from "../world.ts";
 
@@ -30,7 +30,7 @@ const EVENTS: Readonly<Record<string, HookEvent>> = {
   PreCompress: "PreCompact",
 };
 
-/** Null for an event that is not ours. A host that names none sends a prompt. */
+/** Null for an event that memdir does not handle. Without a name it is a prompt. */
 export function eventOf(name: unknown): HookEvent | null {
   if (name === undefined) return "UserPromptSubmit";
   return typeof name === "string" && Object.hasOwn(EVENTS, name) ? (EVENTS[name] as HookEvent) : null;
@@ -42,11 +42,11 @@ export interface EventInput {
   session_id?: unknown;
   transcript_path?: unknown;
   cwd?: unknown;
-  /** Codex's alone. */
+  /** Only from Codex. */
   turn_id?: unknown;
 }
 
-/** Known by what it sends: a turn's id, except when a session starts, and the name of its transcript, except where it keeps none. */
+/** Recognised by a turn id, which is missing when a session starts, or by the name of its transcript, if it keeps one. */
 export function isCodex({ turn_id: turn, transcript_path: transcript }: EventInput): boolean {
   if (typeof turn === "string") return true;
   return typeof transcript === "string" && /^rollout-.*\.jsonl$/.test(basename(transcript));
@@ -63,21 +63,21 @@ export function sessionOf({ session_id: session }: EventInput): string | null {
 /** One run of a hook. */
 export interface HookRun extends Pick<World, "env" | "now"> {
   deadline: Deadline;
-  /** For what went wrong without anything being thrown. */
+  /** Reports an error that is not thrown. */
   onFault: (error: Error) => void;
 }
 
 export interface Deadline {
-  /** From the process's start, as the person who waits sees it. */
+  /** Counts from the start of the process, like the person who waits. */
   set(ms: number): void;
   isOver(): boolean;
-  /** The same, and it is counted: for work that is left out. */
+  /** The same, and counts that work was skipped because of it. */
   isMissed(): boolean;
-  /** How often work was left out. */
+  /** How often work was skipped. */
   readonly missed: number;
 }
 
-/** `elapsedMs`: since this process began. Not from `performance`, which Node loads when it is first asked for. */
+/** `elapsedMs`: since this process started. Not from `performance`, which Node loads on first use. */
 export function openDeadline(elapsedMs: () => number = () => process.uptime() * 1000): Deadline {
   let limitMs = Number.POSITIVE_INFINITY;
   let missed = 0;
@@ -96,54 +96,68 @@ export function openDeadline(elapsedMs: () => number = () => process.uptime() * 
 
 export { MAX_HOOK_CHARS as MAX_CHARS } from "../settings.ts";
 
-/** Not through process.stdout: to open it, Node loads its streams, and that takes longer than most hooks. */
+/** Not through process.stdout: opening it loads Node's streams, which takes longer than most hooks. */
 export function writeAll(fd: number, text: string): void {
   const bytes = Buffer.from(text);
   for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
 }
 
-/** For a person who set MEMDIR_DEBUG. */
+/** For MEMDIR_DEBUG. */
 export function tell(text: string): void {
   try {
     writeSync(2, `memdir: ${text}\n`);
   } catch {
-    // Nobody listens.
+    // Standard error is closed.
   }
 }
 
-/** Text that is added to the conversation; the event is called what the host calls it. */
+/** Starts a command of memdir's in the background: detached and without our streams, as it outlives us. */
+export function startDetached(args: readonly string[], cwd: string, input: number | "ignore" = "ignore"): void {
+  const { spawn } = process.getBuiltinModule("node:child_process");
+  const child = spawn(process.execPath, [join(__dirname, "cli.js"), ...args], {
+    cwd,
+    detached: true,
+    stdio: [input, "ignore", "ignore"],
+    windowsHide: true,
+  });
+  child.on("error", () => {});
+  child.unref();
+}
+
+/** Text that is added to the conversation. The event has the host's name for it. */
 export function formatContext(hookEventName: string, additionalContext: string): string {
   return `${JSON.stringify({ hookSpecificOutput: { hookEventName, additionalContext } })}\n`;
 }
 
-/** A call that must not be made. Gemini CLI has a form of its own. */
+/** Denies a call. Gemini CLI has its own format. */
 export function formatDenial(hookEventName: string, reason: string): string {
   if (hookEventName === "BeforeTool") return `${JSON.stringify({ decision: "deny", reason })}\n`;
   const decision = { permissionDecision: "deny", permissionDecisionReason: reason };
   return `${JSON.stringify({ hookSpecificOutput: { hookEventName, ...decision } })}\n`;
 }
 
-/** The turn goes on once more, with this as the next thing said. All hosts know the word. */
+/** Makes the turn continue, with the reason as the next message. The same for all hosts. */
 export function formatContinuation(reason: string): string {
   return `${JSON.stringify({ decision: "block", reason })}\n`;
 }
 
-/** What a pipe holds at once on most systems. */
+/** The capacity of a pipe on most systems. */
 const PIECE_BYTES = 64 * 1024;
-/** For a stream that says "not yet" instead of letting us wait. */
+/** For a stream that returns EAGAIN instead of blocking. */
 const PAUSE_MS = 5;
 const MAX_PAUSES = 400;
 
-/** Throws for what is no JSON. Of a host that sends nothing and stays, its own time limit takes care. */
+/** Undefined when nothing was sent. Throws if it is not JSON. For a host that sends nothing and stays connected, the host's timeout ends us. */
 export function readInput(fd: number): unknown {
   const pieces: Buffer[] = [];
   for (let piece = readPiece(fd); piece.length > 0; piece = readPiece(fd)) {
     pieces.push(piece);
-    // A whole piece is seldom the last one, and parsing takes time.
+    // A full piece is rarely the last one, and parsing takes time.
     const value = piece.length < PIECE_BYTES && isEnd(piece) ? parse(pieces) : undefined;
     if (value !== undefined) return value;
   }
-  return JSON.parse(textOf(pieces));
+  const text = textOf(pieces);
+  return text.trim() === "" ? undefined : JSON.parse(text);
 }
 
 /** Empty at the end. */
@@ -154,7 +168,7 @@ function readPiece(fd: number): Buffer {
       return piece.subarray(0, readSync(fd, piece, 0, piece.length, null));
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      // How Windows says that a pipe was closed.
+      // A closed pipe on Windows.
       if (code === "EOF") return piece.subarray(0, 0);
       if (code !== "EAGAIN" || pauses === MAX_PAUSES) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
@@ -166,7 +180,7 @@ function isEnd(piece: Buffer): boolean {
   return /[}\]]\s*$/.test(piece.toString("latin1", Math.max(0, piece.length - 16)));
 }
 
-/** Undefined while something is missing. */
+/** Undefined while it is incomplete. */
 function parse(pieces: readonly Buffer[]): unknown {
   try {
     return JSON.parse(textOf(pieces));
@@ -175,7 +189,7 @@ function parse(pieces: readonly Buffer[]): unknown {
   }
 }
 
-/** Without the mark that some shells of Windows put in front. */
+/** Without the byte order mark that some Windows shells add. */
 function textOf(pieces: readonly Buffer[]): string {
   return Buffer.concat(pieces)
     .toString("utf8")
@@ -189,14 +203,14 @@ export interface ToolCall {
 
 const PATCH_FILE = /^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm;
 
-/** The files that a call says it reads or changes, as it writes them: alone, or in a patch. */
+/** The files that a call reads or changes, as written in its input or in a patch. */
 export function namedFiles(input: ToolCall["input"]): string[] {
   const named = [input.file_path, input.notebook_path, input.path, input.filePath, input.absolute_path];
   const inPatch = [...patchOf(input).matchAll(PATCH_FILE)].map(([, file]) => file);
   return [...named, ...inPatch].filter((file) => typeof file === "string");
 }
 
-/** "" for none. Which of the texts is a patch, only the text says. */
+/** "" for none. Whether it is a patch, only the text itself shows. */
 export function patchOf({ input, patch, command }: ToolCall["input"]): string {
   return String([input, patch, command].find((text) => typeof text === "string") ?? "");
 }
@@ -205,13 +219,13 @@ export function isPatch(text: string): boolean {
   return text.includes("*** Begin Patch");
 }
 
-/** A line for a shell; "" for none. */
+/** A shell command; "" for none. */
 export function commandOf({ command, cmd }: ToolCall["input"]): string {
   const parts: unknown[] = [command ?? cmd].flat();
   return parts.filter((part) => typeof part === "string").join(" ");
 }
 
-/** A book of five hundred pages; what is larger was put there by mistake or to do harm. */
+/** As long as a book of five hundred pages; anything larger is a mistake or an attack. */
 const MAX_BYTES = 1024 * 1024;
 
 /** An ordinary file of ordinary size. */
@@ -234,7 +248,7 @@ export function rehearsedDirectory(path: string): Directory {
   };
 }
 
-/** `file` exists in the directory; the hashes are of terms that the prompt has. */
+/** `file` must exist in the directory; the hashes are those of the prompt's terms. */
 export function rehearsedEntry(file: string, hashes: readonly number[]): RowEntry {
   const terms = Uint32Array.from(hashes).sort();
   const weights = new Uint16Array(terms.length).fill(8);

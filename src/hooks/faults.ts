@@ -1,4 +1,4 @@
-/** What went wrong in hooks, which say nothing where they fail: a few lines in the user's cache, for `doctor` and the next session. */
+/** Errors of hooks, which fail silently: a few lines in the user's cache, for `doctor` and the next session. */
 
 import { existsSync, mkdirSync } from "node:fs";
 import { homedir } from "node:os";
@@ -8,7 +8,7 @@ import { openStateIn, quietly, type StateLog } from "../store/store.ts";
 import type { Check } from "../verbs/doctor.ts";
 import { type HookRun, openDeadline, tell } from "./event.ts";
 
-/** For a hook that goes on when a part of it fails. */
+/** For a hook that continues when a part of it fails. */
 export function openRun(event: string): HookRun {
   const env = processEnv();
   const at = new Date();
@@ -28,41 +28,38 @@ interface Fault {
 
 const MAX_MESSAGE_CHARS = 300;
 
-/** Must not throw: where nothing can be written, nothing is noted. */
+/** Must not throw: if the cache cannot be written, nothing is recorded. */
 export function noteFault(env: Env, { at, event, error }: { at: Date; event: string; error: unknown }): void {
-  // A host that went away without listening is no error of ours.
+  // The host closed the pipe without reading: not an error of ours.
   if ((error as NodeJS.ErrnoException)?.code === "EPIPE") return;
   const fault: Fault = { at: at.toISOString(), event: event.slice(0, 40), message: describe(error, env) };
   append(env, fault);
 }
 
-/** Oldest first. Lines that cannot be read are passed over. Must not throw. */
+/** Oldest first. Skips unreadable lines. Must not throw. */
 export function readFaults(env: Env): Fault[] {
   return logOf(env)
     .read()
     .flatMap((line) => ("told" in line ? [] : [line]));
 }
 
-/** Those that no session was told of yet. */
+/** Those that no session has reported yet. */
 export function readNewFaults(env: Env): Fault[] {
   const lines = logOf(env).read();
   const last = lines.findLastIndex((line) => "told" in line);
   return lines.slice(last + 1).flatMap((line) => ("told" in line ? [] : [line]));
 }
 
-/** From now on only what comes after is new. */
+/** Only later errors are new from now on. */
 export function markTold(env: Env, at: Date): void {
   append(env, { told: true, at: at.toISOString() });
 }
 
-/**
- * What may be kept of an error: a parser quotes the text that it was given, which may hold anything, and a path tells of
- * other people's folders.
- */
+/** What may be kept of an error: parsers quote their input, which may contain anything, and paths name private folders. */
 export function describe(error: unknown, env: Env): string {
   const { name = "Error", message = "" } = error instanceof Error ? error : { message: String(error) };
   const home = env.HOME || env.USERPROFILE || homedir();
-  const text = name === "SyntaxError" ? "what was read is no JSON" : message;
+  const text = name === "SyntaxError" ? "the input is not JSON" : message;
   return `${name === "Error" ? "" : `${name}: `}${text.split("\n")[0]}`
     .replaceAll(home, "~")
     .replace(/(?<![~\w.])(?:[A-Za-z]:)?[\\/][^\s'"`:,;]*[\\/]([^\s'"`:,;\\/]+)/g, "…/$1")
@@ -89,18 +86,18 @@ function parse(value: unknown): Fault | { told: true } | null {
   return isFault && !Number.isNaN(Date.parse(at)) ? { at, event, message } : null;
 }
 
-/** The user's own, as nobody else may say what is run: a relative path would lead into the project. */
+/** Always in the user's own folders, since code is run from it: a relative path would lead into the project. */
 export function cacheFolder({ XDG_CACHE_HOME = "", HOME = "" }: Env): string {
   if (isAbsolute(XDG_CACHE_HOME)) return join(XDG_CACHE_HOME, "memdir");
   return join(isAbsolute(HOME) ? HOME : homedir(), ".cache", "memdir");
 }
 
-/** One by one: a home that is not there is not made, and Node's own `recursive` never ends under an automounter. */
+/** One by one: a missing home is not created, and Node's `recursive` never returns under an automounter. */
 export function makeCacheFolder(folder: string): void {
   for (const each of [dirname(folder), folder]) if (!existsSync(each)) mkdirSync(each, { mode: 0o700 });
 }
 
-/** What is older has been mended, or would have come again. */
+/** Older errors have been fixed, or would have occurred again. */
 const RECENT_MS = 7 * 86_400_000;
 const MAX_SHOWN = 3;
 
@@ -110,11 +107,11 @@ export function examineFaults(env: Env, now: Date): Check {
   const last = recent.slice(-MAX_SHOWN).map(({ at, event, message }) => {
     return `${at.slice(0, 16).replace("T", " ")} ${event || "no event"}: ${message}`;
   });
-  const count = recent.length === 1 ? "one failed" : `${recent.length} failed`;
+  const count = `${recent.length} failed`;
   return {
     name: "hooks",
     ok: false,
     detail: `${count} in the last seven days, the last: ${last.reverse().join("; ")}`,
-    fix: "mend what the message names; if it is a file of memdir's own, install memdir again",
+    fix: "fix what the message names; if it is one of memdir's own files, install memdir again",
   };
 }

@@ -1,7 +1,7 @@
 /**
- * `dist/hook.cjs`, what a host starts for every event. It runs the file for that event beside it with the engine's own compiled
- * form of it, kept from an earlier run: a third of what such a short process does would otherwise be compiling. It is the one place
- * that catches: a host never notices that something of ours failed, but it is noted.
+ * `dist/hook.cjs`, which hosts start for every event. It runs the bundle for that event next to it, using the engine's compiled code
+ * from an earlier run: compiling would otherwise take a third of such a short process. It is the one place that catches: hosts never
+ * see our errors, but they are recorded.
  */
 
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { processEnv } from "../config.ts";
 import { type EventInput, eventOf, type HookEvent, readInput, tell } from "./event.ts";
 import { cacheFolder, makeCacheFolder } from "./faults.ts";
 
-/** What each of the files that are run has. */
+/** What each bundle exports. */
 interface Exports {
   main(input: EventInput): unknown;
   rehearse(): void;
@@ -27,7 +27,7 @@ const FILES: Readonly<Record<HookEvent, string>> = {
   PreCompact: "hook-stop.cjs",
   SessionEnd: "hook-stop.cjs",
 };
-/** The compiled form belongs to one engine and one text, whose hash the build writes into its first line. */
+/** Compiled code belongs to one engine and one source, whose hash the build writes into its first line. */
 const ENGINE = `${process.version}-${process.arch}`;
 const MARK = /^\/\*([0-9a-f]{16})\*\/\n/;
 
@@ -35,23 +35,25 @@ if (require.main === module) {
   let name = "";
   try {
     const input = readInput(0);
-    if (typeof input !== "object" || input === null) throw new TypeError("standard input holds no JSON object");
-    name = String((input as EventInput).hook_event_name ?? "");
-    const event = eventOf((input as EventInput).hook_event_name);
-    if (event !== null) run(FILES[event], input);
+    if (input !== undefined) {
+      if (typeof input !== "object" || input === null) throw new TypeError("standard input is not a JSON object");
+      name = String((input as EventInput).hook_event_name ?? "");
+      const event = eventOf((input as EventInput).hook_event_name);
+      if (event !== null) run(FILES[event], input);
+    }
   } catch (error) {
-    // Half an installation, or a host that says something else: it goes on without memories.
+    // An incomplete installation, or a host with another format: it continues without memories.
     const env = processEnv();
     if (env.MEMDIR_DEBUG) tell((error as Error).stack ?? String(error));
     note({ at: new Date(), event: name, error });
   }
-  // Taking down the engine in good order costs more than a millisecond, and nothing is left to be done.
+  // A regular shutdown of the engine takes more than a millisecond, and nothing is left to do.
   process.exit(0);
 } else {
   module.exports = require(join(__dirname, MAIN_FILE));
 }
 
-/** A file of its own, as hardly any run needs it. Where even that is missing, there is nothing to note it with. */
+/** In a bundle of its own, as hardly any run needs it. If that is missing too, nothing can be recorded. */
 function note(fault: { at: Date; event: string; error: unknown }): void {
   try {
     const { noteFault } = require("./hook-faults.cjs") as typeof import("./faults.ts");
@@ -67,7 +69,7 @@ function run(file: string, input: EventInput): void {
   try {
     exports.main(input);
   } finally {
-    // A run that stopped early has compiled little, and what is kept is kept for good.
+    // A run that stopped early has compiled little, and the compiled code is kept for good.
     if (script.isNew) {
       exports.rehearse();
       keep(script);
@@ -76,9 +78,9 @@ function run(file: string, input: EventInput): void {
 }
 
 /**
- * The quick compiler only: the other one works beside us on code that will have run before it is done, and the process would
- * wait for it. Always before the first script, as the kept form is made for these settings. Only a prompt has such code.
- * `node:v8` says the same, and takes longer to load than it saves.
+ * Uses only the baseline WebAssembly compiler: the optimising one would finish after the code has run, and the process would wait for
+ * it. Must run before the first script, as compiled code depends on these flags. Only prompts use WebAssembly. `node:v8` does the
+ * same, but takes longer to load than it saves.
  */
 function compileQuickly(): void {
   try {
@@ -88,20 +90,20 @@ function compileQuickly(): void {
     binding("v8").setFlagsFromString?.("--liftoff-only");
     process.noDeprecation = noDeprecation ?? false;
   } catch {
-    // An engine that does not let us.
+    // This engine does not allow it.
   }
 }
 
 interface Loaded {
   isNew: boolean;
-  /** Null when the text does not say which one it is. */
+  /** Null when the source does not state its hash. */
   file: string | null;
   script: Script;
 }
 
 function load(program: string): { script: Loaded; exports: Exports } {
   const source = readFileSync(program, "latin1");
-  // The engine itself compares no more than the length of the text.
+  // The engine itself compares only the length of the source.
   const mark = MARK.exec(source)?.[1];
   const file = mark ? join(cacheFolder(processEnv()), `hook-${ENGINE}-${mark}.bin`) : null;
   const cachedData = file === null ? undefined : readKept(file);
@@ -112,7 +114,7 @@ function load(program: string): { script: Loaded; exports: Exports } {
   return { script: { isNew: script.cachedDataRejected !== false, file, script }, exports: made.exports };
 }
 
-/** It is written twice: the engine does not look whether it is sound, and dies of what is not. */
+/** It is stored twice to detect damage: the engine does not check it, and crashes on damaged code. */
 function readKept(file: string): Buffer | undefined {
   try {
     const kept = readFileSync(file);
@@ -124,7 +126,7 @@ function readKept(file: string): Buffer | undefined {
   }
 }
 
-/** After the answer is out: nobody waits for it. */
+/** After the answer has been written, so that the host does not wait for it. */
 function keep({ file, script }: Loaded): void {
   if (file === null) return;
   try {
@@ -134,6 +136,6 @@ function keep({ file, script }: Loaded): void {
     writeFileSync(temporary, Buffer.concat([data, data]), { mode: 0o600, flag: "wx" });
     renameSync(temporary, file);
   } catch {
-    // A home that cannot be written to: the next run compiles again.
+    // The home is not writable: the next run compiles again.
   }
 }

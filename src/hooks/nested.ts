@@ -1,6 +1,6 @@
 /**
- * Instruction files of the folders that an agent works in, for a host that loads only those above the place where it was started:
- * Codex. The others add such files themselves.
+ * Instruction files of the folders that an agent works in, for Codex, which loads only those of its start folder and above. Other
+ * hosts load nested files themselves.
  */
 
 import { lstatSync, readFileSync } from "node:fs";
@@ -15,16 +15,16 @@ import { stripForClient } from "../text/client-markdown.ts";
 import { commandOf, isMemorySized, isPatch, namedFiles, patchOf, type ToolCall } from "./event.ts";
 
 interface NestedFolders {
-  /** Where the session began: what lies there and above it, the host has loaded. */
+  /** Where the session started: the host has loaded the files there and above. */
   start: string;
-  /** Where the call's relative paths begin. */
+  /** What the call's relative paths are relative to. */
   cwd: string;
-  /** What no link may lead out of. */
+  /** Links must not lead out of it. */
   root: string;
 }
 
 interface NestedOptions {
-  /** What the tool said. */
+  /** The tool's result. */
   response: unknown;
   /** Paths of files that are in the conversation already. */
   known: ReadonlySet<string>;
@@ -39,20 +39,20 @@ export interface Nested {
   paths: string[];
 }
 
-/** The first that is there counts, as for Codex; it does not know the last one, which says the same for Claude Code. */
+/** The first that exists counts, as in Codex, which does not know the last one, Claude Code's. */
 const NAMES = ["AGENTS.override.md", "AGENTS.md", "CLAUDE.md"];
-/** What lies below is not this repository's own. */
+/** What is below them is not the repository's own. */
 const FOREIGN: ReadonlySet<string> = new Set(["node_modules", ".git"]);
-/** A patch of more files than this goes through a whole tree; the rest comes with the next call. */
+/** A patch of more files changes a whole tree; the rest comes with the next call. */
 const MAX_TOUCHED = 50;
-/** Cut shorter, a file says too little: it comes with the next call that touches its folder. */
+/** A shorter excerpt says too little: then the file comes with the next call that touches its folder. */
 const MIN_CUT_CHARS = 400;
-/** As much of its instructions as Codex takes; taking comments out of a much longer text could take seconds. */
+/** As much as Codex loads of its instructions; removing comments from a much longer text could take seconds. */
 const MAX_TEXT_CHARS = 32 * 1024;
 /** A path only has to be recognised. */
 const MAX_PATH_CHARS = 300;
 
-/** Files of outer folders first, as many as fit. What does not fit stays unknown, and comes with a later call. */
+/** Outer folders first, as many files as fit. The others come with a later call. */
 export function findNested(call: ToolCall, place: NestedFolders, options: NestedOptions): Nested {
   const [start, root] = [realPath(place.start), realPath(place.root)];
   const named = namedFiles(call.input)
@@ -68,7 +68,7 @@ export function findNested(call: ToolCall, place: NestedFolders, options: Nested
     if (options.isLate()) break;
     const file = readFirst(folder, root, isKnown);
     if (!file) continue;
-    // Whoever has just read or written it knows it.
+    // The model has just read or written it.
     if (written.has(file.path) || response.includes(file.raw.trim())) {
       paths.push(file.path);
       continue;
@@ -82,18 +82,18 @@ export function findNested(call: ToolCall, place: NestedFolders, options: Nested
   return { text: texts.join("\n\n"), paths };
 }
 
-/** Every folder below the start that the call touched something in, and those on the way to it; where each truly lies. */
+/** The real paths of all folders below the start in which the call touched something, and of those in between. */
 function foldersOf(call: ToolCall, named: readonly string[], cwd: string, start: string): Set<string> {
   const command = isPatch(patchOf(call.input)) ? "" : commandOf(call.input);
   const inCommand = command === "" ? [] : filesInCommand(command, cwd).slice(0, MAX_TOUCHED);
   const touched = [...named, ...inCommand].map((file) => realPath(dirname(file)));
-  // A command also works in the folder that it is run in.
+  // A command also touches the folder it is run in.
   if (command !== "") touched.unshift(realPath(cwd));
   const ways = touched.filter((folder) => isWithin(start, folder)).map((folder) => foldersBetween(start, folder));
   return new Set(ways.filter((way) => !way.some((folder) => FOREIGN.has(basename(folder)))).flat());
 }
 
-/** By the host, when it started. */
+/** Whether the host loaded it at start. */
 function isLoaded(path: string, start: string): boolean {
   return /^AGENTS(?:\.override)?\.md$/.test(basename(path)) && isWithin(dirname(path), start);
 }
@@ -103,11 +103,11 @@ interface InstructionText {
   folder: string;
   name: string;
   raw: string;
-  /** As it is shown, not yet neutral. */
+  /** As it is shown, before it is neutralised. */
   text: string;
 }
 
-/** Null also for a file that is known, whatever else the folder has, and for one with nothing in it. */
+/** Null also if the first file is known or empty, whatever else is in the folder. */
 function readFirst(folder: string, root: string, isKnown: (path: string) => boolean): InstructionText | null {
   for (const name of NAMES) {
     try {
@@ -120,7 +120,7 @@ function readFirst(folder: string, root: string, isKnown: (path: string) => bool
       const text = stripForClient(raw.slice(0, MAX_TEXT_CHARS)).trim();
       return text === "" ? null : { path, folder, name, raw, text };
     } catch {
-      // Not ours to read, or gone since: as if it were not there.
+      // Not readable, or deleted meanwhile: treated as missing.
     }
   }
   return null;

@@ -1,9 +1,10 @@
-/** The search for memories by a model beside a turn: how it is started (`dist/hook-prefetch.cjs`), and `.memdir/prefetch/`, where it leaves what it found, a file per session, taken once. */
+/** A model's search for memories in the background of a turn: how it is started (`dist/hook-prefetch.cjs`), and `.memdir/prefetch/`, where it leaves its result, a file per session, read once. */
 
 import { closeSync, openSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { openState, quietly, type StateRecord, sessionKey } from "../store/store.ts";
+import { startDetached } from "./event.ts";
 
 export interface PrefetchStart {
   /** The memory directory that keeps the session's state. */
@@ -14,24 +15,16 @@ export interface PrefetchStart {
   nowMs: number;
 }
 
-/** In a session of its own: it outlives us. One at a time for each session. */
+/** One at a time for each session. */
 export function startPrefetch({ directory, cwd, session, prompt, nowMs }: PrefetchStart): void {
   const id = `${process.pid}-${process.hrtime.bigint().toString(36)}`;
   if (!awaitPrefetch(directory, session, { id, nowMs })) return;
   const input = openInput(directory, JSON.stringify({ session, id, prompt }));
-  const { spawn } = process.getBuiltinModule("node:child_process");
-  const child = spawn(process.execPath, [join(__dirname, "cli.js"), "prefetch"], {
-    cwd,
-    detached: true,
-    stdio: [input, "ignore", "ignore"],
-    windowsHide: true,
-  });
-  child.on("error", () => {});
-  child.unref();
+  startDetached(["prefetch"], cwd, input);
   closeSync(input);
 }
 
-/** A prompt neither fits into arguments nor belongs where everybody sees them; a pipe would be gone with us before it is read. */
+/** A prompt is too long for arguments, which other users can see; and a pipe would close with us before it is read. */
 function openInput(directory: string, text: string): number {
   const file = writeTemporary(prefetchFolder(directory), text, PRIVATE_MODE, "prompt", false);
   try {
@@ -41,15 +34,15 @@ function openInput(directory: string, text: string): number {
   }
 }
 
-/** An answer that takes longer finds the turn over: whoever looks for it gives up then. */
+/** A later answer would find the turn over, so that the search gives up then. */
 export const PREFETCH_MS = 30_000;
 
-/** Five paths; what is larger was not written by us. */
+/** Room for five paths; a larger file was not written by us. */
 const MAX_BYTES = 64 * 1024;
 
 /**
- * `id` is that of the prompt. False where no search may begin: nothing can be written, or the search for an earlier prompt still
- * runs, whose answer then comes too late.
+ * `id` is that of the prompt. False when no search may start: nothing can be written, or the search for an earlier prompt is still
+ * running, and its answer will be too late.
  */
 export function awaitPrefetch(
   directory: string,
@@ -63,17 +56,17 @@ export function awaitPrefetch(
   return isKept && !isAtWork;
 }
 
-/** The paths of memories, best first. False when the session has gone on meanwhile. */
+/** `paths`: of memories, best first. False when the session has moved on meanwhile. */
 export function finishPrefetch(directory: string, session: string, id: string, paths: readonly string[]): boolean {
   const record = recordOf(directory, session);
   const before = record.read();
   if (!before || before.paths !== null || (before.id !== id && before.id !== "")) return false;
   const isWanted = before.id === id;
-  // Also when it is not wanted any more: from now on another search may begin.
+  // Also when it is no longer wanted: another search may start now.
   return quietly(() => record.write({ ...before, paths: isWanted ? paths : [] })) && isWanted;
 }
 
-/** The answer, once, when it is there. Must not throw. */
+/** The answer, if there is one; only once. Must not throw. */
 export function takePrefetch(directory: string, session: string): readonly string[] {
   const record = recordOf(directory, session);
   const paths = record.read()?.paths ?? null;

@@ -1,5 +1,5 @@
 /**
- * A host's prompt comes in, the memories that help go out. `hook.ts` runs it, and catches whatever goes wrong: the host goes on
+ * A host's prompt comes in, the memories that help go out. `hook.ts` runs it and catches all errors: the host then continues
  * without memories.
  */
 
@@ -36,10 +36,10 @@ export interface HookInput extends EventInput {
 const MAX_BYTES = MAX_CHARS;
 const WORDS_FILE = join(__dirname, "words.bin");
 
-/** Gemini CLI puts what hooks said when the session began before its user's first words. */
+/** Gemini CLI puts what hooks added at the start of the session before the user's first prompt. */
 const HOST_CONTEXT = /^(?:\s*<hook_context>[\s\S]*?<\/hook_context>)+/;
 
-/** Whether there was something to say. */
+/** Whether anything was shown. */
 export function main(input: HookInput): boolean {
   const deadline = openDeadline();
   const { text, search, keep } = respond(input, new Date(), deadline);
@@ -47,7 +47,7 @@ export function main(input: HookInput): boolean {
   if (text !== "") writeAll(1, formatContext(name, text));
   keep();
   search?.();
-  if (deadline.missed > 0) throw new Error(`time was up with ${deadline.missed} changed memories not looked at`);
+  if (deadline.missed > 0) throw new Error(`time was up before ${deadline.missed} changed memories were read`);
   return text !== "";
 }
 
@@ -58,9 +58,9 @@ export function answer(input: HookInput, now: Date): string {
 
 interface Response {
   text: string;
-  /** Keeps what was found changed on disk for the next prompt: after the answer, which does not wait for it. */
+  /** Caches what changed on disk for the next prompt; called after the answer, which does not wait for it. */
   keep: () => void;
-  /** Begins a search by a model beside the turn; null where none is wanted. */
+  /** Starts a model's search in the background of the turn; null where none is wanted. */
   search: (() => void) | null;
 }
 
@@ -99,7 +99,7 @@ interface Asked {
   deadline: Deadline;
 }
 
-/** `main` is the directory that keeps what the session was shown. */
+/** `main` is the directory that records what the session was shown. */
 function recallFor({ prompt, session, config, open, now, deadline }: Asked, main: string): Omit<Response, "search"> {
   const surfaced = readSurfaced(main, session);
   if (surfaced.isFull()) return NOTHING;
@@ -113,7 +113,7 @@ function recallFor({ prompt, session, config, open, now, deadline }: Asked, main
   if (memories.length === 0) return { text, keep };
   surfaced.surface(memories);
   writeSurfaced(main, session, surfaced);
-  // A rehearsal has no session, and shows nothing to anybody.
+  // A rehearsal has no session and shows nothing.
   if (session !== null) {
     logSurfaced(main, {
       at: now,
@@ -152,7 +152,7 @@ function find(
       const { scope } = open[ranked.owner] as Directory;
       if (found) chosen.push({ ...found, scope, confidence: ranked.confidence });
     } catch {
-      // Gone since, or not ours to read: the next one takes its place.
+      // Deleted meanwhile, or not readable: the next one takes its place.
     }
   }
   return { method: choice?.method ?? "lexical", chosen, news };
@@ -174,16 +174,16 @@ function keepAll(open: readonly Directory[], news: readonly News[]): void {
   for (const each of news) keepNews(open[each.owner] as Directory, each);
 }
 
-/** The user's wish, and a model to ask: it costs a request for every prompt. */
+/** Only if the user wants it and there is a model: it costs a request for every prompt. */
 function wantsSearch({ hooks }: Config): boolean {
   const { MEMDIR_RECALL, MEMDIR_MODEL = "" } = processEnv();
   return (hooks.prefetch || MEMDIR_RECALL === "model") && MEMDIR_MODEL.trim() !== "";
 }
 
-/** Goes through everything once, so that all of it is in the compiled form that is kept, whatever this prompt needed. */
+/** Runs everything once, so that all of it is in the compiled code that is kept, whatever this prompt needed. */
 export function rehearse(): void {
   const now = new Date(0);
-  // Of no session: nothing is noted.
+  // Without a session nothing is recorded.
   answer({ prompt: "a prompt of several words, and what_it names in src/it.ts" }, now);
   const header = formatHeader({ path: __filename, scope: "team", ageDays: ageInDays(0, 1e12), source: null });
   const content = shownContent("---\nname: one\nwhen:\n  - two\n---\n\nThree.\n");
@@ -225,7 +225,7 @@ export function rankPrompt(
   };
 }
 
-/** Files that the cache does not know are rare, and reading them takes much code: it is in a file of its own. */
+/** Files that are not in the cache are rare, and reading them takes much code: it is in a bundle of its own. */
 function digestNow(...file: Parameters<Digest>): ReturnType<Digest> {
   const { digestStale } = require("./hook-stale.cjs") as typeof import("./rules.ts");
   return digestStale(...file);

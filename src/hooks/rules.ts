@@ -1,4 +1,4 @@
-/** Memories that hooks look for, read from as little of the row cache as possible; and what the cache does not know yet, put into it. */
+/** Memories that hooks need, read from as little of the row cache as possible; and updates of that cache. */
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -17,12 +17,12 @@ import {
 } from "../store/store.ts";
 
 export interface Rule extends Enforced {
-  /** Of the memory's file. */
+  /** The path of the memory's file. */
   path: string;
   scope: string;
 }
 
-/** `isLate` ends the reading of files; what was found by then counts. Must not throw. */
+/** When `isLate`, no more files are read, and what was found by then counts. Must not throw. */
 export function readRules(directories: readonly Directory[], isLate: () => boolean = () => false): Rule[] {
   return directories.flatMap((directory) =>
     readForHooks(directory, isLate).flatMap(({ file, details: { rule } }): Rule[] =>
@@ -32,15 +32,15 @@ export function readRules(directories: readonly Directory[], isLate: () => boole
 }
 
 /**
- * Memories with a rule or a day, from the beginning of the cache while no file came or went. Files that are known to have one are
- * always compared with it. `windowAt`: a part of the others too, for whoever has the time. Must not throw.
+ * Memories with a rule or a date, from the start of the cache as long as no file was added or removed. Files that are known to have
+ * one are always compared with the disk. `windowAt`: compares some of the others too, for callers with time. Must not throw.
  */
 export function readForHooks(directory: Directory, isLate: () => boolean, windowAt: number | null = null): RowEntry[] {
   try {
     const peeked = peekForHooks(directory, windowAt);
     if (!peeked) return scanForHooks(directory, isLate);
     const changed = peeked.stale.flatMap((known): RowEntry[] => {
-      // A rule as it was is better than none.
+      // An outdated rule is better than none.
       const found = isLate() ? "same" : digestFile(directory, known.file, known);
       return found === "same" ? [known] : found ? [found] : [];
     });
@@ -48,18 +48,18 @@ export function readForHooks(directory: Directory, isLate: () => boolean, window
     if (fresh.length > 0) keepNews(directory, { entries: fresh, folders: null });
     return [...peeked.entries, ...changed.filter(({ isForHooks }) => isForHooks)];
   } catch {
-    return []; // not readable: `memdir doctor` says so
+    return []; // not readable, which `memdir doctor` reports
   }
 }
 
-/** Compares one memory that the cache knows. New ones change the folder's time, and are found by it. */
+/** Compares one cached memory with the disk. New ones change the folder's time and are found that way. */
 export function refreshEntry(directory: Directory, file: string): void {
   const known = readRowCache(directory, "rows").entries.get(file);
   const found = known ? digestFile(directory, file, known) : null;
   if (found && found !== "same") keepNews(directory, { entries: [found], folders: null });
 }
 
-/** Null for what is gone, no ordinary file, or cannot be read. */
+/** Null if it is deleted, not a regular file, or not readable. */
 export function digestStale(directory: Directory, file: string, known: RowEntry | null): RowEntry | "same" | null {
   try {
     return digestFile(directory, file, known);
@@ -68,7 +68,7 @@ export function digestStale(directory: Directory, file: string, known: RowEntry 
   }
 }
 
-/** The next prompt finds it in the cache. Whoever only looks at a repository leaves no new folder in it. */
+/** For the next prompt. Reading a repository creates no new folder in it. */
 export function keepNews(directory: Directory, { entries, folders }: Pick<News, "entries" | "folders">): void {
   if (directory.readOnly || (directory.inRepository && !existsSync(join(directory.path, ".memdir")))) return;
   if (entries.length > 0 && appendEntries(directory, entries) === 0) rewriteCache(directory, entries, null);

@@ -1,6 +1,6 @@
 /**
- * The start of a session in another agent (`dist/hook-session.cjs`): what the host does not load by itself, and what its user
- * should know. It fails open: whatever goes wrong, the session starts without it.
+ * The start of a session in another agent (`dist/hook-session.cjs`): what the host does not load itself, and what its user should
+ * know. It fails open: after an error the session starts without it.
  */
 
 import { lstatSync, statSync } from "node:fs";
@@ -49,7 +49,7 @@ export function main(input: SessionInput): void {
   }
 }
 
-/** The text for the session's beginning, at most MAX_CHARS; "" for none. */
+/** The text for the start of the session, at most MAX_CHARS; "" for none. */
 export function answer(input: SessionInput, run: HookRun): string {
   const { env, now, deadline } = run;
   const cwd = cwdOf(input);
@@ -59,7 +59,7 @@ export function answer(input: SessionInput, run: HookRun): string {
   const options = { cwd, now, withOlder: false, by: "hook" };
   const { main, directories } = findDirectories(options, config, location);
   const session = sessionOf(input);
-  // The model has forgotten what it was shown.
+  // The model no longer has what it was shown.
   if (session !== null && /^(clear|compact)$/.test(String(input.source))) clearSurfaced(main.path, session);
   const shown = directories.filter(({ scope }) => scope === "user" || scope === "team");
   if (!loadsOwnIndex(input, env)) shown.push(main);
@@ -70,7 +70,7 @@ export function answer(input: SessionInput, run: HookRun): string {
   return [...indexNotes(shown, room, run), ...notes].filter((note) => note !== "").join("\n\n");
 }
 
-/** One part that fails takes nothing from the others. */
+/** If one part fails, the others are still shown. */
 function attempt(make: () => string, { onFault }: HookRun): string {
   try {
     return make();
@@ -80,15 +80,15 @@ function attempt(make: () => string, { onFault }: HookRun): string {
   }
 }
 
-/** Claude Code shows the project's MEMORY.md itself; Codex and Gemini CLI, known by what they leave in sight, do not. */
+/** Claude Code shows the project's MEMORY.md itself; Codex and Gemini CLI, recognised by their traces, do not. */
 function loadsOwnIndex(input: SessionInput, env: Env): boolean {
   return !isCodex(input) && env.GEMINI_SESSION_ID === undefined;
 }
 
-/** Words around an index: who, where, how many more. */
+/** For the text around an index: whose it is, where it is, how many more lines there are. */
 const FRAME_CHARS = 600;
 
-/** Each gets its share of the room; what a short one leaves goes to those behind it. */
+/** Each gets its share of the room; what a short one does not use goes to the next ones. */
 function indexNotes(directories: readonly Directory[], room: number, run: HookRun): string[] {
   let left = room;
   return directories.map((directory, at) => {
@@ -100,11 +100,11 @@ function indexNotes(directories: readonly Directory[], room: number, run: HookRu
 }
 
 function indexNote(directory: Directory, maxChars: number): string {
-  // A user may link their own index; a repository could make its own one a link to anything of the user's.
+  // A user may link their own index; a repository's could be a link to any of the user's files.
   if (directory.scope === "team" && leadsOut(directory.path)) return "";
   const stat = statSync(join(directory.path, INDEX_FILE), { throwIfNoEntry: false });
   if (stat && !isMemorySized(stat)) return "";
-  // Made as the client makes it where there is none, but not written: a session that only starts changes no files.
+  // Generated as the client does where there is none, but not written: starting a session changes no files.
   const { index } = loadIndex({ ...directory, readOnly: true }, { generate: true });
   const lines = neutralise(index).split("\n");
   let kept = 0;
@@ -156,7 +156,7 @@ function faultsNote(env: Env): string {
   return first ? formatFaults(faults.length, first.at.slice(0, 16).replace("T", " ")) : "";
 }
 
-/** Goes through everything once, so that all of it is in the compiled form that is kept. Writes nothing. */
+/** Runs everything once, so that all of it is in the compiled code that is kept. Writes nothing. */
 export function rehearse(): void {
   const run = { env: {}, now: () => new Date(0), deadline: openDeadline(), onFault: () => {} };
   findPlace({ cwd: __dirname }, processEnv());

@@ -1,7 +1,7 @@
 /**
- * The end of a turn, of a session or of a stretch of one in another agent (`dist/hook-stop.cjs`): whether it is worth looking at,
- * decided without a model and in a few milliseconds; if so, a process of its own is started that nobody waits for, or the agent is
- * asked to look back itself. It fails open: `hook.ts` catches whatever goes wrong, and the host goes on.
+ * The end of a turn or session, or a compaction, in another agent (`dist/hook-stop.cjs`): decides without a model and within a few
+ * milliseconds whether it is worth extracting from; if so, it starts a background process, or asks the agent to look back itself. It
+ * fails open: `hook.ts` catches all errors, and the host continues.
  */
 
 import { existsSync } from "node:fs";
@@ -18,7 +18,16 @@ import type { Directory } from "../store/store.ts";
 import { lazily } from "../text/lazy.ts";
 import type { World } from "../world.ts";
 import { archiveTranscript } from "./archive.ts";
-import { cwdOf, type EventInput, eventOf, formatContinuation, sessionOf, tell, writeAll } from "./event.ts";
+import {
+  cwdOf,
+  type EventInput,
+  eventOf,
+  formatContinuation,
+  sessionOf,
+  startDetached,
+  tell,
+  writeAll,
+} from "./event.ts";
 import { syncBeside } from "./team-sync.ts";
 import {
   hasMemoryWrite,
@@ -32,7 +41,7 @@ import {
 
 /** What Claude Code passes at the end of a turn; everything else is ignored. */
 export interface StopInput extends EventInput {
-  /** The turn went on because a hook wanted it. */
+  /** The turn continued because of a hook. */
   stop_hook_active?: unknown;
   /** In a sub-agent. */
   agent_id?: unknown;
@@ -40,11 +49,11 @@ export interface StopInput extends EventInput {
   last_assistant_message?: unknown;
 }
 
-/** What the process is told that does the work. */
+/** What the background process is given. */
 export interface Start {
   transcript: string;
   cwd: string;
-  /** Of the last message, "" if it is not known (`markOf`). */
+  /** The mark of the last message (`markOf`), "" if it is not known. */
   mark: string;
 }
 
@@ -58,17 +67,19 @@ export function main(input: StopInput): void {
   };
   try {
     const answer = decide(input, { env, now: () => new Date(), log });
-    if ("start" in answer) start(answer.start);
-    else if ("ask" in answer) writeAll(1, formatContinuation(answer.ask));
+    if ("start" in answer) {
+      const { transcript, cwd, mark } = answer.start;
+      startDetached(["extract", "--transcript", transcript, "--session-hook", mark], cwd);
+    } else if ("ask" in answer) writeAll(1, formatContinuation(answer.ask));
     else log(`extraction skipped: ${answer.skipped}`);
   } finally {
     if (eventOf(input.hook_event_name) !== "Stop") archive(input, env);
-    // Sub-agents stop far more often than anything is written.
+    // Sub-agents stop far more often than a memory is written.
     if (!isNamed(input.agent_id)) syncBeside(input, env);
   }
 }
 
-/** Before a host forgets: its transcript is one of those that it removes some day. */
+/** Archives the transcript, which the host will remove some day. */
 export function archive(input: StopInput, env: Env): boolean {
   const { transcript_path: transcript } = input;
   if (typeof transcript !== "string" || !isAbsolute(transcript)) return false;
@@ -78,7 +89,7 @@ export function archive(input: StopInput, env: Env): boolean {
   return archiveTranscript({ transcript, session: sessionIdOf(transcript), cwd, claudeDir: config.claudeDir });
 }
 
-/** Notes a skip in the ledger, where there is a memory directory; where there is none, nothing is left behind. */
+/** Records a skip in the ledger, if there is a memory directory; if not, nothing is created. */
 export function decide(input: StopInput, world: Pick<World, "env" | "now" | "log">): StopAnswer {
   const { transcript_path: transcript, last_assistant_message: last } = input;
   if (typeof transcript !== "string" || !isAbsolute(transcript)) return { skipped: "the host named no transcript" };
@@ -90,7 +101,7 @@ export function decide(input: StopInput, world: Pick<World, "env" | "now" | "log
   const options = { cwd, now, log, withOlder: false };
   const directory = findDirectories(options, config, location).main;
   const isAsking = config.hooks.stop === "continue";
-  // Asking costs the agent's own tokens, and no budget of ours.
+  // Asking costs the agent's tokens, not our budget.
   const hasModel = !isAsking && (env.MEMDIR_MODEL ?? "").trim() !== "";
   const { learn } = config;
   const session = nameSession(input, transcript);
@@ -104,7 +115,7 @@ export function decide(input: StopInput, world: Pick<World, "env" | "now" | "log
   return { start: { transcript, cwd, mark } };
 }
 
-/** As the process that does the work finds it: Claude Code names its files by it, others write it into them. */
+/** As the background process determines it: Claude Code names its files by it, others write it into them. */
 function nameSession(input: StopInput, transcript: string): string {
   const told = isForeign(transcript) ? sessionOf(input) : null;
   return told !== null && PLAIN_ID.test(told) ? told : sessionIdOf(transcript);
@@ -116,7 +127,7 @@ function isNamed(value: unknown): boolean {
   return typeof value === "string" && value !== "";
 }
 
-/** Once in a turn: what the agent kept or did not keep after it was asked, counts as looked at. */
+/** Once per turn: after the agent was asked, the turn counts as handled, whether or not it saved anything. */
 function askOnce(input: StopInput, stop: Stop): StopAnswer {
   if (eventOf(input.hook_event_name) !== "Stop") return { skipped: "the agent looks back at the end of its turns" };
   if (input.stop_hook_active !== true) {
@@ -125,12 +136,12 @@ function askOnce(input: StopInput, stop: Stop): StopAnswer {
   }
   const { session } = stop;
   const cursor = readCursor(stop.directory.path, session);
-  // Whichever hook made the turn go on: we were called when it first wanted to end, and asked if there was anything to ask.
+  // Whichever hook continued the turn: we were called at its first end, and asked then if there was anything to ask.
   if (existsSync(stop.directory.path)) advance(stop, session, cursor, readTurnTail(stop.transcript, cursor, 1));
   return { skipped: "the turn was continued once" };
 }
 
-/** What was said so far counts as handled. */
+/** Everything said so far counts as handled. */
 function advance({ directory }: Stop, session: string, cursor: Cursor | null, tail: TurnTail | null): void {
   const message = lastMessageId(tail ?? NO_TAIL);
   if (message === null) return;
@@ -150,26 +161,26 @@ interface Stop {
   transcript: string;
   session: string;
   cwd: string;
-  /** Of the host's last message, "" if it is not known. */
+  /** The mark of the host's last message, "" if it is not known. */
   mark: string;
   isSubAgent: boolean;
 }
 
-/** Why nothing is started; null when it is. */
+/** Why nothing is started; null if something is. */
 function findReason(stop: Stop): string | null {
   const { directory, learn, transcript, session, hasModel } = stop;
   const ledger = openLedger(directory.path, directory, learn.prices);
   const cursor = readCursor(directory.path, session);
   const tail = lazily(() => {
     const read = readTurnTail(transcript, cursor, learn.everyTurns);
-    // The host tells of the end before it has written the turn down: then nothing is known of it, and the process waits for it.
+    // The host calls us before it has written the turn: then nothing is known of it, and the background process waits for it.
     return (read?.prompts.length ?? 0) === 0 && isLagging(transcript, stop.mark) ? NO_TAIL : read;
   });
   const state = readState(stop, { ledger, session, tail });
   const answer = checkGates(state);
   const reason = answer.go ? findIdle(hasModel, tail()) : answer.reason;
   if (reason === null) return null;
-  // The agent has kept what there was to keep.
+  // The agent has saved what was worth saving.
   if (!answer.go && answer.advance) advance(stop, session, cursor, tail());
   if (existsSync(directory.path)) ledger.skip("extraction", session, reason);
   return reason;
@@ -187,11 +198,11 @@ interface Seen {
   tail: () => TurnTail | null;
 }
 
-/** Each is looked for only when the gates come to it: they go by what it costs. */
+/** Each is determined only when the gates ask for it, the cheapest first. */
 function readState(stop: Stop, { ledger, session, tail }: Seen): GateState {
   const { directory, learn, cwd, isSubAgent, hasModel } = stop;
   const written = lazily(() => hasMemoryWrite(tail()?.lines ?? [], { dir: directory.path, cwd }));
-  /** Of a turn that began far back nothing is known, so it is looked at. */
+  /** Nothing is known of a turn that began far back, so it is not skipped. */
   const turns = () => (tail()?.isWhole === false ? Number.POSITIVE_INFINITY : (tail()?.prompts.length ?? 0));
   const asks = lazily(() => !written() && (tail()?.prompts.some(mayAskToKeep) ?? false));
   return {
@@ -212,7 +223,7 @@ function readState(stop: Stop, { ledger, session, tail }: Seen): GateState {
       return asks();
     },
     get budget() {
-      // Rules cost nothing, and they keep what was asked for in so many words; whether something was, may not be known here.
+      // Rules cost nothing, and they save explicit requests; whether there is one may not be known here.
       return hasModel && !asks() && !isUnknown(tail()) ? checkBudget(ledger, learn, session) : { ok: true as const };
     },
   };
@@ -222,22 +233,13 @@ function isUnknown(tail: TurnTail | null): boolean {
   return tail !== null && !tail.isWhole && tail.prompts.length === 0;
 }
 
-/** Rules look at what the user said and at nothing else. */
+/** Rules use only what the user said. */
 function findIdle(hasModel: boolean, tail: TurnTail | null): string | null {
   if (hasModel || !tail?.isWhole || !tail.prompts.every(isIdle)) return null;
   return "no model is configured, and there is nothing for the rules";
 }
 
-/** In a session of its own, with nothing of ours open: it outlives us and the host. */
-function start({ transcript, cwd, mark }: Start): void {
-  const args = [join(__dirname, "cli.js"), "extract", "--transcript", transcript, "--session-hook", mark];
-  const { spawn } = process.getBuiltinModule("node:child_process");
-  const child = spawn(process.execPath, args, { cwd, detached: true, stdio: "ignore", windowsHide: true });
-  child.on("error", () => {});
-  child.unref();
-}
-
-/** Goes through everything once, so that all of it is in the compiled form that is kept. Writes nothing, starts nothing. */
+/** Runs everything once, so that all of it is in the compiled code that is kept. Writes and starts nothing. */
 export function rehearse(): void {
   const place = { dir: __dirname, cwd: __dirname };
   const call = { type: "tool_use", id: "1", name: "Write", input: { file_path: join(__dirname, "one.md") } };
@@ -264,25 +266,25 @@ export function rehearse(): void {
 }
 
 /**
- * Words without which nobody asks to remember something, in the languages of learn/said-explicit.ts, whose own patterns take as long
- * to compile as everything else here takes. Rather once too often: the process that is started looks again, and closely.
+ * A request to remember something contains one of these words, in the languages of learn/said-explicit.ts, whose own patterns take
+ * as long to compile as everything else here. False alarms are fine: the background process checks again, thoroughly.
  */
 const ASKING =
   /^\s*#|remember|memor|mind|forget|\bnot(?:es?\b|i[ez])|reference|next time|future|\b(?:from|for) (?:now|here|later)|forward|henceforth|should know|(?:save|store|record|write|put|add|commit)\b.{0,40}(?:this|that|down|following)|merke? |denke? |behalte? |vergiss|ab (?:jetzt|sofort|heute)|von (?:nun|jetzt)|zukunft|künftig|fortan|souv[ie]|rappel|retiens|retenez|mémor|oubli|garde|doréna|désorm|partir d|avenir|recuerd|acuérd|olvid|en cuenta|anota|adelante|lembr|esqueç|ricorda|dimentic|onthoud|vergeet|[记記忘]|现在|現在|今[后後]|以[后後]|今以后|これから|覚え|憶|メモ|기억/i;
 
-/** More than anybody types before saying what is to be kept. */
+/** More than people type before they say what to remember. */
 const MAX_ASKED_CHARS = 4_000;
 
 export function mayAskToKeep(prompt: string): boolean {
   return ASKING.test(prompt.slice(0, MAX_ASKED_CHARS));
 }
 
-/** A word of thanks or agreement, or a command for the host. */
+/** Thanks, agreement, or a command for the host. */
 const IDLE =
   /^(?:.{0,11}|\/[\w:-]+(?:\s.*)?|(?:ok(?:ay)?|thanks|thank you|thx|great|perfect|nice|yes|no|go on|go ahead)\b.{0,12})$/is;
 const MAX_IDLE_CHARS = 200;
 
-/** Nothing in it that the rules could keep. */
+/** Whether there is nothing in it for the rules. */
 export function isIdle(prompt: string): boolean {
   const text = prompt.trim();
   return text.length <= MAX_IDLE_CHARS && IDLE.test(text) && !mayAskToKeep(text);

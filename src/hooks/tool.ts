@@ -1,7 +1,7 @@
 /**
- * Before and after a call of a tool in another agent (`dist/hook-tool.cjs`): a call that breaks an enforced rule is denied;
- * instructions of the folders it worked in, where the host does not load them, and memories that a model has found meanwhile are
- * added. It fails open, and it is quick, as it runs with every call.
+ * Before and after a tool call of another agent (`dist/hook-tool.cjs`): denies a call that breaks an enforced rule; adds the
+ * instructions of the folders it worked in, where the host does not load them, and memories that a model has found meanwhile. It fails
+ * open, and it is fast, as it runs with every call.
  */
 
 import { lstatSync } from "node:fs";
@@ -43,7 +43,7 @@ export interface ToolInput extends EventInput {
 }
 
 export interface ToolRun extends HookRun {
-  /** The folder that the host started us in; throws when it is gone. */
+  /** The folder that the host started us in; throws if it was deleted. */
   startedIn: () => string;
 }
 
@@ -59,7 +59,7 @@ export function answer(input: ToolInput, run: ToolRun): string {
   if (!isBefore && session === null) return "";
   const start = startOf(input, run);
   if (!isBefore) return session === null ? "" : answerAt(start, input, run, (open) => addFound(open, session));
-  // A call that works elsewhere leaves no rule of its session behind.
+  // In another folder the rules of the session's own still apply.
   for (const cwd of new Set([cwdOf(input), start])) {
     const denial = answerAt(cwd, input, run, denyBroken);
     if (denial !== "") return denial;
@@ -74,7 +74,7 @@ function answerAt(cwd: string, input: ToolInput, run: ToolRun, work: (open: Open
   return work({ input, cwd, config, location, run });
 }
 
-/** Codex says in which folder a call works, and starts its hooks in the one that its session works in. */
+/** Codex sends the folder of the call, and starts its hooks in the folder of its session. */
 function startOf(input: ToolInput, { startedIn }: ToolRun): string {
   try {
     return isCodex(input) ? startedIn() : cwdOf(input);
@@ -98,9 +98,9 @@ function directoriesOf({ cwd, config, location, run }: Open): { main: Directory;
   return { main, all: directories.filter(({ scope }) => !scope.startsWith("agent:")) };
 }
 
-/** A rule's message, as long as a paragraph. */
+/** For a rule's message: a paragraph. */
 const MAX_MESSAGE_CHARS = 1_000;
-/** As long as a name may be that is saved through us. */
+/** The limit of names that are saved through memdir. */
 const MAX_NAME_CHARS = 200;
 
 function denyBroken(open: Open): string {
@@ -124,17 +124,17 @@ function callOf({ tool_name: name, tool_input: given }: ToolInput): ToolCall {
   return { name: typeof name === "string" ? name : "", input };
 }
 
-/** Whose rule it is must be clear: what a repository brings along is not the word of the one who works in it. */
+/** It must be clear whose rule it is: a repository's rules are not those of the user who works in it. */
 function reasonOf({ message, name, path, scope }: Rule): string {
   const cut = (text: string, chars: number) => neutraliseLine(text).slice(0, chars).toWellFormed();
   const whose = scope === "team" ? "a rule that the team shares" : "enforced because you asked for it";
   return `${cut(message, MAX_MESSAGE_CHARS)} (memory ${cut(name, MAX_NAME_CHARS)}, ${neutraliseLine(path)}; ${whose})`;
 }
 
-/** Of what there is room for, instructions may take this part from memories that were found as well. */
+/** The share of the room that instructions may take when there are memories to show, too. */
 const NESTED_SHARE = 0.6;
 
-/** What the host does not load, and what was found beside the turn, as far as it is not in the conversation yet. */
+/** Instructions that the host does not load, and memories found in the background, unless they are in the conversation already. */
 function addFound(open: Open, session: string): string {
   const { main, all } = directoriesOf(open);
   if (open.config.hooks.enforce) refreshNamed(open, all);
@@ -151,7 +151,7 @@ function addFound(open: Open, session: string): string {
   if (memories.length === 0 && nested.paths.length === 0) return "";
   surfaced.surface(memories);
   for (const path of nested.paths) surfaced.surfaced.add(path);
-  // Where nobody remembers that they were shown, they would come with every call.
+  // If it cannot be recorded that they were shown, they would come with every call.
   const instructions = writeSurfaced(main.path, session, surfaced) ? nested.text : "";
   if (memories.length > 0) logFound(open, session, { main, all, memories });
   const added = [instructions, memories.length > 0 ? text : ""].filter((part) => part !== "").join("\n\n");
@@ -160,7 +160,7 @@ function addFound(open: Open, session: string): string {
 
 const NOT_NESTED: Nested = { text: "", paths: [] };
 
-/** A failure here takes nothing from what was found. */
+/** If this fails, the memories are still shown. */
 function nestedOf({ input, cwd: start, location, run }: Open, known: ReadonlySet<string>, maxChars: number): Nested {
   try {
     const place = { start, cwd: cwdOf(input), root: location.project.worktreeRoot ?? start };
@@ -184,11 +184,11 @@ function logFound({ run }: Open, session: string, { main, all, memories }: Found
     const file = owner ? relative(realPath(owner.path), realPath(path)).split(sep).join("/") : "";
     return owner ? [{ file, scope: owner.scope, why: ["found beside the turn"] }] : [];
   });
-  // What was asked is known to the process that found them, not here.
+  // The prompt is known to the process that found them, not here.
   logSurfaced(main.path, { at: run.now(), session, door: "hook", prompt: "", memories: logged });
 }
 
-/** A memory that the call changed in place: its folder's time does not show it, and there may be a rule in it now. */
+/** A memory that the call changed in place, which does not change its folder's time: it may contain a rule now. */
 function refreshNamed({ input, run }: Open, directories: readonly Directory[]): void {
   try {
     for (const name of namedFiles(callOf(input).input)) {
@@ -201,7 +201,7 @@ function refreshNamed({ input, run }: Open, directories: readonly Directory[]): 
   }
 }
 
-/** Only files of our directories, whatever the other process wrote down. */
+/** Only files of our directories, whatever the other process wrote. */
 function readFound(path: string, directories: readonly Directory[], now: Date): Candidate[] {
   const directory = directories.find((each) => isWithin(realPath(each.path), realPath(path)));
   try {
@@ -209,11 +209,11 @@ function readFound(path: string, directories: readonly Directory[], now: Date): 
     const found = readEntry(directory, relative(realPath(directory.path), realPath(path)).split(sep).join("/"));
     return found ? [openEntryPresenter(directory, now)(found.entry, lstatSync(path), found.fromMs)] : [];
   } catch {
-    return []; // gone since
+    return []; // deleted meanwhile
   }
 }
 
-/** Goes through everything once, so that all of it is in the compiled form that is kept. Writes nothing. */
+/** Runs everything once, so that all of it is in the compiled code that is kept. Writes nothing. */
 export function rehearse(): void {
   const named = { name: "one", file: "", path: join(__dirname, "one.md"), scope: "team", message: "" };
   const rule = { ...named, tools: ["Ba*"], pattern: "two" };

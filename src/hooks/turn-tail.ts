@@ -1,8 +1,8 @@
-/** The end of a transcript, read from the back and no further than it takes: the last turn, and what the user said since the cursor. */
+/** The end of a transcript, read backwards and only as far as needed: the last turn, and what the user said since the cursor. */
 
-import { closeSync, readSync, realpathSync } from "node:fs";
+import { closeSync, readSync } from "node:fs";
 import { isAbsolute, relative, resolve, sep } from "node:path";
-import { openRegular } from "../disk/fence.ts";
+import { openRegular, realPath } from "../disk/fence.ts";
 import type { Cursor } from "../learn/extraction-gates.ts";
 import { hearMessages } from "../learn/window.ts";
 import { buildConversation } from "../session/conversation.ts";
@@ -12,26 +12,26 @@ import { hashOf } from "../text/hash.ts";
 import { commandOf, type ToolCall } from "./event.ts";
 
 export interface TurnTail {
-  /** The last turn from its prompt on; of one that is very long, its end. */
+  /** The last turn, starting with its prompt; only its end if it is very long. */
   lines: string[];
-  /** What the user said since the cursor, newest first, at most as many as were asked for. */
+  /** What the user said since the cursor, newest first, up to the requested number. */
   prompts: string[];
-  /** The turn's first line is there. */
+  /** Whether the turn's first line is included. */
   isWhole: boolean;
 }
 
-/** Most turns, long ones, those with a picture. Beyond it the process that does the work finds out: it reads all of the file anyway. */
+/** For most turns, for long ones, for those with an image. Beyond that the background process finds out, which reads the whole file anyway. */
 const LENGTHS = [64 << 10, 1 << 20, 6 << 20];
 
-/** Codex's and Gemini CLI's files, by the names that they give them. */
+/** The names of Codex's and Gemini CLI's files. */
 const FOREIGN = /[\\/](?:rollout-[^\\/]*\.jsonl|chats[\\/]session-[^\\/]*\.jsonl?)$/;
 
-/** Whether a transcript is another program's than Claude Code's, in a shape that says nothing from the back. */
+/** Whether a transcript is not Claude Code's, and so in a format that cannot be read backwards. */
 export function isForeign(path: string): boolean {
   return FOREIGN.test(path);
 }
 
-/** Null when there is no such file, or nothing that is one. Of a foreign one nothing is known. Other failures throw. */
+/** Null if there is no such regular file. Nothing is known of another program's. Other errors throw. */
 export function readTurnTail(path: string, cursor: Cursor | null, maxPrompts: number): TurnTail | null {
   const opened = openRegular(path);
   if (!opened) return null;
@@ -49,7 +49,7 @@ export function readTurnTail(path: string, cursor: Cursor | null, maxPrompts: nu
   }
 }
 
-/** Whole lines: the first one is left out where it may have begun before. */
+/** Complete lines only: the first is left out if it may have started earlier. */
 function readEnd(fd: number, size: number, length: number): string[] {
   const start = Math.max(0, size - length);
   const bytes = Buffer.allocUnsafe(size - start);
@@ -58,7 +58,7 @@ function readEnd(fd: number, size: number, length: number): string[] {
   return start > 0 ? lines.slice(1) : lines;
 }
 
-/** From the last line to the first; done when nothing that lies before them could change the answer. */
+/** From the last line to the first; done when no earlier line could change the answer. */
 function scan(lines: string[], cursor: Cursor | null, maxPrompts: number): { tail: TurnTail; isDone: boolean } {
   const prompts: string[] = [];
   let first = -1;
@@ -85,7 +85,7 @@ function findPrompt(text: string): { uuid: string | null; text: string } | null 
   return { uuid: typeof line.uuid === "string" ? line.uuid : null, text: said };
 }
 
-/** Messages behind a prompt are named by it and their number (hearMessages). */
+/** Messages after a prompt are named by its id and their number (hearMessages). */
 function isOf(message: string, prompt: string): boolean {
   return message === prompt || message.startsWith(`${prompt}.`);
 }
@@ -112,7 +112,7 @@ function isRefused(text: string, id: string): boolean {
   return blocks.some((block) => block?.tool_use_id === id && block.is_error === true);
 }
 
-/** What the turn's last message is called, as an extraction calls it; null when the turn's first line is not there. */
+/** The id of the turn's last message, as in an extraction; null if the turn's first line is missing. */
 export function lastMessageId({ lines, isWhole }: Pick<TurnTail, "lines" | "isWhole">): string | null {
   if (!isWhole) return null;
   const chain = makeChain();
@@ -126,12 +126,12 @@ export function lastMessageId({ lines, isWhole }: Pick<TurnTail, "lines" | "isWh
   return hearMessages(messages, prompts).at(-1)?.id ?? null;
 }
 
-/** A text as a short mark: where it is compared, its line ends and the joints of its parts do not count. */
+/** A short mark of a text for comparing: line ends and how its parts are joined do not matter. */
 export function markOf(text: string): string {
   return hashOf(text.replace(/\s+/g, "")).toString(36);
 }
 
-/** Marks of what the model said last in these lines: its last piece of text, and all text of that message. */
+/** Marks of the model's last message in these lines: of its last text block, and of all its text. */
 export function lastMarks(lines: readonly string[]): string[] {
   let whole = "";
   let last = "";
@@ -155,11 +155,11 @@ export function lastMarks(lines: readonly string[]): string[] {
 const WRITERS: ReadonlySet<string> = new Set(["Write", "Edit", "MultiEdit", "Update", "write_file", "replace"]);
 /** Claude Code's, Gemini CLI's and Codex's. */
 const SHELLS: ReadonlySet<string> = new Set(["Bash", "run_shell_command", "exec_command", "shell"]);
-/** The tools of our own MCP server, under whatever name the user gave it with our name in it. Gemini CLI writes one line. */
+/** The tools of memdir's MCP server, under any name that contains memdir. Gemini CLI uses a single underscore. */
 const OWN_TOOL = /^mcp__?\w*memdir\w*?__?(?:save|forget)$/;
 const OWN_COMMAND = /(?:^|[\s;&|(/"'])memdir(?:\.cmd)?["']?\s+(?:save|edit|forget|rename)\b/;
 
-/** Memories only: what else lies in the folder, such as a log, says nothing of what is worth keeping. */
+/** Memories only: other files in the folder, such as logs, do not count. */
 export function writesMemory({ name, input }: ToolCall, place: { dir: string; cwd: string }): boolean {
   if (OWN_TOOL.test(name)) return true;
   if (SHELLS.has(name)) return OWN_COMMAND.test(commandOf(input));
@@ -172,12 +172,4 @@ export function writesMemory({ name, input }: ToolCall, place: { dir: string; cw
 function isBelow(path: string, folder: string): boolean {
   const way = relative(folder, path);
   return way !== "" && !isAbsolute(way) && !way.startsWith(".") && !way.startsWith(`logs${sep}`);
-}
-
-function realPath(folder: string): string {
-  try {
-    return realpathSync(folder);
-  } catch {
-    return folder;
-  }
 }

@@ -118,7 +118,8 @@ async function touchFile(scope: InstructionScope, loaded: Loaded, path: string):
   const atStart = loaded.files.some(
     (each) => each.source !== "user" && each.source !== "managed" && isClaudeFile(each),
   );
-  const load = loader(scope, loaded, false);
+  // Within one touch a file comes once however it is reached; after that only its name counts, as for the client.
+  const load = loader(scope, { ...loaded, reals: new Map() }, false);
   // A model that reads or writes an instruction file knows it already.
   loaded.paths.add(file);
 

@@ -132,9 +132,8 @@ export function loader(scope: InstructionScope, loaded: Loaded, trim: boolean) {
     }
   }
 
-  /** At start a file is loaded once however it is reached; later only the name counts, as for the client. */
   function isKnown(path: string): boolean {
-    return trim ? loaded.reals.has(realPath(path)) : loaded.paths.has(path);
+    return loaded.paths.has(path) || loaded.reals.has(realPath(path));
   }
 
   function refuse(path: string, reason: string): null {

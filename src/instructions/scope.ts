@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import picomatch from "picomatch";
-import { type Config, SETTING_SOURCES } from "../config.ts";
+import { type Config, isOn, SETTING_SOURCES } from "../config.ts";
 import { isWithin, readRegular, realPath } from "../disk/fence.ts";
 import { type Project, trustKey } from "../project/locate.ts";
 import type { InstructionSource } from "./file.ts";
@@ -44,7 +44,7 @@ export function openScope(project: Project, config: Config, options: ScopeOption
   const patterns = settings.flatMap((each) => each.claudeMdExcludes ?? []);
   const matches = patterns.map((pattern) => picomatch(pattern, { dot: true }));
   const sources = options.settingSources ?? ["user", "project", "local"];
-  const addDirsOn = /^(1|true|yes|on)$/i.test(config.env.CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD ?? "");
+  const addDirsOn = isOn(config.env.CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD);
   const { gitRoot, worktreeRoot } = project;
   const inside =
     gitRoot !== null && worktreeRoot !== null && gitRoot !== worktreeRoot && isWithin(gitRoot, worktreeRoot);

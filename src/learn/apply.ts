@@ -1,4 +1,7 @@
-/** What becomes of a proposal: written with where it came from, put into the inbox for a person, or refused with a reason. */
+/**
+ * Decides what happens to a proposal: it is written with its origin, put into the inbox for review, or refused with a
+ * reason.
+ */
 
 import { join } from "node:path";
 import { readRegular } from "../disk/fence.ts";
@@ -21,7 +24,7 @@ import type { SaveRequest, SaveResult } from "../verbs/save.ts";
 import { type Inbox, MAX_BYTES } from "./inbox.ts";
 import { type LearnMode, type Proposal, sourceFor } from "./proposal.ts";
 
-/** As much of a Memdir as it takes; the first directory is the one that is written to. */
+/** The part of a Memdir that this needs; the first directory is the one that is written to. */
 export interface Memories {
   readonly directories: readonly { readonly path: string }[];
   list(): Promise<Row[]>;
@@ -32,11 +35,11 @@ export interface Memories {
 
 export interface Applied {
   done: "saved" | "updated" | "unchanged" | "forgotten" | "inbox" | "refused";
-  /** The memory that was written, removed or would be; null when there is none yet. */
+  /** The memory that was or would be written or removed; null if it does not exist yet. */
   file: string | null;
-  /** The journal entry to give to undo. */
+  /** The journal entry, for undo. */
   undo: string | null;
-  /** In the inbox: its id there, and whether it came just now. */
+  /** If it is in the inbox: its id, and whether it was just added. */
   id?: string;
   isAdded?: boolean;
   /** Why it was not written. */
@@ -50,7 +53,7 @@ interface Target {
   memory: Memory;
 }
 
-/** Throws when the disk refuses, and when a memory is no longer the `base` that the proposal was made from. */
+/** Throws on disk errors, and if a memory is no longer the `base` that the proposal was made from. */
 export async function applyProposal(
   store: Memories,
   inbox: Pick<Inbox, "add" | "wasRejected">,
@@ -63,25 +66,25 @@ export async function applyProposal(
   if (inbox.wasRejected(proposal)) return refused(proposal, "it was rejected before");
   const target = await findTarget(store, proposal);
   if (target !== null && base !== null && target.text !== base)
-    throw new MemdirError("conflict", `${target.memory.file} was changed by somebody else meanwhile: read it again`);
+    throw new MemdirError("conflict", `${target.memory.file} was changed in the meantime: read it again`);
   const problem = findProblem(proposal, target);
   if (problem !== null) return refused(proposal, problem);
   const same = await findSame(store, proposal, target);
-  if (same !== null) return { done: "unchanged", file: same, undo: null, reason: "it says what is there already" };
-  const doubt = mode === "inbox" ? "a person decides in this scope" : findDoubt(proposal, target);
+  if (same !== null) return { done: "unchanged", file: same, undo: null, reason: "a memory already says this" };
+  const doubt = mode === "inbox" ? "proposals in this scope need review" : findDoubt(proposal, target);
   return doubt === null
     ? await write(store, proposal, target, proposal.trust)
     : await wait(inbox, proposal, target, doubt);
 }
 
-/** Whether trying again would change nothing. */
+/** Whether retrying would make no difference. */
 export function isFinal(error: unknown): boolean {
   return error instanceof MemdirError && FINAL.has(error.code);
 }
 
 const FINAL: ReadonlySet<string> = new Set(["usage", "outside", "secret", "broken", "untrusted", "ambiguous"]);
 
-/** A person has looked at it and wants it: trust no longer decides, but stays written down as it was. Throws when it fails. */
+/** A person has reviewed and accepted it: trust no longer matters, but is recorded unchanged. Throws if it fails. */
 export async function acceptProposal(
   store: Memories,
   inbox: Pick<Inbox, "accept">,
@@ -101,7 +104,7 @@ export async function acceptProposal(
   return applied;
 }
 
-/** What would change, as texts of the file. `before` is null for a new memory, `after` empty for one that goes. */
+/** The file's text before and after. `before` is null for a new memory, `after` is empty if it is removed. */
 export async function previewProposal(
   store: Memories,
   proposal: Proposal,
@@ -113,7 +116,7 @@ export async function previewProposal(
   return { file, before, after: target ? updatedText(proposal, target) : newText(proposal) };
 }
 
-/** By its file; without one, the memory of this type and name, which a save would change too. */
+/** Found by file or, without one, by type and name, like a save does. */
 async function findTarget(store: Memories, proposal: Proposal): Promise<Target | null> {
   const rows = await ownRows(store);
   const { file, name, type } = proposal;
@@ -126,20 +129,20 @@ async function findTarget(store: Memories, proposal: Proposal): Promise<Target |
   return { path: row.path, text: data.toString("utf8"), memory: parseMemory(row.file, data) };
 }
 
-/** Memories of the directory that is written to: those of other scopes are not ours to change. */
+/** Memories of the directory that is written to; those of other scopes must not be changed. */
 async function ownRows(store: Memories): Promise<Row[]> {
   const own = store.directories[0]?.path ?? "";
   return (await store.list()).filter((row) => row.path === join(own, row.file) && !row.unreadable);
 }
 
-/** Why it is refused without asking anyone. */
+/** Why it is refused outright. */
 function findProblem(proposal: Proposal, target: Target | null): string | null {
   const { action, trust, type, body } = proposal;
   if (Buffer.byteLength(body) > MAX_BYTES)
-    return `it has more than ${MAX_BYTES / 1024} KB: a memory is a page, write what matters of it`;
+    return `it is larger than ${MAX_BYTES / 1024} KB: shorten it to what matters`;
   const untold = trust === "tool" || trust === "document";
   const origin = trust === "tool" ? "what a tool printed" : "a document";
-  if (action === "forget" && untold) return `${origin} cannot ask for a memory to be forgotten`;
+  if (action === "forget" && untold) return `${origin} cannot request that a memory is forgotten`;
   const blocked = findBlocked(proposal, target);
   if (blocked !== null) return blocked;
   // An update keeps the memory's own type, so both must be allowed.
@@ -150,24 +153,24 @@ function findProblem(proposal: Proposal, target: Target | null): string | null {
 
 /** Why it cannot be written at all. */
 function findBlocked({ action, file, name }: Proposal, target: Target | null): string | null {
-  // Forgotten meanwhile: it must not come back by an update.
+  // Forgotten in the meantime: an update must not bring it back.
   if (target === null) return action === "forget" || file !== null ? `there is no memory ${file ?? name}` : null;
   const { broken, file: there } = target.memory;
-  return broken && action !== "forget" ? `${there} cannot be parsed and is never rewritten` : null;
+  return broken && action !== "forget" ? `${there} cannot be parsed, so it is not rewritten` : null;
 }
 
-/** Why a person should look at it first. */
+/** Why a person should review it first. */
 function findDoubt({ action, trust }: Proposal, target: Target | null): string | null {
   if (target === null) return null;
   const { file, pinned, source } = target.memory;
-  if (!mayReplace(source, trust)) return `${file} is trusted more (${trustOf(source)}) than this (${trust})`;
+  if (!mayReplace(source, trust)) return `${file} has a more trusted source (${trustOf(source)}) than this (${trust})`;
   return action === "forget" && pinned && trust !== "user" ? `${file} is pinned` : null;
 }
 
-/** A larger file is not a memory that is proposed twice. */
+/** A larger file cannot be a duplicate of a proposal. */
 const MAX_SAME_BYTES = 256 * 1024;
 
-/** The memory that says exactly this already, under whatever name. */
+/** The memory that already says exactly this, under any name. */
 async function findSame(store: Memories, proposal: Proposal, target: Target | null): Promise<string | null> {
   if (proposal.action === "forget") return null;
   if (target !== null && withoutSource(updatedText(proposal, target)) === withoutSource(target.text))
@@ -196,7 +199,7 @@ async function wait(
   const added = await inbox.add(proposal);
   if ("id" in added) return { done: "inbox", file, undo: null, id: added.id, isAdded: true, reason };
   if ("duplicate" in added)
-    return { done: "inbox", file, undo: null, id: added.duplicate, reason: "it waits in the inbox already" };
+    return { done: "inbox", file, undo: null, id: added.duplicate, reason: "it is already in the inbox" };
   return refused(proposal, "full" in added ? "the inbox is full" : "it was rejected before");
 }
 
@@ -206,7 +209,7 @@ async function write(store: Memories, proposal: Proposal, target: Target | null,
     return { done: "forgotten", file, undo };
   }
   if (target !== null) {
-    // With the text it was judged by: if another process writes the memory meanwhile, nothing is overwritten.
+    // Passes the text it was judged by: if another process writes the memory in the meantime, nothing is overwritten.
     const options = { trust: by };
     const { file, undo, action } = await store.put(target.path, updatedText(proposal, target), target.text, options);
     return { done: action === "unchanged" ? "unchanged" : "updated", file, undo };
@@ -217,7 +220,7 @@ async function write(store: Memories, proposal: Proposal, target: Target | null,
   return { done: "saved", file, undo };
 }
 
-/** Name and type stay: another name or type is another memory. Cues are kept beside new ones. */
+/** Name and type stay, because another name or type is another memory. New cues are added to the old ones. */
 function updatedText(proposal: Proposal, { text, memory }: Target): string {
   const source = formatSource(sourceFor(proposal, memory.source));
   const description = oneLine(proposal.description) || memory.description;
@@ -230,7 +233,7 @@ function updatedText(proposal: Proposal, { text, memory }: Target): string {
   return editBody(editFields(text, fields), body);
 }
 
-/** About what a save will write, for people to look at. */
+/** A preview of what a save will write. */
 function newText(proposal: Proposal): string {
   const { name, description, type, when, body } = proposal;
   return formatDocument({ name, description, type, when, source: formatSource(sourceFor(proposal)) }, body);

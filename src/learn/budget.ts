@@ -1,6 +1,6 @@
 /**
- * How much background work may cost: asked before each of its calls, never by the foreground. Nothing is reserved while a
- * call runs, so each process at work may exceed a limit by the one call that it has under way.
+ * How much background work may cost: checked before each of its calls, never in the foreground. Nothing is reserved
+ * while a call runs, so each running process may exceed a limit by one call.
  */
 
 import { type Ask, NO_USAGE, type Usage, usedNothing } from "../model/ask.ts";
@@ -16,23 +16,25 @@ export interface Limits {
 
 export type BudgetAnswer = { ok: true } | { ok: false; reason: string };
 
-/** Must not throw. The reason is for the ledger: it says which limit, and how much of it is used. */
+/** Must not throw. The reason is for the ledger: it names the limit and how much of it is used. */
 export function checkBudget(ledger: Ledger, limits: Limits, session: string | null): BudgetAnswer {
-  // What cannot be counted cannot be limited.
+  // Spending that cannot be counted cannot be limited.
   const problem = ledger.problem();
   if (problem !== null) return no(problem);
 
   const today = ledger.today();
   if (today.tokens >= limits.tokensPerDay) {
-    return no(`the day's budget is used up: ${today.tokens} of ${limits.tokensPerDay} tokens (learn.tokensPerDay)`);
+    return no(`the daily budget is used up: ${today.tokens} of ${limits.tokensPerDay} tokens (learn.tokensPerDay)`);
   }
   if (limits.costPerDay !== null) {
     if (today.cost === null) {
-      return no(`cost per day is limited, but ${today.unpriced.join(", ")} has no price: set it in learn.prices`);
+      return no(
+        `the cost per day is limited, but there is no price for ${today.unpriced.join(", ")}: set it in learn.prices`,
+      );
     }
     if (today.cost >= limits.costPerDay) {
       return no(
-        `the day's budget is used up: it cost ${today.cost.toFixed(4)} of ${limits.costPerDay} (learn.costPerDay)`,
+        `the daily budget is used up: ${today.cost.toFixed(4)} of ${limits.costPerDay} spent (learn.costPerDay)`,
       );
     }
   }
@@ -55,10 +57,13 @@ function no(reason: string): BudgetAnswer {
   return { ok: false, reason };
 }
 
-/** As texts in Latin letters and code have it. */
+/** The usual ratio for code and text in Latin letters. */
 const CHARS_PER_TOKEN = 4;
 
-/** A model whose every answer counts: where the provider does not say what it cost, that is estimated, so that a budget holds. */
+/**
+ * A model whose every answer counts: if the provider does not report usage, it is estimated, so that a budget still
+ * works.
+ */
 export function countAnswers(ask: Ask): Ask {
   return async (request) => {
     const answer = await ask(request);
@@ -69,7 +74,7 @@ export function countAnswers(ask: Ask): Ask {
   };
 }
 
-/** No provider answers for nothing, or for less. */
+/** No answer costs less than this. */
 function isCounted(usage: Usage): boolean {
   return !usedNothing(usage) && Object.values(usage).every((amount) => Number.isFinite(amount) && amount >= 0);
 }

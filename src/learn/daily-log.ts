@@ -1,4 +1,4 @@
-/** The daily log: what happened, one line after the other in a file for each day, raw material that dream distils later. */
+/** The daily log: one line per event in a file per day, which a dream distils later. */
 
 import {
   closeSync,
@@ -20,7 +20,7 @@ import { findSecrets } from "../text/secrets.ts";
 
 interface LogEntry {
   path: string;
-  /** As it was written, without its line end; further lines are indented. */
+  /** As written, without its line break; further lines are indented. */
   line: string;
 }
 
@@ -34,16 +34,16 @@ export interface DayLog {
 /** An entry is a note, and must fit into one write. */
 const MAX_ENTRY_BYTES = 64 * 1024;
 
-/** A day of many agents; what is larger was not written line by line. */
+/** Enough for a day of many agents; a larger file was not written line by line. */
 const MAX_LOG_BYTES = 4 * 1024 * 1024;
 
-/** One write at the end of the file: entries of several processes never mix, and nothing that is there is touched. */
+/** One write at the end of the file: entries of several processes never mix, and existing ones are not touched. */
 const FLAGS =
   constants.O_RDWR |
   constants.O_APPEND |
   constants.O_CREAT |
   (constants.O_NOFOLLOW ?? 0) |
-  // A fifo in the place of the file would wait for a reader.
+  // Opening a fifo in place of the file would wait for a reader.
   (constants.O_NONBLOCK ?? 0);
 
 const NEWLINE = 10;
@@ -53,7 +53,7 @@ export function logPath(directory: Store, at: Date): string {
   return join(directory.path, ...relativePath(at).split("/"));
 }
 
-/** Throws for a text that is empty, too long or holds a secret; the index is left alone. */
+/** Throws if the text is empty, too long or contains a secret; the index is not touched. */
 export async function appendLog(directory: Store, text: string, world: { now: () => Date }): Promise<LogEntry> {
   const at = world.now();
   const line = formatEntry(text, at);
@@ -76,27 +76,31 @@ export async function appendLog(directory: Store, text: string, world: { now: ()
 function formatEntry(text: string, at: Date): string {
   const [first, ...rest] = text.toWellFormed().replace(/\r\n?/g, "\n").replaceAll("\0", "").trim().split("\n");
   if (!first) throw new MemdirError("usage", "there is nothing to log: give a text, as in `memdir log TEXT`");
-  // Indented, so that no line of the text looks like an entry of its own.
+  // Indented, so that no line of the text looks like a separate entry.
   const more = rest.map((line) => (line.trim() === "" ? "" : `  ${line.trimEnd()}`));
   const line = [`- ${two(at.getHours())}:${two(at.getMinutes())} ${first.trimEnd()}`, ...more].join("\n");
   if (Buffer.byteLength(line) <= MAX_ENTRY_BYTES) return line;
   throw new MemdirError(
     "usage",
-    `the text is longer than ${MAX_ENTRY_BYTES} bytes: log what matters of it, and where the rest is`,
+    `the text is longer than ${MAX_ENTRY_BYTES} bytes: log what matters, and where the rest is`,
   );
 }
 
 function refuseSecrets(line: string): void {
   const findings = findSecrets(line);
   if (findings.length === 0) return;
-  const found = findings.map(({ rule, line: number }) => `${rule} in line ${number}`);
+  const found = findings.map(({ rule, line: number }) => `${rule} on line ${number}`);
   const what = found.slice(0, 5).join(", ");
-  throw new MemdirError("secret", `not logged, it holds what looks like a secret: ${what}; take it out`, {
-    details: found,
-  });
+  throw new MemdirError(
+    "secret",
+    `nothing was logged: the text contains what looks like a secret (${what}); remove it`,
+    {
+      details: found,
+    },
+  );
 }
 
-/** Made where it is missing, and held open; a link on the way is refused. */
+/** Created if missing, and kept open; a link in the path is refused. */
 function openFolder(directory: Store, file: string): Pin {
   const folder = dirname(resolveInside(directory.path, file));
   mkdirSync(folder, { recursive: true, mode: directory.inRepository ? 0o755 : 0o700 });
@@ -108,13 +112,13 @@ function append(path: string, bytes: Buffer, mode: number): void {
   const fd = openSync(path, FLAGS, mode);
   try {
     const stat = fstatSync(fd);
-    if (!stat.isFile()) throw new MemdirError("broken", "the log of today is no ordinary file: move it away");
-    // Somebody edited it by hand, or the disk was full in the middle of a line. Or another process is writing this very
-    // moment: then an empty line comes between its entry and ours, which means nothing.
+    if (!stat.isFile()) throw new MemdirError("broken", "today's log is not a regular file: move it away");
+    // It was edited by hand, or the disk filled up in the middle of a line, or another process is writing right now;
+    // then there is a harmless empty line between its entry and ours.
     const whole = endsLine(fd, stat.size) ? bytes : Buffer.concat([Buffer.from("\n"), bytes]);
     const written = writeSync(fd, whole);
     if (written < whole.length) {
-      throw new MemdirError("disk", "the disk took only a part of the entry: free some space and log it again");
+      throw new MemdirError("disk", "only part of the entry was written: free some disk space and log it again");
     }
   } finally {
     closeSync(fd);
@@ -128,8 +132,8 @@ function endsLine(fd: number, size: number): boolean {
 }
 
 /**
- * All logs from a day on, oldest first: `logs/YYYY/MM/YYYY-MM-DD.md`, and one file for each session in `logs/YYYY/MM/DD/`.
- * Links are not followed; what cannot be read is logged and left out.
+ * All logs from a day on, oldest first: `logs/YYYY/MM/YYYY-MM-DD.md`, and one file for each session in
+ * `logs/YYYY/MM/DD/`. Links are not followed; files that cannot be read are logged and skipped.
  */
 export function readLogs(directory: Store, options: { since?: string } = {}): DayLog[] {
   const logs: DayLog[] = [];
@@ -139,7 +143,7 @@ export function readLogs(directory: Store, options: { since?: string } = {}): Da
     try {
       const bytes = readRegular(resolveInside(directory.path, file), { maxBytes: MAX_LOG_BYTES });
       if (bytes) logs.push({ day, path, text: bytes.toString("utf8").replace(/^\ufeff/, "") });
-      else directory.log(`the log ${path} is left out: it is gone or larger than ${MAX_LOG_BYTES} bytes`);
+      else directory.log(`the log ${path} is skipped: it is missing or larger than ${MAX_LOG_BYTES} bytes`);
     } catch (error) {
       directory.log(diskError(error, "read the log", path).message);
     }
@@ -191,7 +195,7 @@ function list(directory: Store, folder: string, { pattern, kind }: Wanted): Dire
   }
 }
 
-/** Whether the calendar has it: some engines take the 30th of February for a day in March. */
+/** Whether the day exists: some engines accept 30 February as a day in March. */
 function isDay(text: string): boolean {
   const time = Date.parse(`${text}T00:00:00Z`);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);

@@ -1,4 +1,4 @@
-/** Carrying out a plan: one journal entry, all of its files or none, reverted by one undo. */
+/** Carries out a plan: one journal entry, all of its files or none, reverted by one undo. */
 
 import { MemdirError } from "../errors.ts";
 import {
@@ -20,18 +20,20 @@ import { checkPlan, findNamedProblems } from "./dream-check.ts";
 import { changesOf, describeOp, type Plan } from "./dream-plan.ts";
 
 interface Applied {
-  /** What undo is given; null when the plan was empty. */
+  /** The journal entry, for undo; null if the plan was empty. */
   entry: Entry | null;
   notices: string[];
 }
 
-/** Throws `conflict` with every problem in its details when the plan does not fit the directory any more: nothing is written. */
+/**
+ * Throws `conflict`, with every problem in its details, if the plan no longer fits the directory; nothing is written.
+ */
 export async function applyPlan(directory: Store, plan: Plan): Promise<Applied> {
   if (plan.ops.length === 0) return { entry: null, notices: [] };
   const checked = await checkPlan(plan, directory);
   if (!checked.ok) throw refused(checked.problems);
   return directory.change((directory) => {
-    // The check took its time, and others may have written meanwhile.
+    // The check took a while, and other programs may have written in the meantime.
     const problems = findNamedProblems(plan, directory);
     if (problems.length > 0) throw refused(problems);
     const { entry, notices } = directory.apply(changeOf(plan, directory));
@@ -41,7 +43,7 @@ export async function applyPlan(directory: Store, plan: Plan): Promise<Applied> 
 
 function refused(problems: readonly string[]): MemdirError {
   const some = problems.slice(0, 3).join("; ") + (problems.length > 3 ? ` and ${problems.length - 3} more` : "");
-  return new MemdirError("conflict", `the dream's plan was not applied: ${some}; nothing was written, dream again`, {
+  return new MemdirError("conflict", `the dream's plan was not applied: ${some}; nothing was written, so dream again`, {
     details: problems,
   });
 }
@@ -62,7 +64,7 @@ function changeOf(plan: Plan, directory: Store): Change {
   };
 }
 
-/** Headers as they will be: the new files are not in their places yet when the index is written. */
+/** Headers as they will be: the new files are not in place yet when the index is written. */
 function lookupAfter(changes: ReadonlyMap<string, string | null>, directory: Store) {
   return (file: string): Header | null => {
     const name = changes.has(file) ? file : findName(directory, file);
@@ -97,12 +99,12 @@ export function arrangeIndex(index: string, findHeader: (file: string) => Header
   return arranged.join("");
 }
 
-/** Whether all that it names is gone; what a wiki link means is not certain. */
+/** Whether everything it names is gone; the target of a wiki link is not certain. */
 export function isDead(line: string, findHeader: (file: string) => Header | null): boolean {
   return readReferences(line).every(({ kind, target }) => kind !== "wiki" && findHeader(target) === null);
 }
 
-/** Corrections first: nothing costs more than to hear one again. */
+/** Corrections first: having to repeat one is the most annoying. */
 const WORTH: Record<MemoryType, number> = { feedback: 0, user: 1, project: 2, reference: 3 };
 
 function byWorth(a: Header, b: Header): number {

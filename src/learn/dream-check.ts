@@ -1,4 +1,7 @@
-/** Whether a plan may be carried out: on the files as they are now, without losing, raising or smuggling in anything. */
+/**
+ * Checks whether a plan may be carried out: the files must be unchanged, and nothing may be lost, gain trust or be
+ * smuggled in.
+ */
 
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
@@ -26,10 +29,10 @@ import { findOrigins, isUntold } from "./origin.ts";
 
 type Checked = { ok: true } | { ok: false; problems: string[] };
 
-/** Every problem at once, so that its author can fix all of them. Never throws for what a plan says. */
+/** Returns every problem at once, so that the planner can fix all of them. Never throws because of a plan. */
 export async function checkPlan(plan: Plan, directory: Store): Promise<Checked> {
   const named = findNamedProblems(plan, directory);
-  // What follows reads the files: without sound names and hashes there is nothing to judge.
+  // The rest reads the files, so names and hashes must be right first.
   if (named.length > 0) return { ok: false, problems: named };
   const problems = [...findOverlaps(plan), ...findMissingSuccessors(plan, directory)];
   for (const op of plan.ops) {
@@ -39,7 +42,7 @@ export async function checkPlan(plan: Plan, directory: Store): Promise<Checked> 
   return problems.length === 0 ? { ok: true } : { ok: false, problems: [...new Set(problems)] };
 }
 
-/** Names that lead nowhere else, files that are there and unchanged. Also asked again with the lock held. */
+/** Names must stay inside the directory, and files must exist unchanged. Checked again with the lock held. */
 export function findNamedProblems(plan: Plan, directory: Store): string[] {
   return [...new Set(plan.ops.flatMap((op) => namedProblems(op, plan, directory)))];
 }
@@ -50,37 +53,37 @@ function namedProblems(op: Op, plan: Plan, directory: Store): string[] {
     const shown = JSON.stringify(file.slice(0, 100));
     const bad = findNameProblem(file);
     if (bad) return [`${shown} is refused: ${bad}`];
-    if (logsOf(op).includes(file)) return hashOf(directory, file) === null ? [`${file} is not there`] : [];
-    if (!isMemoryFile(file)) return [`${shown} is no memory: a plan changes memories only`];
+    if (logsOf(op).includes(file)) return hashOf(directory, file) === null ? [`${file} does not exist`] : [];
+    if (!isMemoryFile(file)) return [`${shown} is not a memory: a plan can only change memories`];
     const base = Object.hasOwn(plan.base, file) ? plan.base[file] : undefined;
     if (base === undefined) {
-      if (!made.has(file)) return [`${file} is not there`];
+      if (!made.has(file)) return [`${file} does not exist`];
       const taken = lstatSync(join(directory.path, file), { throwIfNoEntry: false });
-      return taken ? [`${file} is there already: choose another file name, or rewrite it`] : [];
+      return taken ? [`${file} already exists: choose another file name, or rewrite it`] : [];
     }
     const now = hashOf(directory, file);
-    if (now === null) return [`${file} is gone or cannot be read since the plan was made`];
+    if (now === null) return [`${file} was removed or became unreadable since the plan was made`];
     if (now !== base) return [`${file} changed since the plan was made`];
     return findUntouchable(op, file, directory);
   });
 }
 
-/** Files that an op makes, as far as they are not there. */
+/** Files that an op creates. */
 function newFilesOf(op: Op): string[] {
   if (op.kind === "create") return [op.file];
   return op.kind === "merge" && !op.files.includes(op.into) ? [op.into] : [];
 }
 
 function findUntouchable(op: Op, file: string, directory: Store): string[] {
-  if (op.kind === "create" && op.file === file) return [`${file} is there already: rewrite it, or choose another name`];
+  if (op.kind === "create" && op.file === file) return [`${file} already exists: rewrite it, or choose another name`];
   if (op.kind === "merge" && op.into === file && !op.files.includes(file))
-    return [`${file} is there already: name it among the files that are merged`];
+    return [`${file} already exists: name it among the files that are merged`];
   const memory = readMemory(directory, file);
-  if (isConflictCopy(memory)) return [`${file} is one side of a conflict: a person decides what becomes of it`];
-  return memory.broken ? [`${file} cannot be parsed (${memory.problems[0]}): it is not touched`] : [];
+  if (isConflictCopy(memory)) return [`${file} is one side of a conflict, which a person must resolve`];
+  return memory.broken ? [`${file} cannot be parsed (${memory.problems[0]}), so it must not be changed`] : [];
 }
 
-/** One memory, one fate. */
+/** Each memory may be changed by one operation only. */
 function findOverlaps(plan: Plan): string[] {
   const seen = new Set<string>();
   return plan.ops.flatMap((op) =>
@@ -99,34 +102,34 @@ function findMissingSuccessors(plan: Plan, directory: Store): string[] {
     if (op.kind !== "retire" || op.successor === null) return [];
     const text = after.get(op.successor);
     const stays = text === undefined ? hashOf(directory, op.successor) !== null : text !== null;
-    return stays ? [] : [`retire ${op.file}: its successor ${op.successor} goes, too`];
+    return stays ? [] : [`retire ${op.file}: its successor ${op.successor} is removed too`];
   });
 }
 
-/** What may not disappear: corrections, what is pinned, and anything without a word why. */
+/** What must not disappear: corrections, pinned memories, and anything without a reason. */
 function findLosses(op: Op, directory: Store): string[] {
-  const problems = op.reason.trim() === "" ? ["there is no reason"] : [];
+  const problems = op.reason.trim() === "" ? ["the reason is missing"] : [];
   if (op.kind === "merge" && new Set([...op.files, op.into]).size < 2) problems.push("a merge needs two memories");
   for (const [file, text] of changesOf(op)) {
     const old = op.kind === "create" ? null : findMemory(directory, file);
     if (!old) continue;
     const merged = op.kind === "merge" ? parseMemory(op.into, op.text) : null;
-    if (text === null && old.pinned) problems.push(`${file} is pinned: it stays`);
+    if (text === null && old.pinned) problems.push(`${file} is pinned and must stay`);
     if (text === null && old.type === "feedback" && !merged)
-      problems.push(`${file} is a correction: it is never retired, only merged`);
+      problems.push(`${file} is a correction and can only be merged, not retired`);
     const next = merged ?? (text === null ? null : parseMemory(file, text));
     if (!next) continue;
     if (next.type !== old.type) problems.push(`${file} has the type ${old.type}, the new text ${next.type}`);
     const lost = text === null ? [] : Object.keys(old.metadata).filter((key) => !Object.hasOwn(next.metadata, key));
     for (const key of lost) problems.push(`the new text has lost the field ${JSON.stringify(key.slice(0, 40))}`);
-    if (old.pinned && !next.pinned) problems.push(`${file} is pinned: the new text must say so, too`);
+    if (old.pinned && !next.pinned) problems.push(`${file} is pinned, so the new text must be pinned too`);
     if (old.type === "feedback" && !keepsRule(old, next))
       problems.push(`the rule of ${file} must stay word for word: ${JSON.stringify(ruleOf(old.body).slice(0, 200))}`);
   }
   return problems;
 }
 
-/** What a correction demands: its text up to the reasons for it. */
+/** The rule of a correction: its text up to the reasons. */
 export function ruleOf(body: string): string {
   const end = body.search(/^[ \t]*(?:\*\*)?(?:Why|How to apply)\b/im);
   return plain(end > 0 ? body.slice(0, end) : body);
@@ -141,7 +144,7 @@ function plain(text: string): string {
 }
 
 async function findTextProblems(op: Op, plan: Plan, directory: Store): Promise<string[]> {
-  const problems = findSecrets(op.reason).map(({ rule }) => `the reason holds what looks like a secret (${rule})`);
+  const problems = findSecrets(op.reason).map(({ rule }) => `the reason contains what looks like a secret (${rule})`);
   if (!("text" in op)) return problems;
   const file = op.kind === "merge" ? op.into : op.file;
   const next = parseMemory(file, op.text);
@@ -149,16 +152,16 @@ async function findTextProblems(op: Op, plan: Plan, directory: Store): Promise<s
   if (next.body.trim() === "") problems.push("the new text has no body");
   if (typeof next.metadata.name !== "string") problems.push("the new text has no name");
   for (const { rule, line } of findSecrets(op.text))
-    problems.push(`line ${line} holds what looks like a secret (${rule})`);
+    problems.push(`line ${line} contains what looks like a secret (${rule})`);
   const parts = sourcesOf(op, plan, directory);
-  // What never had one need not get one: rules do not invent.
+  // A memory that never had one does not need one: rules do not make one up.
   if (next.description === "" && (parts.length === 0 || parts.some(({ description }) => description !== "")))
     problems.push("the new text has no description");
   problems.push(...findClaims(next, parts));
   const taken = await findTaken(op, next, parts, directory);
   problems.push(...findTrustProblems(op, next, parts, taken), ...(await findDateProblems(next, parts, directory)));
   const namesake = findTakenName(op, next, plan, directory);
-  if (namesake) problems.push(`${namesake} has this type and name already: rewrite or merge it`);
+  if (namesake) problems.push(`${namesake} already has this type and name: rewrite or merge it`);
   return problems;
 }
 
@@ -201,14 +204,14 @@ function findTrustProblems(op: Op, next: Memory, parts: readonly Memory[], taken
   ]);
   const trust = trustOf(next.source);
   if (TRUSTS.indexOf(trust) > TRUSTS.indexOf(allowed))
-    return [`it is made of what has the source ${allowed}, so it must say "source: ${allowed}"`];
+    return [`it is based on memories with the source ${allowed}, so it must say "source: ${allowed}"`];
   const was = parts.every((part) => part.type === next.type && trustOf(part.source) === trust);
   if (!mayBecome(next.type, trust) && !(was && parts.length > 0))
-    return [`what has the source ${trust} cannot become a ${next.type} memory`];
+    return [`text with the source ${trust} cannot become a ${next.type} memory`];
   return [];
 }
 
-/** In a project memory no relative date at all; elsewhere ("never on Fridays") none that was not there. */
+/** A project memory must not have any relative date; others ("never on Fridays") must not gain one. */
 async function findDateProblems(next: Memory, parts: readonly Memory[], directory: Store): Promise<string[]> {
   const dates = await findRelativeDates(`${next.description}\n\n${next.body}`, directory.now());
   const known = next.type === "project" ? "" : plain(parts.map((part) => `${part.description} ${part.body}`).join(" "));
@@ -249,13 +252,15 @@ function findClaims(next: Memory, parts: readonly Memory[]): string[] {
   const enforced = new Set(parts.map(enforcedIn).filter((block) => block !== NONE));
   const claimed = enforcedIn(next);
   if (claimed !== NONE && !enforced.has(claimed))
-    problems.push("only people write what is enforced: leave `enforce` as it is, or out of a new memory");
+    problems.push("only people can write enforced rules: leave `enforce` as it is, and omit it from a new memory");
   if (enforced.size > (claimed === NONE ? 0 : 1))
-    problems.push("what is enforced must stay: a text holds one `enforce`, so memories that differ in it stay apart");
-  if (next.pinned && !parts.some(({ pinned }) => pinned)) problems.push("only people pin a memory: leave out `pinned`");
+    problems.push(
+      "enforced rules must stay: a memory can have only one `enforce`, so memories with different ones cannot be merged",
+    );
+  if (next.pinned && !parts.some(({ pinned }) => pinned)) problems.push("only people can pin a memory: omit `pinned`");
   const known = new Set(parts.flatMap(({ supersedes }) => supersedes));
   if (isUntold(trustOf(next.source)) && next.supersedes.some((name) => !known.has(name)))
-    problems.push("what a tool or a document says takes nobody's place: leave out `supersedes`");
+    problems.push("text from a tool or a document cannot supersede a memory: omit `supersedes`");
   return problems;
 }
 

@@ -1,4 +1,6 @@
-/** Whether it is time for a dream, and one dream at a time: asked often and mostly answered no, so the cheapest question comes first. */
+/**
+ * Whether it is time for a dream, and one dream at a time. The answer is usually no, so the cheapest check comes first.
+ */
 
 import { lstatSync, readdirSync, renameSync, utimesSync } from "node:fs";
 import { join } from "node:path";
@@ -6,17 +8,17 @@ import { PRIVATE_MODE, removeQuietly, writeTemporary } from "../disk/atomic.ts";
 import { readRegular } from "../disk/fence.ts";
 import { openState, type StateText, type Store, statePath } from "../store/store.ts";
 
-/** Once a day is what a night is for. */
+/** At most once a day. */
 const BETWEEN_DREAMS_MS = 24 * 3_600_000;
 
-/** Looking through the sessions costs a call of the system for each. */
+/** Counting the sessions costs a system call for each. */
 const BETWEEN_SCANS_MS = 10 * 60_000;
 
 /** Fewer leave little to distil. */
 const MIN_SESSIONS = 5;
 
 export interface DreamGates extends Pick<Processes, "isAlive"> {
-  /** Why dreaming is switched off (a setting, log mode, a remote directory), or null. */
+  /** Why dreaming is off (a setting, log mode, a remote directory), or null. */
   off: string | null;
   /** How many sessions other than the present one were touched since; see `countSessions`. */
   touchedSince: (sinceMs: number) => number;
@@ -25,18 +27,18 @@ export interface DreamGates extends Pick<Processes, "isAlive"> {
 type Gate = { open: true; sessions: number } | { open: false; reason: string };
 
 /**
- * Never throws: what cannot be looked at keeps the gate closed. The caller takes the lock itself.
- * With `onlyLook` the sessions are counted however lately that was done, and nothing is noted.
+ * Never throws: on an error the gate stays closed. The caller takes the lock itself. With `onlyLook` the sessions are
+ * counted even if that was done recently, and nothing is recorded.
  */
 export function checkDreamGates(gates: DreamGates, directory: Store, options: { onlyLook?: boolean } = {}): Gate {
   const now = directory.now().getTime();
   if (gates.off !== null) return closed(gates.off);
-  if (directory.readOnly) return closed("the directory is only read");
+  if (directory.readOnly) return closed("the directory is read-only");
   const last = lastDream(directory);
   const dreamer = findDreamer(directory, gates);
-  // Its holder set the time, so the next question would only say that it was a moment ago.
-  if (dreamer !== null) return closed(`process ${dreamer} is dreaming`);
-  if (now - last < BETWEEN_DREAMS_MS) return closed(`the last dream was ${spanOf(now - last)} ago, 24 h must pass`);
+  // The running dream set the time, so the next check would only say that it was a moment ago.
+  if (dreamer !== null) return closed(`another dream is running (process ${dreamer})`);
+  if (now - last < BETWEEN_DREAMS_MS) return closed(`the last dream was ${spanOf(now - last)} ago; 24 h must pass`);
   const scanned = scannedAt(directory);
   if (!options.onlyLook && now - scanned < BETWEEN_SCANS_MS)
     return closed(`sessions were counted ${spanOf(now - scanned)} ago`);
@@ -44,13 +46,13 @@ export function checkDreamGates(gates: DreamGates, directory: Store, options: { 
     if (!options.onlyLook) noteScan(directory);
     const sessions = gates.touchedSince(last);
     if (sessions >= MIN_SESSIONS) return { open: true, sessions };
-    return closed(`${sessions} other sessions since the last dream, ${MIN_SESSIONS} are needed`);
+    return closed(`${sessions} other sessions since the last dream; ${MIN_SESSIONS} are needed`);
   } catch (error) {
     return closed((error as Error).message);
   }
 }
 
-/** Transcripts in a project's folder that were written to since, without the present session's. */
+/** Transcripts in a project's folder that were written to since, except the current session's. */
 export function countSessions(folder: string, sinceMs: number, present: string | null): number {
   let names: string[];
   try {
@@ -76,7 +78,7 @@ function scanFile(directory: Store): StateText {
 
 function scannedAt(directory: Store): number {
   const ms = scanFile(directory).time()?.getTime() ?? 0;
-  // A time to come is no reason to wait: the clock was set back.
+  // Do not wait for a time in the future: the clock was set back.
   return ms <= directory.now().getTime() ? ms : 0;
 }
 
@@ -97,16 +99,16 @@ function spanOf(ms: number): string {
  */
 export const LOCK_FILE = ".consolidate-lock";
 
-/** No dream takes this long: a holder that is still there by then hangs, or has another process's number. */
+/** No dream takes this long: a holder that is still there hangs, or its process ID belongs to another process. */
 const STALE_MS = 3_600_000;
 
-/** More than any process number. */
+/** Larger than any process ID. */
 const MAX_BYTES = 64;
 
 export interface DreamLock {
-  /** The time of now stays: this was the last consolidation. */
+  /** Keeps the current time: this was the last consolidation. */
   done(): Promise<void>;
-  /** The time is set back: the next one may try again. */
+  /** Restores the earlier time: the next one may try again. */
   failed(): Promise<void>;
 }
 
@@ -148,7 +150,7 @@ export async function takeDreamLock(
   });
 }
 
-/** With `time` null there was no file before. A lock that another process has taken meanwhile is left alone. */
+/** `time` is null if there was no file before. A lock that another process has taken in the meantime is left alone. */
 async function release(directory: Store, pid: number, time: Date | null): Promise<void> {
   await directory.change((pinned) => {
     if (findLock(pinned)?.pid !== pid) return;

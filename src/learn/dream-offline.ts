@@ -1,4 +1,7 @@
-/** What a dream can do without a model: duplicates, project notes whose day has passed, dead links, the index in order. */
+/**
+ * What a dream can do without a model: merge duplicates, retire project memories whose date has passed, remove dead
+ * links, sort the index.
+ */
 
 import {
   findName,
@@ -35,7 +38,7 @@ interface Known {
   weight: Weighed;
 }
 
-/** Would rather leave two memories apart than make one of what differs. */
+/** Prefers to keep two memories apart rather than merge different ones. */
 export async function dreamOffline(directory: Store): Promise<Plan> {
   const snapshot = takeSnapshot(directory);
   const known = [...snapshot.keys()].flatMap((file) => understand(directory, file));
@@ -48,7 +51,7 @@ export async function dreamOffline(directory: Store): Promise<Plan> {
   return makePlan([...expired, ...merges, ...findIndexWork(directory)], snapshot);
 }
 
-/** Only memories without any problem: what is not understood is left alone. */
+/** Only memories without problems; the others are left alone. */
 function understand(directory: Store, file: string): Known[] {
   try {
     const bytes = readBytes(directory, file);
@@ -62,10 +65,8 @@ function understand(directory: Store, file: string): Known[] {
 
 function findExpired(known: readonly Known[], now: Date): Op[] {
   return known.flatMap(({ memory }): Op[] => {
-    const expired = findExpiry(memory, now);
-    if (!expired) return [];
-    const reason = `its only date, ${expired.date}, lies ${expired.days} days back`;
-    return [{ kind: "retire", file: memory.file, successor: null, reason }];
+    const reason = findExpiry(memory, now);
+    return reason === null ? [] : [{ kind: "retire", file: memory.file, successor: null, reason }];
   });
 }
 
@@ -101,7 +102,7 @@ function isDuplicate(a: Known, b: Known): boolean {
   return a.memory.type === b.memory.type && isAlike(a.weight, b.weight);
 }
 
-/** What a document said may not be mixed into what the user is or wants, and what is enforced stays where it is. */
+/** Text from a document must not be mixed into what the user is or wants, and enforced rules stay where they are. */
 function canJoin(a: Known, b: Known): boolean {
   if (isEnforced(b.memory)) return false;
   const [one, two] = [trustOf(a.memory.source), trustOf(b.memory.source)];
@@ -131,7 +132,7 @@ function mergeInto(first: Known, others: readonly Known[], now: Date): Op & { ki
   };
 }
 
-/** The text of the first with what only the second says, as a dream would join them. Both must be readable. */
+/** The text of the first plus what only the second says, as a dream would merge them. Both must be readable. */
 export function joinTexts(
   first: { file: string; text: string },
   other: { file: string; text: string },
@@ -156,7 +157,7 @@ function addWhatIsNew(body: string, memory: Memory): string {
   return [body, ...fresh].join("\n\n");
 }
 
-/** Files that lines of the index point to and that are not there. */
+/** Files that the index points to but that do not exist. */
 export function findDeadLines(directory: Store): string[] {
   return splitLines(peekIndex(indexPath(directory))).flatMap((line) => {
     const file = parseIndexLine(line)?.file;
@@ -175,6 +176,7 @@ function findIndexWork(directory: Store): Op[] {
   const arranged = arrangeIndex(index, (file) => findHeader(directory, file));
   if (arranged === index) return [];
   const some = dead.slice(0, 3).join(", ") + (dead.length > 3 ? ` and ${dead.length - 3} more` : "");
-  const reason = dead.length > 0 ? `lines that point to nothing (${some}); corrections first` : "corrections first";
+  const reason =
+    dead.length > 0 ? `removes lines that point to nothing (${some}) and puts corrections first` : "corrections first";
   return [{ kind: "reindex", dead, reason }];
 }

@@ -1,4 +1,4 @@
-/** A dream's plan: what would become of which memories, with reasons, before anything is written, and as a person reads it. */
+/** A dream's plan: what would happen to which memories and why, before anything is written, and its text for people. */
 
 import { neutraliseTags } from "../recall/neutral.ts";
 import { findBytes, findText, INDEX_FILE, isDailyLog, OVERFLOW_FILE, type Store, walk } from "../store/store.ts";
@@ -9,13 +9,13 @@ import { diffLines } from "../tools/line-diff.ts";
 export type Op =
   /** `from`: the memories and logs that it was distilled from. */
   | { kind: "create"; file: string; text: string; from: string[]; reason: string }
-  /** `into` may be one of `files` or a new file; the others of `files` go. */
+  /** `into` may be one of `files` or a new file; the others of `files` are removed. */
   | { kind: "merge"; files: string[]; into: string; text: string; reason: string }
   /** `from`: where else something in it comes from. */
   | { kind: "rewrite"; file: string; text: string; from?: string[]; reason: string }
   /** `successor`: the memory that now says it, if there is one. */
   | { kind: "retire"; file: string; successor: string | null; reason: string }
-  /** Our own lines into order, and lines that point to `dead` files out. */
+  /** Sorts our own lines, and removes lines that point to `dead` files. */
   | { kind: "reindex"; dead: string[]; reason: string };
 
 export interface Plan {
@@ -24,7 +24,7 @@ export interface Plan {
   base: Record<string, string>;
 }
 
-/** Hashes by file: taken before a planner starts, so that whatever changes while it thinks is noticed. */
+/** Hashes by file: taken before a planner starts, so that changes in the meantime are noticed. */
 export type Snapshot = ReadonlyMap<string, string>;
 
 export function takeSnapshot(directory: Store): Snapshot {
@@ -41,7 +41,7 @@ export function makePlan(ops: Op[], snapshot: Snapshot): Plan {
   return { ops, base: Object.fromEntries([...snapshot].filter(([file]) => named.has(file))) };
 }
 
-/** Null for what is not there or cannot be read: nothing can be planned for it. */
+/** Null if the file does not exist or cannot be read: nothing can be planned for it. */
 export function hashOf(directory: Store, file: string): string | null {
   try {
     const data = findBytes(directory, file);
@@ -58,7 +58,7 @@ export function namedFiles(op: Op): string[] {
   return op.kind === "retire" ? [op.file, ...(op.successor ? [op.successor] : [])] : [];
 }
 
-/** The new text by file, null for a file that goes. */
+/** The new text by file, null for a file that is removed. */
 export function changesOf(op: Op): Map<string, string | null> {
   if (op.kind === "create" || op.kind === "rewrite") return new Map([[op.file, op.text]]);
   if (op.kind === "retire") return new Map([[op.file, null]]);
@@ -75,20 +75,21 @@ export function describeOp(op: Op): string {
   return `retire ${op.file}${op.successor ? ` in favour of ${op.successor}` : ""}: ${op.reason}`;
 }
 
-/** More than this at once is not tidying up any more, and the diff is too long to read. */
+/** More than this at once is no longer tidying up, and the diff is too long to read. */
 const MAX_OPS = 200;
 
-/** A plan as a model writes it, `{"ops": [...]}`, read strictly: an unknown word is a problem, nothing is guessed. */
+/** Reads a model's plan, `{"ops": [...]}`, strictly: an unknown word is a problem, and nothing is guessed. */
 export function parseOps(text: string): { ops: Op[] } | { problems: string[] } {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return { problems: [`the plan is no JSON: ${(error as Error).message}`] };
+    return { problems: [`the plan is not valid JSON: ${(error as Error).message}`] };
   }
   const ops = isObject(value) ? value.ops : null;
-  if (!Array.isArray(ops)) return { problems: ['the plan is no object with a list "ops"'] };
-  if (ops.length > MAX_OPS) return { problems: [`${ops.length} operations: ${MAX_OPS} are the most`] };
+  if (!Array.isArray(ops)) return { problems: ['the plan is not an object with a list "ops"'] };
+  if (ops.length > MAX_OPS)
+    return { problems: [`the plan has ${ops.length} operations; at most ${MAX_OPS} are allowed`] };
   const problems = ops.flatMap((op, at) => findShapeProblems(op).map((problem) => `operation ${at + 1}: ${problem}`));
   return problems.length > 0 ? { problems } : { ops: ops.map(withDefaults) };
 }
@@ -104,9 +105,9 @@ const SHAPES: Record<Op["kind"], Record<string, Shape>> = {
 };
 
 function findShapeProblems(op: unknown): string[] {
-  if (!isObject(op)) return ["it is no object"];
+  if (!isObject(op)) return ["it is not an object"];
   const kind = String(op.kind);
-  if (!Object.hasOwn(SHAPES, kind)) return [`its kind is none of ${Object.keys(SHAPES).join(", ")}`];
+  if (!Object.hasOwn(SHAPES, kind)) return [`its kind is not one of ${Object.keys(SHAPES).join(", ")}`];
   const shape = SHAPES[kind as Op["kind"]];
   const unknown = Object.keys(op).filter((key) => key !== "kind" && !Object.hasOwn(shape, key));
   const wrong = Object.entries(shape).filter(([key, wanted]) => !fits(op[key], wanted));
@@ -123,7 +124,7 @@ function fits(value: unknown, shape: Shape): boolean {
   return isText(value) || (shape === "text or null" && (value === null || value === undefined));
 }
 
-/** What is dead is seen on disk and not asked of a model. */
+/** Dead links are found on disk; the model is not asked. */
 function withDefaults(op: Op): Op {
   if (op.kind === "reindex") return { ...op, dead: [] };
   return op.kind === "retire" ? { ...op, successor: op.successor ?? null } : op;
@@ -145,7 +146,7 @@ export function isMemoryFile(file: string): boolean {
   );
 }
 
-/** Reads the files as they are now; one that changed since is refused by the check, not here. */
+/** Reads the files as they are now; the check, not this, refuses one that changed. */
 export function formatPlan(plan: Plan, directory: Store): string {
   if (plan.ops.length === 0) return "Nothing to tidy up.\n";
   return plan.ops
@@ -168,7 +169,7 @@ const WORDS: Record<Op["kind"], string> = {
   merge: "merged",
   rewrite: "rewritten",
   retire: "retired",
-  reindex: "index put in order",
+  reindex: "index sorted",
 };
 
 function formatOp(op: Op, directory: Store): string {
@@ -182,7 +183,7 @@ function formatFile(file: string, text: string | null, directory: Store): string
   return `${head}${shown(diffLines(before ?? "", text ?? ""))}\n`;
 }
 
-/** What a memory holds must not move the cursor or hide a line of the diff. */
+/** The text of a memory must not move the cursor or hide a line of the diff. */
 function shown(text: string): string {
   return neutraliseTags(text);
 }

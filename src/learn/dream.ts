@@ -1,4 +1,4 @@
-/** A dream: memories tidied up by a plan, which a model makes, or rules where there is none. */
+/** A dream: tidies up memories by a plan that a model makes or, without one, offline rules. */
 
 import { existsSync } from "node:fs";
 import { relative, sep } from "node:path";
@@ -38,7 +38,7 @@ import type { LearningModel } from "./model-extractor.ts";
 type Planned = { usage: Usage; turns: number } & ({ plan: Plan } | { problem: string });
 
 export interface DreamOptions extends DreamGates, Processes {
-  /** Whatever the gates say. */
+  /** Ignores the gates. */
   force?: boolean;
   signal?: AbortSignal | undefined;
 }
@@ -54,10 +54,13 @@ export interface DreamReport {
   usage: Usage;
 }
 
-/** Where a dream happens, and where what it cost is noted. */
+/** Where a dream happens, and where its cost is recorded. */
 type Dreaming = { directory: Store; ledger: Pick<Ledger, "spend"> };
 
-/** Gates, lock, plan, check, apply; without a model by rules. Never throws: what goes wrong is the reason, and the next one may try again. */
+/**
+ * Gates, lock, plan, check, apply; without a model by rules. Never throws: an error becomes the reason, and the next
+ * dream may try again.
+ */
 export async function dream(
   { directory, ledger }: Dreaming,
   model: LearningModel | null,
@@ -89,7 +92,10 @@ export async function dream(
 async function withDreamLock<T>(directory: Store, processes: Processes, work: () => Promise<T>): Promise<T> {
   const lock = await takeDreamLock(directory, processes);
   if ("heldBy" in lock)
-    throw new MemdirError("conflict", `process ${lock.heldBy ?? "unknown"} is dreaming; dream again when it is done`);
+    throw new MemdirError(
+      "conflict",
+      `another dream is running (process ${lock.heldBy ?? "unknown"}); try again when it has finished`,
+    );
   let isDone = false;
   try {
     const result = await work();
@@ -101,7 +107,7 @@ async function withDreamLock<T>(directory: Store, processes: Processes, work: ()
 }
 
 interface PlanOptions {
-  /** When logs were last distilled, which the lock hides once it is taken. */
+  /** When logs were last distilled; taking the lock overwrites it. */
   sinceMs?: number;
   maxTurns?: number;
   signal?: AbortSignal | undefined;
@@ -117,7 +123,7 @@ export async function planDream(
   return { plan: await dreamOffline(directory), usage: NO_USAGE, turns: 0 };
 }
 
-/** One to look around, some to read, one to answer. */
+/** One to list, some to read, one to answer. */
 const MAX_TURNS = 10;
 
 /** A few tokens per memory: more than 500 are rare. */
@@ -126,7 +132,10 @@ const MANIFEST_CHARS = 80_000;
 /** About a month of notes. Older ones are left to the model to read. */
 const LOG_CHARS = 80_000;
 
-/** Must not throw for what the model does. A plan that cannot be read or does not pass is asked for once more. */
+/**
+ * Must not throw because of the model. If a plan cannot be read or does not pass the check, the model is asked once
+ * more.
+ */
 async function dreamWithModel(
   directory: Store,
   model: LearningModel,
@@ -140,7 +149,7 @@ async function dreamWithModel(
       readable: [],
       files: openFileState(),
       history: null,
-      permit: async () => ({ allowed: false, reason: "a dream only reads" }),
+      permit: async () => ({ allowed: false, reason: "a dream can only read; put the changes into the plan" }),
       env: {},
       onTouch: () => {},
       store: null,
@@ -171,7 +180,7 @@ async function dreamWithModel(
     messages = withMessage(result.conversation.messages, buildDreamCorrection(problems.map(neutraliseTags)));
   }
   const some = problems.slice(0, 3).join("; ");
-  return { problem: `the model's plan could not be used, also when asked again: ${some}`, usage, turns };
+  return { problem: `the model's plan could not be used, even after a second attempt: ${some}`, usage, turns };
 }
 
 async function buildRequest(directory: Store, sinceMs: number): Promise<string> {
@@ -219,11 +228,11 @@ async function judge(
 }
 
 const NO_PLAN: Partial<Record<LoopResult["ended"], string>> = {
-  turns: "there is no plan yet, and no turn is left for looking: plan with what was read",
+  turns: "there is no plan yet, and no turn is left for reading: plan with what you have read",
   length: "the answer was cut off: plan fewer operations",
 };
 
-/** What a program knows better than a model: the time, and which lines of the index are dead. */
+/** Fills in what a program knows better than a model: the time, and which lines of the index are dead. */
 function completeOp(op: Op, directory: Store): Op {
   if (op.kind === "reindex") return { ...op, dead: findDeadLines(directory) };
   if (op.kind === "retire") return op;
@@ -236,14 +245,14 @@ function say(text: string): Message {
   return { role: "user", content: [{ type: "text", text }] };
 }
 
-/** After the results of tools the words go into the same message: two of one side do not follow one another. */
+/** After tool results the text goes into the same message, because roles must alternate. */
 function withMessage(messages: readonly Message[], text: string): Message[] {
   const last = messages.at(-1);
   if (last?.role !== "user") return [...messages, say(text)];
   return [...messages.slice(0, -1), { role: "user", content: [...last.content, { type: "text", text }] }];
 }
 
-/** Nothing is written but what it cost; without a model by rules. Throws when the model fails or is stopped. */
+/** Writes nothing except its cost; without a model by rules. Throws if the model fails or is stopped. */
 export async function planSeen(
   { directory, ledger }: Dreaming,
   model: LearningModel | null,
@@ -261,7 +270,10 @@ export async function planSeen(
   }
 }
 
-/** Exactly the plan that was seen; null when there was nothing to do, else the journal entry. Throws `conflict` when it no longer fits. */
+/**
+ * Applies exactly the plan that was shown. Returns the journal entry, or null if there was nothing to do. Throws
+ * `conflict` if the plan no longer fits.
+ */
 export async function applySeenPlan(directory: Store, plan: Plan, pid: number): Promise<string | null> {
   try {
     const { entry } = await withDreamLock(directory, { pid, isAlive }, () => applyPlan(directory, plan));
@@ -271,7 +283,7 @@ export async function applySeenPlan(directory: Store, plan: Plan, pid: number): 
   }
 }
 
-/** What was paid counts, whatever came of it: never as `skipped`, which no sum holds. */
+/** Spending counts whatever the result: never as `skipped`, which no sum includes. */
 function noteDream(
   ledger: Pick<Ledger, "spend">,
   model: LearningModel | null,

@@ -1,4 +1,7 @@
-/** Cues for memories that lack them: asked of a model in batches, written through the journal, resumable at any point. */
+/**
+ * Adds cues to memories that have none: a model is asked in batches, and the results are journalled and resumable at
+ * any point.
+ */
 
 import { type Ask, addUsage, NO_USAGE, textOf, type Usage } from "../model/ask.ts";
 import { buildCueQuestion, CUES_SYSTEM, readCues } from "../prompts/learning.ts";
@@ -10,10 +13,10 @@ import { findOrigins } from "./origin.ts";
 
 export interface EnrichOptions {
   ask: Ask;
-  /** The file's whole text; it goes back to `write`. */
+  /** The file's whole text, which is passed back to `write`. */
   read: (file: string) => Promise<{ text: string; name: string; description: string; body: string }>;
   write: (file: string, base: string, cues: readonly string[]) => Promise<void>;
-  /** Asked before every batch. */
+  /** Checked before every batch. */
   budget: () => { ok: true } | { ok: false; reason: string };
   spent: (usage: Usage, produced: number) => void;
   onProgress?: (done: number, total: number) => void;
@@ -25,17 +28,17 @@ interface EnrichResult {
   /** How many still have none. */
   left: number;
   usage: Usage;
-  /** Why it ended before all were done. */
+  /** Why it stopped early. */
   stopped: string | null;
 }
 
 /** Few enough that an answer fits and a lost one costs little. */
 const BATCH = 8;
-/** What a memory is about is said at its beginning. */
+/** The beginning of a memory says what it is about. */
 const MAX_BODY_CHARS = 1500;
 const MAX_TOKENS = 2000;
 
-/** `files`: memories without cues. Must not throw: what fails is left for the next run. */
+/** `files`: memories without cues. Must not throw: failed ones are left for the next run. */
 export async function enrich(
   world: Pick<World, "log">,
   files: readonly string[],
@@ -75,7 +78,7 @@ async function enrichBatch({ log }: Pick<World, "log">, files: readonly string[]
   const usage = answer.ok ? answer.usage : (answer.partial?.usage ?? NO_USAGE);
   const enriched: string[] = [];
   const cues = answer.ok ? readCues(textOf(answer.content), tasks.length) : null;
-  if (answer.ok && !cues) log("enrich: the model's answer was no list of cues; this batch is left for the next run");
+  if (answer.ok && !cues) log("enrich: the model's answer was not a list of cues; this batch is left for the next run");
   for (const [i, texts] of cues ?? []) {
     const task = tasks[i];
     if (!task) continue;
@@ -92,7 +95,7 @@ async function enrichBatch({ log }: Pick<World, "log">, files: readonly string[]
   return { enriched, usage, stopped: answer.ok ? null : redactSecrets(answer.error.message) };
 }
 
-/** A note may ask for its words to be put beside others of the batch: a cue with another note's words is left out. */
+/** A note may ask to be added to others in the batch, so a cue with another note's words is dropped. */
 async function withoutBorrowed(cues: readonly string[], own: number, notes: readonly Note[]): Promise<string[]> {
   const others = notes.flatMap((note, i) => (i === own ? [] : [{ trust: "document" as const, text: wordsIn(note) }]));
   const kept = await Promise.all(

@@ -12,34 +12,36 @@ export interface GateState {
   mode: LearnMode;
   /** Since the cursor. */
   newMessages: number;
-  /** Turns that nothing was extracted from yet, this one included. */
+  /** Turns that nothing was extracted from yet, including this one. */
   turnsSince: number;
   /** Every how many turns it may run. */
   everyTurns: number;
-  /** By the agent or by hand. */
+  /** By the agent or the user. */
   memoryWrittenInTurn: boolean;
   budget: { ok: true } | { ok: false; reason: string };
   /** The user said "remember this", in whatever words. */
   explicit: boolean;
 }
 
-/** `advance`: what was said counts as handled. */
+/** `advance`: the messages count as handled. */
 type GateAnswer = { go: true } | { go: false; reason: string; advance: boolean };
 
 /**
- * What the user asked for in so many words passes the switch, the throttle and the check for a memory written in this turn;
- * neither a scope in which nothing may be kept, nor a budget that is used up.
+ * An explicit request by the user bypasses the switch, the throttle and the check for a memory written in this turn,
+ * but not a scope in which nothing may be saved or a budget that is used up.
  */
 export function checkGates(state: GateState): GateAnswer {
   if (state.mode === "off") return stop("learning is off in this scope");
-  if (state.mode === "read-only") return stop("memories are only read in this scope");
-  if (state.isSubAgent) return stop("it is a sub-agent's turn");
-  if (!state.enabled && !state.explicit) return stop("extraction is switched off");
-  if (state.newMessages <= 0) return stop("nothing was said since the last time");
+  if (state.mode === "read-only") return stop("memories are read-only in this scope");
+  if (state.isSubAgent) return stop("this is a sub-agent's turn");
+  if (!state.enabled && !state.explicit) return stop("extraction is off");
+  if (state.newMessages <= 0) return stop("nothing is new since the last time");
   if (!state.explicit) {
     if (state.memoryWrittenInTurn) return stop("a memory was written in this turn", true);
     if (state.turnsSince < state.everyTurns) {
-      return stop(`turn ${state.turnsSince} of ${state.everyTurns}: it runs on every ${ordinal(state.everyTurns)}`);
+      return stop(
+        `turn ${state.turnsSince} of ${state.everyTurns}: extraction runs on every ${ordinal(state.everyTurns)} turn`,
+      );
     }
   }
   if (!state.budget.ok) return stop(state.budget.reason);
@@ -62,15 +64,15 @@ export interface Cursor {
   at: string;
 }
 
-/** Two short values; what is larger was not written by us. */
+/** Two short values; we never write a larger file. */
 const MAX_BYTES = 4096;
 
-/** Null when there is none, or nothing that can be read: then everything counts as new. Must not throw. */
+/** Null if it is missing or cannot be read; then everything counts as new. Must not throw. */
 export function readCursor(dir: string, session: string): Cursor | null {
   return recordOf(dir, session).read();
 }
 
-/** The messages behind the cursor; all of them without a cursor, or when compaction removed the message that it names. */
+/** The messages after the cursor; all of them if there is no cursor or compaction removed its message. */
 export function sinceCursor<T extends { id: string }>(messages: readonly T[], cursor: Cursor | null): readonly T[] {
   return messages.slice(messages.findLastIndex(({ id }) => id === cursor?.message) + 1);
 }
@@ -84,14 +86,14 @@ interface CursorMove {
 }
 
 /**
- * Only call it when everything up to `to` was handled. False when another process has meanwhile moved it as far or
- * farther; the moment between looking and moving can only cause a second look. Throws when the disk refuses.
+ * Only call it when everything up to `to` was handled. False if another process has already moved it as far or further;
+ * a race between reading and moving only causes a second look. Throws on disk errors.
  */
 export function moveCursor(dir: string, session: string, { from, to, ids }: CursorMove): boolean {
   const now = readCursor(dir, session);
   if (now && now.message !== from?.message) {
     const at = ids.lastIndexOf(now.message);
-    // One that we do not know is of a conversation that went on without us.
+    // An unknown id belongs to a conversation that continued without us.
     if (at < 0 || at >= ids.lastIndexOf(to.message)) return false;
   }
   recordOf(dir, session).write(to);
@@ -111,18 +113,20 @@ function parse(value: unknown): Cursor | null {
   return typeof message === "string" && message !== "" ? { message, at: typeof at === "string" ? at : "" } : null;
 }
 
-/** A function that releases it, or null while another process has it. Throws when the disk refuses. */
+/** A function that releases it, or null while another process has it. Throws on disk errors. */
 export function takeExtractionLock(directory: Store, session: string, native?: Native | null): (() => void) | null {
   prepareDirectory(directory);
   return directory.state().lock(lockFile(session), native).try();
 }
 
-/** Of a session that has nothing left to look at, nobody would take the lock again and find what a killed holder left. */
+/**
+ * If a session has nothing left to extract, nothing else would take the lock again and clean up after a killed process.
+ */
 export function clearExtractionLock(directory: Store, session: string): void {
   directory.state().lock(lockFile(session)).clear();
 }
 
-/** A session is called what its host likes: only a hash of it becomes a file name. */
+/** A host can name a session anything, so the file is named by its hash. */
 export function lockFile(session: string): string {
   return `extract-${sha256(session).slice(0, 16)}`;
 }

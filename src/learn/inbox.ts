@@ -1,4 +1,4 @@
-/** The inbox: proposals that wait for a person, a file each beside the memories, and what was rejected for good. */
+/** The inbox: proposals that wait for review, one file each next to the memories, and what was rejected for good. */
 
 import { basename, dirname } from "node:path";
 import { MemdirError } from "../errors.ts";
@@ -16,28 +16,28 @@ import { findSecrets } from "../text/secrets.ts";
 import type { World } from "../world.ts";
 import type { Proposal } from "./proposal.ts";
 
-/** `full`: others that wait are trusted more, so this one was not kept. */
+/** `full`: the waiting proposals are all trusted more, so this one was dropped. */
 type Added = { id: string } | { duplicate: string } | { rejectedBefore: true } | { full: true };
 
 export type Amendment = Partial<Pick<Proposal, "type" | "name" | "description" | "body" | "when">>;
 
-/** Safe for several processes. What is read is never believed: files that are no proposals are passed over with a log. */
+/** Safe for several processes. Files are validated: one that is not a proposal is skipped and logged. */
 export interface Inbox {
-  /** Its id becomes one made of its content: the same thing proposed twice is one file. Refuses secrets. */
+  /** The id is derived from the content, so the same thing proposed twice is one file. Refuses secrets. */
   add(proposal: Proposal): Promise<Added>;
   /** Oldest first. */
   list(): Proposal[];
-  /** By id or the beginning of one; `ambiguous` is thrown when several begin so. */
+  /** By id or a prefix of one; throws `ambiguous` if several match. */
   find(idOrPrefix: string): Proposal | null;
   wasRejected(proposal: Proposal): boolean;
-  /** Takes it out as done: after it was applied, so that a crash in between loses nothing. */
+  /** Removes it as done; called after it was applied, so that a crash in between loses nothing. */
   accept(id: string): Promise<Proposal>;
-  /** Takes it out; the same content is not taken again. */
+  /** Removes it; the same content is not accepted again. */
   reject(id: string): Promise<Proposal>;
   amend(id: string, changes: Amendment): Promise<Proposal>;
 }
 
-/** More than a person looks through. */
+/** More than a person reviews. */
 const MAX_WAITING = 200;
 
 export function openInbox(directory: Store, { now, log }: Pick<World, "now" | "log">): Inbox {
@@ -61,7 +61,7 @@ export function openInbox(directory: Store, { now, log }: Pick<World, "now" | "l
     accept: (id) => take(id, () => files.remove(id)),
     reject: (id) =>
       take(id, (proposal) => {
-        // As it was proposed and as a person amended it: neither comes back.
+        // Neither the original nor a person's edited version comes back.
         const ids = [...new Set([id, fingerprint(proposal)])];
         files.rejected.append([{ ids, at: now().toISOString() }]);
         files.remove(id);
@@ -85,7 +85,7 @@ function addChecked(files: InboxFiles, kept: Proposal, log: World["log"]): Added
   if (same) return { duplicate: same.id };
   const dropped = choose([...waiting, kept]);
   for (const weak of dropped) {
-    log(`inbox: more than ${MAX_WAITING} proposals wait, dropped ${weak.id} (${JSON.stringify(weak.name)})`);
+    log(`inbox: more than ${MAX_WAITING} proposals are waiting; dropped ${weak.id} (${JSON.stringify(weak.name)})`);
     files.remove(weak.id);
   }
   if (dropped.includes(kept)) return { full: true };
@@ -97,7 +97,7 @@ function readRejected(files: InboxFiles, log: World["log"]): Set<string> {
   return new Set(files.rejected.read((why) => log(`inbox: ${why}`)).flatMap(({ ids }) => ids));
 }
 
-/** The same content in other clothes is the same: what kind of memory and what it says, not its name or where it came from. */
+/** Compares the type of memory and what it says, not its name or where it came from. */
 function fingerprint({ action, type, name, description, body, file }: Proposal): string {
   if (action === "forget") return sha256(`forget\n${file ?? name}`).slice(0, ID_LENGTH);
   const words = (body.trim() === "" ? `${name}\n${description}` : body)
@@ -110,7 +110,7 @@ function fingerprint({ action, type, name, description, body, file }: Proposal):
   return sha256(`${type}\n${words}`).slice(0, ID_LENGTH);
 }
 
-/** What must go so that no more than the limit waits: the least trusted, of those the oldest. */
+/** What must be dropped to stay within the limit: the least trusted first, then the oldest. */
 function choose(all: readonly Proposal[]): Proposal[] {
   const rank = ({ trust }: Proposal) => TRUSTS.indexOf(trust);
   const weakest = [...all].sort((a, b) => rank(a) - rank(b) || oldestFirst(a, b));
@@ -119,7 +119,10 @@ function choose(all: readonly Proposal[]): Proposal[] {
 
 function check(proposal: Proposal): void {
   if (!isProposal(proposal))
-    throw new MemdirError("usage", "that is no proposal: it needs a name, a known type and a body or a description");
+    throw new MemdirError(
+      "usage",
+      "the proposal is invalid: it needs a name, a known type, and a body or a description",
+    );
   const texts: [string, string][] = [
     ["name", proposal.name],
     ["description", proposal.description],
@@ -131,10 +134,10 @@ function check(proposal: Proposal): void {
   const found: string[] = [];
   for (const [where, text] of texts)
     for (const { rule, line } of findSecrets(text))
-      found.push(where === "body" ? `${rule} in line ${line}` : `${rule} in the ${where}`);
+      found.push(where === "body" ? `${rule} on line ${line}` : `${rule} in the ${where}`);
   if (found.length > 0) throw secretError(found);
   if (Buffer.byteLength(JSON.stringify(proposal)) >= MAX_BYTES)
-    throw new MemdirError("usage", `the proposal has more than ${MAX_BYTES / 1024} KB: a memory is a page, shorten it`);
+    throw new MemdirError("usage", `the proposal is larger than ${MAX_BYTES / 1024} KB: shorten it`);
 }
 
 function findOne(all: readonly Proposal[], prefix: string): Proposal | null {
@@ -143,7 +146,7 @@ function findOne(all: readonly Proposal[], prefix: string): Proposal | null {
   if (found.length > 1)
     throw new MemdirError(
       "ambiguous",
-      `${found.length} proposals begin with ${prefix}: ${found.map(({ id }) => id).join(", ")}; give more of the id`,
+      `${found.length} proposals begin with ${prefix}: ${found.map(({ id }) => id).join(", ")}; give a longer prefix of the id`,
     );
   return found[0] ?? null;
 }
@@ -151,7 +154,7 @@ function findOne(all: readonly Proposal[], prefix: string): Proposal | null {
 function missing(id: string): MemdirError {
   return new MemdirError(
     "not-found",
-    `no proposal ${JSON.stringify(id.slice(0, 40))} waits: \`memdir inbox\` lists them`,
+    `there is no proposal ${JSON.stringify(id.slice(0, 40))}; \`memdir inbox\` lists them`,
   );
 }
 
@@ -160,12 +163,12 @@ type Log = (message: string) => void;
 /** A memory is a page, not a book. */
 export const MAX_BYTES = 64 * 1024;
 
-/** Hexadecimal digits: short enough to type, long enough to tell all apart that one person ever sees. */
+/** Hexadecimal digits: short enough to type, long enough to be unique. */
 const ID_LENGTH = 12;
 const ID = new RegExp(`^[0-9a-f]{${ID_LENGTH}}$`);
 
 interface InboxFiles {
-  /** Oldest first. What is no proposal is passed over with a log. */
+  /** Oldest first. A file that is not a proposal is skipped and logged. */
   list(): Proposal[];
   read(id: string): Proposal | null;
   write(proposal: Proposal): void;
@@ -180,7 +183,7 @@ function openInboxFiles(state: State, log: Log): InboxFiles {
     return state.record(`inbox/${id}`, parse, { maxBytes: MAX_BYTES, flush: true });
   };
   const read = (id: string) =>
-    ID.test(id) ? recordOf(id).read((why) => log(`inbox: ${id}.json is no proposal, passed over: ${why}`)) : null;
+    ID.test(id) ? recordOf(id).read((why) => log(`inbox: ${id}.json is not a proposal and is skipped: ${why}`)) : null;
   return {
     read,
     list: () =>

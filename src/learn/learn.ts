@@ -1,4 +1,7 @@
-/** One pipeline for learning, by a model or by rules: gates, lock, extraction, what becomes of each proposal, cursor, ledger. */
+/**
+ * The one pipeline for learning, by a model or by rules: gates, lock, extraction, applying each proposal, cursor,
+ * ledger.
+ */
 
 import type { Conversation } from "../model/agent-loop.ts";
 import { addUsage, NO_USAGE, type Usage } from "../model/ask.ts";
@@ -21,7 +24,7 @@ import type { Ledger } from "./ledger.ts";
 import type { LearnMode, Proposal } from "./proposal.ts";
 import { type HeardMessage, hearSession } from "./window.ts";
 
-/** Where something is learnt, and how far that may go there. */
+/** Where memdir learns, and what it may do there. */
 export interface Learning {
   store: Memories;
   /** The one that is written to. */
@@ -30,42 +33,42 @@ export interface Learning {
   mode: LearnMode;
   ledger: Ledger;
   inbox: Inbox;
-  /** Asked anew before every run. */
+  /** Read again before every run. */
   gates: (session: string) => Pick<GateState, "enabled" | "everyTurns" | "budget">;
 }
 
 /** Finds what is worth keeping, by a model or by rules. */
 export interface Extractor {
-  /** Then no budget is asked. */
+  /** If so, no budget applies. */
   isFree: boolean;
   /** Each proposal is handed to `keep` as it is found, so that a model can fix what is refused. */
   extract(turns: Turns, keep: Keep): Promise<Extracted>;
 }
 
-/** `base` is the text that an update was made from. Throws when the memory is no longer that text, and when the disk refuses. */
+/** `base` is the text that an update was made from. Throws if the memory has changed since, and on disk errors. */
 export type Keep = (proposal: Proposal, base?: string | null) => Promise<Applied>;
 
-/** What there is to extract from. */
+/** The input of an extraction. */
 export interface Turns extends Pick<LearnRequest, "session" | "messages" | "conversation" | "explicit" | "signal"> {
   /** Those since the cursor. */
   fresh: readonly HeardMessage[];
-  /** Once true, nothing more is to be kept. */
+  /** Once true, nothing more is saved. */
   isStopped: () => boolean;
 }
 
 export interface Extracted {
   saved: Kept[];
-  /** What was not kept, with the reason. */
+  /** What was not saved, with the reason. */
   refused: string[];
-  /** Why it was no success: the cursor stays, and the same is looked at again. */
+  /** Why it failed: the cursor stays, and the next run reads the same messages. */
   failed: string | null;
-  /** Why there was nothing to look at. */
+  /** Why there was nothing to read. */
   skipped?: string;
-  /** The last message that was looked at. */
+  /** The last message that was read. */
   last: HeardMessage | null;
-  /** Messages that had no room and are for the next run. */
+  /** Messages that did not fit and are left for the next run. */
   left: number;
-  /** Null where no model was asked. */
+  /** Null if no model was asked. */
   spent: { model: string; usage: Usage; turns: number; calls: number } | null;
 }
 
@@ -83,9 +86,9 @@ export interface LearnRequest {
   conversation?: Conversation;
   memoryWrittenInTurn?: boolean;
   explicit?: boolean;
-  /** It waited for another run: the throttle has been passed. */
+  /** It waited for another run, so the throttle no longer applies. */
   trailing?: boolean;
-  /** Asked again before anything is written; false once the user has switched memory off. */
+  /** Checked again before anything is written; false once the user has turned memory off. */
   isWanted?: () => boolean;
   signal?: AbortSignal;
 }
@@ -95,7 +98,7 @@ export interface LearnResult extends Pick<Extracted, "saved" | "refused" | "fail
   skipped: string | null;
   turns: number;
   usage: Usage;
-  /** Calls of tools. */
+  /** Tool calls. */
   calls: number;
 }
 
@@ -128,15 +131,15 @@ export async function learn(learning: Learning, extractor: Extractor, request: L
     result.failed = redactSecrets(reasonOf(error));
   }
   if (result.failed !== null) {
-    directory.log(`extraction failed, and will look at the same again: ${result.failed}`);
-    // Of what is free there is no other entry.
+    directory.log(`extraction failed and will be retried: ${result.failed}`);
+    // A run that costs nothing has no other entry.
     if (extractor.isFree) ledger.skip("extraction", request.session, result.failed);
   }
   return result;
 }
 
-const LOCKED = "another process is at it";
-const SWITCHED_OFF = "memory was switched off in this session";
+const LOCKED = "another process is extracting from this session";
+const SWITCHED_OFF = "memory was turned off in this session";
 
 /** Null, with an entry in the ledger, while another process extracts from this session. */
 export async function withExtractionLock<T>(
@@ -184,14 +187,14 @@ function passes(
     ...(isFree && { budget: { ok: true } }),
     isSubAgent: false,
     newMessages: fresh.length,
-    // Counted in the conversation, so that it holds across processes, each of which may see one turn only.
+    // Counted in the conversation, so that it works across processes that each see only one turn.
     turnsSince: request.trailing ? Number.POSITIVE_INFINITY : countPrompts(fresh),
     memoryWrittenInTurn: request.memoryWrittenInTurn === true,
     explicit: request.explicit === true,
   });
   if (answer.go) return true;
   skip(learning, request, result, answer.reason);
-  // Earlier turns of our own conversation, which a throttle or a failure left, were not written about.
+  // Earlier turns of our own conversation that a throttle or a failure skipped have not been handled.
   const isLeft = request.conversation !== undefined && countPrompts(fresh) > 1;
   if (answer.advance && !isLeft) advance(learning, request, from, fresh.at(-1) ?? null);
   return false;
@@ -215,7 +218,9 @@ function advance({ directory }: Learning, request: LearnRequest, from: Cursor | 
   try {
     moveCursor(directory.path, request.session, { from, to, ids: request.messages.map(({ id }) => id) });
   } catch (error) {
-    directory.log(`extraction: the cursor could not be moved, the same is looked at again: ${reasonOf(error)}`);
+    directory.log(
+      `extraction: the cursor could not be moved, so the next run reads the same messages: ${reasonOf(error)}`,
+    );
   }
 }
 
@@ -244,7 +249,7 @@ async function run(
     const { model, usage } = spent;
     const [at, produced] = [directory.now().toISOString(), describeOutcome(result)];
     ledger.spend({ at, kind: "extraction", session: request.session, model, usage, produced, skipped: null });
-    for (const reason of result.refused) directory.log(`extraction: not kept: ${reason}`);
+    for (const reason of result.refused) directory.log(`extraction: not saved: ${reason}`);
   }
   if (result.failed === null) advance(learning, request, from, last);
 }
@@ -253,14 +258,14 @@ function pickCost({ turns, usage, calls }: NonNullable<Extracted["spent"]>) {
   return { turns, usage, calls };
 }
 
-/** Another version of a proposal takes the place of the one that waits in the inbox. */
+/** A new version of a proposal replaces the one in the inbox. */
 export function openKeep({ store, inbox, mode }: Learning): Keep {
   const waiting = new Map<string, string>();
   return async (proposal, base = null) => {
     const applied = await applyProposal(store, inbox, proposal, mode, base);
     const earlier = waiting.get(proposal.id);
     if (applied.isAdded && applied.id) waiting.set(proposal.id, applied.id);
-    // A person may have decided on it meanwhile.
+    // A person may have decided in the meantime.
     if (applied.isAdded && earlier) await inbox.accept(earlier).catch(() => {});
     return applied;
   };
@@ -279,8 +284,8 @@ function describeOutcome({ saved, failed }: Pick<LearnResult, "saved" | "failed"
   return failed === null ? produced : `${produced} (${failed})`;
 }
 
-/** Why a session is skipped that was looked at to its end. */
-export const NOTHING_NEW = "nothing was said since the last time";
+/** Why a session that was read to its end is skipped. */
+export const NOTHING_NEW = "nothing is new since the last time";
 
 export interface SessionResult extends Omit<LearnResult, "calls" | "left" | "saved"> {
   /** Messages that were new when it began. */
@@ -299,7 +304,10 @@ export function findNew(dir: string, session: HeardSession): readonly HeardMessa
   return sinceCursor(hearSession(session), readCursor(dir, session.id));
 }
 
-/** A session on disk, in as many runs as it takes. The user asked for it: neither the throttle nor the switch for automatic runs counts. Must not throw. */
+/**
+ * Extracts from a session on disk, in as many runs as it takes. The user asked for it, so the throttle and the switch
+ * for automatic runs do not apply. Must not throw.
+ */
 export async function learnSession(
   learning: Learning,
   extractor: Extractor,
@@ -331,7 +339,7 @@ export async function learnSession(
     done.failed = result.failed;
     if (result.skipped !== null || result.failed !== null) break;
     onProgress(messages - result.left, messages);
-    // No step forward: the same would be asked again.
+    // No progress: the next run would ask the same.
     if (result.left >= left) break;
     left = result.left;
   }

@@ -25,11 +25,14 @@ export interface Spent {
 
 /** None of it throws. */
 export interface Ledger {
-  /** On disk when this returns; what the disk does not take waits in memory, is counted, and goes with the next entry. */
+  /**
+   * On disk when this returns; an entry that cannot be written stays in memory, is counted, and is written with the
+   * next one.
+   */
   spend(entry: Spent): void;
-  /** Not flushed: at the end of most turns nothing runs, and that is not worth waiting for the disk. */
+  /** Not flushed: after most turns nothing runs, which is not worth waiting for the disk. */
   skip(kind: SpentKind, session: string | null, reason: string): void;
-  /** In the order they were written, newest last; of a very large ledger only its end. */
+  /** In the order they were written, newest last; only the end of a very large ledger. */
   entries(filter?: { since?: Date; session?: string }): Spent[];
   /** The user's local day. */
   today(): Sum;
@@ -39,7 +42,7 @@ export interface Ledger {
 
 /** A reason is a sentence. */
 const MAX_TEXT_CHARS = 500;
-/** A disk that takes nothing must not fill the memory. */
+/** A full disk must not fill the memory. */
 const MAX_WAITING = 200;
 
 /** Of the memory directory `dir`, which need not exist. `prices` are the user's own. */
@@ -103,7 +106,7 @@ export function openLedger(dir: string, world: Pick<World, "now" | "log">, price
   };
 }
 
-/** Midnight where the user is, so many days later. */
+/** Local midnight, this many days later. */
 export function startOfDay(now: Date, days = 0): Date {
   return new Date(now.getFullYear(), now.getMonth(), now.getDate() + days);
 }
@@ -112,14 +115,14 @@ function isCall(entry: Spent): boolean {
   return entry.skipped === null;
 }
 
-/** Null for what is no entry: of a later version, or edited by hand. */
+/** Null for a line that is not an entry, from a later version or edited by hand. */
 function parseSpent(value: unknown): Spent | null {
   const { kind, at } = value as Partial<Spent>;
   if (!SPENT_KINDS.includes(kind as SpentKind) || Number.isNaN(Date.parse(String(at)))) return null;
   return tidy(value as Spent);
 }
 
-/** An entry as it should be, whatever it is made of: sums are made of it. */
+/** A valid entry from any input, because entries are summed up. */
 function tidy({ at, kind, session, model, usage, produced, skipped }: Spent): Spent {
   return {
     at: String(at),
@@ -149,7 +152,7 @@ export type { Price };
 
 /**
  * Per million tokens. No provider's price is built in: they change without notice, and a wrong sum is worse than none.
- * By model as MEMDIR_MODEL names it, `anthropic/claude-*`; a star stands for any text. The pattern that says most wins.
+ * By model as MEMDIR_MODEL names it, `anthropic/claude-*`; a star stands for any text. The most specific pattern wins.
  */
 export type Prices = Readonly<Record<string, Price>>;
 
@@ -171,7 +174,7 @@ const PRICED_TOKENS = 1_000_000;
 /** A cached token costs about a tenth of a fresh one, and forks read little else. */
 const CACHED_SHARE = 0.1;
 
-/** Null: unknown, which is never to be shown or added up as nothing. */
+/** Null: unknown, which must never be shown or added up as zero. */
 export function costOf(model: string, usage: Usage, prices: Prices = {}): number | null {
   const price = findPrice(model, prices);
   if (!price) return null;
@@ -213,7 +216,7 @@ function findIn(model: string, prices: Prices): Price | null {
   return best?.price ?? null;
 }
 
-/** Piece after piece, each as early as it occurs: no expression that a pattern of many stars could keep busy. */
+/** Matches piece by piece, each as early as possible: a regular expression with many stars could take forever. */
 function fits(model: string, pattern: string): boolean {
   const [first = "", ...pieces] = pattern.split("*");
   const last = pieces.pop();

@@ -1,4 +1,7 @@
-/** The extractor that asks a model: it looks at what was said since the last time and writes drafts, which are checked and kept. */
+/**
+ * The extractor that asks a model: it reads what was said since the last time and writes drafts, which are checked and
+ * saved.
+ */
 
 import { relative, sep } from "node:path";
 import { isWithin, realPath } from "../disk/fence.ts";
@@ -17,19 +20,19 @@ import { type Extractor, type Keep, type Kept, reasonOf, type Turns } from "./le
 import type { Proposal } from "./proposal.ts";
 import { buildWindow, dayOf, listPieces, type Window } from "./window.ts";
 
-/** As much of a model as learning needs. */
+/** The part of a model that learning needs. */
 export interface LearningModel {
   ask: Ask;
   provider: string;
   name: string;
-  /** The most that one answer may hold. */
+  /** The most tokens that one answer may have. */
   maxTokens: number;
 }
 
 interface ExtractionMemory {
   /** The memory directory; it need not exist. */
   dir: string;
-  /** A line per memory that exists, made harmless to show. */
+  /** A line per existing memory, safe to show. */
   manifest: () => Promise<string>;
 }
 
@@ -50,7 +53,7 @@ export function openModelExtractor(
       const window = buildWindow(turns.fresh, { list: turns.conversation !== undefined });
       const { last, left } = window;
       if (window.pieces.length === 0) {
-        const skipped = "nobody said anything since the last time";
+        const skipped = "nothing is new since the last time";
         return { saved: [], refused: [], failed: null, skipped, last, left, spent: null };
       }
       return { ...(await extractFrom(world, model(), memory, turns, window, keep)), last, left };
@@ -95,7 +98,7 @@ async function extractFrom(
         system: [{ text: buildExtractionRules(), cache: true }],
         messages: [{ role: "user", content: [{ type: "text", text: prompt }] }],
       });
-  // A stopped loop does not wait for its tools, and what is being kept will be kept.
+  // A stopped loop does not wait for its tools, but a save that is running will finish.
   await keeper.settle();
   return {
     saved: keeper.saved(),
@@ -105,32 +108,32 @@ async function extractFrom(
   };
 }
 
-/** A run that did nothing must have said so in the words that the prompt asks for; anything else is only a claim. */
+/** A run that did nothing must say so in the words that the prompt asks for; anything else is only a claim. */
 function findFailure({ ended, error, text, turns }: LoopResult, keeper: Keeper, calls: number): string | null {
   if (ended === "aborted") return "it was stopped";
   if (ended === "error") return error?.message ?? "the model did not answer";
   const problem = keeper.problem();
   if (problem !== null) return problem;
   const kept = keeper.count();
-  if (ended === "turns") return kept > 0 ? null : `it kept nothing in ${turns} turns`;
+  if (ended === "turns") return kept > 0 ? null : `it saved nothing in ${turns} turns`;
   if (ended !== "done") return `the model's answer was ${ended === "length" ? "cut off" : ended}`;
-  // What our own checks refuse, they would refuse again.
+  // Our own checks would refuse the same again.
   if (kept > 0 || keeper.refused().length > 0 || saysNothingToKeep(text)) return null;
   return calls === 0 ? "it called no tool and did not say that there is nothing to keep" : "it wrote nothing";
 }
 
-/** Each draft is checked, made a proposal and handed on, and what became of it is remembered. */
+/** Checks each draft, passes it on as a proposal, and records the outcome. */
 interface Keeper {
   /** Throws with a reason for the model. */
   keep(draft: Draft): Promise<{ notices: string[] }>;
-  /** Ends when nothing is being kept any more. */
+  /** Resolves when no save is running any more. */
   settle(): Promise<unknown>;
   saved(): Kept[];
-  /** With those that were there already, kept by an earlier run, such as one that was killed before its cursor moved. */
+  /** Includes those that an earlier run saved, such as one that was killed before its cursor moved. */
   count(): number;
-  /** What our own rules forbid, and was not fixed: the same again would be refused again. */
+  /** What our own rules refused and the model did not fix: the same would be refused again. */
   refused(): string[];
-  /** Why something that should have been kept was not, and may be the next time. */
+  /** Why something that should have been saved was not, but may be the next time. */
   problem(): string | null;
 }
 
@@ -159,7 +162,7 @@ export function openKeeper(
     } catch (error) {
       const reason = reasonOf(error);
       if (isFinal(error)) return refuse(file, reason);
-      problems.set(file, `${file} could not be kept: ${reason}`);
+      problems.set(file, `${file} could not be saved: ${reason}`);
       throw error;
     }
   };
@@ -167,7 +170,7 @@ export function openKeeper(
   const keepDraft = async (draft: Draft): Promise<{ notices: string[] }> => {
     const { file } = draft;
     const checked = await checkDraft(draft, sources, world.now(), labels.get(file));
-    // Checking takes a while, and what was stopped meanwhile is not begun.
+    // Checking takes a while; nothing is started if the run was stopped in the meantime.
     if (isStopped()) throw new Error("stopped; nothing was written");
     if (!checked.ok) return refuse(file, checked.reason);
     const id = ids.get(file) ?? world.newId();
@@ -184,7 +187,7 @@ export function openKeeper(
     // A memory that was made and fixed in one run was made.
     if (earlier) earlier.proposal = { ...proposal, action: earlier.proposal.action, file: earlier.proposal.file };
     else if (done !== "unchanged") saved.set(id, { file: keptAs, action: done, proposal });
-    const elsewhere = keptAs === file ? [] : [`it is kept as ${keptAs}`];
+    const elsewhere = keptAs === file ? [] : [`it is saved as ${keptAs}`];
     return { notices: [...elsewhere, ...(reason === undefined ? [] : [reason]), ...checked.notices] };
   };
 
@@ -203,7 +206,7 @@ export function openKeeper(
   };
 }
 
-/** They see the memory directory and nothing else, and what they write is handed over, not written. */
+/** They can access only the memory directory, and what they write is handed over, not written. */
 function openExtractionTools(dir: string, keep: Keeper["keep"]): Tool[] {
   const root = realPath(dir);
   return openTools(
@@ -213,16 +216,16 @@ function openExtractionTools(dir: string, keep: Keeper["keep"]): Tool[] {
       readable: [],
       files: openFileState(),
       history: null,
-      // Never asked behind a fence; if it were, there is no user to answer.
-      permit: async () => ({ allowed: false, reason: "nobody can be asked" }),
+      // Never asked inside the fence; if it were, there is no user to answer.
+      permit: async () => ({ allowed: false, reason: "there is no user to ask" }),
       env: {},
       onTouch: () => {},
       store: {
-        // Everything: what is no memory must not be written past the store.
+        // Everything goes through here: nothing may bypass the store.
         owns: () => true,
         write: async (path, text, base) => {
           const file = relative(root, path).split(sep).join("/");
-          const problem = isWithin(root, path) ? findFileProblem(file) : "it is outside of the memory directory";
+          const problem = isWithin(root, path) ? findFileProblem(file) : "it is outside the memory directory";
           if (problem) throw new Error(`${file} was not written: ${problem}`);
           return keep({ file, text, base });
         },
@@ -233,18 +236,18 @@ function openExtractionTools(dir: string, keep: Keeper["keep"]): Tool[] {
   );
 }
 
-/** Folders beside the memories that have owners of their own. */
+/** Folders next to the memories that belong to other features. */
 const OTHERS: ReadonlySet<string> = new Set(["logs", "agents"]);
 
 /** Names are compared in lower case: on many disks `memory.md` is the index. */
 function findFileProblem(file: string): string | null {
   const parts = file.toLowerCase().split("/");
   if (parts.some((part) => part.startsWith("."))) return "hidden files and folders are not memories";
-  if (!file.endsWith(".md")) return "a memory is a file with the ending .md";
+  if (!file.endsWith(".md")) return "the name of a memory must end in .md";
   const name = parts.at(-1);
   if (name === INDEX_FILE.toLowerCase() || name === OVERFLOW_FILE.toLowerCase()) {
-    return "the index is kept by itself; write only the memory's own file";
+    return "the index is updated automatically; write only the memory's own file";
   }
-  if (parts.length > 1 && OTHERS.has(parts[0]!)) return `${parts[0]}/ is not for memories; put it beside the others`;
+  if (parts.length > 1 && OTHERS.has(parts[0]!)) return `${parts[0]}/ is not for memories; put it next to the others`;
   return null;
 }

@@ -14,9 +14,9 @@ interface Section {
 }
 
 interface NotesForm {
-  /** What the notes begin as. */
+  /** What the notes start as. */
   template: string;
-  /** The user's own words for the model, else null. */
+  /** The user's own prompt, else null. */
   prompt: string | null;
 }
 
@@ -24,19 +24,24 @@ interface NotesForm {
 const MAX_SECTION_TOKENS = 2_000;
 const MAX_NOTES_TOKENS = 12_000;
 
-/** Compaction reads no more than this; all sections at their limit take less in any script. */
+/** Compaction reads no more than this; all sections at their limit are smaller in any script. */
 export const MAX_NOTES_BYTES = 64 * 1024;
 
-/** `configDir`: `session-memory/config` of the user. Must not throw: what cannot be used is logged, and ours is taken. */
+/**
+ * `configDir`: `session-memory/config` of the user. Must not throw: a file that cannot be used is logged, and the
+ * built-in one is used.
+ */
 export function readNotesForm(configDir: string, log: (message: string) => void): NotesForm {
   const template = readOwn(join(configDir, "template.md"), log);
   const prompt = readOwn(join(configDir, "prompt.md"), log);
   if (template === null || parseSections(template).length > 0) return { template: template ?? NOTES_TEMPLATE, prompt };
-  log(`session notes: ${join(configDir, "template.md")} has no line that begins with "# ", the usual template is used`);
+  log(
+    `session notes: ${join(configDir, "template.md")} has no line that begins with "# "; the built-in template is used`,
+  );
   return { template: NOTES_TEMPLATE, prompt };
 }
 
-/** Null when there is none, or nothing in it. A link is followed: it is the user's own folder, and often kept elsewhere. */
+/** Null if it is missing or empty. Links are followed: it is the user's own folder, and often a link. */
 function readOwn(file: string, log: (message: string) => void): string | null {
   try {
     const text = readRegular(file, { follow: true, maxBytes: MAX_NOTES_BYTES })
@@ -44,15 +49,15 @@ function readOwn(file: string, log: (message: string) => void): string | null {
       .replace(/^\ufeff/, "");
     if (text !== undefined) return text.trim() === "" ? null : text;
     if (lstatSync(file, { throwIfNoEntry: false })) {
-      log(`session notes: ${file} is not used: it is no ordinary file, or larger than ${MAX_NOTES_BYTES} bytes`);
+      log(`session notes: ${file} is ignored: it is not a regular file, or larger than ${MAX_NOTES_BYTES} bytes`);
     }
   } catch (error) {
-    log(`session notes: ${file} is not used: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}`);
+    log(`session notes: ${file} is ignored: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}`);
   }
   return null;
 }
 
-/** In order. A `# ` inside of a fenced block is a comment of some code. */
+/** In order. A `# ` inside a fenced block is a comment in code. */
 export function parseSections(text: string): Section[] {
   const sections: { heading: string; lines: string[] }[] = [];
   let open: string | null = null;
@@ -75,7 +80,7 @@ export function parseSections(text: string): Section[] {
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 
-/** One pair of marks around the whole line: bold is no hint. */
+/** One pair of marks around the whole line: bold text is not a hint. */
 const HINT = /^\s*(?:_[^_\s].*_|\*[^*\s].*[^*]\*)\s*$/;
 
 /** What an edit did to headings and hints, as a message for its author; null when they are unchanged. */
@@ -84,10 +89,11 @@ export function findDamage(before: string, after: string): string | null {
   for (const [i, { heading, hint }] of old.entries()) {
     const now = fresh[i];
     if (now?.heading !== heading) {
-      if (!fresh.some((section) => section.heading === heading)) return `the heading "# ${heading}" is gone or changed`;
-      return `the heading "# ${heading}" is no longer where it was`;
+      if (!fresh.some((section) => section.heading === heading))
+        return `the heading "# ${heading}" is missing or changed`;
+      return `the heading "# ${heading}" has moved`;
     }
-    if (hint !== null && now.hint !== hint) return `the line in italics below "# ${heading}" is gone or changed`;
+    if (hint !== null && now.hint !== hint) return `the line in italics below "# ${heading}" is missing or changed`;
   }
   const added = fresh[old.length];
   return added ? `the heading "# ${added.heading}" is new` : null;

@@ -1,23 +1,26 @@
-/** Where the words of a memory come from, whatever source a model names: text of a tool or a document is recognised by its words. */
+/**
+ * Finds where the words of a memory come from, whatever source a model names: text from a tool or a document is
+ * recognised by its words.
+ */
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { TRUSTS, type Trust } from "../store/store.ts";
 import { dropForeign } from "./said-speech.ts";
 import type { Piece } from "./window.ts";
 
-/** What words are compared with: who is trusted how far, and what they say. */
+/** What words are compared with: a text and how far its source is trusted. */
 export type Spoken = Pick<Piece, "trust" | "text">;
 
 /** Five words in a row are hardly ever the same by chance. */
 const RUN = 5;
-/** Of the words that the user did not say, so many in one place of a text make it the source. */
+/** If a text has this share of the words that the user did not say in one place, it is the source. */
 const TAKEN_SHARE = 0.7;
 const MIN_TAKEN = 3;
-/** A place: so many words for each one that is looked for. Somewhere in a long text there is every word. */
+/** The size of a place, in words per searched word: a long text has every word somewhere. */
 const PLACE_FACTOR = 5;
-/** More than any model has in view, newest first: what it does not see, it cannot copy. */
+/** More than any model sees, newest first: it cannot copy what it does not see. */
 const MAX_CHARS = 4_000_000;
-/** So much is looked through in some milliseconds; then others have their turn, as a person may be typing. */
+/** This much takes a few milliseconds to search; then the event loop gets a turn, because a person may be typing. */
 const CHARS_PER_TURN = 500_000;
 
 /** The trust of every text of a tool or a document that the memory's words are taken from. `base`: what it said before. */
@@ -30,7 +33,7 @@ export async function findOrigins(memory: string, base: string, said: readonly S
     runs: new Set([...print.runs].filter((run) => !spoken.runs.has(run))),
     words: new Set([...print.words].filter((word) => !spoken.words.has(word))),
   };
-  // When half of what is particular was said by the user, the rest is how it was put.
+  // If the user said half of the specific words, the rest is wording.
   const isSaid = rest.words.size < MIN_TAKEN || rest.words.size < print.words.size / 2;
   const origins = new Set<Trust>();
   let chars = 0;
@@ -48,7 +51,7 @@ export async function findOrigins(memory: string, base: string, said: readonly S
   return [...origins];
 }
 
-/** What a person pasted into a message is a document's; the rest is theirs. */
+/** What a person pasted into a message counts as a document; the rest is theirs. */
 function splitPasted(piece: Spoken): Spoken[] {
   if (piece.trust !== "user") return [piece];
   const own = dropForeign(piece.text);
@@ -75,7 +78,7 @@ function stemOf(word: string): string {
   return word.slice(0, 5);
 }
 
-/** Nobody answers for it: neither the user nor the assistant. */
+/** Neither the user nor the assistant said it. */
 export function isUntold(trust: Trust): boolean {
   return TRUSTS.indexOf(trust) < TRUSTS.indexOf("inferred");
 }
@@ -83,12 +86,12 @@ export function isUntold(trust: Trust): boolean {
 interface Traces {
   /** Words in a row. */
   runs: Set<string>;
-  /** The particular ones. */
+  /** The specific ones. */
   words: Set<string>;
 }
 
 interface Print extends Traces {
-  /** Words that a run begins with: others need not be looked at. */
+  /** Words that a run begins with; others can be skipped. */
   firsts: Set<string>;
 }
 
@@ -102,7 +105,7 @@ function takePrint(text: string): Print {
   };
 }
 
-/** What of the print is in the text. */
+/** The part of the print that is in the text. */
 function findTraces(text: string, print: Print): Traces {
   const traces: Traces = { runs: new Set(), words: new Set() };
   const words = wordsOf(text);
@@ -145,10 +148,10 @@ function isParticular(word: string): boolean {
 /** Words of the form that every memory has. */
 const SCAFFOLD: ReadonlySet<string> = new Set(["apply", "user", "when", "this", "that", "with", "from"]);
 
-/** A longer result is a dump; what it plants is at its beginning, where it is read. */
+/** A longer result is a dump; planted text is at its beginning, where it is read. */
 const MAX_TEXT_CHARS = 100_000;
 
-/** So many signs in a row of a script without spaces count as a word. */
+/** In a script without spaces, this many characters in a row count as a word. */
 const UNSPACED = 6;
 
 function wordsOf(text: string): string[] {

@@ -1,4 +1,4 @@
-/** What learning wants to keep: a proposal with where it came from, before anything is written. */
+/** What learning wants to save: a proposal with its origin, before anything is written. */
 
 import { leastTrust, type MemoryType, type Source, type Trust, trustOf } from "../store/store.ts";
 
@@ -32,7 +32,7 @@ export function sourceFor(proposal: Pick<Proposal, "trust" | "session" | "messag
   };
 }
 
-/** The source is one line of words: an id with anything else in it could pose as another field. */
+/** The source is one line of words: an id with anything else in it could pass for another field. */
 function plainId(id: string | null): string | null {
   return id !== null && /^[\w.:-]{1,128}$/.test(id) ? id : null;
 }

@@ -1,4 +1,7 @@
-/** The offline extractor: what the user said in a conversation that is worth keeping, by rules. It would rather miss than invent. */
+/**
+ * The offline extractor: finds what the user said that is worth keeping, by rules. It prefers missing something to
+ * inventing it.
+ */
 
 import { textOf } from "../model/ask.ts";
 import type { HeardSession } from "../session/transcripts.ts";
@@ -22,13 +25,13 @@ export interface SpokenMessage {
   at: string;
 }
 
-/** A memory that is there; with its body the comparison is better. */
+/** An existing memory; with its body the comparison is better. */
 export type Existing = Pick<Header, "file" | "name" | "type" | "description"> & { body?: string };
 
-/** Under this the rules themselves are not sure whom or what a sentence is about. */
+/** Below this the rules are not sure whom or what a sentence is about. */
 const MIN_CONFIDENCE = 0.5;
 
-/** Only what the user wrote is understood; what the agent said before is looked at only where the user points back at it. */
+/** Only what the user wrote counts; what the agent said before is used only where the user refers back to it. */
 export async function extractByRules(
   messages: readonly SpokenMessage[],
   existing: readonly Existing[],
@@ -70,7 +73,7 @@ export function openRulesExtractor({ store }: Learning, prompts: HeardSession["p
   };
 }
 
-/** What the user asked for in so many words, by rules: it needs no model and no budget. The cursor stays. */
+/** Saves explicit requests by rules, which needs no model and no budget. The cursor stays. */
 export async function keepExplicit(
   learning: Learning,
   session: string,
@@ -101,7 +104,10 @@ async function keepAll(
   return all;
 }
 
-/** What the user and the agent said to one another. The answer before it comes along: "yes, always like that" points back at it. */
+/**
+ * What the user and the agent said to each other. Includes the answer before it: "yes, always like that" refers back to
+ * it.
+ */
 function speak(
   prompts: HeardSession["prompts"],
   all: readonly HeardMessage[],
@@ -116,7 +122,7 @@ function speak(
   });
 }
 
-/** Said right after it, also "forget it" and "never mind" take something back; anywhere else they are just talk. */
+/** Right after something, "forget it" and "never mind" retract it; anywhere else they are just talk. */
 function takesBack(message: string): boolean {
   const text = message.slice(0, MAX_LOOK);
   return TAKEN_BACK.some((pattern) => pattern.test(text)) || forbidsKeeping(text);
@@ -128,7 +134,7 @@ const MAX_LOOK = 5_000;
 const TAKEN_BACK = [
   /(?:^|[.!?;] )(?:(?:hm+|oh|ah|no|wait|sorry|ok|actually|well|no wait|please|so)[,.]? ){0,3}(?:(?:forget|scrap|scratch|drop|strike|cancel|disregard) (?:it|that|this)|leave (?:it|that|this) out|never ?mind|on second thoughts?|leave it (?:as it (?:is|was)|like before))\b/i,
   /^(?:(?:hm+|oh|ah|ok|well|uh|er|argh)[,.]? ){0,2}(?:no,? wait|wait,? no|actually,? no|no,? sorry|sorry,? (?:no|wrong|i (?:meant|mixed|was))|no[,.]? (?:it|that|he|she|they) (?:was|is|were|are|wasn't|isn't)|my (?:mistake|bad)|i was wrong|i mixed)\b/i,
-  // What was switched on for a look and off again was never meant for long.
+  // What was turned on for a moment and off again was never meant to last.
   /\b(?:remove|undo|revert|take|switch|turn|put) (?:it|that|this|them)(?: out| back| off| on)? again\b|^(?:ok[,.]? )?(?:on|off|back) again\b/i,
 ];
 
@@ -138,7 +144,7 @@ const INSTRUCTIONS = /\b(?:CLAUDE|AGENTS|GEMINI)(?:\.local)?\.md\b/i;
 /** Of a statement's words; the others are "please" and "remember". */
 const MOSTLY = 0.7;
 
-/** What an instruction file says already is not said twice. */
+/** What an instruction file already says is not saved again. */
 function isWritten(body: string, written: readonly string[]): boolean {
   const mine = new Set(termsOf(body));
   return written.some((text) => {
@@ -147,7 +153,7 @@ function isWritten(body: string, written: readonly string[]): boolean {
   });
 }
 
-/** What the agent had read aloud from a tool's result is no way of working that the user liked. */
+/** What the agent quoted from a tool's result is not a way of working that the user approved. */
 async function isRetold(body: string, messages: readonly SpokenMessage[]): Promise<boolean> {
   const said = messages.map(({ role, text }) => ({ trust: TRUST_OF[role], text }));
   return (await findOrigins(body, "", said)).length > 0;
@@ -209,8 +215,8 @@ const REASONS: Record<Said["act"], string> = {
   remember: "the user asked to remember it",
   forget: "the user asked to forget it",
   correction: "the user corrected the agent",
-  preference: "the user said how they like it",
-  decision: "the user told of a decision",
+  preference: "the user stated a preference",
+  decision: "the user mentioned a decision",
   pointer: "the user said where something is",
 };
 
@@ -229,7 +235,7 @@ function isSame(said: Said, other: Pick<Existing, "name" | "description" | "body
   return shared > 0 && shared / (mine.size + theirs.size - shared) >= NEARLY_SAME;
 }
 
-/** What turns a sentence around: numbers and negations. */
+/** What changes the meaning of a sentence: numbers and negations. */
 function marksOf(text: string): string {
   const marks = text
     .toLowerCase()

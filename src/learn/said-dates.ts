@@ -1,4 +1,4 @@
-/** Writes the dates of a statement as calendar days, in place of the words that were true only when it was said; also those of other languages. */
+/** Replaces the relative dates of a statement, in several languages, with calendar days. */
 
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { daysUntil, mondayOf, shift, writeCalendarDays, writePastWeekdays } from "./said-days.ts";
@@ -19,7 +19,7 @@ export async function hasDate(line: string, now: Date): Promise<boolean> {
   );
 }
 
-/** Whether a text still holds a day that means another one tomorrow, also where the finder is not sure. */
+/** Whether a text still contains a relative day, even if the finder is not sure. */
 export async function hasRelativeDate(text: string, now: Date): Promise<boolean> {
   return (
     LEFT.test(text) || LEFT_OF_WEEK.test(text) || hasForeignDay(text) || (await findRelativeDates(text, now)).length > 0
@@ -62,7 +62,7 @@ const MAX_RANGES = 5;
 async function writeRelativeDays(line: string, now: Date, ranges: number): Promise<string> {
   let written = "";
   let from = 0;
-  // "from Wednesday to 2026-11-24": next to a day that is written out the weekday would pass for a part of it.
+  // "from Wednesday to 2026-11-24": next to a full date the weekday would be taken as part of it.
   const seen = line.replace(/(?<=\b(?:to|until|till|through|and) )\d{4}-\d\d-\d\d/g, "\uFFFC".repeat(10));
   for (const { words, date } of await findRelativeDates(seen, now)) {
     const at = findOutsideCode(line, words, from);
@@ -73,7 +73,7 @@ async function writeRelativeDays(line: string, now: Date, ranges: number): Promi
     const before = written + line.slice(from, at);
     from = at + said.length;
     written = joinDate(before, said, date, line.slice(from), now);
-    // "tomorrow evening until Sunday": the evening is no part of what is looked at next.
+    // "tomorrow evening until Sunday": the evening is not part of the next search.
     if (ranged) {
       const rest = line.slice(at + range.index);
       return `${written}${words.slice(said.length, range.index)}${await writeRelativeDays(rest, now, ranges - 1)}`;
@@ -177,7 +177,7 @@ const WEEKDAYS = {
 };
 const ENGLISH = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 
-/** Only with a word before or behind it that makes it one day: "montags" and "jeden Montag" come again and again. */
+/** Only with a word before or after it that makes it a single day: "montags" and "jeden Montag" repeat. */
 const ONE_DAY: readonly [RegExp, readonly string[]][] = [
   [oneOf("(am|bis|ab|(?:am |bis |ab )?(?:nächsten?|kommenden?|diesen?)) ", WEEKDAYS.de, ""), WEEKDAYS.de],
   [oneOf("(d'ici|jusqu'à|dès|avant|ce) ", WEEKDAYS.fr, "(?: prochain)?"), WEEKDAYS.fr],
@@ -200,7 +200,7 @@ function writeWeekdays(line: string, now: Date): string {
   );
 }
 
-/** Words of these languages that still mean another day tomorrow: what holds one cannot be kept. */
+/** Relative days in these languages: a text with one cannot be saved. */
 function hasForeignDay(text: string): boolean {
   return FOREIGN_LEFT.test(text);
 }

@@ -1,4 +1,4 @@
-/** Days that are named by words or by a number without a year, which the finder of relative dates leaves alone, as calendar days. */
+/** Resolves days that are named by words or by a number without a year, which the finder of relative dates skips. */
 
 const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 const WEEKDAY = `(${WEEKDAYS.join("|")})`;
@@ -100,8 +100,8 @@ export function writeCalendarDays(line: string, now: Date): string {
 }
 
 /**
- * "On Tuesday we lost two hours of scans" was the last Tuesday, while a weekday elsewhere is one to come. Clause by clause: what
- * happened and what is planned often stand in one sentence.
+ * "On Tuesday we lost two hours of scans" was the last Tuesday, while a weekday elsewhere is one to come. Clause by
+ * clause: what happened and what is planned are often in one sentence.
  */
 export function writePastWeekdays(line: string, now: Date): string {
   return clausesOf(line)
@@ -115,7 +115,10 @@ export function writePastWeekdays(line: string, now: Date): string {
     .join("");
 }
 
-/** Whether a weekday may be the last or the next one: what happened and what is planned stand in one clause with it. */
+/**
+ * Whether a weekday may be the last or the next one, because its clause mentions both what happened and what is
+ * planned.
+ */
 export function hasUnsureWeekday(line: string): boolean {
   return clausesOf(line).some(
     (clause) =>
@@ -181,7 +184,7 @@ function daysAfterMonday(weekday: string): number {
   return (WEEKDAYS.indexOf(weekday.toLowerCase()) + 6) % 7;
 }
 
-/** The Monday of the week that is so many weeks ahead (ISO 8601: a week begins on Monday). */
+/** The Monday of the week this many weeks ahead (ISO 8601: a week begins on Monday). */
 export function mondayOf(now: Date, weeks: number): string {
   return shift(mondayAfter(now, weeks), 0);
 }

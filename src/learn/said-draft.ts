@@ -1,4 +1,4 @@
-/** One sentence as the beginning of a memory: by what it asks for in so many words, else by the table of patterns. */
+/** Turns one sentence into the beginning of a memory: by an explicit request, else by the table of patterns. */
 
 import type { MemoryType } from "../store/store.ts";
 import { CORRECTIONS } from "./said-corrections.ts";
@@ -44,13 +44,13 @@ export interface Draft {
 /** The name of a `forget` that means whatever was said last ("forget that, I mixed it up"). */
 export const RETRACTED = "that";
 
-/** A sentence that no person would say: only a request in so many words is looked for in it. */
+/** A sentence that no person would say: only an explicit request counts in it. */
 const MAX_SENTENCE = 600;
 
-/** How many sentences one memory may have: what is longer is a document. */
+/** How many sentences one memory may have; anything longer is a document. */
 export const MAX_LIST = 8;
 
-/** What is asked for in so many words. */
+/** What is asked for explicitly. */
 export function findExplicit(sentences: readonly Sentence[], at: number): Draft | null {
   const { text, plain } = sentences[at]!;
   const request = findRequest(plain);
@@ -161,7 +161,7 @@ export async function findImplied(
     const elided = row.act === "pointer" && ELLIPSIS.test(statement);
     if (elided && !(asked && at === 0)) continue;
     if (!PRONOUN.test(statement) && !row.back) return { ...draft, confidence: row.confidence, statement };
-    // Whom "she" means must have been said, else the memory says nothing to a later reader.
+    // It must be clear whom "she" means, else the memory is useless to a later reader.
     const told = before && (row.back ? stripOrder(before) : isSubject(before) ? stripLead(before).text : null);
     if (told) return { ...draft, confidence: row.confidence - 0.1, statement: `${endSentence(told)} ${statement}` };
     const known = asked && at === 0 && (row.act === "pointer" || /^s?he\b/i.test(statement));
@@ -172,7 +172,7 @@ export async function findImplied(
   return null;
 }
 
-/** What looks like the row and is of the moment, or a figure of speech. */
+/** What looks like the row but is temporary, or a figure of speech. */
 function isPassing({ act, order, type }: Row, plain: string): boolean {
   if (type === "user") return isNoPerson(plain);
   if (act === "pointer") return isPassingUse(plain);
@@ -189,7 +189,7 @@ function matchFrom(pattern: RegExp, plain: string, from: number): RegExpExecArra
   return match?.groups?.what === undefined ? match : null;
 }
 
-/** "Start a postmortem: last night the run sent every mail twice": what is to be put on record is told on the way. */
+/** "Start a postmortem: last night the run sent every mail twice": the fact to record is mentioned along the way. */
 function stripRecord(statement: Statement): Statement {
   const head = /^[a-z]+ [^:]{0,40}\b(?:post-?mortem|incident (?:report|page)|outage report)\b[^:]{0,30}: /i.exec(
     statement.plain,
@@ -217,7 +217,7 @@ export const ELLIPSIS = /^(?:in|on|at|under) /i;
 
 export const PRONOUN = /^(?:it|this|that|they|these|those|he|she|there)\b/i;
 
-/** A sentence that may stand beside a rule: told, not asked or ordered, and not for the task only. */
+/** A sentence that may go with a rule: a statement, not a question or an order, and not only for the task. */
 export function isContext(sentence: Sentence): boolean {
   const { plain } = sentence;
   return (
@@ -232,7 +232,7 @@ export function isContext(sentence: Sentence): boolean {
 }
 
 /**
- * The first row that matches counts, so what says more comes first: where something is kept before when it moved there.
- * All are matched against one sentence without its lead ("no, ", "please "), of limited length, ignoring case.
+ * The first matching row counts, so specific rows come first: where something is kept before when it moved there. All
+ * are matched against one sentence without its lead ("no, ", "please "), of limited length, ignoring case.
  */
 const ROWS: readonly Row[] = [...CORRECTIONS, ...PREFERENCES, ...POINTERS, ...DECISIONS];

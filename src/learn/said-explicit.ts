@@ -1,4 +1,4 @@
-/** Requests to remember or to forget, in so many words, in the languages in which people say them most. */
+/** Explicit requests to remember or forget, in the most common languages. */
 
 interface Request {
   act: "remember" | "forget";

@@ -16,7 +16,7 @@ const NOT_TO_KEEP = [
   /(?:不要|别)(?:记住|记下|保存)(?:这|它)|覚えなくて|保存しないで/,
 ];
 
-/** Holds for everything, also for what was asked for in so many words. */
+/** Applies to everything, including explicit requests. */
 export function saysNothing({ text, plain }: Sentence): boolean {
   return (
     text.includes(SECRET) ||
@@ -36,7 +36,8 @@ const NAMED_SECRET: readonly RegExp[] = [
     String.raw`\b${SECRET_NAME}\b[^.,;\n]{0,40}?(?:\bis|\bare|\bist|\best|\bes|[:=])\s*["'\x60]?(?=\S{4,})(?=\S*[\d!@#$%^&*_])\S+`,
     "i",
   ),
-  // "user svc-import, password Troll#44" and "pass Troll_44": a value right behind the name, with more than letters in it.
+  // "user svc-import, password Troll#44" and "pass Troll_44": a value right after the name, with more than letters in
+  // it.
   new RegExp(
     String.raw`(?:(?<=^|[,;:/(] ?)(?:pass|pw)|\b${SECRET_NAME})[ :=]+["'\x60“„]?(?=\S{6,})(?=\S*\p{L})(?=\S*[\d!@#$%^&*_])\S+`,
     "iu",
@@ -50,7 +51,7 @@ const NAMED_SECRET: readonly RegExp[] = [
 const JOKE =
   /\b(?:lol|rofl|lmao|ha(?:ha)+|hehe|jk|just kidding|joking|yeah,? right|what could (?:possibly )?go wrong|said no one)\b|😂|🤣|[;:]-?[DP](?:\s|$)/i;
 
-/** Said to be for once, in so many words. */
+/** Explicitly meant for one occasion. */
 const ONCE =
   /\b(?:just|only) (?:for )?this (?:once|time|one|answer|session|task)\b|\b(?:just|only) (?:for )?(?:once|now|today)\b|\bthis (?:once|time only)\b|\b(?:for|in) this (?:answer|reply|session|conversation|chat)\b|\bi'm (?:in a hurry|busy|tired|late|hungry|in a meeting|about to|on (?:the (?:train|phone|road|bus)|mobile))\b/i;
 
@@ -58,7 +59,7 @@ const ONCE =
 const WRITTEN_ALREADY =
   /\b(?:as|like|per|see|according to|following)\b[^.]{0,30}(?:\b(?:CLAUDE|AGENTS|GEMINI|CONTRIBUTING|README)\.md\b|\.(?:editorconfig|clang-format|eslintrc|prettierrc)\b)|\b(?:CLAUDE|AGENTS|GEMINI)\.md (?:already )?says\b/i;
 
-/** What anybody can look up: "we use React 19, see package.json". */
+/** What anyone can look up: "we use React 19, see package.json". */
 export function isDerivable(plain: string): boolean {
   return DERIVABLE.some((pattern) => pattern.test(plain));
 }
@@ -127,11 +128,11 @@ export function isSpot(plain: string): boolean {
   );
 }
 
-/** Nobody uses another one of these for one place only: "don't use npm here, use pnpm". */
+/** Choices that are never made for one place only: "don't use npm here, use pnpm". */
 const TOOL =
   /\b(?:npm|pnpm|yarn|bun|pip|uv|poetry|conda|docker|podman|jest|vitest|mocha|pytest|cargo|gradle|maven|bazel|cmake|webpack|vite|eslint|biome|prettier|black|ruff|mypy)\b/i;
 
-/** Where somebody is today is not who they are; nor is a figure of speech, or a story about somebody who uses the program. */
+/** Where a person is today is not who they are; nor is a figure of speech, or a story about a user of the program. */
 export function isNoPerson(plain: string): boolean {
   return OF_TODAY.test(plain) || NOT_A_PERSON.test(plain);
 }
@@ -180,7 +181,7 @@ export function isReminder(request: string, what: string): boolean {
     /\b(?:you|we|i) (?:showed|used|did|had|told|mentioned|discussed|saw|wrote)\b/i.test(what)
   )
     return true;
-  // What was shown or said before, and what is too little to mean anything later.
+  // What was shown or said before, and what is too short to mean anything later.
   if (/^(?:what (?:i|we|you)\b|the [\w-]+(?:,| from (?:before|earlier)\b| (?:i|we|you)\b|$))/i.test(what)) return true;
   if (words.length < 3 && /^[a-z' -]+[.!]*$/.test(what)) return true;
   return words.length < 4 && /^(?:it|it's|they|they're|he|she|there)\b/i.test(what);
@@ -203,7 +204,7 @@ const ORDER = new RegExp(
   "i",
 );
 
-/** Too little to stand for itself beside a rule: thanks, agreement, a word. */
+/** Too short to mean anything next to a rule: thanks, agreement, a word. */
 export function isChatter(plain: string): boolean {
   return (
     plain.length < 12 ||

@@ -21,7 +21,7 @@ const PASSING = r`(?:(?:the|this|that|my|an?|same) (?:[\w-]+ )?(?:ticket|issue|b
 const KEPT =
   "(?:is|are|lives?|sits?|stays?|finds?|found|kept|keep|keeps|tracked?|tracks|documented|documents?|filed|stored?|stores|logged|reported|posted|published|hosted|managed|collected|discussed|announced|written up|go|goes|come|comes|lands?|ends? up|moved|belongs?|listed|maintained?|maintains|manages?)";
 
-/** What everybody can look up. */
+/** What anyone can look up. */
 const PUBLIC =
   /\b(?:docs\.rs|crates\.io|npmjs|pypi|github\.com|stackoverflow|readthedocs|mozilla\.org|wikipedia|youtube|medium\.com|reddit)\b|\bdocumented at\b/i;
 
@@ -63,7 +63,7 @@ export const POINTERS: readonly Row[] = [
   pointer(0.8, r`^(?:in|on|at|under) ${PLACE}(?:,? (?:in |under |the )?${PART}\b|[^,.]{0,20}${BLANK})`, {
     when: (_, plain) => !isTask(plain),
   }),
-  // A system that we do not know by its name, with a part of it: "in Quarry, space EDI".
+  // A system whose name we do not know, with a part of it: "in Quarry, space EDI".
   pointer(0.8, r`^(?!i\b|${PASSING}).{2,80}\b${KEPT} (?:in|on|at|under) [\w.-]+(?: [\w.-]+)?, (?:the )?${PART}\b`, {
     when: (_, plain) => !isTask(plain) && /\b(?:in|on|at|under) \p{Lu}[\w.-]+(?: [\w.-]+)?, /u.test(plain),
   }),

@@ -1,4 +1,4 @@
-/** A row of the table of patterns: what a sentence looks like that is worth keeping, and what it is then. */
+/** A row of the table of patterns: what a sentence worth keeping looks like, and what it becomes. */
 
 import type { MemoryType } from "../store/store.ts";
 
@@ -8,9 +8,9 @@ export type Act = "remember" | "forget" | "correction" | "preference" | "decisio
 export interface Setting {
   /** It follows a "no": the person says how it is instead. */
   corrected: boolean;
-  /** A reason is given, in the sentence or right behind it. */
+  /** A reason is given, in the sentence or right after it. */
   reasoned: boolean;
-  /** It is announced ("heads up", "by the way"): told for its own sake. */
+  /** It is announced ("heads up", "by the way"), so it is said for its own sake. */
   announced: boolean;
   /** It names a day or a month. */
   dated: boolean;
@@ -22,7 +22,7 @@ export interface Row {
   /** null: by the words of the statement. */
   type: MemoryType | null;
   confidence: number;
-  /** What else must hold; a pattern that says too little by itself has one. */
+  /** What else must hold; for patterns that are too general on their own. */
   when?: (setting: Setting, plain: string) => boolean;
   /** It speaks of the sentence before it: "that's decided". */
   back?: true;

@@ -1,4 +1,6 @@
-/** What of a message is the person's own speech, sentence by sentence: no code, quotes, logs, tags or documents that were pasted. */
+/**
+ * Extracts a person's own words from a message, sentence by sentence: no code, quotes, logs, tags or pasted documents.
+ */
 
 export interface Sentence {
   /** As it was said, on one line. */
@@ -7,10 +9,10 @@ export interface Sentence {
   plain: string;
 }
 
-/** Stands for what was blanked: no word, so that no pattern reads across it. */
+/** Replaces what was blanked: not a word, so that no pattern reads across it. */
 export const BLANK = "\uFFFC";
 
-/** Stands for a credential. A sentence that holds one says nothing. */
+/** Replaces a credential. A sentence that contains one is ignored. */
 export const SECRET = "\uFFFB";
 
 export function splitSpeech(message: string): Sentence[] {
@@ -27,8 +29,8 @@ export function splitSpeech(message: string): Sentence[] {
 }
 
 /**
- * A message without what somebody else wrote for sure: comments, elements, quoted lines, and all behind words to assistants.
- * Code and texts to work on stay: they are the person's as often as not.
+ * A message without what is certainly not the person's own text: comments, elements, quoted lines, and everything after
+ * words to assistants. Code and texts to work on stay: they are often the person's own.
  */
 export function dropForeign(message: string): string {
   const lines = dropElements(message).split("\n");
@@ -37,7 +39,7 @@ export function dropForeign(message: string): string {
   return planted ? own.slice(0, planted.index) : own;
 }
 
-/** Comments, and elements such as `<system-reminder>` with all they hold. `Vec<T>` is not closed and stays. */
+/** Comments, and elements such as `<system-reminder>` with their contents. `Vec<T>` is not closed and stays. */
 function dropElements(text: string): string {
   const source = text.replace(/<!--[\s\S]*?(?:-->|$(?![\s\S]))/g, "\n");
   const unclosed = new Set<string>();
@@ -55,7 +57,7 @@ function dropElements(text: string): string {
   return kept + source.slice(from);
 }
 
-/** "Fix the typos:" or "what did they write?" and a blank line: the paragraphs behind it are a text to work on. */
+/** "Fix the typos:" or "what did they write?" and a blank line: the paragraphs after it are a text to work on. */
 function dropAttached(text: string): string {
   const end = ATTACHED.exec(text);
   return end ? text.slice(0, end.index + end[0].length) : text;
@@ -82,7 +84,10 @@ function dropFences(text: string): string[] {
   });
 }
 
-/** "translate this: …" and words addressed to assistants: what comes behind is somebody's text, not something that is told to us. */
+/**
+ * "translate this: …" and words addressed to assistants: what follows is another text, not something that the person
+ * says to us.
+ */
 function dropPasted(text: string): string {
   const planted = PLANTED.exec(text);
   const own = planted ? text.slice(0, planted.index) : text;
@@ -103,7 +108,7 @@ const PHRASED =
 const LETTER =
   /(?:^dear (?:customers?|users?|team|all|colleagues|friends|sir|madam)|(?<=\n) *(?:dear (?:\w+ ){0,3}\w+|(?:hi|hello) (?:team|all|everyone|folks)|sehr geehrte\w*[^\n]{0,40}|liebe (?:kolleg|alle)\w*))[,!]/i;
 
-/** "This is from their FAQ", "here's what Tomas wrote": shown to the agent, said by somebody else or for somebody else. */
+/** "This is from their FAQ", "here's what Tomas wrote": shown to the agent, but said by or meant for another person. */
 const SHOWN =
   /(?:^|[.!?:] |\n)(?:this is|that's|these are) (?:from|what)\b|(?:^|[.!?] |\n)(?:i |we )?(?:found|got|saw|received) (?:this|these)\b|(?:^|[.!?] |\n)here(?:'s| is| are) (?:what|my|the|our|his|her|their)\b|(?:^|[.!?] |\n)my (?:[\w-]+ )?(?:notes|standup|draft|summary|minutes)\b[^:\n]{0,40}:/i;
 

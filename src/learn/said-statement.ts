@@ -31,7 +31,7 @@ export function stripLead({ text, plain }: Sentence): Statement {
 const LEAD =
   /^(?:(?<no>(?:oh |wait,? |hey,? |um,? )?(?:no(?:,? no)?|nope|nah|wrong(?: again)?|actually|not (?:quite|like that|that way))(?:[,.!:;]| [-–—]) *|wait[,.!:;] ?)|(?<news>(?:heads[- ]up|fyi|for your information|by the way|btw|just so you know|so you know|good to know|for context|for info)[,:!.]? (?:that )?|(?:update|news|announcement|change of plans?|new plan|reminder): )|(?:(?:ah|oh),? (?:yes|right|ok|sure)|ok|okay|oh|ah|hey|hi|hello|yes|yep|yeah|right|well|quick intro|thanks|thank you|thx|good|great|nice|cool|perfect|fine|hm+|ugh|sorry|listen|look|then|one more thing|one thing|important|also|and|but|so|anyway|again)(?:[,:;.!]| [-–—]) *|(?:please|pls|and|also|but|so|then|ok|okay|oh|hey) (?=\S))/i;
 
-/** What an order for work tells on the way: "update the roadmap: SDK 3 is dropped" -> "SDK 3 is dropped". */
+/** The statement inside an order for work: "update the roadmap: SDK 3 is dropped" -> "SDK 3 is dropped". */
 export function stripOrder(sentence: Sentence): string | null {
   if (saysNothing(sentence) || isQuestion(sentence.plain)) return null;
   const { text, plain } = stripLead(sentence);
@@ -70,10 +70,10 @@ export function endSentence(text: string): string {
     : `${trimmed}${/[\u3040-\u30ff\u4e00-\u9fff]$/.test(trimmed) ? "。" : "."}`;
 }
 
-/** As many words as a title has, and what fits a line of a list. */
+/** The length of a title that fits a line of a list. */
 const MAX_WORDS = 8;
 const MAX_NAME = 80;
-/** With the name and the file it keeps an index line under 200 characters mostly. */
+/** Keeps most index lines, with name and file, under 200 characters. */
 const MAX_DESCRIPTION = 140;
 
 /**
@@ -165,7 +165,7 @@ function pickUnspaced(line: string): string {
   return line.length <= 40 ? line : line.slice(0, lastWordEnd(line.slice(0, 40)));
 }
 
-/** Latin words and numbers behind the first clause tell two such statements apart. */
+/** Latin words and numbers after the first clause distinguish two such statements. */
 function pickTail(rest: string): string {
   const words = rest.match(/[A-Za-z0-9][\w./-]{1,20}/g)?.slice(0, 2) ?? [];
   return words.length > 0 ? ` ${words.join(" ")}` : "";

@@ -1,4 +1,7 @@
-/** What a person says that is worth keeping, understood by rules, without a model. It would rather miss than invent. */
+/**
+ * Finds what a person says that is worth keeping, by rules and without a model. It prefers missing something to
+ * inventing it.
+ */
 
 import type { MemoryType } from "../store/store.ts";
 import { findSecrets } from "../text/secrets.ts";
@@ -37,7 +40,9 @@ import {
 
 export interface Said {
   act: Act;
-  /** Whether they asked for it in so many words ("remember …", "#…"): then it is saved at once, else as the caller chooses. */
+  /**
+   * Whether they explicitly asked for it ("remember …", "#…"): then it is saved at once, else as the caller chooses.
+   */
   explicit: boolean;
   type: MemoryType;
   /**
@@ -51,10 +56,10 @@ export interface Said {
   confidence: number;
 }
 
-/** A person's own message is shorter; what is longer was pasted. */
+/** A person's own message is shorter; anything longer was pasted. */
 const MAX_MESSAGE = 20_000;
 
-/** Nobody says more that is worth keeping in one message. */
+/** One message never has more that is worth keeping. */
 const MAX_SAID = 20;
 
 /**
@@ -136,7 +141,7 @@ function extend(draft: Draft, { text }: Sentence, at: number): void {
   draft.last = at;
 }
 
-/** null when a day is left in it that could not be worked out: it would be wrong tomorrow. */
+/** null if a day in it could not be resolved: it would be wrong tomorrow. */
 async function finish(draft: Draft, now: Date, { meaning, subject }: Before): Promise<Said | null> {
   if ([draft.statement, ...draft.context].some(hasUnsureWeekday)) return null;
   const statement = await writeDates(draft.statement, now);
@@ -175,7 +180,7 @@ function round(confidence: number): number {
 /** How much of what follows a statement is kept with it: its reason mostly comes in the next sentence or two. */
 const MAX_CONTEXT = 3;
 
-/** Whether a sentence goes on with what the one before it began. */
+/** Whether a sentence continues the one before it. */
 function goesOn(open: Draft, sentence: Sentence): boolean {
   return (
     open.context.length < MAX_CONTEXT &&
@@ -183,7 +188,10 @@ function goesOn(open: Draft, sentence: Sentence): boolean {
   );
 }
 
-/** Who somebody is and how they like things is one memory when it is said in one breath; what begins with "she" goes on. */
+/**
+ * Who a person is and what they like is one memory if it is said in one breath; a sentence that begins with "she"
+ * continues.
+ */
 function belongsTogether(open: Draft, found: Draft, sentence: Sentence): boolean {
   if (open.act === "forget" || found.explicit) return false;
   if (open.context.length >= MAX_LIST) return false;
@@ -203,7 +211,7 @@ function isRemark({ plain }: Sentence): boolean {
   );
 }
 
-/** "I'm a pathologist. Explain things in terms of slides": how to talk to somebody belongs to who they are. */
+/** "I'm a pathologist. Explain things in terms of slides": how to talk to a person belongs to who they are. */
 function isManner(open: Draft, { plain }: Sentence): boolean {
   return (
     open.type === "user" &&
@@ -235,7 +243,9 @@ const AT_HAND =
 /** Shorter ones were mostly half of what was meant: the other half was in the sentence before. */
 const SHORT = 12;
 
-/** Said as the second half of something, with the first half; null where "that" and "there" have nothing to stand for. */
+/**
+ * A sentence that is the second half of something, with its first half; null if "that" and "there" refer to nothing.
+ */
 function withLead(draft: Draft, sentences: readonly Sentence[], at: number, taken: number): Draft | null {
   if (draft.act === "forget" || draft.act === "pointer" || pointsBack(draft.statement)) return draft;
   if (draft.back) return withChoice(draft, sentences[at - 2], at - 2 > taken);
@@ -245,7 +255,7 @@ function withLead(draft: Draft, sentences: readonly Sentence[], at: number, take
   const before = sentences.slice(taken + 1, at).findLast((sentence) => !isChatter(sentence.plain));
   const told = before && isContext(before) && !DENIAL.test(before.plain) ? stripLead(before) : null;
   if (!told || isChatter(told.plain)) return dangling && !draft.explicit ? null : draft;
-  // What a "no" was said to is there already.
+  // What the "no" refers to is already included.
   if (draft.context.includes(before!.text) || draft.statement.startsWith(told.text)) return draft;
   return { ...draft, statement: `${endSentence(told.text)} ${draft.statement}` };
 }
@@ -260,7 +270,7 @@ function withChoice(draft: Draft, chosen: Sentence | undefined, free: boolean): 
 const NOD =
   /^(?:(?:ok|okay|yes|yep|no|nope|thanks|thank you|thx|great|good|fine|right|hm+|perfect|nice|cool|agreed|sure|done|ah|oh)[\s,.!]*)+$/i;
 
-/** What it speaks of is not in it: "always do that before a release", "only the one I ask for". */
+/** What it refers to is not in it: "always do that before a release", "only the one I ask for". */
 const DANGLING =
   /^(?:(?:please|always|never|don't|don’t|do not|stop|just|only|ever|no more) )*[a-z]+ (?:(?:that|this|it|them|those|these)(?=$|[.,;!]| (?:before|after|when|in|on|for|with|at|again|every|always|please|without|until|if|as|by)\b)|there\b)|^(?:\S+ ){0,4}(?:the one (?:i|we|you)|there(?=[.,;!]|$))/i;
 
@@ -291,7 +301,7 @@ const ONE_TASK = /\buntil\b|\b(?:in|on|of) (?:the|this|that) (?:folder|file|list
 const MORE_CASES =
   /\b(?:keep [a-z]+ing (?:them|things|such|(?:[\w-]+ )?\w+s)|(?:for|with) (?:everything|every|all|any|each)|whenever|when(?:ever)? you|every|each|any|always|everywhere|next time|in future|(?:with|for|in) (?!(?:the|this|these|that|those|my|your)\b)(?:[\w-]+ ){0,2}[\w-]+s)\b/i;
 
-/** What the agent had answered, in its first sentences; null where that says nothing or must not be kept. */
+/** The first sentences of what the agent had answered; null if they say nothing or must not be saved. */
 function meaningOf(answer: string): string | null {
   const sentences = splitSpeech(answer.slice(0, MAX_ANSWER));
   const told = sentences.slice(0, 2);
@@ -304,7 +314,7 @@ function meaningOf(answer: string): string | null {
 const MAX_ANSWER = 2_000;
 const MAX_MEANING = 400;
 
-/** What the person had asked or told before, in its last sentences; null where that says nothing or must not be kept. */
+/** The last sentences of what the person had said before; null if they say nothing or must not be saved. */
 function subjectOf(asked: string): string | null {
   const told = splitSpeech(asked).slice(-2);
   if (told.length === 0 || told.some((sentence) => saysNothing(sentence))) return null;

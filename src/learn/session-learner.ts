@@ -1,4 +1,6 @@
-/** Learning beside one session: notes while it goes on, extraction when a turn has ended; the user waits for neither. */
+/**
+ * Learning in the background of one session: notes while it runs, extraction after a turn; the user waits for neither.
+ */
 
 import type { Conversation } from "../model/agent-loop.ts";
 import { type Usage, usedNothing } from "../model/ask.ts";
@@ -24,7 +26,7 @@ interface LearnerOptions {
   tell: (learnt: Learnt) => void;
 }
 
-/** What came of a turn, for a person to see. */
+/** The result of a turn, for a person to see. */
 export interface Learnt {
   saved: readonly { file: string; action: string }[];
   /** Proposals that wait for a person. */
@@ -49,17 +51,23 @@ export interface SessionLearner {
   answered(answer: { contextTokens: number; toolCalls: number }, conversation: () => Promise<Conversation>): void;
   /** A turn ended with an answer. Returns at once. */
   ended(turn: EndedTurn): void;
-  /** Because the user wants them now: whatever the gates say. */
+  /** Because the user wants them now; ignores the gates. */
   takeNotes(conversation: Conversation, signal?: AbortSignal): Promise<NotesResult>;
   isBusy(): boolean;
-  /** Waits for what is under way, at most this long; then it is stopped. */
+  /** Waits for running work, at most this long; then stops it. */
   drain(ms: number): Promise<void>;
 }
 
-/** The rules need some milliseconds; but what they keep may have to wait for another process, and who leaves does not. */
+/**
+ * The rules need a few milliseconds, but saving may have to wait for another process, and a user who quits does not
+ * wait.
+ */
 const MAX_LOOK_MS = 1_000;
 
-/** What failed three times will fail again, and each try costs. Its messages wait for the next session or `memdir extract`. */
+/**
+ * After three failures the next one will fail too, and each attempt costs money. The messages wait for the next session
+ * or `memdir extract`.
+ */
 const MAX_FAILURES = 3;
 
 export function openSessionLearner(
@@ -107,7 +115,7 @@ export function openSessionLearner(
 
   const ended = async (turn: EndedTurn) => {
     const { messages, conversation, prompt, answerBefore, memoryWritten, isWanted } = turn;
-    // What was asked for and kept is done.
+    // Requests that were saved are done.
     const explicit = !memoryWritten && (await asksToKeep(prompt, answerBefore));
     const { budget } = learning.gates(session);
     if (explicit && !budget.ok) {
@@ -116,7 +124,7 @@ export function openSessionLearner(
       if (saved.length > 0) return tell({ saved, waiting: inbox.list().length, problem: null });
     }
     if (failures >= MAX_FAILURES && !explicit) {
-      return ledger.skip("extraction", session, `it failed ${failures} times in a row in this session`);
+      return ledger.skip("extraction", session, `extraction failed ${failures} times in a row in this session`);
     }
     if (isEnding) return ledger.skip("extraction", session, "the session is ending");
     const request = { session, messages, conversation, memoryWrittenInTurn: memoryWritten, explicit };
@@ -134,7 +142,7 @@ export function openSessionLearner(
         notes = endNotes(beginNotes(notes), true);
         return ledger.skip("notes", session, budget.reason);
       }
-      // Before anything is waited for: the next answer must find it running.
+      // Set before the first await: the next answer must see it running.
       notes = beginNotes(notes);
       beside(
         conversation().then(
@@ -157,7 +165,7 @@ export function openSessionLearner(
     },
     isBusy: () => looking.size > 0 || writing.size > 0 || queue.isBusy(),
     async drain(ms) {
-      // Only when it is done, an extraction is asked for.
+      // Extraction is requested only when it is done.
       const looked = Promise.all(looking).then(() => {});
       if (!(await endsWithin(looked, Math.min(ms, MAX_LOOK_MS)))) isEnding = true;
       const written = Promise.all(writing).then(() => {});
@@ -169,22 +177,25 @@ export function openSessionLearner(
   };
 }
 
-/** In whatever words: what the rules take for an explicit request. */
+/** What the rules recognise as an explicit request, in any wording. */
 async function asksToKeep({ text, at }: EndedTurn["prompt"], answerBefore: string): Promise<boolean> {
   const said = await understandSaid(text, new Date(at), answerBefore);
   return said.some(({ explicit, act }) => explicit && act !== "forget");
 }
 
-/** Runs extractions beside a conversation: one at a time, the latest waiting one after it, and a bounded wait at the end. */
+/**
+ * Runs extractions in the background of a conversation: one at a time, then the latest waiting one, with a bounded wait
+ * at the end.
+ */
 interface LearnQueue {
   /** Returns at once and never throws. While one runs, only the latest request waits: it holds what the others held. */
   request(request: LearnRequest): void;
-  /** Waits for what runs and waits, at most this long; then it is stopped, and its cursor stays. */
+  /** Waits for running and waiting work, at most this long; then stops it, and the cursor stays. */
   drain(ms: number): Promise<void>;
   isBusy(): boolean;
 }
 
-/** For a stopped run to note what it cost. */
+/** Time for a stopped run to record its cost. */
 const GRACE_MS = 250;
 
 /** `onDone` is called after every run that was not skipped. */
@@ -217,7 +228,7 @@ export function openLearnQueue(
     running = null;
   };
 
-  /** Nothing is lost by it: the cursor stays. */
+  /** Nothing is lost, because the cursor stays. */
   const drop = ({ session }: LearnRequest, reason: string) => {
     directory.log(`extraction skipped: ${reason}`);
     ledger.skip("extraction", session, reason);
@@ -230,15 +241,15 @@ export function openLearnQueue(
         running = runAll(request);
         return;
       }
-      directory.log("extraction waits: another one is running");
-      if (waiting && waiting.session !== request.session) drop(waiting, "another session's turn came after it");
+      directory.log("extraction is waiting: another one is running");
+      if (waiting && waiting.session !== request.session) drop(waiting, "a turn of another session replaced it");
       waiting = waiting?.session === request.session ? join(waiting, request) : request;
     },
     async drain(ms) {
       if (!running || (await endsWithin(running, ms))) return;
-      if (waiting) drop(waiting, "the session ended before its turn came");
+      if (waiting) drop(waiting, "the session ended before it could start");
       waiting = null;
-      directory.log(`extraction stopped: it was not done ${ms} ms after the session`);
+      directory.log(`extraction stopped: it was still running ${ms} ms after the session ended`);
       stopping.abort();
       await endsWithin(running ?? Promise.resolve(), GRACE_MS);
     },
@@ -246,7 +257,7 @@ export function openLearnQueue(
   };
 }
 
-/** What was asked for explicitly stays so; a turn that wrote a memory speaks for the other one only if both did. */
+/** An explicit request stays explicit; the combined turn counts as having written a memory only if both did. */
 function join(earlier: LearnRequest, later: LearnRequest): LearnRequest {
   return {
     ...later,

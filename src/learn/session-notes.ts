@@ -1,4 +1,6 @@
-/** Session notes: a fork of the running conversation writes down, in one file beside the transcript, what is needed to continue. */
+/**
+ * Session notes: a fork of the running conversation writes what is needed to continue to a file next to the transcript.
+ */
 
 import { lstatSync, mkdirSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
@@ -36,14 +38,14 @@ export interface NotesResult {
   usage: Usage;
   /** How many edits the notes got. */
   edits: number;
-  /** Why the file is as it was, and what to do if something can be done. */
+  /** Why the file is unchanged, and what to do about it. */
   problem?: string;
 }
 
-/** As for every fork beside the conversation: one for edits, one to be done, some for edits that were refused. */
+/** As for every fork: one for edits, one to finish, some for edits that were refused. */
 const MAX_TURNS = 5;
 
-/** All sections at their limits, written anew. */
+/** All sections at their limits, rewritten. */
 const MAX_ANSWER_TOKENS = 16_000;
 
 const FOLDER = "session-memory";
@@ -55,7 +57,9 @@ export function notesPath({ sessionsDir, session }: Pick<NotesOptions, "sessions
   return join(sessionsDir, session, FOLDER, FILE);
 }
 
-/** Must not throw. Unless it is `ok`, the file is as it was. One at a time for each session: see `shouldTakeNotes`. */
+/**
+ * Must not throw. Unless the result is `ok`, the file is unchanged. One at a time per session: see `shouldTakeNotes`.
+ */
 export async function takeNotes(
   { log }: Pick<World, "log">,
   options: NotesOptions,
@@ -111,39 +115,39 @@ function readBase(options: NotesOptions): Base | null {
   }
   const { text, bom, exact } = decodeText(bytes);
   if (!exact || text.includes("\0")) {
-    throw new MemdirError("broken", `${path} is no UTF-8 text: fix it or remove it, then notes are taken again`);
+    throw new MemdirError("broken", `${path} is not UTF-8 text: fix or remove it to take notes again`);
   }
   return { bytes, text, bom };
 }
 
-/** Links on the way that lead elsewhere are refused, and so is a session whose id is no plain name. */
+/** Refuses links that lead elsewhere, and a session whose id is not a plain name. */
 function placeOf({ sessionsDir, session }: NotesOptions): string {
   if (session.includes("/"))
-    throw new MemdirError("outside", "the id of the session is no plain name: no notes are taken");
+    throw new MemdirError("outside", "no notes are taken: the session's id is not a plain name");
   return resolveInside(sessionsDir, `${session}/${FOLDER}/${FILE}`);
 }
 
-/** What is there and was not read: too large, or no file. Neither is ours to replace. */
+/** Exists but was not read: too large, or not a file. We must not replace either. */
 function refuseOdd(path: string): void {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (!stat) return;
-  const what = stat.isFile() ? `larger than ${MAX_NOTES_BYTES} bytes: shorten it` : "no ordinary file: move it away";
-  throw new MemdirError("broken", `${path} is ${what}, or remove it, then notes are taken again`);
+  const what = stat.isFile() ? `larger than ${MAX_NOTES_BYTES} bytes: shorten it` : "not a regular file: move it away";
+  throw new MemdirError("broken", `${path} is ${what}, or remove it, to take notes again`);
 }
 
-/** At the limit of turns what was edited so far is whole and worth keeping; after any other bad end it is not trusted. */
+/** At the turn limit the edits so far are complete and worth keeping; after any other failure they are not trusted. */
 function findFailure({ ended, error }: LoopResult, { edits }: NotesDraft): string | null {
   if (ended === "done" || ended === "turns")
-    return edits > 0 ? null : "the model edited nothing; the notes are as they were";
-  if (ended === "length") return "the model's answer was cut; the notes are as they were";
-  return error?.message ?? (ended === "aborted" ? "stopped" : "the model refused; the notes are as they were");
+    return edits > 0 ? null : "the model edited nothing; the notes are unchanged";
+  if (ended === "length") return "the model's answer was cut off; the notes are unchanged";
+  return error?.message ?? (ended === "aborted" ? "stopped" : "the model refused; the notes are unchanged");
 }
 
 /** Masked, not refused: the rest of the notes is worth keeping. */
 function withoutSecrets(before: string, text: string): string {
   const clean = redactSecrets(text);
   const damage = findDamage(before, clean);
-  if (damage) throw new MemdirError("secret", `the template holds what looks like a secret: ${damage} without it`);
+  if (damage) throw new MemdirError("secret", `the template contains what looks like a secret: ${damage} without it`);
   return clean;
 }
 
@@ -153,10 +157,10 @@ function writeNotes(options: NotesOptions, base: Base | null, text: string): voi
   const folder = openFolderAt(join(realPath(options.sessionsDir), options.session, FOLDER));
   try {
     const target = join(folder.path, FILE);
-    // The model took its time: another process, or the user, may have written meanwhile.
+    // The model took a while: another process or the user may have written in the meantime.
     const now = readRegular(target);
     const isSame = base === null ? !lstatSync(target, { throwIfNoEntry: false }) : now?.equals(base.bytes) === true;
-    if (!isSame) throw new MemdirError("conflict", "the notes were changed by somebody else meanwhile; theirs stay");
+    if (!isSame) throw new MemdirError("conflict", "the notes were changed in the meantime; that version stays");
     const bytes = encodeText(text, base?.bom ?? false);
     moveInto(writeTemporary(folder.path, bytes, PRIVATE_MODE, ".summary"), target);
   } finally {
@@ -166,7 +170,7 @@ function writeNotes(options: NotesOptions, base: Base | null, text: string): voi
 
 export interface NotesDraft {
   text: string;
-  /** How many edits were taken. */
+  /** How many edits were accepted. */
   edits: number;
 }
 
@@ -178,7 +182,7 @@ const FIELDS = {
   replace_all: { type: "boolean" },
 } as const;
 
-/** Nothing reaches the disk: the draft is written when the whole run went well. Synchronous, so that calls of one turn do not mix. */
+/** Nothing is written to disk until the whole run succeeds. Synchronous, so that the calls of one turn do not mix. */
 export function openNotesEdit(path: string, draft: NotesDraft, countTokens: (text: string) => number): Tool {
   const begun = draft.text;
   return {
@@ -197,9 +201,9 @@ export function openNotesEdit(path: string, draft: NotesDraft, countTokens: (tex
 }
 
 function edit(text: string, begun: string, { old, fresh, all }: { old: string; fresh: string; all: boolean }): string {
-  if (old === "") throw new Error("old_string is empty: name the text after which something is to come, or to replace");
+  if (old === "") throw new Error("old_string is empty: give the text to replace, or the text to insert after");
   if (old === fresh) throw new Error("old_string and new_string are the same; there is nothing to change");
-  if (fresh.includes("\0")) throw new Error("new_string holds a NUL character, which is no text");
+  if (fresh.includes("\0")) throw new Error("new_string contains a NUL character");
   const matches = findMatches(text, old, fresh);
   if (matches.length === 0) throw new Error(`old_string was not found in the notes${hintFor(text, old)}`);
   if (matches.length > 1 && !all) {
@@ -215,9 +219,9 @@ function edit(text: string, begun: string, { old, fresh, all }: { old: string; f
 }
 
 export interface NotesState {
-  /** What the model's window holds now; 0 while it has not been counted. */
+  /** The tokens in the model's window now; 0 until they have been counted. */
   contextTokens: number;
-  /** What it held when notes were last taken or tried; null before the first time. */
+  /** The tokens in it when notes were last taken or tried; null before the first time. */
   notedTokens: number | null;
   /** Since then. */
   toolCalls: number;
@@ -235,7 +239,10 @@ export interface NotesLimits {
   maxFailures: number;
 }
 
-/** The first three are those of the client we share the file with. What failed three times will fail again, and costs. */
+/**
+ * The first three are those of the client we share the file with. After three failures the next one will fail too, and
+ * costs money.
+ */
 export const NOTES_LIMITS: NotesLimits = { firstTokens: 10_000, moreTokens: 5_000, toolCalls: 3, maxFailures: 3 };
 
 export const NO_NOTES: NotesState = {
@@ -251,17 +258,17 @@ export type NotesDecision = { go: true } | { go: false; reason: string };
 
 export function shouldTakeNotes(state: NotesState, limits: NotesLimits = NOTES_LIMITS): NotesDecision {
   const { contextTokens, notedTokens, toolCalls, calledInLastTurn, running, failures } = state;
-  if (running) return wait("notes are being taken already");
+  if (running) return wait("notes are already being taken");
   if (failures >= limits.maxFailures) return wait(`taking notes failed ${failures} times in a row`);
   if (notedTokens === null) {
     if (contextTokens < limits.firstTokens) {
-      return wait(`the conversation holds ${contextTokens} tokens, the first notes are taken at ${limits.firstTokens}`);
+      return wait(`the conversation has ${contextTokens} tokens; the first notes are taken at ${limits.firstTokens}`);
     }
   } else if (contextTokens - notedTokens < limits.moreTokens) {
     const grown = contextTokens - notedTokens;
-    return wait(`${grown} tokens since the last notes, the next are taken after ${limits.moreTokens}`);
+    return wait(`${grown} tokens since the last notes; the next are taken after ${limits.moreTokens}`);
   }
-  // A pause in the work is a good moment; while it goes on, enough must have been done.
+  // A pause in the work is a good moment; while work continues, enough must have been done.
   if (calledInLastTurn && toolCalls < limits.toolCalls) {
     return wait(`in the middle of a step, with ${toolCalls} of ${limits.toolCalls} tool calls`);
   }
@@ -274,7 +281,7 @@ export function countAnswer(state: NotesState, answer: { contextTokens: number; 
   return {
     ...state,
     contextTokens,
-    // After a compaction the window holds less than when notes were taken: growth is counted from there.
+    // After a compaction the window is smaller than when notes were taken, so growth is counted from there.
     notedTokens: state.notedTokens === null ? null : Math.min(state.notedTokens, contextTokens),
     toolCalls: state.toolCalls + answer.toolCalls,
     calledInLastTurn: answer.toolCalls > 0,
@@ -285,7 +292,7 @@ export function beginNotes(state: NotesState): NotesState {
   return { ...state, running: true, notedTokens: state.contextTokens, toolCalls: 0 };
 }
 
-/** A run that failed is not tried again before the conversation has grown: it has cost as much as one that succeeded. */
+/** A failed run is not retried before the conversation has grown: it costs as much as a successful one. */
 export function endNotes(state: NotesState, ok: boolean): NotesState {
   return { ...state, running: false, failures: ok ? 0 : state.failures + 1 };
 }

@@ -1,8 +1,8 @@
-/** The compiled kernel with a memory of its own. */
+/** The compiled kernel with its own memory. */
 import { KERNEL_BYTES } from "./kernel-bytes.ts";
 import { openWasm } from "./wasm.ts";
 
-/** Addresses are bytes in `memory`; what the functions do is said in kernel.as. */
+/** Addresses are bytes in `memory`; kernel.as describes the functions. */
 export interface Kernel {
   readonly memory: Uint8Array;
   widen(from: number, to: number, count: number): number;

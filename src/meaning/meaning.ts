@@ -1,4 +1,4 @@
-/** The model of meaning, if it is there: found and opened once, when it is first needed. */
+/** The sentence model, if it is installed: found and opened once, when it is first needed. */
 
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -17,18 +17,18 @@ export type MeaningState = { meaning: Meaning; problem: null } | { meaning: null
 
 let state: MeaningState | null = null;
 
-/** Never throws: without the model recall goes by words. */
+/** Never throws: without the model, recall uses words only. */
 export function openMeaning(): MeaningState {
   state ??= open();
   return state;
 }
 
-/** MiniLM, or null where it is not installed. */
+/** MiniLM, or null if it is not installed. */
 export function findEmbed(): Meaning["embed"] | null {
   return openMeaning().meaning?.embed ?? null;
 }
 
-/** What makes the vectors of prompts, as the setting says: opened once, when it is first needed. */
+/** What computes the vectors of prompts, according to the setting; opened once, when it is first needed. */
 export function openPromptMeaning(
   setting: "off" | "words" | "minilm",
 ): { words: Words } | { embed: Meaning["embed"] } | null {
@@ -44,7 +44,7 @@ export function openPromptMeaning(
 
 let words: Words | null = null;
 
-/** Beside the bundle, and in the sources. */
+/** Next to the bundle, and in the sources. */
 function wordsFiles(): string[] {
   return ["./words.bin", "../../assets/words.bin"].map((file) => fileURLToPath(new URL(file, import.meta.url)));
 }

@@ -9,21 +9,24 @@ import { openWordPieces } from "./word-pieces.ts";
 
 export interface MiniLm {
   readonly dimensions: 384;
-  /** A vector of unit length: the cosine of two is their dot product. What is beyond 256 word pieces is not read. */
+  /** A unit vector: the cosine of two is their dot product. Anything beyond 256 word pieces is ignored. */
   embed(text: string): Float32Array;
   close(): void;
 }
 
 const HEADS = 12;
 const HEAD_BYTES = (WIDTH / HEADS) * FLOAT;
-/** How the vector of the empty text begins. Other models of the same shape, or arithmetic that fails here, would differ. */
+/**
+ * The beginning of the vector of the empty text. It differs for other models of the same shape and for broken
+ * arithmetic.
+ */
 const EMPTY_TEXT = [-0.1188, 0.0483, -0.0027, -0.0109, 0.0519, 0.0103, 0.1154, 0.0007];
-/** Ours are off by 0.0005 at most. */
+/** Ours differ by at most 0.0005. */
 const TOLERANCE = 0.005;
 
 /**
  * @param modelDir holds `model.fp16.safetensors` and `tokenizer.json`.
- * @throws MemdirError when a file is absent, broken or of another model
+ * @throws MemdirError when a file is missing, broken or belongs to another model
  */
 export function openMiniLm(modelDir: string): MiniLm {
   const tokenizer = path.join(modelDir, "tokenizer.json");
@@ -39,7 +42,7 @@ export function openMiniLm(modelDir: string): MiniLm {
   try {
     const { kernel, places, readWord } = loadWeights(file, tensors);
     const embed = (text: string): Float32Array => {
-      if (!open) throw new MemdirError("usage", "the sentence model is closed; open it anew");
+      if (!open) throw new MemdirError("usage", "the sentence model is closed; open it again");
       const ids = pieces.encode(text, MAX_TOKENS);
       ids.forEach(readWord);
       runModel(kernel, places, ids.length);
@@ -47,7 +50,7 @@ export function openMiniLm(modelDir: string): MiniLm {
     };
     const check = embed("");
     if (!EMPTY_TEXT.every((x, i) => Math.abs(x - (check[i] as number)) < TOLERANCE))
-      throw broken(file, "it computes other vectors than all-MiniLM-L6-v2");
+      throw broken(file, "its vectors differ from those of all-MiniLM-L6-v2");
     return { dimensions: WIDTH, embed, close };
   } catch (error) {
     close();
@@ -58,7 +61,7 @@ export function openMiniLm(modelDir: string): MiniLm {
 /** From word embeddings in `state` to the mean of all tokens in `mean`. */
 function runModel(kernel: Kernel, places: Places, tokens: number): void {
   const { state, change, wide } = places;
-  // The kernel takes tokens by twos: the odd one out has a companion of zeros that nobody attends to.
+  // The kernel takes tokens in pairs: an odd one is paired with zeros, which get no attention.
   const rows = tokens + (tokens % 2);
   kernel.memory.fill(0, state + tokens * WIDTH * FLOAT, state + rows * WIDTH * FLOAT);
   kernel.addNorm(state, places.positions, places.norm.weight, places.norm.bias, rows, WIDTH);
@@ -100,8 +103,8 @@ function unit(vector: Float32Array): Float32Array {
   return vector.map((x) => x / length);
 }
 
-/** A pipe in the place of a file would hold us up for ever. */
+/** Reading a pipe in place of the file would block forever. */
 function requireFile(file: string): void {
   const stat = attempt(file, () => statSync(file, { throwIfNoEntry: false }));
-  if (!stat?.isFile()) throw new MemdirError("not-found", `there is no file ${file}; reinstall the sentence model`);
+  if (!stat?.isFile()) throw new MemdirError("not-found", `${file} does not exist; reinstall the sentence model`);
 }

@@ -1,17 +1,17 @@
-/** A safetensors file held open: its header is checked once, tensors are read when they are asked for. */
+/** An open safetensors file: its header is checked once, and tensors are read on request. */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { MemdirError } from "../errors.ts";
 
 export interface TensorFile {
-  /** The place in the file of a float16 tensor of exactly this shape; throws where there is none. */
+  /** The position in the file of a float16 tensor of exactly this shape; throws if there is none. */
   find(name: string, shape: readonly number[]): number;
-  /** Fills `into`; throws when the file ends before. */
+  /** Fills `into`; throws if the file is too short. */
   read(into: Uint8Array, position: number): void;
   close(): void;
 }
 
 const LENGTH_BYTES = 8;
-/** Ours has 11 kB. */
+/** Ours is 11 kB. */
 const MAX_HEADER_BYTES = 1 << 20;
 
 export function openTensorFile(file: string): TensorFile {
@@ -60,7 +60,7 @@ function readHeader(file: string, size: number, read: TensorFile["read"]) {
     if (typeof header !== "object" || header === null) throw new Error("not an object");
     return { header: header as Record<string, unknown>, dataStart: LENGTH_BYTES + text.length };
   } catch (cause) {
-    throw broken(file, "its header is no JSON object", cause);
+    throw broken(file, "its header is not a JSON object", cause);
   }
 }
 
@@ -72,12 +72,12 @@ function findTensor(
   dataBytes: number,
 ): number {
   const entry = header[name] as { dtype?: unknown; shape?: unknown; data_offsets?: unknown } | null | undefined;
-  if (typeof entry !== "object" || entry === null) throw broken(file, `it holds no ${name}`);
+  if (typeof entry !== "object" || entry === null) throw broken(file, `it has no ${name}`);
   const bytes = shape.reduce((product, side) => product * side, 2);
   if (entry.dtype !== "F16" || JSON.stringify(entry.shape) !== JSON.stringify(shape))
     throw broken(file, `${name} is not a float16 tensor of ${shape.join(" x ")}`);
   const [start, end] = Array.isArray(entry.data_offsets) ? entry.data_offsets : [];
   if (!Number.isSafeInteger(start) || start < 0 || end !== start + bytes || end > dataBytes)
-    throw broken(file, `${name} lies outside of the file`);
+    throw broken(file, `${name} is outside the file`);
   return start;
 }

@@ -1,7 +1,7 @@
-/** WebAssembly of our own: compiled and given a memory, which may grow if it is asked to. */
+/** Compiles our WebAssembly and gives it a memory, which can grow on request. */
 import { MemdirError } from "../errors.ts";
 
-/** The part of the global that is used here: the types of Node 20 do not name it. */
+/** The part of the global that is used here, which the types of Node 20 lack. */
 declare const WebAssembly: {
   Memory: new (size: { initial: number; maximum: number }) => { buffer: ArrayBuffer; grow(pages: number): number };
   Module: new (bytes: Uint8Array) => object;
@@ -9,7 +9,7 @@ declare const WebAssembly: {
 };
 
 const PAGE_BYTES = 65536;
-/** As far as addresses of 32 bits reach. */
+/** All that 32-bit addresses can reach. */
 const MAX_PAGES = 65536;
 
 /** The functions that the module exports, and its memory. `grow` makes it larger, which ends all views of it: it gives the new one. */
@@ -30,7 +30,7 @@ export function openWasm<T extends { memory: Uint8Array }>(
     };
     return { ...exports, memory: new Uint8Array(memory.buffer), grow } as T & { grow: typeof grow };
   } catch (cause) {
-    const why = "this Node cannot run it; WebAssembly with SIMD and 30 MB are needed, so run Node without --jitless";
-    throw new MemdirError("usage", `the sentence model does not start: ${why}`, { cause });
+    const why = "it needs WebAssembly with SIMD and 30 MB of memory; run Node without --jitless";
+    throw new MemdirError("usage", `the sentence model cannot start: ${why}`, { cause });
   }
 }

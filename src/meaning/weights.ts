@@ -1,8 +1,8 @@
-/** The weights of the sentence model in the kernel's memory, and room for what is computed from them. */
+/** The weights of the sentence model in the kernel's memory, and space for the results. */
 import { type Kernel, openKernel } from "./kernel.ts";
 import { broken, type TensorFile } from "./tensor-file.ts";
 
-/** What the model was trained for; it could take 512. */
+/** The length the model was trained on; it accepts 512. */
 export const MAX_TOKENS = 256;
 export const WIDTH = 384;
 export const HIDDEN = 1536;
@@ -75,13 +75,13 @@ export function loadWeights(file: string, tensors: TensorFile): Weights {
     kernel,
     places,
     readWord(id, token) {
-      if (id >= WORDS) throw broken(file, `it does not fit its tokenizer, which knows a word ${id}`);
+      if (id >= WORDS) throw broken(file, `it does not match its tokenizer, which has a word ${id}`);
       loader.halves(words + id * WIDTH * HALF, places.state + token * WIDTH * FLOAT, WIDTH);
     },
   };
 }
 
-/** Gives everything its place in memory, in multiples of 16 bytes. */
+/** Assigns an address to everything, in multiples of 16 bytes. */
 function layOut(): { places: Places; stage: number; bytes: number } {
   let next = 0;
   const take = (bytes: number) => {
@@ -133,7 +133,7 @@ function openLoader(file: string, tensors: TensorFile, kernel: Kernel, stage: nu
   const fill = (bytes: number, position: number) =>
     tensors.read(kernel.memory.subarray(stage, stage + bytes), position);
   const check = (finite: number) => {
-    if (!finite) throw broken(file, "it holds numbers that are not finite");
+    if (!finite) throw broken(file, "it contains numbers that are not finite");
   };
   const halves: Loader["halves"] = (position, to, count) => {
     fill(count * HALF, position);

@@ -9,7 +9,7 @@ interface WordPieces {
   encode(text: string, maxTokens: number): number[];
 }
 
-/** Addresses are bytes in `memory`; what the functions do is said in vocabulary.as. */
+/** Addresses are bytes in `memory`; vocabulary.as describes the functions. */
 interface Vocabulary {
   readonly memory: Uint8Array;
   indexWords(from: number, end: number, table: number): number;
@@ -49,10 +49,10 @@ export function openWordPieces(json: Buffer): WordPieces {
   };
 }
 
-/** A function that cuts a word; what it returns is overwritten by the next call, and empty for a word of unknown parts. */
+/** A function that splits a word; its result is overwritten by the next call, and empty if a part is unknown. */
 function openVocabulary(json: Buffer): (word: string) => Int32Array {
   const start = json.indexOf(KEY);
-  if (start < 0) throw broken("it holds no vocabulary");
+  if (start < 0) throw broken("it has no vocabulary");
   const [out, word, table] = [0, PIECES_BYTES, PIECES_BYTES + WORD_BYTES];
   const from = table + TABLE_BYTES;
   const vocabulary = openWasm<Vocabulary>(VOCABULARY_BYTES, from + json.length);

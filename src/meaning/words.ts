@@ -23,14 +23,14 @@ const MAGIC = 0x5657444d;
 const VERSION = 3;
 /** Magic, version, number of pieces, number of dimensions. */
 const HEAD_BYTES = 16;
-/** What comes later in a long prompt is mostly pasted text. */
+/** The rest of a long prompt is mostly pasted text. */
 export const MAX_PIECES = 128;
 /** No piece of the model's vocabulary is longer than 18 letters. */
 const MAX_PIECE_LETTERS = 24;
-/** Unknown words add no piece and cost the most to look up: they must not go on for a megabyte. */
+/** Unknown words add nothing and cost the most to look up, so a megabyte of them must not be read. */
 const MAX_CHARACTERS = 4_000;
 
-/** Null when there is no such file, or another one in its place. */
+/** Null if the file is missing or has another format. */
 export function openWords(file: string): Words | null {
   let fd: number | null = null;
   try {
@@ -76,7 +76,7 @@ function readTable(fd: number): Words | null {
   };
 }
 
-/** The longest known piece first, then the longest that goes on from there; nothing when a part is unknown. */
+/** The longest known piece first, then the longest that continues from there; empty if a part is unknown. */
 function addPieces(rows: number[], word: string, hashes: Uint32Array): void {
   const before = rows.length;
   for (let start = 0; start < word.length; ) {

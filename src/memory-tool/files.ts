@@ -1,4 +1,7 @@
-/** Writing, deleting and renaming files on the model's behalf: checked for size, secrets and rules, kept word for word, one journal entry each. */
+/**
+ * Writes, deletes and renames files for the model: checked for size, secrets and rules, stored verbatim, one journal
+ * entry each.
+ */
 
 import { isUtf8 } from "node:buffer";
 import { mkdirSync, readdirSync, renameSync, rmdirSync, statSync, utimesSync } from "node:fs";
@@ -30,7 +33,7 @@ export async function createFile(directory: Store, given: unknown, text: string,
     refuseOverflow(item);
     return item;
   };
-  // Checked before there is a lock, which would make the directory for nothing.
+  // Checked before taking the lock, which would create the directory for nothing.
   const item = find(directory);
   refuseSecrets(item.shown, "", "the path");
   checkText(item, text, "", maxBytes);
@@ -42,7 +45,7 @@ export async function createFile(directory: Store, given: unknown, text: string,
   return item;
 }
 
-/** What `edit` makes of the text that is there now: no other writer comes between reading and writing. */
+/** Applies `edit` to the current text; no other writer can come between reading and writing. */
 export async function editFile<T extends { text: string }>(
   directory: Store,
   given: unknown,
@@ -78,11 +81,11 @@ function readText(item: Item): string {
   if (isUtf8(data)) return data.toString("utf8");
   throw new MemdirError(
     "broken",
-    `File ${item.shown} is not edited: it is not UTF-8 text, and an edit would damage it`,
+    `File ${item.shown} was not edited: it is not UTF-8 text, and an edit would damage it`,
   );
 }
 
-/** The words exactly as they came; a memory also gets its line in the index. */
+/** The text is stored verbatim; a memory also gets its line in the index. */
 function writeText(directory: Writer, file: string, text: string, before: string | null): void {
   const action = before === null ? "save" : "edit";
   makeFolder(directory, dirname(file));
@@ -90,7 +93,7 @@ function writeText(directory: Writer, file: string, text: string, before: string
   else if (text !== before) change(directory, { action, writes: new Map([[file, Buffer.from(text)]]) });
 }
 
-/** A date of change that memdir keeps in the file moves with the words, unless the model set it; none is added. */
+/** Updates the `modified` date if the file has one and the model did not set it; none is added. */
 function stamp(directory: Store, file: string, before: string, text: string): string {
   const [old, now] = [parseHeader(file, before), parseHeader(file, text)];
   if (!isMemoryFile(file) || text === before || now.broken || now.modified === null || now.modified !== old.modified)
@@ -102,19 +105,22 @@ function checkText({ file, shown }: Item, text: string, before: string, maxBytes
   const bytes = Buffer.byteLength(text);
   if (bytes > maxBytes && bytes > Buffer.byteLength(before)) {
     const limit = formatSize(maxBytes);
-    throw new MemdirError("usage", `File ${shown} would hold ${formatSize(bytes)}, the limit is ${limit}: split it`);
+    throw new MemdirError("usage", `File ${shown} would be ${formatSize(bytes)}, but the limit is ${limit}: split it`);
   }
   refuseRule({ file, data: before }, { file, data: text }, shown);
   refuseSecrets(text, before, shown);
 }
 
-/** The overflow page is written anew with every change of the index: other words would not last. */
+/** The overflow page is rewritten with every change of the index, so other text in it would be lost. */
 function refuseOverflow({ file, shown }: Item): void {
   if (file === OVERFLOW_FILE)
-    throw new MemdirError("usage", `${shown} is kept by memdir: edit ${ROOT}/${INDEX_FILE} or the memories themselves`);
+    throw new MemdirError(
+      "usage",
+      `${shown} is maintained by memdir: edit ${ROOT}/${INDEX_FILE} or the memories themselves`,
+    );
 }
 
-/** A file, or a folder with everything in it as one step. */
+/** Deletes a file, or a folder with everything in it in one step. */
 export async function deleteFiles(directory: Store, given: unknown): Promise<Item> {
   const find = (here: Store) => {
     const item = findItem(here, given);
@@ -165,7 +171,7 @@ export async function moveFiles(directory: Store, from: unknown, to: unknown): P
       ),
       renames: new Map(moved.map(({ file, to }) => [file, to])),
     });
-    // A memory is as old as its words, not as its name.
+    // The age of a memory is that of its text, not of its name.
     for (const [i, { to }] of moved.entries()) {
       const { atime, mtime } = times[i] as (typeof times)[0];
       utimesSync(join(directory.path, to), atime, mtime);
@@ -183,21 +189,21 @@ function checkMove(from: Item, to: Item): void {
     throw new MemdirError("usage", `Cannot move ${from.shown} into itself: ${to.shown}`);
   refuseIndex(from, "renamed");
   if (to.file === INDEX_FILE || to.file === OVERFLOW_FILE)
-    throw new MemdirError("usage", `${to.shown} is the index of the memories: no other file can take its place`);
+    throw new MemdirError("usage", `${to.shown} is the index of the memories and cannot be replaced by another file`);
 }
 
 function refuseIndex({ file, shown }: Item, done: string): void {
   if (file === INDEX_FILE || file === OVERFLOW_FILE)
-    throw new MemdirError("usage", `${shown} is the index of the memories and cannot be ${done}: edit it instead`);
+    throw new MemdirError("usage", `${shown} is the index of the memories and cannot be ${done}; edit it instead`);
 }
 
-/** All files of an item. What undo cannot bring back is not removed: links, devices, hidden files. */
+/** All files of an item. What undo cannot restore is not removed: links, devices, hidden files. */
 function gather(directory: Store, item: Item): { files: string[]; folders: string[] } {
   if (item.kind === "file") return { files: [item.file], folders: [] };
   const refuse = (inner: string) =>
     new MemdirError(
       "usage",
-      `${item.shown} holds ${ROOT}/${inner}, which is hidden or not a regular file and stays: name the other files one by one`,
+      `${item.shown} was not changed: it contains ${ROOT}/${inner}, which is hidden or not a regular file; name the other files one by one`,
     );
   if (item.kind === "other") throw new MemdirError("usage", `Unsupported file type for ${item.shown}`);
   const files: string[] = [];
@@ -214,7 +220,7 @@ function gather(directory: Store, item: Item): { files: string[]; folders: strin
   return { files: files.sort(), folders };
 }
 
-/** From the innermost on; one that holds a file by now stays. */
+/** Starts with the innermost; a folder that has a file by now stays. */
 function removeFolders(directory: Store, folders: readonly string[]): void {
   for (const folder of folders.toReversed()) {
     try {
@@ -234,14 +240,14 @@ function makeFolder(directory: Store, folder: string): void {
   mkdirSync(join(directory.path, folder), { recursive: true, mode: directory.inRepository ? 0o755 : 0o700 });
 }
 
-/** Values that were there `before` do not count: a file that holds a secret can still be fixed. */
+/** Values that were in `before` do not count, so that a file with a secret can still be fixed. */
 function refuseSecrets(text: string, before: string, where: string): void {
   const findings = findSecrets(text).filter(({ start, end }) => !before.includes(text.slice(start, end)));
   if (findings.length === 0) return;
-  const found = findings.slice(0, 5).map(({ rule, line }) => `${rule} in line ${line}`);
+  const found = findings.slice(0, 5).map(({ rule, line }) => `${rule} on line ${line}`);
   throw new MemdirError(
     "secret",
-    `Nothing was written: ${where} holds what looks like a secret (${found.join(", ")}). Leave its value out and note where it is kept instead`,
+    `Nothing was written: ${where} contains what looks like a secret (${found.join(", ")}). Leave its value out and note where it is stored instead`,
     { details: found },
   );
 }
@@ -249,12 +255,12 @@ function refuseSecrets(text: string, before: string, where: string): void {
 /** A file and what it holds; null for none. */
 type Held = { file: string; data: string | Buffer } | null;
 
-/** An enforced rule is the user's: a model neither makes, nor changes, nor removes one. */
+/** An enforced rule belongs to the user: a model can neither create, change nor remove one. */
 function refuseRule(before: Held, after: Held, shown: string): void {
   if (ruleOf(before) === ruleOf(after)) return;
   throw new MemdirError(
     "usage",
-    `Nothing was changed: ${shown} holds a rule that is enforced (\`enforce\`), which only the user makes, changes or removes`,
+    `Nothing was changed: ${shown} has an enforced rule (\`enforce\`), which only the user can create, change or remove`,
   );
 }
 
@@ -274,7 +280,7 @@ interface TextEdit {
 export function replaceText(text: string, oldText: string, newText: string, shown: string): TextEdit {
   if (oldText === "") throw new MemdirError("usage", "No replacement was performed, old_str is empty.");
   const isWithCrlf = isCrlf(text);
-  // A view shows no carriage returns, so what is quoted from it has none.
+  // A view shows no carriage returns, so text quoted from it has none.
   const verbatim = findAll(text, oldText);
   const wanted = verbatim.length === 0 && isWithCrlf ? toCrlf(oldText) : oldText;
   const found = verbatim.length === 0 ? findAll(text, wanted) : verbatim;
@@ -308,7 +314,7 @@ export function insertText(text: string, line: unknown, inserted: string): TextE
   }
   const bare = inserted.replace(/\r?\n$/, "");
   const isWithCrlf = isCrlf(text);
-  // The last line has no break of its own, so neither has what takes its place at the end.
+  // The last line has no line break, so text that replaces it at the end has none either.
   const isAtEnd = line === lines.length;
   const put = isWithCrlf ? toCrlf(bare) + (isAtEnd ? "" : "\r") : bare;
   if (isWithCrlf && isAtEnd) lines[line - 1] += "\r";
@@ -316,7 +322,7 @@ export function insertText(text: string, line: unknown, inserted: string): TextE
   return { text: lines.join("\n"), first: line + 1, last: line + bare.split("\n").length };
 }
 
-/** More occurrences than this need not be named to show that it is not unique. */
+/** This many occurrences are enough to show that the text is not unique. */
 const MAX_FOUND = 50;
 
 /** Where it occurs, also where two occurrences overlap: neither of them is the only one. */

@@ -6,10 +6,10 @@ import { findNameProblem, realPath, resolveInside } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import type { Store } from "../store/store.ts";
 
-/** How the model calls the memory directory. */
+/** The model's name for the memory directory. */
 export const ROOT = "/memories";
 
-/** Eight folders, where memdir stops to look for memories, and the file itself. */
+/** Eight folders, beyond which memdir does not look for memories, and the file itself. */
 const MAX_PARTS = 9;
 
 export interface Item {
@@ -18,9 +18,9 @@ export interface Item {
   /** Below the directory, with `/`, as the disk spells it; "" for the directory itself. */
   file: string;
   path: string;
-  /** What is there; null for nothing. Hidden items count as nothing. */
+  /** What exists at this path, or null. Hidden items count as missing. */
   kind: "file" | "folder" | "other" | null;
-  /** Whether a part of it begins with a dot: such files are not the model's. */
+  /** Whether a part of it begins with a dot: the model cannot access such files. */
   hidden: boolean;
   bytes: number;
 }
@@ -43,15 +43,15 @@ export function findItem(directory: Store, given: unknown, field = "path"): Item
   return { ...nothing, file, path: join(directory.path, file), kind: kindOf(stat), bytes: stat?.size ?? 0 };
 }
 
-/** The same, for something that is to be made there: nothing may be there yet, and every system must be able to hold it. */
+/** The same for something new: nothing may exist there yet, and the name must be valid on every system. */
 export function findFreeItem(directory: Store, given: unknown, field = "path"): Item {
   const item = findItem(directory, given, field);
   if (item.hidden) {
-    throw new MemdirError("usage", `Cannot write ${cut(item.shown)}: names that begin with a dot are not for ${ROOT}`);
+    throw new MemdirError("usage", `Cannot write ${cut(item.shown)}: names in ${ROOT} must not begin with a dot`);
   }
   if (item.kind !== null) return item;
   const parts = item.file.split("/");
-  const unfit = parts.map(findUnfitness).find(Boolean) ?? (parts.length > MAX_PARTS ? "it is too deep" : null);
+  const unfit = parts.map(findUnfitness).find(Boolean) ?? (parts.length > MAX_PARTS ? "it is nested too deeply" : null);
   if (unfit) throw new MemdirError("usage", `Cannot write ${cut(item.shown)}: ${unfit}`);
   for (let depth = 1; depth < parts.length; depth++) {
     const stat = lstatSync(join(directory.path, ...parts.slice(0, depth)), { throwIfNoEntry: false });
@@ -81,7 +81,7 @@ function parsePath(given: unknown, field: string): string[] {
   return parts;
 }
 
-/** Before its first memory the directory is empty, not missing. */
+/** A directory without memories counts as empty, not missing. */
 function atRoot(directory: Store): Item {
   const stat = lstatSync(realPath(directory.path), { throwIfNoEntry: false });
   const kind = stat && !stat.isDirectory() ? "other" : "folder";
@@ -92,7 +92,7 @@ function isHidden(file: string): boolean {
   return /(^|\/)\./.test(file);
 }
 
-/** On Windows a short name such as `MEMDIR~1`, a stream, or a dot or space at the end is another name of some file. */
+/** On Windows a short name such as `MEMDIR~1`, a stream, or a dot or space at the end is an alias of another file. */
 function isAlias(file: string): boolean {
   return process.platform === "win32" && /~\d|:|[. ](\/|$)/.test(file);
 }
@@ -124,7 +124,7 @@ function kindOf(stat: Stats | null): Item["kind"] {
   return stat.isDirectory() ? "folder" : "other";
 }
 
-/** What every file system in use can hold in one name. */
+/** The longest name that every common file system accepts. */
 const MAX_NAME_BYTES = 255;
 
 /** Devices on Windows, whatever their extension. */
@@ -145,7 +145,7 @@ function findUnfitness(name: string): string | null {
   return null;
 }
 
-/** Enough to know it again. */
+/** Enough to recognise it. */
 const MAX_SHOWN = 300;
 
 function cut(text: string): string {

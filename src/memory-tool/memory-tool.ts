@@ -24,14 +24,14 @@ export interface MemoryToolOptions {
 export interface MemoryToolHandlers {
   view(command: { path: string; view_range?: readonly number[] | null }): Promise<string | ImageBlock[]>;
   create(command: { path: string; file_text: string }): Promise<string>;
-  /** Without `new_str` the text is taken out. */
+  /** Without `new_str` the text is removed. */
   str_replace(command: { path: string; old_str: string; new_str?: string | null }): Promise<string>;
   insert(command: { path: string; insert_line: number; insert_text: string }): Promise<string>;
   delete(command: { path: string }): Promise<string>;
   rename(command: { old_path: string; new_path: string }): Promise<string>;
 }
 
-/** Far more than notes need, and little enough to be looked through for secrets. */
+/** Far more than notes need, and small enough to scan for secrets. */
 const MAX_FILE_BYTES = 8 << 20;
 
 /** `/memories` is the first directory of the Memdir, the one that is written to. */
@@ -87,7 +87,7 @@ function textOf(value: unknown, field: string): string {
   throw new MemdirError("usage", `\`${field}\` must be a text`);
 }
 
-/** The handlers with failures in the model's terms: it knows `/memories`, and nothing of this machine's folders. */
+/** Puts the errors of the handlers into the model's terms: it knows `/memories` and none of this machine's folders. */
 function explainToModel(handlers: MemoryToolHandlers, { path }: Store): MemoryToolHandlers {
   const explained =
     (handle: (command: never) => Promise<unknown>) =>

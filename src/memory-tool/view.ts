@@ -1,4 +1,4 @@
-/** What the model sees: a folder as a list, a text with line numbers, a picture. */
+/** What the model sees: a folder as a list, a text with line numbers, an image. */
 
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { readRegular } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import { type Item, missing, ROOT } from "./item.ts";
 
-/** As the API takes it in a tool's result. */
+/** The API's format for a tool result. */
 export interface ImageBlock {
   type: "image";
   source: { type: "base64"; media_type: "image/png" | "image/jpeg" | "image/gif" | "image/webp"; data: string };
@@ -19,10 +19,10 @@ export const MAX_VIEW_CHARS = 16_000;
 const MAX_LINES = 999_999;
 const NUMBER_WIDTH = 6;
 
-/** No text of notes is this large; a database that was left here must not be read into memory. */
+/** Notes are never this large; a database that was left here must not be read into memory. */
 const MAX_READ_BYTES = 64 << 20;
 
-/** The API refuses larger pictures. */
+/** The API refuses larger images. */
 const MAX_IMAGE_BYTES = 5 << 20;
 
 /** As the header of the list promises. */
@@ -66,12 +66,12 @@ export function readItem({ shown, path, kind, bytes }: Item): Buffer {
   return data;
 }
 
-/** The picture that the bytes are, whatever the file is called, or null. */
+/** The image in these bytes, whatever the file is called, or null. */
 export function viewImage({ shown }: Item, data: Buffer): ImageBlock | null {
   const type = IMAGES.find(([, isOne]) => isOne(data))?.[0];
   if (!type) return null;
   if (data.length > MAX_IMAGE_BYTES)
-    throw new MemdirError("usage", `File ${shown} is too large for a picture (${formatSize(data.length)}).`);
+    throw new MemdirError("usage", `File ${shown} is too large for an image (${formatSize(data.length)}).`);
   return { type: "image", source: { type: "base64", media_type: type, data: data.toString("base64") } };
 }
 
@@ -88,7 +88,7 @@ export function formatSize(bytes: number): string {
   return `${Number.isInteger(size) ? size : size.toFixed(1)}${"BKMG"[step]}`;
 }
 
-/** A folder's size is that of what it shows: what the disk says of a folder differs from one system to the next. */
+/** A folder's size is the sum of what it shows, because systems report different sizes for a folder itself. */
 function listFolder(folder: string, shown: string, depth: number): { bytes: number; lines: string[] } {
   const lines: string[] = [];
   let bytes = 0;
@@ -137,10 +137,10 @@ function numberLines(lines: readonly string[], first: number, last: number, maxC
     .map((line, i) => `${String(first + i).padStart(NUMBER_WIDTH)}\t${line.replace(/\r$/, "")}`);
   const kept = countFitting(all, maxChars);
   if (kept === all.length) return all.join("\n");
-  // A line that alone is too long is cut; nothing else of the view would show it.
+  // A line that is too long on its own is cut, because no other view would show it.
   const shown = kept === 0 ? [(all[0] as string).slice(0, maxChars).toWellFormed()] : all.slice(0, kept);
   const next = first + shown.length;
-  const rest = next > last ? "the line goes on" : `view_range [${next}, ${last}] shows what follows`;
+  const rest = next > last ? "the line continues" : `view_range [${next}, ${last}] shows what follows`;
   return [...shown, `[cut at ${maxChars} characters: ${rest}]`].join("\n");
 }
 

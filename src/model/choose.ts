@@ -10,6 +10,8 @@ export interface ModelChoice {
   /** As the provider calls it. */
   name: string;
   provider: Provider;
+  /** Null: the provider's own. */
+  url: string | null;
   /** Loads the provider's SDK; rejects only if the installation is broken. No retries: see withRetries. */
   open: () => Promise<Ask>;
 }
@@ -35,7 +37,7 @@ export function chooseModel(env: Env): ModelChoice | { problem: string } | null 
   if (needsKey && key.value === "") {
     return { problem: `MEMDIR_MODEL is ${JSON.stringify(wanted)}, but ${key.variable} is not set; set it to your key` };
   }
-  return { name, provider, open: () => openProvider(provider, name, key.value, url.value) };
+  return { name, provider, url: url.value, open: () => openProvider(provider, name, key.value, url) };
 }
 
 const PROVIDERS: readonly Provider[] = ["anthropic", "openai", "ollama"];
@@ -44,41 +46,73 @@ function isProvider(text: string): text is Provider {
   return (PROVIDERS as readonly string[]).includes(text);
 }
 
-async function openProvider(provider: Provider, model: string, apiKey: string, url: string | null): Promise<Ask> {
+async function openProvider(provider: Provider, model: string, apiKey: string, url: Address): Promise<Ask> {
+  const { value, variable } = url;
   if (provider === "anthropic") {
     const { openAnthropic } = await import("./anthropic.ts");
-    return openAnthropic({ model, apiKey, ...(url !== null && { baseUrl: url }) });
+    return openAnthropic({ model, apiKey, ...(value !== null && { baseUrl: value }) });
   }
-  const { openOpenai, OLLAMA_URL } = await import("./openai.ts");
-  if (provider === "ollama") return openOpenai({ title: "Ollama", model, apiKey, baseUrl: url ?? OLLAMA_URL });
+  const { openOpenai } = await import("./openai.ts");
+  if (value === null) return openOpenai({ model, apiKey });
   // A server at another address is not OpenAI, and messages that said so would mislead.
-  return openOpenai({ model, apiKey, ...(url !== null && { baseUrl: url, title: new URL(url).host }) });
+  const title = provider === "ollama" ? "Ollama" : new URL(value).host;
+  return openOpenai({ model, apiKey, baseUrl: value, title, urlVariable: variable });
 }
 
 /** fetch quotes an invalid header in its error message, key and all; so a key that cannot be sent is refused here. */
 function keyOf(env: Env, provider: Provider): { variable: string; value: string } | { problem: string } {
   const variable = provider === "anthropic" ? "ANTHROPIC_API_KEY" : "OPENAI_API_KEY";
-  // OpenAI's key is not for Ollama, unless the user also set the address.
-  const value = provider === "ollama" && !env.OPENAI_BASE_URL ? "" : (env[variable]?.trim() ?? "");
+  // OpenAI's key is not for Ollama, unless it is reached under OpenAI's variable.
+  const value = urlVariable(env, provider) === "OLLAMA_HOST" ? "" : (env[variable]?.trim() ?? "");
   if (/[^\x21-\x7e]/.test(value)) {
     return { problem: `${variable} contains spaces or characters that no key has; copy the key again` };
   }
   return { variable, value };
 }
 
-function urlOf(env: Env, provider: Provider): { value: string | null } | { problem: string } {
-  const variable = provider === "anthropic" ? "ANTHROPIC_BASE_URL" : "OPENAI_BASE_URL";
-  const text = env[variable]?.trim();
-  if (!text) return { value: null };
+interface Address {
+  variable: string;
+  /** Null: the provider's own. */
+  value: string | null;
+}
+
+function urlOf(env: Env, provider: Provider): Address | { problem: string } {
+  const variable = urlVariable(env, provider);
+  const given = env[variable]?.trim() ?? "";
+  const text = variable === "OLLAMA_HOST" ? ollamaUrl(given) : given;
+  if (!text) return { variable, value: null };
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url || !/^https?:$/.test(url.protocol)) {
-    return { problem: `${variable} is not an http or https address; write it like https://host/path` };
+    const example = variable === "OLLAMA_HOST" ? "127.0.0.1:11434" : "https://host/path";
+    return { problem: `${variable} is not an http or https address; write it like ${example}` };
   }
   // Neither would work, and the address is shown in messages.
   if (url.username || url.password || url.search || url.hash) {
     return { problem: `${variable} contains a password, a query or a fragment; leave only scheme, host and path` };
   }
-  return { value: `${url.origin}${url.pathname}`.replace(/\/+$/, "") };
+  return { variable, value: `${url.origin}${url.pathname}`.replace(/\/+$/, "") };
+}
+
+function urlVariable(env: Env, provider: Provider): string {
+  if (provider === "anthropic") return "ANTHROPIC_BASE_URL";
+  return provider === "ollama" && (env.OLLAMA_HOST?.trim() || !env.OPENAI_BASE_URL?.trim())
+    ? "OLLAMA_HOST"
+    : "OPENAI_BASE_URL";
+}
+
+/** What Ollama's server listens on, and where that is reached. */
+const REACHED: Readonly<Record<string, string>> = { "": "127.0.0.1", "0.0.0.0": "127.0.0.1", "[::]": "[::1]" };
+
+/** OLLAMA_HOST as Ollama's own client reads it: a host, a host with a port, or a URL, whose scheme then decides the default port. */
+function ollamaUrl(given: string): string {
+  const bare = given.replace(/^["']+|["']+$/g, "");
+  const [, scheme, rest = ""] = /^(?:([a-z]+):\/\/)?(.*)$/is.exec(bare) ?? [];
+  const [hostAndPort = "", ...path] = rest.split("/");
+  const isBareIpv6 = !hostAndPort.startsWith("[") && hostAndPort.split(":").length > 2;
+  const [, host = "", port] = /^(\[.*\]|[^:]*)(?::(.*))?$/s.exec(isBareIpv6 ? `[${hostAndPort}]` : hostAndPort) ?? [];
+  const end = port || (scheme === undefined ? "11434" : "");
+  const below = [...path, "v1"].filter((part) => part !== "").join("/");
+  return `${scheme ?? "http"}://${REACHED[host] ?? host}${end && `:${end}`}/${below}`;
 }
 
 function isLoopback(url: string | null): boolean {

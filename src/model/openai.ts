@@ -10,7 +10,6 @@ import { exchange, parseToolInput, type Reading, wellFormed } from "./exchange.t
 import type { Endpoint } from "./failure.ts";
 
 const OPENAI_URL = "https://api.openai.com/v1";
-export const OLLAMA_URL = "http://127.0.0.1:11434/v1";
 
 interface OpenaiOptions {
   model: string;
@@ -20,6 +19,8 @@ interface OpenaiOptions {
   baseUrl?: string;
   /** As people call it. */
   title?: string;
+  /** The environment variable that the address is from. */
+  urlVariable?: string;
   maxSilenceMs?: number;
 }
 
@@ -30,14 +31,8 @@ const MAX_SILENCE_MS = 300_000;
 export async function openOpenai(options: OpenaiOptions): Promise<Ask> {
   const { OpenAI } = await import("openai");
   const { model, apiKey = "", baseUrl = OPENAI_URL, title = "OpenAI", maxSilenceMs = MAX_SILENCE_MS } = options;
-  const endpoint: Endpoint = {
-    title,
-    model,
-    apiKey,
-    baseUrl,
-    keyVariable: "OPENAI_API_KEY",
-    urlVariable: "OPENAI_BASE_URL",
-  };
+  const { urlVariable = "OPENAI_BASE_URL" } = options;
+  const endpoint: Endpoint = { title, model, apiKey, baseUrl, keyVariable: "OPENAI_API_KEY", urlVariable };
 
   return (request) =>
     exchange({

@@ -5,6 +5,7 @@ import { accessSync, constants, lstatSync, statSync } from "node:fs";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { type Env, processEnv } from "../config.ts";
 import { readRegular } from "../disk/fence.ts";
+import { endGroup, endOnExit } from "./child-group.ts";
 
 export interface Git {
   /** Where git runs. */
@@ -15,7 +16,7 @@ export interface Git {
   directory?: string;
   /**
    * What git may speak, for GIT_ALLOW_PROTOCOL; nothing by default. It needs `directory`: credential helpers and the ssh
-   * command then come from the user's own configuration, and a repository of somebody else could name its own.
+   * command then come from the user's own configuration, and any other repository could name its own.
    */
   protocols?: string;
 }
@@ -59,7 +60,7 @@ export async function runGit(git: Git, args: readonly string[], call: GitCall = 
   if (filters === null) return unfinished("refused");
   const settings = [...SETTINGS, ...(git.protocols ? [] : OFFLINE), ...filters, ...(call.settings ?? [])];
   const where = git.directory === undefined ? [] : [`--git-dir=${git.directory}`];
-  // check-ignore takes paths, and refuses to be told so.
+  // check-ignore takes paths, and rejects this option.
   const paths = command === "check-ignore" ? [] : ["--literal-pathspecs"];
   const before = ["--no-pager", "--no-optional-locks", ...paths, ...where];
   return run(git, [...before, ...settings.flatMap((each) => ["-c", each]), command, ...options, ...rest], call);
@@ -138,10 +139,10 @@ const SETTINGS = [
   "advice.pushUpdateRejected=true",
 ];
 
-/** What only a connection uses, and none is made: a second lock on the same door. */
+/** Only used by connections, and none are made: a second safeguard. */
 const OFFLINE = ["core.sshCommand=", "core.gitProxy=", "core.askPass=", "credential.helper="];
 
-/** A repository with more than a few filters, or with odd ones, means no good. */
+/** A repository with more filters, or with odd ones, is suspicious. */
 const MAX_FILTER_LISTING = 10_000;
 
 /**
@@ -239,12 +240,12 @@ async function run(git: Git, args: readonly string[], call: GitCall): Promise<Gi
     const timer = setTimeout(() => stop("timeout"), timeoutMs);
     const abort = () => stop("stopped");
     git.signal?.addEventListener("abort", abort, { once: true });
-    setRunning(child, true);
+    const forget = endOnExit(child, "SIGTERM");
     const finish = (answer: GitAnswer) => {
       clearTimeout(timer);
       clearTimeout(late);
       git.signal?.removeEventListener("abort", abort);
-      setRunning(child, false);
+      forget();
       done(answer);
     };
     child.stdout?.on("data", (chunk: Buffer) => {
@@ -283,36 +284,6 @@ function isProgram(file: string): boolean {
     return statSync(file).isFile();
   } catch {
     return false;
-  }
-}
-
-const running = new Set<ChildProcess>();
-
-/** While it runs, it is ended when we end: there would be no reader for its answer. */
-function setRunning(child: ChildProcess, isRunning: boolean): void {
-  if (isRunning && running.size === 0) process.on("exit", endAll);
-  if (isRunning) running.add(child);
-  else running.delete(child);
-  if (running.size === 0) process.removeListener("exit", endAll);
-}
-
-function endAll(): void {
-  for (const child of running) endGroup(child, "SIGTERM");
-}
-
-function endGroup(child: ChildProcess, signal: "SIGTERM" | "SIGKILL"): void {
-  const { pid } = child;
-  if (pid === undefined) return;
-  if (process.platform === "win32") {
-    if (child.exitCode !== null) return;
-    const { spawn } = process.getBuiltinModule("node:child_process");
-    spawn("taskkill", ["/pid", String(pid), "/T", "/F"], { stdio: "ignore" }).on("error", () => {});
-    return;
-  }
-  try {
-    process.kill(-pid, signal);
-  } catch {
-    // It has ended already.
   }
 }
 

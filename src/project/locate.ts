@@ -1,4 +1,4 @@
-/** Where a project's memory directory lies: option, environment, settings, else computed from the project's path. */
+/** Where a project's memory directory is: option, environment, settings, else computed from the project's path. */
 
 import fs from "node:fs";
 import path from "node:path";
@@ -25,14 +25,14 @@ export interface LocateOptions {
   config: Config;
   /** The --memory-dir option; unlike the other sources it may be relative, to `cwd`. */
   memoryDir?: string | undefined;
-  /** What `findProject` said of `cwd`, where that was asked already. */
+  /** What `findProject` returned for `cwd`, if it was called already. */
   here?: Project;
 }
 
 /** Own name first, then the aliases (C21). */
 const VARIABLES = ["MEMDIR_MEMORY_DIR", "CLAUDE_MEMORY_DIR", "CLAUDE_COWORK_MEMORY_PATH_OVERRIDE"];
 
-/** Throws for a bad `memoryDir` only: somebody is there to correct it. Other sources that are refused are reported. */
+/** Throws only for a bad `memoryDir`, which the caller can correct. Other sources that are refused are reported. */
 export function locate(options: LocateOptions): Location {
   const { config, memoryDir } = options;
   const project = scopeProject(options.here ?? findProject(options.cwd), config.projectScope);
@@ -98,7 +98,8 @@ const REPOSITORY_SOURCES: ReadonlySet<SettingSource> = new Set(["project", "loca
 function check(value: string, config: Config, project: Project): { path: string } | { reason: string } {
   const checked = checkDirectoryPath(value, config.home);
   if ("reason" in checked) return checked;
-  // Somebody who works inside a memory directory under version control stands in such a repository.
+  if (kindOf(checked.path) === "file") return { reason: "it is a file, not a directory" };
+  // Whoever works inside a memory directory under version control is in such a repository.
   const isMemories = fs.existsSync(path.join(checked.path, "MEMORY.md"));
   const repository = isMemories ? null : project.worktreeRoot;
   const reason =
@@ -111,7 +112,7 @@ function isWhole(value: string): boolean {
   return value === "" || value.startsWith("~") || value.startsWith("\\\\") || path.isAbsolute(value);
 }
 
-/** A repository may choose a directory inside itself; any other only with the user's word for exactly that one. */
+/** A repository may choose a directory inside itself; any other only if the user has approved exactly that one. */
 function isAllowed(dir: string, config: Config, project: Project): boolean {
   const key = trustKey(project);
   const approved = Object.hasOwn(config.trusted, key) ? config.trusted[key] : undefined;
@@ -120,7 +121,7 @@ function isAllowed(dir: string, config: Config, project: Project): boolean {
   const inGit = real.split(path.sep).some((part) => part.toLowerCase() === ".git");
   if (inGit) return false;
   const tops = [project.worktreeRoot, project.gitRoot ?? project.root].filter((top) => top !== null);
-  // Where the home directory is a repository, everything private lies "inside" it.
+  // If the home directory is a repository, everything private is "inside" it.
   const home = realPath(config.home);
   return tops.some((top) => isWithin(top, real) && !isWithin(top, home));
 }
@@ -157,7 +158,7 @@ function findName(config: Config, project: Project, rejected: Location["rejected
 /** Claude Code's limit before it cuts and appends a hash. */
 const MAX_SLUG_CHARS = 200;
 
-/** Claude Code's own rule, byte for byte, so that both find the same folder. The path is not normalised: nor does it. */
+/** Claude Code's own rule, byte for byte, so that both find the same folder. Like Claude Code, it does not normalise the path. */
 export function slugOf(path: string): string {
   const slug = path.replace(/[^a-zA-Z0-9]/g, "-");
   return slug.length <= MAX_SLUG_CHARS ? slug : `${slug.slice(0, MAX_SLUG_CHARS)}-${hash36(path)}`;
@@ -230,7 +231,7 @@ export function refusedPlace(dir: string, home: string, options: PathCheckOption
   const paths = platform === "win32" ? path.win32 : path.posix;
   const toHome = paths.relative(dir, home);
   if (toHome === "") return "it is the home directory itself";
-  if (!paths.isAbsolute(toHome) && toHome.split(paths.sep)[0] !== "..") return "the home directory lies inside it";
+  if (!paths.isAbsolute(toHome) && toHome.split(paths.sep)[0] !== "..") return "the home directory is inside it";
   if (repository !== null && paths.relative(dir, repository) === "") {
     return "it is the top of the repository itself; choose a folder below it, such as .claude/memory";
   }
@@ -247,7 +248,7 @@ export function refusedName(name: string): string | null {
   for (const form of [name, name.normalize("NFKC"), percentDecoded(name)]) {
     if (/[/\\]/.test(form)) return "it holds a path separator";
     if (form.includes("..") || form === ".") return "it holds ..";
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: this looks for them
     if (/[\0-\x1f\x7f]/.test(form)) return "it holds a control character";
   }
   return null;
@@ -266,16 +267,16 @@ function percentDecoded(text: string): string {
 export interface Project {
   /** The working directory, links resolved. */
   cwd: string;
-  /** The directory that is keyed: what the memory directory's name is made of. */
+  /** The directory from which the memory directory's name is derived. */
   root: string;
   /** The main checkout of the repository, shared by all its worktrees; a bare repository's own directory. */
   gitRoot: string | null;
-  /** The top of this checkout: where `.git` lies. */
+  /** The top of this checkout, with `.git` in it. */
   worktreeRoot: string | null;
   insideGit: boolean;
 }
 
-/** Reads a few small files and starts no process: this is on the way of every command. */
+/** Reads a few small files and starts no process, as every command needs it. */
 export function findProject(cwd: string, options: { projectScope?: ProjectScope } = {}): Project {
   const real = realPath(cwd);
   const worktreeRoot = findWorktreeRoot(real);
@@ -284,7 +285,7 @@ export function findProject(cwd: string, options: { projectScope?: ProjectScope 
   return scopeProject(project, options.projectScope ?? "repository");
 }
 
-/** The same place, keyed by what the settings say, which are known only once the place is. */
+/** The same project with the root that the settings ask for, which are known only once the project is. */
 export function scopeProject(project: Project, scope: ProjectScope): Project {
   const { cwd, gitRoot, worktreeRoot } = project;
   return { ...project, root: { repository: gitRoot, worktree: worktreeRoot, cwd }[scope] ?? cwd };
@@ -299,8 +300,8 @@ function findWorktreeRoot(cwd: string): string | null {
 }
 
 /**
- * The main checkout that a linked worktree belongs to, or null if this is none. The link must hold from both sides:
- * a `.git` file is only text, and a downloaded folder could otherwise name somebody else's repository and get its memories.
+ * The main checkout that a linked worktree belongs to, or null if it is not a linked worktree. Both sides must name each other:
+ * a `.git` file is only text, and a downloaded folder could otherwise name any repository and get its memories.
  */
 function findMainRoot(worktreeRoot: string): string | null {
   const gitFile = path.join(worktreeRoot, ".git");
@@ -315,7 +316,7 @@ function findMainRoot(worktreeRoot: string): string | null {
   return checkoutOf(common);
 }
 
-/** `<root>/.git` -> `<root>`; a submodule's git directory -> its checkout; a bare repository stands for itself. */
+/** `<root>/.git` -> `<root>`; a submodule's git directory -> its checkout; a bare repository -> itself. */
 function checkoutOf(common: string): string {
   if (path.basename(common) === ".git") return path.dirname(common);
   const worktree = /^\s*worktree\s*=\s*"?([^"\n]+?)"?\s*$/m.exec(readSmall(path.join(common, "config")) ?? "")?.[1];

@@ -38,7 +38,7 @@ function candidatesOf(config: Config, project: Project): OlderDirectory[] {
     layout,
     recursive: true,
   });
-  // Claude Code keeps transcripts beside `memory`, so of a flat folder only its own files are memories.
+  // Claude Code keeps transcripts beside `memory`, so in a flat folder only its own files are memories.
   const flat = (name: string): OlderDirectory => ({
     dir: path.join(projects, name),
     layout: "flat-000",
@@ -63,11 +63,11 @@ function hasHashes(projects: string): boolean {
 
 // --- How many memories a directory holds, without opening one.
 
-/** A store has a few folders one or two levels deep; more than this is not worth a look before a command starts. */
+/** A store has a few folders one or two levels deep; looking deeper would delay every command. */
 const MAX_DEPTH = 4;
 const MAX_ENTRIES = 20_000;
 
-/** The index and its overflow page list memories, they are none. */
+/** The index and its overflow page are not memories. */
 const NOT_MEMORIES: ReadonlySet<string> = new Set(["MEMORY.md", "MEMORY.more.md"]);
 
 /** Skips links, hidden entries and what cannot be read. Stops counting at `limit`. */
@@ -88,7 +88,7 @@ export function countMemories(dir: string, options: { recursive: boolean; limit?
   return count;
 }
 
-/** A year of daily logs, which are no memories. */
+/** A year of daily logs, which are not memories. */
 function isLogs(folder: string, name: string): boolean {
   return path.basename(folder) === "logs" && /^\d{4}$/.test(name);
 }
@@ -110,14 +110,14 @@ export interface Orphan {
   memories: number;
   recordedRoot: string | null;
   reason: "root-commit" | "remote" | "name";
-  /** False for a mere likeness of names: a person must say yes. */
+  /** False if only the names are similar: then the user has to confirm it. */
   sure: boolean;
 }
 
 /** A home with more project folders than this is not one person's. */
 const MAX_FOLDERS = 2000;
 
-/** The surest first, then the largest. Skips what cannot be read. */
+/** The most certain first, then the largest. Skips what cannot be read. */
 export function findOrphans(options: { config: Config; identity: Identity; dir: string }): Orphan[] {
   const projects = path.join(options.config.claudeDir, "projects");
   const ours = realPath(options.dir);
@@ -153,8 +153,8 @@ function lastPart(root: string): string {
 }
 
 /**
- * Roots that are all there and whose path becomes the name of this very folder: `/a/b-c` and `/a/b/c`. From the record of the
- * directory's owner and from the sessions beside it; [] when the directory lies elsewhere, or is shared by the user's wish.
+ * Existing roots whose paths lead to the name of this folder, such as `/a/b-c` and `/a/b/c`. From the record of the directory's
+ * owner and from the sessions next to it; [] when the directory is elsewhere, or the user wants it shared.
  */
 export function findCollisions(memoryDir: string): string[] {
   const folder = path.dirname(memoryDir);
@@ -190,10 +190,10 @@ export function findAbandoned(claudeDir: string, ownDir: string): Abandoned[] {
     });
 }
 
-/** The newest ones tell enough. */
+/** The newest sessions are enough. */
 const MAX_TRANSCRIPTS = 30;
 
-/** Where the newest sessions beside a memory directory were run. */
+/** Where the newest sessions next to a memory directory were run. */
 function findSessionRoots(folder: string, limit = MAX_TRANSCRIPTS): string[] {
   const transcripts = listEntries(folder)
     .filter((entry) => entry.isFile() && entry.name.endsWith(".jsonl"))

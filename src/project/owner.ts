@@ -15,13 +15,13 @@ export interface Owner {
   roots: string[];
   rootCommit: string | null;
   remote: string | null;
-  /** The user said that several projects may use it. */
+  /** The user allowed several projects to use it. */
   shared: boolean;
   /** When this was written, ISO. */
   at: string;
 }
 
-/** What stays the same when a project is moved or cloned anew. */
+/** What stays the same when a project is moved or cloned again. */
 export interface Identity {
   root: string;
   rootCommit: string | null;
@@ -30,7 +30,7 @@ export interface Identity {
 
 /**
  * same: ours, or another clone of it. moved: the recorded root is gone and this is the same repository.
- * abandoned: the recorded root is gone and nothing says whose it was. collision: another project is alive and uses it.
+ * abandoned: the recorded root is gone and its repository is unknown. collision: another existing project uses it.
  */
 export type Ownership = "same" | "moved" | "collision" | "abandoned" | "unknown";
 
@@ -38,7 +38,7 @@ export function ownerFile(dir: string): string {
   return path.join(dir, ".memdir", "project.json");
 }
 
-/** Null when there is no record or it cannot be read: then nothing is known, which is no error. */
+/** Null when there is no record or it cannot be read; that is not an error. */
 export function readOwner(dir: string): Owner | null {
   try {
     const { roots, rootCommit, remote, shared, at } = JSON.parse(fs.readFileSync(ownerFile(dir), "utf8"));
@@ -63,7 +63,7 @@ export function compareOwner(owner: Owner | null, identity: Identity, exists: (p
   return agrees ? "moved" : "abandoned";
 }
 
-/** Which lasting mark two records share. The first commit outlives a change of host; the remote outlives rewritten history. */
+/** Which identity two records share. The first commit survives a change of host; the remote survives rewritten history. */
 export function agreement(
   a: Pick<Identity, "rootCommit" | "remote">,
   b: Pick<Identity, "rootCommit" | "remote">,
@@ -73,7 +73,7 @@ export function agreement(
   return null;
 }
 
-/** More roots than this help nobody; the latest are kept. */
+/** More would be of no use; the latest are kept. */
 const MAX_ROOTS = 20;
 
 /** The record after `identity` used the directory. With `exists`, roots that are gone are dropped. */
@@ -181,7 +181,7 @@ export async function findOwnerWarning(location: Location, env: Env): Promise<st
   return null;
 }
 
-/** The user's word on a directory that two paths lead to. */
+/** The user decides about a directory that two paths lead to. */
 export async function settleOwner(
   way: "separate" | "share" | "keep",
   location: Location,
@@ -200,7 +200,7 @@ export async function settleOwner(
     };
   }
   if (!existsSync(location.dir))
-    throw new MemdirError("usage", `${location.dir} does not exist yet: nobody else uses it`);
+    throw new MemdirError("usage", `${location.dir} does not exist yet, so no other project uses it`);
   mkdirSync(join(location.dir, ".memdir", "tmp"), { recursive: true, mode: 0o700 });
   await claimDirectory(location, env, { now, force: true, shared: way === "share" });
   const what = way === "share" ? "is shared by all projects that lead to it" : `belongs to ${root}`;
@@ -237,7 +237,7 @@ export function trustDirectory(
   if (!location.untrusted) {
     throw new MemdirError(
       "usage",
-      "this repository's settings ask for no memory directory outside it: there is nothing to allow",
+      "there is nothing to allow: this repository's settings name no memory directory outside it",
     );
   }
   const { dir } = location.untrusted;
@@ -245,7 +245,7 @@ export function trustDirectory(
   return { dir, message: `${dir} is now the memory directory of ${key}` };
 }
 
-/** Through folders that are held open: a link in their place must not lead the record elsewhere. */
+/** Through folders that are held open, so that a link in their place cannot redirect the record. */
 function writeOwner(dir: string, text: string): void {
   const base = pinFolder(join(dir, ".memdir"));
   try {
@@ -260,7 +260,7 @@ function writeOwner(dir: string, text: string): void {
   }
 }
 
-/** Records this project, unless the directory is another's: that is for the user to settle. */
+/** Records this project, unless the directory is another project's: the user has to decide that. */
 export async function claimDirectory(
   location: Location,
   env: Env,

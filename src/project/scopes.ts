@@ -13,7 +13,7 @@ export interface ScopeDirectory {
   scope: string;
   dir: string;
   insideRepository: boolean;
-  /** Meant to travel with the repository: times of files there are those of the clone and say nothing of age (C15). */
+  /** Meant to be committed: file times there are those of the clone and say nothing about age (C15). */
   committable: boolean;
 }
 
@@ -71,19 +71,19 @@ export function getTeamMemPath(projectRoot: string, type: string, name: string):
   return path.join(getTeamMemDir(projectRoot), type, `${stem}.md`);
 }
 
-/** The checkout that team and agent directories live in: each worktree has its own, as git tracks them. */
+/** The checkout with the team and agent directories: each worktree has its own, as git tracks them. */
 export function repositoryOf(project: Project): string {
   return project.worktreeRoot ?? project.root;
 }
 
-/** Null where the project has not joined a team. A link in its place could lead what is private to the server, or the server's into what is private. */
+/** Null if the project has not joined a team. A link in its place could send private files to the server, or write the server's into private folders. */
 function findMirror({ config, project, dir }: ScopeContext): ScopeDirectory | null {
   if (!Object.hasOwn(config.teams, project.root)) return null;
   const mirror = mirrorOf(dir);
   if (realPath(mirror) !== mirrorOf(realPath(dir))) {
     throw new MemdirError(
       "outside",
-      `${mirror} is a link, and the team's memories may lie there only: remove the link`,
+      `${mirror} is a link, but must be a directory of the team's memories: remove the link`,
     );
   }
   return { scope: "team", dir: mirror, insideRepository: false, committable: false };
@@ -98,7 +98,7 @@ function userMemoryDir(config: Config): string {
 }
 
 function projectDirectory({ config, project, dir }: ScopeContext): ScopeDirectory {
-  // Where the home directory is a repository, `~/.claude` lies inside it and is still private.
+  // If the home directory is a repository, `~/.claude` is inside it and still private.
   const isPrivate = isWithin(realPath(config.claudeDir), realPath(dir));
   const inside = project.insideGit && !isPrivate && isWithin(repositoryOf(project), realPath(dir));
   return { scope: "project", dir, insideRepository: inside, committable: inside };
@@ -129,7 +129,7 @@ function sharedDirectory(agentScope: AgentScope, context: ScopeContext): ScopeDi
   return scopeDirectory(agentScope, context);
 }
 
-/** A repository could ship `.claude/memory` as a link to anything of the user's; so its directories must stay inside it. */
+/** A repository could contain `.claude/memory` as a link to any of the user's folders; so its directories must stay inside it. */
 function inRepository(scope: string, dir: string, project: Project, committable: boolean): ScopeDirectory {
   const repository = repositoryOf(project);
   if (!isWithin(realPath(repository), realPath(dir))) {
@@ -191,7 +191,7 @@ export function findAgentScope(name: string, config: Config, repository: string)
   return existing ?? "project";
 }
 
-/** A definition's frontmatter stands in its first lines; the prompt after it can be long. */
+/** A definition starts with its frontmatter; the prompt after it can be long. */
 const HEAD_CHARS = 16 * 1024;
 
 function readMemoryLine(file: string): AgentScope | null {

@@ -1,4 +1,4 @@
-/** Where a project's sessions lie: in Claude Code's folder for the working directory, unlike memories, which a repository shares. */
+/** Where a project's sessions are: in Claude Code's folder for the working directory, unlike memories, which a repository shares. */
 
 import { readdirSync } from "node:fs";
 import path from "node:path";
@@ -21,7 +21,7 @@ export function sessionPlaces(config: Config, project: Project, all = false): { 
   return { dirs, older: path.join(config.claudeDir, "sessions") };
 }
 
-/** Seed 001's layout keeps the sessions of all projects together: those that name another one are not meant. */
+/** Seed 001's layout keeps the sessions of all projects together: those of other projects are left out. */
 export function isSessionHere(
   session: { path: string; cwd: string | null },
   config: Config,

@@ -1,10 +1,11 @@
 /** The user's own settings file: the one place where an approval or a project's directory name is written. */
 
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Config } from "../config.ts";
 import { moveInto, PRIVATE_MODE, writeTemporary } from "../disk/atomic.ts";
 import { diskError, MemdirError } from "../errors.ts";
+import { openJson } from "../settings.ts";
 
 /** Sets or removes (`null`) one entry of a map in the file; everything else in it stays. */
 export function setUserEntry(
@@ -28,18 +29,8 @@ export function setUserEntry(
 }
 
 function readObject(file: string): Record<string, unknown> {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
-    throw diskError(error, "read", file);
-  }
-  try {
-    const value = JSON.parse(text.replace(/^\uFEFF/, ""));
-    if (value !== null && typeof value === "object" && !Array.isArray(value)) return value;
-  } catch {
-    // Said below, without quoting the text.
-  }
-  throw new MemdirError("broken", `${file} is not valid JSON and is not rewritten: mend it by hand first`);
+  const problems: string[] = [];
+  const { values } = openJson(file, problems);
+  if (problems[0] !== undefined) throw new MemdirError("broken", `nothing was changed, because of ${problems[0]}`);
+  return values;
 }

@@ -1,4 +1,7 @@
-/** What a model is told about memory: its section of the system prompt, a pointer for other agents, and how memories are selected. */
+/**
+ * The texts about memory for a model: its section of the system prompt, a pointer for other agents, and how memories
+ * are selected.
+ */
 
 /** The names of the host's tools; the model must see the names it can call. */
 export interface ToolNames {
@@ -28,8 +31,8 @@ export interface MemorySection {
   teamDir?: string | null;
   tools?: Partial<ToolNames>;
   /**
-   * False leaves out the index and the memories behind it, so that the section stays the same while they change; the
-   * host then shows `buildMemoryPart("index", section)` in the user context. Default true.
+   * False omits the index and the memories after it, so that the section stays the same while they change; the host
+   * then shows `buildMemoryPart("index", section)` in the user context. Default true.
    */
   withIndex?: boolean;
   /** Where transcripts (`.jsonl`) are; without it the model is not told about them. */
@@ -125,10 +128,10 @@ Each memory has exactly one.
   - Example, on 2026-05-08: "auditors come in two weeks, hands off billing" → billing is frozen until the audit on 2026-05-22. **Why:** audited figures must not move. **How to apply:** put off billing changes until then.
 - **reference**: a place outside the project and what it is good for: tracker, dashboard, wiki, channel.
   - Save when you learn of such a place.
-  - Use it when the user mentions that system, or the answer probably lies there.
+  - Use it when the user mentions that system, or the answer is probably there.
   - Example: "flaky builds? ask in #ci-weather" → #ci-weather: first stop when builds fail on and off.
 
-A feedback or project memory opens with the rule or fact, then a line \`**Why:**\` (the reason) and a line \`**How to apply:**\` (where it counts, where not). The reason is what lets a later reader decide a case nobody foresaw, and notice when the rule has expired.`;
+A feedback or project memory opens with the rule or fact, then a line \`**Why:**\` (the reason) and a line \`**How to apply:**\` (where it counts, where not). The reason is what lets a later reader decide a case no one foresaw, and notice when the rule has expired.`;
 
 const EXCLUSIONS = `## What to leave out
 
@@ -154,7 +157,7 @@ First look for a memory on the same subject; if there is one, bring it up to dat
 ${EXAMPLE}
 \`\`\`
 
-2. Add its line to \`MEMORY.md\`, under about 150 characters: \`- [Title](file.md) — hook\`. The index holds such lines only, never a memory itself; when it grows too long, its end is cut off.
+2. Add its line to \`MEMORY.md\`, under about 150 characters: \`- [Title](file.md) — hook\`. The index contains only such lines, never a memory itself; when it grows too long, its end is cut off.
 
 \`description\` is one specific line; by it a later session decides whether to open the file. \`when:\` takes about six short phrases: situations, symptoms and questions in which this memory should come to mind, in *other* words than the memory's. Whoever needs it does not know its words yet. The example says "squash"; its cues do not.
 

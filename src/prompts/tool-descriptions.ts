@@ -9,10 +9,10 @@ export const TOOL_WORDS = {
   Read: {
     description: `Reads a text file and returns its lines, each with its number and an arrow in front, which are not part of the file.
 
-- A whole file up to 2,000 lines comes at once; of longer ones ask for parts with offset and limit. Lines over 2,000 characters are cut.
+- A file of up to 2,000 lines is returned at once; for longer ones ask for parts with offset and limit. Lines over 2,000 characters are cut.
 - Read a file before you change it. After a partial read only the lines that you were shown can be edited.
 - Files outside the working directory may need the user's permission. For directories use Glob.
-- Files that do not depend on one another are best read in one turn.`,
+- Files that do not depend on each other are best read in one turn.`,
     inputs: {
       file_path: "The file; relative paths start at the working directory",
       offset: "The first line to show, counted from 1",
@@ -20,9 +20,9 @@ export const TOOL_WORDS = {
     },
   },
   Write: {
-    description: `Writes a whole file: a new one, with the folders it needs, or in the place of an existing one.
+    description: `Writes a whole file: a new one, with the folders it needs, or in place of an existing one.
 
-- An existing file must have been read whole and unchanged since; otherwise this is refused, and you read it again.
+- An existing file must have been read completely and be unchanged since; otherwise this is refused, and you read it again.
 - To change parts of a file prefer Edit.
 - The user may be asked for permission and may deny it. Then do not try to write it another way.`,
     inputs: {
@@ -31,12 +31,12 @@ export const TOOL_WORDS = {
     },
   },
   Edit: {
-    description: `Replaces one piece of text in a file by another.
+    description: `Replaces one piece of text in a file with another.
 
 - Read the file first; an edit of what you have not read, or what has changed since, is refused.
-- old_string must be in the file exactly as it stands there, with its indentation and without the line numbers that Read shows, and only once: take in neighbouring lines until it is unique, or set replace_all to change every place.
-- With an empty old_string a new file is made.
-- Line ends stay as they are in the file. The user may be asked for permission and may deny it.`,
+- old_string must match the file exactly, with its indentation and without the line numbers that Read shows, and occur only once: include neighbouring lines until it is unique, or set replace_all to change every place.
+- An empty old_string creates a new file.
+- Line endings stay as they are in the file. The user may be asked for permission and may deny it.`,
     inputs: {
       file_path: "The file; relative paths start at the working directory",
       old_string: "The text to replace",
@@ -48,7 +48,7 @@ export const TOOL_WORDS = {
     description: `Finds files by their names, newest first.
 
 - Patterns: * within a name, ** across folders, ? one character, [abc], {a,b}. "*.ts" looks in one folder only, "**/*.ts" in all below it.
-- .git and node_modules are passed over unless the pattern or path names them. At most 100 names are shown.
+- .git and node_modules are skipped unless the pattern or path names them. At most 100 names are shown.
 - To search in the files' contents use Grep.`,
     inputs: {
       pattern: "The pattern, e.g. src/**/*.{ts,tsx}",
@@ -60,7 +60,7 @@ export const TOOL_WORDS = {
 
 - Use this rather than grep, rg or find in Bash: it needs no permission in the working directory and its output is bounded.
 - output_mode: "files_with_matches" (default) names files, newest first; "content" shows the lines; "count" counts them per file.
-- Binary files, files over 10 MB, .git, node_modules and what .gitignore names are passed over; name a file in path to search it anyway.
+- Binary files, files over 10 MB, .git, node_modules and what .gitignore names are skipped; name a file in path to search it anyway.
 - Patterns match within one line, unless multiline is set.`,
     inputs: {
       pattern: "The regular expression",
@@ -73,17 +73,17 @@ export const TOOL_WORDS = {
       "-B": "Lines to show before each match, with content",
       "-C": "Lines to show before and after each match, with content",
       head_limit: "Show at most this many lines or files (default 250)",
-      multiline: "Let the pattern span lines; the dot matches line ends, too",
+      multiline: "Let the pattern span lines; the dot matches line breaks, too",
     },
   },
   Bash: {
     description: `Runs a command in a shell in the working directory and returns what it printed, standard output and errors together, and its exit code.
 
 - For tests, builds, git and the like. To read, search or change files use Read, Grep, Glob and Edit instead.
-- Each call starts anew in the working directory: cd and variables do not last, and nothing goes on running after the command ends. There is no input to answer questions with.
-- It is stopped after 120 seconds unless timeout says otherwise. Of very long output the middle is left out.
-- Each program may need the user's permission. When it is denied, do not look for a detour. Plain commands, without substitutions and redirections, are asked about less often.
-- API keys, tokens and passwords of the environment are not passed on.`,
+- Each call starts in the working directory: cd and variables do not persist, and nothing keeps running after the command ends. There is no input to answer questions with.
+- It is stopped after 120 seconds unless timeout says otherwise. The middle of very long output is omitted.
+- Each program may need the user's permission. When it is denied, do not try another way. Plain commands, without substitutions and redirections, are asked about less often.
+- API keys, tokens and passwords in the environment are not passed on.`,
     inputs: {
       command: "The command",
       timeout: "Milliseconds after which it is stopped (default 120000, at most 600000)",

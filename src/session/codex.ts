@@ -3,7 +3,7 @@
 import { basename } from "node:path";
 import type { TextBlock, ToolResult, ToolUse } from "../model/ask.ts";
 import { buildConversation, type ConversationBuilder } from "./conversation.ts";
-import { type OpenedLines, readHead, withLines } from "./line-stream.ts";
+import { eachRecord, type OpenedLines, readHead, withLines } from "./line-stream.ts";
 import type { ResumedSession } from "./session-reader.ts";
 import { isRecord, parseRecord, type TranscriptLine, textOrNull } from "./transcript-line.ts";
 
@@ -84,21 +84,9 @@ type Entry = CodexItem & { line: number; at: string };
 async function readAll(path: string, lines: OpenedLines): Promise<HeardSession> {
   const entries: Entry[] = [];
   const typed = new Set<string>();
-  const problems: string[] = [];
   // A fork repeats its origin after its own first line: the first one counts.
   const facts = { id: null as string | null, started: "", cwd: null as string | null };
-  let number = 0;
-  let unreadable = 0;
-  await lines.each(({ bytes, ended }) => {
-    number++;
-    const text = bytes?.toString().trimEnd();
-    if (text === "") return;
-    const line = text === undefined ? null : parseCodexLine(text);
-    if (!line) {
-      if (ended) unreadable++;
-      else problems.push("the last line is only half written; it is left out");
-      return;
-    }
+  const problems = await eachRecord(lines, parseCodexLine, (line, number) => {
     facts.id ??= idOf(path, line);
     facts.started ||= line.at;
     facts.cwd ??= cwdOf(line);
@@ -107,7 +95,6 @@ async function readAll(path: string, lines: OpenedLines): Promise<HeardSession> 
     typed.add(typedOf(line) ?? "");
     takeBack(entries, rolledBackIn(line));
   });
-  if (unreadable > 0) problems.push(`${unreadable} ${unreadable === 1 ? "line" : "lines"} cannot be read; left out`);
   typed.delete("");
   const { messages, prompts } = converse(entries, typed);
   const id = facts.id ?? idOf(path, { type: "", at: "", payload: {} });

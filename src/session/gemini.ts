@@ -5,7 +5,7 @@ import { readRegular } from "../disk/fence.ts";
 import type { ToolResult } from "../model/ask.ts";
 import type { HeardSession } from "./codex.ts";
 import { buildConversation, type ConversationBuilder } from "./conversation.ts";
-import { MAX_LINE_BYTES, type OpenedLines, readHead, withLines } from "./line-stream.ts";
+import { eachRecord, MAX_LINE_BYTES, type OpenedLines, readHead, withLines } from "./line-stream.ts";
 import { isRecord, parseRecord, type TranscriptLine, textOrNull } from "./transcript-line.ts";
 
 /** What the beginning of a session's file says. */
@@ -48,8 +48,8 @@ export function readProjectRoot(folder: string): string | null {
 }
 
 /** It will be printed and written: anything but a plain name is rejected. */
-function idOf(path: string, told: unknown): string {
-  const id = textOrNull(told) ?? "";
+function idOf(path: string, given: unknown): string {
+  const id = textOrNull(given) ?? "";
   return PLAIN_ID.test(id) ? id : basename(path).replace(/\.jsonl?$/, "");
 }
 
@@ -61,21 +61,9 @@ function isHead({ sessionId, projectHash }: Record<string, unknown>): boolean {
 
 async function readAll(path: string, lines: OpenedLines): Promise<HeardSession> {
   const book = openBook();
-  const problems: string[] = [];
-  let unreadable = 0;
   const older = readOlder(lines);
   if (older) book.add(older);
-  else {
-    await lines.each(({ bytes, ended }) => {
-      const text = bytes?.toString().trimEnd();
-      if (text === "") return;
-      const record = text === undefined ? null : parseRecord(text);
-      if (record) book.add(record);
-      else if (ended) unreadable++;
-      else problems.push("the last line is only half written; it is left out");
-    });
-  }
-  if (unreadable > 0) problems.push(`${unreadable} ${unreadable === 1 ? "line" : "lines"} cannot be read; left out`);
+  const problems = older ? [] : await eachRecord(lines, parseRecord, book.add);
   const { messages, prompts } = converse(book.heard());
   const folder = dirname(path);
   const cwd = basename(folder) === "chats" ? readProjectRoot(dirname(folder)) : null;

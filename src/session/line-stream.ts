@@ -3,6 +3,7 @@
 import { closeSync, read, readSync } from "node:fs";
 import { openRegular } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
+import { count } from "../text/count.ts";
 
 /** Half a megabyte per read: larger ones are no faster. */
 const CHUNK_BYTES = 1 << 19;
@@ -67,6 +68,32 @@ export function openLines(path: string): OpenedLines | null {
     close: () => closeSync(fd),
   };
 }
+
+/** Visits every line that `parse` can read, with its number, and returns what was wrong with the others. */
+export async function eachRecord<T>(
+  lines: OpenedLines,
+  parse: (text: string) => T | null,
+  visit: (record: T, number: number) => void,
+): Promise<string[]> {
+  let number = 0;
+  let unreadable = 0;
+  let isCut = false;
+  await lines.each(({ bytes, ended }) => {
+    number++;
+    const text = bytes?.toString().trimEnd();
+    if (text === "") return;
+    const record = text === undefined ? null : parse(text);
+    if (record !== null) visit(record, number);
+    else if (ended) unreadable++;
+    else isCut = true;
+  });
+  return [
+    ...(isCut ? [HALF_LINE] : []),
+    ...(unreadable > 0 ? [`${count(unreadable, "line")} cannot be read; left out`] : []),
+  ];
+}
+
+export const HALF_LINE = "the last line is only half written; it is left out";
 
 /** The first so many bytes as text; null when there is no ordinary file, or none that can be read. */
 export function readHead(path: string, maxBytes: number): string | null {

@@ -2,8 +2,9 @@
 
 import { basename, dirname } from "node:path";
 import { addUsage, type Message, NO_USAGE, type Usage } from "../model/ask.ts";
+import { count } from "../text/count.ts";
 import { buildConversation, type Prompt } from "./conversation.ts";
-import { type OpenedLines, withLines } from "./line-stream.ts";
+import { HALF_LINE, type OpenedLines, withLines } from "./line-stream.ts";
 import {
   answerOf,
   isBoundary,
@@ -86,7 +87,7 @@ async function survey(lines: OpenedLines) {
     const text = bytes?.toString() ?? null;
     const line = text === null ? null : parseLine(text);
     if (!bytes || !line) {
-      if (!ended) problems.push("the last line is only half written; it is left out");
+      if (!ended) problems.push(HALF_LINE);
       else if (text?.trim() !== "") unreadable++;
       return;
     }
@@ -129,10 +130,6 @@ function gatherFacts(): Facts {
     },
   };
   return facts;
-}
-
-function count(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? "" : "s"}`;
 }
 
 interface Link {

@@ -6,9 +6,9 @@ import { importMemories } from "../exchange/import.ts";
 import { findImporter, findSources, harvest, IMPORTERS } from "../exchange/importers.ts";
 import { claimDirectory } from "../project/owner.ts";
 import { MEMORY_TYPES, type Store } from "../store/store.ts";
-import { choice, dim, flag, notes, text, verb } from "../verb.ts";
+import { choice, count, dim, flag, notes, text, verb } from "../verb.ts";
 
-/** Of what was imported or left out so many are named; --json names all. */
+/** How many of those imported or left out are named; --json names all. */
 const SHOWN = 10;
 
 const importAll = verb({
@@ -33,12 +33,17 @@ const importAll = verb({
     const options = { type, dryRun, path: read.path, onProgress: progress("import") };
     const result = await importMemories(directory, read.found, options);
     if (result.undo !== null && directory.path === memdir.location.dir) {
-      // Only a record of whose the directory is: what was asked for is done.
+      // It only records whose directory this is: the import itself is done.
       await claimDirectory(memdir.location, memdir.config.env, directory).catch((error: Error) =>
         directory.log(error.message),
       );
     }
     return { source: importer.name, path: read.path, dryRun, ...result, problems: read.problems };
+  },
+  exitCode(result) {
+    if (Array.isArray(result) || result.imported.length > 0) return 0;
+    // What is here already is no failure: an import can be run again.
+    return result.skipped.every(({ kind }) => kind === "secret" || kind === "unfit") ? 2 : 0;
   },
   say(result, { call }) {
     if (Array.isArray(result)) {
@@ -65,7 +70,7 @@ const importAll = verb({
       `${dryRun ? "would import" : "imported"} ${imported.length} from ${path}${undone}`,
       ...shown.map(({ name, type, file }) => [`    [${type}] ${name} `, dim(`(${file})`)]),
       ...(imported.length > shown.length ? [`    and ${imported.length - shown.length} more`] : []),
-      ...(known > 0 ? [`${known} were imported before`] : []),
+      ...(known > 0 ? [`${count(known, "memory was", "memories were")} imported before`] : []),
       ...notes(others.slice(0, SHOWN).map(({ name, reason }) => `"${name}" is left out: ${reason}`)),
       ...notes(others.length > SHOWN ? [`${others.length - SHOWN} more are left out; --json names them`] : []),
       ...notes([...problems, ...notices]),
@@ -85,7 +90,7 @@ const exportAll = verb({
   examples: ["export --format agents-md --output AGENTS.md"],
   writes: ({ output = "-" }) => output !== "-",
   async run(memdir, { format = "markdown", output: given = "-", type, force = false }, { cwd }) {
-    // The slash at its end says that a folder is meant.
+    // A slash at the end means a folder.
     const output = given === "-" ? null : resolve(cwd, given) + (/[/\\]$/.test(given) ? "/" : "");
     const { text, ...result } = await exportMemories(memdir, { format, type, output, force });
     return { format, output, ...result, ...(output === null ? { text } : {}) };
@@ -93,7 +98,9 @@ const exportAll = verb({
   say: ({ output, exported, left, text, removed }) => [
     output === null ? { raw: (text ?? "").trimEnd() } : `exported ${exported.length} to ${output}`,
     ...notes(left.map(({ file, reason }) => `${file} is left out: ${reason}`)),
-    ...notes(removed.length > 0 ? [`removed from the export, as they are forgotten: ${removed.join(", ")}`] : []),
+    ...notes(
+      removed.length > 0 ? [`removed from the export, because their memories are gone: ${removed.join(", ")}`] : [],
+    ),
   ],
 });
 

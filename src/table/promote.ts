@@ -99,7 +99,7 @@ async function moveMemory(
       .trimEnd()
       .split("\n")
       .map((line) => `  ${line}`),
-    ...(isThere ? [dim("The same text is there already: it is only removed here.")] : []),
+    ...(isThere ? [dim("The same text already exists there: it is only removed here.")] : []),
     who,
     ...notices.map((notice) => warn(`note: ${notice}`)),
   ]);

@@ -3,7 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
-import { diskError, MemdirError } from "../errors.ts";
+import { givenFileError, MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { readGiven } from "../store/store.ts";
 import { type Context, dim, flag, type Input, list, text, verb } from "../verb.ts";
@@ -80,8 +80,7 @@ function readFile(path: string, name: string): string {
   try {
     return readGiven(readFileSync(path), name);
   } catch (error) {
-    if (error instanceof MemdirError) throw error;
-    throw new MemdirError("usage", `--file: ${diskError(error, "read", path).message}`, { cause: error });
+    throw givenFileError(error, "--file", name);
   }
 }
 
@@ -108,12 +107,13 @@ async function complete(
   const derived = { type: type ?? typeOfStatement(said), name: name ?? nameStatement(firstClause(said)) };
   // What is more than a sentence or two keeps its form.
   const isSentence = !said.includes("\n");
+  const first = said.split("\n").find((line) => line.trim() !== "") ?? said;
+  // A name that says it all needs no description.
+  const told = first.replace(/[.!]$/, "") === derived.name ? "" : describeStatement(first);
   const shaped = {
-    ...whole(derived),
-    ...(isSentence ? { body: formatBody(derived.type, said, []) } : { body }),
-    ...(description === undefined
-      ? { description: describeStatement(said.split("\n").find((line) => line.trim() !== "") ?? said) }
-      : {}),
+    ...derived,
+    body: isSentence ? formatBody(derived.type, said, []) : body,
+    description: description ?? told,
   };
   if (name === undefined) await refuseNamesake(memdir, shaped);
   return shaped;

@@ -162,7 +162,7 @@ function describeSync(result: SyncResult, isDry = false) {
       remark("waiting", path, `it is missing here; a sync after ${until} removes it for everybody`),
     ),
     ...notes(notices),
-    `${countsOf(result).join(", ") || nothing}${isDry ? " (only looked at, nothing was changed)" : ""}`,
+    `${countsOf(result).join(", ") || nothing}${isDry ? " (dry run: nothing was changed)" : ""}`,
   ];
 }
 
@@ -228,5 +228,5 @@ function readTokenFile(file: string): string {
   } catch (error) {
     throw diskError(error, "read", file);
   }
-  throw new MemdirError("not-found", `${file} is no file with a token`);
+  throw new MemdirError("not-found", `${file} is not a file with a token`);
 }

@@ -275,7 +275,7 @@ function openNew(path: string): number {
     return openSync(path, "wx", PRIVATE_MODE);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") {
-      throw new MemdirError("conflict", `${path} is there already: choose another file`);
+      throw new MemdirError("conflict", `${path} already exists: choose another file`);
     }
     throw diskError(error, "write", path);
   }

@@ -1,6 +1,6 @@
 /** `lint` and `verify`: the form of memories, and what they claim about the code. */
 
-import type { Problem } from "../truth/verify.ts";
+import type { Problem, VerifiedMemory } from "../truth/verify.ts";
 import { bold, count, countMemories, dim, flag, good, type Line, notes, text, verb, warn } from "../verb.ts";
 import { NAME } from "./common.ts";
 
@@ -46,12 +46,14 @@ export const verify = verb({
       onProgress: progress("files"),
     }),
   exitCode: ({ problems }) => (problems.length === 0 ? 0 : 1),
-  say({ checked, problems, memories, fixed, stamped, undo, notes: remarks }, { call }) {
-    const countOf = (verdict: string) => memories.filter((memory) => memory.verdict === verdict).length;
+  say({ checked, problems, memories, fixed, stamped, undo, notes: remarks }, { call, input }) {
+    const countOf = (verdict: VerifiedMemory["verdict"]) =>
+      memories.filter((memory) => memory.verdict === verdict).length;
+    const doubtful = countOf("doubtful");
     const summary = [
-      `${countMemories(checked)} checked`,
-      `${countOf("holds")} hold`,
-      count(problems.length, "problem"),
+      count(countOf("holds"), "holds", "hold"),
+      ...(fixed.length > 0 ? [`${countOf("fixed")} fixed`] : []),
+      `${doubtful} with problems${problems.length > doubtful ? ` (${problems.length} in all)` : ""}`,
       `${countOf("unchecked")} with nothing to check or not all of it known`,
     ];
     return [
@@ -65,8 +67,8 @@ export const verify = verb({
         ],
       ),
       ...fixed.map(({ file, from, to }): Line => [bold(file), ": ", good("fixed"), ` ${from} is now ${to}`]),
-      `${summary.join(", ")}${stamped > 0 ? `; ${stamped} stamped as verified` : ""}`,
-      ...(problems.some(isMechanical) && fixed.length === 0 ? [`${call("verify --fix")} writes the new paths`] : []),
+      `${countMemories(checked)} checked: ${summary.join(", ")}${stamped > 0 ? `; ${stamped} stamped as verified` : ""}`,
+      ...(problems.some(isMechanical) && !input.fix ? [`${call("verify --fix")} writes the new paths`] : []),
       ...undo.map((id) => dim(`${call(`undo ${id}`)} reverts this`)),
       ...notes(remarks),
     ];

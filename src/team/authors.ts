@@ -30,7 +30,13 @@ export async function readAuthors(directory: Store, env: Env): Promise<Authors> 
   const log = await readGit(git, ["log", format, ...listing, "--", "."], { timeoutMs: TIMEOUT_MS });
   if (log === null) return new Map();
   const authors = parseLog(log.toString("utf8"));
-  if (head !== null) keep(directory, head, authors);
+  try {
+    if (head !== null) prepareDirectory(directory);
+    if (head !== null) writeCache(directory, head, authors);
+  } catch (error) {
+    // A checkout that may only be read.
+    directory.log(`authors are not kept: ${(error as Error).message}`);
+  }
   return authors;
 }
 
@@ -57,14 +63,4 @@ function parseLog(output: string): Map<string, Authorship> {
     if (part.trim() !== "D") authors.set(path, current);
   }
   return authors;
-}
-
-function keep(directory: Store, head: string, authors: Authors): void {
-  try {
-    prepareDirectory(directory);
-    writeCache(directory, head, authors);
-  } catch (error) {
-    // A checkout that may only be read.
-    directory.log(`authors are not kept: ${(error as Error).message}`);
-  }
 }

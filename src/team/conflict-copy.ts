@@ -1,9 +1,9 @@
 /** A text that could not be merged, kept as a memory of its own beside the one that it competes with. */
 
 import { CONFLICT_FIELD, stemOf } from "../store/store.ts";
-import { editFields, parseDocument } from "../text/frontmatter.ts";
+import { editFields, type Field, findField, parseDocument } from "../text/frontmatter.ts";
 import { sha256 } from "../text/hash.ts";
-import { findEntryProblem } from "./remote.ts";
+import { findEntryProblem } from "./protocol.ts";
 
 export interface ConflictCopy {
   path: string;
@@ -32,8 +32,7 @@ export function isConflictPath(path: string): boolean {
 /** The name of the memory that it competes with; null for an ordinary text. */
 export function findCompeting(text: string): string | null {
   const { fields, problems } = parseDocument(text);
-  const named = fields.find(({ key }) => key === CONFLICT_FIELD)?.value;
-  return problems.length === 0 && typeof named === "string" && named.trim() !== "" ? named : null;
+  return problems.length === 0 ? readField(fields, CONFLICT_FIELD) : null;
 }
 
 /** Under the memory's own name, and without the mark of a copy. */
@@ -59,10 +58,11 @@ function makeCopy(path: string, text: string, mark: string): ConflictCopy {
 function renameText(path: string, text: string, mark: string): string {
   const { hasFrontmatter, problems, fields } = parseDocument(text);
   if (!hasFrontmatter || problems.length > 0) return text;
-  const read = (key: string) => {
-    const value = fields.find((field) => field.key === key)?.value;
-    return typeof value === "string" && value.trim() !== "" ? value : null;
-  };
-  const original = read(CONFLICT_FIELD) ?? read("name") ?? stemOf(path);
+  const original = readField(fields, CONFLICT_FIELD) ?? readField(fields, "name") ?? stemOf(path);
   return editFields(text, { name: `${original} (conflict ${mark.slice(0, 8)})`, [CONFLICT_FIELD]: original });
+}
+
+function readField(fields: readonly Field[], key: string): string | null {
+  const value = findField(fields, [key])?.value;
+  return typeof value === "string" && value.trim() !== "" ? value : null;
 }

@@ -1,12 +1,12 @@
-/** Tokens of team servers: one for each server and team, in a file of the user's that nobody else can read. */
+/** Tokens of team servers: one for each server and team, in a file that only the user can read. */
 
 import { closeSync, fstatSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import * as v from "valibot";
 import type { Config } from "../config.ts";
 import { moveInto, PRIVATE_MODE, writeTemporary } from "../disk/atomic.ts";
 import { openRegular } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
-import { parseObject } from "./http.ts";
 
 /** Whose token; one person may be in several teams of a server. */
 interface Audience {
@@ -74,7 +74,9 @@ function readTokens(file: string): Record<string, unknown> {
   } catch (error) {
     throw diskError(error, "read", file);
   }
-  const tokens = text.trim() === "" ? {} : parseObject(text);
-  if (!tokens) throw new MemdirError("broken", `${file} is not valid JSON and is not rewritten: fix it by hand first`);
-  return tokens;
+  try {
+    return v.parse(v.record(v.string(), v.unknown()), text.trim() === "" ? {} : JSON.parse(text));
+  } catch {
+    throw new MemdirError("broken", `${file} is not valid JSON and is not rewritten: fix it by hand first`);
+  }
 }

@@ -11,7 +11,7 @@ export interface GitAddress {
   url: string;
   /** For people and for ids. */
   name: string;
-  /** What git may speak, for GIT_ALLOW_PROTOCOL. */
+  /** The protocols git may use, for GIT_ALLOW_PROTOCOL. */
   protocols: string;
   /** A text of git's as it may be shown: one line, short, without credentials. */
   mask(said: string): string;
@@ -63,11 +63,11 @@ function folderOf(text: string, cwd: string | undefined, refuse: (why: string) =
     try {
       return fileURLToPath(text);
     } catch {
-      throw refuse("is not a folder of this machine");
+      throw refuse("is not a folder on this machine");
     }
   }
   if (isAbsolute(text)) return text;
-  if (cwd === undefined) throw refuse("is a relative path: give the whole one");
+  if (cwd === undefined) throw refuse("is a relative path: give the absolute one");
   return resolve(cwd, text);
 }
 

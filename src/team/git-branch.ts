@@ -1,13 +1,11 @@
 /** A branch as a list of memories: the tree of its last commit, with what its history says about each path. */
 
 import { isUtf8 } from "node:buffer";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { moveInto, PRIVATE_MODE, writeTemporary } from "../disk/atomic.ts";
+import * as v from "valibot";
+import { openStateIn, quietly, type StateRecord } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { damage, isDamage, type Repository } from "./git-repository.ts";
-import { LIMITS } from "./protocol.ts";
-import { findEntryProblem, type RemoteEntry } from "./remote.ts";
+import { findEntryProblem, LIMITS, type RemoteEntry } from "./protocol.ts";
 
 export interface BranchEntry extends RemoteEntry {
   /** "" for a tombstone. */
@@ -29,26 +27,36 @@ export const NO_BRANCH: Branch = { tip: null, entries: new Map(), others: new Se
 
 export async function readBranch(repository: Repository, tip: string): Promise<Branch> {
   const files = await readTree(repository, tip);
-  const history = await readHistory(repository, tip);
-  const hashes = await hashTexts(repository, files, history);
+  const touches = await readHistory(repository, tip);
+  const hashes = new Map<string, string>();
+  const wanted = new Set(files.flatMap(({ blob, isMemory }) => (isMemory ? [blob] : [])));
+  await readBlobs(repository, [...wanted], (blob, bytes) => void hashes.set(blob, isUtf8(bytes) ? sha256(bytes) : ""));
+  if (hashes.size < wanted.size) throw damage("texts are missing");
   const entries = new Map<string, BranchEntry>();
   const others = new Set<string>();
   const folders = new Set<string>();
-  for (const file of files) {
-    for (const folder of foldersOf(file.path)) folders.add(folder);
-    const hash = file.isMemory ? hashes.get(file.blob) : "";
-    if (!hash) others.add(file.path);
-    else entries.set(file.path, liveEntry(file, hash, history.touches.get(file.path)));
+  for (const { path, blob, isMemory } of files) {
+    for (const folder of foldersOf(path)) folders.add(folder);
+    const hash = isMemory ? hashes.get(blob) : "";
+    const touch = touches.get(path);
+    // History that is cut off does not know the path, or knows it as it was.
+    if (hash) entries.set(path, entryFor(path, hash, touch?.blob === blob ? touch : { ...UNKNOWN, blob }));
+    else others.add(path);
   }
-  for (const [path, touch] of history.touches)
+  for (const [path, touch] of touches)
     if (touch.blob === "" && !entries.has(path) && !others.has(path) && findEntryProblem(path) === null)
-      entries.set(path, tombstone(path, touch));
-  const isKept = history.isKept && hashes.size === history.hashes.size;
-  keepHistory(repository, { ...history, hashes, isKept });
+      entries.set(path, entryFor(path, "", touch));
   return { tip, entries, others, folders };
 }
 
-/** A text that comes back is a new version: the commit tells them apart. */
+const UNKNOWN = { commit: "", author: "", at: "" };
+
+function entryFor(path: string, hash: string, touch: Touch): BranchEntry {
+  const { blob, author, at } = touch;
+  return { path, hash, revision: revisionOf(touch), deleted: blob === "", author, at, blob };
+}
+
+/** A text that comes back is a new version: the commit distinguishes them. */
 export function revisionOf(touch: Pick<Touch, "blob" | "commit">): string {
   return `${touch.blob === "" ? "removed" : touch.blob.slice(0, 20)}-${touch.commit.slice(0, 20)}`;
 }
@@ -60,24 +68,12 @@ export function foldersOf(path: string): string[] {
 }
 
 /** Texts by blob; what is missing or no text is left out. */
-export async function readTexts(repository: Repository, blobs: Iterable<string>): Promise<Map<string, string>> {
+export async function readTexts(repository: Repository, blobs: ReadonlySet<string>): Promise<Map<string, string>> {
   const texts = new Map<string, string>();
-  await readBlobs(repository, [...new Set(blobs)], (blob, bytes) => {
+  await readBlobs(repository, [...blobs], (blob, bytes) => {
     if (isUtf8(bytes)) texts.set(blob, bytes.toString("utf8"));
   });
   return texts;
-}
-
-function liveEntry({ path, blob }: TreeFile, hash: string, touch: Touch | undefined): BranchEntry {
-  // History that is cut off does not know the path, or knows it as it was.
-  const known = touch?.blob === blob ? touch : { commit: "", author: "", at: "" };
-  const { commit, author, at } = known;
-  return { path, hash, revision: revisionOf({ blob, commit }), deleted: false, author, at, blob };
-}
-
-function tombstone(path: string, touch: Touch): BranchEntry {
-  const { author, at } = touch;
-  return { path, hash: "", revision: revisionOf(touch), deleted: true, author, at, blob: "" };
 }
 
 interface TreeFile {
@@ -106,29 +102,9 @@ async function readTree(repository: Repository, tip: string): Promise<TreeFile[]
   }
   if (tooLarge.length > 0)
     repository.log(
-      `${tooLarge.length} on ${repository.address.name} over ${LIMITS.memoryBytes} bytes left alone: ${tooLarge.slice(0, 5).join(", ")}`,
+      `${tooLarge.length} files on ${repository.address.name} are larger than ${LIMITS.memoryBytes} bytes and were skipped: ${tooLarge.slice(0, 5).join(", ")}`,
     );
   return files;
-}
-
-/** Hashes of the memories in the tree: those that are known, and the rest from their texts. */
-async function hashTexts(
-  repository: Repository,
-  files: readonly TreeFile[],
-  history: History,
-): Promise<Map<string, string>> {
-  const hashes = new Map<string, string>();
-  const unknown = new Set<string>();
-  for (const { blob, isMemory } of files) {
-    if (!isMemory) continue;
-    const hash = history.hashes.get(blob);
-    if (hash === undefined) unknown.add(blob);
-    else hashes.set(blob, hash);
-  }
-  await readBlobs(repository, [...unknown], (blob, bytes) => void hashes.set(blob, isUtf8(bytes) ? sha256(bytes) : ""));
-  if (hashes.size < new Set(files.filter((file) => file.isMemory).map((file) => file.blob)).size)
-    throw damage("texts are missing");
-  return hashes;
 }
 
 /** 500 texts of the largest size are 125 MB, below what one call may answer. */
@@ -155,35 +131,29 @@ async function readBlobs(
   }
 }
 
-/** The last commit that changed a path. */
-interface Touch {
-  /** "" when it removed the path. */
-  blob: string;
-  commit: string;
-  author: string;
-  at: string;
-}
+/** The last commit that changed a path; the blob is "" when it removed the path. */
+const Touch = v.object({ blob: v.string(), commit: v.string(), author: v.string(), at: v.string() });
+type Touch = v.InferOutput<typeof Touch>;
 
-/** What is known of the branch at its commit `tip`. */
-interface History {
-  tip: string;
-  touches: Map<string, Touch>;
-  /** sha256 of the text by blob; "" for what is not text. */
-  hashes: Map<string, string>;
-  /** Whether it is on disk as it is here. */
-  isKept: boolean;
-}
+/** The last touch of each path on the way to the commit `tip`. */
+const History = v.object({ tip: v.string(), touches: v.array(v.tuple([v.string(), Touch])) });
 
 /** A branch with more commits has no authors and no tombstones from before; a sync a minute fills it in two weeks. */
 const MAX_COMMITS = 20_000;
-const FORMAT = 1;
 
-/** Whatever is kept is only believed where it belongs to an ancestor of `tip`. */
-async function readHistory(repository: Repository, tip: string): Promise<History> {
-  const kept = readKept(repository);
-  if (kept?.tip === tip) return kept;
-  const touches = (kept && (await readSince(repository, kept, tip))) ?? (await readAll(repository, tip));
-  return { tip, touches, hashes: kept?.hashes ?? new Map(), isKept: false };
+/** Reading all of a long history takes seconds: it is kept beside the repository, and only believed where it is of an ancestor of `tip`. */
+async function readHistory(repository: Repository, tip: string): Promise<Map<string, Touch>> {
+  const record: StateRecord<v.InferOutput<typeof History>> = openStateIn(repository.cache).record(
+    `history-${repository.key}`,
+    (value) => v.parse(History, value),
+  );
+  const kept = record.read();
+  const known = new Map(kept?.touches);
+  if (kept?.tip === tip) return known;
+  const touches = (kept && (await readSince(repository, kept.tip, known, tip))) ?? (await readAll(repository, tip));
+  if (!quietly(() => record.write({ tip, touches: [...touches] })))
+    repository.log(`the history of ${repository.address.name} cannot be cached in ${repository.cache}`);
+  return touches;
 }
 
 /** Every change of one path, oldest first. */
@@ -198,61 +168,14 @@ export async function readTouches(repository: Repository, tip: string, path: str
   return touches;
 }
 
-/** Written beside the repository; a failure costs only time. */
-function keepHistory(repository: Repository, history: History): void {
-  if (history.isKept) return;
-  const text = JSON.stringify({
-    format: FORMAT,
-    tip: history.tip,
-    touches: [...history.touches].map(([path, { blob, commit, author, at }]) => [path, blob, commit, author, at]),
-    hashes: [...history.hashes],
-  });
-  try {
-    moveInto(writeTemporary(repository.cache, text, PRIVATE_MODE, "history", false), historyFile(repository), false);
-  } catch {
-    repository.log(`what is known of ${repository.address.name} cannot be kept in ${repository.cache}`);
-  }
-}
-
-function historyFile(repository: Repository): string {
-  return join(repository.cache, `history-${repository.key}.json`);
-}
-
-function readKept(repository: Repository): History | null {
-  try {
-    const kept = JSON.parse(readFileSync(historyFile(repository), "utf8"));
-    if (kept.format !== FORMAT || typeof kept.tip !== "string") return null;
-    const touches = new Map<string, Touch>();
-    for (const row of kept.touches) {
-      if (!Array.isArray(row) || row.length !== 5 || !row.every((cell) => typeof cell === "string")) return null;
-      const [path, blob, commit, author, at] = row as [string, string, string, string, string];
-      touches.set(path, { blob, commit, author, at });
-    }
-    return { tip: kept.tip, touches, hashes: new Map(kept.hashes), isKept: true };
-  } catch {
-    return null;
-  }
-}
-
 /**
  * A merge counts as one change against its first parent, so that the commits on the way add up to the tree. Renames are a
  * removal and a new file.
  */
 const LOG = [
-  "log",
-  "--first-parent",
-  "-m",
-  "--raw",
-  "-z",
-  "--no-renames",
-  "--no-abbrev",
-  "--no-ext-diff",
-  "--no-textconv",
-  "--no-show-signature",
-  "--no-decorate",
-  "--no-color",
-  "--root",
-  "--encoding=UTF-8",
+  ...`log --first-parent -m --raw -z --no-renames --no-abbrev --no-ext-diff --no-textconv --no-show-signature --no-decorate --no-color --root --encoding=UTF-8`.split(
+    " ",
+  ),
   "--format=%x01%H%x02%P%x02%an%x02%ae%x02%at%x02",
 ];
 
@@ -261,11 +184,16 @@ async function readAll(repository: Repository, tip: string): Promise<Map<string,
 }
 
 /** Null where the kept commit is not one that this one grew out of. */
-async function readSince(repository: Repository, kept: History, tip: string): Promise<Map<string, Touch> | null> {
+async function readSince(
+  repository: Repository,
+  before: string,
+  known: Map<string, Touch>,
+  tip: string,
+): Promise<Map<string, Touch> | null> {
   try {
-    const args = [...LOG, `--max-count=${MAX_COMMITS}`, tip, `^${kept.tip}`, "--"];
+    const args = [...LOG, `--max-count=${MAX_COMMITS}`, tip, `^${before}`, "--"];
     const commits = parseLog(await repository.local(args));
-    return commits.at(-1)?.parent === kept.tip ? addCommits(kept.touches, commits) : null;
+    return commits.at(-1)?.parent === before ? addCommits(known, commits) : null;
   } catch (error) {
     // The kept commit is not here any more.
     if (isDamage(error)) return null;

@@ -1,10 +1,10 @@
 /** Changes as one commit: which of them hold against a branch, and the commit made without index or working tree. */
 
 import { createHash } from "node:crypto";
-import { type Branch, type BranchEntry, foldersOf, revisionOf } from "./git-branch.ts";
+import { type Branch, type BranchEntry, foldersOf } from "./git-branch.ts";
 import { damage, type Repository, refOf } from "./git-repository.ts";
-import { LIMITS } from "./protocol.ts";
-import { findEntryProblem, type RemoteChange, type RemoteEntry, type RemoteOutcome } from "./remote.ts";
+import { findEntryProblem, findTextProblem, type RemoteEntry } from "./protocol.ts";
+import type { RemoteChange, RemoteOutcome } from "./remote.ts";
 
 export interface Who {
   name: string;
@@ -13,13 +13,13 @@ export interface Who {
 
 /** A change that is ready for a commit; its revision is known when there is one. */
 export interface Write {
+  kind: "write";
+  /** Its place among the changes. */
+  at: number;
   change: RemoteChange;
   /** "" for a removal. */
   blob: string;
 }
-
-/** `later`: another change of this path is about to be written; ask again after it. */
-export type Verdict = RemoteOutcome | { kind: "write"; write: Write } | { kind: "later" };
 
 /** The answer to what no branch would take, whatever is on it; else null. */
 export function refuseChange(change: RemoteChange): RemoteOutcome | null {
@@ -28,30 +28,28 @@ export function refuseChange(change: RemoteChange): RemoteOutcome | null {
   return reason === null ? null : { kind: "refused", path, reason };
 }
 
-/** Pure, for changes that are not refused. Verdicts in the order of the changes, each against the branch with the writes before it. */
-export function judgeChanges(branch: Branch, changes: readonly RemoteChange[]): Verdict[] {
+/**
+ * Pure. One verdict for each change that has no outcome yet, against the branch with the writes before it; null for the others,
+ * and for a change behind another one of the same path that is about to be written: ask again after it.
+ */
+export function judgeChanges(
+  branch: Branch,
+  changes: readonly RemoteChange[],
+  outcomes: readonly (RemoteOutcome | null)[],
+): (RemoteOutcome | Write | null)[] {
   const writing = new Map<string, Write>();
   const newFolders = new Set<string>();
-  return changes.map((change) => {
-    const { path } = change;
-    if (writing.has(path)) return { kind: "later" };
-    const blob = change.kind === "put" ? blobOf(change.text) : "";
-    const verdict = judge(branch, change, blob);
-    if (verdict.kind !== "write" || change.kind === "remove") {
-      if (verdict.kind === "write") writing.set(path, verdict.write);
-      return verdict;
-    }
-    const inTheWay = findInTheWay(branch, path, writing, newFolders);
-    if (inTheWay !== null) return { kind: "refused", path, reason: inTheWay };
-    writing.set(path, verdict.write);
-    for (const folder of foldersOf(path)) newFolders.add(folder);
+  return changes.map((change, at) => {
+    const { path, kind } = change;
+    if (outcomes[at] || writing.has(path)) return null;
+    const verdict = judge(branch, change, at);
+    if (verdict.kind !== "write") return verdict;
+    const reason = kind === "put" ? findInTheWay(branch, path, writing, newFolders) : null;
+    if (reason !== null) return { kind: "refused", path, reason };
+    writing.set(path, verdict);
+    if (kind === "put") for (const folder of foldersOf(path)) newFolders.add(folder);
     return verdict;
   });
-}
-
-/** The outcome of a write that the remote has accepted. */
-export function outcomeOf({ change, blob }: Write, commit: string): RemoteOutcome {
-  return { kind: "done", path: change.path, revision: revisionOf({ blob, commit }) };
 }
 
 /** The id of the new commit, held by the pending ref until the remote has it. */
@@ -68,8 +66,9 @@ export async function makeCommit(
   return commit;
 }
 
-function judge(branch: Branch, change: RemoteChange, blob: string): Verdict {
+function judge(branch: Branch, change: RemoteChange, at: number): RemoteOutcome | Write {
   const { path, expected } = change;
+  const blob = change.kind === "put" ? blobOf(change.text) : "";
   const there = branch.entries.get(path);
   const live = there && !there.deleted ? there : null;
   if (change.kind === "remove" && live === null)
@@ -77,17 +76,11 @@ function judge(branch: Branch, change: RemoteChange, blob: string): Verdict {
   if (change.kind === "put" && live?.blob === blob) return { kind: "done", path, revision: live.revision };
   const holds = expected === (live?.revision ?? null) || (live === null && expected === there?.revision);
   if (!holds) return { kind: "stale", path, current: there ? entryOf(there) : null };
-  return { kind: "write", write: { change, blob } };
+  return { kind: "write", at, change, blob };
 }
 
 export function entryOf({ blob: _, ...entry }: BranchEntry): RemoteEntry {
   return entry;
-}
-
-function findTextProblem(text: string): string | null {
-  if (!text.isWellFormed()) return "its text is not well-formed Unicode";
-  const bytes = Buffer.byteLength(text);
-  return bytes > LIMITS.memoryBytes ? `it has ${bytes} bytes; a memory has at most ${LIMITS.memoryBytes}` : null;
 }
 
 /** Git has one thing under one name: a file where a folder is wanted, or the other way round, is never replaced. */

@@ -29,12 +29,12 @@ export async function projectKey(project: Project, env: Env): Promise<string> {
   return named("path", pathBelowHome(project.root, env), basename(project.root));
 }
 
-/** 48 bits: nobody has so many projects that two meet. */
+/** 48 bits: no one has so many projects that two collide. */
 const HASH_CHARS = 12;
 /** The whole path has 180 bytes, and most of them are for the memory's own name. */
 const READABLE_CHARS = 24;
 
-/** For people who look into the folder; the hash behind it tells projects apart. */
+/** For people who look into the folder; the hash behind it distinguishes projects. */
 function readable(name: string): string {
   const cleaned = name
     .toLowerCase()
@@ -44,7 +44,7 @@ function readable(name: string): string {
   return cleaned || "project";
 }
 
-/** What tells directories of one repository apart that have memories of their own: a folder of it, a worktree. */
+/** What distinguishes directories of one repository that have memories of their own: a folder of it, a worktree. */
 function partOf({ root, gitRoot, worktreeRoot }: Project): string {
   if (worktreeRoot === null || root === gitRoot) return "";
   const worktree = worktreeRoot === gitRoot ? "" : basename(worktreeRoot);

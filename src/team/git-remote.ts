@@ -12,16 +12,7 @@ import {
   readTouches,
   revisionOf,
 } from "./git-branch.ts";
-import {
-  entryOf,
-  judgeChanges,
-  makeCommit,
-  outcomeOf,
-  refuseChange,
-  type Verdict,
-  type Who,
-  type Write,
-} from "./git-commit.ts";
+import { entryOf, judgeChanges, makeCommit, refuseChange, type Who, type Write } from "./git-commit.ts";
 import {
   damage,
   fetchTip,
@@ -31,7 +22,8 @@ import {
   readTip,
   withRepository,
 } from "./git-repository.ts";
-import type { Remote, RemoteChange, RemoteEntry, RemoteOutcome, RemoteVersion } from "./remote.ts";
+import type { RemoteEntry } from "./protocol.ts";
+import type { Remote, RemoteChange, RemoteOutcome, RemoteVersion } from "./remote.ts";
 
 export interface GitRemoteOptions {
   /** An https or ssh URL, `host:path`, or a folder. */
@@ -53,7 +45,7 @@ type Outside = Pick<World, "now" | "env" | "log" | "random" | "sleep">;
 /** A first fetch over a slow line takes this long; a remote that is silent for longer is gone. */
 const TIMEOUT_MS = 120_000;
 
-/** Every rejected push means that another client was accepted: with ten at once, somebody needs ten. */
+/** Every rejected push means that another client was accepted: with ten at once, one of them needs ten. */
 const MAX_PUSHES = 12;
 
 /** Others' pushes that are under way lock the branch for moments; one that stays locked is the remote's trouble. */
@@ -73,131 +65,107 @@ export function openGitRemote(outside: Outside, options: GitRemoteOptions): Remo
   let known: Branch | null = null;
   let checkedForFetch = Number.NEGATIVE_INFINITY;
 
-  /** The branch at a commit; worked out once. */
-  async function branchAt(repository: Repository, tip: string | null): Promise<Branch> {
-    if (tip === null) return NO_BRANCH;
-    if (known?.tip !== tip) known = await readBranch(repository, tip);
-    return known;
-  }
-  const refresh = async (repository: Repository) => branchAt(repository, await fetchTip(repository));
+  const open = <T>(signal: AbortSignal | undefined, work: (opened: Opened) => Promise<T>) =>
+    withRepository(where, signal, (repository) => {
+      const at = async (tip: string | null) => {
+        if (tip === null) return NO_BRANCH;
+        if (known?.tip !== tip) known = await readBranch(repository, tip);
+        return known;
+      };
+      return work({ repository, at, refresh: async () => at(await fetchTip(repository)) });
+    });
 
   return {
     name: `${address.name}#${branchName}`,
 
     list: (signal) =>
-      withRepository(where, signal, async (repository) => {
-        const { entries } = await refresh(repository);
+      open(signal, async ({ refresh }) => {
+        const { entries } = await refresh();
         checkedForFetch = Number.NEGATIVE_INFINITY;
         const sorted = [...entries.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
         return { id: `git:${address.name}#${branchName}`, entries: sorted.map(entryOf) };
       }),
 
     fetch: (entries, signal) =>
-      withRepository(where, signal, async (repository) => {
+      open(signal, async ({ repository, at, refresh }) => {
         if (entries.length === 0) return new Map();
         const isFresh = performance.now() - checkedForFetch < FRESH_MS;
         const tip = isFresh ? await readTip(repository) : null;
-        if (tip !== null) return fetchTexts(repository, await branchAt(repository, tip), entries);
-        const branch = await refresh(repository);
-        checkedForFetch = performance.now();
+        const branch = await (tip === null ? refresh() : at(tip));
+        if (tip === null) checkedForFetch = performance.now();
         return fetchTexts(repository, branch, entries);
       }),
 
     apply: (changes, signal) =>
-      withRepository(where, signal, async (repository) => {
-        if (changes.length === 0) return [];
-        return applyChanges({ repository, outside, who: options.who, refresh, branchAt }, changes);
-      }),
+      open(signal, async (opened) => (changes.length === 0 ? [] : applyChanges(opened, outside, options.who, changes))),
 
     versions: (path, signal) =>
-      withRepository(where, signal, async (repository) => {
-        const branch = await refresh(repository);
-        return branch.tip === null ? [] : readVersions(repository, branch, path);
-      }),
+      open(signal, async ({ repository, refresh }) => readVersions(repository, await refresh(), path)),
   };
 }
 
-interface Applying {
+interface Opened {
   repository: Repository;
-  outside: Outside;
-  who: Who;
-  refresh(repository: Repository): Promise<Branch>;
-  branchAt(repository: Repository, tip: string | null): Promise<Branch>;
+  /** The branch at a commit; worked out once. */
+  at(tip: string | null): Promise<Branch>;
+  /** The branch as the remote has it now. */
+  refresh(): Promise<Branch>;
 }
 
 /**
  * First against the branch as it was last seen: if the remote takes the push, it was the same. Whatever does not hold there is
  * asked again against the remote's newest, so that an answer other than "done" is never an old one.
  */
-async function applyChanges(applying: Applying, changes: readonly RemoteChange[]): Promise<RemoteOutcome[]> {
-  const { repository, outside, who } = applying;
+async function applyChanges(
+  { repository, at: branchAt, refresh }: Opened,
+  { now, random, sleep }: Outside,
+  who: Who,
+  changes: readonly RemoteChange[],
+): Promise<RemoteOutcome[]> {
   const outcomes = changes.map(refuseChange);
-  let branch = await applying.branchAt(repository, await readTip(repository));
+  const { name } = repository.address;
+  let branch = await branchAt(await readTip(repository));
   let isFresh = false;
   let unmoved = 0;
   for (let pushes = 0; ; ) {
-    const open = outcomes.flatMap((outcome, at) => (outcome === null ? [at] : []));
-    const verdicts = judgeChanges(
-      branch,
-      open.map((at) => changes[at] as RemoteChange),
-    );
-    if (!isFresh && verdicts.some(needsNewest)) {
-      branch = await applying.refresh(repository);
+    const verdicts = judgeChanges(branch, changes, outcomes);
+    // Only a write proves itself, by being accepted.
+    if (!isFresh && verdicts.some((verdict) => verdict !== null && verdict.kind !== "write")) {
+      branch = await refresh();
       isFresh = true;
       continue;
     }
-    const writes: { at: number; write: Write }[] = [];
+    const writes: Write[] = [];
     for (const [i, verdict] of verdicts.entries()) {
-      const at = open[i] as number;
-      if (verdict.kind === "write") writes.push({ at, write: verdict.write });
-      else if (verdict.kind !== "later") outcomes[at] = verdict;
+      if (verdict?.kind === "write") writes.push(verdict);
+      else outcomes[i] ??= verdict;
     }
     if (writes.length === 0) return outcomes as RemoteOutcome[];
-    const by = { who, at: outside.now() };
-    const commit = await makeCommit(
-      repository,
-      branch,
-      writes.map(({ write }) => write),
-      by,
-    );
+    const commit = await makeCommit(repository, branch, writes, { who, at: now() });
     const refused = await pushCommit(repository, commit);
     if (refused === null) {
-      for (const { at, write } of writes) outcomes[at] = outcomeOf(write, commit);
+      for (const { at, change, blob } of writes)
+        outcomes[at] = { kind: "done", path: change.path, revision: revisionOf({ blob, commit }) };
       if (!outcomes.includes(null)) return outcomes as RemoteOutcome[];
-      branch = await applying.branchAt(repository, commit);
+      branch = await branchAt(commit);
       isFresh = true;
       continue;
     }
-    if (++pushes >= MAX_PUSHES) throw tooBusy(repository);
-    await pause(repository, pushes, outside);
+    if (++pushes >= MAX_PUSHES) {
+      const message = `others kept writing to ${name} faster than we could: run it again, nothing is half done`;
+      throw new MemdirError("network", message);
+    }
+    // A push over a line takes a few hundred milliseconds; waits grow to a second.
+    await sleep(random() * Math.min(1000, 25 * 2 ** pushes), repository.signal).catch(() => {});
     const before = branch.tip;
-    branch = await applying.refresh(repository);
+    branch = await refresh();
     unmoved = isFresh && branch.tip === before ? unmoved + 1 : 0;
-    if (unmoved >= MAX_UNMOVED) throw stuck(repository, refused);
+    if (unmoved >= MAX_UNMOVED) {
+      const advice = "no other client writes there; look at the remote for a lock that was left behind";
+      throw new MemdirError("network", `${name} does not accept changes (${refused}): ${advice}`);
+    }
     isFresh = true;
   }
-}
-
-/** Only a write proves itself, by being accepted. */
-function needsNewest(verdict: Verdict): boolean {
-  return verdict.kind === "stale" || verdict.kind === "done" || verdict.kind === "refused";
-}
-
-function tooBusy({ address }: Repository): MemdirError {
-  return new MemdirError(
-    "network",
-    `others kept writing to ${address.name} faster than we could: run it again, nothing is half done`,
-  );
-}
-
-function stuck({ address }: Repository, reason: string): MemdirError {
-  const advice = "nobody else writes there; look at the remote for a lock that was left behind";
-  return new MemdirError("network", `${address.name} does not take changes (${reason}): ${advice}`);
-}
-
-/** A push over a line takes a few hundred milliseconds; waits grow to a second. */
-async function pause({ signal }: Repository, round: number, { random, sleep }: Outside): Promise<void> {
-  await sleep(random() * Math.min(1000, 25 * 2 ** round), signal).catch(() => {});
 }
 
 async function fetchTexts(
@@ -209,10 +177,7 @@ async function fetchTexts(
     const there = branch.entries.get(entry.path);
     return there && !there.deleted && there.revision === entry.revision ? [there] : [];
   });
-  const texts = await readTexts(
-    repository,
-    still.map((entry) => entry.blob),
-  );
+  const texts = await readTexts(repository, new Set(still.map(({ blob }) => blob)));
   return new Map(
     still.map(({ path, blob }) => {
       const text = texts.get(blob);
@@ -225,14 +190,9 @@ async function fetchTexts(
 async function readVersions(repository: Repository, branch: Branch, path: string): Promise<RemoteVersion[]> {
   if (branch.tip === null || !branch.entries.has(path)) return [];
   const touches = await readTouches(repository, branch.tip, path);
-  const texts = await readTexts(
-    repository,
-    touches.map((touch) => touch.blob).filter((blob) => blob !== ""),
-  );
-  return touches.map((touch) => ({
-    revision: revisionOf(touch),
-    author: touch.author,
-    at: touch.at,
-    text: touch.blob === "" ? null : (texts.get(touch.blob) ?? null),
-  }));
+  const texts = await readTexts(repository, new Set(touches.flatMap(({ blob }) => blob || [])));
+  return touches.map((touch) => {
+    const { blob, author, at } = touch;
+    return { revision: revisionOf(touch), author, at, text: texts.get(blob) ?? null };
+  });
 }

@@ -1,13 +1,13 @@
 /** The transport's own bare repository: created when it is missing, recreated when it is damaged, used by one process at a time; and what it exchanges with its remote. */
 
-import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Env } from "../config.ts";
 import { moveInto, writeTemporary } from "../disk/atomic.ts";
 import { readRegular } from "../disk/fence.ts";
-import { acquireLock } from "../disk/lock.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { type GitAnswer, type GitCall, runGit } from "../project/git.ts";
+import { openStateIn } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import type { GitAddress } from "./git-address.ts";
 
@@ -27,7 +27,7 @@ export interface Repository extends RepositoryOptions {
   /** Apart for every remote and branch: names of refs and files. */
   key: string;
   signal: AbortSignal | undefined;
-  /** A command that talks to nobody. Throws Damaged when git fails: all that it needs is here. */
+  /** A command that needs no remote. Throws Damage when git fails: all that it needs is here. */
   local(args: readonly string[], call?: GitCall): Promise<Buffer>;
   /** Whatever came of it; `local` is the one to use where failure has no meaning. */
   ask(args: readonly string[], call?: GitCall): Promise<GitAnswer>;
@@ -53,59 +53,45 @@ export async function withRepository<T>(
   signal: AbortSignal | undefined,
   work: (repository: Repository) => Promise<T>,
 ): Promise<T> {
+  const { cache, address, timeoutMs, log } = options;
+  let release = () => {};
   try {
-    mkdirSync(options.cache, { recursive: true, mode: 0o700 });
+    // As long as two commands of the holder may take.
+    const wait = { timeoutMs: 2 * timeoutMs, ...(signal && { signal }) };
+    release = await openStateIn(cache, true)
+      .lock("lock")
+      .wait(wait)
+      .catch((error) => {
+        throw diskError(error, "lock", cache);
+      });
+    const repository = describeRepository(options, signal);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await makeRepository(repository);
+        return await work(repository);
+      } catch (error) {
+        if (!isDamage(error) || signal?.aborted) throw error;
+        const advice = "remove that folder and try again";
+        if (attempt > 1) throw new MemdirError("disk", `git fails in ${cache} (${error.damaged}): ${advice}`);
+        log(`the copy of ${address.name} in ${cache} is damaged; it is fetched again`);
+        clearRepository(repository);
+      }
+    }
   } catch (error) {
-    throw diskError(error, "make the folder", options.cache);
-  }
-  const lock = await waitForLock(options, signal);
-  try {
-    return await workOrMend(options, signal, work);
-  } catch (error) {
-    if (signal?.aborted) throw stopped(options.address, signal);
-    throw error;
+    throw signal?.aborted ? stopped(address, signal) : error;
   } finally {
-    lock.release();
-  }
-}
-
-async function workOrMend<T>(
-  options: RepositoryOptions,
-  signal: AbortSignal | undefined,
-  work: (repository: Repository) => Promise<T>,
-): Promise<T> {
-  const repository = describeRepository(options, signal);
-  try {
-    await makeRepository(repository);
-    return await work(repository);
-  } catch (error) {
-    if (!isDamage(error) || signal?.aborted) throw error;
-    options.log(`the copy of ${options.address.name} in ${options.cache} is damaged and is fetched again`);
-    clearRepository(repository);
-  }
-  try {
-    await makeRepository(repository);
-    return await work(repository);
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    throw new MemdirError("disk", `git fails in ${options.cache} (${error.damaged}): remove that folder and try again`);
-  }
-}
-
-/** As long as two commands of the holder may take. */
-async function waitForLock({ cache, timeoutMs, address }: RepositoryOptions, signal: AbortSignal | undefined) {
-  try {
-    return await acquireLock(cache, { timeoutMs: 2 * timeoutMs, ...(signal && { signal }) });
-  } catch (error) {
-    if (signal?.aborted) throw stopped(address, signal);
-    throw error;
+    release();
   }
 }
 
 function stopped(address: GitAddress, signal: AbortSignal): MemdirError {
-  return new MemdirError("network", `stopped before ${address.name} was through: run it again, nothing is half done`, {
-    cause: signal.reason,
-  });
+  return new MemdirError(
+    "network",
+    `stopped before the sync with ${address.name} was done: run it again, nothing is half done`,
+    {
+      cause: signal.reason,
+    },
+  );
 }
 
 function describeRepository(options: RepositoryOptions, signal: AbortSignal | undefined): Repository {

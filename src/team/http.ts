@@ -1,9 +1,10 @@
 /** Requests to a team server that is not trusted: bounded in time and size, never redirected, tried again where that may help. */
 
+import type * as v from "valibot";
 import { MemdirError } from "../errors.ts";
 import type { World } from "../world.ts";
 import { parseServer } from "./membership.ts";
-import { PROTOCOL, type ProblemAnswer } from "./protocol.ts";
+import { PROTOCOL, ProblemAnswer, readAs } from "./protocol.ts";
 
 export type Network = Pick<World, "fetch" | "now" | "random" | "sleep" | "log">;
 
@@ -72,30 +73,26 @@ export function openHttp(network: Network, { server, token, timeoutMs = TIMEOUT_
   return { url, log, send };
 }
 
-/** Text of a server made harmless for a message or a log: one line, no control characters, not long. */
-export function harmless(value: unknown, maxChars = 300): string {
-  if (typeof value !== "string") return "";
-  const line = value.toWellFormed().replace(HARMFUL, " ").replace(/ {2,}/g, " ").trim();
-  return line.length > maxChars ? `${line.slice(0, maxChars).toWellFormed()}…` : line;
-}
-
-const HARMFUL = /[\p{Cc}\p{Bidi_Control}\u2028\u2029\ufeff\u{e0000}-\u{e007f}]+/gu;
-
 /** What the server said was wrong; "" where it said nothing that can be shown. */
-export function problemOf({ text }: HttpAnswer): { problem: string; message: string } {
-  const value = parseObject(text) as Partial<ProblemAnswer> | null;
-  return { problem: harmless(value?.problem, 40), message: harmless(value?.message) };
+export function problemOf({ text }: HttpAnswer): ProblemAnswer {
+  const value = parseJson(text);
+  return readAs(ProblemAnswer, typeof value === "object" && value ? value : {}, Error);
 }
 
-/** Null for anything but a JSON object. */
-export function parseObject(text: string): Record<string, unknown> | null {
+/** What the server answered with success, in the agreed form. */
+export function expectAnswer<S extends v.GenericSchema>(
+  url: string,
+  schema: S,
+  { text }: HttpAnswer,
+): v.InferOutput<S> {
+  return readAs(schema, parseJson(text), (problem) => misbehaved(url, `sent an answer that is not valid (${problem})`));
+}
+
+function parseJson(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null;
+    return JSON.parse(text);
   } catch {
-    return null;
+    return undefined;
   }
 }
 
@@ -109,7 +106,7 @@ export function isTooLarge(error: unknown): boolean {
 export function misbehaved(url: string, what: string): MemdirError {
   return new MemdirError(
     "network",
-    `${url} ${what}: is it a memdir team server, and as new as this program? Nothing was changed here`,
+    `${url} ${what}: check that it is a memdir team server and as recent as this program; nothing was changed here`,
   );
 }
 
@@ -162,7 +159,7 @@ export async function readBody(body: ReadableStream<Uint8Array> | null, maxBytes
   for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
     bytes += read.value.length;
     if (bytes > maxBytes) {
-      // Not waited for: whoever never stops sending would hold us up.
+      // Not waited for: a client that never stops sending would block us.
       reader?.cancel().catch(() => {});
       return null;
     }
@@ -177,16 +174,17 @@ function settle(answer: HttpAnswer, url: string): HttpAnswer {
   if (status === 401) {
     throw new MemdirError(
       "network",
-      `${url} does not know the token: it is expired or revoked. Ask an admin of the team for a new one, then run \`memdir join URL --token-file FILE\` again`,
+      `${url} rejected the token: it is expired, revoked or unknown. Ask an admin of the team for a new one, then run \`memdir join URL --token-file FILE\` again`,
     );
   }
   const isRedirect = status === 0 || (status >= 300 && status < 400 && status !== 304);
-  if (isRedirect) throw misbehaved(url, "sends elsewhere, which is not followed (a token goes to one server only)");
+  if (isRedirect)
+    throw misbehaved(url, "redirects to another address, which is not followed (a token is sent to one server only)");
   if (status < 200) throw misbehaved(url, `answered ${status}`);
   if (status === 400 && problemOf(answer).problem === "protocol") {
     throw new MemdirError(
       "network",
-      `${url} speaks another version of the protocol (we speak ${PROTOCOL}): ${problemOf(answer).message || "update the older of the two"}`,
+      `${url} uses another version of the protocol (this program uses ${PROTOCOL}): ${problemOf(answer).message || "update the older of the two"}`,
     );
   }
   return answer;
@@ -212,11 +210,11 @@ function reasonOf(error: unknown): string {
     const own = (at as NodeJS.ErrnoException).code;
     if (typeof own === "string") code = own;
   }
-  return WORDS[code] ?? (code === "" ? "the connection broke" : `the connection failed (${harmless(code, 60)})`);
+  return WORDS[code] ?? (code === "" ? "the connection broke" : `the connection failed (${code})`);
 }
 
 const WORDS: Record<string, string> = {
-  ECONNREFUSED: "nothing listens there (ECONNREFUSED)",
+  ECONNREFUSED: "the connection was refused (ECONNREFUSED)",
   ENOTFOUND: "there is no such host (ENOTFOUND)",
   ECONNRESET: "the connection was dropped (ECONNRESET)",
   UND_ERR_SOCKET: "the connection was dropped",
@@ -227,11 +225,11 @@ function unreachable(url: string, { problem, retryAfterMs }: Failure, attempts: 
   const tried = attempts > 1 ? ` (tried ${attempts} times)` : "";
   return new MemdirError(
     "network",
-    `cannot talk to ${url}: ${problem}${wait}${tried}; what was not sent stays here and goes with the next \`memdir sync\``,
+    `cannot reach ${url}: ${problem}${wait}${tried}; what was not sent stays here and is sent by the next \`memdir sync\``,
     { details: problem },
   );
 }
 
 function stopped(url: string): MemdirError {
-  return new MemdirError("network", `stopped while talking to ${url}; the next \`memdir sync\` goes on from here`);
+  return new MemdirError("network", `stopped while talking to ${url}; the next \`memdir sync\` continues from here`);
 }

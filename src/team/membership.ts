@@ -1,6 +1,7 @@
 /** Which team's server a project belongs to, how that is written as a URL, and the mirror of the team's memories on this machine. */
 
 import { readdirSync } from "node:fs";
+import * as v from "valibot";
 import type { Config } from "../config.ts";
 import { realPath } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
@@ -9,7 +10,7 @@ import { mirrorOf } from "../project/scopes.ts";
 import { setUserEntry } from "../project/user-file.ts";
 import { openState, prepareDirectory, type StateRecord, type Store } from "../store/store.ts";
 
-/** From the user's own file only: a repository must not send anybody's memories anywhere. Throws for an entry that cannot be used. */
+/** From the user's own file only: a repository must not send a user's memories anywhere. Throws for an entry that cannot be used. */
 export function findMembership(config: Config, project: Project): Membership | null {
   const text = Object.hasOwn(config.teams, project.root) ? config.teams[project.root] : undefined;
   return text === undefined ? null : parseMembership(text);
@@ -20,11 +21,13 @@ export function keepMembership(config: Config, project: Project, membership: Mem
   setUserEntry(config, "teams", project.root, membership && formatMembership(membership));
 }
 
-/** Says whose copy the directory is. */
-interface Marker extends Membership {
-  /** Who we are on the server, as it said when we joined; "" where that is not known. */
-  person: string;
-}
+/** Says whose copy the directory is, and who we are on the server, as it said when we joined; "" where that is not known. */
+const Marker = v.object({
+  server: v.string(),
+  team: v.string(),
+  repository: v.string(),
+  person: v.fallback(v.string(), ""),
+});
 
 const MAX_MARKER_BYTES = 10_000;
 
@@ -64,14 +67,9 @@ export function readPerson(directory: Store): string {
   return markerOf(directory).read()?.person ?? "";
 }
 
-function markerOf({ path }: Store): StateRecord<Marker> {
-  return openState(path).record("mirror", parseMarker, { maxBytes: MAX_MARKER_BYTES, flush: true });
-}
-
-function parseMarker(value: unknown): Marker | null {
-  const { server, team, repository, person } = value as Record<string, unknown>;
-  if (typeof server !== "string" || typeof team !== "string" || typeof repository !== "string") return null;
-  return { server, team, repository, person: typeof person === "string" ? person : "" };
+function markerOf({ path }: Store): StateRecord<v.InferOutput<typeof Marker>> {
+  const options = { maxBytes: MAX_MARKER_BYTES, flush: true };
+  return openState(path).record("mirror", (value) => v.parse(Marker, value), options);
 }
 
 /** What is in a folder without a marker is not known to be the team's: it may be private. */
@@ -132,11 +130,11 @@ export function parseServer(text: string): string {
 function findServerProblem(text: string): string | null {
   if (!URL.canParse(text)) return "it is not a URL; write https://HOST/TEAM/REPOSITORY";
   const url = new URL(text);
-  if (url.protocol !== "https:" && url.protocol !== "http:") return "only https is spoken";
-  if (url.username !== "" || url.password !== "") return "a name or password does not belong in it; use a token";
+  if (url.protocol !== "https:" && url.protocol !== "http:") return "only https is supported";
+  if (url.username !== "" || url.password !== "") return "it must not contain a name or password; use a token";
   if (url.search !== "" || url.hash !== "") return "it must end after the path";
   if (url.protocol === "http:" && !isLoopback(url.hostname)) {
-    return "memories travel over https; plain http is for this machine only (localhost, 127.0.0.1, [::1])";
+    return "memories are sent over https; plain http is for this machine only (localhost, 127.0.0.1, [::1])";
   }
   return null;
 }

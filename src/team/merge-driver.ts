@@ -52,7 +52,7 @@ export async function driveMerge(call: MergeCall, git: Git): Promise<MergeEnd> {
   }
 }
 
-/** Git's own files are at the top of the checkout. Nothing else is read or written, whoever calls. */
+/** Git's own files are at the top of the checkout. Nothing else is read or written. */
 function findOutside({ base, ours, theirs }: MergeCall, { root }: Git): string | null {
   try {
     for (const file of [base, ours, theirs]) resolveInside(root, file);

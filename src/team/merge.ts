@@ -5,7 +5,7 @@ import { type Document, type Field, type FieldValue, formatScalar, parseDocument
 import { splitLines } from "../text/lines.ts";
 
 export interface Merged {
-  /** Theirs where it is not clean: whoever asked keeps ours beside it. */
+  /** Theirs where it is not clean: the caller keeps ours beside it. */
   text: string;
   /** Both changes are in the text, whole. */
   clean: boolean;
@@ -133,15 +133,11 @@ function joinSections(sections: readonly Section[], eol: string): string {
     .map(({ text, blank }, i) => {
       if (i === filled.length - 1) return text + blank;
       const ended = text === "" || text.endsWith("\n") ? text : text + eol;
-      // What was the last section has no blank line behind it yet.
-      return ended + (blank === "" && text !== "" && nextIsNew(filled, i) ? eol : blank);
+      // What was the last section has no blank line behind it yet, and headings follow one.
+      const isLone = blank === "" && text !== "" && filled[i + 1]?.text.startsWith("#") === true;
+      return ended + (isLone ? eol : blank);
     })
     .join("");
-}
-
-/** Headings follow a blank line, unless somebody wrote them without one. */
-function nextIsNew(sections: readonly Section[], at: number): boolean {
-  return sections[at + 1]?.text.startsWith("#") === true;
 }
 
 /** A field's lines, with the comments and blank lines that follow it. */

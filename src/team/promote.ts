@@ -20,10 +20,10 @@ import {
 } from "../store/store.ts";
 import { findMemory } from "../verbs/find.ts";
 import { writeMemory } from "../verbs/save.ts";
-import { findEntryProblem } from "./remote.ts";
+import { findEntryProblem } from "./protocol.ts";
 import { refuseTravel } from "./travel.ts";
 
-/** What a move would do, for whoever is asked. Holds only as long as nothing changes; `carryOut` looks again. */
+/** What a move would do, to show before asking. Valid only as long as nothing changes; `carryOut` checks again. */
 export interface Move {
   kind: "promote" | "demote";
   name: string;
@@ -56,7 +56,7 @@ export async function planPromotion(from: readonly Store[], team: Store, name: s
   return { ...move, notices: findPrivateLinks(move) };
 }
 
-/** The way back: everybody else loses it with the next commit. */
+/** The way back: the others lose it with the next commit. */
 export async function planDemotion(team: readonly Store[], to: Store, name: string): Promise<Move> {
   const move = await planMove("demote", team, to, name);
   return { ...move, notices: findLeftLinks(move) };
@@ -69,11 +69,10 @@ export async function planDemotion(team: readonly Store[], to: Store, name: stri
 export async function carryOut(move: Move, onWritten?: () => void): Promise<MoveResult> {
   const { kind, name, from, to, file, text } = move;
   refuseReadOnly(from);
-  const words = WORDS[kind];
   const written = await to.change((to) => {
     // Another writer may have been faster since it was planned.
     const { target } = findTarget(to, parseMemory(file, text), text);
-    return writeMemory(to, target, text, { action: "save", reason: `${words.came} ${from.scope}: ${file}` });
+    return writeMemory(to, target, text, { action: "save", reason: `${kind}d from ${from.scope}: ${file}` });
   });
   onWritten?.();
   const removed = await from.change((from) => {
@@ -84,7 +83,7 @@ export async function carryOut(move: Move, onWritten?: () => void): Promise<Move
       );
     return from.apply({
       action: "forget",
-      reason: `${words.went} ${to.scope}: ${written.file}`,
+      reason: `${kind}d to ${to.scope}: ${written.file}`,
       writes: new Map([[file, null]]),
     });
   });
@@ -98,16 +97,11 @@ export async function carryOut(move: Move, onWritten?: () => void): Promise<Move
   };
 }
 
-const WORDS = {
-  promote: { came: "promoted from", went: "promoted to" },
-  demote: { came: "demoted from", went: "demoted to" },
-};
-
 async function planMove(kind: Move["kind"], from: readonly Store[], to: Store, name: string): Promise<Move> {
   const found = await findMemory(from, name);
   refuseReadOnly(found.directory);
   if (realPath(found.directory.path) === realPath(to.path))
-    throw new MemdirError("usage", `${found.file} is in ${to.path} already: there is nothing to move`);
+    throw new MemdirError("usage", `${found.file} is already in ${to.path}: there is nothing to move`);
   const data = readBytes(found.directory, found.file);
   const memory = parseMemory(found.file, data);
   refuseBroken(memory);

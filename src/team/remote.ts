@@ -1,23 +1,7 @@
 /** What several machines or people share memories through: a git branch, a server. Sync knows nothing else about it. */
 
-import { findNameProblem } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
-import { isMemoryFile } from "../store/store.ts";
-
-/** One memory as a remote lists it, without its text. */
-export interface RemoteEntry {
-  /** Below the remote's root, with `/`; always one that `findEntryProblem` has nothing against. */
-  path: string;
-  /** sha256 of the text; "" for a tombstone. */
-  hash: string;
-  /** Opaque: whoever changes the entry must name it. A new text has a new revision. */
-  revision: string;
-  /** A tombstone: it was there, and was removed. */
-  deleted: boolean;
-  /** Who wrote it last, and when (ISO); "" where the remote does not know. */
-  author: string;
-  at: string;
-}
+import { findEntryProblem, type RemoteEntry, type Version } from "./protocol.ts";
 
 export interface RemoteListing {
   /** Which remote this is (server, team and repository; remote and branch; folder): what was noted about another one never counts here. */
@@ -40,13 +24,8 @@ export type RemoteOutcome =
    */
   | { kind: "refused"; path: string; reason: string; isPassing?: boolean };
 
-export interface RemoteVersion {
-  revision: string;
-  author: string;
-  at: string;
-  /** Null for a tombstone and for a version that was redacted. */
-  text: string | null;
-}
+/** Text null: a tombstone, or a version that was redacted. */
+export type RemoteVersion = Pick<Version, "revision" | "author" | "at" | "text">;
 
 /**
  * Every call may fail with a MemdirError "network": nothing or everything of one change has happened then, and asking
@@ -106,26 +85,4 @@ export function withPrefix(remote: Remote, prefix: string): Remote {
 function refuse(prefix: string, { path }: RemoteChange): RemoteOutcome | null {
   const reason = findEntryProblem(path) ?? findEntryProblem(prefix + path);
   return reason === null ? null : { kind: "refused", path, reason };
-}
-
-/** Windows refuses longer paths below an ordinary home. */
-const MAX_BYTES = 180;
-const MAX_DEPTH = 4;
-const WINDOWS_NAMES = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const WINDOWS_SIGNS = /[<>:"|?*\x00-\x1f\x7f]/;
-
-/** Why `path` cannot be shared, or null. Client and server both ask. */
-export function findEntryProblem(path: string): string | null {
-  const problem = findNameProblem(path);
-  if (problem) return problem;
-  if (Buffer.byteLength(path) > MAX_BYTES) return `it is longer than ${MAX_BYTES} bytes`;
-  if (!path.isWellFormed() || path !== path.normalize("NFC")) return "it is not well-formed NFC text";
-  const parts = path.split("/");
-  if (parts.length > MAX_DEPTH) return `it is deeper than ${MAX_DEPTH} folders`;
-  if (parts.some((part) => part.startsWith("."))) return "a part of it begins with a dot";
-  if (parts.some((part) => WINDOWS_NAMES.test(part) || WINDOWS_SIGNS.test(part) || /[. ]$/.test(part)))
-    return "Windows does not allow such file names";
-  if (!isMemoryFile(path)) return "it is not a memory: those are .md files that are neither an index nor a daily log";
-  return null;
 }

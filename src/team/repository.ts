@@ -2,6 +2,7 @@
 
 import { existsSync, lstatSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
+import * as v from "valibot";
 import { moveInto, SHARED_MODE, writeTemporary } from "../disk/atomic.ts";
 import { readRegular, resolveInside } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
@@ -61,7 +62,7 @@ export async function prepareTeam(checkout: TeamCheckout, { dryRun = false } = {
 }
 
 /**
- * Our lines and settings; memories and their index stay. `.gitattributes` is everybody's: with `onlyClone` it stays too, and
+ * Our lines and settings; memories and their index stay. `.gitattributes` is shared by all clones: with `onlyClone` it stays too, and
  * git merges by lines in this clone, as in any other that has no such driver.
  */
 export async function removeTeam(
@@ -126,7 +127,7 @@ async function setSetting({ root, env }: TeamCheckout, name: string, value: stri
   if (code !== 0)
     throw new MemdirError(
       "disk",
-      `git did not take the setting ${name} in ${root}: \`git -C ${root} status\` says why`,
+      `git did not accept the setting ${name} in ${root}: \`git -C ${root} status\` says why`,
     );
 }
 
@@ -155,7 +156,7 @@ export function readAttributes(file: string): string | null {
   const stat = lstatSync(file, { throwIfNoEntry: false });
   if (!stat) return null;
   if (!stat.isFile())
-    throw new MemdirError("broken", `${file} is a link or no file, which git does not read: replace it`);
+    throw new MemdirError("broken", `${file} is a link or not an ordinary file, so git does not read it: replace it`);
   try {
     return readRegular(file)?.toString("latin1") ?? null;
   } catch (error) {
@@ -181,17 +182,12 @@ function writeAttributes({ team, root }: TeamCheckout, before: string | null, af
   }
 }
 
-interface Receipt {
-  /** The file without our lines; null when there was none. */
-  before: string | null;
-  /** Hash of the file with nothing but our lines added. */
-  after: string;
-}
+/** The file without our lines, null when there was none; and the hash of the file with nothing but our lines added. */
+const Receipt = v.object({ before: v.nullable(v.string()), after: v.string() });
 
 /** On disk before anything is changed: what an editor or a missing line break made of the file comes back exactly. */
 async function keepReceipt({ team }: TeamCheckout, before: string | null, after: string): Promise<void> {
-  const receipt: Receipt = { before, after: sha256(after) };
-  await team.change(() => receiptOf(team).write(receipt));
+  await team.change(() => receiptOf(team).write({ before, after: sha256(after) }));
 }
 
 function findWayBack({ team }: TeamCheckout, text: string): string | null {
@@ -201,13 +197,8 @@ function findWayBack({ team }: TeamCheckout, text: string): string | null {
   return rest === "" && text !== "" && (receipt === null || receipt.before === null) ? null : rest;
 }
 
-function receiptOf({ path }: Store): StateRecord<Receipt> {
-  return openState(path).record("attributes", parseReceipt, { flush: true });
-}
-
-function parseReceipt(value: unknown): Receipt | null {
-  const { before, after } = value as Record<string, unknown>;
-  return typeof after === "string" && (before === null || typeof before === "string") ? { before, after } : null;
+function receiptOf({ path }: Store): StateRecord<v.InferOutput<typeof Receipt>> {
+  return openState(path).record("attributes", (value) => v.parse(Receipt, value), { flush: true });
 }
 
 const MEMORY_DRIVER = "memdir";
@@ -265,7 +256,7 @@ export async function findIgnoreWarning({ root, env }: Git): Promise<IgnoreWarni
   const rule = `${found.source}:${found.line}: ${found.pattern}`;
   return {
     rule,
-    message: `git ignores .claude/memory (${rule}), so that nobody else sees it; ${remedy(found, rules)}`,
+    message: `git ignores .claude/memory (${rule}), so no one else sees it; ${remedy(found, rules)}`,
   };
 }
 

@@ -3,15 +3,15 @@
 import { isUtf8 } from "node:buffer";
 import { lstatSync } from "node:fs";
 import { basename, join } from "node:path";
-import { readRegular, resolveInside } from "../disk/fence.ts";
+import * as v from "valibot";
+import { lstatOrNull, readRegular, resolveInside } from "../disk/fence.ts";
 import { isMemoryFile, openState, quietly, type StateText, type Store, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
-import { LIMITS } from "./protocol.ts";
-import { findEntryProblem } from "./remote.ts";
+import { findEntryProblem, LIMITS } from "./protocol.ts";
 
 export interface LocalTexts {
   files: Map<string, { hash: string; text: string }>;
-  /** Why a path is left alone; "" where that is nobody's concern. */
+  /** Why a path is left alone; "" where it is not worth reporting. */
   held: Map<string, string>;
 }
 
@@ -79,19 +79,11 @@ function openOwnership(directory: Store): (path: string) => boolean {
     if (known !== undefined) return known;
     const above = folder.includes("/") ? folder.slice(0, folder.lastIndexOf("/")) : "";
     const state = join(directory.path, folder, ".memdir");
-    const owned = directory.recursive && owns(above) && !lstatQuietly(state);
+    const owned = directory.recursive && owns(above) && !lstatOrNull(state);
     folders.set(folder, owned);
     return owned;
   };
   return (path) => owns(path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "");
-}
-
-function lstatQuietly(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return false;
-  }
 }
 
 const ON_PURPOSE: ReadonlySet<string> = new Set(["forget", "rename", "prune", "dream", "undo"]);
@@ -110,109 +102,96 @@ export function findIntended(directory: Store, missing: ReadonlySet<string>): Se
   return intended;
 }
 
-/** What both sides had when they last agreed. */
-export interface Agreed {
-  hash: string;
-  revision: string;
-  /** Who wrote it last and when, for listings (`store/authorship.ts`). */
-  author?: string;
-  at?: string;
-}
+/** What both sides had when they last agreed; who wrote it last and when is for listings (`store/authorship.ts`). */
+const Agreed = v.object({
+  hash: v.string(),
+  revision: v.string(),
+  author: v.optional(v.string()),
+  at: v.optional(v.string()),
+});
+export type Agreed = v.InferOutput<typeof Agreed>;
 
-/** A text that does not travel, by its hash: it is not tried again before it is another one. */
-export interface Refusal {
-  /** Which side's text it is. */
-  side: "here" | "there";
-  hash: string;
-  reason: string;
-  at: string;
-}
+/** A text that does not travel, and which side's it is; by its hash it is not tried again before it is another one. */
+const Refused = v.object({
+  side: v.picklist(["here", "there"]),
+  hash: v.string(),
+  reason: v.string(),
+  at: v.string(),
+});
 
-export interface SyncState {
+const mapOf = <T>(item: v.GenericSchema<T>) =>
+  v.optional(
+    v.pipe(
+      v.record(v.string(), item),
+      v.transform((rows) => new Map(Object.entries(rows))),
+    ),
+    {},
+  );
+
+const Kept = v.object({
   /** The remote that all of it is about; null before the first sync. */
-  remote: string | null;
-  agreed: Map<string, Agreed>;
+  store: v.nullable(v.string()),
+  agreed: mapOf(Agreed),
   /** Since when a file has been missing here, ISO. */
-  absent: Map<string, string>;
-  refused: Map<string, Refusal>;
+  absent: mapOf(v.string()),
+  refused: mapOf(Refused),
   /**
    * Hashes of texts that were on their way when a pass was killed or cut off. Where the remote has such a text, it came from here,
    * and what is here now comes of it.
    */
-  sent: Map<string, string>;
-}
+  sent: mapOf(v.string()),
+});
+export type SyncState = v.InferOutput<typeof Kept>;
 
 export function emptyState(remote: string | null = null): SyncState {
-  return { remote, agreed: new Map(), absent: new Map(), refused: new Map(), sent: new Map() };
+  return v.parse(Kept, { store: remote });
 }
 
 /** Empty when there is none or it cannot be read: then nothing is agreed on, and nothing can be taken for a deletion. */
 export function readState({ path }: Store): SyncState {
-  return openState(path).record("sync", parseState).read() ?? emptyState();
-}
-
-function parseState(value: unknown): SyncState | null {
-  const { store: remote, agreed, absent, refused, sent } = value as Record<string, unknown>;
-  if (typeof remote !== "string") return null;
-  return {
-    remote,
-    agreed: mapOf(agreed, isAgreed),
-    absent: mapOf(absent, isText),
-    refused: mapOf(refused, isRefusal),
-    sent: mapOf(sent, isText),
-  };
+  return (
+    openState(path)
+      .record("sync", (value) => v.parse(Kept, value))
+      .read() ?? emptyState()
+  );
 }
 
 /** The state as it is written; an equal text need not be written again. */
-export function formatState({ remote, agreed, absent, refused, sent }: SyncState): string {
+export function formatState({ store, agreed, absent, refused, sent }: SyncState): string {
   const maps = { agreed, absent, refused, ...(sent.size > 0 ? { sent } : {}) };
   const sorted = Object.entries(maps).map(([key, map]) => [key, Object.fromEntries([...map].sort(byPath))]);
-  return `${JSON.stringify({ store: remote, ...Object.fromEntries(sorted) })}\n`;
+  return `${JSON.stringify({ store, ...Object.fromEntries(sorted) })}\n`;
 }
 
 function byPath([a]: [string, unknown], [b]: [string, unknown]): number {
   return a < b ? -1 : 1;
 }
 
-/** Being behind what has happened is harmless. */
-export function saveState(directory: Store, text: string): void {
-  syncFile(directory).write(text);
-}
-
-/** Its time is that of the last pass, also of one that changed nothing: that is what people are shown. */
-export function markSynced(directory: Store, at: Date): void {
-  syncFile(directory).touch(at);
-}
-
-function syncFile({ path }: Store): StateText {
+/** Being behind what has happened is harmless. Its time is that of the last pass, also of one that changed nothing: people are shown it. */
+export function syncFile({ path }: Store): StateText {
   return openState(path).text("sync.json", { flush: true });
 }
 
-export interface BaseTexts {
-  /** Null when it was lost: then there is nothing to merge with. */
-  find(hash: string): string | null;
-  /** Before the state that names it is saved. */
-  keep(hash: string, text: () => string | null): void;
-  /** Takes away those that neither an agreement nor anything on its way names. */
-  sweep(state: SyncState): void;
-}
+export type BaseTexts = ReturnType<typeof openBaseTexts>;
 
-export function openBaseTexts({ path }: Store): BaseTexts {
+export function openBaseTexts({ path }: Store) {
   const state = openState(path);
   const fileOf = (hash: string) => state.text(`${BASE_FOLDER}/${hash}`);
   const names = new Set(state.keys(BASE_FOLDER, "").map((key) => basename(key)));
   return {
-    find: (hash) => {
+    /** Null when it was lost: then there is nothing to merge with. */
+    find(hash: string): string | null {
       const text = names.has(hash) ? fileOf(hash).read() : null;
       return text !== null && sha256(text) === hash ? text : null;
     },
-    keep: (hash, text) => {
-      const value = names.has(hash) ? null : text();
-      if (value === null) return;
-      fileOf(hash).write(value);
+    /** Before the state that names it is saved. A text that is not that of the hash is not kept. */
+    keep(hash: string, text: string): void {
+      if (names.has(hash) || sha256(text) !== hash) return;
+      fileOf(hash).write(text);
       names.add(hash);
     },
-    sweep: ({ agreed, sent }) => {
+    /** Removes those that neither an agreement nor anything on its way names. */
+    sweep({ agreed, sent }: SyncState): void {
       const needed = new Set([...[...agreed.values()].map(({ hash }) => hash), ...sent.values()]);
       for (const name of names) {
         if (needed.has(name)) continue;
@@ -224,22 +203,3 @@ export function openBaseTexts({ path }: Store): BaseTexts {
 }
 
 const BASE_FOLDER = "sync-base";
-
-function mapOf<T>(value: unknown, fits: (value: unknown) => value is T): Map<string, T> {
-  const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];
-  return new Map(entries.flatMap(([key, one]): [string, T][] => (fits(one) ? [[key, one]] : [])));
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string";
-}
-
-function isAgreed(value: unknown): value is Agreed {
-  const { hash, revision } = (value ?? {}) as Partial<Agreed>;
-  return typeof hash === "string" && typeof revision === "string";
-}
-
-function isRefusal(value: unknown): value is Refusal {
-  const { side, hash, reason, at } = (value ?? {}) as Partial<Refusal>;
-  return (side === "here" || side === "there") && [hash, reason, at].every((part) => typeof part === "string");
-}

@@ -4,9 +4,10 @@ import { MemdirError } from "../errors.ts";
 import { findBytes, type Store } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { findSecrets as findSecretsIn } from "../text/secrets.ts";
-import { LIMITS } from "./protocol.ts";
-import type { Remote, RemoteChange, RemoteEntry, RemoteOutcome } from "./remote.ts";
+import { findTextProblem, LIMITS, type RemoteEntry } from "./protocol.ts";
+import type { Remote, RemoteChange, RemoteOutcome } from "./remote.ts";
 import { type BaseTexts, placeOf, type SyncState } from "./sync-local.ts";
+import { describeSecrets } from "./travel.ts";
 
 export interface SyncOptions {
   directory: Store;
@@ -17,6 +18,8 @@ export interface SyncOptions {
   onProgress?: ((done: number, total: number, phase: SyncPhase) => void) | undefined;
   /** Why a memory of this directory may not be shared, or null. */
   mayTravel?: ((path: string, text: string) => string | null) | undefined;
+  /** Only says what would happen. What the remote itself would refuse is not known before it is asked. */
+  dryRun?: boolean | undefined;
   findSecrets?: ((text: string) => readonly { rule: string; line: number }[]) | undefined;
 }
 
@@ -36,8 +39,6 @@ export interface SyncResult {
 export interface Pass {
   options: SyncOptions;
   state: SyncState;
-  /** The state as it is on disk. */
-  saved: string;
   texts: BaseTexts;
   result: SyncResult;
   /** Something was overtaken: another round may settle it. */
@@ -77,25 +78,13 @@ export async function fetchTexts(pass: Pass, entries: readonly RemoteEntry[]): P
         pass.again = true;
         continue;
       }
-      const problem = findTextProblem(entry, text) ?? describeSecrets(findSecrets(text));
+      const isOther = sha256(text) !== entry.hash ? "it is not the one that the remote lists" : null;
+      const problem = isOther ?? findTextProblem(text) ?? describeSecrets(findSecrets(text));
       if (problem === null) texts.set(entry.path, text);
       else pass.refuse(entry.path, "there", entry.hash, `the remote's text is not written here: ${problem}`);
     }
   }
   return texts;
-}
-
-function findTextProblem(entry: RemoteEntry, text: string): string | null {
-  if (sha256(text) !== entry.hash) return "it is not the one that the remote lists";
-  if (Buffer.byteLength(text) > LIMITS.memoryBytes) return `it is larger than ${LIMITS.memoryBytes} bytes`;
-  return text.includes("\0") ? "it is not text" : null;
-}
-
-/** Rules and lines, never a value; null when nothing was found. */
-function describeSecrets(found: readonly { rule: string; line: number }[]): string | null {
-  if (found.length === 0) return null;
-  const places = found.map(({ rule, line }) => `${rule} in line ${line}`);
-  return `it holds what looks like a secret (${[...new Set(places)].join(", ")}): remove it`;
 }
 
 export interface LocalWrite {
@@ -117,13 +106,14 @@ export async function writeHere<T extends { writes: readonly LocalWrite[] }>(
   pass: Pass,
   groups: readonly T[],
 ): Promise<T[]> {
+  if (pass.options.dryRun) return [...groups];
   const written: T[] = [];
   for (let from = 0; from < groups.length; from += WRITE_BATCH) {
     pass.progress("write", from, groups.length);
     if (pass.options.signal?.aborted)
       throw new MemdirError(
         "network",
-        "stopped before everything was written; the next `memdir sync` goes on from here",
+        "stopped before everything was written; the next `memdir sync` continues from here",
       );
     written.push(...(await writeBatch(pass, groups.slice(from, from + WRITE_BATCH))));
   }
@@ -180,35 +170,17 @@ export async function pushTexts<T extends Outgoing>(
   pass: Pass,
   outgoing: readonly T[],
 ): Promise<{ sent: T; revision: string }[]> {
-  const fit: T[] = [];
-  for (const each of outgoing) {
-    const problem = findProblem(pass, each);
-    if (problem === null) fit.push(each);
-    else pass.refuse(each.path, "here", each.local, problem);
-  }
-  const done: { sent: T; revision: string }[] = [];
-  for (let from = 0; from < fit.length; from += PUSH_BATCH) {
-    pass.progress("push", from, fit.length);
-    const some = fit.slice(from, from + PUSH_BATCH);
-    const outcomes = await applyChanges(
-      pass,
-      some.map(({ path, text, expected }) => ({ kind: "put", path, text, expected })),
-    );
-    for (const [i, sent] of some.entries()) {
-      const outcome = outcomes[i];
-      if (outcome?.kind === "done") done.push({ sent, revision: outcome.revision });
-      else if (outcome?.kind === "refused") refuse(pass, sent, outcome);
-      else pass.again = true;
-    }
-  }
-  return done;
-}
-
-/** What may be accepted the next time is only reported: a right that was given should take effect at once. */
-function refuse(pass: Pass, { path, local }: Outgoing, outcome: Extract<RemoteOutcome, { kind: "refused" }>): void {
-  const { reason, isPassing = false } = outcome;
-  if (isPassing) pass.result.refused.push({ path, reason });
-  else pass.refuse(path, "here", local, reason);
+  const { mayTravel, findSecrets = findSecretsIn } = pass.options;
+  const fit = outgoing.filter(({ path, text, local }) => {
+    const problem = findTextProblem(text) ?? mayTravel?.(path, text) ?? describeSecrets(findSecrets(text));
+    if (problem !== null) pass.refuse(path, "here", local, problem);
+    return problem === null;
+  });
+  const toChange = ({ path, text, expected }: T): RemoteChange => ({ kind: "put", path, text, expected });
+  // What may be accepted the next time is only reported: a right that was given should take effect at once.
+  return send(pass, "push", fit, toChange, ({ path, local }, { reason, isPassing = false }) =>
+    isPassing ? pass.result.refused.push({ path, reason }) : pass.refuse(path, "here", local, reason),
+  );
 }
 
 /** Tombstones for files that are still missing right now. */
@@ -217,30 +189,40 @@ export async function removeThere(
   removals: readonly { path: string; expected: string }[],
   isStillMissing: (path: string) => boolean,
 ): Promise<string[]> {
-  const gone: string[] = [];
-  for (let from = 0; from < removals.length; from += PUSH_BATCH) {
-    pass.progress("remove", from, removals.length);
-    const some = removals.slice(from, from + PUSH_BATCH).filter(({ path }) => isStillMissing(path));
-    const outcomes = await applyChanges(
-      pass,
-      some.map(({ path, expected }) => ({ kind: "remove", path, expected })),
-    );
-    for (const [i, { path }] of some.entries()) {
+  const gone = await send(
+    pass,
+    "remove",
+    removals,
+    ({ path, expected }) => (isStillMissing(path) ? { kind: "remove", path, expected } : null),
+    ({ path }, { reason }) => pass.notice(`${path} stays on the remote: ${reason}`),
+  );
+  return gone.map(({ sent }) => sent.path);
+}
+
+async function send<T>(
+  pass: Pass,
+  phase: "push" | "remove",
+  all: readonly T[],
+  toChange: (item: T) => RemoteChange | null,
+  onRefused: (item: T, outcome: Extract<RemoteOutcome, { kind: "refused" }>) => void,
+): Promise<{ sent: T; revision: string }[]> {
+  const { remote, signal, dryRun } = pass.options;
+  const done: { sent: T; revision: string }[] = [];
+  for (let from = 0; from < all.length; from += PUSH_BATCH) {
+    pass.progress(phase, from, all.length);
+    const some = all.slice(from, from + PUSH_BATCH).flatMap((sent) => {
+      const change = toChange(sent);
+      return change ? [{ sent, change }] : [];
+    });
+    const changes = some.map(({ change }) => change);
+    const pretended = changes.map(({ path }): RemoteOutcome => ({ kind: "done", path, revision: "" }));
+    const outcomes = dryRun || changes.length === 0 ? pretended : await remote.apply(changes, signal);
+    for (const [i, { sent }] of some.entries()) {
       const outcome = outcomes[i];
-      if (outcome?.kind === "done") gone.push(path);
-      else if (outcome?.kind === "refused") pass.notice(`${path} stays in the remote: ${outcome.reason}`);
+      if (outcome?.kind === "done") done.push({ sent, revision: outcome.revision });
+      else if (outcome?.kind === "refused") onRefused(sent, outcome);
       else pass.again = true;
     }
   }
-  return gone;
-}
-
-function findProblem(pass: Pass, { path, text }: Outgoing): string | null {
-  if (Buffer.byteLength(text) > LIMITS.memoryBytes) return `it is larger than ${LIMITS.memoryBytes} bytes`;
-  const { mayTravel, findSecrets = findSecretsIn } = pass.options;
-  return mayTravel?.(path, text) ?? describeSecrets(findSecrets(text));
-}
-
-async function applyChanges(pass: Pass, changes: readonly RemoteChange[]): Promise<RemoteOutcome[]> {
-  return changes.length === 0 ? [] : pass.options.remote.apply(changes, pass.options.signal);
+  return done;
 }

@@ -1,6 +1,6 @@
 /** What has to happen so that directory and remote agree: decided path by path from hashes alone. Pure. */
 
-import type { RemoteEntry } from "./remote.ts";
+import type { RemoteEntry } from "./protocol.ts";
 import type { Agreed } from "./sync-local.ts";
 
 export interface PlanInput {

@@ -4,7 +4,7 @@ import { type Store, walk } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { type ConflictCopy, makeConflictCopy } from "./conflict-copy.ts";
 import { mergeMemory } from "./merge.ts";
-import type { RemoteEntry } from "./remote.ts";
+import type { RemoteEntry } from "./protocol.ts";
 import { findIntended, type LocalTexts, placeOf } from "./sync-local.ts";
 import {
   fetchTexts,
@@ -56,7 +56,7 @@ async function pull(pass: Pass, steps: readonly StepOf<"pull">[], texts: Readonl
     agree(pass, path, entry.hash, entry.revision, text, entry);
     pass.result.pulled.push(path);
     if (why === "returned") pass.notice(`${path} was removed here and changed by ${authorOf(pass, entry)}: it is back`);
-    if (why === "emptied") pass.notice(`${path} was fetched again: this directory had lost all of its memories`);
+    if (why === "emptied") pass.notice(`${path} was fetched again: this directory had lost all its memories`);
   }
 }
 
@@ -126,6 +126,7 @@ async function keepBoth(
     const { path, entry } = step;
     agree(pass, path, entry.hash, entry.revision, theirs, entry);
     pass.result.conflicts.push({ path, copy: copy.path });
+    if (pass.options.dryRun) pass.result.pushed.push(copy.path);
     pass.notice(
       `${path} was changed here and by ${authorOf(pass, entry)}: theirs is kept there, yours is in ${copy.path}`,
     );
@@ -142,7 +143,7 @@ async function push(pass: Pass, steps: readonly StepOf<"push">[], textOf: (path:
     if (sent.why === "kept")
       pass.notice(`${sent.path} was removed by others and changed here: your change is kept, and shared again`);
     if (sent.why === "lost")
-      pass.notice(`${sent.path} was missing in the remote without having been removed: it is there again`);
+      pass.notice(`${sent.path} was missing on the remote without having been removed: it was sent again`);
   }
   // Of the others it is known that the remote has not taken them.
   for (const { path } of outgoing) pass.state.sent.delete(path);
@@ -152,7 +153,7 @@ async function push(pass: Pass, steps: readonly StepOf<"push">[], textOf: (path:
 function noteSent(pass: Pass, outgoing: readonly Outgoing[]): void {
   if (outgoing.length === 0) return;
   for (const { path, hash, text } of outgoing) {
-    pass.texts.keep(hash, () => (sha256(text) === hash ? text : null));
+    pass.texts.keep(hash, text);
     pass.state.sent.set(path, hash);
   }
   pass.save();
@@ -178,10 +179,10 @@ async function pushMerged(pass: Pass, merges: readonly (Meeting & { text: string
 }
 
 async function removeAll(pass: Pass, steps: readonly StepOf<"remove-there">[]): Promise<void> {
-  const { directory } = pass.options;
+  const { directory, dryRun } = pass.options;
   const intended = findIntended(directory, new Set(steps.map(({ path }) => path)));
   const isStillMissing = (path: string) => {
-    if (placeOf(directory, path) === "free" && (intended.has(path) || isInhabited(directory))) return true;
+    if (dryRun || (placeOf(directory, path) === "free" && (intended.has(path) || isInhabited(directory)))) return true;
     pass.again = true;
     return false;
   };
@@ -199,14 +200,14 @@ function isInhabited(directory: Store): boolean {
   );
 }
 
-/** What we sent is ours, and nobody need be named; `entry` says who wrote what came from there. */
+/** What we sent is ours and needs no author; `entry` names the author of what came from there. */
 function agree(pass: Pass, path: string, hash: string, revision: string, text: string, entry?: RemoteEntry): void {
-  pass.texts.keep(hash, () => (sha256(text) === hash ? text : null));
+  pass.texts.keep(hash, text);
   pass.state.sent.delete(path);
   pass.state.agreed.set(path, { hash, revision, ...(entry ? { author: entry.author, at: entry.at } : {}) });
 }
 
 function authorOf({ options }: Pass, { author }: RemoteEntry): string {
-  if (author === "") return "somebody else";
+  if (author === "") return "another person";
   return author === options.who ? "you on another machine" : author;
 }

@@ -3,30 +3,19 @@
  * again: whatever it did is recognised by its hash.
  */
 
-import { cpSync, lstatSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { diskError, MemdirError } from "../errors.ts";
-import { prepareDirectory, type Store } from "../store/store.ts";
-import { sha256 } from "../text/hash.ts";
-import {
-  findEntryProblem,
-  type Remote,
-  type RemoteChange,
-  type RemoteEntry,
-  type RemoteListing,
-  type RemoteOutcome,
-} from "./remote.ts";
+import { MemdirError } from "../errors.ts";
+import { prepareDirectory } from "../store/store.ts";
+import { findEntryProblem, type RemoteEntry } from "./protocol.ts";
+import type { RemoteListing } from "./remote.ts";
 import {
   emptyState,
   findIntended,
   formatState,
   type LocalTexts,
-  markSynced,
   openBaseTexts,
   readLocal,
   readState,
-  saveState,
+  syncFile,
 } from "./sync-local.ts";
 import { emptyResult, type Pass, type SyncOptions, type SyncResult } from "./sync-pass.ts";
 import { type Plan, planSync } from "./sync-plan.ts";
@@ -40,17 +29,16 @@ const REFUSAL_MS = 24 * 3_600_000;
 
 /** Throws what the remote throws; what was done until then is kept, and the next pass goes on from there. */
 export async function syncDirectory(options: SyncOptions): Promise<SyncResult> {
-  prepareDirectory(options.directory);
-  const release = options.directory.state().lock("sync.lock").try();
+  const { directory, dryRun = false } = options;
+  if (!dryRun) prepareDirectory(directory);
+  const release = dryRun ? () => {} : directory.state().lock("sync.lock").try();
   if (!release)
-    throw new MemdirError(
-      "lock",
-      `another sync of ${options.directory.path} is under way: wait for it, then run it again`,
-    );
+    throw new MemdirError("lock", `another sync of ${directory.path} is under way: wait for it, then run this again`);
   try {
     const pass = openPass(options);
-    for (let round = 0; round < MAX_ROUNDS && (round === 0 || pass.again); round++) await runRound(pass);
-    if (pass.again) pass.notice("not everything could be settled, as it changed meanwhile: run `memdir sync` again");
+    for (let round = 0; round < (dryRun ? 1 : MAX_ROUNDS) && (round === 0 || pass.again); round++) await runRound(pass);
+    if (pass.again && !dryRun)
+      pass.notice("some memories changed during the sync and are not settled yet: run `memdir sync` again");
     return { ...pass.result, notices: [...new Set(pass.result.notices)] };
   } finally {
     release();
@@ -58,23 +46,29 @@ export async function syncDirectory(options: SyncOptions): Promise<SyncResult> {
 }
 
 function openPass(options: SyncOptions): Pass {
+  const { directory, dryRun } = options;
   const result = emptyResult();
-  const state = readState(options.directory);
+  const state = readState(directory);
+  const texts = openBaseTexts(directory);
+  let saved = formatState(state);
   const pass: Pass = {
     options,
     state,
-    saved: formatState(state),
-    texts: openBaseTexts(options.directory),
+    texts: dryRun ? { ...texts, keep: () => {} } : texts,
     result,
     again: false,
     progress: (phase, done, total) => options.onProgress?.(done, total, phase),
     notice: (text) => result.notices.push(text),
     save: () => {
       pass.progress("save", 0, 1);
-      keepState(pass);
+      const text = formatState(pass.state);
+      // A pass without changes costs no flush.
+      if (text === saved || dryRun) return;
+      syncFile(directory).write(text);
+      saved = text;
     },
     refuse: (path, side, hash, reason) => {
-      pass.state.refused.set(path, { side, hash, reason, at: options.directory.now().toISOString() });
+      pass.state.refused.set(path, { side, hash, reason, at: directory.now().toISOString() });
       result.refused.push({ path, reason });
     },
   };
@@ -87,7 +81,7 @@ async function runRound(pass: Pass): Promise<void> {
   result.refused = [];
   pass.progress("list", 0, 1);
   const listing = await options.remote.list(options.signal);
-  if (pass.state.remote !== listing.id) pass.state = changeRemote(pass, listing.id);
+  if (pass.state.store !== listing.id) pass.state = changeRemote(pass, listing.id);
   const listed = readListed(pass, listing);
   const local = readLocal(
     options.directory,
@@ -103,19 +97,20 @@ async function runRound(pass: Pass): Promise<void> {
     await takeSteps(pass, plan, local, listed);
   } catch (error) {
     // Harmless if it is not: equal texts agree again without a write.
-    if (error instanceof MemdirError) keepState(pass);
+    if (error instanceof MemdirError) pass.save();
     throw error;
   }
   pass.save();
-  markSynced(options.directory, options.directory.now());
+  if (options.dryRun) return;
+  syncFile(options.directory).touch(options.directory.now());
   pass.texts.sweep(pass.state);
 }
 
 /** What was noted about another remote never counts here: nothing is deleted on either side. */
 function changeRemote(pass: Pass, id: string) {
-  if (pass.state.remote !== null)
+  if (pass.state.store !== null)
     pass.notice(
-      `${pass.options.remote.name} is another remote than last time: nothing is taken for deleted, here or there`,
+      `${pass.options.remote.name} is not the remote of the last sync: nothing is treated as deleted, here or there`,
     );
   return emptyState(id);
 }
@@ -135,7 +130,7 @@ function readListed(pass: Pass, { entries }: RemoteListing): Map<string, RemoteE
   return listed;
 }
 
-/** What arrived without our hearing of it is agreed on: it must not be met like somebody else's. */
+/** What arrived without an acknowledgement counts as agreed: it must not be treated as another person's text. */
 function findArrived({ state }: Pass, listed: ReadonlyMap<string, RemoteEntry>): void {
   for (const [path, hash] of state.sent) {
     const entry = listed.get(path);
@@ -171,71 +166,4 @@ function makePlan(pass: Pass, local: LocalTexts, listed: ReadonlyMap<string, Rem
     intended: findIntended(options.directory, missing),
     now: options.directory.now(),
   });
-}
-
-/** A pass without changes costs no flush. */
-function keepState(pass: Pass): void {
-  const text = formatState(pass.state);
-  if (text === pass.saved) return;
-  saveState(pass.options.directory, text);
-  pass.saved = text;
-}
-
-/** What the remote itself would refuse is not known before it is asked. */
-export async function rehearseSync(options: SyncOptions): Promise<SyncResult> {
-  const folder = mkdtempSync(join(tmpdir(), "memdir-rehearsal-"));
-  try {
-    copy(options.directory, folder);
-    const directory = { ...options.directory, path: folder };
-    return await syncDirectory({ ...options, directory, remote: pretend(options.remote) });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/** Pipes and sockets cannot be copied, and links are kept as links: sync follows none. */
-function copy({ path }: Store, folder: string): void {
-  if (!lstatSync(path, { throwIfNoEntry: false })) return;
-  const isOrdinary = (file: string) => {
-    const stat = lstatSync(file, { throwIfNoEntry: false });
-    return stat !== undefined && (stat.isFile() || stat.isDirectory() || stat.isSymbolicLink());
-  };
-  try {
-    cpSync(path, folder, { recursive: true, verbatimSymlinks: true, filter: isOrdinary });
-  } catch (error) {
-    throw diskError(error, "copy", path);
-  }
-}
-
-function pretend(remote: Remote): Remote {
-  const changed = new Map<string, { entry: RemoteEntry; text: string }>();
-  const applyOne = (change: RemoteChange): RemoteOutcome => {
-    const { path } = change;
-    const text = change.kind === "put" ? change.text : "";
-    const revision = `rehearsed-${changed.size + 1}`;
-    const deleted = change.kind === "remove";
-    const entry = { path, hash: deleted ? "" : sha256(text), revision, deleted, author: "", at: "" };
-    changed.set(path, { entry, text });
-    return { kind: "done", path, revision };
-  };
-  return {
-    ...remote,
-    async list(signal) {
-      const { id, entries } = await remote.list(signal);
-      const kept = entries.filter(({ path }) => !changed.has(path));
-      return { id, entries: [...kept, ...[...changed.values()].map(({ entry }) => entry)] };
-    },
-    async fetch(entries, signal) {
-      const texts = await remote.fetch(
-        entries.filter(({ path }) => !changed.has(path)),
-        signal,
-      );
-      for (const { path, revision } of entries) {
-        const known = changed.get(path);
-        if (known && !known.entry.deleted && known.entry.revision === revision) texts.set(path, known.text);
-      }
-      return texts;
-    },
-    apply: async (changes) => changes.map(applyOne),
-  };
 }

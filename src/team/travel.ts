@@ -11,14 +11,14 @@ import { findSecrets } from "../text/secrets.ts";
  */
 export function findTravelProblem(file: string, text: string, scope = "project"): string | null {
   const memory = parseMemory(file, text);
-  return findRefusal(memory, scope) ?? findSecretProblem(text) ?? findTypeProblem(memory);
+  return findRefusal(memory, scope) ?? describeSecrets(findSecrets(text)) ?? findTypeProblem(memory);
 }
 
 /** The same as an error, for who asked for this one memory. */
 export function refuseTravel(file: string, text: string, scope: string): void {
   const problem = findTravelProblem(file, text, scope);
   if (problem === null) return;
-  const code = problem === findSecretProblem(text) ? "secret" : "usage";
+  const code = problem === describeSecrets(findSecrets(text)) ? "secret" : "usage";
   throw new MemdirError(code, `${file} is not shared: ${problem.replace("NAME", file)}`);
 }
 
@@ -29,7 +29,7 @@ export function findTypeProblem(memory: Memory): string | null {
   if (!memory.typeExplicit)
     return `it does not say what type it is: write \`type: project\` or \`type: reference\`, or ${ALLOW}`;
   if (memory.type === "project" || memory.type === "reference") return null;
-  if (memory.type === "user") return `it is about the user and stays private; to share it nevertheless, ${ALLOW}`;
+  if (memory.type === "user") return `it is about the user and stays private; to share it anyway, ${ALLOW}`;
   return findPersonalProblem(memory);
 }
 
@@ -47,27 +47,27 @@ function findRefusal(memory: Memory, scope: string): string | null {
   return null;
 }
 
-function findSecretProblem(text: string): string | null {
-  const [first, ...more] = findSecrets(text);
+/** The rule and the line of the first one, never a value; null when there is none. */
+export function describeSecrets([first, ...more]: readonly { rule: string; line: number }[]): string | null {
   if (!first) return null;
   const others = more.length === 0 ? "" : ` and ${more.length} more`;
-  return `it holds what looks like a secret: ${first.rule} in line ${first.line}${others}; take it out (\`memdir edit NAME\`)`;
+  return `it contains what looks like a secret: ${first.rule} in line ${first.line}${others}; remove it (\`memdir edit NAME\`)`;
 }
 
 /**
- * A correction is shared only when it speaks of the team's ways and not of one person. Whoever mentions both may mean
- * either, so that it stays: a word too many costs a line in the frontmatter, a private remark in public cannot be undone.
+ * A correction is shared only when it is about the team's ways and not about one person. A text that mentions both may mean
+ * either, so it stays: a word too many costs a line in the frontmatter, a private remark in public cannot be undone.
  */
 function findPersonalProblem(memory: Memory): string | null {
   const words = [memory.name, memory.description, ...memory.when, memory.body].join("\n").replace(CODE, " ");
   const person = PERSON.exec(words)?.[0];
   if (person !== undefined)
-    return `it is feedback and speaks of one person ("${oneWord(person)}"), so that it may be their own taste; if it is a convention of the project, ${ALLOW}`;
+    return `it is feedback and mentions one person ("${oneWord(person)}"), so it may be a personal preference; if it is a convention of the project, ${ALLOW}`;
   if (TEAM.test(words)) return null;
   return `it is feedback, and nothing in it says that it is a convention of the project ("we", "this repository", "convention", "CI"); if it is one, ${ALLOW}`;
 }
 
-/** Names in code say nothing about who speaks. */
+/** Names in code say nothing about the speaker. */
 const CODE = /^(```|~~~)[\s\S]*?^\1.*$|`[^`\n]+`/gm;
 
 /** Capital letters matter: CI is not a word, and `I` is not a letter of one. */
@@ -88,7 +88,7 @@ export function readShare({ metadata }: Memory): Share {
   const moved = metadata.metadata;
   const nested = typeof moved === "object" && !Array.isArray(moved) ? moved : {};
   const said = [metadata.share, nested.share].filter((value) => value !== undefined).map(readSwitch);
-  // Whoever says both has said no.
+  // Both together mean no.
   if (said.includes("no")) return "no";
   return said[0] ?? "unsaid";
 }

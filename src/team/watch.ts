@@ -32,18 +32,28 @@ export const FLUSH_MS = 10_000;
 
 /** Returns when the signal is aborted and the last pass is over; nothing is left running. */
 export async function keepSynced(timing: Timing, job: WatchJob): Promise<void> {
-  const changes = openChanges();
-  const close = job.listen(changes.note);
+  const changes: Changes = { count: 0, wake: () => {} };
+  const close = job.listen(() => {
+    changes.count++;
+    changes.wake();
+  });
   try {
     for (let failures = 0; !job.signal.aborted; ) {
-      changes.take();
+      changes.count = 0;
       failures = (await runPass(timing, job)) ? 0 : failures + 1;
       await waitForWork(timing, job, changes, failures);
     }
-    if (changes.take() > 0) await runPass(timing, job);
+    if (changes.count > 0) await runPass(timing, job);
   } finally {
     close();
   }
+}
+
+interface Changes {
+  /** Since the last pass began. */
+  count: number;
+  /** Called with every change. */
+  wake: () => void;
 }
 
 /** False when it failed. When everything ends meanwhile, it has FLUSH_MS left. */
@@ -78,11 +88,15 @@ async function waitForWork(timing: Timing, job: WatchJob, changes: Changes, fail
 }
 
 async function waitUntilSettled(timing: Timing, changes: Changes, signal: AbortSignal): Promise<void> {
-  await changes.next(signal);
+  await new Promise<void>((resolve) => {
+    changes.wake = resolve;
+    if (changes.count > 0 || signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
   for (let waited = 0; waited < MAX_DEBOUNCE_MS && !signal.aborted; waited += DEBOUNCE_MS) {
-    const before = changes.count();
+    const before = changes.count;
     await pause(timing, DEBOUNCE_MS, signal);
-    if (changes.count() === before) return;
+    if (changes.count === before) return;
   }
 }
 
@@ -91,43 +105,11 @@ function pause({ sleep }: Timing, ms: number, signal: AbortSignal): Promise<void
   return sleep(ms, signal).catch(() => {});
 }
 
-interface Changes {
-  note(): void;
-  count(): number;
-  /** How many there were since it was last asked. */
-  take(): number;
-  /** Resolves with the next change, at once if there was one, or when the signal is aborted. */
-  next(signal: AbortSignal): Promise<void>;
-}
-
-function openChanges(): Changes {
-  let count = 0;
-  let wake = () => {};
-  return {
-    note: () => {
-      count++;
-      wake();
-    },
-    count: () => count,
-    take: () => {
-      const taken = count;
-      count = 0;
-      return taken;
-    },
-    next: (signal) =>
-      new Promise((resolve) => {
-        wake = resolve;
-        if (count > 0 || signal.aborted) resolve();
-        else signal.addEventListener("abort", () => resolve(), { once: true });
-      }),
-  };
-}
-
 /** Changes of memories below `dir`. Where the system cannot watch, there are none, and the poll alone has to do. */
 export function listenToFiles(dir: string, log: (message: string) => void): WatchJob["listen"] {
   return (onChange) => {
     const onError = (error: unknown) =>
-      log(`${dir} cannot be watched (${(error as Error).message}); it is checked now and then`);
+      log(`${dir} cannot be watched (${(error as Error).message}); it is polled instead`);
     try {
       const watcher = watchFiles(dir, { recursive: true, persistent: true }, (_, name) => {
         if (name === null || isShared(name.replaceAll("\\", "/"))) onChange();

@@ -1,4 +1,7 @@
-/** What Claude Code takes out of a Markdown file before the model sees it: frontmatter and block comments, as observed. */
+/**
+ * Removes what Claude Code removes from a Markdown file before the model sees it: frontmatter and block comments, as
+ * observed.
+ */
 
 /** The text as the client counts and shows it, not yet trimmed. */
 export function stripForClient(text: string): string {
@@ -18,8 +21,8 @@ const RAW_HTML = /^ {0,3}<(script|pre|style|textarea)\b/i;
 const HTML_BLOCK = /^ {0,3}<\/?[a-z][a-z0-9-]*(\s|\/?>|$)/i;
 
 /**
- * Removes HTML comments that stand as blocks of their own. Comments in code, lists, quotes, other HTML and in the middle of
- * a line stay. Removing one turns all line ends into `\n`.
+ * Removes HTML comments that are blocks of their own. Comments in code, lists, quotes, other HTML and in the middle of
+ * a line stay. Removing one turns all line breaks into `\n`.
  */
 export function stripBlockComments(text: string): string {
   if (!text.includes("<!--")) return text;
@@ -27,7 +30,7 @@ export function stripBlockComments(text: string): string {
   let out = "";
   let at = 0;
   let removed = false;
-  // How deep a line must be to belong to the list item above it.
+  // How far a line must be indented to belong to the list item above it.
   let item = Number.POSITIVE_INFINITY;
   while (at < source.length) {
     const end = lineEnd(source, at);
@@ -36,7 +39,7 @@ export function stripBlockComments(text: string): string {
     if (LIST_ITEM.test(line)) item = LIST_ITEM.exec(line)?.[0].length ?? item;
     else if (line.trim() !== "" && indent < item) item = Number.POSITIVE_INFINITY;
     const starts = COMMENT.test(line) && indent < item;
-    // Nothing below closes a comment: looking again for each of them would take the square of the text.
+    // Nothing below closes a comment; searching again for each of them would take quadratic time.
     if (starts && !source.includes("-->", at)) {
       out += source.slice(at);
       break;
@@ -55,20 +58,32 @@ export function stripBlockComments(text: string): string {
   return removed ? out : text;
 }
 
-/** The block comment that starts at `at`: where it ends, and what stands behind it on its last line. Null if it is none. */
+/** The block comment that starts at `at`: where its last line ends, and what is on its lines besides comments. Null if it is none. */
 function commentSpan(source: string, at: number): { end: number; rest: string } | null {
   const open = source.indexOf("<!--", at);
-  // `<!-->` and `<!--->` end at once and are not taken for comments.
+  // `<!-->` and `<!--->` end at once and do not count as comments.
   if (/^<!---?>/.test(source.slice(open, open + 6)) && !source.startsWith("<!---->", open)) return null;
   const close = source.indexOf("-->", open + 4);
   if (close < 0) return null;
   const end = lineEnd(source, close);
-  const rest = source.slice(close + 3, end);
+  const rest = withoutComments(source.slice(at, end));
   if (rest.trim() !== "") return { end, rest };
   let after = end;
   while (after < source.length && source.slice(after, lineEnd(source, after)).trim() === "")
     after = lineEnd(source, after);
   return { end: after, rest: "" };
+}
+
+/** A comment that is not closed stays. */
+function withoutComments(text: string): string {
+  let out = "";
+  for (let at = 0; ; ) {
+    const open = text.indexOf("<!--", at);
+    const close = open < 0 ? -1 : text.indexOf("-->", open + 4);
+    if (close < 0) return out + text.slice(at);
+    out += text.slice(at, open);
+    at = close + 3;
+  }
 }
 
 /** Where the block that starts with this line ends: fences and HTML blocks are passed over whole. */

@@ -1,4 +1,4 @@
-/** Two lists of lines compared: what both begin and end with, and what stays, comes and goes between. */
+/** Compares two lists of lines: the common start and end, and what is kept, added and removed between them. */
 
 import { diff3Merge, diffComm } from "node-diff3";
 import { splitLines } from "./lines.ts";
@@ -8,10 +8,10 @@ interface LineChange {
   text: string;
 }
 
-/** Beyond this many lines that differ, finding the shortest way between them takes longer than anybody waits. */
+/** With more differing lines than this, finding the shortest diff takes too long. */
 const MAX_COMPARED = 3_000;
 
-/** How many items both begin with, and how many both end with behind these. */
+/** How many items the two share at the start, and how many of the rest at the end. */
 export function commonEnds(before: readonly string[], after: readonly string[]): { head: number; tail: number } {
   const least = Math.min(before.length, after.length);
   let head = 0;
@@ -21,12 +21,12 @@ export function commonEnds(before: readonly string[], after: readonly string[]):
   return { head, tail };
 }
 
-/** Every line of both, in order; what goes stands before what comes in its place. */
+/** Every line of both, in order; removed lines come before the lines that replace them. */
 export function diffLines(before: readonly string[], after: readonly string[]): LineChange[] {
   const { head, tail } = commonEnds(before, after);
   const [old, fresh] = [before.slice(head, before.length - tail), after.slice(head, after.length - tail)];
   const isLong = old.length * fresh.length === 0 || old.length + fresh.length > MAX_COMPARED;
-  // The package's types know no common lines.
+  // The package's types lack common lines.
   const middle = (isLong ? [{ buffer1: old, buffer2: fresh }] : diffComm(old, fresh)) as Part[];
   return [
     ...mark("same", before.slice(0, head)),
@@ -51,13 +51,13 @@ function mark(kind: LineChange["kind"], lines: readonly string[] = []): LineChan
 
 // --- The smallest step of a merge: three values, or three texts line by line.
 
-/** The side that changed, when only one did or both did the same; null when both differ. */
+/** The side that changed, if only one did or both made the same change; null if they differ. */
 export function pickChanged<T>(base: T, ours: T, theirs: T): T | null {
   if (ours === theirs || ours === base) return theirs;
   return theirs === base ? ours : null;
 }
 
-/** Line by line; null where both changed the same place. Changes that touch count as the same place. */
+/** Merges line by line; null if both changed the same place. Adjacent changes count as the same place. */
 export function mergeLines(base: string, ours: string, theirs: string): string | null {
   const simple = pickChanged(base, ours, theirs);
   if (simple !== null) return simple;
@@ -70,7 +70,10 @@ export function mergeLines(base: string, ours: string, theirs: string): string |
     : null;
 }
 
-/** The same, and it always succeeds: of two additions in one place both stay, and where both changed the same lines, ours. */
+/**
+ * The same, but always succeeds: two additions in one place are both kept, and where both changed the same lines, ours
+ * win.
+ */
 export function mergeKeeping(base: string, ours: string, theirs: string): string {
   const simple = pickChanged(base, ours, theirs);
   if (simple !== null) return simple;
@@ -78,7 +81,7 @@ export function mergeKeeping(base: string, ours: string, theirs: string): string
     if (!conflict) return ok ?? [];
     const { a, o, b } = conflict;
     if (o.length === 0) return at === 0 ? [...a, ...b] : [...b, ...a];
-    // One side changed lines, the other only wrote something beside them.
+    // One side changed lines, the other only added some next to them.
     return replaceWithin(a, o, b) ?? replaceWithin(b, o, a) ?? a;
   });
   return join(regions.flat(), ours);
@@ -101,7 +104,7 @@ function diff(base: string, ours: string, theirs: string): Region[] {
   }) as Region[];
 }
 
-/** A last line without its break may have come to stand in the middle. */
+/** A last line without a line break may now be in the middle. */
 function join(lines: readonly string[], like: string): string {
   const eol = like.includes("\r\n") ? "\r\n" : "\n";
   return lines.map((line, i) => (i < lines.length - 1 && !line.endsWith("\n") ? line + eol : line)).join("");
@@ -109,7 +112,7 @@ function join(lines: readonly string[], like: string): string {
 
 interface Merged {
   lines: string[];
-  /** Places that both have changed, or that touch: there ours stand. */
+  /** Places that both changed, or adjacent changes: ours win. */
   conflicts: number;
 }
 

@@ -37,7 +37,7 @@ function scalar(value: string, style: Field["style"], next: number, problem?: st
   return { value, style, comment: "", fields: [], next, ...(problem ? { problem } : {}) };
 }
 
-/** Plain text; deeper lines that are no `key: value` continue it, as in YAML. */
+/** Plain text; more indented lines that are not `key: value` continue it, as in YAML. */
 function readPlain(lines: readonly Line[], from: number, to: number, indent: number, first: string): ReadValue {
   let value = first;
   let next = from;
@@ -57,7 +57,7 @@ function readBlock(lines: readonly Line[], from: number, to: number, indent: num
   while (next < to) {
     const text = (lines[next] as Line).text;
     if (text.trim() !== "") {
-      // The first line says how deep the text is; a comment that is less deep ends it, as in YAML.
+      // The first line sets the indentation; a comment that is indented less ends the text, as in YAML.
       const isComment = text.trim().startsWith("#") && taken.length > 0 && indentOf(text) < depth;
       if (indentOf(text) <= indent || isComment) break;
       depth = Math.min(depth, indentOf(text));
@@ -123,7 +123,7 @@ function readBelow(lines: readonly Line[], from: number, to: number, indent: num
   return problems.length > 0 ? { ...read, problem: problems.join("; ") } : read;
 }
 
-/** Texts below their key may hold addresses and times: only a colon before white space makes a map, as in YAML. */
+/** Text below its key may contain URLs and times, so only a colon before white space makes a map, as in YAML. */
 function isMapLine(line: string): boolean {
   return /^\s*["']/.test(line) ? keyEnd(line) >= 0 : /:(\s|$)/.test(line);
 }
@@ -160,7 +160,7 @@ function readItem(text: string): { value: string; problem?: string } {
 
 function readQuoted(lines: readonly Line[], at: number, to: number, first: string): ReadValue {
   const quote = first[0] as string;
-  // Each line is looked at once: a quote that is never closed must not cost the square of the text.
+  // Each line is read once: a quote that is never closed must not take quadratic time.
   const pieces: string[] = [];
   let piece = first.slice(1);
   let breaks = 0;
@@ -314,7 +314,7 @@ export interface Field {
   fields: Field[];
 }
 
-/** A line of the frontmatter and where it stands in the text. */
+/** A line of the frontmatter and its position in the text. */
 export interface Line {
   text: string;
   start: number;
@@ -331,12 +331,12 @@ export function indentOf(line: string): number {
   return line.length - line.trimStart().length;
 }
 
-/** Where the key's colon is, or -1. A quoted key may hold colons itself. */
+/** Where the key's colon is, or -1. A quoted key may contain colons. */
 export function keyEnd(line: string): number {
   const text = line.trimStart();
   const quote = text[0];
   if (quote === '"' || quote === "'") {
-    // The quoted part must be all of the key: a quoted text may hold colons, and escaped quotes, too.
+    // The quoted part must be the whole key: a quoted text may also contain colons and escaped quotes.
     const key = (quote === '"' ? /^"(?:\\.|[^"\\])*"\s*:/ : /^'(?:''|[^'])*'\s*:/).exec(text);
     return key ? key[0].length - 1 + indentOf(line) : -1;
   }

@@ -1,9 +1,9 @@
 /**
  * Frontmatter: a lenient reader that keeps the span of every field, so that an edit is a splice of the text.
  *
- * Not a YAML parser on purpose. People and agents write `description: fix: see #12`; YAML rejects the first colon and cuts
- * at the hash. Here a plain value is the rest of its line. Quotes, lists, maps and block texts are read as YAML means them;
- * a line that fits nothing is a problem, and the rest is still read.
+ * Not a YAML parser on purpose. People and agents write `description: fix: see #12`; YAML rejects the first colon and
+ * cuts at the hash. Here a plain value is the rest of its line. Quotes, lists, maps and block texts are read as in
+ * YAML; a line that is none of these is a problem, and the rest is still read.
  */
 
 import {
@@ -21,7 +21,7 @@ export type { Field, FieldValue };
 
 export interface Document {
   text: string;
-  /** False when there is no frontmatter, or its end is missing: then everything is body. */
+  /** False if there is no frontmatter or its closing fence is missing; then everything is body. */
   hasFrontmatter: boolean;
   fields: Field[];
   /** Where the closing fence's line starts: new fields go before it. */
@@ -56,7 +56,7 @@ export function parseDocument(text: string): Document {
   let line = first;
   for (;;) {
     if (line.end >= text.length) {
-      return { ...whole, problems: ["the frontmatter that begins in line 1 has no closing `---`"] };
+      return { ...whole, problems: ["the frontmatter that begins on line 1 has no closing `---`"] };
     }
     line = lineAt(text, line.end, line.number + 1);
     if (line.text.trim() === "---") break;
@@ -75,7 +75,7 @@ export function parseDocument(text: string): Document {
   };
 }
 
-/** The fields of `lines[from..to)`, all of one indentation; deeper lines belong to the field above them. */
+/** The fields of `lines[from..to)`, all at the same indentation; more indented lines belong to the field above them. */
 function parseMap(lines: readonly Line[], from: number, to: number, problems: string[]): Field[] {
   const fields: Field[] = [];
   const seen = new Set<string>();
@@ -96,7 +96,7 @@ function parseMap(lines: readonly Line[], from: number, to: number, problems: st
     const indent = indentOf(line.text);
     const value = readValue(lines, i, to, colon + 1, indent, parseMap);
     if (value.problem) problems.push(`line ${line.number}: ${value.problem}`);
-    if (seen.has(key)) problems.push(`line ${line.number}: "${key}" stands here a second time`);
+    if (seen.has(key)) problems.push(`line ${line.number}: "${key}" appears a second time`);
     seen.add(key);
     const last = lines[value.next - 1] as Line;
     fields.push({
@@ -129,13 +129,13 @@ export function findField(fields: readonly Field[], path: readonly string[]): Fi
   return rest.length === 0 ? field : findField(field.fields, rest);
 }
 
-// --- Writing frontmatter: strict formatting of new text, and edits that change only the bytes they must.
+// --- Writing frontmatter: strict formatting of new text, and edits that change only the bytes they have to.
 
 /** A boolean is written bare; text that looks like one is quoted. */
 export type MetadataValue = string | boolean | readonly string[];
 export type Metadata = Record<string, MetadataValue | undefined>;
 
-/** A new text from its fields and body. Empty values are left out; lists get a line per item. */
+/** Formats a new text from its fields and body. Empty values are omitted; lists have one line per item. */
 export function formatDocument(metadata: Metadata, body: string): string {
   const fields = Object.entries(metadata)
     .flatMap(([key, value]) => (value === undefined || isEmpty(value) ? [] : [formatField(key, value, 0, "\n")]))
@@ -186,7 +186,7 @@ export function editBody(text: string, body: string): string {
   const next = lines.replaceAll("\n", document.eol);
   const blank = region.trim() === "";
   let lead = blank ? "" : region.slice(0, region.length - region.trimStart().length);
-  // After the frontmatter a blank line; without one, a first line `---` would become its beginning.
+  // A blank line follows the frontmatter; without it, a body that starts with `---` would be read as one.
   if (lead === "" && (document.hasFrontmatter ? blank : lines.split("\n", 1)[0]?.trim() === "---")) lead = document.eol;
   const tail = blank ? document.eol : region.slice(region.trimEnd().length);
   return text.slice(0, document.bodyStart) + lead + next + tail;
@@ -205,7 +205,7 @@ function sameValue(a: FieldValue, b: MetadataValue): boolean {
 function formatField(key: string, value: MetadataValue, indent: number, eol: string, comment = ""): string {
   const pad = " ".repeat(indent);
   if (typeof value === "boolean") return `${pad}${key}: ${value}${comment}${eol}`;
-  // Behind a plain value the comment would be read as a part of it.
+  // After a plain value the comment would be read as part of it.
   if (typeof value === "string")
     return `${pad}${key}: ${comment === "" ? formatScalar(value) : quote(value)}${comment}${eol}`;
   return `${pad}${key}:${comment}${eol}${value.map((item) => `${pad}  - ${formatScalar(item)}${eol}`).join("")}`;
@@ -228,7 +228,7 @@ function isPlain(value: string): boolean {
   return !/^[-+.]?[0-9]/.test(value) && !/^\.(inf|nan)$/i.test(value) && !/^(---|\.\.\.)/.test(value);
 }
 
-/** Escapes what strict YAML readers refuse, and a `---` that Claude Code would take for the end of the frontmatter. */
+/** Escapes what strict YAML readers reject, and a `---` that Claude Code would read as the end of the frontmatter. */
 function quote(value: string): string {
   return JSON.stringify(value).replace(
     /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|-(?=--\s)/g,

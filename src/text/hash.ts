@@ -1,4 +1,4 @@
-/** SHA-256 as hex. The module behind it is slow to load and reading needs none, so it is asked for late. */
+/** SHA-256 as hex. The crypto module is slow to load and reading does not need it, so it is loaded on first use. */
 
 export function sha256(data: string | Uint8Array): string {
   return process.getBuiltinModule("node:crypto").createHash("sha256").update(data).digest("hex");

@@ -1,4 +1,4 @@
-/** Which texts say the same: exactly, or in nearly the same words. Pairs, or one among thousands. */
+/** Finds texts that say the same, exactly or in nearly the same words: in a pair, or among thousands. */
 
 export interface Said {
   type: string;
@@ -13,10 +13,10 @@ export type TermsOf = (text: string) => readonly string[];
 /** What a text is compared by. */
 export interface Weighed {
   type: string;
-  /** The body without what is only form. */
+  /** The body without formatting. */
   body: string;
   terms: ReadonlySet<string>;
-  /** Numbers and denials: texts that differ in them say different things, however alike they are. */
+  /** Numbers and negations: texts that differ in them say different things, however similar they are. */
   stance: string;
 }
 
@@ -30,7 +30,7 @@ export interface Likeness<T> {
 const NEAR = 0.8;
 /** The same words under two titles; if the titles are most of it ("see there"), they are two things. */
 const SAME_BODY = 0.5;
-/** Of fewer terms nothing can be said. */
+/** Texts with fewer terms cannot be judged. */
 const MIN_TERMS = 5;
 
 export function weigh(said: Said, termsOf: TermsOf): Weighed {
@@ -38,7 +38,7 @@ export function weigh(said: Said, termsOf: TermsOf): Weighed {
   return { type: said.type, body: plain(said.body), terms: new Set(termsOf(words)), stance: stanceOf(words) };
 }
 
-/** Of one type or not: that is for the caller to ask. */
+/** Whether the types agree is for the caller to check. */
 export function isAlike(a: Weighed, b: Weighed): boolean {
   const shared = overlap(a.terms, b.terms);
   if (a.body === b.body) return shared >= SAME_BODY;
@@ -46,9 +46,9 @@ export function isAlike(a: Weighed, b: Weighed): boolean {
 }
 
 /**
- * Two sets that share four fifths share one of their few rarest terms: only those are looked up, so that a thousand
- * memories against a thousand take no million comparisons. `all` tells which terms are rare. The same words count under
- * any type, nearly the same only under one.
+ * Two sets that share four fifths of their terms share one of their few rarest ones. Only those are looked up, so
+ * comparing a thousand memories with a thousand does not take a million comparisons. `all` determines which terms are
+ * rare. Identical texts match across types, similar ones only within a type.
  */
 export function openLikeness<T>(all: readonly Said[], termsOf: TermsOf): Likeness<T> {
   const counts = new Map<string, number>();
@@ -97,7 +97,7 @@ interface Known<T> {
 
 const DENIAL = /\b(?:not|no|never|none|nor|without|instead|avoid|stop|unless|except|only|cannot|\w+n['’]t)\b/gi;
 
-/** What turns a text around. */
+/** Words that negate a text. */
 export function stanceOf(text: string): string {
   const found = [...(text.match(/\d+(?:[.:/-]\d+)*/g) ?? []), ...(text.match(DENIAL) ?? [])];
   return [...new Set(found.map((word) => word.toLowerCase()))].sort().join(" ");

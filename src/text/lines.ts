@@ -1,4 +1,4 @@
-/** A text as lines, each with its line break, so that joining them gives the same bytes back. */
+/** Splits a text into lines that keep their line breaks, so that joining them gives the same bytes. */
 
 export function splitLines(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];

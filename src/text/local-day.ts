@@ -1,4 +1,4 @@
-/** A moment as the calendar day that it is where the user is: what "today" means to them. */
+/** The calendar day of a moment in the user's time zone: what "today" means to them. */
 
 /** YYYY-MM-DD */
 export function localDay(at: Date): string {

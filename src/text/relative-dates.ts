@@ -1,4 +1,4 @@
-/** Finds dates that are written relative to the day they were said, as they mean nothing to a later reader. */
+/** Finds dates that are relative to the day they were written, because they mean nothing to a later reader. */
 
 import type { Chrono, ParsedResult, Parser } from "chrono-node/en";
 
@@ -23,7 +23,7 @@ export interface RelativeDate {
 export async function findRelativeDates(text: string, now: Date): Promise<RelativeDate[]> {
   const found: RelativeDate[] = [];
   let line = 1;
-  // Paragraph by paragraph: words do not belong together across a blank line, and the parser sees short texts only.
+  // Paragraph by paragraph: a date never spans a blank line, and the parser only gets short texts.
   for (const block of blankFences(text).split(/(?<=\n)(?=[ \t]*\r?\n)/)) {
     const paragraph = block.includes("`") ? blankSpans(block) : block;
     if (HINT.test(paragraph)) {
@@ -50,11 +50,11 @@ const UNIT = "(?:day|week|month|quarter|year)s?";
 const NUMBERS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 const COUNT = `(?:(?:about|around|roughly|approximately|just)\\s+)?(?:\\d{1,4}|${NUMBERS.join("|")}|half\\s+an?|a\\s+few|a\\s+couple\\s+of|several|an?)`;
 
-/** What counts as relative. Used on what chrono found, which also finds times, durations and calendar dates. */
+/** What counts as relative. Applied to chrono's results, which include times, durations and calendar dates. */
 const RELATIVE = [
   "today|tonight|tomorrow|tmrw|overmorrow|yesterday|last\\s+night|this\\s+(?:morning|afternoon|evening)",
   `(?:on\\s+)?(?:(?:this|next|last|past)\\s+)?${WEEKDAY}(?:\\s+(?:of\\s+)?(?:this|next|last)\\s+week)?`,
-  // Short names only with a word before them, and never `sat` and `sun`, which are words of their own.
+  // Short names only count after another word, and `sat` and `sun` never do, because they are words of their own.
   "(?:on|this|next|last)\\s+(?:tues?|wed|thurs?|fri)\\.?",
   "(?:this|next|last)\\s+(?:week|weekend|month|quarter|year)",
   `(?:this|next|last)\\s+${MONTH}`,
@@ -64,7 +64,7 @@ const RELATIVE = [
   "eod|eow|eom|eoq|eoy",
 ].join("|");
 
-/** Most texts are done after this, without loading the parser. */
+/** For most texts this is enough, and the parser is never loaded. */
 const HINT = new RegExp(`\\b(?:${RELATIVE})`, "i");
 const WHOLE = new RegExp(`^(?:${RELATIVE})(?![\\w-])`, "i");
 const BARE_WEEKDAY = new RegExp(`^(?:on\\s+)?(?:${WEEKDAY}|tue|wed|thu|fri)`, "i");
@@ -75,10 +75,13 @@ const CALENDAR_DAY = new RegExp(
   "i",
 );
 
-/** What may not stand before: any such day, a repetition or a name, a distance, a calendar day that says it already, the start of a path or a tag. */
+/**
+ * What must not come before: any such day, a repetition or a name, a distance, an explicit calendar day, the start of a
+ * path or a tag.
+ */
 const NOT_BEFORE = [
   /\b(?:every|each|any|an?|other|weekly|monthly|first|second|third|fourth|[1-5](?:st|nd|rd|th))\s+(?:on\s+)?$/i,
-  // Counted from the day that is named: another day than that.
+  // Counted from another day that the text names.
   /\b(?:days?|weeks?|months?)\s+(?:from|after|before)\s+$/i,
   /\b(?:black|good|cyber|patch|casual)\s+$/i,
   /\d{4}-\d\d-\d\d\s*[,(（]?\s*$/,
@@ -100,7 +103,7 @@ function relativeWords(text: string, result: ParsedResult): string | null {
   const match = WHOLE.exec(words);
   if (!match || CALENDAR_DAY.test(words.slice(match[0].length))) return null;
   if (LOWERCASE_MONTH.test(match[0])) return null; // "this may", "this march"
-  // Two lines that do not continue one another: a list, a heading, a table.
+  // Two lines that do not continue each other: a list, a heading, a table.
   if (/\n[ \t]*(?:[-*+#>|]|\d+[.)])/.test(words)) return null;
 
   const start = result.index + result.text.indexOf(words);
@@ -123,11 +126,11 @@ function isWeekdayRange(before: string, words: string, after: string): boolean {
   );
 }
 
-/** The calendar fields, not the instant: turning an instant into a day is where dates shift by one. */
+/** Uses the calendar fields, not the instant: converting an instant to a day is how dates shift by one. */
 function isoDay({ start }: ParsedResult, words: string, now: Date): string {
   let day = { year: start.get("year") ?? 0, month: start.get("month") ?? 0, day: start.get("day") ?? 0 };
   if (BARE_WEEKDAY.test(words) && !/\b(?:this|next|last)\s+week\b/i.test(words)) {
-    // chrono takes the nearest such weekday, which may be past; notes are about what comes.
+    // chrono takes the nearest such weekday, which may be in the past; notes are about the future.
     const days = ((start.get("weekday") ?? 0) - now.getDay() + 7) % 7;
     day = toDay(new Date(now.getFullYear(), now.getMonth(), now.getDate() + days));
   }
@@ -219,7 +222,7 @@ function toDay(date: Date): Day {
   return { year: date.getFullYear(), month: date.getMonth() + 1, day: date.getDate() };
 }
 
-/** Fenced code and addresses, as long as they were, but saying nothing. A fence that is not closed goes on to the end. */
+/** Blanks out fenced code and URLs, keeping their length. A fence that is never closed runs to the end. */
 function blankFences(text: string): string {
   return text
     .replace(

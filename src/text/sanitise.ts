@@ -1,11 +1,11 @@
-/** Foreign text made harmless for a terminal: nothing in it can move the cursor, set a title, or hide what it says. */
+/** Makes foreign text safe for a terminal: nothing in it can move the cursor, set a title, or hide what it says. */
 
-/** Columns of a tab; as in most editors, and what Markdown takes it for. */
+/** The width of a tab, as in most editors and in Markdown. */
 const TAB = "    ";
 
 /**
- * Line breaks become `\n`, tabs spaces (or what is given); escape sequences, control characters and marks that turn the direction of writing
- * are gone, and what is no Unicode is replaced. Linear in the text. Doing it twice changes nothing more.
+ * Line breaks become `\n` and tabs become spaces (or the given text). Escape sequences, control characters and
+ * bidirectional marks are removed, and invalid Unicode is replaced. Linear in the text, and idempotent.
  */
 export function sanitise(text: string, tab = TAB): string {
   if (CLEAN.test(text)) return text;
@@ -22,32 +22,32 @@ export function sanitiseLine(text: string): string {
 const CLEAN = /^[\x20-\x7e\n]*$/;
 const SEQUENCES = new RegExp(
   [
-    // Titles, links, pictures. One that does not end loses only its beginning: its words are shown.
+    // Titles, links, images. If one is never closed, only its start is removed and its text is shown.
     "\\x1b[\\]P^_X][^\\x07\\x1b\\x9c\\n]*(?:\\x07|\\x1b\\\\|\\x9c)",
-    // Colours, moves of the cursor, modes.
+    // Colours, cursor movement, modes.
     "(?:\\x1b\\[|\\x9b)[0-?]*[ -/]*[@-~]",
-    // Character sets and commands of one letter.
+    // Character sets and one-letter commands.
     "\\x1b[ -/]+[0-~]",
     "\\x1b[0-OQ-WYZ\\\\`-~]",
   ].join("|"),
   "g",
 );
 const BREAKS = /\r\n?|[\v\f\x85\u2028\u2029]/g;
-/** Control characters, and what turns the direction of writing or shows as nothing while it says something. */
+/** Control characters, bidirectional marks, and invisible characters that carry meaning. */
 const HARMFUL = /(?![\n\t])\p{Cc}|[\p{Bidi_Control}\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
-/** Marks that show as nothing and turn no writing: harmless, but a title made of them looks empty. */
+/** Invisible characters without an effect: harmless, but a title made of them looks empty. */
 const UNSEEN = /[\u200b\u2060-\u2064]/g;
 
-/** A title or an excerpt needs no more of a pasted log, and patterns over megabytes take time. */
+/** A title or an excerpt does not need more of a pasted log, and patterns over megabytes take time. */
 const MAX_LOOKED_AT = 20_000;
 
-/** On one line, with single spaces: for titles and excerpts of what somebody said. */
+/** The text on one line with single spaces, for titles and excerpts. */
 export function plainLine(text: string): string {
   return sanitise(text.slice(0, MAX_LOOKED_AT)).replace(UNSEEN, "").replace(/\s+/g, " ").trim();
 }
 
-/** Cut at a word if there is one near. */
+/** Cuts at a word boundary if one is near. */
 export function cutLine(text: string, maxCharacters: number): string {
   const plain = plainLine(text);
   const characters = [...plain];
@@ -57,7 +57,7 @@ export function cutLine(text: string, maxCharacters: number): string {
   return `${space > head.length * 0.7 ? head.slice(0, space) : head}…`;
 }
 
-/** About this many characters with what stands at `at` among them. */
+/** About this many characters around position `at`. */
 export function excerptAround(text: string, at: number, length: number, maxCharacters: number): string {
   const margin = Math.max(0, Math.floor((maxCharacters - length) / 2));
   let start = Math.max(0, at - margin);

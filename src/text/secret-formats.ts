@@ -124,7 +124,7 @@ export const FORMATS: readonly (readonly [rule: string, hint: string, pattern: R
   ["telegram-token", "bot", /bot\d{8,10}:[\w-]{35}(?![\w-])/],
   ["terraform-token", ".atlasv1.", /[A-Za-z0-9]{14}\.atlasv1\.[\w-]{60,}/],
   ["twilio-key", "SK", /SK[0-9a-f]{32}(?!\w)/],
-  // Behind the account it belongs to, which is no secret.
+  // After the account it belongs to, which is not a secret.
   ["twilio-token", "AC", /(?<=AC[0-9a-f]{32}[^A-Za-z0-9\n]{1,10})[0-9a-f]{32}(?!\w)/],
   ["twilio-token", "SK", /(?<=SK[0-9a-f]{32}[^A-Za-z0-9\n]{1,10})[0-9A-Za-z]{32}(?!\w)/],
   ["twitter-token", "AAAAAAAAAAAAAAAAAAAA", /A{20}[\w%]{50,}/],

@@ -8,7 +8,7 @@ export interface Name {
   sure: boolean;
 }
 
-/** A name in the text, from the start of its identifier; without `name` it says that a value is no credential. */
+/** A name in the text, from the start of its identifier; without `name` it says that a value is not a credential. */
 export interface Label {
   start: number;
   end: number;
@@ -24,7 +24,7 @@ const TOKEN =
   /token|jeton|токен|トークン|令牌|토큰|secret|geheimnis|segret|secreto|segredo|секрет|シークレット|凭[证據]|비밀/;
 const KEY =
   /schlüssel|(?<![a-zß-ÿ])(?:clave|llave|chave|chiave|nyckel|avain|klucz|klíč|kulcs|anahtar|cl(?:é|ef))s?(?![a-zß-ÿ])|sleutel|nøgle|ключ|κλειδί|キー|鍵|[密秘金][钥鑰]|(?<![가-힣])키(?:는|가|를)?(?![가-힣])|khóa/;
-// Where somebody gets in, or what must not get out: only a value that looks random is meant.
+// Names of logins and private things: only a value that looks random counts.
 const ACCESS =
   /(?<![\wß-ÿ])(?:log(?:ins?|on|(?:ged|s)? in)|sign ?in|creds|credentials?|credenciales|identifiants|sudo|wi-?fi|wlan|wpa\d?|licen[cs]e|(?:test|demo|admin|service|staging|shared) (?:account|user)|basic[ _-]?auth|zugang(?:sdaten)?|anmeldung|accès|acceso|acesso|accesso|bearer|totp|mfa|2fa|otp|authenticator|(?:recovery|backup) codes?|htpasswd)(?![\wß-ÿ])|доступ|логин|ログイン|登[录陆錄]|로그인/;
 const SECRECY =
@@ -33,7 +33,7 @@ const OTHER =
   /sha-?\d+|md5|blake\d|digest|checksum|hash|commit|revert|bisect|introduced|changed in|integrity|etag|fingerprint|thumbprint|revision|blob|trace|span|request|uuid|guid|(?<![a-zß-ÿ])[ku]?ids?(?![a-zß-ÿ])|public|publishable|certificate|cipher|encrypted|secure(?![a-z])|signature|nonce|cursor|(?<![a-z])version|transaction|address|contract|recipient|tenant|subscription|verifier|challenge|serial|snapshot|checkout|image|ends? in|starts? with/;
 const WORD = /pass|pwd|psk|\bpw\b|_pw\b|key|cred|auth|cookie|sess|\bsid\b|\bpin\b|_pat\b|\bpat\b|_sk\b/;
 
-// All of these are looked for in small letters.
+// All of these are matched in lower case.
 const either = (...patterns: RegExp[]) => patterns.map(({ source }) => source).join("|");
 const openAny = lazily(() => {
   const name = either(PASSWORD, TOKEN, KEY, WORD);
@@ -43,7 +43,7 @@ const openAny = lazily(() => {
 // Behind the noun: of which environment, which one, in which form. Any other word there is what the value is: `token_count`.
 const QUALIFIER =
   /^(?:value|val|base|prod|production|staging|stage|live|dev|development|test|local|ci|old|new|current|primary|secondary|main|default|raw|plain|plaintext|text|string|env|b64|base64|v?\d{1,3}|[ab])$/;
-/** In a name these say that the value is no secret, or no longer one. */
+/** In a name these mean that the value is not a secret, or no longer one. */
 const HARMLESS =
   /^(?:public|pub|publishable|anon|site|encrypted|enc|hashed|hash|sealed|cipher|ciphertext|example|sample|dummy|fake|mock|placeholder|masked|redacted|expected|invalid|page|continuation|continue|sync|cursor|csrf|xsrf|cancel|cancellation|idempotency|design|special|eos|bos|pad|lexer|syntax|max|min|signingkey)$/;
 const OTHER_KEYS =
@@ -59,7 +59,7 @@ const WHOLE_PASSWORD = new RegExp(
 export function readLabels(text: string): Label[] {
   const labels: Label[] = [];
   let done = 0;
-  // The one capital letter that two characters are small.
+  // The only capital letter whose lower case has two characters.
   for (const match of text.replaceAll("İ", "I").toLowerCase().matchAll(openAny())) {
     if (match.index < done) continue;
     const { said, other } = match.groups ?? {};
@@ -84,7 +84,7 @@ export function readLabels(text: string): Label[] {
   return labels;
 }
 
-/** Of the words of an identifier, the last one that is no qualifier says what the value is. */
+/** The last word of an identifier that is not a qualifier says what the value is. */
 function readName(words: readonly string[]): Name | "other" | null {
   let at = words.length - 1;
   while (at > 0 && QUALIFIER.test(words[at] ?? "")) at--;

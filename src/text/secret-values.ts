@@ -1,13 +1,17 @@
-/** Judges a value by itself: how much it looks like a credential, and whether it stands for one or points to one. */
+/**
+ * Judges a value on its own: how much it looks like a credential, and whether it is a placeholder or a reference
+ * instead.
+ */
 
 import { splitWords } from "./secret-names.ts";
 
-/** As much of a value as tells what it is. */
+/** As much of a value as is needed to judge it. */
 export const JUDGED = 96;
 
 /**
- * How much a value looks like a credential. `digest`: hexadecimal or a UUID, which ids and hashes are too; `weak`: words and
- * digits, as a person's password may be; `strong`: what is hardly anything but a password; `random`: nobody made it up.
+ * How much a value looks like a credential. `digest`: hexadecimal or a UUID, which ids and hashes are too; `weak`:
+ * words and digits, as a person's password may be; `strong`: what is hardly anything but a password; `random`: not made
+ * up by a person.
  */
 export type Strength = "none" | "digest" | "weak" | "strong" | "random";
 
@@ -37,9 +41,12 @@ const PUBLIC = /^(?:pk|pub|phc)[_-]|publishable|^ssh-|^AAAA[BCE]3Nz/i;
 const PAIRS =
   /(?=a[bcdgilmnprstuvy]|b[aeiloru]|c[aehiklortu]|d[aeiosu]|e[acdefglmnprstvx]|f[aefio]|g[aehiru]|h[aeio]|i[abcdefglmnoprstvz]|ke|l[aeilostuy]|m[aeiopu]|n[acdegiostv]|o[bcdlmnoprstuvw]|p[aeiloprstu]|qu|r[acdegimnorstuy]|s[acehiopstu]|t[aehiorstuy]|u[abceilmnprst]|v[aeio]|w[aei]|ze)/g;
 
-/** How much there is to guess: of the parts between signs only those count that are no words or numbers, nor short beside such. */
+/**
+ * How much there is to guess: only the parts between signs that are neither words nor numbers, nor short and next to
+ * one, count.
+ */
 function randomBits(value: string): number {
-  // Letters and digits take turns in no identifier.
+  // Identifiers do not alternate letters and digits.
   const most = /(?:[a-z]\d+){3}[a-z]/i.test(value) ? 0.8 : /\d/.test(value) ? 0.6 : 0.35;
   const parts = value.replace(/%[0-9A-F]{2}/g, "").split(/[^A-Za-z0-9]+/);
   const isKnown = (part: string) =>

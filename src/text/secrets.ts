@@ -1,4 +1,4 @@
-/** Finds credentials in a text and takes them out: by format, by the name a value is bound to, by what is said around it. */
+/** Finds and redacts credentials in a text: by format, by the name of a value, and by the words around it. */
 
 import { FORMATS } from "./secret-formats.ts";
 import { type Label, readLabels } from "./secret-names.ts";
@@ -216,7 +216,7 @@ const IS = String.raw`[ \t]{1,4}(?:(?:(?:is|was|has been|been)[ \t])?(?:(?:now[ 
 const FLAG = String.raw`(?<flag>[ \t]{1,4})`;
 const VALUE = String.raw`(?:[bru@]?\\?(?<quote>["'\x60])|[“„«‘])?(?<run>\S{1,256})`;
 const AFTER = new RegExp(`^(?:${CLOSE}(?:${ASSIGN}|${PAIR}|${BESIDE}|${IS})|${FLAG})${VALUE}`, "i");
-// Enough for the widest form of all the above around a value of which 256 characters are looked at.
+// Enough for the widest of the forms above around a value, of which 256 characters are read.
 const REACH = 400;
 
 /** `password: x`, `API_KEY=x`, `"secret": "x"`, `--token x`, `password is x`, `<password>x</password>`, `| token | x |`. */
@@ -248,7 +248,7 @@ function* findNamedValues(text: string, labels: readonly Label[]): Generator<Spa
         : isCredible(value, rule, isLiteral && beside === undefined);
     if (!isBound) continue;
     done = start + whole.length;
-    // A value that fills the reach goes on to its end.
+    // A value that fills the window continues to its end.
     if (whole.length === 256) done += /^[^\s"'`<>|]*/.exec(text.slice(done))?.[0].length ?? 0;
     yield { rule, start, end: done };
   }
@@ -302,7 +302,7 @@ const BELOW = /^["'`*_]{0,4}[:：]["'`*_]{0,4}\s*(?:`{3}\w*\s*)?(?:[>-] )?["'`]?
 // `Wert: …`, `the right one (…)`: it takes up what was named before.
 const AGAIN =
   /(?<!\p{L})(?:value|wert|valeur|valore?|waarde|wartość|значение|[値值]|it|this|the \w+ one)(?:'s| (?:is|ist|est|es|è|é))?[ :：(*"'`]+$/iu;
-// The value has a name of its own, which is not a credential's.
+// The value has its own name, which is not that of a credential.
 const ELSEWHERE = /[a-z]I[dD]s?["'`]?[\s:=]+["'`*]*$|[A-Za-z_][\w-]*=["'`]?$|"\w+"\s*:\s*"$/;
 // Before a digest: who or what it was taken from, or what is fetched by it.
 const BY = /(?<!\p{L})(?:in|at|by|from|since|see|of|get|show|read|describe|delete|access)\s+["'`]?$/u;
@@ -417,7 +417,7 @@ interface Value {
 
 function isBound({ strength, length }: Value, binding: number, { name, spoken }: Label): boolean {
   if (!name) return false;
-  // `pass` is a verb and a round as well.
+  // `pass` is also a verb and a round.
   const sure = name.sure && !/(?:^|[ -])pass$/i.test(spoken);
   if (strength === "random")
     return sure ? binding >= (length < 20 ? 2 : 1) : binding >= 2 && (name.rule !== "token" || length >= 20);
@@ -441,7 +441,7 @@ function isNoName(text: string, { start, end }: Label): boolean {
   );
 }
 
-/** The line up to an offset, and those above it, as far as they are of use. */
+/** The line up to an offset, and as many lines above it as are useful. */
 function linesBefore(text: string, at: number): string[] {
   return text.slice(Math.max(0, at - 200), at).split("\n");
 }
@@ -475,7 +475,7 @@ function isSample(text: string, { start, end }: Span): boolean {
     // A JWE is encrypted.
     if (header?.includes('"enc"') || /John Doe|1516239022|1300819380/.test(payload ?? "")) return true;
   }
-  // The configuration of a web app is served to everybody.
+  // The configuration of a web app is public.
   if (value.startsWith("AIza") && /authDomain|firebaseConfig/.test(text.slice(Math.max(0, start - 200), end + 200)))
     return true;
   const lines = linesBefore(text, start);

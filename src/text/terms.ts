@@ -8,7 +8,7 @@ const JOINT = /[._/\\@#:-]+/;
 const ASCII = /^[\0-\x7f]*$/;
 const WORD = /^[A-Z]?[a-z]+$/;
 
-/** Where a word changes its case, and where it is cut for that. */
+/** Where a word changes case, and where it is split because of that. */
 interface Case {
   changes: RegExp;
   between: RegExp;
@@ -23,7 +23,7 @@ const ASCII_CASE: Case = {
 const UNSPACED =
   "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}";
 
-/** The same for all scripts; a text of plain ASCII needs none of it. */
+/** The same for all scripts; plain ASCII text does not need it. */
 const unicode = lazily(() => ({
   compound: /[\p{L}\p{N}\p{M}]+(?:[._/\\@#:'’-]+[\p{L}\p{N}\p{M}]+)*/gu,
   inCase: {
@@ -36,7 +36,7 @@ const unicode = lazily(() => ({
   hiragana: /\p{Script=Hiragana}/u,
 }));
 
-/** A megabyte of pasted log says no more about what is wanted than its first part. */
+/** The beginning of a pasted log says as much about the request as a megabyte of it. */
 const MAX_CHARACTERS = 200_000;
 const MAX_TERM = 64;
 
@@ -44,7 +44,7 @@ const MAX_TERM = 64;
 export function termsOf(text: string): string[] {
   const terms: string[] = [];
   const head = text.slice(0, MAX_CHARACTERS);
-  // Most texts are plain ASCII, and patterns for all of Unicode take a fresh process milliseconds to prepare.
+  // Most texts are plain ASCII, and preparing patterns for all of Unicode takes a new process milliseconds.
   if (ASCII.test(head)) {
     for (const compound of head.match(ASCII_COMPOUND) ?? []) addCompound(terms, compound, ASCII_CASE);
     return terms;
@@ -60,7 +60,7 @@ export function hasCjk(text: string): boolean {
   return !ASCII.test(text) && unicode().hasUnspaced.test(text);
 }
 
-/** Latin words inside CJK text are words; the rest is taken in pairs, as there is no telling where its words end. */
+/** Latin words inside CJK text are words; the rest is split into pairs, because its word boundaries are unknown. */
 function addMixed(terms: string[], text: string): void {
   let end = 0;
   for (const match of text.matchAll(unicode().unspaced)) {
@@ -105,7 +105,7 @@ function addCompound(terms: string[], compound: string, inCase: Case): void {
     for (const word of words) addWord(terms, word);
     if (words.length > 1) addWhole(terms, piece);
   }
-  // The whole is rarer than its parts: whoever names it means this one.
+  // The whole identifier is rarer than its parts, so a match on it is specific.
   if (pieces.length > 1 && parts > 1) {
     addWhole(terms, compound.replace(/\\/g, "/"));
     const last = compound.split(/[/\\]/).at(-1) as string;
@@ -120,7 +120,7 @@ function addWord(terms: string[], word: string): void {
   if (term.length <= MAX_TERM) terms.push(term);
 }
 
-/** One spelling for both sides of the ocean: normalisation, colour. That `raise` becomes `raize` harms nobody. */
+/** One spelling for both sides of the ocean: normalisation, colour. It does not matter that `raise` becomes `raize`. */
 function american(word: string): string {
   if (word.length < 6) return word;
   return word.replace(/is(e|ed|es|er|ers|ing|ation|ations)$/, "iz$1").replace(/our(s|ed|ing|al)?$/, "or$1");
@@ -138,7 +138,7 @@ function splitWords(piece: string, { changes, between }: Case): string[] {
 
 /**
  * Whether most of it is written in Latin letters. A character of a script without spaces is worth several letters: one
- * long name does not make a Chinese sentence English. A text without letters is nobody's language.
+ * long name does not make a Chinese sentence English. A text without letters has no language.
  */
 export function isMostlyLatin(text: string): boolean {
   const head = text.slice(0, 2000);
@@ -153,13 +153,13 @@ export function isMostlyLatin(text: string): boolean {
 // @ts-expect-error: the package brings no types.
 import porter2 from "wink-porter2-stemmer";
 
-/** `word` in lower case; anything but a–z and apostrophes is given back as it is, and so is what is too long for a word. */
+/** `word` in lower case; anything other than a–z and apostrophes, or too long for a word, is returned unchanged. */
 export function stem(word: string): string {
-  // The package's expressions take time that grows with the square of the length.
+  // The package's expressions take quadratic time.
   return /^[a-z']{3,45}$/.test(word) ? porter2(word) : word;
 }
 
-// --- Words that tell nothing about what a text is about, in the languages that prompts are most often written in.
+// --- Stop words of the languages that prompts are most often written in.
 
 const ENGLISH =
   "a about above after again against all also am an and any anyone anything are aren't as at be because been before being below between both but by can can't cannot could couldn't did didn't do does doesn't doing don't done down during each either else ever every few for from further get gets getting give given go goes going got had hadn't has hasn't have haven't having he he'd he's her here hers herself him himself his how i i'd i'll i'm i've if in into is isn't it it's its itself just kind let let's like lot made make makes making many maybe me might mine more most much must my myself need needs no nor not now of off on once one ones only onto or other others our ours ourselves out over own per please put quite rather really same shall she should shouldn't since so some somebody someone something still such sure take taken tell than thank thanks that that's the their theirs them themselves then there there's these they they're thing things this those though through thus to together too toward towards under until up upon us use used uses using very via want wants was wasn't way we we'd we'll we're we've well were weren't what what's whatever when where whether which while who who's whom whose why will with within without won't would wouldn't yes yet you you'd you'll you're you've your yours yourself";

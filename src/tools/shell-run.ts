@@ -1,7 +1,7 @@
 /** Runs a command in a shell, in its own process group that does not outlive it. */
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { endGroup, endOnExit } from "../project/child-group.ts";
 
 export interface Shell {
   program: string;
@@ -45,23 +45,23 @@ export function runCommand(command: string, { shell, cwd, env, timeoutMs, signal
       return;
     }
     const timers: NodeJS.Timeout[] = [];
-    const killNow = () => killGroup(child, "SIGKILL");
+    const forget = endOnExit(child, "SIGKILL");
+    const killNow = () => endGroup(child, "SIGKILL");
     const stop = (why: "timeout" | "aborted") => {
       stopped ??= why;
-      killGroup(child, "SIGTERM");
+      endGroup(child, "SIGTERM");
       timers.push(setTimeout(killNow, GRACE_MS));
     };
     const abort = () => stop("aborted");
     const finish = (ended: CommandEnd["ended"]) => {
       for (const timer of timers) clearTimeout(timer);
-      setRunning(child, false);
+      forget();
       signal.removeEventListener("abort", abort);
       child.stdout?.destroy();
       child.stderr?.destroy();
       resolve({ output: output.text(), ended: stopped && ended.kind !== "failed" ? { kind: stopped } : ended });
     };
     timers.push(setTimeout(() => stop("timeout"), timeoutMs));
-    setRunning(child, true);
     signal.addEventListener("abort", abort, { once: true });
     if (signal.aborted) abort();
 
@@ -133,62 +133,4 @@ export function openOutput(maxHalf = MAX_HALF_BYTES): Output {
 /** A character may have been cut in half. */
 function withoutHalves(text: string): string {
   return text.replace(/^\ufffd{1,3}|\ufffd{1,3}$/g, "");
-}
-
-const running = new Set<ChildProcess>();
-
-/** A running child is killed when our process exits: nothing else would do it. */
-function setRunning(child: ChildProcess, isRunning: boolean): void {
-  if (isRunning && running.size === 0) process.on("exit", killAll);
-  if (isRunning) running.add(child);
-  else running.delete(child);
-  if (running.size === 0) process.removeListener("exit", killAll);
-}
-
-/** The child must lead its own group and session (`detached`), except on Windows. Must not throw. */
-function killGroup(child: ChildProcess, signal: "SIGTERM" | "SIGKILL"): void {
-  const { pid } = child;
-  if (pid === undefined) return;
-  if (process.platform === "win32") {
-    if (child.exitCode !== null) return;
-    spawn("taskkill", ["/pid", String(pid), "/T", "/F"], { stdio: "ignore" }).on("error", () => {});
-    return;
-  }
-  kill(-pid, signal);
-  // Shells with job control put what they start into other groups.
-  if (process.platform === "linux" && signal === "SIGKILL") for (const each of membersOf(pid)) kill(each, signal);
-}
-
-function killAll(): void {
-  for (const child of running) killGroup(child, "SIGKILL");
-}
-
-/** The processes of a session. */
-function membersOf(session: number): number[] {
-  try {
-    return readdirSync("/proc")
-      .filter((name) => /^\d+$/.test(name))
-      .map(Number)
-      .filter((pid) => sessionOf(pid) === session);
-  } catch {
-    return [];
-  }
-}
-
-/** The sixth field; the second is a name in brackets that may hold anything. */
-function sessionOf(pid: number): number | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[3]);
-  } catch {
-    return null;
-  }
-}
-
-function kill(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // There is no such process any more.
-  }
 }

@@ -1,4 +1,7 @@
-/** What verifying writes into memories: the stamp of those that hold, new paths for old ones. Through the journal, without making them younger. */
+/**
+ * What verifying writes into memories: a stamp if they hold, and new paths for moved files. Journalled, and without
+ * changing their age.
+ */
 
 import { statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
@@ -9,18 +12,18 @@ import type { Finding } from "./claim.ts";
 
 export interface Amendment {
   file: string;
-  /** The text that was looked at: if the file says something else now, it is left alone. */
+  /** The text that was checked: if the file has changed since, it is left alone. */
   base: string;
   text: string;
 }
 
 interface Amended {
   files: string[];
-  /** Of the one journal entry; null when nothing was written. */
+  /** The id of the journal entry; null if nothing was written. */
   undo: string | null;
 }
 
-/** All of them as one entry. A file keeps its times: it says the same as before. */
+/** All of them in one entry. A file keeps its times, because its meaning has not changed. */
 export async function amend(directory: Store, reason: string, amendments: readonly Amendment[]): Promise<Amended> {
   const wanted = amendments.filter(({ base, text }) => base !== text);
   if (wanted.length === 0) return { files: [], undo: null };
@@ -44,7 +47,7 @@ export async function amend(directory: Store, reason: string, amendments: readon
   });
 }
 
-/** Null where the stamp of today is there, or nothing can be stamped. */
+/** Null if it already has today's stamp, or cannot be stamped. */
 export function stampText(file: string, text: string, now: Date): string | null {
   const memory = parseMemory(file, text);
   if (memory.broken) return null;
@@ -65,7 +68,7 @@ export function fixText(file: string, text: string, findings: readonly Finding[]
       .map((at) => ({ at, finding, fix }));
   });
   let out = text;
-  // From the end, so that what is before stays where it is.
+  // From the end, so that earlier offsets stay valid.
   for (const { at, finding, fix } of edits.sort((a, b) => b.at - a.at)) {
     out = out.slice(0, at) + fix + out.slice(at + finding.claim.text.length);
   }

@@ -1,4 +1,4 @@
-/** Whether a path is there; if not, where git saw it go. */
+/** Checks whether a path exists and, if not, where it went according to git. */
 
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { shortNamesOf } from "./tree.ts";
 
 type Answer = Omit<Finding, "claim">;
 
-/** A chain of renames has an end; a circle has none. */
+/** Stops circular renames. */
 const MAX_RENAMES = 50;
 const MAX_COUNTED_BYTES = 4 << 20;
 
@@ -31,21 +31,21 @@ function withFix(answer: Answer, { text }: Claim): Answer {
   return answer.to === undefined ? answer : { ...answer, fix: text.endsWith("/") ? `${answer.to}/` : answer.to };
 }
 
-/** Under exactly this path: listed, or on disk though ignored. */
+/** At exactly this path: listed, or on disk but ignored. */
 function findHere({ tree }: Facts, path: string): string | null {
   if (tree.files.has(path) || tree.folders.has(path)) return path;
   if (tree.missing.has(path) || path.split("/").includes("..")) return null;
   try {
     const stat = lstatSync(join(tree.root, path), { throwIfNoEntry: false });
-    // Git knows no empty folders: one is what a deletion left over.
+    // Git has no empty folders: one is a leftover of a deletion.
     if (stat && !(stat.isDirectory() && readdirSync(join(tree.root, path)).length === 0)) return path;
   } catch {
-    // A name that the system cannot have.
+    // A name that is invalid on this system.
   }
   return tree.byStem.get(path) ?? null;
 }
 
-/** People leave out the folders in front, and the ending. */
+/** People omit leading folders and the extension. */
 function findLonger({ tree }: Facts, path: string): string | null {
   const end = `/${path}`;
   const same = tree.byName.get(nameOf(path))?.find((file) => file === path || file.endsWith(end));
@@ -58,7 +58,7 @@ function findLonger({ tree }: Facts, path: string): string | null {
 }
 
 function checkLine({ tree }: Facts, { lineNumber }: Claim, file: string): Answer {
-  const holds: Answer = { verdict: "holds", evidence: `${file} is there`, files: [file] };
+  const holds: Answer = { verdict: "holds", evidence: `${file} exists`, files: [file] };
   if (lineNumber === undefined || !tree.files.has(file)) return holds;
   const lines = countLines(join(tree.root, file));
   return lines !== null && lineNumber > lines
@@ -78,11 +78,11 @@ function countLines(path: string): number | null {
   }
 }
 
-/** Null when git never saw it go. */
+/** Null if git has no record of its removal. */
 function fateOf(facts: Facts, path: string): Answer | null {
   const { tree, history } = facts;
   if (tree.missing.has(path))
-    return { verdict: "gone", evidence: "deleted in the working tree, not committed yet", files: [path] };
+    return { verdict: "gone", evidence: "deleted in the working tree, but not committed yet", files: [path] };
   const first = history.events.get(path);
   if (!first) return null;
   let event: FileEvent = first;
@@ -100,7 +100,7 @@ function fateOf(facts: Facts, path: string): Answer | null {
     if (!next)
       return {
         verdict: "gone",
-        evidence: `moved to ${to} by ${first.commit.hash} on ${first.commit.day}, and gone from there`,
+        evidence: `moved to ${to} by ${first.commit.hash} on ${first.commit.day}, and since removed`,
         files: [path, to],
       };
     event = next;
@@ -154,21 +154,21 @@ function fateOfFolder(facts: Facts, folder: string): Answer | null {
   const [to = "", count = 0] = [...votes].sort((a, b) => b[1] - a[1])[0] ?? [];
   if (to !== "" && count * 2 > files.length)
     return { verdict: "moved", evidence: `its files moved to ${to} by ${newest}`, to, files: [...files] };
-  return { verdict: "gone", evidence: `its last file was taken away by ${newest}`, files: [...files] };
+  return { verdict: "gone", evidence: `its last file was removed by ${newest}`, files: [...files] };
 }
 
 /** A path that never existed is a mistake only if its folder exists: otherwise it may belong elsewhere. */
 function neverKnown({ tree, history, ignored }: Facts, claim: Claim, path: string): Answer {
-  if (claim.declared) return { verdict: "gone", evidence: "there is no such file" };
+  if (claim.declared) return { verdict: "gone", evidence: "the file does not exist" };
   const unknown = (evidence: string): Answer => ({ verdict: "unknown", evidence });
   if (ignored.has(claim.text) || ignored.has(path)) return unknown("git ignores it");
   if (tree.submodules.some((module) => path.startsWith(`${module}/`))) return unknown("it is in a submodule");
   const slash = path.lastIndexOf("/");
   const isLocal = !claim.loose && slash > 0 && tree.folders.has(path.slice(0, slash)) && /\.[A-Za-z]\w*$/.test(path);
-  if (!isLocal) return unknown("nothing of that name was ever here");
+  if (!isLocal) return unknown("nothing with that name was ever here");
   const isCertain = history.isWhole || history.events.size === 0;
   const isBlind = history.notes.some((note) => note.includes("shallow") || note.includes("newest"));
   return isCertain && !isBlind
-    ? { verdict: "gone", evidence: "there is no such file, and git has never seen one" }
-    : unknown("its history is not all here");
+    ? { verdict: "gone", evidence: "the file does not exist, and is not in git's history" }
+    : unknown("the history is incomplete");
 }

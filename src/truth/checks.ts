@@ -10,7 +10,7 @@ import type { Removal } from "./removals.ts";
 
 type Answer = Omit<Finding, "claim">;
 
-/** What may be something else and is not known here is no claim: it is left out. */
+/** What may be something else and is unknown here does not count as a claim. */
 export function checkClaims(facts: Facts, claims: readonly Claim[]): Finding[] {
   const findings: Finding[] = [];
   const said = new Set<string>();
@@ -47,8 +47,8 @@ function checkScript({ manifests, removed }: Facts, claim: Claim): Answer {
   const removal = (isNpm ? removed.scripts : removed.targets).get(claim.text);
   if (!removal)
     return claim.declared
-      ? { verdict: "gone", evidence: "no package file has it" }
-      : unknown("no package file ever had it");
+      ? { verdict: "gone", evidence: "it is not in any package file" }
+      : unknown("it was never in any package file");
   const [renamed] =
     [...manifests.scripts].find(([, { command }]) => isNpm && command !== "" && command === removal.command) ?? [];
   if (renamed !== undefined)
@@ -59,7 +59,7 @@ function checkScript({ manifests, removed }: Facts, claim: Claim): Answer {
       fix: renamed,
       files: [removal.file],
     };
-  return { verdict: "gone", evidence: `taken out of ${removal.file} by ${byWhom(removal)}`, files: [removal.file] };
+  return { verdict: "gone", evidence: `removed from ${removal.file} by ${byWhom(removal)}`, files: [removal.file] };
 }
 
 function checkPackage({ manifests, removed, found }: Facts, claim: Claim): Answer {
@@ -74,46 +74,47 @@ function checkPackage({ manifests, removed, found }: Facts, claim: Claim): Answe
   if (removal)
     return {
       verdict: "gone",
-      evidence: `no longer a dependency: taken out of ${removal.file} by ${byWhom(removal)}`,
+      evidence: `no longer a dependency: removed from ${removal.file} by ${byWhom(removal)}`,
       files: [removal.file],
     };
   return claim.declared
-    ? { verdict: "gone", evidence: "no package file has it" }
-    : unknown("no package file ever had it");
+    ? { verdict: "gone", evidence: "it is not in any package file" }
+    : unknown("it was never in any package file");
 }
 
 function checkBranch({ refs, tree }: Facts, claim: Claim): Answer {
   if (refs.branches.has(claim.text) || refs.branches.has(claim.text.replace(/^origin\//, "")))
-    return { verdict: "holds", evidence: "there is such a branch" };
-  if (!tree.isGit || !refs.isWhole || refs.branches.size === 0) return unknown("not all branches are here");
-  return { verdict: "gone", evidence: "there is no such branch, here or on a remote" };
+    return { verdict: "holds", evidence: "the branch exists" };
+  if (!tree.isGit || !refs.isWhole || refs.branches.size === 0) return unknown("not all branches are fetched");
+  return { verdict: "gone", evidence: "the branch does not exist locally or on a remote" };
 }
 
 function checkTag({ refs, tree }: Facts, claim: Claim): Answer {
   if (refs.tags.has(claim.text) || refs.tags.has(`v${claim.text}`))
-    return { verdict: "holds", evidence: "there is such a tag" };
-  // Where no tag at all is fetched, one that is missing says nothing.
-  if (!tree.isGit || !refs.isWhole || refs.tags.size === 0) return unknown("tags are not here");
-  return { verdict: "gone", evidence: "there is no such tag" };
+    return { verdict: "holds", evidence: "the tag exists" };
+  // If no tags are fetched at all, a missing one means nothing.
+  if (!tree.isGit || !refs.isWhole || refs.tags.size === 0) return unknown("tags are not fetched");
+  return { verdict: "gone", evidence: "the tag does not exist" };
 }
 
 function checkCommit({ refs, tree }: Facts, claim: Claim): Answer {
   const isThere = refs.commits.get(claim.text);
-  if (isThere) return { verdict: "holds", evidence: "there is such a commit" };
-  if (isThere === undefined || !tree.isGit || !refs.isWhole || claim.loose) return unknown("not all commits are here");
-  return { verdict: "gone", evidence: "there is no such commit" };
+  if (isThere) return { verdict: "holds", evidence: "the commit exists" };
+  if (isThere === undefined || !tree.isGit || !refs.isWhole || claim.loose)
+    return unknown("not all commits are fetched");
+  return { verdict: "gone", evidence: "the commit does not exist" };
 }
 
 function checkDate({ today }: Facts, { day }: Claim): Answer {
-  if (day === undefined || !/^\d{4}-\d\d-\d\d$/.test(day)) return unknown("not a day");
+  if (day === undefined || !/^\d{4}-\d\d-\d\d$/.test(day)) return unknown("not a valid date");
   return day < today
     ? { verdict: "expired", evidence: `${day} has passed` }
-    : { verdict: "holds", evidence: `${day} is to come` };
+    : { verdict: "holds", evidence: `${day} is in the future` };
 }
 
-/** No network: only whether it can be one. */
+/** Checks only the format; never uses the network. */
 function checkUrl(_: Facts, { text }: Claim): Answer {
-  return unknown(URL.canParse(text) ? "addresses are not opened" : "not a whole address");
+  return unknown(URL.canParse(text) ? "URLs are not opened" : "not a complete URL");
 }
 
 function checkLink({ memories, tree }: Facts, claim: Claim): Answer {
@@ -123,11 +124,11 @@ function checkLink({ memories, tree }: Facts, claim: Claim): Answer {
     memories.has(target.replace(/\.md$/, "")) ||
     tree.files.has(target) ||
     tree.byName.has(target.slice(target.lastIndexOf("/") + 1));
-  if (isThere) return { verdict: "holds", evidence: "there is such a memory" };
-  // A name in brackets may be of a memory that is still to be written.
+  if (isThere) return { verdict: "holds", evidence: "the memory exists" };
+  // A name in brackets may be a memory that is yet to be written.
   return claim.loose || target.startsWith("/") || target.startsWith("..")
-    ? unknown("there is no such memory yet")
-    : { verdict: "gone", evidence: "there is no such memory" };
+    ? unknown("the memory does not exist yet")
+    : { verdict: "gone", evidence: "the memory does not exist" };
 }
 
 function decode(text: string): string {
@@ -167,11 +168,11 @@ function holdsAt(places: readonly Occurrence[]): Answer {
 
 function never({ declared }: Claim): Answer {
   return declared
-    ? { verdict: "gone", evidence: "it is nowhere in the code" }
-    : { verdict: "unknown", evidence: "it was never seen in the code" };
+    ? { verdict: "gone", evidence: "it is not in the code" }
+    : { verdict: "unknown", evidence: "it was never in the code" };
 }
 
-/** What was only used here and never defined belongs to a library. */
+/** A name that was only used and never defined here belongs to a library. */
 function findRemoval(facts: Facts, claim: Claim, name: string): Answer | null {
   const removals = (facts.removals.words.get(name) ?? []).filter(isSolid);
   const own =
@@ -180,7 +181,7 @@ function findRemoval(facts: Facts, claim: Claim, name: string): Answer | null {
   if (!own) return null;
   return {
     verdict: "gone",
-    evidence: `no longer in the code: taken out of ${own.file} by ${byWhom(removals[0] as Removal)}`,
+    evidence: `no longer in the code: removed from ${own.file} by ${byWhom(removals[0] as Removal)}`,
     files: [own.file],
   };
 }
@@ -200,12 +201,12 @@ function checkMember(facts: Facts, claim: Claim, owner: string, name: string, pl
   if (!removal) return holdsAt(places);
   return {
     verdict: "gone",
-    evidence: `${owner} has no ${name} any more: taken out of ${removal.file} by ${byWhom(removal)}`,
+    evidence: `${owner} no longer has ${name}: removed from ${removal.file} by ${byWhom(removal)}`,
     files: [removal.file],
   };
 }
 
-/** Said to be in a file: it has moved when it was taken out of that one and is defined in another. */
+/** A name in a given file has moved if it was removed from that file and is defined in another. */
 function checkNamedFile(
   facts: Facts,
   claim: Claim,
@@ -219,18 +220,18 @@ function checkNamedFile(
   );
   const now = places.find(({ hit }) => hit === "definition");
   if (!now || !(removal || claim.declared)) return null;
-  const by = removal ? `, taken out of ${file} by ${byWhom(removal)}` : "";
+  const by = removal ? `, removed from ${file} by ${byWhom(removal)}` : "";
   return { verdict: "moved", evidence: `now in ${now.file}:${now.line}${by}`, to: now.file, files: [file, now.file] };
 }
 
-/** The file itself, a longer path of it, or what it was renamed to. */
+/** The file itself, its longer path, or what it was renamed to. */
 function isSame({ history, tree }: Facts, file: string, said: string): boolean {
   if (file === said || file.endsWith(`/${said}`)) return true;
   const to = tree.files.has(said) ? null : history.events.get(said)?.to;
   return to !== null && to !== undefined && to === file;
 }
 
-/** A variable is mostly named in a text: `getenv("X")`. */
+/** A variable is usually named in a string: `getenv("X")`. */
 function checkVariable(facts: Facts, claim: Claim): Answer {
   const places = (facts.found.get(claim.text) ?? []).filter(({ hit }) => hit !== "comment");
   if (places.length > 0) return holdsAt(places);
@@ -238,7 +239,7 @@ function checkVariable(facts: Facts, claim: Claim): Answer {
   if (!removal) return never(claim);
   return {
     verdict: "gone",
-    evidence: `no longer read anywhere: taken out of ${removal.file} by ${byWhom(removal)}`,
+    evidence: `no longer read anywhere: removed from ${removal.file} by ${byWhom(removal)}`,
     files: [removal.file],
   };
 }
@@ -254,7 +255,7 @@ function checkFlag(facts: Facts, claim: Claim): Answer {
   if (!removal) return never(claim);
   return {
     verdict: "gone",
-    evidence: `no longer an option: taken out of ${removal.file} by ${byWhom(removal)}`,
+    evidence: `no longer an option: removed from ${removal.file} by ${byWhom(removal)}`,
     files: [removal.file],
   };
 }

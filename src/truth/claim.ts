@@ -1,4 +1,4 @@
-/** What a memory says that can be looked up, the words in code that decide about it, and what came of looking. */
+/** A claim: something in a memory that can be checked; the words to look for in the code; and the finding. */
 
 export const CLAIM_KINDS = [
   "path",
@@ -19,15 +19,15 @@ export type ClaimKind = (typeof CLAIM_KINDS)[number];
 
 export interface Claim {
   kind: ClaimKind;
-  /** As it is looked up: without quotes, line numbers and `./`. */
+  /** In the form that is checked: without quotes, line numbers and `./`. */
   text: string;
-  /** Of the memory's file, from 1. */
+  /** In the memory's file, from 1. */
   line: number;
-  /** Where the text is in the file; -1 when it is not there in this form. */
+  /** The text's offset in the file; -1 if it does not occur in this form. */
   at: number;
   /** Further offsets at which it is claimed. */
   more?: number[];
-  /** It may well be something else: it counts only when the repository knows it, or has known it. */
+  /** It may be something else: it counts only if it is or was in the repository. */
   loose: boolean;
   /** Written in `claims:`: then no proof is needed that it ever held. */
   declared: boolean;
@@ -45,11 +45,11 @@ export type Verdict = "holds" | "moved" | "gone" | "changed" | "expired" | "unkn
 export interface Finding {
   claim: Claim;
   verdict: Verdict;
-  /** What was seen, in words. */
+  /** The evidence, in words. */
   evidence: string;
   /** Where it is now, for `moved`. */
   to?: string;
-  /** What to write instead of the claim's text, where that is certain. */
+  /** The replacement for the claim's text, if it is certain. */
   fix?: string;
   /** Files that the verdict was read from. */
   files?: string[];

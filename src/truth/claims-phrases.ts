@@ -13,7 +13,7 @@ export interface WordClaim {
 
 const RUN =
   /\b(npm|yarn|pnpm|bun|make|just)((?:\s+(?:run|run-script|-s|--silent|-w\s+\S+|-C\s+\S+))*)\s+([A-Za-z][\w:.-]*)/g;
-/** What these programs do by themselves. */
+/** Built-in commands of these programs. */
 const BUILT_IN =
   /^(?:install|ci|i|add|remove|rm|update|upgrade|publish|pack|init|exec|dlx|create|link|audit|outdated|why|config|version|login|run|sure|it|them|this|that|use|your|our|a|an|the|sense|and|or|to|in|on|is|for|with|up|changes?|workspaces?|cache|store|set|get|ls|list|view|info|prune|dedupe|x|pm)$/;
 
@@ -44,7 +44,7 @@ const CUE =
   /(?:^[\s*#-]*|(?:\b(?:uses?|using|through|via|with|on|by|and|or|depends on|package|packages|library|libraries|dependency|dependencies|crate|gem|adopted|chose|prefer|is|are|our|plus|run|over)|[:,(+/&])\s+|\()$/i;
 const AFTER = /^\s*(?:package|library|dependency|crate|gem|module|npm|client|for\b)/i;
 
-/** Every one is loose: only what was once a dependency counts. */
+/** All of these are uncertain: only what was once a dependency counts. */
 export function findPackage(text: string, word: string, at: number, code: boolean): WordClaim | null {
   const name = word.includes("@") ? word.replace(/@[\^~]?\d[\w.]*$/, "") : word;
   if (name.length < 2 || name.length > 100 || !(PACKAGE.test(name) || MODULE.test(name))) return null;
@@ -197,7 +197,7 @@ const ENDS =
 /** The day is that of something that happened, or from when on something holds. */
 const HAPPENED =
   /\b(?:since|as of|from|decided|agreed|was|were|had|happened|occurred|introduced|started|began|launched|released|shipped|merged|deployed|migrated|created|updated|written|noted|reported|met|incident|outage|post-?mortem|on call|said|asked|confirmed|verified|measured|last|dated|effective|moved|slipped|signed|joined|left|hired|fixed|found|completed|finished|done|frozen on|removed on|dropped on|born|founded|version|snapshot|ago)\b[^.;,]{0,30}$/i;
-/** The end is said to be over, or to have moved. */
+/** The text says that the deadline is over or has moved. */
 const OVER =
   /^[^.;]{0,30}\b(?:but (?:slipped|moved|postponed|delayed)|has passed|is over|was met|done|completed|shipped|finished|slipped|postponed|happened)\b/i;
 

@@ -206,7 +206,7 @@ function isFileName(word: string): boolean {
   );
 }
 
-/** Programs of others: their options are no claims about this project. */
+/** Other programs: their options are not claims about this project. */
 const OTHERS =
   /^(?:git|gh|glab|npm|npx|yarn|pnpm|bun|bunx|deno|docker|docker-compose|podman|kubectl|helm|k9s|cargo|rustup|go|gofmt|pip3?|pipx|poetry|uv|python3?|node|tsx|ts-node|tsc|ruby|gem|bundle|rails|rake|java|javac|mvn|gradle|gradlew|sbt|dotnet|swift|xcodebuild|brew|apt|apt-get|dnf|yum|apk|pacman|choco|winget|curl|wget|ssh|scp|rsync|tar|zip|unzip|grep|rg|sed|awk|find|xargs|ls|cat|less|tail|head|jq|yq|psql|mysql|sqlite3|redis-cli|mongosh?|aws|gcloud|az|terraform|tofu|ansible|ansible-playbook|systemctl|journalctl|sudo|make|cmake|ninja|gcc|clang|pytest|jest|vitest|mocha|eslint|prettier|biome|ruff|black|mypy|playwright|cypress|webpack|vite|rollup|esbuild|openssl|gpg|chmod|chown|cp|mv|rm|mkdir|claude|codex|gemini|code|vim|tmux|ffmpeg|protoc|buf|alembic|flyway|celery|gunicorn|uvicorn|uvicorn|nginx|pm2|turbo|nx|lerna|changeset|semgrep|trivy|snyk)$/;
 

@@ -1,4 +1,4 @@
-/** Finds in a memory what can be looked up: each thing once, with its position, and not what is only mentioned. */
+/** Finds the claims of a memory that can be checked: each once, with its position, and not what is only mentioned. */
 
 import type { Memory } from "../store/store.ts";
 import { parseDocument } from "../text/frontmatter.ts";
@@ -21,7 +21,7 @@ import { isForeign, tenseOf } from "./tense.ts";
 interface ClaimContext {
   /** Absolute; paths below it are the project's own. */
   root: string;
-  /** What the project is called: "in the X repo" is another one unless X is here. */
+  /** The project's names: "in the X repo" means another one unless X is here. */
   names: readonly string[];
   /** When the memory was written, for days without a year. */
   written: Date;
@@ -29,11 +29,11 @@ interface ClaimContext {
 
 export interface FoundClaims {
   claims: Claim[];
-  /** Not looked up, because the memory says so. */
+  /** Not checked, because the memory says so. */
   silenced: { text: string; reason: string }[];
 }
 
-/** Each thing is looked up once, where it is first named. */
+/** Each thing is checked once, where it is first named. */
 export function findClaims(text: string, context: ClaimContext): FoundClaims {
   const document = parseDocument(text);
   const metadata = Object.fromEntries(document.fields.map(({ key, value }) => [key, value]));
@@ -62,7 +62,7 @@ export function findClaims(text: string, context: ClaimContext): FoundClaims {
   return { claims: [...found.values()], silenced };
 }
 
-/** A thing that is named a thousand times needs no list of all places. */
+/** Something that is named a thousand times does not need a list of all places. */
 const MAX_PLACES = 100;
 
 function merge(known: Claim, claim: Unplaced): void {
@@ -96,7 +96,7 @@ function claimsOf(passage: Passage, context: ClaimContext, isForeign: boolean): 
 type TokenClaim = Omit<Unplaced, "at"> & { shift: number };
 const PLAIN = /^[A-Za-z]?[a-z]*$/;
 
-/** A word may be several things until it is looked up. */
+/** A word may be several things until it is checked. */
 function tokenClaims(token: Token, text: string, root: string, namedFiles: ReadonlyMap<number, string>): TokenClaim[] {
   const claims: TokenClaim[] = [];
   // Most words are only words.
@@ -126,7 +126,7 @@ function wordClaims(text: string, written: Date): WordClaim[] {
   ];
 }
 
-/** Once a paragraph has gone over to another project, all that follows in it is about that one. */
+/** Once a paragraph mentions another project, the rest of it is about that one. */
 function foreignParagraphs(passages: readonly Passage[], names: readonly string[]): Set<number> {
   return new Set(
     passages
@@ -135,7 +135,7 @@ function foreignParagraphs(passages: readonly Passage[], names: readonly string[
   );
 }
 
-/** Offsets come in rising order, mostly. */
+/** Offsets are mostly ascending. */
 function lineCounter(text: string): (at: number) => number {
   let last = { at: 0, line: 1 };
   return (at) => {

@@ -1,4 +1,4 @@
-/** Memories that give one subject different values: of two, at most one still holds. */
+/** Finds memories that give one subject different values: at most one of them still holds. */
 
 import type { TermsOf } from "../text/likeness.ts";
 import { findSentences, isDenial, leadOf } from "./sentences.ts";
@@ -28,9 +28,9 @@ interface Statement {
   value: string;
 }
 
-/** Enough for a memory; what says more is a document. */
+/** Enough for a memory; anything longer is a document. */
 const MAX_STATEMENTS = 40;
-/** A subject of which so many memories speak is a word, not a subject. */
+/** A subject that this many memories mention is just a word. */
 const MAX_SPEAKERS = 50;
 
 export function findContradictions(memories: readonly Dated[], termsOf: TermsOf): Contradiction[] {
@@ -40,7 +40,7 @@ export function findContradictions(memories: readonly Dated[], termsOf: TermsOf)
     const known = new Set<string>();
     for (const { subject, value, kind } of statements) {
       const key = keyOf(kind, subject, termsOf);
-      // What a memory says twice in other values is a list, not a fact.
+      // A subject with two values in one memory is a list, not a fact.
       if (key === null || known.has(key)) continue;
       known.add(key);
       const group = groups.get(key);
@@ -59,7 +59,7 @@ export function findContradictions(memories: readonly Dated[], termsOf: TermsOf)
   return [...found.values()];
 }
 
-/** Everything against the newest: what two old ones disagree about is settled by it. */
+/** Compares everything with the newest, which settles what two old ones disagree about. */
 function compare(group: readonly Statement[]): Contradiction[] {
   const sorted = [...group].sort((a, b) => (a.memory.day < b.memory.day ? 1 : a.memory.day > b.memory.day ? -1 : 0));
   const [newest, ...others] = sorted as [Statement, ...Statement[]];
@@ -88,7 +88,7 @@ interface Found {
 const VERB =
   "(?:is|are)(?: (?:now|currently|set to|due(?: on)?|on|at|version|pinned to|capped at|limited to))?|runs? on|listens? on|defaults? to|happens? on|ends? on|starts? on|expires? on|takes? place on|moved to|equals|=|:";
 
-/** Things that exclude one another: days, numbers with their units, versions, addresses, names in backticks. */
+/** Values that exclude each other: days, numbers with units, versions, URLs, names in backticks. */
 const VALUE =
   "\\d{4}-\\d\\d-\\d\\d|v?\\d+(?:[.,]\\d+)*\\s?(?:%|ms|s|m|h|kb|mb|gb|tb|seconds?|minutes?|hours?|days?|weeks?|months?|characters?|columns?|lines?|spaces?|retries|workers?|replicas?)?|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|https?://\\S+|`[^`]{1,80}`";
 
@@ -96,12 +96,12 @@ const STATEMENT = new RegExp(
   `^(?:the |our |its |a |an )?([\\p{L}\\p{N}][\\p{L}\\p{N}\\s'’\`./_-]{2,80}?)\\s*(?:\\s|(?<=\\S)(?=[:=]))(?:${VERB})\\s+(${VALUE})(?=\\s*(?:$|[,;(]|\\.\\s|\\s(?:since|because|as of|for now|until|from|by default)\\b))`,
   "iu",
 );
-/** Of one product two versions are not used at once, while two products are. */
+/** Two versions of one product are not used at once, but two products are. */
 const VERSION = new RegExp(
   `^(?:the |our |its |a |an )?([\\p{L}\\p{N}][\\p{L}\\p{N}\\s'’\`./_-]{2,80}?)\\s+(?:${VERB.replace("|=|:", "")}|lies? in|lives? in|uses?|needs?|requires?|targets?|runs?|is built with|are built with|is stored in|are stored in)\\s+(\\p{L}[\\w+#.-]{1,20})\\s+v?(\\d+(?:\\.\\d+)*)(?=\\s*(?:$|[,;(]|\\s(?:since|because|as of|for now)\\b))`,
   "iu",
 );
-/** "It is 5" says nothing by itself; "the first" is another one everywhere. */
+/** "It is 5" says nothing on its own; "the first" differs everywhere. */
 const NO_SUBJECT =
   /^(?:it|this|that|there|these|those|he|she|they|we|i|you|which|what|who|one|some|example|note|e\.g|i\.e|step|todo|see|why|how to apply|when|where|date|created|last|next|today|yesterday|deadline|version|port|status|limit|result|default|value)\b.{0,3}$|\b(?:if|when|unless|whether|before|after|while)\b|\b(?:was|were|had|used to)\b/i;
 
@@ -139,7 +139,7 @@ function findRules(memory: Dated): Found[] {
 const POLARITY =
   /\b(?:please|always|never|do not|don['’]t|stop|avoid|not|no)\b|(?<=\b(?:commit|us|writ|add|runn|mock|squash|rebas|merg|deploy))ing\b/gi;
 
-/** Null for what is too little to be the same subject by chance. */
+/** Null if it is too short to identify a subject. */
 function keyOf(kind: string, subject: string, termsOf: TermsOf): string | null {
   const terms = [...new Set(termsOf(kind === "rule" ? subject.replace(POLARITY, " ") : subject))].sort();
   const least = kind === "rule" ? 2 : 1;

@@ -1,4 +1,4 @@
-/** Memories' texts examined against a project: claims found, facts gathered once, a verdict for each. */
+/** Examines memories against a project: finds the claims, gathers the facts once, and gives a verdict for each. */
 
 import { basename, join } from "node:path";
 import { readRegular } from "../disk/fence.ts";
@@ -13,16 +13,16 @@ export interface Examined {
   text: string;
   /** When it was written, for days without a year. */
   written: Date;
-  /** Of all projects of the user: only days and links are looked up. */
+  /** Covers all projects of the user, so only dates and links are checked. */
   isGeneral?: boolean;
 }
 
-/** `holds`: there are claims and all of them hold. `unchecked`: nothing could be looked up. */
+/** `holds`: there are claims and all of them hold. `unchecked`: nothing could be checked. */
 export type MemoryVerdict = "holds" | "doubtful" | "unchecked";
 
 export interface Examination {
   memories: { file: string; verdict: MemoryVerdict; findings: Finding[]; silenced: FoundClaims["silenced"] }[];
-  /** What could not be looked at. */
+  /** What could not be checked. */
   notes: string[];
 }
 
@@ -38,7 +38,7 @@ export async function examine(git: Git, memories: readonly Examined[], options: 
   const names = findProjectNames(git.root);
   const found: FoundClaims[] = [];
   for (const [i, { text, written, isGeneral }] of memories.entries()) {
-    // Git waits for its output to be taken.
+    // Git waits until its output is read.
     if (i % 32 === 31) await new Promise((next) => setImmediate(next));
     const { claims, silenced } = findClaims(text, { root: git.root, names, written });
     const kept = isGeneral ? claims.filter(({ kind }) => kind === "date" || kind === "link") : claims;
@@ -60,7 +60,7 @@ function verdictOf(findings: readonly Finding[]): MemoryVerdict {
   if (findings.some(({ verdict }) => isProblem(verdict))) return "doubtful";
   const checked = findings.filter(({ claim }) => claim.kind !== "url");
   const isAll = checked.length > 0 && checked.every(({ verdict }) => verdict === "holds");
-  // A day that is still to come does not make a memory true.
+  // A date in the future does not make a memory true.
   return isAll && checked.some(({ claim }) => claim.kind !== "date" && claim.kind !== "link") ? "holds" : "unchecked";
 }
 
@@ -70,7 +70,7 @@ function findProjectNames(root: string): string[] {
   try {
     config = readRegular(join(root, ".git", "config"), { maxBytes: MAX_CONFIG_BYTES })?.toString("utf8") ?? "";
   } catch {
-    // A linked worktree has a file there: it goes by the folder's name.
+    // A linked worktree has a file there, so the folder's name is used.
   }
   const remote = /^\s*url\s*=\s*\S*?([^/:\s]+?)(?:\.git)?\/?\s*$/m.exec(config)?.[1];
   return [basename(root), ...(remote ? [remote] : [])];

@@ -1,4 +1,4 @@
-/** What is known of the project for all claims of a run: files, words, history, changes, branches. */
+/** The facts about the project for all claims of a run: files, words, history, changes, branches. */
 
 import { type Git, readGit } from "../project/git.ts";
 import { type Claim, flagForms, partsOf, wordsOf } from "./claim.ts";
@@ -24,19 +24,19 @@ export interface Facts {
   manifests: Manifests;
   removed: RemovedEntries;
   refs: Refs;
-  /** Paths that git ignores: that they are not here means nothing. */
+  /** Paths that git ignores: their absence means nothing. */
   ignored: ReadonlySet<string>;
   /** Names and files of memories. */
   memories: ReadonlySet<string>;
   today: string;
-  /** What could not be looked at. */
+  /** What could not be checked. */
   notes: string[];
 }
 
 interface Refs {
   branches: ReadonlySet<string>;
   tags: ReadonlySet<string>;
-  /** Every hash that was asked for -> whether there is such a commit. */
+  /** Every requested hash -> whether the commit exists. */
   commits: ReadonlyMap<string, boolean>;
   /** All branches of the remote are fetched here, or there is no remote, and all their commits are. */
   isWhole: boolean;
@@ -48,7 +48,7 @@ interface FactOptions {
   onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
-/** What needs no claim to be looked at: git works on it while claims are found. */
+/** What does not depend on claims: git works on it while claims are found. */
 interface Start {
   tree: Promise<Tree>;
   reach: Promise<Reach | null>;
@@ -152,7 +152,7 @@ async function findRemovals(
   return { words: new Map([...deleted, ...changed.words]), isWhole: changed.isWhole };
 }
 
-const BLIND = "not all changes were looked through: what was removed long ago stays unknown";
+const BLIND = "not all changes were searched, so removals from long ago are unknown";
 
 const NO_REFS: Refs = { branches: new Set(), tags: new Set(), commits: new Map(), isWhole: false };
 const NO_MANIFESTS: Manifests = { packages: new Map(), scripts: new Map(), targets: new Map(), isAny: false };
@@ -198,7 +198,7 @@ async function readIgnored(git: Git, tree: Tree, paths: readonly string[]): Prom
   return new Set((output?.toString("utf8") ?? "").split("\0").filter((path) => path !== ""));
 }
 
-/** A line that was taken out, as far as it matters here. */
+/** The relevant part of a removed line. */
 interface TakenOut {
   file: string;
   hit: Hit;
@@ -207,12 +207,12 @@ interface TakenOut {
 
 type TakenOutWords = ReadonlyMap<string, readonly TakenOut[]>;
 
-/** Words to look for among changes; those that would not alter a verdict are left out. */
+/** Words to search for in changes, without those that would not change a verdict. */
 function missingWords(claims: readonly Claim[], found: Occurrences): Set<string> {
   return new Set(claims.flatMap((claim) => missingWordsOf(claim, found)));
 }
 
-/** Those of which removals so far do not tell what became of them. */
+/** Those whose fate is not clear from the removals so far. */
 function openWords(claims: readonly Claim[], found: Occurrences, removals: TakenOutWords): Set<string> {
   return new Set(
     claims.flatMap((claim) => {

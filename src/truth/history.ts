@@ -1,4 +1,6 @@
-/** What became of files that are no longer there: renamed or deleted, when and by which commit. Read once for all claims. */
+/**
+ * What happened to files that no longer exist: renamed or deleted, when and by which commit. Read once for all claims.
+ */
 
 import { join } from "node:path";
 import { statOrNull } from "../disk/fence.ts";
@@ -16,7 +18,7 @@ export interface FileEvent {
   to: string | null;
 }
 
-/** What is left of a file that was deleted, or that git does not see as renamed. */
+/** What is known about a file that was deleted, or that git does not see as renamed. */
 export interface DeletedFile {
   path: string;
   /** The object that holds its last text. */
@@ -32,7 +34,7 @@ export interface History {
   inFolder: ReadonlyMap<string, readonly string[]>;
   /** Newest first. */
   deleted: readonly DeletedFile[];
-  /** Every commit there is was looked at. */
+  /** Whether every commit was read. */
   isWhole: boolean;
   notes: string[];
 }
@@ -40,7 +42,7 @@ export interface History {
 /** Ten years of a busy team; more would take too long. */
 const MAX_COMMITS = 20_000;
 const LIMITS = { timeoutMs: 15_000, maxBytes: 256 << 20 };
-/** A folder's first files show what became of it. */
+/** A folder's first files show what happened to it. */
 const MAX_PER_FOLDER = 200;
 
 export const NO_HISTORY: History = {
@@ -52,11 +54,11 @@ export const NO_HISTORY: History = {
   notes: [],
 };
 
-/** How far back changes are looked at. */
+/** How far back changes are read. */
 export interface Reach {
   /** Arguments of `git log` that name the commits. */
   commits: string[];
-  /** Null when all of them are looked at. */
+  /** Null if all of them are read. */
   cut: string | null;
   isShallow: boolean;
 }
@@ -72,10 +74,10 @@ export async function findReach(git: Git, maxCommits = MAX_COMMITS): Promise<Rea
   if (count <= maxCommits) return { isShallow, commits: ["HEAD"], cut: null };
   const oldest = await readGit(git, ["rev-list", "--max-count=1", `--skip=${maxCommits}`, "HEAD", "--"]);
   const commits = ["HEAD", `^${oldest?.toString("latin1").trim()}`];
-  return { isShallow, commits, cut: `only the newest ${maxCommits} commits were looked at` };
+  return { isShallow, commits, cut: `only the newest ${maxCommits} commits were checked` };
 }
 
-/** A file says so; a linked worktree and a folder inside a checkout have it elsewhere, and git knows where. */
+/** A file marks it; for a linked worktree or a folder inside a checkout, git knows where that file is. */
 async function isShallowClone(git: Git): Promise<boolean> {
   const own = join(git.root, ".git");
   if (statOrNull(own)?.isDirectory()) return statOrNull(join(own, "shallow")) !== null;
@@ -83,7 +85,7 @@ async function isShallowClone(git: Git): Promise<boolean> {
 }
 
 export async function readHistory(git: Git, reach: Reach | null): Promise<History> {
-  if (reach === null) return { ...NO_HISTORY, notes: ["there are no commits: where things went cannot be told"] };
+  if (reach === null) return { ...NO_HISTORY, notes: ["there are no commits, so moves and removals are unknown"] };
   const form = ["-z", "--format=%x01%H %ct", "--raw", "--no-abbrev", "-M", "--no-rename-empty", "--diff-filter=ADR"];
   // The first commit only adds: nothing of it is asked for, and it may be the largest of all.
   const settings = ["log.showRoot=false"];
@@ -91,9 +93,9 @@ export async function readHistory(git: Git, reach: Reach | null): Promise<Histor
   const args = ["log", ...form, ...reach.commits, "--"];
   const { code } = await runGit(git, args, { ...LIMITS, settings, take: parser.take });
   const notes: string[] = [];
-  if (reach.isShallow) notes.push("a shallow clone: what happened before it cannot be told");
+  if (reach.isShallow) notes.push("this is a shallow clone, so earlier history is unknown");
   if (reach.cut !== null) notes.push(reach.cut);
-  if (code !== 0) notes.push("only the newest part of the history was looked at: git took too long");
+  if (code !== 0) notes.push("git took too long, so only the newest part of the history was checked");
   return { ...parser.result(), isWhole: notes.length === 0, notes };
 }
 
@@ -102,7 +104,7 @@ interface Parser {
   result(): Pick<History, "events" | "byName" | "inFolder" | "deleted">;
 }
 
-/** More than this are not asked for. */
+/** No more than this are requested. */
 const MAX_DELETED = 20_000;
 /** `:100644 000000 HASH HASH D`; of ordinary files the old text is kept in mind. */
 const CHANGE = /^\n?:(\d+) \d+ ([0-9a-f]+) [0-9a-f]+ ([A-Z])\d*$/;

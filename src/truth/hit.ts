@@ -1,4 +1,4 @@
-/** What a word is in its line: defined, used, inside a text, or only spoken of in a comment. */
+/** What a word is in its line: defined, used, inside a string, or only mentioned in a comment. */
 
 export type Hit = "definition" | "code" | "text" | "comment";
 
@@ -62,7 +62,7 @@ const LISTS = /(?:^|\/)requirements[^/]*\.txt$|CMakeLists\.txt$/i;
 const VENDORED =
   /(?:^|\/)(?:node_modules|vendor|third[_-]?party|bower_components|Pods|\.yarn|\.pnp|dist-types|__snapshots__)\/|(?:\.min\.(?:js|css)|\.map|\.snap|\.lock|-lock\.(?:json|yaml)|(?:^|\/)go\.sum|\.pb\.go|\.(?:png|jpe?g|gif|ico|webp|pdf|zip|gz|tgz|jar|class|so|dylib|dll|exe|wasm|bin|woff2?|ttf|otf|eot|mp[34]|mov|avi|db|sqlite3?|parquet|pyc))$/i;
 
-/** Prose speaks of names; vendored and made files have names of their own. */
+/** Prose only mentions names; vendored and generated files have names of their own. */
 export function isSource(file: string): boolean {
   return (!PROSE.test(file) || LISTS.test(file)) && !VENDORED.test(file);
 }

@@ -1,4 +1,4 @@
-/** All of `memdir lint`: the format (verbs/lint.ts), and whether what is said belongs in a memory, and in this one. */
+/** All of `memdir lint`: the format (verbs/lint.ts), and whether the content belongs in a memory, and in this one. */
 
 import { type Memory, type MemoryType, parseMemory, readBytes, type Store, scan } from "../store/store.ts";
 import { parseDocument } from "../text/frontmatter.ts";
@@ -7,7 +7,7 @@ import { type LintProblem, lintDirectory } from "../verbs/lint.ts";
 import { type InstructionText, openRestated } from "./restated.ts";
 import { blankCode, findSentences, leadOf } from "./sentences.ts";
 
-/** Longer texts are data, and have been called oversized already. */
+/** Longer texts are data, and have already been reported as oversized. */
 const MAX_CHARS = 100_000;
 
 /** Grouped by file, those of the index last. */
@@ -26,7 +26,7 @@ export async function lintStore(
   return [...all.values()].flat();
 }
 
-/** What is said in memories that can be read; a file that is broken has other worries. */
+/** Checks the content of memories that can be parsed; a broken file has more urgent problems. */
 export function lintMemories(
   memories: readonly { memory: Memory; text: string }[],
   instructions: readonly InstructionText[],
@@ -56,7 +56,7 @@ export function lintMemories(
 }
 
 function restatedMessage({ path, line }: { path: string; line: number }): string {
-  return `${path} says this already (line ${line} of what is loaded): every prompt pays for it twice, forget one of them`;
+  return `${path} already says this (line ${line} of what is loaded), so every prompt pays for it twice: remove one of them`;
 }
 
 function readAll(directory: Store): { memory: Memory; text: string }[] {
@@ -65,7 +65,7 @@ function readAll(directory: Store): { memory: Memory; text: string }[] {
       const data = readBytes(directory, header.file);
       return [{ memory: parseMemory(header.file, data), text: data.toString("utf8") }];
     } catch {
-      return []; // said by the format's check
+      return []; // reported by the format check
     }
   });
 }
@@ -81,10 +81,10 @@ function linesAbove(text: string): number {
 const EMPTY_WORDS =
   /\b(?:notes?|misc(?:ellaneous)?|stuff|things?|info(?:rmation)?|details?|various|general|important|some|memory|memories|todo|tbd|wip|update[sd]?|untitled|new|description|see below|remember(?:ed)?|project|file|text|a|an|the|to|about|on|of|for|and|this|my|our)\b/gi;
 const PLACEHOLDER = /^(?:n\/?a|none|\.{2,}|-+|x+|test|foo|lorem ipsum.*|see (?:below|above|body|file))$/i;
-/** Scripts without spaces, or without our words: what they say is not judged. */
+/** Scripts without spaces, or other languages: their content is not judged. */
 const OTHER_SCRIPT = /[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]/u;
 
-/** A missing description is the format's matter. */
+/** The format check reports a missing description. */
 export function findVagueDescription({ description, name, body }: Memory, termsOf: TermsOf): Remark[] {
   if (description === "" || OTHER_SCRIPT.test(description)) return [];
   const add = (message: string): Remark[] => [{ rule: "vague-description", message, line: null }];
@@ -92,9 +92,9 @@ export function findVagueDescription({ description, name, body }: Memory, termsO
     .replace(EMPTY_WORDS, " ")
     .replace(/[^\p{L}\p{N}]+/gu, " ")
     .trim();
-  const advice = "say in one line what is in it, as somebody would look for it";
+  const advice = "say in one line what is in it, the way a person would search for it";
   if (rest === "" || PLACEHOLDER.test(description.trim()))
-    return add(`the description ${JSON.stringify(description)} could stand over any memory: ${advice}`);
+    return add(`the description ${JSON.stringify(description)} would fit any memory: ${advice}`);
   const known = new Set(termsOf(name.replace(/[-_]+/g, " ")));
   const words = termsOf(rest);
   const isLonger = rest.split(" ").length > name.split(/[^\p{L}\p{N}]+/u).filter(Boolean).length;
@@ -120,7 +120,7 @@ const MAX_TOPICS = 2;
 export function findTwoFacts({ body }: Memory): Remark[] {
   const text = blankCode(body);
   const add = (index: number, message: string): Remark[] => [
-    { rule: "two-facts", message: `${message}: put each into a memory of its own`, line: lineAt(text, index) },
+    { rule: "two-facts", message: `${message}: put each into its own memory`, line: lineAt(text, index) },
   ];
   const reasons = [...text.matchAll(WHY)];
   const [, second] = reasons;
@@ -132,7 +132,7 @@ export function findTwoFacts({ body }: Memory): Remark[] {
   const level = topics[0]?.[1];
   const same = topics.filter(([, marks]) => marks === level);
   if (same.length <= MAX_TOPICS) return [];
-  return add(same[1]?.index ?? 0, `${same.length} topics under headings of their own`);
+  return add(same[1]?.index ?? 0, `${same.length} topics under separate headings`);
 }
 
 const PASSING: readonly RegExp[] = [
@@ -142,11 +142,12 @@ const PASSING: readonly RegExp[] = [
   /^working on [A-Z]+-\d+\b/im,
 ];
 
-/** Only how the memory begins: that a memory has a list of steps somewhere makes it no note of the moment. */
+/** Only the beginning of the memory counts: a list of steps somewhere does not make it a temporary note. */
 export function findPassing({ body }: Memory): Remark[] {
   const head = body.trimStart().split(/\n\s*\n/)[0] ?? "";
   if (!PASSING.some((pattern) => pattern.exec(head)?.index === 0)) return [];
-  const message = "the state of a task is over with the session: keep it in the plan or the ticket, and forget this";
+  const message =
+    "the state of a task does not outlive the session: put it into the plan or the ticket, and forget this memory";
   return [{ rule: "passing", message, line: 1 }];
 }
 
@@ -183,7 +184,7 @@ export function findWrongType({ type, typeExplicit, body }: Memory): Remark[] {
   return [{ rule: "wrong-type", message, line: null }];
 }
 
-/** Null where the words leave it open, as they mostly do. */
+/** Null if the words leave it open, which is the usual case. */
 function typeOf(first: string, type: MemoryType): MemoryType | null {
   if (ORDER.test(first)) return type === "user" || type === "reference" ? "feedback" : null;
   if (PERSON.test(first)) return "user";
@@ -220,7 +221,7 @@ export function findDerivable({ body }: Memory): Remark[] {
   const add = (line: number, what: string): Remark[] => [
     {
       rule: "derivable",
-      message: `${what} can be seen in the repository, and changes there: keep what was surprising about it`,
+      message: `${what} can be read in the repository, and changes there: keep only what was surprising about it`,
       line,
     },
   ];
@@ -243,7 +244,7 @@ export function findDerivable({ body }: Memory): Remark[] {
 
 interface Line {
   text: string;
-  /** Of the body, from 1. */
+  /** In the body, from 1. */
   line: number;
 }
 
@@ -270,6 +271,6 @@ function partsOf(body: string): { lines: Line[]; code: Line[] } {
 export interface Remark {
   rule: string;
   message: string;
-  /** Of the body, from 1; null when it is about the whole. */
+  /** In the body, from 1; null if it concerns all of it. */
   line: number | null;
 }

@@ -11,7 +11,7 @@ const VENDORED = /(?:^|\/)(?:node_modules|vendor|third[_-]?party)\//;
 const MAX_BYTES = 1 << 20;
 const MAX_MANIFESTS = 2_000;
 
-/** A line that a commit took out of such a file. */
+/** A line that a commit removed from such a file. */
 export interface RemovedLine {
   file: string;
   text: string;
@@ -82,7 +82,7 @@ interface Entry {
   command?: string;
 }
 
-/** Line by line, as what commits took out is known; a package file also whole, as some write it on one line. */
+/** Line by line, because removals are known by line; a package file also as a whole, because it may be on one line. */
 function entriesOf(file: string, text: string): Entry[] {
   const byLine = text.split("\n").flatMap((line) => entryOf(file, line) ?? []);
   return nameOf(file) === "package.json" ? [...byLine, ...packageEntries(text)] : byLine;

@@ -9,7 +9,7 @@ export interface Occurrence {
   file: string;
   line: number;
   hit: Hit;
-  /** Stands behind `--` or right after a quote: an option's name. */
+  /** It comes after `--` or right after a quote: an option's name. */
   isOption: boolean;
 }
 
@@ -21,12 +21,12 @@ export interface Search {
   notes: string[];
 }
 
-/** Source is smaller; what is larger is data. */
+/** Source files are smaller; anything larger is data. */
 const MAX_FILE_BYTES = 1 << 20;
 /** More of one word in one file adds nothing. */
 const MAX_PER_FILE = 4;
 const MAX_PLACES = 400;
-/** What all files together may hold before searching takes too long. */
+/** How large all files together may be before searching takes too long. */
 const MAX_TOTAL_BYTES = 1 << 30;
 const MAX_LINE = 1_000;
 /** Lines of made code are much longer than those that people write. */
@@ -47,7 +47,7 @@ export async function searchTree(
   let total = 0;
   let done = 0;
   for (const file of tree.files) {
-    // Others get their turn.
+    // Yield to other tasks.
     if (++done % 256 === 0) {
       onFile?.(done);
       await new Promise((next) => setImmediate(next));
@@ -57,7 +57,7 @@ export async function searchTree(
     if (size <= 0 || isMade(buffer, size)) continue;
     total += size;
     if (total > MAX_TOTAL_BYTES) {
-      notes.push("the project is too large to be read whole: names may stand in files that were not read");
+      notes.push("the project is too large to read completely, so names may be in files that were not read");
       break;
     }
     searchFile(file, buffer, size, scan, found);
@@ -114,7 +114,7 @@ export function judgeLine(
   return { hit: judgeHit(file, line, column, length), isOption: before === "--" || /["'`]$/.test(before) };
 }
 
-/** How many bytes of the buffer are the file's; -1 for what cannot be read, is no ordinary file, or is too large. */
+/** How many bytes of the buffer are the file's; -1 if it cannot be read, is not a regular file, or is too large. */
 type ReadInto = (file: string, buffer: Buffer) => number;
 
 /** A file of the buffer's length is too large. Files have `/` on every system. */
@@ -148,7 +148,7 @@ export function openFileReader(root: string): ReadInto {
   };
 }
 
-/** Should it have become a fifo or a link meanwhile. */
+/** In case it has become a fifo or a link in the meantime. */
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
 function ordinaryFiles(folder: string): ReadonlySet<string> {

@@ -1,9 +1,12 @@
-/** A memory's text as passages: sentences with their place, headings and list items apart, code blocks by their kind. */
+/**
+ * Splits a memory's text into passages: sentences with their positions, separate headings and list items, code blocks
+ * by kind.
+ */
 
 import type { Document } from "../text/frontmatter.ts";
 
 export interface Passage {
-  /** Line breaks inside a sentence are blanks here, so that offsets stay true. */
+  /** Line breaks inside a sentence are blanks here, so that offsets stay valid. */
   text: string;
   /** Offset in the file. */
   at: number;
@@ -15,9 +18,9 @@ export interface Passage {
   lead: string;
 }
 
-/** A memory is read by people; what is longer is data. */
+/** A memory is written for people; anything longer is data. */
 const MAX_CHARS = 2_000_000;
-/** What is longer is no sentence: it is cut, and the rest is the next one. */
+/** Anything longer is not a sentence: it is cut, and the rest is the next one. */
 const MAX_SENTENCE = 2_000;
 
 const FENCE = /^\s*(?:>\s?)*(`{3,}|~{3,})\s*([\w+-]*)/;

@@ -17,36 +17,36 @@ export interface Removals {
   isWhole: boolean;
 }
 
-/** Changes are much more than names; what is older than this reaches is unknown. */
+/** Changes are much larger than names; anything beyond this limit is unknown. */
 const LIMITS = { timeoutMs: 20_000, maxBytes: 1 << 29 };
 const MAX_PER_WORD = 40;
 const MAX_LINES = 20_000;
 /** A longer line is data. */
 const MAX_LINE = 2_000;
 
-/** Nothing was asked for. */
+/** Nothing was requested. */
 export const NO_REMOVALS: Removals = { words: new Map(), isWhole: true };
 
 /** All changes, requested before it is known which words are wanted. */
 export interface Changes {
   /** Newest first: lines of source that held one of the words. */
   search(words: Iterable<string>): Promise<Removals>;
-  /** Nobody wants to know. */
+  /** The result is not needed. */
   drop(): Promise<void>;
 }
 
-/** So few commits that half of their changes may be got ready for nothing, and kept in memory. */
+/** Few enough commits that half of their changes can be prepared speculatively and kept in memory. */
 const SHORT_COMMITS = 3_000;
 const AHEAD = { timeoutMs: 20_000, maxBytes: 64 << 20 };
 
-/** Two are busy anyway, with reading files and with names. */
+/** Two cores are already busy reading files and names. */
 const BUSY_CORES = 2;
 
-/** Git works on one commit after the other: the newer half is begun at once, where a core is idle, the rest when it is wanted. */
+/** Git works on one commit after the other: the newer half starts at once if a core is idle, the rest on demand. */
 export function beginChanges(git: Git, reach: Reach, cores: number = availableParallelism()): Changes {
   const dropped = new AbortController();
   const signal = git.signal ? AbortSignal.any([git.signal, dropped.signal]) : dropped.signal;
-  /** Whether all of it came. */
+  /** Whether it is complete. */
   const stream = async (commits: readonly string[], take: (chunk: Buffer) => void, limits: typeof LIMITS) => {
     if (commits.length === 0) return true;
     const input = `${commits.join("\n")}\n`;
@@ -198,7 +198,7 @@ export async function searchDeleted(
   return found;
 }
 
-/** `HASH blob SIZE`, a line break, so many bytes, a line break; or `HASH missing`. One that is cut off is left out. */
+/** `HASH blob SIZE`, a line break, that many bytes, a line break; or `HASH missing`. A truncated one is dropped. */
 function* blobsOf(output: Buffer): Generator<Buffer | null> {
   for (let at = 0; at < output.length; ) {
     const newline = output.indexOf(10, at);

@@ -1,10 +1,10 @@
-/** Memories that say what an instruction file says already: every prompt pays for it twice. */
+/** Finds memories that repeat an instruction file, so that every prompt pays for it twice. */
 
 import { openLikeness, type Said, type TermsOf } from "../text/likeness.ts";
 import { findSentences, leadOf } from "./sentences.ts";
 
 export interface InstructionText {
-  /** As people know it. */
+  /** The name that people know. */
   path: string;
   text: string;
 }
@@ -16,7 +16,7 @@ interface Restated {
   line: number;
 }
 
-/** A rule of fewer words is said by chance in many files. */
+/** A shorter rule occurs in many files by chance. */
 const MIN_WORDS = 3;
 /** Instructions of more lines than this are not read. */
 const MAX_SENTENCES = 20_000;

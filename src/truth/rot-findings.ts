@@ -34,7 +34,7 @@ export interface RotFinding {
   detail: string;
 }
 
-/** A memory with what is known of its file. */
+/** A memory with the facts about its file. */
 export interface RotMemory {
   memory: Memory;
   bytes: number;
@@ -44,11 +44,11 @@ export interface RotMemory {
   secrets: readonly { rule: string; line: number }[];
 }
 
-/** What checking a memory's claims against the code found; without it nothing is said about claims. */
+/** The result of checking a memory's claims against the code; without it claims are not reported. */
 export interface RotVerdict {
   /** In words: "names src/auth.ts, moved to src/session/auth.ts"; null when nothing is wrong. */
   problem: string | null;
-  /** It was looked at, and nothing in it could be looked up. */
+  /** It was checked, and nothing in it could be verified. */
   isUnchecked: boolean;
 }
 
@@ -61,13 +61,13 @@ export interface RotInput {
   linked: ReadonlySet<string> | null;
   instructions: readonly InstructionText[];
   verdicts: ReadonlyMap<string, RotVerdict>;
-  /** Files that were surfaced, and since when that is known; null when nothing is known. */
+  /** Files that were shown, and since when that is logged; null if there is no log. */
   surfaced: { since: string; files: ReadonlySet<string> } | null;
 }
 
-/** More than this is more than one memory, as lint has it. */
+/** Anything longer is more than one memory; the same limit as in lint. */
 const MAX_BODY_CHARS = 8000;
-/** A log of fewer days says nothing about what is never needed. */
+/** A shorter log does not show what is never needed. */
 const LOG_DAYS = 30;
 const DAY_MS = 86_400_000;
 
@@ -101,7 +101,7 @@ function findUnreadable({ memory }: RotMemory): RotFinding[] {
 
 function findSecretsIn({ memory, secrets }: RotMemory): RotFinding[] {
   if (secrets.length === 0) return [];
-  const where = secrets.slice(0, 3).map(({ rule, line }) => `${rule} in line ${line}`);
+  const where = secrets.slice(0, 3).map(({ rule, line }) => `${rule} on line ${line}`);
   return [finding("secret", memory.file, `looks like a secret: ${where.join(", ")}`)];
 }
 
@@ -114,7 +114,7 @@ function findCueless(memory: Memory): RotFinding[] {
   return memory.when.length === 0 ? [finding("without-cues", memory.file, "no `when:` lines")] : [];
 }
 
-/** The one that stays is the best of them; the others name it. */
+/** The best of them stays; the others refer to it. */
 export function findDoubles({ memories, termsOf }: Pick<RotInput, "memories" | "termsOf">): RotFinding[] {
   const sorted = memories.filter(({ memory }) => memory.body.trim() !== "").sort(byWorth);
   const likeness = openLikeness<Memory>(
@@ -161,10 +161,8 @@ function clip(text: string): string {
 
 function findOutdated({ memories, now }: RotInput): RotFinding[] {
   return memories.flatMap(({ memory }) => {
-    const expired = findExpiry(memory, now);
-    return expired
-      ? [finding("expired", memory.file, `its only date, ${expired.date}, lies ${expired.days} days back`)]
-      : [];
+    const reason = findExpiry(memory, now);
+    return reason === null ? [] : [finding("expired", memory.file, reason)];
   });
 }
 
@@ -172,7 +170,7 @@ function findRestated({ memories, instructions, termsOf }: RotInput): RotFinding
   const restated = openRestated(instructions, termsOf);
   return memories.flatMap(({ memory }) => {
     const found = restated(memory);
-    return found ? [finding("restated", memory.file, `${found.path}:${found.line} says it already`)] : [];
+    return found ? [finding("restated", memory.file, `${found.path}:${found.line} already says it`)] : [];
   });
 }
 
@@ -213,30 +211,23 @@ function findUnused({ memories, surfaced, now }: RotInput): RotFinding[] {
     .filter(
       ({ memory, modifiedMs }) => !surfaced.files.has(memory.file) && modifiedMs < now.getTime() - LOG_DAYS * DAY_MS,
     )
-    .map(({ memory }) => finding("never-recalled", memory.file, `not once since ${surfaced.since.slice(0, 10)}`));
+    .map(({ memory }) => finding("never-recalled", memory.file, `not shown since ${surfaced.since.slice(0, 10)}`));
 }
 
-/** What is about people, rules or other places has nothing that could be looked up here. */
+/** Memories about people, rules or other places have nothing that could be checked here. */
 function findVerdicts({ memories, verdicts }: RotInput): RotFinding[] {
   return memories.flatMap(({ memory }) => {
     const verdict = verdicts.get(memory.file);
     if (!verdict) return [];
     if (verdict.problem !== null) return [finding("false", memory.file, verdict.problem)];
     if (!verdict.isUnchecked || memory.type !== "project") return [];
-    return [finding("unverifiable", memory.file, "nothing in it can be looked up in this repository")];
+    return [finding("unverifiable", memory.file, "nothing in it can be checked in this repository")];
   });
 }
 
-interface Expired {
-  memory: Memory;
-  /** As written, YYYY-MM-DD. */
-  date: string;
-  days: number;
-}
-
-/** Null for a memory that names several days or none, that may still hold, or that was looked at since. */
-export function findExpiry(memory: Memory, now: Date): Expired | null {
+/** Why a memory has expired; null if it names several days or none, may still hold, or was checked since. */
+export function findExpiry(memory: Memory, now: Date): string | null {
   const date = findDay(memory);
   const days = date === null ? null : daysOverdue(date, memory, now);
-  return date === null || days === null ? null : { memory, date, days };
+  return days === null ? null : `its only date, ${date}, was ${days} days ago`;
 }

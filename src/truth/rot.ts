@@ -1,4 +1,4 @@
-/** The health of a directory: what is wrong with its memories, a score, and what to do about it. */
+/** The health of a directory: what is wrong with its memories, a score, and what to do. */
 
 import { join } from "node:path";
 import { statOrNull } from "../disk/fence.ts";
@@ -31,7 +31,7 @@ export interface Measured extends Rot {
   dir: string;
 }
 
-/** With what it was measured from, for callers that act on it. */
+/** Includes the data it was measured from, for callers that act on it. */
 export interface MeasuredDirectory {
   rot: Measured;
   memories: readonly RotMemory[];
@@ -47,7 +47,7 @@ export async function measureDirectory(
   return { rot: { scope: directory.scope, dir: directory.path, ...measured }, memories: gathered.memories };
 }
 
-/** Of what `memdir verify` found last, that which is about the files as they are now. */
+/** The last results of `memdir verify` that still apply to the current files. */
 function readKnownVerdicts(directory: Store): ReadonlyMap<string, RotVerdict> {
   const verdicts = readVerdicts(directory.path);
   const known = new Map<string, RotVerdict>();
@@ -55,7 +55,7 @@ function readKnownVerdicts(directory: Store): ReadonlyMap<string, RotVerdict> {
     const stat = statOrNull(join(directory.path, file));
     const kept = stat ? findVerdict(verdicts, file, { bytes: stat.size, mtimeMs: stat.mtimeMs }) : null;
     if (!kept) continue;
-    const problem = kept.verdict === "doubtful" ? kept.says || "says what is no longer so" : null;
+    const problem = kept.verdict === "doubtful" ? kept.says || "is no longer true" : null;
     known.set(file, { problem, isUnchecked: kept.verdict === "unchecked" });
   }
   return known;
@@ -86,9 +86,9 @@ export function measureRot(input: RotInput): Rot {
   };
 }
 
-/** A file of more is data: it is oversized, and nothing else is looked for in it. */
+/** A larger file is data: it is oversized, and nothing else is checked. */
 const MAX_READ_BYTES = 1 << 20;
-/** A bar that moves more often costs more than it is worth. */
+/** Updating the progress bar more often costs too much. */
 const STEP = 200;
 
 export async function gatherRot(
@@ -130,9 +130,9 @@ function emptyMemory(row: Row, problem: string): Memory {
 export interface FirstThing {
   kind: RotKind;
   count: number;
-  /** What it is about, for a person. */
+  /** What to do, for a person. */
   text: string;
-  /** A command that does it, or begins it. */
+  /** A command that does it, or starts it. */
   command: string;
 }
 
@@ -165,7 +165,7 @@ export function scoreRot(findings: readonly RotFinding[], memories: number): num
   const worst = new Map<string, number>();
   for (const { kind, file } of findings) worst.set(file, Math.max(worst.get(file) ?? 0, WEIGHTS[kind]));
   const lost = [...worst.values()].reduce((sum, weight) => sum + weight, 0);
-  // Rounded down: 100 means that there is nothing.
+  // Rounded down: 100 means that nothing is wrong.
   const score = Math.max(0, Math.floor(100 * (1 - lost / memories)));
   const isWhole = findings.length === 0;
   const most = findings.some(({ kind }) => kind === "secret") ? MOST_WITH_SECRET : isWhole ? 100 : 99;
@@ -180,7 +180,7 @@ export function chooseFirst(findings: readonly RotFinding[]): FirstThing[] {
   const firstFile = (kind: RotKind) => findings.find((each) => each.kind === kind)?.file ?? "";
   return (
     [...counts]
-      // Squared: ten that mislead come before a hundred that are only found less often.
+      // Squared: ten misleading memories come before a hundred that are only found less often.
       .map(([kind, count]) => ({ kind, count, gain: kind === "secret" ? Infinity : WEIGHTS[kind] ** 2 * count }))
       .sort((a, b) => b.gain - a.gain)
       .slice(0, MAX_FIRST)
@@ -193,29 +193,29 @@ function adviceFor(kind: RotKind, count: number, file: string): { text: string; 
   const verb = (one: string, many: string) => `${memories} ${count === 1 ? one : many}`;
   const edit = `memdir edit ${quote(file)}`;
   const advice: Record<RotKind, [text: string, command: string]> = {
-    secret: [`take the secret out of ${memories}, and change it: it was read`, edit],
-    unreadable: [`fix ${memories} that cannot be read`, "memdir lint"],
-    false: [`${verb("names", "name")} what is no longer there`, "memdir verify"],
+    secret: [`remove the secret from ${memories} and rotate it, because it was exposed`, edit],
+    unreadable: [`fix ${memories} that cannot be parsed`, "memdir lint"],
+    false: [`${verb("names", "name")} something that no longer exists`, "memdir verify"],
     contradiction: [
-      `decide what holds: ${verb("says", "say")} otherwise than a newer one`,
+      `decide which is right: ${verb("contradicts", "contradict")} a newer one`,
       `memdir show ${quote(file)}`,
     ],
-    duplicate: [`${verb("says", "say")} what another says`, "memdir dream --plan"],
-    expired: [`${verb("is", "are")} about a day that is past`, "memdir prune --suggest"],
-    "near-duplicate": [`${verb("says", "say")} nearly what another says`, "memdir dream --plan"],
-    restated: [`${verb("says", "say")} what your instruction files say`, "memdir prune --suggest"],
-    oversized: [`split ${memories}: one fact in each is found better`, edit],
-    unlinked: [`${verb("has", "have")} no line in the index`, "memdir index --rebuild"],
-    "dead-link": [`${verb("links", "link")} to what is gone`, edit],
+    duplicate: [`${verb("duplicates", "duplicate")} another one`, "memdir dream --plan"],
+    expired: [`${verb("is", "are")} about a date in the past`, "memdir prune --suggest"],
+    "near-duplicate": [`${verb("nearly duplicates", "nearly duplicate")} another one`, "memdir dream --plan"],
+    restated: [`${verb("repeats", "repeat")} your instruction files`, "memdir prune --suggest"],
+    oversized: [`split ${memories}: a memory with one fact is easier to find`, edit],
+    unlinked: [`${verb("is", "are")} not in the index`, "memdir index --rebuild"],
+    "dead-link": [`${verb("links", "link")} to a missing memory`, edit],
     "never-recalled": [
-      `${memories} never helped: give ${count === 1 ? "it" : "them"} cues, or let ${count === 1 ? "it" : "them"} go`,
+      `${verb("was", "were")} never recalled: add cues, or forget ${count === 1 ? "it" : "them"}`,
       "memdir enrich",
     ],
     "without-cues": [
-      `give ${memories} cues, and ${count === 1 ? "it is" : "they are"} found far more often`,
+      `add cues to ${memories}: recall then finds ${count === 1 ? "it" : "them"} far more often`,
       "memdir enrich",
     ],
-    unverifiable: [`${verb("names", "name")} only what is not in this repository`, "memdir verify"],
+    unverifiable: [`${verb("names", "name")} only things outside this repository`, "memdir verify"],
   };
   const [text, command] = advice[kind];
   return { text, command };
@@ -228,25 +228,25 @@ function quote(file: string): string {
 export interface Suggestion {
   file: string;
   reason: string;
-  /** A correction: the user may forget it, nothing here does. */
+  /** A correction: only the user may forget it. */
   byHand: boolean;
-  /** What says it then: these must stay. */
+  /** The memories that still say it and must stay. */
   instead: string[];
 }
 
 /**
- * The surest reason first. What is merely large, unlinked or without cues can be fixed; what holds a secret must be;
- * a near-duplicate may hold words of its own, which a dream takes along.
+ * The surest reason first. What is merely large, unlinked or without cues can be fixed; what holds a secret must be; a
+ * near-duplicate may have words of its own, which a dream keeps.
  */
 const REASONS: readonly (readonly [kind: RotKind, reason: (finding: RotFinding) => string])[] = [
   ["duplicate", ({ detail }) => detail],
   ["expired", ({ detail }) => detail],
   ["restated", ({ detail }) => detail],
-  ["contradiction", ({ detail }) => `contradicted by a newer one: ${detail}`],
+  ["contradiction", ({ detail }) => `contradicted by a newer memory: ${detail}`],
   ["never-recalled", ({ detail }) => `never recalled: ${detail}`],
 ];
 
-/** Pinned memories are left out, and of two that say the same or contradict one another at least one stays. */
+/** Pinned memories are excluded, and of two that duplicate or contradict each other at least one stays. */
 export function suggestPrune(rot: Pick<Rot, "findings">, memories: readonly { memory: Memory }[]): Suggestion[] {
   const known = new Map(memories.map(({ memory }) => [memory.file, memory]));
   const kept = new Set<string>();

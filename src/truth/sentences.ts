@@ -1,11 +1,11 @@
-/** A memory's words as sentences, for rules that look at what is said and not at how it is set. */
+/** Splits a memory into sentences, for rules about its content rather than its formatting. */
 
 import { stanceOf } from "../text/likeness.ts";
 
-/** What is longer is data: a memory's sentences are looked at up to here. */
+/** Anything longer is data: sentences beyond this are ignored. */
 const MAX_CHARS = 20_000;
 
-/** Of Markdown text; code blocks, tables and headings are no sentences. */
+/** Of Markdown text; code blocks, tables and headings are not sentences. */
 export function findSentences(text: string): string[] {
   return blankCode(text.slice(0, MAX_CHARS))
     .split(/\n\s*\n|\n(?=[ \t]*(?:[-*+]|\d{1,3}[.)])\s)|\n(?=[ \t]*\*\*)|\n(?=#)/)
@@ -15,7 +15,10 @@ export function findSentences(text: string): string[] {
     .filter((sentence) => sentence !== "");
 }
 
-/** Blank lines in the place of code blocks, so that lines keep their numbers. A block that is not closed extends to the end. */
+/**
+ * Replaces code blocks with blank lines, so that lines keep their numbers. A block that is not closed extends to the
+ * end.
+ */
 export function blankCode(text: string): string {
   if (!text.includes("```") && !text.includes("~~~")) return text;
   let fence: string | null = null;
@@ -29,7 +32,7 @@ export function blankCode(text: string): string {
   return lines.join("\n");
 }
 
-/** Without the marks of a list, emphasis, and the stop at its end. */
+/** Without list markers, emphasis and the final full stop. */
 function bare(sentence: string): string {
   return sentence
     .trim()
@@ -40,7 +43,7 @@ function bare(sentence: string): string {
     .trim();
 }
 
-/** What a memory says before it gives reasons: its rule or fact. */
+/** The part of a memory before its reasons: its rule or fact. */
 export function leadOf(body: string): string {
   const text = body.trim().replace(/^(?:#{1,6}\s*(?:rule|fact|context|summary)\s*\n+)/i, "");
   const end = /\n\s*\n|\n\s*(?:\*\*(?:why|how to apply)|#+\s*(?:why|how to apply)\b)/i.exec(text);

@@ -1,11 +1,13 @@
-/** How a sentence speaks of a thing it names: as there, or as gone, planned, or an example; and whether it speaks of another project. */
+/**
+ * How a sentence mentions a thing: as existing, gone, planned, or an example; and whether it is about another project.
+ */
 
 type Tense = "present" | "past" | "planned" | "example";
 
-/** What is further away belongs to something else. */
+/** Words further away belong to something else. */
 const REACH = 160;
 
-/** Verbs and turns whose object is gone, or was never there. */
+/** Verbs and phrases whose object is gone, or never existed. */
 const REMOVAL =
   /(?:^|[\s(,:*])(?:(?:delet|remov|dropp|retir|kill|ripp|scrapp|purg|abandon|discontinu|replac|supersed|eliminat|nuk|ditch|ax|nix|decommission|deprecat|phas|stripp|inlin)(?:ed|ing|es)(?: out)?|tore out|avoid(?: using)?|stay away from|re(?:move|place|tire)|delete|g[oe]t(?:s|ting)? rid of|no longer \w+|(?:moved|migrated|switched|renamed|split|extracted|ported|carved|factored)(?: (?:it|them|this|that|all|everything))?(?: out| away| off)? (?:from|of|off)|moved off|stop(?:ped|s)? (?:using|suggesting|proposing|adding|recommending)|(?:considered|rejected|evaluated|tried|ruled out|decided against)|(?:chose|prefer(?:red)?|picked) \S{1,40} over|not(?: in| at| from| under)?|nor|neither|instead of|rather than|in place of|formerly|previously|originally|once called|used to (?:be|live in|live at|live under|call|use|have|need)|(?:was|were) called|there (?:is|are|was|were) no|there['’]s no|ha(?:s|ve) no|without|(?:don['’]t|do not|never) (?:use|look for|bring back|expect|suggest|propose|add|re-?add|reintroduce|recommend|create|mention)|no more|never had|no|removal of|end of)$/i;
 /** What may come between such a verb and the thing. */
@@ -43,7 +45,7 @@ const PAST_AFTER =
 /** `a` → `b`: what is left of an arrow is how it was. */
 const ARROW_AFTER = /^[`"')\s*]*(?:→|⇒|->|=>|➜|⟶)/;
 const RENAMES = /\b(?:mov|renam|migrat|replac|was|becam|chang|old)/i;
-/** What comes behind is what took the old one's place. */
+/** What follows is the replacement. */
 const NEW_PLACE =
   /(?:(?:→|⇒|->|=>|(?<!\bused|\bdue)\s(?:in)?to)|\b(?:replac|swap|supersed|chang|substitut)\w*[^.;]{0,80}\b(?:with|by|for))\s*[`"']*$/i;
 /** "X replaced Y": what is left of it is how it is now. */
@@ -57,7 +59,7 @@ const EXAMPLE_BEFORE =
   /(?:\b(?:e\.g\.?|for example|for instance|examples?:?|something like|names? like|named like|looks? like|such as|like|say|imagine|hypothetical\w*|placeholder|dummy|fictional)[,:]?(?:\s+(?:a|an|the|one|file|this))?)\s*[`"'(]*$/i;
 const EXAMPLE_NEAR = /\b(?:e\.g\.|for example|for instance|hypothetical(?:ly)?|made[- ]up|fictional|placeholder)\b/i;
 
-/** What a program complains about is not there by its own word. */
+/** A program's own error message says that the thing does not exist. */
 const COMPLAINT =
   /\b(?:cannot find|can['’]t find|could not find|not found|no such file|ENOENT|ModuleNotFoundError|ImportError|Traceback|failed to (?:load|resolve|import|find))\b[^.;]{0,60}$/i;
 const IF_BEFORE = /\b(?:if|whether|unless|in case)\b[^.;,]{0,60}$/i;

@@ -15,13 +15,13 @@ export interface Tree {
   /** Path without its ending -> path. */
   byStem: ReadonlyMap<string, string>;
   submodules: readonly string[];
-  /** Tracked, and taken away without a commit. */
+  /** Tracked, and removed without a commit. */
   missing: ReadonlySet<string>;
-  /** What could not be looked at, in words. */
+  /** What could not be checked, in words. */
   notes: string[];
 }
 
-/** Without git: more files than this are no project but a disk. */
+/** Without git: more files than this are a disk, not a project. */
 const MAX_WALKED = 50_000;
 const MAX_DEPTH = 30;
 
@@ -33,12 +33,12 @@ export async function readTree(git: Git): Promise<Tree> {
   }
   const files: string[] = [];
   const isWhole = walk(git.root, "", files, 0);
-  const notes = ["not a git repository, or git is missing: where things went cannot be told"];
-  if (!isWhole) notes.push(`more than ${MAX_WALKED} files: the rest was not looked at`);
+  const notes = ["this is not a git repository, or git is not installed, so moves and removals are unknown"];
+  if (!isWhole) notes.push(`there are more than ${MAX_WALKED} files; the rest was not checked`);
   return treeOf(git.root, false, files, [], notes);
 }
 
-/** `R` marks what is tracked and no longer there; a file in conflict comes several times. */
+/** `R` marks tracked files that no longer exist; a file in conflict is listed several times. */
 function listedFiles(listing: string): { present: string[]; removed: Set<string> } {
   const present = new Set<string>();
   const removed = new Set<string>();

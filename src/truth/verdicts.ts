@@ -1,4 +1,4 @@
-/** Verdicts kept beside the memories, so that recall can show them without checking the code. */
+/** Verdicts stored next to the memories, so that recall can show them without checking the code. */
 
 import { statSync } from "node:fs";
 import { join } from "node:path";
@@ -9,13 +9,13 @@ import type { MemoryVerdict } from "./examination.ts";
 
 interface KeptVerdict {
   verdict: MemoryVerdict;
-  /** When it was looked up, ISO. */
+  /** When it was checked, ISO. */
   at: string;
-  /** The commit it was looked up at; "" outside git. */
+  /** The commit it was checked at; "" outside git. */
   head: string;
   /** "names src/auth.ts, moved to src/session/auth.ts"; "" when nothing is wrong. */
   says: string;
-  /** The file as it was then: another size or time, and the verdict is of another text. */
+  /** The file's stamp at that time: with another size or time, the verdict is for another text. */
   bytes: number;
   mtimeMs: number;
 }
@@ -23,7 +23,7 @@ interface KeptVerdict {
 export type Verdicts = ReadonlyMap<string, KeptVerdict>;
 
 const VERSION = 1;
-/** Thousands of memories; what is larger is not ours. */
+/** Enough for thousands of memories; we never write a larger file. */
 const MAX_BYTES = 8 << 20;
 
 /** By file; empty when there are none. Reads one small file, never throws. */
@@ -51,7 +51,7 @@ function parse(value: unknown): VerdictsFile | null {
   return { version: VERSION, memories: Object.fromEntries(known) };
 }
 
-/** The verdict on the file as it is now, or null when it has changed since, or was never looked at. */
+/** The verdict on the current file, or null if it has changed since or was never checked. */
 export function findVerdict(
   verdicts: Verdicts,
   file: string,
@@ -61,12 +61,12 @@ export function findVerdict(
   return kept && kept.bytes === stat.bytes && Math.abs(kept.mtimeMs - stat.mtimeMs) < 2 ? kept : null;
 }
 
-/** What is shown beside a memory; null for a memory that was never checked. */
+/** What is shown next to a memory; null if it was never checked. */
 export function formatVerdict(kept: KeptVerdict | null, now: Date): string {
   if (kept === null || kept.verdict === "unchecked") return "unchecked";
   const day = localDay(new Date(kept.at));
   const when = day === localDay(now) ? "today" : `on ${day}`;
-  return kept.verdict === "holds" ? `verified ${when}` : `${kept.says} (looked up ${when})`;
+  return kept.verdict === "holds" ? `verified ${when}` : `${kept.says} (checked ${when})`;
 }
 
 function isKept(value: unknown): value is KeptVerdict {
@@ -87,7 +87,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A line beside a memory, not a report. */
+/** A line next to a memory, not a report. */
 const MAX_NAMED = 3;
 const MAX_SAYS = 300;
 
@@ -109,7 +109,10 @@ interface VerdictNews {
   findings: readonly Finding[];
 }
 
-/** `isAll`: the run looked at every memory, so that what is not among them is forgotten. A failure is logged: it is only a cache. */
+/**
+ * `isAll`: the run covered every memory, so verdicts on others are dropped. An error is only logged, because this is a
+ * cache.
+ */
 export async function keepVerdicts(
   directory: Store,
   head: string,
@@ -130,6 +133,6 @@ export async function keepVerdicts(
       writeVerdicts(directory.path, kept);
     });
   } catch (error) {
-    directory.log(`verdicts were not kept: ${(error as Error).message}`);
+    directory.log(`the verdicts could not be saved: ${(error as Error).message}`);
   }
 }

@@ -1,4 +1,4 @@
-/** Memories checked against the project: what they name, whether it holds, and what is recorded of that. */
+/** Checks memories against the project: what they name, whether it holds, and what is recorded. */
 
 import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
@@ -12,13 +12,13 @@ import { type Examination, type Examined, examine, type MemoryVerdict } from "./
 import { keepVerdicts } from "./verdicts.ts";
 
 export interface VerifyOptions {
-  /** Only memories that speak of what changed since this commit. */
+  /** Only memories about what changed since this commit. */
   changedSince?: string | undefined;
   /** Write new paths for moved ones. */
   fix?: boolean | undefined;
-  /** `private`: stamp what holds, but not files of a repository, which belong to others too. */
+  /** `private`: stamps what holds, except in a repository, whose files belong to others too. */
   stamp?: "private" | "all" | "none" | undefined;
-  /** Rows are all memories that there are: verdicts on others are forgotten. */
+  /** The rows are all memories that exist: verdicts on others are removed. */
   isAll?: boolean | undefined;
   maxCommits?: number | undefined;
   onProgress?: ((done: number, total: number) => void) | undefined;
@@ -27,11 +27,11 @@ export interface VerifyOptions {
 export interface Problem {
   file: string;
   scope: string;
-  /** Of the memory's file, from 1. */
+  /** In the memory's file, from 1. */
   line: number;
   claim: string;
   kind: "path" | "symbol" | "flag" | "command" | "url" | "date";
-  /** More exactly. */
+  /** The exact kind. */
   what: ClaimKind;
   verdict: Exclude<Verdict, "holds" | "unknown">;
   evidence: string;
@@ -41,7 +41,8 @@ export interface Problem {
 export interface VerifiedMemory {
   file: string;
   scope: string;
-  verdict: MemoryVerdict;
+  /** `fixed`: it had problems, and all of them were fixed just now. */
+  verdict: MemoryVerdict | "fixed";
   /** How many things it names that were looked up, and how many of them are not known here. */
   claims: number;
   unknown: number;
@@ -55,7 +56,7 @@ export interface Verification {
   stamped: number;
   /** Journal entries, `scope:id` outside the first directory. */
   undo: string[];
-  /** What could not be looked at. */
+  /** What could not be checked. */
   notes: string[];
 }
 
@@ -76,8 +77,8 @@ export async function verifyMemories(
   const names = namesOf(rows);
   const { maxCommits, onProgress } = options;
   const examination = await examine(git, subjects, { names, today: localDay(now()), maxCommits, onProgress });
-  // What was cut short says nothing about a memory: earlier verdicts stay.
-  if (git.signal?.aborted) throw new MemdirError("usage", "stopped before all was looked at; nothing was written down");
+  // An interrupted check says nothing about a memory: earlier verdicts stay.
+  if (git.signal?.aborted) throw new MemdirError("usage", "stopped before everything was checked; nothing was written");
   const judged = subjects
     .map((subject, i) => ({ subject, ...(examination.memories[i] as Examination["memories"][0]) }))
     .filter(({ findings }) => changed === null || isTouched(findings, changed));
@@ -85,18 +86,16 @@ export async function verifyMemories(
     ...options,
     isAll: options.isAll === true && changed === null,
   });
-  const problems = judged.flatMap(({ subject, findings }) =>
-    findings
-      .filter((finding) => isProblem(finding.verdict) && !written.fixedFindings.has(finding))
-      .map((finding) => problemOf(subject, finding)),
-  );
   return {
     checked: judged.length,
-    problems,
-    memories: judged.map(({ subject, verdict, findings }) => ({
+    problems: judged.flatMap((memory) => {
+      const { left } = afterFix(memory, written.fixedFindings);
+      return left.filter(({ verdict }) => isProblem(verdict)).map((finding) => problemOf(memory.subject, finding));
+    }),
+    memories: judged.map(({ subject, findings, ...memory }) => ({
       file: subject.file,
       scope: subject.directory.scope,
-      verdict,
+      verdict: afterFix({ findings, ...memory }, written.fixedFindings).verdict,
       claims: findings.length,
       unknown: findings.filter((finding) => finding.verdict === "unknown").length,
     })),
@@ -107,7 +106,7 @@ export async function verifyMemories(
   };
 }
 
-/** What one memory claims and what came of looking; nothing is written down. `names`: of all memories that there are. */
+/** What one memory claims, with the findings; nothing is written. `names`: of all memories that exist. */
 export async function examineMemory(
   git: Git,
   directory: Store,
@@ -119,14 +118,14 @@ export async function examineMemory(
   return memories[0] ?? { findings: [], silenced: [] };
 }
 
-/** What links may mean, for `examineMemory`. */
+/** What links may name, for `examineMemory`. */
 export function namesOf(rows: readonly Row[]): Set<string> {
   return new Set(rows.flatMap(({ file, name }) => [file, stemOf(file), name]));
 }
 
 type Judged = { subject: Subject; verdict: MemoryVerdict; findings: Finding[] };
 
-/** Memories of the user's own scope speak of all projects: what is not in this one proves nothing. */
+/** Memories of the user's own scope are about all projects: that something is missing in this one proves nothing. */
 function readSubject(directories: readonly Store[], row: Row): Subject[] {
   const directory = directories.find(({ scope, path }) => scope === row.scope && join(path, row.file) === row.path);
   if (!directory || row.unreadable) return [];
@@ -195,14 +194,24 @@ async function writeDown(
     const done = await amend(directory, "verified", stamps);
     stamped += done.files.length;
     if (done.undo !== null) undo.push(sign(done.undo));
-    const news = own.map(({ subject, verdict, findings }) => {
-      const left = findings.filter((finding) => !fixedFindings.has(finding));
-      const isFixed = left.length < findings.length && !left.some((finding) => isProblem(finding.verdict));
-      return { file: subject.file, verdict: isFixed ? ("unchecked" as const) : verdict, findings: left };
+    const news = own.map((memory) => {
+      const { verdict, left } = afterFix(memory, fixedFindings);
+      // Until it is checked again.
+      return { file: memory.subject.file, verdict: verdict === "fixed" ? "unchecked" : verdict, findings: left };
     });
     await keepVerdicts(directory, head, news, options.isAll === true);
   }
   return { fixed, fixedFindings, stamped, undo };
+}
+
+/** What is left of a memory's findings, and what that makes of the memory. */
+function afterFix(
+  { verdict, findings }: Omit<Judged, "subject">,
+  fixed: ReadonlySet<Finding>,
+): { verdict: VerifiedMemory["verdict"]; left: Finding[] } {
+  const left = findings.filter((finding) => !fixed.has(finding));
+  const isFixed = left.length < findings.length && !left.some((finding) => isProblem(finding.verdict));
+  return { verdict: isFixed ? "fixed" : verdict, left };
 }
 
 const SPOKEN: Record<ClaimKind, Problem["kind"]> = {
@@ -234,21 +243,21 @@ function problemOf({ file, directory }: Subject, { claim, verdict, evidence, to 
   };
 }
 
-/** Both names of what was renamed; with what is staged, as before a commit. Files themselves are not read: that would run filters. */
+/** Both names of renamed files; includes what is staged. The files themselves are not read: that would run filters. */
 export async function readChanged(git: Git, revision: string): Promise<Set<string>> {
   const isName = revision !== "" && !revision.startsWith("-") && !revision.includes("\0");
   const commit = isName ? await readGit(git, ["rev-parse", "--verify", "--quiet", `${revision}^{commit}`]) : null;
   if (commit === null)
     throw new MemdirError(
       "usage",
-      `--changed-since ${JSON.stringify(revision)}: there is no such commit; give a branch, a tag or a hash`,
+      `--changed-since ${JSON.stringify(revision)}: the commit does not exist; give a branch, a tag or a hash`,
     );
   const args = ["diff", "--name-only", "-z", "--no-renames", "--ignore-submodules=all", commit.toString("utf8").trim()];
   const listing = await readGit(git, args);
   if (listing === null)
     throw new MemdirError(
       "usage",
-      `what changed since ${revision} cannot be read: run \`git diff ${revision}\` and see what is wrong`,
+      `what changed since ${revision} cannot be read: run \`git diff ${revision}\` to see why`,
     );
   return new Set(
     listing

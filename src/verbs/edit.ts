@@ -87,7 +87,7 @@ export function checkBase(directory: Store, file: string, base: string | null): 
 }
 
 export interface ExaminedEdit {
-  /** Why it would be refused as it is; null when its frontmatter can be read, or could not be read before either. */
+  /** Why it would be refused as it is; null when it would not be: also for what was wrong before. */
   broken: string | null;
   problems: string[];
   /** Never with their values. */
@@ -97,14 +97,23 @@ export interface ExaminedEdit {
 /** What an edit is checked for, without writing anything. */
 export function examineEdit(file: string, base: string, text: string): ExaminedEdit {
   const problem = parseDocument(text).problems[0];
-  const broken = problem && parseDocument(base).problems.length === 0 ? problem : null;
+  const broken = problem && parseDocument(base).problems.length === 0 ? problem : unknownType(file, base, text);
   return { broken, problems: parseMemory(file, text).problems, secrets: findSecrets(text) };
 }
 
 /** Throws for what must not be written. */
 export function checkEdit(file: string, before: string | null, text: string, gate: Gate): Admitted {
   const admitted = admit({ file, text, before }, gate);
+  const unknown = before === null ? null : unknownType(file, before, text);
+  if (unknown !== null) throw new MemdirError("usage", `${file} was not changed: ${unknown}`);
   return { ...admitted, notices: [...parseMemory(file, text).problems, ...admitted.notices] };
+}
+
+/** Why a type that was known and is now another word is refused, or null. */
+function unknownType(file: string, before: string, text: string): string | null {
+  const { typeExplicit, problems } = parseMemory(file, text);
+  if (typeExplicit || !parseMemory(file, before).typeExplicit) return null;
+  return problems.find((problem) => problem.startsWith('the type "')) ?? null;
 }
 
 /** `modified` moves with the text, unless the person set it; a file without frontmatter gets none. */

@@ -54,7 +54,7 @@ async function lintMemory(directory: Store, file: string): Promise<LintProblem[]
   if (memory.metadata.name === undefined) add("name", "no name: the file's stem is used");
   else if (memory.name !== stemOf(file) && !isDerived(memory.name, file))
     add("name", `the name does not match the file name ${stemOf(file)}`);
-  if (memory.description === "")
+  if (memory.description === "" && !isStatement(memory))
     add("description", "no description: the index line says nothing, and recall finds it harder");
   if (memory.typeExplicit && (memory.type === "feedback" || memory.type === "project") && !isStatement(memory)) {
     if (!/\*\*why:?\*\*|^#+\s*why\b/im.test(memory.body))
@@ -113,14 +113,13 @@ function lintIndex(directory: Store): LintProblem[] {
   return found;
 }
 
-/** What a person said in a sentence or two, and the description repeats whole, needs no headings. */
-function isStatement({ body, description }: ReturnType<typeof parseMemory>): boolean {
+/** What a person said in a sentence or two, and name and description repeat whole, needs no headings. */
+function isStatement({ body, description, name }: ReturnType<typeof parseMemory>): boolean {
   const wordsOf = (text: string) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-  const told = new Set(wordsOf(description));
-  if (told.size === 0) return false;
-  const said = wordsOf(body.replace(/\*\*why:\*\*/i, ""));
+  const told = new Set(wordsOf(`${name} ${description}`));
+  const said = wordsOf(body.replace(/\*\*why:\*\*|^the user says:/i, ""));
   // A long one is cut in the description.
   if (description.endsWith("…"))
-    return !body.trim().includes("\n") && said.slice(0, told.size).every((word) => told.has(word));
-  return said.every((word) => told.has(word));
+    return !body.trim().includes("\n") && said.slice(0, wordsOf(description).length).every((word) => told.has(word));
+  return said.length > 0 && said.every((word) => told.has(word));
 }

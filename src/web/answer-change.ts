@@ -1,4 +1,4 @@
-/** Changes that a person makes on the page: checked first, then made through the Memdir like any other. */
+/** Changes that a person makes on the page: checked first, then made through the Memdir like any other change. */
 
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { diffTexts, mainOf } from "./answer.ts";
 import type { ChangedAnswer, CheckAnswer, Ref, SavedAnswer } from "./api.ts";
 
 export interface Edit extends Ref {
-  /** What the file held when the editing began. */
+  /** The file's text when editing began. */
   base: string;
   text: string;
 }
@@ -30,7 +30,7 @@ export async function answerCheck(memdir: Memdir, { base, text, ...ref }: Edit):
   };
 }
 
-/** Throws `conflict` with a `CheckAnswer` in its details where the file is no longer `base`. */
+/** Throws `conflict` with a `CheckAnswer` in its details if the file is no longer `base`. */
 export async function answerSave(memdir: Memdir, edit: Edit): Promise<SavedAnswer> {
   const { directory, file, base, text } = edit;
   const isGone = readNow(memdir, edit) === null;
@@ -44,10 +44,13 @@ export async function answerSave(memdir: Memdir, edit: Edit): Promise<SavedAnswe
   }
 }
 
-/** For a person who wants to keep a file that has gone meanwhile; an empty `base` says that they have seen it is gone. */
+/** For a person who wants to keep a file that was removed in the meantime; an empty `base` means that they know. */
 async function makeAnew(memdir: Memdir, { directory, file, base, text }: Edit): Promise<SaveResult> {
   if (base !== "") {
-    throw new MemdirError("conflict", `${file} was renamed or forgotten while it was edited: nothing was written`);
+    throw new MemdirError(
+      "conflict",
+      `${file} was renamed or forgotten while you were editing it; nothing was written`,
+    );
   }
   const { path } = memdir.directories[directory] as Store;
   return memdir.put(join(path, file), text, null);
@@ -62,18 +65,19 @@ function readNow({ directories }: Memdir, ref: Ref): string | null {
     const directory = directories[ref.directory];
     const isMissing = error instanceof MemdirError && error.code === "not-found" && directory !== undefined;
     if (!isMissing || !isMemoryFile(ref.file)) throw error;
-    // Something that is not a memory has its name: it must not be read.
+    // Something that is not a memory has this name, and must not be read.
     if (lstatSync(resolveInside(directory.path, ref.file), { throwIfNoEntry: false })) throw error;
     return null;
   }
 }
 
-/** A taken name is not overwritten: that would be an edit whose difference was never shown. */
+/** A name that is taken is not overwritten: that would be an edit whose diff was never shown. */
 export async function answerNew(memdir: Memdir, request: SaveRequest): Promise<ChangedAnswer> {
   const { scope } = mainOf(memdir);
   const rows = (await memdir.list()).filter((row) => row.scope === scope);
   const taken = rows.find(({ type, name }) => type === request.type && sameName(name, request.name));
-  if (taken) throw new MemdirError("conflict", `${taken.file} has this type and name already: open it and edit it`);
+  if (taken)
+    throw new MemdirError("conflict", `${taken.file} already has this type and name; edit that memory instead`);
   const { file, undo, notices } = await memdir.save(request);
   return { message: says(`saved ${file}`, notices), entry: undo, ref: { directory: 0, file } };
 }
@@ -85,7 +89,7 @@ export async function answerForget(memdir: Memdir, ref: Ref, reason: string | un
 
 export async function answerRename(memdir: Memdir, ref: Ref, name: string): Promise<ChangedAnswer> {
   const { file, undo, action, notices } = await memdir.rename(ref, name);
-  const message = action === "unchanged" ? `${file} is called so already` : `renamed to ${file}`;
+  const message = action === "unchanged" ? `${file} already has this name` : `renamed to ${file}`;
   return { message: says(message, notices), entry: undo, ref: { directory: ref.directory, file } };
 }
 

@@ -1,4 +1,4 @@
-/** What a host loads at start, what it passes over and why, and what touching a file adds. */
+/** What a host loads at start, what it skips and why, and what touching a file adds. */
 
 import { resolve } from "node:path";
 import { buildStartContext, type StartContext } from "../context/start.ts";
@@ -10,7 +10,7 @@ import type { Memdir } from "../memdir.ts";
 import { clip, mainOf } from "./answer.ts";
 import type { ContextAnswer, InstructionRow } from "./api.ts";
 
-/** Instructions do not have megabytes, and the page shows all of them at once. */
+/** Instructions are never megabytes long, and the page shows all of them at once. */
 const MAX_TEXT_CHARS = 200_000;
 
 export async function answerContext(memdir: Memdir, touch: string | null): Promise<ContextAnswer> {
@@ -38,7 +38,7 @@ function insideProject({ location: { project } }: Memdir, path: string): string 
   if (path.includes("\0") || !isWithin(realPath(project.worktreeRoot ?? project.cwd), realPath(touched))) {
     throw new MemdirError(
       "outside",
-      `${JSON.stringify(path.slice(0, 80))} is outside the project: name one of its files`,
+      `${JSON.stringify(path.slice(0, 80))} is outside the project; give a file inside it`,
     );
   }
   return touched;

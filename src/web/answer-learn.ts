@@ -1,4 +1,4 @@
-/** What learning proposes and waits for a person: proposals of the inbox and the plan of a dream, and carrying them out. */
+/** What waits for review: proposals in the inbox and the plan of a dream, and applying them. */
 
 import { MemdirError } from "../errors.ts";
 import { acceptProposal, previewProposal } from "../learn/apply.ts";
@@ -30,7 +30,7 @@ export async function answerAccept(memdir: Memdir, id: string, amended: Amendmen
   const proposal = amended === null ? waiting : await inbox.amend(id, amended);
   const { done, file, undo } = await acceptProposal(memdir, inbox, proposal);
   const what = file ?? proposal.name;
-  const message = done === "unchanged" ? `${what} says it already` : `${done} ${what}`;
+  const message = done === "unchanged" ? `${what} already says this` : `${done} ${what}`;
   return { message, entry: undo, ref: file === null || done === "forgotten" ? null : { directory: 0, file } };
 }
 
@@ -44,10 +44,10 @@ function findWaiting(memdir: Memdir, id: string): Proposal {
   const { inbox } = openLearning(memdir);
   const found = inbox.list().find((proposal) => proposal.id === id);
   if (found) return found;
-  throw new MemdirError("not-found", `no proposal ${JSON.stringify(id.slice(0, 40))} waits any more`);
+  throw new MemdirError("not-found", `the proposal ${JSON.stringify(id.slice(0, 40))} is no longer in the inbox`);
 }
 
-/** A memory that cannot be read has no difference; accepting says what is wrong with it. */
+/** A memory that cannot be read has no diff; accepting reports what is wrong with it. */
 async function diffProposal(memdir: Memdir, proposal: Proposal): Promise<DiffLine[]> {
   try {
     const { before, after } = await previewProposal(memdir, proposal);
@@ -76,7 +76,10 @@ export async function answerDream({ memdir, kept: { plan: waiting } }: Page): Pr
 export async function answerDreamApply({ memdir, kept }: Page, id: string): Promise<ChangedAnswer> {
   const waiting = kept.plan;
   if (waiting?.id !== id) {
-    throw new MemdirError("conflict", "this plan does not wait any more: look at the one that does, or make another");
+    throw new MemdirError(
+      "conflict",
+      "this plan has been replaced or applied; review the current one, or make a new plan",
+    );
   }
   const entry = await applySeenPlan(openLearning(memdir).directory, waiting.plan, process.pid);
   kept.plan = null;

@@ -24,7 +24,7 @@ import { findByRef } from "../verbs/find.ts";
 import { diffTexts, keyOf, mainOf, titleOf } from "./answer.ts";
 import type { ChangedAnswer, MemoryMap, MemoryTitle, MergeProposal, Ref } from "./api.ts";
 
-/** More points than these are a cloud, and comparing each with each takes seconds. */
+/** More points than this are a cloud, and comparing all pairs takes seconds. */
 const MAX_NODES = 2_000;
 
 export async function answerMap(memdir: Memdir): Promise<MemoryMap> {
@@ -65,7 +65,7 @@ interface Linkage {
   find(link: string): MemoryTitle | null;
 }
 
-/** How memories link to one another, as recall sees it. Nothing is written. */
+/** How memories link to each other, as recall sees it. Nothing is written. */
 export function openLinkage({ directories }: Memdir): Linkage {
   const entries = directories.flatMap((each, directory) =>
     listEntries(each).map(({ file, name, type, links, ranking }) => ({ file, name, type, links, ranking, directory })),
@@ -126,7 +126,7 @@ function readWhole({ directories }: Memdir, { directory: at, file }: Ref): RotMe
     const modifiedMs = Date.parse(memory.modified ?? memory.created ?? "") || 0;
     return [{ memory, bytes: bytes.length, modifiedMs, secrets: [] }];
   } catch {
-    return []; // gone, or locked, since it was listed
+    return []; // removed or locked since it was listed
   }
 }
 
@@ -138,15 +138,15 @@ interface Near {
   share: number;
 }
 
-/** More lines than these make a picture a knot. */
+/** More lines than this make the picture unreadable. */
 const NEIGHBOURS = 3;
 /** Of MiniLM's cosines: below it two notes have nothing in common but the project. */
 const NEAR_BY_MEANING = 0.5;
 const NEAR_BY_WORDS = 0.25;
-/** A word that is in more of them connects nothing. */
+/** A word that is in more memories connects nothing. */
 const COMMON_SHARE = 0.1;
 const COMMON_LEAST = 12;
-/** So that other requests are answered meanwhile. */
+/** Lets other requests be answered in the meantime. */
 const ROWS_AT_ONCE = 100;
 
 /** At most three for each memory, each pair once: by meaning where it is known, else by the rare words that they share. */
@@ -229,7 +229,7 @@ function openShared(entries: readonly Pick<RowEntry, "ranking">[]): (at: number)
   };
 }
 
-/** The first with what only the other says; a person goes over it before anything is written. */
+/** The first plus what only the other says; a person reviews it before anything is written. */
 export async function answerMergeProposal(memdir: Memdir, keep: Ref, other: Ref): Promise<MergeProposal> {
   const [left, right] = [readSide(memdir, keep), readSide(memdir, other)];
   const text = joinTexts({ file: keep.file, text: left }, { file: other.file, text: right }, mainOf(memdir).now());
@@ -240,7 +240,7 @@ export interface Merge {
   keep: Ref;
   other: Ref;
   text: string;
-  /** What both held when the person looked at them; what they hold now where the page does not send it. */
+  /** The texts of both when the person saw them, or the current texts if the page does not send them. */
   left: string | undefined;
   right: string | undefined;
 }
@@ -257,6 +257,6 @@ function readSide({ directories }: Memdir, ref: Ref): string {
   const { directory, file } = findByRef(directories, ref);
   const bytes = readBytes(directory, file);
   const { broken, problems } = parseMemory(file, bytes);
-  if (broken) throw new MemdirError("broken", `${file} cannot be read safely (${problems[0]}): fix it first`);
+  if (broken) throw new MemdirError("broken", `${file} cannot be parsed (${problems[0]}); fix it first`);
   return bytes.toString("utf8");
 }

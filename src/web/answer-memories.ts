@@ -1,4 +1,4 @@
-/** Every memory as a row, files that are not memories, and the order that a search gives them. */
+/** Every memory as a row, files that are not memories, and the order of search results. */
 
 import { join } from "node:path";
 import { openBreath } from "../disk/breathe.ts";
@@ -25,10 +25,10 @@ export async function answerMemories(page: Page): Promise<{ rows: MemoryRow[]; s
   return { rows: lists.flatMap(({ rows }) => rows), skipped: lists.flatMap(({ skipped }) => skipped) };
 }
 
-/** Without what the list does not show. */
+/** Only what the list shows. */
 export async function answerList(page: Page): Promise<MemoryList> {
   const { rows, skipped } = await answerMemories(page);
-  // Whoever looks at the list may search it: the texts are read meanwhile.
+  // A person who sees the list may search it next, so the texts are read in the meantime.
   findTexts(page).catch((error: Error) => page.log(error.message));
   return { rows: rows.map(({ bytes: _, author: __, problems: ___, ...shown }) => shown), skipped };
 }
@@ -37,9 +37,9 @@ export async function answerList(page: Page): Promise<MemoryList> {
 const MAX_SURE = 20;
 
 /**
- * What recall is sure of first, found by words and by meaning; then every memory that contains the words as typed, so that
- * half a word finds something too. `isQuick`: only the words, while somebody types, because finding the meaning of a query
- * takes longer than a keystroke.
+ * What recall is sure of first, found by words and by meaning; then every memory that contains the words as typed, so
+ * that half a word finds something too. `isQuick`: only the words, for searching while typing, because finding the
+ * meaning of a query takes longer than a keystroke.
  */
 export async function answerSearch(page: Page, words: string, isQuick = false): Promise<SearchAnswer> {
   if (words.trim() === "") return { hits: [] };
@@ -56,7 +56,7 @@ export async function answerSearch(page: Page, words: string, isQuick = false): 
   return { hits: [...first, ...holding.filter((hit) => !isFirst.has(keyOf(hit)))] };
 }
 
-/** Best first: who holds more of the words, then in weightier places, then the youngest. */
+/** Best first: by the number of matching words, then by their fields, then the newest. */
 async function findByWords(page: Page, asked: string): Promise<SearchAnswer["hits"]> {
   const words = searchWords(asked);
   if (words.length === 0) return [];
@@ -97,7 +97,7 @@ async function readTexts({ memdir, kept }: Page): Promise<KeptText[]> {
   return texts;
 }
 
-/** What is known of a directory's memories beside their files is read once for all of them. */
+/** Facts about a directory's memories that are not in their files are read once for all of them. */
 export async function openRows(page: Page, directory: Store, at: number): Promise<(row: Row) => MemoryRow> {
   const verdicts = readVerdicts(directory.path);
   const count = countShown(readSurfaceLog(mainOf(page.memdir).path));
@@ -115,13 +115,13 @@ export async function openRows(page: Page, directory: Store, at: number): Promis
   };
 }
 
-/** Only what is shared has authors; the user's own is theirs. */
+/** Only shared memories have authors; the others are the user's own. */
 export async function authorsOf(page: Page, directory: Store): ReturnType<typeof readAuthors> {
   if (directory.scope !== "team") return new Map();
   try {
     return await readAuthors(directory, page.env);
   } catch (error) {
-    page.log(`who wrote what is not known: ${(error as Error).message}`);
+    page.log(`the authors are unknown: ${(error as Error).message}`);
     return new Map();
   }
 }

@@ -1,4 +1,4 @@
-/** One memory with everything that is known of it. */
+/** One memory with everything that is known about it. */
 
 import type { Memdir } from "../memdir.ts";
 import { findShown, readSurfaceLog } from "../recall/surface-log.ts";
@@ -54,11 +54,11 @@ export async function answerMemory(page: Page, ref: Ref): Promise<MemoryView> {
     surfaced: shown
       .slice(-MAX_SURFACED)
       .reverse()
-      .map(({ at, door, session, why }) => ({ at, door, session, why: [...why] })),
+      .map(({ at, door, session, why }) => ({ at, adapter: door, session, why: [...why] })),
   };
 }
 
-/** Null for what cannot be read; the row says why. */
+/** Null if it cannot be read; the row says why. */
 function readText(directory: Store, file: string): string | null {
   try {
     return readBytes(directory, file).toString("utf8");
@@ -99,7 +99,7 @@ async function claimsOf(page: Page, directory: Store, row: Row, rows: readonly R
       ...silenced.map(({ text, reason }) => ({ kind: "any", text, line: 0, verdict: "silenced", evidence: reason })),
     ];
   } catch (error) {
-    page.log(`claims were not looked up: ${(error as Error).message}`);
+    page.log(`the claims could not be checked: ${(error as Error).message}`);
     return [];
   }
 }
@@ -161,7 +161,7 @@ function hashOf(directory: Store, file: string): string | null {
   }
 }
 
-/** [] where one of the two texts is no longer kept. */
+/** [] if one of the two texts is no longer kept. */
 function diffChange(directory: Store, { file, before, after }: FileChange): DiffLine[] {
   const textOf = (hash: string | null) => {
     if (hash === null) return "";

@@ -1,4 +1,4 @@
-/** Everything at a glance: how much is remembered, how healthy it is, what it costs and what was recalled. */
+/** The overview: how many memories there are, how healthy they are, what they cost and what was recalled. */
 
 import { basename, join } from "node:path";
 import { approximateTokens } from "../context/window.ts";
@@ -76,7 +76,7 @@ function measure(part: string, text: string): Overview["context"][0] {
   return { part, bytes: Buffer.byteLength(text), tokens: approximateTokens(text) };
 }
 
-/** As many as a person reads beside the advice. */
+/** As many as a person reads next to the advice. */
 const MAX_NAMED = 20;
 
 /** Measured again only when a memory, a verdict, an instruction file or the day has changed. */

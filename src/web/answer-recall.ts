@@ -1,4 +1,7 @@
-/** What would be recalled for a prompt, what nearly would, and why: the real ranking, with nothing shown to a model. */
+/**
+ * What would be recalled for a prompt, what nearly would, and why: the real ranking, without showing anything to a
+ * model.
+ */
 
 import { join } from "node:path";
 import type { Memdir } from "../memdir.ts";
@@ -18,17 +21,17 @@ const MAX_JUDGED = 25;
 export async function answerRecall(
   memdir: Memdir,
   prompt: string,
-  door: InspectAnswer["door"],
+  adapter: InspectAnswer["adapter"],
 ): Promise<InspectAnswer> {
-  const maxBytes = door === "hook" ? MAX_HOOK_CHARS : MAX_SESSION_MEMORY_BYTES;
+  const maxBytes = adapter === "hook" ? MAX_HOOK_CHARS : MAX_SESSION_MEMORY_BYTES;
   // Without a budget, so that nothing drops out of the order.
   const session = openRecallSession({ maxBytes: Number.POSITIVE_INFINITY });
   const all = await memdir.recall(prompt, { everything: true, model: false, limit: MAX_INSPECTED, session });
-  const isAsked = door === "library" || !isTooShort(prompt);
+  const isAsked = adapter === "library" || !isTooShort(prompt);
   const shown = isAsked ? await memdir.recall(prompt, { model: false, maxBytes }) : null;
   const threshold = all.memories.length === 0 ? 0 : thresholdOf(all.memories.slice(0, MAX_JUDGED), all.method);
   return {
-    method: isAsked ? all.method : "not asked: a hook looks for nothing when a prompt is a single word",
+    method: isAsked ? all.method : "skipped: a hook does not run recall for a prompt of a single word",
     considered: all.considered,
     tookMs: (shown ?? all).tookMs,
     threshold,
@@ -36,7 +39,7 @@ export async function answerRecall(
     text: shown?.text ?? "",
     bytes: Buffer.byteLength(shown?.text ?? ""),
     maxBytes,
-    door,
+    adapter,
   };
 }
 
@@ -51,7 +54,7 @@ function inspect(
   const { file, name, scope, type, score, confidence } = memory;
   const isShown = shown?.memories.some(({ path }) => path === memory.path) ?? false;
   const isSure = shown !== null && shown.memories.length + shown.leftOut.length > 0 && confidence >= threshold;
-  // Sure, and yet not shown: there were five better ones, or no room.
+  // Above the threshold but not shown: there were five better ones, or no space.
   const outcome = isShown ? "shown" : isSure ? "no-room" : "unsure";
   const reasons = reasonsOf(prompt, memory, mainOf(memdir).now());
   return [{ directory, file, name, scope, type, score, confidence, reasons, outcome }];

@@ -14,7 +14,7 @@ const MAX_LISTED = 500;
 const MAX_HITS = 50;
 const MAX_MESSAGES = 400;
 const MAX_BYTES = 400 * 1024;
-/** People seldom look for what a tool printed. */
+/** People rarely search for tool output. */
 const MAX_TOOL_CHARS = 2_000;
 
 /** Newest first; with words the best first. */
@@ -33,9 +33,10 @@ export async function answerSession({ config, location }: Memdir, id: string): P
   const found = await findSession(sessionPlaces(config, location.project), id);
   const shown = JSON.stringify(id.slice(0, 40));
   if (!found || (!("ambiguous" in found) && !isSessionHere(found, config, location.project))) {
-    throw new MemdirError("not-found", `there is no session ${shown} of this project`);
+    throw new MemdirError("not-found", `there is no session ${shown} in this project`);
   }
-  if ("ambiguous" in found) throw new MemdirError("ambiguous", `${shown} is the beginning of several sessions`);
+  if ("ambiguous" in found)
+    throw new MemdirError("ambiguous", `several session ids begin with ${shown}; give a longer prefix`);
   const { messages, prompts } = await readTranscript(found.path);
   const times = new Map(prompts.map(({ index, at }) => [index, at === "" ? null : at]));
   const said = messages.flatMap((message, at) => saidIn(message, times.get(at) ?? null));
@@ -50,7 +51,7 @@ function rowOf({ id, at, title, messages }: Listed, excerpt: string | null): Ses
 
 type Said = SessionView["messages"][0];
 
-/** A message may hold words, calls and results: each becomes one of its own. Thinking is the provider's. */
+/** A message may contain text, tool calls and results: each becomes a separate one. Thinking is omitted. */
 function saidIn({ role, content }: Message, at: string | null): Said[] {
   return content.flatMap((block): Said[] => {
     if (block.type === "opaque") return [];

@@ -1,4 +1,4 @@
-/** Memory that is shared: where, who wrote what, and texts that compete with one another. */
+/** Shared memories: where they are shared, who wrote them, and conflicting versions. */
 
 import { statOrNull } from "../disk/fence.ts";
 import { findText, oneLine, type Row, type Store, statePath, stemOf } from "../store/store.ts";
@@ -57,7 +57,7 @@ function countPeople(rows: TeamAnswer["rows"]): TeamAnswer["people"] {
   return [...people.values()].sort((a, b) => b.memories - a.memories || (a.name < b.name ? -1 : 1));
 }
 
-/** Only a copy that names the memory it competes with, while that memory exists. */
+/** Only a copy that names the memory it conflicts with, as long as that memory exists. */
 function findConflicts(directory: Store, at: number, rows: readonly Row[]): TeamAnswer["conflicts"] {
   return rows
     .filter(({ file, unreadable }) => isConflictPath(file) && !unreadable)

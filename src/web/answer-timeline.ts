@@ -9,9 +9,9 @@ import { mainOf, openTitles, type Page } from "./answer.ts";
 import { daysUntil } from "./answer-overview.ts";
 import type { Timeline, TimelineEvent } from "./api.ts";
 
-/** Half a year fits a page; older days are reached by going back. */
+/** Half a year fits on a page; older days are on the next pages. */
 const MAX_DAYS = 183;
-/** Of an import of hundreds the first are named. */
+/** Only the first files of a large import are named. */
 const MAX_MEMORIES = 12;
 const MAX_SAYS = 400;
 /** Events of one moment stay on one page, up to this many. */
@@ -52,7 +52,7 @@ const DONE: Readonly<Record<Action, string>> = {
   rename: "renamed",
   edit: "edited",
   undo: "undid",
-  adopt: "took over",
+  adopt: "adopted",
   import: "imported",
   prune: "pruned",
   dream: "dreamt",
@@ -105,10 +105,10 @@ function recalls({ memdir }: Page, find: FindTitle): TimelineEvent[] {
 }
 
 const WORK: Readonly<Record<SpentKind, string>> = {
-  extraction: "looked through a session",
-  notes: "took notes of a session",
+  extraction: "extracted from a session",
+  notes: "took session notes",
   dream: "planned a dream",
-  enrich: "looked for cues",
+  enrich: "generated cues",
   recall: "chose memories",
 };
 
@@ -131,7 +131,7 @@ function proposals({ memdir }: Page): TimelineEvent[] {
   return inbox.list().map(({ at, from, name }) => ({
     at,
     kind: "extraction",
-    says: `proposed by ${from}, waits in the inbox: ${name}`,
+    says: `proposed by ${from}, waiting in the inbox: ${name}`,
     memories: [],
   }));
 }

@@ -1,4 +1,4 @@
-/** What the page's answers share: the page itself, its directories and titles, and texts as differences. */
+/** What the page's answers share: the page itself, its directories and titles, and diffs. */
 
 import { MemdirError } from "../errors.ts";
 import type { Plan } from "../learn/dream-plan.ts";
@@ -9,7 +9,7 @@ import { diffLines } from "../text/diff.ts";
 import type { World } from "../world.ts";
 import type { DiffLine, MemoryTitle, Ref, RotView } from "./api.ts";
 
-/** A Memdir as the page shows it. */
+/** The Memdir that the page shows. */
 export interface Page extends Pick<World, "env" | "now" | "log"> {
   memdir: Memdir;
   /** No route that changes memories is answered. */
@@ -22,7 +22,7 @@ export interface Page extends Pick<World, "env" | "now" | "log"> {
 interface Kept {
   /** Grows with every change in the directories; null while they are not watched, so that nothing derived from them may be kept. */
   version: number | null;
-  /** The plan of a dream that waits for a person. */
+  /** The plan of a dream that waits for review. */
   plan: { id: string; made: string; plan: Plan } | null;
   /** The health of all memories as last measured, and a hash of what it was measured from: measuring reads every memory. */
   rot?: { of: string; rot: RotView };
@@ -55,7 +55,7 @@ export function keyOf({ directory, file }: Ref): string {
   return `${directory}/${file}`;
 }
 
-/** Memories by their names; one that is gone is called by its file. */
+/** Names of memories; one that no longer exists is called by its file. */
 export function openTitles({ directories }: Memdir): (directory: number, file: string) => MemoryTitle {
   const names = directories.map((each) => new Map(scan(each).memories.map(({ header }) => [header.file, header.name])));
   return (directory, file) => ({ directory, file, name: names[directory]?.get(file) ?? stemOf(file) });

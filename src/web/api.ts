@@ -1,4 +1,6 @@
-/** The protocol between the page and its server: every answer as a type. The page knows nothing else of the program. */
+/**
+ * The protocol between the page and its server: every answer as a type. The page knows nothing else about the program.
+ */
 
 export const MEMORY_TYPES = ["user", "feedback", "project", "reference"] as const;
 
@@ -11,7 +13,7 @@ export const AGES: readonly { label: string; days: number }[] = [
   { label: "older", days: Number.POSITIVE_INFINITY },
 ];
 
-/** A memory's place: which directory (its number in `Memdir.directories`) and which file of it. */
+/** Where a memory is: which directory (its index in `Memdir.directories`) and which file. */
 export interface Ref {
   directory: number;
   file: string;
@@ -28,11 +30,11 @@ export interface MemoryRow extends Ref {
   bytes: number;
   cues: number;
   pinned: boolean;
-  /** What checking its claims found last; null where they were never checked. */
+  /** The last result of checking its claims; null if they were never checked. */
   verdict: { state: "holds" | "doubtful" | "unchecked"; says: string } | null;
-  /** How often it was surfaced since the log began. */
+  /** How often it was shown since the log began. */
   recalled: number;
-  /** Of team memory. */
+  /** Team memories only. */
   author: string | null;
   isReadOnly: boolean;
   problems: string[];
@@ -68,7 +70,7 @@ export interface Overview {
     byKind: Record<string, number>;
     /** Also of models without a price. */
     tokensByKind: Record<string, number>;
-    /** Models whose price is not known: what they cost is in no sum. */
+    /** Models without a known price, which are not included in the sums. */
     unpriced: string[];
   };
   recalled: {
@@ -100,7 +102,10 @@ export interface MemoryList {
 /** Only what a list of thousands shows. */
 export type ListedMemory = Omit<MemoryRow, "bytes" | "author" | "problems">;
 
-/** GET /api/search?q= : the real ranking, best first. With quick=true only memories that contain the words, for while somebody types. */
+/**
+ * GET /api/search?q= : the real ranking, best first. With quick=true only memories that contain the words, for
+ * searching while typing.
+ */
 export interface SearchAnswer {
   hits: (Ref & { score: number })[];
 }
@@ -127,9 +132,9 @@ export interface ClaimRow {
   evidence: string;
 }
 
-/** One line of a difference. */
+/** One line of a diff. */
 export interface DiffLine {
-  /** file: the name of the file that follows, where a difference has several. */
+  /** file: the name of the next file in a diff of several. */
   kind: "same" | "added" | "removed" | "skipped" | "file";
   text: string;
 }
@@ -158,7 +163,7 @@ export interface MemoryView {
   claims: ClaimRow[];
   provenance: { key: string; value: string }[];
   history: HistoryRow[];
-  surfaced: { at: string; door: string; session: string | null; why: string[] }[];
+  surfaced: { at: string; adapter: string; session: string | null; why: string[] }[];
 }
 
 /** POST /api/check { directory, file, base, text } : as `save` would see it; nothing is written. */
@@ -166,7 +171,7 @@ export interface CheckAnswer {
   diff: DiffLine[];
   problems: string[];
   secrets: { rule: string; line: number }[];
-  /** The file is not what it was when the editing began. */
+  /** The file has changed since editing began. */
   conflict: { text: string; diff: DiffLine[] } | null;
 }
 
@@ -188,7 +193,7 @@ export interface Reason {
   /** words, cue, meaning, age, links */
   what: "words" | "cue" | "meaning" | "age" | "links" | "other";
   says: string;
-  /** 0…1, for a bar; null where it is only said. */
+  /** 0…1, for a bar; null if there is none. */
   share: number | null;
 }
 
@@ -202,7 +207,7 @@ export interface InspectedMemory extends MemoryTitle {
   outcome: "shown" | "unsure" | "no-room";
 }
 
-/** POST /api/recall { prompt, door } */
+/** POST /api/recall { prompt, adapter } */
 export interface InspectAnswer {
   method: string;
   considered: number;
@@ -213,7 +218,7 @@ export interface InspectAnswer {
   text: string;
   bytes: number;
   maxBytes: number;
-  door: "hook" | "library";
+  adapter: "hook" | "library";
 }
 
 export interface InstructionRow {
@@ -279,7 +284,7 @@ export interface ProposalRow {
   body: string;
   cues: string[];
   why: string;
-  /** Against what is there. */
+  /** Against the current text. */
   diff: DiffLine[];
 }
 
@@ -339,7 +344,7 @@ export type LiveEvent =
   | { kind: "job"; job: Job }
   | { kind: "hello"; jobs: Job[] };
 
-/** Every failure: 4xx and 5xx. */
+/** Every error: 4xx and 5xx. */
 export interface Problem {
   problem: string;
   message: string;

@@ -31,8 +31,7 @@ const PAGE = "index.html";
 export function loadAssets(folder: string): Assets {
   try {
     const names = readdirSync(folder).filter((name) => Object.hasOwn(TYPES, extname(name)));
-    if (!names.includes(PAGE))
-      throw new MemdirError("broken", `${join(folder, PAGE)} is missing: install memdir again`);
+    if (!names.includes(PAGE)) throw new MemdirError("broken", `${join(folder, PAGE)} is missing; reinstall memdir`);
     return new Map(
       names.map((name) => [
         name === PAGE ? "/" : `/${name}`,
@@ -41,7 +40,7 @@ export function loadAssets(folder: string): Assets {
     );
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw diskError(error, "read the page in", folder);
-    throw new MemdirError("broken", `the page's files are missing in ${folder}: install memdir again`, {
+    throw new MemdirError("broken", `the page's files are missing from ${folder}; reinstall memdir`, {
       cause: error,
     });
   }
@@ -66,7 +65,7 @@ export function makeAsset(type: string, bytes: Buffer): Asset {
   };
 }
 
-/** The highest takes as long as everything else at the start; this one is a few percent larger. */
+/** The highest level takes as long as the rest of the startup; this one is only a few percent larger. */
 const BROTLI_QUALITY = 9;
 
 function packBrotli(bytes: Buffer): Promise<Buffer> {

@@ -1,9 +1,12 @@
-/** Who may talk to the page's server: a browser on this machine that opened the one-time address, and no other page in it. */
+/**
+ * Decides which requests reach the page's server: those of a browser on this machine that opened the one-time address,
+ * and not of other pages in it.
+ */
 
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { World } from "../world.ts";
 
-/** A request as the guard sees it; nothing of its body is read before it is let in. */
+/** What the guard sees of a request; the body is not read before it is admitted. */
 interface Knock {
   method: string;
   /** Without the query. */
@@ -20,20 +23,20 @@ export type Admission =
   | { kind: "refused"; status: number; problem: string; message: string };
 
 export interface Guard {
-  /** A token for one address, once; an earlier one that was not used is void. */
+  /** A token for one address, usable once; it invalidates an earlier one that was not used. */
   issueToken(): string;
   admit(knock: Knock): Admission;
 }
 
 /** Long enough to switch to another window, short enough to be worthless in a shell's history. */
 const TOKEN_MS = 10 * 60 * 1000;
-/** Browsers that one process lets in; after that the oldest needs a new address. */
+/** How many browsers one process admits; after that the oldest needs a new address. */
 const MAX_SESSIONS = 32;
 const NAMES = ["127.0.0.1", "localhost", "[::1]"];
-/** A memory is a few kilobytes, and the largest that is read at all is smaller. */
+/** A memory is a few kilobytes, and the largest that can be read is smaller than this. */
 export const MAX_BODY_BYTES = 1024 * 1024;
 
-export const HOW_TO_COME_IN =
+export const HOW_TO_OPEN =
   "press Enter in the terminal where `memdir ui` runs and open the new address, or run `memdir ui` again";
 
 /** `newSecret`: 256 random bits, safe in an address and in a cookie. */
@@ -74,43 +77,48 @@ export function openGuard(port: number, { now }: Pick<World, "now">, newSecret: 
       const given = knock.query.get("token");
       if (knock.method === "GET" && knock.path === "/" && given !== null) {
         if (spendToken(given)) return { kind: "exchange", cookie: enter() };
-        // A browser that is in went back in its history.
+        // A browser that was admitted went back in its history.
         if (session !== null) return { kind: "exchange", cookie: null };
       }
       if (session === null) {
-        const what = given === null ? "this browser is not known here" : "this address was used already or is too old";
-        return refuse(401, "token", `${what}: ${HOW_TO_COME_IN}`);
+        const what = given === null ? "this browser has no access" : "this address has expired or was already used";
+        return refuse(401, "token", `${what}: ${HOW_TO_OPEN}`);
       }
       return findFormProblem(knock) ?? { kind: "in", session };
     },
   };
 }
 
-/** A request by a wrong host name or from another page. It learns nothing, not even whether its cookie is right. */
+/** A request with a wrong host name or from another page. It learns nothing, not even whether its cookie is valid. */
 function findStranger(headers: Headers, port: number): Admission | null {
   const host = headers.get("host") ?? "";
   // A page can make a browser resolve its own name to this address; the name is still in the header.
   const isOurs = NAMES.some((name) => host === `${name}:${port}` || (port === 80 && host === name));
-  if (!isOurs) return refuse(403, "host", "this address is none of the page's own");
+  if (!isOurs) return refuse(403, "host", "the Host header is not an address of this page");
   const origin = headers.get("origin");
-  if (origin !== null && origin !== `http://${host}`) return refuse(403, "origin", "pages of other origins stay out");
+  if (origin !== null && origin !== `http://${host}`)
+    return refuse(403, "origin", "requests from other origins are refused");
   const site = headers.get("sec-fetch-site");
   if (site !== null && site !== "same-origin" && site !== "none") {
-    return refuse(403, "origin", "another page led here: copy the address into the browser's address bar instead");
+    return refuse(403, "origin", "another page linked here; paste the address into the browser's address bar instead");
   }
   return null;
 }
 
-/** For everything but reading. Forms and links of other pages cannot send this without a preflight request, which is refused. */
+/**
+ * For every request except reads. Forms and links of other pages cannot send this without a preflight request, which is
+ * refused.
+ */
 function findFormProblem({ method, headers }: Knock): Admission | null {
   if (method === "GET" || method === "HEAD") return null;
-  if (!["POST", "PUT", "DELETE"].includes(method)) return refuse(405, "method", "GET, POST, PUT and DELETE are known");
-  if (headers.get("x-memdir") !== "1") return refuse(403, "header", "a write carries the header `X-Memdir: 1`");
+  if (!["POST", "PUT", "DELETE"].includes(method)) return refuse(405, "method", "use GET, POST, PUT or DELETE");
+  if (headers.get("x-memdir") !== "1") return refuse(403, "header", "a write must have the header `X-Memdir: 1`");
   const length = headers.get("content-length");
   const isEmpty = (length === null || length === "0") && headers.get("transfer-encoding") === null;
   const isJson = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i.test(headers.get("content-type") ?? "");
-  if (!isJson && !(method === "DELETE" && isEmpty)) return refuse(415, "type", "a body is application/json");
-  if (Number(length ?? 0) > MAX_BODY_BYTES) return refuse(413, "size", `a body has at most ${MAX_BODY_BYTES} bytes`);
+  if (!isJson && !(method === "DELETE" && isEmpty)) return refuse(415, "type", "a body must be application/json");
+  if (Number(length ?? 0) > MAX_BODY_BYTES)
+    return refuse(413, "size", `a body must not exceed ${MAX_BODY_BYTES} bytes`);
   return null;
 }
 

@@ -1,4 +1,4 @@
-/** Long work that a person starts on the page, watches and may stop: embedding, verifying, planning a dream. */
+/** Long-running jobs that a person starts on the page, watches and can stop: embedding, verifying, planning a dream. */
 
 import type { AgentModel } from "../agent/state.ts";
 import { MemdirError } from "../errors.ts";
@@ -23,20 +23,20 @@ export interface Jobs {
   list(): Job[];
   /** Throws `conflict` while one of the kind is running. */
   start(kind: string): Job;
-  /** Throws `not-found`. One that has ended stays as it is. */
+  /** Throws `not-found`. A job that has ended stays unchanged. */
   stop(id: string): Job;
-  /** Stops what is running and waits for it, but not for long. */
+  /** Stops running jobs and waits for them briefly. */
   close(): Promise<void>;
 }
 
-/** Gives the result in words. */
+/** Returns the result in words. */
 type Work = (page: Page, run: WorkRun) => Promise<string>;
 
 interface WorkRun {
   id: string;
   signal: AbortSignal;
   progress: (done: number, total: number) => void;
-  /** What is being done, where there is nothing to count. */
+  /** What is being done, if there is nothing to count. */
   say: (words: string) => void;
 }
 
@@ -46,24 +46,24 @@ interface Running {
   ended: Promise<void>;
 }
 
-/** Ten a second look like movement. */
+/** Ten updates a second look smooth. */
 const EVERY_MS = 100;
-/** Work that does not stop in time is left behind: the process ends anyway. */
+/** A job that does not stop in time is abandoned, because the process ends anyway. */
 const END_MS = 300;
 
 const WORKS: Readonly<Record<JobKind, Work>> = {
   async warm({ memdir }, { signal, progress }) {
     const { memories, embedded, left } = await memdir.warm({ signal, onProgress: progress });
     const rest = left === 0 ? "all of them can be found by meaning" : `${left} can only be found by their words`;
-    return `${count(memories, "memory", "memories")}, ${embedded} looked at anew; ${rest}`;
+    return `${count(memories, "memory", "memories")}, ${embedded} newly embedded; ${rest}`;
   },
   async verify({ memdir }, { signal, progress, say }) {
-    say(`looking at ${count((await memdir.list()).length, "memory", "memories")}`);
+    say(`checking ${count((await memdir.list()).length, "memory", "memories")}`);
     const { checked, problems, stamped } = await memdir.verify(undefined, { signal, onProgress: progress });
     const stamps = stamped > 0 ? `, ${stamped} stamped as verified` : "";
     return `${count(checked, "memory", "memories")} checked, ${count(problems.length, "problem", "problems")}${stamps}`;
   },
-  /** The plan waits for a person, in place of an earlier one. */
+  /** The plan waits for review and replaces an earlier one. */
   async dream({ memdir, env, now, kept }, { id, signal }) {
     const plan = await planSeen(openLearning(memdir), await findModel(env), signal);
     if (signal.aborted) return "";
@@ -91,7 +91,7 @@ export function openJobs(page: Page, { tell, newId, works = {}, everyMs = EVERY_
       tell({ ...job });
     };
     try {
-      // Stopped before it began: the work would not notice any more.
+      // Stopped before it began: the job would no longer notice.
       stop.signal.throwIfAborted();
       const says = await (works[job.kind] ?? WORKS[job.kind])(page, { id: job.id, signal: stop.signal, progress, say });
       Object.assign(job, stop.signal.aborted ? STOPPED : { state: "done", says });
@@ -104,24 +104,23 @@ export function openJobs(page: Page, { tell, newId, works = {}, everyMs = EVERY_
   return {
     list: () => [...running.values()].map(({ job }) => ({ ...job })),
     start(kind) {
-      if (!isKind(kind))
-        throw new MemdirError("usage", `there is no such work: one of ${Object.keys(WORKS).join(", ")}`);
-      if (isClosed) throw new MemdirError("conflict", "the page is ending");
+      if (!isKind(kind)) throw new MemdirError("usage", `unknown job; use one of ${Object.keys(WORKS).join(", ")}`);
+      if (isClosed) throw new MemdirError("conflict", "the page's server is shutting down");
       if (running.get(kind)?.job.state === "running") {
-        throw new MemdirError("conflict", "this is being done already: wait for it or stop it first");
+        throw new MemdirError("conflict", "this job is already running; wait for it or stop it first");
       }
       const job: Job = { id: newId(), kind, state: "running", done: 0, total: 0, says: "" };
       const stop = new AbortController();
       const begun: Running = { job, stop, ended: Promise.resolve() };
       running.set(kind, begun);
       tell({ ...job });
-      // Begins after the answer that it has begun.
+      // Starts after the response that it has started.
       begun.ended = new Promise((resolve) => setImmediate(resolve)).then(() => run(job, stop));
       return { ...job };
     },
     stop(id) {
       const found = [...running.values()].find(({ job }) => job.id === id);
-      if (!found) throw new MemdirError("not-found", "there is no such work: it ended long ago");
+      if (!found) throw new MemdirError("not-found", "the job does not exist; it may have ended long ago");
       found.stop.abort();
       return { ...found.job };
     },

@@ -1,4 +1,4 @@
-/** What the page learns without asking: changes in the watched directories and the progress of long work, as server-sent events. */
+/** Server-sent events for the page: changes in the watched directories and the progress of jobs. */
 
 import { type FSWatcher, watch as watchFolder } from "node:fs";
 import { lstat, readdir, stat as statPath } from "node:fs/promises";
@@ -8,7 +8,7 @@ import type { World } from "../world.ts";
 import type { Job, LiveEvent } from "./api.ts";
 
 interface LiveOptions extends Pick<World, "log"> {
-  /** Called before a change is sent to anybody. */
+  /** Called before a change is sent. */
   onChange?: () => void;
   /** For the greeting. */
   jobs: () => Job[];
@@ -16,10 +16,10 @@ interface LiveOptions extends Pick<World, "log"> {
   watching?: Watching | undefined;
 }
 
-export type Watching = Pick<WatchOptions, "seesTree" | "watch" | "settleMs" | "lookMs">;
+export type Watching = Pick<WatchOptions, "seesTree" | "watch" | "settleMs" | "pollMs">;
 
 export interface Live {
-  /** A stream for one tab, left by cancelling it; null when there are enough. */
+  /** A stream for one tab, which cancels it to leave; null if there are too many. */
   join(session: string): ReadableStream<Uint8Array> | null;
   tell(event: LiveEvent): void;
   close(): void;
@@ -30,12 +30,12 @@ interface Client {
   stream: ReadableStreamDefaultController<Uint8Array>;
 }
 
-/** A browser opens six connections to one host: with two fewer tabs on the stream there is always one left for requests. */
+/** A browser opens six connections to one host; two fewer streams always leave one for requests. */
 const MAX_OF_SESSION = 4;
 const MAX_CLIENTS = 32;
-/** A tab that read none of this many messages is asleep or gone; it connects again when it wakes. */
+/** A tab that has not read this many messages is asleep or closed; it reconnects when it wakes. */
 const MAX_WAITING = 256;
-/** Soon enough to notice a tab that vanished. */
+/** Soon enough to notice a closed tab. */
 const HEARTBEAT_MS = 15_000;
 /** How long a browser waits before it reconnects. */
 const RETRY_MS = 1000;
@@ -109,7 +109,7 @@ function format(event: LiveEvent): string {
 
 interface WatchOptions {
   path: string;
-  /** Sub-folders hold memories too. */
+  /** Subfolders can contain memories too. */
   recursive: boolean;
   /** Called at most once in a while, however much changes. */
   onChange: () => void;
@@ -119,22 +119,22 @@ interface WatchOptions {
   /** Null: only compare. */
   watch?: typeof watchFolder | null;
   settleMs?: number;
-  lookMs?: number;
+  pollMs?: number;
 }
 
 /** One change of ours is several files, renamed one after the other within milliseconds. */
 const SETTLE_MS = 150;
-/** Where the system reports nothing, a person who saves in an editor sees it after a moment. */
+/** If the system reports no events, a save in an editor shows up after a moment. */
 const LOOK_MS = 2000;
-/** Memories are in one folder or a few; more is something else, and watchers are scarce. */
+/** Memories are in one or a few folders; more are something else, and watchers are scarce. */
 const MAX_FOLDERS = 256;
 const STATE_FOLDER = ".memdir";
-/** What the page shows of our own state: changes, proposals that wait, verdicts. Everything else there is caches and locks. */
+/** The parts of our own state that the page shows: changes, proposals and verdicts. The rest are caches and locks. */
 const SHOWN_STATE = /^(?:journal\.jsonl|verdicts\.json|inbox(?:[./\\].*)?)$/;
 
 /** Never throws. The directory need not exist yet. */
 export function watchDirectory(options: WatchOptions): { close(): void } {
-  const { path, recursive, onChange, log, settleMs = SETTLE_MS, lookMs = LOOK_MS } = options;
+  const { path, recursive, onChange, log, settleMs = SETTLE_MS, pollMs = LOOK_MS } = options;
   const { seesTree = process.platform === "darwin" || process.platform === "win32", watch = watchFolder } = options;
   const watchers = new Map<string, FSWatcher>();
   let isClosed = false;
@@ -171,12 +171,12 @@ export function watchDirectory(options: WatchOptions): { close(): void } {
     } catch (error) {
       const { code = "" } = error as NodeJS.ErrnoException;
       if (code === "ENOENT" || code === "ENOTDIR") return;
-      log(`the page: ${folder} cannot be watched (${code}), so it is checked every ${lookMs} ms`);
+      log(`the page: ${folder} cannot be watched (${code}); it is checked every ${pollMs} ms instead`);
       isBlind = true;
       drop();
     }
   };
-  /** Brings the watchers up to date; where nothing can be watched, compares the files with what they were. */
+  /** Updates the watchers; if nothing can be watched, compares the files with their earlier state. */
   const lookNow = async () => {
     // The directory itself may be a link, if the user wants it so.
     const root = await statPath(path).catch(() => null);
@@ -190,7 +190,7 @@ export function watchDirectory(options: WatchOptions): { close(): void } {
       watcher.close();
       watchers.delete(folder);
     }
-    // A folder that was moved away and created again has another inode, and its watcher sees nothing any more.
+    // A folder that was moved away and created again has another inode, and its watcher no longer sees anything.
     const next = isBlind ? await fingerprint(path, folders) : `${root?.ino ?? 0} ${folders.length}`;
     if (isClosed || next === print) return;
     const isFirst = print === "";
@@ -201,7 +201,7 @@ export function watchDirectory(options: WatchOptions): { close(): void } {
     print = next;
     if (!isFirst) note();
   };
-  /** One at a time, and one more behind it, however many ask. */
+  /** One at a time, and at most one more waiting. */
   const look = () => {
     if (isWaiting || isClosed) return;
     isWaiting = true;
@@ -214,7 +214,7 @@ export function watchDirectory(options: WatchOptions): { close(): void } {
   };
 
   look();
-  const timer = setInterval(look, lookMs).unref();
+  const timer = setInterval(look, pollMs).unref();
   return {
     close() {
       isClosed = true;
@@ -235,7 +235,7 @@ function relativeTo(root: string, file: string): string {
   return file.slice(root.length + 1).replaceAll(sep, "/");
 }
 
-/** The directory, its folders, and the shown ones of our state. Links are not followed. */
+/** The directory, its folders, and the parts of our state that are shown. Links are not followed. */
 async function listFolders(root: string, recursive: boolean): Promise<string[]> {
   const found = [root];
   for (let at = 0; at < found.length && found.length < MAX_FOLDERS; at++) {

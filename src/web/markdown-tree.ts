@@ -1,4 +1,4 @@
-/** Markdown as a tree of known kinds: everything else in a memory is text in it, raw HTML too. */
+/** Markdown as a tree of known kinds: everything else in a memory, including raw HTML, becomes text. */
 
 import type { MarkedToken, Token, Tokens } from "marked";
 import { ABYSS } from "../instructions/imports.ts";
@@ -14,7 +14,7 @@ const MAX_CHARS = 100_000;
 const MAX_DEPTH = 40;
 const MAX_NODES = 20_000;
 
-/** Must not throw: what the parser gives up on is shown as one text. */
+/** Must not throw: if the parser fails, everything is shown as plain text. */
 export async function buildMarkdownTree(text: string, find: FindLinked): Promise<MarkdownNode[]> {
   if (text.trim() === "") return [];
   if (text.length > MAX_CHARS || ABYSS.test(text)) return [plainText(text)];
@@ -127,7 +127,7 @@ function linkOf({ href, tokens, text }: Tokens.Link, building: Building, depth: 
   return [{ kind: "memory-link", text, href: file, ref: building.find(file) }];
 }
 
-/** The page loads nothing from anywhere: a picture is a link to it. */
+/** The page loads nothing external, so an image becomes a link to it. */
 function imageOf({ href, text }: Tokens.Image): MarkdownNode[] {
   const safe = safeHref(href);
   const label: MarkdownNode = { kind: "text", text: text || href };
@@ -146,7 +146,7 @@ function safeHref(href: string): string | null {
   }
 }
 
-/** A file beside this one, by its name; null for any other target. */
+/** A file next to this one, by name; null for any other target. */
 function fileOf(href: string): string | null {
   const [path = ""] = href.split("#", 1);
   if (!/\.md$/i.test(path) || /^[a-z][a-z0-9+.-]*:|^\/|\\/i.test(path)) return null;

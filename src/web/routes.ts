@@ -1,4 +1,4 @@
-/** Every route of the page: what it takes, checked by hand, and the answer that it gives. */
+/** Every route of the page: its validated input and its answer. */
 
 import { basename } from "node:path";
 import { MemdirError } from "../errors.ts";
@@ -32,7 +32,7 @@ export interface Route {
   path: string;
   /** Whether it changes memories. */
   writes: boolean;
-  /** `sent` is the query of a GET or DELETE, else the body. Throws `usage` for what it does not take. */
+  /** `sent` is the query of a GET or DELETE, else the body. Throws `usage` for invalid input. */
   answer(page: Page, sent: Sent): Promise<unknown>;
 }
 
@@ -103,9 +103,9 @@ async function answerStart({ memdir, env, readOnly, version }: Page): Promise<St
 }
 
 async function recall(memdir: Memdir, body: Sent): Promise<unknown> {
-  const { door = "hook" } = body;
-  if (door !== "hook" && door !== "library") throw new MemdirError("usage", '"door" must be hook or library');
-  return answerRecall(memdir, textOf(body, "prompt", MAX_PROMPT_CHARS), door);
+  const { adapter = "hook" } = body;
+  if (adapter !== "hook" && adapter !== "library") throw new MemdirError("usage", '"adapter" must be hook or library');
+  return answerRecall(memdir, textOf(body, "prompt", MAX_PROMPT_CHARS), adapter);
 }
 
 function wordsOf(query: Sent): string {
@@ -174,10 +174,10 @@ function objectOf(value: unknown): Sent {
 
 function textOf(from: Sent, key: string, maxChars = MAX_TEXT): string {
   const value = from[key];
-  if (typeof value !== "string") throw new MemdirError("usage", `"${key}" must be a text`);
-  if (value.length > maxChars) throw new MemdirError("usage", `"${key}" has more than ${maxChars} characters`);
+  if (typeof value !== "string") throw new MemdirError("usage", `"${key}" must be a string`);
+  if (value.length > maxChars) throw new MemdirError("usage", `"${key}" must not exceed ${maxChars} characters`);
   // A lone surrogate has no bytes: it would be written as something else.
-  if (!value.isWellFormed()) throw new MemdirError("usage", `"${key}" contains half a character: remove it`);
+  if (!value.isWellFormed()) throw new MemdirError("usage", `"${key}" contains half a Unicode character; remove it`);
   return value;
 }
 
@@ -195,7 +195,7 @@ function textsOf(from: Sent, key: string): string[] | undefined {
   const value = from[key];
   if (value === undefined || value === null) return undefined;
   if (!Array.isArray(value) || value.length > MAX_NAME)
-    throw new MemdirError("usage", `"${key}" must be a list of texts`);
+    throw new MemdirError("usage", `"${key}" must be a list of strings`);
   return value.map((each: unknown) => textOf({ [key]: each }, key, MAX_NAME));
 }
 

@@ -11,7 +11,7 @@ import { type ErrorCode, MemdirError } from "../errors.ts";
 import { openPage, type Page } from "./answer.ts";
 import type { Problem } from "./api.ts";
 import type { Assets } from "./assets.ts";
-import { type Admission, type Guard, HOW_TO_COME_IN, MAX_BODY_BYTES, openGuard } from "./guard.ts";
+import { type Admission, type Guard, HOW_TO_OPEN, MAX_BODY_BYTES, openGuard } from "./guard.ts";
 import { type Jobs, openJobs, type Works } from "./jobs.ts";
 import { type Live, openLive, type Watching } from "./live.ts";
 import { nameOf, ROUTES, type Route, type Sent } from "./routes.ts";
@@ -31,7 +31,7 @@ export interface PageServer {
   /** "http://127.0.0.1:41234", without a slash. */
   url: string;
   port: number;
-  /** An address that lets one browser in, once and within ten minutes; it voids the one before. */
+  /** An address that admits one browser, once and within ten minutes; it invalidates the previous one. */
   newAddress(): string;
   /** Stops jobs, streams, watchers and connections. May be called twice. */
   close(): Promise<void>;
@@ -108,9 +108,8 @@ async function listen(server: Server, port: number): Promise<void> {
 
 function portError(error: NodeJS.ErrnoException, port: number): MemdirError {
   const fix: Record<string, string> = {
-    EADDRINUSE:
-      "something listens there already, perhaps another `memdir ui`; choose another with --port, or leave it out",
-    EACCES: "ports below 1024 are for root; choose another with --port",
+    EADDRINUSE: "it is already in use, perhaps by another `memdir ui`; choose another port with --port, or omit it",
+    EACCES: "ports below 1024 need root; choose another with --port",
   };
   const what = fix[error.code ?? ""] ?? "choose another with --port";
   return new MemdirError("usage", `port ${port} cannot be used (${error.code}): ${what}`, { cause: error });
@@ -137,11 +136,11 @@ function makeApp(page: Page, guard: Guard, assets: Assets, live: Live, routes: r
   for (const route of routes) app.on(route.method, route.path, (c) => answerRoute(page, route, c));
   app.get("/api/live", (c) => stream(c, live));
   for (const [path, allow] of allowed([...routes, { method: "GET", path: "/api/live" }])) {
-    app.all(path, (c) => c.json(problem("method", `this path knows only ${allow}`), 405, { allow }));
+    app.all(path, (c) => c.json(problem("method", `this path accepts only ${allow}`), 405, { allow }));
   }
   app.all("/api/*", (c) => c.json(problem("not-found", "there is nothing at this path"), 404));
   app.get("*", (c) => serveAsset(c, assets));
-  app.notFound((c) => c.json(problem("method", "only GET and HEAD here"), 405, { allow: "GET, HEAD" }));
+  app.notFound((c) => c.json(problem("method", "this path accepts only GET and HEAD"), 405, { allow: "GET, HEAD" }));
   app.onError((error, c) => {
     const { status, body } = explain(error);
     if (status === 500) page.log(`the page: ${c.req.method} ${c.req.path}: ${error.stack}`);
@@ -165,7 +164,7 @@ const HEADERS: Readonly<Record<string, string>> = {
 
 async function answerRoute(page: Page, route: Route, c: Context<Env>): Promise<Response> {
   if (route.writes && page.readOnly) {
-    const message = "this page only looks: start `memdir ui` without --read-only to change memories";
+    const message = "this page is read-only; start `memdir ui` without --read-only to change memories";
     return c.json(problem("read-only", message), 403);
   }
   // The first of several parameters of one name counts.
@@ -201,7 +200,7 @@ function stream(c: Context<Env>, live: Live): Response {
   const headers = { "content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no" };
   if (c.req.raw.method === "HEAD") return c.body(null, 200, headers);
   const events = live.join(c.get("session"));
-  // The one answer after which a browser does not reconnect by itself.
+  // The only status after which a browser does not reconnect.
   return events ? c.body(events, 200, headers) : c.body(null, 204);
 }
 
@@ -244,8 +243,8 @@ const ENTRY_PAGE = `<!doctype html>
 <meta name="color-scheme" content="light dark">
 <title>memdir: a new address is needed</title>
 <h1>This page needs a new address</h1>
-<p>The address was used already, is too old, or belongs to a page that has ended.</p>
-<p>To come in, ${HOW_TO_COME_IN.replace(/`([^`]+)`/g, "<code>$1</code>")}.</p>
+<p>The address has expired, was already used, or belongs to a page that has been closed.</p>
+<p>To open the page, ${HOW_TO_OPEN.replace(/`([^`]+)`/g, "<code>$1</code>")}.</p>
 </html>
 `;
 
@@ -261,9 +260,9 @@ async function readObject(body: ReadableStream<Uint8Array> | null): Promise<Read
     if (done || !value) break;
     bytes += value.length;
     if (bytes > MAX_BODY_BYTES) {
-      // Not awaited: a client that sends for ever would hold up the answer.
+      // Not awaited: a client that never stops sending would block the answer.
       reader?.cancel().catch(() => {});
-      return { refused: "size", message: `a body has at most ${MAX_BODY_BYTES} bytes` };
+      return { refused: "size", message: `a body must not exceed ${MAX_BODY_BYTES} bytes` };
     }
     chunks.push(value);
   }
@@ -295,7 +294,7 @@ const STATUS: Readonly<Record<ErrorCode, 400 | 403 | 404 | 409 | 500>> = {
   lock: 500,
 };
 
-/** Our own errors are written for people, with details for programs; others go to the log only. */
+/** Our own errors are worded for people, with details for programs; others are only logged. */
 function explain(error: unknown): { status: 400 | 403 | 404 | 409 | 500; body: Problem } {
   if (!(error instanceof MemdirError)) {
     const message = "the page's server failed; `MEMDIR_DEBUG=1 memdir ui` shows why";

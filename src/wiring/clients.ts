@@ -1,4 +1,4 @@
-/** The clients that can be wired: where their files are, which parts of those files are memdir's, and what is left for a person to do. */
+/** The clients that can be wired: where their files are, which parts of those files are memdir's, and what is left for the user to do. */
 
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
@@ -16,11 +16,11 @@ export interface Client {
   title: string;
   /** Why it is thought to be on this machine, or null. */
   find(machine: Machine): string | null;
-  /** What already does all this, so that nothing may be added; null for nothing. */
+  /** What already does all this, so that nothing must be added; null for nothing. */
   findOther?(machine: Machine): string | null;
   /** What belongs in its files. Must not read them, except to choose between names of one file. */
   parts(machine: Machine): Part[];
-  /** What a person has to do or to know besides. */
+  /** What else the user has to do or know. */
   notes(machine: Machine): string[];
 }
 
@@ -72,14 +72,19 @@ const claudeCode: Client = {
     },
   ],
   notes: (machine) => [
-    "Claude Code: sessions that are open now take it up when they are started again",
+    "Claude Code: restart open sessions for this to take effect",
     ...(readSetting(claudeSettings(machine), "disableAllHooks") === true
       ? ["Claude Code: its settings switch all hooks off (disableAllHooks): only the tools work until you change that"]
       : []),
+    ...(isStrict(claudeSettings(machine))
+      ? []
+      : [
+          `Claude Code: it does not load ${claudeSettings(machine)} because of its comments or trailing commas: only the tools work until you remove them`,
+        ]),
   ],
 };
 
-/** Hooks are in a file of their own; the pointer is for as long as the user has not trusted them. */
+/** Hooks are in a file of their own; the pointer is needed until the user has trusted them. */
 const codex: Client = {
   name: "codex",
   title: "Codex",
@@ -101,11 +106,11 @@ const codex: Client = {
     {
       kind: "block",
       file: join(codexFolder(machine), "AGENTS.md"),
-      why: "says that the tools are there: hooks do not run before you trust them",
+      why: "says that the tools are there: hooks run only after you trust them",
       text: POINTER,
     },
   ],
-  notes: () => ["Codex: it runs no hook before you trust it: type /hooks there, look at memdir's and trust them"],
+  notes: () => ["Codex: it runs hooks only after you trust them: type /hooks there, review memdir's and trust them"],
 };
 
 const gemini: Client = {
@@ -116,7 +121,7 @@ const gemini: Client = {
     const file = join(geminiFolder(machine), "settings.json");
     return [
       { kind: "value", file, why: TOOLS, at: ["mcpServers", "memdir"], value: serverCommand(machine) },
-      // Named, as its lists of hooks show names.
+      // With a name, which its lists of hooks show.
       { kind: "hooks", file, why: SHOWS_AND_KEEPS, hooks: hooksFor(GEMINI_EVENTS, machine, { name: "memdir" }) },
     ];
   },
@@ -133,7 +138,7 @@ const opencode: Client = {
   find: (machine) => findTrace(machine, "opencode", opencodeFolder(machine), join(machine.home, ".opencode", "bin")),
   parts(machine) {
     const folder = opencodeFolder(machine);
-    // Both names are read and merged: the one that is there is the one its user knows.
+    // It reads and merges both names: the existing one is the one that the user knows.
     const names = [join(folder, "opencode.jsonc"), join(folder, "opencode.json")] as const;
     const { command, args } = serverCommand(machine);
     return [
@@ -214,7 +219,7 @@ const vscode: Client = {
 /** In the order in which they are shown. */
 export const CLIENTS: readonly Client[] = [claudeCode, codex, gemini, opencode, cursor, vscode];
 
-/** What people call them otherwise. */
+/** Other names in use. */
 const ALIASES: Readonly<Record<string, string>> = { claude: "claude-code", "gemini-cli": "gemini", code: "vscode" };
 
 /** The named ones, whether or not they are found here; without names those that are. Throws `usage` for an unknown name. */
@@ -234,7 +239,7 @@ export function claudeFolder({ home, env, cwd }: Pick<Machine, "home" | "env" | 
   return env.CLAUDE_CONFIG_DIR ? resolve(cwd, env.CLAUDE_CONFIG_DIR) : join(home, ".claude");
 }
 
-/** The hook for a client that hands the line to whatever shell the system has. */
+/** The hook for a client that passes the line to the system's shell. */
 export function hookCommand({ node, dist, platform }: Pick<Machine, "node" | "dist" | "platform">): string {
   return `${quote(node, platform)} ${quote(join(dist, "hook.cjs"), platform)}`;
 }
@@ -286,12 +291,22 @@ function isExecutable(file: string): boolean {
   }
 }
 
-/** Undefined when it is missing or cannot be read: whoever changes the file says why. */
+/** Undefined when it is missing or cannot be read, which is reported when the file is changed. */
 function readSetting(file: string, ...at: string[]): unknown {
   try {
     return readAt(readPlain(file), at, file);
   } catch {
     return undefined;
+  }
+}
+
+/** Whether a file has neither comments nor trailing commas; Claude Code ignores a settings file that has them. */
+function isStrict(file: string): boolean {
+  try {
+    JSON.parse(readPlain(file).trim() || "{}");
+    return true;
+  } catch (error) {
+    return !(error instanceof SyntaxError);
   }
 }
 

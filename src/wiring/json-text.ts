@@ -1,6 +1,6 @@
 /**
  * Changes in a JSON text that leave every other byte alone: comments, order, indentation and line endings stay as the user
- * wrote them. Comments and trailing commas are read, whatever the client itself thinks of them.
+ * wrote them. Comments and trailing commas are accepted, even where the client itself does not accept them.
  */
 
 import { getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";

@@ -12,7 +12,7 @@ import { execFile } from "node:child_process";
 const NODE = ${JSON.stringify(node)};
 const HOOK = ${JSON.stringify(hook)};
 
-/** What the hook says to an event; "" for nothing, whatever goes wrong. */
+/** The hook's answer to an event; "" for none, or after any error. */
 function ask(event) {
   return new Promise((done) => {
     const child = execFile(NODE, [HOOK], { timeout: ${TIMEOUT_MS}, windowsHide: true }, (_error, out) => {

@@ -13,7 +13,7 @@ import { readPlain } from "./user-file.ts";
 
 /** A slow machine's first start; a client waits about as long. */
 const DEADLINE_MS = 10_000;
-/** In no dictionary, so that nothing else answers to it. */
+/** Not in any dictionary, so that no other memory matches it. */
 const WORD = "quokkabrine";
 const PROMPT = `Where is the ${WORD} probe of memdir doctor kept?`;
 
@@ -90,9 +90,9 @@ interface Wired {
   client: Client;
   /** Each with the file that names it. */
   endpoints: { file: string; endpoint: Endpoint }[];
-  /** What does the same besides, in words. */
+  /** What else does the same, in words. */
   other: string | null;
-  /** What should be there and is not, in words. */
+  /** What is missing, in words. */
   missing: string[];
 }
 

@@ -2,6 +2,7 @@
 
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { StringDecoder } from "node:string_decoder";
+import { endGroup } from "../project/child-group.ts";
 import type { Env } from "../world.ts";
 
 export interface Asked {
@@ -72,14 +73,20 @@ function talk(
   return new Promise((resolve) => {
     const { cwd, env, deadlineMs } = asked;
     // A group of its own, so that what a shell has started ends with it.
-    const isGroup = process.platform !== "win32";
-    const child = spawn(command, [...args], { ...how, cwd, env, detached: isGroup, windowsHide: true, stdio: "pipe" });
+    const child = spawn(command, [...args], {
+      ...how,
+      cwd,
+      env,
+      detached: process.platform !== "win32",
+      windowsHide: true,
+      stdio: "pipe",
+    });
     let out = "";
     let complaint = "";
     const decoder = new StringDecoder("utf8");
     const finish = (outcome: Outcome) => {
       clearTimeout(timer);
-      end(child, isGroup);
+      endGroup(child, "SIGKILL");
       resolve(outcome);
     };
     const timer = setTimeout(() => finish(`it did not answer within ${Math.round(deadlineMs / 1000)} s`), deadlineMs);
@@ -97,15 +104,6 @@ function talk(
       finish(code === 0 || whenEnded() === null ? whenEnded() : `it ended with code ${code}${said && `: ${said}`}`);
     });
   });
-}
-
-function end(child: ChildProcess, isGroup: boolean): void {
-  try {
-    if (isGroup && child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
-    else child.kill("SIGKILL");
-  } catch {
-    // It has ended by itself.
-  }
 }
 
 function eventOf(event: string, { prompt, session, cwd }: Asked) {

@@ -16,9 +16,9 @@ export interface UserFile {
   text: string | null;
 }
 
-/** Claude Code's state file grows to a few megabytes; more than this is no settings file. */
+/** Claude Code's state file grows to a few megabytes; anything larger is not a settings file. */
 const MAX_BYTES = 32 << 20;
-/** Names of files that are being written, with the process that does. */
+/** The start of the names of temporary files, followed by the id of the writing process. */
 const TEMPORARY = ".memdir";
 
 /** Throws `broken` or `disk` for what is there and cannot be changed. */
@@ -115,7 +115,7 @@ function checkKind(file: string, stat: Stats): void {
   if (stat.isDirectory()) throw new MemdirError("broken", `${file} is a directory, not a file; move it away`);
   if (!stat.isFile()) throw new MemdirError("broken", `${file} is not a regular file; move it away`);
   if (stat.size > MAX_BYTES) throw new MemdirError("broken", `${file} is too large for a settings file; look at it`);
-  // A rename would get past this, and against the user's wish.
+  // A rename would work all the same, against the user's wish.
   if ((stat.mode & 0o222) === 0) {
     throw new MemdirError("broken", `${file} is write-protected; allow writing, or add memdir where it is made from`);
   }

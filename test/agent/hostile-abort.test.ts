@@ -108,7 +108,7 @@ describe("a stop", () => {
       stop.abort();
       expect(await compacting).toMatchObject({ ok: false });
     }
-    expect(desk.events.filter((event) => event.type === "problem" && /only done on/.test(event.message))).toEqual([]);
+    expect(desk.events.filter((event) => event.type === "problem" && /only runs on/.test(event.message))).toEqual([]);
     await expectWhole(desk, agent, ["first words here"]);
   });
 
@@ -207,7 +207,7 @@ describe("calls that come at once", () => {
     const agent = await desk.open();
     const refused = agent.rewind("nowhere", "both").catch((error: Error) => error.message);
     expect(await agent.say("first words here")).toMatchObject({ text: "one" });
-    expect(await refused).toContain("cannot go back");
+    expect(await refused).toContain("cannot be rewound");
   });
 });
 

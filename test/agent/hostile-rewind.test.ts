@@ -54,7 +54,7 @@ describe("rewind", () => {
     await agent.rewind(second, "both");
     await agent.rewind(first, "both");
     expect(agent.prompts()).toEqual([]);
-    await expect(agent.rewind(second, "both")).rejects.toThrow(/cannot go back/);
+    await expect(agent.rewind(second, "both")).rejects.toThrow(/cannot be rewound/);
     const empty = await desk.open({ from: await desk.read(agent) });
     desk.server.queue({ text: "ok" });
     await empty.say("after the empty resume");

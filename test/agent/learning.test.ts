@@ -220,7 +220,7 @@ describe("extraction that fails", () => {
       await agent.drain();
     }
     expect(desk.server.requests).toHaveLength(7);
-    expect(ledgerOf(memdir).at(-1)?.skipped).toBe("it failed 3 times in a row in this session");
+    expect(ledgerOf(memdir).at(-1)?.skipped).toBe("extraction failed 3 times in a row in this session");
     expect(readCursor(desk.world.dir, agent.sessionId)).toBeNull();
   });
 });

@@ -93,7 +93,7 @@ describe("chat -p", () => {
     box.put("project/CLAUDE.md", "Be brief.");
     await box.save("package manager", ["--type", "feedback"], "Use pnpm for installing packages, never npm.");
     const ran = await box.run(["chat", "-p", "which package manager installs packages?"]);
-    expect(ran.code).toBe(0);
+    expect(ran.code).toBe(2);
     expect(ran.out).toContain("No model is configured");
     expect(ran.out).toContain("CLAUDE.md");
     expect(ran.out).toContain("package manager");

@@ -247,6 +247,13 @@ describe("save, list, show, search, rename, forget, history, undo", () => {
     expect(name).toEqual(file);
   });
 
+  test("history NAME knows a memory that is gone by its name, too", async () => {
+    await box.save("soon gone");
+    await box.run(["forget", "soon gone"]);
+    const actions = (await box.json(["history", "soon gone"])).map(({ action }: { action: string }) => action);
+    expect(actions).toEqual(["save", "forget"]);
+  });
+
   test("undo refuses when the file changed since and says so", async () => {
     const { undo, path: file } = await box.json(["save", "--type", "user", "--name", "mine"], { input: "one" });
     fs.appendFileSync(file, "by hand\n");
@@ -414,6 +421,8 @@ describe("context, prune, lint, doctor, trust, adopt", () => {
     expect(adopt.out).toMatch(/^There is nothing to adopt/);
     expect(json).toEqual([]);
     expect(trust.code).toBe(2);
-    expect(trust.err).toMatch(/^memdir: this repository's settings ask for no memory directory outside it/);
+    expect(trust.err).toMatch(
+      /^memdir: there is nothing to allow: this repository's settings name no memory directory outside it/,
+    );
   });
 });

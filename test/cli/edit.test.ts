@@ -64,6 +64,25 @@ test("an editor that fails changes nothing and leaves no copy", async () => {
   expect(leftCopies()).toEqual([]);
 });
 
+test("a type that there is not is refused, and the text is kept", async () => {
+  const before = fs.readFileSync(file, "utf8");
+  const ran = await box.run(["edit", "tabs"], { env: editor("banana", 'sed -i "s/type: user/type: banana/" "$1"') });
+  expect(ran.code).toBe(2);
+  expect(ran.err).toMatch(
+    /^memdir: user_tabs\.md was not changed: the type "banana" is none of user, .*; your text is/,
+  );
+  expect(fs.readFileSync(file, "utf8")).toBe(before);
+  const [copy] = leftCopies();
+  expect(fs.readFileSync(box.at("tmp", copy as string, "user_tabs.md"), "utf8")).toContain("type: banana");
+});
+
+test("a memory that had such a type before can still be edited", async () => {
+  const odd = path.join(box.dir(), "odd.md");
+  fs.writeFileSync(odd, "---\nname: odd\ndescription: d\ntype: banana\n---\n\nText.\n");
+  const ran = await box.json(["edit", "odd"], { env: editor("more", 'echo "More." >> "$1"') });
+  expect(ran).toMatchObject({ action: "updated", notices: [expect.stringContaining('"banana" is none of')] });
+});
+
 test("an editor that is not there, or none at all", async () => {
   const absent = await box.run(["edit", "tabs"], { env: { EDITOR: "/no/such/editor" } });
   expect(absent.code).toBe(2);

@@ -9,7 +9,12 @@ let box: Sandbox;
 beforeAll(async () => {
   box = openSandbox();
   await box.save("there");
+  box.put("project/plain", "a file");
+  box.put("project/foreign.json", { name: "shop", dependencies: {} });
+  fs.mkdirSync(path.join(box.cwd, "empty"));
 });
+
+const SAVE = ["save", "--type", "user", "--name", "x"];
 
 describe("bad input ends with 2", () => {
   const cases: [string, string[], RegExp][] = [
@@ -33,10 +38,21 @@ describe("bad input ends with 2", () => {
     ["an empty name", ["save", "--type", "user", "--name", "  "], /the name is empty/],
     ["no body", ["save", "--type", "user", "--name", "x"], /there is nothing to save.*--file.*--description/],
     ["a text and a file", ["save", "a text", "--file", "x.md"], /the text or --file, not both/],
-    ["a body file that is not there", ["save", "--type", "user", "--name", "x", "--file", "no.md"], /no\.md/],
+    ["a body file that is not there", [...SAVE, "--file", "no.md"], /^memdir: --file no\.md: there is no such file$/m],
+    ["a body file below a file", [...SAVE, "--file", "plain/no.md"], /--file plain\/no\.md: there is no such file/],
+    ["a folder as body file", [...SAVE, "--file", "."], /^memdir: --file \.: that is a directory; give a file$/m],
     ["a memory that is not there", ["show", "nothing at all"], /no memory is called "nothing at all"/],
     ["a memory that is nearly there", ["show", "their there"], /did you mean user_there\.md\?/],
     ["an entry that is not there", ["undo", "999"], /the journal has no entry 999.*memdir history/],
+    ["the history of what never was", ["history", "nothing at all"], /no memory is called "nothing at all"/],
+    ["a file as directory", ["list", "--memory-dir", "plain"], /--memory-dir "plain": it is a file, not a directory/],
+    [
+      "JSON of another program",
+      ["import", "json", "foreign.json"],
+      /nothing was imported from .*foreign\.json: .*JSON of/,
+    ],
+    ["a folder without anything", ["import", "markdown", "empty"], /nothing was imported from .*empty: .*Markdown/],
+    ["a source that is not there", ["import", "mem0", "no.json"], /no\.json is not there: check the path/],
     ["nothing to search for", ["search", " "], /give at least one word/],
     [
       "an unknown scope",

@@ -99,7 +99,7 @@ describe("each command", () => {
     const id = name === "undo" ? ((await box.json(["history"])).at(-1).id as string) : "";
     if (name === "chat" || name === "rewind") putSession();
     if (name === "extract") fs.copyFileSync(putSession(), path.join(box.cwd, "session.jsonl"));
-    const whole = /(?:^|\s)memdir(?:\s|$)/.test(example) ? example : `EDITOR=nano memdir ${example}`;
+    const whole = /\bmemdir\b/.test(example) ? example : `EDITOR=nano memdir ${example}`;
     const ran = await shell(whole.replace("undo 17", `undo ${id}`));
     if (settings) fs.rmSync(settings);
     expect(ran.err).not.toMatch(/^memdir: (?!note|warning)/m);

@@ -1,10 +1,17 @@
 /** `memdir hook`, called in process; the hook itself is the built one. */
 
+import { spawnSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { runHook } from "../../src/cli/hook.ts";
+import { openPty } from "../pty.ts";
 import { PATIENCE_MS } from "../until.ts";
 import { makeWorld } from "../world.ts";
 import { hearCall } from "./call.ts";
+import { BINARY, openSandbox } from "./run.ts";
+
+const HOOK = path.join(path.dirname(BINARY), "hook.cjs");
 
 const RULE = "---\nname: r\ntype: feedback\nenforce:\n  pattern: git push -f\n  message: Ask first.\n---\n\nAsk.\n";
 
@@ -45,6 +52,49 @@ describe("memdir hook", () => {
       code: 0,
       printed: [],
       warned: [],
+    });
+  });
+
+  it("with nothing on standard input does nothing and records nothing; what is no JSON is recorded", async () => {
+    const box = openSandbox();
+    const faults = () => fs.existsSync(box.at("home/.cache/memdir/faults.jsonl"));
+    for (const input of ["", "\n"]) {
+      expect(await box.run(["hook"], { input })).toEqual({ code: 0, out: "", err: "" });
+      expect(await box.run(["hook", "SessionStart"], { input })).toEqual({ code: 0, out: "", err: "" });
+      const direct = spawnSync(process.execPath, [HOOK], { input, env: box.env, encoding: "utf8" });
+      expect([direct.status, direct.stdout, direct.stderr]).toEqual([0, "", ""]);
+    }
+    expect(faults()).toBe(false);
+    expect(await box.run(["hook"], { input: "not JSON" })).toEqual({ code: 0, out: "", err: "" });
+    expect(faults()).toBe(true);
+  });
+
+  it("on a terminal says what it is for and records nothing", async () => {
+    const box = openSandbox();
+    const terminal = openPty(process.execPath, [BINARY, "hook"], { cwd: box.cwd, env: box.env, cols: 200 });
+    await terminal.waitFor(/hook is for agents.*memdir init/);
+    expect(await terminal.exit).toBe(0);
+    expect(fs.existsSync(box.at("home/.cache/memdir"))).toBe(false);
+  });
+
+  it("--memory-dir is honoured, and a bad one is not replaced by the project's", async () => {
+    const world = makeWorld({ settings: { hooks: { deadlineMs: PATIENCE_MS } } });
+    const elsewhere = path.join(world.top, "elsewhere");
+    fs.mkdirSync(elsewhere);
+    fs.writeFileSync(path.join(elsewhere, "rule.md"), RULE);
+    const input = { hook_event_name: "PreToolUse", cwd: world.project, ...CALL };
+    const ask = async (options: Record<string, string>) => {
+      const { call, printed, warned } = hearCall(world, { options });
+      return { code: await runHook(call, () => input), denies: printed.join("").includes("Ask first."), warned };
+    };
+    expect(await ask({})).toEqual({ code: 0, denies: false, warned: [] });
+    expect(await ask({ "memory-dir": elsewhere })).toEqual({ code: 0, denies: true, warned: [] });
+    expect(await ask({ "memory-dir": "../elsewhere" })).toEqual({ code: 0, denies: true, warned: [] });
+    world.write("rule.md", RULE);
+    expect(await ask({ "memory-dir": "/" })).toEqual({
+      code: 0,
+      denies: false,
+      warned: [expect.stringContaining("--memory-dir")],
     });
   });
 });

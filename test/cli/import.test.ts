@@ -18,9 +18,9 @@ function put(world: World, file: string, text: string): string {
   return at;
 }
 
-async function call(world: World, options: CallOptions) {
+async function call(world: World, options: CallOptions, code = 0) {
   const heard = hearCall(world, options);
-  expect(await run(heard.call)).toBe(0);
+  expect(await run(heard.call)).toBe(code);
   return heard;
 }
 
@@ -63,7 +63,7 @@ it("shows what would come in, takes it in, knows it again, and undo takes all of
   expect(done.progress.at(-1)).toBe("end");
   expect(fs.existsSync(world.path(".memdir", "project.json"))).toBe(true);
   const again = await call(world, { args: ["codex"] });
-  expect(again.printed).toEqual([expect.stringMatching(/^imported 0 from /), "2 were imported before"]);
+  expect(again.printed).toEqual([expect.stringMatching(/^imported 0 from /), "2 memories were imported before"]);
   await (await world.open()).undo();
   expect(await (await world.open()).list()).toEqual([]);
 });
@@ -75,7 +75,7 @@ it("reads a path relative to the working directory, with the user's word on the 
   fs.writeFileSync(path.join(world.project, "notes", "token.md"), `ghp_${"a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"}\n`);
   await call(world, { args: ["cursor", "style.mdc"], options: { type: "feedback" } });
   expect(world.read("feedback_style.md")).toContain("importedFrom: cursor#style.mdc");
-  const { printed, warned } = await call(world, { args: ["markdown", "notes"] });
+  const { printed, warned } = await call(world, { args: ["markdown", "notes"] }, 2);
   expect(printed[0]).toMatch(/^imported 0 from /);
   expect(warned[0]).toMatch(/^memdir: note: "token" is left out: it holds what looks like a secret \(github-token\)/);
 });

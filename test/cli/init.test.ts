@@ -58,7 +58,7 @@ describe("init", () => {
   test("--yes does not ask, says what is left to do, and is done the second time", async () => {
     const { code, said, asked } = await run({ options: { yes: true } });
     expect([code, asked]).toEqual([0, []]);
-    expect(said()).toMatch(/Codex: it runs no hook before you trust it: type \/hooks there/);
+    expect(said()).toMatch(/Codex: it runs hooks only after you trust them: type \/hooks there/);
     const again = await run({ options: { yes: true } });
     expect(again.said()).toContain("Claude Code (found: ~/.claude.json): wired already");
   });

@@ -34,8 +34,8 @@ test("B4.17 names what could go with the reason; nothing goes, and corrections a
   const { call, printed, warned } = hearCall(world, { options: { suggest: true } });
   expect(await prune(call)).toBe(0);
   expect(printed).toEqual([
-    expect.stringMatching(/^you may forget feedback_main\.md \(.*CLAUDE\.md:1 says it already\)$/),
-    "would forget project_freeze.md (its only date, 2025-12-20, lies 80 days back)",
+    expect.stringMatching(/^you may forget feedback_main\.md \(.*CLAUDE\.md:1 already says it\)$/),
+    "would forget project_freeze.md (its only date, 2025-12-20, was 80 days ago)",
     "would forget reference_two.md (says the same as reference_one.md)",
   ]);
   expect(warned).toEqual(["memdir: note: nothing was forgotten; --apply does it"]);

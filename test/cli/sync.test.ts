@@ -126,7 +126,7 @@ describe("memdir sync", () => {
     expect(bob.world.files()).toEqual(before);
     expect(desk.requests.filter((request) => /^(PUT|DELETE)/.test(request))).toEqual([]);
     const shown = await bob.run("sync", { options: { "dry-run": true } });
-    expect(shown.printed.at(-1)).toBe("1 pulled, 1 pushed (only looked at, nothing was changed)");
+    expect(shown.printed.at(-1)).toBe("1 pulled, 1 pushed (dry run: nothing was changed)");
   });
 
   it("loses nothing when the network drops in the middle", async () => {

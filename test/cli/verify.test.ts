@@ -51,6 +51,39 @@ it("ends with 0 when it is fixed", async () => {
   expect((await verify(world)).code).toBe(0);
 });
 
+it("counts every memory once, whatever was fixed, and offers --fix only to whoever has not used it", async () => {
+  const world = movedWorld();
+  const write = (name: string, body: string) =>
+    world.write(`${name}.md`, `---\nname: ${name}\ndescription: d\ntype: project\n---\n\n${body}\n`);
+  write("both", "See `src/a.ts` and `src/none.ts`, then `src/never.ts`.");
+  write("right", "See `src/b.ts`.");
+  write("plain", "Be kind.");
+  const summary = async (options: CallOptions) => {
+    const { code, printed } = await verify(world, options);
+    const line = printed.find((text) => text.includes(" checked: ")) ?? "";
+    const [checked = 0, ...counts] = (line.replace(/\(.*?\)|;.*/g, "").match(/\d+/g) ?? []).map(Number);
+    expect(counts.reduce((sum, count) => sum + count)).toBe(checked);
+    return { code, line, isOffered: printed.includes("memdir verify --fix writes the new paths") };
+  };
+  expect(await summary({ options: { "no-stamp": true } })).toMatchObject({
+    code: 1,
+    line: expect.stringMatching(/^4 memories checked: 1 holds, 2 with problems \(4 in all\), 1 with nothing/),
+    isOffered: true,
+  });
+  expect(await summary({ options: { "no-stamp": true, fix: true } })).toMatchObject({
+    code: 1,
+    line: expect.stringMatching(/^4 memories checked: 1 holds, 1 fixed, 1 with problems \(2 in all\), 1 with nothing/),
+    isOffered: false,
+  });
+  expect(await summary({ options: { "no-stamp": true } })).toMatchObject({
+    code: 1,
+    line: expect.stringMatching(/^4 memories checked: 2 hold, 1 with problems \(2 in all\), 1 with nothing/),
+    isOffered: false,
+  });
+});
+
 it("refuses a commit that is none", async () => {
-  await expect(verify(movedWorld(), { options: { "changed-since": "nope" } })).rejects.toThrow(/no such commit/);
+  await expect(verify(movedWorld(), { options: { "changed-since": "nope" } })).rejects.toThrow(
+    /the commit does not exist/,
+  );
 });

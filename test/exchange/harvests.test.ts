@@ -131,8 +131,8 @@ describe("server-memory", () => {
       trust: "inferred",
     });
     expect(problems).toEqual([
-      "1 lines are neither an entity nor a relation: skipped",
-      "1 relations start at an entity that is not there: skipped",
+      "skipped 1 line: neither an entity nor a relation",
+      "skipped 1 relation: the entity that it starts from is missing",
     ]);
   });
 
@@ -152,7 +152,7 @@ describe("mem0", () => {
       ["b", "2025-02-19T21:20:00.000Z"],
     ]);
     expect(found[0]?.body).toBe("Prefers morning meetings and asynchronous communication\n\nTags: work, habits");
-    expect(problems).toEqual(["1 entries hold no text: skipped"]);
+    expect(problems).toEqual(["skipped 1 entry without text"]);
   });
 
   it.each([
@@ -285,7 +285,7 @@ it("reads memdir's JSON leniently, and trusts fields without their file less", (
   });
   const { found, problems } = readMemdirJson(path.join(top, "a.json"));
   expect(found).toMatchObject([{ name: "a", type: "feedback", trust: "inferred" }]);
-  expect(problems).toEqual(["4 entries have no name and no text: skipped"]);
+  expect(problems).toEqual(["skipped 4 entries without name and text"]);
   expect(readMemdirJson(path.join(top, "b.json")).problems).toHaveLength(1);
 });
 

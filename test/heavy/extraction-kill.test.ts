@@ -103,7 +103,7 @@ describe("kill -9 of an extraction", () => {
       const asked = server.requests.length;
       await desk.extract(env);
       expect(server.requests.length - asked, where).toBe(0);
-      expect(desk.skips().at(-1), where).toContain("nothing was said");
+      expect(desk.skips().at(-1), where).toContain("nothing is new");
       const left = fs.readdirSync(path.join(desk.memory, ".memdir")).filter((name) => name.startsWith("extract-"));
       expect(left, where).toEqual([]);
       fs.rmSync(desk.top, { recursive: true, force: true });

@@ -150,7 +150,7 @@ describe("an event", () => {
       (expectGood(await send(desk, inputOf(desk, "SessionStart"))) as { hookSpecificOutput: Wire }).hookSpecificOutput
         .additionalContext as string;
     expect(await said()).toMatch(
-      /memdir's hook failed 5 times since \d{4}-\d\d-\d\d \d\d:\d\d: the user can run `memdir doctor`/,
+      /memdir's hook failed 5 times since \d{4}-\d\d-\d\d \d\d:\d\d; the user can run `memdir doctor`/,
     );
     expect(await said()).not.toContain("failed");
     expect(readFaults(desk.env)).toHaveLength(5);

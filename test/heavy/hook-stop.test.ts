@@ -82,7 +82,7 @@ describe("the gates at the end of a turn", () => {
     desk.answer("Understood.");
     for (const cursor of [last, `${last}.1`, `${last}.7`]) {
       desk.setCursor(cursor);
-      expect(desk.decide({}, MODEL)).toEqual(skips("nothing was said"));
+      expect(desk.decide({}, MODEL)).toEqual(skips("nothing is new"));
     }
     for (const cursor of [first, `${first}.1`, "unknown", `${last}9`]) {
       desk.setCursor(cursor);
@@ -95,7 +95,7 @@ describe("the gates at the end of a turn", () => {
     const last = desk.say(RULE);
     desk.answer("Understood.");
     desk.setCursor(`${last}.1`);
-    expect(desk.decide({ last_assistant_message: "Understood." }, MODEL)).toEqual(skips("nothing was said"));
+    expect(desk.decide({ last_assistant_message: "Understood." }, MODEL)).toEqual(skips("nothing is new"));
     expect(desk.decide({ last_assistant_message: "Another answer." }, MODEL)).toMatchObject(STARTS);
     const transcript_path = desk.at("not-there-yet.jsonl");
     expect(desk.decide({ transcript_path, last_assistant_message: "Hi." }, MODEL)).toMatchObject(STARTS);
@@ -108,7 +108,7 @@ describe("the gates at the end of a turn", () => {
     expect(desk.decide({}, MODEL)).toEqual(skips("a memory was written"));
     const session = await readSession(desk.transcript);
     expect(desk.cursor()).toBe(hearMessages(session.messages, session.prompts).at(-1)?.id);
-    expect(desk.decide({}, MODEL)).toEqual(skips("nothing was said"));
+    expect(desk.decide({}, MODEL)).toEqual(skips("nothing is new"));
     desk.say("and another thing that I wanted to say");
     expect(desk.decide({}, MODEL)).toMatchObject(STARTS);
   });
@@ -187,7 +187,7 @@ describe("the gates at the end of a turn", () => {
     fs.symlinkSync(desk.transcript, desk.at("link.jsonl"));
     fs.mkdirSync(desk.at("folder.jsonl"));
     for (const name of ["absent.jsonl", "fifo.jsonl", "link.jsonl", "folder.jsonl"]) {
-      expect(desk.decide({ transcript_path: desk.at(name) }, MODEL)).toEqual(skips("nothing was said"));
+      expect(desk.decide({ transcript_path: desk.at(name) }, MODEL)).toEqual(skips("nothing is new"));
     }
   });
 });
@@ -297,7 +297,7 @@ describe("the hook", () => {
     await desk.until(() => desk.children().length === 0, "end");
     expect(fs.readdirSync(path.join(desk.memory, ".memdir")).filter((name) => name.startsWith("extract-"))).toEqual([]);
     expect(desk.stop()).toMatchObject(SILENT);
-    expect(desk.skips().at(-1)).toContain("nothing was said");
+    expect(desk.skips().at(-1)).toContain("nothing is new");
     expect(desk.memories()).toHaveLength(1);
   });
 
@@ -363,7 +363,7 @@ describe("the hook", () => {
       encoding: "utf8",
     });
     expect(ran).toMatchObject(SILENT);
-    expect(desk.skips()).toEqual([expect.stringContaining("nothing was said")]);
+    expect(desk.skips()).toEqual([expect.stringContaining("nothing is new")]);
     fs.rmSync(desk.transcript);
   });
 
@@ -444,7 +444,7 @@ describe("the process that is started", () => {
     expect(desk.memories()).toHaveLength(1);
     expect(server.requests).toHaveLength(2);
     expect(desk.ledger().filter(({ skipped }) => skipped === null)).toHaveLength(1);
-    expect(desk.skips()).toContain("another process is at it");
+    expect(desk.skips()).toContain("another process is extracting from this session");
   });
 
   it("looks at what was said while it worked", async () => {

@@ -27,8 +27,8 @@ test("C35 200,000 commits: the newest are looked at, and what is older stays unk
   const { problems, notes } = JSON.parse(out) as { problems: { claim: string; verdict: string }[]; notes: string[] };
   expect(problems.map(({ claim, verdict }) => `${claim} ${verdict}`)).toEqual(["src/moved.ts moved", "lateThing gone"]);
   expect(notes).toEqual([
-    "only the newest 20000 commits were looked at",
-    "not all changes were looked through: what was removed long ago stays unknown",
+    "only the newest 20000 commits were checked",
+    "not all changes were searched, so removals from long ago are unknown",
   ]);
 });
 

@@ -57,7 +57,7 @@ describe("faults", () => {
         return error;
       }
     })();
-    expect(said(parsed)).toBe("SyntaxError: what was read is no JSON");
+    expect(said(parsed)).toBe("SyntaxError: the input is not JSON");
     expect(said(new Error(`EACCES: permission denied, open '${home}/a/b.md'`))).toBe(
       "EACCES: permission denied, open '~/a/b.md'",
     );

@@ -151,10 +151,10 @@ describe("the start of a session", () => {
       from: "rules" as const,
     };
     await inbox.add(proposal);
-    expect(start(world).text).toBe("1 proposal for a memory waits for the user's decision: `memdir inbox` shows them.");
+    expect(start(world).text).toBe("1 proposed memory is waiting for the user's decision; `memdir inbox` shows it.");
     await inbox.add({ ...proposal, body: "another" });
     fs.writeFileSync(world.path(".memdir", "inbox", "0123456789ab.json"), "garbage");
-    expect(start(world).text).toContain("2 proposals for memories wait");
+    expect(start(world).text).toContain("2 proposed memories are waiting");
     fs.renameSync(world.path(".memdir", "inbox"), path.join(world.top, "inbox"));
     fs.symlinkSync(path.join(world.top, "inbox"), world.path(".memdir", "inbox"));
     expect(start(world).text).toBe("");
@@ -164,7 +164,7 @@ describe("the start of a session", () => {
     const world = makeWorld();
     for (let i = 0; i < 3; i++) noteFault(world.env, { at: world.now, event: "Stop", error: new Error("x") });
     expect(start(world).text).toBe(
-      "memdir's hook failed 3 times since 2026-03-10 12:00: the user can run `memdir doctor` to see why.",
+      "memdir's hook failed 3 times since 2026-03-10 12:00; the user can run `memdir doctor` to see why.",
     );
   });
 

@@ -47,7 +47,7 @@ describe("asking the agent", () => {
     expect(desk.stop({ stop_hook_active: true })).toMatchObject({ status: 0, stdout: "", stderr: "" });
     expect(desk.cursor()).not.toBeNull();
     // The same turn is not asked about again, a new one is.
-    expect(desk.decide()).toEqual(skips("nothing was said"));
+    expect(desk.decide()).toEqual(skips("nothing is new"));
     desk.say("and always run the linter before you commit");
     desk.answer("Understood.");
     expect(desk.decide()).toEqual({ ask: buildLookBack(desk.memory) });

@@ -67,7 +67,7 @@ describe("modes", () => {
     const text = world.read("project_retries.md");
     expect(text).toContain("source: user session=s1 message=m1\n");
     expect(text).toContain("  - a job fails\n");
-    expect((await memdir.history()).at(-1)).toMatchObject({ reason: "the user told of a decision" });
+    expect((await memdir.history()).at(-1)).toMatchObject({ reason: "the user mentioned a decision" });
     await memdir.undo(applied.undo as string);
     expect(world.files().filter((file) => file !== "MEMORY.md")).toEqual([]);
   });
@@ -108,7 +108,7 @@ describe("provenance and poisoning", () => {
       expect(applied).toMatchObject({
         done: "inbox",
         file,
-        reason: `${file} is trusted more (user) than this (inferred)`,
+        reason: `${file} has a more trusted source (user) than this (inferred)`,
       });
     }
     expect(await apply({ action: "forget", file, trust: "inferred" })).toMatchObject({ done: "inbox", file });

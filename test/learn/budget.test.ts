@@ -59,7 +59,7 @@ describe("the budget", () => {
     for (const session of ["a", "new", null]) {
       expect(checkBudget(open(), LIMITS, session)).toEqual({
         ok: false,
-        reason: "the day's budget is used up: 1000 of 1000 tokens (learn.tokensPerDay)",
+        reason: "the daily budget is used up: 1000 of 1000 tokens (learn.tokensPerDay)",
       });
     }
     expect(tokensLeft(ledger, LIMITS)).toBe(0);
@@ -113,7 +113,7 @@ describe("a limit of cost", () => {
     spend("s1", 1);
     expect(checkBudget(ledger, limits, "s1")).toEqual({
       ok: false,
-      reason: "the day's budget is used up: it cost 2.0000 of 2 (learn.costPerDay)",
+      reason: "the daily budget is used up: 2.0000 of 2 spent (learn.costPerDay)",
     });
   });
 
@@ -122,7 +122,7 @@ describe("a limit of cost", () => {
     spend("s1", 1);
     expect(checkBudget(ledger, limits, "s1")).toEqual({
       ok: false,
-      reason: "cost per day is limited, but anthropic/m has no price: set it in learn.prices",
+      reason: "the cost per day is limited, but there is no price for anthropic/m: set it in learn.prices",
     });
     expect(checkBudget(ledger, { ...limits, costPerDay: null }, "s1")).toEqual({ ok: true });
   });

@@ -77,15 +77,15 @@ describe("a dream's plan is checked", () => {
   ])("refuses the file %s", async (file) => {
     const { problems } = await setUp();
     const op = create(file, text("project", "x", "Body.", "source: inferred\n"));
-    expect((await problems(op)).join()).toMatch(/refused|no memory/);
+    expect((await problems(op)).join()).toMatch(/refused|not a memory/);
   });
 
   it("refuses files that are missing, changed, gone, a link, or there already", async () => {
     const { world, directory, problems } = await setUp();
-    expect(await problems(retire("nowhere.md"))).toEqual(["nowhere.md is not there"]);
+    expect(await problems(retire("nowhere.md"))).toEqual(["nowhere.md does not exist"]);
     const invented = create("project_x.md", text("project", "x", "B.", "source: inferred\n"), ["logs/2020/01/x.md"]);
-    expect(await problems(invented)).toEqual(["logs/2020/01/x.md is not there"]);
-    expect((await problems(create("project_a.md", text("project", "q", "B.")))).join()).toContain("there already");
+    expect(await problems(invented)).toEqual(["logs/2020/01/x.md does not exist"]);
+    expect((await problems(create("project_a.md", text("project", "q", "B.")))).join()).toContain("already exists");
     const plan = makePlan([retire("project_a.md"), retire("project_b.md")], takeSnapshot(directory));
     fs.appendFileSync(world.path("project_a.md"), "more");
     fs.rmSync(world.path("project_b.md"));
@@ -94,7 +94,7 @@ describe("a dream's plan is checked", () => {
       ok: false,
       problems: [
         "project_a.md changed since the plan was made",
-        "project_b.md is gone or cannot be read since the plan was made",
+        "project_b.md was removed or became unreadable since the plan was made",
       ],
     });
   });
@@ -107,7 +107,7 @@ describe("a dream's plan is checked", () => {
 
   it("never retires corrections and pinned memories, and keeps what they say", async () => {
     const { problems } = await setUp();
-    expect((await problems(retire("feedback_tabs.md"))).join()).toContain("never retired");
+    expect((await problems(retire("feedback_tabs.md"))).join()).toContain("can only be merged");
     expect((await problems(retire("user_role.md"))).join()).toContain("pinned");
     expect((await problems(rewrite("user_role.md", text("user", "role", "Works.")))).join()).toContain("pinned");
     expect((await problems(rewrite("feedback_tabs.md", text("feedback", "tabs", "Use spaces.")))).join()).toContain(
@@ -132,9 +132,11 @@ describe("a dream's plan is checked", () => {
 
   it("wants a reason, a living successor, and one fate for a memory", async () => {
     const { problems } = await setUp();
-    expect((await problems({ ...retire("project_a.md"), reason: " " } as Op)).join()).toContain("no reason");
+    expect((await problems({ ...retire("project_a.md"), reason: " " } as Op)).join()).toContain(
+      "the reason is missing",
+    );
     expect((await problems(retire("project_a.md", "project_b.md"), retire("project_b.md"))).join()).toContain(
-      "its successor project_b.md goes, too",
+      "its successor project_b.md is removed too",
     );
     expect(
       (await problems(retire("project_a.md"), rewrite("project_a.md", text("project", "a", "B.")))).join(),
@@ -191,7 +193,7 @@ describe("a dream's plan is checked", () => {
       (await problems(create("project_x.md", text("project", "x", "Release next Friday.", inferred)))).join(),
     ).toContain("write the date");
     expect((await problems(create("project_x.md", text("project", "a", "B.", inferred)))).join()).toContain(
-      "project_a.md has this type and name already",
+      "project_a.md already has this type and name",
     );
     expect((await problems(create("project_x.md", "Just text."))).join()).toContain("no frontmatter");
     expect((await problems(create("project_x.md", text("project", "x", "", inferred)))).join()).toContain("no body");
@@ -205,16 +207,16 @@ describe("a dream's plan is checked", () => {
 
 describe("a plan of a model is read strictly", () => {
   it.each([
-    ["nonsense", /no JSON/],
-    ["[]", /no object/],
+    ["nonsense", /not valid JSON/],
+    ["[]", /not an object/],
     ['{"ops":[{"kind":"delete"}]}', /operation 1: its kind/],
     ['{"ops":[{"kind":"__proto__"}]}', /its kind/],
-    ['{"ops":[null]}', /no object/],
+    ['{"ops":[null]}', /not an object/],
     ['{"ops":[{"kind":"retire","file":"a.md"}]}', /needs reason/],
     ['{"ops":[{"kind":"retire","file":"a.md","reason":"x","force":true}]}', /no field "force"/],
     ['{"ops":[{"kind":"merge","files":[],"into":"a.md","text":"x","reason":"x"}]}', /needs files/],
     ['{"ops":[{"kind":"rewrite","file":"a.md","text":"\\ud800","reason":"x"}]}', /needs text/],
-    [JSON.stringify({ ops: new Array(201).fill({ kind: "reindex", reason: "x" }) }), /200 are the most/],
+    [JSON.stringify({ ops: new Array(201).fill({ kind: "reindex", reason: "x" }) }), /at most 200 are allowed/],
   ])("refuses %#", (plan, message) => {
     const parsed = parseOps(plan);
     expect("problems" in parsed && parsed.problems.join()).toMatch(message);

@@ -58,7 +58,7 @@ describe("the gates of a dream", () => {
     expect(checkDreamGates(world, { ...directory, readOnly: true })).toMatchObject({ open: false });
     expect(checkDreamGates(world, directory)).toEqual({
       open: false,
-      reason: "the last dream was 23 h ago, 24 h must pass",
+      reason: "the last dream was 23 h ago; 24 h must pass",
     });
     expect(asked).toEqual([]);
   });
@@ -66,7 +66,7 @@ describe("the gates of a dream", () => {
   it("counts sessions at most every ten minutes", async () => {
     const { world, directory } = await setUp({ body: "", ageMs: 2 * DAY });
     const { asked, world: few } = gates();
-    const closed = { open: false, reason: "4 other sessions since the last dream, 5 are needed" };
+    const closed = { open: false, reason: "4 other sessions since the last dream; 5 are needed" };
     const touchedSince = (since: number) => few.touchedSince(since) - 1;
     expect(checkDreamGates({ ...few, touchedSince }, directory)).toEqual(closed);
     world.now = new Date(world.now.getTime() + 9 * 60_000);
@@ -80,7 +80,7 @@ describe("the gates of a dream", () => {
     const { directory } = await setUp({ body: String(process.pid), ageMs: 1000 });
     expect(checkDreamGates(gates().world, directory)).toEqual({
       open: false,
-      reason: `process ${process.pid} is dreaming`,
+      reason: `another dream is running (process ${process.pid})`,
     });
   });
 

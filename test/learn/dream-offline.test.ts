@@ -21,7 +21,7 @@ describe("a dream without a model", () => {
     makeMess(world);
     const directory = mainOf(await world.open());
     const plan = await dreamOffline(directory);
-    expect(countOps(plan)).toBe("20 merged, 10 retired, index put in order");
+    expect(countOps(plan)).toBe("20 merged, 10 retired, index sorted");
     expect(await checkPlan(plan, directory)).toEqual({ ok: true });
     const gone = plan.ops.flatMap((op) => (op.kind === "retire" ? [op.file] : []));
     expect(gone).toHaveLength(10);
@@ -47,7 +47,7 @@ describe("a dream without a model", () => {
     const asked = makePlan([op], takeSnapshot(directory));
     expect(await checkPlan(asked, directory)).toMatchObject({
       ok: false,
-      problems: [expect.stringContaining("a person decides")],
+      problems: [expect.stringContaining("a person must resolve")],
     });
   });
 
@@ -124,7 +124,7 @@ describe("a dream without a model", () => {
       "project_a.md": memoryText("project", "freeze", "Freeze until 2026-01-20.\u001b[2J"),
     });
     expect(formatPlan(plan, directory)).toBe(
-      `1. retire project_a.md: its only date, 2026-01-20, lies 49 days back\n--- project_a.md\n+++ (gone)\n${[
+      `1. retire project_a.md: its only date, 2026-01-20, was 49 days ago\n--- project_a.md\n+++ (gone)\n${[
         "---",
         "name: freeze",
         "description: about freeze",

@@ -134,7 +134,7 @@ describe("a dream with a model", () => {
     server.queue(answer([{ ...retire, file: "feedback_mail.md" }]), answer([retire]));
     const planned = await planDream(directory, model);
     expect("plan" in planned && planned.plan.ops).toEqual([retire]);
-    expect(shown()).toContain("never retired, only merged");
+    expect(shown()).toContain("can only be merged, not retired");
   });
 
   it("takes words after tool results for a plan when the turns are over", async () => {
@@ -147,7 +147,7 @@ describe("a dream with a model", () => {
 
   it.each([
     ["no plan at all", { text: "I would rather not." }, /no plan between/],
-    ["no JSON", { text: "<plan>{ops: x}</plan>" }, /no JSON/],
+    ["no JSON", { text: "<plan>{ops: x}</plan>" }, /not valid JSON/],
     ["a way out", answer([{ ...retire, file: "../../outside.md" }]), /is refused/],
   ])("gives up after the second time: %s", async (_, reply, reason) => {
     const { server, directory, model } = await setUp();
@@ -227,14 +227,14 @@ describe("the walk of a dream", () => {
     expect(
       (await dream({ directory, ledger: openLedger(directory.path, directory) }, null, withOptions({ force: true })))
         .skipped,
-    ).toContain("is dreaming");
+    ).toContain("another dream is running");
     fs.rmSync(world.path(LOCK_FILE));
     const report = await dream(
       { directory, ledger: openLedger(directory.path, directory) },
       null,
       withOptions({ off: "switched off", force: true }),
     );
-    expect(report.produced).toBe("20 merged, 10 retired, index put in order");
+    expect(report.produced).toBe("20 merged, 10 retired, index sorted");
   });
 
   it("reads only logs since the last dream", async () => {

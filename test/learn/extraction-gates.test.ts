@@ -21,12 +21,12 @@ describe("checkGates", () => {
 
   it.each<[string, Partial<GateState>, RegExp, boolean]>([
     ["the scope is off", { mode: "off" }, /off/, false],
-    ["the scope is read-only", { mode: "read-only" }, /only read/, false],
+    ["the scope is read-only", { mode: "read-only" }, /read-only/, false],
     ["a sub-agent", { isSubAgent: true }, /sub-agent/, false],
-    ["the switch", { enabled: false }, /switched off/, false],
-    ["nothing new", { newMessages: 0 }, /nothing was said/, false],
+    ["the switch", { enabled: false }, /extraction is off/, false],
+    ["nothing new", { newMessages: 0 }, /nothing is new/, false],
     ["a memory written", { memoryWrittenInTurn: true }, /written in this turn/, true],
-    ["the throttle", { turnsSince: 2, everyTurns: 3 }, /turn 2 of 3: it runs on every 3rd/, false],
+    ["the throttle", { turnsSince: 2, everyTurns: 3 }, /turn 2 of 3: extraction runs on every 3rd turn/, false],
     ["the budget", { budget: { ok: false, reason: "50,000 tokens today" } }, /50,000 tokens today/, false],
   ])("B8.7 says why it stops: %s", (_, change, reason, advance) => {
     expect(checkGates({ ...OPEN, ...change })).toEqual({ go: false, reason: expect.stringMatching(reason), advance });

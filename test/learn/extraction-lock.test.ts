@@ -110,8 +110,12 @@ describe("an extraction", () => {
     const desk = await openExtractionDesk();
     const release = takeExtractionLock(desk.learning.directory, SESSION);
     const result = await extract(desk, { session: SESSION, messages: TALK });
-    expect(result).toMatchObject({ skipped: "another process is at it", failed: null, turns: 0 });
-    expect(desk.skips).toEqual(["another process is at it"]);
+    expect(result).toMatchObject({
+      skipped: "another process is extracting from this session",
+      failed: null,
+      turns: 0,
+    });
+    expect(desk.skips).toEqual(["another process is extracting from this session"]);
     expect(desk.server.requests).toEqual([]);
     expect(readCursor(desk.disk.dir, SESSION)).toBeNull();
     release?.();
@@ -127,7 +131,7 @@ describe("an extraction", () => {
       return gates(session);
     };
     const result = await extract(desk, { session: SESSION, messages: TALK });
-    expect(result.skipped).toBe("nothing was said since the last time");
+    expect(result.skipped).toBe("nothing is new since the last time");
     expect(desk.server.requests).toEqual([]);
     expect(stateOf(desk.disk)).toEqual([]);
   });
@@ -139,7 +143,7 @@ describe("an extraction", () => {
     expect((await extract(desk, { session: SESSION, messages: TALK })).failed).not.toBeNull();
     const release = take();
     expect(release).not.toBeNull();
-    expect((await extract(desk, { session: SESSION, messages: [] })).skipped).toMatch(/nothing was said/);
+    expect((await extract(desk, { session: SESSION, messages: [] })).skipped).toMatch(/nothing is new/);
     release?.();
     fs.rmSync(desk.disk.path(".memdir"), { recursive: true });
     fs.writeFileSync(desk.disk.path(".memdir"), "");

@@ -60,7 +60,7 @@ describe("what was spent", () => {
   it("counts through damage, a hundred thousand lines, and a clock that goes back and forth over midnight", async () => {
     const { desk, ledger, state } = await openLearningDesk();
     const file = path.join(state, "ledger.jsonl");
-    const skip = JSON.stringify({ ...spent(desk.world.now, {}), skipped: "nothing was said since the last time" });
+    const skip = JSON.stringify({ ...spent(desk.world.now, {}), skipped: "nothing is new since the last time" });
     const now = desk.world.now;
     ledger.spend(spent(now, { input: 100 }));
     fs.appendFileSync(file, `${`${skip}\n`.repeat(100_000)}{"at":"20\0\0`);

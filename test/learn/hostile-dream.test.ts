@@ -59,7 +59,7 @@ describe("a dream", () => {
       ),
     ],
   ] as [string, Op][])("adds nothing that is enforced %s", async (_, op) => {
-    expect(await (await openDream())(op)).toContain("only people write what is enforced");
+    expect(await (await openDream())(op)).toContain("only people can write enforced rules");
   });
 
   it("loses nothing that is enforced, also by merging", async () => {
@@ -68,12 +68,8 @@ describe("a dream", () => {
       ...{ kind: "merge", files, into: files[0]!, reason: "one rule" },
       text: text("feedback", "both", "Never force a push. Never remove folders. Use tabs.", more),
     });
-    expect(await problems(merge(["feedback_force.md", "feedback_rm.md"], RULE))).toContain(
-      "what is enforced must stay",
-    );
-    expect(await problems(merge(["feedback_tabs.md", "feedback_force.md"], ""))).toContain(
-      "what is enforced must stay",
-    );
+    expect(await problems(merge(["feedback_force.md", "feedback_rm.md"], RULE))).toContain("enforced rules must stay");
+    expect(await problems(merge(["feedback_tabs.md", "feedback_force.md"], ""))).toContain("enforced rules must stay");
     expect(await problems(merge(["feedback_force.md", "feedback_tabs.md"], RULE))).toBe("");
   });
 
@@ -104,9 +100,11 @@ describe("a dream", () => {
   it("pins nothing, and lets no document take the place of another memory", async () => {
     const problems = await openDream();
     const tabs = text("feedback", "tabs", "Use tabs.", "pinned: true\n");
-    expect(await problems(rewrite("feedback_tabs.md", tabs))).toContain("only people pin");
+    expect(await problems(rewrite("feedback_tabs.md", tabs))).toContain("only people can pin");
     const page = (more: string) => text("project", "page", "The page lists tools.", `source: document\n${more}`);
-    expect(await problems(rewrite("project_page.md", page("supersedes:\n  - tabs\n")))).toContain("nobody's place");
+    expect(await problems(rewrite("project_page.md", page("supersedes:\n  - tabs\n")))).toContain(
+      "cannot supersede a memory",
+    );
     const old = text("project", "old", "The page is rather old.", "supersedes:\n  - older\nsource: document\n");
     expect(await problems(rewrite("project_old.md", old))).toBe("");
   });

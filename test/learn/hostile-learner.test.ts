@@ -194,7 +194,9 @@ describe("in the middle of a session", () => {
     await second.say("And what is in that one?");
     await second.drain();
     await first.drain();
-    expect(entries().flatMap(({ skipped }) => skipped ?? [])).toEqual(["another process is at it"]);
+    expect(entries().flatMap(({ skipped }) => skipped ?? [])).toEqual([
+      "another process is extracting from this session",
+    ]);
     expect(await memdir.list()).toHaveLength(1);
   });
 

@@ -56,7 +56,7 @@ describe("a world that changes", () => {
     );
     const result = await desk.look();
     expect(desk.disk.read(FILE)).toContain("Ask Ann first.");
-    expect(result.failed).toContain("changed by somebody else");
+    expect(result.failed).toContain("was changed in the meantime");
     expect(desk.cursor()).toBeNull();
   });
 

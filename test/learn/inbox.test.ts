@@ -48,7 +48,7 @@ describe("waiting", () => {
     // Of 19 ids two begin with the same digit.
     const digits = inbox.list().map(({ id }) => id[0] as string);
     const twice = digits.find((digit, i) => digits.indexOf(digit) !== i) as string;
-    expect(() => inbox.find(twice)).toThrow(/proposals begin with .*; give more of the id/);
+    expect(() => inbox.find(twice)).toThrow(/proposals begin with .*; give a longer prefix of the id/);
     for (const odd of ["", "zz", "../x", "0".repeat(40)]) expect(inbox.find(odd)).toBeNull();
   });
 
@@ -80,7 +80,7 @@ describe("decided", () => {
     const id = await add();
     expect(await inbox.accept(id)).toEqual(propose({ id }));
     expect(inbox.list()).toEqual([]);
-    expect((await errorOf(inbox.accept(id))).message).toMatch(/no proposal .* waits: `memdir inbox`/);
+    expect((await errorOf(inbox.accept(id))).message).toMatch(/there is no proposal .*; `memdir inbox`/);
     expect(await inbox.add(propose())).toEqual({ id });
   });
 
@@ -125,7 +125,7 @@ describe("bounded", () => {
     expect(inbox.list()).toHaveLength(200);
     expect(names()).not.toContain("n1");
     expect(names()).toContain("n0");
-    expect(world.logged.join("\n")).toMatch(/more than 200 proposals wait, dropped 000000000001 \("n1"\)/);
+    expect(world.logged.join("\n")).toMatch(/more than 200 proposals are waiting; dropped 000000000001 \("n1"\)/);
     await add({ name: "newer", body: "Newer.", trust: "tool" });
     expect(names()).not.toContain("n0");
     expect(await inbox.add(propose({ name: "weak", body: "Weak.", trust: "document" }))).toEqual({ full: true });
@@ -180,7 +180,7 @@ describe("hostile folder", () => {
     fs.mkdirSync(world.path(".memdir", "inbox", "000000000009.json"));
     if (process.platform !== "win32") execFileSync("mkfifo", [world.path(".memdir", "inbox", "00000000000a.json")]);
     expect(inbox.list().map((proposal) => proposal.id)).toEqual([id]);
-    expect(world.logged.join("\n")).toContain("000000000006.json is no proposal");
+    expect(world.logged.join("\n")).toContain("000000000006.json is not a proposal");
     expect(await inbox.add(propose({ body: "Another." }))).toMatchObject({ id: expect.any(String) });
   });
 

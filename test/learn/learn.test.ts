@@ -96,10 +96,10 @@ describe("extract", () => {
     const desk = await openExtractionDesk();
     for (let i = 0; i < 7; i++) desk.server.queue({ tools: [{ name: "Glob", input: { pattern: "*.md" } }] });
     const result = await extract(desk, request);
-    expect(result).toMatchObject({ turns: 5, calls: 5, saved: [], failed: "it kept nothing in 5 turns" });
+    expect(result).toMatchObject({ turns: 5, calls: 5, saved: [], failed: "it saved nothing in 5 turns" });
     expect(desk.server.requests).toHaveLength(5);
     expect(readCursor(desk.disk.dir, SESSION)).toBeNull();
-    expect(desk.spent[0]?.produced).toBe("nothing (it kept nothing in 5 turns)");
+    expect(desk.spent[0]?.produced).toBe("nothing (it saved nothing in 5 turns)");
   });
 
   it("C-4 moves the cursor when it was said that there is nothing to keep, and not on any other words", async () => {
@@ -113,7 +113,7 @@ describe("extract", () => {
     desk.server.queue({ text: "I looked at it.\n\n**NOTHING TO KEEP.**" });
     expect(await extract(desk, request)).toMatchObject({ saved: [], failed: null });
     expect(readCursor(desk.disk.dir, SESSION)?.message).toBe("a1");
-    expect(await extract(desk, request)).toMatchObject({ skipped: "nothing was said since the last time" });
+    expect(await extract(desk, request)).toMatchObject({ skipped: "nothing is new since the last time" });
     expect(desk.server.requests).toHaveLength(4);
   });
 
@@ -141,11 +141,11 @@ describe("extract", () => {
 
   it("B8.7 stops at the budget and at the throttle without moving the cursor; B3.10 asked for, it runs", async () => {
     const desk = await openExtractionDesk();
-    const broke = { ok: false as const, reason: "the day's budget is used up" };
+    const broke = { ok: false as const, reason: "the daily budget is used up" };
     desk.learning.gates = () => ({ enabled: true, everyTurns: 1, budget: broke });
-    expect((await extract(desk, request)).skipped).toBe("the day's budget is used up");
+    expect((await extract(desk, request)).skipped).toBe("the daily budget is used up");
     desk.learning.gates = () => ({ enabled: false, everyTurns: 3, budget: { ok: true } });
-    expect((await extract(desk, request)).skipped).toBe("extraction is switched off");
+    expect((await extract(desk, request)).skipped).toBe("extraction is off");
     expect(readCursor(desk.disk.dir, SESSION)).toBeNull();
     desk.server.queue(NOTHING);
     const asked = await extract(desk, { ...request, explicit: true, memoryWrittenInTurn: true });
@@ -191,7 +191,7 @@ describe("extract", () => {
     const save = () => Promise.reject(new MemdirError("disk", "the disk is full"));
     desk.learning.store = { ...store, save };
     desk.server.queue(write(FILE), DONE);
-    expect((await extract(desk, request)).failed).toMatch(/^feedback_\w+\.md could not be kept: the disk is full/);
+    expect((await extract(desk, request)).failed).toMatch(/^feedback_\w+\.md could not be saved: the disk is full/);
     desk.learning.store = store;
     desk.manifest = () => Promise.reject(new Error("no list"));
     expect((await extract(desk, request)).failed).toBe("no list");
@@ -200,7 +200,7 @@ describe("extract", () => {
     };
     expect((await extract(desk, request)).failed).toBe("no settings");
     expect(readCursor(desk.disk.dir, SESSION)).toBeNull();
-    expect(desk.disk.logged.filter((line) => line.includes("will look at the same again"))).toHaveLength(5);
+    expect(desk.disk.logged.filter((line) => line.includes("will be retried"))).toHaveLength(5);
   });
 
   it("counts what its own rules refuse as handled, so that it is not paid for again", async () => {
@@ -209,7 +209,7 @@ describe("extract", () => {
     const result = await extract(desk, request);
     expect(result).toMatchObject({ saved: [], failed: null });
     expect(result.refused[0]).toMatch(/must say where it comes from/);
-    expect(desk.disk.logged.join("\n")).toMatch(/not kept: feedback_keep/);
+    expect(desk.disk.logged.join("\n")).toMatch(/not saved: feedback_keep/);
     expect(readCursor(desk.disk.dir, SESSION)?.message).toBe("a1");
   });
 
@@ -257,7 +257,7 @@ describe("extract", () => {
     const reminder = { type: "text" as const, text: "a reminder", attachment: "notice" };
     const messages = [{ id: "x1", at: null, message: { role: "user" as const, content: [reminder] } }];
     desk.learning.gates = () => ({ enabled: true, everyTurns: 0, budget: { ok: true } });
-    expect((await extract(desk, { session: SESSION, messages })).skipped).toMatch(/nobody said anything/);
+    expect((await extract(desk, { session: SESSION, messages })).skipped).toMatch(/nothing is new/);
     expect(readCursor(desk.disk.dir, SESSION)?.message).toBe("x1");
   });
 });

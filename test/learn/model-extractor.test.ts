@@ -28,7 +28,7 @@ describe("openKeeper", () => {
     // In the file, the labels have become a source: a second version need not name them again.
     await keeper.keep({ ...draft, base: note({ source: "user" }), text: note({ source: "user", name: "Better" }) });
     expect(await keeper.keep({ ...draft, file: "b.md" })).toEqual({
-      notices: ["it is kept as feedback_b.md", "noted"],
+      notices: ["it is saved as feedback_b.md", "noted"],
     });
     expect(kept).toEqual(["p1", "p1", "p2"]);
     expect(keeper.saved()).toMatchObject([
@@ -47,7 +47,7 @@ describe("openKeeper", () => {
     await expect(keeper.keep(draft)).rejects.toThrow("a.md was not written: it was rejected before");
     await expect(keeper.keep({ ...draft, file: "b.md" })).rejects.toThrow("b.md was not written: it holds a key");
     await expect(keeper.keep(draft)).rejects.toThrow("somebody else writes");
-    expect(keeper.problem()).toBe("a.md could not be kept: somebody else writes");
+    expect(keeper.problem()).toBe("a.md could not be saved: somebody else writes");
     await keeper.keep(draft);
     expect([keeper.problem(), keeper.refused()]).toEqual([null, ["b.md: it holds a key"]]);
   });

@@ -45,7 +45,7 @@ describe("the Edit tool of session notes", () => {
   );
 
   it.each([
-    ["a heading changed", "# A", "# Z", {}, /heading "# A" is gone/],
+    ["a heading changed", "# A", "# Z", {}, /heading "# A" is missing/],
     ["a hint changed", "_h_", "_g_", {}, /italics below "# A"/],
     ["a heading added", "old", "old\n\n# C\n", {}, /must stay/],
     ["a text that is not there", "none", "x", {}, /not found/],

@@ -17,7 +17,7 @@ describe("shouldTakeNotes (B8.8, C28)", () => {
   });
 
   it.each([
-    ["too early", { contextTokens: 9_999 }, /holds 9999 tokens, the first notes are taken at 10000/],
+    ["too early", { contextTokens: 9_999 }, /has 9999 tokens; the first notes are taken at 10000/],
     ["the first time", { contextTokens: 10_000 }, null],
     [
       "the first time, in the middle of a step",

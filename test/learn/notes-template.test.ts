@@ -43,18 +43,18 @@ describe("findDamage", () => {
   it.each([
     ["a new body", TWO.replace("body", "other\n## sub\n- x"), null],
     ["a fenced comment", TWO.replace("body", "```\n# x\n```"), null],
-    ["a heading renamed", TWO.replace("# Two", "# Tow"), /"# Two" is gone/],
-    ["a heading removed", TWO.replace("# One\n", ""), /"# One" is gone/],
-    ["a heading demoted", TWO.replace("# Two", "## Two"), /"# Two" is gone/],
-    ["sections swapped", "# Two\n*second hint*\n# One\n_first hint_\n", /"# One" is no longer where it was/],
+    ["a heading renamed", TWO.replace("# Two", "# Tow"), /"# Two" is missing/],
+    ["a heading removed", TWO.replace("# One\n", ""), /"# One" is missing/],
+    ["a heading demoted", TWO.replace("# Two", "## Two"), /"# Two" is missing/],
+    ["sections swapped", "# Two\n*second hint*\n# One\n_first hint_\n", /"# One" has moved/],
     ["a hint changed", TWO.replace("first", "1st"), /italics below "# One"/],
     ["a hint removed", TWO.replace("*second hint*\n", ""), /italics below "# Two"/],
     ["a hint pushed down", TWO.replace("# One\n", "# One\nbody\n"), /italics below "# One"/],
     ["a section added at the end", `${TWO}# Three\n`, /"# Three" is new/],
-    ["a section added between", TWO.replace("body", "# Mid\n"), /"# Two" is no longer/],
-    ["a heading twice", TWO.replace("body", "# One\n"), /"# Two" is no longer/],
-    ["a fence that swallows the rest", TWO.replace("body", "```"), /"# Two" is gone/],
-    ["everything gone", "", /"# One" is gone/],
+    ["a section added between", TWO.replace("body", "# Mid\n"), /"# Two" has moved/],
+    ["a heading twice", TWO.replace("body", "# One\n"), /"# Two" has moved/],
+    ["a fence that swallows the rest", TWO.replace("body", "```"), /"# Two" is missing/],
+    ["everything gone", "", /"# One" is missing/],
   ])("%s", (_, after, damage) => {
     if (damage === null) expect(findDamage(TWO, after)).toBeNull();
     else expect(findDamage(TWO, after)).toMatch(damage);

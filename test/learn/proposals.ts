@@ -17,7 +17,7 @@ export function propose(more: Partial<Proposal> = {}): Proposal {
     trust: "inferred",
     session: "s1",
     message: "m1",
-    reason: "the user told of a decision",
+    reason: "the user mentioned a decision",
     from: "extraction",
     ...more,
   };

@@ -28,7 +28,7 @@ describe("openLearnQueue", () => {
     expect(second).not.toContain("Later words 2");
     expect(done.map(({ failed }) => failed)).toEqual([null, null]);
     expect(readCursor(desk.disk.dir, SESSION)?.message).toBe("u3");
-    expect(desk.disk.logged).toContain("extraction waits: another one is running");
+    expect(desk.disk.logged).toContain("extraction is waiting: another one is running");
   });
 
   it("B3.10 what was asked for stays asked for while it waits", async () => {
@@ -59,7 +59,9 @@ describe("openLearnQueue", () => {
     extractor.request(later(2));
     await asked;
     await extractor.drain(30);
-    expect(desk.disk.logged.join("\n")).toMatch(/session ended before its turn[\s\S]*stopped: it was not done 30 ms/);
+    expect(desk.disk.logged.join("\n")).toMatch(
+      /session ended before it could start[\s\S]*stopped: it was still running 30 ms/,
+    );
     await until(() => desk.spent.length > 0);
     expect(desk.spent).toMatchObject([{ produced: "nothing (it was stopped)" }]);
     expect(readCursor(desk.disk.dir, SESSION)).toBeNull();

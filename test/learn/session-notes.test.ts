@@ -181,9 +181,9 @@ describe("the fence (B8.8)", () => {
     );
     expect(await take()).toMatchObject({ ok: true, edits: 1 });
     expect(results().map(({ content }) => content)).toEqual([
-      expect.stringMatching(/"# Worklog" is gone or changed/),
+      expect.stringMatching(/"# Worklog" is missing or changed/),
       expect.stringMatching(/italics below "# Current State"/),
-      expect.stringMatching(/no longer where it was|is new/),
+      expect.stringMatching(/has moved|is new/),
       "edited",
     ]);
     expect(text()).toBe(NOTES_TEMPLATE.replace(HINT, `${HINT}\nkept`));
@@ -263,7 +263,7 @@ describe("failure leaves the file as it was", () => {
     };
     talk.server.queue({ tools: [edit("old", "new")] }, { text: "ok" });
     const result = await takeNotes({ log }, { ...options, model: () => modelOf(ask) }, { conversation });
-    expect(result).toMatchObject({ ok: false, problem: expect.stringMatching(/somebody else/) });
+    expect(result).toMatchObject({ ok: false, problem: expect.stringMatching(/changed in the meantime/) });
     expect(fs.existsSync(file) ? text() : null).toBe(left);
   });
 });
@@ -315,7 +315,7 @@ describe("hostile places: nothing is asked, nothing is written", () => {
   it.skipIf(process.platform === "win32")("a fifo does not hold it up", async () => {
     fs.mkdirSync(path.dirname(file), { recursive: true });
     execFileSync("mkfifo", [file]);
-    expect(await take()).toMatchObject({ ok: false, problem: expect.stringMatching(/no ordinary file/) });
+    expect(await take()).toMatchObject({ ok: false, problem: expect.stringMatching(/not a regular file/) });
   });
 
   it("a link that is put in the folder's place while the model answers", async () => {

@@ -77,7 +77,7 @@ describe("B9.10 looking at the code", () => {
     await memdir.save(note("one", { type: "project" }));
     expect(await verify(memdir, AbortSignal.abort())).toMatchObject({
       isError: true,
-      text: expect.stringContaining("nothing was written down"),
+      text: expect.stringContaining("nothing was saved"),
     });
   });
 });

@@ -66,7 +66,7 @@ describe("create", () => {
   it("refuses a file over the limit", async () => {
     const { world, create, tool } = await openTool({ maxFileBytes: 2048 });
     expect(await wordsOf(create("/memories/x.txt", "ä".repeat(2000)))).toBe(
-      "File /memories/x.txt would hold 3.9K, the limit is 2K: split it",
+      "File /memories/x.txt would be 3.9K, but the limit is 2K: split it",
     );
     world.write("big.txt", "x".repeat(5000));
     // What is too large already may become smaller.
@@ -200,7 +200,7 @@ describe("view of a file", () => {
       `     1\t${"x".repeat(93)}`,
       "[cut at 100 characters: view_range [2, 2] shows what follows]",
     ]);
-    expect(await view("/memories/x.txt", [1, 1])).toMatch(/\[cut at 100 characters: the line goes on\]$/);
+    expect(await view("/memories/x.txt", [1, 1])).toMatch(/\[cut at 100 characters: the line continues\]$/);
   });
 
   it("refuses more lines than have numbers", async () => {
@@ -219,7 +219,7 @@ describe("view of a file", () => {
       { type: "image", source: { type: "base64", media_type: "image/png", data: png.toString("base64") } },
     ]);
     world.write("huge.png", Buffer.concat([png, Buffer.alloc(6 << 20)]));
-    expect(await wordsOf(tool.view({ path: "/memories/huge.png" }))).toContain("too large for a picture");
+    expect(await wordsOf(tool.view({ path: "/memories/huge.png" }))).toContain("too large for an image");
   });
 
   it("shows text that is no UTF-8 as well as it can, and no other bytes", async () => {

@@ -126,7 +126,7 @@ describe.each(COMMANDS)("%s", (_, run) => {
       world.write(".env", "a");
       world.write("a/.git/config", "a");
       const before = snapshot(world.top);
-      expect(await wordsOf(run(tool, path))).toMatch(/does not exist|names that begin with a dot/);
+      expect(await wordsOf(run(tool, path))).toMatch(/does not exist|must not begin with a dot/);
       expect(snapshot(world.top)).toEqual(before);
     },
   );
@@ -223,7 +223,7 @@ describe("names", () => {
     const { create, memdir } = await openTool();
     await create(`/memories/${"d/".repeat(8)}x.md`);
     expect(await memdir.list()).toHaveLength(1);
-    expect(await wordsOf(create(`/memories/${"d/".repeat(9)}x.md`))).toContain("it is too deep");
+    expect(await wordsOf(create(`/memories/${"d/".repeat(9)}x.md`))).toContain("it is nested too deeply");
   });
 
   it("takes names of every script, with spaces and per cent signs", async () => {

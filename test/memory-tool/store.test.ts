@@ -131,7 +131,7 @@ describe("secrets", () => {
       tool.rename({ old_path: "/memories/a.txt", new_path: `/memories/${TOKEN}` }),
     ]) {
       const words = await wordsOf(work);
-      expect(words).toMatch(/^Nothing was written: .*github-token in line/);
+      expect(words).toMatch(/^Nothing was written: .*github-token on line/);
       expect(words).not.toContain(TOKEN);
     }
     expect(world.grep(TOKEN)).toEqual([]);
@@ -181,14 +181,14 @@ describe("MEMORY.md", () => {
     await create("/memories/x.txt");
     await create("/memories/a.md");
     const index = world.index();
-    expect(await wordsOf(tool.delete({ path: "/memories/MEMORY.md" }))).toContain("cannot be deleted: edit it instead");
+    expect(await wordsOf(tool.delete({ path: "/memories/MEMORY.md" }))).toContain("cannot be deleted; edit it instead");
     expect(await wordsOf(tool.rename({ old_path: "/memories/MEMORY.md", new_path: "/memories/o.md" }))).toContain(
       "cannot be renamed",
     );
     expect(await wordsOf(tool.rename({ old_path: "/memories/x.txt", new_path: "/memories/MEMORY.more.md" }))).toContain(
-      "no other file can take its place",
+      "cannot be replaced by another file",
     );
-    expect(await wordsOf(create("/memories/MEMORY.more.md"))).toContain("kept by memdir");
+    expect(await wordsOf(create("/memories/MEMORY.more.md"))).toContain("maintained by memdir");
     expect(world.index()).toBe(index);
   });
 

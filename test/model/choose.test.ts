@@ -1,10 +1,13 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { describe, expect, it } from "vitest";
 import { chooseModel, type ModelChoice } from "../../src/model/choose.ts";
+import type { Env } from "../../src/world.ts";
 import { bad, good, KEY, request, useTalk } from "./talk.ts";
 
 const talk = useTalk();
 
-function chosen(env: Record<string, string>): ModelChoice {
+function chosen(env: Env): ModelChoice {
   const choice = chooseModel(env);
   if (!choice || "problem" in choice) throw new Error(`expected a model, got ${JSON.stringify(choice)}`);
   return choice;
@@ -95,10 +98,41 @@ describe("chooseModel", () => {
     ]);
   });
 
-  it("looks for Ollama on this machine", async () => {
-    const ask = await chosen({ MEMDIR_MODEL: "ollama/x", OPENAI_API_KEY: KEY }).open();
-    const signal = AbortSignal.timeout(2000);
-    const { error } = bad(await ask(request({ signal })));
-    expect(error.message).toMatch(/Ollama.* at http:\/\/127\.0\.0\.1:11434\/v1|stopped/);
+  it.each([
+    [undefined, "http://127.0.0.1:11434/v1"],
+    ["127.0.0.1:9999", "http://127.0.0.1:9999/v1"],
+    ["box", "http://box:11434/v1"],
+    [":9999", "http://127.0.0.1:9999/v1"],
+    ["0.0.0.0", "http://127.0.0.1:11434/v1"],
+    ["0.0.0.0:9999", "http://127.0.0.1:9999/v1"],
+    ["::1", "http://[::1]:11434/v1"],
+    ["[::]:9999", "http://[::1]:9999/v1"],
+    ["http://box:9999/", "http://box:9999/v1"],
+    ["http://box", "http://box/v1"],
+    ["https://box/behind/", "https://box/behind/v1"],
+    [' "box:9999" ', "http://box:9999/v1"],
+  ])("looks for Ollama where OLLAMA_HOST says: %s", (host, url) => {
+    const env = { MEMDIR_MODEL: "ollama/x", OPENAI_API_KEY: KEY, OPENAI_BASE_URL: host && "http://elsewhere/v1" };
+    expect(chosen({ ...env, OLLAMA_HOST: host }).url).toBe(url);
+  });
+
+  it("refuses an OLLAMA_HOST that is no address, and names it when nothing answers there", async () => {
+    const env = { MEMDIR_MODEL: "ollama/x" };
+    expect(problem({ ...env, OLLAMA_HOST: "box:port" })).toMatch(/^OLLAMA_HOST is not .*127\.0\.0\.1:11434/);
+    expect(problem({ ...env, OLLAMA_HOST: "me:hidden@box:1" })).not.toContain("hidden");
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    const ask = await chosen({ ...env, OLLAMA_HOST: `127.0.0.1:${port}` }).open();
+    const { error } = bad(await ask(request()));
+    expect(error.message).toMatch(new RegExp(`Ollama at http://127\\.0\\.0\\.1:${port}/v1.*OLLAMA_HOST`));
+  });
+
+  it("sends Ollama no key of OpenAI's", async () => {
+    talk.server.queue({ text: "here" });
+    const env = { MEMDIR_MODEL: "ollama/x", OPENAI_API_KEY: KEY, OLLAMA_HOST: talk.server.url };
+    good(await (await chosen(env).open())(request()));
+    expect(JSON.stringify(talk.server.requests.at(-1))).not.toContain(KEY);
   });
 });

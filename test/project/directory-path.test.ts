@@ -45,7 +45,7 @@ describe("checkDirectoryPath", () => {
     ["~\\mem", "start with ~/"],
     ["/home/me", "home directory itself"],
     ["/home/me/", "home directory itself"],
-    ["/home", "home directory lies inside"],
+    ["/home", "home directory is inside"],
   ])("B1.7 refuses %j", (value, why) => {
     expect(posix(value)).toEqual({ reason: expect.stringContaining(why) });
   });
@@ -78,7 +78,7 @@ describe("checkDirectoryPath", () => {
     ["\\\\?\\C:\\mem", "UNC"],
     ["mem\\x", "relative"],
     ["c:\\users\\ME", "home directory itself"],
-    ["C:\\Users", "home directory lies inside"],
+    ["C:\\Users", "home directory is inside"],
     ["~\\..", "home directory"],
   ])("B1.7 refuses %s on Windows", (value, why) => {
     expect(windows(value)).toEqual({ reason: expect.stringContaining(why) });

@@ -22,7 +22,7 @@ describe("asking for a summary", () => {
     ["the next step", /exactly what to do next/],
     ["the tags", /between <summary> and <\/summary>/],
     ["no tools", /Call no tools/],
-    ["no secrets", /No secret's value/],
+    ["no secrets", /Never write a secret's value/],
   ])("asks for %s", (_, words) => {
     expect(buildCompactionPrompt(null)).toMatch(words);
   });

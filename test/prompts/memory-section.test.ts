@@ -149,7 +149,7 @@ describe("what to save", () => {
   });
 
   it("B3.11 asks for the reason and says what it is good for", () => {
-    expect(types).toMatch(/`\*\*Why:\*\*`.*`\*\*How to apply:\*\*`.*a case nobody foresaw.*when the rule has expired/);
+    expect(types).toMatch(/`\*\*Why:\*\*`.*`\*\*How to apply:\*\*`.*a case no one foresaw.*when the rule has expired/);
   });
 
   it("saves or forgets at once when asked", () => {

@@ -21,7 +21,7 @@ describe("the line above a memory", () => {
   });
 
   it("C14 written today and no longer true says what is wrong", () => {
-    const text = "names src/auth.ts, moved to src/session/auth.ts (looked up today)";
+    const text = "names src/auth.ts, moved to src/session/auth.ts (checked today)";
     expect(formatHeader({ ...MEMORY, ageDays: 0, checked: { verdict: "doubtful", days: 0, text } })).toBe(
       `Memory (saved today): /m/a.md:\nChecked against the code: it ${text}.`,
     );
@@ -66,7 +66,7 @@ describe("recall", () => {
       (await memdir.recall("where is the sign in code?", { model: false })).memories[0]?.header;
     expect(await header()).not.toContain("Checked");
     await verify(world);
-    expect(await header()).toContain("it names src/auth.ts, moved to src/login.ts (looked up today).");
+    expect(await header()).toContain("it names src/auth.ts, moved to src/login.ts (checked today).");
     await memdir.save({
       type: "project",
       name: "sign in",

@@ -7,16 +7,8 @@ import { moveInto, removeQuietly, SHARED_MODE, writeTemporary } from "../../src/
 import { readRegular, resolveInside } from "../../src/disk/fence.ts";
 import { diskError, MemdirError } from "../../src/errors.ts";
 import { walk } from "../../src/store/directory.ts";
-import { LIMITS } from "../../src/team/protocol.ts";
-import {
-  findEntryProblem,
-  type Remote,
-  type RemoteChange,
-  type RemoteEntry,
-  type RemoteListing,
-  type RemoteOutcome,
-  type RemoteVersion,
-} from "../../src/team/remote.ts";
+import { findEntryProblem, LIMITS, type RemoteEntry } from "../../src/team/protocol.ts";
+import type { Remote, RemoteChange, RemoteListing, RemoteOutcome, RemoteVersion } from "../../src/team/remote.ts";
 import { sha256 } from "../../src/text/hash.ts";
 import {
   type Book,

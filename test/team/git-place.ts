@@ -6,7 +6,8 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Env } from "../../src/config.ts";
 import { type GitRemoteOptions, openGitRemote } from "../../src/team/git-remote.ts";
-import type { Remote, RemoteChange, RemoteEntry, RemoteOutcome } from "../../src/team/remote.ts";
+import type { RemoteEntry } from "../../src/team/protocol.ts";
+import type { Remote, RemoteChange, RemoteOutcome } from "../../src/team/remote.ts";
 import type { World } from "../../src/world.ts";
 import { makeTemporary } from "../temporary.ts";
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { findProject } from "../../src/project/locate.ts";
 import { normaliseRemote } from "../../src/project/owner.ts";
 import { projectKey } from "../../src/team/git-projects.ts";
-import { findEntryProblem } from "../../src/team/remote.ts";
+import { findEntryProblem } from "../../src/team/protocol.ts";
 import { makeWorld, type World } from "../world.ts";
 
 const keyOf = (world: World, cwd = world.project) => projectKey(findProject(cwd), world.env);

@@ -31,7 +31,7 @@ function joined(): World & { mirror: string; share(file: string, text: string, a
       fs.mkdirSync(path.join(mirror, ".memdir"), { recursive: true });
       fs.writeFileSync(path.join(mirror, file), text);
       agreed.set(file, { hash: "0".repeat(64), revision: "1", author, at: "2026-03-09T12:00:00Z" });
-      const state = formatState({ remote: "x", agreed, absent: new Map(), refused: new Map(), sent: new Map() });
+      const state = formatState({ store: "x", agreed, absent: new Map(), refused: new Map(), sent: new Map() });
       fs.writeFileSync(path.join(mirror, ".memdir", "sync.json"), state);
     },
   });

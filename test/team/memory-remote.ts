@@ -1,14 +1,8 @@
 /** A Remote that lives in the test's memory, and one that lies behind a bad network. */
 
 import { MemdirError } from "../../src/errors.ts";
-import {
-  findEntryProblem,
-  type Remote,
-  type RemoteChange,
-  type RemoteEntry,
-  type RemoteOutcome,
-  type RemoteVersion,
-} from "../../src/team/remote.ts";
+import { findEntryProblem, type RemoteEntry } from "../../src/team/protocol.ts";
+import type { Remote, RemoteChange, RemoteOutcome, RemoteVersion } from "../../src/team/remote.ts";
 import { sha256 } from "../../src/text/hash.ts";
 
 export interface MemoryRemote {

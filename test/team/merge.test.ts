@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { parseMemory } from "../../src/store/memory.ts";
 import { isConflictPath, makeConflictCopy } from "../../src/team/conflict-copy.ts";
 import { mergeMemory } from "../../src/team/merge.ts";
-import { findEntryProblem } from "../../src/team/remote.ts";
+import { findEntryProblem } from "../../src/team/protocol.ts";
 
 const BASE = `---
 name: deploy

@@ -1,7 +1,8 @@
 /** What every Remote has to do, whatever lies behind it. A backend's test file calls `describeRemote` and nothing else is needed. */
 
 import { afterEach, describe, expect, it } from "vitest";
-import type { Remote, RemoteChange, RemoteEntry, RemoteOutcome } from "../../src/team/remote.ts";
+import type { RemoteEntry } from "../../src/team/protocol.ts";
+import type { Remote, RemoteChange, RemoteOutcome } from "../../src/team/remote.ts";
 import { sha256 } from "../../src/text/hash.ts";
 
 export interface RemoteUnderTest {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { RemoteEntry } from "../../src/team/remote.ts";
+import type { RemoteEntry } from "../../src/team/protocol.ts";
 import { type PlanInput, planSync } from "../../src/team/sync-plan.ts";
 
 const NOW = new Date("2026-03-10T12:00:00.000Z");

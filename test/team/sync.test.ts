@@ -269,7 +269,7 @@ describe("syncDirectory", () => {
     remote.id = "another";
     remote.lose("other.md");
     const result = await bob.sync();
-    expect(result.notices).toEqual([expect.stringContaining("another remote")]);
+    expect(result.notices).toEqual([expect.stringContaining("not the remote of the last sync")]);
     expect(result.removed).toEqual({ here: [], there: [] });
     wait(60);
     await bob.sync();

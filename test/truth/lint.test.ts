@@ -67,7 +67,7 @@ describe("lint", () => {
         file: "m.md",
         line: 9,
         rule: "two-facts",
-        message: '"Unrelated:" begins another fact: put each into a memory of its own',
+        message: '"Unrelated:" begins another fact: put each into its own memory',
       },
     ]);
   });

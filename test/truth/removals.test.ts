@@ -1,4 +1,4 @@
-/** What became of words that are no longer in the code: deleted with their file, or taken out of one that stays. */
+/** What became of words that are no longer in the code: deleted with their file, or removed from one that stays. */
 
 import fs from "node:fs";
 import path from "node:path";
@@ -33,7 +33,7 @@ async function verdicts(world: World, text: string): Promise<string[]> {
 }
 
 describe("removals", () => {
-  it("tells what went with a deleted file and what was taken out of one that stays", async () => {
+  it("tells what went with a deleted file and what was removed from one that stays", async () => {
     const world = makeWorld();
     const rest = "export const kept = 1;\n";
     commit(world, {
@@ -48,13 +48,13 @@ describe("removals", () => {
     const said =
       "`goneWithFile`, `goneByEdit`, `libraryThing`, `neverThing`. Run it with `--old-flag` or `--dead-flag`.";
     const found = await verdicts(world, said);
-    expect(found).toContain(`goneWithFile gone: no longer in the code: taken out of src/a.ts by ${deleted}`);
-    expect(found).toContain(`--old-flag gone: no longer an option: taken out of src/cli.ts by ${deleted}`);
-    expect(found).toContain(`--dead-flag gone: no longer an option: taken out of src/cli.ts by ${edited}`);
+    expect(found).toContain(`goneWithFile gone: no longer in the code: removed from src/a.ts by ${deleted}`);
+    expect(found).toContain(`--old-flag gone: no longer an option: removed from src/cli.ts by ${deleted}`);
+    expect(found).toContain(`--dead-flag gone: no longer an option: removed from src/cli.ts by ${edited}`);
     expect(found.find((line) => line.startsWith("goneByEdit"))).toMatch(/^goneByEdit gone: .*src\/b\.ts by /);
     expect(found.filter((line) => /^(?:libraryThing|neverThing)/.test(line))).toEqual([
-      "libraryThing unknown: it was never seen in the code",
-      "neverThing unknown: it was never seen in the code",
+      "libraryThing unknown: it was never in the code",
+      "neverThing unknown: it was never in the code",
     ]);
   });
 
@@ -74,7 +74,7 @@ describe("removals", () => {
     const gone = ["src/binary.ts", "src/empty.ts", "src/long.ts", "src/large.ts", "src/link.ts", odd];
     const deleted = commit(world, Object.fromEntries(gone.map((file) => [file, null])));
     expect(await verdicts(world, "`oddThing()` and `thing()`.")).toEqual([
-      expect.stringMatching(`^oddThing.* gone: no longer in the code: taken out of src/odd[^]* by ${deleted}$`),
+      expect.stringMatching(`^oddThing.* gone: no longer in the code: removed from src/odd[^]* by ${deleted}$`),
       "thing holds: defined in src/last.ts:1",
     ]);
   });

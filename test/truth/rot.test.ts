@@ -130,7 +130,7 @@ describe("rot", () => {
       memory("feedback_other.md", "API handlers log the request id with every line they write."),
     ];
     expect(kinds(memories, { instructions })).toEqual(["restated feedback_pnpm.md", "restated feedback_zod.md"]);
-    expect(rotOf(memories, { instructions }).findings[0]?.detail).toBe("CLAUDE.md:3 says it already");
+    expect(rotOf(memories, { instructions }).findings[0]?.detail).toBe("CLAUDE.md:3 already says it");
   });
 
   it("C35 verdicts of verify: false ones and those of which nothing is known", () => {

@@ -140,7 +140,7 @@ describe("verifyMemories", () => {
     };
     expect(shown("good.md")).toBe("verified today");
     expect(shown("good.md", new Date(world.now.getTime() + 3 * DAY))).toBe("verified on 2026-03-10");
-    expect(shown("bad.md")).toBe("names src/auth.ts, moved to src/session/auth.ts (looked up today)");
+    expect(shown("bad.md")).toBe("names src/auth.ts, moved to src/session/auth.ts (checked today)");
     world.write("good.md", memory("See src/main.ts and more."));
     expect(shown("good.md")).toBe("unchecked");
   });
@@ -163,7 +163,7 @@ describe("verifyMemories", () => {
     commit(world);
     const { memories } = await verify(world, { changedSince: "HEAD~1" });
     expect(memories.map(({ file }) => file)).toEqual(["auth.md", "name.md"]);
-    expect((await errorOf(verify(world, { changedSince: "nowhere" }))).message).toMatch(/there is no such commit/);
+    expect((await errorOf(verify(world, { changedSince: "nowhere" }))).message).toMatch(/the commit does not exist/);
     expect((await errorOf(verify(world, { changedSince: "--output=x" }))).code).toBe("usage");
   });
 
@@ -221,7 +221,7 @@ describe("where little can be seen", () => {
       await memdir.list(),
     );
     expect(result.problems).toEqual([]);
-    expect(result.notes[0]).toMatch(/git is missing/);
+    expect(result.notes[0]).toMatch(/git is not installed/);
   });
 
   it("calls nothing gone that a shallow clone cannot know", async () => {
@@ -335,7 +335,7 @@ describe("hostile projects", () => {
     await memdir.verify();
     const before = world.read(".memdir/verdicts.json");
     const stopped = await errorOf(memdir.verify(undefined, { signal: AbortSignal.abort() }));
-    expect(stopped.message).toContain("nothing was written down");
+    expect(stopped.message).toContain("nothing was written");
     expect(world.read(".memdir/verdicts.json")).toBe(before);
   });
 

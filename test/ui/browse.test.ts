@@ -142,7 +142,7 @@ it("keyboard only: the tab key reaches everything with a focus that is seen", as
     expect([at.name, at.isSeen]).toEqual([at.name, true]);
     seen.add(at.name);
   }
-  expect([...seen].some((name) => name.startsWith("To the content"))).toBe(true);
+  expect([...seen].some((name) => name.startsWith("Skip to content"))).toBe(true);
   expect([...seen]).toEqual(expect.arrayContaining(["Recall", "INPUT", "Recalled", "deploy to staging"]));
 });
 
@@ -152,7 +152,7 @@ it("one memory: fields, links both ways that lead on, claims with evidence, hist
   const side = page.getByRole("complementary", { name: "About this memory" });
   await side.getByText("somebody wants to see a branch", { exact: true }).waitFor();
   expect(await side.getByRole("link").allTextContents()).toEqual(expect.arrayContaining(["release train", "rollback"]));
-  await page.getByRole("tabpanel").getByText("scripts/deploy.ts is there").waitFor();
+  await page.getByRole("tabpanel").getByText("scripts/deploy.ts exists").waitFor();
   await page.getByRole("tab", { name: /Surfaced/ }).click();
   await page.getByRole("tabpanel").getByText("cue: a release is near").first().waitFor();
   await page.getByRole("tab", { name: /History/ }).press("ArrowLeft");
@@ -175,11 +175,11 @@ it("recall: what would be shown and what nearly was, why, and the exact text", a
   expect(await text()).toContain(world.read("project_deploy_to_staging.md").trim().split("\n").at(-1));
   const hook = await text();
   await page.getByLabel("as asked by").selectOption("library");
-  await expect.poll(() => page.url()).toContain("door=library");
-  await expect.poll(() => page.locator(".budget").textContent()).toContain("that this door gives");
+  await expect.poll(() => page.url()).toContain("adapter=library");
+  await expect.poll(() => page.locator(".budget").textContent()).toContain("that this adapter allows");
   expect(hook).not.toBeNull();
   await page.getByLabel("Prompt").fill("zebra");
-  await page.getByText("No memory is sure enough").waitFor();
+  await page.getByText("No memory reaches the threshold").waitFor();
 });
 
 it("context: why a file is loaded or not, and what touching one adds", async () => {
@@ -218,8 +218,8 @@ it("timeline: kinds are turned off, a day is chosen, older events follow", async
   const today = (await page.locator(".day h2").first().textContent()) ?? "";
   await page.getByLabel("Events up to").fill(day);
   await expect.poll(() => page.locator(".day h2").first().textContent()).not.toContain(today);
-  await page.getByText("That is all there is.").waitFor();
-  await page.getByRole("button", { name: "To the newest" }).click();
+  await page.getByText("There are no older events.").waitFor();
+  await page.getByRole("button", { name: "Go to the newest" }).click();
   await page.locator(".event", { hasText: "recalled by" }).first().waitFor();
 });
 

@@ -66,7 +66,7 @@ it("refuses a secret with its rule and line, and never sends it back", async () 
   expect([told.status, told.text.includes(secret)]).toEqual([400, false]);
   expect(world.read("project_migrations.md")).toBe(before);
   await button("Discard").click();
-  await ui.page.getByRole("dialog").getByRole("button", { name: "Throw away" }).click();
+  await ui.page.getByRole("dialog").getByRole("button", { name: "Discard" }).click();
 });
 
 it("a file that changes meanwhile: both are shown, and nothing is written over until somebody decides", async () => {
@@ -80,7 +80,7 @@ it("a file that changes meanwhile: both are shown, and nothing is written over u
   expect(await checkAccess(ui.page)).toEqual([]);
   expect(await button("Review").isDisabled()).toBe(true);
   expect(world.read(file)).toBe(theirs);
-  await button(/^Keep mine/).click();
+  await button(/^Merge mine/).click();
   await expect.poll(() => ui.page.getByLabel("What saving will change").textContent()).toContain("is THEIRS");
   expect(world.read(file)).toBe(theirs);
   await button("Save").click();
@@ -121,7 +121,7 @@ it("what was typed survives a reload, and leaving asks", async () => {
   await settle(ui.page);
   expect(await field().inputValue()).toContain("Typed and not saved.");
   await button("Discard").click();
-  await dialog.getByRole("button", { name: "Throw away" }).click();
+  await dialog.getByRole("button", { name: "Discard" }).click();
   expect(await field().inputValue()).not.toContain("Typed and not saved.");
 });
 
@@ -202,7 +202,7 @@ it("inbox: accepts, accepts with changes, rejects; by mouse and by key", async (
   await card("cart expiry").getByRole("button", { name: "Edit first" }).click();
   expect(await checkAccess(ui.page)).toEqual([]);
   await card("cart expiry").getByLabel("Text").fill("Carts are emptied after SIXTY days.");
-  await card("cart expiry").getByRole("button", { name: "Accept as changed" }).click();
+  await card("cart expiry").getByRole("button", { name: "Accept with changes" }).click();
   await expect.poll(() => card("cart expiry").count()).toBe(0);
   expect(world.read("project_cart_expiry.md")).toContain("SIXTY");
   await card("holiday hours").getByRole("button", { name: "Reject" }).click();
@@ -211,7 +211,7 @@ it("inbox: accepts, accepts with changes, rejects; by mouse and by key", async (
   expect(world.files().some((file) => file.includes("holiday"))).toBe(false);
   await card("rollback").focus();
   await ui.page.keyboard.press("a");
-  await ui.page.getByText("Nothing is waiting").waitFor();
+  await ui.page.getByText("The inbox is empty").waitFor();
   expect(world.read("project_rollback.md")).toContain("tells #releases");
   await message(/rollback/)
     .getByRole("button", { name: "Undo" })
@@ -242,10 +242,10 @@ it("map: near-duplicates are merged from there", async () => {
     .getByRole("button", { name: /^Merge .*(queue retries.*job retries|job retries.*queue retries)/ })
     .click();
   const dialog = ui.page.getByRole("dialog");
-  await dialog.getByLabel("The text that stays").waitFor();
+  await dialog.getByLabel("Merged text").waitFor();
   expect(await checkAccess(ui.page)).toEqual([]);
-  const text = await dialog.getByLabel("The text that stays").inputValue();
-  await dialog.getByLabel("The text that stays").fill(`${text}\nMerged by hand.\n`);
+  const text = await dialog.getByLabel("Merged text").inputValue();
+  await dialog.getByLabel("Merged text").fill(`${text}\nMerged by hand.\n`);
   await dialog.getByRole("button", { name: "Merge", exact: true }).click();
   await expect.poll(() => dialog.count()).toBe(0);
   expect(memories().length).toBe(before.length - 1);
@@ -259,7 +259,7 @@ it("map: near-duplicates are merged from there", async () => {
 it("team: a conflict is settled by keeping theirs", async () => {
   await ui.show("team");
   await ui.page.getByRole("button", { name: /^Keep theirs/ }).click();
-  await ui.page.getByText("None: nobody changed the same memory").waitFor();
+  await ui.page.getByText("No conflicts.").waitFor();
   expect(world.read("project_rate_limits.md")).toContain("A hundred requests");
   expect(world.files().some((file) => file.includes("conflict"))).toBe(false);
 });

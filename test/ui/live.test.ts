@@ -34,12 +34,12 @@ it("what is written, changed and removed on disk appears without a reload", asyn
   world.write("project_lighthouse.md", text.replace("Light.", "Darkness."));
   await page.getByRole("article").getByText("Darkness.").waitFor();
   fs.rmSync(world.path("project_lighthouse.md"));
-  await page.getByText("no longer there").waitFor();
+  await page.getByText("no longer exists").waitFor();
   expect(await page.evaluate(() => "isSame" in window)).toBe(true);
   ui.faults(/404/);
 });
 
-it("what another door does appears as well, in every view that tells of it", async () => {
+it("what another program does appears as well, in every view that tells of it", async () => {
   const { page } = ui;
   await ui.show("timeline");
   const memdir = await world.open({ by: "cli" });
@@ -74,7 +74,7 @@ it("verify tells how far it is, can be stopped, and runs again to its end", asyn
       formatMemory({ name: `many ${i}`, description: "d", type: "project", body }, many.now),
     );
   const own = await openUi(many);
-  const tray = own.page.getByRole("region", { name: "Work under way" });
+  const tray = own.page.getByRole("region", { name: "Jobs" });
   const seen = await watchJobs(own);
   await own.page.evaluate(stopOnProgress);
   await own.page.getByRole("button", { name: "Check all claims" }).click();
@@ -97,7 +97,7 @@ it("a server that ended is said so, and one that ends leaves nothing behind", as
   const other = makeWorld();
   const own = await openUi(other);
   expect(await own.server.end()).toBe(0);
-  await own.page.getByText("The server does not answer").first().waitFor();
+  await own.page.getByText("The server is not responding").first().waitFor();
   expect(fs.existsSync(other.dir)).toBe(false);
   await own.close();
 });
@@ -138,7 +138,7 @@ it("read-only: nothing that writes is shown, and the server refuses what is aske
     expect(await own.page.getByRole("dialog").count()).toBe(0);
   }
   await own.show("edit", { directory: 0, file: "project_rollback.md" });
-  await own.page.getByText("can only be looked at").waitFor();
+  await own.page.getByText("is read-only here").waitFor();
   const ref = { directory: 0, file: "project_rollback.md" };
   const writes: [string, string, object][] = [
     ["PUT", "/api/memory", { ...ref, base: world.read("project_rollback.md"), text: "x" }],
@@ -173,7 +173,7 @@ async function ask(method: string, where: string, body: object, by: Ui = ui): Pr
 /** Presses Stop as soon as there is progress: the work is over sooner than a test's own click would come. */
 function stopOnProgress(): void {
   const watching = new MutationObserver(() => {
-    const tray = document.querySelector("[aria-label='Work under way']");
+    const tray = document.querySelector("[aria-label='Jobs']");
     if (!/\d of \d/.test(tray?.textContent ?? "")) return;
     watching.disconnect();
     tray?.querySelector<HTMLElement>("button[aria-label^='Stop']")?.click();

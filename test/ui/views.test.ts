@@ -52,9 +52,9 @@ const PLACES: [place: string, view: string, query: Record<string, string | numbe
     { touch: "src/server/routes.ts" },
     ["Answer in short sentences", "CLAUDE.md", "adds 1 file", "The index"],
   ],
-  ["timeline", "timeline", {}, ["Changes", "recalled by hook", "looked through a session"]],
-  ["map", "map", {}, ["Nearly the same", "queue retries", "alike", "Links"]],
-  ["map as a list", "map", { as: "list" }, ["links to", "linked from", "Tied to nothing"]],
+  ["timeline", "timeline", {}, ["Changes", "recalled by hook", "extracted from a session"]],
+  ["map", "map", {}, ["Near duplicates", "queue retries", "alike", "Links"]],
+  ["map as a list", "map", { as: "list" }, ["links to", "linked from", "No connections"]],
   ["inbox", "inbox", {}, ["3 proposals", "cart expiry", "holiday hours", "Accept", "Edit first"]],
   ["dream", "dream", {}, ["The plan", "Apply the plan", "merge"]],
   ["team", "team", {}, ["Conflicts", "A hundred requests", "Sixty requests", "test", "release train"]],
@@ -146,7 +146,7 @@ it("a view or a memory that is not there says so and leads on", async () => {
   await ui.show("nowhere");
   expect(await ui.page.locator("main").textContent()).toContain("There is no view named “nowhere”");
   await ui.show("memory", { directory: 0, file: "nobody.md" });
-  expect(await ui.page.locator("main").textContent()).toContain("no longer there");
+  expect(await ui.page.locator("main").textContent()).toContain("no longer exists");
   await ui.show("sessions", { id: "nothing" });
   expect(await ui.page.locator("main").textContent()).toContain("no session");
   expect(ui.faults(/404/)).toEqual([]);

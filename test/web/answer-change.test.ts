@@ -198,7 +198,7 @@ it("takes only what it knows", async () => {
     ["/api/new", { type: "user", name: " ", body: "b" }],
     ["/api/new", { type: "user", name: "a", body: "b", cues: "c" }],
     ["/api/rename", { ...A, name: 7 }],
-    ["/api/recall", { prompt: "a b", door: "window" }],
+    ["/api/recall", { prompt: "a b", adapter: "window" }],
     ["/api/merge", { keep: A, other: null, text: "" }],
     ["/api/inbox/accept", {}],
     ["/api/dream/apply", { plan: null }],

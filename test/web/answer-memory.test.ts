@@ -43,7 +43,7 @@ it("shows fields, body, cues, links both ways, provenance, history and where it 
   expect(view.links).toEqual({ to: [], from: [{ directory: 0, file: "user_other.md", name: "other" }] });
   expect(view.provenance).toContainEqual({ key: "said by", value: "inferred" });
   expect(view.provenance).toContainEqual({ key: "session", value: "s1" });
-  expect(view.surfaced).toEqual([{ at: world.now.toISOString(), door: "hook", session: "s", why: ["words: a"] }]);
+  expect(view.surfaced).toEqual([{ at: world.now.toISOString(), adapter: "hook", session: "s", why: ["words: a"] }]);
   expect(view.history.map(({ action, canUndo, undone }) => [action, canUndo, undone])).toEqual([
     ["edit", true, false],
     ["save", false, false],

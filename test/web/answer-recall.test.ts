@@ -4,8 +4,8 @@ import type { InspectAnswer } from "../../src/web/api.ts";
 import { note } from "../world.ts";
 import { call, HOSTILE, makePage } from "./open-page.ts";
 
-const inspect = async (page: Parameters<typeof call>[0], prompt: string, door = "hook") =>
-  (await call(page, "POST", "/api/recall", { prompt, door })) as InspectAnswer;
+const inspect = async (page: Parameters<typeof call>[0], prompt: string, adapter = "hook") =>
+  (await call(page, "POST", "/api/recall", { prompt, adapter })) as InspectAnswer;
 
 it("shows what would be surfaced, what the threshold dropped, reasons with bars, and the exact text", async () => {
   const { world, memdir, page } = await makePage();
@@ -13,7 +13,7 @@ it("shows what would be surfaced, what the threshold dropped, reasons with bars,
   await memdir.save(note("coffee", { body: "The coffee machine on the second floor is broken on Thursday." }));
   await memdir.save(note("unrelated", { body: "Nothing in common." }));
   const answer = await inspect(page, "when does the release train leave");
-  expect(answer).toMatchObject({ method: "lexical", considered: 3, door: "hook", maxBytes: 9_500 });
+  expect(answer).toMatchObject({ method: "lexical", considered: 3, adapter: "hook", maxBytes: 9_500 });
   expect(answer.memories[0]).toMatchObject({ directory: 0, name: "release train", outcome: "shown", scope: "project" });
   expect(answer.memories.slice(1).every(({ outcome }) => outcome === "unsure")).toBe(true);
   const reasons = answer.memories[0]!.reasons;

@@ -37,9 +37,9 @@ it("changes, recalls and extractions, newest first, with their days", async () =
   const { events, days, hasMore } = await timeline(page);
   expect(hasMore).toBe(false);
   expect(events.map(({ kind, says }) => `${kind}: ${says}`)).toEqual([
-    `extraction: proposed by extraction, waits in the inbox: ${HOSTILE.script}`,
+    `extraction: proposed by extraction, waiting in the inbox: ${HOSTILE.script}`,
     "change: forgot by web: outdated",
-    "extraction: looked through a session, 2 saved, m/x",
+    "extraction: extracted from a session, 2 saved, m/x",
     "recall: recalled by hook",
     "change: saved by web",
   ]);

@@ -8,7 +8,7 @@ import { PATIENT, until } from "../until.ts";
 import { makeWorld, note } from "../world.ts";
 import { startStub } from "./stub-page.ts";
 
-const QUICK = { settleMs: 10, lookMs: 20 };
+const QUICK = { settleMs: 10, pollMs: 20 };
 
 it("tells the page of a change on disk, after a greeting", async () => {
   const world = makeWorld();
@@ -103,7 +103,7 @@ it("does not follow links out of the directory", async () => {
 });
 
 it("gathers many changes into few, and says nothing once it is closed", async () => {
-  const quick = { settleMs: 500, lookMs: 1000 };
+  const quick = { settleMs: 500, pollMs: 1000 };
   const { folder, changes, settle, arm, close } = await watchTemporary({ seesTree: false }, quick);
   await arm("z.md");
   const first = changes();

@@ -155,7 +155,7 @@ it("packs its files as the browser takes them, and sends what is known only once
 it("loads the files of the page from a folder, and says when they are missing", async () => {
   const folder = makeTemporary("assets", "memory");
   const missing = await errorOf((async () => loadAssets(path.join(folder, "none")))());
-  expect([missing.code, missing.message]).toEqual(["broken", expect.stringContaining("install memdir again")]);
+  expect([missing.code, missing.message]).toEqual(["broken", expect.stringContaining("reinstall memdir")]);
   expect((await errorOf((async () => loadAssets(folder))())).code).toBe("broken");
   for (const name of ["index.html", "page.js", "map-AB12.js", "notes.txt"])
     fs.writeFileSync(path.join(folder, name), name);
@@ -168,7 +168,7 @@ it("says clearly that a port is taken", async () => {
   const { page } = await startStub();
   const error = await errorOf(startStub({ port: page.port }));
   expect(error.code).toBe("usage");
-  expect(error.message).toContain(`port ${page.port} cannot be used (EADDRINUSE): something listens there already`);
+  expect(error.message).toContain(`port ${page.port} cannot be used (EADDRINUSE): it is already in use`);
 });
 
 it("answers what is no request with 400, and goes on", async () => {

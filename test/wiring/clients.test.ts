@@ -49,6 +49,17 @@ test("Claude Code: seven events and a server; other hooks and fields stay", asyn
   expect(machine.picture()).toEqual(before);
 });
 
+test.each([
+  ["a comment", '{\n  // mine\n  "model": "opus"\n}\n', true],
+  ["a trailing comma", '{ "model": "opus", }', true],
+  ["neither", '{ "model": "opus" }', false],
+  ["nothing", "", false],
+])("Claude Code: init says that it does not load settings with %s", (_, settings, isSaid) => {
+  const machine = makeMachine({ ".claude/settings.json": settings });
+  const notes = chooseClients(machine, ["claude-code"])[0]?.notes(machine) ?? [];
+  expect(notes.some((note) => /does not load .*settings\.json .*comments/.test(note))).toBe(isSaid);
+});
+
 test("Claude Code: a moved configuration holds the state file, too", async () => {
   const machine = makeMachine({ "conf/settings.json": "{}" }, {});
   machine.env = { ...machine.env, CLAUDE_CONFIG_DIR: machine.at("conf") };

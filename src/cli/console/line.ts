@@ -7,24 +7,41 @@ import type { Memdir } from "../../memdir.ts";
 import { openLearning } from "../../open-learn.ts";
 import { MEMORY_TYPES } from "../../store/store.ts";
 import { saySaved } from "../../table/common.ts";
-import { sanitise } from "../../text/sanitise.ts";
+import { sanitise, sanitiseLine } from "../../text/sanitise.ts";
 import { count } from "../command.ts";
 import { print } from "../say.ts";
 import type { Paint, Terminal } from "../terminal.ts";
+import type { Completion } from "./input-state.ts";
 import type { Console } from "./slash.ts";
 import { runSlash } from "./slash-commands.ts";
-import { forgetSaid, saveSaid } from "./slash-memory.ts";
+import { forgetSaid, MEMORY_COMMANDS, saveSaid } from "./slash-memory.ts";
 
 /** Below, a rule is not sure enough to keep something that nobody asked to keep. */
 const SURE = 0.75;
 
 /** A line that fails is reported, and the console goes on. */
-export async function answerLine(
-  line: string,
-  console: Console,
-  talk: (words: string) => Promise<void>,
-): Promise<"stay" | "leave" | "failed"> {
-  return reportFailure(console, () => answerText(line.trim(), console, talk));
+export async function answerLine(line: string, console: Console, talk: (words: string) => Promise<void>) {
+  return reportFailure(console, async () => {
+    const text = line.trim();
+    if (text === "") return "stay";
+    if (text.startsWith("/")) return runSlash(text, console);
+    if (/^(?:exit|quit|help)$/i.test(text)) return runSlash(`/${text}`, console);
+    // A heading at the start of pasted text is no request to keep it.
+    if (text.startsWith("#") && !text.includes("\n")) await saveSaid(text.replace(/^#+\s*/, ""), console);
+    else if (console.offline) await answerOffline(text, console);
+    else await talk(text);
+    return "stay";
+  });
+}
+
+/** Names of memories, behind a command that takes one: `/show`, `/memory show`. */
+export function completeNames(text: string, names: readonly string[]): Completion[] {
+  const [, word = "", typed = ""] = /^\/(?:memory\s+)?(\S+)\s+(.*)$/i.exec(text) ?? [];
+  if (!MEMORY_COMMANDS.some(({ name, takesName }) => takesName && name === word.toLowerCase())) return [];
+  const found = [...new Set(names.map(sanitiseLine))].filter((name) =>
+    name.toLowerCase().startsWith(typed.toLowerCase()),
+  );
+  return found.map((name) => ({ label: name, description: "", insert: name, from: text.length - typed.length }));
 }
 
 async function reportFailure<T>({ terminal }: Console, work: () => Promise<T>): Promise<T | "failed"> {
@@ -35,20 +52,6 @@ async function reportFailure<T>({ terminal }: Console, work: () => Promise<T>): 
     terminal.warn(`memdir: ${error.message}`);
     return "failed";
   }
-}
-
-async function answerText(
-  text: string,
-  console: Console,
-  talk: (words: string) => Promise<void>,
-): Promise<"stay" | "leave"> {
-  if (text === "") return "stay";
-  if (text.startsWith("/")) return runSlash(text, console);
-  // A heading at the start of pasted text is no wish to keep it.
-  if (text.startsWith("#") && !text.includes("\n")) await saveSaid(text.replace(/^#+\s*/, ""), console);
-  else if (console.offline) await answerOffline(text, console);
-  else await talk(text);
-  return "stay";
 }
 
 /** Without a model: what was said is understood by rules, and what a model would be shown is shown. */
@@ -101,16 +104,19 @@ export function previewText({ memories, leftOut, instructions }: Preview, memdir
   return lines.join("\n");
 }
 
-export async function greet(memdir: Memdir, model: string, terminal: Terminal): Promise<void> {
+export async function greet(
+  memdir: Memdir,
+  model: { name: string; provider: string },
+  terminal: Terminal,
+): Promise<void> {
   const { bold, dim, yellow } = terminal.color;
   const { rows, skipped } = await memdir.survey();
   const view = await memdir.index();
   const { maxLines, maxChars } = memdir.config.index;
   terminal.print(`${bold("memdir")} on ${memdir.location.project.root}`);
   terminal.print(dim(`  directory  ${memdir.location.dir}`));
-  terminal.print(
-    dim(`  model      ${model === "" ? "none, so this is the offline console (MEMDIR_MODEL names one)" : model}`),
-  );
+  const none = "none, so this is the offline console (MEMDIR_MODEL names one)";
+  terminal.print(dim(`  model      ${model.name === "" ? none : `${model.provider}/${model.name}`}`));
   if (rows.length === 0) {
     terminal.print("No memories saved yet.");
     terminal.print(`Type ${bold("remember that …")} to save the first one, or ${bold("/help")}.`);

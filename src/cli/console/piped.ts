@@ -8,35 +8,24 @@ import { answerLine, greet } from "./line.ts";
 import type { Console } from "./slash.ts";
 import { openTurnView } from "./turn-view.ts";
 
-/** For output that nobody measures. */
-const COLUMNS = 100;
+/** For output whose width is not known. */
+const columns = () => 100;
 
 export async function runPiped(call: Call, memdir: Memdir): Promise<number> {
   const { terminal } = call;
   const { agent, offline, from } = await openAgentFor(call, memdir, null);
-  const { name, provider } = agent.model();
-  await greet(memdir, name === "" ? "" : `${provider}/${name}`, terminal);
+  await greet(memdir, agent.model(), terminal);
   if (from) terminal.print(describeSession(from, terminal.color));
   const console: Console = {
-    ...call,
-    json: false,
-    open: async () => memdir,
-    memdir,
-    agent,
-    offline,
-    columns: () => COLUMNS,
-    choose: null,
-    release: null,
+    ...{ ...call, json: false, open: async () => memdir, memdir, agent, offline, columns, choose: null, release: null },
     working: (_, work) => work(new AbortController().signal),
     suggest: () => {},
   };
   let code = 0;
   const talk = async (words: string) => {
     const { lexer } = await import("marked");
-    const view = openTurnView(
-      { print: terminal.print, stream: (text) => terminal.print(text.replace(/\n$/, "")) },
-      { paint: terminal.color, columns: () => COLUMNS, cwd: memdir.location.project.cwd, lexer },
-    );
+    const { cwd } = memdir.location.project;
+    const view = openTurnView({ print: terminal.print, paint: terminal.color, columns, cwd, lexer });
     const result = await agent.say(words, { onEvent: view.show });
     view.end(result);
     if (result.ended === "error") code = 3;

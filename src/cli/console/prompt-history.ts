@@ -7,16 +7,6 @@ import { openToAppend, readTail } from "../../disk/fence.ts";
 import { findSecrets } from "../../text/secrets.ts";
 import type { World } from "../../world.ts";
 
-export interface PromptHistory {
-  /** Oldest first, the newest MAX_PROMPTS; those of this session with them. */
-  prompts(): readonly string[];
-  /**
-   * Offered from now on, and written to the file. Text that begins with a space is neither; text that holds a secret is never
-   * written. Must not throw: what went wrong is told, and the prompt is still offered in this session.
-   */
-  add(text: string): { kept: boolean; problem: string | null };
-}
-
 const MAX_PROMPTS = 1000;
 /** The end of the file is enough for that many: it is never read whole. */
 const MAX_READ_BYTES = 4 * 1024 * 1024;
@@ -24,16 +14,21 @@ const MAX_READ_BYTES = 4 * 1024 * 1024;
 const MAX_PROMPT_CHARS = 100_000;
 
 /** Reading never fails: without a readable file there is no history yet. */
-export function openPromptHistory(file: string, { now }: Pick<World, "now">): PromptHistory {
+export function openPromptHistory(file: string, { now }: Pick<World, "now">) {
   let prompts = readPrompts(file);
   return {
-    prompts: () => prompts,
-    add(text) {
-      if (text.trim() === "" || text.startsWith(" ") || text === prompts.at(-1)) return { kept: false, problem: null };
+    /** Oldest first, the newest MAX_PROMPTS; those of this session with them. */
+    prompts: (): readonly string[] => prompts,
+    /**
+     * Offered from now on, and written to the file. Text that begins with a space is neither; text that holds a secret is never
+     * written. Must not throw: what went wrong is returned, and the prompt is still offered in this session.
+     */
+    add(text: string): { kept: boolean; problem: string | null } {
+      const nothing = { kept: false, problem: null };
+      if (text.trim() === "" || text.startsWith(" ") || text === prompts.at(-1)) return nothing;
       prompts = [...prompts, text].slice(-MAX_PROMPTS);
-      if (text.length > MAX_PROMPT_CHARS) return { kept: false, problem: null };
       try {
-        if (findSecrets(text).length > 0) return { kept: false, problem: null };
+        if (text.length > MAX_PROMPT_CHARS || findSecrets(text).length > 0) return nothing;
         append(file, `${JSON.stringify({ at: now().toISOString(), text })}\n`);
         return { kept: true, problem: null };
       } catch (error) {
@@ -46,48 +41,34 @@ export function openPromptHistory(file: string, { now }: Pick<World, "now">): Pr
 
 /** The next older (-1) or newer (+1) prompt that begins with what was typed; null when there is none. */
 export function findPrompt(prompts: readonly string[], from: number, by: 1 | -1, prefix: string): number | null {
-  const current = prompts[from];
-  for (let at = from + by; at >= 0 && at < prompts.length; at += by) {
-    const prompt = prompts[at] ?? "";
-    if (prompt.startsWith(prefix) && prompt !== current) return at;
-  }
+  for (let at = from + by; at >= 0 && at < prompts.length; at += by)
+    if (prompts[at]?.startsWith(prefix) && prompts[at] !== prompts[from]) return at;
   return null;
 }
 
 /** The newest prompt before `from` that holds the words; null when there is none. */
 export function searchPrompts(prompts: readonly string[], from: number, words: string): number | null {
-  const wanted = words.toLowerCase();
-  for (let at = Math.min(from, prompts.length) - 1; at >= 0; at--) {
-    if ((prompts[at] ?? "").toLowerCase().includes(wanted)) return at;
-  }
-  return null;
+  const at = prompts.slice(0, from).findLastIndex((prompt) => prompt.toLowerCase().includes(words.toLowerCase()));
+  return at < 0 ? null : at;
 }
 
 function readPrompts(file: string): string[] {
-  const prompts: string[] = [];
-  for (const line of readEnd(file).split("\n")) {
-    const text = parseLine(line);
-    // Said twice in a row is offered once.
-    if (text !== null && text !== prompts.at(-1)) prompts.push(text);
-  }
-  return prompts.slice(-MAX_PROMPTS);
-}
-
-/** Without a history that can be read, there is none. */
-function readEnd(file: string): string {
   try {
-    return readTail(file, MAX_READ_BYTES);
+    const all = readTail(file, MAX_READ_BYTES)
+      .split("\n")
+      .map(parseLine)
+      .filter((text) => text !== null);
+    // Said twice in a row is offered once.
+    return all.filter((text, at) => text !== all[at - 1]).slice(-MAX_PROMPTS);
   } catch {
-    return "";
+    return [];
   }
 }
 
 /** Null for half a line of a writer that died, and for anything else that is none of ours. */
 function parseLine(line: string): string | null {
-  if (!line.startsWith("{")) return null;
   try {
-    const value: unknown = JSON.parse(line);
-    const text = (value as { text?: unknown } | null)?.text;
+    const text: unknown = JSON.parse(line)?.text;
     return typeof text === "string" && text.trim() !== "" ? text : null;
   } catch {
     return null;

@@ -3,10 +3,12 @@
 import { parseArgs } from "node:util";
 import { MemdirError } from "../../errors.ts";
 import type { MemoryType } from "../../store/store.ts";
+import { titleOf } from "../../table/common.ts";
 import { type Row, VERBS } from "../../table/table.ts";
-import { positionsOf, type Verb } from "../../verb.ts";
+import { countMemories, positionsOf, type Verb } from "../../verb.ts";
 import type { Call } from "../command.ts";
 import { optionsFor, runOf } from "../run-verb.ts";
+import { print } from "../say.ts";
 import { type Console, type SlashCommand, stay } from "./slash.ts";
 
 /** Verbs that make sense in a conversation; `/context` is the conversation's own. */
@@ -22,7 +24,7 @@ export const MEMORY_COMMANDS: readonly SlashCommand[] = [
   {
     name: "memory",
     usage: "[show|save|edit|forget|on|off|where]",
-    help: "List what is remembered; show, save, edit, forget; on, off, where",
+    help: "List what is remembered; show NAME, save TYPE TEXT, edit NAME, forget NAME; on, off, where",
     words: ["list", "show", "save", "edit", "forget", "on", "off", "where"],
     run: stay(answerMemory),
   },
@@ -43,7 +45,8 @@ async function answerMemory(rest: string, console: Console): Promise<void> {
   const name = word === "" ? "list" : word === "show" && text === "" ? "index" : word;
   if (name === "on" || name === "off") return switchMemory(name === "on", console);
   if (name === "where") return showWhere(console);
-  if (!["list", "index", "show", "save", "edit", "forget"].includes(name))
+  if (name === "list") return listMemories(console);
+  if (!["index", "show", "save", "edit", "forget"].includes(name))
     throw new MemdirError(
       "usage",
       `/memory ${word} is not known: there are /memory and /memory show, save, edit, forget, on, off, where`,
@@ -71,6 +74,8 @@ async function runLine(row: Row, rest: string, console: Console): Promise<void> 
   const call: Call = {
     ...console,
     ...read,
+    // What is said in the console is said by its user.
+    value: (name) => read.value(name) ?? (name === "source" ? "user" : undefined),
     json: false,
     terminal: {
       ...terminal,
@@ -109,6 +114,13 @@ function readLine(verb: Verb, rest: string): Pick<Call, "args" | "flag" | "value
   } catch (error) {
     throw new MemdirError("usage", (error as Error).message.split(". ")[0] ?? "", { cause: error });
   }
+}
+
+/** A count, then `[type] name — description`: as Claude Code shows it. */
+async function listMemories({ memdir, terminal }: Console): Promise<void> {
+  const rows = await memdir.list();
+  const lines = rows.map((row) => ["    ", ...titleOf(row, (name) => name)]);
+  print(terminal, rows.length === 0 ? ["No memories saved yet."] : [`${countMemories(rows.length)}:`, ...lines]);
 }
 
 function showWhere({ memdir, terminal }: Console): void {

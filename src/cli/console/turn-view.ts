@@ -6,58 +6,42 @@ import type { AgentEvent } from "../../agent/state.ts";
 import type { TurnResult } from "../../agent/turn.ts";
 import { sanitise, sanitiseLine } from "../../text/sanitise.ts";
 import { cut } from "../../text/wrap.ts";
+import { count, countMemories } from "../command.ts";
 import type { Paint } from "../terminal.ts";
 import { openMarkdown } from "./markdown.ts";
 
-interface ViewOut {
-  /** Whole lines. */
-  print(text: string): void;
-  /** Lines with their breaks, as they come. */
-  stream(text: string): void;
-}
-
 interface ViewOptions {
+  /** Prints whole lines. */
+  print(text: string): void;
   paint: Paint;
   columns: () => number;
+  /** Paths below it are shown relative to it. */
   cwd: string;
   lexer: (text: string) => Token[];
 }
 
-interface TurnView {
-  show(event: AgentEvent): void;
-  end(result: TurnResult): void;
-  /** For the line with the spinner: what is going on, and how many tokens were written. */
-  status(): { label: string; tokens: number };
-}
-
 type Shows = { [T in AgentEvent["type"]]: (event: Extract<AgentEvent, { type: T }>) => void };
 
-export function openTurnView(out: ViewOut, { paint, columns, cwd, lexer }: ViewOptions): TurnView {
-  const render = () => openMarkdown({ columns, color: paint.on, lexer });
-  let markdown = render();
+export function openTurnView({ print, paint, columns, cwd, lexer }: ViewOptions) {
+  const markdown = openMarkdown({ columns, color: paint.on, lexer });
   let tokens = 0;
   let written = 0;
-  /** Calls that run now, by id. */
+  /** What runs now, by the id of the call. */
   const running = new Map<string, string>();
   let waiting = "";
-  const flush = () => {
-    const rest = markdown.end();
-    if (rest !== "") out.stream(rest);
-    markdown = render();
-  };
+  const stream = (text: string) => void (text !== "" && print(text.replace(/\n$/, "")));
+  const flush = () => stream(markdown.end());
   const say = (text: string) => {
     flush();
-    out.print(text);
+    print(text);
   };
   const note = (text: string) => say(paint.dim(cut(sanitiseLine(text), Math.max(20, columns()))));
-  const line = () => ({ columns: columns(), paint, cwd });
 
   const shows: Shows = {
     text({ delta }) {
       waiting = "";
       written += delta.length;
-      const ready = markdown.push(delta);
-      if (ready !== "") out.stream(ready);
+      stream(markdown.push(delta));
     },
     retry({ waitMs, error }) {
       waiting = `waiting ${Math.ceil(waitMs / 1000)} s to try again`;
@@ -70,14 +54,16 @@ export function openTurnView(out: ViewOut, { paint, columns, cwd, lexer }: ViewO
     "tool-start": ({ call }) => void running.set(call.id, `${call.name} …`),
     "tool-end"({ call, result }) {
       running.delete(call.id);
-      say(`${toolLine(call, line())}\n${toolResultLine(result, line())}`);
+      const options = { columns: columns(), paint, cwd };
+      say(`${toolLine(call, options)}\n${toolResultLine(result, options)}`);
     },
     usage({ usage }) {
       tokens += usage.output;
       written = 0;
     },
-    recalled: ({ memories }) => note(`recalled ${count(memories.length, "memory", "memories")}: ${names(memories)}`),
-    instructions: ({ paths }) => note(`also heeds ${paths.map((path) => path.replace(`${cwd}/`, "")).join(", ")}`),
+    recalled: ({ memories }) =>
+      note(`recalled ${countMemories(memories.length)}: ${memories.map(({ name }) => name).join(", ")}`),
+    instructions: ({ paths }) => note(`also follows ${paths.map((path) => path.replace(`${cwd}/`, "")).join(", ")}`),
     saved({ action, file, notices }) {
       note(`${action === "created" ? "remembers" : "updated"} ${file}`);
       for (const notice of notices) note(`  ${notice}`);
@@ -101,7 +87,7 @@ export function openTurnView(out: ViewOut, { paint, columns, cwd, lexer }: ViewO
       else if (event.type === "turn") running.set(key, `${name} thinks …`);
       else if (event.type === "end") {
         running.delete(key);
-        note(`${name} is done after ${count(event.turns, "step", "steps")}`);
+        note(`${name} is done after ${count(event.turns, "step")}`);
       }
     },
     problem: ({ message }) => say(paint.yellow(sanitiseLine(message))),
@@ -109,16 +95,16 @@ export function openTurnView(out: ViewOut, { paint, columns, cwd, lexer }: ViewO
 
   return {
     // Each kind has the function for it: the compiler checks the table, and cannot follow the look-up.
-    show: (event) => (shows[event.type] as (event: AgentEvent) => void)(event),
-    end(result) {
+    show: (event: AgentEvent) => (shows[event.type] as (event: AgentEvent) => void)(event),
+    end({ ended, error }: TurnResult): void {
       flush();
-      const word = ENDS[result.ended];
-      if (result.error && result.ended === "error") out.print(paint.red(sanitiseLine(result.error.message)));
-      else if (word) out.print(paint.yellow(word));
+      if (error && ended === "error") print(paint.red(sanitiseLine(error.message)));
+      else if (ENDS[ended]) print(paint.yellow(ENDS[ended]));
     },
+    /** For the line with the spinner: what is going on, and how many tokens were written. */
     status: () => ({
       label: [...running.values()].map(sanitiseLine).join(", ") || waiting || (written > 0 ? "answering" : "thinking"),
-      // Four characters are a token, until the provider says how many it were.
+      // Four characters are a token, until the provider says how many there were.
       tokens: tokens + Math.round(written / 4),
     }),
   };
@@ -131,88 +117,49 @@ const ENDS: Partial<Record<TurnResult["ended"], string>> = {
   refused: "the model declined to answer",
 };
 
-function names(memories: readonly { name: string }[]): string {
-  return memories.map(({ name }) => name).join(", ");
-}
-
-function count(number: number, one: string, many: string): string {
-  return `${number} ${number === 1 ? one : many}`;
-}
-
-interface ToolLineOptions {
+interface ToolLineOptions extends Pick<ViewOptions, "paint" | "cwd"> {
   columns: number;
-  paint: Paint;
-  /** Paths below it are shown relative to it. */
-  cwd: string;
 }
+interface ToolCall {
+  name: string;
+  input: Readonly<Record<string, unknown>>;
+}
+
+const LEAD = "  └ ";
+/** Only what is shown is looked at: inputs and results may be very long. */
+const MAX_LOOKED_AT = 4000;
 
 /** `● Read src/a.ts`, `● Bash npm test`. */
-export function toolLine(
-  call: { name: string; input: Readonly<Record<string, unknown>> },
-  { columns, paint, cwd }: ToolLineOptions,
-): string {
-  const subject = subjectOf(call.name, call.input, cwd);
+export function toolLine(call: ToolCall, { columns, paint, cwd }: ToolLineOptions): string {
   const name = cut(sanitiseLine(call.name), columns);
-  return cut(`${paint.green("●")} ${paint.bold(name)}${subject === "" ? "" : ` ${subject}`}`, columns);
+  return cut(`${paint.green("●")} ${paint.bold(name)} ${subjectOf(call, cwd)}`.trimEnd(), columns);
 }
 
 /** Its first line and how many there are, dim; an error in red. */
 export function toolResultLine(
-  result: { content: string; isError?: boolean },
+  { content, isError }: { content: string; isError?: boolean },
   { columns, paint }: Omit<ToolLineOptions, "cwd">,
 ): string {
-  // Only what is shown is looked at: a result may be very long.
-  const lines = countLines(result.content);
-  const first = firstLine(result.content.slice(0, MAX_LOOKED_AT));
+  const lines = content.replace(/\n$/, "").split("\n").length;
+  const [first = "(nothing)"] = /\S.*/.exec(sanitise(content.slice(0, MAX_LOOKED_AT))) ?? [];
   const rest = lines > 1 ? ` (${lines} lines)` : "";
-  const said = first === "" ? "(nothing)" : first;
-  const room = Math.max(1, columns - LEAD.length - rest.length);
-  if (result.isError) return cut(`${LEAD}${paint.red(cut(said, room))}${paint.dim(rest)}`, columns);
-  return cut(paint.dim(`${LEAD}${cut(said, room)}${rest}`), columns);
+  const said = cut(first.trimEnd(), Math.max(1, columns - LEAD.length - rest.length));
+  return cut(isError ? `${LEAD}${paint.red(said)}${paint.dim(rest)}` : paint.dim(`${LEAD}${said}${rest}`), columns);
 }
 
-const LEAD = "  └ ";
-const MAX_LOOKED_AT = 4000;
-
 /** What a call is about, as one line. */
-function subjectOf(name: string, input: Readonly<Record<string, unknown>>, cwd: string): string {
+function subjectOf({ name, input }: ToolCall, cwd: string): string {
   const text = (key: string) =>
-    typeof input[key] === "string" ? sanitiseLine(String(input[key]).slice(0, MAX_LOOKED_AT)) : "";
+    typeof input[key] === "string" ? sanitiseLine(input[key].slice(0, MAX_LOOKED_AT)) : "";
   const file = shorten(text("file_path") || text("path"), cwd);
-  if (name === "Bash") return text("command");
   if (name === "Glob" || name === "Grep") return [text("pattern"), file && `in ${file}`].filter(Boolean).join(" ");
-  if (file !== "") return file;
-  for (const key of ["command", "pattern", "query", "description", "prompt", "url"])
-    if (text(key) !== "") return text(key);
-  return Object.keys(input).length === 0 ? "" : sanitiseLine(toJson(input).slice(0, MAX_LOOKED_AT));
+  const told = ["command", "pattern", "query", "description", "prompt", "url"].map(text).find(Boolean);
+  const subject = name === "Bash" ? text("command") : file || told;
+  if (subject !== undefined || Object.keys(input).length === 0) return subject ?? "";
+  return sanitiseLine(JSON.stringify(input).slice(0, MAX_LOOKED_AT));
 }
 
 function shorten(file: string, cwd: string): string {
-  if (!isAbsolute(file)) return file;
-  const inside = relative(cwd, file);
+  const inside = isAbsolute(file) ? relative(cwd, file) : file;
   return inside === "" || /^\.\.(?:[\\/]|$)/.test(inside) || isAbsolute(inside) ? file : inside;
-}
-
-function toJson(input: unknown): string {
-  try {
-    return JSON.stringify(input) ?? "";
-  } catch {
-    return "";
-  }
-}
-
-function firstLine(text: string): string {
-  return (
-    sanitise(text)
-      .split("\n")
-      .map((line) => line.trim())
-      .find((line) => line !== "") ?? ""
-  );
-}
-
-function countLines(text: string): number {
-  const end = text.endsWith("\n") ? text.length - 1 : text.length;
-  let lines = 1;
-  for (let at = text.indexOf("\n"); at >= 0 && at < end; at = text.indexOf("\n", at + 1)) lines++;
-  return lines;
 }

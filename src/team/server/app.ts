@@ -5,8 +5,8 @@ import { Hono } from "hono";
 import { MemdirError } from "../../errors.ts";
 import type { World } from "../../world.ts";
 import { isWorthAnotherTry } from "./database.ts";
-import { authorize, checkForm, identify } from "./guard.ts";
 import { openMetrics } from "./metrics.ts";
+import { authorize, checkForm, identify, readContent, readQuery } from "./request.ts";
 import { type Answer, Refusal, type Route, refuse, SERVER_LIMITS, type TeamServer, toResponse } from "./route.ts";
 import { makeRoutes } from "./routes.ts";
 import type { Caller } from "./team-data.ts";
@@ -38,17 +38,16 @@ export function makeApp(options: AppOptions): Hono {
       caller = found;
     }).catch((error) => {
       if (error instanceof Refusal) return error.answer;
-      const failed = answerFailure(error, id);
+      const failed = refuseFailure(error, id).answer;
       if (failed.status >= 500) log(formatLine(describeFailure(error, id, now().toISOString())));
       return failed;
     });
-    metrics.end();
-    const { status } = answer;
+    const status = answer.status ?? route?.reply[0] ?? 200;
     const line = { method: request.method, route: route?.path ?? "none", status, ms: now().getTime() - began };
-    metrics.note(line);
+    metrics.end(line);
     const { team = null, personId = null } = (caller ?? {}) as Partial<Caller>;
     log(formatLine({ time: now().toISOString(), id, ...line, team, person: personId }));
-    return toResponse(answer, id);
+    return toResponse({ ...answer, status }, id);
   };
 
   const routes = makeRoutes(metrics);
@@ -61,7 +60,7 @@ export function makeApp(options: AppOptions): Hono {
   for (const path of new Set(routes.map((route) => route.path))) {
     const same = routes.filter((route) => route.path === path);
     const allow = same.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method])).join(", ");
-    const { answer } = refuse(405, "method", `this path knows only ${allow}`, { headers: { allow } });
+    const { answer } = refuse(405, "method", `this path supports only ${allow}`, { headers: { allow } });
     app.all(path, (c) => serve(same[0] ?? null, c.req.raw, async () => answer));
   }
   const { answer } = refuse(404, "not-found", "there is nothing at this path: /openapi.json lists what there is");
@@ -78,27 +77,30 @@ const DOTS = /(?:^|\/)(?:\.|%2e){1,2}(?:[/?#]|$)/i;
 async function answerRoute(
   server: TeamServer,
   route: Route,
-  { headers, url, body }: Request,
+  request: Request,
   sent: string | undefined,
   onCaller: (caller: Caller) => void,
 ): Promise<Answer> {
+  const { headers, url } = request;
   const params = readParams(route.path, url);
   if (!params || (sent !== undefined && DOTS.test(sent.split("?", 1)[0] ?? "")))
     throw refuse(400, "form", "the path is not valid percent-encoded UTF-8, or holds `.` or `..`");
   checkForm(server, route, url, headers);
   const { repository = "" } = params;
-  const query = new URLSearchParams(/\?([^#]*)/.exec(url)?.[1] ?? "");
-  const asked = { repository, params, query, headers, body };
-  if (route.access.to === "open") return route.answer(server, { ...asked, caller: NOBODY, state: null });
-  const entered = await identify(server, route.access, headers, repository);
-  const { caller, state } = entered;
-  onCaller(caller);
-  await authorize(server, route, entered, params);
-  return route.answer(server, { ...asked, caller, state });
+  let [caller, state]: [Caller, string | null] = [NO_CALLER, null];
+  if (route.access.to !== "open") {
+    const entered = await identify(server, route.access, headers, repository);
+    ({ caller, state } = entered);
+    onCaller(caller);
+    await authorize(server, route, entered, params);
+  }
+  const query = readQuery(route, url);
+  const body = await readContent(server, route, request);
+  return route.answer(server, { caller, repository, state, params, headers, query, body });
 }
 
 /** Open routes have no use for a caller. */
-const NOBODY: Caller = { team: "", personId: "", person: "", tokenId: "" };
+const NO_CALLER: Caller = { team: "", personId: "", person: "", tokenId: "" };
 
 /** Decoded once and strictly, from the path as it came: nothing in it is resolved, so `..` is seen and refused. */
 function readParams(pattern: string, url: string): Record<string, string> | null {
@@ -123,50 +125,31 @@ const REFUSALS: Partial<Record<MemdirError["code"], [status: number, problem: st
   usage: [400, "form"],
 };
 
-function answerFailure(error: unknown, id: string): Answer {
+function refuseFailure(error: unknown, id: string): Refusal {
   const code = error instanceof MemdirError ? error.code : null;
   const known = code && REFUSALS[code];
-  if (known) return refuse(...known, (error as MemdirError).message).answer;
+  if (known) return refuse(...known, (error as MemdirError).message);
   // Asking again may help when the database was away or two transactions were in each other's way.
   if (code === "network" || code === "lock" || isWorthAnotherTry(error)) {
-    const message = "the database does not answer just now: nothing was changed, ask again in a moment";
-    return refuse(503, "database", message, { headers: { "retry-after": "1" } }).answer;
+    const message = "the database is not answering: nothing was changed; try again in a moment";
+    return refuse(503, "database", message, { headers: { "retry-after": "1" } });
   }
-  return refuse(500, "internal", `the server failed; its log says more under the id ${id}`).answer;
+  return refuse(500, "internal", `internal error; the server's log has details under the id ${id}`);
 }
 
-/** One for each request and each failure. No contents, no tokens, no paths, no queries. */
-type LogLine =
-  | {
-      time: string;
-      id: string;
-      method: string;
-      /** The pattern, not the path. */
-      route: string;
-      status: number;
-      ms: number;
-      team: string | null;
-      /** The id of the person, not the name. */
-      person: string | null;
-    }
-  | {
-      time: string;
-      id: string;
-      failure: string;
-      code: string | null;
-      /** Where it came from; messages of databases quote values. */
-      at: string[];
-    };
-
-/** Plain ASCII: nothing in a value can begin a line, move a cursor, or look like something else. */
-function formatLine(line: LogLine): string {
+/**
+ * One for each request and each failure, with patterns and ids: no contents, tokens, paths, queries or names of people. Plain
+ * ASCII: nothing in a value can begin a line, move a cursor, or look like something else.
+ */
+function formatLine(line: Record<string, unknown>): string {
   return JSON.stringify(line).replace(
     /[^\x20-\x7e]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
 
-function describeFailure(error: unknown, id: string, time: string): LogLine {
+/** Where it came from; messages of databases quote values. */
+function describeFailure(error: unknown, id: string, time: string): Record<string, unknown> {
   const known = error instanceof Error ? error : null;
   const { code: own, details } = (error ?? {}) as { code?: unknown; details?: { sqlState?: string } };
   const code = details?.sqlState || own;

@@ -1,37 +1,41 @@
-/** What every verb of the team's data needs: transactions that are tried again, times and rights as values, the audit log. */
+/** What every verb of the team's data needs: transactions of a caller that are tried again, rights as values, the audit log. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { MemdirError } from "../../errors.ts";
 import type { World } from "../../world.ts";
-import type { AuditRow, RepositoryAnswer, Role } from "../protocol.ts";
+import { type AuditRow, covers, type RepositoryAnswer, type Role } from "../protocol.ts";
 import { type Database, isWorthAnotherTry, type Row, type Sql } from "./database.ts";
-import { type AuditEntry, type Caller, covers, type TeamData } from "./team-data.ts";
+import type { AuditEntry, Caller, TeamData } from "./team-data.ts";
 
-export interface Base extends Pick<World, "now" | "newId"> {
-  database: Database;
+export interface Base extends Pick<World, "now" | "newId">, Pick<Database, "hasVectors"> {
   /** Bytes that cannot be guessed: tokens are made of them. */
   randomBytes: (bytes: number) => Uint8Array;
-  /** One transaction of this team; null is the operator. Started again where the database says that it was only unlucky. */
-  run<T>(team: string | null, work: (sql: Sql) => Promise<T>): Promise<T>;
+  /** One transaction; null is the operator of all teams. Started again where the database says that it was only unlucky. */
+  run<T>(caller: Caller | null, work: (tx: Transaction) => Promise<T>): Promise<T>;
+}
+
+/** The caller's team is all that it can see and change. */
+export interface Transaction extends Base {
+  sql: Sql;
+  caller: Caller;
 }
 
 /** Deadlocks cannot come from our own order of locks; what else there is passes within a few tries. */
 const TRIES = 5;
 const PAUSE_MS = 20;
 
-export function openBase(
-  database: Database,
-  { now, randomBytes }: Pick<World, "now"> & Pick<Base, "randomBytes">,
-): Base {
-  return {
-    database,
-    now,
-    randomBytes,
+export function openBase(database: Database, outside: Pick<World, "now"> & Pick<Base, "randomBytes">): Base {
+  const { randomBytes } = outside;
+  const base: Base = {
+    ...outside,
+    hasVectors: database.hasVectors,
     newId: () => Buffer.from(randomBytes(8)).toString("hex"),
-    async run(team, work) {
+    async run(caller, work) {
       for (let attempt = 1; ; attempt++) {
         try {
-          return await database.transaction(team, work);
+          return await database.transaction(caller?.team ?? null, (sql) =>
+            work({ ...base, sql, caller: caller ?? operatorOf("") }),
+          );
         } catch (error) {
           if (attempt >= TRIES || !isWorthAnotherTry(error)) throw error;
           const part = (randomBytes(1)[0] ?? 0) / 256;
@@ -40,48 +44,52 @@ export function openBase(
       }
     },
   };
+  return base;
 }
 
-export function openAudit(base: Base): Pick<TeamData, "audit" | "readAudit"> {
+/** A column with a time as ISO, as drivers give times in forms of their own. */
+export function iso(column: string, name = column): string {
+  return `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "${name}"`;
+}
+
+export function openAudit(base: Base) {
   return {
     audit: async (caller, entries) => {
       if (entries.length === 0) return;
-      await base.run(caller.team, async (sql) => {
-        for (const entry of entries) await writeAudit(base, sql, caller, entry);
+      await base.run(caller, async (tx) => {
+        for (const entry of entries) await writeAudit(tx, entry);
       });
     },
 
     readAudit: (caller, { before, limit }) =>
-      base.run(caller.team, async (sql) => {
+      base.run(caller, async (tx) => {
         if (before !== null && Number.isNaN(Date.parse(before)))
           throw new MemdirError("usage", "`before` must be the time of an audit row, exactly as the log gave it");
-        if (!(await isTeamAdmin(sql, caller))) return [];
+        if (!(await isTeamAdmin(tx))) return [];
         // With everything that happened in the same millisecond: the next page begins before it, and would miss the rest.
-        const rows = await sql<AuditRow>(
-          `select at, person, token_id as "tokenId", action, repository, path, revision, outcome from (
+        return tx.sql<AuditRow>(
+          `select ${iso("at")}, person, token_id as "tokenId", action, repository, path, revision, outcome from (
              select * from memdir_audit where team = $1 and ($2::timestamptz is null or at < $2::timestamptz)
              order by at desc fetch first ($3::int) rows with ties
-           ) page order by at desc, id desc`,
-          [caller.team, before === null ? null : isoOf(before), limit],
+           ) page order by page.at desc, id desc`,
+          [caller.team, before === null ? null : new Date(before).toISOString(), limit],
         );
-        return rows.map((row) => ({ ...row, at: isoOf(row.at) }));
       }),
-  };
+  } satisfies Partial<TeamData>;
 }
 
-export async function writeAudit(base: Base, sql: Sql, caller: Caller, entry: AuditEntry): Promise<void> {
+export async function writeAudit({ sql, caller, now }: Transaction, entry: AuditEntry): Promise<void> {
   const { action, repository = null, path = null, revision = null, outcome } = entry;
   await sql(
     `insert into memdir_audit (team, at, person, token_id, action, repository, path, revision, outcome)
      values ($1, $2::timestamptz, $3, $4, $5, $6, $7, $8, $9)`,
-    [caller.team, base.now().toISOString(), caller.person, caller.tokenId, action, repository, path, revision, outcome],
+    [caller.team, now().toISOString(), caller.person, caller.tokenId, action, repository, path, revision, outcome],
   );
 }
 
-/** `lock`: nobody else writes in this repository until the transaction ends. Null where there is no such repository. */
+/** `lock`: no other caller writes in this repository until the transaction ends. Null where there is no such repository. */
 export async function readRepository(
-  sql: Sql,
-  caller: Caller,
+  { sql, caller }: Transaction,
   repository: string,
   lock: "lock" | "look" = "look",
 ): Promise<{ role: Role | null; row: Row } | null> {
@@ -96,7 +104,7 @@ export async function readRepository(
 }
 
 /** Those that the caller may read, each with their role in it. */
-export async function listRepositories(sql: Sql, caller: Caller): Promise<RepositoryAnswer[]> {
+export async function listRepositories({ sql, caller }: Transaction): Promise<RepositoryAnswer[]> {
   const rows = await sql<{ name: string; memories: number; bytes: string; team: Role | null; own: Role | null }>(
     `select r.name, r.memories, r.bytes::text as bytes, p.role as team, x.role as own from memdir_repository r
      join memdir_person p on p.team = r.team and p.id = $2
@@ -115,7 +123,7 @@ export function formState({ id, state }: Row): string {
   return `${id}-${state}`;
 }
 
-export async function readTeamRole(sql: Sql, caller: Caller): Promise<Role | null> {
+export async function readTeamRole({ sql, caller }: Transaction): Promise<Role | null> {
   const [row] = await sql<{ role: Role | null }>("select role from memdir_person where team = $1 and id = $2", [
     caller.team,
     caller.personId,
@@ -123,18 +131,13 @@ export async function readTeamRole(sql: Sql, caller: Caller): Promise<Role | nul
   return row?.role ?? null;
 }
 
-export async function isTeamAdmin(sql: Sql, caller: Caller): Promise<boolean> {
-  return covers(await readTeamRole(sql, caller), "admin");
+export async function isTeamAdmin(tx: Transaction): Promise<boolean> {
+  return covers(await readTeamRole(tx), "admin");
 }
 
 /** For what is done on the server's own machine, with no token. */
 export function operatorOf(team: string): Caller {
   return { team, personId: "", person: "(operator)", tokenId: "" };
-}
-
-/** Drivers give times as dates, or as numbers of their own. */
-export function isoOf(value: unknown): string {
-  return new Date(value as Date | string | number).toISOString();
 }
 
 function strongest(one: Role | null, other: Role | null): Role | null {

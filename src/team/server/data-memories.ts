@@ -1,38 +1,40 @@
 /** Memories in the database: reading what is there now and every version, and writes, each of which names what it is based on. */
 
 import { MemdirError } from "../../errors.ts";
-import { findEntryProblem, type RemoteEntry, type RemoteOutcome } from "../remote.ts";
-import { type Base, formState, isoOf, readRepository, writeAudit } from "./data-base.ts";
+import {
+  covers,
+  type Fetched,
+  findEntryProblem,
+  findTextProblem,
+  type RemoteEntry,
+  type Version,
+} from "../protocol.ts";
+import type { RemoteOutcome } from "../remote.ts";
+import { type Base, formState, iso, readRepository, type Transaction, writeAudit } from "./data-base.ts";
 import { dropFromSearch, putIntoSearch } from "./data-search.ts";
-import type { Row, Sql } from "./database.ts";
-import { type Caller, covers, type DataLimits, type SharedMemory, type TeamData } from "./team-data.ts";
+import type { Row } from "./database.ts";
+import type { Caller, DataLimits, SharedMemory, TeamData } from "./team-data.ts";
 
-type Verbs = Pick<TeamData, "listMemories" | "fetchMemories" | "versions" | "putMemory" | "removeMemory" | "redact">;
+/** A row of these is an entry. */
+const ENTRY_COLUMNS = `path, revision::text as revision, hash, deleted, author, ${iso("at")}`;
 
-/** A row of these is an entry, but for the form of its time. */
-const ENTRY_COLUMNS = "path, revision::text as revision, hash, deleted, author, at";
-
-export function openMemories(base: Base): Verbs {
+export function openMemories(base: Base) {
   return {
     listMemories: (caller, repository) =>
-      base.run(caller.team, async (sql) => {
+      base.run(caller, async (tx) => {
         // The state first: a write in between makes the list newer than its state, which costs one more list and loses nothing.
-        const { row } = await mustRead(sql, caller, repository);
-        const rows = await sql<RemoteEntry>(
+        const row = await mustRead(tx, repository);
+        const entries = await tx.sql<RemoteEntry>(
           `select ${ENTRY_COLUMNS} from memdir_memory where team = $1 and repository = $2 order by path`,
           [caller.team, repository],
         );
-        return {
-          id: `${caller.team}/${repository}/${row.id}`,
-          state: formState(row),
-          entries: rows.map((entry) => ({ ...entry, at: isoOf(entry.at) })),
-        };
+        return { id: `${caller.team}/${repository}/${row.id}`, state: formState(row), entries };
       }),
 
     fetchMemories: (caller, repository, paths) =>
-      base.run(caller.team, async (sql) => {
-        await mustRead(sql, caller, repository);
-        const rows = await sql<{ path: string; revision: string; hash: string; text: string }>(
+      base.run(caller, async (tx) => {
+        await mustRead(tx, repository);
+        const rows = await tx.sql<Fetched>(
           `select m.path, m.revision::text as revision, m.hash, '.' || v.text as text
            from memdir_memory m join memdir_version v using (team, repository, path, revision)
            where m.team = $1 and m.repository = $2 and m.path = any($3::text[]) and not m.deleted and v.text is not null
@@ -43,20 +45,15 @@ export function openMemories(base: Base): Verbs {
       }),
 
     versions: (caller, repository, path) =>
-      base.run(caller.team, async (sql) => {
-        await mustRead(sql, caller, repository);
-        type Version = Awaited<ReturnType<TeamData["versions"]>>[number];
+      base.run(caller, async (tx) => {
+        await mustRead(tx, repository);
         // In the order of the numbers: the output column is a text.
-        const rows = await sql<Version>(
-          `select v.revision::text as revision, author, at, '.' || text as text, deleted, redacted from memdir_version v
-           where team = $1 and repository = $2 and path = $3 order by v.revision`,
+        const rows = await tx.sql<Version>(
+          `select v.revision::text as revision, author, ${iso("at")}, '.' || text as text, deleted, redacted
+           from memdir_version v where team = $1 and repository = $2 and path = $3 order by v.revision`,
           [caller.team, repository, path],
         );
-        return rows.map((row) => ({
-          ...row,
-          at: isoOf(row.at),
-          text: row.text === null ? null : wholeText(row.text),
-        }));
+        return rows.map((row) => ({ ...row, text: row.text && wholeText(row.text) }));
       }),
 
     putMemory: (caller, repository, memory, expected, limits) =>
@@ -68,7 +65,9 @@ export function openMemories(base: Base): Verbs {
         if (!based) return { kind: "stale", path, current: current && entryOf(current) };
         const before = there ? current.bytes : null;
         const reason =
-          findTextProblem(memory) ?? findLimitProblem(memory, before, counts, limits) ?? (await findCollision(writing));
+          findTextProblem(memory.text, limits.memoryBytes) ??
+          findLimitProblem(memory, before, counts, limits) ??
+          (await findCollision(writing));
         if (reason) return { kind: "refused", path, reason };
         return { kind: "done", path, revision: await put(writing, memory, before) };
       }),
@@ -82,15 +81,12 @@ export function openMemories(base: Base): Verbs {
       }),
 
     redact: (caller, repository, path, revision) =>
-      base.run(caller.team, (sql) => redact({ base, sql, caller, repository, path }, revision)),
-  };
+      base.run(caller, (tx) => redact({ ...tx, repository, path }, revision)),
+  } satisfies Partial<TeamData>;
 }
 
 /** One memory in a transaction that writes it. */
-interface Writing {
-  base: Base;
-  sql: Sql;
-  caller: Caller;
+interface Writing extends Transaction {
   repository: string;
   path: string;
 }
@@ -115,26 +111,26 @@ function write(
 ): Promise<RemoteOutcome> {
   const problem = findEntryProblem(path);
   if (problem) return Promise.resolve({ kind: "refused", path, reason: problem });
-  return base.run(caller.team, async (sql) => {
-    const found = await readRepository(sql, caller, repository, "lock");
+  return base.run(caller, async (tx) => {
+    const found = await readRepository(tx, repository, "lock");
     if (!found?.role) throw unknownRepository(repository);
-    const writing: Writing = { base, sql, caller, repository, path };
+    const writing: Writing = { ...tx, repository, path };
     const counts = { memories: Number(found.row.memories), bytes: Number(found.row.bytes) };
     const outcome: RemoteOutcome = covers(found.role, "writer")
       ? await work(writing, await readMemory(writing), counts)
-      : { kind: "refused", path, reason: "you may read here, and not write" };
+      : { kind: "refused", path, reason: "you may read here, but not write" };
     const revision = outcome.kind === "done" ? outcome.revision : null;
-    await writeAudit(base, sql, caller, { action, repository, path, revision, outcome: outcome.kind });
+    await writeAudit(tx, { action, repository, path, revision, outcome: outcome.kind });
     return outcome;
   });
 }
 
 /** The new revision. `before`: how many bytes are replaced, null where there is no such memory. */
 async function put(writing: Writing, memory: SharedMemory, before: number | null): Promise<string> {
-  const { base, sql, caller } = writing;
+  const { sql, caller } = writing;
   const bytes = Buffer.byteLength(memory.text);
   const key = keyOf(writing);
-  const at = base.now().toISOString();
+  const at = writing.now().toISOString();
   const [row] = await sql<{ revision: string }>(
     `insert into memdir_memory as m (team, repository, path, folded, revision, hash, deleted, bytes, author, at, name, description)
      values ($1, $2, $3, $4, 1, $5, false, $6, $7, $8::timestamptz, $9, $10)
@@ -149,16 +145,16 @@ async function put(writing: Writing, memory: SharedMemory, before: number | null
      values ($1, $2, $3, $4::bigint, $5, false, $6, $7::timestamptz, $8)`,
     [...key, revision, memory.hash, caller.person, at, memory.text],
   );
-  await putIntoSearch(base, sql, key, memory);
+  await putIntoSearch(writing, key, memory);
   await count(writing, before === null ? 1 : 0, bytes - (before ?? 0));
   return revision;
 }
 
 /** A tombstone in place of what was there. */
 async function bury(writing: Writing, current: CurrentEntry): Promise<string> {
-  const { base, sql, caller } = writing;
+  const { sql, caller } = writing;
   const key = keyOf(writing);
-  const at = base.now().toISOString();
+  const at = writing.now().toISOString();
   const [row] = await sql<{ revision: string }>(
     `update memdir_memory set revision = revision + 1, hash = '', deleted = true, bytes = 0, author = $4, at = $5::timestamptz,
        name = '', description = '' where team = $1 and repository = $2 and path = $3 returning revision::text as revision`,
@@ -170,15 +166,15 @@ async function bury(writing: Writing, current: CurrentEntry): Promise<string> {
      values ($1, $2, $3, $4::bigint, '', true, $5, $6::timestamptz)`,
     [...key, revision, caller.person, at],
   );
-  await dropFromSearch(sql, key);
+  await dropFromSearch(writing, key);
   await count(writing, -1, -current.bytes);
   return revision;
 }
 
 /** Rows are overwritten in the database's own time (vacuum); nothing of ours can read the text from here on. */
 async function redact(writing: Writing, revision: string): Promise<boolean> {
-  const { base, sql, caller, repository, path } = writing;
-  const found = await readRepository(sql, caller, repository, "lock");
+  const { sql, repository, path } = writing;
+  const found = await readRepository(writing, repository, "lock");
   if (!found || !covers(found.role, "admin")) return false;
   const taken = await sql(
     `update memdir_version set text = null, hash = '', redacted = true
@@ -188,7 +184,7 @@ async function redact(writing: Writing, revision: string): Promise<boolean> {
   if (taken.length === 0) return false;
   const current = await readMemory(writing);
   if (current?.revision === revision && !current.deleted) await bury(writing, current);
-  await writeAudit(base, sql, caller, { action: "redact", repository, path, revision, outcome: "done" });
+  await writeAudit(writing, { action: "redact", repository, path, revision, outcome: "done" });
   return true;
 }
 
@@ -197,7 +193,7 @@ async function readMemory(writing: Writing): Promise<CurrentEntry | null> {
     `select ${ENTRY_COLUMNS}, bytes from memdir_memory where team = $1 and repository = $2 and path = $3 for no key update`,
     keyOf(writing),
   );
-  return row ? { ...row, at: isoOf(row.at) } : null;
+  return row ?? null;
 }
 
 function keyOf({ caller, repository, path }: Writing): string[] {
@@ -227,13 +223,7 @@ async function findCollision({ sql, caller, repository, path }: Writing): Promis
        and (folded = any($4::text[]) or (folded >= $5 || '/' and folded < $5 || '0')) limit 1`,
     [caller.team, repository, path, above, folded],
   );
-  return other ? `it cannot be beside ${other.path}: not every system can tell the two apart` : null;
-}
-
-function findTextProblem(memory: SharedMemory): string | null {
-  if (!memory.text.isWellFormed()) return "its text is not well-formed Unicode";
-  if (memory.text.includes("\0")) return "its text holds the character U+0000, which a database cannot keep";
-  return null;
+  return other ? `it cannot exist beside ${other.path}: some file systems cannot distinguish the two names` : null;
 }
 
 /** A memory that shrinks is taken even where the repository is full. */
@@ -244,12 +234,11 @@ function findLimitProblem(
   limits: DataLimits,
 ): string | null {
   const bytes = Buffer.byteLength(memory.text);
-  if (bytes > limits.memoryBytes) return `it has ${bytes} bytes, and a memory may have ${limits.memoryBytes}`;
   if (before === null && counts.memories >= limits.repositoryMemories)
-    return `the repository is full: it holds ${counts.memories} memories`;
+    return `the repository is full: it has ${counts.memories} memories`;
   const grown = bytes - (before ?? 0);
   if (grown > 0 && counts.bytes + grown > limits.repositoryBytes)
-    return `the repository is full: it holds ${counts.bytes} bytes of ${limits.repositoryBytes}`;
+    return `the repository is full: it has ${counts.bytes} of ${limits.repositoryBytes} bytes`;
   return null;
 }
 
@@ -270,8 +259,8 @@ function unknownRepository(repository: string): MemdirError {
   return new MemdirError("not-found", `there is no repository ${JSON.stringify(repository)} that you may read`);
 }
 
-async function mustRead(sql: Sql, caller: Caller, repository: string): Promise<{ row: Row }> {
-  const found = await readRepository(sql, caller, repository);
+async function mustRead(tx: Transaction, repository: string): Promise<Row> {
+  const found = await readRepository(tx, repository);
   if (!found?.role) throw unknownRepository(repository);
-  return found;
+  return found.row;
 }

@@ -1,7 +1,7 @@
 /** Teams, the people in them, their rights, and the repositories these rights are about. */
 
 import { MemdirError } from "../../errors.ts";
-import type { PersonRow, Role } from "../protocol.ts";
+import { covers, findPersonProblem, findPlainNameProblem, type PersonRow, type Role } from "../protocol.ts";
 import {
   type Base,
   isTeamAdmin,
@@ -9,120 +9,101 @@ import {
   operatorOf,
   readRepository,
   readTeamRole,
+  type Transaction,
   writeAudit,
 } from "./data-base.ts";
 import { addToken } from "./data-tokens.ts";
-import type { Row, Sql } from "./database.ts";
-import { type Caller, covers, findPersonProblem, findPlainNameProblem, type TeamData } from "./team-data.ts";
+import type { Row } from "./database.ts";
+import type { StoredCounts, TeamData } from "./team-data.ts";
 
-type Verbs = Pick<
-  TeamData,
-  | "teams"
-  | "createTeam"
-  | "counts"
-  | "roleOf"
-  | "teamRoleOf"
-  | "people"
-  | "addPerson"
-  | "setRole"
-  | "repositories"
-  | "addRepository"
->;
-
-export function openPeople(base: Base): Verbs {
+export function openPeople(base: Base) {
   return {
     teams: () =>
-      base.run(null, async (sql) =>
+      base.run(null, async ({ sql }) =>
         (await sql<{ team: string }>("select team from memdir_team order by team")).map(({ team }) => team),
       ),
 
-    createTeam: (team, admin) => createTeam(base, team, admin),
+    createTeam: (team, admin) => base.run(operatorOf(team), (tx) => createTeam(tx, team, admin)),
 
     counts: () =>
-      base.run(null, async (sql) => {
-        const [row] = await sql(
+      base.run(null, async ({ sql }) => {
+        const [row = {}] = await sql(
           `select (select count(*) from memdir_team)::text as teams, count(*)::text as repositories,
              coalesce(sum(memories), 0)::text as memories, coalesce(sum(bytes), 0)::text as bytes from memdir_repository`,
         );
-        return {
-          teams: Number(row?.teams),
-          repositories: Number(row?.repositories),
-          memories: Number(row?.memories),
-          bytes: Number(row?.bytes),
-        };
+        return Object.fromEntries(
+          Object.entries(row).map(([key, value]) => [key, Number(value)]),
+        ) as unknown as StoredCounts;
       }),
 
     roleOf: (caller, repository) =>
-      base.run(caller.team, async (sql) => (await readRepository(sql, caller, repository))?.role ?? null),
+      base.run(caller, async (tx) => (await readRepository(tx, repository))?.role ?? null),
 
-    teamRoleOf: (caller) => base.run(caller.team, (sql) => readTeamRole(sql, caller)),
+    teamRoleOf: (caller) => base.run(caller, readTeamRole),
 
-    people: (caller) => base.run(caller.team, (sql) => listPeople(sql, caller)),
+    people: (caller) => base.run(caller, listPeople),
 
     addPerson: (caller, name, role) =>
-      base.run(caller.team, async (sql) => {
-        refuseName("a person", name, findPersonProblem(name));
-        if (!(await isTeamAdmin(sql, caller))) return null;
-        const id = base.newId();
-        const added = await insertPerson(sql, caller.team, id, name, role);
-        if (!added) return null;
-        await writeAudit(base, sql, caller, {
-          action: "admin:add-person",
-          outcome: `done: ${name} as ${role ?? "nobody"}`,
-        });
+      base.run(caller, async (tx) => {
+        if (!(await isTeamAdmin(tx))) return null;
+        const id = await insertPerson(tx, name, role);
+        if (id === null) return null;
+        await writeAudit(tx, { action: "admin:add-person", outcome: `done: ${name} as ${role ?? "no role"}` });
         return { id, name, role, repositories: [] };
       }),
 
-    setRole: (caller, person, repository, role) =>
-      base.run(caller.team, (sql) => setRole(base, sql, caller, person, repository, role)),
+    setRole: (caller, person, repository, role) => base.run(caller, (tx) => setRole(tx, person, repository, role)),
 
-    repositories: (caller) => base.run(caller.team, (sql) => listRepositories(sql, caller)),
+    repositories: (caller) => base.run(caller, listRepositories),
 
     addRepository: (caller, name) =>
-      base.run(caller.team, async (sql) => {
+      base.run(caller, async (tx) => {
         refuseName("a repository", name, findPlainNameProblem(name));
-        if (!(await isTeamAdmin(sql, caller))) return null;
-        const added = await sql(
+        if (!(await isTeamAdmin(tx))) return null;
+        const added = await tx.sql(
           "insert into memdir_repository (team, name, id) values ($1, $2, $3) on conflict do nothing returning name",
-          [caller.team, name, base.newId()],
+          [caller.team, name, tx.newId()],
         );
         if (added.length === 0) return null;
-        await writeAudit(base, sql, caller, { action: "admin:add-repository", repository: name, outcome: "done" });
+        await writeAudit(tx, { action: "admin:add-repository", repository: name, outcome: "done" });
         return { name, memories: 0, bytes: 0, role: "admin" };
       }),
-  };
+  } satisfies Partial<TeamData>;
 }
 
-async function createTeam(base: Base, team: string, name: string): Promise<{ token: string }> {
+async function createTeam(tx: Transaction, team: string, name: string): Promise<{ token: string }> {
   refuseName("a team", team, findPlainNameProblem(team));
-  refuseName("a person", name, findPersonProblem(name));
-  return base.run(team, async (sql) => {
-    const added = await sql(
-      "insert into memdir_team (team, created) values ($1, $2::timestamptz) on conflict do nothing returning team",
-      [team, base.now().toISOString()],
-    );
-    if (added.length === 0)
-      throw new MemdirError("conflict", `there is a team ${team} already: issue a token for one of its people instead`);
-    await insertPerson(sql, team, base.newId(), name, "admin");
-    const operator = operatorOf(team);
-    await writeAudit(base, sql, operator, { action: "admin:create-team", outcome: `done: ${name} as admin` });
-    const made = await addToken(base, sql, operator, name, { label: "first", days: null });
-    if (!made) throw new MemdirError("conflict", `the token of ${name} could not be made: try again`);
-    return { token: made.token };
-  });
-}
-
-async function insertPerson(sql: Sql, team: string, id: string, name: string, role: Role | null): Promise<boolean> {
-  const rows = await sql(
-    "insert into memdir_person (team, id, name, role) values ($1, $2, $3, $4) on conflict do nothing returning id",
-    [team, id, name, role],
+  const added = await tx.sql(
+    "insert into memdir_team (team, created) values ($1, $2::timestamptz) on conflict do nothing returning team",
+    [team, tx.now().toISOString()],
   );
-  return rows.length > 0;
+  if (added.length === 0)
+    throw new MemdirError("conflict", `there is a team ${team} already: issue a token for one of its people instead`);
+  await insertPerson(tx, name, "admin");
+  await writeAudit(tx, { action: "admin:create-team", outcome: `done: ${name} as admin` });
+  const made = await addToken(tx, name, { label: "first", days: null });
+  if (!made) throw new MemdirError("conflict", `the token of ${name} could not be made: try again`);
+  return { token: made.token };
 }
 
-/** Admins see everybody, others themselves. */
-async function listPeople(sql: Sql, caller: Caller): Promise<PersonRow[]> {
-  const values = [caller.team, await isTeamAdmin(sql, caller), caller.personId];
+/** The new id; null where there is such a person. */
+async function insertPerson(
+  { sql, caller, newId }: Transaction,
+  name: string,
+  role: Role | null,
+): Promise<string | null> {
+  refuseName("a person", name, findPersonProblem(name));
+  const [row] = await sql<{ id: string }>(
+    "insert into memdir_person (team, id, name, role) values ($1, $2, $3, $4) on conflict do nothing returning id",
+    [caller.team, newId(), name, role],
+  );
+  return row?.id ?? null;
+}
+
+/** Admins see every person, others only themselves. */
+async function listPeople(tx: Transaction): Promise<PersonRow[]> {
+  const { sql, caller } = tx;
+  const values = [caller.team, await isTeamAdmin(tx), caller.personId];
   const people = await sql<Omit<PersonRow, "repositories">>(
     "select id, name, role from memdir_person where team = $1 and ($2 or id = $3) order by lower(name), id",
     values,
@@ -140,46 +121,31 @@ async function listPeople(sql: Sql, caller: Caller): Promise<PersonRow[]> {
 }
 
 /** For the whole team by its admins, for one repository by that one's admins as well. */
-async function setRole(
-  base: Base,
-  sql: Sql,
-  caller: Caller,
-  name: string,
-  repository: string | null,
-  role: Role | null,
-): Promise<boolean> {
-  const allowed =
-    repository === null
-      ? await isTeamAdmin(sql, caller)
-      : covers((await readRepository(sql, caller, repository))?.role ?? null, "admin");
-  if (!allowed) return false;
+async function setRole(tx: Transaction, name: string, repository: string | null, role: Role | null): Promise<boolean> {
+  const { sql, caller } = tx;
+  const own = repository === null ? readTeamRole(tx) : readRepository(tx, repository).then((found) => found?.role);
+  if (!covers((await own) ?? null, "admin")) return false;
   const [person] = await sql("select id, name from memdir_person where team = $1 and lower(name) = lower($2)", [
     caller.team,
     name,
   ]);
   if (!person) return false;
-  if (repository === null) await setTeamRole(sql, caller.team, person, role);
+  const key = [caller.team, person.id, repository];
+  if (repository === null) await setTeamRole(tx, person, role);
   else if (role === null)
-    await sql("delete from memdir_right where team = $1 and person_id = $2 and repository = $3", [
-      caller.team,
-      person.id,
-      repository,
-    ]);
+    await sql("delete from memdir_right where team = $1 and person_id = $2 and repository = $3", key);
   else
     await sql(
       `insert into memdir_right (team, person_id, repository, role) values ($1, $2, $3, $4)
        on conflict (team, person_id, repository) do update set role = excluded.role`,
-      [caller.team, person.id, repository, role],
+      [...key, role],
     );
-  await writeAudit(base, sql, caller, {
-    action: "admin:set-role",
-    repository,
-    outcome: `done: ${person.name} as ${role ?? "nobody"}`,
-  });
+  const outcome = `done: ${person.name} as ${role ?? "no role"}`;
+  await writeAudit(tx, { action: "admin:set-role", repository, outcome });
   return true;
 }
 
-async function setTeamRole(sql: Sql, team: string, person: Row, role: Role | null): Promise<void> {
+async function setTeamRole({ sql, caller: { team } }: Transaction, person: Row, role: Role | null): Promise<void> {
   // Locked in one order, so that two admins cannot take each other's right away at the same time.
   const admins = await sql(
     "select id from memdir_person where team = $1 and role = 'admin' order by id for no key update",

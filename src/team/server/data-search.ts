@@ -2,8 +2,7 @@
 
 import { termsOf } from "../../text/terms.ts";
 import type { SearchHit } from "../protocol.ts";
-import { type Base, isoOf, listRepositories } from "./data-base.ts";
-import type { Sql } from "./database.ts";
+import { type Base, iso, listRepositories, type Transaction } from "./data-base.ts";
 import { VECTOR_WIDTH } from "./schema.ts";
 import type { SearchQuery, SharedMemory, TeamData } from "./team-data.ts";
 
@@ -19,32 +18,28 @@ const MAX_QUERY_TERMS = 32;
 const FUSED = 100;
 const FUSION = 60;
 
-export function openSearch(base: Base): Pick<TeamData, "search"> {
+export function openSearch(base: Base) {
   return {
     search: (caller, query) =>
-      base.run(caller.team, async (sql) => {
-        const repositories = (await listRepositories(sql, caller)).map(({ name }) => name);
+      base.run(caller, async (tx) => {
+        const repositories = (await listRepositories(tx)).map(({ name }) => name);
         if (repositories.length === 0 || query.limit < 1) return [];
-        const meant = await findByMeaning(base, sql, caller.team, repositories, query);
-        const said = await findByTerms(sql, caller.team, repositories, query, meant ? FUSED : query.limit);
+        const meant = await findByMeaning(tx, repositories, query);
+        const said = await findByTerms(tx, repositories, query, meant ? FUSED : query.limit);
         const ranked = meant ? fuse([said, meant]) : said;
-        return describe(sql, caller.team, ranked.slice(0, query.limit));
+        return describe(tx, ranked.slice(0, query.limit));
       }),
-  };
+  } satisfies Partial<TeamData>;
 }
 
-export async function putIntoSearch(
-  base: Base,
-  sql: Sql,
-  key: readonly unknown[],
-  memory: SharedMemory,
-): Promise<void> {
-  await dropFromSearch(sql, key);
+export async function putIntoSearch(tx: Transaction, key: readonly unknown[], memory: SharedMemory): Promise<void> {
+  const { sql, caller } = tx;
+  await dropFromSearch(tx, key);
   await sql("insert into memdir_search (team, repository, path, terms) values ($1, $2, $3, $4::tsvector)", [
     ...key,
-    formatTerms(String(key[0]), memory),
+    formatTerms(caller.team, memory),
   ]);
-  if (memory.vector?.length !== VECTOR_WIDTH || !(await base.database.hasVectors())) return;
+  if (memory.vector?.length !== VECTOR_WIDTH || !(await tx.hasVectors())) return;
   await sql("insert into memdir_vector (team, repository, path, vector) values ($1, $2, $3, $4::vector)", [
     ...key,
     formatVector(memory.vector),
@@ -52,7 +47,7 @@ export async function putIntoSearch(
 }
 
 /** The vector goes with it. */
-export async function dropFromSearch(sql: Sql, key: readonly unknown[]): Promise<void> {
+export async function dropFromSearch({ sql }: Transaction, key: readonly unknown[]): Promise<void> {
   await sql("delete from memdir_search where team = $1 and repository = $2 and path = $3", [...key]);
 }
 
@@ -63,8 +58,7 @@ interface Ranked {
 }
 
 async function findByTerms(
-  sql: Sql,
-  team: string,
+  { sql, caller: { team } }: Transaction,
   repositories: readonly string[],
   query: SearchQuery,
   most: number,
@@ -80,13 +74,11 @@ async function findByTerms(
 
 /** Null where meaning cannot be compared, so that terms alone decide. */
 async function findByMeaning(
-  base: Base,
-  sql: Sql,
-  team: string,
+  { sql, caller: { team }, hasVectors }: Transaction,
   repositories: readonly string[],
   { vector }: SearchQuery,
 ): Promise<Ranked[] | null> {
-  if (vector?.length !== VECTOR_WIDTH || !(await base.database.hasVectors())) return null;
+  if (vector?.length !== VECTOR_WIDTH || !(await hasVectors())) return null;
   return sql<Ranked>(
     `select repository, path, 1 - (vector <=> $3::vector) as score from memdir_vector
      where team = $1 and repository = any($2::text[]) order by vector <=> $3::vector, repository, path limit $4::int`,
@@ -108,10 +100,10 @@ function fuse(rankings: readonly (readonly Ranked[])[]): Ranked[] {
   return [...scores.values()].sort((one, other) => other.score - one.score);
 }
 
-async function describe(sql: Sql, team: string, places: readonly Ranked[]): Promise<SearchHit[]> {
+async function describe({ sql, caller: { team } }: Transaction, places: readonly Ranked[]): Promise<SearchHit[]> {
   if (places.length === 0) return [];
   const rows = await sql<Omit<SearchHit, "score">>(
-    `select repository, path, name, description, author, at from memdir_memory
+    `select repository, path, name, description, author, ${iso("at")} from memdir_memory
      join unnest($2::text[], $3::text[]) as wanted (repository, path) using (repository, path)
      where team = $1 and not deleted`,
     [team, places.map(({ repository }) => repository), places.map(({ path }) => path)],
@@ -119,7 +111,7 @@ async function describe(sql: Sql, team: string, places: readonly Ranked[]): Prom
   const found = new Map(rows.map((row) => [`${row.repository}\n${row.path}`, row]));
   return places.flatMap((place) => {
     const row = found.get(`${place.repository}\n${place.path}`);
-    return row ? [{ ...row, at: isoOf(row.at), score: place.score }] : [];
+    return row ? [{ ...row, score: place.score }] : [];
   });
 }
 

@@ -2,19 +2,19 @@
 
 import { MemdirError } from "../../errors.ts";
 import { sha256 } from "../../text/hash.ts";
-import type { Role, TokenRow } from "../protocol.ts";
+import { type Role, readAs, type TokenAnswer, TokenRequest, type TokenRow } from "../protocol.ts";
 import {
   type Base,
   formState,
-  isoOf,
+  iso,
   isTeamAdmin,
   operatorOf,
   readRepository,
   readTeamRole,
+  type Transaction,
   writeAudit,
 } from "./data-base.ts";
-import type { Sql } from "./database.ts";
-import type { Caller, MadeToken, TeamData, TokenOptions } from "./team-data.ts";
+import type { Caller, TeamData, TokenOptions } from "./team-data.ts";
 
 /** 32 bytes cannot be guessed; the team in front lets the lookup run under the team's own row-level security. */
 const SECRET_BYTES = 32;
@@ -22,98 +22,81 @@ const FORM = /^memdir_([A-Za-z0-9][A-Za-z0-9._-]{0,63})_[A-Za-z0-9_-]{43}$/;
 
 /** Each request writing its time would make every read a write. */
 const LAST_USE_MS = 60_000;
-const MAX_LABEL = 200;
-const MAX_DAYS = 3650;
 
-export function openTokens(base: Base): Pick<TeamData, "issueToken" | "enter" | "tokens" | "addToken" | "revokeToken"> {
+export function openTokens(base: Base) {
   return {
-    issueToken: (team, person, options) =>
-      base.run(team, (sql) => addToken(base, sql, operatorOf(team), person, options)),
+    issueToken: (team, person, options) => base.run(operatorOf(team), (tx) => addToken(tx, person, options)),
 
     enter: async (token, limit, repository) => {
       const team = FORM.exec(token)?.[1];
       if (team === undefined) return null;
-      return base.run(team, async (sql) => {
-        const caller = await findCaller(base, sql, team, sha256(token));
+      return base.run(operatorOf(team), async (any) => {
+        const caller = await findCaller(any, sha256(token));
         if (!caller) return null;
-        const isAdmitted = await countRequest(base, sql, caller, limit);
-        const found = repository === null ? null : await readRepository(sql, caller, repository);
-        const teamRole = found ? (found.row.team_role as Role | null) : await readTeamRole(sql, caller);
+        const tx = { ...any, caller };
+        const isAdmitted = await countRequest(tx, limit);
+        const found = repository === null ? null : await readRepository(tx, repository);
+        const teamRole = found ? (found.row.team_role as Role | null) : await readTeamRole(tx);
         const role = found?.role ?? null;
         return { caller, isAdmitted, teamRole, role, state: found && role ? formState(found.row) : null };
       });
     },
 
     tokens: (caller) =>
-      base.run(caller.team, async (sql) => {
-        const rows = await sql<TokenRow>(
-          `select t.id, p.name as person, t.label, t.created, t.expires, t.revoked, t.last_used as "lastUsed"
+      base.run(caller, async (tx) =>
+        tx.sql<TokenRow>(
+          `select t.id, p.name as person, t.label, ${iso("t.created", "created")}, ${iso("t.expires", "expires")},
+             ${iso("t.revoked", "revoked")}, ${iso("t.last_used", "lastUsed")}
            from memdir_token t join memdir_person p on p.team = t.team and p.id = t.person_id
            where t.team = $1 and ($2 or t.person_id = $3) order by t.created, t.id`,
-          [caller.team, await isTeamAdmin(sql, caller), caller.personId],
-        );
-        const timeOf = (value: unknown) => (value === null ? null : isoOf(value));
-        return rows.map((row) => ({
-          ...row,
-          created: isoOf(row.created),
-          expires: timeOf(row.expires),
-          revoked: timeOf(row.revoked),
-          lastUsed: timeOf(row.lastUsed),
-        }));
-      }),
-
-    addToken: (caller, person, options) =>
-      base.run(caller.team, async (sql) =>
-        (await isTeamAdmin(sql, caller)) ? addToken(base, sql, caller, person, options) : null,
+          [caller.team, await isTeamAdmin(tx), caller.personId],
+        ),
       ),
 
+    addToken: (caller, person, options) =>
+      base.run(caller, async (tx) => ((await isTeamAdmin(tx)) ? addToken(tx, person, options) : null)),
+
     revokeToken: (caller, id) =>
-      base.run(caller.team, async (sql) => {
-        const rows = await sql(
+      base.run(caller, async (tx) => {
+        const rows = await tx.sql(
           `update memdir_token set revoked = coalesce(revoked, $3::timestamptz)
            where team = $1 and id = $2 and ($4 or person_id = $5) returning id`,
-          [caller.team, id, base.now().toISOString(), await isTeamAdmin(sql, caller), caller.personId],
+          [caller.team, id, tx.now().toISOString(), await isTeamAdmin(tx), caller.personId],
         );
         if (rows.length === 0) return false;
-        await sql("delete from memdir_rate where team = $1 and token_id = $2", [caller.team, id]);
-        await writeAudit(base, sql, caller, { action: "admin:revoke-token", outcome: `done: token ${id}` });
+        await tx.sql("delete from memdir_rate where team = $1 and token_id = $2", [caller.team, id]);
+        await writeAudit(tx, { action: "admin:revoke-token", outcome: `done: token ${id}` });
         return true;
       }),
-  };
+  } satisfies Partial<TeamData>;
 }
 
 /** Null when the team has no person of that name. */
-export async function addToken(
-  base: Base,
-  sql: Sql,
-  by: Caller,
-  person: string,
-  { label, days }: TokenOptions,
-): Promise<MadeToken | null> {
-  if (days !== null && !(Number.isInteger(days) && days >= 1 && days <= MAX_DAYS))
-    throw new MemdirError("usage", `a token is valid for 1 to ${MAX_DAYS} days, or without end`);
-  if (label.length > MAX_LABEL || !label.isWellFormed() || /\p{Cc}/u.test(label))
-    throw new MemdirError("usage", `a token's label is one line of at most ${MAX_LABEL} characters`);
+export async function addToken(tx: Transaction, person: string, options: TokenOptions): Promise<TokenAnswer | null> {
+  const { sql, caller, now } = tx;
+  const given = { person, ...options };
+  const { label, days } = readAs(TokenRequest, given, (problem) => new MemdirError("usage", problem));
   const [owner] = await sql("select id from memdir_person where team = $1 and lower(name) = lower($2)", [
-    by.team,
+    caller.team,
     person,
   ]);
   if (!owner) return null;
-  const id = base.newId();
-  const token = `memdir_${by.team}_${Buffer.from(base.randomBytes(SECRET_BYTES)).toString("base64url")}`;
-  const now = base.now();
-  const expires = days === null ? null : new Date(now.getTime() + days * 86_400_000).toISOString();
+  const id = tx.newId();
+  const token = `memdir_${caller.team}_${Buffer.from(tx.randomBytes(SECRET_BYTES)).toString("base64url")}`;
+  const expires = days === null ? null : new Date(now().getTime() + days * 86_400_000).toISOString();
   await sql(
     `insert into memdir_token (team, id, person_id, label, hash, created, expires)
      values ($1, $2, $3, $4, $5, $6::timestamptz, $7::timestamptz)`,
-    [by.team, id, owner.id, label, sha256(token), now.toISOString(), expires],
+    [caller.team, id, owner.id, label, sha256(token), now().toISOString(), expires],
   );
-  await writeAudit(base, sql, by, { action: "admin:add-token", outcome: `done: token ${id} for ${person}` });
+  await writeAudit(tx, { action: "admin:add-token", outcome: `done: token ${id} for ${person}` });
   return { id, token };
 }
 
-async function findCaller(base: Base, sql: Sql, team: string, hash: string): Promise<Caller | null> {
-  const now = base.now();
+async function findCaller(tx: Transaction, hash: string): Promise<Caller | null> {
+  const { sql } = tx;
+  const { team } = tx.caller;
+  const now = tx.now();
   const [row] = await sql<{ id: string; person_id: string; name: string; stale: boolean }>(
     `select t.id, t.person_id, p.name, t.last_used is null or t.last_used < $4::timestamptz as stale
      from memdir_token t join memdir_person p on p.team = t.team and p.id = t.person_id
@@ -134,12 +117,10 @@ async function findCaller(base: Base, sql: Sql, team: string, hash: string): Pro
 
 /** False when it is over the limit. Windows are fixed on the clock, so that all processes count in the same one. */
 async function countRequest(
-  base: Base,
-  sql: Sql,
-  caller: Caller,
+  { sql, caller, now }: Transaction,
   limit: { requests: number; seconds: number },
 ): Promise<boolean> {
-  const since = Math.floor(base.now().getTime() / 1000 / limit.seconds) * limit.seconds;
+  const since = Math.floor(now().getTime() / 1000 / limit.seconds) * limit.seconds;
   const [row] = await sql(
     `insert into memdir_rate as r (team, token_id, since, requests) values ($1, $2, $3::bigint, 1)
      on conflict (team, token_id) do update

@@ -1,10 +1,10 @@
 /** A database as the team server uses it: transactions that carry the tenant, a role that row-level security binds, the schema's history. */
 
-import { MemdirError } from "../../errors.ts";
+import { type ErrorCode, MemdirError } from "../../errors.ts";
 import { MIGRATIONS, OPTIONAL, TENANT_TABLES } from "./schema.ts";
 
 export interface Database {
-  /** Named migrations, once, whoever else starts at the same time. Gives back those that were applied now. */
+  /** Named migrations, each once, even if several processes start at the same time. Returns those that were applied now. */
   migrate(): Promise<string[]>;
   /**
    * `tenant` is all that `work` can see and change. Null is the operator, who may list teams and count, and see no memory.
@@ -66,31 +66,26 @@ export interface Connection {
 
 /** A transaction whose errors are ours. A statement that failed fails it, even if `work` caught the error. */
 async function begin<T>(connection: Connection, work: (sql: Sql) => Promise<T>): Promise<T> {
-  let failure: { error: unknown } | null = null;
-  let own: { error: unknown } | null = null;
+  const failures: unknown[] = [];
+  let isOwn = false;
   try {
     return await connection.begin(async (sql) => {
-      try {
-        const result = await work(async <T>(text: string, values?: unknown[]) => {
-          try {
-            return await sql<T>(text, values);
-          } catch (error) {
-            failure ??= { error };
-            throw error;
-          }
-        });
-        // COMMIT after a failed statement rolls back silently: that must not look like success.
-        if (failure) throw failure.error;
-        return result;
-      } catch (error) {
-        if (!failure) own = { error };
+      const result = await work(<Row>(text: string, values?: unknown[]) =>
+        sql<Row>(text, values).catch((error) => {
+          failures.push(error);
+          throw error;
+        }),
+      ).catch((error) => {
+        isOwn = failures.length === 0;
         throw error;
-      }
+      });
+      // COMMIT after a failed statement rolls back silently: that must not look like success.
+      if (failures.length > 0) throw failures[0];
+      return result;
     });
   } catch (error) {
     // Errors of `work` itself stay as they are; what the database or the way to it said becomes one of ours.
-    if (own) throw error;
-    throw databaseError(failure ? (failure as { error: unknown }).error : error);
+    throw isOwn ? error : databaseError(failures[0] ?? error);
   }
 }
 
@@ -117,33 +112,24 @@ function databaseError(error: unknown): MemdirError {
   if (error instanceof MemdirError) return error;
   const sqlState = sqlStateOf(error);
   const details = { sqlState, constraint: (error as { constraint?: string }).constraint };
-  // 22021 and 22P05: a character that no Postgres text can hold, U+0000.
+  const [code, message] = explain(sqlState, (error as { code?: unknown }).code);
+  return new MemdirError(code, message, { details });
+}
+
+function explain(sqlState: string, code: unknown): [ErrorCode, string] {
+  // A character that no Postgres text can hold, U+0000.
   if (sqlState === "22021" || sqlState === "22P05")
-    return new MemdirError("usage", "the text holds a character that a database cannot hold: take U+0000 out of it", {
-      details,
-    });
+    return ["usage", "the text contains a character that a database cannot store: remove U+0000"];
+  const reason = typeof code === "string" && code !== "" ? code : "connection lost";
   if (sqlState === "" || AWAY.test(sqlState))
-    return new MemdirError("network", `the database does not answer (${reasonOf(error)}): try again shortly`, {
-      details,
-    });
-  if (/^(28|3D|42501)/.test(sqlState))
-    return new MemdirError(
-      "network",
-      `the database refuses us (SQLSTATE ${sqlState}): check the name of the database, the user, their password and rights`,
-      { details },
-    );
-  return new MemdirError("disk", `the database refused a statement (SQLSTATE ${sqlState}): its own log says which`, {
-    details,
-  });
+    return ["network", `the database is not answering (${reason}): try again shortly`];
+  const advice = "check the name of the database, the user, their password and rights";
+  if (/^(28|3D|42501)/.test(sqlState)) return ["network", `the database refuses us (SQLSTATE ${sqlState}): ${advice}`];
+  return ["disk", `the database refused a statement (SQLSTATE ${sqlState}): its own log says which`];
 }
 
 /** Connection failures, shutdown, no resources, statements cut off for their time or lock. */
 const AWAY = /^(08|53|57|58|55P03|25P03)/;
-
-function reasonOf(error: unknown): string {
-  const { code } = error as { code?: unknown };
-  return typeof code === "string" && code !== "" ? code : "connection lost";
-}
 
 /** How this process may work in the database. */
 interface Access {
@@ -189,10 +175,7 @@ async function findAccess(sql: Sql): Promise<Access> {
     [ROLE],
   );
   if (!row?.migrated)
-    throw new MemdirError(
-      "usage",
-      "the database holds no team memory yet: start `memdir serve` on it, which prepares it",
-    );
+    throw new MemdirError("usage", "the database has not been set up yet: run `memdir serve` with it once");
   const usable = row.usable === true && row.role_unbound !== true;
   if (row.unbound && !usable)
     throw new MemdirError(
@@ -214,7 +197,7 @@ function refuseNewer(done: readonly string[]): void {
   if (strange.length === 0) return;
   throw new MemdirError(
     "usage",
-    `the database was prepared by a newer memdir (it knows ${strange.join(", ")}): bring this one up to date`,
+    `the database was prepared by a newer memdir (it knows ${strange.join(", ")}): update this one`,
   );
 }
 
@@ -232,13 +215,10 @@ async function addVectorType(begin: Begin): Promise<boolean> {
       return true;
     });
   } catch (error) {
-    if (error instanceof MemdirError && error.code === "network" && !isMissingRight(error)) throw error;
+    const isMissingRight = sqlStateOf(error) === "42501";
+    if (error instanceof MemdirError && error.code === "network" && !isMissingRight) throw error;
     return false;
   }
-}
-
-function isMissingRight(error: MemdirError): boolean {
-  return (error.details as { sqlState?: string } | undefined)?.sqlState === "42501";
 }
 
 /**
@@ -263,7 +243,7 @@ async function bindTables(sql: Sql, vectors: boolean): Promise<void> {
   const [role] = await sql("select exists (select from pg_roles where rolname = $1) as yes", [ROLE]);
   if (!role?.yes) return;
   for (const table of [...TENANT_TABLES, ...(vectors ? ["memdir_vector"] : [])]) {
-    // Nobody rewrites the log.
+    // The log is append-only.
     const rights = table === "memdir_audit" ? "select, insert" : "select, insert, update, delete";
     await sql(`grant ${rights} on ${table} to ${ROLE}`);
   }

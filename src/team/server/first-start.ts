@@ -1,10 +1,12 @@
 /** Teams and tokens that the operator makes on the server's own machine; a token is only ever written to a file of theirs. */
 
-import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { PRIVATE_MODE, removeQuietly } from "../../disk/atomic.ts";
 import { diskError, MemdirError } from "../../errors.ts";
-import { findPersonProblem, findPlainNameProblem, type TeamData } from "./team-data.ts";
+import { findPersonProblem, findPlainNameProblem } from "../protocol.ts";
+import { makeFolder } from "./pglite.ts";
+import type { TeamData } from "./team-data.ts";
 
 export interface Start {
   team: string;
@@ -23,6 +25,7 @@ export async function prepareTeam(
   const teams = await data.teams();
   const team = options.team ?? (teams.includes("default") ? "default" : (teams[0] ?? "default"));
   if (teams.includes(team)) return { team, tokenFile: null };
+  // Before the file is made: the team's name is part of its path.
   checkName("--team", team, findPlainNameProblem(team));
   checkName("--admin", options.admin, findPersonProblem(options.admin));
   const name = teams.length === 0 ? "admin-token" : `admin-token-${team}`;
@@ -79,18 +82,14 @@ async function keepToken(wanted: string, make: () => Promise<string>, isNamed = 
 }
 
 function openFree(wanted: string, isNamed: boolean): { file: string; fd: number } {
-  try {
-    mkdirSync(dirname(wanted), { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw diskError(error, "make the folder", dirname(wanted));
-  }
+  makeFolder(dirname(wanted));
   for (let i = 1; ; i++) {
     const file = i === 1 ? wanted : `${wanted}-${i}`;
     try {
       return { file, fd: openSync(file, "wx", PRIVATE_MODE) };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST" || i > MAX_FILES) throw diskError(error, "write", file);
-      if (isNamed) throw new MemdirError("conflict", `${file} is there already: name another file, or move it away`);
+      if (isNamed) throw new MemdirError("conflict", `${file} already exists: name another file, or move it away`);
     }
   }
 }

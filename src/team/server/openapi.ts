@@ -1,8 +1,9 @@
-/** The OpenAPI description of the server, made from the routes themselves. */
+/** The OpenAPI description of the server, made from the routes themselves and the schemas of the protocol. */
 
-import { LIMITS, PROTOCOL } from "../protocol.ts";
-import type { Access, Route, RouteDescription, ServerLimits } from "./route.ts";
-import { ROLES } from "./team-data.ts";
+import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from "@valibot/to-json-schema";
+import type * as v from "valibot";
+import * as protocol from "../protocol.ts";
+import type { Access, Route, ServerLimits } from "./route.ts";
 
 type Json = Record<string, unknown>;
 
@@ -22,7 +23,7 @@ export function makeOpenApi(
       version: version || "0",
       description: [
         "Memory that a team of people and agents shares: lists of hashes first, then only what differs.",
-        `Every request below /v1 names the protocol (\`Memdir-Protocol: ${PROTOCOL}\`) and a token; what a token may not see is not there (404).`,
+        `Every request below /v1 names the protocol (\`Memdir-Protocol: ${protocol.PROTOCOL}\`) and a token; what a token may not see is not there (404).`,
         `A body has at most ${limits.memory.requestBytes} bytes and is not compressed, a memory at most ${limits.memory.memoryBytes}.`,
         `A token has ${limits.rate.requests} requests in ${limits.rate.seconds} seconds; then the answer is 429 and says how long to wait.`,
       ].join("\n"),
@@ -30,7 +31,7 @@ export function makeOpenApi(
     paths,
     components: {
       securitySchemes: { token: { type: "http", scheme: "bearer" } },
-      schemas: SCHEMAS,
+      schemas: toJsonSchemaDefs(SCHEMAS, FORM),
     },
   };
 }
@@ -40,41 +41,67 @@ export function describedPath(path: string): string {
   return path.replace(/:(\w+)(\{[^}]*\})?/g, "{$1}");
 }
 
-function describeRoute({ path, method, access, description }: Route): Json {
-  const { summary, request } = description;
+/** Everything that the protocol names as a value of its own. */
+const SCHEMAS = Object.fromEntries(
+  Object.entries(protocol).filter(([name]) => /^[A-Z][a-z]/.test(name) && name !== "Markdown"),
+) as Record<string, v.GenericSchema>;
+
+const FORM: ConversionConfig = {
+  target: "draft-2020-12",
+  typeMode: "input",
+  // Checks that are code have no JSON schema; their words are in the answers.
+  errorMode: "ignore",
+  overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
+};
+
+function formOf(schema: v.GenericSchema): object {
+  const name = Object.keys(SCHEMAS).find((key) => SCHEMAS[key] === schema);
+  if (name !== undefined) return { $ref: `#/components/schemas/${name}` };
+  const { $schema: _, ...form } = toJsonSchema(schema, FORM);
+  return form;
+}
+
+function describeRoute(route: Route): Json {
+  const { path, method, access, summary, body } = route;
+  const type = body === protocol.Markdown ? "text/markdown" : "application/json";
   return {
     operationId: operationId(method, path),
     summary,
     description: whoMay(access),
     security: access.to === "open" ? [] : [{ token: [] }],
-    parameters: describeParameters(path, access, description),
-    ...(request && { requestBody: { required: true, content: describeRequest(request) } }),
-    responses: { ...describeAnswers(description.answers), ...describeRefusals(access, description) },
+    parameters: describeParameters(route),
+    ...(body && { requestBody: { required: true, content: { [type]: { schema: formOf(body) } } } }),
+    responses: describeAnswers(route),
   };
 }
 
-function describeParameters(path: string, access: Access, { query = {}, headers = {} }: RouteDescription): Json[] {
+function describeParameters({ method, path, access, query, headers = {} }: Route): Json[] {
+  const text = { type: "string" };
   const parts = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => ({
     name,
     in: "path",
     required: true,
     description: PARTS[name],
-    schema: { type: "string" },
+    schema: text,
   }));
-  const protocol = { name: "Memdir-Protocol", in: "header", required: true, schema: { const: PROTOCOL } };
-  const others = (where: string, named: NonNullable<RouteDescription["query"]>) =>
-    Object.entries(named).map(([name, { required = false, text }]) => ({
-      name,
-      in: where,
-      required,
-      description: text,
-      schema: { type: "string" },
-    }));
+  const asked = Object.entries(query?.entries ?? {}).map(([name, schema]) => {
+    const { description, ...form } = formOf(schema as v.GenericSchema) as Json;
+    return { name, in: "query", required: schema.type !== "optional", description, schema: form };
+  });
   return [
     ...parts,
-    ...(access.to === "open" ? [] : [protocol]),
-    ...others("query", query),
-    ...others("header", headers),
+    ...(access.to === "open"
+      ? []
+      : [{ name: "Memdir-Protocol", in: "header", required: true, schema: { const: protocol.PROTOCOL } }]),
+    ...asked,
+    // Only a removal cannot do without its header.
+    ...Object.entries(headers).map(([name, description]) => ({
+      name,
+      in: "header",
+      required: method === "DELETE",
+      description,
+      schema: text,
+    })),
   ];
 }
 
@@ -86,46 +113,37 @@ const PARTS: Record<string, string> = {
   id: "The id of a token, as the list of tokens has it.",
 };
 
-function describeRequest(request: NonNullable<RouteDescription["request"]>): Json {
-  if (typeof request !== "string") return { "text/markdown": { schema: { type: "string" } } };
-  return { "application/json": { schema: schemaOf(request) } };
-}
-
-function describeAnswers(answers: RouteDescription["answers"]): Json {
-  return Object.fromEntries(
-    Object.entries(answers).map(([status, { text, schema, type }]) => {
-      if (schema) return [status, { description: text, content: { "application/json": { schema: schemaOf(schema) } } }];
-      return [status, { description: text, ...(type && { content: { [type]: {} } }) }];
-    }),
-  );
-}
-
-/** What the guard answers, and what reading a body can end with. */
-function describeRefusals(access: Access, { request, answers }: RouteDescription): Json {
-  const refusals = {
+/** The route's own, what the guard answers, and what reading a body can end with. */
+function describeAnswers({ access, body, reply: [status, text, form], others }: Route): Json {
+  const refusals: Record<number, string | undefined> = {
     ...(access.to !== "open" && {
       400: "The protocol or the form of the request is wrong.",
       401: "The token is missing, unknown, expired or revoked.",
       404: "It is not there, or the caller may not know of it.",
       429: "Too many requests; Retry-After says how many seconds to wait.",
-      503: "The database does not answer just now.",
+      503: "The database is not answering.",
     }),
-    ...((access.to === "team" || access.to === "repository") && { 403: "The role is too low." }),
-    ...(request && {
+    ...((access.to === "team" || access.to === "repository") && { 403: "The caller's role does not allow it." }),
+    ...(body && {
       413: "The body is too large.",
       415: "The body is compressed, or of another type.",
       422: "The path or the text cannot be shared.",
     }),
-    500: "The server failed; its log says more under the id in the message.",
+    500: "Internal error; the server's log has details under the id in the message.",
+    ...others,
   };
-  const missing = Object.entries(refusals as Record<string, string>).filter(([status]) => !(status in answers));
-  return describeAnswers(
-    Object.fromEntries(missing.map(([status, text]) => [status, { text, schema: "ProblemAnswer" }])),
-  );
+  const json = (schema: v.GenericSchema) => ({ content: { "application/json": { schema: formOf(schema) } } });
+  return Object.fromEntries([
+    [status, { description: text, ...(typeof form === "string" ? { content: { [form]: {} } } : json(form)) }],
+    ...Object.entries(refusals).map(([code, description]) => {
+      const schema = code === "412" ? protocol.StaleAnswer : protocol.ProblemAnswer;
+      return [code, { description, ...(code !== "304" && json(schema)) }];
+    }),
+  ]);
 }
 
 function whoMay(access: Access): string {
-  if (access.to === "open") return "Open to whoever reaches the server.";
+  if (access.to === "open") return "Open to every client that reaches the server.";
   if (access.to === "member") return "For every member of the team.";
   return `For the role ${access.role} or a stronger one in the ${access.to}.`;
 }
@@ -133,137 +151,4 @@ function whoMay(access: Access): string {
 function operationId(method: string, path: string): string {
   const words = path.replace(/\{[^}]*\}/g, "").match(/\w+/g) ?? [];
   return [method.toLowerCase(), ...words.filter((word) => word !== "v1")].join("-");
-}
-
-function schemaOf(name: string): Json {
-  if (!Object.hasOwn(SCHEMAS, name)) throw new Error(`there is no schema ${name}`);
-  return { $ref: `#/components/schemas/${name}` };
-}
-
-type Schema = Record<string, unknown>;
-
-const TEXT: Schema = { type: "string" };
-const COUNT: Schema = { type: "integer", minimum: 0 };
-const FLAG: Schema = { type: "boolean" };
-const TIME: Schema = { type: "string", format: "date-time" };
-const ROLE: Schema = { enum: ROLES };
-const HASH: Schema = { type: "string", description: "sha256 of the text in hex; empty for a tombstone." };
-const REVISION: Schema = { type: "string", description: "Opaque; whoever changes the memory must name it." };
-
-const SCHEMAS: Readonly<Record<string, Schema>> = {
-  RemoteEntry: object({
-    path: TEXT,
-    hash: HASH,
-    revision: REVISION,
-    deleted: { ...FLAG, description: "A tombstone: it was there, and was removed." },
-    author: TEXT,
-    at: TEXT,
-  }),
-  ListAnswer: object({
-    id: {
-      ...TEXT,
-      description: "Which repository this is: what a client noted about another one does not count here.",
-    },
-    entries: list(ref("RemoteEntry")),
-  }),
-  FetchRequest: object({ paths: { ...list(TEXT), maxItems: LIMITS.fetchPaths } }),
-  FetchAnswer: object({ memories: list(object({ path: TEXT, revision: REVISION, hash: HASH, text: TEXT })) }),
-  WriteAnswer: object({ path: TEXT, revision: REVISION, hash: HASH }),
-  StaleAnswer: object({ problem: { const: "stale" }, message: TEXT, current: orNull(ref("RemoteEntry")) }),
-  ProblemAnswer: object(
-    {
-      problem: { ...TEXT, description: "One word for programs." },
-      message: { ...TEXT, description: "For people: what is wrong and how to fix it." },
-      secrets: list(object({ rule: TEXT, line: { type: "integer", minimum: 1 } })),
-    },
-    ["secrets"],
-  ),
-  VersionsAnswer: object({
-    versions: list(
-      object({ revision: REVISION, author: TEXT, at: TEXT, deleted: FLAG, redacted: FLAG, text: orNull(TEXT) }),
-    ),
-  }),
-  SearchAnswer: object({
-    hits: list(
-      object({
-        repository: TEXT,
-        path: TEXT,
-        name: TEXT,
-        description: TEXT,
-        author: TEXT,
-        at: TEXT,
-        score: { type: "number" },
-      }),
-    ),
-  }),
-  TeamAnswer: object({
-    team: TEXT,
-    person: TEXT,
-    role: orNull(ROLE),
-    limits: object(Object.fromEntries(Object.keys(LIMITS).map((name) => [name, COUNT]))),
-    repositories: list(ref("RepositoryAnswer")),
-  }),
-  RepositoryRequest: object({ name: TEXT }),
-  RepositoryAnswer: object({ name: TEXT, memories: COUNT, bytes: COUNT, role: ROLE }),
-  PersonRow: object({
-    id: TEXT,
-    name: TEXT,
-    role: orNull(ROLE),
-    repositories: list(object({ repository: TEXT, role: ROLE })),
-  }),
-  PeopleAnswer: object({ people: list(ref("PersonRow")) }),
-  PersonRequest: object({ name: TEXT, role: orNull(ROLE) }, ["role"]),
-  RoleRequest: object({ repository: orNull(TEXT), role: orNull(ROLE) }, ["repository"]),
-  TokensAnswer: object({
-    tokens: list(
-      object({
-        id: TEXT,
-        person: TEXT,
-        label: TEXT,
-        created: TIME,
-        expires: orNull(TIME),
-        revoked: orNull(TIME),
-        lastUsed: orNull(TIME),
-      }),
-    ),
-  }),
-  TokenRequest: object({ person: TEXT, label: TEXT, days: orNull({ type: "integer", minimum: 1, maximum: 3650 }) }, [
-    "label",
-    "days",
-  ]),
-  TokenAnswer: object({ id: TEXT, token: { ...TEXT, description: "Never to be seen again." } }),
-  AuditAnswer: object({
-    rows: list(
-      object({
-        at: TIME,
-        person: TEXT,
-        tokenId: TEXT,
-        action: TEXT,
-        repository: orNull(TEXT),
-        path: orNull(TEXT),
-        revision: orNull(TEXT),
-        outcome: TEXT,
-      }),
-    ),
-  }),
-  RedactRequest: object({ path: TEXT, revision: REVISION }),
-  DoneAnswer: object({ done: { const: true } }),
-  HealthAnswer: object({ status: { const: "ok" }, version: TEXT }),
-};
-
-/** Every field is required but the named ones. */
-function object(properties: Record<string, Schema>, optional: readonly string[] = []): Schema {
-  return { type: "object", properties, required: Object.keys(properties).filter((key) => !optional.includes(key)) };
-}
-
-function list(items: Schema): Schema {
-  return { type: "array", items };
-}
-
-function orNull(schema: Schema): Schema {
-  return { oneOf: [schema, { type: "null" }] };
-}
-
-function ref(name: string): Schema {
-  return { $ref: `#/components/schemas/${name}` };
 }

@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { acquireLock, type Lock } from "../../disk/lock.ts";
 import { diskError, MemdirError } from "../../errors.ts";
+import { quietly } from "../../store/store.ts";
 import { type Connection, type Database, openDatabase, type Sql } from "./database.ts";
 
 /** As much of the package as is used; it is not a dependency of ours, so the caller says where it is. */
@@ -71,11 +72,7 @@ function connect(pglite: Pglite, hold: Lock | null): Connection {
 
 /** Two processes on one folder would ruin it. */
 async function holdFolder(folder: string, timeoutMs: number): Promise<Lock> {
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw diskError(error, "make the folder", folder);
-  }
+  makeFolder(folder);
   const lock = await acquireLock(folder, { timeoutMs }).catch((error) => {
     if (!(error instanceof MemdirError) || error.code !== "lock") throw error;
     throw new MemdirError(
@@ -84,7 +81,11 @@ async function holdFolder(folder: string, timeoutMs: number): Promise<Lock> {
       { cause: error },
     );
   });
-  const touch = setInterval(() => touchQuietly(join(folder, "lock.pid")), TOUCH_MS);
+  // It is the kernel lock that counts where there is one; a time that could not be set is set in the next round.
+  const touch = setInterval(() => {
+    const seconds = (performance.timeOrigin + performance.now()) / 1000;
+    quietly(() => utimesSync(join(folder, "lock.pid"), seconds, seconds));
+  }, TOUCH_MS);
   touch.unref();
   return {
     release: () => {
@@ -94,12 +95,12 @@ async function holdFolder(folder: string, timeoutMs: number): Promise<Lock> {
   };
 }
 
-function touchQuietly(path: string): void {
-  const seconds = (performance.timeOrigin + performance.now()) / 1000;
+/** For the user alone. */
+export function makeFolder(folder: string): void {
   try {
-    utimesSync(path, seconds, seconds);
-  } catch {
-    // It is the kernel lock that counts where there is one; the next round tries again.
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw diskError(error, "make the folder", folder);
   }
 }
 
@@ -110,7 +111,7 @@ const VERSION = "0.5.14";
 export interface InstallOptions {
   /** Runs npm with these arguments; rejects when it fails. */
   runNpm(args: readonly string[]): Promise<void>;
-  /** True for yes; null where nobody can be asked. */
+  /** True for yes; null where there is no one to ask. */
   ask: ((question: string) => Promise<boolean>) | null;
   say(text: string): void;
   /** Whether to look where packages of this program are found, too; false in tests. */
@@ -152,11 +153,7 @@ export async function prepareEngine(folder: string, options: InstallOptions): Pr
   const question = `The embedded database (PGlite ${VERSION}, about 27 MB) is fetched from npm into ${engineFolder(folder)}. Go on?`;
   if (!(await ask(question))) throw new MemdirError("not-found", missing);
   say(`fetching ${PACKAGE} ${VERSION} …`);
-  try {
-    mkdirSync(engineFolder(folder), { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw diskError(error, "make the folder", engineFolder(folder));
-  }
+  makeFolder(engineFolder(folder));
   await runNpm(args).catch((cause) => {
     throw new MemdirError("network", `npm could not fetch ${PACKAGE}: run \`${command}\` and see what it says`, {
       cause,

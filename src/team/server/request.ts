@@ -1,47 +1,138 @@
-/** What a request carries: its body, read up to its limit and never further, and its precondition. */
+/** What every request passes: form, size, token, rate, tenant and role, in this order, then its body and its precondition. Each step may throw a `Refusal`. */
 
-import { parseObject, readBody } from "../http.ts";
-import { type Asked, refuse, refuseSize } from "./route.ts";
+import type { World } from "../../world.ts";
+import { readBody } from "../http.ts";
+import { covers, findPlainNameProblem, findTextProblem, Markdown, PROTOCOL, readAs } from "../protocol.ts";
+import { type Access, notFound, type Refusal, type Route, refuse, refuseRole, type TeamServer } from "./route.ts";
+import type { Entered } from "./team-data.ts";
 
-const MEDIA_TYPE = /^\s*([a-z]+\/[a-z0-9.+-]+)\s*(?:;\s*charset="?([a-z0-9-]+)"?\s*)?;?\s*$/i;
+/** Nothing of the body is read here, so that a caller without a right cannot make us hold one. */
+export function checkForm({ limits }: TeamServer, { access }: Route, url: string, headers: Headers): void {
+  const protocol = headers.get("memdir-protocol");
+  if (access.to !== "open" && protocol !== PROTOCOL) {
+    const what = protocol === null ? "no protocol is named" : "this server does not support that protocol";
+    throw refuse(400, "protocol", `${what}: send \`Memdir-Protocol: ${PROTOCOL}\`, the version it supports`);
+  }
+  // A small body that unpacks to a large one is never unpacked.
+  if ((headers.get("content-encoding") ?? "identity").trim().toLowerCase() !== "identity") {
+    const message = "compressed bodies are not accepted: send it as it is, without Content-Encoding";
+    throw refuse(415, "encoding", message, CLOSE);
+  }
+  const length = Number(headers.get("content-length") ?? 0);
+  if (!(length <= limits.memory.requestBytes)) throw refuseSize("a request", limits.memory.requestBytes);
+  if (access.to !== "open" && /[?&](?:access_?token|token)=/i.test(url)) {
+    const message = "a token does not belong in a URL: send it as `Authorization: Bearer TOKEN` and revoke this one";
+    throw refuse(400, "token", message);
+  }
+}
 
-/** The text of a memory, byte for byte: a mark at its beginning stays. */
-export async function readText(asked: Asked, maxBytes: number): Promise<string> {
-  const text = decode(await readBytes(asked, "a memory", ["text/markdown", "text/plain"], maxBytes));
-  if (text === null) throw refuse(422, "form", "the memory is not valid UTF-8: save it as UTF-8 first");
-  if (text.includes("\0")) throw refuse(422, "form", "the memory holds a NUL character, so it is not text; remove it");
+/** The unread rest of the request cannot be distinguished from the next one. */
+const CLOSE = { headers: { connection: "close" } };
+
+function refuseSize(what: string, maxBytes: number): Refusal {
+  return refuse(413, "too-large", `${what} has at most ${maxBytes} bytes: make it smaller, or split it`, CLOSE);
+}
+
+/** Ours are 40 to 60 characters; the database is not asked for a hash of anything longer. */
+const BEARER = /^Bearer +([A-Za-z0-9._~+/=-]{1,200}) *$/i;
+
+/** Who asks, in a route that is not open. */
+export async function identify(
+  { data, limits }: TeamServer,
+  access: Access,
+  headers: Headers,
+  repository: string,
+): Promise<Entered> {
+  // Only from the header: what is in a URL ends up in logs and histories.
+  const token = BEARER.exec(headers.get("authorization") ?? "")?.[1];
+  const asked = access.to === "repository" && !findPlainNameProblem(repository) ? repository : null;
+  const entered = token === undefined ? null : await data.enter(token, limits.rate, asked);
+  if (entered) return entered;
+  const message =
+    token === undefined
+      ? "no token was sent: send it as `Authorization: Bearer TOKEN`"
+      : "the token is unknown, expired or revoked: ask an admin of the team for another";
+  throw refuse(401, "token", message, { headers: { "www-authenticate": "Bearer" } });
+}
+
+/** A caller who cannot read a repository is told that there is none; one who can is told which role is missing. */
+export async function authorize(
+  { data, limits, now }: TeamServer,
+  { access, action = "read" }: Route,
+  { caller, isAdmitted, role, teamRole }: Entered,
+  params: Readonly<Record<string, string>>,
+): Promise<void> {
+  const deny = async (refusal: Refusal, repository: string | null = null) => {
+    await data.audit(caller, [{ action, repository, outcome: "denied" }]);
+    throw refusal;
+  };
+  // Before the rights are looked at: a caller who has none, or tries other teams, is slowed down as well.
+  if (!isAdmitted) throw refuseRate(limits.rate, now);
+  if (params.team !== caller.team) await deny(notFound("team"));
+  if (access.to === "repository" && !covers(role, access.role))
+    await deny(role ? refuseRole(access) : notFound("repository"), role ? params.repository : null);
+  if (access.to === "team" && !covers(teamRole, access.role)) await deny(refuseRole(access));
+}
+
+/** Windows begin at whole multiples of their length, so the end of this one is known without asking the database. */
+function refuseRate({ requests, seconds }: TeamServer["limits"]["rate"], now: World["now"]): Refusal {
+  const wait = Math.max(1, Math.ceil(seconds - ((now().getTime() / 1000) % seconds)));
+  const message = `this token made more than ${requests} requests in ${seconds} seconds: wait ${wait} seconds, then continue`;
+  return refuse(429, "rate", message, { headers: { "retry-after": String(wait) } });
+}
+
+export function readQuery({ query }: Route, url: string): unknown {
+  const given = new URLSearchParams(/\?([^#]*)/.exec(url)?.[1] ?? "");
+  return query && readAs(query, Object.fromEntries(given), malformed);
+}
+
+/** JSON as the route's schema has it, or the text of a memory, read up to its limit and never further. */
+export async function readContent(
+  { limits }: TeamServer,
+  route: Route,
+  { headers, body }: Pick<Request, "headers" | "body">,
+): Promise<unknown> {
+  if (!route.body) return undefined;
+  const isMemory = route.body === Markdown;
+  const maxBytes = isMemory ? limits.memory.memoryBytes : limits.memory.requestBytes;
+  checkType(headers.get("content-type") ?? "", isMemory ? ["text/markdown", "text/plain"] : ["application/json"]);
+  const bytes = await readBody(body, maxBytes);
+  if (bytes === null) throw refuseSize(isMemory ? "a memory" : "a request", maxBytes);
+  const text = decode(bytes);
+  if (!isMemory) return readAs(route.body, parse(text ?? ""), malformed);
+  const problem = text === null ? "it is not valid UTF-8" : findTextProblem(text, maxBytes);
+  if (problem) throw refuse(422, "form", `the memory cannot be shared: ${problem}`);
   return text;
 }
 
-/** A JSON object. What is in it is for the route to check. */
-export async function readObject(asked: Asked, maxBytes: number): Promise<Readonly<Record<string, unknown>>> {
-  const text = decode(await readBytes(asked, "a request", ["application/json"], maxBytes));
-  const value = parseObject(text ?? "");
-  // Without quoting the body.
-  if (!value) throw refuse(400, "form", "the body is not a JSON object in UTF-8: see /openapi.json for its form");
-  return value;
+/** Never quotes the request. */
+function malformed(problem: string): Refusal {
+  return refuse(400, "form", `the request is not valid: ${problem}; see /openapi.json for its form`);
 }
 
-async function readBytes(
-  { headers, body }: Asked,
-  what: string,
-  types: readonly string[],
-  maxBytes: number,
-): Promise<Uint8Array> {
-  const [, type = "", charset = "utf-8"] = MEDIA_TYPE.exec(headers.get("content-type") ?? "") ?? [];
-  // Forms of web pages can send other types without being asked.
-  if (!types.includes(type.toLowerCase()) || !/^utf-?8$/i.test(charset))
-    throw refuse(415, "type", `the body must be sent as \`Content-Type: ${types[0]}; charset=utf-8\``);
-  const bytes = await readBody(body, maxBytes);
-  if (bytes === null) throw refuseSize(what, maxBytes);
-  return bytes;
+const MEDIA_TYPE = /^\s*([a-z]+\/[a-z0-9.+-]+)\s*(?:;\s*charset="?([a-z0-9-]+)"?\s*)?;?\s*$/i;
+
+/** Forms of web pages can send other types without being asked. */
+function checkType(header: string, types: readonly string[]): void {
+  const [, type = "", charset = "utf-8"] = MEDIA_TYPE.exec(header) ?? [];
+  if (types.includes(type.toLowerCase()) && /^utf-?8$/i.test(charset)) return;
+  throw refuse(415, "type", `the body must be sent as \`Content-Type: ${types[0]}; charset=utf-8\``);
 }
 
+/** Byte for byte: a mark at its beginning stays. */
 function decode(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     return null;
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw refuse(400, "form", "the body is not JSON in UTF-8: see /openapi.json for its form");
   }
 }
 
@@ -55,7 +146,7 @@ export function readPrecondition(headers: Headers, { mayBeNew }: { mayBeNew: boo
   const noneMatch = headers.get("if-none-match");
   const no = (message: string, status = 400) => refuse(status, "precondition", message);
   if (match === null && noneMatch === null) throw no(`a write needs a precondition: ${HOW}`, 428);
-  if (match !== null && noneMatch !== null) throw no(`two preconditions exclude each other: ${HOW}`);
+  if (match !== null && noneMatch !== null) throw no(`two preconditions cannot be combined: ${HOW}`);
   if (match === null) {
     if (!mayBeNew) throw no('only what is there can be removed: send `If-Match: "REVISION"`');
     if (noneMatch !== "*") throw no(`If-None-Match can only be *: ${HOW}`);

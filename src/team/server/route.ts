@@ -1,5 +1,6 @@
-/** A route of the team server: where it is, who may use it, what it answers or refuses, and how it is described. */
+/** A route of the team server: where it is, who may use it, what it takes, what it answers or refuses. */
 
+import type * as v from "valibot";
 import type { World } from "../../world.ts";
 import { LIMITS, type ProblemAnswer, type Role } from "../protocol.ts";
 import type { Caller, TeamData } from "./team-data.ts";
@@ -32,56 +33,66 @@ export interface TeamServer extends Pick<World, "now"> {
 export type Access = { to: "open" } | { to: "member" } | { to: "team"; role: Role } | { to: "repository"; role: Role };
 
 /** A request that was let in. */
-export interface Asked {
+export interface Asked<Query = unknown, Body = unknown> {
   caller: Caller;
   /** Where the route asks for a repository. */
   repository: string;
   /** Of that repository, when the request came; null elsewhere. */
   state: string | null;
   params: Readonly<Record<string, string>>;
-  query: URLSearchParams;
   headers: Headers;
-  body: ReadableStream<Uint8Array> | null;
+  query: Query;
+  body: Body;
 }
 
-export interface Route {
-  method: "GET" | "PUT" | "POST" | "DELETE";
+interface RouteOptions<Query, Body, Reply> {
+  access: Access;
+  /** As the audit log names it; nothing for what is not audited. */
+  action?: string;
+  summary: string;
+  query?: v.ObjectSchema<v.ObjectEntries, undefined> & v.GenericSchema<unknown, Query>;
+  /** With what they are for. */
+  headers?: Readonly<Record<string, string>>;
+  /** JSON, or `Markdown`. */
+  body?: v.GenericSchema<unknown, Body>;
+  /** The usual answer: its status, what it is, and its form or media type. */
+  reply: readonly [status: number, text: string, form: v.GenericSchema<unknown, Reply> | string];
+  /** Other answers than every route of this access has. */
+  others?: Readonly<Record<number, string>>;
+  /** May throw a `Refusal`. */
+  answer(server: TeamServer, asked: Asked<Query, Body>): Promise<Answer<Reply>>;
+}
+
+export interface Route extends Omit<RouteOptions<unknown, unknown, unknown>, "answer"> {
+  method: string;
   /** `:name` is one part of the path, `:name{.+}` is the rest of it. */
   path: string;
-  access: Access;
-  /** As the audit log names it; "" for what is not audited. */
-  action: string;
-  description: RouteDescription;
-  /** May throw a `Refusal`. */
   answer(server: TeamServer, asked: Asked): Promise<Answer>;
 }
 
-/** For the OpenAPI document; names of schemas are those in openapi.ts. */
-export interface RouteDescription {
-  summary: string;
-  query?: Record<string, { required?: boolean; text: string }>;
-  headers?: Record<string, { required?: boolean; text: string }>;
-  /** A schema's name for JSON, or Markdown. */
-  request?: string | { markdown: true };
-  /** By status: a schema's name, or null for an answer without a body, or a media type. */
-  answers: Record<number, { text: string; schema?: string; type?: string }>;
+export function route<Query, Body, Reply>(
+  place: `${"GET" | "PUT" | "POST" | "DELETE"} /${string}`,
+  options: RouteOptions<Query, Body, Reply>,
+): Route {
+  const [method = "", path = ""] = place.split(" ");
+  // Query and body were read with the schemas of the same options.
+  return { method, path, ...(options as RouteOptions<unknown, unknown, unknown>) };
 }
 
 /** What a route answers, as a value. */
-export interface Answer {
-  status: number;
-  /** As JSON. */
-  body?: unknown;
-  /** As it is, with its media type; instead of `body`. */
-  text?: { type: string; content: string };
+export interface Answer<Body = unknown> {
+  /** That of the route's reply, unless stated. */
+  status?: number;
+  /** As JSON; a text as it is, with its type in the headers. */
+  body?: Body;
   headers?: Record<string, string>;
 }
 
 /** A request that is not answered as it wants; thrown, and sent by the app. */
 export class Refusal extends Error {
-  readonly answer: Answer;
+  readonly answer: Answer & { status: number };
 
-  constructor(answer: Answer) {
+  constructor(answer: Answer & { status: number }) {
     super(`refused with ${answer.status}`);
     this.answer = answer;
   }
@@ -92,10 +103,9 @@ export function refuse(
   status: number,
   problem: string,
   message: string,
-  more: { headers?: Record<string, string>; secrets?: ProblemAnswer["secrets"] } = {},
+  { headers = {}, ...more }: { headers?: Record<string, string>; secrets?: ProblemAnswer["secrets"] } = {},
 ): Refusal {
-  const body: ProblemAnswer = { problem, message, ...(more.secrets && { secrets: more.secrets }) };
-  return new Refusal({ status, body, headers: more.headers });
+  return new Refusal({ status, body: { problem, message, ...more } satisfies ProblemAnswer, headers });
 }
 
 /** The same words for what is not there and for what the caller may not know of. */
@@ -103,34 +113,21 @@ export function notFound(what: string): Refusal {
   return refuse(404, "not-found", `there is no such ${what}, or you have no right to see it: ask an admin of the team`);
 }
 
-/** For a request whose form is wrong. */
-export function malformed(problem: string): Refusal {
-  return refuse(400, "form", `${problem}; see /openapi.json for the form of this request`);
-}
-
-export function refuseSize(what: string, maxBytes: number): Refusal {
-  const message = `${what} has at most ${maxBytes} bytes: make it smaller, or split it`;
-  // What was not read of the request cannot be told from the next one.
-  return refuse(413, "too-large", message, { headers: { connection: "close" } });
-}
-
-export function refuseRole(access: Exclude<Access, { to: "open" | "member" }>): Refusal {
+export function refuseRole(access: { to: "team" | "repository"; role: Role }): Refusal {
   const where = access.to === "team" ? "the whole team" : "this repository";
   return refuse(403, "role", `this needs the role ${access.role} in ${where}: ask an admin of the team for it`);
 }
 
-export function toResponse(answer: Answer, requestId: string): Response {
-  const { status, body, text, headers = {} } = answer;
-  const content = text?.content ?? (body === undefined ? null : JSON.stringify(body));
-  const type = text?.type ?? (body === undefined ? null : "application/json; charset=utf-8");
-  return new Response(content, {
+export function toResponse({ status = 200, body, headers = {} }: Answer, requestId: string): Response {
+  const content = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
+  return new Response(content ?? null, {
     status,
     headers: {
       // Memories are not for caches between us and the client, nor for a browser that guesses at types.
       "cache-control": "no-store",
       "x-content-type-options": "nosniff",
       "memdir-request": requestId,
-      ...(type && { "content-type": type }),
+      ...(content !== undefined && { "content-type": "application/json; charset=utf-8" }),
       ...headers,
     },
   });

@@ -4,142 +4,107 @@ import { type Memory, parseMemory } from "../../store/store.ts";
 import { sha256 } from "../../text/hash.ts";
 import { findSecrets } from "../../text/secrets.ts";
 import { termsOf } from "../../text/terms.ts";
-import type { FetchAnswer, ListAnswer, StaleAnswer, VersionsAnswer, WriteAnswer } from "../protocol.ts";
-import { findEntryProblem, type RemoteOutcome } from "../remote.ts";
+import * as protocol from "../protocol.ts";
+import type { RemoteOutcome } from "../remote.ts";
 import { readShare } from "../travel.ts";
-import { holdsTag, readObject, readPrecondition, readText } from "./request.ts";
-import { type Answer, type Asked, notFound, Refusal, type Route, refuse, type TeamServer } from "./route.ts";
+import { holdsTag, readPrecondition } from "./request.ts";
+import { type Answer, type Asked, notFound, Refusal, refuse, route, type TeamServer } from "./route.ts";
 import type { SharedMemory } from "./team-data.ts";
 
 const REPOSITORY = "/v1/teams/:team/repositories/:repository";
-const MATCH = { text: 'The revision that the change is based on: `"REVISION"`, one strong tag.' };
-const STALE = { text: "Another write was faster; nothing was written.", schema: "StaleAnswer" };
+const READER = { to: "repository", role: "reader" } as const;
+const WRITER = { to: "repository", role: "writer" } as const;
+const MATCH = 'The revision that the change is based on: `"REVISION"`, one strong tag.';
+const UNBASED = { 412: "Another write was faster; nothing was written.", 428: "There is no precondition." };
 
-export const MEMORY_ROUTES: readonly Route[] = [
-  {
-    method: "GET",
-    path: `${REPOSITORY}/memories`,
-    access: { to: "repository", role: "reader" },
+export const MEMORY_ROUTES = [
+  route(`GET ${REPOSITORY}/memories`, {
+    access: READER,
     action: "list",
-    description: {
-      summary: "Every memory of the repository without its text, tombstones too",
-      headers: { "If-None-Match": { text: "The ETag of an earlier answer." } },
-      answers: {
-        200: { text: "The list, with an ETag.", schema: "ListAnswer" },
-        304: { text: "Nothing has changed since." },
-      },
+    summary: "Every memory of the repository without its text, tombstones too",
+    headers: { "If-None-Match": "The ETag of an earlier answer." },
+    reply: [200, "The list, with an ETag.", protocol.ListAnswer],
+    others: { 304: "Nothing has changed since." },
+    async answer({ data }, { caller, repository, headers, state: known }) {
+      const tagOf = (state: string) => `"${sha256(`${caller.team}/${repository}/${state}`).slice(0, 32)}"`;
+      const tag = headers.get("if-none-match");
+      // Nothing is read, so there is nothing for the audit log: clients ask every few seconds.
+      if (tag !== null && known !== null && holdsTag(tag, tagOf(known)))
+        return { status: 304, headers: { etag: tagOf(known) } };
+      const { id, state, entries } = await data.listMemories(caller, repository);
+      await data.audit(caller, [{ action: "list", repository, outcome: "ok" }]);
+      return { body: { id, entries }, headers: { etag: tagOf(state) } };
     },
-    answer: listMemories,
-  },
-  {
-    method: "POST",
-    path: `${REPOSITORY}/fetch`,
-    access: { to: "repository", role: "reader" },
+  }),
+  route(`POST ${REPOSITORY}/fetch`, {
+    access: READER,
     action: "fetch",
-    description: {
-      summary: "The texts of these memories; what is gone or redacted is left out",
-      request: "FetchRequest",
-      answers: { 200: { text: "The texts.", schema: "FetchAnswer" } },
+    summary: "The texts of these memories; what is gone or redacted is left out",
+    body: protocol.FetchRequest,
+    reply: [200, "The texts.", protocol.FetchAnswer],
+    async answer({ data }, { caller, repository, body }) {
+      const wanted = [...new Set(body.paths)];
+      if (wanted.some((path) => protocol.findEntryProblem(path)))
+        throw refuse(
+          422,
+          "path",
+          "one of the paths cannot belong to a shared memory: ask only for paths from the list",
+        );
+      const memories = wanted.length === 0 ? [] : await data.fetchMemories(caller, repository, wanted);
+      const read = { action: "fetch", repository, outcome: "ok" };
+      await data.audit(
+        caller,
+        memories.map(({ path, revision }) => ({ ...read, path, revision })),
+      );
+      return { body: { memories } };
     },
-    answer: fetchMemories,
-  },
-  {
-    method: "PUT",
-    path: `${REPOSITORY}/memories/:path{.+}`,
-    access: { to: "repository", role: "writer" },
+  }),
+  route(`PUT ${REPOSITORY}/memories/:path{.+}`, {
+    access: WRITER,
     action: "write",
-    description: {
-      summary: "Writes a memory that is new or based on a known revision",
-      headers: { "If-Match": MATCH, "If-None-Match": { text: "`*` for a memory that must not be there yet." } },
-      request: { markdown: true },
-      answers: {
-        200: { text: "Written, or there already.", schema: "WriteAnswer" },
-        412: STALE,
-        413: { text: "The memory is too large.", schema: "ProblemAnswer" },
-        422: {
-          text: "It holds a secret, is private, cannot be read, or the repository is full.",
-          schema: "ProblemAnswer",
-        },
-        428: { text: "There is no precondition.", schema: "ProblemAnswer" },
-      },
+    summary: "Writes a memory that is new or based on a known revision",
+    headers: { "If-Match": MATCH, "If-None-Match": "`*` for a memory that must not be there yet." },
+    body: protocol.Markdown,
+    reply: [200, "Written, or there already.", protocol.WriteAnswer],
+    others: {
+      ...UNBASED,
+      413: "The memory is too large.",
+      422: "It holds a secret, is private, cannot be read, or the repository is full.",
     },
     answer: putMemory,
-  },
-  {
-    method: "DELETE",
-    path: `${REPOSITORY}/memories/:path{.+}`,
-    access: { to: "repository", role: "writer" },
+  }),
+  route(`DELETE ${REPOSITORY}/memories/:path{.+}`, {
+    access: WRITER,
     action: "remove",
-    description: {
-      summary: "Leaves a tombstone in the place of a memory; its versions stay",
-      headers: { "If-Match": { required: true, ...MATCH } },
-      answers: {
-        200: { text: "Removed, or gone already.", schema: "WriteAnswer" },
-        412: STALE,
-        428: { text: "There is no precondition.", schema: "ProblemAnswer" },
-      },
+    summary: "Leaves a tombstone in the place of a memory; its versions stay",
+    headers: { "If-Match": MATCH },
+    reply: [200, "Removed, or gone already.", protocol.WriteAnswer],
+    others: UNBASED,
+    async answer({ data }, { caller, repository, params, headers }) {
+      const path = checkPath(params.path);
+      const expected = readPrecondition(headers, { mayBeNew: false }) ?? "";
+      return answerOutcome(await data.removeMemory(caller, repository, path, expected), "");
     },
-    answer: removeMemory,
-  },
-  {
-    method: "GET",
-    path: `${REPOSITORY}/versions/:path{.+}`,
-    access: { to: "repository", role: "reader" },
+  }),
+  route(`GET ${REPOSITORY}/versions/:path{.+}`, {
+    access: READER,
     action: "versions",
-    description: {
-      summary: "Every version of a memory, oldest first",
-      answers: { 200: { text: "The versions.", schema: "VersionsAnswer" } },
+    summary: "Every version of a memory, oldest first",
+    reply: [200, "The versions.", protocol.VersionsAnswer],
+    async answer({ data }, { caller, repository, params: { path = "" } }) {
+      const versions = protocol.findEntryProblem(path) ? [] : await data.versions(caller, repository, path);
+      if (versions.length === 0) throw notFound("memory");
+      await data.audit(caller, [{ action: "versions", repository, path, outcome: "ok" }]);
+      return { body: { versions } };
     },
-    answer: listVersions,
-  },
+  }),
 ];
 
-async function listMemories({ data }: TeamServer, asked: Asked): Promise<Answer> {
-  const { caller, repository, headers } = asked;
-  const tagOf = (state: string) => `"${sha256(`${caller.team}/${repository}/${state}`).slice(0, 32)}"`;
-  const known = headers.get("if-none-match");
-  if (known !== null && asked.state !== null) {
-    const etag = tagOf(asked.state);
-    // Nothing is read, so there is nothing for the audit log: clients ask every few seconds.
-    if (holdsTag(known, etag)) return { status: 304, headers: { etag } };
-  }
-  const { id, state, entries } = await data.listMemories(caller, repository);
-  await data.audit(caller, [{ action: "list", repository, outcome: "ok" }]);
-  const body: ListAnswer = { id, entries };
-  return { status: 200, body, headers: { etag: tagOf(state) } };
-}
-
-async function fetchMemories({ data, limits }: TeamServer, asked: Asked): Promise<Answer> {
-  const { caller, repository } = asked;
-  const { fetchPaths, requestBytes } = limits.memory;
-  const { paths } = await readObject(asked, requestBytes);
-  if (!Array.isArray(paths) || !paths.every((path) => typeof path === "string")) {
-    throw refuse(400, "form", 'the body must be {"paths": ["a.md", …]}');
-  }
-  if (paths.length > fetchPaths) {
-    throw refuse(
-      400,
-      "form",
-      `at most ${fetchPaths} memories are fetched at once: ask for the rest in further requests`,
-    );
-  }
-  const wanted = [...new Set(paths)];
-  if (wanted.some((path) => findEntryProblem(path))) {
-    throw refuse(422, "path", "one of the paths cannot be that of a shared memory: ask only for what was listed");
-  }
-  const memories = wanted.length === 0 ? [] : await data.fetchMemories(caller, repository, wanted);
-  const rows = memories.map(({ path, revision }) => ({ action: "fetch", repository, path, revision, outcome: "ok" }));
-  await data.audit(caller, rows);
-  const body: FetchAnswer = { memories };
-  return { status: 200, body };
-}
-
-async function putMemory(server: TeamServer, asked: Asked): Promise<Answer> {
-  const { caller, repository, params, headers } = asked;
+async function putMemory(server: TeamServer, asked: Asked<unknown, string>) {
+  const { caller, repository, params, headers, body: text } = asked;
   const { data, limits } = server;
   const path = checkPath(params.path);
   const expected = readPrecondition(headers, { mayBeNew: true });
-  const text = await readText(asked, limits.memory.memoryBytes);
   const found = examine(path, text);
   if (found instanceof Refusal) {
     const { problem } = found.answer.body as { problem: string };
@@ -150,38 +115,23 @@ async function putMemory(server: TeamServer, asked: Asked): Promise<Answer> {
   return answerOutcome(await data.putMemory(caller, repository, memory, expected, limits.memory), memory.hash);
 }
 
-async function removeMemory({ data }: TeamServer, { caller, repository, params, headers }: Asked): Promise<Answer> {
-  const path = checkPath(params.path);
-  const expected = readPrecondition(headers, { mayBeNew: false }) ?? "";
-  return answerOutcome(await data.removeMemory(caller, repository, path, expected), "");
-}
-
-async function listVersions({ data }: TeamServer, { caller, repository, params }: Asked): Promise<Answer> {
-  const path = params.path ?? "";
-  const versions = findEntryProblem(path) ? [] : await data.versions(caller, repository, path);
-  if (versions.length === 0) throw notFound("memory");
-  await data.audit(caller, [{ action: "versions", repository, path, outcome: "ok" }]);
-  const body: VersionsAnswer = { versions };
-  return { status: 200, body };
-}
-
 /** Reasons are fixed sentences: they never hold the path. */
 function checkPath(path = ""): string {
-  const problem = findEntryProblem(path);
+  const problem = protocol.findEntryProblem(path);
   if (problem) throw refuse(422, "path", `this path cannot be shared: ${problem}; rename the memory`);
   return path;
 }
 
-function answerOutcome(outcome: RemoteOutcome, hash: string): Answer {
+function answerOutcome(outcome: RemoteOutcome, hash: string): Answer<protocol.WriteAnswer> {
   if (outcome.kind === "refused") throw refuse(422, "refused", outcome.reason);
   if (outcome.kind === "stale") {
-    const message = "it was changed meanwhile: take the current one, merge, and send it again with its revision";
-    const body: StaleAnswer = { problem: "stale", message, current: outcome.current };
-    return { status: 412, body };
+    const message =
+      "it changed in the meantime: fetch the current version, merge, and send it again with that revision";
+    const body: protocol.StaleAnswer = { problem: "stale", message, current: outcome.current };
+    throw new Refusal({ status: 412, body });
   }
   const { path, revision } = outcome;
-  const body: WriteAnswer = { path, revision, hash };
-  return { status: 200, body, headers: { etag: `"${revision}"` } };
+  return { body: { path, revision, hash }, headers: { etag: `"${revision}"` } };
 }
 
 /** What is shown of a hit; more belongs in the body. */
@@ -196,14 +146,14 @@ const MEANING_CHARACTERS = 1000;
 function examine(path: string, text: string): Memory | Refusal {
   const secrets = findSecrets(text).map(({ rule, line }) => ({ rule, line }));
   if (secrets.length > 0) {
-    const message = "the memory holds what looks like a secret: remove it, revoke it, and send the memory again";
+    const message = "the memory contains what looks like a secret: remove it, revoke it, and send the memory again";
     return refuse(422, "secret", message, { secrets });
   }
   const memory = parseMemory(path, text);
   if (memory.broken) {
     // It is unclear then whether it is private.
     const message =
-      "its frontmatter cannot be read for certain: fix it (`memdir lint` names the line) and send it again";
+      "its frontmatter cannot be parsed reliably: fix it (`memdir lint` names the line) and send it again";
     return refuse(422, "form", message);
   }
   if (isPrivate(memory)) {

@@ -1,10 +1,11 @@
 /** All routes of the server; here those of the team for every member, and those for machines that watch the server. */
 
+import * as v from "valibot";
 import { termsOf } from "../../text/terms.ts";
-import type { SearchAnswer, TeamAnswer } from "../protocol.ts";
+import { HealthAnswer, numberUpTo, SearchAnswer, TeamAnswer } from "../protocol.ts";
 import { type Metrics, openMetrics } from "./metrics.ts";
 import { makeOpenApi } from "./openapi.ts";
-import { type Answer, type Asked, type Route, refuse, type TeamServer } from "./route.ts";
+import { type Route, refuse, route, type TeamServer } from "./route.ts";
 import { ADMIN_ROUTES } from "./routes-admin.ts";
 import { MEMORY_ROUTES } from "./routes-memories.ts";
 import type { StoredCounts } from "./team-data.ts";
@@ -12,82 +13,59 @@ import type { StoredCounts } from "./team-data.ts";
 /** In the order in which they are described. */
 export function makeRoutes(metrics: Metrics = openMetrics()): Route[] {
   const routes: Route[] = [...TEAM_ROUTES, ...MEMORY_ROUTES, ...ADMIN_ROUTES, ...makeStatusRoutes(metrics)];
-  routes.push({
-    method: "GET",
-    path: "/openapi.json",
-    access: { to: "open" },
-    action: "",
-    description: {
+  routes.push(
+    route("GET /openapi.json", {
+      access: OPEN,
       summary: "This description",
-      answers: { 200: { text: "An OpenAPI 3.1 document.", type: "application/json" } },
-    },
-    answer: async ({ version, limits }) => ({ status: 200, body: makeOpenApi(routes, { version, limits }) }),
-  });
+      reply: [200, "An OpenAPI 3.1 document.", "application/json"],
+      answer: async ({ version, limits }) => ({ body: makeOpenApi(routes, { version, limits }) }),
+    }),
+  );
   return routes;
 }
 
-const MAX_QUERY = 1000;
-const MAX_HITS = 50;
-const DEFAULT_HITS = 10;
+const OPEN = { to: "open" } as const;
+const MEMBER = { to: "member" } as const;
+const QUERY = "it must have 1 to 1000 characters";
 
-const TEAM_ROUTES: readonly Route[] = [
-  {
-    method: "GET",
-    path: "/v1/teams/:team",
-    access: { to: "member" },
-    action: "",
-    description: {
-      summary: "Who the caller is, which limits hold, and the repositories that they may read",
-      answers: { 200: { text: "The team as the caller sees it.", schema: "TeamAnswer" } },
+const TEAM_ROUTES = [
+  route("GET /v1/teams/:team", {
+    access: MEMBER,
+    summary: "Who the caller is, which limits hold, and the repositories that they may read",
+    reply: [200, "The team as the caller sees it.", TeamAnswer],
+    async answer({ data, limits: { memory: limits } }, { caller }) {
+      const [role, repositories] = await Promise.all([data.teamRoleOf(caller), data.repositories(caller)]);
+      return { body: { team: caller.team, person: caller.person, role, limits, repositories } };
     },
-    answer: showTeam,
-  },
-  {
-    method: "GET",
-    path: "/v1/teams/:team/search",
-    access: { to: "member" },
+  }),
+  route("GET /v1/teams/:team/search", {
+    access: MEMBER,
     action: "search",
-    description: {
-      summary: "Memories of all repositories that the caller may read, best first",
-      query: {
-        q: { required: true, text: `What is looked for, at most ${MAX_QUERY} characters.` },
-        limit: { text: `How many, from 1 to ${MAX_HITS}; ${DEFAULT_HITS} by default.` },
-      },
-      answers: { 200: { text: "The hits.", schema: "SearchAnswer" } },
+    summary: "Memories of all repositories that the caller may read, best first",
+    query: v.object({
+      q: v.pipe(
+        v.string(),
+        v.description("The words to search for, at most 1000 characters."),
+        v.trim(),
+        v.minLength(1, QUERY),
+        v.maxLength(1000, QUERY),
+      ),
+      limit: numberUpTo(50, 10),
+    }),
+    reply: [200, "The hits.", SearchAnswer],
+    async answer({ data, embed }, { caller, query: { q, limit } }) {
+      const vector = (await embed?.(q)) ?? null;
+      const hits = await data.search(caller, { terms: termsOf(q), vector, limit });
+      await data.audit(caller, [{ action: "search", outcome: "ok" }]);
+      return { body: { hits } };
     },
-    answer: search,
-  },
+  }),
 ];
 
-async function showTeam({ data, limits }: TeamServer, { caller }: Asked): Promise<Answer> {
-  const [role, repositories] = await Promise.all([data.teamRoleOf(caller), data.repositories(caller)]);
-  const { team, person } = caller;
-  const body: TeamAnswer = { team, person, role, limits: limits.memory, repositories };
-  return { status: 200, body };
-}
-
-async function search({ data, embed }: TeamServer, { caller, query }: Asked): Promise<Answer> {
-  const text = query.get("q")?.trim() ?? "";
-  const limit = query.get("limit") ?? String(DEFAULT_HITS);
-  if (text === "" || text.length > MAX_QUERY) {
-    throw refuse(400, "form", `\`q\` must have 1 to ${MAX_QUERY} characters`);
-  }
-  if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > MAX_HITS) {
-    throw refuse(400, "form", `\`limit\` must be a number from 1 to ${MAX_HITS}`);
-  }
-  const vector = (await embed?.(text)) ?? null;
-  const hits = await data.search(caller, { terms: termsOf(text), vector, limit: Number(limit) });
-  await data.audit(caller, [{ action: "search", outcome: "ok" }]);
-  const body: SearchAnswer = { hits };
-  return { status: 200, body };
-}
-
-const OPEN = { to: "open" } as const;
-
-/** Counting is a walk through tables: anybody may ask, but the database is asked no more often than this. */
+/** Counting is a walk through tables: every client may ask, but the database is asked no more often than this. */
 const COUNT_EVERY_MS = 10_000;
 
-/** Open to whoever reaches the server; they name nobody. */
+/** Open to every client that reaches the server; they name no people. */
 function makeStatusRoutes(metrics: Metrics): Route[] {
   let last: { at: number; counts: Promise<StoredCounts | null> } | null = null;
   const count = ({ data, now }: TeamServer) => {
@@ -96,51 +74,32 @@ function makeStatusRoutes(metrics: Metrics): Route[] {
     return last.counts;
   };
   return [
-    {
-      method: "GET",
-      path: "/health",
+    route("GET /health", {
       access: OPEN,
-      action: "",
-      description: {
-        summary: "Whether the process runs",
-        answers: { 200: { text: "It does.", schema: "HealthAnswer" } },
-      },
-      answer: async ({ version }) => ({ status: 200, body: { status: "ok", version } }),
-    },
-    {
-      method: "GET",
-      path: "/ready",
+      summary: "Whether the process runs",
+      reply: [200, "It does.", HealthAnswer],
+      answer: async ({ version }) => ({ body: { status: "ok", version } }),
+    }),
+    route("GET /ready", {
       access: OPEN,
-      action: "",
-      description: {
-        summary: "Whether the database answers",
-        answers: {
-          200: { text: "It does.", schema: "HealthAnswer" },
-          503: { text: "It does not.", schema: "ProblemAnswer" },
-        },
-      },
+      summary: "Whether the database answers",
+      reply: [200, "It does.", HealthAnswer],
+      others: { 503: "It does not." },
       async answer({ data, version }) {
-        try {
-          await data.ping();
-          return { status: 200, body: { status: "ok", version } };
-        } catch {
-          throw refuse(503, "database", "the database does not answer: see the log of the server");
-        }
+        await data.ping().catch(() => {
+          throw refuse(503, "database", "the database is not answering: see the server's log");
+        });
+        return { body: { status: "ok", version } };
       },
-    },
-    {
-      method: "GET",
-      path: "/metrics",
+    }),
+    route("GET /metrics", {
       access: OPEN,
-      action: "",
-      description: {
-        summary: "Figures for Prometheus, without names of people, repositories or memories",
-        answers: { 200: { text: "The figures.", type: "text/plain" } },
-      },
-      async answer(server) {
-        const content = metrics.format(await count(server));
-        return { status: 200, text: { type: "text/plain; version=0.0.4; charset=utf-8", content } };
-      },
-    },
+      summary: "Figures for Prometheus, without names of people, repositories or memories",
+      reply: [200, "The figures.", "text/plain"],
+      answer: async (server) => ({
+        body: metrics.format(await count(server)),
+        headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
+      }),
+    }),
   ];
 }

@@ -19,6 +19,9 @@ export const TENANT_TABLES = [
   "memdir_rate",
 ] as const;
 
+/** Of a memory: the key of its row. */
+const PLACE = 'team text collate "C" not null, repository text collate "C" not null, path text collate "C" not null';
+
 /** As MiniLM gives them. */
 export const VECTOR_WIDTH = 384;
 
@@ -67,9 +70,7 @@ export const MIGRATIONS: readonly Migration[] = [
         foreign key (team, person_id) references memdir_person)`,
       // What is now; the text is in the version of this revision. A tombstone stays, so that revisions only ever grow.
       `create table memdir_memory (
-        team text collate "C" not null,
-        repository text collate "C" not null,
-        path text collate "C" not null,
+        ${PLACE},
         folded text collate "C" not null,
         revision bigint not null,
         hash text not null,
@@ -83,9 +84,7 @@ export const MIGRATIONS: readonly Migration[] = [
         foreign key (team, repository) references memdir_repository)`,
       "create unique index memdir_memory_folded on memdir_memory (team, repository, folded) where not deleted",
       `create table memdir_version (
-        team text collate "C" not null,
-        repository text collate "C" not null,
-        path text collate "C" not null,
+        ${PLACE},
         revision bigint not null,
         hash text not null,
         deleted boolean not null,
@@ -97,9 +96,7 @@ export const MIGRATIONS: readonly Migration[] = [
         foreign key (team, repository, path) references memdir_memory)`,
       // Apart and narrow, as a search looks at many rows. Each lexeme begins with its team: the index is as good for a small team as for a large one.
       `create table memdir_search (
-        team text collate "C" not null,
-        repository text collate "C" not null,
-        path text collate "C" not null,
+        ${PLACE},
         terms tsvector not null,
         primary key (team, repository, path),
         foreign key (team, repository, path) references memdir_memory)`,
@@ -144,9 +141,7 @@ export const OPTIONAL: readonly Migration[] = [
     statements: [
       // Goes with its row in memdir_search, even where a later start lacks the extension.
       `create table memdir_vector (
-        team text collate "C" not null,
-        repository text collate "C" not null,
-        path text collate "C" not null,
+        ${PLACE},
         vector vector(${VECTOR_WIDTH}) not null,
         primary key (team, repository, path),
         foreign key (team, repository, path) references memdir_search on delete cascade)`,
@@ -165,7 +160,7 @@ function bind(table: string): string[] {
 
 /**
  * Looks terms up and weighs them. Behind row-level security Postgres does not use an index for `@@`, as the operator could
- * tell of rows that are not to be seen; so this runs with the rights of the tables' owner and carries the rule of the tenant itself.
+ * reveal rows that must stay hidden; so this runs with the rights of the tables' owner and carries the rule of the tenant itself.
  *
  * Candidates come from memories with all terms, and from those with the rarest ones until there are a thousand; of a term in
  * more than 2,000 memories these many are looked at, as it says little. Every term counts for a candidate's score, the rarer the

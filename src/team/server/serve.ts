@@ -15,7 +15,7 @@ export interface ServerOptions extends AppOptions {
   /** 0 for any that is free. */
   port: number;
   tls?: { cert: string | Buffer; key: string | Buffer } | null;
-  /** A proxy in front of us does TLS, and nobody else reaches the port. */
+  /** A proxy in front of us does TLS, and nothing else reaches the port. */
   behindTls?: boolean;
   timeouts?: Partial<Timeouts>;
 }
@@ -110,7 +110,7 @@ async function endServer(server: Server, withinMs: number): Promise<void> {
 
 function portError(error: NodeJS.ErrnoException, host: string, port: number): MemdirError {
   const fix: Record<string, string> = {
-    EADDRINUSE: "something listens there already; choose another with --port",
+    EADDRINUSE: "the port is already in use; choose another with --port",
     EACCES: "ports below 1024 are for root; choose another with --port",
     EADDRNOTAVAIL: "this machine has no such address; choose another with --host",
     ENOTFOUND: "there is no such host; choose another with --host",

@@ -1,7 +1,9 @@
 /** What the team server keeps and may be asked: the seam between HTTP and the database. Every verb carries the tenant. */
 
-import type { AuditRow, LIMITS, PersonRow, RepositoryAnswer, Role, SearchHit, TokenRow } from "../protocol.ts";
-import type { RemoteEntry, RemoteOutcome, RemoteVersion } from "../remote.ts";
+import type * as protocol from "../protocol.ts";
+import type { RemoteOutcome } from "../remote.ts";
+
+export { findPersonProblem } from "../protocol.ts";
 
 /** Who asks, as their token says. `team` is the tenant: nothing outside it can be seen or named. */
 export interface Caller {
@@ -14,14 +16,14 @@ export interface Caller {
 export interface Entered {
   caller: Caller;
   isAdmitted: boolean;
-  teamRole: Role | null;
-  role: Role | null;
+  teamRole: protocol.Role | null;
+  role: protocol.Role | null;
   state: string | null;
 }
 
 /** A change over one of these is refused inside the same transaction that would write it. */
 export type DataLimits = {
-  [name in keyof Pick<typeof LIMITS, "memoryBytes" | "repositoryBytes" | "repositoryMemories">]: number;
+  [name in keyof Pick<typeof protocol.LIMITS, "memoryBytes" | "repositoryBytes" | "repositoryMemories">]: number;
 };
 
 /** `name`, `description`, `terms` and `vector` are for search. */
@@ -41,20 +43,11 @@ export interface SearchQuery {
   limit: number;
 }
 
-export interface TokenOptions {
-  label: string;
-  /** Null: it does not expire. */
-  days: number | null;
-}
+/** Days null: it does not expire. */
+export type TokenOptions = Omit<protocol.TokenRequest, "person">;
 
-/** The token is in this one answer and kept nowhere. */
-export interface MadeToken {
-  id: string;
-  token: string;
-}
-
-export type AuditEntry = Pick<AuditRow, "action" | "outcome"> &
-  Partial<Pick<AuditRow, "repository" | "path" | "revision">>;
+export type AuditEntry = Pick<protocol.AuditRow, "action" | "outcome"> &
+  Partial<Pick<protocol.AuditRow, "repository" | "path" | "revision">>;
 
 /** Absence is null, and so is a missing right: `roleOf` distinguishes 404 from 403. */
 export interface TeamData {
@@ -68,7 +61,7 @@ export interface TeamData {
   /** For the operator, on the machine of the server: a team with its first admin and their token. */
   createTeam(team: string, admin: string): Promise<{ token: string }>;
   /** For the operator, when the last admin lost their token. */
-  issueToken(team: string, person: string, options: TokenOptions): Promise<MadeToken | null>;
+  issueToken(team: string, person: string, options: TokenOptions): Promise<protocol.TokenAnswer | null>;
 
   /**
    * What every request asks, in one transaction: who it is, whether their token has requests left in this window, their role,
@@ -80,27 +73,23 @@ export interface TeamData {
     limit: { requests: number; seconds: number },
     repository: string | null,
   ): Promise<Entered | null>;
-  /** The stronger of the team's role and the repository's. Null: none, or no such repository (the caller cannot tell which). */
-  roleOf(caller: Caller, repository: string): Promise<Role | null>;
-  teamRoleOf(caller: Caller): Promise<Role | null>;
+  /** The stronger of the team's role and the repository's. Null: none, or no such repository (the caller does not learn which). */
+  roleOf(caller: Caller, repository: string): Promise<protocol.Role | null>;
+  teamRoleOf(caller: Caller): Promise<protocol.Role | null>;
 
-  people(caller: Caller): Promise<PersonRow[]>;
-  addPerson(caller: Caller, name: string, role: Role | null): Promise<PersonRow | null>;
-  setRole(caller: Caller, person: string, repository: string | null, role: Role | null): Promise<boolean>;
-  tokens(caller: Caller): Promise<TokenRow[]>;
-  addToken(caller: Caller, person: string, options: TokenOptions): Promise<MadeToken | null>;
+  people(caller: Caller): Promise<protocol.PersonRow[]>;
+  addPerson(caller: Caller, name: string, role: protocol.Role | null): Promise<protocol.PersonRow | null>;
+  setRole(caller: Caller, person: string, repository: string | null, role: protocol.Role | null): Promise<boolean>;
+  tokens(caller: Caller): Promise<protocol.TokenRow[]>;
+  addToken(caller: Caller, person: string, options: TokenOptions): Promise<protocol.TokenAnswer | null>;
   revokeToken(caller: Caller, id: string): Promise<boolean>;
   /** Those that the caller may read. */
-  repositories(caller: Caller): Promise<RepositoryAnswer[]>;
-  addRepository(caller: Caller, name: string): Promise<RepositoryAnswer | null>;
+  repositories(caller: Caller): Promise<protocol.RepositoryAnswer[]>;
+  addRepository(caller: Caller, name: string): Promise<protocol.RepositoryAnswer | null>;
 
   /** `state` changes with every write in the repository; the ETag is made of it. */
-  listMemories(caller: Caller, repository: string): Promise<{ id: string; state: string; entries: RemoteEntry[] }>;
-  fetchMemories(
-    caller: Caller,
-    repository: string,
-    paths: readonly string[],
-  ): Promise<Pick<SharedMemory & RemoteEntry, "path" | "revision" | "hash" | "text">[]>;
+  listMemories(caller: Caller, repository: string): Promise<protocol.ListAnswer & { state: string }>;
+  fetchMemories(caller: Caller, repository: string, paths: readonly string[]): Promise<protocol.Fetched[]>;
   /** One transaction: precondition, version, audit. */
   putMemory(
     caller: Caller,
@@ -110,19 +99,15 @@ export interface TeamData {
     limits: DataLimits,
   ): Promise<RemoteOutcome>;
   removeMemory(caller: Caller, repository: string, path: string, expected: string): Promise<RemoteOutcome>;
-  versions(
-    caller: Caller,
-    repository: string,
-    path: string,
-  ): Promise<(RemoteVersion & { deleted: boolean; redacted: boolean })[]>;
+  versions(caller: Caller, repository: string, path: string): Promise<protocol.Version[]>;
   /** Removes the text of one version for good, and of the memory itself if it is the current one (a tombstone follows). */
   redact(caller: Caller, repository: string, path: string, revision: string): Promise<boolean>;
 
   /** Visibility is part of the query. Vectors only where the extension is there and one is given. */
-  search(caller: Caller, query: SearchQuery): Promise<SearchHit[]>;
+  search(caller: Caller, query: SearchQuery): Promise<protocol.SearchHit[]>;
   audit(caller: Caller, entries: readonly AuditEntry[]): Promise<void>;
   /** Newest first, `before` an earlier row's `at`. */
-  readAudit(caller: Caller, options: { before: string | null; limit: number }): Promise<AuditRow[]>;
+  readAudit(caller: Caller, options: { before: string | null; limit: number }): Promise<protocol.AuditRow[]>;
   /** For the metrics: how many teams, repositories, memories there are; no names. */
   counts(): Promise<StoredCounts>;
 }
@@ -132,35 +117,4 @@ export interface StoredCounts {
   repositories: number;
   memories: number;
   bytes: number;
-}
-
-const RANK: Record<Role, number> = { reader: 1, writer: 2, admin: 3 };
-export const ROLES = Object.keys(RANK) as Role[];
-
-export function isRole(value: unknown): value is Role {
-  return typeof value === "string" && Object.hasOwn(RANK, value);
-}
-
-export function covers(role: Role | null, wanted: Role): boolean {
-  return role !== null && RANK[role] >= RANK[wanted];
-}
-
-/** One part of a URL, and nothing in it means anything there; a token begins with its team's name. */
-const PLAIN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-const MAX_PERSON = 100;
-/** Control characters, line and paragraph breaks, and marks that turn the direction of writing: no name has them. */
-const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\ufeff]/u;
-
-/** Why a team or repository cannot have this name, or null. */
-export function findPlainNameProblem(name: string): string | null {
-  if (PLAIN.test(name)) return null;
-  return "it must be 1 to 64 letters, digits, dots, hyphens or underscores, a letter or digit first";
-}
-
-export function findPersonProblem(name: string): string | null {
-  if (name === "" || name.length > MAX_PERSON) return `it must have 1 to ${MAX_PERSON} characters`;
-  if (name !== name.trim()) return "it must not begin or end with a space";
-  if (!name.isWellFormed() || UNPRINTABLE.test(name)) return "it holds characters that cannot be shown";
-  if (name !== name.normalize("NFC")) return "it is not in the usual form of Unicode (NFC)";
-  return null;
 }

@@ -1,4 +1,4 @@
-/** Keys: which there are, and who handles them. Views add theirs while they are shown; typing in a field triggers none. */
+/** Keyboard shortcuts. Views add theirs while they are shown; typing in a field triggers none. */
 import { useEffect, useRef } from "preact/hooks";
 import { go } from "./router.ts";
 
@@ -25,10 +25,10 @@ export const KEYS_SHOWN: [string, string][] = [
   ["Enter", "open the memory"],
   ["e", "edit it"],
   ["a e r", "accept, edit, reject in the inbox"],
-  ["u", "undo the last change, after asking"],
+  ["u", "undo the last change (asks first)"],
   ["Esc", "back"],
-  ["Ctrl S", "review what you wrote, then save it"],
-  ["?", "show these keys"],
+  ["Ctrl S", "review your changes, then save"],
+  ["?", "show the shortcuts"],
 ];
 
 /** A second key later than this is no longer part of `g …`. */

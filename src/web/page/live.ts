@@ -1,18 +1,18 @@
-/** What the server sends by itself: changes on disk and the progress of long work, and answers that follow them. */
+/** Server-sent events: changes on disk and the progress of jobs, and answers that are fetched again with them. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Job, LiveEvent, Start } from "../api.ts";
 import { type Failure, formatQuery, get, type Query } from "./remote.ts";
 import { makeStore, useStore } from "./store.ts";
 
 export interface Live<T> {
-  /** The last answer, also while a newer one is fetched; null before the first. */
+  /** The last answer, even while a newer one is fetched; null before the first. */
   value: T | null;
   failure: Failure | null;
   isLoading: boolean;
   reload: () => void;
 }
 
-/** What the page is told once at its start; until then nothing may be changed. */
+/** Facts that the page fetches once at the start; until then nothing can be changed. */
 export const start = makeStore<Start>({
   version: "",
   project: "",
@@ -65,7 +65,7 @@ export function startLive(): void {
   };
   source.onerror = async () => {
     wasCut = true;
-    // A server with too many tabs answers everything but the stream.
+    // A server with too many tabs answers everything except the stream.
     const isRefused = source.readyState === EventSource.CLOSED && (await get("/api/start")).failure === null;
     isConnected.set(isRefused);
     if (isRefused) document.addEventListener("visibilitychange", () => changes.set(changes.get() + 1));
@@ -89,7 +89,7 @@ export function useLive<T>(path: string | null, query: Query = {}): Live<T> {
     get<T>(key, {}, calling.signal).then(({ value, failure }) => {
       if (calling.signal.aborted) return;
       if (failure === null) keep(key, value);
-      // While the server is away for a moment, the page keeps what it shows.
+      // While the server is briefly unavailable, the page keeps what it shows.
       const shown = failure !== null && failure.status === 0 ? latest.current.value : value;
       setAnswer({ key, value: shown, failure, isLoading: false });
     });

@@ -44,7 +44,7 @@ const VIEWS: Record<string, View> = {
   sessions: SessionsView,
 };
 
-/** These views are made again for another memory, so that what was typed for one does not stay for the next. */
+/** These views are created again for another memory, so that text typed for one does not stay for the next. */
 const OF_MEMORY = new Set(["memory", "edit"]);
 
 function Page(): VNode {
@@ -53,21 +53,22 @@ function Page(): VNode {
   const isFirst = useRef(true);
   const shown = OF_MEMORY.has(at.view) ? `${at.view} ${at.params.get("directory")} ${at.params.get("file")}` : at.view;
   useEffect(() => {
-    // Screen readers learn that the view has changed; at the start the browser says it itself.
+    // Tells screen readers that the view has changed; at the start the browser does it itself.
     if (!isFirst.current) (content.current?.querySelector("h1") ?? content.current)?.focus({ preventScroll: true });
     isFirst.current = false;
   }, [shown]);
   return (
     <>
       <button type="button" class="skip button" onClick={() => content.current?.focus()}>
-        To the content
+        Skip to content
       </button>
       <div class="shell">
         <Side view={at.view} />
         <main class="content" id="content" tabIndex={-1} ref={content}>
           {useStore(isConnected) ? null : (
             <p class="status-line" role="status">
-              The server does not answer; what is shown may be old. If it was ended, run <code>memdir ui</code> again.
+              The server is not responding, so this page may be out of date. If you stopped it, run{" "}
+              <code>memdir ui</code> again.
             </p>
           )}
           <Shown key={shown} view={at.view} params={at.params} />
@@ -87,7 +88,7 @@ function Shown({ view, params }: { view: string; params: URLSearchParams }): VNo
   if (error !== undefined)
     return (
       <Notice tone="bad">
-        <p>This view broke: {String((error as Error).message)}</p>
+        <p>This view failed: {String((error as Error).message)}</p>
         <Button onClick={retry}>Try again</Button>
       </Notice>
     );
@@ -95,7 +96,7 @@ function Shown({ view, params }: { view: string; params: URLSearchParams }): VNo
   if (Known === undefined)
     return (
       <>
-        <PageHead title="Nothing here" />
+        <PageHead title="Page not found" />
         <Empty title={`There is no view named “${view}”.`}>
           <a href={formatRoute("memories")}>All memories</a>
         </Empty>
@@ -104,7 +105,7 @@ function Shown({ view, params }: { view: string; params: URLSearchParams }): VNo
   return <Known params={params} />;
 }
 
-/** Only the map needs the layout of graphs: it is loaded when it is opened. */
+/** Only the map needs graph layout, so it is loaded when it is opened. */
 function LaterMap({ params }: { params: URLSearchParams }): VNode {
   const [Loaded, setLoaded] = useState<View | null>(null);
   useEffect(() => {

@@ -1,8 +1,8 @@
-/** Talking to the server: every answer is a value or a failure, never an exception. */
+/** Requests to the server: every answer is a value or an error value, never an exception. */
 import type { Problem } from "../api.ts";
 
 export interface Failure extends Problem {
-  /** 0 where no answer came. */
+  /** 0 if there was no answer. */
   status: number;
   /** The whole answer, such as the state of the file with a 409. */
   body: unknown;
@@ -48,7 +48,7 @@ async function call<T>(address: string, init: RequestInit): Promise<Answer<T>> {
   } catch (error) {
     const isAborted = error instanceof DOMException && error.name === "AbortError";
     const problem = isAborted ? "aborted" : "unreachable";
-    const message = "The server does not answer. If it was ended, run `memdir ui` again.";
+    const message = "The server is not responding. If you stopped it, run `memdir ui` again.";
     return { value: null, failure: { problem, message, status: 0, body: null } };
   }
 }
@@ -57,6 +57,9 @@ function readProblem(body: unknown, status: number): Problem {
   const given = body as Partial<Problem> | null;
   if (typeof given?.message === "string") return { problem: given.problem ?? "failed", message: given.message };
   if (status === 401 || status === 403)
-    return { problem: "ended", message: "This page may no longer ask. Run `memdir ui` and open the address it shows." };
+    return {
+      problem: "ended",
+      message: "This page no longer has access. Run `memdir ui` and open the address it prints.",
+    };
   return { problem: "failed", message: `The server answered with ${status}.` };
 }

@@ -11,7 +11,7 @@ export interface Route {
 
 /** A view that must not be left without asking. */
 interface Guard {
-  /** Whether there is anything to lose now. */
+  /** Whether there are unsaved changes. */
   isNeeded: () => boolean;
   mayLeave: () => Promise<boolean>;
 }
@@ -51,18 +51,18 @@ export function go(view: string, query: Query = {}): void {
   location.hash = formatRoute(view, query);
 }
 
-/** Goes on without an entry in the history for this view. */
+/** Navigates without keeping a history entry for this view. */
 export function replace(view: string, query: Query = {}): void {
   location.replace(formatRoute(view, query));
 }
 
-/** To where the person came from, or to `otherwise` where they came from outside. */
+/** Goes back to where the person came from, or to `otherwise` if they came from outside. */
 export function goBack(otherwise: string, query: Query = {}): void {
   if (route.get().key === entrance) replace(otherwise, query);
   else history.back();
 }
 
-/** Changes what the view was asked for without a new entry in the history, such as a filter. */
+/** Changes the view's parameters, such as a filter, without a new history entry. */
 export function amend(query: Query): void {
   const now = route.get();
   const params = new URLSearchParams(now.params);
@@ -75,7 +75,7 @@ export function amend(query: Query): void {
   route.set(next);
 }
 
-/** Returns what removes the guard. */
+/** Returns a function that removes the guard. */
 export function guardRoute(by: Guard): () => void {
   guard = by;
   return () => {
@@ -86,7 +86,7 @@ export function guardRoute(by: Guard): () => void {
 async function follow(): Promise<void> {
   const here = route.get();
   if (guard?.isNeeded() && location.hash !== formatHash(here)) {
-    // The address has changed already: it is put back while the question is open.
+    // The address has already changed, so it is restored while the question is open.
     history.pushState({ key: here.key }, "", formatHash(here));
     if (!(await guard.mayLeave())) return;
     guard = null;

@@ -1,4 +1,6 @@
-/** Navigation: a column beside the content, on a narrow screen a bar on top that unfolds; and the choice of light or dark. */
+/**
+ * Navigation: a column next to the content or, on a narrow screen, a bar at the top that unfolds; and the theme switch.
+ */
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { KEYS_SHOWN, LETTERS, useKeys } from "./keyboard.ts";
@@ -99,7 +101,7 @@ type Theme = "system" | "light" | "dark";
 const THEME_KEY = "memdir-theme";
 const NEXT: Record<Theme, Theme> = { system: "light", light: "dark", dark: "system" };
 
-/** As the system says, until the person chooses. */
+/** The system's setting, until the person chooses. */
 const theme = makeStore<Theme>("system");
 
 export function startTheme(): void {

@@ -14,19 +14,22 @@ import {
 import { type Key, type KeyName, openKeys } from "../../../src/cli/console/keys.ts";
 import { widthOf } from "../../../src/text/wrap.ts";
 
-/** Types what a terminal would send; the last effect is kept. */
+/** Types what a terminal would send; whether the last key was left to the editor's owner. */
 function type(input: string, from: Editor = EMPTY) {
-  return openKeys()
-    .feed(input)
-    .reduce((state, key) => press(state.editor, key), { editor: from, effect: null } as ReturnType<typeof press>);
+  let editor = from;
+  let isLeft = false;
+  for (const key of openKeys().feed(input)) {
+    const next = press(editor, key);
+    isLeft = next === null;
+    editor = next ?? editor;
+  }
+  return { editor, isLeft };
 }
 /** The text with the cursor as a bar. */
-const seen = ({ editor: { text, cursor } }: ReturnType<typeof press>) =>
-  `${text.slice(0, cursor)}|${text.slice(cursor)}`;
+const seen = ({ editor: { text, cursor } }: { editor: Editor }) => `${text.slice(0, cursor)}|${text.slice(cursor)}`;
 const view = (columns: number, maxRows = 100) => ({
   columns,
   prompt: "> ",
-  indent: "  ",
   maxRows,
   dim: (text: string) => text,
 });
@@ -63,28 +66,28 @@ describe("editor", () => {
     expect(seen(type("a\nb"))).toBe("a\nb|");
     expect(seen(type("a\x1b\rb"))).toBe("a\nb|");
     expect(seen(type("a\\\rb"))).toBe("a\nb|");
-    expect(type("a\\\r").effect).toBe(null);
+    expect(type("a\\\r").isLeft).toBe(false);
   });
 
-  it("says what its owner has to do", () => {
-    const cases: [string, string | null][] = [
-      ["a\r", "submit"],
-      ["\t", "complete"],
-      ["\x1b[Z", "complete-back"],
-      ["\x1b[A", "history-up"],
-      ["\x1b[B", "history-down"],
-      ["\x03", "interrupt"],
-      ["\x04", "end"],
-      ["a\x04", null],
-      ["\x12", "search"],
-      ["\x0c", "redraw"],
-      ["\x1a", "suspend"],
-      ["\x1b\x1b", "escape"],
-      ["a\nb\x1b[A", null],
-      ["a\nb\x1b[A\x1b[A", "history-up"],
-      ["\x0f", null],
-    ];
-    for (const [input, effect] of cases) expect([input, type(input).effect]).toEqual([input, effect]);
+  it("leaves to its owner what does not concern the text", () => {
+    for (const input of [
+      "a\r",
+      "\t",
+      "\x1b[Z",
+      "\x1b[A",
+      "\x1b[B",
+      "\x03",
+      "\x04",
+      "\x12",
+      "\x0c",
+      "\x1a",
+      "\x1b\x1b",
+      "\x0f",
+    ])
+      expect([input, type(input).isLeft]).toEqual([input, true]);
+    for (const input of ["a\x04", "a\nb\x1b[A", "\x7f", "\x17"])
+      expect([input, type(input).isLeft]).toEqual([input, false]);
+    expect(type("a\nb\x1b[A\x1b[A").isLeft).toBe(true);
   });
 
   it("shows a large paste as a note, hands it on whole, and deletes it as one", () => {
@@ -168,7 +171,7 @@ describe("editor", () => {
     fc.assert(
       fc.property(fc.array(key, { maxLength: 60 }), fc.integer({ min: 5, max: 50 }), (keys, columns) => {
         let editor = EMPTY;
-        for (const each of keys) editor = press(editor, each).editor;
+        for (const each of keys) editor = press(editor, each) ?? editor;
         expect(editor.cursor).toBeGreaterThanOrEqual(0);
         expect(editor.cursor).toBeLessThanOrEqual(editor.text.length);
         const { lines, cursor } = layEditor(editor, view(columns));

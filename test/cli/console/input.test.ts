@@ -94,8 +94,8 @@ describe("input", () => {
     type("\x03");
     pass(1000);
     type("\x03");
-    expect(await line).toEqual({ type: "end" });
-    expect(await input.read()).toEqual({ type: "end" });
+    expect(await line).toBe(null);
+    expect(await input.read()).toBe(null);
     expect(await input.question("?", [{ key: "y", label: "yes" }])).toBe(null);
   });
 
@@ -115,7 +115,7 @@ describe("input", () => {
     pass(800);
     type("n");
     expect(await answer).toBe("n");
-    expect(await input.read()).toEqual({ type: "line", text: "I say yesy y" });
+    expect(await input.read()).toEqual("I say yesy y");
   });
 
   it("lets Enter alone answer nothing, and Ctrl-C everything at once", async () => {
@@ -146,7 +146,7 @@ describe("input", () => {
     expect(stops).toBe(2);
     end();
     type("x\r");
-    expect(await line).toEqual({ type: "line", text: "x" });
+    expect(await line).toEqual("x");
     type("\x03");
     expect(stops).toBe(2);
   });
@@ -155,7 +155,7 @@ describe("input", () => {
     const { input, type, seen } = open();
     type("one\rtwo\rthree\rfour\rfi");
     expect(seen()).toEqual(["  waits: two", "  waits: three", "  waits: four", "> fi"]);
-    for (const text of ["one", "two", "three", "four"]) expect(await input.read()).toEqual({ type: "line", text });
+    for (const text of ["one", "two", "three", "four"]) expect(await input.read()).toEqual(text);
     expect(seen()).toEqual(["> one", "> two", "> three", "> four", "> fi"]);
   });
 
@@ -176,7 +176,7 @@ describe("input", () => {
     const pasted = "line\n".repeat(50);
     type(`\x1b[200~${pasted}\x1b[201~\r`);
     expect(seen()).toEqual(["  waits: [pasted text #1, 50 lines]", ">"]);
-    expect(await input.read()).toEqual({ type: "line", text: pasted });
+    expect(await input.read()).toEqual(pasted);
     expect(seen()).toEqual(["> [pasted text #1, 50 lines]", ">"]);
   });
 
@@ -185,7 +185,7 @@ describe("input", () => {
     const line = input.read();
     type("\r  \r\x15\r");
     type("ok\r");
-    expect(await line).toEqual({ type: "line", text: "ok" });
+    expect(await line).toEqual("ok");
   });
 
   it("shows at most eight completions around the chosen one, harmless and cut", () => {
@@ -254,14 +254,14 @@ describe("input", () => {
     expect(seen()).toEqual(["> [pasted text #1, 50 lines]"]);
     const line = input.read();
     type("\r");
-    expect(await line).toEqual({ type: "line", text: large });
+    expect(await line).toEqual(large);
   });
 
   it("ends when the keyboard is gone, and gives it back when it is closed", async () => {
     const gone = open();
     const line = gone.input.read();
     gone.stdin.emit("end");
-    expect(await line).toEqual({ type: "end" });
+    expect(await line).toBe(null);
     const broken = open();
     const other = broken.input.question("?", []);
     broken.stdin.emit("error", new Error("EIO"));
@@ -269,7 +269,7 @@ describe("input", () => {
     const closed = open();
     const last = closed.input.read();
     closed.input.close();
-    expect(await last).toEqual({ type: "end" });
+    expect(await last).toBe(null);
     expect(closed.raw).toEqual([true, false]);
     expect(closed.seen()).toEqual([""]);
   });
@@ -294,10 +294,10 @@ describe("input", () => {
   it("reads whole lines on a dumb terminal", async () => {
     const { input, type, written, stdin, signal } = open({ isDumb: true });
     type("one\r\ntwo");
-    expect(await input.read()).toEqual({ type: "line", text: "one" });
+    expect(await input.read()).toEqual("one");
     const line = input.read();
     type(" more\x1b[2J\n");
-    expect(await line).toEqual({ type: "line", text: "two more" });
+    expect(await line).toEqual("two more");
     const answer = input.question("Sure?", [{ key: "y", label: "yes" }]);
     type("Y\n");
     expect(await answer).toBe("y");
@@ -309,8 +309,8 @@ describe("input", () => {
     expect(stopped).toBe(true);
     type("last");
     stdin.emit("end");
-    expect(await input.read()).toEqual({ type: "line", text: "last" });
-    expect(await input.read()).toEqual({ type: "end" });
+    expect(await input.read()).toEqual("last");
+    expect(await input.read()).toBe(null);
     expect(written()).not.toContain("\x1b");
   });
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { openScreen, RESET_SEQUENCES } from "../../../src/cli/console/screen.ts";
+import { openScreen, RESET } from "../../../src/cli/console/screen.ts";
 import { SGR } from "../../../src/text/wrap.ts";
 import { openGrid } from "../../pty.ts";
 
@@ -28,24 +28,21 @@ function open(columns = 40, rows = 10, options: { isColour?: boolean; isDumb?: b
 }
 
 describe("screen", () => {
-  it("keeps the live lines below what is printed and streamed", () => {
+  it("keeps the live lines below what is printed", () => {
     const { screen, seen, grid } = open();
     screen.live(["working", "> abc"], { row: 1, column: 5 });
     screen.print("one");
     screen.print("two\nthree\n");
     expect(seen()).toEqual(["one", "two", "three", "working", "> abc"]);
     expect(grid.cursor()).toEqual({ row: 4, column: 5, visible: true });
-    screen.stream("he");
-    screen.stream("llo");
+    screen.print("hello");
     expect(seen()).toEqual(["one", "two", "three", "hello", "working", "> abc"]);
-    screen.stream(" you\nnext");
+    screen.print("next");
     screen.live(["> "], { row: 0, column: 2 });
-    expect(seen()).toEqual(["one", "two", "three", "hello you", "next", ">"]);
-    screen.endStream();
-    screen.endStream();
+    expect(seen()).toEqual(["one", "two", "three", "hello", "next", ">"]);
     screen.print("");
     screen.live([], null);
-    expect(seen()).toEqual(["one", "two", "three", "hello you", "next"]);
+    expect(seen()).toEqual(["one", "two", "three", "hello", "next"]);
     expect(grid.cursor()).toEqual({ row: 6, column: 0, visible: true });
   });
 
@@ -62,7 +59,7 @@ describe("screen", () => {
     expect(grid.cursor().visible).toBe(true);
     expect(grid.modes()).toEqual([]);
     expect(grid.screen().join("")).toBe("late");
-    for (const sequence of RESET_SEQUENCES) expect(raw()).toContain(sequence);
+    expect(raw()).toContain(RESET);
   });
 
   it("writes nothing when nothing changed, and only the changed line otherwise", () => {
@@ -122,14 +119,6 @@ describe("screen", () => {
     expect(seen()).toEqual(["output stays", "status", "> typed"]);
   });
 
-  it("does not let a line without end outgrow the screen", () => {
-    const { screen, all } = open(10, 6);
-    screen.live(["> "], { row: 0, column: 2 });
-    for (let i = 0; i < 200; i++) screen.stream(`w${i} `);
-    screen.stream("end\n");
-    expect(all().join("").replaceAll(" ", "")).toBe(`${Array.from({ length: 200 }, (_, i) => `w${i}`).join("")}end>`);
-  });
-
   it("has no colour without colour, the layout as before", () => {
     const { screen, raw, seen } = open(40, 10, { isColour: false });
     screen.live(["\x1b[2mstatus\x1b[22m", "> "], { row: 1, column: 2 });
@@ -141,15 +130,12 @@ describe("screen", () => {
 
   it("prints plainly on a dumb terminal", () => {
     const { screen, raw } = open(40, 10, { isDumb: true });
-    screen.live(["status"], null);
     screen.print("\x1b[1mone\x1b[22m");
-    screen.stream("two");
-    screen.print("three\n");
-    screen.stream("four");
-    screen.endStream();
+    screen.print("two\n");
+    screen.live(["\x1b[2m> \x1b[22m"], null);
     screen.clear();
     screen.close();
-    expect(raw()).toBe("one\ntwo\nthree\nfour\n");
+    expect(raw()).toBe("one\ntwo\n> ");
   });
 
   it("clears", () => {
@@ -165,7 +151,6 @@ describe("screen", () => {
     const line = fc.array(word, { maxLength: 4 }).map((words) => words.join(" "));
     const step = fc.oneof(
       line.map((text) => ({ do: "print" as const, text })),
-      line.map((text) => ({ do: "stream" as const, text })),
       fc.array(line, { maxLength: 4 }).map((lines) => ({ do: "live" as const, lines })),
     );
     fc.assert(
@@ -179,12 +164,11 @@ describe("screen", () => {
           for (const each of steps) {
             if (each.do === "live") screen.live(each.lines, { row: each.lines.length - 1, column: 0 });
             else {
-              screen[each.do](each.text);
-              printed += each.do === "print" ? `\n${each.text}\n` : each.text;
+              screen.print(each.text);
+              printed += `${each.text}\n`;
             }
           }
           screen.live([], null);
-          screen.endStream();
           screen.close();
           // What lies on the terminal is what was printed, no more and no less; where lines broke is its own affair.
           const bare = (text: string) => text.replace(SGR, "").replace(/\s+/g, "");

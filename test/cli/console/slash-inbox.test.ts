@@ -193,7 +193,7 @@ test("the greeting says how many proposals wait", async () => {
   const seat = await sitDown();
   const heard = async () => {
     const { call, printed } = hearCall(seat.world, {});
-    await greet(seat.memdir, "", call.terminal);
+    await greet(seat.memdir, { name: "", provider: "" }, call.terminal);
     return printed.join("\n");
   };
   expect(await heard()).not.toContain("/inbox");

@@ -83,8 +83,10 @@ describe("/dream", () => {
       seat.world.write(LOCK_FILE, String(process.ppid), { ageMs: 0 });
       return "a";
     };
-    expect((await errorOf(seat.type("/dream", take))).message).toMatch(/process \d+ is dreaming; dream again/);
-    expect((await errorOf(seat.type("/dream apply"))).message).toMatch(/process \d+ is dreaming/);
+    expect((await errorOf(seat.type("/dream", take))).message).toMatch(
+      /another dream is running \(process \d+\); try again/,
+    );
+    expect((await errorOf(seat.type("/dream apply"))).message).toMatch(/another dream is running \(process \d+\)/);
     expect(await seat.type("/dream status")).toMatch(/running {3}yes, process \d+/);
     expect(bytes(seat.world)).toEqual(before);
     expect(seat.world.read(LOCK_FILE)).toBe(String(process.ppid));

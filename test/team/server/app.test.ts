@@ -239,6 +239,53 @@ describe("the team over HTTP", () => {
     expect((await desk.ask(method, path, { body })).status).toBe(400);
   });
 
+  it.each([
+    ["POST", "/v1/teams/acme/people", {}, "`name`: it is missing"],
+    ["POST", "/v1/teams/acme/people", { name: ["s3cret"] }, "`name`: expected string"],
+    ["POST", "/v1/teams/acme/people", { name: "s3cret\n" }, "`name`: it must not begin or end with a space"],
+    [
+      "POST",
+      "/v1/teams/acme/people",
+      { name: "eve", role: "s3cret" },
+      "`role`: it must be one of reader, writer, admin",
+    ],
+    ["POST", "/v1/teams/acme/people", [], "`name`: it is missing"],
+    ["POST", "/v1/teams/acme/people", JSON.parse('{"__proto__": {"name": "eve"}}'), "`name`: it is missing"],
+    [
+      "POST",
+      "/v1/teams/acme/tokens",
+      { person: "will", days: 9999 },
+      "`days`: it must be a whole number from 1 to 3650",
+    ],
+    ["POST", `${APP}/fetch`, { paths: ["a.md", { s3cret: 1 }] }, "`paths.1`: expected string"],
+    ["POST", `${APP}/fetch`, { paths: Array(65).fill("a.md") }, "`paths`: it may name at most 64 memories"],
+    [
+      "GET",
+      "/v1/teams/acme/search?q=s3cret&limit=s3cret",
+      undefined,
+      "`limit`: it must be a whole number from 1 to 50",
+    ],
+  ])("%s %s with %j is told which field, and what is expected", async (method, path, body, words) => {
+    const told = await desk.ask(method, path, body === undefined ? {} : { body });
+    expect([told.status, told.body.problem]).toEqual([400, "form"]);
+    expect(told.body.message).toContain(words);
+    expect(told.text).not.toContain("s3cret");
+  });
+
+  it("takes neither what is no JSON, nor what is deep without end", async () => {
+    const headers = { "content-type": "application/json" };
+    for (const body of [
+      "",
+      "{",
+      "null",
+      '"name"',
+      "[".repeat(400_000),
+      `{"name":${"[".repeat(9000)}${"]".repeat(9000)}}`,
+    ]) {
+      expect((await desk.ask("POST", "/v1/teams/acme/people", { body, headers })).status).toBe(400);
+    }
+  });
+
   it("pages through the audit log", async () => {
     for (let i = 0; i < 3; i++) {
       clock.now = new Date(clock.now.getTime() + 1000);
@@ -354,9 +401,9 @@ describe("the description", () => {
 // biome-ignore lint/suspicious/noExplicitAny: schemas are taken as they come
 function misfits(schemas: any, schema: any, value: any, at: string): string[] {
   if (schema.$ref) return misfits(schemas, schemas[schema.$ref.split("/").at(-1)], value, at);
-  if (schema.oneOf) {
+  if (schema.anyOf) {
     // biome-ignore lint/suspicious/noExplicitAny: schemas are taken as they come
-    const tried = schema.oneOf.map((one: any) => misfits(schemas, one, value, at));
+    const tried = schema.anyOf.map((one: any) => misfits(schemas, one, value, at));
     return tried.some((found: string[]) => found.length === 0) ? [] : tried[0];
   }
   if (schema.type === "object") {

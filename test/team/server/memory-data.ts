@@ -1,8 +1,7 @@
 /** A TeamData without a database, for tests of what lies above it. Tokens are guessable. */
 
 import { MemdirError } from "../../../src/errors.ts";
-import type { AuditRow, Role, SearchHit } from "../../../src/team/protocol.ts";
-import type { RemoteEntry } from "../../../src/team/remote.ts";
+import type { AuditRow, RemoteEntry, Role, SearchHit } from "../../../src/team/protocol.ts";
 import type { AuditEntry, Caller, TeamData } from "../../../src/team/server/team-data.ts";
 
 interface Version {

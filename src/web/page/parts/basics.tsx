@@ -19,7 +19,7 @@ interface ButtonProps extends ButtonStyle {
   isDisabled?: boolean;
   /** Work is in progress: it cannot be pressed again. */
   isBusy?: boolean;
-  /** Where the words on it do not say enough. */
+  /** If the text on it is not clear enough. */
   label?: string;
   isPressed?: boolean;
 }
@@ -61,7 +61,7 @@ export function Tag(props: { children: ComponentChildren; tone?: Tone; title?: s
   );
 }
 
-/** A word behind a dot in the colour of its class. */
+/** A word after a dot in the colour of its class. */
 export function Dotted({ dot, children }: { dot: string; children: ComponentChildren }): VNode {
   return (
     <span class="type">
@@ -83,7 +83,7 @@ export function toneOf(verdict: string): Tone {
   return "plain";
 }
 
-/** `share` is from 0 to 1 and cut to that; `label` is read aloud, such as "words, 62 %". */
+/** `share` is clamped to 0…1; `label` is read aloud, such as "words, 62 %". */
 export function Bar({ share, label, tone = "accent" }: { share: number; label: string; tone?: Tone }): VNode {
   const percent = Math.round(Math.min(1, Math.max(0, share)) * 100);
   return (
@@ -104,7 +104,7 @@ export function Age({ at }: { at: string }): VNode {
   );
 }
 
-/** A paragraph in a soft colour that finds its own direction; nothing where there is no text. */
+/** A paragraph in a soft colour with automatic text direction; nothing if there is no text. */
 export function Soft({ text }: { text: string }): VNode | null {
   return text === "" ? null : (
     <p class="soft" dir="auto">
@@ -148,15 +148,15 @@ interface FieldProps extends Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, "
   onInput: (value: string) => void;
   /** A sentence under the field. */
   says?: string;
-  /** Of one line where it is left out. */
+  /** One line by default. */
   rows?: number;
-  /** Of the field with its label. */
+  /** For the field with its label. */
   fieldClass?: string;
 }
 
 export function TextField({ label, value, onInput, says, rows, fieldClass = "", ...more }: FieldProps): VNode {
   const id = useId();
-  // The two take the same attributes but for `type` and `rows`.
+  // The two take the same attributes except `type` and `rows`.
   const Element = (rows === undefined ? "input" : "textarea") as "textarea";
   return (
     <div class={`field ${fieldClass}`.trim()}>

@@ -1,11 +1,11 @@
-/** Changes asked of the server and undoing them: the answer is shown in the corner, with a button to undo it. */
+/** Sends changes to the server and undoes them: the answer is shown in the corner, with a button to undo it. */
 import type { ChangedAnswer } from "../../api.ts";
 import { changes, start } from "../live.ts";
 import { send } from "../remote.ts";
 import { ask } from "./dialog.tsx";
 import { tell, tellFailure } from "./notice.tsx";
 
-/** Must not throw; null where it failed, which the person has been told. */
+/** Must not throw; null if it failed, which the person has been told. */
 export async function change(path: string, body: unknown): Promise<ChangedAnswer | null> {
   const { value, failure } = await send<ChangedAnswer>("POST", path, body);
   if (failure !== null) tellFailure(failure);
@@ -30,7 +30,7 @@ export async function undoLast(): Promise<void> {
   if (start.get().readOnly) return;
   const given = await ask({
     title: "Undo the last change?",
-    text: "What memdir changed last, here or anywhere else, is put back as it was.",
+    text: "This reverts the last change that memdir made, here or anywhere else.",
     yes: "Undo",
   });
   if (given !== null) await undo(null);

@@ -8,7 +8,7 @@ import { Table } from "./layout.tsx";
 interface Count {
   label: string;
   count: number;
-  /** The label where it is left out. */
+  /** The label by default. */
   title?: ComponentChildren;
 }
 
@@ -44,12 +44,14 @@ export function Counts({ counts, caption, areNames = false }: CountsProps): VNod
 /** As many as the style has. */
 const COLOURS = 6;
 
-/** What fills the model's context: one bar of all parts, and its legend as a table with bytes and tokens. */
+/** What fills the model's context: one bar of all parts, with a legend as a table of bytes and tokens. */
 export function ContextBar({ parts }: { parts: Overview["context"] }): VNode {
   const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
   const tokens = parts.reduce((sum, part) => sum + part.tokens, 0);
   if (bytes === 0)
-    return <p class="soft">Nothing yet. Instructions, the index, rules and recalled memories appear here by size.</p>;
+    return (
+      <p class="soft">Nothing yet. Instructions, the index, rules and recalled memories appear here, sorted by size.</p>
+    );
   const widthOf = (part: { bytes: number }) => `${((part.bytes / bytes) * 100).toFixed(2)}%`;
   return (
     <div class="context-bar">
@@ -96,7 +98,7 @@ export function ContextBar({ parts }: { parts: Overview["context"] }): VNode {
         </tbody>
         <tfoot>
           <tr>
-            <th scope="row">In all</th>
+            <th scope="row">Total</th>
             <td class="number">{formatBytes(bytes)}</td>
             <td class="number">≈ {tokens.toLocaleString()}</td>
           </tr>
@@ -117,7 +119,7 @@ interface ColumnsProps {
 
 /** Columns are drawn in a box of this height, which the browser stretches. */
 const HEIGHT = 100;
-/** Something that happened once is still visible beside a thousand. */
+/** A single event is still visible next to a thousand. */
 const LEAST = 3;
 
 export function Columns({ columns, kinds, label, format, onChoose }: ColumnsProps): VNode {

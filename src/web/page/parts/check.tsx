@@ -1,4 +1,4 @@
-/** What a save would say of a text, asked while somebody types. */
+/** Checks a text as a save would, while the person types. */
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { CheckAnswer, Ref } from "../../api.ts";
@@ -7,7 +7,7 @@ import { send } from "../remote.ts";
 import { useStore } from "../store.ts";
 import { Lines } from "./notice.tsx";
 
-/** A file's text and what it held when the editing began. */
+/** A file's text, and its text when editing began. */
 export interface Edited {
   base: string;
   text: string;
@@ -36,7 +36,7 @@ export function useCheck(
       calling.abort();
     };
   }, [edited, version]);
-  // What was found in an earlier text stays while a later one is checked; the difference is only of its own text.
+  // The result for an earlier text stays while a later one is checked; the diff belongs to its own text only.
   const check = edited !== null && checked?.of.base === edited.base ? checked.check : null;
   return [
     check,
@@ -50,7 +50,7 @@ export function useCheck(
 export function Findings({ check }: { check: CheckAnswer | null }): VNode {
   const { secrets = [], problems = [] } = check ?? {};
   const lines = secrets.map(
-    ({ rule, line }) => `Line ${line} looks like a secret (${rule}). It must go before this can be saved.`,
+    ({ rule, line }) => `Line ${line} looks like a secret (${rule}). Remove it before you save.`,
   );
   return (
     <div class="findings" role="status" aria-live="polite">

@@ -43,7 +43,7 @@ export function Dialog({ title, onClose, children, actions }: Props): VNode {
 interface Question {
   title: string;
   text?: string;
-  /** On the button that goes ahead. */
+  /** On the button that confirms. */
   yes: string;
   no?: string;
   isDanger?: boolean;
@@ -57,7 +57,7 @@ interface Asked extends Question {
 
 const asked = makeStore<Asked | null>(null);
 
-/** The text given, or "" where none was asked for; null where the person said no. */
+/** The text that was entered, or "" if none was requested; null if the person cancelled. */
 export function ask(question: Question): Promise<string | null> {
   asked.get()?.answer(null);
   return new Promise((resolve) => {
@@ -115,7 +115,7 @@ function QuestionDialog({ question }: { question: Asked }): VNode {
   );
 }
 
-/** Asks before unsaved text is left; returns what stops the asking. */
+/** Asks before unsaved text is left; returns a function that removes the guard. */
 export function useGuard(isDirty: boolean): () => void {
   const needed = useRef(isDirty);
   needed.current = isDirty;
@@ -123,8 +123,8 @@ export function useGuard(isDirty: boolean): () => void {
   useEffect(() => {
     const isNeeded = () => needed.current && !isOver.current;
     const mayLeave = async () => {
-      const text = "It is not saved. It stays in this tab: come back to editing this memory and it is there.";
-      return (await ask({ title: "Leave what you wrote?", text, yes: "Leave", no: "Stay" })) !== null;
+      const text = "Your changes are not saved. This tab keeps them: edit this memory again to continue.";
+      return (await ask({ title: "Leave without saving?", text, yes: "Leave", no: "Stay" })) !== null;
     };
     const unload = (event: BeforeUnloadEvent) => {
       if (isNeeded()) event.preventDefault();

@@ -1,4 +1,4 @@
-/** Names, times, sizes and counts as a person reads them, and days as the columns of a chart. */
+/** Formats names, times, sizes and counts for people, and days as the columns of a chart. */
 import type { Ref } from "../../api.ts";
 
 const MINUTE = 60_000;
@@ -43,7 +43,7 @@ export function formatCount(count: number, one: string, many = `${one}s`): strin
   return `${count.toLocaleString()} ${count === 1 ? one : many}`;
 }
 
-/** Lines that say something, without the space around them. */
+/** Non-empty lines, trimmed. */
 export function linesOf(text: string): string[] {
   const lines = text.split("\n").map((line) => line.trim());
   return lines.filter((line) => line !== "");
@@ -80,7 +80,7 @@ export function fillDays(days: DayColumn[], kinds: number, from?: string, to?: s
   if (first === undefined || last === undefined) return days;
   const known = new Map(days.map((day) => [day.day, day]));
   const filled: DayColumn[] = [];
-  // Ten years: an odd clock must not hang the page.
+  // Ten years: a wrong clock must not hang the page.
   for (let day = first; day <= last && filled.length < 3660; day = addDays(day, 1)) {
     if (Number.isNaN(dateOf(day).getTime())) break;
     filled.push(known.get(day) ?? { day, values: new Array<number>(kinds).fill(0) });

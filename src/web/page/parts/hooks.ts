@@ -1,8 +1,8 @@
-/** State that several views keep: values that follow others, and lists that grow on demand. */
+/** State that several views use: debounced values, and lists that grow on demand. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Answer, Failure } from "../remote.ts";
 
-/** A value that follows another once it has not changed for a while, for requests made while somebody types. */
+/** A value that follows another once it has not changed for a while, for requests while typing. */
 export function useLater<T>(value: T, ms: number): [T, (now: T) => void] {
   const [later, setLater] = useState(value);
   useEffect(() => {
@@ -22,7 +22,10 @@ export function useLast<T>(value: T | null): T | null {
 /** Long enough to read two lines and reach the button. */
 export const STAYS_MS = 9000;
 
-/** Calls `onEnd` after `ms`, but not while the pointer or the focus is on it; null: never. Returns what the element listens to. */
+/**
+ * Calls `onEnd` after `ms`, but not while the pointer or the focus is on it; null: never. Returns the element's event
+ * handlers.
+ */
 export function useExpiry(ms: number | null, onEnd: () => void) {
   const [isHeld, setHeld] = useState(false);
   const latest = useRef(onEnd);
@@ -37,7 +40,7 @@ export function useExpiry(ms: number | null, onEnd: () => void) {
   return { onMouseEnter: hold, onMouseLeave: free, onFocusIn: hold, onFocusOut: free };
 }
 
-/** The first rows of a list, and what shows more of them; null where all are shown. */
+/** The first rows of a list, and a function that shows more; null if all are shown. */
 export function useFirst<T>(rows: T[], first: number, step: number): [shown: T[], more: (() => void) | null] {
   const [count, setCount] = useState(first);
   return [rows.slice(0, count), count < rows.length ? () => setCount(count + step) : null];
@@ -49,7 +52,10 @@ export interface Asked<T> {
   isLoading: boolean;
 }
 
-/** The answer to a call that is made again when `inputs` change; the last answer stays until the next one arrives. Null asks nothing. */
+/**
+ * The answer to a call that is made again when `inputs` change; the last answer stays until the next one arrives. Null
+ * makes no call.
+ */
 export function useAnswer<T>(ask: ((signal: AbortSignal) => Promise<Answer<T>>) | null, inputs: unknown[]): Asked<T> {
   const [asked, setAsked] = useState<Asked<T>>({ value: null, failure: null, isLoading: false });
   useEffect(() => {

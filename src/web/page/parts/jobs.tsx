@@ -1,4 +1,4 @@
-/** Long work: the button that starts it, how far it is, and the tray in the corner that shows all of it with a way to stop. */
+/** Jobs: the button that starts one, its progress, and the tray in the corner that lists and stops them. */
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Job, JobKind } from "../../api.ts";
@@ -11,7 +11,7 @@ import { STAYS_MS, useExpiry } from "./hooks.ts";
 import { tellFailure } from "./notice.tsx";
 
 const TITLES: Record<JobKind, string> = {
-  warm: "Learning meanings",
+  warm: "Embedding memories",
   verify: "Checking claims",
   dream: "Planning a dream",
 };
@@ -27,7 +27,7 @@ export async function stopJob({ id }: Job): Promise<void> {
   if (failure !== null) tellFailure(failure);
 }
 
-/** Nothing where nothing may be changed. */
+/** Nothing if changes are not allowed. */
 export function JobButton({ kind, title, busy }: { kind: JobKind; title: string; busy: string }): VNode | null {
   const { readOnly } = useStart();
   const isRunning = useStore(jobs).some((job) => job.kind === kind && job.state === "running");
@@ -38,14 +38,14 @@ export function JobButton({ kind, title, busy }: { kind: JobKind; title: string;
   );
 }
 
-/** A total of 0 means that it is not known. */
+/** A total of 0 means that it is unknown. */
 export function Progress({ job: { done, total }, label }: { job: Job; label: string }): VNode {
   return (
     <progress class="progress" aria-label={label} value={total > 0 ? done : undefined} max={total > 0 ? total : 1} />
   );
 }
 
-/** Work that ended before this page was opened is not shown. */
+/** Jobs that ended before this page was opened are not shown. */
 const seen = new Set<string>();
 
 export function JobTray(): VNode | null {
@@ -54,7 +54,7 @@ export function JobTray(): VNode | null {
   const { view } = useStore(route);
   for (const job of all) if (job.state === "running") seen.add(job.id);
   const open = all.filter((job) => seen.has(job.id) && !closed.includes(job.id));
-  // A view of the same name shows the work itself and its result.
+  // A view of the same name shows the job itself and its result.
   const shown = open.filter((job) => job.kind !== view);
   const told = open.filter((job) => job.kind === view && job.state !== "running").map(({ id }) => id);
   useEffect(() => {
@@ -62,7 +62,7 @@ export function JobTray(): VNode | null {
   }, [told.join(" ")]);
   if (shown.length === 0) return null;
   return (
-    <section class="tray" aria-label="Work under way">
+    <section class="tray" aria-label="Jobs">
       {shown.map((job) => (
         <JobLine key={job.id} job={job} onClose={() => setClosed([...closed, job.id])} />
       ))}

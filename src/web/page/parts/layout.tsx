@@ -1,4 +1,4 @@
-/** What a view is built of: its head, sections, tabs, tables, and what it shows while there is nothing else to show. */
+/** The parts of a view: its head, sections, tabs, tables, and empty and loading states. */
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import type { Live } from "../live.ts";
@@ -6,7 +6,7 @@ import { Button } from "./basics.tsx";
 import { showName } from "./format.ts";
 import { Failed } from "./notice.tsx";
 
-/** The title, also in the browser's tab, with a sentence under it, and buttons to the right where there is room. */
+/** The title, also in the browser's tab, with a sentence below it, and buttons on the right if there is space. */
 export function PageHead(props: { title: string; lead?: ComponentChildren; children?: ComponentChildren }): VNode {
   const title = showName(props.title);
   useEffect(() => {
@@ -27,9 +27,9 @@ export function PageHead(props: { title: string; lead?: ComponentChildren; child
 
 interface SectionProps {
   title: string;
-  /** Read aloud; the title where it is left out. */
+  /** Read aloud; the title by default. */
   label?: string;
-  /** Behind the title. */
+  /** After the title. */
   count?: number | string;
   children: ComponentChildren;
 }
@@ -57,7 +57,7 @@ export function Heading({ title, count }: { title: string; count: number | strin
   );
 }
 
-/** Where there is nothing: why, and what to do about it. */
+/** An empty state: why it is empty, and what to do. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }): VNode {
   return (
     <div class="empty">
@@ -67,7 +67,7 @@ export function Empty({ title, children }: { title: string; children?: Component
   );
 }
 
-/** In place of a view until its first answer: nothing for a moment, then a line, or the failure with a way to try again. */
+/** Shown until the first answer arrives: nothing for a moment, then a line, or the error with a way to try again. */
 export function Waiting({ live }: { live: Live<unknown> }): VNode {
   if (live.failure !== null && !live.isLoading)
     return (

@@ -1,4 +1,4 @@
-/** Two memories merged into one: both texts, the proposed text that may be changed, and what it changes. */
+/** Merges two memories into one: both texts, the proposed text, which can be edited, and its diff. */
 import type { VNode } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { ChangedAnswer, MemoryTitle, MergeProposal, Ref } from "../../api.ts";
@@ -32,7 +32,7 @@ export function MergeDialog({ keep: first, other: second, onClose }: Props): VNo
   );
   const merge = async () => {
     setBusy(true);
-    // What both held when they were read: nothing that came since is overwritten unseen.
+    // The text of both when they were read, so that later changes are not overwritten unseen.
     const { left, right } = proposal ?? {};
     const body = { keep: refOf(keep), other: refOf(other), text: shown, left, right };
     const answer = await send<ChangedAnswer>("POST", "/api/merge", body);
@@ -74,12 +74,12 @@ export function MergeDialog({ keep: first, other: second, onClose }: Props): VNo
       ) : (
         <div class="merge">
           <Sides left={{ title: keep.name, text: proposal.left }} right={{ title: other.name, text: proposal.right }} />
-          <TextField label="The text that stays" rows={12} spellcheck={false} value={shown} onInput={setText} />
+          <TextField label="Merged text" rows={12} spellcheck={false} value={shown} onInput={setText} />
           <Findings check={check} />
           <Failed failure={refused} />
           <h3>What changes in “{keep.name}”</h3>
           <Diff lines={text === null ? proposal.diff : (check?.diff ?? [])} label={`Changes in ${keep.name}`} />
-          <p class="soft">“{other.name}” is forgotten. Both can be undone together.</p>
+          <p class="soft">“{other.name}” is forgotten. One undo reverts both.</p>
         </div>
       )}
     </Dialog>
@@ -95,7 +95,7 @@ function useProposal(keep: MemoryTitle, other: MemoryTitle) {
     otherFile: other.file,
   };
   const { value, failure, isLoading } = useAnswer((signal) => get<MergeProposal>("/api/merge", query, signal), [key]);
-  // The last answer is of the other way round.
+  // The last answer is for the other direction.
   return isLoading ? { proposal: null, failure: null } : { proposal: value, failure };
 }
 

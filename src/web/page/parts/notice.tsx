@@ -1,4 +1,4 @@
-/** What the page says: a box within a view, and short messages in the corner that go away by themselves. */
+/** Notices: a box within a view, and short messages in the corner that disappear on their own. */
 import type { ComponentChildren, VNode } from "preact";
 import type { Failure } from "../remote.ts";
 import { makeStore, useStore } from "../store.ts";
@@ -13,7 +13,7 @@ export function Notice({ tone = "plain", children }: { tone?: Tone; children: Co
   );
 }
 
-/** One paragraph for each; nothing where there are none. */
+/** One paragraph each; nothing if there are none. */
 export function Lines({ lines, tone = "warn" }: { lines: readonly string[]; tone?: Tone }): VNode | null {
   return lines.length === 0 ? null : (
     <Notice tone={tone}>
@@ -42,7 +42,7 @@ interface Message {
   action: { title: string; run: () => void } | null;
 }
 
-/** A failure is read twice, and perhaps copied. */
+/** An error takes longer to read, and may be copied. */
 const FAILURE_STAYS_MS = 30_000;
 /** More would cover what they are about. */
 const MOST = 2;
@@ -50,7 +50,7 @@ const MOST = 2;
 const messages = makeStore<Message[]>([]);
 let nextId = 0;
 
-/** Shows a message in the corner and reads it aloud; a failure stays longer. */
+/** Shows a message in the corner and reads it aloud; an error stays longer. */
 export function tell(text: string, tone: Tone = "plain", action: Message["action"] = null): void {
   const id = nextId++;
   // A repeated message replaces the earlier one.

@@ -1,4 +1,4 @@
-/** Texts of memories: differences line by line, text exactly as it is sent or kept, and Markdown made into elements. */
+/** Texts of memories: diffs line by line, verbatim text, and Markdown as elements. */
 import type { ComponentChildren, VNode } from "preact";
 import type { DiffLine, MarkdownNode } from "../../api.ts";
 import { formatMemoryRoute } from "./basics.tsx";
@@ -8,7 +8,7 @@ const WORDS = { same: "", added: "added: ", removed: "removed: ", skipped: "", f
 
 /** Additions and removals are marked by a sign, not by colour alone. */
 export function Diff({ lines, label }: { lines: DiffLine[]; label: string }): VNode {
-  if (lines.every(({ kind }) => kind !== "added" && kind !== "removed")) return <p class="soft">Nothing differs.</p>;
+  if (lines.every(({ kind }) => kind !== "added" && kind !== "removed")) return <p class="soft">No changes.</p>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section class="diff" aria-label={label} tabIndex={0}>
@@ -44,7 +44,7 @@ export function Sent({ text, label }: { text: string; label: string }): VNode {
   );
 }
 
-/** Two texts side by side, or one below the other where there is no room. */
+/** Two texts side by side, or one below the other if there is no space. */
 export function Sides({ left, right }: Record<"left" | "right", { title: string; text: string }>): VNode {
   return (
     <div class="sides">
@@ -120,7 +120,7 @@ function render(node: MarkdownNode, at: number): ComponentChildren {
     // The view's own title is the only h1.
     const Element = (kind === "h1" ? "h2" : kind) as "p";
     return (
-      // A list and not its items: the list has the room for the markers.
+      // The list and not its items, because the list has the space for the markers.
       <Element key={at} dir={["p", "ul", "ol"].includes(kind) ? "auto" : undefined}>
         {inner()}
       </Element>

@@ -1,4 +1,4 @@
-/** The context: every instruction file that is loaded or not, with the reason, and what touching a file would add. */
+/** The context: every instruction file, loaded or not, with the reason, and what touching a file would add. */
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ContextAnswer, InstructionRow } from "../../api.ts";
@@ -25,7 +25,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
     <>
       <PageHead
         title="Context"
-        lead="What the model is told before anybody speaks: instruction files in the order they are sent, and the index."
+        lead="What the model is shown before the first prompt: instruction files in the order they are sent, and the index."
       />
       {value === null ? (
         <Waiting live={live} />
@@ -69,8 +69,8 @@ function Loaded({ rows }: { rows: InstructionRow[] }): VNode {
       {rows.length === 0 ? (
         <Empty title="No instruction file is loaded">
           <p>
-            A <code>CLAUDE.md</code> or <code>AGENTS.md</code> in the project, in your home or beside the code appears
-            here.
+            A <code>CLAUDE.md</code> or <code>AGENTS.md</code> in the project, in your home directory or next to the
+            code appears here.
           </p>
         </Empty>
       ) : (
@@ -116,7 +116,7 @@ function Instructions({ rows }: { rows: InstructionRow[] }): VNode {
 
 function Added({ live, asked }: { live: Live<ContextAnswer>; asked: string }): VNode {
   if (live.failure !== null) return <Failed failure={live.failure} />;
-  if (live.value === null) return <p class="waiting">Looking…</p>;
+  if (live.value === null) return <p class="waiting">Loading…</p>;
   const { added } = live.value;
   return (
     <div class="stack" aria-live="polite">
@@ -133,12 +133,12 @@ function IndexText({ index }: { index: ContextAnswer["index"] }): VNode {
   return (
     <Section title="The index">
       {index === null ? (
-        <p class="soft">There is no index yet: it comes with the first memory.</p>
+        <p class="soft">There is no index yet. It is created with the first memory.</p>
       ) : (
         <>
           <p class="soft">
             {formatBytes(index.bytes)}
-            {index.isCut ? "; it is cut at its cap, the rest is found by recall" : ", all of it is sent"}
+            {index.isCut ? "; it is cut at its limit, and the rest is found by recall" : ", sent completely"}
           </p>
           <Sent text={index.text} label="Text of the index" />
         </>

@@ -1,12 +1,12 @@
-/** What was typed and not saved: kept for this tab so that a reload loses nothing, and merged with what others wrote meanwhile. */
+/** Unsaved text: kept for this tab so that a reload loses nothing, and merged with changes made in the meantime. */
 import { merge3 } from "../../../text/diff.ts";
 import type { Ref } from "../../api.ts";
 import { keyOf } from "../parts/format.ts";
 
 export interface Draft {
-  /** What the file held when the editing began. */
+  /** The file's text when editing began. */
   base: string;
-  /** As the text field holds it: its lines end with "\n" only. */
+  /** As the text field has it, with "\n" line endings only. */
   text: string;
 }
 
@@ -31,7 +31,7 @@ export function keepDraft(store: DraftStore, ref: Ref, draft: Draft): void {
     if (draft.text === toField(draft.base)) dropDraft(store, ref);
     else store.setItem(storeKey(ref), JSON.stringify(draft));
   } catch {
-    // The store is full: the text is still in the field, and leaving asks.
+    // The browser's storage is full: the text is still in the field, and leaving asks first.
   }
 }
 
@@ -43,12 +43,12 @@ function storeKey(ref: Ref): string {
   return `memdir-draft ${keyOf(ref)}`;
 }
 
-/** A text field knows one kind of line end. */
+/** A text field has only one kind of line ending. */
 export function toField(text: string): string {
   return text.replace(/\r\n?/g, "\n");
 }
 
-/** Back to the file's own line ends: an edit of one line must not change all. */
+/** Restores the file's own line endings: an edit of one line must not change all. */
 export function toFile({ base, text }: Draft): string {
   if (text === toField(base)) return base;
   const isWindows = base.includes("\r\n") && !/[^\r]\n/.test(base);

@@ -1,4 +1,4 @@
-/** The dream: a plan to tidy the memories, made by work that can be stopped, shown as differences, applied and undone. */
+/** The dream: a plan to tidy up the memories, made by a job that can be stopped, shown as diffs, applied and undone. */
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { DreamAnswer, Job } from "../../api.ts";
@@ -20,7 +20,7 @@ export function View(_: { params: URLSearchParams }): VNode {
   const wasRunning = useRef(false);
   const wasMade = useRef(false);
   useEffect(() => {
-    // A plan is in no directory, so no change on disk reports it.
+    // A plan is not on disk, so no change event reports it.
     if (wasRunning.current && !isRunning) {
       live.reload();
       wasMade.current = job?.state === "done";
@@ -31,7 +31,7 @@ export function View(_: { params: URLSearchParams }): VNode {
   useEffect(() => {
     if (live.isLoading || !wasMade.current) return;
     wasMade.current = false;
-    // A plan is visible; that there is nothing to plan has to be said.
+    // A plan is visible; an empty result has to be announced.
     if (plan === null && job !== null) tell(job.says, "good");
   }, [live.isLoading]);
   return (
@@ -51,8 +51,8 @@ export function View(_: { params: URLSearchParams }): VNode {
       ) : isRunning ? null : (
         <Empty title="No plan is waiting">
           <p>
-            A dream looks at all memories and the last conversations and plans what to join, rewrite or retire. Nothing
-            changes before you have read the plan and applied it.
+            A dream reads all memories and the latest conversations and plans what to merge, rewrite or retire. Nothing
+            changes until you apply the plan.
           </p>
         </Empty>
       )}
@@ -63,12 +63,12 @@ export function View(_: { params: URLSearchParams }): VNode {
 function Lead({ last }: { last: string | null }): VNode {
   return (
     <>
-      Tidying up: duplicates joined, stale memories rewritten or retired.{" "}
+      Tidy up: merge duplicates, and rewrite or retire stale memories.{" "}
       {last === null ? (
-        "There was none yet."
+        "No dream has run yet."
       ) : (
         <>
-          The last was <Age at={last} />.
+          The last dream was <Age at={last} />.
         </>
       )}
     </>
@@ -77,9 +77,8 @@ function Lead({ last }: { last: string | null }): VNode {
 
 function DreamJob({ job }: { job: Job }): VNode | null {
   if (job.state === "failed")
-    return <Failed failure={{ message: `The plan could not be made: ${job.says || "the work failed."}` }} />;
-  if (job.state === "stopped")
-    return <Lines tone="plain" lines={["Making the plan was stopped. Nothing was changed."]} />;
+    return <Failed failure={{ message: `The plan could not be made: ${job.says || "the job failed."}` }} />;
+  if (job.state === "stopped") return <Lines tone="plain" lines={["Planning was stopped. Nothing was changed."]} />;
   if (job.state === "done") return null;
   return (
     <section class="card dream-job" aria-label="Making a plan">
@@ -126,7 +125,7 @@ function Plan({ plan, isRunning, onApplied }: PlanProps): VNode {
           </Button>
         )}
       </div>
-      {plan.ops.length === 0 ? <Empty title="The memories are tidy: there is nothing to do" /> : null}
+      {plan.ops.length === 0 ? <Empty title="The memories are tidy; there is nothing to do" /> : null}
       <ol class="ops">
         {plan.ops.map((op, at) => (
           <li key={at} class="card">

@@ -1,4 +1,6 @@
-/** Editing a memory's file: checked while one types, shown as a difference before it is saved, never over what somebody else wrote. */
+/**
+ * The editor for a memory's file: checks while typing, shows a diff before saving, and never overwrites another change.
+ */
 import type { VNode } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { CheckAnswer, MemoryView, Ref, SavedAnswer } from "../../api.ts";
@@ -21,7 +23,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
   const ref = { directory: Number(params.get("directory") ?? 0), file: params.get("file") ?? "" };
   const live = useLive<MemoryView>("/api/memory", { ...ref });
   const { readOnly, version } = useStart();
-  // Somebody may forget the memory meanwhile: what was typed must not go with it.
+  // The memory may be forgotten in the meantime: the typed text must not be lost with it.
   const memory = useLast(live.value);
   const isGone = live.value === null && live.failure?.status === 404;
   const draft = isGone && memory === null ? findDraft(sessionStorage, ref) : null;
@@ -38,7 +40,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
     return (
       <>
         <PageHead title={row.name} />
-        <Notice>This memory can only be looked at here.</Notice>
+        <Notice>This memory is read-only here.</Notice>
       </>
     );
   return <Editor key={keyOf(ref)} reference={ref} name={row.name} text={text} isGone={isGone} />;
@@ -47,7 +49,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
 interface EditorProps {
   reference: Ref;
   name: string;
-  /** As it is on disk now. */
+  /** The current text on disk. */
   text: string;
   isGone: boolean;
 }
@@ -64,7 +66,7 @@ function Editor({ reference, name, text, isGone }: EditorProps): VNode {
   const leave = useGuard(isDirty);
   useEffect(() => keepDraft(sessionStorage, reference, draft), [draft]);
   useEffect(() => {
-    // Nothing was typed: what somebody else wrote is simply shown.
+    // Nothing was typed, so the new text is simply shown.
     if (!isDirty && text !== draft.base) startFrom(text);
   }, [text]);
 
@@ -90,7 +92,7 @@ function Editor({ reference, name, text, isGone }: EditorProps): VNode {
   };
   const close = () => goBack("memory", { ...reference });
   const discard = async () => {
-    const given = await ask({ title: "Throw away what you wrote?", yes: "Throw away", isDanger: true });
+    const given = await ask({ title: "Discard your changes?", yes: "Discard", isDanger: true });
     if (given === null) return;
     setRestored(false);
     startFrom(text);
@@ -100,7 +102,7 @@ function Editor({ reference, name, text, isGone }: EditorProps): VNode {
     setDraft({ base: theirs, text: layered });
     setReviewing(true);
     if (overlaps > 0)
-      tell("Where both changed the same lines, yours stand. Look at what goes before you save.", "warn");
+      tell("Where both changed the same lines, yours are kept. Review what is replaced before you save.", "warn");
   };
   const mayReview = isDirty && (check?.conflict ?? null) === null;
   const maySave = mayReview && isChecked && check?.secrets.length === 0;
@@ -130,16 +132,16 @@ function Editor({ reference, name, text, isGone }: EditorProps): VNode {
           </Button>
         )}
       </PageHead>
-      {isRestored ? <Notice tone="accent">What you wrote here before is back; it is not saved yet.</Notice> : null}
+      {isRestored ? <Notice tone="accent">Your unsaved changes were restored. They are not saved yet.</Notice> : null}
       {isGone ? (
         <Notice tone="warn">
-          <p role="alert">The memory was forgotten or renamed meanwhile. What you wrote is still here.</p>
+          <p role="alert">The memory was forgotten or renamed in the meantime. Your text is still here.</p>
           {copyButton}
         </Notice>
       ) : check?.conflict ? (
         <Conflict conflict={check.conflict} mine={check.diff}>
           <Button onClick={() => startFrom(check.conflict?.text ?? "")}>Take theirs</Button>
-          <Button onClick={() => keep(check.conflict?.text ?? "")}>Keep mine on top of theirs</Button>
+          <Button onClick={() => keep(check.conflict?.text ?? "")}>Merge mine onto theirs</Button>
           {copyButton}
         </Conflict>
       ) : null}
@@ -149,7 +151,7 @@ function Editor({ reference, name, text, isGone }: EditorProps): VNode {
           {check !== null && isChecked ? (
             <Diff lines={check.diff} label="What saving will change" />
           ) : (
-            <p class="waiting">Looking…</p>
+            <p class="waiting">Loading…</p>
           )}
         </section>
       ) : (
@@ -175,20 +177,20 @@ interface ConflictProps {
   children: VNode[];
 }
 
-/** Somebody else changed the file: their change beside mine. */
+/** The file was changed elsewhere: shows that change next to mine. */
 function Conflict({ conflict, mine, children }: ConflictProps): VNode {
   return (
     <section class="conflict" aria-label="The file changed on disk">
       <Notice tone="warn">
         <p role="alert">
-          <strong>The file changed on disk while you were editing.</strong> Nothing is written over until you decide.
+          <strong>The file changed on disk while you were editing.</strong> Nothing is overwritten until you decide.
         </p>
         <div class="actions">{children}</div>
       </Notice>
       <div class="beside">
         <div class="section">
           <h2>Changed on disk</h2>
-          {conflict.text === "" ? <p class="soft">The file is gone.</p> : null}
+          {conflict.text === "" ? <p class="soft">The file was removed.</p> : null}
           <Diff lines={conflict.diff} label="Changed on disk" />
         </div>
         <div class="section">
@@ -205,7 +207,7 @@ async function copy(text: string): Promise<void> {
     await navigator.clipboard.writeText(text);
     tell("Copied", "good");
   } catch {
-    tell("The browser does not let this page copy: select the text and copy it yourself.", "bad");
+    tell("The browser does not allow this page to copy. Select the text and copy it yourself.", "bad");
   }
 }
 

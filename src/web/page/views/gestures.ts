@@ -1,4 +1,4 @@
-/** Gestures on a picture: click, drag a point, move the whole, pinch and turn the wheel. */
+/** Gestures on a picture: click, drag a point, pan, pinch and use the wheel. */
 import type { Spot } from "./viewport.ts";
 
 interface Gestures {
@@ -13,7 +13,7 @@ interface Gestures {
 /** A pointer that moved less than this meant a click. */
 const CLICK_PX = 4;
 
-/** Points have their number as `data-at`. Returns what stops the listening. */
+/** Points have their index in `data-at`. Returns a function that stops listening. */
 export function listenToGestures(picture: SVGSVGElement, on: Gestures): () => void {
   const pointers = new Map<number, Spot>();
   let held: number | null = null;

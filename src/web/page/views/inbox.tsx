@@ -1,4 +1,4 @@
-/** The inbox: what learning proposes, as differences; accepted, changed or rejected one by one, by mouse or by keys. */
+/** The inbox: proposals as diffs, accepted, edited or rejected one by one, with the mouse or the keyboard. */
 import type { VNode } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { type InboxAnswer, MEMORY_TYPES, type ProposalRow } from "../../api.ts";
@@ -20,18 +20,15 @@ export function View(_: { params: URLSearchParams }): VNode {
         title="Inbox"
         lead={
           proposals.length === 0
-            ? "What agents would like to keep waits here until you accept it."
+            ? "Proposals from agents wait here until you accept them."
             : `${formatCount(proposals.length, "proposal")} waiting for your decision.`
         }
       />
       {live.value === null ? (
         <Waiting live={live} />
       ) : proposals.length === 0 ? (
-        <Empty title="Nothing is waiting">
-          <p>
-            When learning is set to propose, what it found in a conversation stands here as a difference, with where it
-            came from.
-          </p>
+        <Empty title="The inbox is empty">
+          <p>When learning is set to inbox mode, its proposals appear here as diffs, with their origin.</p>
         </Empty>
       ) : (
         <Proposals proposals={proposals} onChanged={live.reload} />
@@ -50,7 +47,7 @@ function Proposals({ proposals, onChanged }: { proposals: ProposalRow[]; onChang
   const current = proposals[at];
   const isMoved = useRef(false);
   useEffect(() => {
-    // Only after a key: somebody who scrolls stays where they are.
+    // Only after a key press: do not move a person who scrolls.
     if (isMoved.current) list.current?.querySelector<HTMLElement>(`[data-at="${at}"]`)?.focus();
     isMoved.current = false;
   }, [at, proposals.length]);
@@ -153,7 +150,7 @@ function Proposals({ proposals, onChanged }: { proposals: ProposalRow[]; onChang
   );
 }
 
-/** A memory that is to be forgotten has no words left to change. */
+/** A proposal to forget a memory has no text to edit. */
 function isEditable({ action }: ProposalRow): boolean {
   return action !== "forget";
 }
@@ -223,10 +220,10 @@ function ProposalForm({ proposal, isBusy, onAccept, onCancel }: FormProps): VNod
       </div>
       <TextField label="Description" {...field("description")} />
       <TextField label="Text" rows={8} {...field("body")} />
-      <TextField label="Cues, one a line: what somebody would say when it helps" rows={3} {...field("cues")} />
+      <TextField label="Cues, one per line: what a person would say when it helps" rows={3} {...field("cues")} />
       <div class="actions">
         <button type="submit" class="button button-primary" disabled={isBusy}>
-          Accept as changed
+          Accept with changes
         </button>
         <Button kind="quiet" onClick={onCancel}>
           Cancel

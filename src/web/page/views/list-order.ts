@@ -64,7 +64,7 @@ function comparing(sort: Sort, places: Map<string, number> | null): (a: ListedMe
   if (sort === "cues") return (a, b) => b.cues - a.cues;
   if (sort === "recalled") return (a, b) => b.recalled - a.recalled;
   if (sort === "verdict") return (a, b) => doubt(b) - doubt(a);
-  // Code units for 10,000 rows; what reads alike is put in order by name with the reader's own alphabet.
+  // Code units for 10,000 rows; equal rows are sorted by name in the reader's locale.
   if (sort === "name") return (a, b) => a.name.localeCompare(b.name);
   return (a, b) => (a[sort] < b[sort] ? -1 : a[sort] > b[sort] ? 1 : 0);
 }

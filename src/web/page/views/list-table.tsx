@@ -201,7 +201,7 @@ function useSelection(
   body: { current: HTMLTableSectionElement | null },
 ): [string | null, (key: string) => void, (event: KeyboardEvent, by: number) => void] {
   const [selected, setSelected] = useState(lastSelected);
-  // Keys come faster than rendering: the next one goes on from here.
+  // Keys arrive faster than rendering: the next one continues from here.
   const latest = useRef(selected);
   const select = (key: string) => {
     latest.current = key;

@@ -1,4 +1,4 @@
-/** All memories: searched while one types, filtered and sorted by every column. */
+/** All memories: searched while typing, filtered and sorted by every column. */
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import { AGES, type ListedMemory, MEMORY_TYPES, type MemoryList, type SearchAnswer } from "../../api.ts";
@@ -27,7 +27,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
     const waiting = setTimeout(() => amend({ q }), ADDRESS_MS);
     return () => clearTimeout(waiting);
   }, [q]);
-  // Whoever goes on to a memory within that time finds their words when they come back.
+  // A person who opens a memory within that time finds their query when they come back.
   const keepWords = () => {
     if (route.get().view === "memories") amend({ q });
   };
@@ -63,7 +63,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
   );
 }
 
-/** Between two keys of a fast typist: what is typed in one go is searched once. */
+/** The gap between two keys of a fast typist, so that a burst is searched once. */
 const PAUSE_MS = 60;
 /** After the last key: finding the meaning of words takes the server longer than a keystroke. */
 const REST_MS = 300;
@@ -172,7 +172,7 @@ function Filters({ rows, asked, onSort }: { rows: ListedMemory[]; asked: Asked; 
     <div class="filters">
       {Object.entries(filters).map(([name, known]) => {
         const value = asked[name as keyof typeof filters];
-        // What the address asks for is shown, even where no memory has it.
+        // The filter in the address is shown, even if no memory matches it.
         const options = value === "" || known.some((each) => each === value) ? known : [value, ...known];
         return (
           <Choice
@@ -230,15 +230,15 @@ function NothingFound(props: { isEmpty: boolean; ranking: Ranking; onClear: () =
     return (
       <Empty title="No memories yet">
         <p>
-          Agents write them while they work. You can write one yourself: <code>memdir save</code>, or tell an agent to
-          remember something.
+          Agents write memories while they work. You can write one yourself with <code>memdir save</code>, or tell an
+          agent to remember something.
         </p>
       </Empty>
     );
   if (props.ranking.isSearching) return <p class="waiting">Searching…</p>;
   return (
     <Empty title="Nothing matches">
-      <p>No memory fits these words and filters.</p>
+      <p>No memory matches this search and these filters.</p>
       <Button onClick={props.onClear}>Show all memories</Button>
     </Empty>
   );

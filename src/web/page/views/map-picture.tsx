@@ -1,4 +1,7 @@
-/** The map as a picture: points and lines that can be dragged, moved and zoomed. The view's list says the same in words. */
+/**
+ * The map as a picture: points and lines that can be dragged, panned and zoomed. The view's list has the same content
+ * as text.
+ */
 import {
   forceCollide,
   forceLink,
@@ -27,7 +30,7 @@ interface Props {
 }
 
 const EDGE_KINDS: EdgeKind[] = ["near", "link", "supersedes"];
-/** More names than this cover one another. */
+/** More names than this overlap. */
 const MOST_NAMES = 14;
 /** A letter of a name on the screen, about; measuring each would cost more than it is worth. */
 const NAME_PX = { width: 6.6, height: 15 };
@@ -51,7 +54,7 @@ export function MapPicture({ map, edges, chosen, onChoose }: Props): VNode {
         ref={svg}
         class="map"
         role="img"
-        aria-label={`${map.nodes.length} memories and ${edges.length} ties between them; the list says the same in words`}
+        aria-label={`${map.nodes.length} memories and ${edges.length} connections; the list has the same content as text`}
       >
         <g ref={world}>
           <g class="map-edges">
@@ -259,7 +262,7 @@ interface Settling {
   stop: () => void;
 }
 
-/** Before the first frame, so that it does not begin as an explosion. */
+/** Runs before the first frame, so that it does not start as an explosion. */
 const TICKS_BEFORE = 80;
 /** From here on nothing moves by more than a pixel. */
 const TICKS_TO_REST = 260;

@@ -1,4 +1,4 @@
-/** The map: memories by link and by meaning, as a picture and as a list, and the pairs that say nearly the same. */
+/** The map: memories by link and by meaning, as a picture and as a list, and pairs that say nearly the same. */
 import type { VNode } from "preact";
 import { useCallback, useMemo, useState } from "preact/hooks";
 import type { MemoryMap, MemoryTitle } from "../../api.ts";
@@ -35,13 +35,13 @@ export function View({ params }: { params: URLSearchParams }): VNode {
           <p>Memories appear here as points, connected where one links to another or says something similar.</p>
         </Empty>
       ) : (
-        <Ties map={live.value} params={params} />
+        <Connections map={live.value} params={params} />
       )}
     </>
   );
 }
 
-function Ties({ map, params }: { map: MemoryMap; params: URLSearchParams }): VNode {
+function Connections({ map, params }: { map: MemoryMap; params: URLSearchParams }): VNode {
   const without = params.get("without") ?? "";
   const edges = useMemo(() => map.edges.filter(({ kind }) => !without.split(",").includes(kind)), [map, without]);
   // By its file: positions change when memories come and go.
@@ -102,7 +102,7 @@ function KindChoice({ map, without }: { map: MemoryMap; without: string }): VNod
   const hidden = new Set(without.split(",").filter((kind) => kind !== ""));
   return (
     <fieldset class="row choices">
-      <legend class="hidden">Ties shown</legend>
+      <legend class="hidden">Connections shown</legend>
       {KINDS.map(({ kind, title }) => (
         <Button
           key={kind}
@@ -177,7 +177,7 @@ function Card({ map, edges, at, onChoose, onMerge }: CardProps): VNode | null {
           Close
         </Button>
       </div>
-      <ul class="ties">
+      <ul class="connections">
         {edgesAt(edges, at).map(({ to, says, edge }) => (
           <li key={`${to} ${says}`}>
             <span class="soft">{says}</span>{" "}
@@ -201,7 +201,7 @@ function Card({ map, edges, at, onChoose, onMerge }: CardProps): VNode | null {
   );
 }
 
-/** The map in words: every memory with what it is tied to. */
+/** The map as text: every memory with its connections. */
 function TieList({ map, edges }: { map: MemoryMap; edges: MemoryMap["edges"] }): VNode {
   const all = useMemo(() => map.nodes.map((_, at) => edgesAt(edges, at)), [map, edges]);
   const alone = map.nodes.filter((_, at) => all[at]?.length === 0);
@@ -228,7 +228,7 @@ function TieList({ map, edges }: { map: MemoryMap; edges: MemoryMap["edges"] }):
       </ul>
       {alone.length === 0 ? null : (
         <>
-          <Heading title="Tied to nothing" count={alone.length} />
+          <Heading title="No connections" count={alone.length} />
           <LinkRow memories={alone} />
         </>
       )}
@@ -257,7 +257,7 @@ function Duplicates({ map, onMerge }: { map: MemoryMap; onMerge: (pair: Pair) =>
   const pairs = map.duplicates;
   const [shown, more] = useFirst(pairs, PAIRS_SHOWN, 20);
   return (
-    <Section title="Nearly the same" count={formatCount(pairs.length, "pair")}>
+    <Section title="Near duplicates" count={formatCount(pairs.length, "pair")}>
       {pairs.length === 0 ? <p class="soft">No two memories say nearly the same.</p> : null}
       <ul class="pairs-list">
         {shown.map((pair) => {

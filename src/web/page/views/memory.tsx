@@ -1,4 +1,4 @@
-/** One memory: what it says, what is known of it, what became of it, and what can be done with it. */
+/** One memory: its text, its details, its history, and actions. */
 import type { ComponentChildren, VNode } from "preact";
 import type { ClaimRow, HistoryRow, MemoryTitle, MemoryView } from "../../api.ts";
 import { useKeys } from "../keyboard.ts";
@@ -39,8 +39,12 @@ export function View({ params }: { params: URLSearchParams }): VNode {
       <Marks memory={memory} />
       <Lines lines={memory.row.problems} />
       <div class="memory">
-        <article class="memory-body" aria-label="What it says">
-          {memory.body.length === 0 ? <p class="soft">It says nothing more.</p> : <Markdown nodes={memory.body} />}
+        <article class="memory-body" aria-label="Content">
+          {memory.body.length === 0 ? (
+            <p class="soft">The memory has no text beyond its description.</p>
+          ) : (
+            <Markdown nodes={memory.body} />
+          )}
         </article>
         <MemorySide memory={memory} />
       </div>
@@ -82,7 +86,7 @@ function Records({ memory, current }: { memory: MemoryView; current: string }): 
   ];
   const known = tabs.some((tab) => tab.id === current) ? current : "claims";
   return (
-    <Tabs label="What is known of it" tabs={tabs} current={known} onChange={(tab) => amend({ tab })}>
+    <Tabs label="Details" tabs={tabs} current={known} onChange={(tab) => amend({ tab })}>
       {known === "claims" ? <Claims claims={memory.claims} /> : null}
       {known === "history" ? <History rows={memory.history} /> : null}
       {known === "surfaced" ? <Surfacings rows={memory.surfaced} /> : null}
@@ -92,8 +96,8 @@ function Records({ memory, current }: { memory: MemoryView; current: string }): 
 
 function Gone(): VNode {
   return (
-    <Empty title="This memory is no longer there">
-      <p>It was forgotten or renamed. The timeline says when.</p>
+    <Empty title="This memory no longer exists">
+      <p>It was forgotten or renamed. The timeline shows when.</p>
       <p>
         <a href={formatRoute("memories")}>All memories</a> · <a href={formatRoute("timeline")}>Timeline</a>
       </p>
@@ -107,10 +111,10 @@ function Actions({ memory }: { memory: MemoryView }): VNode {
   const forget = async () => {
     const reason = await ask({
       title: `Forget “${name}”?`,
-      text: "The file goes; the journal keeps it, and you can undo.",
+      text: "The file is removed. The journal keeps it, so you can undo this.",
       yes: "Forget",
       isDanger: true,
-      field: { label: "Why (kept in the journal)" },
+      field: { label: "Reason (recorded in the journal)" },
     });
     if (reason === null) return;
     if (await change("/api/forget", { directory, file, ...(reason !== "" && { reason }) })) replace("memories");
@@ -142,13 +146,13 @@ function Actions({ memory }: { memory: MemoryView }): VNode {
 /** Links are by name, and those in other memories are not changed. */
 function saysLinks(count: number): string {
   if (count === 0) return "Its file gets the new name too.";
-  return `Its file gets the new name too. ${formatCount(count, "memory links", "memories link")} to the old name and will have to be changed.`;
+  return `Its file gets the new name too. ${formatCount(count, "memory links", "memories link")} to the old name and must be changed.`;
 }
 
-/** What is known of a memory beside its text. */
+/** Facts about a memory besides its text. */
 function MemorySide({ memory }: { memory: MemoryView }): VNode {
   const { links, cues, fields, provenance } = memory;
-  // What the fields say already is not said twice.
+  // Fields that are already shown are not repeated.
   const origin = provenance.filter(
     (fact) => !fields.some(({ key, value }) => key === fact.key && value === fact.value),
   );
@@ -192,7 +196,7 @@ function LinkList({ title, links }: { title: string; links: (MemoryTitle | { nam
             {"file" in link ? (
               <MemoryLink memory={link} />
             ) : (
-              <span class="dangling" title="There is no memory of this name" dir="auto">
+              <span class="dangling" title="There is no memory with this name" dir="auto">
                 {link.name}
               </span>
             )}
@@ -227,8 +231,8 @@ function formatFact(value: string): ComponentChildren {
 function Claims({ claims }: { claims: ClaimRow[] }): VNode {
   if (claims.length === 0)
     return (
-      <Empty title="It claims nothing that can be checked">
-        <p>Paths, commands, versions and dates in a memory are looked up in the project.</p>
+      <Empty title="No claims to check">
+        <p>memdir checks paths, commands, versions and dates in a memory against the project.</p>
       </Empty>
     );
   return (
@@ -253,7 +257,7 @@ function Claims({ claims }: { claims: ClaimRow[] }): VNode {
 function History({ rows }: { rows: HistoryRow[] }): VNode {
   if (rows.length === 0)
     return (
-      <Empty title="No changes are recorded">
+      <Empty title="No recorded changes">
         <p>The journal begins with the first change that memdir makes.</p>
       </Empty>
     );
@@ -273,7 +277,7 @@ function Change({ row, isOpen }: { row: HistoryRow; isOpen: boolean }): VNode {
   const undoThis = async () => {
     const given = await ask({
       title: `Undo this ${row.action}?`,
-      text: `Of ${formatMoment(row.at)}, by ${row.by}. The undoing can be undone too.`,
+      text: `Made ${formatMoment(row.at)} by ${row.by}. You can undo the undo, too.`,
       yes: "Undo",
     });
     if (given !== null) await undo(row.id);
@@ -306,7 +310,7 @@ function Surfacings({ rows }: { rows: MemoryView["surfaced"] }): VNode {
   if (rows.length === 0)
     return (
       <Empty title="It was never shown to a model">
-        <p>Try a prompt in the recall view to see what would bring it up.</p>
+        <p>Try prompts in the recall view to see which ones would show it.</p>
       </Empty>
     );
   return (
@@ -314,7 +318,7 @@ function Surfacings({ rows }: { rows: MemoryView["surfaced"] }): VNode {
       {rows.map((row) => (
         <li key={`${row.at} ${row.session}`} class="record">
           <p>
-            <Age at={row.at} /> <span class="soft">through {row.door}</span>
+            <Age at={row.at} /> <span class="soft">through {row.adapter}</span>
             {row.session === null ? null : <code class="soft"> {row.session}</code>}
           </p>
           {row.why.map((reason) => (

@@ -47,7 +47,7 @@ export function View(_: { params: URLSearchParams }): VNode {
     return (
       <>
         <PageHead title="New memory" />
-        <Notice>This page only looks. Start `memdir ui` without --read-only to write.</Notice>
+        <Notice>This page is read-only. Start `memdir ui` without --read-only to write.</Notice>
       </>
     );
   return (
@@ -73,7 +73,7 @@ export function View(_: { params: URLSearchParams }): VNode {
         <TextField label="Text" says="Markdown. [[name]] links to another memory." rows={10} {...field("body")} />
         <TextField
           label="Cues"
-          says="Situations in which it should come to mind, one on a line."
+          says="Situations in which it should come to mind, one per line."
           rows={3}
           {...field("cues")}
         />

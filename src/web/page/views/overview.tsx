@@ -1,4 +1,7 @@
-/** The overview: how much is remembered, what to fix first, what fills the model's context, what it costs and what was recalled. */
+/**
+ * The overview: how many memories there are, what to fix first, what fills the model's context, what it costs and what
+ * was recalled.
+ */
 import type { ComponentChildren, VNode } from "preact";
 import type { Overview, RotView } from "../../api.ts";
 import { useLive, useStart } from "../live.ts";
@@ -10,7 +13,7 @@ import { Empty, PageHead, Waiting } from "../parts/layout.tsx";
 import { Lines } from "../parts/notice.tsx";
 import { formatRoute } from "../router.ts";
 
-/** Memories named beside an advice; the rest is counted. */
+/** Memories named next to an advice; the rest is counted. */
 const NAMED = 6;
 
 export function View(_: { params: URLSearchParams }): VNode {
@@ -32,12 +35,12 @@ function Panels({ overview, rot }: { overview: Overview; rot: RotView | null }):
     <div class="panels">
       {overview.total === 0 ? (
         <div class="panel-wide">
-          <Empty title="Nothing is remembered yet">
+          <Empty title="No memories yet">
             <p>
               Memories come from your agents as they work, from <code>memdir save</code>, or from here.
             </p>
             <LinkButton kind="primary" href={formatRoute("memories")}>
-              To the memories
+              Go to the memories
             </LinkButton>
           </Empty>
         </div>
@@ -105,7 +108,7 @@ function IndexCap({ index }: { index: Overview["index"] }): VNode {
       ))}
       <p class="soft">
         {index.isCut
-          ? "It is cut: what comes after the cap is not shown to the model until it is recalled."
+          ? "It is cut: the model does not see what comes after the limit unless it is recalled."
           : "All of it is shown to the model."}
       </p>
     </div>
@@ -142,13 +145,11 @@ function Health({ rot, total }: { rot: RotView; total: number }): VNode {
           <span class="soft"> of 100</span>
         </p>
         <Bar share={rot.score / 100} label={`${rot.score} of 100`} tone={tone} />
-        <p class="soft">At 100 nothing rots.</p>
+        <p class="soft">100 means nothing is wrong.</p>
         {total === 0 ? null : <JobButton kind="verify" title="Check all claims" busy="Checking claims…" />}
       </div>
       {rot.first.length === 0 ? (
-        <p class="soft">
-          {total === 0 ? "What to fix first appears here." : "Nothing to fix: no memory is known to be doubtful."}
-        </p>
+        <p class="soft">{total === 0 ? "What to fix first appears here." : "Nothing to fix: no problems are known."}</p>
       ) : (
         <ol class="todo" aria-label="What to do first">
           {rot.first.map((item) => (
@@ -171,7 +172,7 @@ function Health({ rot, total }: { rot: RotView; total: number }): VNode {
 function CostPanel({ cost }: { cost: Overview["cost"] }): VNode {
   const { unpriced } = cost;
   const tokens = cost.byDay.reduce((sum, day) => sum + day.tokens, 0);
-  // Calls without a known price cost something all the same: then the tokens are shown.
+  // Calls without a known price still cost something, so the tokens are shown.
   const isPriced = cost.total > 0 || unpriced.length === 0;
   const format = isPriced ? formatCost : formatTokens;
   const days = cost.byDay.map((day) => ({ day: day.day, values: [isPriced ? day.cost : day.tokens] }));
@@ -181,7 +182,7 @@ function CostPanel({ cost }: { cost: Overview["cost"] }): VNode {
     <Panel title={`Background work in ${formatMonth(cost.month)}`}>
       {tokens === 0 && cost.total === 0 ? (
         <p class="soft">
-          Nothing was spent this month. What extraction, dreams and choosing by a model cost appears here, day by day.
+          Nothing was spent this month. The cost of extraction, dreams and selection by a model appears here by day.
         </p>
       ) : (
         <>
@@ -190,14 +191,14 @@ function CostPanel({ cost }: { cost: Overview["cost"] }): VNode {
             <span class="soft">{isPriced ? `· ${formatCount(tokens, "token")}` : "tokens"}</span>
           </p>
           <Columns
-            label={`${what} of background work by day, ${format(isPriced ? cost.total : tokens)} in all`}
+            label={`${what} of background work by day, ${format(isPriced ? cost.total : tokens)} in total`}
             columns={fillDays(days, 1, `${cost.month}-01`)}
             kinds={[{ title: what, class: "chart-1" }]}
             format={format}
           />
           {unpriced.length === 0 ? null : (
             <p class="soft">
-              {isPriced ? "Not in this sum, since their price is not known" : "The price is not known"}:{" "}
+              {isPriced ? "Not included, because their price is unknown" : "The price is unknown"}:{" "}
               {unpriced.join(", ")}
             </p>
           )}
@@ -225,7 +226,7 @@ function RecalledPanel({ recalled, total }: { recalled: Overview["recalled"]; to
   return (
     <Panel title="Recalled">
       {recalled.most.length === 0 ? (
-        <p class="soft">Nothing was recalled yet. The memories that help most appear here, with how often.</p>
+        <p class="soft">Nothing was recalled yet. The most recalled memories appear here with their counts.</p>
       ) : (
         <Counts
           caption={`Most${since}`}

@@ -14,14 +14,14 @@ import { send } from "../remote.ts";
 import { amend } from "../router.ts";
 import { useStore } from "../store.ts";
 
-type Door = InspectAnswer["door"];
+type Adapter = InspectAnswer["adapter"];
 
 /** Long enough that a word is finished, short enough to feel like an answer to typing. */
 const PAUSE_MS = 300;
 
 export function View({ params }: { params: URLSearchParams }): VNode {
   const [prompt, setPrompt] = useState(params.get("q") ?? "");
-  const [door, setDoor] = useState<Door>(params.get("door") === "library" ? "library" : "hook");
+  const [adapter, setAdapter] = useState<Adapter>(params.get("adapter") === "library" ? "library" : "hook");
   const [asked, askNow] = useLater(prompt, PAUSE_MS);
   const isAsked = asked.trim() !== "";
   const version = useStore(changes);
@@ -30,17 +30,17 @@ export function View({ params }: { params: URLSearchParams }): VNode {
     failure,
     isLoading,
   } = useAnswer(
-    isAsked ? (signal) => send<InspectAnswer>("POST", "/api/recall", { prompt: asked, door }, signal) : null,
-    [asked, door, version],
+    isAsked ? (signal) => send<InspectAnswer>("POST", "/api/recall", { prompt: asked, adapter }, signal) : null,
+    [asked, adapter, version],
   );
   useEffect(() => {
-    const shown = door === "hook" ? null : door;
-    if ((params.get("q") ?? "") !== asked || params.get("door") !== shown) amend({ q: asked, door: shown });
-  }, [asked, door]);
+    const shown = adapter === "hook" ? null : adapter;
+    if ((params.get("q") ?? "") !== asked || params.get("adapter") !== shown) amend({ q: asked, adapter: shown });
+  }, [asked, adapter]);
   return (
     <>
-      <PageHead title="Recall" lead="What an agent would be reminded of by a prompt, what it nearly would, and why.">
-        <JobButton kind="warm" title="Learn meanings" busy="Learning meanings…" />
+      <PageHead title="Recall" lead="The memories that a prompt would recall, the ones that come close, and why.">
+        <JobButton kind="warm" title="Embed memories" busy="Embedding memories…" />
       </PageHead>
       <form
         class="prompt"
@@ -64,7 +64,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
           <button type="submit" class="button button-primary" disabled={prompt.trim() === ""}>
             Recall
           </button>
-          <DoorChoice door={door} onChange={setDoor} />
+          <AdapterChoice adapter={adapter} onChange={setAdapter} />
           <span class="soft small grow" role="status">
             {answer === null || !isAsked ? "" : isLoading ? "Looking…" : sumUp(answer)}
           </span>
@@ -74,10 +74,10 @@ export function View({ params }: { params: URLSearchParams }): VNode {
         <Button onClick={() => askNow(`${prompt} `)}>Try again</Button>
       </Failed>
       {!isAsked ? (
-        <Empty title="Nothing is asked yet">
+        <Empty title="No prompt yet">
           <p>
-            The memories come here, the surest first, with a line at the threshold and the text that the model would
-            get.
+            Recalled memories appear here, the most confident first, with a line at the threshold and the text that the
+            model would get.
           </p>
         </Empty>
       ) : answer !== null ? (
@@ -87,11 +87,11 @@ export function View({ params }: { params: URLSearchParams }): VNode {
   );
 }
 
-function DoorChoice({ door, onChange }: { door: Door; onChange: (door: Door) => void }): VNode {
+function AdapterChoice({ adapter, onChange }: { adapter: Adapter; onChange: (adapter: Adapter) => void }): VNode {
   return (
     <label class="row">
       <span class="soft">as asked by</span>
-      <select value={door} onChange={(event) => onChange(event.currentTarget.value as Door)}>
+      <select value={adapter} onChange={(event) => onChange(event.currentTarget.value as Adapter)}>
         <option value="hook">a coding agent’s hook</option>
         <option value="library">a program with the library</option>
       </select>
@@ -118,26 +118,22 @@ function Inspection({ answer }: { answer: InspectAnswer }): VNode {
   return (
     <>
       <section class="stack" aria-label="Memories">
-        {hits(
-          "shown",
-          "Shown to the model",
-          "No memory is sure enough to be shown for this prompt. Nothing is better than noise.",
-        )}
-        {hits("no-room", "Sure enough, but no room", null)}
+        {hits("shown", "Shown to the model", "No memory reaches the threshold for this prompt, so nothing is shown.")}
+        {hits("no-room", "Above the threshold, but over the budget", null)}
         <p class="threshold">
           <span>threshold {formatShare(threshold)}</span>
         </p>
-        {hits("unsure", "Nearly", "Nothing came near.")}
+        {hits("unsure", "Nearly", "No memory came close.")}
       </section>
       <Section title="What the model would get">
         <div class="budget">
           <Bar share={maxBytes === 0 ? 0 : bytes / maxBytes} label={`${bytes} of ${maxBytes} bytes`} />
           <p class="soft">
-            {formatBytes(bytes)} of {formatBytes(maxBytes)} that this door gives
+            {formatBytes(bytes)} of {formatBytes(maxBytes)} that this adapter allows
           </p>
         </div>
         {answer.text === "" ? (
-          <p class="soft">Nothing: the prompt goes to the model as it is.</p>
+          <p class="soft">Nothing: the prompt is sent to the model unchanged.</p>
         ) : (
           <Sent text={answer.text} label="The text that is sent" />
         )}
@@ -146,18 +142,18 @@ function Inspection({ answer }: { answer: InspectAnswer }): VNode {
   );
 }
 
-/** In the words that the reasons have. */
+/** In the wording of the reasons. */
 const METHODS: Record<string, string> = { lexical: "words", hybrid: "words and meaning", model: "a model" };
 
 function sumUp({ considered, tookMs, method }: InspectAnswer): string {
   if (method.startsWith("not asked")) return method;
-  return `${formatCount(considered, "memory", "memories")} looked at by ${METHODS[method] ?? method} in ${tookMs < 10 ? tookMs.toFixed(1) : Math.round(tookMs)} ms`;
+  return `${formatCount(considered, "memory", "memories")} ranked by ${METHODS[method] ?? method} in ${tookMs < 10 ? tookMs.toFixed(1) : Math.round(tookMs)} ms`;
 }
 
-/** Shown at first; what comes after them was less near. */
+/** Shown at first; the rest is less relevant. */
 const AT_FIRST = 8;
 
-/** Each reason begins with its kind, which is shown in front of it already. */
+/** Each reason begins with its kind, which is already shown in front of it. */
 const PREFIX = /^(words: |meaning: cue |meaning: |links: |age: )/;
 
 interface HitsProps {
@@ -205,7 +201,7 @@ function Confidence({ confidence, threshold, most }: Record<"confidence" | "thre
       <div class="confidence-bar">
         <Bar
           share={confidence / most}
-          label={`confidence ${formatShare(confidence)}, ${isSure ? "over" : "under"} the threshold`}
+          label={`confidence ${formatShare(confidence)}, ${isSure ? "above" : "below"} the threshold`}
           tone={isSure ? "accent" : "plain"}
         />
         <span class="mark" style={{ insetInlineStart: `${(threshold / most) * 100}%` }} aria-hidden="true" />

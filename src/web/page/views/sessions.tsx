@@ -17,7 +17,7 @@ const MESSAGES_SHOWN = 150;
 /** About two screens: longer messages are folded. */
 const LONG_CHARS = 3000;
 
-const CUT = "This conversation is longer than the page shows: its end is left out.";
+const CUT = "This conversation is too long to show completely; its end is omitted.";
 const SPEAKERS = { user: "User", assistant: "Agent", tool: "Tool", note: "Note" };
 
 export function View({ params }: { params: URLSearchParams }): VNode {
@@ -38,7 +38,7 @@ function Search({ params }: { params: URLSearchParams }): VNode {
     <>
       <PageHead title="Sessions" lead="Past conversations of this project." />
       <search class="field">
-        <label for="session-search">Search in what was said</label>
+        <label for="session-search">Search conversations</label>
         <input
           id="session-search"
           type="search"
@@ -52,10 +52,8 @@ function Search({ params }: { params: URLSearchParams }): VNode {
       {all === null ? (
         <Waiting live={live} />
       ) : all.length === 0 ? (
-        <Empty title={asked === "" ? "No conversation is kept here" : `No conversation contains “${asked}”`}>
-          {asked === "" ? (
-            <p>Conversations that agents have about this project appear here, the newest first.</p>
-          ) : null}
+        <Empty title={asked === "" ? "No conversations yet" : `No conversation contains “${asked}”`}>
+          {asked === "" ? <p>Conversations with agents in this project appear here, newest first.</p> : null}
         </Empty>
       ) : (
         <>
@@ -79,7 +77,7 @@ function Row({ row, q }: { row: SessionRow; q: string }): VNode {
     <li class="session">
       <h2>
         <a href={formatRoute("sessions", { id: row.id, q })} dir="auto">
-          {row.title || "Without a title"}
+          {row.title || "Untitled"}
         </a>
       </h2>
       <p class="soft small">
@@ -116,7 +114,7 @@ function Conversation({ id, q }: { id: string; q: string }): VNode {
       >
         {hidden > 0 || hasTools ? (
           <Button isPressed={hasTools} onClick={() => setHasTools(!hasTools)}>
-            {hasTools ? "With tools and notes" : `Show ${formatCount(hidden, "message")} of tools and notes`}
+            {hasTools ? "With tools and notes" : `Show ${formatCount(hidden, "message")} from tools and notes`}
           </Button>
         ) : null}
       </PageHead>
@@ -125,7 +123,7 @@ function Conversation({ id, q }: { id: string; q: string }): VNode {
       ) : (
         <>
           {session.isCut ? <Lines tone="plain" lines={[CUT]} /> : null}
-          {messages.length === 0 ? <Empty title="Nothing was said in this conversation" /> : null}
+          {messages.length === 0 ? <Empty title="This conversation is empty" /> : null}
           <ol class="talk">
             {shown.map((message, at) => (
               <Message key={at} message={message} q={q} />

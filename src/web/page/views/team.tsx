@@ -28,8 +28,8 @@ export function View({ params }: { params: URLSearchParams }): VNode {
       ) : isAlone(team) ? (
         <Empty title="Memories are not shared here">
           <p>
-            With <code>memdir init --team</code> they go to everybody through the repository, with{" "}
-            <code>memdir join</code> through a team’s server. Who wrote what, and where two wrote at once, appears here.
+            With <code>memdir init --team</code> you share them through the repository, and with{" "}
+            <code>memdir join</code> through a team’s server. Authors and conflicts then appear here.
           </p>
         </Empty>
       ) : (
@@ -68,7 +68,7 @@ function Conflicts({ conflicts, onChanged }: { conflicts: Conflict[]; onChanged:
   return (
     <Section title="Conflicts" count={conflicts.length}>
       {conflicts.length === 0 ? (
-        <p class="soft">None: nobody changed the same memory at the same time.</p>
+        <p class="soft">No conflicts.</p>
       ) : (
         <ul class="proposals">
           {conflicts.map((conflict) => (
@@ -99,7 +99,7 @@ function ConflictCard({ conflict, onChanged }: { conflict: Conflict; onChanged: 
       </h3>
       <Sides left={{ title: "Ours", text: left }} right={{ title: "Theirs", text: right }} />
       <details>
-        <summary>As a difference</summary>
+        <summary>Show the diff</summary>
         <Diff lines={diff} label={`From ours to theirs: ${ours.name}`} />
       </details>
       {readOnly ? null : (
@@ -127,7 +127,7 @@ function People({ people, current }: { people: TeamAnswer["people"]; current: st
         <p class="soft">There are no shared memories yet.</p>
       ) : (
         <Table
-          caption="People with how many memories they wrote"
+          caption="Number of memories by author"
           columns={[
             {
               title: "Name",
@@ -165,15 +165,15 @@ function Written({ rows, by }: { rows: TeamAnswer["rows"]; by: string | null }):
       {by === null ? null : (
         <p>
           <Button isSmall onClick={() => amend({ by: null })}>
-            Show everybody’s
+            Show all authors
           </Button>
         </p>
       )}
       {shown.length === 0 ? (
-        <p class="soft">No shared memory yet.</p>
+        <p class="soft">No shared memories yet.</p>
       ) : (
         <Table
-          caption="Shared memories with who wrote them last"
+          caption="Shared memories and their last authors"
           columns={[
             { title: "Memory", cell: (row) => <MemoryLink memory={row} /> },
             { title: "By", cell: ({ author }) => author || <span class="soft">not shared yet</span> },

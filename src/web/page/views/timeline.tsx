@@ -56,7 +56,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
           {more.hasMore ? (
             <More onMore={more.fetch} isBusy={more.isBusy} count={more.events.length} />
           ) : (
-            <p class="soft">That is all there is.</p>
+            <p class="soft">There are no older events.</p>
           )}
         </>
       )}
@@ -133,7 +133,7 @@ function DayField({ until }: { until: string }): VNode {
       <input id="until" type="date" value={until} onChange={(event) => amend({ until: event.currentTarget.value })} />
       {until === "" ? null : (
         <Button kind="quiet" onClick={() => amend({ until: null })}>
-          To the newest
+          Go to the newest
         </Button>
       )}
     </div>
@@ -141,7 +141,7 @@ function DayField({ until }: { until: string }): VNode {
 }
 
 function Events({ events }: { events: TimelineEvent[] }): VNode {
-  if (events.length === 0) return <Empty title="No event of these kinds in this time" />;
+  if (events.length === 0) return <Empty title="No matching events" />;
   return (
     <div class="events">
       {groupByDay(events).map(({ day, events: these }) => (
@@ -177,7 +177,7 @@ function Events({ events }: { events: TimelineEvent[] }): VNode {
   );
 }
 
-/** Fetches by itself when it is scrolled into view, and by the button for everybody else. */
+/** Fetches automatically when it is scrolled into view; the button is for everyone else. */
 function More({ onMore, isBusy, count }: { onMore: () => void; isBusy: boolean; count: number }): VNode {
   const place = useRef<HTMLDivElement>(null);
   const latest = useRef(onMore);
