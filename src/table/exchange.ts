@@ -42,7 +42,7 @@ const importAll = verb({
   },
   exitCode(result) {
     if (Array.isArray(result) || result.imported.length > 0) return 0;
-    // What is here already is no failure: an import can be run again.
+    // Nothing new is not a failure: an import can be run again.
     return result.skipped.every(({ kind }) => kind === "secret" || kind === "unfit") ? 2 : 0;
   },
   say(result, { call }) {

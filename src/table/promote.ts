@@ -72,7 +72,7 @@ function isMirror({ location }: Memdir, { path }: Store): boolean {
 }
 
 /**
- * The team's directory, whether it is there already or not. Who has joined a server means its mirror: the repository's folder,
+ * The team's directory, whether it exists yet or not. Who has joined a server means its mirror: the repository's folder,
  * which others may see, never takes its place.
  */
 function findTeam(memdir: Memdir, cwd: string): Store {
