@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 /** From the bottom up. A file at the top of src/ is a room of its own. */
 export const RANKS = [
   ["errors", "world"],
-  ["text", "disk", "model", "prompts", "settings"],
+  ["text", "disk", "model", "prompts", "settings", "input"],
   ["meaning"],
   ["config"],
   ["project"],
@@ -24,8 +24,9 @@ export const RANKS = [
   ["open", "agent"],
   ["open-learn"],
   ["open-agent", "open-team"],
-  ["hooks", "mcp", "memory-tool", "exchange", "wiring", "web"],
+  ["hooks", "memory-tool", "exchange", "wiring"],
   ["table"],
+  ["mcp", "web"],
   ["cli", "compat-recall", "library"],
   ["compat", "index", "agent-kit"],
 ];

@@ -1,12 +1,12 @@
 /** A verb: what can be asked of memdir, as one value. Every adapter (command line, console, MCP, page, library) is derived from it. */
 
-import * as v from "valibot";
-import { MemdirError } from "./errors.ts";
+import { type Adapter, type Field, type Fields, type Input, required } from "./input.ts";
 import type { Memdir } from "./memdir.ts";
 import { count } from "./text/count.ts";
 import type { World } from "./world.ts";
 
-export type Adapter = "cli" | "console" | "mcp" | "web" | "library";
+export type { Adapter, Field, Fields, Input } from "./input.ts";
+export { choice, flag, list, number, readInput, text } from "./input.ts";
 
 export interface Verb<F extends Fields = Fields, R = unknown> {
   /** Inputs that the command line takes by position: `name?` may be left out, `words…` takes the rest of the line. */
@@ -50,6 +50,11 @@ export interface Context extends Pick<World, "env" | "now" | "log"> {
   }): Promise<Memdir>;
 }
 
+/** For adapters that show nothing while they work, and cannot ask. */
+export function silent(context: Pick<Context, "cwd" | "env" | "now" | "log" | "signal" | "open">): Context {
+  return { ...context, progress: () => () => {}, ask: null, show: () => {}, readInput: null };
+}
+
 /** For whom a result is put in words. */
 export interface Reader<F extends Fields = Fields> {
   input: Input<F>;
@@ -66,83 +71,13 @@ export function writes<F extends Fields>({ writes }: Pick<Verb<F>, "writes">, in
   return typeof writes === "function" ? writes(input) : writes === true;
 }
 
-// --- Inputs: a schema that checks the value, and the words that the help has for it.
-
-export interface Field<S extends v.GenericSchema = v.GenericSchema> {
-  schema: S;
-  help: string;
-  /** The word for its value in the help; none for a switch. */
-  value?: string;
-  short?: string;
-  isList?: boolean;
-  isNumber?: boolean;
-  /** Only the named adapters take it. */
-  only?: readonly Adapter[];
+/** Its inputs for an adapter without positions: what stands in `args` without a question mark must be given. */
+export function fieldsOf({ args, input }: Pick<Verb, "args" | "input">, adapter: Adapter): Fields {
+  const taken = Object.entries(input).filter(([, { only }]) => only?.includes(adapter) ?? true);
+  const needed = positionsOf({ args }).filter(({ isOptional }) => !isOptional);
+  const entries = needed.map(({ name }) => [name, required(input[name] as Field)]);
+  return { ...Object.fromEntries(taken), ...Object.fromEntries(entries) };
 }
-
-export type Fields = Readonly<Record<string, Field>>;
-
-export type Input<F extends Fields> = { [K in keyof F]?: v.InferOutput<F[K]["schema"]> | undefined };
-
-export function text(help: string, value = "TEXT", more: { short?: string } = {}) {
-  return {
-    schema: v.pipe(
-      v.string(),
-      v.check((given) => given.isWellFormed(), "contains half a character: remove it"),
-    ),
-    help,
-    value,
-    ...more,
-  };
-}
-
-export function list(help: string, value = "TEXT") {
-  return { schema: v.pipe(v.array(text("").schema), v.maxLength(1000)), help, value, isList: true };
-}
-
-export function flag(help: string, more: { short?: string; only?: readonly Adapter[] } = {}) {
-  return { schema: v.boolean(), help, ...more };
-}
-
-export function number(help: string, { min = 0, max = 999_999_999, value = "N" } = {}) {
-  const range = max < 999_999_999 ? ` from ${min} to ${max}` : min > 0 ? ` from ${min}` : "";
-  const words = `takes a whole number${range}`;
-  const schema = v.pipe(v.number(words), v.integer(words), v.minValue(min, words), v.maxValue(max, words));
-  return { schema, help, value, isNumber: true };
-}
-
-export function choice<const T extends readonly string[]>(options: T, help: string, value: string) {
-  return { schema: v.picklist(options, `is none of ${options.join(", ")}`), help, value };
-}
-
-/** Throws `usage` for the first input that does not fit, named as the adapter's user knows it. */
-export function readInput<F extends Fields>(
-  fields: F,
-  given: Readonly<Record<string, unknown>>,
-  nameOf: (field: string) => string = (field) => `"${field}"`,
-): Input<F> {
-  const input: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(given)) {
-    if (value === undefined || value === null) continue;
-    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (!field) throw new MemdirError("usage", `there is no ${nameOf(name)} here`);
-    const { success, output, issues } = v.safeParse(field.schema, value);
-    if (!success) throw new MemdirError("usage", `${nameOf(name)} ${complain(issues[0], value)}`);
-    input[name] = output;
-  }
-  return input as Input<F>;
-}
-
-function complain(issue: v.BaseIssue<unknown>, value: unknown): string {
-  // Valibot's own words name types; ours, given with a schema, say what to do.
-  const isOurs = !issue.message.startsWith("Invalid ");
-  const wanted = isOurs ? issue.message : `must be ${WORDS[issue.expected ?? ""] ?? issue.expected}`;
-  if (!isOurs || typeof value !== "string") return wanted;
-  const shown = JSON.stringify(value.slice(0, 100));
-  return wanted.startsWith("is none of") ? `${shown} ${wanted}` : `${wanted}, not ${shown}`;
-}
-
-const WORDS: Readonly<Record<string, string>> = { string: "a text", boolean: "true or false", Array: "a list" };
 
 /** The positions of the command line: name, whether it may be left out, whether it takes the rest. */
 export function positionsOf({ args }: Pick<Verb, "args">): { name: string; isOptional: boolean; isRest: boolean }[] {

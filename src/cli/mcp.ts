@@ -53,6 +53,7 @@ function makeOptions(call: Call): McpOptions {
     cwd: named ?? findFolder(env.CLAUDE_PROJECT_DIR) ?? call.cwd,
     followRoots: named === undefined,
     version: __MEMDIR_VERSION__,
+    env,
     now,
     log,
   };

@@ -7,6 +7,7 @@ import { dirname, join, normalize } from "node:path";
 import { moveInto, PRIVATE_MODE, writeTemporary } from "../disk/atomic.ts";
 import { readRegular, realPath, resolveInside } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
+import { buildSchema, filled, flag, readInput, required, text } from "../input.ts";
 import { type Conversation, fork, type LoopResult } from "../model/agent-loop.ts";
 import { NO_USAGE, type Usage } from "../model/ask.ts";
 import type { Tool } from "../model/tool.ts";
@@ -15,7 +16,6 @@ import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
 import { redactSecrets } from "../text/secrets.ts";
 import { applyMatches, findMatches, hintFor } from "../tools/edit.ts";
 import { decodeText, encodeText, openFolderAt } from "../tools/file.ts";
-import { buildSchema, readInput } from "../tools/input.ts";
 import type { World } from "../world.ts";
 import { countAnswers } from "./budget.ts";
 import type { LearningModel } from "./model-extractor.ts";
@@ -176,11 +176,11 @@ export interface NotesDraft {
 
 /** As the agent's own Edit declares them: a fork that declares another tool would lose the provider's cache. */
 const FIELDS = {
-  file_path: { type: "string", required: true, filled: true },
-  old_string: { type: "string", required: true },
-  new_string: { type: "string", required: true },
-  replace_all: { type: "boolean" },
-} as const;
+  file_path: required(filled(text())),
+  old_string: required(text()),
+  new_string: required(text()),
+  replace_all: flag(),
+};
 
 /** Nothing is written to disk until the whole run succeeds. Synchronous, so that the calls of one turn do not mix. */
 export function openNotesEdit(path: string, draft: NotesDraft, countTokens: (text: string) => number): Tool {

@@ -26,7 +26,7 @@ import { listResources, RESOURCE_TEMPLATES, readResource } from "./resources.ts"
 import { MCP_TOOLS } from "./tools.ts";
 
 /** How memdir is offered to MCP clients. */
-export interface McpOptions extends Pick<World, "now" | "log"> {
+export interface McpOptions extends Pick<World, "env" | "now" | "log"> {
   /** Opens a project's memory. Called again from time to time, so that settings which changed count. */
   open: (asked: OpenRequest) => Promise<Memdir>;
   /** The project, unless a client names another. */
@@ -179,7 +179,7 @@ function initialize({ client, params, identity }: Asked): object {
   };
 }
 
-function callTool(asked: Asked): Promise<object> {
+async function callTool(asked: Asked): Promise<object> {
   const name = readText(asked.params, "name");
   const tool = MCP_TOOLS.find(({ spec }) => spec.name === name);
   if (!tool) {
@@ -187,13 +187,14 @@ function callTool(asked: Asked): Promise<object> {
     throw new ProtocolError("badParams", `there is no tool "${name.slice(0, 80)}"; there are: ${names}`);
   }
   const { mcp, memories, client, caller, signal } = asked;
+  const { env, now, log } = mcp;
   const call = {
+    ...{ env, now, log, signal, renew: memories.renew },
+    cwd: await client.cwd(),
     open: (scope?: string) => open(asked, scope),
-    renew: memories.renew,
     by: client.by(caller),
-    signal,
   };
-  return tool.run(call, readObject(asked.params, "arguments"), mcp.log);
+  return tool.run(call, readObject(asked.params, "arguments"));
 }
 
 async function open({ memories, client, caller }: Asked, scope?: string) {

@@ -1,10 +1,14 @@
-/** What a tool of the MCP server is: one description makes its schema, checks its input and runs it. */
+/** What a tool of the MCP server is: a verb of the table with its inputs for a model, and its result in two forms. */
 
 import { MemdirError } from "../errors.ts";
+import { buildSchema, type Fields, type Input, readInput } from "../input.ts";
 import type { Memdir } from "../memdir.ts";
-import { buildSchema, type Fields, type Input, readInput } from "../tools/input.ts";
+import { MCP_TOOL_WORDS } from "../prompts/mcp.ts";
+import { type Context, silent, type Verb, writes } from "../verb.ts";
+import type { World } from "../world.ts";
 
-interface ToolCall {
+interface ToolCall extends Pick<World, "env" | "now" | "log"> {
+  cwd: string;
   open(scope?: string): Promise<Memdir>;
   /** After a save that may have made a scope's directory. */
   renew(): void;
@@ -44,51 +48,54 @@ interface ToolResult {
 export interface McpTool {
   spec: ToolSpec;
   /** Must not throw: what goes wrong is an answer that the model can read. */
-  run(call: ToolCall, input: Readonly<Record<string, unknown>>, log: (message: string) => void): Promise<ToolResult>;
+  run(call: ToolCall, input: Readonly<Record<string, unknown>>): Promise<ToolResult>;
 }
 
-interface ToolParts<F extends Fields> {
-  name: string;
-  words: { title: string; description: string; inputs: Readonly<Record<string, string>> };
+interface ToolParts<F extends Fields, V extends Fields> {
+  name: keyof typeof MCP_TOOL_WORDS;
+  // biome-ignore lint/suspicious/noExplicitAny: the tool's own `run` knows the result
+  verb: Verb<V, any>;
+  /** What of the verb's input, and besides it, a model may give; `scope` chooses the store. */
   fields: F;
-  annotations: Hints;
+  /** What of the verb's input it may not choose. */
+  fixed?: Input<V>;
+  /** For a verb that writes. */
+  hints?: Omit<Hints, "readOnlyHint">;
   /** Loaded at once by Claude Code, which shows other tools only by name. */
   alwaysLoad?: true;
   output: Readonly<Record<string, object>>;
-  run(call: ToolCall, input: Input<F>): Promise<Answer>;
+  run(memdir: Memdir, input: Input<F> & Input<V>, context: Context & Pick<ToolCall, "by" | "renew">): Promise<Answer>;
 }
 
-export function makeTool<const F extends Fields>(parts: ToolParts<F>): McpTool {
-  const { name, words, fields, annotations } = parts;
+export function makeTool<const F extends Fields, V extends Fields>(parts: ToolParts<F, V>): McpTool {
+  const { name, fields, fixed = {} as Input<V>, hints } = parts;
+  const { title, description, inputs } = MCP_TOOL_WORDS[name];
   return {
     spec: {
       name,
-      title: words.title,
-      description: words.description,
-      inputSchema: buildSchema(fields, words.inputs),
+      title,
+      description,
+      inputSchema: buildSchema(fields, inputs),
       outputSchema: { type: "object", properties: { ...parts.output }, required: Object.keys(parts.output) },
-      annotations: { title: words.title, openWorldHint: false, ...annotations },
+      annotations: {
+        ...{ title, openWorldHint: false, readOnlyHint: !writes(parts.verb, fixed) },
+        ...(hints ?? { idempotentHint: true }),
+      },
       ...(parts.alwaysLoad && { _meta: { "anthropic/alwaysLoad": true } }),
     },
-    async run(call, given, log) {
+    async run({ open, by, renew, ...call }, given) {
       try {
-        const { structured, text } = await parts.run(call, check(fields, given));
+        const input = readInput(fields, given);
+        const memdir = await open("scope" in input ? String(input.scope) : undefined);
+        const context = silent({ ...call, open: ({ scope }) => open(scope) });
+        const { structured, text } = await parts.run(memdir, { ...input, ...fixed }, { ...context, by, renew });
         return { content: [{ type: "text", text }], structuredContent: structured };
       } catch (error) {
-        if (!(error instanceof MemdirError)) log(`${name}: ${(error as Error).stack ?? error}`);
+        if (!(error instanceof MemdirError)) call.log(`${name}: ${(error as Error).stack ?? error}`);
         return { content: [{ type: "text", text: explain(error) }], isError: true };
       }
     },
   };
-}
-
-/** A model's mistake is a usage error. */
-function check<F extends Fields>(fields: F, given: Readonly<Record<string, unknown>>): Input<F> {
-  try {
-    return readInput(fields, given);
-  } catch (cause) {
-    throw new MemdirError("usage", (cause as Error).message, { cause });
-  }
 }
 
 /** Messages name commands; here there are tools. */

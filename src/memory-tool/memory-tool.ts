@@ -83,8 +83,9 @@ export function openMemoryTool(memdir: Memdir, options: MemoryToolOptions = {}):
 
 /** The model's input is not checked by the SDK. Half a character cannot be kept in a file. */
 function textOf(value: unknown, field: string): string {
-  if (typeof value === "string") return value.toWellFormed();
-  throw new MemdirError("usage", `\`${field}\` must be a text`);
+  if (typeof value !== "string") throw new MemdirError("usage", `\`${field}\` must be a text`);
+  if (value.isWellFormed()) return value;
+  throw new MemdirError("usage", `\`${field}\` contains half a character (a lone surrogate): write it again without`);
 }
 
 /** Puts the errors of the handlers into the model's terms: it knows `/memories` and none of this machine's folders. */

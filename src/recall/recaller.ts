@@ -2,7 +2,6 @@
 
 import { runInPieces, yieldTurn } from "../disk/breathe.ts";
 import type { MeaningState } from "../meaning/meaning.ts";
-import { findHead, lastCommitTimes } from "../project/git.ts";
 import {
   AT,
   appendEntries,
@@ -10,7 +9,6 @@ import {
   digestFile,
   type Embed,
   FEW_FILES,
-  listMemories,
   noteInHead,
   type RowEntry,
   rewriteCache,
@@ -23,6 +21,7 @@ import { type Prefetch, startPrefetch } from "./prefetch.ts";
 import { type Recalled, type RecallOptions, type RecallResult, type RecallSetup, recall } from "./recall.ts";
 import {
   type Digest,
+  dateRows,
   fileAt,
   findKnown,
   type News,
@@ -102,29 +101,8 @@ export function openRecaller(directories: readonly Directory[], setup: RecallerS
       const own = news.find((each) => each.owner === owner) ?? { owner, entries: [], folders: null };
       if (own.entries.length > 0 || own.folders || cache?.isTidy === false) keepNews(open, own);
     });
-    for (const [owner, directory] of directories.entries()) await dateByCommits(open, owner, directory);
+    for (const owner of directories.keys()) await dateRows(open, owner);
     return open;
-  };
-
-  const commitTimes = new Map<string, { head: string; times: Map<string, number> }>();
-  /** In a repository a memory that does not date itself is as old as its last commit, asked for once for each HEAD. */
-  const dateByCommits = async (open: Resident, owner: number, directory: Directory): Promise<void> => {
-    const { path, inRepository } = directory;
-    const head = inRepository ? findHead(path) : null;
-    if (head === null || open.caches[owner]?.head.commits === head) return;
-    let known = commitTimes.get(path);
-    if (known?.head !== head) {
-      // No entry is looked at while git is waited for: others may go on meanwhile.
-      known = { head, times: await lastCommitTimes(path) };
-      commitTimes.set(path, known);
-      // The list keeps the dates in the cache, where there is one: hooks have no time to ask git.
-      if (open.caches[owner]) await listMemories(directory);
-    }
-    for (let at = 0; at < open.count; at++) {
-      const entry = open.list[at] as number;
-      if (entry === 0 || ownerOf(open, at) !== owner) continue;
-      open.bytes.writeDoubleLE(known.times.get(fileAt(open, entry)) ?? 0, entry + AT.commitMs);
-    }
   };
 
   /** One at a time: whoever asks meanwhile gets the same. */

@@ -10,6 +10,7 @@ import {
   align,
   type Bulk,
   type Directory,
+  dateEntries,
   encodeEntry,
   FEW_FILES,
   FILE_HEAD_BYTES,
@@ -19,6 +20,7 @@ import {
   isCovering,
   isLoose,
   LIKELY_FILES,
+  lookUpCommits,
   type OpenCache,
   openCache,
   openIndexNames,
@@ -44,6 +46,8 @@ export interface Resident {
   /** From which position on entries are another directory's. */
   owners: { from: number; owner: number }[];
   caches: (Cache | null)[];
+  /** The commit at which each directory's rows were dated; "" for none. */
+  commits: string[];
   /** Where the entry of a changed file was: its vectors are still right for texts that stayed the same. */
   former: Map<string, number>;
   /** Worked out when first needed after a change. */
@@ -80,11 +84,12 @@ export function openResident(directories: readonly Directory[]): Resident {
   const list = new Uint32Array(256);
   const resident: Resident = {
     ...{ directories, scan, bytes: memory, used: START, list, count: 0 },
-    ...{ owners: [], caches: [], former: new Map(), links: null, bulks: null },
+    ...{ owners: [], caches: [], commits: [], former: new Map(), links: null, bulks: null },
   };
   opened.forEach((cache, owner) => {
     resident.owners.push({ from: resident.count, owner });
     resident.caches.push(cache && load(resident, owner, cache));
+    resident.commits.push(cache?.head.commits ?? "");
   });
   return resident;
 }
@@ -205,6 +210,25 @@ export function* refresh(resident: Resident, { digest, positions }: Refreshing):
     if (news.entries.length > 0 || news.folders) all.push(news);
   }
   return all;
+}
+
+/** In a repository: by their last commits, where they do not say. No row is looked at while git is waited for. */
+export async function dateRows(resident: Resident, owner: number): Promise<void> {
+  const directory = resident.directories[owner] as Directory;
+  const live = () => positionsOf(resident, owner).map((at) => resident.list[at] as number);
+  const isUndated = () => live().some((entry) => resident.bytes.readDoubleLE(entry + AT.saidMs) === 0);
+  const commits = await lookUpCommits(directory, resident.commits[owner] ?? "", isUndated);
+  if (!commits) return;
+  const addresses = live();
+  const entries = addresses.map((entry) => viewEntry(resident.bytes, entry));
+  const appended = dateEntries(directory, entries, commits);
+  entries.forEach(({ commitMs }, i) => {
+    resident.bytes.writeDoubleLE(commitMs, (addresses[i] as number) + AT.commitMs);
+  });
+  resident.commits[owner] = commits.head ?? "";
+  const cache = resident.caches[owner];
+  // What this process appended need not be read again.
+  if (cache) cache.size += appended;
 }
 
 function update(

@@ -79,6 +79,16 @@ export function readGiven(bytes: Uint8Array, what: string, maxBytes = MAX_MEMORY
   return decode(bytes);
 }
 
+/** A text that a program gave, as it is. Throws `usage`, naming the field: what is not a text has no meaning, and half a character would be lost. */
+export function checkGiven(value: unknown, field: string): string {
+  const refuse = (problem: string) => new MemdirError("usage", `the ${field} ${problem}`);
+  if (value === undefined || value === null) throw refuse("is missing: give a text");
+  if (typeof value !== "string") throw refuse(`is not a text but ${Array.isArray(value) ? "a list" : typeof value}`);
+  if (value.includes("\0")) throw refuse("contains a NUL character: remove it");
+  if (!value.isWellFormed()) throw refuse("contains half a character (a lone surrogate): remove it");
+  return value;
+}
+
 export function secretError(found: readonly string[]): MemdirError {
   const { code, message, details } = objectToSecrets(found);
   return new MemdirError(code, message, { details });

@@ -7,13 +7,15 @@ import { resolveInside } from "../disk/fence.ts";
 import { acquireLock } from "../disk/lock.ts";
 import { MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
-import { admit } from "./admit.ts";
+import { admit, findNamesake } from "./admit.ts";
 import { type Directory, isMemoryFile, modeFor, prepareDirectory, statePath, withPins } from "./directory.ts";
 import { headerChanges, type PageRequest, writePages } from "./index-file.ts";
-import { type Action, beginEntry, type Entry, endEntry, hashPages, keepPages, thinImages } from "./journal.ts";
-import type { Trust } from "./memory.ts";
+import { fileKey } from "./index-line.ts";
+import { type Action, beginEntry, type Entry, endEntry, keepPages, thinImages } from "./journal.ts";
+import { hasFrontmatter, oneLine, sameName, type Trust } from "./memory.ts";
 import { findBytes } from "./read.ts";
 import { recover } from "./recover.ts";
+import { scan } from "./rows.ts";
 
 /** New content by file; null removes it. */
 export type Writes = ReadonlyMap<string, Uint8Array | null>;
@@ -29,6 +31,8 @@ export interface Change extends Omit<PageRequest, "changes"> {
   /** How far whoever writes is trusted; the user by default. Null: the texts were here before, or are the user's own files, and pass as they are. */
   trust?: Trust | null;
   anyForm?: boolean;
+  /** Its writer has looked for other memories of this name itself, at a lower price. */
+  isPlaced?: boolean;
   /** Keep no before-images: the user wants the content gone. */
   purge?: boolean;
 }
@@ -71,6 +75,7 @@ export function applyChange(directory: Directory, change: Change): Changed {
     befores.set(file, findBytes(directory, file));
   }
   admitAll(change, befores);
+  refuseNamesakes(directory, change, befores);
   const files = [...change.writes].map(([file, content]) => {
     const before = befores.get(file);
     return { file, before: before ? sha256(before) : null, after: content ? sha256(content) : null };
@@ -97,7 +102,7 @@ export function applyChange(directory: Directory, change: Change): Changed {
     }
     const { saved, plan, rebuild } = change;
     const changes = headerChanges(change.writes, befores, change.renames ?? new Map());
-    const pages = writePages(
+    const { hashes, moved, notices } = writePages(
       directory,
       { changes, saved, plan, rebuild },
       {
@@ -109,10 +114,9 @@ export function applyChange(directory: Directory, change: Change): Changed {
         },
       },
     );
-    const hashes = { before: hashPages(pages.before), after: hashPages(pages.after) };
     closeEntry(directory, entry.id, "done", hashes);
     thinImages(directory, entry);
-    return { entry: { ...entry, pages: hashes }, moved: pages.moved, notices: pages.notices };
+    return { entry: { ...entry, pages: hashes }, moved, notices };
   } catch (error) {
     for (const path of temporaries.values()) removeQuietly(path);
     // Once files have moved, the next opening finishes the entry; before that, it never happened.
@@ -129,6 +133,34 @@ function admitAll(
   if (trust === null) return;
   for (const [file, text] of writes)
     if (isMemoryFile(file)) admit({ file, text, before: befores.get(file) ?? null }, { trust, anyForm });
+}
+
+/** Those who write a file of their choice; what comes in numbers from elsewhere sorts its names out itself. */
+const BY_NAME: ReadonlySet<Action> = new Set<Action>(["save", "edit", "rename"]);
+
+/** A memory is known by its type and name together, and its file by a name that every disk can tell from the others. */
+function refuseNamesakes(
+  directory: Directory,
+  { action, writes, trust, isPlaced }: Change,
+  befores: ReadonlyMap<string, Buffer | null>,
+): void {
+  if (trust === null || isPlaced || !BY_NAME.has(action)) return;
+  const fresh = headerChanges(writes, befores, new Map()).flatMap(({ before, after }) =>
+    after && !(before?.type === after.type && sameName(before.name, after.name)) ? [after] : [],
+  );
+  if (fresh.length === 0) return;
+  const others = scan(directory).memories.flatMap(({ header }) => (writes.has(header.file) ? [] : [header]));
+  for (const header of fresh) {
+    const twin = others.find(({ file }) => fileKey(file) === fileKey(header.file));
+    if (twin) {
+      const same = `${twin.file} has the same name but for upper and lower case or the form of its accents`;
+      throw new MemdirError("conflict", `${header.file} was not saved: ${same}; write to that file, or choose another`);
+    }
+    const other = hasFrontmatter(header) ? findNamesake(others, header) : null;
+    if (!other) continue;
+    const called = `${other.file} is a ${other.type} memory called "${oneLine(other.name)}" already`;
+    throw new MemdirError("conflict", `${called}: forget it first, or choose another name`);
+  }
 }
 
 /** Without its end the next opening finishes or drops the entry: no reason to call the change failed. */

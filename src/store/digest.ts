@@ -4,7 +4,7 @@ import { type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { hashOf } from "../text/hash.ts";
 import { termsOf } from "../text/terms.ts";
-import type { Directory } from "./directory.ts";
+import { type Directory, filePath } from "./directory.ts";
 import { findEnforced } from "./enforce.ts";
 import { findDay, type Header, type Memory, parseMemory } from "./memory.ts";
 import { readBytes, readStart } from "./read.ts";
@@ -39,7 +39,7 @@ export function digestFile(
   known: RowEntry | null,
   embed: Embed | null = null,
 ): RowEntry | "same" | null {
-  const stat = statSync(join(directory.path, file), { throwIfNoEntry: false });
+  const stat = statSync(filePath(directory, file), { throwIfNoEntry: false });
   if (!stat?.isFile()) return null;
   const lacksMeaning = embed !== null && known !== null && known.ranking.vectors.length === 0;
   if (known && !lacksMeaning && agrees(known, stat)) return "same";

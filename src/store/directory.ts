@@ -1,7 +1,7 @@
 /** A directory of memories: where it is, whose it is, and the world around it. Made in open.ts, passed to every verb. */
 
 import { type Dirent, lstatSync, mkdirSync, readdirSync, realpathSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { join, sep } from "node:path";
 import { PRIVATE_MODE, SHARED_MODE, writeCacheFile } from "../disk/atomic.ts";
 import { type Pin, pinFolder } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
@@ -44,6 +44,11 @@ export function statePath(directory: Directory, ...names: string[]): string {
   if (!pins) return join(directory.path, ".memdir", ...names);
   if (folder === "tmp" || folder === "images") return join(pins[folder].path, ...rest);
   return join(pins.base.path, ...names);
+}
+
+/** Like `join`, at a tenth of its price: lists ask for thousands, and the names of files are checked already. */
+export function filePath({ path }: Pick<Directory, "path">, file: string): string {
+  return sep === "/" ? `${path}/${file}` : join(path, file);
 }
 
 /** `.memdir` and its folders, held open. */

@@ -1,7 +1,7 @@
 /** The cap of MEMORY.md: how much of it the client loads, counted as it counts, and which lines move to the overflow page when it is full. */
 
 import { stripForClient } from "../text/client-markdown.ts";
-import { splitLines } from "../text/lines.ts";
+import { blankComments, splitLines } from "../text/lines.ts";
 import { type IndexLimits, OVERFLOW_FILE } from "./directory.ts";
 import {
   fileKey,
@@ -70,7 +70,7 @@ export function fitPages(
   const text = pages.index ?? "";
   const size = measureIndex(text);
   if (!isOver(size, limits)) return { pages, moved: [] };
-  const all = findMovable(splitLines(text), options);
+  const all = findMovable(text, options);
   const movable = wasOver ? all.filter(({ isOwn, file }) => isOwn && file !== options.saved) : all;
   const full = { lines: size.lines + 1, chars: size.chars + overflowLink(99_999).length };
   const room = {
@@ -95,9 +95,11 @@ export function fitPages(
 }
 
 /** List items that point to one memory and have nothing below them, the least valuable first. */
-function findMovable(lines: readonly string[], { find, ageDays, saved, limits }: CapOptions): Movable[] {
+function findMovable(text: string, { find, ageDays, saved, limits }: CapOptions): Movable[] {
+  const lines = splitLines(text);
+  const seen = splitLines(blankComments(text));
   const movable = lines.flatMap((line, at): Movable[] => {
-    const file = parseIndexLine(line)?.file;
+    const file = parseIndexLine(seen[at] as string)?.file;
     if (file === undefined || file === OVERFLOW_FILE || isTableRow(line)) return [];
     if (readReferences(line).length > 1 && !isOwnShape(line)) return [];
     const header = indentOf(lines[at + 1] ?? "") > indentOf(line) ? null : find(file);

@@ -4,18 +4,20 @@
  */
 
 import { isUtf8 } from "node:buffer";
-import { existsSync, lstatSync, renameSync, statSync } from "node:fs";
+import { existsSync, lstatSync, readlinkSync, renameSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { exchange, moveInto, removeQuietly, syncDirectory, writeCacheFile, writeTemporary } from "../disk/atomic.ts";
 import { readRegular } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import { sha256 } from "../text/hash.ts";
 import { ageInDays } from "./age.ts";
+import { TICK_MS } from "./digest.ts";
 import { type Directory, INDEX_FILE, isMemoryFile, modeFor, OVERFLOW_FILE, statePath, walk } from "./directory.ts";
 import {
   type HeaderChange,
   hiddenLines,
   type Left,
+  mentionPattern,
   type PlacedLine,
   type Plan,
   type Reconciled,
@@ -23,6 +25,7 @@ import {
   reconcile,
 } from "./index.ts";
 import type { Pages } from "./index-line.ts";
+import type { Entry, HashedPages, PageHashes } from "./journal.ts";
 import { type Header, hasFrontmatter, parseHeader } from "./memory.ts";
 import { readHeader } from "./read.ts";
 
@@ -39,8 +42,7 @@ export interface PageRequest {
 
 export interface WrittenPages {
   /** Where the change began, and what it left. */
-  before: Pages;
-  after: Pages;
+  hashes: NonNullable<Entry["pages"]>;
   moved: string[];
   notices: string[];
 }
@@ -50,29 +52,34 @@ export interface PageSteps {
   /** Moves the memories into place. Called once, when both new pages are ready: a full disk is noticed before anything changed. */
   commit?: () => void;
   /** Keeps the pages for undo, before they are replaced. */
-  keep?: (before: Pages, after: Pages) => void;
+  keep?: (before: HashedPages, after: HashedPages) => void;
 }
 
 const MAX_ATTEMPTS = 50;
+
+const LINK_REPLACED =
+  "MEMORY.md was a symbolic link: it is a file now, and its target is unchanged; undo brings the link back";
 
 /** The lock must be held. */
 export function writePages(directory: Directory, request: PageRequest, steps: PageSteps = {}): WrittenPages {
   const path = indexPath(directory);
   refuseOtherEncoding(path);
   const record = readRecord(directory);
-  const wasLink = isLink(path);
+  const link = isLink(path) ? readlinkSync(path) : null;
   const hidden = [...record.hidden];
   let source = readSettled(path, record.text);
   let expected = source;
   let known = record.text;
   let commit = steps.commit ?? (() => {});
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const more = readOverflow(directory);
-    const left: Left = { text: known, sameMore: sha256(more) === record.more, retired: record.retired, hidden };
-    const next = reconcile({ index: source, more }, left, request.changes, optionsFor(directory, request));
+    const overflow = openOverflow(directory, record);
+    const left: Left = { text: known, sameMore: overflow.isLeft, retired: record.retired, hidden };
+    const { more, ...next } = reconcileWith(overflow, source, left, request, optionsFor(directory, request));
+    const before = hashed(next.start, more, overflow);
+    const after = hashed(next.pages, more, overflow);
     const prepared = preparePages(directory, next.pages, { index: expected, more });
     try {
-      steps.keep?.(next.start, next.pages);
+      steps.keep?.(before, after);
       commit();
     } catch (error) {
       prepared.discard();
@@ -82,9 +89,12 @@ export function writePages(directory: Directory, request: PageRequest, steps: Pa
     prepared.moveMore();
     const theirs = prepared.swapIndex();
     if (theirs === null) {
-      writeRecord(directory, next, hidden);
-      const link = wasLink ? ["MEMORY.md was a symbolic link: it is a file now, and its target is unchanged"] : [];
-      return { before: next.start, after: next.pages, moved: next.moved, notices: [...link, ...next.notices] };
+      const { retired, moved } = next;
+      const moreStamp = after.more === before.more ? overflow.stamp : "";
+      keepRecord(directory, { text: next.pages.index, more: after.more, moreStamp, hidden, retired });
+      const hashes = { before: { ...hashesOf(before), ...(link === null ? {} : { link }) }, after: hashesOf(after) };
+      const isReplaced = link !== null && next.pages.index !== null;
+      return { hashes, moved, notices: [...(isReplaced ? [LINK_REPLACED] : []), ...next.notices] };
     }
     source = theirs.text;
     expected = theirs.inPlace ? theirs.text : next.pages.index;
@@ -97,6 +107,49 @@ export function writePages(directory: Directory, request: PageRequest, steps: Pa
     "disk",
     `${path} is being rewritten all the time by another program: close it and run \`memdir index --rebuild\``,
   );
+}
+
+/**
+ * The overflow page may be long and few changes concern it: where it is as memdir left it and names nothing that changes, the
+ * rest comes out the same without it. `more` is what of it was taken part.
+ */
+function reconcileWith(
+  overflow: Overflow,
+  index: string | null,
+  left: Left,
+  { changes, plan, rebuild }: PageRequest,
+  options: ReconcileOptions,
+): Reconciled & { more: string } {
+  const mentions = mentionPattern(changes);
+  const isUntouched = index !== null && index === left.text && left.sameMore && !plan && !rebuild;
+  if (isUntouched && mentions && !mentions.test(overflow.bytes.toString("latin1"))) {
+    const next = reconcile({ index, more: "" }, left, changes, options);
+    if (next.pages.more === "") return { ...next, more: "" };
+  }
+  const more = overflow.text();
+  return { ...reconcile({ index, more }, left, changes, options), more };
+}
+
+function hashesOf({ index, more }: HashedPages): PageHashes {
+  return { index, more };
+}
+
+function hashed(pages: Pages, more: string, overflow: Overflow): HashedPages {
+  const { index } = pages;
+  const isSame = pages.more === more;
+  return {
+    index: index === null ? null : sha256(index),
+    more: isSame ? overflow.hash() : sha256(pages.more),
+    texts: [() => index ?? "", isSame ? overflow.text : () => pages.more],
+  };
+}
+
+/** Puts back a link that a change had replaced. The lock must be held. */
+export function restoreLink(directory: Directory, target: string): void {
+  const aside = writeTemporary(statePath(directory, "tmp"), "", 0o600, "link", false);
+  removeQuietly(aside);
+  symlinkSync(target, aside);
+  moveInto(aside, indexPath(directory));
 }
 
 /** The memories among the files, a renamed one once. */
@@ -133,8 +186,9 @@ export function headerChanges(
 /** What `writePages` would do now, without writing. */
 export function previewPages(directory: Directory, request: PageRequest): Reconciled & { isChange: boolean } {
   const record = readRecord(directory);
-  const pages = { index: readForView(indexPath(directory)), more: readOverflow(directory) };
-  const left: Left = { ...record, sameMore: sha256(pages.more) === record.more };
+  const overflow = openOverflow(directory, record);
+  const pages = { index: readForView(indexPath(directory)), more: overflow.text() };
+  const left: Left = { ...record, sameMore: overflow.isLeft };
   const next = reconcile(pages, left, request.changes, optionsFor(directory, request));
   return { ...next, isChange: next.pages.index !== pages.index || next.pages.more !== pages.more };
 }
@@ -269,6 +323,37 @@ export function readOverflow(directory: Directory): string {
   return peekIndex(join(directory.path, OVERFLOW_FILE));
 }
 
+/** Decoded and hashed only where it has to be. */
+interface Overflow {
+  bytes: Buffer;
+  text: () => string;
+  hash: () => string;
+  /** How the file looks on disk; "" when it may change again without looking different. */
+  stamp: string;
+  /** Whether it is what memdir left. */
+  isLeft: boolean;
+}
+
+function openOverflow(directory: Directory, { more, moreStamp }: PageRecord): Overflow {
+  const path = join(directory.path, OVERFLOW_FILE);
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  const isSettled = stat !== undefined && directory.now().getTime() - stat.ctimeMs > TICK_MS;
+  const stamp = isSettled ? [stat.mtimeMs, stat.ctimeMs, stat.size, stat.ino].join(" ") : "";
+  const bytes = (stat?.isFile() ? readBytes(path) : null) ?? Buffer.alloc(0);
+  const text = once(() => bytes.toString("utf8"));
+  const known = stamp !== "" && stamp === moreStamp ? more : null;
+  const hash = once(() => known ?? sha256(text()));
+  return { bytes, text, hash, stamp, isLeft: hash() === more };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
 function readForView(path: string): string | null {
   return lstatSync(path, { throwIfNoEntry: false })?.isFile() ? readText(path) : null;
 }
@@ -313,8 +398,12 @@ function refuseOtherEncoding(path: string): void {
 }
 
 export function readText(path: string): string | null {
+  return readBytes(path)?.toString("utf8") ?? (existsSync(path) ? "" : null);
+}
+
+function readBytes(path: string): Buffer | null {
   try {
-    return readRegular(path, { follow: true })?.toString("utf8") ?? (existsSync(path) ? "" : null);
+    return readRegular(path, { follow: true });
   } catch (error) {
     throw diskError(error, "read", path);
   }
@@ -344,8 +433,9 @@ function pause(ms: number): void {
 /** `.memdir/index.base`: a line of JSON, then MEMORY.md as memdir last left it. */
 export interface PageRecord {
   text: string | null;
-  /** The overflow page, by hash. */
+  /** The overflow page, by hash, and how the file looked. */
   more: string | null;
+  moreStamp: string;
   hidden: HiddenLine[];
   retired: string[];
 }
@@ -370,16 +460,13 @@ export function readRecord(directory: Directory): PageRecord {
     return {
       text: head.none ? null : data.slice(newline + 1),
       more: head.more ?? null,
+      moreStamp: head.moreStamp ?? "",
       hidden: (head.hidden ?? []).filter(({ since }) => Math.abs(nowMs - since) < HIDDEN_MS),
       retired: head.retired ?? [],
     };
   } catch {
-    return { text: null, more: null, hidden: [], retired: [] };
+    return { text: null, more: null, moreStamp: "", hidden: [], retired: [] };
   }
-}
-
-function writeRecord(directory: Directory, { pages, retired }: Reconciled, hidden: HiddenLine[]): void {
-  keepRecord(directory, { text: pages.index, more: sha256(pages.more), hidden, retired });
 }
 
 /** Only a help for the next writer: without it our own text is taken for somebody else's, which costs time and nothing else. */

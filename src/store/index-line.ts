@@ -1,6 +1,6 @@
 /** A line of MEMORY.md: written in one form, read in every form that real indexes have. */
 
-import { eolOf, splitLines } from "../text/lines.ts";
+import { blankComments, eolOf, splitLines } from "../text/lines.ts";
 import { INDEX_FILE, OVERFLOW_FILE } from "./directory.ts";
 import { type Header, stemOf } from "./memory.ts";
 
@@ -313,7 +313,7 @@ function targetFor(
 /** The files that a text links to or names, as they are spelled there. Wiki links count with a file's name only. */
 export function linkedFiles(text: string): Set<string> {
   const files = new Set<string>();
-  for (const line of splitLines(text)) {
+  for (const line of splitLines(blankComments(text))) {
     for (const { kind, target } of readReferences(line)) {
       if (target === INDEX_FILE || target === OVERFLOW_FILE) continue;
       if (kind !== "wiki" || /\.md$/i.test(target)) files.add(target);
@@ -329,12 +329,12 @@ export function pointedFiles(line: string): string[] {
   return references.filter((reference) => isPointer(line, reference)).map(({ target }) => fileKey(target));
 }
 
-/** Whether any of the texts names a memory, in whatever shape. */
+/** Whether any of the texts names a memory, in whatever shape, outside of comments. */
 export function openListing(...texts: readonly string[]): (header: Pick<Header, "file" | "name">) => boolean {
   const files = new Set<string>();
   const wikis = new Set<string>();
   for (const text of texts) {
-    for (const line of splitLines(text)) {
+    for (const line of splitLines(blankComments(text))) {
       for (const { kind, target } of readReferences(line)) {
         if (kind === "wiki") wikis.add(nameKey(target));
         else files.add(fileKey(target));

@@ -3,7 +3,7 @@
  * changed, and returns the new pages. It reads nothing and writes nothing, and applied to its own result changes nothing.
  */
 
-import { eolOf, splitLines } from "../text/lines.ts";
+import { blankComments, eolOf, splitLines } from "../text/lines.ts";
 import { INDEX_FILE, OVERFLOW_FILE } from "./directory.ts";
 import {
   type CapOptions,
@@ -143,10 +143,11 @@ export function keepEntries(text: string, before: string, more: string, find: Fi
   if (before === "" || text === before) return text;
   const isListed = openListing(text, more);
   const lines = splitLines(before);
+  const seen = splitLines(blankComments(before));
   const there = new Set(trimmedLines(text));
   const lost = lines.flatMap((line, at): PlacedLine[] => {
     if (there.has(line.trimEnd())) return [];
-    const references = readReferences(line);
+    const references = readReferences(seen[at] as string);
     if (references.length === 0 || !isEntry(line, references)) return [];
     const alive = references.flatMap((reference) => findNamed(reference, find) ?? []);
     if (alive.length === 0 || alive.some(isListed)) return [];
@@ -208,7 +209,7 @@ function retiredLines(pages: Pages, start: Pages, next: Pages, left: Left, find:
 /** Takes lines out of the overflow page whose memories the index names: an older text or a dead writer left them in both. */
 function dropDoubles(pages: Pages): Pages {
   if (pages.more === "") return pages;
-  const inIndex = new Set(splitLines(pages.index ?? "").flatMap(pointedFiles));
+  const inIndex = new Set(splitLines(blankComments(pages.index ?? "")).flatMap(pointedFiles));
   const kept = splitLines(pages.more).filter((line) => !inIndex.has(fileKey(parseIndexLine(line)?.file ?? "")));
   const more = cleanOverflow(kept.join(""));
   return { index: putOverflowLink(pages.index ?? "", linkedFiles(more).size), more };
@@ -264,9 +265,9 @@ const FEW = 100;
 
 function applyChanges(pages: Pages, changes: readonly HeaderChange[], find: Find, notices: string[]): Pages {
   if (changes.length === 0) return pages;
-  const words = changes.length > FEW ? null : searchWords(changes);
-  const index = openPage(INDEX_FILE, pages.index ?? "", words);
-  const more = openPage(OVERFLOW_FILE, pages.more, words);
+  const mentions = mentionPattern(changes);
+  const index = openPage(INDEX_FILE, pages.index ?? "", mentions);
+  const more = openPage(OVERFLOW_FILE, pages.more, mentions);
   const fresh: Header[] = [];
   for (const { file, before, after } of changes) {
     if (after === null)
@@ -384,40 +385,52 @@ function sectionEnd(lines: readonly string[], type: string): number | null {
   return last + 1;
 }
 
-/** Only lines with one of the words are looked at; null for all of them. */
-function openPage(name: string, text: string, words: readonly string[] | null): Page {
+/** Only lines that may mention what changes are looked at; null for all of them. */
+function openPage(name: string, text: string, mentions: RegExp | null): Page {
   const page: Page = { name, lines: [], files: new Map(), wikis: new Map() };
-  const has = (part: string) => {
-    if (words === null) return true;
-    const low = part.toLowerCase();
-    return words.some((word) => low.includes(word));
-  };
-  const isNamed = has(text);
-  page.lines = splitLines(text).map((line) => ({
+  const isNamed = mentions?.test(text) ?? true;
+  const seen = splitLines(blankComments(text));
+  page.lines = splitLines(text).map((line, at) => ({
     text: line,
-    references: isNamed && has(line) ? readReferences(line) : [],
+    references: isNamed && (mentions?.test(line) ?? true) ? readReferences(seen[at] as string) : [],
   }));
   for (const line of page.lines) enter(page, line);
   return page;
 }
 
-/** A long word of each name that a reference has to hold, so that a page of thousands of lines need not be read; null if there is none. */
-function searchWords(changes: readonly HeaderChange[]): string[] | null {
-  const words = changes.flatMap(({ file, before, after }) =>
-    [before, after, { file, name: file }].flatMap((header) =>
-      header ? [header.file.replace(/\.md$/, ""), stemOf(header.file), header.name].map(longestWord) : [],
-    ),
-  );
-  return words.every((word) => word.length > 2) ? [...new Set(words)] : null;
+/**
+ * What a line has to hold to name one of these memories: letters and digits of its file's or its own name, in order, however
+ * what is between them is spelled; or a spelling that cannot be searched for. It finds more than that, never less, in a text
+ * and in its UTF-8 bytes alike. Null where it would be of no use.
+ */
+export function mentionPattern(changes: readonly HeaderChange[]): RegExp | null {
+  if (changes.length > FEW) return null;
+  const headers = changes.flatMap(({ file, before, after }) => [before, after, { file, name: file }]);
+  const names = new Set(headers.flatMap((header) => (header ? [stemOf(header.file), stemOf(header.name)] : [])));
+  const patterns = [...names].map(spellingsOf);
+  return patterns.includes(null) ? null : new RegExp([...patterns, ...ODD_SPELLINGS].join("|"), "i");
 }
 
-function longestWord(text: string): string {
-  const words =
-    text
+/** A plain letter or digit that is encoded; and two letters that become `i` and `k` in lower case, as text, as bytes and encoded. */
+const ODD_SPELLINGS = [
+  "%(?:3\\d|[46][1-9a-f]|[57][\\da])",
+  ...["\u0130", "\xc4\xb0", "%c4%b0"],
+  ...["\u212a", "\xe2\x84\xaa", "%e2%84%aa"],
+];
+
+/** Between two words: a blank, a `_` or other signs, or the same encoded. It begins no word, so that a text is gone through once. */
+const GAP = "(?:%[\\da-f]{2}|[^a-z\\d\\n])+";
+
+/** Of its longest part in plain letters, since others can be spelled in several ways; null when that is too short. */
+function spellingsOf(name: string): string | null {
+  const parts =
+    name
       .normalize("NFC")
       .toLowerCase()
-      .match(/[a-z0-9]+/g) ?? [];
-  return words.reduce((a, b) => (b.length > a.length ? b : a), "");
+      .match(/[ -~]+/g) ?? [];
+  const all = parts.map((part) => part.match(/[a-z\d]+/g) ?? []);
+  const words = all.reduce((a, b) => (b.join("").length > a.join("").length ? b : a), []);
+  return words.join("").length > 2 ? words.join(GAP) : null;
 }
 
 function enter(page: Page, line: Line): void {
@@ -432,7 +445,7 @@ function enter(page: Page, line: Line): void {
 function setText(page: Page, line: Line, text: string): void {
   if (line.text === text) return;
   line.text = text;
-  line.references = readReferences(text);
+  line.references = readReferences(blankComments(text));
   enter(page, line);
 }
 
@@ -467,8 +480,9 @@ function rebuild(pages: Pages, { find, all }: ReconcileOptions, notices: string[
   const removed: string[] = [];
   const seen = new Set<string>();
   const sweep = (text: string) => {
-    const lines = splitLines(text).filter((line) => {
-      const file = parseIndexLine(line)?.file;
+    const seenLines = splitLines(blankComments(text));
+    const lines = splitLines(text).filter((line, at) => {
+      const file = parseIndexLine(seenLines[at] as string)?.file;
       if (file === undefined || file === OVERFLOW_FILE) return true;
       const bare = line.trimEnd();
       const isDead = (reference: Reference) =>

@@ -58,6 +58,13 @@ export interface PageHashes {
   /** Null when there was no MEMORY.md. */
   index: string | null;
   more: string;
+  /** Where MEMORY.md led when it was a symbolic link, which the change replaced. */
+  link?: string;
+}
+
+/** With their texts, which are asked for only if they are not kept yet. */
+export interface HashedPages extends PageHashes {
+  texts: readonly [index: () => string, more: () => string];
 }
 
 /** Hashes of a file's content before and after; null where it did not exist. */
@@ -88,7 +95,7 @@ export function beginEntry(
   images: ReadonlyMap<string, Uint8Array>,
 ): Entry {
   for (const [hash, data] of images) {
-    keepImage(directory, hash, data, true);
+    keepImage(directory, hash, () => data, true);
   }
   const id = String(Number(readTail(directory).lastId) + 1);
   const full: Entry = { id, at: directory.now().toISOString(), by: directory.by, ...entry };
@@ -96,17 +103,19 @@ export function beginEntry(
   return full;
 }
 
-function keepImage(directory: Directory, hash: string, data: string | Uint8Array, flush: boolean): void {
+function keepImage(directory: Directory, hash: string, data: () => string | Uint8Array, flush: boolean): void {
   const path = imagePath(directory, hash);
   if (existsSync(path)) return;
-  moveInto(writeTemporary(statePath(directory, "tmp"), data, 0o600, "file", flush), path, flush);
+  moveInto(writeTemporary(statePath(directory, "tmp"), data(), 0o600, "file", flush), path, flush);
 }
 
 /** Not flushed, and no reason to fail: without them undo still brings the memories back, and their lines one by one. */
-export function keepPages(directory: Directory, ...pages: readonly Pages[]): void {
+export function keepPages(directory: Directory, ...pages: readonly HashedPages[]): void {
   try {
-    for (const text of new Set(pages.flatMap(({ index, more }) => [index ?? "", more])))
-      keepImage(directory, sha256(text), text, false);
+    for (const { index, more, texts } of pages) {
+      if (index !== null) keepImage(directory, index, texts[0], false);
+      keepImage(directory, more, texts[1], false);
+    }
   } catch (error) {
     directory.log(`the index was not kept for undo: ${(error as Error).message}`);
   }

@@ -237,9 +237,7 @@ export function viewEntry(buffer: Buffer, at: number, readRank: (() => Buffer | 
   const name = buffer.toString("utf8", nameAt, jsonAt);
   const type = TYPES[buffer.readUInt32LE(at + AT.type)] ?? "user";
   const flags = buffer.readUInt32LE(at + AT.flags);
-  let details: Details | null = null;
-  let ranking: Ranking | null = null;
-  return {
+  const view: View = {
     file,
     name,
     type,
@@ -256,17 +254,36 @@ export function viewEntry(buffer: Buffer, at: number, readRank: (() => Buffer | 
     isSettled: (flags & FLAG.unsettled) === 0,
     isForHooks: (flags & FLAG.forHooks) !== 0,
     links: linksAt === nameAt ? NO_LINKS : buffer.toString("utf8", linksAt, nameAt).split("\n"),
-    get details() {
-      const end = jsonAt + buffer.readUInt32LE(at + AT.jsonBytes);
-      details ??= parseDetails(buffer.toString("utf8", jsonAt, end), { file, name, type });
-      return details;
-    },
-    get ranking() {
-      ranking ??= viewRanking(buffer, at, readRank);
-      return ranking;
-    },
+    from: { buffer, at, jsonAt, readRank, details: null, ranking: null },
   };
+  return Object.setPrototypeOf(view, LATER);
 }
+
+/** An entry without what is parsed when it is first looked at: of thousands, most are never asked for it. */
+type View = Omit<RowEntry, "details" | "ranking"> & {
+  from: {
+    buffer: Buffer;
+    at: number;
+    jsonAt: number;
+    readRank: (() => Buffer | null) | null;
+    details: Details | null;
+    ranking: Ranking | null;
+  };
+};
+
+const LATER: Pick<RowEntry, "details" | "ranking"> & ThisType<View> = {
+  get details() {
+    const { buffer, at, jsonAt } = this.from;
+    const end = jsonAt + buffer.readUInt32LE(at + AT.jsonBytes);
+    this.from.details ??= parseDetails(buffer.toString("utf8", jsonAt, end), this);
+    return this.from.details;
+  },
+  get ranking() {
+    const { buffer, at, readRank } = this.from;
+    this.from.ranking ??= viewRanking(buffer, at, readRank);
+    return this.from.ranking;
+  },
+};
 
 const NO_LINKS: string[] = [];
 
@@ -342,12 +359,26 @@ export function quantise(vector: Float32Array): { scale: number; values: Int8Arr
 
 /** Every 4-byte word except the one at `skipped`. */
 function checkOf(buffer: Buffer, at: number, bytes: number, skipped: number): number {
-  const words = new Int32Array(buffer.buffer, buffer.byteOffset + at, bytes >> 2);
+  const words = wordsOf(buffer.buffer);
+  const from = (buffer.byteOffset + at) >> 2;
+  const end = from + (bytes >> 2);
+  const left = skipped < 0 ? -1 : from + (skipped >> 2);
   let check = 0x811c9dc5;
-  for (let i = 0; i < words.length; i++) {
-    if (i !== skipped >> 2) check = Math.imul(check ^ (words[i] as number), 0x01000193);
+  for (let i = from; i < end; i++) {
+    if (i !== left) check = Math.imul(check ^ (words[i] as number), 0x01000193);
   }
   return check >>> 0;
+}
+
+/** One view of a buffer for all of its entries: to make one for each would take longer than to read them. */
+const views = new WeakMap<ArrayBufferLike, Int32Array>();
+
+function wordsOf(buffer: ArrayBufferLike): Int32Array {
+  const known = views.get(buffer);
+  if (known) return known;
+  const words = new Int32Array(buffer, 0, buffer.byteLength >> 2);
+  views.set(buffer, words);
+  return words;
 }
 
 export function align(offset: number): number {

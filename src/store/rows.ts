@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { runAtOnce, runInPieces } from "../disk/breathe.ts";
 import { readRegular } from "../disk/fence.ts";
 import { findHead, lastCommitTimes } from "../project/git.ts";
+import { blankComments } from "../text/lines.ts";
 import { type Age, ageInDays, ageName, countsFrom, findBulks, isBulkTime } from "./age.ts";
 import { digestFile, TICK_MS } from "./digest.ts";
-import { type Directory, INDEX_FILE, OVERFLOW_FILE, statePath, type Walked, walk } from "./directory.ts";
+import { type Directory, filePath, INDEX_FILE, OVERFLOW_FILE, statePath, type Walked, walk } from "./directory.ts";
 import type { Enforced } from "./enforce.ts";
 import { type Header, type Memory, type MemoryType, stemOf } from "./memory.ts";
 import { readMemory, unreadable } from "./read.ts";
@@ -117,7 +118,9 @@ type Make<T> = (row: Row, header: Header, entry: RowEntry | null) => T;
 
 async function collect<T>(directory: Directory, make: Make<T>): Promise<{ rows: T[]; skipped: Skipped[] }> {
   const found = await runInPieces(lookAt(directory, { everyFile: true }));
-  await lookUpCommits(directory, found);
+  const isUndated = () => found.entries.some(({ saidMs }) => saidMs === 0);
+  const commits = await lookUpCommits(directory, found.commits, isUndated);
+  if (commits) dateEntries(directory, found.entries, commits);
   return { rows: await runInPieces(rowsOf(directory, found, make)), skipped: found.skipped };
 }
 
@@ -333,11 +336,11 @@ function leaveOutPlain(directory: Directory, found: Found): Found {
 
 const PLAIN = `no frontmatter, and ${INDEX_FILE} does not name it`;
 
-/** Whether the index or its overflow page mentions a file, in whatever way; true for all where there is no index. */
+/** Whether the index or its overflow page mentions a file, in whatever way but a comment; true for all where there is no index. */
 export function openIndexNames({ path }: Pick<Directory, "path">): (file: string) => boolean {
   const texts = [INDEX_FILE, OVERFLOW_FILE].map((name) => readIndexText(join(path, name)));
   if (texts[0] === null) return () => true;
-  const text = texts.join("\n");
+  const text = blankComments(texts.join("\n"));
   return (file) => {
     const name = file.slice(file.lastIndexOf("/") + 1);
     if (text.includes(`[[${stemOf(file)}]]`)) return true;
@@ -357,16 +360,31 @@ function readIndexText(path: string): string | null {
   }
 }
 
-/** Once for each commit of the repository, and only where a memory does not date itself. */
-async function lookUpCommits(directory: Directory, found: Found): Promise<void> {
-  if (!directory.inRepository || found.entries.every(({ saidMs }) => saidMs !== 0)) return;
-  const head = findHead(directory.path);
-  if (head !== null && head === found.commits) return;
-  const times = await lastCommitTimes(directory.path);
-  const dated = found.entries.filter((entry) => entry.commitMs !== (times.get(entry.file) ?? 0));
+/** When each file of a directory was last committed, and the commit at which that was asked. */
+export interface CommitTimes {
+  head: string | null;
+  times: ReadonlyMap<string, number>;
+}
+
+/** Asks git once for each HEAD, and only where a memory does not date itself; null where the entries are dated as they are. */
+export async function lookUpCommits(
+  { path, inRepository }: Pick<Directory, "path" | "inRepository">,
+  known: string,
+  isUndated: () => boolean,
+): Promise<CommitTimes | null> {
+  const head = inRepository ? findHead(path) : null;
+  if (!inRepository || (head !== null && head === known) || !isUndated()) return null;
+  return { head, times: await lastCommitTimes(path) };
+}
+
+/** Sets their dates, and keeps those that are new in the cache. How many bytes were appended to it. */
+export function dateEntries(directory: Directory, entries: readonly RowEntry[], { head, times }: CommitTimes): number {
+  const dated = entries.filter((entry) => entry.commitMs !== (times.get(entry.file) ?? 0));
   for (const entry of dated) entry.commitMs = times.get(entry.file) ?? 0;
-  if (head === null || times.size === 0 || !mayWrite(directory, [])) return;
-  if (dated.length === 0 || appendEntries(directory, dated) > 0) noteInHead(directory, { commits: head });
+  if (head === null || times.size === 0 || !mayWrite(directory, [])) return 0;
+  const bytes = dated.length === 0 ? 0 : appendEntries(directory, dated);
+  if (dated.length === 0 || bytes > 0) noteInHead(directory, { commits: head });
+  return bytes;
 }
 
 /** The row of an entry whose date is known. */
@@ -382,7 +400,7 @@ function rowOf(
   const ageDays = ageInDays(fromMs, nowMs);
   return {
     file: header.file,
-    path: join(directory.path, header.file),
+    path: filePath(directory, header.file),
     scope: directory.scope,
     type: header.type,
     typeExplicit: header.typeExplicit,

@@ -12,6 +12,7 @@ import type { UndoResult } from "./undo.ts";
 export {
   type Admitted,
   admit,
+  checkGiven,
   findNamesake,
   findNewDates,
   findObjections,
@@ -139,12 +140,14 @@ export {
   WEIGHT_UNIT,
 } from "./row-entry.ts";
 export {
+  dateEntries,
   isCovering,
   isLoose,
   isUnchanged,
   type Listing,
   listEntries,
   listMemories,
+  lookUpCommits,
   openIndexNames,
   peekForHooks,
   quietFolders,

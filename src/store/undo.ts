@@ -7,7 +7,7 @@ import { applyChange, withDirectory } from "./change.ts";
 import { type Directory, INDEX_FILE } from "./directory.ts";
 import type { HeaderChange, Plan } from "./index.ts";
 import { putOverflowLink } from "./index-cap.ts";
-import { headerChanges } from "./index-file.ts";
+import { headerChanges, restoreLink } from "./index-file.ts";
 import { openListing, type Pages } from "./index-line.ts";
 import {
   describeKept,
@@ -55,6 +55,8 @@ export async function undoEntry(directory: Directory, id?: string): Promise<Undo
       renames,
       plan: (pages) => planPages(directory, entry, pages, changes),
     });
+    const { link, index } = entry.pages?.before ?? {};
+    if (link !== undefined && applied.entry.pages?.after.index === index) restoreLink(directory, link);
     // A change of the index alone has no other files.
     const files = writes.size === 0 ? [INDEX_FILE] : [...writes.keys()];
     return { undone: entry.id, action: entry.action, files, undo: applied.entry.id, notices: applied.notices };
@@ -99,11 +101,8 @@ function findEntry(entries: readonly Entry[], id: string | undefined): Entry {
   if (entry.purged) throw new MemdirError("conflict", `entry ${entry.id} was purged: its content was removed for good`);
   const by = findUndone(entries).get(entry.id);
   if (by) {
-    const when = by.at.slice(0, 16).replace("T", " ");
-    throw new MemdirError(
-      "conflict",
-      `entry ${entry.id} is undone already (by entry ${by.id}, ${when}): \`memdir undo ${by.id}\` brings the change back`,
-    );
+    const back = `\`memdir undo ${by.id}\` brings the change back`;
+    throw new MemdirError("conflict", `${entry.id} was already undone by ${by.id}; nothing was changed (${back})`);
   }
   return entry;
 }

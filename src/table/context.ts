@@ -16,7 +16,7 @@ export const context = verb({
     "all-agents": flag("also AGENTS.md, GEMINI.md, Cursor's and Copilot's files"),
     "setting-sources": text("which settings count: user,project,local", "LIST"),
   },
-  on: ["cli", "console", "web", "library"],
+  on: ["cli", "console", "library"],
   examples: ["context", "context --touch src/index.ts --json"],
   writes: (input) => input["approve-imports"] === true,
   async run(memdir, input, { cwd, open }) {
@@ -79,7 +79,7 @@ export const prompt = verb({
 export const index = verb({
   args: [],
   input: { rebuild: flag("give every memory its line again, take out dead ones") },
-  on: ["cli", "console", "web", "library"],
+  on: ["cli", "console", "library"],
   examples: ["index", "index --rebuild"],
   writes: ({ rebuild }) => rebuild === true,
   async run(memdir, { rebuild }) {

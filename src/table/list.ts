@@ -33,7 +33,10 @@ export const list = verb({
 function rowLines(row: Authored<Row>): Line[] {
   const author = row.author ? `: ${row.author}` : "";
   const scope = row.scope === "project" ? "" : `${row.scope}${author}, `;
-  const line = ["    ", ...titleOf(row, (name) => name), " ", dim(`(${scope}${ageOf(row)})`)];
+  // A description that goes on from the name needs no name before it.
+  const { name, description } = row;
+  const shown = description.startsWith(name) ? { ...row, name: description, description: "" } : row;
+  const line = ["    ", ...titleOf(shown, (text) => text), " ", dim(`(${scope}${ageOf(row)})`)];
   return row.problems.length === 0 ? [line] : [line, ["        ", warn(`${row.file}: ${row.problems.join("; ")}`)]];
 }
 

@@ -19,7 +19,7 @@ const INPUT = {
   when: list("a situation in which it should come to mind; may be given several times", "CUE"),
   link: list("a memory that belongs with it; may be given several times", "NAME"),
   supersedes: list("a memory that this one replaces: it will rank under it", "NAME"),
-  file: text("read the body from this file; - is standard input", "FILE"),
+  file: text("read the body from this file; - is standard input", "FILE", { only: ["cli", "console"] }),
   pin: flag("keep its line in the index when others must go"),
   source: text("who said it: user, inferred, tool or document", "WHO"),
   reason: REASON,

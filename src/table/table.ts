@@ -1,7 +1,7 @@
 /** Every verb and program by name, in groups, each loaded when it is called. */
 
 import type { Memdir } from "../memdir.ts";
-import { type Context, type Input, readInput, type Verb } from "../verb.ts";
+import { type Context, type Input, readInput, silent, type Verb } from "../verb.ts";
 
 export const GROUPS = {
   everyday: "Memories",
@@ -101,7 +101,7 @@ export function bindVerbs(memdir: Memdir, world: Pick<Context, "env" | "now" | "
       const { signal = new AbortController().signal, onProgress } = options;
       signal.throwIfAborted();
       return verb.run(memdir, readInput(verb.input, input), {
-        ...{ ...world, signal, ask: null, readInput: null, show: () => {} },
+        ...silent({ ...world, signal }),
         progress: (what) => (done, total) => onProgress?.(what, done, total),
       });
     };

@@ -35,8 +35,8 @@ export const verify = verb({
   on: ["cli", "console", "mcp", "web", "library"],
   about: "Checks what memories claim against the code and git, with evidence. Exit code 1 when something is false.",
   examples: ["verify", "verify --fix"],
-  // Stamping is bookkeeping; what a person wrote is only changed by a fix.
-  writes: ({ fix }) => fix === true,
+  // A stamp is a line in the memory's head.
+  writes: ({ fix, "no-stamp": isUnstamped }) => fix === true || isUnstamped !== true,
   run: (memdir, { name, fix = false, stamp, ...given }, { signal, progress }) =>
     memdir.verify(name, {
       changedSince: given["changed-since"],

@@ -4,6 +4,18 @@ export function splitLines(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
+/** Blanks in the place of HTML comments, line breaks kept: what is in a comment is there for no reader. */
+export function blankComments(text: string): string {
+  let out = "";
+  for (let at = 0; ; ) {
+    const open = text.indexOf("<!--", at);
+    const close = open < 0 ? -1 : text.indexOf("-->", open + 4);
+    if (close < 0) return out + text.slice(at);
+    out += text.slice(at, open) + text.slice(open, close + 3).replace(/[^\r\n]/g, " ");
+    at = close + 3;
+  }
+}
+
 /** The line break that a text uses. */
 export function eolOf(lines: readonly string[]): string {
   return lines[0]?.endsWith("\r\n") ? "\r\n" : "\n";

@@ -57,7 +57,7 @@ export function cut(text: string, columns: number): string {
   return restyle([`${kept}…`]).join("");
 }
 
-/** Filled with spaces up to `columns`. */
+/** Padded with spaces up to `columns`. */
 export function pad(text: string, columns: number, align: "left" | "right" | "center" | null = "left"): string {
   const room = Math.max(0, columns - widthOf(text));
   const before = align === "right" ? room : align === "center" ? Math.floor(room / 2) : 0;
@@ -72,7 +72,7 @@ function wrapLine(line: string, columns: number): string[] {
       lines.push(current);
       [current, width, gap] = ["", 0, ""];
     }
-    // At the beginning of a line indentation gives way to the words.
+    // At the beginning of a line, indentation is dropped in favour of the words.
     const space = gap.length + size > columns ? "" : gap;
     current += space + unit;
     width += space.length + size;

@@ -2,11 +2,11 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { filled, number, required, text } from "../input.ts";
 import type { Tool, ToolOutcome } from "../model/tool.ts";
-import { defineTool } from "./input.ts";
 import { WHOLE } from "./permission.ts";
 import { type CommandEnd, runCommand, type Shell } from "./shell-run.ts";
-import type { Workbench } from "./workbench.ts";
+import { defineTool, type Workbench } from "./workbench.ts";
 
 /** Long enough for a test suite. */
 const DEFAULT_MS = 120_000;
@@ -14,10 +14,10 @@ const DEFAULT_MS = 120_000;
 const MAX_MS = 600_000;
 
 const FIELDS = {
-  command: { type: "string", required: true, filled: true },
-  timeout: { type: "integer", minimum: 1 },
-  description: { type: "string" },
-} as const;
+  command: required(filled(text())),
+  timeout: number("", { min: 1 }),
+  description: text(),
+};
 
 export function openBash(bench: Workbench): Tool {
   return defineTool("Bash", FIELDS, async ({ command, timeout = DEFAULT_MS, description }, signal) => {

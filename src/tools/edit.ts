@@ -1,11 +1,11 @@
 /** The Edit tool: replaces text in a file where the model has read it. */
 
+import { filled, flag, required, text } from "../input.ts";
 import type { Tool } from "../model/tool.ts";
 import type { LineEdit } from "../session/file-state.ts";
 import { countOf, decodeText, encodeText, linesOf, numberLines, usesCrlf } from "./file.ts";
-import { defineTool } from "./input.ts";
 import { missing, readExisting } from "./read.ts";
-import { findTarget, isReadable, type Target, type Workbench } from "./workbench.ts";
+import { defineTool, findTarget, isReadable, type Target, type Workbench } from "./workbench.ts";
 import { changeFile, type InTurn, type Plan, planWrite, readBase, refuseUnseen } from "./write.ts";
 
 /** Enough to see that the edit landed where it should. */
@@ -14,11 +14,11 @@ const MAX_SHOWN_EDITS = 5;
 const MAX_SHOWN_LINES = 40;
 
 const FIELDS = {
-  file_path: { type: "string", required: true, filled: true },
-  old_string: { type: "string", required: true },
-  new_string: { type: "string", required: true },
-  replace_all: { type: "boolean" },
-} as const;
+  file_path: required(filled(text())),
+  old_string: required(text()),
+  new_string: required(text()),
+  replace_all: flag(),
+};
 
 interface Wanted {
   old: string;

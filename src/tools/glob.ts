@@ -2,11 +2,11 @@
 
 import { isAbsolute, join, sep } from "node:path";
 import { lstatOrNull } from "../disk/fence.ts";
+import { filled, required, text } from "../input.ts";
 import type { Tool } from "../model/tool.ts";
 import { isPseudo } from "./file.ts";
-import { defineTool } from "./input.ts";
 import { WALK_LIMITS, type WalkLimits, walkFiles } from "./walk.ts";
-import { fenced, findTarget, permitRead, showPath, type Workbench } from "./workbench.ts";
+import { defineTool, fenced, findTarget, permitRead, showPath, type Workbench } from "./workbench.ts";
 
 /** As many as Claude Code shows. */
 const MAX_NAMES = 100;
@@ -15,9 +15,9 @@ const MAX_NAMES = 100;
 export const SKIPPED: readonly string[] = [".git", "node_modules"];
 
 const FIELDS = {
-  pattern: { type: "string", required: true, filled: true },
-  path: { type: "string" },
-} as const;
+  pattern: required(filled(text())),
+  path: text(),
+};
 
 export function openGlob(bench: Workbench, limits: WalkLimits = WALK_LIMITS): Tool {
   return defineTool("Glob", FIELDS, async ({ pattern: given, path }, signal) => {

@@ -3,14 +3,14 @@
 import { join, relative, sep } from "node:path";
 import ignore from "ignore";
 import { isWithin, lstatOrNull } from "../disk/fence.ts";
+import { choice, flag, type Input, number, required, text } from "../input.ts";
 import type { Tool } from "../model/tool.ts";
 import { decodeText, isBinary, isPseudo, readFileAt, reasonOf, tryReadFileAt } from "./file.ts";
 import { compilePattern, SKIPPED, timeOf } from "./glob.ts";
-import { defineTool, type Input } from "./input.ts";
 import { type LineSearch, openLineSearch, type SearchAnswer } from "./line-search.ts";
 import { missing } from "./read.ts";
 import { stopIfAborted, WALK_LIMITS, walkFiles } from "./walk.ts";
-import { findTarget, permitRead, showPath, type Target, type Workbench } from "./workbench.ts";
+import { defineTool, findTarget, permitRead, showPath, type Target, type Workbench } from "./workbench.ts";
 
 /** Longer than any sensible search takes, and shorter than people are willing to wait. */
 const MAX_MS = 20_000;
@@ -28,18 +28,18 @@ const MAX_DEPTH = 64;
 const MAX_WILDCARDS = 32;
 
 const FIELDS = {
-  pattern: { type: "string", required: true },
-  path: { type: "string" },
-  glob: { type: "string" },
-  output_mode: { type: "string", values: ["content", "files_with_matches", "count"] },
-  "-i": { type: "boolean" },
-  "-n": { type: "boolean" },
-  "-A": { type: "integer", minimum: 0 },
-  "-B": { type: "integer", minimum: 0 },
-  "-C": { type: "integer", minimum: 0 },
-  head_limit: { type: "integer", minimum: 0 },
-  multiline: { type: "boolean" },
-} as const;
+  pattern: required(text()),
+  path: text(),
+  glob: text(),
+  output_mode: choice(["content", "files_with_matches", "count"]),
+  "-i": flag(),
+  "-n": flag(),
+  "-A": number(),
+  "-B": number(),
+  "-C": number(),
+  head_limit: number(),
+  multiline: flag(),
+};
 
 type Wanted = Input<typeof FIELDS>;
 

@@ -2,6 +2,7 @@
 
 import { readdirSync } from "node:fs";
 import { basename, dirname, extname } from "node:path";
+import { filled, number, required, text } from "../input.ts";
 import { MAX_RESULT_CHARS, type Tool } from "../model/tool.ts";
 import {
   countOf,
@@ -15,8 +16,7 @@ import {
   reasonOf,
   usesCrlf,
 } from "./file.ts";
-import { defineTool } from "./input.ts";
-import { findTarget, permitRead, type Target, type Workbench } from "./workbench.ts";
+import { defineTool, findTarget, permitRead, type Target, type Workbench } from "./workbench.ts";
 
 /** Larger files are logs and data, which are searched rather than read. */
 export const MAX_FILE_BYTES = 50_000_000;
@@ -28,10 +28,10 @@ const MAX_LINE_CHARS = 2000;
 const MAX_SHOWN_CHARS = MAX_RESULT_CHARS - 4000;
 
 const FIELDS = {
-  file_path: { type: "string", required: true, filled: true },
-  offset: { type: "integer", minimum: 0 },
-  limit: { type: "integer", minimum: 1 },
-} as const;
+  file_path: required(filled(text())),
+  offset: number(),
+  limit: number("", { min: 1 }),
+};
 
 export function openRead(bench: Workbench): Tool {
   return defineTool("Read", FIELDS, async ({ file_path, offset, limit }, signal) => {

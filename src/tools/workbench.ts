@@ -2,6 +2,9 @@
 
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { isWithin, realPath, resolveInside } from "../disk/fence.ts";
+import { buildSchema, type Fields, type Input, readInput } from "../input.ts";
+import type { Tool, ToolOutcome } from "../model/tool.ts";
+import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
 import type { FileState } from "../session/file-state.ts";
 import type { Permit } from "./permission.ts";
 
@@ -22,6 +25,21 @@ export interface Workbench {
   /** A file was read or written, or a command was run. */
   onTouch: (touch: { path: string } | { command: string }) => void;
   store: Store | null;
+}
+
+/** A tool whose input is checked before it runs; its description is found by its name. */
+export function defineTool<const F extends Fields>(
+  name: ToolName,
+  fields: F,
+  run: (input: Input<F>, signal: AbortSignal) => Promise<ToolOutcome>,
+): Tool {
+  const { description, inputs } = TOOL_WORDS[name];
+  return {
+    name,
+    description,
+    schema: buildSchema(fields, inputs),
+    run: async (input, { signal }) => run(readInput(fields, input), signal),
+  };
 }
 
 /** Keeps a copy of a file before it is changed. */

@@ -4,18 +4,18 @@ import { accessSync, chmodSync, constants, linkSync, lstatSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { moveInto, removeQuietly, syncDirectory, writeTemporary } from "../disk/atomic.ts";
 import { readRegular } from "../disk/fence.ts";
+import { filled, required, text } from "../input.ts";
 import type { Tool } from "../model/tool.ts";
 import type { LineEdit } from "../session/file-state.ts";
 import { countOf, decodeText, type FileContent, linesOf, openFolderAt, readFileAt, reasonOf } from "./file.ts";
-import { defineTool } from "./input.ts";
 import { diffLines } from "./line-diff.ts";
 import { MAX_FILE_BYTES } from "./read.ts";
-import { findTarget, permitEdit, type Target, type Workbench } from "./workbench.ts";
+import { defineTool, findTarget, permitEdit, type Target, type Workbench } from "./workbench.ts";
 
 const FIELDS = {
-  file_path: { type: "string", required: true, filled: true },
-  content: { type: "string", required: true },
-} as const;
+  file_path: required(filled(text())),
+  content: required(text()),
+};
 
 export function openWrite(bench: Workbench, inTurn: InTurn): Tool {
   return defineTool("Write", FIELDS, async ({ file_path, content }, signal) => {

@@ -2,7 +2,7 @@
 
 import { findNameProblem } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
-import { type Header, oneLine, type Store, scan, scanInPieces, stemOf } from "../store/store.ts";
+import { checkGiven, type Header, oneLine, type Store, scan, scanInPieces, stemOf } from "../store/store.ts";
 
 export interface Found {
   directory: Store;
@@ -16,7 +16,10 @@ export interface MemoryRef {
 }
 
 /** Only what the listing shows can be meant: whatever else a path leads to is not found, or refused as such. */
-export function findByRef(directories: readonly Store[], { directory: at, file }: MemoryRef): Found {
+export function findByRef(directories: readonly Store[], ref: MemoryRef): Found {
+  const { directory: at, file } = ref ?? {};
+  if (typeof at !== "number") checkGiven(ref, "name of a memory");
+  checkGiven(file, "file of a memory");
   const directory = directories[at];
   if (!directory) throw new MemdirError("not-found", `there is no memory directory with the number ${at}`);
   if (scan(directory).memories.some(({ header }) => header.file === file)) return { directory, file };

@@ -16,7 +16,7 @@ import {
   stemOf,
 } from "../store/store.ts";
 import { parseDocument } from "../text/frontmatter.ts";
-import { splitLines } from "../text/lines.ts";
+import { blankComments, splitLines } from "../text/lines.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { findSecrets } from "../text/secrets.ts";
 
@@ -94,7 +94,7 @@ function lintIndex(directory: Store): LintProblem[] {
   const files = new Set(scan(directory).memories.map(({ header }) => fileKey(header.file)));
   const found: LintProblem[] = [];
   let prose = 0;
-  for (const [at, line] of splitLines(text).entries()) {
+  for (const [at, line] of splitLines(blankComments(text)).entries()) {
     const add = (rule: string, message: string) => found.push({ file: INDEX_FILE, line: at + 1, rule, message });
     const parsed = parseIndexLine(line);
     if (line.trimEnd().length > MAX_LINE_CHARS)

@@ -4,15 +4,14 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
 import {
+  checkGiven,
   cleanName,
   fileNameFor,
-  type Header,
   oneLine,
   parseMemory,
   readBytes,
   refuseBroken,
   type Store,
-  sameName,
   scan,
   secretError,
 } from "../store/store.ts";
@@ -22,7 +21,7 @@ import type { SaveResult } from "./save.ts";
 
 /** A new name, and the file name that goes with it. Links in other memories are pointed out, not touched. */
 export async function renameMemory(directory: Store, file: string, newName: string): Promise<SaveResult> {
-  const name = cleanName(newName);
+  const name = cleanName(checkGiven(newName, "new name"));
   const secrets = findSecrets(name);
   if (secrets.length > 0) throw secretError(secrets.map(({ rule }) => `${rule} in the name`));
   return directory.change((directory) => {
@@ -37,7 +36,6 @@ export async function renameMemory(directory: Store, file: string, newName: stri
     if (target !== file && lstatSync(path, { throwIfNoEntry: false })) {
       throw new MemdirError("conflict", `${target} exists already: forget it first, or choose another name`);
     }
-    refuseNamesake(directory, memory, name);
     if (target === file && oneLine(memory.name) === oneLine(name))
       return { file, path, action: "unchanged", notices: [], undo: null };
     const renamed = document.hasFrontmatter
@@ -60,18 +58,6 @@ export async function renameMemory(directory: Store, file: string, newName: stri
       undo: applied.entry.id,
     };
   });
-}
-
-/** A memory is known by its type and name together. */
-function refuseNamesake(directory: Store, { file, type }: Header, name: string): void {
-  const other = scan(directory).memories.find(
-    ({ header }) => header.file !== file && header.type === type && sameName(header.name, name),
-  );
-  if (!other) return;
-  throw new MemdirError(
-    "conflict",
-    `${other.header.file} is a ${type} memory called "${oneLine(other.header.name)}" already: forget it first, or choose another name`,
-  );
 }
 
 function linkNotices(directory: Store, oldName: string, oldFile: string): string[] {

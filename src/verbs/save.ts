@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
 import {
   type Change,
+  checkGiven,
   cleanName,
   fileNameFor,
   findBytes,
@@ -75,11 +76,7 @@ export interface SaveResult {
 }
 
 export async function saveMemory(directory: Store, request: SaveRequest): Promise<SaveResult> {
-  if (!isMemoryType(request.type)) {
-    throw new MemdirError("usage", `the type "${request.type}" is none of ${MEMORY_TYPES.join(", ")}`);
-  }
-  // Before it is searched for secrets and dates, which takes time.
-  readGiven(Buffer.from(request.body), `"${oneLine(request.name)}"`);
+  checkRequest(request);
   const asked = checkSecrets({
     ...request,
     name: cleanName(request.name),
@@ -100,9 +97,25 @@ export async function saveMemory(directory: Store, request: SaveRequest): Promis
     const text =
       place.old === null ? newText(directory, request) : updatedText(directory, place.file, place.old, request);
     const { reason = "", source = null, trust = trustOf(source) } = request;
-    const result = writeMemory(directory, place.file, text, { action: "save", reason, trust });
+    const result = writeMemory(directory, place.file, text, { action: "save", reason, trust, isPlaced: true });
     return { ...result, notices: [...notices, ...place.notices, ...result.notices] };
   });
+}
+
+/** Programs without types call this, too. */
+function checkRequest(request: SaveRequest | undefined): asserts request is SaveRequest {
+  const { type, name, description = "", body, when = [], links = [], supersedes = [], reason = "" } = request ?? {};
+  if (!isMemoryType(type)) {
+    throw new MemdirError("usage", `the type "${checkGiven(type, "type")}" is none of ${MEMORY_TYPES.join(", ")}`);
+  }
+  const texts = { name, description, body, reason };
+  for (const [field, value] of Object.entries(texts)) checkGiven(value, field);
+  for (const [field, values] of Object.entries({ when, links, supersedes })) {
+    if (!Array.isArray(values)) throw new MemdirError("usage", `${field} is not a list of texts`);
+    for (const value of values) checkGiven(value, field);
+  }
+  // Before it is searched for secrets and dates, which takes time.
+  readGiven(Buffer.from(texts.body as string), `"${oneLine(texts.name as string)}"`);
 }
 
 /** Writes one memory's text and its index line. Also the end of every edit. */
@@ -110,8 +123,9 @@ export function writeMemory(
   directory: Writer,
   file: string,
   text: string,
-  entry: Pick<Change, "action" | "reason" | "trust" | "anyForm">,
+  entry: Pick<Change, "action" | "reason" | "trust" | "anyForm" | "isPlaced">,
 ): SaveResult {
+  checkGiven(text, "text");
   const path = join(directory.path, file);
   const before = findBytes(directory, file)?.toString("utf8") ?? null;
   if (before === text) {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { resolveInside } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
-import { findBytes, isMemoryFile, journalName, type Store, sameName } from "../store/store.ts";
+import { findBytes, isMemoryFile, type Store, sameName } from "../store/store.ts";
 import { examineEdit } from "../verbs/edit.ts";
 import { findByRef } from "../verbs/find.ts";
 import type { SaveRequest, SaveResult } from "../verbs/save.ts";
@@ -79,39 +79,5 @@ export async function answerNew(memdir: Memdir, request: SaveRequest): Promise<C
   if (taken)
     throw new MemdirError("conflict", `${taken.file} already has this type and name; edit that memory instead`);
   const { file, undo, notices } = await memdir.save(request);
-  return { message: says(`saved ${file}`, notices), entry: undo, ref: { directory: 0, file } };
-}
-
-export async function answerForget(memdir: Memdir, ref: Ref, reason: string | undefined): Promise<ChangedAnswer> {
-  const { file, undo } = await memdir.forget(ref, reason === undefined ? {} : { reason });
-  return { message: `forgot ${file}`, entry: undo, ref: null };
-}
-
-export async function answerRename(memdir: Memdir, ref: Ref, name: string): Promise<ChangedAnswer> {
-  const { file, undo, action, notices } = await memdir.rename(ref, name);
-  const message = action === "unchanged" ? `${file} already has this name` : `renamed to ${file}`;
-  return { message: says(message, notices), entry: undo, ref: { directory: ref.directory, file } };
-}
-
-/** Without an entry: the last change that can be undone. */
-export async function answerUndo(memdir: Memdir, entry: string | undefined): Promise<ChangedAnswer> {
-  const { undone, action, files, undo, notices } = await memdir.undo(entry);
-  const journal = undo.slice(0, Math.max(0, undo.lastIndexOf(":")));
-  const { directories } = memdir;
-  const directory = directories.findIndex((each) => journalName(directories, each) === journal);
-  const file = files.find((each) => isThere(memdir, { directory, file: each }));
-  const message = says(`undid ${action} ${undone}: ${files.join(", ")}`, notices);
-  return { message, entry: undo, ref: file === undefined ? null : { directory, file } };
-}
-
-function isThere({ directories }: Memdir, ref: Ref): boolean {
-  try {
-    return findByRef(directories, ref).file === ref.file;
-  } catch {
-    return false;
-  }
-}
-
-function says(message: string, notices: readonly string[]): string {
-  return [message, ...notices].join("; ");
+  return { message: [`saved ${file}`, ...notices].join("; "), entry: undo, ref: { directory: 0, file } };
 }

@@ -24,10 +24,15 @@ export async function answerInbox(memdir: Memdir): Promise<InboxAnswer> {
 }
 
 /** With the person's own words where they changed some; checked for secrets like every save. */
-export async function answerAccept(memdir: Memdir, id: string, amended: Amendment | null): Promise<ChangedAnswer> {
+export async function answerAccept(
+  memdir: Memdir,
+  id: string,
+  amended: (Omit<Amendment, "when"> & { cues?: string[] | undefined }) | null,
+): Promise<ChangedAnswer> {
   const { inbox } = openLearning(memdir);
   const waiting = findWaiting(memdir, id);
-  const proposal = amended === null ? waiting : await inbox.amend(id, amended);
+  const { cues, ...words } = amended ?? {};
+  const proposal = amended === null ? waiting : await inbox.amend(id, { ...words, ...(cues && { when: cues }) });
   const { done, file, undo } = await acceptProposal(memdir, inbox, proposal);
   const what = file ?? proposal.name;
   const message = done === "unchanged" ? `${what} already says this` : `${done} ${what}`;

@@ -241,8 +241,8 @@ export interface Merge {
   other: Ref;
   text: string;
   /** The texts of both when the person saw them, or the current texts if the page does not send them. */
-  left: string | undefined;
-  right: string | undefined;
+  left?: string | undefined;
+  right?: string | undefined;
 }
 
 export async function answerMerge(memdir: Memdir, { keep, other, text, left, right }: Merge): Promise<ChangedAnswer> {

@@ -182,11 +182,25 @@ export interface SavedAnswer extends Ref {
   notices: string[];
 }
 
-/** POST /api/forget, /api/rename, /api/undo { entry? }, /api/new */
+/** POST /api/new and what else only the page does. */
 export interface ChangedAnswer {
   message: string;
   entry: string | null;
   ref: Ref | null;
+}
+
+/** POST /api/forget, /api/rename { to } on a memory's place, and /api/undo { id? }: results of the verbs. */
+export interface VerbAnswer {
+  action: string;
+  file: string;
+  undo: string | null;
+  notices?: string[];
+}
+export interface UndoAnswer {
+  action: string;
+  undone: string;
+  files: string[];
+  notices: string[];
 }
 
 export interface Reason {
@@ -207,7 +221,7 @@ export interface InspectedMemory extends MemoryTitle {
   outcome: "shown" | "unsure" | "no-room";
 }
 
-/** POST /api/recall { prompt, adapter } */
+/** POST /api/inspect { prompt, adapter } */
 export interface InspectAnswer {
   method: string;
   considered: number;

@@ -5,6 +5,7 @@ import { MemdirError } from "../errors.ts";
 import { planSeen } from "../learn/dream.ts";
 import { countOps } from "../learn/dream-plan.ts";
 import { openLearning } from "../open-learn.ts";
+import { count, countMemories } from "../verb.ts";
 import type { World } from "../world.ts";
 import type { Page } from "./answer.ts";
 import type { Job, JobKind } from "./api.ts";
@@ -55,13 +56,13 @@ const WORKS: Readonly<Record<JobKind, Work>> = {
   async warm({ memdir }, { signal, progress }) {
     const { memories, embedded, left } = await memdir.warm({ signal, onProgress: progress });
     const rest = left === 0 ? "all of them can be found by meaning" : `${left} can only be found by their words`;
-    return `${count(memories, "memory", "memories")}, ${embedded} newly embedded; ${rest}`;
+    return `${countMemories(memories)}, ${embedded} newly embedded; ${rest}`;
   },
   async verify({ memdir }, { signal, progress, say }) {
-    say(`checking ${count((await memdir.list()).length, "memory", "memories")}`);
+    say(`checking ${countMemories((await memdir.list()).length)}`);
     const { checked, problems, stamped } = await memdir.verify(undefined, { signal, onProgress: progress });
     const stamps = stamped > 0 ? `, ${stamped} stamped as verified` : "";
-    return `${count(checked, "memory", "memories")} checked, ${count(problems.length, "problem", "problems")}${stamps}`;
+    return `${countMemories(checked)} checked, ${count(problems.length, "problem")}${stamps}`;
   },
   /** The plan waits for review and replaces an earlier one. */
   async dream({ memdir, env, now, kept }, { id, signal }) {
@@ -157,8 +158,4 @@ function reasonOf({ log }: Page, { kind }: Job, error: unknown): string {
 
 function isKind(kind: string): kind is JobKind {
   return Object.hasOwn(WORKS, kind);
-}
-
-function count(n: number, one: string, many: string): string {
-  return `${n} ${n === 1 ? one : many}`;
 }

@@ -8,13 +8,14 @@ import { gzip } from "node:zlib";
 import { getRequestListener } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import { type ErrorCode, MemdirError } from "../errors.ts";
+import { required, text } from "../input.ts";
 import { openPage, type Page } from "./answer.ts";
 import type { Problem } from "./api.ts";
 import type { Assets } from "./assets.ts";
 import { type Admission, type Guard, HOW_TO_OPEN, MAX_BODY_BYTES, openGuard } from "./guard.ts";
 import { type Jobs, openJobs, type Works } from "./jobs.ts";
 import { type Live, openLive, type Watching } from "./live.ts";
-import { nameOf, ROUTES, type Route, type Sent } from "./routes.ts";
+import { findVerbRoute, post, ROUTES, type Route, type Sent } from "./routes.ts";
 
 export interface PageOptions extends Omit<Page, "kept"> {
   assets: Assets;
@@ -134,6 +135,10 @@ function makeApp(page: Page, guard: Guard, assets: Assets, live: Live, routes: r
   });
 
   for (const route of routes) app.on(route.method, route.path, (c) => answerRoute(page, route, c));
+  app.post("/api/:verb", async (c, next) => {
+    const route = await findVerbRoute(c.req.param("verb"));
+    return route ? answerRoute(page, route, c) : next();
+  });
   app.get("/api/live", (c) => stream(c, live));
   for (const [path, allow] of allowed([...routes, { method: "GET", path: "/api/live" }])) {
     app.all(path, (c) => c.json(problem("method", `this path accepts only ${allow}`), 405, { allow }));
@@ -163,17 +168,23 @@ const HEADERS: Readonly<Record<string, string>> = {
 };
 
 async function answerRoute(page: Page, route: Route, c: Context<Env>): Promise<Response> {
-  if (route.writes && page.readOnly) {
-    const message = "this page is read-only; start `memdir ui` without --read-only to change memories";
-    return c.json(problem("read-only", message), 403);
-  }
+  const { method, writes } = route;
+  const { signal, url } = c.req.raw;
+  if (writes === true && page.readOnly) return c.json(READ_ONLY, 403);
   // The first of several parameters of one name counts.
-  const query = Object.fromEntries([...new URL(c.req.raw.url).searchParams].reverse());
-  if (route.method === "GET") return pack(c, JSON.stringify(await route.answer(page, query)));
+  const query = Object.fromEntries([...new URL(url).searchParams].reverse());
+  if (method === "GET") return pack(c, JSON.stringify(await route.answer(page, query, signal)));
   const read = await readObject(c.req.raw.body);
   if ("refused" in read) return c.json(problem(read.refused, read.message), read.refused === "size" ? 413 : 400);
-  return c.json((await route.answer(page, route.method === "DELETE" ? query : read.value)) as object);
+  const sent = method === "DELETE" ? query : read.value;
+  if (page.readOnly && typeof writes === "function" && writes(sent)) return c.json(READ_ONLY, 403);
+  return c.json((await route.answer(page, sent, signal)) as object);
 }
+
+const READ_ONLY = problem(
+  "read-only",
+  "this page is read-only; start `memdir ui` without --read-only to change memories",
+);
 
 /** A shorter answer takes longer to compress than to send. */
 const PACKED_CHARS = 64 * 1024;
@@ -191,8 +202,8 @@ function jobRoutes(jobs: Jobs): Route[] {
   const path = "/api/jobs";
   return [
     { method: "GET", path, writes: false, answer: async () => jobs.list() },
-    { method: "POST", path, writes: true, answer: async (_, body) => jobs.start(nameOf(body, "kind")) },
-    { method: "DELETE", path, writes: true, answer: async (_, query) => jobs.stop(nameOf(query, "id")) },
+    post(path, { kind: required(text()) }, async (_, { kind }) => jobs.start(kind)),
+    { ...post(path, { id: required(text()) }, async (_, { id }) => jobs.stop(id)), method: "DELETE" },
   ];
 }
 

@@ -30,9 +30,13 @@ describe("bad input ends with 2", () => {
     [
       "an unknown type to save",
       ["save", "--type", "note", "--name", "x"],
-      /"note" is none of user, feedback, project, ref/,
+      /must be one of user, feedback, project, reference, not "note"/,
     ],
-    ["an unknown type to list", ["list", "--type", "note"], /"note" is none of user, feedback, project, reference/],
+    [
+      "an unknown type to list",
+      ["list", "--type", "note"],
+      /must be one of user, feedback, project, reference, not "note"/,
+    ],
     ["no type", ["save", "--name", "x"], /there is nothing to save.*--file.*--description/],
     ["no name", ["save", "--type", "user"], /there is nothing to save.*--file.*--description/],
     ["an empty name", ["save", "--type", "user", "--name", "  "], /the name is empty/],

@@ -42,8 +42,12 @@ describe("prompt", () => {
 
   test("a part that does not exist: exit 2, with the names there are", async () => {
     const names = SECTION_NAMES.join(", ");
-    expectError(await box.run(["prompt", "--section", "nope"]), 2, new RegExp(`--section "nope" is none of ${names}`));
-    expectError(await box.run(["prompt", "--section", ""]), 2, /--section "" is none of/);
+    expectError(
+      await box.run(["prompt", "--section", "nope"]),
+      2,
+      new RegExp(`--section must be one of ${names}, not "nope"`),
+    );
+    expectError(await box.run(["prompt", "--section", ""]), 2, /--section must be one of .*, not ""/);
     expectError(await box.run(["prompt", "more"]), 2, /more/);
   });
 

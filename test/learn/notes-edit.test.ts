@@ -54,7 +54,7 @@ describe("the Edit tool of session notes", () => {
     ["no change", "old", "old", {}, /the same/],
     ["a NUL", "old", "a\0b", {}, /NUL/],
     ["half a character", "old", "\ud800", {}, /surrogate/],
-    ["no text", "old", 7, {}, /must be a text/],
+    ["no text", "old", 7, {}, /must be a string/],
     ["another input", "old", "new", { content: "x" }, /no input "content"/],
     ["far too much", "old", "x".repeat(70_000), {}, /larger than 65536 bytes/],
   ])("refuses %s, and the draft stays", (_, old, fresh, more, message) => {

@@ -1,7 +1,9 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { MCP_TOOLS } from "../../src/mcp/tools.ts";
 import { readSurfaceLog } from "../../src/recall/surface-log.ts";
+import { VERBS } from "../../src/table/table.ts";
 import { DAY, makeWorld, note, type World } from "../world.ts";
 import { type Json, makeMcpOptions, openLegacyWire, type Wire } from "./wire.ts";
 
@@ -41,6 +43,14 @@ describe("tools/list", () => {
     const loaded = tools.filter((t: Json) => t._meta?.["anthropic/alwaysLoad"] === true).map((t: Json) => t.name);
     expect(loaded).toEqual(["recall", "save"]);
   });
+});
+
+it("every verb that is for MCP has its tool", async () => {
+  const tools = new Set(MCP_TOOLS.map(({ spec }) => (spec.name === "read" ? "show" : spec.name)));
+  for (const { name, load } of VERBS) {
+    const { on } = await load();
+    expect([name, tools.has(name)]).toEqual([name, on.includes("mcp")]);
+  }
 });
 
 describe("save", () => {
@@ -102,11 +112,11 @@ describe("save", () => {
     [{ ...PNPM, type: "habit" }, /"type" must be one of user, feedback, project, reference/],
     [{ ...PNPM, name: " " }, /"name" is empty/],
     [{ ...PNPM, body: undefined }, /"body" is missing/],
-    [{ ...PNPM, body: 3 }, /"body" must be a text/],
+    [{ ...PNPM, body: 3 }, /"body" must be a string/],
     [{ ...PNPM, colour: "red" }, /there is no input "colour"/],
-    [{ ...PNPM, when: [1] }, /"when" must be a list of texts/],
-    [{ ...PNPM, when: { a: 1 } }, /"when" must be a list of texts/],
-    [{ ...PNPM, body: "\ud800" }, /half a surrogate pair/],
+    [{ ...PNPM, when: [1] }, /"when" must be a list of strings/],
+    [{ ...PNPM, when: { a: 1 } }, /"when" must be a list of strings/],
+    [{ ...PNPM, body: "\ud800" }, /lone surrogate/],
     [{ ...PNPM, name: "x".repeat(300) }, /300 characters/],
   ])("tells the model what is wrong with its input %#", async (input, problem) => {
     const { world, wire } = await start();
@@ -214,6 +224,14 @@ describe("read and list", () => {
     expect(textOf(await wire.call("read", { name: "use pnpm" }))).toMatch(/2 memories.*`scope`/);
     const { structuredContent } = await wire.call("read", { name: "use pnpm", scope: "user" });
     expect(structuredContent).toMatchObject({ scope: "user", content: "In all projects." });
+  });
+
+  it("reads the one that is meant where another scope has a file of the same name", async () => {
+    const world = makeWorld();
+    const { wire } = await start(world);
+    await wire.call("save", { ...PNPM, scope: "user" });
+    world.write("feedback_use_pnpm.md", "---\nname: other\ntype: feedback\n---\n\nOurs.\n");
+    expect((await wire.call("read", { name: "other" })).structuredContent.content).toBe("Ours.");
   });
 
   it("lists the newest first, in pages, by type", async () => {

@@ -8,8 +8,11 @@ import { DAY, makeWorld, note, type World } from "../world.ts";
 
 async function verify(memdir: Memdir, signal = new AbortController().signal) {
   const tool = MCP_TOOLS.find(({ spec }) => spec.name === "verify");
-  const call = { open: async () => memdir, renew: () => {}, by: "mcp", signal };
-  const result = await tool?.run(call, {}, () => {});
+  const call = {
+    ...{ cwd: memdir.location.project.cwd, env: {}, now: () => new Date(), log: () => {} },
+    ...{ open: async () => memdir, renew: () => {}, by: "mcp", signal },
+  };
+  const result = await tool?.run(call, {});
   // biome-ignore lint/suspicious/noExplicitAny: looked at as a client would
   return { ...(result?.structuredContent as any), text: result?.content[0]?.text, isError: result?.isError };
 }
@@ -77,7 +80,7 @@ describe("B9.10 looking at the code", () => {
     await memdir.save(note("one", { type: "project" }));
     expect(await verify(memdir, AbortSignal.abort())).toMatchObject({
       isError: true,
-      text: expect.stringContaining("nothing was saved"),
+      text: expect.stringContaining("nothing was written"),
     });
   });
 });

@@ -42,6 +42,7 @@ export function makeMcpOptions(world: World, more: Partial<McpOptions> = {}): Mc
     cwd: world.project,
     followRoots: true,
     version: "1.2.3",
+    env: world.env,
     now: () => world.now,
     log: (message) => world.logged.push(message),
     ...more,

@@ -55,11 +55,12 @@ describe("create", () => {
     expect(["a", "a/b", "a/b/c.txt", "a/b/d.md"].map(modeOf)).toEqual(["700", "700", "600", "600"]);
   });
 
-  it("replaces half a character, which no file can hold", async () => {
+  it("refuses half a character, which no file can hold", async () => {
     const { world, create, tool } = await openTool();
-    await create("/memories/x.txt", "a\ud83d!");
-    expect(world.read("x.txt")).toBe("a\uFFFD!");
-    await tool.str_replace({ path: "/memories/x.txt", old_str: "\ud83d", new_str: "b" });
+    expect(await wordsOf(create("/memories/x.txt", "a\ud83d!"))).toContain("`file_text` contains half a character");
+    await create("/memories/x.txt", "ab!");
+    const replaced = tool.str_replace({ path: "/memories/x.txt", old_str: "b", new_str: "\ud83d" });
+    expect(await wordsOf(replaced)).toContain("`new_str` contains half a character");
     expect(world.read("x.txt")).toBe("ab!");
   });
 

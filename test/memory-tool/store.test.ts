@@ -24,6 +24,21 @@ describe("a memory of the tool", () => {
     ]);
   });
 
+  it("is not written with half a character, nor as a second one of its name", async () => {
+    const { create, tool, world } = await openTool();
+    await create("/memories/a.md", "---\nname: a\ndescription: d\n---\nBody.");
+    expect(await wordsOf(create("/memories/half.md", "half \ud83d"))).toContain("half a character");
+    expect(await wordsOf(create("/memories/b.md", "---\nname: A\n---\nBody."))).toContain('called "a" already');
+    expect(await wordsOf(create("/memories/A.md", "Body."))).toContain("a.md has the same name");
+    await create("/memories/c.md", "Body.");
+    const moved = tool.rename({ old_path: "/memories/c.md", new_path: "/memories/A.md" });
+    expect(await wordsOf(moved)).toContain("a.md has the same name");
+    await tool.rename({ old_path: "/memories/c.md", new_path: "/memories/C.md" });
+    expect(world.files()).toEqual(["C.md", "MEMORY.md", "a.md"]);
+    // Notes without a name of their own are known by their files.
+    await create("/memories/sub/C.md", "Body.");
+  });
+
   it("moves its index line with its description and its name", async () => {
     const { create, tool, world } = await openTool();
     await create("/memories/a.md", "---\nname: a\ndescription: old words\n---\nBody.");

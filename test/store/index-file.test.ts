@@ -143,6 +143,28 @@ describe("MEMORY.md while others write it", () => {
     expect(fs.readFileSync(target, "utf8")).toBe("private\n");
   });
 
+  it.each([
+    ["before the first save", []],
+    ["in the place of memdir's own index", ["earlier"]],
+  ])("a link %s is back after undo, and undoing that writes the index again", async (_, earlier) => {
+    const world = makeWorld();
+    fs.mkdirSync(world.dir, { recursive: true });
+    const memdir = await world.open();
+    for (const name of earlier) await memdir.save(note(name));
+    fs.rmSync(world.path("MEMORY.md"), { force: true });
+    fs.writeFileSync(`${world.top}/target.md`, "private\n");
+    fs.symlinkSync("../target.md", world.path("MEMORY.md"));
+    const { undo, notices } = await memdir.save(note("a"));
+    const written = fs.readFileSync(world.path("MEMORY.md"), "utf8");
+    expect(notices[0]).toContain("undo brings the link back");
+    const undone = await memdir.undo(undo ?? "");
+    expect(fs.readlinkSync(world.path("MEMORY.md"))).toBe("../target.md");
+    expect(fs.readFileSync(`${world.top}/target.md`, "utf8")).toBe("private\n");
+    await memdir.undo(undone.undo);
+    expect(fs.lstatSync(world.path("MEMORY.md")).isFile()).toBe(true);
+    expect(fs.readFileSync(world.path("MEMORY.md"), "utf8")).toBe(written);
+  });
+
   it("C-12 forget, rename, lint and doctor stand a link, too", async () => {
     const world = makeWorld();
     const target = `${world.top}/target.md`;
@@ -306,10 +328,11 @@ describe("a full index", () => {
   const OVERFLOW = ["project_p1.md", "project_p2.md", "project_p3.md", "feedback_f1.md"];
   async function full() {
     const world = makeWorld({ settings: { index: { maxLines: 10 } } });
-    world.now = new Date("2026-01-01T00:00:00Z");
+    // Far ahead of the disk's clock: what memdir left of the overflow page is believed by its stamp.
+    world.now = new Date("2099-01-01T00:00:00Z");
     const memdir = await world.open();
     for (const name of ["p1", "p2", "p3"]) await memdir.save(note(name, { type: "project" }));
-    world.now = new Date("2026-03-01T00:00:00Z");
+    world.now = new Date("2099-03-01T00:00:00Z");
     for (let i = 1; i <= 8; i++) await memdir.save(note(`f${i}`, { type: "feedback" }));
     return { world, memdir };
   }
@@ -356,6 +379,30 @@ describe("a full index", () => {
     expect(world.index()).toContain("1 further memory;");
     await memdir.forget("f1");
     expect(world.index()).not.toContain("MEMORY.more.md");
+  });
+
+  it("C10 the overflow page keeps what another program put into it, and every byte through save and undo", async () => {
+    const { world, memdir } = await full();
+    await memdir.save(note("f1", { type: "feedback", description: "back" }));
+    const more = `${world.read("MEMORY.more.md")}- [Words of mine](project_fresh.md) — mine\n`;
+    world.write("MEMORY.more.md", more);
+    const { undo } = await memdir.save(note("fresh", { type: "project" }));
+    expect(world.index()).toContain("- [Words of mine](project_fresh.md) — mine\n");
+    expect(pointers(world).get("project_fresh.md")).toBe(1);
+    await memdir.undo(undo ?? "");
+    expect(world.read("MEMORY.more.md")).toBe(more);
+    expect(world.index()).not.toContain("project_fresh.md");
+  });
+
+  it("a save that does not concern the overflow page leaves it alone, and its undo does too", async () => {
+    const { world, memdir } = await full();
+    const page = () => [world.read("MEMORY.more.md"), fs.statSync(world.path("MEMORY.more.md")).ino];
+    const before = [world.index(), ...page()];
+    const { undo } = await memdir.save(note("f8", { type: "feedback", description: "other words" }));
+    expect(page()).toEqual(before.slice(1));
+    expect(world.index()).toContain("other words");
+    await memdir.undo(undo ?? "");
+    expect([world.index(), ...page()]).toEqual(before);
   });
 
   it("updating a memory of the overflow page brings its line back into the index", async () => {

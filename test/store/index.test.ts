@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type HeaderChange, hiddenLines, type Left, type ReconcileOptions, reconcile } from "../../src/store/index.ts";
+import {
+  type HeaderChange,
+  hiddenLines,
+  type Left,
+  mentionPattern,
+  type ReconcileOptions,
+  reconcile,
+} from "../../src/store/index.ts";
 import { isOver, measureIndex } from "../../src/store/index-cap.ts";
 import {
   formatIndexLine,
@@ -127,6 +134,31 @@ describe("a save", () => {
     expect(indexOf("## User preferences\n- x\n\n## Other\n", [put(header("n.md", "n"))])).toBe(
       "## User preferences\n- x\n- [n](n.md) — d\n\n## Other\n",
     );
+  });
+});
+
+describe("what is in a comment", () => {
+  const other = header("b.md");
+
+  it.each(["<!-- [a](a.md) -->\n", "<!--\n- [a](a.md) — old\n-->\n", "- [b](b.md) <!-- once a.md, [[a]] -->\n"])(
+    "lists no memory and stays as it is: %j",
+    (text) => {
+      expect(openListing(text)(header("a.md"))).toBe(false);
+      expect(indexOf(text, [put(header("a.md"))], { there: [other] })).toBe(`${text}- [a.md](a.md) — d\n`);
+      expect(indexOf(text, [drop(header("a.md"))], { there: [other] })).toBe(text);
+      const listed = `${text}- [b.md](b.md) — d\n`;
+      expect(indexOf(text, [], { there: [other], rebuild: true })).toBe(text.includes("(b.md)") ? text : listed);
+    },
+  );
+
+  it("does not come back when somebody deletes it", () => {
+    const before = "<!--\n- [a](a.md) — old\n-->\n- [b](b.md)\n";
+    const { pages } = run("- [b](b.md)\n", [], { left: { text: before }, there: [header("a.md"), other] });
+    expect(pages.index).toBe("- [b](b.md)\n");
+  });
+
+  it("ends only where it is closed", () => {
+    expect(openListing("<!-- [a](a.md)\n")(header("a.md"))).toBe(true);
   });
 });
 
@@ -382,6 +414,35 @@ describe("any index in the shapes that real ones have", () => {
   it.each(SHAPES.map((shape) => [shape("m1.md", "Name of m1 md")]))("%j names m1.md", (line) => {
     expect(openListing(line)(memory("m1.md"))).toBe(true);
     expect(openListing(line)(memory("m11.md"))).toBe(false);
+  });
+
+  it("whatever names a memory holds what is searched for, as text and as bytes", () => {
+    const part = fc.constantFrom(
+      "café",
+      "Ölpreis",
+      "İstanbul",
+      "\u212aelvin",
+      "a b",
+      "m1",
+      "测试",
+      "🔥",
+      "x-y_z",
+      "%25",
+      "100",
+    );
+    fc.assert(
+      fc.property(fc.array(part, { minLength: 1, maxLength: 3 }), fc.constantFrom(...SHAPES), (parts, shape) => {
+        const named = header(`user_${parts.join("_")}.md`, parts.join(" "));
+        const line = shape(named.file, named.name);
+        for (const text of [line, line.normalize("NFD"), line.toUpperCase(), encodeURI(line)]) {
+          const pattern = mentionPattern([put(named)]);
+          if (!pattern || !openListing(text)(named)) continue;
+          expect(pattern.test(text)).toBe(true);
+          expect(pattern.test(Buffer.from(text).toString("latin1"))).toBe(true);
+        }
+      }),
+      { numRuns: 1000 },
+    );
   });
 
   it("a listed memory gets no second line, and its words stay", () => {

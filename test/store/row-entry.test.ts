@@ -42,8 +42,9 @@ const encodeEntry = (entry: RowEntry) => {
 function decodeEntry(bytes: Buffer, at: number): RowEntry | null {
   const length = rowBytesAt(bytes, at);
   if (length === 0 || !isSoundRow(bytes, at, length)) return null;
-  const entry = viewEntry(bytes, at);
-  return { ...entry, details: entry.details, ranking: entry.ranking };
+  const entry: RowEntry & { from?: unknown } = viewEntry(bytes, at);
+  const { from: _, ...fields } = entry;
+  return { ...fields, details: entry.details, ranking: entry.ranking };
 }
 
 const anyEntry: fc.Arbitrary<RowEntry> = fc

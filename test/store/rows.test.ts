@@ -85,7 +85,7 @@ describe("the row cache", () => {
     const directory = mainOf(memdir);
     const { entries } = readRowCache(directory, "all");
     const entry = entries.get("m10.md") as RowEntry;
-    appendEntries(directory, [{ ...entry, name: "from the cache" }]);
+    appendEntries(directory, [Object.assign(entry, { name: "from the cache" })]);
     expect(world.exists(".memdir/rows.bin")).toBe(true);
     expect(await names()).toContain("from the cache");
   });

@@ -143,7 +143,7 @@ it("read-only: nothing that writes is shown, and the server refuses what is aske
   const writes: [string, string, object][] = [
     ["PUT", "/api/memory", { ...ref, base: world.read("project_rollback.md"), text: "x" }],
     ["POST", "/api/forget", ref],
-    ["POST", "/api/rename", { ...ref, name: "x" }],
+    ["POST", "/api/rename", { ...ref, to: "x" }],
     ["POST", "/api/undo", {}],
     ["POST", "/api/new", { type: "project", name: "x", body: "x" }],
     ["POST", "/api/merge", { keep: ref, other: { ...ref, file: "project_migrations.md" }, text: "x" }],

@@ -31,6 +31,40 @@ describe("put", () => {
     expect(world.read("a.md")).toContain("noon");
   });
 
+  it.each([
+    ["feedback_still.md", TEXT, /feedback_quiet.md is a feedback memory called "quiet" already/],
+    ["notes/other.md", TEXT.replace("name: quiet", "name: QUIET"), /called "quiet" already/],
+    [
+      "Feedback_Quiet.md",
+      TEXT.replace("name: quiet", "name: other"),
+      /Feedback_Quiet.md was not saved: feedback_quiet/,
+    ],
+    ["cafe\u0301.md", TEXT.replace("name: quiet", "name: bar"), /was not saved: café.md has the same name/],
+  ])("refuses %s for its namesake", async (file, text, message) => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    await memdir.put(world.path("feedback_quiet.md"), TEXT, null);
+    await memdir.put(world.path("café.md"), TEXT.replace("name: quiet", "name: café"), null);
+    const before = [world.files(), world.index()];
+    const error = await errorOf(memdir.put(world.path(file), text, null));
+    expect(error).toMatchObject({ code: "conflict", message: expect.stringMatching(message) });
+    expect([world.files(), world.index()]).toEqual(before);
+  });
+
+  it("refuses an edit that takes another memory's name; namesakes of an earlier day can still be edited", async () => {
+    const world = makeWorld();
+    world.write("one.md", TEXT);
+    world.write("two.md", TEXT);
+    world.write("three.md", TEXT.replace("name: quiet", "name: three"));
+    const memdir = await world.open();
+    expect((await memdir.put(world.path("two.md"), `${TEXT}More.\n`, TEXT)).action).toBe("updated");
+    const base = world.read("three.md");
+    expect((await errorOf(memdir.put(world.path("three.md"), TEXT, base))).code).toBe("conflict");
+    // Of another type it is another memory.
+    const project = TEXT.replace("type: feedback", "type: project");
+    expect((await memdir.put(world.path("three.md"), project, base)).action).toBe("updated");
+  });
+
   it("takes MEMORY.md over like an editor's version, and no memory is forgotten", async () => {
     const world = makeWorld();
     const memdir = await world.open();

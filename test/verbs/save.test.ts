@@ -1,5 +1,6 @@
 import fs from "node:fs";
 import { describe, expect, it } from "vitest";
+import type { Memdir } from "../../src/memdir.ts";
 import { errorOf, HOUR, makeWorld, note, START } from "../world.ts";
 
 // Made up from pieces, so that no scanner takes this file for a leak.
@@ -173,14 +174,6 @@ describe("save", () => {
     expect(await errorOf((await world.open()).save({ type: "user", name: "a", body: " \n" }))).toMatchObject({
       code: "usage",
     });
-  });
-
-  it("B4.3 a NUL byte in the name becomes a space, and is refused in the text", async () => {
-    const world = makeWorld();
-    const memdir = await world.open();
-    expect((await memdir.save(note("x", { name: "a\0b" }))).file).toBe("user_a_b.md");
-    const error = await errorOf(memdir.save(note("c", { body: "a\0b" })));
-    expect(error).toMatchObject({ code: "usage", message: expect.stringMatching(/NUL byte/) });
   });
 
   it.each(["../x", "/etc/passwd", "%2e%2e%2fx", "．．／x", "con", "x/../../y", "C:\\x"])(
@@ -413,5 +406,41 @@ describe("scopes", () => {
     const rows = await (await world.open()).list();
     expect(rows.map((row) => row.scope).sort()).toEqual(["project", "team", "user"]);
     expect(new Set(rows.map((row) => row.path)).size).toBe(3);
+  });
+});
+
+describe("calls of programs without types", () => {
+  const half = "half \ud83d here";
+
+  it.each([
+    ["save()", (memdir: Memdir) => memdir.save(undefined as never), "type"],
+    ["save({})", (memdir: Memdir) => memdir.save({} as never), "type"],
+    ["a number as type", (memdir: Memdir) => memdir.save({ ...note("a"), type: 1 as never }), "type"],
+    ["no name", (memdir: Memdir) => memdir.save({ ...note("a"), name: undefined as never }), "name"],
+    ["no body", (memdir: Memdir) => memdir.save({ ...note("a"), body: undefined as never }), "body"],
+    ["a number as body", (memdir: Memdir) => memdir.save({ ...note("a"), body: 1 as never }), "body"],
+    ["cues that are no list", (memdir: Memdir) => memdir.save({ ...note("a"), when: "now" as never }), "when"],
+    ["a cue that is no text", (memdir: Memdir) => memdir.save({ ...note("a"), when: [1 as never] }), "when"],
+    ["NUL in the name", (memdir: Memdir) => memdir.save(note("a\0b")), "name"],
+    ["NUL in the description", (memdir: Memdir) => memdir.save(note("a", { description: "a\0b" })), "description"],
+    ["NUL in the body", (memdir: Memdir) => memdir.save(note("a", { body: "a\0b" })), "body"],
+    ["half a character in the name", (memdir: Memdir) => memdir.save(note(half)), "name"],
+    ["half a character in the body", (memdir: Memdir) => memdir.save(note("a", { body: half })), "body"],
+    ["half a character in a cue", (memdir: Memdir) => memdir.save(note("a", { when: [half] })), "when"],
+    ["show()", (memdir: Memdir) => memdir.show(undefined as never), "name"],
+    ["show({})", (memdir: Memdir) => memdir.show({} as never), "name"],
+    ["a place without a file", (memdir: Memdir) => memdir.show({ directory: 0 } as never), "file"],
+    ["forget(null)", (memdir: Memdir) => memdir.forget(null as never), "name"],
+    ["rename without a new name", (memdir: Memdir) => memdir.rename("one", undefined as never), "new name"],
+    ["rename with half a character", (memdir: Memdir) => memdir.rename("one", half), "new name"],
+  ])("%s: usage, and the field is named", async (_, call, field) => {
+    const world = makeWorld();
+    const memdir = await world.open();
+    await memdir.save(note("one"));
+    const before = world.files();
+    const error = await errorOf(call(memdir));
+    expect(error.code).toBe("usage");
+    expect(error.message).toContain(field);
+    expect(world.files()).toEqual(before);
   });
 });

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import type { ChangedAnswer, CheckAnswer, MemoryView, SavedAnswer } from "../../src/web/api.ts";
+import type { ChangedAnswer, CheckAnswer, MemoryView, SavedAnswer, VerbAnswer } from "../../src/web/api.ts";
 import { ROUTES } from "../../src/web/routes.ts";
 import { errorOf, HOUR, makeWorld, note } from "../world.ts";
 import { call, HOSTILE, makePage, makeUserWorld, type OpenPage } from "./open-page.ts";
@@ -35,8 +35,8 @@ it("saves through the journal, and undo brings back every byte", async () => {
   const saved = (await call(page, "PUT", "/api/memory", { ...A, base, text })) as SavedAnswer;
   expect(saved).toMatchObject({ ...A, entry: "2", notices: [] });
   expect(world.read("user_a.md")).toContain(HOSTILE.script);
-  const undone = (await call(page, "POST", "/api/undo", { entry: saved.entry })) as ChangedAnswer;
-  expect(undone).toMatchObject({ entry: "3", ref: A });
+  const undone = await call(page, "POST", "/api/undo", { id: saved.entry });
+  expect(undone).toMatchObject({ undo: "3", files: [A.file] });
   expect(world.read("user_a.md")).toBe(base);
   const view = (await call(page, "GET", "/api/memory", A)) as MemoryView;
   expect(view.history.map(({ id, undone, canUndo }) => [id, undone, canUndo])).toEqual([
@@ -44,8 +44,8 @@ it("saves through the journal, and undo brings back every byte", async () => {
     ["2", true, false],
     ["1", false, true],
   ]);
-  // And that can be taken back in turn.
-  await call(page, "POST", "/api/undo", { entry: "3" });
+  // And that can be undone in turn.
+  await call(page, "POST", "/api/undo", { id: "3" });
   expect(world.read("user_a.md")).toContain(HOSTILE.script);
 });
 
@@ -89,7 +89,7 @@ it("refuses secrets by rule and line, and never says the value", async () => {
     call(page, "POST", "/api/new", { type: "user", name: "t", description: "d", body: `It is ${SECRET}` }),
   );
   expect(made.code).toBe("secret");
-  const renamed = await errorOf(call(page, "POST", "/api/rename", { ...A, name: SECRET }));
+  const renamed = await errorOf(call(page, "POST", "/api/rename", { ...A, to: SECRET }));
   expect(renamed.code).toBe("secret");
   expect(world.grep(SECRET)).toEqual([]);
 });
@@ -112,17 +112,16 @@ it("makes a new memory, and does not write over one that has its type and name",
   expect(world.read("feedback_use_pnpm.md")).toContain("Use pnpm.");
 });
 
-it("forgets and renames by place, each taken back by undo", async () => {
+it("forgets and renames by place, each undone by undo", async () => {
   const { world, page, base } = await start();
-  const renamed = (await call(page, "POST", "/api/rename", { ...A, name: "b" })) as ChangedAnswer;
-  expect(renamed.ref).toEqual({ directory: 0, file: "user_b.md" });
-  const forgot = (await call(page, "POST", "/api/forget", { directory: 0, file: "user_b.md" })) as ChangedAnswer;
-  expect(forgot).toMatchObject({ ref: null });
+  const renamed = (await call(page, "POST", "/api/rename", { ...A, to: "b" })) as VerbAnswer;
+  expect(renamed.file).toBe("user_b.md");
+  const forgot = (await call(page, "POST", "/api/forget", { directory: 0, file: "user_b.md" })) as VerbAnswer;
   expect(world.files()).not.toContain("user_b.md");
-  await call(page, "POST", "/api/undo", { entry: forgot.entry });
+  await call(page, "POST", "/api/undo", { id: forgot.undo });
   await call(page, "POST", "/api/undo");
   expect(world.read("user_a.md")).toBe(base);
-  expect((await errorOf(call(page, "POST", "/api/undo", { entry: "999" }))).code).toBe("not-found");
+  expect((await errorOf(call(page, "POST", "/api/undo", { id: "999" }))).code).toBe("not-found");
 });
 
 it("of two memories with one file name the one of the given directory changes", async () => {
@@ -141,8 +140,7 @@ it("of two memories with one file name the one of the given directory changes", 
   expect(saved).toMatchObject({ directory: at, entry: "user:2" });
   expect(fs.readFileSync(file, "utf8")).toContain("Changed.");
   expect(world.read("user_a.md")).toContain("Body of a.");
-  const undone = (await call(page, "POST", "/api/undo", { entry: saved.entry })) as ChangedAnswer;
-  expect(undone.ref).toEqual({ directory: at, file: "user_a.md" });
+  await call(page, "POST", "/api/undo", { id: saved.entry });
   expect(fs.readFileSync(file, "utf8")).toBe(base);
 });
 
@@ -162,25 +160,53 @@ it("of two directories of one scope each offers what its own journal takes back"
     const directory = memdir.directories.findIndex((each) => fs.existsSync(path.join(each.path, file)));
     const { history } = (await call(page, "GET", "/api/memory", { directory, file })) as MemoryView;
     expect(history.map((entry) => [entry.id, entry.canUndo])).toEqual([[id, true]]);
-    const forgot = (await call(page, "POST", "/api/forget", { directory, file })) as ChangedAnswer;
-    const undone = (await call(page, "POST", "/api/undo", { entry: forgot.entry })) as ChangedAnswer;
-    expect(undone.ref).toEqual({ directory, file });
+    const forgot = (await call(page, "POST", "/api/forget", { directory, file })) as VerbAnswer;
+    expect(fs.existsSync(path.join(memdir.directories[directory]!.path, file))).toBe(false);
+    await call(page, "POST", "/api/undo", { id: forgot.undo });
+    expect(fs.existsSync(path.join(memdir.directories[directory]!.path, file))).toBe(true);
   }
 });
 
 it("a page that only looks refuses every change, in words, and a check still works", async () => {
   const { world, base } = await start();
   const { call: ask } = await startStub({ world, readOnly: true, routes: ROUTES });
-  const sent = { ...A, base, text: `${base}more`, name: "n", type: "user", id: "x", plan: "x", keep: A, other: A };
+  const sent = { ...A, base, text: `${base}more` };
   const writes = ROUTES.filter((route) => route.writes);
-  expect(writes.length).toBe(9);
-  for (const { method, path } of writes) {
-    const { status, json } = await ask({ method, path, body: JSON.stringify(sent) });
-    expect([status, json.message]).toEqual([403, expect.stringContaining("--read-only")]);
+  expect(writes.length).toBe(6);
+  const verbs = ["save", "forget", "rename", "undo", "verify"].map((name) => ({
+    method: "POST",
+    path: `/api/${name}`,
+  }));
+  for (const { method, path } of [...writes, ...verbs]) {
+    const { status, json } = await ask({ method, path, body: "{}" });
+    expect([path, status, json.message]).toEqual([path, 403, expect.stringContaining("--read-only")]);
   }
+  const seen = await ask({ method: "POST", path: "/api/verify", body: '{"no-stamp":true}' });
+  expect([seen.status, seen.json.checked]).toEqual([200, 1]);
   const { json: check } = await ask({ method: "POST", path: "/api/check", body: JSON.stringify(sent) });
   expect((check as CheckAnswer).diff.length).toBeGreaterThan(0);
   expect(world.read("user_a.md")).toBe(base);
+});
+
+it("answers a verb that is for the page with its result, and no other verb", async () => {
+  const { world } = await start();
+  const { call: ask } = await startStub({ world, routes: ROUTES });
+  const post = (path: string, sent: object) => ask({ method: "POST", path, body: JSON.stringify(sent) });
+  expect((await post("/api/show", { name: "a" })).json).toMatchObject({ file: "user_a.md", body: "Body of a." });
+  expect((await post("/api/show", A)).json).toMatchObject({ file: "user_a.md" });
+  expect((await post("/api/search", { words: "body" })).json).toMatchObject([{ file: "user_a.md" }]);
+  const saved = await post("/api/save", { text: "Use pnpm, never npm." });
+  expect(saved.json).toMatchObject({ action: "created", type: "feedback" });
+  expect((await post("/api/history", {})).json).toHaveLength(2);
+  for (const [name, status] of [
+    ["trust", 404],
+    ["prune", 404],
+    ["doctor", 404],
+    ["nothing", 404],
+    ["overview", 405],
+    ["context", 405],
+  ] as const)
+    expect([name, (await post(`/api/${name}`, {})).status]).toEqual([name, status]);
 });
 
 it("takes only what it knows", async () => {
@@ -196,9 +222,13 @@ it("takes only what it knows", async () => {
   const posts: [string, Record<string, unknown>][] = [
     ["/api/new", { type: "nothing", name: "a", body: "b" }],
     ["/api/new", { type: "user", name: " ", body: "b" }],
-    ["/api/new", { type: "user", name: "a", body: "b", cues: "c" }],
-    ["/api/rename", { ...A, name: 7 }],
-    ["/api/recall", { prompt: "a b", adapter: "window" }],
+    ["/api/new", { type: "user", name: "a", body: "b", cues: [1] }],
+    ["/api/new", { type: "user", name: "a", body: "b", colour: "red" }],
+    ["/api/rename", { ...A, to: 7 }],
+    ["/api/rename", A],
+    ["/api/forget", {}],
+    ["/api/save", { text: "a", file: "/etc/hostname" }],
+    ["/api/inspect", { prompt: "a b", adapter: "window" }],
     ["/api/merge", { keep: A, other: null, text: "" }],
     ["/api/inbox/accept", {}],
     ["/api/dream/apply", { plan: null }],

@@ -23,7 +23,7 @@ it("proposals come as differences, are accepted with the person's words, and und
   expect(world.read("project_queue.md")).toContain("New words.");
   expect(world.read("project_queue.md")).toContain("another cue");
   expect((await inboxOf(page)).proposals).toEqual([]);
-  await call(page, "POST", "/api/undo", { entry: accepted.entry });
+  await call(page, "POST", "/api/undo", { id: accepted.entry });
   expect(world.exists("project_queue.md")).toBe(false);
 });
 
@@ -32,7 +32,7 @@ it("a rejected one is gone for good; what does not wait is not found", async () 
   const { inbox } = openLearning(memdir);
   await inbox.add(propose({ name: "one" }));
   const [row] = (await inboxOf(page)).proposals;
-  await call(page, "POST", "/api/inbox/reject", { id: row!.id, reason: "no" });
+  await call(page, "POST", "/api/inbox/reject", { id: row!.id });
   expect((await inboxOf(page)).proposals).toEqual([]);
   expect(await inbox.add(propose({ name: "one" }))).toEqual({ rejectedBefore: true });
   for (const id of [row!.id, "../../x", "", "a".repeat(500)]) {
@@ -69,7 +69,7 @@ it("a dream's plan waits, is shown as differences, applied once, and taken back 
   expect(memories.length).toBe(before.length - 1);
   expect((await errorOf(call(page, "POST", "/api/dream/apply", { plan: "p1" }))).code).toBe("conflict");
   expect(((await call(page, "GET", "/api/dream")) as DreamAnswer).last).not.toBeNull();
-  await call(page, "POST", "/api/undo", { entry: applied.entry });
+  await call(page, "POST", "/api/undo", { id: applied.entry });
   expect(before.every(([file, text]) => world.read(file!) === text)).toBe(true);
 });
 

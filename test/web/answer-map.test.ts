@@ -84,7 +84,7 @@ it("finds what says the same, proposes a text, and merges in one change that one
   expect(merged.ref).toEqual(keep);
   expect(world.exists(other.file)).toBe(false);
   expect(world.index()).not.toContain(other.file);
-  await call(page, "POST", "/api/undo", { entry: merged.entry });
+  await call(page, "POST", "/api/undo", { id: merged.entry });
   expect([world.read(keep.file), world.read(other.file), world.index()]).toEqual([one, two, index]);
 });
 

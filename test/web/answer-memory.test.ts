@@ -85,14 +85,16 @@ it("takes no path out of the directories and no file that the listing does not s
     "user_a.md/../../outside.md",
     "a\0.md",
   ]) {
-    for (const [method, route] of [
-      ["GET", "/api/memory"],
-      ["POST", "/api/check"],
-      ["PUT", "/api/memory"],
-      ["POST", "/api/forget"],
+    for (const [method, route, sent] of [
+      ["GET", "/api/memory", {}],
+      ["POST", "/api/check", { base: "x", text: "y" }],
+      ["PUT", "/api/memory", { base: "x", text: "y" }],
+      ["POST", "/api/forget", {}],
+      ["POST", "/api/show", {}],
+      ["POST", "/api/rename", { to: "n" }],
     ] as const) {
-      const error = await errorOf(call(page, method, route, { directory: 0, file, base: "x", text: "y", name: "n" }));
-      expect(["outside", "not-found", "usage", "conflict"]).toContain(error.code);
+      const error = await errorOf(call(page, method, route, { directory: 0, file, ...sent }));
+      expect(["outside", "not-found", "conflict"]).toContain(error.code);
       expect(JSON.stringify(error.details ?? "")).not.toContain("secret text");
     }
   }

@@ -5,7 +5,7 @@ import { note } from "../world.ts";
 import { call, HOSTILE, makePage } from "./open-page.ts";
 
 const inspect = async (page: Parameters<typeof call>[0], prompt: string, adapter = "hook") =>
-  (await call(page, "POST", "/api/recall", { prompt, adapter })) as InspectAnswer;
+  (await call(page, "POST", "/api/inspect", { prompt, adapter })) as InspectAnswer;
 
 it("shows what would be surfaced, what the threshold dropped, reasons with bars, and the exact text", async () => {
   const { world, memdir, page } = await makePage();

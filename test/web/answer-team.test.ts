@@ -54,7 +54,8 @@ it("conflicts side by side, also where the original is broken or gone", async ()
   ]);
   // Theirs is kept: in its place, under its name, and the copy goes.
   const { ours, copy: theirs, left, right } = conflicts[0]!;
-  await call(page, "POST", "/api/merge", { keep: ours, other: theirs, text: right, left, right });
+  const [keep, other] = [ours, theirs].map(({ directory, file }) => ({ directory, file }));
+  await call(page, "POST", "/api/merge", { keep, other, text: right, left, right });
   const kept = world.read("project_shared.md");
   expect(kept).toContain("Their body of shared.");
   expect(kept).toContain("name: shared\n");

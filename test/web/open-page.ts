@@ -5,7 +5,7 @@ import type { OpenOptions } from "../../src/open.ts";
 import { openPage, type Page } from "../../src/web/answer.ts";
 import { answerMemories } from "../../src/web/answer-memories.ts";
 import type { MemoryRow } from "../../src/web/api.ts";
-import { ROUTES } from "../../src/web/routes.ts";
+import { findVerbRoute, ROUTES } from "../../src/web/routes.ts";
 import { makeWorld, note, type World } from "../world.ts";
 
 export interface OpenPage {
@@ -44,10 +44,11 @@ export async function call(
   path: string,
   sent: Record<string, unknown> = {},
 ): Promise<unknown> {
-  const route = ROUTES.find((each) => each.method === method && each.path === path);
+  const own = ROUTES.find((each) => each.method === method && each.path === path);
+  const route = own ?? (method === "POST" ? await findVerbRoute(path.slice("/api/".length)) : null);
   if (!route) throw new Error(`there is no route ${method} ${path}`);
   const query = Object.fromEntries(Object.entries(sent).map(([key, value]) => [key, String(value)]));
-  const answer = await route.answer(page, method === "GET" ? query : sent);
+  const answer = await route.answer(page, method === "GET" ? query : sent, new AbortController().signal);
   const sentBack: unknown = JSON.parse(JSON.stringify(answer));
   return sentBack;
 }

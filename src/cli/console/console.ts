@@ -38,6 +38,11 @@ export async function runInteractive(call: Call, memdir: Memdir): Promise<number
   const folder = sessionsFolder(memdir.config, memdir.location.project);
   const history = openPromptHistory(join(folder, "prompts.jsonl"), call);
   let names: string[] = [];
+  const readNames = async () => {
+    const { rows } = await memdir.survey().catch(() => ({ rows: [] }));
+    names = rows.map(({ name }) => name);
+  };
+  await readNames();
   const complete = (text: string): Completion[] => [
     ...completeSlash(text).map((one) => ({ label: one.text.trim(), description: one.help, insert: one.text, from: 0 })),
     ...completeNames(text, names),
@@ -67,13 +72,13 @@ export async function runInteractive(call: Call, memdir: Memdir): Promise<number
   ];
   try {
     for (;;) {
-      const { rows } = await memdir.survey().catch(() => ({ rows: [] }));
-      names = rows.map(({ name }) => name);
       const line = await input.read();
       if (line === null) break;
       const { problem } = history.add(line);
       if (problem !== null) terminal.warn(`memdir: note: ${problem}`);
       if ((await answerLine(line, console, talk)) === "leave") break;
+      // Not waited for: Ctrl-D counts only while a line is read.
+      void readNames();
     }
     if (agent.isLearning()) await console.working(ENDING, (signal) => agent.drain({ signal }));
   } finally {

@@ -1,5 +1,5 @@
 /** Sends changes to the server and undoes them: the answer is shown in the corner, with a button to undo it. */
-import type { ChangedAnswer } from "../../api.ts";
+import type { ChangedAnswer, Ref, UndoAnswer, VerbAnswer } from "../../api.ts";
 import { changes, start } from "../live.ts";
 import { send } from "../remote.ts";
 import { ask } from "./dialog.tsx";
@@ -13,6 +13,18 @@ export async function change(path: string, body: unknown): Promise<ChangedAnswer
   return value;
 }
 
+/** A verb on one memory; `says` begins the sentence that its file ends. */
+export async function changeMemory(
+  verb: "forget" | "rename",
+  says: string,
+  body: Ref & Record<string, unknown>,
+): Promise<VerbAnswer | null> {
+  const { value, failure } = await send<VerbAnswer>("POST", `/api/${verb}`, body);
+  if (failure !== null) tellFailure(failure);
+  else tellChanged([`${says} ${value.file}`, ...(value.notices ?? [])].join("; "), value.undo);
+  return value;
+}
+
 export function tellChanged(message: string, entry: string | null): void {
   tell(message, "good", entry === null ? null : { title: "Undo", run: () => void undo(entry) });
   // Not every file system reports changes, and the person is looking at the result.
@@ -21,9 +33,13 @@ export function tellChanged(message: string, entry: string | null): void {
 
 /** Does not ask first: for buttons that say what they undo. `entry` null is the last change. */
 export async function undo(entry: string | null): Promise<void> {
-  const { value, failure } = await send<ChangedAnswer>("POST", "/api/undo", entry === null ? {} : { entry });
+  const { value, failure } = await send<UndoAnswer>("POST", "/api/undo", entry === null ? {} : { id: entry });
   if (failure !== null) tellFailure(failure);
-  else tellChanged(value.message, null);
+  else
+    tellChanged(
+      [`undid ${value.action} ${value.undone}: ${value.files.join(", ")}`, ...value.notices].join("; "),
+      null,
+    );
 }
 
 export async function undoLast(): Promise<void> {

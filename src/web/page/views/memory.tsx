@@ -4,7 +4,7 @@ import type { ClaimRow, HistoryRow, MemoryTitle, MemoryView } from "../../api.ts
 import { useKeys } from "../keyboard.ts";
 import { useLive, useStart } from "../live.ts";
 import { Age, Button, LinkButton, MemoryLink, Soft, Tag, TypeTag, toneOf } from "../parts/basics.tsx";
-import { change, undo } from "../parts/change.ts";
+import { changeMemory, undo } from "../parts/change.ts";
 import { ask } from "../parts/dialog.tsx";
 import { formatBytes, formatCount, formatMoment } from "../parts/format.ts";
 import { Empty, PageHead, Tabs, Waiting } from "../parts/layout.tsx";
@@ -117,7 +117,8 @@ function Actions({ memory }: { memory: MemoryView }): VNode {
       field: { label: "Reason (recorded in the journal)" },
     });
     if (reason === null) return;
-    if (await change("/api/forget", { directory, file, ...(reason !== "" && { reason }) })) replace("memories");
+    if (await changeMemory("forget", "forgot", { directory, file, ...(reason !== "" && { reason }) }))
+      replace("memories");
   };
   const rename = async () => {
     const wanted = await ask({
@@ -127,8 +128,8 @@ function Actions({ memory }: { memory: MemoryView }): VNode {
       field: { label: "New name", value: name, isRequired: true },
     });
     if (wanted === null || wanted === name) return;
-    const renamed = await change("/api/rename", { directory, file, name: wanted });
-    if (renamed?.ref) replace("memory", { ...renamed.ref });
+    const renamed = await changeMemory("rename", "renamed to", { directory, file, to: wanted });
+    if (renamed) replace("memory", { directory, file: renamed.file });
   };
   return (
     <>

@@ -30,7 +30,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
     failure,
     isLoading,
   } = useAnswer(
-    isAsked ? (signal) => send<InspectAnswer>("POST", "/api/recall", { prompt: asked, adapter }, signal) : null,
+    isAsked ? (signal) => send<InspectAnswer>("POST", "/api/inspect", { prompt: asked, adapter }, signal) : null,
     [asked, adapter, version],
   );
   useEffect(() => {
