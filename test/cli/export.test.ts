@@ -67,8 +67,8 @@ it("refuses a file of somebody else's without --force, and formats and types tha
   const problem = async (options: CallOptions["options"]) =>
     (await errorOf(run(hearCall(world, { options: options ?? {} }).call))).message;
   expect(await problem({ output: "notes.md" })).toMatch(/notes\.md exists and is not an export of memdir.*--force/);
-  expect(await problem({ format: "xml" })).toBe('--format "xml" is none of markdown, json, agents-md');
-  expect(await problem({ type: "rule" })).toMatch(/--type "rule" is none of/);
+  expect(await problem({ format: "xml" })).toBe('--format must be one of markdown, json, agents-md, not "xml"');
+  expect(await problem({ type: "rule" })).toMatch(/--type must be one of .*, not "rule"/);
   await call(world, { options: { output: "notes.md", force: true } });
   expect(fs.readFileSync(path.join(world.project, "notes.md"), "utf8")).toContain("use pnpm");
 });

@@ -89,5 +89,5 @@ it("says what to do about a source, a path or a type that it does not know", asy
   expect(await problem({ args: ["mem0", "gone.json"] })).toMatch(/gone\.json is not there: check the path/);
   expect(await problem({ args: ["mem0"] })).toBe("mem0 has no usual place: give a path, `memdir import mem0 PATH`");
   expect(await problem({ args: ["claude-code"] })).toMatch(/such as .*-other.*memory$/);
-  expect(await problem({ args: ["codex"], options: { type: "rule" } })).toMatch(/--type "rule" is none of/);
+  expect(await problem({ args: ["codex"], options: { type: "rule" } })).toMatch(/--type must be one of .*, not "rule"/);
 });

@@ -111,7 +111,7 @@ describe("memdir team", () => {
     [["nonsense"], {}, "there is no `memdir team nonsense`"],
     [["add"], {}, "the call is: memdir team add PERSON"],
     [["revoke", "1", "2"], {}, "the call is: memdir team revoke ID"],
-    [["add", "x"], { role: "king" }, '--role "king" is none of reader, writer, admin, none'],
+    [["add", "x"], { role: "king" }, '--role must be one of reader, writer, admin, none, not "king"'],
     [["token", "x"], {}, "--token-file"],
     [["token", "x"], { "token-file": "t", days: "0" }, "--days takes a whole number from 1 to 3650"],
     [["role", "x"], {}, "which role"],
