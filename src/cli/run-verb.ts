@@ -21,10 +21,8 @@ export function runOf<F extends Fields, R>(verb: Verb<F, R>, manner = ON_COMMAND
 
 function readVerbInput<F extends Fields, R>(verb: Verb<F, R>, call: Call) {
   const given: Record<string, unknown> = {};
-  for (const [name, { isNumber, isList, value: word }] of Object.entries(verb.input)) {
-    const value = isList ? call.values(name) : word === undefined ? call.flag(name) || undefined : call.value(name);
-    given[name] = isNumber && typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : value;
-  }
+  for (const [name, { isList, value }] of Object.entries(verb.input))
+    given[name] = isList ? call.values(name) : value === undefined ? call.flag(name) || undefined : call.value(name);
   const positions = positionsOf(verb);
   for (const [at, { name, isRest }] of positions.entries()) {
     const words = isRest ? call.args.slice(at) : call.args.slice(at, at + 1);
