@@ -62,7 +62,7 @@ export function givenFileError(error: unknown, option: string, file: string): Me
 
 const READING: Record<string, string> = {
   ENOENT: "there is no such file",
-  ENOTDIR: "there is no such file, as a part of its path is no directory",
+  ENOTDIR: "there is no such file, as a part of its path is not a directory",
   EACCES: "no permission; check its owner and mode",
   EPERM: "no permission; check its owner and mode",
 };

@@ -280,7 +280,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     adopt: async (from) => {
       const { adoptMemories } = await import("./verbs/adopt.ts");
       if (!statSync(from, { throwIfNoEntry: false })?.isDirectory())
-        throw new MemdirError("usage", `${from} is no directory: \`memdir doctor\` lists what can be adopted`);
+        throw new MemdirError("usage", `${from} is not a directory: \`memdir doctor\` lists what can be adopted`);
       const recursive = older.find(({ dir }) => dir === from)?.recursive ?? !from.endsWith("projects");
       return claimed(adoptMemories(main, { ...main, path: from, readOnly: true, recursive }));
     },
@@ -320,10 +320,10 @@ function findOwner(directories: readonly Store[], path: string): { directory: St
     if (/\.md$/i.test(file) && !/(^|\/)\./.test(file)) return { directory, file };
     throw new MemdirError(
       "usage",
-      `${file} is no memory: a memory is a .md file, and folders of a dot are memdir's own`,
+      `${file} is not a memory: a memory is a .md file, and folders that start with a dot are memdir's own`,
     );
   }
-  throw new MemdirError("outside", `${path} lies in none of the memory directories`);
+  throw new MemdirError("outside", `${path} is in none of the memory directories`);
 }
 
 async function examineModel(env: Env): Promise<Check> {

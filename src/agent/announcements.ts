@@ -46,7 +46,7 @@ const MAX_RANKED = 5;
 
 /**
  * Skills in an earlier folder hide others of the same name; within a folder they are sorted by name. What is missing, broken,
- * not an ordinary file, or a link out of its folder, is skipped. Must not throw.
+ * not a regular file, or a link out of its folder, is skipped. Must not throw.
  */
 export function findSkills(folders: readonly string[]): Skill[] {
   const found = new Map<string, Skill>();

@@ -96,7 +96,7 @@ export function describeRewind(
   const changed = report.steps.filter(({ action }) => action !== "none");
   if (changed.length === 0) return ["no file had to be changed"];
   return changed.map(({ path, action, outside, reason }) => {
-    const note = reason ? `: ${reason}` : outside ? " (somebody else had changed it since; that is kept too)" : "";
+    const note = reason ? `: ${reason}` : outside ? " (another program had changed it since; that is kept too)" : "";
     return `${DONE[action] ?? action} ${sanitise(path)}${note}`;
   });
 }

@@ -179,7 +179,7 @@ async function visit(
   const { agent, path } = transcript;
   const session = await readTranscript(path).catch((error: Error) => error);
   if (session instanceof Error) {
-    walk.warnings.push(`${path} is passed over: ${session.message}`);
+    walk.warnings.push(`${path} is skipped: ${session.message}`);
     return { end: "done", why: "" };
   }
   const row: Looked = { id: session.id, agent, path, messages: findNew(dir, session).length, saved: [], skipped: null };

@@ -143,13 +143,13 @@ function attempt(read: () => string): string | null {
   }
 }
 
-// --- Reading what should be an ordinary file, where anything may stand: a fifo must not hold us up, a link not lead away.
+// --- Reading what should be a regular file, where anything may stand: a fifo must not hold us up, a link not lead away.
 
 const NONBLOCK = constants.O_NONBLOCK ?? 0;
 const FLAGS = constants.O_RDONLY | NONBLOCK;
 const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
 
-/** An open file for reading, or null when there is none, or something that is no ordinary file. Other failures throw. */
+/** An open file for reading, or null when there is none, or something that is not a regular file. Other failures throw. */
 export function openRegular(path: string, options: { follow?: boolean } = {}): { fd: number; size: number } | null {
   let fd: number;
   try {
@@ -190,7 +190,7 @@ export function readRegularText(path: string, maxBytes: number): string | null {
   }
 }
 
-/** The last so many bytes as text; "" when there is no ordinary file. The first line of it may be half a one. */
+/** The last so many bytes as text; "" when there is not a regular file. The first line of it may be half a one. */
 export function readTail(path: string, maxBytes: number): string {
   const opened = openRegular(path);
   if (!opened) return "";
@@ -205,13 +205,13 @@ export function readTail(path: string, maxBytes: number): string {
 
 /**
  * An ordinary file opened to append lines, made if it is missing. `torn`: a writer that was killed left half a line at the end, and ours
- * must not be joined to it. Throws, with the code ENOTFILE for anything but an ordinary file.
+ * must not be joined to it. Throws, with the code ENOTFILE for anything but a regular file.
  */
 export function openToAppend(path: string, mode: number): { fd: number; size: number; torn: boolean } {
   const fd = openSync(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | NONBLOCK | NOFOLLOW, mode);
   try {
     const stat = fstatSync(fd);
-    if (!stat.isFile()) throw Object.assign(new Error("not an ordinary file"), { code: "ENOTFILE" });
+    if (!stat.isFile()) throw Object.assign(new Error("not a regular file"), { code: "ENOTFILE" });
     const last = Buffer.alloc(1);
     const torn = stat.size > 0 && (readSync(fd, last, 0, 1, stat.size - 1) === 0 || last[0] !== NEWLINE);
     return { fd, size: stat.size, torn };

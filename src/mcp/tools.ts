@@ -249,8 +249,6 @@ function formatVerification({ checked, problems, aged }: Checked): string {
     const names = oldest.map(({ file, ageDays }) => `${file} (${ageInWords(ageDays)})`);
     lines.push(`Old enough to be doubted (${aged.length}): ${names.join(", ")}`);
   }
-  lines.push(
-    "Only what can be looked up in the code and in git was checked. Read the code before you act on a memory.",
-  );
+  lines.push("Only claims about the code and git were checked. Read the code before you act on a memory.");
   return lines.join("\n");
 }

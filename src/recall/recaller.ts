@@ -308,7 +308,7 @@ export function examineMeaning(state: MeaningState | null): Check {
   if (state.meaning) return { name, ok: true, detail: "recall goes by words and meaning (MiniLM)", fix: null };
   const isAbsent = state.problem.includes("not installed");
   const detail = `recall goes by words only: ${state.problem}`;
-  return { name, ok: isAbsent, detail, fix: isAbsent ? INSTALL : `${INSTALL}, anew` };
+  return { name, ok: isAbsent, detail, fix: isAbsent ? INSTALL : `${INSTALL}, again` };
 }
 
 /** Cues are the largest single help to recall that there is. */

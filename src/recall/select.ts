@@ -45,7 +45,7 @@ export async function selectWithModel(selecting: Selecting): Promise<Selection> 
       return row === null;
     });
     if (unknown.length > 0)
-      log(`memory selection: ${unknown.length} of ${names.length} names are no memories, ignored`);
+      log(`memory selection: ${unknown.length} of ${names.length} names are not memories, ignored`);
     const selected = [...chosen].slice(0, Math.max(0, limit));
     return { files: selected.map(({ file }) => file), rows: selected };
   } catch (error) {
@@ -110,7 +110,7 @@ const MAX_NAME_CHARS = 4096;
 
 /** The names of the last `selected_memories` list in the answer: models that think aloud end with what they mean. */
 function parseSelection(answer: unknown): string[] | null {
-  if (typeof answer !== "string") throw new Error("the answer is no text");
+  if (typeof answer !== "string") throw new Error("the answer is not text");
   const text = answer.slice(0, MAX_ANSWER_CHARS);
   const starts = [...text.matchAll(/"selected_memories"\s*:\s*(?=\[)/g)].map(({ 0: key, index }) => index + key.length);
   for (const start of starts.slice(-MAX_LISTS).reverse()) {

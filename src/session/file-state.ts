@@ -259,7 +259,7 @@ export function statusAt(path: string): FileStatus {
     if (!stat) return ABSENT;
     if (stat.isSymbolicLink()) return other("a symbolic link");
     if (stat.isDirectory()) return other("a directory");
-    if (!stat.isFile()) return other("something that is not an ordinary file");
+    if (!stat.isFile()) return other("something that is not a regular file");
     const opened = openRegular(path);
     if (!opened) return other("something that changes while it is read");
     try {

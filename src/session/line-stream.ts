@@ -47,7 +47,7 @@ export async function withLines<T>(path: string, work: (lines: OpenedLines) => P
   }
 }
 
-/** Null when there is no ordinary file; a link is not one. Other errors throw. Must be closed. */
+/** Null when there is not a regular file; a link is not one. Other errors throw. Must be closed. */
 export function openLines(path: string): OpenedLines | null {
   const opened = openRegular(path);
   if (!opened) return null;
@@ -95,7 +95,7 @@ export async function eachRecord<T>(
 
 export const HALF_LINE = "the last line is only half written; it is left out";
 
-/** The first so many bytes as text; null when there is no ordinary file, or none that can be read. */
+/** The first so many bytes as text; null when there is not a regular file, or none that can be read. */
 export function readHead(path: string, maxBytes: number): string | null {
   let lines: OpenedLines | null = null;
   try {

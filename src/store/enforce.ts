@@ -93,7 +93,8 @@ function readRule(block: Block): Pick<Enforced, "tools" | "pattern" | "paths"> &
   const pattern = textOf(block, "pattern") || null;
   const paths = pathsOf(block);
   if (values && pattern === null && paths.length === 0) add(`"enforce" has neither a pattern nor a path`);
-  if (pattern !== null && !compilePattern(pattern)) add(`the pattern is no regular expression: ${reasonOf(pattern)}`);
+  if (pattern !== null && !compilePattern(pattern))
+    add(`the pattern is not a regular expression: ${reasonOf(pattern)}`);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: what "\b" in double quotes becomes
   if (pattern !== null && /[\x00-\x08\x0b\x0c\x0e-\x1f]/.test(pattern))
     add("the pattern holds a control character: in double quotes a backslash must be doubled; use single ones");

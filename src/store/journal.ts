@@ -258,7 +258,7 @@ function append(directory: Directory, line: Entry | End, flush: boolean): void {
   try {
     fd = openSync(path, APPEND, 0o600);
     const stat = fstatSync(fd);
-    if (!stat.isFile()) throw new MemdirError("disk", `${path} is no ordinary file: move it away`);
+    if (!stat.isFile()) throw new MemdirError("disk", `${path} is not a regular file: move it away`);
     const size = stat.size;
     const last = Buffer.alloc(1);
     // A torn last line (power cut, full disk) must not swallow this one.

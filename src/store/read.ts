@@ -51,7 +51,7 @@ export function readMemory(directory: Directory, file: string): Memory {
   return parseMemory(file, readBytes(directory, file));
 }
 
-/** Whole lines of at most so many bytes, unless there is only one; nothing where there is no ordinary file. Links are not followed. */
+/** Whole lines of at most so many bytes, unless there is only one; nothing where there is not a regular file. Links are not followed. */
 export function readStart(directory: Pick<Directory, "path">, file: string, maxBytes: number): Buffer {
   const path = join(directory.path, file);
   let opened: ReturnType<typeof openRegular> = null;
@@ -102,7 +102,7 @@ export function refuseBroken(header: Header): void {
   if (!header.broken) return;
   throw new MemdirError(
     "broken",
-    `${header.file} is not changed because it cannot be read safely (${header.problems[0]}): mend it by hand first`,
+    `${header.file} is not changed because it cannot be read safely (${header.problems[0]}): fix it by hand first`,
   );
 }
 

@@ -169,7 +169,7 @@ function openText(base: Base, path: string, { maxBytes = MAX_BYTES, flush = fals
         // Looked for first: an error takes far longer to make than an answer.
         if (file === null || !look(file)) return null;
         const text = readRegularText(file, maxBytes);
-        if (text === null) broken?.("it is no ordinary file, or too large");
+        if (text === null) broken?.("it is not a regular file, or too large");
         return text;
       } catch (error) {
         broken?.(diskError(error, "read", shown).message);
@@ -276,7 +276,7 @@ function openLock(base: Base, name: string, native?: Native | null): StateLock {
 function partsOf(path: string): string[] {
   const parts = path.split("/");
   if (parts.some((part) => !/^(?:\w|\.new-)[\w.-]*$/.test(part)))
-    throw new Error(`${JSON.stringify(path)} is no name for state`);
+    throw new Error(`${JSON.stringify(path)} is not a name for state`);
   return parts;
 }
 

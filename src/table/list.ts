@@ -41,7 +41,7 @@ function rowLines(row: Authored<Row>): Line[] {
 }
 
 function passedOver(skipped: Listing["skipped"]): Line[] {
-  return notes(skipped.flatMap(({ path, reason, isPlain }) => (isPlain ? [] : [`${path} is passed over: ${reason}`])));
+  return notes(skipped.flatMap(({ path, reason, isPlain }) => (isPlain ? [] : [`${path} is skipped: ${reason}`])));
 }
 
 export const show = verb({

@@ -103,7 +103,7 @@ async function mergeByLines(call: MergeCall, { root, env }: Git, why: string): P
 
 function readSide({ root }: Git, file: string): string {
   const bytes = readRegular(resolve(root, file), { maxBytes: MAX_BYTES });
-  if (bytes === null) throw new Error("a side is not an ordinary file, or is too large");
+  if (bytes === null) throw new Error("a side is not a regular file, or is too large");
   if (!isUtf8(bytes)) throw new Error("a side is not UTF-8 text");
   return bytes.toString("utf8");
 }

@@ -43,7 +43,7 @@ async function checkDriver(checkout: TeamCheckout): Promise<Check> {
   try {
     text = readAttributes(attributesFile(checkout.root)) ?? "";
   } catch (error) {
-    return check(name, false, (error as Error).message, "make .gitattributes an ordinary file");
+    return check(name, false, (error as Error).message, "make .gitattributes a regular file");
   }
   if (!hasAttributes(text))
     return check(name, true, `git merges team memories line by line; \`${INIT}\` merges them by section`, null);

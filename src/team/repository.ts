@@ -156,7 +156,7 @@ export function readAttributes(file: string): string | null {
   const stat = lstatSync(file, { throwIfNoEntry: false });
   if (!stat) return null;
   if (!stat.isFile())
-    throw new MemdirError("broken", `${file} is a link or not an ordinary file, so git does not read it: replace it`);
+    throw new MemdirError("broken", `${file} is a link or not a regular file, so git does not read it: replace it`);
   try {
     return readRegular(file)?.toString("latin1") ?? null;
   } catch (error) {

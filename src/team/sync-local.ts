@@ -34,7 +34,7 @@ export function readLocal(
     if (local.files.has(path) || local.held.has(path)) continue;
     if (!isOwned(path)) local.held.set(path, "");
     else if (placeOf(directory, path) !== "free")
-      local.held.set(path, "something that is not an ordinary file is in its place");
+      local.held.set(path, "something that is not a regular file is in its place");
   }
   return local;
 }

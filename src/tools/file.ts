@@ -23,7 +23,7 @@ export interface FileContent {
   mode: number;
 }
 
-/** Null when nothing is there. Throws, with a reason for the model, for anything too large or other than an ordinary file. */
+/** Null when nothing is there. Throws, with a reason for the model, for anything too large or other than a regular file. */
 export function readFileAt(real: string, maxBytes: number): FileContent | null {
   refusePseudo(real);
   const seen = lstatQuietly(real);
@@ -115,13 +115,13 @@ const REASONS: Record<string, string> = {
 const MOVED = "something was moved or linked in its place just now; nothing was done, try again";
 
 function refusePseudo(real: string): void {
-  if (isPseudo(real)) throw new Error("it belongs to the system (/proc, /sys, /dev) and is not an ordinary file");
+  if (isPseudo(real)) throw new Error("it belongs to the system (/proc, /sys, /dev) and is not a regular file");
 }
 
 function refuseOdd(stat: Stats): void {
   if (stat.isFile()) return;
   if (stat.isDirectory()) throw new Error("it is a directory; use Glob to list it");
-  throw new Error(stat.isSymbolicLink() ? MOVED : "it is a pipe, socket or device, not an ordinary file");
+  throw new Error(stat.isSymbolicLink() ? MOVED : "it is a pipe, socket or device, not a regular file");
 }
 
 function isExactly(fd: number, real: string): boolean {

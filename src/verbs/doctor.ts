@@ -44,7 +44,7 @@ function examineProject({ warnings, older, orphans, instructions }: Surroundings
   const checks = warnings.map((warning) => check("settings", false, warning, "follow the advice in the message"));
   if (warnings.length === 0) checks.push(check("settings", true, "nothing was refused", null));
   for (const { path, message } of instructions) checks.push(check("instructions", false, message, `edit ${path}`));
-  if (instructions.length === 0) checks.push(check("instructions", true, "nothing to mend in CLAUDE.md files", null));
+  if (instructions.length === 0) checks.push(check("instructions", true, "no problems in CLAUDE.md files", null));
   for (const { dir, layout } of older) {
     checks.push(check("older-layout", false, `memories in ${dir} (${layout}) are only read`, `memdir adopt ${dir}`));
   }
@@ -113,7 +113,7 @@ async function examineDirectory(directory: Store): Promise<Check[]> {
       check(
         "ignored",
         false,
-        `${at}${directory.path} is ignored by git: nobody else will see these memories`,
+        `${at}${directory.path} is ignored by git: other people will not see these memories`,
         "take it out of .gitignore",
       ),
     );
@@ -273,7 +273,7 @@ function examineCaches(state: State, at: string, entries: readonly Kept[]): Chec
   const mend = () => {
     // A folder in a cache's place is not removed: there may be something in it.
     for (const name of broken) state.text(name).remove();
-    return `removed ${names(broken)}: made anew when needed`;
+    return `removed ${names(broken)}: rebuilt when needed`;
   };
   const detail = broken.length === 0 ? "caches can be read" : `caches that cannot be read: ${names(broken)}`;
   return check("caches", broken.length === 0, `${at}${detail}`, MEND_COMMAND, mend);

@@ -29,7 +29,7 @@ import { findSecrets, type SecretFinding } from "../text/secrets.ts";
 import { type SaveResult, writeMemory } from "./save.ts";
 
 /**
- * `base` is the text that was edited, null for a file that is new: if the file is no longer that, somebody else wrote it and
+ * `base` is the text that was edited, null for a file that is new: if the file is no longer that, another person wrote it and
  * nothing is overwritten.
  */
 export async function editMemory(

@@ -26,7 +26,7 @@ export function findByRef(directories: readonly Store[], ref: MemoryRef): Found 
   const problem = findNameProblem(file);
   const shown = JSON.stringify(file.slice(0, 80));
   if (problem) throw new MemdirError("outside", `the file ${shown} is refused: ${problem}`);
-  throw new MemdirError("not-found", `${shown} is no memory of ${directory.path}: was it renamed or forgotten?`);
+  throw new MemdirError("not-found", `${shown} is not a memory of ${directory.path}: was it renamed or forgotten?`);
 }
 
 /** Exactly one memory of the given directories, or an error that says what there is. Bodies are never read. */

@@ -19,7 +19,7 @@ export async function mergeMemories(keep: Found, other: Found, { text, base }: M
   if (keep.directory !== other.directory) {
     throw new MemdirError(
       "usage",
-      `${keep.file} and ${other.file} lie in different directories (${keep.directory.scope}, ${other.directory.scope}): edit one and forget the other, or promote it first`,
+      `${keep.file} and ${other.file} are in different directories (${keep.directory.scope}, ${other.directory.scope}): edit one and forget the other, or promote it first`,
     );
   }
   if (keep.file === other.file) throw new MemdirError("usage", `${keep.file} cannot be merged with itself`);

@@ -298,7 +298,7 @@ describe("on a terminal", () => {
     await pty.waitFor(/A model would be shown/);
     await pty.waitFor(/never deploy on Fridays/);
     pty.write("/mem");
-    await pty.waitFor(/lists what is remembered/);
+    await pty.waitFor(/List what is remembered/);
     pty.press("tab");
     pty.write("where\r");
     await pty.waitFor(/project +\S*memory/);

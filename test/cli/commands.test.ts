@@ -412,7 +412,7 @@ describe("context, prune, lint, doctor, trust, adopt", () => {
     const other = JSON.parse((await box.run(["doctor", "--json"])).out).checks;
     expect(other.filter((check: { name: string }) => check.name === "other-files")).toMatchObject([{ ok: true }]);
     const list = await box.run(["list"]);
-    expect(list.err).toBe("memdir: note: folder.md is passed over: a directory named like a memory\n");
+    expect(list.err).toBe("memdir: note: folder.md is skipped: a directory named like a memory\n");
   });
 
   test("adopt and trust say when there is nothing to do", async () => {

@@ -165,7 +165,7 @@ describe("on a pipe", () => {
     fs.writeFileSync(path.join(odd, "MEMORY.md"), `${lines.join("\n")}\n`);
     const ran = await box.run(["--memory-dir", odd, "--scope", "project"]);
     expect(ran.out).toContain("  1 with problems: memdir lint\n");
-    expect(ran.out).toContain("  1 entry passed over: memdir doctor\n");
+    expect(ran.out).toContain("  1 entry skipped: memdir doctor\n");
     expect(ran.out).toMatch(/ {2}MEMORY\.md has 230 lines \(limit 200\): 30 lines from line 201 on .* are not loaded/);
     expect(ran.out).toContain(`  directory  ${odd}\n`);
   });

@@ -331,7 +331,7 @@ test.skipIf(!canChangeUser)("files and folders without permission, as an ordinar
   const list = await as(["list"]);
   expect(list.code, list.err).toBe(0);
   expect(list.out).toContain("project_writer_0_memory_0.md: cannot be read (EACCES)");
-  expect(list.err).toContain("closed is passed over: cannot be read (EACCES)");
+  expect(list.err).toContain("closed is skipped: cannot be read (EACCES)");
   expectClear(await as(["show", "project_writer_0_memory_0"]), [3]);
   const search = await as(["search", "memory"]);
   expect(search.code, search.err).toBe(0);

@@ -140,7 +140,7 @@ describe("without a model", () => {
     expect(ran.err).toMatch(/^memdir: warning: .*0001\.jsonl: 2 lines cannot be read; left out\n/);
     // Root reads everything.
     const isRoot = process.getuid?.() === 0 || process.platform === "win32";
-    if (!isRoot) expect(ran.err).toMatch(/0002\.jsonl is passed over: cannot read/);
+    if (!isRoot) expect(ran.err).toMatch(/0002\.jsonl is skipped: cannot read/);
     expect(JSON.parse(ran.out)).toMatchObject({ saved: isRoot ? 2 : 1, left: 0 });
   });
 

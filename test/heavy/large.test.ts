@@ -136,15 +136,15 @@ describe("odd", () => {
       expectNoCrash(all);
       const list = all.get("list") as Ran;
       const said = `${list.out}\n${list.err}`;
-      expect.soft(said).toMatch(/x\.md is passed over: a directory/);
-      expect.soft(said).toMatch(/a\.md is passed over: not a regular file/);
-      expect.soft(said).toMatch(/socket\.md is passed over: not a regular file/);
+      expect.soft(said).toMatch(/x\.md is skipped: a directory/);
+      expect.soft(said).toMatch(/a\.md is skipped: not a regular file/);
+      expect.soft(said).toMatch(/socket\.md is skipped: not a regular file/);
       expect.soft(said).toMatch(/dangling\.md: a symbolic link/);
       expect.soft(said).toMatch(/loop\.md: a symbolic link/);
       expect.soft(said).toMatch(/passwd\.md: a symbolic link/);
       // Deeper than memdir looks: said, not silent.
-      expect.soft(said).toMatch(/level\S* is passed over: /);
-      expect.soft(said).toMatch(/again is passed over: /);
+      expect.soft(said).toMatch(/level\S* is skipped: /);
+      expect.soft(said).toMatch(/again is skipped: /);
       for (const ran of all.values()) expect(`${ran.out}${ran.err}`).not.toContain("root:x:0");
       for (const name of ["a.md", "socket.md", "x.md", "dangling.md", "passwd.md"]) {
         const shown = await memdir(world, ["show", name], { timeoutMs: 10_000 });

@@ -145,7 +145,7 @@ describe("what the model has seen of files", () => {
 
   it.skipIf(process.platform === "win32")("B10.6 does not wait on a fifo", () => {
     execFileSync("mkfifo", [at("fifo")]);
-    expect(state.check(at("fifo"), WRITE)).toMatch(/not an ordinary file; .*read/);
+    expect(state.check(at("fifo"), WRITE)).toMatch(/not a regular file; .*read/);
   });
 
   it.skipIf(process.platform === "win32" || process.getuid?.() === 0)("B10.6 says that a file cannot be read", () => {

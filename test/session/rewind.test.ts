@@ -155,7 +155,7 @@ describe("rewind", () => {
     fs.rmSync(at("a.ts"));
     execFileSync("mkfifo", [at("a.ts")]);
     history.checkpoint("m2", "");
-    expect(planRewind(history, "m1")).toMatchObject([{ action: "refused", reason: /not an ordinary file/ }]);
+    expect(planRewind(history, "m1")).toMatchObject([{ action: "refused", reason: /not a regular file/ }]);
   });
 
   it("B10.4 refuses to go back to what could not be kept", () => {

@@ -104,7 +104,7 @@ describe("the enforce block", () => {
       expect.stringContaining("neither a pattern nor a path"),
     ]);
     expect(lint("enforce:\n  pattern: git (push")).toEqual([
-      expect.stringMatching(/no regular expression: Unterminated group$/),
+      expect.stringMatching(/not a regular expression: Unterminated group$/),
     ]);
     expect(lint("enforce:\n  pattern: [abc]")[0]).toContain("put it in quotes");
     expect(lint('enforce:\n  pattern: "\\bgit"')[0]).toContain("backslash must be doubled");

@@ -386,7 +386,7 @@ describe("what is not ours to read", () => {
     '{"id":"11","at":"2026-11-16T00:00:00Z","action":"save","reason":"","files":[{"file":123}]}',
     '{"id":"11","at":"x","action":"save","reason":"","files":[{"file":"../victim.md","before":null,"after":null}]}',
     '{"id":"11"}',
-  ])("a line in the journal that memdir did not write is passed over: %s", async (line) => {
+  ])("a line in the journal that memdir did not write is skipped: %s", async (line) => {
     const world = makeWorld();
     const memdir = await world.open();
     await memdir.save(note("one"));

@@ -166,7 +166,7 @@ it("edits of one turn build on one another in a store, which takes its time", as
     store: {
       owns: () => true,
       async write(file, text, base) {
-        if (fs.readFileSync(file, "utf8") !== base) throw new Error("somebody else wrote it");
+        if (fs.readFileSync(file, "utf8") !== base) throw new Error("another person wrote it");
         await new Promise(setImmediate);
         fs.writeFileSync(file, text);
         return { notices: [] };

@@ -127,7 +127,7 @@ export async function greet(
   const broken = rows.filter((row) => row.problems.length > 0).length;
   if (broken > 0) terminal.print(yellow(`  ${broken} with problems: memdir lint`));
   const odd = skipped.filter(({ isPlain }) => !isPlain).length;
-  if (odd > 0) terminal.print(yellow(`  ${count(odd, "entry", "entries")} passed over: memdir doctor`));
+  if (odd > 0) terminal.print(yellow(`  ${count(odd, "entry", "entries")} skipped: memdir doctor`));
   if (view.warning) terminal.print(yellow(`  ${view.warning.message}`));
   const waiting = openLearning(memdir).inbox.list().length;
   if (waiting > 0) terminal.print(yellow(`  ${count(waiting, "proposal waits", "proposals wait")}: /inbox`));

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// What the doors cost: doors.mjs [--check] [--quick] [--sizes]. Needs dist/.
+// What the adapters cost: adapters.mjs [--check] [--quick] [--sizes]. Needs dist/.
 // Each hook in a fresh process and the MCP server's first answers, as ratios to a bare `node`; with --sizes what an installation
 // takes on disk (installs the packed package into a temporary folder). With --check it ends with 1 when a target is missed.
 import { spawn, spawnSync } from "node:child_process";
