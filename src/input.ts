@@ -14,7 +14,6 @@ export interface Field<S extends v.GenericSchema = v.GenericSchema> {
   value?: string;
   short?: string;
   isList?: boolean;
-  isNumber?: boolean;
   required?: boolean;
   /** Only the named adapters take it. */
   only?: readonly Adapter[];
@@ -50,7 +49,7 @@ export function number(help = "", { min = 0, max = MAX_NUMBER, value = "N" } = {
   const words = `takes a whole number${range}`;
   const schema = v.pipe(v.number(words), v.integer(words), v.minValue(min, words), v.maxValue(max, words));
   const json = { type: "integer", minimum: min, ...(max < MAX_NUMBER && { maximum: max }) };
-  return { schema, json, help, value, isNumber: true };
+  return { schema, json, help, value };
 }
 
 export function choice<const T extends readonly string[]>(options: T, help = "", value = "WORD") {

@@ -25,7 +25,7 @@ export interface Verb<F extends Fields = Fields, R = unknown> {
   run(memdir: Memdir, input: Input<F>, context: Context): Promise<R>;
   /** The result as people read it. */
   say(result: R, reader: Reader<F>): Said;
-  /** The result as programs read it, where it is not the result itself. */
+  /** The result as programs read it, where it is not the result itself; undefined where all of it was shown on the way. */
   json?(result: R): unknown;
   /** 1 for a check that found problems; 0 unless stated. */
   exitCode?(result: R): number;
@@ -34,6 +34,8 @@ export interface Verb<F extends Fields = Fields, R = unknown> {
 /** What a verb gets besides its input. */
 export interface Context extends Pick<World, "env" | "now" | "log"> {
   cwd: string;
+  /** The scope that the call names, if it names one. */
+  scope?: string | undefined;
   signal: AbortSignal;
   /** For long work: shows how far it is, where there is somewhere to show it. */
   progress(what: string): (done: number, total: number) => void;
@@ -41,8 +43,8 @@ export interface Context extends Pick<World, "env" | "now" | "log"> {
   ask: ((question: string) => Promise<boolean>) | null;
   /** The conversation that it is called in, with the model that answers there. */
   conversation?: { session: string; model: LearningModel | null } | undefined;
-  /** Shows something before the result: what a question is about. */
-  show(said: Said): void;
+  /** Shows something before the result: what a question is about; `value` is the same for programs, on a line of its own. */
+  show(said: Said, value?: unknown): void;
   /** The whole of standard input; null where there is none, or a person is typing. */
   readInput: (() => Promise<string>) | null;
   /** Another store than the one the verb was called on, for verbs that work on two. */
@@ -96,18 +98,30 @@ export function positionsOf({ args }: Pick<Verb, "args">): { name: string; isOpt
 export type Tone = "bold" | "dim" | "warn" | "good" | "bad";
 export type Span = string | { readonly text: string; readonly tone: Tone };
 
-/** A line, wrapped at words where there is a screen; or text that is shown as it is, or as a diff; or a remark beside the answer. */
+/**
+ * A line, wrapped at words where there is a screen; or text that keeps its lines; or `raw` text, which a pipe gets byte for byte;
+ * or what changes between two texts; or a remark beside the answer.
+ */
 export type Line =
   | Span
   | readonly Span[]
   | { readonly block: string }
-  | { readonly change: { readonly before: string | null; readonly after: string } }
+  | { readonly raw: string }
+  | { readonly diff: Diff }
   | { readonly note: string }
   | { readonly warning: string }
   | { readonly aside: Span }
   | { readonly rows: readonly (readonly Span[])[]; readonly right?: readonly number[] };
 
 export type Said = readonly Line[];
+
+/** What changes from one text to another; `before` is null for a new one. */
+export interface Diff {
+  readonly before: string | null;
+  readonly after: string;
+  /** How far in it stands; four columns unless stated. */
+  readonly indent?: number;
+}
 
 export const bold = (text: string): Span => ({ text, tone: "bold" });
 export const dim = (text: string): Span => ({ text, tone: "dim" });

@@ -1,10 +1,9 @@
-/** What a command is and what it is called with; and what commands have in common: answers, progress, questions, cancelling. */
+/** What a command is and what it is called with; and what commands have in common: answers, progress, cancelling. */
 
 import { once } from "node:events";
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import type { OpenOptions } from "../open.ts";
-import { isMemoryType, MEMORY_TYPES, type MemoryType } from "../store/store.ts";
 import type { Row } from "../table/table.ts";
 import { count, countMemories, type Fields, flag, positionsOf, text, type Verb } from "../verb.ts";
 import type { World } from "../world.ts";
@@ -93,37 +92,19 @@ export async function withProgress<T>(
   }
 }
 
-/** Whether a change that was shown is to be made: `--yes`, or a yes on a terminal. Throws where nobody can be asked. */
-export async function isAgreed(call: Call, question: string): Promise<boolean> {
-  if (call.flag("dry-run")) return false;
-  if (call.flag("yes")) return true;
-  if (!canAsk(call)) throw new MemdirError("usage", NOBODY_TO_ASK);
-  return call.terminal.ask(question);
-}
-
-export const NOBODY_TO_ASK = "nothing was changed, as nobody can be asked here; give --yes to do it";
-
-export function canAsk({ json, terminal }: Call): boolean {
-  return !json && terminal.interactive;
-}
-
 /** As a shell says it of a program that Ctrl-C ended. */
 export const INTERRUPTED = 130;
 
 /** A run that Ctrl-C cancels instead of killing it. A second signal finds no listener, and ends the process at once. */
-export function cancellable(
-  run: (call: Call, stop: AbortController) => Promise<number>,
-  ...more: NodeJS.Signals[]
-): Run {
+export function cancellable(run: (call: Call, stop: AbortController) => Promise<number>): Run {
   return async (call) => {
     const stop = new AbortController();
     const onSignal = () => stop.abort();
-    const signals = ["SIGINT", ...more];
-    for (const name of signals) process.once(name, onSignal);
+    process.once("SIGINT", onSignal);
     try {
       return await run(call, stop);
     } finally {
-      for (const name of signals) process.off(name, onSignal);
+      process.off("SIGINT", onSignal);
     }
   };
 }
@@ -131,15 +112,6 @@ export function cancellable(
 /** For what runs until it is told to end; a second signal ends the process at once here, too. */
 export function untilSignal(...more: NodeJS.Signals[]): Promise<unknown> {
   return Promise.race(["SIGINT", "SIGTERM", ...more].map((name) => once(process, name)));
-}
-
-/**
- * Ends the process after so long, from a thread of its own: this one may be caught in a call that never returns. What is
- * killed loses nothing that was kept.
- */
-export async function killAfter(ms: number): Promise<void> {
-  const { Worker } = await import("node:worker_threads");
-  new Worker(`setTimeout(() => process.kill(process.pid, "SIGKILL"), ${ms})`, { eval: true }).unref();
 }
 
 /** The number that an option gives; undefined when it is not given. */
@@ -153,17 +125,6 @@ export function numberOf(call: Call, name: string, { min = 0, max = 999_999_999 
 
 export function portOf(call: Call): number | undefined {
   return numberOf(call, "port", { max: 65_535 });
-}
-
-export function typeOf(call: Call): MemoryType | undefined {
-  const type = call.value("type");
-  if (type === undefined || isMemoryType(type)) return type;
-  throw new MemdirError("usage", `the type "${type}" is none of ${MEMORY_TYPES.join(", ")}`);
-}
-
-/** Without what is undefined: an option that is not given is not there. */
-export function defined<T extends object>(options: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;
 }
 
 export { count, countMemories };

@@ -12,9 +12,10 @@ import { openModel } from "../open-agent.ts";
 import { openExtractor, openLearning } from "../open-learn.ts";
 import { sessionIdOf } from "../session/session-reader.ts";
 import { type HeardSession, readTranscript } from "../session/transcripts.ts";
+import { killAfter } from "../table/common.ts";
 import { readAuthors } from "../team/authors.ts";
 import type { Env } from "../world.ts";
-import { type Call, killAfter, type Run } from "./command.ts";
+import type { Call, Run } from "./command.ts";
 
 /** Time for several answers of a slow model; MEMDIR_EXTRACT_SECONDS says otherwise. */
 const DEADLINE_MS = 120_000;

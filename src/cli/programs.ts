@@ -10,9 +10,6 @@ const AGENT = {
   "add-dir": list("a further directory to work in", "DIR"),
 };
 
-const YES = flag("do not ask", { short: "y" });
-const MOVE = { "dry-run": flag("only show what would move"), yes: YES };
-
 export const PROGRAMS: readonly ProgramRow[] = [
   {
     name: "console",
@@ -31,32 +28,6 @@ export const PROGRAMS: readonly ProgramRow[] = [
     input: { prompt: text("what to say; - is standard input", "TEXT", { short: "p" }), ...AGENT },
     examples: ['chat -p "what did we decide about retries?" --continue'],
     load: async () => (await import("./chat.ts")).chat,
-  },
-  {
-    name: "init",
-    group: "agents",
-    summary: "Connect the agents on this machine; shows every change first",
-    about: "Shows every change, asks, and keeps a receipt, so that uninstall can restore each file.",
-    input: {
-      agent: list("only this one, found or not: claude-code, codex, gemini, opencode, cursor, vscode", "NAME"),
-      team: flag("instead: prepare this repository for team memory (.claude/memory, merge driver)"),
-      "dry-run": flag("only show what would change"),
-      yes: YES,
-    },
-    examples: ["init --dry-run"],
-    load: async () => (await import("./init.ts")).init,
-  },
-  {
-    name: "uninstall",
-    group: "agents",
-    summary: "Disconnect the agents; memories stay",
-    input: {
-      agent: list("only this one", "NAME"),
-      team: flag("instead: take memdir out of this repository's .gitattributes and git settings"),
-      "dry-run": flag("only show what would change"),
-    },
-    examples: ["uninstall"],
-    load: async () => (await import("./init.ts")).uninstall,
   },
   {
     name: "hook",
@@ -88,101 +59,6 @@ export const PROGRAMS: readonly ProgramRow[] = [
     },
     examples: ["ui --no-open"],
     load: async () => (await import("./ui.ts")).ui,
-  },
-  {
-    name: "import",
-    group: "agents",
-    args: ["source?", "path?"],
-    summary: "Import memories from other programs",
-    about:
-      "The memories come in as one change that can be undone. Without a source it lists what it finds on this machine.",
-    input: {
-      "dry-run": flag("only say what would come in, and what would not"),
-      type: text("give all of them this type: user, feedback, project or reference", "TYPE"),
-      all: flag("claude-mem: also what belongs to other projects"),
-    },
-    examples: ["import"],
-    load: async () => (await import("./exchange.ts")).importAll,
-  },
-  {
-    name: "export",
-    group: "agents",
-    summary: "Export memories as Markdown, JSON or a section of AGENTS.md",
-    input: {
-      format: text("markdown (default), json or agents-md", "FORMAT"),
-      output: text("a file, or for markdown also a folder (default: standard output)", "PATH"),
-      type: text("only this type; agents-md takes feedback and project unless told otherwise", "TYPE"),
-      force: flag("replace files that are no earlier export"),
-    },
-    examples: ["export --format agents-md --output AGENTS.md"],
-    load: async () => (await import("./exchange.ts")).exportAll,
-  },
-  {
-    name: "promote",
-    group: "team",
-    args: ["name"],
-    summary: "Move a private memory to the team's",
-    about: "Shows the memory and where it goes, and asks.",
-    input: MOVE,
-    examples: ['promote "release day"'],
-    load: async () => (await import("./promote.ts")).promote,
-  },
-  {
-    name: "demote",
-    group: "team",
-    args: ["name"],
-    summary: "Move a memory out of the team's",
-    input: MOVE,
-    examples: ['demote "release day"'],
-    load: async () => (await import("./promote.ts")).demote,
-  },
-  {
-    name: "sync",
-    group: "team",
-    summary: "Exchange memories with a team server, or through git",
-    about: "Your team's memories through its server, or your own between machines through a git remote.",
-    input: {
-      watch: flag("go on while you work: soon after a change here, every 15 seconds for changes there"),
-      git: text("your own memories of this project and of you, through a branch of any git remote", "REMOTE"),
-      branch: text("with --git: the branch that holds them (default: memdir)", "NAME"),
-      "dry-run": flag("only say what would happen"),
-      deadline: text("end by itself after so long; the next one goes on", "SECONDS"),
-      "while-stdin": flag("with --watch: end when standard input is closed"),
-    },
-    examples: ["sync --watch"],
-    load: async () => (await import("./sync.ts")).sync,
-  },
-  {
-    name: "join",
-    group: "team",
-    args: ["url?"],
-    summary: "Share this project's memories through a team server",
-    about: "The token comes from a file or standard input.",
-    input: {
-      "token-file": text("the token that an admin of the team gave you", "FILE"),
-      create: flag("make the repository on the server if it is missing; for admins"),
-      leave: flag("end it; what was shared stays on the disk"),
-    },
-    examples: ["join https://memory.example/acme/app --token-file token"],
-    load: async () => (await import("./sync.ts")).join,
-  },
-  {
-    name: "team",
-    group: "team",
-    args: ["words…?"],
-    usage: "[add|role|token|tokens|revoke|repository|search|audit|versions|redact …]",
-    summary: "Show who shares memories here; manage people and tokens",
-    input: {
-      role: text("reader, writer or admin; none takes it away", "ROLE"),
-      repository: text("the role counts in this repository only; redact: in this one", "NAME"),
-      "token-file": text("token: where it is written; a token is never shown", "FILE"),
-      days: text("token: how long it is good (default: until it is revoked)", "N"),
-      label: text("token: what it is for", "TEXT"),
-      limit: text("search, audit: at most this many", "N"),
-      before: text("audit: only what is older", "TIME"),
-    },
-    examples: ["team token bob --token-file bob-token"],
-    load: async () => (await import("./team.ts")).team,
   },
   {
     name: "serve",

@@ -18,15 +18,13 @@ interface Manner {
 const ON_COMMAND_LINE: Manner = { call: (words) => `memdir ${words}` };
 
 export function runOf<F extends Fields, R>(verb: Verb<F, R>, manner = ON_COMMAND_LINE): Run {
-  return (call) => runVerb(verb, readVerbInput(verb, call), call, manner);
+  return async (call) => runVerb(verb, readVerbInput(verb, call), call, manner);
 }
 
 function readVerbInput<F extends Fields, R>(verb: Verb<F, R>, call: Call) {
   const given: Record<string, unknown> = {};
-  for (const [name, { isNumber, isList, value: word }] of Object.entries(verb.input)) {
-    const value = isList ? call.values(name) : word === undefined ? call.flag(name) || undefined : call.value(name);
-    given[name] = isNumber && typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : value;
-  }
+  for (const [name, { isList, value }] of Object.entries(verb.input))
+    given[name] = isList ? call.values(name) : value === undefined ? call.flag(name) || undefined : call.value(name);
   const positions = positionsOf(verb);
   for (const [at, { name, isRest }] of positions.entries()) {
     const words = isRest ? call.args.slice(at) : call.args.slice(at, at + 1);
@@ -52,15 +50,17 @@ async function runVerb<F extends Fields, R>(
   const endBars = () => {
     for (const bar of bars.splice(0)) bar.end();
   };
-  const show = (said: Said) => {
+  const show = (said: Said, value?: unknown) => {
     endBars();
-    print(terminal, json ? said.filter(isWarning) : said, columns);
+    if (!json) print(terminal, said, columns);
+    else if (value !== undefined) terminal.print(JSON.stringify(value));
+    else print(terminal, said.filter(isWarning), columns);
   };
   try {
     const memdir = await call.open();
     (signal ?? stop.signal).throwIfAborted();
     const result = await verb.run(memdir, input, {
-      ...{ cwd, env, now, log, show, conversation, signal: signal ?? stop.signal },
+      ...{ cwd, env, now, log, show, conversation, scope: call.value("scope"), signal: signal ?? stop.signal },
       progress(what) {
         const bar = terminal.progress(what);
         bars.push(bar);
@@ -71,7 +71,8 @@ async function runVerb<F extends Fields, R>(
       open: (options) => call.open({ quiet: true, ...options }),
     });
     show(verb.say(result, { input, call: spell, now: now() }));
-    if (json) terminal.json(verb.json ? verb.json(result) : result);
+    const value = verb.json ? verb.json(result) : result;
+    if (json && value !== undefined) terminal.json(value);
     return stop.signal.aborted ? INTERRUPTED : (verb.exitCode?.(result) ?? 0);
   } catch (error) {
     endBars();

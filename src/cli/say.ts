@@ -2,8 +2,8 @@
 
 import { sanitise, sanitiseLine } from "../text/sanitise.ts";
 import { widthOf, wrapText } from "../text/wrap.ts";
-import type { Line, Said, Span, Tone } from "../verb.ts";
-import { diffPreview, foldLines } from "./console/diff-preview.ts";
+import type { Diff, Line, Said, Span, Tone } from "../verb.ts";
+import { diffPreview } from "./console/diff-preview.ts";
 import { openPaint, type Paint, type Terminal } from "./terminal.ts";
 
 const PAINTS: Readonly<Record<Tone, keyof Omit<Paint, "on">>> = {
@@ -35,28 +35,13 @@ function render(line: Line, color: Paint, columns: number | undefined): { out?: 
   if (isSpans(line)) return { out: fold(line.map((span) => paint(span, color)).join(""), columns, HANG) };
   if ("text" in line) return { out: fold(paint(line, color), columns, 0) };
   if ("block" in line) return { out: sanitise(line.block) };
-  if ("change" in line) return { out: renderChange(line.change, color, columns) };
+  if ("raw" in line) return { out: columns === undefined ? line.raw : sanitise(line.raw) };
+  if ("diff" in line) return { out: renderDiff(line.diff, color, columns) };
   if ("note" in line) return { err: fold(`memdir: note: ${sanitiseLine(line.note)}`, columns, HANG) };
   if ("warning" in line) return { err: fold(`memdir: warning: ${sanitiseLine(line.warning)}`, columns, HANG) };
   if ("aside" in line) return { err: fold(paint(line.aside, color), columns, 0) };
   return { out: renderRows(line.rows, line.right ?? [], color, columns) };
 }
-
-/** Whoever decides on a change sees all of a memory of ordinary length, and every line to its end. */
-const MAX_DIFF_LINES = 80;
-
-function renderChange(
-  { before, after }: { before: string | null; after: string },
-  paint: Paint,
-  columns = Number.POSITIVE_INFINITY,
-): string {
-  const diff = diffPreview(before, after, { columns: UNCUT, maxLines: MAX_DIFF_LINES, paint });
-  return foldLines(diff, columns - 2)
-    .map((line) => `  ${line}`)
-    .join("\n");
-}
-
-const UNCUT = 1_000_000;
 
 function isSpans(line: Line): line is readonly Span[] {
   return Array.isArray(line);
@@ -84,6 +69,18 @@ export function fold(text: string, columns: number | undefined, hang: number): s
     .map((line, at) => (at === 0 ? margin : " ".repeat(margin.length + hang)) + line)
     .join("\n");
 }
+
+/** The longest change that memdir proposes, seven hooks, has about eighty lines. */
+const MAX_LINES = 200;
+
+function renderDiff({ before, after, indent = 4 }: Diff, paint: Paint, columns: number | undefined): string {
+  return diffPreview(before, after, { columns: Number.POSITIVE_INFINITY, maxLines: MAX_LINES, paint })
+    .map((line) => fold(`${" ".repeat(indent)}${line}`, columns, SIGN_WIDTH))
+    .join("\n");
+}
+
+/** What goes on stands below the words, not below the sign. */
+const SIGN_WIDTH = 2;
 
 /** A last column that is narrower than this is put under its row instead. */
 const MIN_LAST = 20;

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { loadAssets } from "../web/assets.ts";
 import { type PageServer, startPage } from "../web/server.ts";
-import { answer, type Call, canAsk, portOf, type Run, untilSignal } from "./command.ts";
+import { answer, type Call, portOf, type Run, untilSignal } from "./command.ts";
 
 declare const __MEMDIR_VERSION__: string;
 
@@ -31,7 +31,7 @@ export async function showPage(call: Call, options: PageOptions): Promise<number
   const readOnly = call.flag("read-only");
   const page = await startPage({ memdir, env, now, log, assets, port, readOnly, version: __MEMDIR_VERSION__ });
   const ended = (options.untilEnd ?? (() => untilSignal("SIGHUP")))();
-  const isWatched = canAsk(call);
+  const isWatched = !call.json && terminal.interactive;
   const address = greet(call, page, isWatched);
   if (isWatched && !call.flag("no-open")) openBrowser(call, options, address);
   const silence = isWatched ? (options.onLine ?? onLine)(() => terminal.print(page.newAddress())) : () => {};

@@ -1,13 +1,35 @@
 /** Inputs and sentences that several verbs share. */
 
+import { MemdirError } from "../errors.ts";
 import { ageInWords, MEMORY_TYPES, type Row } from "../store/store.ts";
-import { choice, dim, flag, notes, type Reader, type Said, type Span, text } from "../verb.ts";
+import { type Context, choice, dim, flag, notes, type Reader, type Said, type Span, text } from "../verb.ts";
 import type { SaveResult } from "../verbs/save.ts";
 
 export const TYPE = choice(MEMORY_TYPES, "user, feedback, project or reference", "TYPE");
 export const REDACT = flag("mask secrets instead of refusing");
 export const REASON = text("a note for the journal");
 export const NAME = text("a memory's name, file name, or file name without .md", "NAME");
+export const YES = flag("do not ask", { short: "y" });
+
+interface Consent {
+  "dry-run"?: boolean | undefined;
+  yes?: boolean | undefined;
+}
+
+/** Whether a change that was shown is to be made: on a yes, or with `--yes`. Throws where there is no one to ask. */
+export async function isAgreed(context: Context, input: Consent, question: string): Promise<boolean> {
+  if (isBlind(context, input)) throw needsYes();
+  return !input["dry-run"] && (input.yes === true || (await context.ask?.(question)) === true);
+}
+
+/** Whether a yes is needed, and there is no one to give it. */
+export function isBlind({ ask }: Context, { "dry-run": isDry, yes }: Consent): boolean {
+  return !isDry && !yes && ask === null;
+}
+
+export function needsYes(): MemdirError {
+  return new MemdirError("usage", "nothing was changed: there is no terminal to ask on; --yes does it");
+}
 
 export function saySaved({ action, file, undo, notices }: SaveResult, { call }: Pick<Reader, "call">): Said {
   return [[`${action} ${file}`, ...undoHint(undo, call)], ...notes(notices)];
@@ -25,4 +47,13 @@ export function titleOf({ type, typeExplicit, name, description }: Row, weight: 
 
 export function ageOf({ ageDays }: { ageDays: number }): string {
   return ageInWords(ageDays);
+}
+
+/**
+ * Ends the process after so long, from a thread of its own: this one may be caught in a call that never returns. What is
+ * killed loses nothing that was kept.
+ */
+export async function killAfter(ms: number): Promise<void> {
+  const { Worker } = await import("node:worker_threads");
+  new Worker(`setTimeout(() => process.kill(process.pid, "SIGKILL"), ${ms})`, { eval: true }).unref();
 }

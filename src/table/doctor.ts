@@ -1,7 +1,6 @@
 /** `doctor`: the installation, the store, and every wired agent, each tried for real; with --fix what is safe to fix is fixed. */
 
 import { tmpdir } from "node:os";
-import { fileURLToPath } from "node:url";
 import type { Memdir } from "../memdir.ts";
 import { findAbandoned } from "../project/older.ts";
 import { type Context, dim, flag, good, type Line, verb, warn } from "../verb.ts";
@@ -86,16 +85,15 @@ function examineAbandoned({ config, location }: Memdir): Check[] {
 }
 
 /** Loaded here: most of it is only needed where an agent is wired. */
-async function proveMachine(memdir: Memdir, { cwd, env, now, log }: Context): Promise<Check[]> {
-  const [{ openMachine }, { proveWiring }, { examineFaults }, { checkTeam }, { openCheckout }] = await Promise.all([
-    import("../wiring/machine.ts"),
+async function proveMachine(memdir: Memdir, context: Context): Promise<Check[]> {
+  const [{ proveWiring }, { examineFaults }, { checkTeam }, { findMachine, openCheckout }] = await Promise.all([
     import("../wiring/proof.ts"),
     import("../hooks/faults.ts"),
     import("../team/repository-health.ts"),
-    import("./team-repository.ts"),
+    import("./init.ts"),
   ]);
-  const machine = openMachine(fileURLToPath(import.meta.url), { cwd, env, now, log });
-  const faults = examineFaults(env, now());
+  const machine = findMachine(context);
+  const faults = examineFaults(context.env, context.now());
   const team = await checkTeam(openCheckout(memdir, machine));
   try {
     return [faults, ...team, ...(await proveWiring(machine, { temporary: tmpdir() }))];

@@ -3,9 +3,12 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { exportAll as run } from "../../src/cli/exchange.ts";
+import { runOf } from "../../src/cli/run-verb.ts";
+import { export as exportAll } from "../../src/table/exchange.ts";
 import { errorOf, makeWorld, note, type World } from "../world.ts";
 import { type CallOptions, hearCall } from "./call.ts";
+
+const run = runOf(exportAll);
 
 async function filled(): Promise<World> {
   const world = makeWorld();
@@ -29,6 +32,13 @@ it("prints a document, JSON or a section when no output is named", async () => {
   const section = await call(world, { options: { format: "agents-md", output: "-" } });
   expect(section.printed[0]).toMatch(/^<!-- memdir:begin[\s\S]*\*\*use pnpm\*\*[\s\S]*<!-- memdir:end -->$/);
   expect(section.printed[0]).not.toContain("my role");
+});
+
+it("gives a pipe every byte, and a terminal nothing that moves its cursor", async () => {
+  const world = makeWorld();
+  world.write("project_make.md", "---\nname: make\ntype: project\n---\n\nRun:\n\n\tgo test \x1b[2J./...\n");
+  expect((await call(world, {})).printed[0]).toContain("\tgo test \x1b[2J./...");
+  expect((await call(world, { columns: 80 })).printed[0]).toContain("    go test ./...");
 });
 
 it("writes to a folder, a file or AGENTS.md, and tells what it left out", async () => {
@@ -57,8 +67,8 @@ it("refuses a file of somebody else's without --force, and formats and types tha
   const problem = async (options: CallOptions["options"]) =>
     (await errorOf(run(hearCall(world, { options: options ?? {} }).call))).message;
   expect(await problem({ output: "notes.md" })).toMatch(/notes\.md exists and is not an export of memdir.*--force/);
-  expect(await problem({ format: "xml" })).toBe('there is no format "xml"; choose one of markdown, json, agents-md');
-  expect(await problem({ type: "rule" })).toMatch(/the type "rule" is none of/);
+  expect(await problem({ format: "xml" })).toBe('--format must be one of markdown, json, agents-md, not "xml"');
+  expect(await problem({ type: "rule" })).toMatch(/--type must be one of .*, not "rule"/);
   await call(world, { options: { output: "notes.md", force: true } });
   expect(fs.readFileSync(path.join(world.project, "notes.md"), "utf8")).toContain("use pnpm");
 });

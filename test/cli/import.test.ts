@@ -3,10 +3,13 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { importAll as run } from "../../src/cli/exchange.ts";
+import { runOf } from "../../src/cli/run-verb.ts";
 import { slugOf } from "../../src/project/locate.ts";
+import { import as importAll } from "../../src/table/exchange.ts";
 import { errorOf, makeWorld, type World } from "../world.ts";
 import { type CallOptions, hearCall } from "./call.ts";
+
+const run = runOf(importAll);
 
 function put(world: World, file: string, text: string): string {
   const at = path.join(world.home, file);
@@ -86,5 +89,5 @@ it("says what to do about a source, a path or a type that it does not know", asy
   expect(await problem({ args: ["mem0", "gone.json"] })).toMatch(/gone\.json is not there: check the path/);
   expect(await problem({ args: ["mem0"] })).toBe("mem0 has no usual place: give a path, `memdir import mem0 PATH`");
   expect(await problem({ args: ["claude-code"] })).toMatch(/such as .*-other.*memory$/);
-  expect(await problem({ args: ["codex"], options: { type: "rule" } })).toMatch(/the type "rule" is none of/);
+  expect(await problem({ args: ["codex"], options: { type: "rule" } })).toMatch(/--type must be one of .*, not "rule"/);
 });

@@ -2,12 +2,15 @@
 
 import fs from "node:fs";
 import { beforeEach, describe, expect, test } from "vitest";
-import { unwireAll, wire } from "../../src/cli/init.ts";
+import { runOf } from "../../src/cli/run-verb.ts";
+import { makeInit, makeUninstall } from "../../src/table/init.ts";
 import { makeMachine, type TestMachine } from "../wiring/machine.ts";
 import { errorOf, makeWorld } from "../world.ts";
 import { hearCall } from "./call.ts";
 
 let machine: TestMachine;
+const wire = runOf(makeInit(() => machine));
+const unwire = runOf(makeUninstall(() => machine));
 
 beforeEach(() => {
   machine = makeMachine({ ".claude/settings.json": '{\n  "a": 1\n}\n', ".codex/config.toml": "" });
@@ -34,7 +37,7 @@ function prepare({ options = {}, agents = [], json = false, answers }: Asked) {
 
 async function run(asked: Asked) {
   const prepared = prepare(asked);
-  return { ...prepared, code: await wire(prepared.call, machine) };
+  return { ...prepared, code: await wire(prepared.call) };
 }
 
 describe("init", () => {
@@ -52,7 +55,7 @@ describe("init", () => {
     expect(machine.read(".codex/hooks.json")).toBe(undefined);
   });
 
-  test("--yes asks nobody, tells what is left to do, and is done the second time", async () => {
+  test("--yes does not ask, says what is left to do, and is done the second time", async () => {
     const { code, said, asked } = await run({ options: { yes: true } });
     expect([code, asked]).toEqual([0, []]);
     expect(said()).toMatch(/Codex: it runs hooks only after you trust them: type \/hooks there/);
@@ -64,9 +67,9 @@ describe("init", () => {
     const before = machine.picture();
     expect((await run({ options: { "dry-run": true } })).code).toBe(0);
     const prepared = prepare({});
-    const error = await errorOf(wire(prepared.call, machine));
+    const error = await errorOf(wire(prepared.call));
     expect(`${error.code}: ${error.message}`).toBe(
-      "usage: nothing was changed, as nobody can be asked here; give --yes to do it",
+      "usage: nothing was changed: there is no terminal to ask on; --yes does it",
     );
     expect(prepared.said()).toContain("edit ~/.claude/settings.json");
     expect(machine.picture()).toEqual(before);
@@ -81,6 +84,14 @@ describe("init", () => {
       `create ${machine.at(".codex/AGENTS.md")}`,
     ]);
     expect(answers[0]).toMatchObject({ applied: ["codex"], problems: [], notes: [expect.stringMatching(/trust/)] });
+  });
+
+  test("--json without --yes: what would change, and the error", async () => {
+    const before = machine.picture();
+    const prepared = prepare({ json: true, agents: ["codex"] });
+    expect((await errorOf(wire(prepared.call))).code).toBe("usage");
+    expect(prepared.printed.map((line) => JSON.parse(line))).toMatchObject([{ changes: [{}, {}, {}], applied: [] }]);
+    expect(machine.picture()).toEqual(before);
   });
 
   test("a broken file: that agent is left alone with what and where, the others are wired, the code says so", async () => {
@@ -113,7 +124,11 @@ describe("init", () => {
       JSON.stringify({ first: "a".repeat(5000), mcpServers: {}, last: "z".repeat(5000) }),
     );
     const { said, printed } = await run({ options: { "dry-run": true }, agents: ["cursor"] });
-    expect(printed.every((line) => line.length <= 100)).toBe(true);
+    expect(
+      said()
+        .split("\n")
+        .every((line) => line.length <= 100),
+    ).toBe(true);
     expect(said().length).toBeLessThan(1000);
     expect(printed.join("").replaceAll(/\s+/g, "")).toContain('"args":["/opt/memdir/dist/cli.js","mcp"]');
     expect(said()).toMatch(/ {4}- …a+","mcpServers":\{\}/);
@@ -123,7 +138,7 @@ describe("init", () => {
     machine = makeMachine();
     expect((await run({ options: { yes: true } })).said()).toMatch(/^No agent was found .* claude-code, codex/);
     const prepared = prepare({ agents: ["emacs"] });
-    expect((await errorOf(wire(prepared.call, machine))).code).toBe("usage");
+    expect((await errorOf(wire(prepared.call))).code).toBe("usage");
     const { said } = await run({ options: { yes: true }, agents: ["cursor"] });
     expect(said()).toContain("Cursor (not found here)");
     expect(machine.read(".cursor/mcp.json")).toContain("memdir");
@@ -133,7 +148,7 @@ describe("init", () => {
 describe("uninstall", () => {
   const undo = async (asked: Asked = {}) => {
     const prepared = prepare(asked);
-    return { ...prepared, code: await unwireAll(prepared.call, machine) };
+    return { ...prepared, code: await unwire(prepared.call) };
   };
 
   test("says what became of each file, and where the memories are", async () => {
@@ -148,12 +163,12 @@ describe("uninstall", () => {
         "~/.claude.json is removed: it was memdir's",
         "~/.codex/config.toml is as it was before",
         "~/.codex/hooks.json is removed: it was memdir's",
-        "~/.codex/AGENTS.md changed since: only memdir's part was taken out",
+        "~/.codex/AGENTS.md was changed since: only memdir's part was removed",
         "Your memories stay where they are: ~/.claude/projects/*/memory and where your settings say",
       ].join("\n"),
     );
     expect(machine.picture()).toEqual({ ...before, ".codex/AGENTS.md": "600 mine\n" });
-    expect((await undo()).said()).toMatch(/^No agent is wired: there is nothing to take back/);
+    expect((await undo()).said()).toMatch(/^No agent is wired: there is nothing to undo/);
   });
 
   test("--dry-run only says it, --json is one value, --agent is one agent, a problem is an exit code", async () => {

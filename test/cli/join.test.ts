@@ -104,7 +104,7 @@ describe("memdir join", () => {
     [[], {}, "join what"],
     [["memory.example"], {}, "not a URL"],
     [["http://memory.example/acme/app"], {}, "https"],
-    [[URL], { "token-file": "missing" }, "no file with a token"],
+    [[URL], { "token-file": "missing" }, "not a file with a token"],
     [[URL], {}, "standard input is not a token"],
   ])("says what is wrong with %j %j", async (args, options, words) => {
     const desk = await openTeamDesk();

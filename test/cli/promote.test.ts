@@ -3,12 +3,15 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { initTeam, leaveTeam } from "../../src/cli/init.ts";
-import { demote, promote } from "../../src/cli/promote.ts";
-import { openCheckout } from "../../src/table/team-repository.ts";
+import { runOf } from "../../src/cli/run-verb.ts";
+import { makeInit, makeUninstall } from "../../src/table/init.ts";
+import * as verbs from "../../src/table/promote.ts";
+import { makeMachine } from "../wiring/machine.ts";
 import { errorOf, makeWorld, note, type World } from "../world.ts";
 import { hearCall } from "./call.ts";
 
+const promote = runOf(verbs.promote);
+const demote = runOf(verbs.demote);
 const shared = (world: World, file: string) => path.join(world.project, ".claude", "memory", file);
 
 async function makeOne(): Promise<World> {
@@ -33,7 +36,7 @@ test("promote shows the whole memory, where it goes and who sees it, then asks",
     expect(fs.existsSync(shared(world, "project_release_day.md"))).toBe(yes);
     expect(world.exists("project_release_day.md")).toBe(!yes);
     expect(printed.at(-1)).toMatch(
-      yes ? /^memdir demote takes it back; or memdir undo 2, then memdir undo team:1$/ : /nothing was changed/,
+      yes ? /^memdir demote makes it private again; or memdir undo 2, then memdir undo team:1$/ : /nothing was changed/,
     );
   }
   expect(asked).toEqual(["Share it?", "Share it?"]);
@@ -92,26 +95,25 @@ test("a memory of the user is refused, one of the team is not promoted again", a
   expect((await errorOf(again)).code).toBe("not-found");
 });
 
-test("init --team shows, asks, prepares, and uninstall takes it back", async () => {
+test("init --team shows, asks, prepares, and uninstall undoes it", async () => {
   const world = makeWorld();
-  const open = async (options: Record<string, boolean>) => {
-    const heard = hearCall(world, { options });
-    return { ...heard, team: openCheckout(await world.open(), { env: world.env, node: "/n/node", dist: "/m/dist" }) };
-  };
-  const blind = await open({});
-  expect((await errorOf(initTeam(blind.call, blind.team))).message).toContain("--yes");
+  const find = () => makeMachine({}, { env: world.env, node: "/n/node", dist: "/m/dist" });
+  const open = (options: Record<string, boolean> = {}) => hearCall(world, { options: { team: true, ...options } });
+  const init = runOf(makeInit(find));
+  const blind = open();
+  expect((await errorOf(init(blind.call))).message).toContain("--yes");
   expect(blind.printed).toHaveLength(9);
   fs.writeFileSync(path.join(world.project, ".gitignore"), ".claude/\n");
-  const { call, printed, warned, team } = await open({ yes: true });
-  await initTeam(call, team);
+  const { call, printed, warned } = open({ yes: true });
+  await init(call);
   expect(printed.join("\n")).toContain("commit .gitattributes and .claude/memory");
   expect(warned).toEqual([expect.stringContaining("(.gitignore:1: .claude/)")]);
   expect(world.git("config", "merge.memdir-index.driver")).toMatch(/^\/n\/node \/m\/dist\/cli.js merge-driver index/);
-  const again = await open({});
-  await initTeam(again.call, again.team);
+  const again = open();
+  await init(again.call);
   expect(again.printed).toEqual([expect.stringContaining("prepared already")]);
-  const left = await open({ team: true });
-  expect(await leaveTeam(left.call, team)).toBe(0);
+  const left = open();
+  expect(await runOf(makeUninstall(find))(left.call)).toBe(0);
   expect(left.printed).toHaveLength(7);
   expect(fs.existsSync(path.join(world.project, ".gitattributes"))).toBe(false);
 });

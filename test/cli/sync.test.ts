@@ -1,7 +1,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { syncMemories } from "../../src/cli/sync.ts";
+import { runOf } from "../../src/cli/run-verb.ts";
+import { sync } from "../../src/table/sync.ts";
 import { LIMITS } from "../../src/team/protocol.ts";
 import { callerOf } from "../team/server/caller.ts";
 import { until } from "../until.ts";
@@ -125,7 +126,7 @@ describe("memdir sync", () => {
     expect(bob.world.files()).toEqual(before);
     expect(desk.requests.filter((request) => /^(PUT|DELETE)/.test(request))).toEqual([]);
     const shown = await bob.run("sync", { options: { "dry-run": true } });
-    expect(shown.printed.at(-1)).toBe("1 pulled, 1 pushed (only looked at, nothing was changed)");
+    expect(shown.printed.at(-1)).toBe("1 pulled, 1 pushed (dry run: nothing was changed)");
   });
 
   it("loses nothing when the network drops in the middle", async () => {
@@ -149,7 +150,7 @@ describe("memdir sync", () => {
     expect(desk.requests.join()).not.toContain("private");
     const world = makeWorld();
     const { call } = hearCall(world, {});
-    const error = await errorOf(syncMemories(call, {}, new AbortController()));
+    const error = await errorOf(runOf(sync)(call));
     expect(error).toMatchObject({ code: "usage", message: expect.stringContaining("memdir join") });
   });
 
@@ -173,7 +174,7 @@ describe("memdir sync", () => {
   it("watches until it is told to end, and sends what changed last", async () => {
     const { desk, ann, bob } = await twoPeople();
     const stop = new AbortController();
-    const { call } = hearCall(bob.world, { options: { watch: true } });
+    const { call, printed, answers } = hearCall(bob.world, { options: { watch: true }, json: true });
     const watching = bob.watch(call, stop);
     await until(() => desk.requests.length > 0);
     // Who began to listen later has heard of it: so has the one that watches.
@@ -186,13 +187,16 @@ describe("memdir sync", () => {
     });
     stop.abort();
     expect(await watching).toBe(0);
+    // A value on each line, for programs that read along.
+    expect(printed.map((line) => JSON.parse(line))).toEqual([{ ...NOTHING, pushed: ["late.md"] }]);
+    expect(answers).toEqual([]);
     expect((await ann.run("sync", { json: true })).answers[0].pulled).toEqual(["late.md"]);
   });
 
   it.each([
     [{ branch: "x" }, "--branch goes with --git"],
     [{ watch: true, "dry-run": true }, "--dry-run looks once"],
-    [{ deadline: "soon" }, "--deadline takes seconds"],
+    [{ deadline: "soon" }, "--deadline takes a whole number from 1 to 3600"],
     [{ git: "" }, "empty"],
   ])("refuses %j", async (options, words) => {
     const { ann } = await twoPeople();

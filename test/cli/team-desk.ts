@@ -3,8 +3,9 @@
 import fs from "node:fs";
 import path from "node:path";
 import type { Call } from "../../src/cli/command.ts";
-import { joinServer, syncMemories } from "../../src/cli/sync.ts";
-import { runTeam } from "../../src/cli/team.ts";
+import { runOf } from "../../src/cli/run-verb.ts";
+import { makeJoin, makeSync } from "../../src/table/sync.ts";
+import { makeTeam } from "../../src/table/team.ts";
 import { makeApp } from "../../src/team/server/app.ts";
 import type { TeamData } from "../../src/team/server/team-data.ts";
 import { mustCall } from "../team/server/caller.ts";
@@ -60,10 +61,11 @@ export async function openTeamDesk(): Promise<TeamDesk> {
     headers.set("authorization", headers.get("authorization")?.replace(LONG, "") ?? "");
     return app.request(String(input), { ...init, headers });
   };
+  const network = { fetch, sleep: async () => {} };
   const commands = {
-    join: (heard: HeardCall) => joinServer(heard.call, { fetch, sleep: async () => {} }),
-    sync: (heard: HeardCall) => syncMemories(heard.call, { fetch, sleep: async () => {} }, new AbortController()),
-    team: (heard: HeardCall) => runTeam(heard.call, { fetch, sleep: async () => {} }),
+    join: runOf(makeJoin(network)),
+    sync: runOf(makeSync(network)),
+    team: runOf(makeTeam(network)),
   };
   const makeMember = (own: string): Member => {
     const world = makeWorld();
@@ -72,10 +74,10 @@ export async function openTeamDesk(): Promise<TeamDesk> {
     return {
       world,
       tokenFile,
-      watch: (call, stop) => syncMemories(call, { fetch }, stop),
+      watch: (call, { signal }) => runOf(makeSync({ fetch }), { call: (words) => words, signal })(call),
       async run(command, options = {}) {
         const heard = hearCall(world, options);
-        return { ...heard, code: await commands[command](heard) };
+        return { ...heard, code: await commands[command](heard.call) };
       },
     };
   };

@@ -109,9 +109,9 @@ describe("memdir team", () => {
 
   it.each([
     [["nonsense"], {}, "there is no `memdir team nonsense`"],
-    [["add"], {}, "memdir team add PERSON"],
-    [["revoke", "1", "2"], {}, "memdir team revoke ID"],
-    [["add", "x"], { role: "king" }, "--role is"],
+    [["add"], {}, "the call is: memdir team add PERSON"],
+    [["revoke", "1", "2"], {}, "the call is: memdir team revoke ID"],
+    [["add", "x"], { role: "king" }, '--role must be one of reader, writer, admin, none, not "king"'],
     [["token", "x"], {}, "--token-file"],
     [["token", "x"], { "token-file": "t", days: "0" }, "--days takes a whole number from 1 to 3650"],
     [["role", "x"], {}, "which role"],

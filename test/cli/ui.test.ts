@@ -139,7 +139,7 @@ it.skipIf(process.platform === "win32")(
     const start = await fetch(`${url}/api/start`, { headers: { cookie } });
     expect(await start.json()).toMatchObject({ readOnly: false, version: expect.any(String) });
     const second = await box.run(["ui", "--port", String(port)]);
-    expect([second.code, second.err]).toEqual([2, expect.stringContaining("something listens there already")]);
+    expect([second.code, second.err]).toEqual([2, expect.stringContaining("it is already in use")]);
     child.kill("SIGINT");
     expect([await ended, err]).toEqual([0, ""]);
     const grown = box.tree().filter((name) => !before.includes(name) && !name.includes(".memdir"));

@@ -5,7 +5,9 @@ import { runOf } from "../../src/cli/run-verb.ts";
 import { plainText } from "../../src/cli/say.ts";
 import type { Row } from "../../src/table/table.ts";
 import { type Context, readInput, type Verb, writes } from "../../src/verb.ts";
+import { findVerbRoute } from "../../src/web/routes.ts";
 import { type CallOptions, hearCall } from "../cli/call.ts";
+import { makePage } from "../web/open-page.ts";
 import { errorOf, makeWorld, type World } from "../world.ts";
 
 export interface Sample {
@@ -40,6 +42,18 @@ export function testVerb(row: Row, sample: Sample): void {
       if (sample.fails) return;
       expect(code).toBe(verb.exitCode?.(result) ?? 0);
       expect(steady(answers[0], typed)).toEqual(steady(verb.json ? verb.json(result) : result, direct));
+    });
+
+    it("answers the page as it answers a caller, if it is for the page", async () => {
+      const verb = await row.load();
+      const route = await findVerbRoute(row.name);
+      expect(route !== null).toBe(verb.on.includes("web"));
+      if (!route) return;
+      const [direct, viewed] = [await makeStore(sample), await makeStore(sample)];
+      const result = await verb.run(await direct.open(), sample.input, contextOf(direct));
+      const { page } = await makePage({ world: viewed });
+      const answer = await route.answer(page, sample.input, new AbortController().signal);
+      expect(steady(answer, viewed)).toEqual(steady(verb.json ? verb.json(result) : result, direct));
     });
 
     it("says it in words, without a control character", async () => {

@@ -32,6 +32,15 @@ function plantProposal(world: World): void {
   world.write(".memdir/inbox/0123456789ab.json", JSON.stringify(proposal));
 }
 
+const release = (scope: string) => async (world: World) => {
+  await (await world.open({ scope })).save(note("release day", { type: "project", body: "On Tuesdays." }));
+};
+
+const notes = async (world: World) => {
+  fs.mkdirSync(path.join(world.project, "notes"));
+  fs.writeFileSync(path.join(world.project, "notes", "style.md"), "Write names as nouns.\n");
+};
+
 const SAMPLES: Readonly<Record<string, Sample>> = {
   save: { input: { text: "Use pnpm, never npm: the lockfile is pnpm's." } },
   list: { input: { type: "user" }, given: tea },
@@ -64,6 +73,16 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   ledger: { input: { days: 1 } },
   sessions: { input: { all: true }, given: putTalk },
   rewind: { input: { id: "latest" }, fails: true },
+  init: { input: { "dry-run": true } },
+  uninstall: { input: { "dry-run": true } },
+  import: { input: { source: "markdown", path: "notes" }, given: notes },
+  export: { input: { output: "exported/" }, given: tea },
+  promote: { input: { name: "release day", yes: true }, given: release("project") },
+  demote: { input: { name: "release day", yes: true }, given: release("team") },
+  // No team was joined.
+  sync: { input: {}, fails: true },
+  join: { input: { leave: true }, fails: true },
+  team: { input: {}, fails: true },
 };
 
 it("has a sample for every verb", () => {

@@ -1,0 +1,246 @@
+/** `init` and `uninstall`: the agents on this machine are connected, or a repository is prepared for team memory; and all of it is undone. */
+
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { diskError, exitCodeOf, MemdirError } from "../errors.ts";
+import type { Memdir } from "../memdir.ts";
+import { getTeamMemDir, repositoryOf } from "../project/scopes.ts";
+import type { Store } from "../store/store.ts";
+import { prepareTeam, removeTeam, type TeamCheckout, type TeamSetup } from "../team/repository.ts";
+import { commonEnds } from "../text/diff.ts";
+import { redactSecrets } from "../text/secrets.ts";
+import { bold, type Context, dim, flag, type Input, list, type Reader, type Said, verb, warn } from "../verb.ts";
+import { CLIENTS, chooseClients, claudeFolder } from "../wiring/clients.ts";
+import { findPassing, type Machine, openMachine } from "../wiring/machine.ts";
+import { applyChanges, type Change, type Plan, planWiring, unwire } from "../wiring/wiring.ts";
+import { isAgreed, isBlind, needsYes, YES } from "./common.ts";
+
+type FindMachine = (context: Context) => Machine;
+
+export function findMachine({ cwd, env, now, log }: Context): Machine {
+  return openMachine(fileURLToPath(import.meta.url), { cwd, env, now, log });
+}
+
+const INIT = {
+  agent: list("only this one, found or not: claude-code, codex, gemini, opencode, cursor, vscode", "NAME"),
+  team: flag("instead: prepare this repository for team memory (.claude/memory, merge driver)"),
+  "dry-run": flag("only show what would change"),
+  yes: YES,
+};
+
+export function makeInit(find: FindMachine) {
+  return verb({
+    args: [],
+    input: INIT,
+    on: ["cli", "library"],
+    about: "Shows every change, asks, and keeps a receipt, so that uninstall can restore each file.",
+    examples: ["init --dry-run"],
+    writes: (input) => input["dry-run"] !== true,
+    async run(memdir, input, context): Promise<Wired | Prepared> {
+      const machine = find(context);
+      return input.team ? prepare(openCheckout(memdir, machine), input, context) : wire(machine, input, context);
+    },
+    exitCode: (result) => ("problems" in result ? exitCodeFor(result.problems) : 0),
+    say: (result, { call }) => ("problems" in result ? sayWired(result, call) : sayPrepared(result, call)),
+  });
+}
+
+export const init = makeInit(findMachine);
+
+type Wired = Awaited<ReturnType<typeof wire>>;
+
+async function wire(machine: Machine, input: Input<typeof INIT>, context: Context) {
+  const plans = planWiring(machine, chooseClients(machine, input.agent ?? []));
+  if (plans.length === 0) {
+    const names = CLIENTS.map(({ name }) => name).join(", ");
+    context.show([`No agent was found on this machine; --agent NAME wires one anyway: ${names}`]);
+  }
+  const done: Plan[] = [];
+  for (const plan of plans) {
+    context.show(describePlan(machine, plan));
+    // Without a terminal all of it is shown, and then refused.
+    if (plan.changes.length === 0 || isBlind(context, input)) continue;
+    if (!(await isAgreed(context, input, `Wire ${plan.client.title}?`))) continue;
+    try {
+      await applyChanges(machine, plan.changes);
+      done.push(plan);
+    } catch (error) {
+      plan.problem = diskError(error, "wire", plan.client.title);
+    }
+  }
+  const passing = done.length > 0 ? findPassing(machine.dist) : null;
+  const wired = {
+    changes: plans.flatMap(({ changes }) =>
+      changes.map(({ client, file, kind, why }) => ({ client, file, kind, why })),
+    ),
+    applied: done.map(({ client }) => client.name),
+    notes: [...done.flatMap(({ client }) => client.notes(machine)), ...(passing ? [passing] : [])],
+    problems: plans.flatMap(({ client, problem }) => problemOf(client.name, problem)),
+  };
+  if (wired.changes.length === 0 || !isBlind(context, input)) return wired;
+  context.show(warningsOf(wired.problems), wired);
+  throw needsYes();
+}
+
+function sayWired({ applied, notes, problems }: Wired, call: Reader["call"]): Said {
+  return [
+    ...warningsOf(problems),
+    ...applied.map((one) => `${CLIENTS.find(({ name }) => name === one)?.title ?? one} is wired`),
+    ...notes.map((note) => `  ${note}`),
+    ...(applied.length > 0 ? [dim(`${call("doctor")} tries it; ${call("uninstall")} undoes it`)] : []),
+  ];
+}
+
+function problemOf(client: string, problem: MemdirError | null) {
+  return problem ? [{ client, code: problem.code, message: problem.message }] : [];
+}
+
+type Problems = ReturnType<typeof problemOf>;
+
+function warningsOf(problems: Problems): Said {
+  return problems.map(({ message }) => ({ warning: message }));
+}
+
+function exitCodeFor([first]: Problems): number {
+  return first ? exitCodeOf(new MemdirError(first.code, first.message)) : 0;
+}
+
+function describePlan(machine: Machine, { client, changes, other, problem }: Plan): Said {
+  if (problem) return [[bold(client.title), ": ", warn("left alone")]];
+  const short = (path: string) => shorten(machine.home, path);
+  const found = client.find(machine);
+  const trace = found === null ? "not found here" : `found: ${short(found)}`;
+  const state = changes.length > 0 ? "" : other === null ? ": wired already" : `: ${other} does it already`;
+  return [
+    [bold(client.title), " ", dim(`(${trace})`), state],
+    ...changes.flatMap((change) => {
+      const link = change.isLink ? `, a link to ${short(change.target)}` : "";
+      return [`  ${change.kind} ${short(change.file)}${link}: ${change.why}`, { diff: partOf(change) }];
+    }),
+  ];
+}
+
+/** More than a diff shows around a change. */
+const CONTEXT_LINES = 4;
+/** Of a line that is shown in part. */
+const CONTEXT_CHARS = 40;
+
+/** What is around the change, without the secrets there; of a file that is one long line only the part that changes. */
+function partOf({ before, after }: Change) {
+  const lines = around(before?.split("\n") ?? [], after.split("\n"), CONTEXT_LINES);
+  let [old, fresh] = [redactSecrets(lines.old.join("\n")), redactSecrets(lines.fresh.join("\n"))];
+  if (!/\n./.test(old.trimEnd()) && !/\n./.test(fresh.trimEnd())) {
+    const letters = around([...old], [...fresh], CONTEXT_CHARS);
+    const [begin, end] = [letters.head > 0 ? "…" : "", letters.tail > 0 ? "…" : ""];
+    [old, fresh] = [begin + letters.old.join("") + end, begin + letters.fresh.join("") + end];
+  }
+  return { before: before === null ? null : old, after: fresh };
+}
+
+/** Both without what they begin and end with, but for `context` items of it. */
+function around(old: readonly string[], fresh: readonly string[], context: number) {
+  const common = commonEnds(old, fresh);
+  const [head, tail] = [Math.max(0, common.head - context), Math.max(0, common.tail - context)];
+  return { head, tail, old: old.slice(head, old.length - tail), fresh: fresh.slice(head, fresh.length - tail) };
+}
+
+/** As people write it. */
+function shorten(home: string, path: string): string {
+  const isBelow = path.startsWith(home) && /^[\\/]/.test(path.slice(home.length));
+  return isBelow ? `~${path.slice(home.length)}` : path;
+}
+
+const UNINSTALL = {
+  agent: list("only this one", "NAME"),
+  team: flag("instead: remove memdir from this repository's .gitattributes and git settings"),
+  "dry-run": flag("only show what would change"),
+};
+
+export function makeUninstall(find: FindMachine) {
+  return verb({
+    args: [],
+    input: UNINSTALL,
+    on: ["cli", "library"],
+    examples: ["uninstall"],
+    writes: (input) => input["dry-run"] !== true,
+    async run(memdir, input, context): Promise<Unwired | Pick<TeamSetup, "changes">> {
+      const machine = find(context);
+      if (!input.team) return unwireAll(machine, input);
+      const { changes } = await removeTeam(openCheckout(memdir, machine), { dryRun: input["dry-run"] === true });
+      return { changes };
+    },
+    json: (result) => ("problems" in result ? { changes: result.changes, problems: result.problems } : result),
+    exitCode: (result) => ("problems" in result ? exitCodeFor(result.problems) : 0),
+    say(result): Said {
+      if ("problems" in result) return sayUnwired(result);
+      if (result.changes.length === 0) return ["There is nothing of memdir's to remove from this repository"];
+      return result.changes.map(({ what, why }) => `${what}: ${why}`);
+    },
+  });
+}
+
+export const uninstall = makeUninstall(findMachine);
+
+type Unwired = Awaited<ReturnType<typeof unwireAll>>;
+
+async function unwireAll(machine: Machine, { agent = [], "dry-run": dryRun = false }: Input<typeof UNINSTALL>) {
+  const clients = agent.length === 0 ? null : chooseClients(machine, agent).map(({ name }) => name);
+  const removals = await unwire(machine, { clients, dryRun });
+  return {
+    changes: removals.flatMap(({ client, file, kind }) => (kind === "unchanged" ? [] : [{ client, file, kind }])),
+    problems: removals.flatMap(({ client, problem }) => problemOf(client, problem)),
+    home: machine.home,
+    memories: join(claudeFolder(machine), "projects"),
+  };
+}
+
+const REMOVED = {
+  restored: "is as it was before",
+  removed: "is removed: it was memdir's",
+  edited: "was changed since: only memdir's part was removed",
+};
+
+function sayUnwired({ changes, problems, home, memories }: Unwired): Said {
+  return [
+    ...changes.map(({ file, kind }) => `${shorten(home, file)} ${REMOVED[kind]}`),
+    ...warningsOf(problems),
+    ...(changes.length + problems.length === 0 ? ["No agent is wired: there is nothing to undo"] : []),
+    `Your memories stay where they are: ${shorten(home, memories)}/*/memory and where your settings say`,
+  ];
+}
+
+/** A repository that is, or can be, prepared for team memory. */
+export function openCheckout(
+  memdir: Memdir,
+  { env, node, dist }: Pick<Machine, "env" | "node" | "dist">,
+): TeamCheckout {
+  const root = repositoryOf(memdir.location.project);
+  // The scope `team` may mean a server's mirror: here it is always the repository.
+  const own = { path: getTeamMemDir(root), scope: "team", inRepository: true, readOnly: false, recursive: true };
+  // git may be started by a program with another PATH: its command is absolute.
+  return { team: { ...(memdir.directories[0] as Store), ...own }, root, env, command: [node, join(dist, "cli.js")] };
+}
+
+type Prepared = Awaited<ReturnType<typeof prepare>>;
+
+async function prepare(repository: TeamCheckout, input: Input<typeof INIT>, context: Context) {
+  const plan = await prepareTeam(repository, { dryRun: true });
+  context.show([
+    [bold("Team memory"), ` ${plan.dir}${plan.changes.length === 0 ? ": prepared already" : ""}`],
+    ...plan.changes.map(({ what, why }) => `  ${what}: ${why}`),
+  ]);
+  const applied = plan.changes.length > 0 && (await isAgreed(context, input, "Prepare this repository?"));
+  return { ...(applied ? await prepareTeam(repository) : plan), applied };
+}
+
+function sayPrepared({ changes, warnings, applied }: Prepared, call: Reader["call"]): Said {
+  const said = warnings.map((warning) => ({ warning }));
+  if (!applied) return said;
+  // Whoever comes second has nothing to commit.
+  if (changes.every(({ kind }) => kind === "driver")) return [...said, "Team memory is ready in this clone"];
+  return [
+    ...said,
+    "Team memory is ready; commit .gitattributes and .claude/memory",
+    dim(`Each colleague runs ${call("init --team")} once in their clone`),
+  ];
+}

@@ -1,0 +1,136 @@
+/** `promote` and `demote`: a memory is shown with who will see it, asked about, and moved to the team's or back. */
+
+import { MemdirError } from "../errors.ts";
+import type { Memdir } from "../memdir.ts";
+import { findStores } from "../open.ts";
+import { mirrorOf, repositoryOf } from "../project/scopes.ts";
+import { type Store, signEntry } from "../store/store.ts";
+import { carryOut, type Move, type MoveResult, planDemotion, planPromotion } from "../team/promote.ts";
+import { findIgnoreWarning } from "../team/repository.ts";
+import { bold, type Context, dim, flag, type Input, notes, type Reader, type Said, verb, warn } from "../verb.ts";
+import { isAgreed, NAME, YES } from "./common.ts";
+
+const INPUT = { name: NAME, "dry-run": flag("only show what would move"), yes: YES };
+
+export const promote = verb({
+  args: ["name"],
+  input: INPUT,
+  on: ["cli", "library"],
+  about: "Shows the memory and where it goes, and asks.",
+  examples: ['promote "release day"'],
+  writes: (input) => input["dry-run"] !== true,
+  async run(memdir, input, context) {
+    const team = findTeam(memdir, context.cwd);
+    const isPrivate = ({ scope, path }: Store) => scope !== "team" && path !== team.path;
+    const move = await planPromotion(memdir.directories.filter(isPrivate), team, input.name ?? "");
+    const ignored = team.inRepository
+      ? await findIgnoreWarning({ root: repositoryOf(memdir.location.project), env: context.env })
+      : null;
+    if (ignored) move.notices.unshift(ignored.message);
+    return moveMemory(memdir, move, input, context, { who: describeReaders(memdir, team), question: "Share it?" });
+  },
+  say: sayMoved,
+});
+
+export const demote = verb({
+  args: ["name"],
+  input: INPUT,
+  on: ["cli", "library"],
+  examples: ['demote "release day"'],
+  writes: (input) => input["dry-run"] !== true,
+  async run(memdir, input, context) {
+    const found = memdir.directories.filter(({ scope }) => scope === "team");
+    const teams = found.length > 0 ? found : [findTeam(memdir, context.cwd)];
+    const [main] = memdir.directories;
+    if (!main || main.scope === "team" || teams.some(({ path }) => path === main.path))
+      throw new MemdirError(
+        "usage",
+        "it is the team's already: say where it goes with --scope project or --scope user",
+      );
+    const move = await planDemotion(teams, main, input.name ?? "");
+    const others = move.from.inRepository
+      ? " with your next commit, though it stays in the repository's history"
+      : isMirror(memdir, move.from)
+        ? " once you have run `memdir sync`, though the server keeps its versions"
+        : "";
+    const who = `It is yours alone then; everybody else loses it${others}.`;
+    return moveMemory(memdir, move, input, context, { who, question: "Make it private?" });
+  },
+  say: sayMoved,
+});
+
+function describeReaders(memdir: Memdir, team: Store): string {
+  if (team.inRepository) return "Everybody who has this repository sees it, once it is committed.";
+  return isMirror(memdir, team)
+    ? "Everybody in the team sees it, once you have run `memdir sync`."
+    : "Everybody who shares this directory sees it.";
+}
+
+/** Whether it is what a team's server has, and not a folder of the project. */
+function isMirror({ location }: Memdir, { path }: Store): boolean {
+  return path === mirrorOf(location.dir);
+}
+
+/**
+ * The team's directory, whether it exists yet or not. Who has joined a server means its mirror: the repository's folder,
+ * which others may see, never takes its place.
+ */
+function findTeam(memdir: Memdir, cwd: string): Store {
+  const { config, location, directories } = memdir;
+  const isMember = Object.hasOwn(config.teams, location.project.root);
+  const found = directories.find((one) => one.scope === "team" && (!isMember || isMirror(memdir, one)));
+  if (found) return found;
+  const { now, by, log } = directories[0] as Store;
+  return findStores({ cwd, scope: "team", now, by, log, withOlder: false }, config, location).main;
+}
+
+/** Null when the answer was no. */
+async function moveMemory(
+  memdir: Memdir,
+  move: Move,
+  input: Input<typeof INPUT>,
+  context: Context,
+  { who, question }: { who: string; question: string },
+) {
+  const { kind, name, from, file, to, target, isThere, text, notices } = move;
+  context.show([
+    [bold(file), " ", dim(`(${from.scope})`), ` -> ${to.path}/${target}`],
+    ...text
+      .trimEnd()
+      .split("\n")
+      .map((line) => `  ${line}`),
+    ...(isThere ? [dim("The same text already exists there: it is only removed here.")] : []),
+    who,
+    ...notices.map((notice) => warn(`note: ${notice}`)),
+  ]);
+  if (input["dry-run"]) {
+    const ends = { from: { scope: from.scope, file }, to: { scope: to.scope, file: target } };
+    return { kind, name, ...ends, isThere, text, notices };
+  }
+  return (await isAgreed(context, input, question)) ? sign(memdir, move, await carryOut(move)) : null;
+}
+
+/** Ids as `memdir undo` takes them. */
+function sign(memdir: Memdir, { from, to }: Move, result: MoveResult): MoveResult {
+  const { written, removed } = result.undo;
+  // The first memory that is shared makes the team's directory, which was not there when the others were opened.
+  const isNew = memdir.directories.every(({ path }) => path !== to.path);
+  const directories = isNew ? [...memdir.directories, to] : memdir.directories;
+  return {
+    ...result,
+    undo: { written: written && signEntry(directories, to, written), removed: signEntry(directories, from, removed) },
+  };
+}
+
+function sayMoved(result: Awaited<ReturnType<typeof moveMemory>>, { call }: Pick<Reader, "call">): Said {
+  if (result === null) return ["nothing was changed"];
+  if (!("undo" in result)) return [];
+  const { kind, from, to, notices, undo } = result;
+  const ids = [undo.removed, undo.written].filter((id) => id !== null);
+  const back = kind === "promote" ? `${call("demote")} makes it private again` : `${call("promote")} shares it again`;
+  return [
+    `${kind}d ${from.file} to ${to.scope}: ${to.path}`,
+    ...notes(notices),
+    dim(`${back}; or ${ids.map((id) => call(`undo ${id}`)).join(", then ")}`),
+  ];
+}

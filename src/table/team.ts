@@ -1,0 +1,294 @@
+/** `team`: who shares memories here, and what an admin of the team does about it. */
+
+import { closeSync, fsyncSync, openSync, statSync, writeSync } from "node:fs";
+import { resolve } from "node:path";
+import { PRIVATE_MODE, removeQuietly } from "../disk/atomic.ts";
+import { diskError, MemdirError } from "../errors.ts";
+import { openTeam, type Team } from "../open-team.ts";
+import { statePath, walk } from "../store/store.ts";
+import { isConflictPath } from "../team/conflict-copy.ts";
+import type { Network } from "../team/http.ts";
+import { formatMembership } from "../team/membership.ts";
+import type { Role } from "../team/protocol.ts";
+import { bold, choice, count, countMemories, dim, type Input, number, type Said, text, verb, warn } from "../verb.ts";
+import { findMemory } from "../verbs/find.ts";
+
+const INPUT = {
+  action: text("what to do", "ACTION"),
+  subject: text("whom or what it is about", "NAME"),
+  more: text("the rest: more words to search for, or a revision", "MORE"),
+  role: choice(["reader", "writer", "admin", "none"], "reader, writer or admin; none removes it", "ROLE"),
+  repository: text("the role counts in this repository only; redact: in this one", "NAME"),
+  "token-file": text("token: where it is written; a token is never shown", "FILE"),
+  days: number("token: how long it is good (default: until it is revoked)", { min: 1, max: 3650 }),
+  label: text("token: what it is for"),
+  limit: number("search, audit: at most this many", { min: 1, max: 1000 }),
+  before: text("audit: only what is older", "TIME"),
+};
+
+type TeamInput = Input<typeof INPUT>;
+
+interface Action<R = unknown> {
+  /** What it is called with. */
+  words: string;
+  run(team: Team, input: TeamInput & { subject: string }, cwd: string): Promise<R>;
+  say(result: R): Said;
+}
+
+export function makeTeam(network: Partial<Network>) {
+  const calls = Object.entries(ACTIONS).map(([name, { words }]) => `${name} ${words}`.trim());
+  return verb({
+    args: ["action?", "subject?", "more…?"],
+    input: INPUT,
+    on: ["cli"],
+    about: `Without an action it shows who shares memories here. Actions: ${calls.join(", ")}.`,
+    examples: ["team token bob --token-file bob-token"],
+    writes: ({ action }) => action !== undefined && !["tokens", "search", "audit", "versions"].includes(action),
+    async run(memdir, input, { cwd }): Promise<unknown> {
+      const { run } = actionOf(input);
+      return run(openTeam(memdir, network), { subject: "", ...input }, cwd);
+    },
+    json: (result) => (isSearch(result) ? result.hits : result),
+    exitCode: (result) => (isSearch(result) && result.hits.length === 0 ? 1 : 0),
+    say: (result, { input }) => actionOf(input).say(result),
+  });
+}
+
+/** Throws `usage` for an action that there is not, and for one with too few words or too many. */
+function actionOf({ action: name, subject, more }: TeamInput): Action {
+  if (name === undefined) return STATUS;
+  const found = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
+  if (!found) {
+    const names = Object.keys(ACTIONS).join(", ");
+    throw new MemdirError("usage", `there is no \`memdir team ${name}\`; there are ${names}`);
+  }
+  const wanted = found.words.split(" ").filter((word) => word !== "").length;
+  const given = [subject, more].filter((word) => word !== undefined).length;
+  if (given < wanted || (given > wanted && !found.words.endsWith("…")))
+    throw new MemdirError("usage", `the call is: ${`memdir team ${name} ${found.words}`.trim()}`);
+  return found;
+}
+
+function action<R>(value: Action<R>): Action {
+  return value as Action;
+}
+
+/** Who I am in the team, who else is, when we last met, and what waits for a person. */
+const STATUS = action({
+  words: "",
+  async run({ administration, directory, membership }) {
+    const [view, people] = await Promise.all([administration.view(), administration.people()]);
+    const here = walk(directory.path).files;
+    const own = view.repositories.find(({ name }) => name === membership.repository);
+    return {
+      url: formatMembership(membership),
+      directory: directory.path,
+      person: view.person,
+      role: own?.role ?? view.role,
+      memories: { here: here.length, there: own?.memories ?? 0 },
+      lastSync: statSync(statePath(directory, "sync.json"), { throwIfNoEntry: false })?.mtime.toISOString() ?? null,
+      conflicts: here.filter(isConflictPath),
+      repositories: view.repositories,
+      // Only admins see them.
+      people,
+    };
+  },
+  say: ({ url, directory, person, role, memories, lastSync, conflicts, repositories, people }) => [
+    [bold(url), " ", dim(directory)],
+    `you are ${person}, ${role ?? "without a role here"}`,
+    `${countMemories(memories.here)} here, ${memories.there} there; last sync ${lastSync ?? "never"}`,
+    ...repositories.map(({ name, role, memories }) => `  ${name}: ${countMemories(memories)}, you are ${role}`),
+    ...(people ?? []).map(({ name, role, repositories }) => {
+      const roles = [role, ...repositories.map((one) => `${one.role} in ${one.repository}`)];
+      return `  ${name}: ${roles.filter((one) => one !== null).join(", ") || "no role"}`;
+    }),
+    ...conflicts.map((path) => [warn("conflict"), ` ${path}: merge it with its memory, then forget it`]),
+  ],
+});
+
+const ACTIONS: Readonly<Record<string, Action>> = {
+  /** With --repository the role counts there only. */
+  add: action({
+    words: "PERSON",
+    async run({ administration }, { subject: person, role: asked, repository = null }) {
+      const role = roleOf(asked ?? "writer");
+      try {
+        await administration.addPerson(person, repository === null ? role : null);
+      } catch (error) {
+        if (!(error instanceof MemdirError) || error.code !== "conflict") throw error;
+        const advice = `\`memdir team role ${quote(person)} --role ROLE\` changes what they may do`;
+        throw new MemdirError("conflict", `${person} is in the team already: ${advice}`);
+      }
+      if (repository !== null) await administration.setRole(person, repository, role);
+      return { person, role, repository };
+    },
+    say: (member) => [
+      `${describeRole(member)}; memdir team token ${quote(member.person)} --token-file FILE makes a token`,
+    ],
+  }),
+  role: action({
+    words: "PERSON",
+    async run({ administration }, { subject: person, role: asked, repository = null }) {
+      if (asked === undefined) throw new MemdirError("usage", "which role? --role reader, writer, admin or none");
+      const role = roleOf(asked);
+      await administration.setRole(person, repository, role);
+      return { person, role, repository };
+    },
+    say: (member) => [describeRole(member)],
+  }),
+  /** Never on the terminal: what is shown there is kept by others. */
+  token: action({
+    words: "PERSON",
+    async run({ administration }, { subject: person, "token-file": given, days = null, label = "" }, cwd) {
+      if (given === undefined)
+        throw new MemdirError("usage", "where to? --token-file FILE; a token is not shown on the terminal");
+      const file = resolve(cwd, given);
+      // Made before the token: one that could not be written down would be lost, and valid.
+      const fd = openNew(file);
+      let isKept = false;
+      try {
+        const { id, token } = await administration.addToken(person, { label, days });
+        writeSync(fd, `${token}\n`);
+        fsyncSync(fd);
+        isKept = true;
+        return { id, person, file, days };
+      } finally {
+        closeSync(fd);
+        if (!isKept) removeQuietly(file);
+      }
+    },
+    say({ id, person, file, days }) {
+      const lasts = days === null ? "until it is revoked" : `for ${count(days, "day")}`;
+      return [`token ${id} for ${person} is in ${file}, valid ${lasts}: hand it over safely, then remove the file`];
+    },
+  }),
+  tokens: action({
+    words: "",
+    run: ({ administration }) => administration.tokens(),
+    say: (tokens) =>
+      table(
+        tokens.map(({ id, person, label, revoked, expires, lastUsed }) => {
+          const state = revoked ? `revoked ${day(revoked)}` : expires ? `until ${day(expires)}` : "no end";
+          return [id, person, label || "-", state, lastUsed ? `used ${day(lastUsed)}` : "never used"];
+        }),
+      ),
+  }),
+  revoke: action({
+    words: "ID",
+    async run({ administration }, { subject: id }) {
+      await administration.revokeToken(id);
+      return { revoked: id };
+    },
+    say: ({ revoked }) => [`token ${revoked} is not valid any more`],
+  }),
+  repository: action({
+    words: "NAME",
+    async run({ administration, membership }, { subject: repository }) {
+      await administration.addRepository(repository);
+      return { repository, url: formatMembership({ ...membership, repository }) };
+    },
+    say: ({ url }) => [`members join it with memdir join ${url}`],
+  }),
+  search: action({
+    words: "WORDS…",
+    run: async ({ administration }, { subject, more, limit = 10 }) => ({
+      hits: await administration.search([subject, more ?? ""].join(" ").trim(), Math.min(limit, MAX_HITS)),
+    }),
+    say: ({ hits }) =>
+      hits.length === 0
+        ? ["nothing that you may read in this team has these words"]
+        : hits.map(({ repository, path, name, description, author, at }) => [
+            bold(`${repository}/${path}`),
+            ` ${name}: ${description} `,
+            dim(`${author} ${day(at)}`),
+          ]),
+  }),
+  audit: action({
+    words: "",
+    run: ({ administration }, { limit = 50, before }) => administration.audit({ limit, before }),
+    say: (rows) =>
+      table(
+        rows.map(({ at, person, action, repository, path, outcome }) => {
+          const what = [repository, path].filter((part) => part !== null).join("/");
+          return [at, person, action, what || "-", outcome];
+        }),
+      ),
+  }),
+  versions: action({
+    words: "NAME",
+    async run(team, { subject }) {
+      const path = await pathOf(team, subject);
+      const found = await team.remote.versions(path);
+      if (found.length === 0) throw new MemdirError("not-found", `the server has no version of ${path}`);
+      const bytesOf = (text: string | null) => (text === null ? null : Buffer.byteLength(text));
+      return { path, versions: found.map(({ text, ...rest }) => ({ ...rest, bytes: bytesOf(text) })) };
+    },
+    say: ({ versions }) =>
+      table(
+        versions.map(({ revision, author, at, bytes }) => [
+          ...[revision, at || "-", author || "-", bytes === null ? "removed or redacted" : `${bytes} bytes`],
+        ]),
+      ),
+  }),
+  redact: action({
+    words: "NAME REVISION",
+    async run(team, { subject, more: revision = "", repository = team.membership.repository }) {
+      const path = await pathOf(team, subject);
+      await team.administration.redact(repository, path, revision);
+      return { repository, path, revision, redacted: true };
+    },
+    say: ({ path, revision }) => [
+      `the text of ${path} at ${revision} is gone from the server for good; copies on people's machines are theirs to remove, and a secret must be revoked where it is valid`,
+    ],
+  }),
+};
+
+export const team = makeTeam({});
+
+/** The server gives no more at once. */
+const MAX_HITS = 50;
+
+function isSearch(result: unknown): result is { hits: readonly unknown[] } {
+  return typeof result === "object" && result !== null && "hits" in result && Array.isArray(result.hits);
+}
+
+/** By name as everywhere, or as a path of the server: it may be gone here. */
+async function pathOf({ directory }: Team, name: string): Promise<string> {
+  try {
+    return (await findMemory([directory], name)).file;
+  } catch (error) {
+    if (name.endsWith(".md") && error instanceof MemdirError && error.code === "not-found") return name;
+    throw error;
+  }
+}
+
+function roleOf(asked: Role | "none"): Role | null {
+  return asked === "none" ? null : asked;
+}
+
+function describeRole({ person, role, repository }: { person: string; role: Role | null; repository: string | null }) {
+  return `${person} ${role === null ? "has no role of their own" : `is ${role}`} in ${repository ?? "the team"}`;
+}
+
+function openNew(path: string): number {
+  try {
+    return openSync(path, "wx", PRIVATE_MODE);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") {
+      throw new MemdirError("conflict", `${path} already exists: choose another file`);
+    }
+    throw diskError(error, "write", path);
+  }
+}
+
+function table(rows: readonly (readonly string[])[]): Said {
+  return rows.length === 0 ? [] : [{ rows }];
+}
+
+function day(time: string): string {
+  return time.slice(0, 10);
+}
+
+function quote(text: string): string {
+  return /^[\w.-]+$/.test(text) ? text : JSON.stringify(text);
+}
