@@ -55,11 +55,11 @@ describe("the gates at the end of a turn", () => {
     const desk = talk();
     expect(desk.decide({ agent_id: "a1" })).toEqual(skips("sub-agent"));
     expect(desk.decide({}, { MEMDIR_LEARN: "off" })).toEqual(skips("off"));
-    expect(desk.decide({}, { MEMDIR_LEARN: "read-only" })).toEqual(skips("only read"));
+    expect(desk.decide({}, { MEMDIR_LEARN: "read-only" })).toEqual(skips("read-only"));
     expect(desk.skips()).toEqual([
       expect.stringContaining("sub-agent"),
       expect.stringContaining("off"),
-      expect.stringContaining("only read"),
+      expect.stringContaining("read-only"),
     ]);
     expect(desk.ledger()[0]).toMatchObject({ kind: "extraction", session: path.parse(desk.transcript).name });
     expect(desk.cursor()).toBeNull();
