@@ -160,7 +160,7 @@ export const PROGRAMS: readonly ProgramRow[] = [
       "behind-tls": flag("a proxy in front does TLS, and nothing else reaches the port"),
       log: text("one JSON line per request (default: standard error)", "FILE"),
       yes: flag("fetch the embedded database from npm without asking"),
-      "issue-token": text("only make a token for somebody; an embedded server must be stopped", "PERSON"),
+      "issue-token": text("only make a token for this person; an embedded server must be stopped", "PERSON"),
       "token-file": text("where --issue-token writes it", "FILE"),
     },
     examples: ["serve --help"],
