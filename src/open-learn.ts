@@ -2,14 +2,14 @@
 
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import type { AgentModel, LearnerOptions } from "./agent/state.ts";
+import type { LearnerOptions } from "./agent/state.ts";
 import { approximateTokens } from "./context/window.ts";
 import { MemdirError } from "./errors.ts";
 import { checkBudget } from "./learn/budget.ts";
 import { openInbox } from "./learn/inbox.ts";
 import type { Extractor, Learning } from "./learn/learn.ts";
 import { openLedger } from "./learn/ledger.ts";
-import { openModelExtractor } from "./learn/model-extractor.ts";
+import { type LearningModel, openModelExtractor } from "./learn/model-extractor.ts";
 import { openSessionLearner, type SessionLearner } from "./learn/session-learner.ts";
 import type { Memdir } from "./memdir.ts";
 import { formatManifest } from "./recall/select.ts";
@@ -34,7 +34,7 @@ export function openLearning(memdir: Memdir): Learning {
 }
 
 /** `model` is the one to ask now: it may change. */
-export function openExtractor({ store, directory }: Learning, model: () => AgentModel): Extractor {
+export function openExtractor({ store, directory }: Learning, model: () => LearningModel): Extractor {
   const manifest = async () =>
     formatManifest((await store.list()).filter(({ scope }) => scope === directory.scope)).manifest;
   return openModelExtractor({ now: directory.now, newId: randomUUID }, model, { dir: directory.path, manifest });

@@ -1,6 +1,7 @@
 /** A verb: what can be asked of memdir, as one value. Every adapter (command line, console, MCP, page, library) is derived from it. */
 
 import { type Adapter, type Field, type Fields, type Input, required } from "./input.ts";
+import type { LearningModel } from "./learn/model-extractor.ts";
 import type { Memdir } from "./memdir.ts";
 import { count } from "./text/count.ts";
 import type { World } from "./world.ts";
@@ -13,6 +14,8 @@ export interface Verb<F extends Fields = Fields, R = unknown> {
   args: readonly string[];
   input: F;
   on: readonly Adapter[];
+  /** Its arguments as the help shows them, where their names do not say enough. */
+  usage?: string;
   /** For the help: what the summary has no room for. */
   about?: string;
   /** Worked calls for the help, without `memdir`. */
@@ -38,6 +41,8 @@ export interface Context extends Pick<World, "env" | "now" | "log"> {
   progress(what: string): (done: number, total: number) => void;
   /** Null where there is no one to ask. */
   ask: ((question: string) => Promise<boolean>) | null;
+  /** The conversation that it is called in, with the model that answers there. */
+  conversation?: { session: string; model: LearningModel | null } | undefined;
   /** Shows something before the result: what a question is about; `value` is the same for programs, on a line of its own. */
   show(said: Said, value?: unknown): void;
   /** The whole of standard input; null where there is none, or a person is typing. */
@@ -90,7 +95,7 @@ export function positionsOf({ args }: Pick<Verb, "args">): { name: string; isOpt
 
 // --- Words for people. Text from memories and repositories is made harmless where it is rendered, not here.
 
-export type Tone = "bold" | "dim" | "warn" | "good";
+export type Tone = "bold" | "dim" | "warn" | "good" | "bad";
 export type Span = string | { readonly text: string; readonly tone: Tone };
 
 /**
@@ -120,6 +125,7 @@ export const bold = (text: string): Span => ({ text, tone: "bold" });
 export const dim = (text: string): Span => ({ text, tone: "dim" });
 export const warn = (text: string): Span => ({ text, tone: "warn" });
 export const good = (text: string): Span => ({ text, tone: "good" });
+export const bad = (text: string): Span => ({ text, tone: "bad" });
 /** Several lines that keep their breaks. */
 export const block = (text: string): Line => ({ block: text });
 export const notes = (texts: readonly string[]): Line[] => texts.map((note) => ({ note }));

@@ -1,13 +1,11 @@
-/** The commands that run the agent: `chat` for one prompt, `rewind`, and `memdir` alone, the console. */
+/** The commands that run the agent: `chat` for one prompt, and `memdir` alone, the console. */
 
 import type { AgentEvent } from "../agent/state.ts";
 import type { TurnResult } from "../agent/turn.ts";
 import { MemdirError } from "../errors.ts";
-import { openAgent } from "../open-agent.ts";
-import { readSession } from "../session/session-reader.ts";
-import { cutLine, plainLine } from "../text/sanitise.ts";
-import { describeRewind, findOne, openAgentFor } from "./agent.ts";
-import { answer, type Call, cancellable, count, note, type Run, warning } from "./command.ts";
+import { plainLine } from "../text/sanitise.ts";
+import { openAgentFor } from "./agent.ts";
+import { answer, type Call, cancellable, note, type Run, warning } from "./command.ts";
 import { previewText } from "./console/line.ts";
 
 /** On a terminal or on a pipe. */
@@ -86,40 +84,3 @@ function report(call: Call, result: TurnResult, sessionId: string): number {
   if (ended !== "done") warning(call, [why[ended as keyof typeof why] ?? ended]);
   return ended === "refused" ? 3 : 0;
 }
-
-/** The checkpoints of a session, or back to one of them. */
-export const rewind: Run = async (call) => {
-  const { dim } = call.terminal.color;
-  const memdir = await call.open();
-  const session = await readSession((await findOne(memdir, call.args[0] ?? "latest")).path);
-  const agent = await openAgent({ memdir, env: call.env, model: null, from: session });
-  const points = agent.checkpoints();
-  const to = call.value("to");
-  if (to === undefined) {
-    return answer(call, points, () =>
-      points.length === 0
-        ? "This session has no checkpoint: none of its prompts came with a file history."
-        : points.map(({ at, label, files }, i) => {
-            const when = at.slice(0, 16).replace("T", " ");
-            const changed = dim(`(${count(files, "file")} changed since)`);
-            return `${String(i + 1).padStart(3)}  ${when}  ${cutLine(label, 80)} ${changed}`;
-          }),
-    );
-  }
-  const point = points.find(({ id }) => id === to) ?? points[Number(to) - 1];
-  if (!point)
-    throw new MemdirError("not-found", `there is no checkpoint ${JSON.stringify(to)}; memdir rewind lists them`);
-  const conversation = call.flag("conversation");
-  const code = call.flag("code");
-  const rewound = await agent.rewind(point.id, code === conversation ? "both" : code ? "code" : "conversation");
-  agent.close();
-  const { files, prompt } = rewound;
-  const back = `memdir rewind ${session.id.slice(0, 8)} --to ${files?.undo} --code takes it back`;
-  const lines = () => [
-    ...describeRewind(files),
-    ...(files?.undo ? [dim(back)] : []),
-    ...(prompt === null ? [] : ["the conversation is back before that prompt"]),
-  ];
-  const isRefused = files?.steps.some(({ action }) => action === "refused");
-  return answer(call, { checkpoint: point.id, ...rewound }, lines, isRefused ? 1 : 0);
-};

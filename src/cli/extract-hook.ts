@@ -1,4 +1,4 @@
-/** `memdir extract --session-hook`: what a Stop hook starts beside a session. It says nothing, and ends by itself in bounded time. */
+/** `memdir extract-hook`: what a Stop hook starts beside a session. It prints nothing, and ends by itself in bounded time. */
 
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -15,7 +15,7 @@ import { type HeardSession, readTranscript } from "../session/transcripts.ts";
 import { killAfter } from "../table/common.ts";
 import { readAuthors } from "../team/authors.ts";
 import type { Env } from "../world.ts";
-import type { Call } from "./command.ts";
+import type { Call, Run } from "./command.ts";
 
 /** Time for several answers of a slow model; MEMDIR_EXTRACT_SECONDS says otherwise. */
 const DEADLINE_MS = 120_000;
@@ -31,12 +31,13 @@ interface HookRun extends Pick<Call, "env" | "cwd"> {
   signal: AbortSignal;
 }
 
-/** `mark` is that of the host's last message (`markOf`), "" when it is not known. */
-export async function runFromHook(call: Call, mark: string): Promise<number> {
+export const extractHook: Run = async (call) => {
   const deadlineMs = findDeadline(call.env.MEMDIR_EXTRACT_SECONDS);
   await killAfter(deadlineMs + GRACE_MS);
   const signal = AbortSignal.timeout(deadlineMs);
   const file = resolve(call.cwd, call.value("transcript") ?? "");
+  // That of the host's last message (`markOf`), "" when it is not known.
+  const mark = call.value("mark") ?? "";
   const memdir = await call.open();
   if (memdir.config.disabled !== null) return 0;
   const learning = openLearning(memdir);
@@ -44,14 +45,14 @@ export async function runFromHook(call: Call, mark: string): Promise<number> {
     if (mark !== "") await waitFor(file, mark, signal);
     await learnAll({ learning, env: call.env, cwd: call.cwd, signal }, file);
   } catch (error) {
-    // Nobody reads what this process says.
+    // What this process prints is not read.
     learning.ledger.skip("extraction", sessionIdOf(file), (error as Error).message);
   }
   await noteAuthors(memdir, call.env);
   // Commands end without making the vectors of what they saved, and hooks have no time for it.
   await memdir.warm({ signal }).catch((error: Error) => learning.directory.log(error.message));
   return 0;
-}
+};
 
 /** Hooks show who wrote the team's memories, and have no time to ask git themselves. */
 async function noteAuthors({ directories }: Memdir, env: Env): Promise<void> {

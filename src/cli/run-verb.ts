@@ -1,6 +1,7 @@
 /** A verb as a command: its input read from the call, run, and its result printed. */
 
-import { type Fields, positionsOf, readInput, type Said, type Verb } from "../verb.ts";
+import { MemdirError } from "../errors.ts";
+import { type Context, type Fields, type Line, positionsOf, readInput, type Said, type Verb } from "../verb.ts";
 import { type Call, INTERRUPTED, type Run } from "./command.ts";
 import { print } from "./say.ts";
 
@@ -11,6 +12,7 @@ interface Manner {
   columns?: number | undefined;
   /** Cancels it; without one, Ctrl-C does. */
   signal?: AbortSignal | undefined;
+  conversation?: Context["conversation"];
 }
 
 const ON_COMMAND_LINE: Manner = { call: (words) => `memdir ${words}` };
@@ -38,7 +40,7 @@ async function runVerb<F extends Fields, R>(
   verb: Verb<F, R>,
   input: ReturnType<typeof readInput<F>>,
   call: Call,
-  { call: spell, columns = call.terminal.columns || undefined, signal }: Manner,
+  { call: spell, columns = call.terminal.columns || undefined, signal, conversation }: Manner,
 ): Promise<number> {
   const { json, terminal, cwd, env, now, log } = call;
   const stop = new AbortController();
@@ -50,14 +52,14 @@ async function runVerb<F extends Fields, R>(
   };
   const show = (said: Said, value?: unknown) => {
     endBars();
-    if (!json) print(terminal, said, columns);
-    else if (value !== undefined) terminal.print(JSON.stringify(value));
+    print(terminal, json ? said.filter(isWarning) : said, columns);
+    if (json && value !== undefined) terminal.print(JSON.stringify(value));
   };
   try {
     const memdir = await call.open();
     (signal ?? stop.signal).throwIfAborted();
     const result = await verb.run(memdir, input, {
-      ...{ cwd, env, now, log, show, scope: call.value("scope"), signal: signal ?? stop.signal },
+      ...{ cwd, env, now, log, show, conversation, scope: call.value("scope"), signal: signal ?? stop.signal },
       progress(what) {
         const bar = terminal.progress(what);
         bars.push(bar);
@@ -70,14 +72,22 @@ async function runVerb<F extends Fields, R>(
     show(verb.say(result, { input, call: spell, now: now() }));
     const value = verb.json ? verb.json(result) : result;
     if (json && value !== undefined) terminal.json(value);
-    return verb.exitCode?.(result) ?? 0;
+    // What goes on until it is told to end has ended as it should.
+    return stop.signal.aborted && value !== undefined ? INTERRUPTED : (verb.exitCode?.(result) ?? 0);
   } catch (error) {
     endBars();
-    if ((signal ?? stop.signal).aborted) return INTERRUPTED;
+    // A console goes on, and says what was stopped.
+    const isSilent = signal ? signal.aborted && !(error instanceof MemdirError) : stop.signal.aborted;
+    if (isSilent) return INTERRUPTED;
     throw error;
   } finally {
     process.off("SIGINT", onSignal);
   }
+}
+
+/** They are for people beside a JSON answer, too. */
+function isWarning(line: Line): boolean {
+  return typeof line === "object" && "warning" in line;
 }
 
 /** As Node's own reader of arguments wants them. */

@@ -69,7 +69,7 @@ export function main(input: StopInput): void {
     const answer = decide(input, { env, now: () => new Date(), log });
     if ("start" in answer) {
       const { transcript, cwd, mark } = answer.start;
-      startDetached(["extract", "--transcript", transcript, "--session-hook", mark], cwd);
+      startDetached(["extract-hook", "--transcript", transcript, "--mark", mark], cwd);
     } else if ("ask" in answer) writeAll(1, formatContinuation(answer.ask));
     else log(`extraction skipped: ${answer.skipped}`);
   } finally {

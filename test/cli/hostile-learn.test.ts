@@ -4,12 +4,14 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { dream } from "../../src/cli/dream.ts";
-import { extract } from "../../src/cli/extract.ts";
-import { inbox } from "../../src/cli/inbox.ts";
-import { ledger } from "../../src/cli/ledger.ts";
-import { log } from "../../src/cli/log.ts";
+import { runOf } from "../../src/cli/run-verb.ts";
 import type { Proposal } from "../../src/learn/proposal.ts";
+import { dream } from "../../src/table/dream.ts";
+import { extract } from "../../src/table/extract.ts";
+import { inbox } from "../../src/table/inbox.ts";
+import { ledger } from "../../src/table/ledger.ts";
+import { log } from "../../src/table/log.ts";
+import type { Verb } from "../../src/verb.ts";
 import { propose } from "../learn/proposals.ts";
 import { errorOf, makeWorld, type World } from "../world.ts";
 import { type CallOptions, hearCall } from "./call.ts";
@@ -18,9 +20,12 @@ const ASKS = "Remember that we always deploy with the blue script, never by hand
 const KEY = ["ghp_", "16C7e42F292c6912E7710c838347Ae178B4a"].join("");
 const ESCAPES = "\u001b]0;owned\u0007\u001b[2J\u009b31mred\u202e";
 
-async function hear(world: World, run: typeof inbox, options: CallOptions) {
+// biome-ignore lint/suspicious/noExplicitAny: verbs of all inputs and results
+type AnyVerb = Verb<any, any>;
+
+async function hear(world: World, verb: AnyVerb, options: CallOptions) {
   const heard = hearCall(world, options);
-  await run(heard.call);
+  await runOf(verb)(heard.call);
   return { ...heard, text: [...heard.printed, ...heard.warned].join("\n") };
 }
 
@@ -78,7 +83,7 @@ describe("extract by rules", () => {
     const file = path.join(world.top, "s.jsonl");
     make(file);
     const heard = hearCall(world, { options: { transcript: file } });
-    const end = await extract(heard.call).catch((error: Error) => error.message);
+    const end = await runOf(extract)(heard.call).catch((error: Error) => error.message);
     expect(`${end}${heard.printed.join()}`).toMatch(/\w+ \w+/);
     expect(memories(world)).toEqual([]);
   });

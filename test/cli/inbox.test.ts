@@ -3,13 +3,16 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { inbox as run } from "../../src/cli/inbox.ts";
+import { runOf } from "../../src/cli/run-verb.ts";
 import { type Inbox, openInbox } from "../../src/learn/inbox.ts";
 import type { Proposal } from "../../src/learn/proposal.ts";
 import type { Memdir } from "../../src/memdir.ts";
+import { inbox as verb } from "../../src/table/inbox.ts";
 import { propose } from "../learn/proposals.ts";
 import { errorOf, mainOf, makeWorld, type World } from "../world.ts";
 import { hearCall } from "./call.ts";
+
+const run = runOf(verb);
 
 let world: World;
 let memdir: Memdir;
@@ -98,10 +101,10 @@ test("foreign text cannot play with the terminal", async () => {
   expect(await call([])).not.toMatch(/[\x1b\x07\r\u202e]/);
 });
 
-test("accept writes it and says what takes it back", async () => {
+test("accept writes it and says how to undo it", async () => {
   const id = await add();
   const text = await call(["accept", id.slice(0, 6)]);
-  const undo = /^saved project_retries\.md; memdir undo (\S+) takes it back$/.exec(text)?.[1];
+  const undo = /^saved project_retries\.md; memdir undo (\S+) reverts it$/.exec(text)?.[1];
   expect(world.read("project_retries.md")).toContain("source: inferred session=s1 message=m1");
   expect(await json()).toEqual([]);
   await memdir.undo(undo as string);

@@ -54,8 +54,8 @@ it("B9.4 /dream: the plan is seen, applied with a key, and /cost tells what is l
   pty.write("/dream\r");
   await pty.waitFor(/Tidy up like this\?/);
   expect(await box.json(["list"])).toHaveLength(2);
-  pty.write("a");
-  await pty.waitFor(/takes it back/);
+  pty.write("y");
+  await pty.waitFor(/\/undo \d+ reverts/);
   expect(await box.json(["list"])).toHaveLength(1);
   pty.write("/cost\r");
   await pty.waitFor(/Left today: 200,000 of 200,000/);

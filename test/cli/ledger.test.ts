@@ -1,11 +1,14 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { ledger as run } from "../../src/cli/ledger.ts";
+import { runOf } from "../../src/cli/run-verb.ts";
 import type { Spent } from "../../src/learn/ledger.ts";
 import type { LearnConfig } from "../../src/settings.ts";
+import { ledger as verb } from "../../src/table/ledger.ts";
 import { DAY, errorOf, HOUR, makeWorld, START, type World } from "../world.ts";
 import { hearCall } from "./call.ts";
+
+const run = runOf(verb);
 
 async function ledger(world: World, options: { days?: string; json?: boolean; learn?: Partial<LearnConfig> } = {}) {
   if (options.learn) {
@@ -15,7 +18,8 @@ async function ledger(world: World, options: { days?: string; json?: boolean; le
     options: { days: options.days },
     json: options.json === true,
   });
-  return { code: await run(call), printed, warned, answer: answers[0] };
+  const code = await run(call);
+  return { code, printed: printed.join("\n").split("\n"), warned, answer: answers[0] };
 }
 
 function spent(agoMs: number, more: Partial<Spent> = {}): Spent {
@@ -133,6 +137,7 @@ describe("memdir ledger", () => {
     const { printed } = await ledger(world);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
     expect(printed.join("")).not.toMatch(/[\u0000-\u001f]/);
+    expect(printed.filter((row) => row.startsWith("Today:"))).toHaveLength(1);
   });
 
   test.skipIf(process.platform === "win32")("a link in the ledger's place is told and not read", async () => {

@@ -1,9 +1,12 @@
 /** `memdir log` as the command line calls it, on a world of its own. */
 
 import { describe, expect, test } from "vitest";
-import { log as run } from "../../src/cli/log.ts";
+import { runOf } from "../../src/cli/run-verb.ts";
+import { log as verb } from "../../src/table/log.ts";
 import { errorOf, makeWorld } from "../world.ts";
 import { hearCall } from "./call.ts";
+
+const run = runOf(verb);
 
 function open() {
   const world = makeWorld();

@@ -1,10 +1,13 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { sessions as run } from "../../src/cli/sessions.ts";
+import { runOf } from "../../src/cli/run-verb.ts";
 import { slugOf } from "../../src/project/locate.ts";
+import { sessions as verb } from "../../src/table/sessions.ts";
 import { errorOf, makeWorld, type World } from "../world.ts";
 import { hearCall } from "./call.ts";
+
+const run = runOf(verb);
 
 async function sessions(world: World, args: string[], options: { all?: boolean; limit?: string; json?: boolean } = {}) {
   const { json, ...rest } = options;

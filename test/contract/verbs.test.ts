@@ -4,7 +4,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { VERBS } from "../../src/table/table.ts";
-import { note, type World } from "../world.ts";
+import { propose } from "../learn/proposals.ts";
+import { note, START, type World } from "../world.ts";
 import { type Sample, testVerb } from "./test-verb.ts";
 
 const tea = async (world: World) => {
@@ -19,6 +20,26 @@ const notes = async (world: World) => {
   fs.mkdirSync(path.join(world.project, "notes"));
   fs.writeFileSync(path.join(world.project, "notes", "style.md"), "Write names as nouns.\n");
 };
+
+const twins = async (world: World) => {
+  const memdir = await world.open();
+  for (const name of ["green tea", "tea that is green"])
+    await memdir.save(note(name, { body: "The user drinks green tea in the morning and never at night." }));
+};
+
+const putTalk = async ({ project, home }: World) => {
+  const message = { role: "user", content: "Remember that releases are cut on Tuesdays, \x1b[2Jnever on Fridays." };
+  const line = { type: "user", uuid: "u1", parentUuid: null, sessionId: "s-1", timestamp: START, message };
+  const folder = path.join(home, ".claude", "projects", "-elsewhere");
+  fs.mkdirSync(folder, { recursive: true });
+  for (const file of [path.join(project, "talk.jsonl"), path.join(folder, "talk.jsonl")])
+    fs.writeFileSync(file, `${JSON.stringify(line)}\n`);
+};
+
+function plantProposal(world: World): void {
+  const proposal = propose({ id: "0123456789ab", reason: "said \x1b[2J" });
+  world.write(".memdir/inbox/0123456789ab.json", JSON.stringify(proposal));
+}
 
 const SAMPLES: Readonly<Record<string, Sample>> = {
   save: { input: { text: "Use pnpm, never npm: the lockfile is pnpm's." } },
@@ -54,6 +75,14 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   sync: { input: {}, fails: true },
   join: { input: { leave: true }, fails: true },
   team: { input: {}, fails: true },
+  extract: { input: { transcript: "talk.jsonl" }, given: putTalk },
+  inbox: { input: { action: "accept", id: "0123" }, given: async (world) => plantProposal(world) },
+  dream: { input: { apply: true }, given: twins },
+  enrich: { input: {}, given: tea },
+  log: { input: { text: "moved the build to node 22" } },
+  ledger: { input: { days: 1 } },
+  sessions: { input: { all: true }, given: putTalk },
+  rewind: { input: { id: "latest" }, fails: true },
 };
 
 it("has a sample for every verb", () => {

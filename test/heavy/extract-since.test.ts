@@ -150,7 +150,7 @@ describe("without a model", () => {
     for (const since of ["soon", "7", "7y", "2026-02-30", "", "-1d"]) {
       expectError(await call(`--since=${since}`), 2, /24h, 7d, 2w or 2026-11-01/);
     }
-    expectError(await call("--since", "7d", "--agent", "cursor"), 2, /claude, codex, gemini, not "cursor"/);
+    expectError(await call("--since", "7d", "--agent", "cursor"), 2, /"cursor" is none of claude, codex, gemini/);
     expectError(await call("--since", "7d", "--transcript", "x"), 2, /--transcript FILE, or --since/);
   });
 });
@@ -209,7 +209,7 @@ describe("with a model", () => {
     const ran = await box.run(["extract", "--since", "24h", "--json"], { env });
     expect(ran.code).toBe(0);
     expect(ran.err).toMatch(
-      /^memdir: warning: the day's budget is used up: 200 of 150 .*; 1 session left; run the same again tomorrow\n$/,
+      /^memdir: warning: the daily budget is used up: 200 of 150 .*; 1 session left; run the same again tomorrow\n$/,
     );
     expect(JSON.parse(ran.out)).toMatchObject({ left: 1, saved: 0, usage: { input: 180 } });
     limit(1000);

@@ -47,7 +47,7 @@ function answerTo(desk: StopDesk, request: RecordedRequest): Answer {
 }
 
 function start(desk: StopDesk, env: Record<string, string>): ChildProcess {
-  const args = [path.join(DIST, "cli.js"), "extract", "--transcript", desk.transcript, "--session-hook", ""];
+  const args = [path.join(DIST, "cli.js"), "extract-hook", "--transcript", desk.transcript, "--mark", ""];
   return spawn(process.execPath, args, { env: { ...desk.env, ...env }, cwd: desk.project, stdio: "ignore" });
 }
 

@@ -112,7 +112,7 @@ export function makeStopDesk(base: "disk" | "memory" = "memory"): StopDesk {
         timeout: PATIENCE_MS,
       }),
     async extract(given = {}, mark = "") {
-      const args = [path.join(DIST, "cli.js"), "extract", "--transcript", transcript, "--session-hook", mark];
+      const args = [path.join(DIST, "cli.js"), "extract-hook", "--transcript", transcript, "--mark", mark];
       const child = spawn(process.execPath, args, { env: { ...env, ...given }, cwd: at("project"), stdio: "ignore" });
       const [code, signal] = await once(child, "exit");
       return { code, signal };

@@ -18,7 +18,7 @@ const HERE = new Set(
 
 const TAKE_NAMES: ReadonlySet<string> = new Set(["show", "edit", "forget", "rename", "history", "verify", "why"]);
 /** They may take seconds: Ctrl-C stops them. */
-const LONG: ReadonlySet<string> = new Set(["verify", "health", "lint", "recall"]);
+const LONG: ReadonlySet<string> = new Set(["verify", "health", "lint", "recall", "dream"]);
 
 export const MEMORY_COMMANDS: readonly SlashCommand[] = [
   {
@@ -64,13 +64,16 @@ export async function runVerb(name: string, rest: string, console: Console): Pro
 async function runLine(row: Row, rest: string, console: Console): Promise<void> {
   const verb = await row.load();
   const read = readLine(verb, rest);
-  const missing = positionsOf(verb).filter(({ isOptional }) => !isOptional)[read.args.length];
+  const positions = positionsOf(verb);
+  const missing = positions.filter(({ isOptional }) => !isOptional)[read.args.length];
   if (missing)
     throw new MemdirError(
       "usage",
       `/${row.name} needs a ${verb.input[missing.name]?.value ?? missing.name}: ${verb.input[missing.name]?.help}`,
     );
-  const { memdir, terminal, choose, columns } = console;
+  if (read.args.length > positions.length && !positions.at(-1)?.isRest)
+    throw new MemdirError("usage", `/${row.name}: "${read.args.at(-1)}" is one argument too many`);
+  const { memdir, agent, terminal, choose, columns } = console;
   const call: Call = {
     ...console,
     ...read,
@@ -88,10 +91,13 @@ async function runLine(row: Row, rest: string, console: Console): Promise<void> 
     },
     open: async (options) => (options ? console.open(options) : memdir),
   };
-  const run = (signal?: AbortSignal) => runOf(verb, { call: (words) => `/${words}`, columns: columns(), signal })(call);
-  if (row.name === "edit") {
+  const model = agent.model();
+  const conversation = { session: agent.sessionId, model: model.name === "" ? null : model };
+  const run = (signal?: AbortSignal) =>
+    runOf(verb, { call: (words) => `/${words}`, columns: columns(), signal, conversation })(call);
+  if (row.name === "edit" || (row.name === "inbox" && read.args[0] === "edit")) {
     if (!console.release)
-      throw new MemdirError("usage", "an editor needs a terminal: use memdir save, or edit the file itself");
+      throw new MemdirError("usage", `an editor needs a terminal: run \`memdir ${row.name} ${rest}\` in one`);
     await console.release(() => run());
   } else if (LONG.has(row.name)) await console.working(row.name, run);
   else await run();

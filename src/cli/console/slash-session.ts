@@ -7,11 +7,13 @@ import { notesPath } from "../../learn/session-notes.ts";
 import { openModel } from "../../open-agent.ts";
 import { readSession } from "../../session/session-reader.ts";
 import { listSessions } from "../../session/sessions.ts";
+import { sayRewound } from "../../table/rewind.ts";
+import { agoInWords, findOne, placesOf } from "../../table/sessions.ts";
 import { cutLine, sanitise, sanitiseLine } from "../../text/sanitise.ts";
 import { cut, pad, widthOf } from "../../text/wrap.ts";
-import { describeRewind, describeSession, findOne } from "../agent.ts";
-import { count } from "../command.ts";
-import { agoInWords, placesOf } from "../sessions.ts";
+import { count } from "../../verb.ts";
+import { describeSession } from "../agent.ts";
+import { print } from "../say.ts";
 import type { Paint } from "../terminal.ts";
 import { type Console, type SlashCommand, stay } from "./slash.ts";
 import { formatBytes, formatTokens } from "./spinner.ts";
@@ -123,7 +125,7 @@ async function rewindSession(rest: string, console: Console): Promise<void> {
   if (!WHATS.includes(chosen as RewindWhat))
     throw new MemdirError("usage", `"${sanitise(chosen)}" is none of ${WHATS.join(", ")}`);
   const { files, prompt } = await agent.rewind(point.id, chosen as RewindWhat);
-  for (const line of describeRewind(files)) terminal.print(line);
+  print(terminal, sayRewound(files), console.columns());
   if (prompt !== null) {
     terminal.print(
       "the conversation is back before that prompt; what was learnt from it stays (memdir history, memdir undo)",

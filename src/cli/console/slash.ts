@@ -2,7 +2,6 @@
 
 import type { Agent } from "../../agent/agent.ts";
 import type { Memdir } from "../../memdir.ts";
-import { wrapText } from "../../text/wrap.ts";
 import type { Call } from "../command.ts";
 import type { Choice } from "./input-state.ts";
 
@@ -43,9 +42,4 @@ export function stay(run: (rest: string, console: Console) => Promise<void>): Sl
     await run(rest, console);
     return "stay";
   };
-}
-
-/** Broken at words instead of where the terminal ends. */
-export function printFolded({ terminal, columns }: Console, text: string): void {
-  terminal.print(wrapText(text, columns()).join("\n"));
 }

@@ -33,13 +33,13 @@ describe("/dream", () => {
     const seat = await sitDown();
     await makeTwins(seat);
     const before = bytes(seat.world);
-    const left = await seat.type("/dream", "l");
+    const left = await seat.type("/dream", "n");
     expect(left).toMatch(/^1\. merge [\s\S]*\nnothing was changed$/);
     expect(bytes(seat.world)).toEqual(before);
     expect(seat.world.exists(LOCK_FILE)).toBe(false);
-    const done = await seat.type("/dream", "a");
+    const done = await seat.type("/dream", "y");
     expect(seat.asked[0]?.question).toMatch(/^Tidy up like this\? 1 merged/);
-    const undo = /\n1 merged.*; (\/undo \S+) takes it back$/.exec(done)?.[1];
+    const undo = /\n1 merged.*; (\/undo \S+) reverts it$/.exec(done)?.[1];
     expect(Object.keys(bytes(seat.world)).length).toBeLessThan(Object.keys(before).length);
     expect(await seat.type("/dream status")).toMatch(/^last {6}2026-03-10T/);
     await seat.type(undo as string);
@@ -52,11 +52,11 @@ describe("/dream", () => {
     await makeTwins(seat);
     const before = bytes(seat.world);
     await seat.type("/dream", null);
-    expect(await seat.type("/dream plan")).toContain("/dream apply plans anew");
+    expect(await seat.type("/dream plan")).toContain("/dream --apply makes a plan");
     const piped = await sitDown({ world: seat.world, isPiped: true });
-    expect(await piped.type("/dream")).toContain("/dream apply plans anew");
+    expect(await piped.type("/dream")).toContain("/dream --apply makes a plan");
     expect(bytes(seat.world)).toEqual(before);
-    expect(await piped.type("/dream apply")).toMatch(/merged.*; \/undo \S+ takes it back$/);
+    expect(await piped.type("/dream apply")).toMatch(/merged.*; \/undo \S+ reverts it$/);
     expect(await piped.type("/dream")).toBe("There is nothing to tidy up.");
     expect(await piped.type("/dream apply")).toContain("nothing");
   });
@@ -66,7 +66,7 @@ describe("/dream", () => {
     await makeTwins(seat);
     const change = () => {
       fs.appendFileSync(seat.world.path("project_staging_reset.md"), "\nAnd at noon.\n");
-      return "a";
+      return "y";
     };
     const error = await errorOf(seat.type("/dream", change));
     expect(error.code).toBe("conflict");
@@ -81,7 +81,7 @@ describe("/dream", () => {
     const before = bytes(seat.world);
     const take = () => {
       seat.world.write(LOCK_FILE, String(process.ppid), { ageMs: 0 });
-      return "a";
+      return "y";
     };
     expect((await errorOf(seat.type("/dream", take))).message).toMatch(
       /another dream is running \(process \d+\); try again/,
@@ -97,7 +97,7 @@ describe("/dream", () => {
     expect(await seat.type("/dream")).toBe("There is nothing to tidy up.");
     expect(seat.world.exists("")).toBe(false);
     const error = await errorOf(seat.type(`/dream ${EVIL}`));
-    expect(error.message).toContain("is not known: there are /dream");
+    expect(error.message).toContain("one argument too many");
     expect(error.message).not.toMatch(HARMFUL);
     expect((await errorOf(seat.type("/dream constructor"))).code).toBe("usage");
   });
@@ -107,7 +107,7 @@ describe("/dream", () => {
     const body = `${SAME} ${EVIL}`;
     seat.world.write("project_one.md", memoryText("project", "one thing", body));
     seat.world.write("project_two.md", memoryText("project", "other thing", body));
-    const said = await seat.type("/dream", "l");
+    const said = await seat.type("/dream", "n");
     expect(said).not.toMatch(HARMFUL);
     for (const line of said.split("\n")) expect(widthOf(line)).toBeLessThanOrEqual(40);
     expect(said.replace(/\s+/g, " ")).toContain(SAME);
@@ -135,7 +135,7 @@ describe("/dream with the agent's model", () => {
     const before = bytes(seat.world);
     const reason = "the freeze is over\x1b[2J";
     seat.server.queue(answer([{ kind: "retire", file: "project_freeze.md", successor: null, reason }]));
-    const said = await seat.type("/dream", "a");
+    const said = await seat.type("/dream", "y");
     expect(said).toContain("1. retire project_freeze.md: the freeze is over");
     expect(said).toContain("-Frozen until 2026-03-01.");
     expect(said).not.toMatch(HARMFUL);
@@ -249,7 +249,7 @@ describe("/cost", () => {
     const seat = await sitDown();
     seat.world.write(".memdir/x", "");
     fs.symlinkSync(path.join(seat.world.top, "elsewhere"), seat.world.path(".memdir/ledger.jsonl"));
-    expect(await seat.type("/cost")).toMatch(/warning: .*ledger\.jsonl is a symbolic link/);
+    expect(await seat.type("/cost")).toMatch(/warning: [\s\S]*ledger\.jsonl is a symbolic link/);
   });
 });
 
@@ -258,11 +258,11 @@ test("twins without descriptions can be merged too; a reason of several lines is
   await seat.memdir.save({ type: "project", name: "freeze", body: "Frozen until 2026-03-01." });
   const reason = "over\n--- feedback_rule.md\n+++ (gone)";
   seat.server.queue(answer([{ kind: "retire", file: "project_freeze.md", successor: null, reason }]));
-  expect(await seat.type("/dream", "l")).toContain("project_freeze.md: over --- feedback_rule.md +++ (gone)\n");
+  expect(await seat.type("/dream", "n")).toContain("project_freeze.md: over --- feedback_rule.md +++ (gone)\n");
   const offline = await sitDown();
   await offline.memdir.save({ type: "project", name: "staging reset", body: SAME });
   await offline.memdir.save({ type: "project", name: "staging database reset", body: SAME });
-  expect(await offline.type("/dream", "a")).toContain("1 merged");
+  expect(await offline.type("/dream", "y")).toContain("1 merged");
 });
 
 describe("/summary", () => {

@@ -1,4 +1,4 @@
-/** `memdir extract --since`: the sessions of this project since a time, one after the other, to go on with if it is stopped. */
+/** `extract --since`: the sessions of this project since a time, one after the other, to go on with if it is stopped. */
 
 import { isAbsolute, join } from "node:path";
 import { MemdirError } from "../errors.ts";
@@ -15,11 +15,10 @@ import {
   findTranscripts,
   type HeardSession,
   readTranscript,
-  TRANSCRIPT_AGENTS,
   type TranscriptAgent,
 } from "../session/transcripts.ts";
-import { plainLine } from "../text/sanitise.ts";
-import { answer, type Call, count, INTERRUPTED, warning, withProgress } from "./command.ts";
+import { bold, type Context, count, countMemories, type Line, type Said } from "../verb.ts";
+import type { Env } from "../world.ts";
 import { placesOf } from "./sessions.ts";
 
 /** How sessions are looked through, and whether that may go on today. */
@@ -29,7 +28,7 @@ export interface Looker {
 }
 
 /** What became of one session. */
-interface Looked {
+export interface Looked {
   id: string;
   agent: TranscriptAgent;
   path: string;
@@ -39,7 +38,7 @@ interface Looked {
   skipped: string | null;
 }
 
-interface Walk {
+export interface Walk {
   sessions: Looked[];
   /** How many sessions are still to be looked at. */
   left: number;
@@ -50,35 +49,15 @@ interface Walk {
 }
 
 export async function extractSince(
-  call: Call,
-  since: string,
-  openLooker: (memdir: Memdir) => Looker,
-  signal: AbortSignal,
-): Promise<number> {
-  const agent = agentOf(call.value("agent"));
-  const memdir = await call.open();
+  memdir: Memdir,
+  { since, agent, looker }: { since: string; agent: TranscriptAgent | undefined; looker: Looker | null },
+  { env, signal, progress }: Context,
+): Promise<Walk> {
   const { directory, ledger, mode } = openLearning(memdir);
-  const found = await find(call, memdir, agent, parseSince(since, directory.now()));
-  const looker = call.flag("dry-run") ? null : openLooker(memdir);
-  const isBarred = looker !== null && (mode === "off" || mode === "read-only");
-  const walk = isBarred
-    ? { ...beginWalk(found), stopped: `nothing was done: learning is ${mode} here (learn.mode)` }
-    : await withProgress(call, "sessions", (onProgress) =>
-        walkThrough(found, looker, { dir: directory.path, ledger, onProgress, signal }),
-      );
-  const { sessions, left, usage, stopped, warnings } = walk;
-  answer(call, { sessions, saved: countSaved(sessions), left, usage }, () =>
-    printWalk(call, walk, since, looker === null),
-  );
-  warning(call, [...warnings, ...(stopped === null ? [] : [stopped])].map(plainLine));
-  return signal.aborted ? INTERRUPTED : 0;
-}
-
-function agentOf(text: string | undefined): TranscriptAgent | null {
-  if (text === undefined) return null;
-  const agent = TRANSCRIPT_AGENTS.find((one) => one === text);
-  if (agent) return agent;
-  throw new MemdirError("usage", `--agent is one of ${TRANSCRIPT_AGENTS.join(", ")}, not "${plainLine(text)}"`);
+  const found = await find(env, memdir, agent, parseSince(since, directory.now()));
+  if (looker && (mode === "off" || mode === "read-only"))
+    return { ...beginWalk(found), stopped: `nothing was done: learning is ${mode} here (learn.mode)` };
+  return walkThrough(found, looker, { dir: directory.path, ledger, onProgress: progress("sessions"), signal });
 }
 
 const HOUR_MS = 3_600_000;
@@ -94,21 +73,21 @@ function parseSince(text: string, now: Date): number {
   if (date.getMonth() === Number(month) - 1 && date.getDate() === Number(day)) return date.getTime();
   throw new MemdirError(
     "usage",
-    `--since "${plainLine(text)}": give hours, days, weeks or a date, such as 24h, 7d, 2w or 2026-11-01`,
+    `--since "${text}": give hours, days, weeks or a date, such as 24h, 7d, 2w or 2026-11-01`,
   );
 }
 
 function find(
-  { env }: Call,
+  env: Env,
   memdir: Memdir,
-  agent: TranscriptAgent | null,
+  agent: TranscriptAgent | undefined,
   sinceMs: number,
 ): Promise<FoundTranscript[]> {
   const { config, location } = memdir;
   const { projectScope, home } = config;
   const { root } = location.project;
   const { CODEX_HOME, GEMINI_CLI_HOME } = env;
-  const isMeant = (one: TranscriptAgent) => agent === null || agent === one;
+  const isMeant = (one: TranscriptAgent) => agent === undefined || agent === one;
   return findTranscripts(
     {
       claude: isMeant("claude") ? placesOf(memdir, true) : null,
@@ -151,7 +130,7 @@ async function walkThrough(
     if (end === "done") walk.left--;
     failures = end === "failed" ? failures + 1 : 0;
     if (options.signal.aborted) stop("interrupted", "to go on");
-    else if (end === "spent") stop(why, why.startsWith("the day's") ? "tomorrow" : "when that is fixed");
+    else if (end === "spent") stop(why, why.startsWith("the daily budget") ? "tomorrow" : "when that is fixed");
     else if (failures === MAX_FAILURES) stop(`it failed ${failures} times in a row`, "when that is fixed");
     if (walk.stopped !== null) return walk;
   }
@@ -212,29 +191,30 @@ async function visit(
   return skipped !== null && !after.ok ? { end: "spent", why: after.reason } : { end: "done", why: "" };
 }
 
-function printWalk(
-  { terminal: { print, color } }: Call,
-  { sessions, left }: Walk,
-  since: string,
-  isTrial: boolean,
-): void {
+export function sayWalk({ sessions, left, stopped, warnings }: Walk, since: string, isTrial: boolean): Said {
   const fresh = sessions.filter(({ messages }) => messages > 0);
-  for (const { agent, id, messages, saved, skipped } of fresh) {
-    const line = `${agent.padEnd(6)}  ${color.bold(plainLine(id).slice(0, 8))}  ${count(messages, "new message")}`;
-    print(skipped === null ? line : `${line}: ${plainLine(skipped)}`);
-    for (const { file, action } of saved) print(`    ${action} ${plainLine(file)}`);
-  }
-  if (left > 0 && fresh.length === 0) return; // why is told as a warning
-  if (sessions.length === 0) print(`No sessions of this project since ${plainLine(since)}.`);
-  else if (fresh.length === 0) print(`Nothing new in ${count(sessions.length, "session")}.`);
-  else if (isTrial) print(`${count(fresh.length, "session")} would be looked at.`);
-  else
-    print(
-      `${count(fresh.length, "session")} with something new; ${count(countSaved(sessions), "memory", "memories")} kept.`,
-    );
+  const rows = fresh.flatMap(({ agent, id, messages, saved, skipped }): Line[] => [
+    [
+      `${agent.padEnd(6)}  `,
+      bold(id.slice(0, 8)),
+      `  ${count(messages, "new message")}${skipped === null ? "" : `: ${skipped}`}`,
+    ],
+    ...saved.map(({ file, action }) => `    ${action} ${file}`),
+  ]);
+  const problems = [...warnings, ...(stopped === null ? [] : [stopped])].map((warning) => ({ warning }));
+  // Where all are left, the warning says why.
+  const isExplained = left > 0 && fresh.length === 0;
+  return [...rows, ...(isExplained ? [] : [summarise(sessions, fresh.length, since, isTrial)]), ...problems];
+}
+
+function summarise(sessions: readonly Looked[], fresh: number, since: string, isTrial: boolean): string {
+  if (sessions.length === 0) return `No sessions of this project since ${since}.`;
+  if (fresh === 0) return `Nothing new in ${count(sessions.length, "session")}.`;
+  if (isTrial) return `${count(fresh, "session")} would be looked at.`;
+  return `${count(fresh, "session")} with something new; ${countMemories(countSaved(sessions))} kept.`;
 }
 
 /** What was there already is not counted. */
-function countSaved(sessions: readonly Looked[]): number {
+export function countSaved(sessions: readonly Looked[]): number {
   return sessions.flatMap(({ saved }) => saved).filter(({ action }) => action !== "unchanged").length;
 }

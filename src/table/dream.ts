@@ -1,0 +1,143 @@
+/** `dream`: memories are tidied up by a plan that a person sees first. */
+
+import { isAlive } from "../disk/atomic.ts";
+import { MemdirError } from "../errors.ts";
+import { checkBudget } from "../learn/budget.ts";
+import { applySeenPlan, type DreamReport, dream as dreamOnce, planSeen } from "../learn/dream.ts";
+import { checkDreamGates, countSessions, type DreamGates, findDreamer, lastDream } from "../learn/dream-gates.ts";
+import { countOps, formatPlan, namedFiles, type Plan } from "../learn/dream-plan.ts";
+import type { Memdir } from "../memdir.ts";
+import { openLearning } from "../open-learn.ts";
+import { sessionsFolder } from "../project/sessions-folder.ts";
+import type { LearnMode } from "../settings.ts";
+import { bad, type Context, dim, flag, good, type Line, verb } from "../verb.ts";
+import { modelFor } from "./model.ts";
+
+type Outcome = Pick<DreamReport, "entry" | "skipped" | "produced">;
+
+export const dream = verb({
+  args: [],
+  input: {
+    plan: flag("only show the plan"),
+    apply: flag("make a plan and apply it, as one change that can be undone"),
+    "if-due": flag("with --apply, for timers: only a day and five sessions after the last one"),
+    status: flag("when the last one was, and whether one is due"),
+  },
+  on: ["cli", "console", "library"],
+  about: "Without an option it shows the plan, and asks before it changes anything.",
+  examples: ["dream --plan"],
+  writes: ({ plan, status }) => !plan && !status,
+  async run(memdir, { plan: onlyPlan, apply, status, "if-due": ifDue }, context) {
+    if ([onlyPlan, apply, status].filter(Boolean).length > 1)
+      throw new MemdirError("usage", "--plan, --apply and --status exclude one another");
+    if (ifDue && !apply) throw new MemdirError("usage", "--if-due goes with --apply");
+    if (status) return readStatus(memdir, context);
+    if (apply) {
+      const report = await (ifDue ? dreamIfDue : dreamNow)(memdir, context);
+      return { plan: report.plan, outcome: report };
+    }
+    return planAndAsk(memdir, context, !onlyPlan);
+  },
+  json(result) {
+    if (!("plan" in result)) return result;
+    const { plan, outcome } = result;
+    const rows = (plan?.ops ?? []).map((op) => ({ op: op.kind, files: namedFiles(op), reason: op.reason }));
+    const entry = outcome?.entry ?? null;
+    return { plan: rows, applied: entry !== null, undo: entry };
+  },
+  say(result, { call }) {
+    if (!("plan" in result)) {
+      const { last, running, due, reason } = result;
+      return [
+        `last      ${last ?? "never"}`,
+        `running   ${running === null ? "no" : `yes, process ${running}`}`,
+        `due       ${due ? "yes" : `no: ${reason}`}`,
+      ];
+    }
+    const { plan, outcome } = result;
+    if (!outcome)
+      return [dim(`${call("dream --apply")} makes a plan and applies it, as one change that can be undone`)];
+    const { entry, skipped, produced } = outcome;
+    if (entry !== null) return [`${produced}; ${call(`undo ${entry}`)} reverts it`];
+    if (skipped !== null) return [`nothing was changed: ${skipped}`];
+    return [plan?.ops.length ? "nothing was changed" : "There is nothing to tidy up."];
+  },
+});
+
+interface Planned {
+  plan: Plan | null;
+  /** Null when the plan was only shown. */
+  outcome: Outcome | null;
+}
+
+const UNTOUCHED: Outcome = { entry: null, skipped: null, produced: "" };
+
+/** The plan that is applied is the one that was seen; what changed meanwhile makes it fail with nothing written. */
+async function planAndAsk(memdir: Memdir, context: Context, mayAsk: boolean): Promise<Planned> {
+  const learning = openLearning(memdir);
+  const plan = await planSeen(learning, modelFor(context), context.signal);
+  if (plan.ops.length === 0) return { plan, outcome: UNTOUCHED };
+  context.show(formatPlan(plan, learning.directory).split("\n").map(paintLine));
+  if (!mayAsk || !context.ask) return { plan, outcome: null };
+  if (!(await context.ask(`Tidy up like this? ${countOps(plan)}`))) return { plan, outcome: UNTOUCHED };
+  const entry = await applySeenPlan(learning.directory, plan, process.pid);
+  return { plan, outcome: { entry, skipped: null, produced: countOps(plan) } };
+}
+
+/** As spans, so that what is wrapped stands further in and does not pass for a line of the diff. */
+function paintLine(line: string): Line {
+  return [line.startsWith("+") ? good(line) : line.startsWith("-") ? bad(line) : line];
+}
+
+/** How long ago the last dream was does not matter to a person who asks for one; a dream that is running does. */
+async function dreamNow(memdir: Memdir, context: Context): Promise<DreamReport> {
+  const options = { ...gatesOf(memdir, context), pid: process.pid, force: true, signal: context.signal };
+  const report = await dreamOnce(openLearning(memdir), modelFor(context), options);
+  if (report.skipped !== null && report.entry === null && report.plan === null) {
+    throw new MemdirError("conflict", `nothing was changed: ${report.skipped}`);
+  }
+  return report;
+}
+
+/** For a timer: only when a dream is due and the budget allows it. Not being due is no failure. */
+async function dreamIfDue(memdir: Memdir, context: Context): Promise<DreamReport> {
+  const { directory, ledger } = openLearning(memdir);
+  const model = modelFor(context);
+  const budget = model ? checkBudget(ledger, memdir.config.learn, null) : { ok: true as const };
+  if (!budget.ok) ledger.skip("dream", null, budget.reason);
+  const options = { ...gatesOf(memdir, context), pid: process.pid, signal: context.signal };
+  // Without its budget a dream still does what needs no model.
+  return dreamOnce({ directory, ledger }, budget.ok ? model : null, options);
+}
+
+function readStatus(memdir: Memdir, context: Context) {
+  const { directory, mode } = openLearning(memdir);
+  const last = lastDream(directory);
+  const gate = checkDreamGates(gatesOf(memdir, context), directory, { onlyLook: true });
+  return {
+    last: last > 0 ? new Date(last).toISOString() : null,
+    running: findDreamer(directory, { isAlive }),
+    due: gate.open,
+    reason: gate.open ? null : gate.reason,
+    mode,
+  };
+}
+
+/** Why no timer may dream; it does not bind a person who asks for a dream. */
+const BARRED: Record<LearnMode, string | null> = {
+  off: "learning is off (learn.mode)",
+  "read-only": "memories are only read in this scope (learn.mode)",
+  inbox: "a person decides in this scope: see `memdir dream --plan`, then --apply",
+  auto: null,
+};
+
+/** The session that asks is not one of those that are counted. */
+function gatesOf(memdir: Memdir, { conversation }: Context): DreamGates {
+  const { config, location } = memdir;
+  const folder = sessionsFolder(config, location.project);
+  return {
+    off: config.disabled ?? BARRED[openLearning(memdir).mode],
+    touchedSince: (sinceMs) => countSessions(folder, sinceMs, conversation?.session ?? null),
+    isAlive,
+  };
+}

@@ -1,0 +1,150 @@
+/** `inbox`: proposals that wait for a person, each as a diff against the memory that it changes, and what becomes of one. */
+
+import { MemdirError } from "../errors.ts";
+import { acceptProposal, previewProposal } from "../learn/apply.ts";
+import type { Inbox } from "../learn/inbox.ts";
+import type { Proposal } from "../learn/proposal.ts";
+import type { Memdir } from "../memdir.ts";
+import { openLearning } from "../open-learn.ts";
+import { parseMemory } from "../store/store.ts";
+import { formatDocument } from "../text/frontmatter.ts";
+import { bold, dim, type Line, type Reader, type Said, text, verb, warn } from "../verb.ts";
+import type { Env } from "../world.ts";
+import { editByHand } from "./save.ts";
+
+export const inbox = verb({
+  args: ["action?", "id?"],
+  usage: "[accept ID | reject ID | edit ID]",
+  input: {
+    action: text("accept, reject or edit; without one all proposals are listed", "ACTION"),
+    id: text("the proposal's id, or the beginning of it", "ID"),
+  },
+  on: ["cli", "console", "library"],
+  examples: ["inbox"],
+  writes: ({ action }) => action !== undefined,
+  async run(memdir, { action, id }, { env }): Promise<{ waiting: Previewed[] } | { edited: Previewed } | Decided> {
+    const { inbox } = openLearning(memdir);
+    if (action === undefined) return { waiting: await Promise.all(inbox.list().map((one) => preview(memdir, one))) };
+    if (!["accept", "reject", "edit"].includes(action) || id === undefined)
+      throw new MemdirError(
+        "usage",
+        "the call is `memdir inbox [accept ID | reject ID | edit ID]`; without more it lists",
+      );
+    const proposal = inbox.find(id);
+    if (!proposal)
+      throw new MemdirError(
+        "not-found",
+        `no proposal ${JSON.stringify(id.slice(0, 40))} waits: \`memdir inbox\` lists them`,
+      );
+    if (action === "edit") return { edited: await preview(memdir, await editProposal(inbox, proposal, env)) };
+    return (action === "accept" ? accept : reject)(memdir, proposal);
+  },
+  json(result) {
+    if ("waiting" in result) return result.waiting.map(({ proposal }) => rowOf(proposal));
+    if ("edited" in result) return rowOf(result.edited.proposal);
+    const { name: _, ...decided } = result;
+    return decided;
+  },
+  say(result, { call }) {
+    if ("waiting" in result)
+      return [...result.waiting.flatMap(sayProposal), ...sayWaiting(result.waiting.length, call)];
+    if (!("edited" in result)) return sayDecided(result, call);
+    return [
+      ...sayProposal(result.edited),
+      dim(`${call(`inbox accept ${result.edited.proposal.id}`)} saves it like this`),
+    ];
+  },
+});
+
+function rowOf(proposal: Proposal) {
+  const { id, action, file, type, name, description, body, when, from, reason, trust, at, session, message } = proposal;
+  const memory = { action, file, type, name, description, body, when };
+  return { id, memory, from, reason, trust, at, session, message };
+}
+
+interface Previewed {
+  proposal: Proposal;
+  /** The memory that it changes, before and after. */
+  file: string | null;
+  before: string | null;
+  after: string;
+}
+
+export async function preview(memdir: Memdir, proposal: Proposal): Promise<Previewed> {
+  return { proposal, ...(await previewProposal(memdir, proposal)) };
+}
+
+/** Its id and what it does, where it came from, and the diff. */
+export function sayProposal({ proposal, file, before, after }: Previewed): Line[] {
+  const { id, action, name, reason, trust, from, session, at } = proposal;
+  const what = action === "forget" ? "forget" : before === null ? "new" : "change";
+  const isGone = before === null && proposal.file !== null;
+  const origin = [TRUST[trust], `by ${from}`, at.slice(0, 10), ...(session === null ? [] : [`session ${session}`])];
+  return [
+    [bold(id), ` ${what} ${file ?? name}`, isGone ? warn(" (it is gone)") : ""],
+    ["  ", dim(`${origin.join(", ")}: ${reason}`)],
+    { diff: { before, after } },
+    "",
+  ];
+}
+
+const TRUST: Record<Proposal["trust"], string> = {
+  user: "the user said it",
+  inferred: "concluded by an agent",
+  tool: "printed by a tool",
+  document: "from a document",
+};
+
+export function sayWaiting(number: number, call: Reader["call"]): Said {
+  if (number === 0) return ["the inbox is empty"];
+  return [dim(`${number} waiting: ${call("inbox accept ID")}, edit ID or reject ID`)];
+}
+
+interface Decided {
+  id: string;
+  done: string;
+  file: string | null;
+  undo: string | null;
+  name: string;
+}
+
+/** What was seen is what is accepted, whatever became of the proposal meanwhile. */
+export async function accept(memdir: Memdir, proposal: Proposal): Promise<Decided> {
+  const { id, name } = proposal;
+  return { id, ...(await acceptProposal(memdir, openLearning(memdir).inbox, proposal)), name };
+}
+
+export async function reject(memdir: Memdir, { id, name }: Proposal): Promise<Decided> {
+  await openLearning(memdir).inbox.reject(id);
+  return { id, done: "rejected", file: null, undo: null, name };
+}
+
+export function sayDecided({ id, done, file, undo, name }: Decided, call: Reader["call"]): Said {
+  if (done === "rejected")
+    return [
+      `rejected ${id} (${name}): it will not be proposed again, nothing else changed; ${call("save")} would still save it`,
+    ];
+  if (done === "unchanged") return [`${file} says it already: nothing was changed`];
+  return [`${done} ${file}${undo === null ? "" : `; ${call(`undo ${undo}`)} reverts it`}`];
+}
+
+/** In the person's editor, like a memory: on a copy, checked on close. Ends when the editor does, with the proposal as it is then. */
+export async function editProposal(inbox: Inbox, proposal: Proposal, env: Env): Promise<Proposal> {
+  const { id, action, name, description, type, when, body } = proposal;
+  if (action === "forget") throw new MemdirError("usage", `proposal ${id} is to forget a memory: accept or reject it`);
+  const file = `${id}.md`;
+  let amended = proposal;
+  const asMemory: Pick<Memdir, "text" | "edit"> = {
+    text: async () => ({ file, path: file, text: formatDocument({ name, description, type, when }, body) }),
+    edit: async (_name, base, edited) => {
+      const memory = parseMemory(file, edited);
+      const [problem] = memory.problems;
+      if (problem) throw new MemdirError("broken", `the proposal was not changed: ${problem}`);
+      const { name, description, type, when } = memory;
+      if (edited !== base) amended = await inbox.amend(id, { name, description, type, when, body: memory.body.trim() });
+      return { file, path: file, action: edited === base ? "unchanged" : "updated", notices: [], undo: null };
+    },
+  };
+  await editByHand(asMemory, id, { redact: false, env });
+  return amended;
+}
