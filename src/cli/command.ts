@@ -102,8 +102,8 @@ export function untilSignal(...more: NodeJS.Signals[]): Promise<unknown> {
 
 export function portOf(call: Call): number | undefined {
   const text = call.value("port");
-  if (text === undefined || (/^\d{1,5}$/.test(text) && Number(text) <= 65_535))
-    return text === undefined ? text : Number(text);
+  if (text === undefined) return undefined;
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new MemdirError("usage", `--port takes a whole number from 0 to 65535, not ${JSON.stringify(text)}`);
 }
 
