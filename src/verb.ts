@@ -119,6 +119,8 @@ export type Said = readonly Line[];
 export interface Diff {
   readonly before: string | null;
   readonly after: string;
+  /** How far in it stands; four columns unless stated. */
+  readonly indent?: number;
 }
 
 export const bold = (text: string): Span => ({ text, tone: "bold" });

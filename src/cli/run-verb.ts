@@ -52,8 +52,9 @@ async function runVerb<F extends Fields, R>(
   };
   const show = (said: Said, value?: unknown) => {
     endBars();
-    print(terminal, json ? said.filter(isWarning) : said, columns);
-    if (json && value !== undefined) terminal.print(JSON.stringify(value));
+    if (!json) print(terminal, said, columns);
+    else if (value !== undefined) terminal.print(JSON.stringify(value));
+    else print(terminal, said.filter(isWarning), columns);
   };
   try {
     const memdir = await call.open();

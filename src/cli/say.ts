@@ -73,9 +73,9 @@ export function fold(text: string, columns: number | undefined, hang: number): s
 /** Whoever decides on a change sees all of it, and every line to its end: seven hooks are about eighty lines, a memory is a page. */
 const MAX_LINES = 200;
 
-function renderDiff({ before, after }: Diff, paint: Paint, columns: number | undefined): string {
+function renderDiff({ before, after, indent = 4 }: Diff, paint: Paint, columns: number | undefined): string {
   return diffPreview(before, after, { columns: Number.POSITIVE_INFINITY, maxLines: MAX_LINES, paint })
-    .map((line) => fold(`    ${line}`, columns, SIGN_WIDTH))
+    .map((line) => fold(`${" ".repeat(indent)}${line}`, columns, SIGN_WIDTH))
     .join("\n");
 }
 

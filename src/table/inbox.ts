@@ -83,7 +83,7 @@ export function sayProposal({ proposal, file, before, after }: Previewed): Line[
   return [
     [bold(id), ` ${what} ${file ?? name}`, isGone ? warn(" (it is gone)") : ""],
     ["  ", dim(`${origin.join(", ")}: ${reason}`)],
-    { diff: { before, after } },
+    { diff: { before, after, indent: 2 } },
     "",
   ];
 }

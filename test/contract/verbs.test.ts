@@ -12,15 +12,6 @@ const tea = async (world: World) => {
   await (await world.open()).save(note("tea", { body: "The user drinks green tea." }));
 };
 
-const release = (scope: string) => async (world: World) => {
-  await (await world.open({ scope })).save(note("release day", { type: "project", body: "On Tuesdays." }));
-};
-
-const notes = async (world: World) => {
-  fs.mkdirSync(path.join(world.project, "notes"));
-  fs.writeFileSync(path.join(world.project, "notes", "style.md"), "Write names as nouns.\n");
-};
-
 const twins = async (world: World) => {
   const memdir = await world.open();
   for (const name of ["green tea", "tea that is green"])
@@ -40,6 +31,15 @@ function plantProposal(world: World): void {
   const proposal = propose({ id: "0123456789ab", reason: "said \x1b[2J" });
   world.write(".memdir/inbox/0123456789ab.json", JSON.stringify(proposal));
 }
+
+const release = (scope: string) => async (world: World) => {
+  await (await world.open({ scope })).save(note("release day", { type: "project", body: "On Tuesdays." }));
+};
+
+const notes = async (world: World) => {
+  fs.mkdirSync(path.join(world.project, "notes"));
+  fs.writeFileSync(path.join(world.project, "notes", "style.md"), "Write names as nouns.\n");
+};
 
 const SAMPLES: Readonly<Record<string, Sample>> = {
   save: { input: { text: "Use pnpm, never npm: the lockfile is pnpm's." } },
@@ -65,6 +65,14 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   prompt: { input: { section: "saving" } },
   adopt: { input: { from: "nowhere" }, fails: true },
   trust: { input: {}, fails: true },
+  extract: { input: { transcript: "talk.jsonl" }, given: putTalk },
+  inbox: { input: { action: "accept", id: "0123" }, given: async (world) => plantProposal(world) },
+  dream: { input: { apply: true }, given: twins },
+  enrich: { input: {}, given: tea },
+  log: { input: { text: "moved the build to node 22" } },
+  ledger: { input: { days: 1 } },
+  sessions: { input: { all: true }, given: putTalk },
+  rewind: { input: { id: "latest" }, fails: true },
   init: { input: { "dry-run": true } },
   uninstall: { input: { "dry-run": true } },
   import: { input: { source: "markdown", path: "notes" }, given: notes },
@@ -75,14 +83,6 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   sync: { input: {}, fails: true },
   join: { input: { leave: true }, fails: true },
   team: { input: {}, fails: true },
-  extract: { input: { transcript: "talk.jsonl" }, given: putTalk },
-  inbox: { input: { action: "accept", id: "0123" }, given: async (world) => plantProposal(world) },
-  dream: { input: { apply: true }, given: twins },
-  enrich: { input: {}, given: tea },
-  log: { input: { text: "moved the build to node 22" } },
-  ledger: { input: { days: 1 } },
-  sessions: { input: { all: true }, given: putTalk },
-  rewind: { input: { id: "latest" }, fails: true },
 };
 
 it("has a sample for every verb", () => {

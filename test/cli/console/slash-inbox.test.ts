@@ -181,7 +181,7 @@ describe("/inbox", () => {
     const said = await seat.type("/inbox", "a");
     for (const line of said.split("\n")) expect(widthOf(line)).toBeLessThanOrEqual(40);
     for (const word of words.split(" ")) expect(said.split(word).length).toBeGreaterThan(2);
-    expect(said.split("\n").filter((line) => /^ +\+ word/.test(line))).toHaveLength(1);
+    expect(said.split("\n").filter((line) => /^ {2}\+ word/.test(line))).toHaveLength(1);
   });
 
   test("what lies in the inbox's folder and is no proposal does no harm", async () => {
