@@ -1,11 +1,11 @@
-/** What a command is and what it is called with; and what commands have in common: answers, progress, cancelling. */
+/** What a command is and what it is called with; and what commands have in common: answers, notes, cancelling. */
 
 import { once } from "node:events";
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import type { OpenOptions } from "../open.ts";
 import type { Row } from "../table/table.ts";
-import { count, countMemories, type Fields, flag, positionsOf, text, type Verb } from "../verb.ts";
+import { type Fields, flag, positionsOf, text, type Verb } from "../verb.ts";
 import type { World } from "../world.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -78,20 +78,6 @@ export function warning({ terminal }: Pick<Call, "terminal">, warnings: readonly
   for (const one of warnings) terminal.warn(`memdir: warning: ${one}`);
 }
 
-/** Long work with a bar while it runs. */
-export async function withProgress<T>(
-  { terminal }: Pick<Call, "terminal">,
-  what: string,
-  work: (show: (done: number, total: number) => void) => Promise<T>,
-): Promise<T> {
-  const bar = terminal.progress(what);
-  try {
-    return await work(bar.show);
-  } finally {
-    bar.end();
-  }
-}
-
 /** As a shell says it of a program that Ctrl-C ended. */
 export const INTERRUPTED = 130;
 
@@ -114,20 +100,12 @@ export function untilSignal(...more: NodeJS.Signals[]): Promise<unknown> {
   return Promise.race(["SIGINT", "SIGTERM", ...more].map((name) => once(process, name)));
 }
 
-/** The number that an option gives; undefined when it is not given. */
-export function numberOf(call: Call, name: string, { min = 0, max = 999_999_999 } = {}): number | undefined {
-  const text = call.value(name);
-  if (text === undefined) return undefined;
-  if (/^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max) return Number(text);
-  const range = max < 999_999_999 ? ` from ${min} to ${max}` : min > 0 ? ` from ${min}` : "";
-  throw new MemdirError("usage", `--${name} takes a whole number${range}, not ${JSON.stringify(text)}`);
-}
-
 export function portOf(call: Call): number | undefined {
-  return numberOf(call, "port", { max: 65_535 });
+  const text = call.value("port");
+  if (text === undefined) return undefined;
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new MemdirError("usage", `--port takes a whole number from 0 to 65535, not ${JSON.stringify(text)}`);
 }
-
-export { count, countMemories };
 
 /** Cells in columns, two spaces apart; the last one is not padded. */
 export function columnsOf(rows: readonly (readonly string[])[], right: readonly number[] = []): string[] {

@@ -73,7 +73,8 @@ async function runVerb<F extends Fields, R>(
     show(verb.say(result, { input, call: spell, now: now() }));
     const value = verb.json ? verb.json(result) : result;
     if (json && value !== undefined) terminal.json(value);
-    return stop.signal.aborted ? INTERRUPTED : (verb.exitCode?.(result) ?? 0);
+    // What goes on until it is told to end has ended as it should.
+    return stop.signal.aborted && value !== undefined ? INTERRUPTED : (verb.exitCode?.(result) ?? 0);
   } catch (error) {
     endBars();
     // A console goes on, and says what was stopped.

@@ -70,7 +70,7 @@ export function fold(text: string, columns: number | undefined, hang: number): s
     .join("\n");
 }
 
-/** The longest change that memdir proposes, seven hooks, has about eighty lines. */
+/** Whoever decides on a change sees all of it, and every line to its end: seven hooks are about eighty lines, a memory is a page. */
 const MAX_LINES = 200;
 
 function renderDiff({ before, after, indent = 4 }: Diff, paint: Paint, columns: number | undefined): string {

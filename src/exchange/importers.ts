@@ -109,7 +109,7 @@ function otherProjects({ config, location }: Target): { path: string; memories: 
   return findClaudeProjects(config.claudeDir, location.dir);
 }
 
-interface Sighting {
+export interface Sighting {
   source: string;
   path: string;
   memories: number;

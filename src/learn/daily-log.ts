@@ -18,7 +18,7 @@ import { fileMode, prepareDirectory, type Store } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
 import { findSecrets } from "../text/secrets.ts";
 
-interface LogEntry {
+export interface LogEntry {
   path: string;
   /** As written, without its line break; further lines are indented. */
   line: string;

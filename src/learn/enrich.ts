@@ -23,7 +23,7 @@ export interface EnrichOptions {
   signal?: AbortSignal;
 }
 
-interface EnrichResult {
+export interface EnrichResult {
   enriched: string[];
   /** How many still have none. */
   left: number;

@@ -66,7 +66,7 @@ export interface Listing {
   skipped: Skipped[];
 }
 
-interface Skipped {
+export interface Skipped {
   path: string;
   reason: string;
   /** An ordinary text beside the memories, such as a README: nothing is wrong with it. */

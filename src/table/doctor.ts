@@ -6,7 +6,7 @@ import { findAbandoned } from "../project/older.ts";
 import { type Context, dim, flag, good, type Line, verb, warn } from "../verb.ts";
 import type { Check, Mend } from "../verbs/doctor.ts";
 
-interface Fixed {
+export interface Fixed {
   name: string;
   ok: boolean;
   detail: string;

@@ -64,7 +64,7 @@ export const dream = verb({
   },
 });
 
-interface Planned {
+export interface Planned {
   plan: Plan | null;
   /** Null when the plan was only shown. */
   outcome: Outcome | null;

@@ -62,7 +62,7 @@ function rowOf(proposal: Proposal) {
   return { id, memory, from, reason, trust, at, session, message };
 }
 
-interface Previewed {
+export interface Previewed {
   proposal: Proposal;
   /** The memory that it changes, before and after. */
   file: string | null;
@@ -100,7 +100,7 @@ export function sayWaiting(number: number, call: Reader["call"]): Said {
   return [dim(`${number} waiting: ${call("inbox accept ID")}, edit ID or reject ID`)];
 }
 
-interface Decided {
+export interface Decided {
   id: string;
   done: string;
   file: string | null;

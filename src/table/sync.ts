@@ -117,8 +117,8 @@ async function watch({ pass, folders }: Exchange, { show, signal }: Context): Pr
     onFailure: (error) => {
       // A mistake in the settings does not go away by itself.
       if (exitCodeOf(error) === 2) throw error;
-      const { message, code } = error as MemdirError;
-      if (message !== told) show([{ warning: message }], { error: { code, message } });
+      const { message } = error as Error;
+      if (message !== told) show([{ warning: message }]);
       told = message;
     },
     signal,

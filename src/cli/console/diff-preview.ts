@@ -2,8 +2,8 @@
 
 import { commonEnds } from "../../text/diff.ts";
 import { sanitise } from "../../text/sanitise.ts";
-import { cut, wrapText } from "../../text/wrap.ts";
-import { count } from "../command.ts";
+import { cut } from "../../text/wrap.ts";
+import { count } from "../../verb.ts";
 import type { Paint } from "../terminal.ts";
 
 interface DiffOptions {
@@ -41,9 +41,4 @@ export function diffPreview(before: string | null, after: string, { columns, max
 function linesOf(text: string): string[] {
   const lines = sanitise(text).split("\n");
   return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
-}
-
-/** Lines of a diff wrapped below their words. With infinite columns every line stays as it is. */
-export function foldLines(lines: readonly string[], columns: number): string[] {
-  return lines.flatMap((line) => wrapText(line, columns - 2).map((part, at) => (at === 0 ? part : `  ${part}`)));
 }

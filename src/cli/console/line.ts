@@ -8,7 +8,7 @@ import { openLearning } from "../../open-learn.ts";
 import { MEMORY_TYPES } from "../../store/store.ts";
 import { saySaved } from "../../table/common.ts";
 import { sanitise, sanitiseLine } from "../../text/sanitise.ts";
-import { count } from "../command.ts";
+import { count } from "../../verb.ts";
 import { print } from "../say.ts";
 import type { Paint, Terminal } from "../terminal.ts";
 import type { Completion } from "./input-state.ts";

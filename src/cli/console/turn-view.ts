@@ -6,7 +6,7 @@ import type { AgentEvent } from "../../agent/state.ts";
 import type { TurnResult } from "../../agent/turn.ts";
 import { sanitise, sanitiseLine } from "../../text/sanitise.ts";
 import { cut } from "../../text/wrap.ts";
-import { count, countMemories } from "../command.ts";
+import { count, countMemories } from "../../verb.ts";
 import type { Paint } from "../terminal.ts";
 import { openMarkdown } from "./markdown.ts";
 
