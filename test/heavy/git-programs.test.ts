@@ -243,7 +243,7 @@ const LINES = [
   ..."list|list --json|show mine|show build|search build|recall build|prompt|prompt --files|index|index --rebuild".split(
     "|",
   ),
-  ..."context|context --touch src/make.ts|context --all-agents|doctor|doctor --fix|lint|rot|rot --all|why build".split(
+  ..."context|context --touch src/make.ts|context --all-agents|doctor|doctor --fix|lint|check|health|health --all|rot|why build".split(
     "|",
   ),
   ..."verify|verify --changed-since HEAD~1|verify --fix|verify --stamp|history|history build|edit mine".split("|"),
@@ -258,7 +258,7 @@ const LINES = [
   ..."init --dry-run|init --team --yes|doctor|uninstall --team|uninstall --dry-run|adopt|trust|trust --revoke".split(
     "|",
   ),
-  ..."merge-driver memory base ours theirs build.md|merge-driver index base ours theirs x.md|completion bash".split(
+  ..."merge-driver memory base ours theirs build.md|merge-driver index base ours theirs x.md|completion bash|prefetch|extract-hook --transcript SESSION --mark x".split(
     "|",
   ),
 ];

@@ -260,7 +260,7 @@ describe("recall with a model", () => {
       /no key/,
     ],
     ["nonsense", async () => "I'd rather not", /selected_memories/],
-    ["no text", async () => 7 as never, /no text/],
+    ["no text", async () => 7 as never, /not text/],
     ["half an answer", async () => '{"selected_memories": ["coff', /selected_memories/],
   ])("B6.11 C16 %s: the offline result stands, the log says why", async (_, ask, why) => {
     const { world, memdir } = await openStore(MEMORIES, { ask });
