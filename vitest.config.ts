@@ -22,7 +22,7 @@ export const HEAVY = [
   "test/package/pack.test.ts",
   "test/team/{git-remote,git-remote-contract,repository,server-remote-contract,sync-schedules}.test.ts",
   "test/team/server/{data-folder,data-pglite,security}.test.ts",
-  "test/verbs/random.test.ts",
+  "test/memory/random.test.ts",
 ];
 
 export default defineConfig({

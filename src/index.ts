@@ -7,6 +7,12 @@ export { type RenderedInstructions, renderInstructions } from "./instructions/fi
 export type { Instructions } from "./instructions/instructions.ts";
 export { type Library, openMemdir } from "./library.ts";
 export type { InstructionOptions, Memdir, Named, VerifyOptions } from "./memdir.ts";
+export type { AdoptResult } from "./memory/adopt.ts";
+export type { MemoryRef } from "./memory/find.ts";
+export type { ForgetResult } from "./memory/forget.ts";
+export type { LintProblem } from "./memory/lint.ts";
+export type { MergeRequest } from "./memory/merge.ts";
+export type { SaveRequest, SaveResult } from "./memory/save.ts";
 export type { OpenOptions } from "./open.ts";
 export { MAX_SESSION_MEMORY_BYTES, openRecallSession, type RecallSession } from "./recall/budget.ts";
 export { formatInjection } from "./recall/injection.ts";
@@ -29,13 +35,7 @@ export {
   parseMemory,
   type Source,
 } from "./store/store.ts";
-export type { CallOptions, Verbs } from "./table/table.ts";
 export { editFields, formatDocument, parseDocument } from "./text/frontmatter.ts";
 export { findSecrets, redactSecrets, type SecretFinding } from "./text/secrets.ts";
 export type { Problem as VerifyProblem, Verification } from "./truth/verify.ts";
-export type { AdoptResult } from "./verbs/adopt.ts";
-export type { MemoryRef } from "./verbs/find.ts";
-export type { ForgetResult } from "./verbs/forget.ts";
-export type { LintProblem } from "./verbs/lint.ts";
-export type { MergeRequest } from "./verbs/merge.ts";
-export type { SaveRequest, SaveResult } from "./verbs/save.ts";
+export type { CallOptions, Verbs } from "./verbs/table.ts";

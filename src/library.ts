@@ -3,7 +3,7 @@
 import { processEnv } from "./config.ts";
 import type { Memdir } from "./memdir.ts";
 import { type OpenOptions, openMemdir as open } from "./open.ts";
-import { bindVerbs, type Verbs } from "./table/table.ts";
+import { bindVerbs, type Verbs } from "./verbs/table.ts";
 
 export interface Library extends Memdir {
   /** `memdir.verbs.check()`: what the command line can do, with the same input and the same result. */

@@ -4,6 +4,14 @@ import type { Config } from "./config.ts";
 import type { MemoryPromptOptions, StartContext } from "./context/start.ts";
 import type { Instructions } from "./instructions/instructions.ts";
 import type { ScopeOptions } from "./instructions/scope.ts";
+import type { AdoptResult } from "./memory/adopt.ts";
+import type { Check } from "./memory/doctor.ts";
+import type { RebuiltIndex } from "./memory/edit.ts";
+import type { MemoryRef } from "./memory/find.ts";
+import type { ForgetResult, PruneRequest, PruneResult } from "./memory/forget.ts";
+import type { LintProblem } from "./memory/lint.ts";
+import type { MergeRequest } from "./memory/merge.ts";
+import type { SaveRequest, SaveResult } from "./memory/save.ts";
 import type { Location } from "./project/locate.ts";
 import type { OlderDirectory, Orphan } from "./project/older.ts";
 import type { Prefetch } from "./recall/prefetch.ts";
@@ -23,14 +31,6 @@ import type {
 } from "./store/store.ts";
 import type { MeasuredDirectory } from "./truth/rot.ts";
 import type { Verification, VerifyOptions as VerifyRows } from "./truth/verify.ts";
-import type { AdoptResult } from "./verbs/adopt.ts";
-import type { Check } from "./verbs/doctor.ts";
-import type { RebuiltIndex } from "./verbs/edit.ts";
-import type { MemoryRef } from "./verbs/find.ts";
-import type { ForgetResult, PruneRequest, PruneResult } from "./verbs/forget.ts";
-import type { LintProblem } from "./verbs/lint.ts";
-import type { MergeRequest } from "./verbs/merge.ts";
-import type { SaveRequest, SaveResult } from "./verbs/save.ts";
 
 /** `addDirs` as with --add-dir, seed 000's switches, and `allAgents` for the files of other agents. */
 export type InstructionOptions = Omit<ScopeOptions, "settingSources">;

@@ -8,6 +8,8 @@ import { yieldTurn } from "./disk/breathe.ts";
 import { realPath, resolveInside } from "./disk/fence.ts";
 import { MemdirError } from "./errors.ts";
 import type { InstructionOptions, Memdir, Named } from "./memdir.ts";
+import type { Check } from "./memory/doctor.ts";
+import { findByRef, findMemory } from "./memory/find.ts";
 import type { Location } from "./project/locate.ts";
 import { findOrphans } from "./project/older.ts";
 import {
@@ -41,8 +43,6 @@ import {
   showMemory,
   signEntry,
 } from "./store/store.ts";
-import type { Check } from "./verbs/doctor.ts";
-import { findByRef, findMemory } from "./verbs/find.ts";
 
 export interface OpenOptions extends PlaceOptions {
   /** A model that chooses memories: system text and question in, answer out. Default: the one that MEMDIR_MODEL names; null for none. */
@@ -145,7 +145,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     directories,
     warnings,
     save: async (request) => {
-      const { saveMemory } = await import("./verbs/save.ts");
+      const { saveMemory } = await import("./memory/save.ts");
       return noted(main, claimed(saveMemory(main, request)));
     },
     list: async (filter = {}) => (await survey()).rows.filter((row) => !filter.type || row.type === filter.type),
@@ -160,11 +160,11 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     },
     edit: async (name, base, text, edits) => {
       const { directory, file } = await find(name);
-      const { editMemory } = await import("./verbs/edit.ts");
+      const { editMemory } = await import("./memory/edit.ts");
       return signed(directory, await noted(directory, editMemory(directory, file, base, text, edits)));
     },
     put: async (path, text, base, edits) => {
-      const { editIndex, editMemory } = await import("./verbs/edit.ts");
+      const { editIndex, editMemory } = await import("./memory/edit.ts");
       const { directory, file } = findOwner(directories, path);
       if (file === INDEX_FILE) return signed(directory, await editIndex(directory, base, text));
       if (isDailyLog(file))
@@ -174,17 +174,17 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     },
     forget: async (name, forgets) => {
       const { directory, file } = await find(name);
-      const { forgetMemory } = await import("./verbs/forget.ts");
+      const { forgetMemory } = await import("./memory/forget.ts");
       return signed(directory, await forgetMemory(directory, file, forgets));
     },
     rename: async (name, newName) => {
       const { directory, file } = await find(name);
-      const { renameMemory } = await import("./verbs/rename.ts");
+      const { renameMemory } = await import("./memory/rename.ts");
       return signed(directory, await noted(directory, renameMemory(directory, file, newName)));
     },
     merge: async (keep, other, request) => {
       const [kept, gone] = [await find(keep), await find(other)];
-      const { mergeMemories } = await import("./verbs/merge.ts");
+      const { mergeMemories } = await import("./memory/merge.ts");
       const { directory } = kept;
       return signed(directory, await noted(directory, mergeMemories(kept, gone, request)));
     },
@@ -226,13 +226,13 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
       const root = location.project.worktreeRoot ?? location.project.cwd;
       return verifyMemories(main, { root, env, signal }, directories, wanted, { ...asked, isAll: named === null });
     },
-    prune: async (request) => (await import("./verbs/forget.ts")).pruneMemories(main, request),
+    prune: async (request) => (await import("./memory/forget.ts")).pruneMemories(main, request),
     index: async () => {
       await repairDirectory(main);
       return loadIndex(main, { generate: true });
     },
     rebuildIndex: async () => {
-      const { rebuildIndex } = await import("./verbs/edit.ts");
+      const { rebuildIndex } = await import("./memory/edit.ts");
       const rebuilt = await rebuildIndex(main);
       return { ...loadIndex(main, { generate: false }), ...rebuilt };
     },
@@ -265,7 +265,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
       return (await Promise.all(directories.map(lintOne))).flat();
     },
     doctor: async () => {
-      const { examine } = await import("./verbs/doctor.ts");
+      const { examine } = await import("./memory/doctor.ts");
       const problems = await (await instructions()).problems();
       const { examineCues, examineMeaning } = await import("./recall/recaller.ts");
       const { openMeaning } = await import("./meaning/meaning.ts");
@@ -278,7 +278,7 @@ export async function openMemdir(options: OpenOptions): Promise<Memdir> {
     },
     findAdoptable,
     adopt: async (from) => {
-      const { adoptMemories } = await import("./verbs/adopt.ts");
+      const { adoptMemories } = await import("./memory/adopt.ts");
       if (!statSync(from, { throwIfNoEntry: false })?.isDirectory())
         throw new MemdirError("usage", `${from} is not a directory: \`memdir doctor\` lists what can be adopted`);
       const recursive = older.find(({ dir }) => dir === from)?.recursive ?? !from.endsWith("projects");

@@ -7,10 +7,10 @@ import path from "node:path";
 import type { Env } from "../src/config.ts";
 import { MemdirError } from "../src/errors.ts";
 import type { Memdir } from "../src/memdir.ts";
+import type { SaveRequest } from "../src/memory/save.ts";
 import { type OpenOptions, openMemdir } from "../src/open.ts";
 import { slugOf } from "../src/project/locate.ts";
 import type { Store } from "../src/store/store.ts";
-import type { SaveRequest } from "../src/verbs/save.ts";
 import { makeTemporary } from "./temporary.ts";
 
 export interface World {

@@ -7,10 +7,10 @@ import type { Memdir } from "../memdir.ts";
 import { textOf } from "../model/ask.ts";
 import { openAgent } from "../open-agent.ts";
 import { type ResumedSession, readSession } from "../session/session-reader.ts";
-import { configuredModel } from "../table/model.ts";
-import { findOne } from "../table/sessions.ts";
 import { cutLine, plainLine } from "../text/sanitise.ts";
 import type { PermissionOptions } from "../tools/permission.ts";
+import { configuredModel } from "../verbs/model.ts";
+import { findOne } from "../verbs/sessions.ts";
 import type { Call } from "./command.ts";
 import type { Paint } from "./terminal.ts";
 

@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import type { OpenOptions } from "../open.ts";
-import type { Row } from "../table/table.ts";
 import { type Fields, flag, positionsOf, text, type Verb } from "../verb.ts";
+import type { Row } from "../verbs/table.ts";
 import type { World } from "../world.ts";
 import type { Terminal } from "./terminal.ts";
 

@@ -1,8 +1,8 @@
 /** Every command of the command line, verbs and programs, found by any name that people use. */
 
 import { MemdirError } from "../errors.ts";
-import { VERBS } from "../table/table.ts";
 import { positionsOf, type Verb } from "../verb.ts";
+import { VERBS } from "../verbs/table.ts";
 import type { CommandRow, Program } from "./command.ts";
 import { PROGRAMS } from "./programs.ts";
 

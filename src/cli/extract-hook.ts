@@ -12,8 +12,8 @@ import { openModel } from "../open-agent.ts";
 import { openExtractor, openLearning } from "../open-learn.ts";
 import { sessionIdOf } from "../session/session-reader.ts";
 import { type HeardSession, readTranscript } from "../session/transcripts.ts";
-import { killAfter } from "../table/common.ts";
 import { readAuthors } from "../team/authors.ts";
+import { killAfter } from "../verbs/common.ts";
 import type { Env } from "../world.ts";
 import type { Call, Run } from "./command.ts";
 

@@ -1,7 +1,7 @@
 /** Help texts, made from the same table that reads the options. */
 
-import { GROUPS } from "../table/table.ts";
 import { bold, type Field, type Fields, type Said } from "../verb.ts";
+import { GROUPS } from "../verbs/table.ts";
 import type { Env } from "../world.ts";
 import { COMMON, type CommandRow, ownOptions } from "./command.ts";
 import { COMMANDS, findCommand, usageOf } from "./commands.ts";

@@ -4,8 +4,8 @@ import { existsSync, mkdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { type Env, processEnv } from "../config.ts";
+import type { Check } from "../memory/doctor.ts";
 import { openStateIn, quietly, type StateLog } from "../store/store.ts";
-import type { Check } from "../verbs/doctor.ts";
 import { type HookRun, openDeadline, tell } from "./event.ts";
 
 /** For a hook that continues when a part of it fails. */

@@ -6,6 +6,8 @@
 import { join } from "node:path";
 import { readRegular } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
+import type { ForgetResult } from "../memory/forget.ts";
+import type { SaveRequest, SaveResult } from "../memory/save.ts";
 import {
   formatSource,
   type Memory,
@@ -19,8 +21,6 @@ import {
   trustOf,
 } from "../store/store.ts";
 import { editBody, editFields, formatDocument } from "../text/frontmatter.ts";
-import type { ForgetResult } from "../verbs/forget.ts";
-import type { SaveRequest, SaveResult } from "../verbs/save.ts";
 import { type Inbox, MAX_BYTES } from "./inbox.ts";
 import { type LearnMode, type Proposal, sourceFor } from "./proposal.ts";
 

@@ -3,18 +3,18 @@
 import { join } from "node:path";
 import { filled, flag, number, required, text } from "../input.ts";
 import type { Memdir } from "../memdir.ts";
+import type { SaveRequest } from "../memory/save.ts";
 import { NO_CUES_NOTICE, NOTHING_RECALLED } from "../prompts/mcp.ts";
 import { cutContent } from "../recall/cut.ts";
 import { formatHeader, formatInjection } from "../recall/injection.ts";
 import { neutralise, neutraliseLine } from "../recall/neutral.ts";
 import { logSurfaced } from "../recall/surface-log.ts";
 import { ageInWords, findAuthor, parseMemory, type Row } from "../store/store.ts";
-import { forget } from "../table/forget.ts";
-import { list, show } from "../table/list.ts";
-import { recall } from "../table/recall.ts";
-import { save } from "../table/save.ts";
-import { verify } from "../table/verify.ts";
-import type { SaveRequest } from "../verbs/save.ts";
+import { forget } from "../verbs/forget.ts";
+import { list, show } from "../verbs/list.ts";
+import { recall } from "../verbs/recall.ts";
+import { save } from "../verbs/save.ts";
+import { verify } from "../verbs/verify.ts";
 import { type McpTool, makeTool } from "./tool.ts";
 
 const TEXT = { type: "string" };

@@ -7,6 +7,8 @@ import { isUtf8 } from "node:buffer";
 import { mkdirSync, readdirSync, renameSync, rmdirSync, statSync, utimesSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { MemdirError } from "../errors.ts";
+import { changeIndex } from "../memory/edit.ts";
+import { writeMemory } from "../memory/save.ts";
 import {
   type Change,
   findEnforced,
@@ -20,8 +22,6 @@ import {
 } from "../store/store.ts";
 import { editFields } from "../text/frontmatter.ts";
 import { findSecrets } from "../text/secrets.ts";
-import { changeIndex } from "../verbs/edit.ts";
-import { writeMemory } from "../verbs/save.ts";
 import { findFreeItem, findItem, type Item, missing, ROOT } from "./item.ts";
 import { formatSize, readItem } from "./view.ts";
 

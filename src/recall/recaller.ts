@@ -2,6 +2,7 @@
 
 import { runInPieces, yieldTurn } from "../disk/breathe.ts";
 import type { MeaningState } from "../meaning/meaning.ts";
+import type { Check } from "../memory/doctor.ts";
 import {
   AT,
   appendEntries,
@@ -15,7 +16,6 @@ import {
   textsWithoutVector,
   walk,
 } from "../store/store.ts";
-import type { Check } from "../verbs/doctor.ts";
 import { openRecallSession } from "./budget.ts";
 import { type Prefetch, startPrefetch } from "./prefetch.ts";
 import { type Recalled, type RecallOptions, type RecallResult, type RecallSetup, recall } from "./recall.ts";

@@ -4,6 +4,8 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { realPath } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
+import { findMemory } from "../memory/find.ts";
+import { writeMemory } from "../memory/save.ts";
 import {
   fileNameFor,
   findBytes,
@@ -18,8 +20,6 @@ import {
   scan,
   stemOf,
 } from "../store/store.ts";
-import { findMemory } from "../verbs/find.ts";
-import { writeMemory } from "../verbs/save.ts";
 import { findEntryProblem } from "./protocol.ts";
 import { refuseTravel } from "./travel.ts";
 

@@ -2,9 +2,9 @@
 
 import { existsSync } from "node:fs";
 import { resolveInside } from "../disk/fence.ts";
+import { type Check, check, names } from "../memory/doctor.ts";
 import { readGit } from "../project/git.ts";
 import { findBytes, INDEX_FILE, walk } from "../store/store.ts";
-import { type Check, check, names } from "../verbs/doctor.ts";
 import { isConflictPath } from "./conflict-copy.ts";
 import {
   attributesFile,

@@ -6,11 +6,11 @@ import * as v from "valibot";
 import { moveInto, SHARED_MODE, writeTemporary } from "../disk/atomic.ts";
 import { readRegular, resolveInside } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
+import { editIndex } from "../memory/edit.ts";
 import { type Git, readGit, runGit } from "../project/git.ts";
 import { INDEX_FILE, openState, type StateRecord, type Store, statePath } from "../store/store.ts";
 import { sha256 } from "../text/hash.ts";
 import { splitLines } from "../text/lines.ts";
-import { editIndex } from "../verbs/edit.ts";
 
 /** `root` is the top of the checkout. */
 export interface TeamCheckout extends Git {

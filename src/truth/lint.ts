@@ -1,9 +1,9 @@
 /** All of `memdir lint`: the format (verbs/lint.ts), and whether the content belongs in a memory, and in this one. */
 
+import { type LintProblem, lintDirectory } from "../memory/lint.ts";
 import { type Memory, type MemoryType, parseMemory, readBytes, type Store, scan } from "../store/store.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import type { TermsOf } from "../text/likeness.ts";
-import { type LintProblem, lintDirectory } from "../verbs/lint.ts";
 import { type InstructionText, openRestated } from "./restated.ts";
 import { blankCode, findSentences, leadOf } from "./sentences.ts";
 

@@ -1,72 +1,63 @@
-/** Taking over the memories of another directory: copied as one journal entry, nothing overwritten, nothing removed there. */
+/** `adopt` and `trust`: which directory belongs to this project, and which one its settings may use. */
 
-import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { addLine, findBytes, INDEX_FILE, parseIndexLine, readBytes, type Store, walk } from "../store/store.ts";
-import { sha256 } from "../text/hash.ts";
-import { splitLines } from "../text/lines.ts";
+import { resolve } from "node:path";
+import { MemdirError } from "../errors.ts";
+import type { Memdir } from "../memdir.ts";
+import type { AdoptResult } from "../memory/adopt.ts";
+import { countMemories, flag, type Line, notes, text, verb } from "../verb.ts";
 
-export interface AdoptResult {
-  from: string;
-  /** Files that are new here, by the name they got. */
-  adopted: string[];
-  /** Files that were here already with the same content. */
-  present: string[];
-  undo: string | null;
-  notices: string[];
-}
-
-export async function adoptMemories(directory: Store, from: Store): Promise<AdoptResult> {
-  return directory.change((directory) => {
-    const writes = new Map<string, Buffer>();
-    const present: string[] = [];
-    const names = new Map<string, string>();
-    for (const file of walk(from.path, from.recursive).files) {
-      const data = readBytes(from, file);
-      const name = freeName(directory, file, data, writes);
-      if (name === null) present.push(file);
-      else {
-        writes.set(name, data);
-        names.set(file, name);
-      }
+export const adopt = verb({
+  args: ["from?"],
+  input: {
+    from: text("the directory to take memories from; without one, what certainly belongs to this project", "DIR"),
+    separate: flag("two projects share this directory by accident: give this one its own"),
+    share: flag("two projects share this directory: that is fine"),
+    keep: flag("the directory's former project is gone: it belongs to this one now"),
+  },
+  on: ["cli", "library"],
+  examples: ["adopt"],
+  writes: true,
+  async run(memdir, { from, ...flags }, { cwd }) {
+    const ways = (["separate", "share", "keep"] as const).filter((way) => flags[way]);
+    if (ways.length > 1 || (ways.length === 1 && from !== undefined)) {
+      throw new MemdirError("usage", "give one of --separate, --share, --keep, or a directory");
     }
-    const theirs = findBytes(from, INDEX_FILE)?.toString("utf8") ?? "";
-    const applied =
-      writes.size === 0
-        ? null
-        : directory.apply({
-            action: "adopt",
-            trust: null,
-            reason: `from ${from.path}`,
-            writes,
-            plan: (pages) => ({ pages: { ...pages, index: withTheirLines(pages.index ?? "", theirs, names) } }),
-          });
-    return {
-      from: from.path,
-      adopted: [...writes.keys()],
-      present,
-      undo: applied?.entry.id ?? null,
-      notices: applied?.notices ?? [],
-    };
-  });
+    const [way] = ways;
+    if (way) return memdir.settle(way);
+    const sources = from === undefined ? await findSources(memdir) : [resolve(cwd, from)];
+    const results: AdoptResult[] = [];
+    for (const source of sources) results.push(await memdir.adopt(source));
+    return results;
+  },
+  say(result, { call }) {
+    if (!Array.isArray(result)) return [result.message];
+    if (result.length === 0) return ["There is nothing to adopt: no moved project and no older directory was found."];
+    return result.flatMap(({ from, adopted, present, undo, notices }): Line[] => {
+      const already = present.length === 0 ? "" : `, ${present.length} were here already`;
+      const back = undo === null ? "" : `; ${call(`undo ${undo}`)} reverts it`;
+      return [`adopted ${countMemories(adopted.length)} from ${from}${already}${back}`, ...notes(notices)];
+    });
+  },
+});
+
+/** Only what is certain is taken without being named. */
+async function findSources(memdir: Memdir): Promise<string[]> {
+  const { orphans, older } = await memdir.findAdoptable();
+  const sure = [...orphans.filter((orphan) => orphan.sure), ...older].map(({ dir }) => dir);
+  if (sure.length > 0 || orphans.length === 0) return sure;
+  const list = orphans.map(({ dir, recordedRoot }) => `${dir} (${recordedRoot ?? "unknown project"})`).join(", ");
+  throw new MemdirError(
+    "ambiguous",
+    `only directories that might be this project's were found: ${list}; name the right one: memdir adopt DIR`,
+  );
 }
 
-/** The same name if it is free, a numbered one if another memory has it, null if the same content is there. */
-function freeName(directory: Store, file: string, data: Buffer, taken: ReadonlyMap<string, Buffer>): string | null {
-  for (let number = 1; ; number++) {
-    const name = number === 1 ? file : file.replace(/\.md$/, `_${number}.md`);
-    const there = taken.get(name) ?? findBytes(directory, name);
-    if (!there) {
-      if (!existsSync(join(directory.path, name))) return name;
-    } else if (sha256(there) === sha256(data)) return null;
-  }
-}
-
-/** Their words for a memory that kept its file name, and text of their own, go to the end; the other memories get a line of ours. */
-function withTheirLines(index: string, theirs: string, names: ReadonlyMap<string, string>): string {
-  const lines = splitLines(theirs).filter((line) => {
-    const file = parseIndexLine(line)?.file;
-    return file === undefined ? line.trim() !== "" : names.get(file) === file;
-  });
-  return lines.reduce(addLine, index);
-}
+export const trust = verb({
+  args: [],
+  input: { revoke: flag("withdraw the permission") },
+  on: ["cli", "library"],
+  examples: ["trust"],
+  writes: true,
+  run: async (memdir, { revoke = false }) => memdir.trust({ revoke }),
+  say: ({ message }) => [message],
+});

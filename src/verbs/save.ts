@@ -1,310 +1,198 @@
-/** Saving a memory: checks first, then one journalled change. The same name of the same type again is an update. */
+/** `save` and `edit`: a memory is written, from a sentence, a body or an editor. */
 
-import { lstatSync } from "node:fs";
-import { join } from "node:path";
-import { MemdirError } from "../errors.ts";
-import {
-  type Change,
-  checkGiven,
-  cleanName,
-  fileNameFor,
-  findBytes,
-  formatIndexLine,
-  formatSource,
-  type Header,
-  indexPath,
-  isMemoryType,
-  MEMORY_TYPES,
-  type MemoryType,
-  oneLine,
-  otherFileNames,
-  parseIndexLine,
-  parseMemory,
-  peekIndex,
-  readGiven,
-  refuseBroken,
-  restoreIndex,
-  type Source,
-  type Store,
-  sameName,
-  scan,
-  secretError,
-  type Trust,
-  trustOf,
-  type Writer,
-} from "../store/store.ts";
-import {
-  editBody,
-  editFields,
-  formatDocument,
-  type Metadata,
-  type MetadataValue,
-  parseDocument,
-} from "../text/frontmatter.ts";
-import { splitLines } from "../text/lines.ts";
-import { findRelativeDates } from "../text/relative-dates.ts";
-import { findSecrets, redactSecrets } from "../text/secrets.ts";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { givenFileError, MemdirError } from "../errors.ts";
+import type { Memdir } from "../memdir.ts";
+import type { SaveRequest, SaveResult } from "../memory/save.ts";
+import { readGiven } from "../store/store.ts";
+import { type Context, dim, flag, type Input, list, text, verb } from "../verb.ts";
+import type { World } from "../world.ts";
+import { NAME, REASON, REDACT, saySaved, TYPE } from "./common.ts";
 
-export interface SaveRequest {
-  type: MemoryType;
-  name: string;
-  description?: string;
-  body: string;
-  /** Cues: situations in which the memory should come to mind. */
-  when?: readonly string[];
-  links?: readonly string[];
-  /** Names or files of memories that this one replaces. */
-  supersedes?: readonly string[];
-  pinned?: boolean;
-  source?: Source;
-  /** How far whoever saves is trusted: as far as the source, unless a person has looked at it and wants it. */
-  trust?: Trust;
-  /** For writers other than the user: false refuses to change what the user said or wrote, true says that they want it. Saying the same again leaves it theirs. */
-  replace?: boolean;
-  /** Save with secrets masked instead of refusing. */
-  redact?: boolean;
-  reason?: string;
+const INPUT = {
+  text: text("the memory in a sentence or two; - reads it from standard input", "TEXT"),
+  type: TYPE,
+  name: text("a short title", "NAME"),
+  description: text("one line for the index: what it is about"),
+  when: list("a situation in which it should come to mind; may be given several times", "CUE"),
+  link: list("a memory that belongs with it; may be given several times", "NAME"),
+  supersedes: list("a memory that this one replaces: it will rank under it", "NAME"),
+  file: text("read the body from this file; - is standard input", "FILE", { only: ["cli", "console"] }),
+  pin: flag("keep its line in the index when others must go"),
+  source: text("who said it: user, inferred, tool or document", "WHO"),
+  reason: REASON,
+  redact: REDACT,
+};
+
+export const save = verb({
+  args: ["text…?"],
+  input: INPUT,
+  on: ["cli", "console", "mcp", "web", "library"],
+  about:
+    "What you do not give is derived from the text: the type, the name and the line for the index. " +
+    "Saving under a name that exists updates that memory.",
+  examples: [
+    'save "Use pnpm, never npm: the lockfile is pnpm\'s."',
+    'save --type reference --name runbook --description "How to restore the database" --file runbook.md',
+  ],
+  writes: true,
+  async run(memdir, input, context) {
+    const body = await readBody(input, context);
+    const request = await complete(memdir, body, input);
+    const { when = [], link: links = [], supersedes = [], redact = false, pin, source, reason } = input;
+    const saved = await memdir.save({
+      ...{ ...request, when, links, supersedes, redact },
+      ...(pin ? { pinned: true } : {}),
+      ...(source === undefined ? {} : { source: { by: source, session: null, message: null } }),
+      ...(reason === undefined ? {} : { reason }),
+    });
+    const { type, name } = request;
+    return { ...saved, type, name, derived: (["type", "name"] as const).filter((field) => input[field] === undefined) };
+  },
+  json: ({ derived: _, ...saved }) => saved,
+  say(result, reader) {
+    const { type, name, derived, file } = result;
+    const saved = saySaved(result, reader);
+    if (derived.length === 0 || result.action === "unchanged") return saved;
+    const change = reader.call(`edit ${file.replace(/\.md$/, "")}`);
+    return [...saved, dim(`    Saved as ${type}, "${name}". To change that: ${change}, or --type and --name.`)];
+  },
+});
+
+type SaveInput = Input<typeof INPUT>;
+
+async function readBody(input: SaveInput, { cwd, readInput }: Context): Promise<string> {
+  const { text: given, file } = input;
+  if (file !== undefined && given !== undefined && given !== "-")
+    throw new MemdirError("usage", "give the text or --file, not both");
+  if (file !== undefined && file !== "-") return readFile(resolve(cwd, file), file);
+  if (given !== undefined && given !== "-") return given;
+  const isAsked = given === "-" || file === "-";
+  // A description alone is a memory, too.
+  if (readInput && (isAsked || !process.stdin.isTTY)) return readInput();
+  if (isAsked) throw new MemdirError("usage", "there is no standard input here: give the text itself");
+  return "";
 }
 
-export interface SaveResult {
-  file: string;
-  path: string;
-  action: "created" | "updated" | "unchanged";
-  notices: string[];
-  /** The journal entry to give to undo; null when nothing changed. */
-  undo: string | null;
+function readFile(path: string, name: string): string {
+  try {
+    return readGiven(readFileSync(path), name);
+  } catch (error) {
+    throw givenFileError(error, "--file", name);
+  }
 }
 
-export async function saveMemory(directory: Store, request: SaveRequest): Promise<SaveResult> {
-  checkRequest(request);
-  const asked = checkSecrets({
-    ...request,
-    name: cleanName(request.name),
-    description: oneLine(request.description ?? ""),
-    body: request.body.replaceAll("\r\n", "\n").trim(),
-    when: (request.when ?? []).map(oneLine).filter((cue) => cue !== ""),
+/** What was not given is derived from the text. A derived name never updates a memory that says something else. */
+async function complete(
+  memdir: Memdir,
+  body: string,
+  { type, name, description }: SaveInput,
+): Promise<Pick<SaveRequest, "type" | "name" | "description" | "body">> {
+  const whole = (one: { type: SaveRequest["type"]; name: string }) => ({
+    ...one,
+    body,
+    ...(description === undefined ? {} : { description }),
   });
-  if (asked.clean.body === "" && asked.clean.description === "") {
+  if (type !== undefined && name !== undefined) return whole({ type, name });
+  const said = (body.trim() || (description ?? "")).replace(/^(?:remember\s+)?(?:that|to|:)\s+/i, "");
+  if (said === "") {
     throw new MemdirError(
       "usage",
-      "there is nothing to save: give a body on standard input or with --file, or a --description",
+      'there is nothing to save: give the text, as in memdir save "Use pnpm, never npm.", or --file FILE, or at least --description',
     );
   }
-  const notices = [...asked.notices, ...(await dateNotices(directory, asked.clean))];
-  return directory.change((directory) => {
-    const place = findPlace(directory, asked.clean);
-    const request = place.old === null ? asked.clean : keepUserWord(place.file, place.old, asked.clean);
-    const text =
-      place.old === null ? newText(directory, request) : updatedText(directory, place.file, place.old, request);
-    const { reason = "", source = null, trust = trustOf(source) } = request;
-    const result = writeMemory(directory, place.file, text, { action: "save", reason, trust, isPlaced: true });
-    return { ...result, notices: [...notices, ...place.notices, ...result.notices] };
-  });
-}
-
-/** Programs without types call this, too. */
-function checkRequest(request: SaveRequest | undefined): asserts request is SaveRequest {
-  const { type, name, description = "", body, when = [], links = [], supersedes = [], reason = "" } = request ?? {};
-  if (!isMemoryType(type)) {
-    throw new MemdirError("usage", `the type "${checkGiven(type, "type")}" is none of ${MEMORY_TYPES.join(", ")}`);
-  }
-  const texts = { name, description, body, reason };
-  for (const [field, value] of Object.entries(texts)) checkGiven(value, field);
-  for (const [field, values] of Object.entries({ when, links, supersedes })) {
-    if (!Array.isArray(values)) throw new MemdirError("usage", `${field} is not a list of texts`);
-    for (const value of values) checkGiven(value, field);
-  }
-  // Before it is searched for secrets and dates, which takes time.
-  readGiven(Buffer.from(texts.body as string), `"${oneLine(texts.name as string)}"`);
-}
-
-/** Writes one memory's text and its index line. Also the end of every edit. */
-export function writeMemory(
-  directory: Writer,
-  file: string,
-  text: string,
-  entry: Pick<Change, "action" | "reason" | "trust" | "anyForm" | "isPlaced">,
-): SaveResult {
-  checkGiven(text, "text");
-  const path = join(directory.path, file);
-  const before = findBytes(directory, file)?.toString("utf8") ?? null;
-  if (before === text) {
-    restoreIndex(directory);
-    return { file, path, action: "unchanged", notices: [], undo: null };
-  }
-  const applied = directory.apply({ ...entry, writes: new Map([[file, Buffer.from(text)]]), saved: file });
-  const notices = [...applied.notices, ...lineNotices(directory, parseMemory(file, text))];
-  return { file, path, action: before === null ? "created" : "updated", notices, undo: applied.entry.id };
-}
-
-/** Over this length a line costs more than it tells. */
-const LONG_LINE = 200;
-
-function lineNotices(directory: Store, header: Header): string[] {
-  const length = formatIndexLine(header).length;
-  if (length <= LONG_LINE) return [];
-  directory.log(`${header.file}: index line of ${length} characters`);
-  return [`the index line has ${length} characters: a description under 150 leaves room for other memories`];
-}
-
-interface Place {
-  file: string;
-  /** The memory that is there, or null for a free name. */
-  old: Buffer | null;
-  notices: string[];
-}
-
-/** How many numbered file names are looked at: more names that differ only in signs are not to be expected. */
-const NUMBERS = 10;
-
-/** The file that holds this name and type already, wherever another writer put it, or the first free file name. */
-function findPlace(directory: Store, { type, name, replace }: SaveRequest): Place {
-  const notices = sameNameElsewhere(directory, type, name);
-  const numbered = Array.from({ length: NUMBERS }, (_, i) => fileNameFor(type, name, i + 1));
-  const unlisted = replace === undefined ? [] : filesByName(directory, name);
-  const candidates = new Set([
-    ...numbered,
-    ...otherFileNames(type, name),
-    ...filesByTitle(directory, name),
-    ...unlisted,
-  ]);
-  const found = [...candidates].flatMap((file) => readIfSame(directory, file, type, name) ?? []);
-  // Stores of earlier versions may have two that differ in case only.
-  const same = found.find((each) => oneLine(each.name) === name) ?? found[0];
-  if (same) return { file: same.file, old: same.data, notices };
-  for (let number = 1; ; number++) {
-    const file = fileNameFor(type, name, number);
-    if (!lstatSync(join(directory.path, file), { throwIfNoEntry: false })) return { file, old: null, notices };
-  }
-}
-
-/** Files that the index lists under this name. */
-function filesByTitle(directory: Store, name: string): string[] {
-  const lines = splitLines(peekIndex(indexPath(directory)));
-  const title = parseIndexLine(formatIndexLine({ file: "x.md", name, description: "" }))?.title ?? name;
-  return lines.flatMap((line) => {
-    const parsed = parseIndexLine(line);
-    return parsed && sameName(parsed.title, title) ? [parsed.file] : [];
-  });
-}
-
-/** Wherever they are: what the user wrote must not be missed because the index does not list it. */
-function filesByName(directory: Store, name: string): string[] {
-  return scan(directory).memories.flatMap(({ header }) => (sameName(header.name, name) ? [header.file] : []));
-}
-
-interface Namesake {
-  file: string;
-  name: string;
-  data: Buffer;
-}
-
-function readIfSame(directory: Store, file: string, type: MemoryType, name: string): Namesake | null {
-  if (!lstatSync(join(directory.path, file), { throwIfNoEntry: false })?.isFile()) return null;
-  const data = findBytes(directory, file);
-  if (!data) return null;
-  const memory = parseMemory(file, data);
-  const isSame = sameName(memory.name, name) && (!memory.typeExplicit || memory.type === type);
-  return isSame ? { file, name: memory.name, data } : null;
-}
-
-function sameNameElsewhere(directory: Store, type: MemoryType, name: string): string[] {
-  return MEMORY_TYPES.filter((other) => other !== type).flatMap((other) => {
-    const file = fileNameFor(other, name);
-    return readIfSame(directory, file, other, name) === null
-      ? []
-      : [`${file} has the same name and the type ${other}: a memory is known by both, so this is another one`];
-  });
-}
-
-/** The strict form: name, description, type, created, modified, then what is optional. */
-function newText(directory: Store, request: SaveRequest): string {
-  const now = directory.now().toISOString();
-  const metadata: Metadata = {
-    name: request.name,
-    description: request.description,
-    type: request.type,
-    created: now,
-    modified: now,
-    ...optionalFields(request),
+  const { describeStatement, formatBody, nameStatement, typeOfStatement } = await import("../learn/said-statement.ts");
+  const derived = { type: type ?? typeOfStatement(said), name: name ?? nameStatement(firstClause(said)) };
+  // What is more than a sentence or two keeps its form.
+  const isSentence = !said.includes("\n");
+  const first = said.split("\n").find((line) => line.trim() !== "") ?? said;
+  // A name that says it all needs no description.
+  const told = first.replace(/[.!]$/, "") === derived.name ? "" : describeStatement(first);
+  const shaped = {
+    ...derived,
+    body: isSentence ? formatBody(derived.type, said, []) : body,
+    description: description ?? told,
   };
-  return formatDocument(metadata, request.body);
+  if (name === undefined) await refuseNamesake(memdir, shaped);
+  return shaped;
 }
 
-function optionalFields(request: SaveRequest): Metadata {
-  return {
-    ...(request.when?.length ? { when: request.when } : {}),
-    ...(request.links?.length ? { links: request.links } : {}),
-    ...(request.supersedes?.length ? { supersedes: request.supersedes } : {}),
-    ...(request.pinned === undefined ? {} : { pinned: request.pinned }),
-    ...(request.source ? { source: formatSource(request.source) } : {}),
-  };
+/** "Use pnpm, never npm: the lockfile is pnpm's" is called by what it says to do. */
+function firstClause(said: string): string {
+  const [clause = said] = said.split(/[:;.!?](?:\s|$)|\s[-–—]\s|,?\s(?:because|since|so that)\s/);
+  return clause.trim().split(/\s+/).length > 1 ? clause : said;
 }
 
-/** Throws `conflict` for a change of what the user said or wrote that they did not ask for. */
-function keepUserWord(file: string, old: Buffer, request: SaveRequest): SaveRequest {
-  const memory = parseMemory(file, old);
-  if (request.replace === undefined || trustOf(memory.source) !== "user") return request;
-  const { source: _, ...rest } = request;
-  const isSame = (["body", "description"] as const).every(
-    (key) => oneLine(memory[key]) === oneLine(request[key] ?? ""),
-  );
-  if (isSame) return rest;
-  if (request.replace) return request;
+async function refuseNamesake(memdir: Memdir, { name, body }: Pick<SaveRequest, "name" | "body">): Promise<void> {
+  const there = await memdir.show(name).catch(() => null);
+  if (!there || there.name !== name || there.body.trim() === body.trim()) return;
   throw new MemdirError(
     "conflict",
-    `not saved: ${file} is what the user said or wrote themselves. If they want it changed now, save it again with \`replace\` true; else save it under another name`,
+    `a memory is called "${name}" already: give --name "${name}" to update it, or another name`,
   );
 }
 
-/** Only what the request names changes; `modified` moves only if something else did. */
-function updatedText(directory: Store, file: string, old: Buffer, request: SaveRequest): string {
-  refuseBroken(parseMemory(file, old));
-  const text = old.toString("utf8");
-  const document = parseDocument(text);
-  const fields = { ...(request.description ? { description: request.description } : {}), ...optionalFields(request) };
-  const edited = editBody(
-    document.hasFrontmatter ? editFields(text, fields as Record<string, MetadataValue>) : text,
-    request.body || document.body,
-  );
-  return edited === text || !document.hasFrontmatter
-    ? edited
-    : editFields(edited, { modified: directory.now().toISOString() });
+export const edit = verb({
+  args: ["name"],
+  input: { name: NAME, redact: REDACT },
+  on: ["cli", "console"],
+  about: "Opens a copy in $VISUAL or $EDITOR. It is checked when the editor closes; what is refused is kept for you.",
+  examples: ['edit "use pnpm"'],
+  writes: true,
+  run: (memdir, { name = "", redact = false }, { env }) => editByHand(memdir, name, { redact, env }),
+  say: saySaved,
+});
+
+/** The memory in the user's editor, checked when it closes. Ends when the editor does. */
+export async function editByHand(
+  memdir: Pick<Memdir, "text" | "edit">,
+  name: string,
+  { env, ...options }: { redact: boolean; env: World["env"] },
+): Promise<SaveResult> {
+  const { file, text } = await memdir.text(name);
+  // The editor works on a copy: a half-written or refused edit never touches the memory.
+  const folder = mkdtempSync(join(tmpdir(), "memdir-edit-"));
+  const copy = join(folder, basename(file));
+  let isKept = false;
+  try {
+    writeFileSync(copy, text, { mode: 0o600 });
+    await runEditor(copy, env);
+    const edited = readCopy(copy);
+    const save = async () => memdir.edit(file, text, readGiven(edited, file), options);
+    return await save().catch((error: unknown) => {
+      if (!(error instanceof MemdirError)) throw error;
+      const { code, message, details } = error;
+      // A copy with the secret in it would stay behind in the folder for temporary files.
+      isKept = code !== "secret";
+      const kept = isKept ? `your text is in ${copy}` : "your edit was not kept";
+      throw new MemdirError(code, `${message}; ${kept}`, { cause: error, details });
+    });
+  } finally {
+    if (!isKept) rmSync(folder, { recursive: true, force: true });
+  }
 }
 
-function checkSecrets<T extends SaveRequest>(request: T): { clean: T; notices: string[] } {
-  const clean = { ...request };
-  const found: string[] = [];
-  const scan = (where: string, text: string): string => {
-    const findings = findSecrets(text);
-    for (const { rule, line } of findings)
-      found.push(where === "body" ? `${rule} in line ${line}` : `${rule} in the ${where}`);
-    return redactSecrets(text, findings);
-  };
-  clean.name = scan("name", request.name);
-  clean.description = scan("description", request.description ?? "");
-  clean.body = scan("body", request.body);
-  clean.when = (request.when ?? []).map((cue) => scan("cues", cue));
-  clean.links = (request.links ?? []).map((link) => scan("links", link));
-  clean.supersedes = (request.supersedes ?? []).map((name) => scan("supersedes", name));
-  clean.reason = scan("reason", request.reason ?? "");
-  scan("source", request.source ? formatSource(request.source) : "");
-  if (found.length === 0) return { clean: request, notices: [] };
-  // A source is an identifier: masked it would name nothing, so it is left out.
-  if (clean.source && findSecrets(formatSource(clean.source)).length > 0) delete clean.source;
-  if (!request.redact) throw secretError(found);
-  return { clean, notices: found.map((what) => `masked: ${what}`) };
+function readCopy(copy: string): Buffer {
+  try {
+    return readFileSync(copy);
+  } catch (error) {
+    throw new MemdirError("usage", "the editor removed its file: nothing was changed", { cause: error });
+  }
 }
 
-/** A relative date in a project memory means nothing when it is read weeks later. */
-async function dateNotices(directory: Store, request: SaveRequest): Promise<string[]> {
-  if (request.type !== "project") return [];
-  const dates = await findRelativeDates(request.body, directory.now());
-  const inDescription = await findRelativeDates(request.description ?? "", directory.now());
-  return [
-    ...inDescription.map(
-      ({ words, date }) => `description: "${words}" means ${date}; write the date, it is read later`,
-    ),
-    ...dates.map(({ line, words, date }) => `line ${line}: "${words}" means ${date}; write the date, it is read later`),
-  ];
+async function runEditor(path: string, env: World["env"]): Promise<void> {
+  const editor = env.VISUAL || env.EDITOR;
+  if (!editor) throw new MemdirError("usage", "no editor is set: run it as EDITOR=nano memdir edit NAME");
+  // "code --wait": the words after the first are arguments; no shell is involved.
+  const [program = "", ...args] = editor.match(/"[^"]*"|\S+/g)?.map((word) => word.replace(/^"|"$/g, "")) ?? [];
+  // Loaded here: it is slow to load, and every command is bundled with this one.
+  const { spawnSync } = await import("node:child_process");
+  const { error, status } = spawnSync(program, [...args, path], { stdio: "inherit" });
+  if (error) {
+    const message = `the editor "${editor}" could not be started: set EDITOR to another one`;
+    throw new MemdirError("usage", message, { cause: error });
+  }
+  if (status !== 0) throw new MemdirError("usage", `the editor ended with code ${status}: nothing was changed`);
 }

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { resolveInside } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
+import { examineEdit } from "../memory/edit.ts";
+import { findByRef } from "../memory/find.ts";
+import type { SaveRequest, SaveResult } from "../memory/save.ts";
 import { findBytes, isMemoryFile, type Store, sameName } from "../store/store.ts";
-import { examineEdit } from "../verbs/edit.ts";
-import { findByRef } from "../verbs/find.ts";
-import type { SaveRequest, SaveResult } from "../verbs/save.ts";
 import { diffTexts, mainOf } from "./answer.ts";
 import type { ChangedAnswer, CheckAnswer, Ref, SavedAnswer } from "./api.ts";
 

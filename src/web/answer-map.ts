@@ -4,6 +4,7 @@ import { yieldTurn } from "../disk/breathe.ts";
 import { MemdirError } from "../errors.ts";
 import { joinTexts } from "../learn/dream-offline.ts";
 import type { Memdir } from "../memdir.ts";
+import { findByRef } from "../memory/find.ts";
 import { type Edge, findEdges, openLinkPlaces } from "../recall/links.ts";
 import { rarityOf } from "../recall/score.ts";
 import {
@@ -20,7 +21,6 @@ import { findCompeting, settleText } from "../team/conflict-copy.ts";
 import { overlap, weigh } from "../text/likeness.ts";
 import { termsOf } from "../text/terms.ts";
 import { findDoubles, type RotMemory } from "../truth/rot-findings.ts";
-import { findByRef } from "../verbs/find.ts";
 import { diffTexts, keyOf, mainOf, titleOf } from "./answer.ts";
 import type { ChangedAnswer, MemoryMap, MemoryTitle, MergeProposal, Ref } from "./api.ts";
 

@@ -1,6 +1,7 @@
 /** One memory with everything that is known about it. */
 
 import type { Memdir } from "../memdir.ts";
+import { findByRef } from "../memory/find.ts";
 import { findShown, readSurfaceLog } from "../recall/surface-log.ts";
 import {
   type Entry,
@@ -18,7 +19,6 @@ import {
 import { type FieldValue, parseDocument } from "../text/frontmatter.ts";
 import { sha256 } from "../text/hash.ts";
 import { examineMemory, namesOf } from "../truth/verify.ts";
-import { findByRef } from "../verbs/find.ts";
 import { diffTexts, mainOf, type Page } from "./answer.ts";
 import { linksOf, openLinkage } from "./answer-map.ts";
 import { authorsOf, openRows } from "./answer-memories.ts";

@@ -16,9 +16,9 @@ import {
   text,
 } from "../input.ts";
 import { openMemdir } from "../open.ts";
-import { TYPE } from "../table/common.ts";
-import { VERBS } from "../table/table.ts";
 import { fieldsOf, silent, type Verb, writes } from "../verb.ts";
+import { TYPE } from "../verbs/common.ts";
+import { VERBS } from "../verbs/table.ts";
 import type { Page } from "./answer.ts";
 import { answerCheck, answerNew, answerSave } from "./answer-change.ts";
 import { answerContext } from "./answer-context.ts";

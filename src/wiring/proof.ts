@@ -2,8 +2,8 @@
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import type { Check } from "../memory/doctor.ts";
 import { openMemdir } from "../open.ts";
-import type { Check } from "../verbs/doctor.ts";
 import { CLIENTS, type Client } from "./clients.ts";
 import type { Machine } from "./machine.ts";
 import { commandsOf, type Endpoint, kindOf, type Part } from "./parts.ts";

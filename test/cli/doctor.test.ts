@@ -6,10 +6,10 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import type { Call } from "../../src/cli/command.ts";
 import { runOf } from "../../src/cli/run-verb.ts";
+import type { Check } from "../../src/memory/doctor.ts";
 import { slugOf } from "../../src/project/locate.ts";
 import { findCollisions } from "../../src/project/older.ts";
-import { makeDoctor, type Prove } from "../../src/table/doctor.ts";
-import type { Check } from "../../src/verbs/doctor.ts";
+import { makeDoctor, type Prove } from "../../src/verbs/doctor.ts";
 import { DAY, makeWorld, note, type World } from "../world.ts";
 import { hearCall } from "./call.ts";
 

@@ -5,7 +5,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { runOf } from "../../src/cli/run-verb.ts";
 import { logSurfaced } from "../../src/recall/surface-log.ts";
-import { health } from "../../src/table/health.ts";
+import { health } from "../../src/verbs/health.ts";
 import { makeMess } from "../learn/dream-mess.ts";
 import { DAY, makeWorld, note } from "../world.ts";
 import { hearCall } from "./call.ts";

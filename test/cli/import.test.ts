@@ -5,7 +5,7 @@ import path from "node:path";
 import { expect, it } from "vitest";
 import { runOf } from "../../src/cli/run-verb.ts";
 import { slugOf } from "../../src/project/locate.ts";
-import { import as importAll } from "../../src/table/exchange.ts";
+import { import as importAll } from "../../src/verbs/exchange.ts";
 import { errorOf, makeWorld, type World } from "../world.ts";
 import { type CallOptions, hearCall } from "./call.ts";
 

@@ -7,7 +7,7 @@ import { runOf } from "../../src/cli/run-verb.ts";
 import { type Inbox, openInbox } from "../../src/learn/inbox.ts";
 import type { Proposal } from "../../src/learn/proposal.ts";
 import type { Memdir } from "../../src/memdir.ts";
-import { inbox as verb } from "../../src/table/inbox.ts";
+import { inbox as verb } from "../../src/verbs/inbox.ts";
 import { propose } from "../learn/proposals.ts";
 import { errorOf, mainOf, makeWorld, type World } from "../world.ts";
 import { hearCall } from "./call.ts";

@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import { beforeEach, describe, expect, test } from "vitest";
 import { runOf } from "../../src/cli/run-verb.ts";
-import { makeInit, makeUninstall } from "../../src/table/init.ts";
+import { makeInit, makeUninstall } from "../../src/verbs/init.ts";
 import { makeMachine, type TestMachine } from "../wiring/machine.ts";
 import { errorOf, makeWorld } from "../world.ts";
 import { hearCall } from "./call.ts";

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { runOf } from "../../src/cli/run-verb.ts";
 import type { Spent } from "../../src/learn/ledger.ts";
 import type { LearnConfig } from "../../src/settings.ts";
-import { ledger as verb } from "../../src/table/ledger.ts";
+import { ledger as verb } from "../../src/verbs/ledger.ts";
 import { DAY, errorOf, HOUR, makeWorld, START, type World } from "../world.ts";
 import { hearCall } from "./call.ts";
 

@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { runOf } from "../../src/cli/run-verb.ts";
 import { slugOf } from "../../src/project/locate.ts";
-import { sessions as verb } from "../../src/table/sessions.ts";
+import { sessions as verb } from "../../src/verbs/sessions.ts";
 import { errorOf, makeWorld, type World } from "../world.ts";
 import { hearCall } from "./call.ts";
 

@@ -4,7 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { runOf } from "../../src/cli/run-verb.ts";
-import { verify as verb } from "../../src/table/verify.ts";
+import { verify as verb } from "../../src/verbs/verify.ts";
 import { makeWorld, type World } from "../world.ts";
 import { type CallOptions, hearCall } from "./call.ts";
 

@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { runOf } from "../../src/cli/run-verb.ts";
 import { type Door, logSurfaced } from "../../src/recall/surface-log.ts";
-import { why } from "../../src/table/why.ts";
+import { why } from "../../src/verbs/why.ts";
 import { errorOf, HOUR, makeWorld, note, type World } from "../world.ts";
 import { hearCall } from "./call.ts";
 

@@ -3,8 +3,8 @@
 import { describe, expect, it } from "vitest";
 import { runOf } from "../../src/cli/run-verb.ts";
 import { plainText } from "../../src/cli/say.ts";
-import type { Row } from "../../src/table/table.ts";
 import { type Context, readInput, type Verb, writes } from "../../src/verb.ts";
+import type { Row } from "../../src/verbs/table.ts";
 import { findVerbRoute } from "../../src/web/routes.ts";
 import { type CallOptions, hearCall } from "../cli/call.ts";
 import { makePage } from "../web/open-page.ts";

@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { VERBS } from "../../src/table/table.ts";
+import { VERBS } from "../../src/verbs/table.ts";
 import { propose } from "../learn/proposals.ts";
 import { note, START, type World } from "../world.ts";
 import { type Sample, testVerb } from "./test-verb.ts";

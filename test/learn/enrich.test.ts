@@ -3,10 +3,10 @@
 import fs from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type EnrichOptions, enrich } from "../../src/learn/enrich.ts";
+import { addCues } from "../../src/memory/edit.ts";
 import { openAnthropic } from "../../src/model/anthropic.ts";
 import { readCues } from "../../src/prompts/learning.ts";
 import { parseMemory } from "../../src/store/memory.ts";
-import { addCues } from "../../src/verbs/edit.ts";
 import { startModelServer } from "../model-server/model-server.ts";
 import { PATIENCE_MS } from "../until.ts";
 import { DAY, errorOf, mainOf, makeWorld, note, type World } from "../world.ts";

@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { MCP_TOOLS } from "../../src/mcp/tools.ts";
 import { readSurfaceLog } from "../../src/recall/surface-log.ts";
-import { VERBS } from "../../src/table/table.ts";
+import { VERBS } from "../../src/verbs/table.ts";
 import { DAY, makeWorld, note, type World } from "../world.ts";
 import { type Json, makeMcpOptions, openLegacyWire, type Wire } from "./wire.ts";
 

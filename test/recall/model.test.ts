@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { SaveRequest } from "../../src/verbs/save.ts";
+import type { SaveRequest } from "../../src/memory/save.ts";
 import { startModelServer } from "../model-server/model-server.ts";
 import { makeWorld } from "../world.ts";
 

@@ -7,8 +7,8 @@ import { expect, test } from "vitest";
 import { runOf } from "../../src/cli/run-verb.ts";
 import { findHead } from "../../src/project/git.ts";
 import { cleanAuthor, formatAuthorship, peekAuthors } from "../../src/store/authorship.ts";
-import { list as listVerb, show as showVerb } from "../../src/table/list.ts";
 import { readAuthors } from "../../src/team/authors.ts";
+import { list as listVerb, show as showVerb } from "../../src/verbs/list.ts";
 import { hearCall } from "../cli/call.ts";
 import { mainOf, makeWorld, note, type World } from "../world.ts";
 

@@ -3,9 +3,9 @@
 import { parseArgs } from "node:util";
 import { MemdirError } from "../../errors.ts";
 import type { MemoryType } from "../../store/store.ts";
-import { titleOf } from "../../table/common.ts";
-import { type Row, VERBS } from "../../table/table.ts";
 import { countMemories, positionsOf, type Verb } from "../../verb.ts";
+import { titleOf } from "../../verbs/common.ts";
+import { type Row, VERBS } from "../../verbs/table.ts";
 import type { Call } from "../command.ts";
 import { optionsFor, runOf } from "../run-verb.ts";
 import { print } from "../say.ts";

@@ -4,6 +4,7 @@ import { closeSync, fsyncSync, openSync, statSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
 import { PRIVATE_MODE, removeQuietly } from "../disk/atomic.ts";
 import { diskError, MemdirError } from "../errors.ts";
+import { findMemory } from "../memory/find.ts";
 import { openTeam, type Team } from "../open-team.ts";
 import { statePath, walk } from "../store/store.ts";
 import { isConflictPath } from "../team/conflict-copy.ts";
@@ -11,7 +12,6 @@ import type { Network } from "../team/http.ts";
 import { formatMembership } from "../team/membership.ts";
 import type { Role } from "../team/protocol.ts";
 import { bold, choice, count, countMemories, dim, type Input, number, type Said, text, verb, warn } from "../verb.ts";
-import { findMemory } from "../verbs/find.ts";
 
 const INPUT = {
   action: text("what to do", "ACTION"),

@@ -3,11 +3,11 @@
 import { checkBudget } from "../learn/budget.ts";
 import { enrich as enrichAll } from "../learn/enrich.ts";
 import type { Memdir } from "../memdir.ts";
+import { addCues } from "../memory/edit.ts";
 import { NO_USAGE } from "../model/ask.ts";
 import { openLearning } from "../open-learn.ts";
 import type { Row } from "../store/store.ts";
 import { verb } from "../verb.ts";
-import { addCues } from "../verbs/edit.ts";
 import { NAME } from "./common.ts";
 import { modelFor } from "./model.ts";
 

@@ -3,10 +3,10 @@
 import { basename } from "node:path";
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
+import { findMemory } from "../memory/find.ts";
 import { type Door, findShown, readSurfaceLog } from "../recall/surface-log.ts";
 import { ageInDays, ageInWords } from "../store/store.ts";
 import { bold, dim, type Line, verb } from "../verb.ts";
-import { findMemory } from "../verbs/find.ts";
 import { NAME } from "./common.ts";
 
 const BY: Record<Door, string> = {

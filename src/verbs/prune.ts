@@ -2,10 +2,10 @@
 
 import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
+import type { PruneResult } from "../memory/forget.ts";
 import { MEMORY_TYPES, type MemoryType } from "../store/store.ts";
 import { type Suggestion, suggestPrune } from "../truth/rot.ts";
 import { type Context, choice, countMemories, flag, type Line, notes, number, verb } from "../verb.ts";
-import type { PruneResult } from "../verbs/forget.ts";
 
 const DEFAULT_DAYS = 90;
 

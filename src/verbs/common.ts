@@ -1,9 +1,9 @@
 /** Inputs and sentences that several verbs share. */
 
 import { MemdirError } from "../errors.ts";
+import type { SaveResult } from "../memory/save.ts";
 import { ageInWords, MEMORY_TYPES, type Row } from "../store/store.ts";
 import { type Context, choice, dim, flag, notes, type Reader, type Said, type Span, text } from "../verb.ts";
-import type { SaveResult } from "../verbs/save.ts";
 
 export const TYPE = choice(MEMORY_TYPES, "user, feedback, project or reference", "TYPE");
 export const REDACT = flag("mask secrets instead of refusing");

@@ -1,0 +1,339 @@
+/** The health of a directory and of what surrounds it, each check with its remedy. Changes nothing by itself. */
+
+import { accessSync, chmodSync, constants, existsSync, lstatSync, readlinkSync } from "node:fs";
+import { processEnv } from "../config.ts";
+import { isAlive, loadNative } from "../disk/atomic.ts";
+import { runGit } from "../project/git.ts";
+import { findCollisions, type OlderDirectory, type Orphan } from "../project/older.ts";
+import {
+  checkState,
+  hasFrontmatter,
+  INDEX_FILE,
+  indexPath,
+  type Kept,
+  loadIndex,
+  needsRecovery,
+  openListing,
+  peekIndex,
+  type Row,
+  readOverflow,
+  repairDirectory,
+  type State,
+  type Store,
+  statePath,
+} from "../store/store.ts";
+import { rebuildIndex } from "./edit.ts";
+import { lintDirectory } from "./lint.ts";
+
+/** What only the project's side knows. */
+export interface Surroundings {
+  warnings: readonly string[];
+  older: readonly OlderDirectory[];
+  orphans: readonly Orphan[];
+  /** What is wrong with instruction files. */
+  instructions: readonly { path: string; message: string }[];
+}
+
+export async function examine(directories: readonly Store[], surroundings: Surroundings): Promise<Check[]> {
+  const own = directories.filter((directory) => !directory.readOnly);
+  const perDirectory = await Promise.all(own.map(examineDirectory));
+  return [...examineProject(surroundings), examineLocks(), ...perDirectory.flat()];
+}
+
+function examineProject({ warnings, older, orphans, instructions }: Surroundings): Check[] {
+  const checks = warnings.map((warning) => check("settings", false, warning, "follow the advice in the message"));
+  if (warnings.length === 0) checks.push(check("settings", true, "nothing was refused", null));
+  for (const { path, message } of instructions) checks.push(check("instructions", false, message, `edit ${path}`));
+  if (instructions.length === 0) checks.push(check("instructions", true, "no problems in CLAUDE.md files", null));
+  for (const { dir, layout } of older) {
+    checks.push(check("older-layout", false, `memories in ${dir} (${layout}) are only read`, `memdir adopt ${dir}`));
+  }
+  for (const { dir, memories, recordedRoot, reason, sure } of orphans) {
+    const whose = recordedRoot ? `of ${recordedRoot}, which is gone` : "of an unknown project";
+    const why = {
+      "root-commit": "the same first commit",
+      remote: "the same remote",
+      name: "only the same folder name",
+    }[reason];
+    checks.push(
+      check(
+        "orphan",
+        false,
+        `${memories} memories ${whose}, in ${dir} (${why}${sure ? "" : ", not certain"})`,
+        `memdir adopt ${dir}`,
+      ),
+    );
+  }
+  if (orphans.length === 0) checks.push(check("orphan", true, "no memories of a moved project were found", null));
+  return checks;
+}
+
+function examineLocks(): Check {
+  return loadNative()
+    ? check("locks", true, "kernel locks are available", null)
+    : check(
+        "locks",
+        false,
+        "the native module did not load: slower pid files are used",
+        "reinstall memdir on this platform",
+      );
+}
+
+async function examineDirectory(directory: Store): Promise<Check[]> {
+  const at = `${directory.scope}: `;
+  const link = examineLink(directory, at);
+  if (!existsSync(directory.path))
+    return link.length > 0
+      ? link
+      : [check("directory", true, `${at}${directory.path} is made with the first save`, null)];
+  const { rows, skipped } = await directory.rows();
+  const checks = [examineAccess(directory, at), ...link, ...examineRows(rows, at)];
+  const [plain, odd] = [skipped.filter(({ isPlain }) => isPlain), skipped.filter(({ isPlain }) => !isPlain)];
+  if (plain.length > 0) {
+    const detail = `${names(plain.map(({ path }) => path))}: no frontmatter and not in ${INDEX_FILE}, so not a memory`;
+    checks.push(check("other-files", true, `${at}${detail}`, null));
+  }
+  if (odd.length > 0)
+    checks.push(
+      check("skipped", false, `${at}${names(odd.map((s) => `${s.path} (${s.reason})`))}`, "move it elsewhere"),
+    );
+  checks.push(...(await examineIndex(directory, rows, at)), ...examineState(directory, at));
+  const collisions = findCollisions(directory.path);
+  if (collisions.length > 0)
+    checks.push(
+      check(
+        "collision",
+        false,
+        `${at}${collisions.join(" and ")} have the same folder name, and so the same memories`,
+        "memdir adopt --separate gives this project its own; --share if that is fine",
+      ),
+    );
+  if (directory.inRepository && (await isIgnored(directory.path))) {
+    checks.push(
+      check(
+        "ignored",
+        false,
+        `${at}${directory.path} is ignored by git: other people will not see these memories`,
+        "take it out of .gitignore",
+      ),
+    );
+  }
+  return checks;
+}
+
+/** A directory may be a link, by the user's choice; one that leads nowhere is nobody's choice. */
+function examineLink({ path }: Store, at: string): Check[] {
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return [];
+  const isThere = existsSync(path);
+  const detail = `${at}${path} is a link to ${readlinkSync(path)}${isThere ? "" : ", which is not there"}`;
+  return [check("link", isThere, detail, "make the folder that it leads to, or remove the link")];
+}
+
+function examineRows(rows: readonly Row[], at: string): Check[] {
+  const unreadable = rows.filter((row) => row.unreadable);
+  const broken = rows.filter((row) => row.problems.length > 0 && !row.unreadable);
+  const found = broken.length ? `, ${broken.length} with problems: ${names(broken.map((row) => row.file))}` : "";
+  const checks = [check("memories", broken.length === 0, `${at}${rows.length} memories${found}`, "memdir lint")];
+  if (unreadable.length > 0) {
+    const detail = names(unreadable.map((row) => `${row.file} (${row.problems[0]})`));
+    checks.push(check("unreadable", false, `${at}${detail}`, "give yourself the right to read it, or remove the link"));
+  }
+  return checks;
+}
+
+/** Everything about the index is fixed by rebuilding it, which keeps what was written by hand and can be undone. */
+async function examineIndex(directory: Store, rows: readonly Row[], at: string): Promise<Check[]> {
+  const mend = async () => {
+    await rebuildIndex(directory);
+    return `${at}the index was rebuilt from the memories`;
+  };
+  const view = loadIndex(directory, { generate: false });
+  const size = `${at}${view.lines} lines, ${view.chars} characters`;
+  const checks = [check("index", view.warning === null, size, "memdir index --rebuild", mend)];
+  const missing = findUnlinked(directory, rows);
+  if (missing.length > 0)
+    checks.push(
+      check("index-missing", false, `${at}no line in the index: ${names(missing)}`, "memdir index --rebuild", mend),
+    );
+  for (const { rule, file, line, message } of await lintDirectory(directory)) {
+    const detail = `${at}${file}:${line}: ${message}`;
+    if (rule === "secret") checks.push(check(rule, false, detail, `memdir edit ${file}`));
+    if (rule === "index-dangling") checks.push(check(rule, false, detail, "memdir index --rebuild", mend));
+  }
+  return checks;
+}
+
+/** Others write the file first and its line a moment later. */
+const GRACE_MS = 60_000;
+
+/** Without an index there is nothing to be missing from: the client makes one by itself. */
+function findUnlinked(directory: Store, rows: readonly Row[]): string[] {
+  const index = peekIndex(indexPath(directory));
+  if (index.trim() === "") return [];
+  const isListed = openListing(index, readOverflow(directory));
+  const nowMs = directory.now().getTime();
+  return rows
+    .filter((row) => !row.unreadable && hasFrontmatter(row) && !isListed(row))
+    .filter((row) => nowMs - Date.parse(row.modified) > GRACE_MS)
+    .map(({ file }) => file);
+}
+
+function examineAccess(directory: Store, at: string): Check {
+  try {
+    accessSync(directory.path, constants.R_OK | constants.W_OK | constants.X_OK);
+    return check("directory", true, `${at}${directory.path}`, null);
+  } catch {
+    return check(
+      "directory",
+      false,
+      `${at}${directory.path} cannot be written`,
+      "check its owner and mode, or choose another with --memory-dir",
+    );
+  }
+}
+
+async function isIgnored(path: string): Promise<boolean> {
+  const args = ["check-ignore", "-q", "--no-index", "x.md"];
+  return (await runGit({ root: path, env: processEnv() }, args, { timeoutMs: 2000 })).code === 0;
+}
+
+// --- The state folder of a directory: locks of dead processes, leftovers, caches that cannot be read, what others may read.
+
+/** Nothing is fixed, nor looked for, behind a link in the place of the folder. */
+export function examineState(directory: Store, at: string): Check[] {
+  const state = directory.state();
+  let entries: Kept[];
+  try {
+    checkState(directory);
+    entries = state.list();
+  } catch (error) {
+    return [check("state", false, `${at}${(error as Error).message}`, `remove ${statePath(directory)}`)];
+  }
+  return [
+    examineRecovery(directory, at),
+    examineStaleLocks(state, at, entries),
+    examineLeftovers(state, directory.now(), at, entries),
+    examineCaches(state, at, entries),
+    ...(process.platform === "win32" ? [] : [examineModes(directory, at, entries)]),
+  ];
+}
+
+function examineRecovery(directory: Store, at: string): Check {
+  const mend = async () => {
+    await repairDirectory(directory);
+    return "the interrupted change was finished or reverted";
+  };
+  const isLeft = needsRecovery(directory);
+  const detail = isLeft ? "an interrupted change or its temporary files are left" : "no interrupted change is left";
+  return check("recovery", !isLeft, `${at}${detail}`, MEND_COMMAND, mend);
+}
+
+/** A lock is a file, and one beside it with the holder's number. It is taken as any writer would take it, and released. */
+function examineStaleLocks(state: State, at: string, entries: readonly Kept[]): Check {
+  const stale = entries
+    .filter(({ name, kind, stat }) => kind === "lock" && name.endsWith(".pid") && stat.isFile() && !isHeld(state, name))
+    .map(({ name }) => name.replace(/\.pid$/, ""));
+  const mend = () => {
+    const freed = stale.filter((name) => {
+      const release = state.lock(name).try();
+      release?.();
+      return release !== null;
+    });
+    return `freed ${names(freed)}`;
+  };
+  const detail = stale.length === 0 ? "no lock of a dead process" : `locks of dead processes: ${names(stale)}`;
+  return check("stale-locks", stale.length === 0, `${at}${detail}`, MEND_COMMAND, mend);
+}
+
+function isHeld(state: State, name: string): boolean {
+  const pid = Number(state.text(name).read()?.split(" ")[0]);
+  // One that is just being written has no number yet.
+  return !Number.isInteger(pid) || pid <= 0 || isAlive(pid);
+}
+
+/** Of a writer that is alive they are younger. */
+const LEFT_MS = 60_000;
+
+/** Those in `tmp` are found as part of an interrupted change. */
+function examineLeftovers(state: State, now: Date, at: string, entries: readonly Kept[]): Check {
+  const left = entries
+    .filter(({ kind, stat }) => kind === "temporary" && stat.isFile() && now.getTime() - stat.mtimeMs > LEFT_MS)
+    .map(({ name }) => name);
+  const mend = () => {
+    for (const name of left) state.text(name).remove();
+    return `removed ${names(left)}`;
+  };
+  const detail = left.length === 0 ? "no leftovers" : `leftovers: ${names(left)}`;
+  return check("leftovers", left.length === 0, `${at}${detail}`, MEND_COMMAND, mend);
+}
+
+/** What is whole but of another version is passed over and made anew when it is needed. */
+function examineCaches(state: State, at: string, entries: readonly Kept[]): Check {
+  const broken = entries.filter((entry) => entry.kind === "cache" && isBroken(state, entry)).map(({ name }) => name);
+  const mend = () => {
+    // A folder in a cache's place is not removed: there may be something in it.
+    for (const name of broken) state.text(name).remove();
+    return `removed ${names(broken)}: rebuilt when needed`;
+  };
+  const detail = broken.length === 0 ? "caches can be read" : `caches that cannot be read: ${names(broken)}`;
+  return check("caches", broken.length === 0, `${at}${detail}`, MEND_COMMAND, mend);
+}
+
+function isBroken(state: State, { name, stat, minBytes }: Kept): boolean {
+  if (minBytes !== null) return !stat.isFile() || stat.size < minBytes;
+  const key = name.replace(/\.json$/, "");
+  const maxBytes = Number.POSITIVE_INFINITY;
+  return state.record(key, (value) => (typeof value === "object" ? value : null), { maxBytes }).read() === null;
+}
+
+const OTHERS = 0o077;
+
+/** What is remembered of a user's work is theirs alone. Files further in are behind the folder's own mode. */
+function examineModes(directory: Store, at: string, entries: readonly Kept[]): Check {
+  const folder = lstatSync(statePath(directory), { throwIfNoEntry: false });
+  const open = [...(folder ? [{ name: ".", stat: folder }] : []), ...entries].filter(
+    ({ stat }) => (stat.isFile() || stat.isDirectory()) && (stat.mode & OTHERS) !== 0,
+  );
+  const shown = names(open.map(({ name }) => (name === "." ? ".memdir" : `.memdir/${name}`)));
+  const mend = () => {
+    for (const { name } of open) close(statePath(directory, name));
+    return `closed ${shown} to others`;
+  };
+  const detail = open.length === 0 ? "state is the user's alone" : `others can read or write ${shown}`;
+  return check("permissions", open.length === 0, `${at}${detail}`, MEND_COMMAND, mend);
+}
+
+/** Looked at again: what was fixed before may have removed it. */
+function close(file: string): void {
+  const stat = lstatSync(file, { throwIfNoEntry: false });
+  if (stat?.isFile() || stat?.isDirectory()) chmodSync(file, stat.isDirectory() ? 0o700 : 0o600);
+}
+
+// --- One thing that `memdir doctor` looks at, with its remedy.
+
+export interface Check {
+  name: string;
+  ok: boolean;
+  /** What was found. */
+  detail: string;
+  /** What to do about it; null when all is well. */
+  fix: string | null;
+  /**
+   * Does it, where that cannot lose anything: what was done, in words. Several checks may share one. May throw; what is
+   * left is seen when everything is looked at again.
+   */
+  mend?: Mend;
+}
+
+export type Mend = () => string | Promise<string>;
+
+export function check(name: string, ok: boolean, detail: string, fix: string | null, mend?: Mend): Check {
+  return { name, ok, detail, fix: ok ? null : fix, ...(ok || !mend ? {} : { mend }) };
+}
+
+export const MEND_COMMAND = "memdir doctor --fix";
+
+/** Some of them, and how many more. */
+export function names(all: readonly string[]): string {
+  return all.length > 5 ? `${all.slice(0, 5).join(", ")} and ${all.length - 5} more` : all.join(", ");
+}

@@ -1,0 +1,140 @@
+/** Forgetting a memory. It never looks at the body: a poisoned memory must be removable unread. */
+
+import { lstatSync, readdirSync, rmSync, unlinkSync } from "node:fs";
+import { join } from "node:path";
+import { removeQuietly } from "../disk/atomic.ts";
+import { MemdirError } from "../errors.ts";
+import {
+  imagePath,
+  keepRecord,
+  keysOf,
+  type MemoryType,
+  names,
+  ROWS_FILE,
+  type Row,
+  readRecord,
+  readReferences,
+  rewriteCache,
+  type Store,
+  statePath,
+  type Trust,
+} from "../store/store.ts";
+import { redactSecrets } from "../text/secrets.ts";
+
+export interface ForgetResult {
+  file: string;
+  action: "removed";
+  /** The entry that brings it back; null after a purge. */
+  undo: string | null;
+  /** Such as lines of the index that still name it among other words. */
+  notices: string[];
+}
+
+/** `purge` also removes every before-image of the file: for content that must not stay anywhere. `trust` says how far whoever asks is trusted: an enforced rule only the user removes. */
+export async function forgetMemory(
+  directory: Store,
+  file: string,
+  options: { reason?: string; purge?: boolean; trust?: Trust } = {},
+): Promise<ForgetResult> {
+  // A forget is never refused: a secret in its reason is masked.
+  const reason = redactSecrets(options.reason ?? "");
+  return directory.change((directory) => {
+    const path = join(directory.path, file);
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (!stat) throw new MemdirError("not-found", `${file} is gone already`);
+    // A link is not a memory of this directory: only the link goes.
+    if (stat.isSymbolicLink()) unlinkSync(path);
+    const { entry, notices } = directory.apply({
+      action: "forget",
+      reason,
+      writes: new Map([[file, null]]),
+      trust: options.trust ?? "user",
+      ...(options.purge ? { purge: true } : {}),
+    });
+    if (options.purge) {
+      purgeImages(directory, file);
+      purgeTraces(directory, file);
+    }
+    return { file, action: "removed", undo: options.purge || stat.isSymbolicLink() ? null : entry.id, notices };
+  });
+}
+
+/** All but the contents of other files: a kept page of the index may describe it, and undo then goes line by line. */
+function purgeImages(directory: Store, file: string): void {
+  const others = new Set(
+    directory.history().flatMap(({ files }) => files.filter((each) => each.file !== file).map(({ before }) => before)),
+  );
+  for (const hash of readdirSync(statePath(directory, "images"))) {
+    if (!others.has(hash)) rmSync(imagePath(directory, hash), { force: true });
+  }
+}
+
+/** Its row in the cache, its line among those that are remembered. */
+function purgeTraces(directory: Store, file: string): void {
+  if (!rewriteCache(directory, [], null)) removeQuietly(statePath(directory, ROWS_FILE));
+  const keys = keysOf({ file, name: file });
+  const record = readRecord(directory);
+  const retired = record.retired.filter((line) => !readReferences(line).some((each) => names(each, keys)));
+  keepRecord(directory, { ...record, retired });
+}
+
+// --- Forgetting several memories at once, when the user says so: one journal entry, which one undo reverts.
+
+/** By age, or those that are named. */
+export type PruneRequest = AgeRequest | ChosenRequest;
+
+export interface AgeRequest {
+  type: MemoryType;
+  olderThanDays: number;
+  dryRun: boolean;
+}
+
+export interface ChosenRequest {
+  files: readonly { file: string; reason: string }[];
+  dryRun: boolean;
+}
+
+export interface PruneResult {
+  memories: Row[];
+  undo: string | null;
+}
+
+/** Of a journal's line; `memdir history` shows it. */
+const MAX_REASON_CHARS = 500;
+
+/** Corrections and pinned memories never go this way, nor does what cannot be read: also when they are named. */
+export async function pruneMemories(directory: Store, request: PruneRequest): Promise<PruneResult> {
+  const { rows } = await directory.rows();
+  const { isMeant, reason } = "files" in request ? chosen(request) : aged(request);
+  const memories = rows.filter(
+    (row) => isMeant(row) && row.type !== "feedback" && !row.pinned && row.problems.length === 0,
+  );
+  if (request.dryRun || memories.length === 0) return { memories, undo: null };
+  return directory.change((directory) => {
+    const applied = directory.apply({
+      action: "prune",
+      reason,
+      writes: new Map(memories.map(({ file }) => [file, null])),
+    });
+    return { memories, undo: applied.entry.id };
+  });
+}
+
+interface Wish {
+  isMeant: (row: Row) => boolean;
+  reason: string;
+}
+
+function aged({ type, olderThanDays }: AgeRequest): Wish {
+  return {
+    isMeant: (row) => row.type === type && row.ageDays > olderThanDays,
+    reason: `${type} memories older than ${olderThanDays} days`,
+  };
+}
+
+function chosen({ files }: ChosenRequest): Wish {
+  const reasons = new Map(files.map(({ file, reason }) => [file, reason]));
+  const all = files.map(({ file, reason }) => `${file}: ${reason}`).join("; ");
+  const reason = all.length > MAX_REASON_CHARS ? `${all.slice(0, MAX_REASON_CHARS).toWellFormed()}…` : all;
+  return { isMeant: (row) => reasons.has(row.file), reason };
+}

@@ -1,0 +1,310 @@
+/** Saving a memory: checks first, then one journalled change. The same name of the same type again is an update. */
+
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
+import { MemdirError } from "../errors.ts";
+import {
+  type Change,
+  checkGiven,
+  cleanName,
+  fileNameFor,
+  findBytes,
+  formatIndexLine,
+  formatSource,
+  type Header,
+  indexPath,
+  isMemoryType,
+  MEMORY_TYPES,
+  type MemoryType,
+  oneLine,
+  otherFileNames,
+  parseIndexLine,
+  parseMemory,
+  peekIndex,
+  readGiven,
+  refuseBroken,
+  restoreIndex,
+  type Source,
+  type Store,
+  sameName,
+  scan,
+  secretError,
+  type Trust,
+  trustOf,
+  type Writer,
+} from "../store/store.ts";
+import {
+  editBody,
+  editFields,
+  formatDocument,
+  type Metadata,
+  type MetadataValue,
+  parseDocument,
+} from "../text/frontmatter.ts";
+import { splitLines } from "../text/lines.ts";
+import { findRelativeDates } from "../text/relative-dates.ts";
+import { findSecrets, redactSecrets } from "../text/secrets.ts";
+
+export interface SaveRequest {
+  type: MemoryType;
+  name: string;
+  description?: string;
+  body: string;
+  /** Cues: situations in which the memory should come to mind. */
+  when?: readonly string[];
+  links?: readonly string[];
+  /** Names or files of memories that this one replaces. */
+  supersedes?: readonly string[];
+  pinned?: boolean;
+  source?: Source;
+  /** How far whoever saves is trusted: as far as the source, unless a person has looked at it and wants it. */
+  trust?: Trust;
+  /** For writers other than the user: false refuses to change what the user said or wrote, true says that they want it. Saying the same again leaves it theirs. */
+  replace?: boolean;
+  /** Save with secrets masked instead of refusing. */
+  redact?: boolean;
+  reason?: string;
+}
+
+export interface SaveResult {
+  file: string;
+  path: string;
+  action: "created" | "updated" | "unchanged";
+  notices: string[];
+  /** The journal entry to give to undo; null when nothing changed. */
+  undo: string | null;
+}
+
+export async function saveMemory(directory: Store, request: SaveRequest): Promise<SaveResult> {
+  checkRequest(request);
+  const asked = checkSecrets({
+    ...request,
+    name: cleanName(request.name),
+    description: oneLine(request.description ?? ""),
+    body: request.body.replaceAll("\r\n", "\n").trim(),
+    when: (request.when ?? []).map(oneLine).filter((cue) => cue !== ""),
+  });
+  if (asked.clean.body === "" && asked.clean.description === "") {
+    throw new MemdirError(
+      "usage",
+      "there is nothing to save: give a body on standard input or with --file, or a --description",
+    );
+  }
+  const notices = [...asked.notices, ...(await dateNotices(directory, asked.clean))];
+  return directory.change((directory) => {
+    const place = findPlace(directory, asked.clean);
+    const request = place.old === null ? asked.clean : keepUserWord(place.file, place.old, asked.clean);
+    const text =
+      place.old === null ? newText(directory, request) : updatedText(directory, place.file, place.old, request);
+    const { reason = "", source = null, trust = trustOf(source) } = request;
+    const result = writeMemory(directory, place.file, text, { action: "save", reason, trust, isPlaced: true });
+    return { ...result, notices: [...notices, ...place.notices, ...result.notices] };
+  });
+}
+
+/** Programs without types call this, too. */
+function checkRequest(request: SaveRequest | undefined): asserts request is SaveRequest {
+  const { type, name, description = "", body, when = [], links = [], supersedes = [], reason = "" } = request ?? {};
+  if (!isMemoryType(type)) {
+    throw new MemdirError("usage", `the type "${checkGiven(type, "type")}" is none of ${MEMORY_TYPES.join(", ")}`);
+  }
+  const texts = { name, description, body, reason };
+  for (const [field, value] of Object.entries(texts)) checkGiven(value, field);
+  for (const [field, values] of Object.entries({ when, links, supersedes })) {
+    if (!Array.isArray(values)) throw new MemdirError("usage", `${field} is not a list of texts`);
+    for (const value of values) checkGiven(value, field);
+  }
+  // Before it is searched for secrets and dates, which takes time.
+  readGiven(Buffer.from(texts.body as string), `"${oneLine(texts.name as string)}"`);
+}
+
+/** Writes one memory's text and its index line. Also the end of every edit. */
+export function writeMemory(
+  directory: Writer,
+  file: string,
+  text: string,
+  entry: Pick<Change, "action" | "reason" | "trust" | "anyForm" | "isPlaced">,
+): SaveResult {
+  checkGiven(text, "text");
+  const path = join(directory.path, file);
+  const before = findBytes(directory, file)?.toString("utf8") ?? null;
+  if (before === text) {
+    restoreIndex(directory);
+    return { file, path, action: "unchanged", notices: [], undo: null };
+  }
+  const applied = directory.apply({ ...entry, writes: new Map([[file, Buffer.from(text)]]), saved: file });
+  const notices = [...applied.notices, ...lineNotices(directory, parseMemory(file, text))];
+  return { file, path, action: before === null ? "created" : "updated", notices, undo: applied.entry.id };
+}
+
+/** Over this length a line costs more than it tells. */
+const LONG_LINE = 200;
+
+function lineNotices(directory: Store, header: Header): string[] {
+  const length = formatIndexLine(header).length;
+  if (length <= LONG_LINE) return [];
+  directory.log(`${header.file}: index line of ${length} characters`);
+  return [`the index line has ${length} characters: a description under 150 leaves room for other memories`];
+}
+
+interface Place {
+  file: string;
+  /** The memory that is there, or null for a free name. */
+  old: Buffer | null;
+  notices: string[];
+}
+
+/** How many numbered file names are looked at: more names that differ only in signs are not to be expected. */
+const NUMBERS = 10;
+
+/** The file that holds this name and type already, wherever another writer put it, or the first free file name. */
+function findPlace(directory: Store, { type, name, replace }: SaveRequest): Place {
+  const notices = sameNameElsewhere(directory, type, name);
+  const numbered = Array.from({ length: NUMBERS }, (_, i) => fileNameFor(type, name, i + 1));
+  const unlisted = replace === undefined ? [] : filesByName(directory, name);
+  const candidates = new Set([
+    ...numbered,
+    ...otherFileNames(type, name),
+    ...filesByTitle(directory, name),
+    ...unlisted,
+  ]);
+  const found = [...candidates].flatMap((file) => readIfSame(directory, file, type, name) ?? []);
+  // Stores of earlier versions may have two that differ in case only.
+  const same = found.find((each) => oneLine(each.name) === name) ?? found[0];
+  if (same) return { file: same.file, old: same.data, notices };
+  for (let number = 1; ; number++) {
+    const file = fileNameFor(type, name, number);
+    if (!lstatSync(join(directory.path, file), { throwIfNoEntry: false })) return { file, old: null, notices };
+  }
+}
+
+/** Files that the index lists under this name. */
+function filesByTitle(directory: Store, name: string): string[] {
+  const lines = splitLines(peekIndex(indexPath(directory)));
+  const title = parseIndexLine(formatIndexLine({ file: "x.md", name, description: "" }))?.title ?? name;
+  return lines.flatMap((line) => {
+    const parsed = parseIndexLine(line);
+    return parsed && sameName(parsed.title, title) ? [parsed.file] : [];
+  });
+}
+
+/** Wherever they are: what the user wrote must not be missed because the index does not list it. */
+function filesByName(directory: Store, name: string): string[] {
+  return scan(directory).memories.flatMap(({ header }) => (sameName(header.name, name) ? [header.file] : []));
+}
+
+interface Namesake {
+  file: string;
+  name: string;
+  data: Buffer;
+}
+
+function readIfSame(directory: Store, file: string, type: MemoryType, name: string): Namesake | null {
+  if (!lstatSync(join(directory.path, file), { throwIfNoEntry: false })?.isFile()) return null;
+  const data = findBytes(directory, file);
+  if (!data) return null;
+  const memory = parseMemory(file, data);
+  const isSame = sameName(memory.name, name) && (!memory.typeExplicit || memory.type === type);
+  return isSame ? { file, name: memory.name, data } : null;
+}
+
+function sameNameElsewhere(directory: Store, type: MemoryType, name: string): string[] {
+  return MEMORY_TYPES.filter((other) => other !== type).flatMap((other) => {
+    const file = fileNameFor(other, name);
+    return readIfSame(directory, file, other, name) === null
+      ? []
+      : [`${file} has the same name and the type ${other}: a memory is known by both, so this is another one`];
+  });
+}
+
+/** The strict form: name, description, type, created, modified, then what is optional. */
+function newText(directory: Store, request: SaveRequest): string {
+  const now = directory.now().toISOString();
+  const metadata: Metadata = {
+    name: request.name,
+    description: request.description,
+    type: request.type,
+    created: now,
+    modified: now,
+    ...optionalFields(request),
+  };
+  return formatDocument(metadata, request.body);
+}
+
+function optionalFields(request: SaveRequest): Metadata {
+  return {
+    ...(request.when?.length ? { when: request.when } : {}),
+    ...(request.links?.length ? { links: request.links } : {}),
+    ...(request.supersedes?.length ? { supersedes: request.supersedes } : {}),
+    ...(request.pinned === undefined ? {} : { pinned: request.pinned }),
+    ...(request.source ? { source: formatSource(request.source) } : {}),
+  };
+}
+
+/** Throws `conflict` for a change of what the user said or wrote that they did not ask for. */
+function keepUserWord(file: string, old: Buffer, request: SaveRequest): SaveRequest {
+  const memory = parseMemory(file, old);
+  if (request.replace === undefined || trustOf(memory.source) !== "user") return request;
+  const { source: _, ...rest } = request;
+  const isSame = (["body", "description"] as const).every(
+    (key) => oneLine(memory[key]) === oneLine(request[key] ?? ""),
+  );
+  if (isSame) return rest;
+  if (request.replace) return request;
+  throw new MemdirError(
+    "conflict",
+    `not saved: ${file} is what the user said or wrote themselves. If they want it changed now, save it again with \`replace\` true; else save it under another name`,
+  );
+}
+
+/** Only what the request names changes; `modified` moves only if something else did. */
+function updatedText(directory: Store, file: string, old: Buffer, request: SaveRequest): string {
+  refuseBroken(parseMemory(file, old));
+  const text = old.toString("utf8");
+  const document = parseDocument(text);
+  const fields = { ...(request.description ? { description: request.description } : {}), ...optionalFields(request) };
+  const edited = editBody(
+    document.hasFrontmatter ? editFields(text, fields as Record<string, MetadataValue>) : text,
+    request.body || document.body,
+  );
+  return edited === text || !document.hasFrontmatter
+    ? edited
+    : editFields(edited, { modified: directory.now().toISOString() });
+}
+
+function checkSecrets<T extends SaveRequest>(request: T): { clean: T; notices: string[] } {
+  const clean = { ...request };
+  const found: string[] = [];
+  const scan = (where: string, text: string): string => {
+    const findings = findSecrets(text);
+    for (const { rule, line } of findings)
+      found.push(where === "body" ? `${rule} in line ${line}` : `${rule} in the ${where}`);
+    return redactSecrets(text, findings);
+  };
+  clean.name = scan("name", request.name);
+  clean.description = scan("description", request.description ?? "");
+  clean.body = scan("body", request.body);
+  clean.when = (request.when ?? []).map((cue) => scan("cues", cue));
+  clean.links = (request.links ?? []).map((link) => scan("links", link));
+  clean.supersedes = (request.supersedes ?? []).map((name) => scan("supersedes", name));
+  clean.reason = scan("reason", request.reason ?? "");
+  scan("source", request.source ? formatSource(request.source) : "");
+  if (found.length === 0) return { clean: request, notices: [] };
+  // A source is an identifier: masked it would name nothing, so it is left out.
+  if (clean.source && findSecrets(formatSource(clean.source)).length > 0) delete clean.source;
+  if (!request.redact) throw secretError(found);
+  return { clean, notices: found.map((what) => `masked: ${what}`) };
+}
+
+/** A relative date in a project memory means nothing when it is read weeks later. */
+async function dateNotices(directory: Store, request: SaveRequest): Promise<string[]> {
+  if (request.type !== "project") return [];
+  const dates = await findRelativeDates(request.body, directory.now());
+  const inDescription = await findRelativeDates(request.description ?? "", directory.now());
+  return [
+    ...inDescription.map(
+      ({ words, date }) => `description: "${words}" means ${date}; write the date, it is read later`,
+    ),
+    ...dates.map(({ line, words, date }) => `line ${line}: "${words}" means ${date}; write the date, it is read later`),
+  ];
+}
