@@ -92,6 +92,8 @@ export function readInput<F extends Fields>(
   given: Readonly<Record<string, unknown>>,
   nameOf: (field: string) => string = (field) => `"${field}"`,
 ): Input<F> {
+  if (typeof given !== "object" || given === null || Array.isArray(given))
+    throw new MemdirError("usage", `give the input as an object, such as { ${Object.keys(fields)[0] ?? ""}: … }`);
   const problems = Object.keys(given)
     .filter((name) => !Object.hasOwn(fields, name))
     .map((name) => `there is no input ${nameOf(name.slice(0, 80))} (there are: ${Object.keys(fields).join(", ")})`);

@@ -70,7 +70,13 @@ async function runVerb<F extends Fields, R>(
       readInput: () => terminal.readInput(),
       open: (options) => call.open({ quiet: true, ...options }),
     });
-    show(verb.say(result, { input, call: spell, now: now() }));
+    const elsewhere = ["cwd", "memory-dir", "scope"].flatMap((name) => {
+      const value = call.value(name);
+      return value === undefined ? [] : [`--${name} ${/^[\w./:~-]+$/.test(value) ? value : JSON.stringify(value)}`];
+    });
+    // What is to be typed next must work where this call worked.
+    const there = (words: string) => spell([...elsewhere, words].join(" "));
+    show(verb.say(result, { input, call: there, now: now() }));
     const value = verb.json ? verb.json(result) : result;
     if (json && value !== undefined) terminal.json(value);
     // What goes on until it is told to end has ended as it should.

@@ -31,7 +31,7 @@ export async function runCommandLine(argv: string[]): Promise<number> {
 
 async function dispatch(argv: string[], env: Env, terminal: Terminal): Promise<number> {
   const { name, rest } = splitCommand(argv);
-  if (name === undefined && rest.includes("--version")) {
+  if (name === "version" || (name === undefined && rest.some((word) => word === "--version" || word === "-v"))) {
     terminal.print(__MEMDIR_VERSION__);
     return 0;
   }
@@ -65,7 +65,7 @@ function splitCommand(argv: readonly string[]): { name: string | undefined; rest
     if (!word.startsWith("-") || word === "-")
       return { name: word, rest: [...argv.slice(0, at), ...argv.slice(at + 1)] };
     const field = (COMMON as Fields)[word.replace(/^--|=.*$/g, "")];
-    if (!field && word !== "-h" && word !== "--version") break;
+    if (!field && word !== "-h" && word !== "-v" && word !== "--version") break;
     at += field?.value !== undefined && !word.includes("=") ? 2 : 1;
   }
   return { name: undefined, rest: [...argv] };
@@ -94,8 +94,9 @@ function readOptions(
   try {
     return parseArgs({ args: argv, options: optionsFor({ ...input, ...COMMON }), allowPositionals: true });
   } catch (error) {
-    const message = (error as Error).message.split(". ")[0];
-    throw new MemdirError("usage", `${message}; see memdir ${row.name} --help`, { cause: error });
+    const message = (error as Error).message.split(/\.(?:\s|$)/)[0];
+    const dash = row.name === "save" ? "; put -- before a text that begins with a dash" : "";
+    throw new MemdirError("usage", `${message}${dash}; see memdir ${row.name} --help`, { cause: error });
   }
 }
 

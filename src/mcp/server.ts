@@ -194,8 +194,17 @@ async function callTool(asked: Asked): Promise<object> {
     open: (scope?: string) => open(asked, scope),
     by: client.by(caller),
   };
-  return tool.run(call, readObject(asked.params, "arguments"));
+  const given = readObject(asked.params, "arguments");
+  // A host may send the next call before the answer: what is written before is there for what comes after.
+  const before = changes.get(memories) ?? Promise.resolve();
+  if (tool.spec.annotations.readOnlyHint) return before.then(() => tool.run(call, given));
+  const change = before.then(() => tool.run(call, given));
+  changes.set(memories, change);
+  return change;
 }
+
+/** The last change that was asked for; tools do not throw. */
+const changes = new WeakMap<object, Promise<object>>();
 
 async function open({ memories, client, caller }: Asked, scope?: string) {
   return memories.open({ cwd: await client.cwd(), by: client.by(caller), scope });

@@ -147,18 +147,17 @@ async function examineIndex(directory: Store, rows: readonly Row[], at: string):
     await rebuildIndex(directory);
     return `${at}the index was rebuilt from the memories`;
   };
+  const rebuild = `memdir index --rebuild${directory.scope === "project" ? "" : ` --scope ${directory.scope}`}`;
   const view = loadIndex(directory, { generate: false });
   const size = `${at}${view.lines} lines, ${view.chars} characters`;
-  const checks = [check("index", view.warning === null, size, "memdir index --rebuild", mend)];
+  const checks = [check("index", view.warning === null, size, rebuild, mend)];
   const missing = findUnlinked(directory, rows);
   if (missing.length > 0)
-    checks.push(
-      check("index-missing", false, `${at}no line in the index: ${names(missing)}`, "memdir index --rebuild", mend),
-    );
+    checks.push(check("index-missing", false, `${at}no line in the index: ${names(missing)}`, rebuild, mend));
   for (const { rule, file, line, message } of await lintDirectory(directory)) {
     const detail = `${at}${file}:${line}: ${message}`;
     if (rule === "secret") checks.push(check(rule, false, detail, `memdir edit ${file}`));
-    if (rule === "index-dangling") checks.push(check(rule, false, detail, "memdir index --rebuild", mend));
+    if (rule === "index-dangling") checks.push(check(rule, false, detail, rebuild, mend));
   }
   return checks;
 }

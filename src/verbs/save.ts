@@ -6,7 +6,8 @@ import { basename, join, resolve } from "node:path";
 import { givenFileError, MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import type { SaveRequest, SaveResult } from "../memory/save.ts";
-import { readGiven } from "../store/store.ts";
+import { parseMemory, readGiven } from "../store/store.ts";
+import { plainLine } from "../text/sanitise.ts";
 import { type Context, dim, flag, type Input, list, text, verb } from "../verb.ts";
 import type { World } from "../world.ts";
 import { NAME, REASON, REDACT, saySaved, TYPE } from "./common.ts";
@@ -41,14 +42,15 @@ export const save = verb({
   async run(memdir, input, context) {
     const body = await readBody(input, context);
     const request = await complete(memdir, body, input);
-    const { when = [], link: links = [], supersedes = [], redact = false, pin, source, reason } = input;
+    const { link: links = [], supersedes = [], redact = false, pin, source, reason } = input;
     const saved = await memdir.save({
-      ...{ ...request, when, links, supersedes, redact },
+      ...{ ...request, links, supersedes, redact },
       ...(pin ? { pinned: true } : {}),
       ...(source === undefined ? {} : { source: { by: source, session: null, message: null } }),
       ...(reason === undefined ? {} : { reason }),
     });
-    const { type, name } = request;
+    // As it was kept: secrets are masked by now.
+    const { type, name } = await memdir.show({ directory: 0, file: saved.file });
     return { ...saved, type, name, derived: (["type", "name"] as const).filter((field) => input[field] === undefined) };
   },
   json: ({ derived: _, ...saved }) => saved,
@@ -84,39 +86,61 @@ function readFile(path: string, name: string): string {
   }
 }
 
-/** What was not given is derived from the text. A derived name never updates a memory that says something else. */
-async function complete(
-  memdir: Memdir,
-  body: string,
-  { type, name, description }: SaveInput,
-): Promise<Pick<SaveRequest, "type" | "name" | "description" | "body">> {
-  const whole = (one: { type: SaveRequest["type"]; name: string }) => ({
-    ...one,
-    body,
-    ...(description === undefined ? {} : { description }),
-  });
-  if (type !== undefined && name !== undefined) return whole({ type, name });
-  const said = (body.trim() || (description ?? "")).replace(/^(?:remember\s+)?(?:that|to|:)\s+/i, "");
-  if (said === "") {
+/**
+ * What was not given is derived: from the head of a text that has the form of a memory, from the memory that the name
+ * belongs to, or from the text itself. The text is kept as it is. A derived name never updates a memory that says something else.
+ */
+async function complete(memdir: Memdir, given: string, input: SaveInput): Promise<Request> {
+  const { body, ...stated } = readHead(given, input);
+  const { type, name, description } = stated;
+  const whole = { body, ...(description === undefined ? {} : { description }), when: stated.when };
+  if (type !== undefined && name !== undefined) return { ...whole, type, name };
+  const said = (body.trim() || (description ?? "")).replace(/^remember\s+(?:that|to)?\s*/i, "");
+  if (!/[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(said)) {
     throw new MemdirError(
       "usage",
       'there is nothing to save: give the text, as in memdir save "Use pnpm, never npm.", or --file FILE, or at least --description',
     );
   }
-  const { describeStatement, formatBody, nameStatement, typeOfStatement } = await import("../learn/said-statement.ts");
-  const derived = { type: type ?? typeOfStatement(said), name: name ?? nameStatement(firstClause(said)) };
-  // What is more than a sentence or two keeps its form.
-  const isSentence = !said.includes("\n");
-  const first = said.split("\n").find((line) => line.trim() !== "") ?? said;
+  const there = name === undefined ? null : await findNamed(memdir, name);
+  if (there && name !== undefined) return { ...whole, type: there.type, name };
+  const { describeStatement, nameStatement, typeOfStatement } = await import("../learn/said-statement.ts");
+  const first = plainLine(said.split("\n").find((line) => line.trim() !== "") ?? said);
+  const guessed = typeOfStatement(said);
+  const derived = {
+    type: type ?? (guessed === "project" && IMPERATIVE.test(first) ? "feedback" : guessed),
+    name: name ?? nameStatement(firstClause(first)),
+  };
   // A name that says it all needs no description.
   const told = first.replace(/[.!]$/, "") === derived.name ? "" : describeStatement(first);
-  const shaped = {
-    ...derived,
-    body: isSentence ? formatBody(derived.type, said, []) : body,
-    description: description ?? told,
-  };
+  const shaped = { ...whole, ...derived, body: body === given ? said : body, description: description ?? told };
   if (name === undefined) await refuseNamesake(memdir, shaped);
   return shaped;
+}
+
+type Request = Pick<SaveRequest, "type" | "name" | "description" | "body" | "when">;
+
+/** Words that orders begin with. */
+const IMPERATIVE =
+  /^(?:please )?(?:add|ask|avoid|be|build|check|commit|create|delete|deploy|document|don['’]t|ensure|explain|fix|follow|format|give|keep|let|make|merge|name|pin|prefer|push|put|quote|read|rebase|remove|rename|reply|respond|run|say|set|show|skip|sort|split|squash|start|stick|stop|test|treat|try|update|use|wait|wrap|write) (?!(?:is|are|was|were|has|have|had|will|can|runs|goes)\b)\S/i;
+
+/** A file in the form of a memory says itself what it is called. */
+function readHead(given: string, { type, name, description, when = [] }: SaveInput) {
+  const head = /^---\r?\n/.test(given) ? parseMemory("given.md", given) : null;
+  if (!head || typeof head.metadata.name !== "string" || head.metadata.name === "")
+    return { type, name, description, when, body: given };
+  return {
+    type: type ?? (head.typeExplicit ? head.type : undefined),
+    name: name ?? head.name,
+    description: description ?? (head.description === "" ? undefined : head.description),
+    when: when.length > 0 ? when : head.when,
+    body: head.body,
+  };
+}
+
+async function findNamed(memdir: Memdir, name: string) {
+  const there = await memdir.show(name).catch(() => null);
+  return there?.name === name ? there : null;
 }
 
 /** "Use pnpm, never npm: the lockfile is pnpm's" is called by what it says to do. */
@@ -126,8 +150,8 @@ function firstClause(said: string): string {
 }
 
 async function refuseNamesake(memdir: Memdir, { name, body }: Pick<SaveRequest, "name" | "body">): Promise<void> {
-  const there = await memdir.show(name).catch(() => null);
-  if (!there || there.name !== name || there.body.trim() === body.trim()) return;
+  const there = await findNamed(memdir, name);
+  if (!there || there.body.trim() === body.trim()) return;
   throw new MemdirError(
     "conflict",
     `a memory is called "${name}" already: give --name "${name}" to update it, or another name`,
@@ -160,6 +184,11 @@ export async function editByHand(
     writeFileSync(copy, text, { mode: 0o600 });
     await runEditor(copy, env);
     const edited = readCopy(copy);
+    if (edited.toString("utf8").trim() === "")
+      throw new MemdirError(
+        "usage",
+        `the file is empty: nothing was changed; \`memdir forget ${file}\` removes the memory`,
+      );
     const save = async () => memdir.edit(file, text, readGiven(edited, file), options);
     return await save().catch((error: unknown) => {
       if (!(error instanceof MemdirError)) throw error;

@@ -62,7 +62,9 @@ const TABLE = [
   row("health", "prune", "Forget old memories; never feedback or pinned ones", () => import("./prune.ts")),
   row("health", "index", "Show what the model sees of MEMORY.md, or rebuild it", () => import("./context.ts")),
   row("health", "why", "Show when a memory was shown to a model, and why", () => import("./why.ts")),
-  row("learning", "extract", "Learn from conversations, with a model or by rules", () => import("./extract.ts")),
+  row("learning", "extract", "Learn from conversations, with a model or by rules", () => import("./extract.ts"), {
+    aliases: ["learn"],
+  }),
   row("learning", "inbox", "Review proposed memories: accept, edit or reject them", () => import("./inbox.ts")),
   row("learning", "dream", "Tidy up memories by a plan: merge, rewrite, retire", () => import("./dream.ts")),
   row("learning", "enrich", "Add cues to memories that lack them, with a model", () => import("./enrich.ts")),

@@ -49,7 +49,9 @@ async function reportFailure<T>({ terminal }: Console, work: () => Promise<T>): 
     return await work();
   } catch (error) {
     if (!(error instanceof MemdirError)) throw error;
-    terminal.warn(`memdir: ${error.message}`);
+    terminal.warn(
+      `memdir: ${error.message.replace(/`memdir (list|show|save|edit|forget|history|undo|search)\b/g, "`/$1")}`,
+    );
     return "failed";
   }
 }

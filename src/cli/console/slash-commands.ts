@@ -2,7 +2,7 @@
 
 import { MemdirError } from "../../errors.ts";
 import { sanitiseLine } from "../../text/sanitise.ts";
-import { columnsOf } from "../command.ts";
+import { print } from "../say.ts";
 import type { Console, SlashCommand } from "./slash.ts";
 import { LEARN_COMMANDS } from "./slash-learn.ts";
 import { MEMORY_COMMANDS } from "./slash-memory.ts";
@@ -19,7 +19,7 @@ const SLASH_COMMANDS: readonly SlashCommand[] = [
     usage: "",
     help: "this list",
     run: async (_, console) => {
-      console.terminal.print(helpText(console));
+      print(console.terminal, [{ rows: helpRows(console) }], console.columns());
       return "stay";
     },
   },
@@ -33,7 +33,7 @@ export async function runSlash(line: string, console: Console): Promise<"stay" |
   const command = SLASH_COMMANDS.find((one) => one.name === name.toLowerCase());
   if (command) return harmless(() => command.run(rest.trim(), console));
   const near = SLASH_COMMANDS.find((one) => name !== "" && one.name.startsWith(name.toLowerCase().slice(0, 3)));
-  const hint = near ? `, did you mean /${near.name}?` : "";
+  const hint = near ? ` (did you mean /${near.name}?)` : "";
   throw new MemdirError("usage", `there is no /${sanitiseLine(name)} here${hint}; /help lists what you can type`);
 }
 
@@ -72,10 +72,9 @@ const PLAIN: readonly (readonly [string, string])[] = [
   ["#TEXT", "saves TEXT as a memory at once"],
 ];
 
-function helpText({ offline }: Console): string {
+function helpRows({ offline }: Console): (readonly string[])[] {
   const slashes = SLASH_COMMANDS.filter(({ name, isAlias }) => name !== "quit" && !isAlias).map(
     ({ name, usage, help }) => [`/${name} ${usage}`.trim(), help] as const,
   );
-  const rows = [...(offline ? PLAIN : PLAIN.slice(2)), ...slashes];
-  return columnsOf(rows).join("\n");
+  return [...(offline ? PLAIN : PLAIN.slice(2)), ...slashes];
 }

@@ -112,7 +112,7 @@ function readLine(verb: Verb, rest: string): Pick<Call, "args" | "flag" | "value
   try {
     const { values, positionals } = parseArgs({ args: words, options: optionsFor(verb.input), allowPositionals: true });
     return {
-      args: isPlain ? (rest === "" ? [] : [rest]) : positionals,
+      args: isPlain ? (rest === "" ? [] : [rest.replace(/^(["'])(.*)\1$/s, "$2")]) : positionals,
       flag: (name) => values[name] === true,
       value: (name) => (typeof values[name] === "string" ? values[name] : undefined),
       values: (name) => (Array.isArray(values[name]) ? (values[name] as string[]) : []),
@@ -150,7 +150,8 @@ function switchMemory(on: boolean, { agent, memdir, terminal }: Console): void {
 
 /** "remember that …", "# …": the user's own words, at once. */
 export async function saveSaid(said: string, console: Console, type?: MemoryType): Promise<void> {
-  await runVerb("save", type === undefined ? said : `--type ${type} ${said}`, console);
+  const text = said.replace(/^(?:that|to|:)\s+/i, "");
+  await runVerb("save", type === undefined ? text : `--type ${type} ${text}`, console);
 }
 
 /** By name first; else the one memory that contains all the words. Where there are several, none is chosen. */

@@ -1,0 +1,109 @@
+/** `memdir save` with a sentence: what is derived, and what is kept as it was given. */
+
+import fs from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { runOf } from "../../src/cli/run-verb.ts";
+import { edit, save } from "../../src/verbs/save.ts";
+import { type CallOptions, hearCall } from "../cli/call.ts";
+import { errorOf, makeWorld, type World } from "../world.ts";
+
+async function run(world: World, text: string, options: CallOptions["options"] = {}) {
+  const heard = hearCall(world, { args: text === "" ? [] : [text], options, json: true });
+  await runOf(save)(heard.call);
+  const { file } = heard.answers[0];
+  return { ...heard.answers[0], body: (await (await world.open()).show(file)).body.trim() };
+}
+
+describe("a sentence", () => {
+  it.each([
+    ["https://grafana.internal/d/abc", "reference"],
+    ["export function users() {}", "project"],
+    ["To build, run make first", "feedback"],
+    ["Use four spaces in Python files", "feedback"],
+    ["Run make lint before pushing", "feedback"],
+    ["Be concise", "feedback"],
+    ["Deploys go out on Tuesdays.", "project"],
+    ["Build is green since 2026-11-01", "project"],
+    ["I prefer tabs", "user"],
+  ])("%j is kept as it is, as %s", async (text, type) => {
+    expect(await run(makeWorld(), text)).toMatchObject({ type, body: text });
+  });
+
+  it("is called by its first clause, and a name that says it all needs no description", async () => {
+    const world = makeWorld();
+    expect((await run(world, "Use pnpm, never npm: the lockfile is pnpm's.")).name).toBe("Use pnpm, never npm");
+    expect((await run(world, "first line\nsecond line")).name).toBe("first line");
+    const [row] = (await (await world.open()).list()).filter(({ name }) => name === "Use pnpm, never npm");
+    expect(row?.description).toBe("Use pnpm, never npm: the lockfile is pnpm's.");
+  });
+
+  it("passes memdir's own lint", async () => {
+    const world = makeWorld();
+    for (const text of [
+      "Use pnpm, never npm: the lockfile is pnpm's.",
+      "Never mock the database because it hid a bug.",
+      "I prefer tabs",
+    ])
+      await run(world, text);
+    expect(await (await world.open()).lint()).toEqual([]);
+  });
+
+  it("with nothing in it is refused", async () => {
+    for (const text of ["?", "...", "  "]) {
+      const { call } = hearCall(makeWorld(), { args: [text] });
+      expect(await errorOf(runOf(save)(call))).toMatchObject({
+        code: "usage",
+        message: expect.stringMatching(/nothing to save/),
+      });
+    }
+  });
+
+  it("never replaces a memory that happens to have its derived name", async () => {
+    const world = makeWorld();
+    await run(world, "Deploys are slow: the cache is cold.");
+    const { call } = hearCall(world, { args: ["Deploys are slow: the runner is small."] });
+    expect(await errorOf(runOf(save)(call))).toMatchObject({ code: "conflict" });
+  });
+});
+
+it("--name of a memory that exists updates it, and its type stays", async () => {
+  const world = makeWorld();
+  await run(world, "Deployed with kubectl, never helm.", { name: "deploy" });
+  const updated = await run(world, "Moved to fly.io", { name: "deploy" });
+  expect(updated).toMatchObject({ action: "updated", type: "feedback", file: "feedback_deploy.md" });
+  expect(world.files()).toEqual(["MEMORY.md", "feedback_deploy.md"]);
+});
+
+it("--file in the form of a memory is read as one", async () => {
+  const world = makeWorld();
+  const text = "---\nname: on call\ndescription: who to wake\ntype: reference\nwhen:\n  - an outage\n---\n\nAlice.\n";
+  fs.writeFileSync(path.join(world.project, "a.md"), text);
+  expect(await run(world, "", { file: "a.md" })).toMatchObject({ name: "on call", type: "reference", body: "Alice." });
+  expect((await (await world.open()).show("on call")).when).toEqual(["an outage"]);
+});
+
+it("--redact never shows the secret", async () => {
+  const world = makeWorld();
+  const secret = `ghp_${"16C7e42F292c6912E7710c838347Ae178B4a"}`;
+  const { call, printed, warned } = hearCall(world, { args: [`token ${secret} ok`], options: { redact: true } });
+  expect(await runOf(save)(call)).toBe(0);
+  expect([...printed, ...warned].join("\n")).not.toContain(secret);
+  expect(world.grep(secret)).toEqual([]);
+});
+
+it("the hints name the store that was written to", async () => {
+  const { call, printed } = hearCall(makeWorld(), { args: ["A team fact"], options: { scope: "team" } });
+  await runOf(save)(call);
+  expect(printed.join("\n")).toContain("memdir --scope team undo 1");
+});
+
+it("an editor that empties the file changes nothing", async () => {
+  const EDITOR = `${process.execPath} -e require("fs").writeFileSync(process.argv[1],"")`;
+  const world = makeWorld({ env: { EDITOR } });
+  await run(world, "Deployed with kubectl, never helm.", { name: "deploy" });
+  const before = world.read("feedback_deploy.md");
+  const { call } = hearCall(world, { args: ["deploy"] });
+  expect(await errorOf(runOf(edit)(call))).toMatchObject({ code: "usage", message: expect.stringMatching(/empty/) });
+  expect(world.read("feedback_deploy.md")).toBe(before);
+});
