@@ -20,6 +20,8 @@ export interface Verb<F extends Fields = Fields, R = unknown> {
   about?: string;
   /** Worked calls for the help, without `memdir`. */
   examples: readonly string[];
+  /** Its answer has the warnings of the store: they are not shown beside it. */
+  hasWarnings?: true;
   /** Whether it changes anything; read-only adapters refuse it then. */
   writes?: boolean | ((input: Input<F>) => boolean);
   run(memdir: Memdir, input: Input<F>, context: Context): Promise<R>;

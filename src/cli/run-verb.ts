@@ -54,10 +54,10 @@ async function runVerb<F extends Fields, R>(
     endBars();
     if (!json) print(terminal, said, columns);
     else if (value !== undefined) terminal.print(JSON.stringify(value));
-    else print(terminal, said.filter(isWarning), columns);
+    else if (!verb.hasWarnings) print(terminal, said.filter(isWarning), columns);
   };
   try {
-    const memdir = await call.open();
+    const memdir = await call.open(verb.hasWarnings ? { quiet: true } : undefined);
     (signal ?? stop.signal).throwIfAborted();
     const result = await verb.run(memdir, input, {
       ...{ cwd, env, now, log, show, conversation, scope: call.value("scope"), signal: signal ?? stop.signal },

@@ -17,6 +17,7 @@ export const context = verb({
     "setting-sources": text("which settings count: user,project,local", "LIST"),
   },
   on: ["cli", "console", "library"],
+  hasWarnings: true,
   examples: ["context", "context --touch src/index.ts --json"],
   writes: (input) => input["approve-imports"] === true,
   async run(memdir, input, { cwd, open }) {

@@ -128,7 +128,7 @@ describe("a project that was moved", () => {
 
   test("adopt DIR in words; once all is taken over doctor is silent about it", async () => {
     const ran = await box.run(["adopt", box.dir(old)], { cwd: moved });
-    expect(ran.out).toMatch(/^took over 2 memories from .*; memdir undo \d+ takes it back\n$/);
+    expect(ran.out).toMatch(/^adopted 2 memories from .*; memdir undo \d+ reverts it\n$/);
     const doctor = await box.run(["doctor"], { cwd: moved });
     expect(doctor.out).not.toMatch(/!! {2}orphan/);
     expect(doctor.code).toBe(0);

@@ -143,17 +143,17 @@ describe("an event", () => {
     }
     const faults = readFaults(desk.env);
     expect(faults.map(({ message }) => message)).toEqual([
-      ...Array(3).fill("SyntaxError: what was read is no JSON"),
-      ...Array(2).fill("TypeError: standard input holds no JSON object"),
+      ...Array(2).fill("SyntaxError: the input is not JSON"),
+      ...Array(2).fill("TypeError: standard input is not a JSON object"),
     ]);
     const said = async () =>
       (expectGood(await send(desk, inputOf(desk, "SessionStart"))) as { hookSpecificOutput: Wire }).hookSpecificOutput
         .additionalContext as string;
     expect(await said()).toMatch(
-      /memdir's hook failed 5 times since \d{4}-\d\d-\d\d \d\d:\d\d; the user can run `memdir doctor`/,
+      /memdir's hook failed 4 times since \d{4}-\d\d-\d\d \d\d:\d\d; the user can run `memdir doctor`/,
     );
     expect(await said()).not.toContain("failed");
-    expect(readFaults(desk.env)).toHaveLength(5);
+    expect(readFaults(desk.env)).toHaveLength(4);
   });
 });
 
@@ -288,7 +288,7 @@ describe("the deadline", () => {
       hookSpecificOutput: { additionalContext: expect.stringContaining("failed once") },
     });
     expect(readFaults(desk.env)).toMatchObject([
-      { event: "UserPromptSubmit", message: "time was up with 2 changed memories not looked at" },
+      { event: "UserPromptSubmit", message: "time was up before 2 changed memories were read" },
     ]);
     expect(expectGood(await send(desk, inputOf(desk, "PreToolUse")))).toBeNull();
     expect(readFaults(desk.env).at(-1)).toMatchObject({ message: "time was up before all rules were read" });
