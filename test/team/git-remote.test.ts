@@ -274,7 +274,7 @@ describe("a remote that fails", () => {
     await put(ann, "a.md", "one");
     const lock = path.join(place.remote, "refs", "heads", "memdir.lock");
     fs.writeFileSync(lock, "");
-    await expect(put(ann, "b.md", "two")).rejects.toThrow(/does not take changes .*lock that was left behind/);
+    await expect(put(ann, "b.md", "two")).rejects.toThrow(/does not accept changes .*lock that was left behind/);
     fs.rmSync(lock);
     expect((await put(ann, "b.md", "two")).kind).toBe("done");
   });
@@ -331,7 +331,7 @@ describe("the cache", () => {
     const again = place.open("ann");
     expect((await put(again, "b.md", "two")).kind).toBe("done");
     expect((await again.fetch((await again.list()).entries)).size).toBe(2);
-    expect(place.logged.join("\n")).toMatch(/is damaged and is fetched again/);
+    expect(place.logged.join("\n")).toMatch(/is damaged; it is fetched again/);
   });
 
   it("takes no harm from a process that died between commit and push", async () => {
