@@ -1,4 +1,4 @@
-/** Memdir: every verb on one project's memory. Doors translate the outside world into calls on it. */
+/** Memdir: every verb on one project's memory. Adapters translate the outside world into calls on it. */
 
 import type { Config } from "./config.ts";
 import type { MemoryPromptOptions, StartContext } from "./context/start.ts";

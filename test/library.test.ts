@@ -21,6 +21,7 @@ it("has every verb with its input checked and its result typed", async () => {
     code: "usage",
     message: expect.stringMatching(/must be one of user, .*, not "banana"/),
   });
+  expect(await errorOf(verbs.edit({ name: "x" }))).toMatchObject({ code: "usage" });
   // @ts-expect-error: no such input
   expect(await errorOf(verbs.show({ nmae: "x" }))).toMatchObject({ code: "usage" });
 });

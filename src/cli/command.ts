@@ -106,16 +106,3 @@ export function portOf(call: Call): number | undefined {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new MemdirError("usage", `--port takes a whole number from 0 to 65535, not ${JSON.stringify(text)}`);
 }
-
-/** Cells in columns, two spaces apart; the last one is not padded. */
-export function columnsOf(rows: readonly (readonly string[])[], right: readonly number[] = []): string[] {
-  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => (row[at] ?? "").length)));
-  return rows.map((row) =>
-    row
-      .map((cell, at) => {
-        if (right.includes(at)) return cell.padStart(widths[at] ?? 0);
-        return at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0);
-      })
-      .join("  "),
-  );
-}

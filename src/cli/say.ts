@@ -4,7 +4,7 @@ import { sanitise, sanitiseLine } from "../text/sanitise.ts";
 import { widthOf, wrapText } from "../text/wrap.ts";
 import type { Diff, Line, Said, Span, Tone } from "../verb.ts";
 import { diffPreview } from "./console/diff-preview.ts";
-import { openPaint, type Paint, type Terminal } from "./terminal.ts";
+import type { Paint, Terminal } from "./terminal.ts";
 
 const PAINTS: Readonly<Record<Tone, keyof Omit<Paint, "on">>> = {
   bold: "bold",
@@ -20,14 +20,6 @@ export function print(terminal: Terminal, said: Said, columns = terminal.columns
     if (err !== undefined) terminal.warn(err);
     else terminal.print(out ?? "");
   }
-}
-
-/** The lines of the answer, for programs that show them elsewhere. */
-export function plainText(said: Said): string {
-  return said
-    .map((line) => render(line, openPaint(false), undefined).out)
-    .filter((text) => text !== undefined)
-    .join("\n");
 }
 
 function render(line: Line, color: Paint, columns: number | undefined): { out?: string; err?: string } {
@@ -87,7 +79,7 @@ const MIN_LAST = 20;
 const BELOW = 6;
 
 /** Cells in columns, two spaces apart; the last one wraps inside its own column. */
-export function renderRows(
+function renderRows(
   rows: readonly (readonly Span[])[],
   right: readonly number[],
   color: Paint,

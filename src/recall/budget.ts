@@ -1,4 +1,4 @@
-/** How much of the memories may be shown: the budget of a session, and the budget of the door that asks. */
+/** How much of the memories may be shown: the budget of a session, and the budget of the adapter that asks. */
 
 import { cutContent } from "./cut.ts";
 import { type Candidate, formatInjection, formatLeftOut, formatReminder } from "./injection.ts";
@@ -13,7 +13,7 @@ export const MAX_MEMORIES = 5;
 /** A memory cut shorter than this says too little: its title says as much. */
 const MIN_CUT_BYTES = 400;
 
-/** The names of what is left out may take this part of a door's budget from what is shown. */
+/** The names of what is left out may take this part of an adapter's budget from what is shown. */
 const LEFT_OUT_SHARE = 0.25;
 
 const SEPARATOR_BYTES = 2;

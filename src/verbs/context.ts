@@ -16,7 +16,7 @@ export const context = verb({
     "all-agents": flag("also AGENTS.md, GEMINI.md, Cursor's and Copilot's files"),
     "setting-sources": text("which settings count: user,project,local", "LIST"),
   },
-  on: ["cli", "console", "library"],
+  on: ["cli", "library"],
   hasWarnings: true,
   examples: ["context", "context --touch src/index.ts --json"],
   writes: (input) => input["approve-imports"] === true,

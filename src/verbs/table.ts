@@ -1,5 +1,6 @@
 /** Every verb and program by name, in groups, each loaded when it is called. */
 
+import { MemdirError } from "../errors.ts";
 import type { Memdir } from "../memdir.ts";
 import { type Context, type Input, readInput, silent, type Verb } from "../verb.ts";
 
@@ -105,9 +106,11 @@ export interface CallOptions {
 /** The verbs for a program: they ask nothing and print nothing; the result is the answer. */
 export function bindVerbs(memdir: Memdir, world: Pick<Context, "env" | "now" | "log" | "cwd" | "open">): Verbs {
   const bind =
-    ({ load }: Row) =>
+    ({ name, load }: Row) =>
     async (input: Record<string, unknown> = {}, options: CallOptions = {}) => {
       const verb = await load();
+      if (!verb.on.includes("library"))
+        throw new MemdirError("usage", `"${name}" is for people at a terminal: run \`memdir ${name}\` instead`);
       const { signal = new AbortController().signal, onProgress } = options;
       signal.throwIfAborted();
       return verb.run(memdir, readInput(verb.input, input), {

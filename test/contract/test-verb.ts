@@ -2,7 +2,6 @@
 
 import { describe, expect, it } from "vitest";
 import { runOf } from "../../src/cli/run-verb.ts";
-import { plainText } from "../../src/cli/say.ts";
 import { type Context, readInput, type Verb, writes } from "../../src/verb.ts";
 import type { Row } from "../../src/verbs/table.ts";
 import { findVerbRoute } from "../../src/web/routes.ts";
@@ -92,7 +91,7 @@ export function contextOf(world: World): Context {
     signal: new AbortController().signal,
     progress: () => () => {},
     ask: null,
-    show: (said) => void plainText(said),
+    show: () => {},
     readInput: async () => "",
     open: (options) => world.open(options),
   };

@@ -3,6 +3,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
+import { completeSlash } from "../../src/cli/console/slash-commands.ts";
+import { MEMORY_COMMANDS } from "../../src/cli/console/slash-memory.ts";
 import { VERBS } from "../../src/verbs/table.ts";
 import { propose } from "../learn/proposals.ts";
 import { note, START, type World } from "../world.ts";
@@ -87,6 +89,14 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
 
 it("has a sample for every verb", () => {
   expect(Object.keys(SAMPLES).sort()).toEqual(VERBS.map(({ name }) => name).sort());
+});
+
+it("offers in the console what its verbs say they are on", async () => {
+  const loaded = await Promise.all(VERBS.map(async ({ name, load }) => ({ name, on: (await load()).on })));
+  const offered = new Set(completeSlash("/").map(({ text }) => text.trim().slice(1)));
+  for (const { name, on } of loaded) if (on.includes("console")) expect(offered).toContain(name);
+  const derived = MEMORY_COMMANDS.filter(({ name, isAlias }) => name !== "memory" && !isAlias);
+  for (const { name } of derived) expect(loaded.find((verb) => verb.name === name)?.on, name).toContain("console");
 });
 
 for (const row of VERBS) testVerb(row, SAMPLES[row.name] ?? { input: {} });
