@@ -176,7 +176,6 @@ export const MCP_TOOLS: readonly McpTool[] = [
     name: "verify",
     verb: verify,
     // What is found is kept, so that recall can show it; nothing is stamped for a model that asks.
-    fixed: { "no-stamp": true },
     fields: { name: filled(verify.input.name) },
     output: {
       checked: COUNT,

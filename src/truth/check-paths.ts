@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { readRegular } from "../disk/fence.ts";
 import type { Claim, Finding } from "./claim.ts";
 import type { Facts } from "./facts.ts";
-import { type FileEvent, type History, nameOf } from "./history.ts";
+import { type FileEvent, type History, NO_COMMIT, nameOf } from "./history.ts";
 import { shortNamesOf } from "./tree.ts";
 
 type Answer = Omit<Finding, "claim">;
@@ -18,12 +18,23 @@ export function checkPath(facts: Facts, claim: Claim): Answer {
   const path = claim.text.replace(/\/$/, "");
   const here = findHere(facts, path);
   if (here !== null) return checkLine(facts, claim, here);
+  if (facts.ignored.has(claim.text) || facts.ignored.has(path))
+    return { verdict: "unknown", evidence: "git ignores it" };
   const exact = fateOf(facts, path);
-  if (exact) return withFix(exact, claim);
+  if (exact) return withFix(isGeneric(facts, path) ? { ...exact, isVague: true } : exact, claim);
   const longer = findLonger(facts, path);
   if (longer !== null) return checkLine(facts, claim, longer);
   const folder = fateOfFolder(facts, path);
-  return fateOfLonger(facts, path) ?? (folder ? withFix(folder, claim) : neverKnown(facts, claim, path));
+  const fate = fateOfLonger(facts, path);
+  if (fate && isGeneric(facts, path)) return { ...fate, isVague: true };
+  return fate ?? (folder ? withFix(folder, claim) : neverKnown(facts, claim, path));
+}
+
+/** A bare name that several files have had. */
+function isGeneric({ history, tree }: Facts, path: string): boolean {
+  if (path.includes("/")) return false;
+  const same = new Set([...(history.byName.get(path) ?? []), ...(tree.byName.get(path) ?? [])]);
+  return same.size > 1;
 }
 
 /** The whole old path is replaced by the whole new one; it is not clear how a shorter name would be written. */
@@ -82,7 +93,12 @@ function countLines(path: string): number | null {
 function fateOf(facts: Facts, path: string): Answer | null {
   const { tree, history } = facts;
   if (tree.missing.has(path))
-    return { verdict: "gone", evidence: "deleted in the working tree, but not committed yet", files: [path] };
+    return {
+      verdict: "gone",
+      evidence: "deleted in the working tree, but not committed yet",
+      files: [path],
+      isUncommitted: true,
+    };
   const first = history.events.get(path);
   if (!first) return null;
   let event: FileEvent = first;
@@ -94,6 +110,7 @@ function fateOf(facts: Facts, path: string): Answer | null {
         evidence: `moved to ${to} by ${first.commit.hash} on ${first.commit.day}`,
         to,
         files: [path, to],
+        by: first.commit,
       };
     }
     const next = history.events.get(to);
@@ -102,10 +119,12 @@ function fateOf(facts: Facts, path: string): Answer | null {
         verdict: "gone",
         evidence: `moved to ${to} by ${first.commit.hash} on ${first.commit.day}, and since removed`,
         files: [path, to],
+        by: first.commit,
       };
     event = next;
   }
-  return { verdict: "gone", evidence: `deleted by ${event.commit.hash} on ${event.commit.day}`, files: [path] };
+  const { commit } = event;
+  return { verdict: "gone", evidence: `deleted by ${commit.hash} on ${commit.day}`, files: [path], by: commit };
 }
 
 /** The same for a path whose first folders, or whose ending, are left out. */
@@ -141,27 +160,27 @@ function fateOfFolder(facts: Facts, folder: string): Answer | null {
   const files = facts.history.inFolder.get(folder);
   if (!files || files.length === 0) return null;
   const votes = new Map<string, number>();
-  let newest = "";
+  let newest = NO_COMMIT;
   for (const file of files) {
     const event = facts.history.events.get(file) as FileEvent;
-    if (event.commit.day > newest.slice(-10)) newest = `${event.commit.hash} on ${event.commit.day}`;
+    if (event.commit.time > newest.time) newest = event.commit;
     const to = fateOf(facts, file)?.to;
     if (to === undefined) continue;
     const below = file.slice(folder.length);
     const target = to.endsWith(below) ? to.slice(0, -below.length) : to.slice(0, Math.max(0, to.lastIndexOf("/")));
     votes.set(target, (votes.get(target) ?? 0) + 1);
   }
+  const by = `${newest.hash} on ${newest.day}`;
   const [to = "", count = 0] = [...votes].sort((a, b) => b[1] - a[1])[0] ?? [];
   if (to !== "" && count * 2 > files.length)
-    return { verdict: "moved", evidence: `its files moved to ${to} by ${newest}`, to, files: [...files] };
-  return { verdict: "gone", evidence: `its last file was removed by ${newest}`, files: [...files] };
+    return { verdict: "moved", evidence: `its files moved to ${to} by ${by}`, to, files: [...files], by: newest };
+  return { verdict: "gone", evidence: `its last file was removed by ${by}`, files: [...files], by: newest };
 }
 
 /** A path that never existed is a mistake only if its folder exists: otherwise it may belong elsewhere. */
-function neverKnown({ tree, history, ignored }: Facts, claim: Claim, path: string): Answer {
+function neverKnown({ tree, history }: Facts, claim: Claim, path: string): Answer {
   if (claim.declared) return { verdict: "gone", evidence: "the file does not exist" };
   const unknown = (evidence: string): Answer => ({ verdict: "unknown", evidence });
-  if (ignored.has(claim.text) || ignored.has(path)) return unknown("git ignores it");
   if (tree.submodules.some((module) => path.startsWith(`${module}/`))) return unknown("it is in a submodule");
   const slash = path.lastIndexOf("/");
   const isLocal = !claim.loose && slash > 0 && tree.folders.has(path.slice(0, slash)) && /\.[A-Za-z]\w*$/.test(path);

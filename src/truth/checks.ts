@@ -2,7 +2,8 @@
 
 import { checkPath } from "./check-paths.ts";
 import { type Claim, type Finding, flagForms, partsOf } from "./claim.ts";
-import type { Facts } from "./facts.ts";
+import { isCodeShaped } from "./claims-tokens.ts";
+import { type Facts, statedAt } from "./facts.ts";
 import type { Commit } from "./history.ts";
 import { isSolid } from "./hit.ts";
 import type { Occurrence } from "./occurrences.ts";
@@ -15,10 +16,11 @@ export function checkClaims(facts: Facts, claims: readonly Claim[]): Finding[] {
   const findings: Finding[] = [];
   const said = new Set<string>();
   for (const claim of claims) {
-    const answer = CHECKS[claim.kind](facts, claim);
-    if (claim.loose && answer.verdict === "unknown" && claim.kind !== "url") continue;
-    // One word may be a name and a package: once is enough.
-    if (said.has(claim.text)) continue;
+    const answer = claim.in === "plan" ? checkPlan(facts, claim) : CHECKS[claim.kind](facts, claim);
+    const isIdle = answer.verdict === "unknown" && claim.kind !== "url";
+    if (isIdle && (claim.loose || claim.in === "plan")) continue;
+    // One word may be a name and a package: once is enough. What it is set to is another matter.
+    if (said.has(claim.text) && claim.kind !== "value") continue;
     if (answer.verdict !== "unknown") said.add(claim.text);
     findings.push({ claim, ...answer });
   }
@@ -38,7 +40,42 @@ const CHECKS: Record<Claim["kind"], (facts: Facts, claim: Claim) => Answer> = {
   date: checkDate,
   url: checkUrl,
   link: checkLink,
+  value: checkValue,
 };
+
+/** Said to be planned: a finding only where the file that holds it was added since. */
+function checkPlan(facts: Facts, claim: Claim): Answer {
+  const { verdict, files = [] } = CHECKS[claim.kind](facts, claim);
+  const added = files.flatMap((file) => {
+    const commit = facts.history.added.get(file);
+    return commit && facts.tree.files.has(file) ? [{ file, commit }] : [];
+  });
+  const [first] = added.sort((a, b) => a.commit.time - b.commit.time);
+  if (verdict !== "holds" || !first || added.length < files.length)
+    return unknown("it is not there yet, or was already");
+  return {
+    verdict: "built",
+    evidence: `${first.file} was added by ${byWhom(first)}`,
+    files: [first.file],
+    by: first.commit,
+  };
+}
+
+/** Only where the code states one value, and once stated the one that the memory gives: anything else may be another thing. */
+function checkValue(facts: Facts, claim: Claim): Answer {
+  const places = statedAt(claim, facts.found);
+  const [place] = places;
+  if (!place || places.some(({ value }) => value !== place.value)) return unknown("the code does not state one value");
+  if (place.value === claim.value) return holdsAt(places);
+  const removal = facts.removals.words.get(claim.text)?.find(({ value }) => value === claim.value);
+  if (!removal) return unknown("the code never stated this value");
+  return {
+    verdict: "changed",
+    evidence: `${place.file}:${place.line} says ${place.value}, changed from ${claim.value} by ${byWhom(removal)}`,
+    files: [place.file],
+    by: removal.commit,
+  };
+}
 
 function checkScript({ manifests, removed }: Facts, claim: Claim): Answer {
   const isNpm = (claim.program ?? "npm") === "npm";
@@ -58,8 +95,9 @@ function checkScript({ manifests, removed }: Facts, claim: Claim): Answer {
       to: renamed,
       fix: renamed,
       files: [removal.file],
+      by: removal.commit,
     };
-  return { verdict: "gone", evidence: `removed from ${removal.file} by ${byWhom(removal)}`, files: [removal.file] };
+  return goneBy(removal, "removed");
 }
 
 function checkPackage({ manifests, removed, found }: Facts, claim: Claim): Answer {
@@ -71,12 +109,7 @@ function checkPackage({ manifests, removed, found }: Facts, claim: Claim): Answe
     ({ hit, isOption }) => hit === "code" || hit === "definition" || (hit === "text" && isOption),
   );
   if (use) return { verdict: "holds", evidence: `used in ${use.file}:${use.line}`, files: [use.file] };
-  if (removal)
-    return {
-      verdict: "gone",
-      evidence: `no longer a dependency: removed from ${removal.file} by ${byWhom(removal)}`,
-      files: [removal.file],
-    };
+  if (removal) return goneBy(removal, "no longer a dependency: removed");
   return claim.declared
     ? { verdict: "gone", evidence: "it is not in any package file" }
     : unknown("it was never in any package file");
@@ -143,6 +176,10 @@ function unknown(evidence: string): Answer {
   return { verdict: "unknown", evidence };
 }
 
+function goneBy({ file, commit }: Pick<Removal, "file" | "commit">, what: string): Answer {
+  return { verdict: "gone", evidence: `${what} from ${file} by ${byWhom({ commit })}`, files: [file], by: commit };
+}
+
 function byWhom({ commit }: { commit: Commit }): string {
   return `${commit.hash} on ${commit.day}`;
 }
@@ -151,10 +188,20 @@ function checkSymbol(facts: Facts, claim: Claim): Answer {
   const parts = partsOf(claim.text);
   const name = parts.at(-1) as string;
   const places = (facts.found.get(name) ?? []).filter(isSolid);
-  if (places.length === 0) return findRemoval(facts, claim, name) ?? never(claim);
+  if (places.length === 0) return checkMissing(facts, claim, name);
   const owner = parts.length > 1 ? (parts[0] as string) : null;
   if (owner !== null) return checkMember(facts, claim, owner, name, places);
   return (claim.file === undefined ? null : checkNamedFile(facts, claim, claim.file, name, places)) ?? holdsAt(places);
+}
+
+/** A name that strings, pages or generated files still hold may be alive in a way that cannot be seen here. */
+function checkMissing(facts: Facts, claim: Claim, name: string): Answer {
+  const named = (facts.found.get(name) ?? []).find(({ hit }) => hit === "text") ?? facts.elsewhere.get(name)?.[0];
+  if (named) return unknown(`still named in ${named.file}:${named.line}`);
+  const gone = findRemoval(facts, claim, name);
+  if (!gone) return never(claim);
+  // An ordinary word may be anything.
+  return isCodeShaped(name) || claim.file !== undefined ? gone : { ...gone, isVague: true };
 }
 
 function holdsAt(places: readonly Occurrence[]): Answer {
@@ -179,11 +226,7 @@ function findRemoval(facts: Facts, claim: Claim, name: string): Answer | null {
     removals.find(({ hit }) => hit === "definition") ??
     (claim.file === undefined ? undefined : removals.find(({ file }) => isSame(facts, file, claim.file as string)));
   if (!own) return null;
-  return {
-    verdict: "gone",
-    evidence: `no longer in the code: removed from ${own.file} by ${byWhom(removals[0] as Removal)}`,
-    files: [own.file],
-  };
+  return goneBy({ file: own.file, commit: (removals[0] as Removal).commit }, "no longer in the code: removed");
 }
 
 /** `Owner.name`: both must be in one file, unless they never were. */
@@ -199,11 +242,7 @@ function checkMember(facts: Facts, claim: Claim, owner: string, name: string, pl
     (each) => each.hit === "definition" && files.has(each.file),
   );
   if (!removal) return holdsAt(places);
-  return {
-    verdict: "gone",
-    evidence: `${owner} no longer has ${name}: removed from ${removal.file} by ${byWhom(removal)}`,
-    files: [removal.file],
-  };
+  return goneBy(removal, `${owner} no longer has ${name}: removed`);
 }
 
 /** A name in a given file has moved if it was removed from that file and is defined in another. */
@@ -221,7 +260,13 @@ function checkNamedFile(
   const now = places.find(({ hit }) => hit === "definition");
   if (!now || !(removal || claim.declared)) return null;
   const by = removal ? `, removed from ${file} by ${byWhom(removal)}` : "";
-  return { verdict: "moved", evidence: `now in ${now.file}:${now.line}${by}`, to: now.file, files: [file, now.file] };
+  return {
+    verdict: "moved",
+    evidence: `now in ${now.file}:${now.line}${by}`,
+    to: now.file,
+    files: [file, now.file],
+    ...(removal && { by: removal.commit }),
+  };
 }
 
 /** The file itself, its longer path, or what it was renamed to. */
@@ -235,13 +280,12 @@ function isSame({ history, tree }: Facts, file: string, said: string): boolean {
 function checkVariable(facts: Facts, claim: Claim): Answer {
   const places = (facts.found.get(claim.text) ?? []).filter(({ hit }) => hit !== "comment");
   if (places.length > 0) return holdsAt(places);
-  const removal = (facts.removals.words.get(claim.text) ?? []).find(({ hit }) => hit !== "comment");
+  const removals = (facts.removals.words.get(claim.text) ?? []).filter(({ hit }) => hit !== "comment");
+  // What code only uses, and neither sets nor reads by its name in quotes, is a platform's.
+  const own = removals.find(({ hit }) => hit !== "code");
+  const removal = own ?? removals[0];
   if (!removal) return never(claim);
-  return {
-    verdict: "gone",
-    evidence: `no longer read anywhere: removed from ${removal.file} by ${byWhom(removal)}`,
-    files: [removal.file],
-  };
+  return { ...goneBy(removal, "no longer read anywhere: removed"), ...(own ? {} : { isVague: true }) };
 }
 
 function checkFlag(facts: Facts, claim: Claim): Answer {
@@ -253,9 +297,7 @@ function checkFlag(facts: Facts, claim: Claim): Answer {
     (facts.removals.words.get(name) ?? []).find(({ hit, isOption }) => hit !== "comment" && isOption) ??
     forms.flatMap((form) => facts.removals.words.get(form) ?? []).find(({ hit }) => hit === "definition");
   if (!removal) return never(claim);
-  return {
-    verdict: "gone",
-    evidence: `no longer an option: removed from ${removal.file} by ${byWhom(removal)}`,
-    files: [removal.file],
-  };
+  // Where it is data it may be the option of any program.
+  const isData = /\.(?:json[c5]?|ya?ml|toml|md)$/i.test(removal.file);
+  return { ...goneBy(removal, "no longer an option: removed"), ...(isData && { isVague: true }) };
 }

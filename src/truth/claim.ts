@@ -1,5 +1,7 @@
 /** A claim: something in a memory that can be checked; the words to look for in the code; and the finding. */
 
+import type { Commit } from "./history.ts";
+
 export const CLAIM_KINDS = [
   "path",
   "symbol",
@@ -13,6 +15,7 @@ export const CLAIM_KINDS = [
   "date",
   "url",
   "link",
+  "value",
 ] as const;
 
 export type ClaimKind = (typeof CLAIM_KINDS)[number];
@@ -38,9 +41,14 @@ export interface Claim {
   program?: string;
   /** The last day on which it holds, YYYY-MM-DD. */
   day?: string;
+  /** It stands in the record of a day, or is said to be planned. */
+  in?: "log" | "plan";
+  /** What a setting or constant is said to be: `25`, `"eu-west-1"`. */
+  value?: string;
 }
 
-export type Verdict = "holds" | "moved" | "gone" | "changed" | "expired" | "unknown";
+/** `built`: said to be planned, and there by now. */
+export type Verdict = "holds" | "moved" | "gone" | "changed" | "expired" | "built" | "unknown";
 
 export interface Finding {
   claim: Claim;
@@ -53,6 +61,12 @@ export interface Finding {
   fix?: string;
   /** Files that the verdict was read from. */
   files?: string[];
+  /** The commit that made it so. */
+  by?: Commit;
+  /** Removed in the working tree, and not committed yet. */
+  isUncommitted?: true;
+  /** It may be another thing of that name. */
+  isVague?: true;
 }
 
 export function isProblem(verdict: Verdict): boolean {
@@ -61,7 +75,7 @@ export function isProblem(verdict: Verdict): boolean {
 
 export function wordsOf({ kind, text }: Claim): string[] {
   if (kind === "symbol") return partsOf(text);
-  if (kind === "env" || kind === "package") return [text];
+  if (kind === "env" || kind === "package" || kind === "value") return [text];
   if (kind === "flag") return flagForms(text);
   return [];
 }

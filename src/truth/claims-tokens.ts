@@ -19,7 +19,7 @@ export interface Token {
 const MAX_TOKEN = 300;
 const SPAN = /(`+)([^`]{1,400}?)\1/g;
 
-export function findTokens({ text, command }: Passage): Token[] {
+export function findTokens({ text, command }: Pick<Passage, "text" | "command">): Token[] {
   if (command) return wordsOf(text, 0, true, text.trim());
   const tokens: Token[] = [];
   let from = 0;
@@ -129,6 +129,12 @@ const ENV =
 const FLAG = /^--([a-z][a-z0-9]*(?:[-_][a-z0-9]+)*)(?:=.*)?$/i;
 const PART = /^[A-Za-z_$][\w$]*$/;
 const SEPARATOR = /\.|::|#|->/;
+export const ENV_NAME = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/;
+
+export function isCodeShaped(name: string): boolean {
+  return CODED.test(name);
+}
+
 /** Written as only code is. */
 const CODED = /[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]/;
 /** Words of languages and their libraries: they are everywhere, and say nothing about this project. */

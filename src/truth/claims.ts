@@ -15,6 +15,7 @@ import {
   type WordClaim,
 } from "./claims-phrases.ts";
 import { findName, findPath, findTokens, type Token } from "./claims-tokens.ts";
+import { findValues } from "./claims-values.ts";
 import { findPassages, type Passage } from "./passages.ts";
 import { isForeign, tenseOf } from "./tense.ts";
 
@@ -25,6 +26,10 @@ interface ClaimContext {
   names: readonly string[];
   /** When the memory was written, for days without a year. */
   written: Date;
+  /** The whole memory is the record of a day. */
+  isRecord?: boolean;
+  /** Branches, tags and commits, too: most of what looks like one is none. */
+  refs?: boolean;
 }
 
 export interface FoundClaims {
@@ -46,13 +51,17 @@ export function findClaims(text: string, context: ClaimContext): FoundClaims {
     const key = `${claim.kind}\0${claim.text.replace(/\/$/, "")}`;
     const known = found.get(key);
     if (quiet.has(claim.text)) return;
-    if (!known) found.set(key, { ...claim, line: lineOf(claim.at), declared: false });
-    else merge(known, claim);
+    const placed = { ...claim, line: lineOf(claim.at), declared: false };
+    if (known) merge(known, placed);
+    else found.set(key, placed);
   };
   const passages = findPassages(text, document);
   const foreign = foreignParagraphs(passages, context.names);
+  const dated = datedParagraphs(passages);
   for (const passage of passages) {
-    for (const claim of claimsOf(passage, context, foreign.has(passage.paragraph))) keep(claim);
+    const isRecord = dated.has(passage.paragraph) || context.isRecord === true;
+    for (const claim of claimsOf(passage, context, foreign.has(passage.paragraph)))
+      keep(isRecord && claim.in === undefined ? { ...claim, in: "log" } : claim);
   }
   const declared = readDeclared(metadata).map((claim) => {
     const at = text.indexOf(claim.text);
@@ -65,30 +74,47 @@ export function findClaims(text: string, context: ClaimContext): FoundClaims {
 /** Something that is named a thousand times does not need a list of all places. */
 const MAX_PLACES = 100;
 
-function merge(known: Claim, claim: Unplaced): void {
+function merge(known: Placed, claim: Placed): void {
   known.loose &&= claim.loose;
+  // What is said of now counts more than what is said of a day or of a plan.
+  if (known.in !== undefined && claim.in === undefined) {
+    const { in: _, ...now } = { ...known, at: claim.at, line: claim.line };
+    Object.assign(known, now);
+    delete known.in;
+  }
   if (claim.file !== undefined) known.file ??= claim.file;
   known.more ??= [];
   if (known.more.length < MAX_PLACES && known.text === claim.text) known.more.push(claim.at);
 }
 
+type Placed = Claim;
 type Unplaced = Omit<Claim, "line" | "declared">;
 
 function claimsOf(passage: Passage, context: ClaimContext, isForeign: boolean): Unplaced[] {
   const { text, at: offset, command } = passage;
   const claims: Unplaced[] = [];
-  const isPresent = (at: number, length: number) => command || tenseOf(passage, at, at + length) === "present";
-  for (const { at, ...word } of command ? findScripts(text) : wordClaims(text, context.written)) {
+  const tense = (at: number, length: number) => (command ? "present" : tenseOf(passage, at, at + length));
+  for (const { at, ...word } of command ? findScripts(text) : wordClaims(text, context)) {
     const isLocal = word.kind === "script" || word.kind === "branch" || word.kind === "tag" || word.kind === "commit";
-    if (isLocal && (isForeign || !isPresent(at, word.text.length))) continue;
+    if (isLocal && (isForeign || tense(at, word.text.length) !== "present")) continue;
     claims.push({ ...word, at: offset + at });
   }
   if (isForeign) return claims;
   const namedFiles = findNamedFiles(text);
   for (const token of findTokens(passage)) {
     const found = tokenClaims(token, text, context.root, namedFiles);
-    if (found.length === 0 || !isPresent(token.at, token.text.length)) continue;
-    for (const { shift, ...claim } of found) claims.push({ ...claim, at: offset + token.at + shift });
+    const spoken = found.length === 0 ? "past" : tense(token.at, token.text.length);
+    if (spoken !== "present" && spoken !== "planned") continue;
+    const isPlan = spoken === "planned";
+    for (const { shift, ...claim } of found) {
+      if (isPlan && (claim.loose || (claim.kind !== "path" && claim.kind !== "symbol"))) continue;
+      claims.push({ ...claim, at: offset + token.at + shift, ...(isPlan && { in: "plan" as const }) });
+    }
+  }
+  for (const { at, ...value } of command ? [] : findValues(text)) {
+    const file = namedFiles.get(at) ?? onlyPath(text, context.root);
+    if (tense(at, value.text.length) === "present")
+      claims.push({ ...value, at: offset + at, ...(file !== undefined && { file }) });
   }
   return claims;
 }
@@ -114,16 +140,42 @@ function tokenClaims(token: Token, text: string, root: string, namedFiles: Reado
   return claims;
 }
 
-function wordClaims(text: string, written: Date): WordClaim[] {
+function wordClaims(text: string, { written, refs }: ClaimContext): WordClaim[] {
   return [
     ...findDates(text, written),
     ...findScripts(text),
-    ...findBranches(text),
-    ...findTags(text),
-    ...findCommits(text),
+    ...(refs ? [...findBranches(text), ...findTags(text), ...findCommits(text)] : []),
     ...findLinks(text),
     ...findUrls(text),
   ];
+}
+
+/** The file that a sentence names, if it names one. */
+function onlyPath(text: string, root: string): string | undefined {
+  const paths = findTokens({ text, command: false }).flatMap((token) => findPath(token, root) ?? []);
+  return paths.length === 1 && !paths[0]?.loose ? paths[0]?.text : undefined;
+}
+
+const DATE =
+  /\b20\d\d[-/.]\d\d[-/.]\d\d\b|\b\d{1,2}[./]\d{1,2}[./]20\d\d\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2}(?:st|nd|rd|th)?,? 20\d\d\b/i;
+/** A date further in says when something was, and does not head a record. */
+const HEAD = new RegExp(`^[^\\p{L}\\p{N}]*(?:${DATE.source})`, "iu");
+
+/** What begins with a date, or stands under a heading with one, says what was so on that day. */
+function datedParagraphs(passages: readonly Passage[]): Set<number> {
+  const dated = new Set<number>();
+  const seen = new Set<number>();
+  for (const { paragraph, lead, text } of passages) {
+    const isFirst = !seen.has(paragraph);
+    seen.add(paragraph);
+    if (DATE.test(lead) || (isFirst && HEAD.test(text))) dated.add(paragraph);
+  }
+  return dated;
+}
+
+/** A file that is named for a day. */
+export function isNamedForDay(file: string): boolean {
+  return /(?:^|[^\d])20\d\d[-_.]?(?:0\d|1[0-2])[-_.]?[0-3]\d(?:[^\d]|$)/.test(file);
 }
 
 /** Once a paragraph mentions another project, the rest of it is about that one. */

@@ -3,9 +3,9 @@
 import { type Git, readGit } from "../project/git.ts";
 import { type Claim, flagForms, partsOf, wordsOf } from "./claim.ts";
 import { findReach, type History, NO_HISTORY, type Reach, readHistory } from "./history.ts";
-import { type Hit, isSolid } from "./hit.ts";
+import { isSolid } from "./hit.ts";
 import { isManifest, type Manifests, type RemovedEntries, readManifests, removedEntries } from "./manifests.ts";
-import { type Occurrences, type Search, searchTree } from "./occurrences.ts";
+import { type Occurrence, type Occurrences, type Search, searchTree } from "./occurrences.ts";
 import {
   beginChanges,
   type Changes,
@@ -20,6 +20,8 @@ export interface Facts {
   tree: Tree;
   history: History;
   found: Occurrences;
+  /** Missing names in files that are not read as source: generated, minified, vendored. */
+  elsewhere: Occurrences;
   removals: Removals;
   manifests: Manifests;
   removed: RemovedEntries;
@@ -55,8 +57,8 @@ interface Start {
   history: Promise<History>;
 }
 
-export function startFacts(git: Git, maxCommits?: number): Start {
-  const reach = findReach(git, maxCommits);
+export function startFacts(git: Git, limits: Parameters<typeof findReach>[1]): Start {
+  const reach = findReach(git, limits);
   return {
     tree: readTree(git),
     reach,
@@ -78,8 +80,8 @@ export async function gatherFacts(
   const historyRead = tree.isGit ? start.history : Promise.resolve(NO_HISTORY);
   // Git works on them while the files are read.
   const removedRead = historyRead.then((history) => readRemoved(git, isBuilt ? reach : null, files, history));
-  const ignoredRead = historyRead.then((history) => readIgnored(git, tree, unseenPaths(tree, claims, history)));
-  const isCode = local.some(({ kind }) => kind === "symbol" || kind === "env" || kind === "flag");
+  const ignoredRead = readIgnored(git, tree, unseenPaths(tree, claims));
+  const isCode = local.some(({ kind }) => kind === "symbol" || kind === "env" || kind === "flag" || kind === "value");
   const changes = historyRead.then(() => (reach && isCode ? beginChanges(git, reach) : null));
   const search = await searchWords(tree, local, removedRead, options.onProgress);
   const history = await historyRead;
@@ -88,6 +90,7 @@ export async function gatherFacts(
     tree,
     history,
     found: search.found,
+    elsewhere: await searchElsewhere(tree, local, search.found),
     removals,
     manifests: isBuilt ? readManifests(tree.root, files) : NO_MANIFESTS,
     removed: await removedRead,
@@ -99,10 +102,8 @@ export async function gatherFacts(
   };
 }
 
-function unseenPaths(tree: Tree, claims: readonly Claim[], { events }: History): string[] {
-  return claims.flatMap(({ kind, text }) =>
-    kind === "path" && !isThere(tree, text) && !events.has(text) ? [text] : [],
-  );
+function unseenPaths(tree: Tree, claims: readonly Claim[]): string[] {
+  return claims.flatMap(({ kind, text }) => (kind === "path" && !isThere(tree, text) ? [text] : []));
 }
 
 async function readRemoved(
@@ -113,6 +114,12 @@ async function readRemoved(
 ): Promise<RemovedEntries> {
   const built = [...files, ...[...history.events.keys()].filter(isManifest)];
   return removedEntries(reach && built.length > 0 ? await readManifestRemovals(git, reach, built) : []);
+}
+
+async function searchElsewhere(tree: Tree, claims: readonly Claim[], found: Occurrences): Promise<Occurrences> {
+  const names = claims.flatMap((claim) => (claim.kind === "symbol" ? (partsOf(claim.text).at(-1) ?? []) : []));
+  const missing = names.filter((name) => !found.get(name)?.some(({ hit }) => hit !== "comment"));
+  return (await searchTree(tree, missing, undefined, "made")).found;
 }
 
 /** Every second word may be a package's name: only what was one is looked for, and that is known later than the rest. */
@@ -199,11 +206,7 @@ async function readIgnored(git: Git, tree: Tree, paths: readonly string[]): Prom
 }
 
 /** The relevant part of a removed line. */
-interface TakenOut {
-  file: string;
-  hit: Hit;
-  isOption: boolean;
-}
+type TakenOut = Pick<Occurrence, "file" | "hit" | "isOption" | "value">;
 
 type TakenOutWords = ReadonlyMap<string, readonly TakenOut[]>;
 
@@ -223,6 +226,7 @@ function openWords(claims: readonly Claim[], found: Occurrences, removals: Taken
 }
 
 function missingWordsOf(claim: Claim, found: Occurrences): string[] {
+  if (claim.kind === "value") return isOtherValue(claim, found) ? [claim.text] : [];
   if (claim.kind === "symbol") return wordsOf(claim).filter((word) => isMissingName(claim, word, found));
   if (claim.kind !== "env" && claim.kind !== "flag") return [];
   const [name = "", ...forms] = wordsOf(claim);
@@ -230,6 +234,24 @@ function missingWordsOf(claim: Claim, found: Occurrences): string[] {
     (found.get(name) ?? []).some(({ hit }) => hit !== "comment") ||
     forms.some((form) => (found.get(form) ?? []).some(({ hit }) => hit === "definition"));
   return isHere ? [] : [name, ...forms];
+}
+
+const TESTS = /(?:^|[/._-])(?:tests?|specs?|__tests__|fixtures?|examples?|mocks?|stories)(?:[/._-]|$)/i;
+
+/** Where the code states the name's value plainly: in the file that the memory names, else outside of tests. */
+export function statedAt({ text, file }: Claim, found: Occurrences): Occurrence[] {
+  return (found.get(text) ?? []).filter(
+    (place) =>
+      place.value !== null &&
+      place.hit === "definition" &&
+      (file === undefined ? !TESTS.test(place.file) : place.file === file || place.file.endsWith(`/${file}`)),
+  );
+}
+
+/** One value, and another one than the memory says. */
+function isOtherValue(claim: Claim, found: Occurrences): boolean {
+  const values = new Set(statedAt(claim, found).map(({ value }) => value));
+  return values.size === 1 && !values.has(claim.value ?? null);
 }
 
 function isMissingName({ file, text }: Claim, word: string, found: Occurrences): boolean {
@@ -249,6 +271,7 @@ function isMissingName({ file, text }: Claim, word: string, found: Occurrences):
 function isTold(claim: Claim, missing: readonly string[], found: Occurrences, removals: TakenOutWords): boolean {
   const { kind, text, file } = claim;
   const of = (word: string) => removals.get(word) ?? [];
+  if (kind === "value") return of(text).some(({ value }) => value === claim.value);
   const isDefinition = ({ hit }: TakenOut) => hit === "definition";
   if (kind === "env") return of(text).some(({ hit }) => hit !== "comment");
   if (kind === "flag") {

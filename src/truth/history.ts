@@ -10,7 +10,20 @@ export interface Commit {
   hash: string;
   /** YYYY-MM-DD */
   day: string;
+  /** Seconds since 1970. */
+  time: number;
 }
+
+export function commitOf(hash: string, seconds: string): Commit {
+  const time = Number(seconds);
+  return {
+    hash: hash.slice(0, 10),
+    day: Number.isFinite(time) ? new Date(time * 1000).toISOString().slice(0, 10) : "",
+    time,
+  };
+}
+
+export const NO_COMMIT: Commit = { hash: "", day: "", time: 0 };
 
 export interface FileEvent {
   commit: Commit;
@@ -32,6 +45,8 @@ export interface History {
   byName: ReadonlyMap<string, readonly string[]>;
   /** Files of a folder that were deleted or renamed away. */
   inFolder: ReadonlyMap<string, readonly string[]>;
+  /** The commit that first added a file, as far as history was read. */
+  added: ReadonlyMap<string, Commit>;
   /** Newest first. */
   deleted: readonly DeletedFile[];
   /** Whether every commit was read. */
@@ -49,6 +64,7 @@ export const NO_HISTORY: History = {
   events: new Map(),
   byName: new Map(),
   inFolder: new Map(),
+  added: new Map(),
   deleted: [],
   isWhole: false,
   notes: [],
@@ -64,16 +80,20 @@ export interface Reach {
 }
 
 /** Null when there are no commits. A limit of `git log` itself would count only the commits that it shows. */
-export async function findReach(git: Git, maxCommits = MAX_COMMITS): Promise<Reach | null> {
+export async function findReach(
+  git: Git,
+  { maxCommits = MAX_COMMITS, since }: { maxCommits?: number | undefined; since?: number | undefined } = {},
+): Promise<Reach | null> {
+  const dated = since === undefined ? [] : [`--since=${Math.floor(since)}`];
   const [counted, isShallow] = await Promise.all([
-    readGit(git, ["rev-list", "--count", `--max-count=${maxCommits + 1}`, "HEAD", "--"]),
+    readGit(git, ["rev-list", "--count", `--max-count=${maxCommits + 1}`, ...dated, "HEAD", "--"]),
     isShallowClone(git),
   ]);
   if (counted === null) return null;
   const count = Number(counted.toString("latin1"));
-  if (count <= maxCommits) return { isShallow, commits: ["HEAD"], cut: null };
+  if (count <= maxCommits) return { isShallow, commits: [...dated, "HEAD"], cut: null };
   const oldest = await readGit(git, ["rev-list", "--max-count=1", `--skip=${maxCommits}`, "HEAD", "--"]);
-  const commits = ["HEAD", `^${oldest?.toString("latin1").trim()}`];
+  const commits = [...dated, "HEAD", `^${oldest?.toString("latin1").trim()}`];
   return { isShallow, commits, cut: `only the newest ${maxCommits} commits were checked` };
 }
 
@@ -101,7 +121,7 @@ export async function readHistory(git: Git, reach: Reach | null): Promise<Histor
 
 interface Parser {
   take(chunk: Buffer): void;
-  result(): Pick<History, "events" | "byName" | "inFolder" | "deleted">;
+  result(): Pick<History, "events" | "byName" | "inFolder" | "added" | "deleted">;
 }
 
 /** No more than this are requested. */
@@ -113,11 +133,12 @@ const CHANGE = /^\n?:(\d+) \d+ ([0-9a-f]+) [0-9a-f]+ ([A-Z])\d*$/;
 function openParser(): Parser {
   const events = new Map<string, FileEvent>();
   let rest: Buffer = Buffer.alloc(0);
-  let commit: Commit = { hash: "", day: "" };
+  let commit = NO_COMMIT;
   let status = "";
   let blob: string | null = null;
   let from: string | null = null;
   const texts: DeletedFile[] = [];
+  const births = new Map<string, Commit>();
   let added = new Map<string, string[]>();
   let deleted: string[] = [];
   const note = (path: string, to: string | null) => {
@@ -136,7 +157,7 @@ function openParser(): Parser {
     if (status === "" && part.startsWith("\x01")) {
       closeCommit();
       const [hash = "", time = ""] = part.slice(1).split(" ");
-      commit = { hash: hash.slice(0, 10), day: dayOf(Number(time)) };
+      commit = commitOf(hash, time);
     } else if (status === "") {
       const [, mode = "", old = "", letter = ""] = CHANGE.exec(part) ?? [];
       status = letter;
@@ -152,7 +173,10 @@ function openParser(): Parser {
       if (status === "D") {
         deleted.push(part);
         if (blob !== null && texts.length < MAX_DELETED) texts.push({ path: part, blob, commit });
-      } else added.set(nameOf(part), [...(added.get(nameOf(part)) ?? []).slice(0, 2), part]);
+      } else {
+        births.set(part, commit);
+        added.set(nameOf(part), [...(added.get(nameOf(part)) ?? []).slice(0, 2), part]);
+      }
       status = "";
     }
   };
@@ -168,7 +192,7 @@ function openParser(): Parser {
     },
     result() {
       closeCommit();
-      return { events, deleted: texts, ...indexOf(events.keys()) };
+      return { events, added: births, deleted: texts, ...indexOf(events.keys()) };
     },
   };
 }
@@ -195,8 +219,4 @@ function indexOf(paths: Iterable<string>): Pick<History, "byName" | "inFolder"> 
 
 export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
-}
-
-export function dayOf(seconds: number): string {
-  return Number.isFinite(seconds) ? new Date(seconds * 1000).toISOString().slice(0, 10) : "";
 }

@@ -64,5 +64,9 @@ const VENDORED =
 
 /** Prose only mentions names; vendored and generated files have names of their own. */
 export function isSource(file: string): boolean {
-  return (!PROSE.test(file) || LISTS.test(file)) && !VENDORED.test(file);
+  return !isProse(file) && !VENDORED.test(file);
+}
+
+export function isProse(file: string): boolean {
+  return PROSE.test(file) && !LISTS.test(file);
 }

@@ -2,7 +2,8 @@
 
 import { closeSync, constants, openSync, readdirSync, readSync } from "node:fs";
 import { openRegular } from "../disk/fence.ts";
-import { type Hit, isSource, judgeHit } from "./hit.ts";
+import { statedValue } from "./claims-values.ts";
+import { type Hit, isProse, isSource, judgeHit } from "./hit.ts";
 import type { Tree } from "./tree.ts";
 
 export interface Occurrence {
@@ -11,6 +12,8 @@ export interface Occurrence {
   hit: Hit;
   /** It comes after `--` or right after a quote: an option's name. */
   isOption: boolean;
+  /** The literal that the line gives to it, where it does so plainly. */
+  value: string | null;
 }
 
 /** The best hits of a word, one or a few for each file. */
@@ -36,6 +39,8 @@ export async function searchTree(
   tree: Tree,
   words: Iterable<string>,
   onFile?: (done: number) => void,
+  /** `made`: what programs wrote or others brought, instead of source. */
+  which: "source" | "made" = "source",
 ): Promise<Search> {
   const found = new Map<string, Occurrence[]>();
   for (const word of words) found.set(word, []);
@@ -52,9 +57,10 @@ export async function searchTree(
       onFile?.(done);
       await new Promise((next) => setImmediate(next));
     }
-    if (!isSource(file)) continue;
+    if (which === "source" ? !isSource(file) : isProse(file)) continue;
     const size = readInto(file, buffer);
-    if (size <= 0 || isMade(buffer, size)) continue;
+    if (size <= 0 || (which === "source" && isMade(buffer, size))) continue;
+    if (which === "made" && isSource(file) && !isMade(buffer, size)) continue;
     total += size;
     if (total > MAX_TOTAL_BYTES) {
       notes.push("the project is too large to read completely, so names may be in files that were not read");
@@ -109,9 +115,14 @@ export function judgeLine(
   line: string,
   column: number,
   length: number,
-): Pick<Occurrence, "hit" | "isOption"> {
+): Pick<Occurrence, "hit" | "isOption" | "value"> {
   const before = line.slice(Math.max(0, column - 2), column);
-  return { hit: judgeHit(file, line, column, length), isOption: before === "--" || /["'`]$/.test(before) };
+  const hit = judgeHit(file, line, column, length);
+  return {
+    hit,
+    isOption: before === "--" || /["'`]$/.test(before),
+    value: hit === "definition" ? statedValue(line, column + length) : null,
+  };
 }
 
 /** How many bytes of the buffer are the file's; -1 if it cannot be read, is not a regular file, or is too large. */

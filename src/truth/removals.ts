@@ -2,7 +2,7 @@
 
 import { availableParallelism } from "node:os";
 import { type Git, readGit, runGit } from "../project/git.ts";
-import { type Commit, type DeletedFile, dayOf, type Reach } from "./history.ts";
+import { type Commit, commitOf, type DeletedFile, NO_COMMIT, type Reach } from "./history.ts";
 import { isSource } from "./hit.ts";
 import { isManifest, type RemovedLine } from "./manifests.ts";
 import { judgeLine, type Occurrence, openScan, type WordScan } from "./occurrences.ts";
@@ -122,7 +122,7 @@ const [MINUS, AT, COMMIT, NEWLINE] = [45, 64, 1, 10];
 function openParser(found: Map<string, Removal[]>, lines: RemovedLine[] | null): (chunk: Buffer) => void {
   const scan = openScan(found.keys());
   let rest: Buffer = Buffer.alloc(0);
-  let commit: Commit = { hash: "", day: "" };
+  let commit = NO_COMMIT;
   let file = "";
   let inHunk = false;
   let wanted = { source: false, manifest: false };
@@ -146,7 +146,7 @@ function openParser(found: Map<string, Removal[]>, lines: RemovedLine[] | null):
     if (inHunk && first === MINUS) takeRemoved(data, from + 1, to);
     else if (first === COMMIT) {
       const [hash = "", time = ""] = data.toString("latin1", from + 1, to).split(" ");
-      commit = { hash: hash.slice(0, 10), day: dayOf(Number(time)) };
+      commit = commitOf(hash, time);
       inHunk = false;
     } else if (first === AT) inHunk = true;
     else if (first === 100) inHunk = false;

@@ -8,16 +8,20 @@ import { localDay } from "../text/local-day.ts";
 import type { World } from "../world.ts";
 import { type Amendment, amend, fixText, stampText } from "./amendment.ts";
 import { type ClaimKind, type Finding, isProblem, type Verdict } from "./claim.ts";
-import { type Examination, type Examined, examine, type MemoryVerdict } from "./examination.ts";
+import { describeOrder, type Order } from "./evidence.ts";
+import { type Examination, type Examined, examine, isShown, type MemoryVerdict, type Weighed } from "./examination.ts";
 import { keepVerdicts } from "./verdicts.ts";
+import { readWritten } from "./written.ts";
 
 export interface VerifyOptions {
   /** Only memories about what changed since this commit. */
   changedSince?: string | undefined;
   /** Write new paths for moved ones. */
   fix?: boolean | undefined;
-  /** `private`: stamps what holds, except in a repository, whose files belong to others too. */
-  stamp?: "private" | "all" | "none" | undefined;
+  /** Stamp memories all of whose names exist as checked today. */
+  stamp?: boolean | undefined;
+  /** Also what is uncertain, what was gone before the memory was written, and branches, tags and commits. */
+  all?: boolean | undefined;
   /** The rows are all memories that exist: verdicts on others are removed. */
   isAll?: boolean | undefined;
   maxCommits?: number | undefined;
@@ -30,12 +34,18 @@ export interface Problem {
   /** In the memory's file, from 1. */
   line: number;
   claim: string;
-  kind: "path" | "symbol" | "flag" | "command" | "url" | "date";
+  kind: "path" | "symbol" | "flag" | "command" | "url" | "date" | "value";
   /** The exact kind. */
   what: ClaimKind;
   verdict: Exclude<Verdict, "holds" | "unknown">;
   evidence: string;
   to: string | null;
+  /** From 0 to 1. */
+  confidence: number;
+  /** When the memory's line was written and the thing changed, YYYY-MM-DD as far as known, and when the change was, seen from the line. */
+  written: string | null;
+  changed: string | null;
+  order: Order;
 }
 
 export interface VerifiedMemory {
@@ -50,7 +60,10 @@ export interface VerifiedMemory {
 
 export interface Verification {
   checked: number;
+  /** The surest first in each memory. */
   problems: Problem[];
+  /** How many more there are with `all`. */
+  hidden: number;
   memories: VerifiedMemory[];
   fixed: { file: string; scope: string; from: string; to: string }[];
   stamped: number;
@@ -75,8 +88,13 @@ export async function verifyMemories(
   const changed = options.changedSince === undefined ? null : await readChanged(git, options.changedSince);
   const subjects = rows.flatMap((row) => readSubject(directories, row));
   const names = namesOf(rows);
-  const { maxCommits, onProgress } = options;
-  const examination = await examine(git, subjects, { names, today: localDay(now()), maxCommits, onProgress });
+  const { maxCommits, onProgress, all = false } = options;
+  const { writtenAt, since } = await datesOf(git, subjects);
+  const examination = await examine(git, subjects, {
+    ...{ names, today: localDay(now()), maxCommits, onProgress, writtenAt, refs: all },
+    // What went before the oldest memory was written is reported on request only.
+    since: all ? undefined : since,
+  });
   // An interrupted check says nothing about a memory: earlier verdicts stay.
   if (git.signal?.aborted) throw new MemdirError("usage", "stopped before everything was checked; nothing was written");
   const judged = subjects
@@ -86,12 +104,18 @@ export async function verifyMemories(
     ...options,
     isAll: options.isAll === true && changed === null,
   });
+  const wrong = judged.flatMap((memory) => {
+    const { left } = afterFix(memory, written.fixedFindings);
+    return left
+      .filter(({ verdict }) => isProblem(verdict))
+      .sort((a, b) => b.confidence - a.confidence || a.claim.line - b.claim.line)
+      .map((finding) => ({ finding, subject: memory.subject }));
+  });
+  const shown = wrong.filter(({ finding }) => all || isShown(finding));
   return {
     checked: judged.length,
-    problems: judged.flatMap((memory) => {
-      const { left } = afterFix(memory, written.fixedFindings);
-      return left.filter(({ verdict }) => isProblem(verdict)).map((finding) => problemOf(memory.subject, finding));
-    }),
+    problems: shown.map(({ subject, finding }) => problemOf(subject, finding)),
+    hidden: wrong.length - shown.length,
     memories: judged.map(({ subject, findings, ...memory }) => ({
       file: subject.file,
       scope: subject.directory.scope,
@@ -114,7 +138,8 @@ export async function examineMemory(
   names: ReadonlySet<string>,
 ): Promise<Pick<Examination["memories"][0], "findings" | "silenced">> {
   const subjects = readSubject([directory], row);
-  const { memories } = await examine(git, subjects, { names, today: localDay(directory.now()) });
+  const { writtenAt } = await datesOf(git, subjects);
+  const { memories } = await examine(git, subjects, { names, today: localDay(directory.now()), writtenAt });
   return memories[0] ?? { findings: [], silenced: [] };
 }
 
@@ -123,7 +148,26 @@ export function namesOf(rows: readonly Row[]): Set<string> {
   return new Set(rows.flatMap(({ file, name }) => [file, stemOf(file), name]));
 }
 
-type Judged = { subject: Subject; verdict: MemoryVerdict; findings: Finding[] };
+type Judged = { subject: Subject; verdict: MemoryVerdict; findings: Weighed[] };
+
+/** When lines were written: by git or the journal, else as the memory's head or its file says. And the oldest of these times. */
+async function datesOf(git: Git, subjects: readonly Subject[]) {
+  const stores = [...new Set(subjects.map(({ directory }) => directory))];
+  const written = new Map(
+    await Promise.all(stores.map(async (store) => [store, await readWritten(git, store)] as const)),
+  );
+  const times = subjects.map(({ directory, file, text, written: date }) => {
+    const lines = text.split("\n").map((line) => written.get(directory)?.(file, line) ?? null);
+    return Math.min(date.getTime() / 1000, ...lines.filter((time) => time !== null));
+  });
+  return {
+    writtenAt: (nth: number, line: string) => {
+      const { directory, file, written: date } = subjects[nth] as Subject;
+      return written.get(directory)?.(file, line) ?? date.getTime() / 1000;
+    },
+    since: times.length === 0 ? undefined : Math.min(...times),
+  };
+}
 
 /** Memories of the user's own scope are about all projects: that something is missing in this one proves nothing. */
 function readSubject(directories: readonly Store[], row: Row): Subject[] {
@@ -137,7 +181,7 @@ function readSubject(directories: readonly Store[], row: Row): Subject[] {
       {
         file: row.file,
         text,
-        written: new Date(created ?? modified ?? row.modified),
+        written: new Date(modified ?? created ?? row.modified),
         isGeneral: row.scope === "user",
         directory,
       },
@@ -172,7 +216,10 @@ async function writeDown(
     if (own.length === 0 || directory.readOnly) continue;
     const sign = (id: string) => (i === 0 ? id : `${directory.scope}:${id}`);
     if (options.fix) {
-      const fixes = own.map(({ subject, findings }) => ({ subject, ...fixText(subject.file, subject.text, findings) }));
+      const fixes = own.map(({ subject, findings }) => ({
+        subject,
+        ...fixText(subject.file, subject.text, options.all ? findings : findings.filter(isShown)),
+      }));
       const done = await amend(
         directory,
         "verify: new paths",
@@ -186,9 +233,8 @@ async function writeDown(
         }
       }
     }
-    const isStamped = options.stamp === "all" || (options.stamp !== "none" && !directory.inRepository);
     const stamps: Amendment[] = own.flatMap(({ subject, verdict }) => {
-      const text = isStamped && verdict === "holds" ? stampText(subject.file, subject.text, now) : null;
+      const text = options.stamp && verdict === "holds" ? stampText(subject.file, subject.text, now) : null;
       return text === null ? [] : [{ file: subject.file, base: subject.text, text }];
     });
     const done = await amend(directory, "verified", stamps);
@@ -208,9 +254,9 @@ async function writeDown(
 function afterFix(
   { verdict, findings }: Omit<Judged, "subject">,
   fixed: ReadonlySet<Finding>,
-): { verdict: VerifiedMemory["verdict"]; left: Finding[] } {
+): { verdict: VerifiedMemory["verdict"]; left: Weighed[] } {
   const left = findings.filter((finding) => !fixed.has(finding));
-  const isFixed = left.length < findings.length && !left.some((finding) => isProblem(finding.verdict));
+  const isFixed = left.length < findings.length && !left.some(isShown);
   return { verdict: isFixed ? "fixed" : verdict, left };
 }
 
@@ -227,10 +273,15 @@ const SPOKEN: Record<ClaimKind, Problem["kind"]> = {
   script: "command",
   url: "url",
   date: "date",
+  value: "value",
 };
 
-function problemOf({ file, directory }: Subject, { claim, verdict, evidence, to }: Finding): Problem {
+function problemOf({ file, directory }: Subject, finding: Weighed): Problem {
+  const { claim, verdict, to, confidence, written, changed, order } = finding;
+  const when = describeOrder(finding);
+  const evidence = when === null ? finding.evidence : `${finding.evidence}, ${when}`;
   return {
+    ...{ confidence, written, changed, order, dbg: [claim.in, finding.isVague, claim.loose].join() },
     file,
     scope: directory.scope,
     line: claim.line,

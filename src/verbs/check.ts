@@ -16,7 +16,7 @@ export const check = verb({
   async run(memdir, _, context) {
     const install = { checks: await examine(memdir, context) };
     const form = await lint.run(memdir, {}, context);
-    const claims = await verify.run(memdir, { "no-stamp": true }, context);
+    const claims = await verify.run(memdir, {}, context);
     const health = await measureAll(memdir, {}, context);
     return { install, form, claims, health };
   },

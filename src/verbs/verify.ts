@@ -29,19 +29,18 @@ export const verify = verb({
     name: NAME,
     "changed-since": text("only memories that speak of what changed since this commit", "REV"),
     fix: flag("write new paths for moved files, as one change that can be undone"),
-    stamp: flag("also stamp memories inside the repository as verified"),
-    "no-stamp": flag("stamp nothing"),
+    all: flag("also show what is uncertain, what was gone before it was written, and branches, tags and commits"),
+    stamp: flag("stamp memories as checked when everything they name exists"),
   },
   on: ["cli", "console", "mcp", "web", "library"],
   about: "Checks what memories claim against the code and git, with evidence. Exit code 1 when something is false.",
   examples: ["verify", "verify --fix"],
   // A stamp is a line in the memory's head.
-  writes: ({ fix, "no-stamp": isUnstamped }) => fix === true || isUnstamped !== true,
-  run: (memdir, { name, fix = false, stamp, ...given }, { signal, progress }) =>
+  writes: ({ fix, stamp }) => fix === true || stamp === true,
+  run: (memdir, { name, fix = false, stamp = false, all = false, ...given }, { signal, progress }) =>
     memdir.verify(name, {
       changedSince: given["changed-since"],
-      fix,
-      stamp: given["no-stamp"] ? "none" : stamp ? "all" : "private",
+      ...{ fix, stamp, all },
       signal,
       onProgress: progress("files"),
     }),
