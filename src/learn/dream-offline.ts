@@ -1,8 +1,10 @@
 /**
- * What a dream can do without a model: merge duplicates, retire project memories whose date has passed, remove dead
- * links, sort the index.
+ * What a dream can do without a model: merge duplicates, retire what a named memory supersedes, whose deadline has passed or
+ * all of whose names are gone, remove dead links, sort the index. Every step rests on evidence; a date alone is none.
  */
 
+import { statSync } from "node:fs";
+import { join } from "node:path";
 import {
   findName,
   formatSource,
@@ -19,6 +21,7 @@ import {
   readHeader,
   type Source,
   type Store,
+  stemOf,
   trustOf,
 } from "../store/store.ts";
 import { editBody, editFields, type MetadataValue } from "../text/frontmatter.ts";
@@ -27,6 +30,7 @@ import { splitLines } from "../text/lines.ts";
 import { findRelativeDates } from "../text/relative-dates.ts";
 import { termsOf } from "../text/terms.ts";
 import { findExpiry } from "../truth/rot-findings.ts";
+import { findVerdict, readVerdicts, type Verdicts } from "../truth/verdicts.ts";
 import { arrangeIndex, isDead } from "./dream-apply.ts";
 import { isEnforced, keepsRule, ruleOf } from "./dream-check.ts";
 import { makePlan, type Op, type Plan, takeSnapshot } from "./dream-plan.ts";
@@ -42,7 +46,7 @@ interface Known {
 export async function dreamOffline(directory: Store): Promise<Plan> {
   const snapshot = takeSnapshot(directory);
   const known = [...snapshot.keys()].flatMap((file) => understand(directory, file));
-  const expired = findExpired(known, directory.now());
+  const expired = findOutlived(directory, known);
   const gone = new Set(expired.flatMap((op) => (op.kind === "retire" ? [op.file] : [])));
   const merges = await findDuplicates(
     known.filter(({ memory }) => !gone.has(memory.file)),
@@ -63,11 +67,32 @@ function understand(directory: Store, file: string): Known[] {
   }
 }
 
-function findExpired(known: readonly Known[], now: Date): Op[] {
+/** Corrections, pinned memories and enforced rules are for people to retire. */
+function findOutlived(directory: Store, known: readonly Known[]): Op[] {
+  const verdicts = readVerdicts(directory.path);
+  const successors = new Map(
+    known.flatMap(({ memory }) => memory.supersedes.map((name) => [stemOf(name).toLowerCase(), memory] as const)),
+  );
   return known.flatMap(({ memory }): Op[] => {
-    const reason = findExpiry(memory, now);
-    return reason === null ? [] : [{ kind: "retire", file: memory.file, successor: null, reason }];
+    const { file, name, type, pinned } = memory;
+    if (pinned || type === "feedback" || type === "user" || isEnforced(memory)) return [];
+    const successor = successors.get(stemOf(file).toLowerCase()) ?? successors.get(name.toLowerCase());
+    if (successor && successor.file !== file)
+      return [{ kind: "retire", file, successor: successor.file, reason: `superseded by ${successor.file}` }];
+    const reason = findExpiry(memory, directory.now()) ?? findEmptied(directory, verdicts, file);
+    return reason === null ? [] : [{ kind: "retire", file, successor: null, reason }];
   });
+}
+
+/** One name may have been a detail. */
+const MIN_GONE = 2;
+
+/** By the last `memdir verify` of this text. */
+function findEmptied({ path }: Store, verdicts: Verdicts, file: string): string | null {
+  const stat = statSync(join(path, file), { throwIfNoEntry: false });
+  const kept = stat ? findVerdict(verdicts, file, { bytes: stat.size, mtimeMs: stat.mtimeMs }) : null;
+  if (!kept || kept.gone < MIN_GONE || kept.exist > 0) return null;
+  return `all ${kept.gone} things it names were removed after it was written`;
 }
 
 async function findDuplicates(known: readonly Known[], now: Date): Promise<Op[]> {

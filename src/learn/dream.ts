@@ -264,10 +264,28 @@ export async function planSeen(
     const produced = "plan" in planned ? `a plan: ${countOps(planned.plan)}` : "no plan";
     noteDream(ledger, model, directory.now(), planned.usage, produced);
     if ("problem" in planned) throw new MemdirError("model", `${planned.problem}; nothing was changed`);
+    lastPlan(directory).write(planned.plan);
     return planned.plan;
   } catch (error) {
     throw diskError(error, "plan a dream in", directory.path);
   }
+}
+
+/** More text than a plan for hundreds of memories has. */
+const MAX_PLAN_BYTES = 8 << 20;
+
+/** The plan that was shown last, so that its steps can be named by their numbers. */
+export function lastPlan(directory: Store) {
+  const parse = (value: unknown): Plan | null => {
+    const { ops, base } = (value ?? {}) as Partial<Plan>;
+    return Array.isArray(ops) && typeof base === "object" ? { ops, base } : null;
+  };
+  return directory.state().record<Plan>("dream-plan", parse, { maxBytes: MAX_PLAN_BYTES });
+}
+
+/** The plan with some of its steps; they are numbered from 1. */
+export function withSteps(plan: Plan, isWanted: (step: number) => boolean): Plan {
+  return { ...plan, ops: plan.ops.filter((_, at) => isWanted(at + 1)) };
 }
 
 /**

@@ -9,11 +9,11 @@ import {
   parseIndexLine,
   parseMemory,
   peekIndex,
+  type Row,
   readBytes,
   readReferences,
   type Store,
   scan,
-  stemOf,
 } from "../store/store.ts";
 import { parseDocument } from "../text/frontmatter.ts";
 import { blankComments, splitLines } from "../text/lines.ts";
@@ -33,13 +33,13 @@ const MAX_LINE_CHARS = 200;
 
 export async function lintDirectory(directory: Store): Promise<LintProblem[]> {
   const problems: LintProblem[] = [];
-  for (const { header } of scan(directory).memories) {
-    for (const problem of await lintMemory(directory, header.file)) problems.push(problem);
+  for (const row of (await directory.rows()).rows) {
+    for (const problem of await lintMemory(directory, row)) problems.push(problem);
   }
   return [...problems, ...lintIndex(directory)];
 }
 
-async function lintMemory(directory: Store, file: string): Promise<LintProblem[]> {
+async function lintMemory(directory: Store, { file, modified }: Row): Promise<LintProblem[]> {
   const found: LintProblem[] = [];
   const add = (rule: string, message: string, line: number | null = null) => found.push({ file, line, rule, message });
   let data: Buffer;
@@ -52,8 +52,6 @@ async function lintMemory(directory: Store, file: string): Promise<LintProblem[]
   const memory = parseMemory(file, data);
   for (const problem of memory.problems) add("format", problem);
   if (memory.metadata.name === undefined) add("name", "no name: the file's stem is used");
-  else if (memory.name !== stemOf(file) && !isDerived(memory.name, file))
-    add("name", `the name does not match the file name ${stemOf(file)}`);
   if (memory.description === "" && !isStatement(memory))
     add("description", "no description: the index line says nothing, and recall finds it harder");
   if (memory.typeExplicit && (memory.type === "feedback" || memory.type === "project") && !isStatement(memory)) {
@@ -64,8 +62,8 @@ async function lintMemory(directory: Store, file: string): Promise<LintProblem[]
   if (memory.body.length > MAX_BODY_CHARS)
     add("size", `${memory.body.length} characters: one memory per file, split it`);
   if (memory.type === "project") {
-    const said = memory.modified ?? memory.created;
-    const dates = await findRelativeDates(memory.body, said ? new Date(said) : directory.now());
+    // The row's date is that of the last commit in a repository, and never that of a checkout.
+    const dates = await findRelativeDates(memory.body, new Date(memory.modified ?? memory.created ?? modified));
     for (const { line, words, date } of dates) {
       add("relative-date", `"${words}" meant ${date}: write the date`, line + linesAbove(text));
     }
@@ -80,13 +78,6 @@ function linesAbove(text: string): number {
   const region = text.slice(parseDocument(text).bodyStart);
   const start = text.length - region.trimStart().length;
   return text.slice(0, start).split("\n").length - 1;
-}
-
-/** `prefers tabs` in `user_prefers_tabs.md` or `prefers-tabs.md` is a match. */
-function isDerived(name: string, file: string): boolean {
-  const words = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
-  const stem = words(stemOf(file).replace(/^(user|feedback|project|reference)[-_]/, "")).replace(/\d+$/, "");
-  return stem !== "" && words(name).startsWith(stem);
 }
 
 function lintIndex(directory: Store): LintProblem[] {

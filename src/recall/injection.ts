@@ -43,9 +43,7 @@ const MAX_TITLE_CHARS = 120;
 /** What checking a memory's claims against the code has found. */
 export interface Checked {
   verdict: "holds" | "doubtful" | "unchecked";
-  /** Whole days since it was looked up; 0 for what was not. */
-  days: number;
-  /** "verified today", "unchecked", or what is wrong. */
+  /** What names still exist, or what is wrong; "" for nothing. */
   text: string;
 }
 
@@ -71,10 +69,8 @@ export interface Injected {
 export function formatHeader(memory: Omit<Injected, "content" | "file">): string {
   const path = neutraliseLine(memory.path);
   const { checked } = memory;
-  // Old and found true a day ago is as good as new.
-  const warning = freshnessWarning(
-    checked?.verdict === "holds" ? Math.min(memory.ageDays, checked.days) : memory.ageDays,
-  );
+  // That the things it names exist does not make what it says of them true.
+  const warning = freshnessWarning(memory.ageDays);
   const state = checked && checked.verdict !== "doubtful" ? checked.text : "";
   const age = memory.isUndated ? "" : `saved ${ageInWords(memory.ageDays)}`;
   const saved = [age, state].filter((text) => text !== "").join(", ");
@@ -165,7 +161,7 @@ export function openEntryPresenter(
   directory: Pick<Directory, "path" | "scope" | "inRepository">,
   now: Date,
 ): (entry: RowEntry, stat: Stats, fromMs: number) => Presented {
-  const find = openChecked(directory.path, now);
+  const find = openChecked(directory.path);
   return (entry, stat, fromMs) => {
     const { file, isInferred } = entry;
     const path = join(directory.path, file);
@@ -187,7 +183,7 @@ export function openEntryPresenter(
 export type FindChecked = (file: string, stat: { size: number; mtimeMs: number }) => Checked | null;
 
 /** Finds nothing where no claims are checked: then the age alone has to do. Reads one file, when it is first asked. */
-export function openChecked(directoryPath: string, now: Date): FindChecked {
+export function openChecked(directoryPath: string): FindChecked {
   let verdicts: Verdicts | null = null;
   return (file, { size, mtimeMs }) => {
     verdicts ??= readVerdicts(directoryPath);
@@ -195,8 +191,7 @@ export function openChecked(directoryPath: string, now: Date): FindChecked {
     const kept = findVerdict(verdicts, file, { bytes: size, mtimeMs });
     return {
       verdict: kept?.verdict ?? "unchecked",
-      days: kept ? ageInDays(Date.parse(kept.at), now.getTime()) : 0,
-      text: formatVerdict(kept, now),
+      text: formatVerdict(kept),
     };
   };
 }

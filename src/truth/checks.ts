@@ -152,16 +152,25 @@ function checkUrl(_: Facts, { text }: Claim): Answer {
 
 function checkLink({ memories, tree }: Facts, claim: Claim): Answer {
   const target = decode(claim.text).replace(/^\.\//, "");
+  if (/^(?:\/|\.\.)/.test(target)) return unknown("it leads out of the memory directory");
+  const name = target.slice(target.lastIndexOf("/") + 1);
   const isThere =
-    memories.has(target) ||
-    memories.has(target.replace(/\.md$/, "")) ||
-    tree.files.has(target) ||
-    tree.byName.has(target.slice(target.lastIndexOf("/") + 1));
-  if (isThere) return { verdict: "holds", evidence: "the memory exists" };
-  // A name in brackets may be a memory that is yet to be written.
-  return claim.loose || target.startsWith("/") || target.startsWith("..")
-    ? unknown("the memory does not exist yet")
-    : { verdict: "gone", evidence: "the memory does not exist" };
+    memories.has(linkKey(target)) ||
+    [name, `${name}.md`].some((file) => tree.byName.has(file)) ||
+    tree.folders.has(target);
+  return isThere
+    ? { verdict: "holds", evidence: "it exists" }
+    : { verdict: "gone", evidence: "no memory or file has that name" };
+}
+
+/** People and agents write one name in several ways: `use pnpm`, `use_pnpm`, `feedback-use-pnpm.md`. */
+export function linkKey(name: string): string {
+  return name
+    .slice(name.lastIndexOf("/") + 1)
+    .replace(/\.md$/i, "")
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, "-")
+    .replace(/^(?:user|feedback|project|reference)-(?=.)/, "");
 }
 
 function decode(text: string): string {

@@ -58,10 +58,13 @@ export function findClaims(text: string, context: ClaimContext): FoundClaims {
   const passages = findPassages(text, document);
   const foreign = foreignParagraphs(passages, context.names);
   const dated = datedParagraphs(passages);
+  const struck = [...text.matchAll(STRUCK)].map(({ 0: whole, index }) => ({ from: index, to: index + whole.length }));
+  const isStruck = ({ at }: Unplaced) => struck.some(({ from, to }) => from < at && at < to);
   for (const passage of passages) {
     const isRecord = dated.has(passage.paragraph) || context.isRecord === true;
-    for (const claim of claimsOf(passage, context, foreign.has(passage.paragraph)))
-      keep(isRecord && claim.in === undefined ? { ...claim, in: "log" } : claim);
+    for (const claim of claimsOf(passage, context, foreign.has(passage.paragraph))) {
+      if (!isStruck(claim)) keep(isRecord && claim.in === undefined ? { ...claim, in: "log" } : claim);
+    }
   }
   const declared = readDeclared(metadata).map((claim) => {
     const at = text.indexOf(claim.text);
@@ -70,6 +73,9 @@ export function findClaims(text: string, context: ClaimContext): FoundClaims {
   for (const claim of declared) found.set(`${claim.kind}\0${claim.text.replace(/\/$/, "")}`, claim);
   return { claims: [...found.values()], silenced };
 }
+
+/** ~~What was crossed out~~ is no longer claimed; it may go over several sentences, but not over an empty line. */
+const STRUCK = /~~(?:(?!~~|\n\s*\n)[\s\S]){1,4000}~~/g;
 
 /** Something that is named a thousand times does not need a list of all places. */
 const MAX_PLACES = 100;

@@ -2,7 +2,6 @@
 
 import { daysOverdue, findDay, type Memory } from "../store/store.ts";
 import { openLikeness, plain, type TermsOf } from "../text/likeness.ts";
-import { findContradictions } from "./contradictions.ts";
 import { type InstructionText, openRestated } from "./restated.ts";
 
 /** Worst first: the order in which they are shown. */
@@ -10,7 +9,6 @@ export const ROT_KINDS = [
   "secret",
   "unreadable",
   "false",
-  "contradiction",
   "duplicate",
   "expired",
   "near-duplicate",
@@ -19,7 +17,6 @@ export const ROT_KINDS = [
   "unlinked",
   "dead-link",
   "never-recalled",
-  "without-cues",
   "unverifiable",
 ] as const;
 
@@ -78,9 +75,7 @@ export function findRot(input: RotInput): RotFinding[] {
     ...input.memories.flatMap(findUnreadable),
     ...readable.flatMap(findSecretsIn),
     ...readable.flatMap(({ memory }) => findSize(memory)),
-    ...readable.flatMap(({ memory }) => findCueless(memory)),
     ...findDoubles(all),
-    ...findOpposed(all),
     ...findOutdated(all),
     ...findRestated(all),
     ...findUnlinked(all),
@@ -110,10 +105,6 @@ function findSize(memory: Memory): RotFinding[] {
   return length > MAX_BODY_CHARS ? [finding("oversized", memory.file, `${length} characters in one memory`)] : [];
 }
 
-function findCueless(memory: Memory): RotFinding[] {
-  return memory.when.length === 0 ? [finding("without-cues", memory.file, "no `when:` lines")] : [];
-}
-
 /** The best of them stays; the others refer to it. */
 export function findDoubles({ memories, termsOf }: Pick<RotInput, "memories" | "termsOf">): RotFinding[] {
   const sorted = memories.filter(({ memory }) => memory.body.trim() !== "").sort(byWorth);
@@ -141,27 +132,9 @@ function byWorth(a: RotMemory, b: RotMemory): number {
   return a.memory.file < b.memory.file ? -1 : 1;
 }
 
-function findOpposed({ memories, termsOf }: RotInput): RotFinding[] {
-  const dated = memories.map(({ memory, modifiedMs }) => ({ ...memory, day: dayOf(memory, modifiedMs) }));
-  return findContradictions(dated, termsOf).map(({ older, newer, subject, said }) => {
-    const detail = `"${clip(subject)}": ${said.older} (${older.day}), but ${said.newer} in ${newer.file} (${newer.day})`;
-    return finding("contradiction", older.file, detail, [newer.file]);
-  });
-}
-
-function dayOf({ modified, created }: Memory, modifiedMs: number): string {
-  return (modified ?? created ?? new Date(modifiedMs).toISOString()).slice(0, 10);
-}
-
-const MAX_SUBJECT_CHARS = 60;
-
-function clip(text: string): string {
-  return text.length > MAX_SUBJECT_CHARS ? `${text.slice(0, MAX_SUBJECT_CHARS).toWellFormed()}…` : text;
-}
-
 function findOutdated({ memories, now }: RotInput): RotFinding[] {
-  return memories.flatMap(({ memory }) => {
-    const reason = findExpiry(memory, now);
+  return memories.flatMap(({ memory, modifiedMs }) => {
+    const reason = findExpiry({ ...memory, modified: memory.modified ?? new Date(modifiedMs).toISOString() }, now);
     return reason === null ? [] : [finding("expired", memory.file, reason)];
   });
 }
@@ -225,9 +198,9 @@ function findVerdicts({ memories, verdicts }: RotInput): RotFinding[] {
   });
 }
 
-/** Why a memory has expired; null if it names several days or none, may still hold, or was checked since. */
+/** Why a memory has expired: the deadline that it is about is well past. Null if it is about none, or was checked since. */
 export function findExpiry(memory: Memory, now: Date): string | null {
   const date = findDay(memory);
   const days = date === null ? null : daysOverdue(date, memory, now);
-  return days === null ? null : `its only date, ${date}, was ${days} days ago`;
+  return days === null ? null : `its deadline, ${date}, was ${days} days ago`;
 }

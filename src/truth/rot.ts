@@ -66,6 +66,8 @@ export interface Rot {
   score: number;
   memories: number;
   counts: Record<RotKind, number>;
+  /** How many points of the 100 each kind costs: the score is what is left, rounded down. */
+  points: Partial<Record<RotKind, number>>;
   findings: RotFinding[];
   /** At most three, the most useful first. */
   first: FirstThing[];
@@ -81,6 +83,7 @@ export function measureRot(input: RotInput): Rot {
     score: scoreRot(findings, input.memories.length),
     memories: input.memories.length,
     counts,
+    points: pointsOf(findings, input.memories.length),
     findings: findings.sort((a, b) => rankOf(a) - rankOf(b) || (a.file < b.file ? -1 : a.file > b.file ? 1 : 0)),
     first: chooseFirst(findings),
   };
@@ -137,14 +140,13 @@ export interface FirstThing {
 }
 
 /**
- * How much of a memory's worth is lost: a secret or a false claim does harm, a double costs room, a memory without cues is
- * only found less often. Of several only the worst counts.
+ * How much of a memory's worth is lost: a secret or a false claim does harm, a double costs room. Of several only the
+ * worst counts.
  */
 const WEIGHTS: Record<RotKind, number> = {
   secret: 1,
   unreadable: 0.9,
   false: 0.8,
-  contradiction: 0.8,
   duplicate: 0.6,
   expired: 0.6,
   "near-duplicate": 0.5,
@@ -153,20 +155,29 @@ const WEIGHTS: Record<RotKind, number> = {
   unlinked: 0.3,
   "dead-link": 0.1,
   "never-recalled": 0.2,
-  "without-cues": 0.1,
   unverifiable: 0.05,
 };
 
 /** One secret among a thousand memories is not 0.1 % of a problem. */
 const MOST_WITH_SECRET = 60;
 
+/** A memory with several problems counts as the worst of them. */
+export function pointsOf(findings: readonly RotFinding[], memories: number): Partial<Record<RotKind, number>> {
+  const worst = new Map<string, RotKind>();
+  for (const { kind, file } of findings) {
+    const known = worst.get(file);
+    if (known === undefined || WEIGHTS[kind] > WEIGHTS[known]) worst.set(file, kind);
+  }
+  const points: Partial<Record<RotKind, number>> = {};
+  for (const kind of worst.values()) points[kind] = (points[kind] ?? 0) + (100 * WEIGHTS[kind]) / Math.max(1, memories);
+  return points;
+}
+
 export function scoreRot(findings: readonly RotFinding[], memories: number): number {
   if (memories === 0) return 100;
-  const worst = new Map<string, number>();
-  for (const { kind, file } of findings) worst.set(file, Math.max(worst.get(file) ?? 0, WEIGHTS[kind]));
-  const lost = [...worst.values()].reduce((sum, weight) => sum + weight, 0);
+  const lost = Object.values(pointsOf(findings, memories)).reduce((sum, points) => sum + points, 0);
   // Rounded down: 100 means that nothing is wrong.
-  const score = Math.max(0, Math.floor(100 * (1 - lost / memories)));
+  const score = Math.max(0, Math.floor(100 - lost));
   const isWhole = findings.length === 0;
   const most = findings.some(({ kind }) => kind === "secret") ? MOST_WITH_SECRET : isWhole ? 100 : 99;
   return Math.min(score, most);
@@ -196,10 +207,6 @@ function adviceFor(kind: RotKind, count: number, file: string): { text: string; 
     secret: [`remove the secret from ${memories} and rotate it, because it was exposed`, edit],
     unreadable: [`fix ${memories} that cannot be parsed`, "memdir lint"],
     false: [`${verb("names", "name")} something that no longer exists`, "memdir verify"],
-    contradiction: [
-      `decide which is right: ${verb("contradicts", "contradict")} a newer one`,
-      `memdir show ${quote(file)}`,
-    ],
     duplicate: [`${verb("duplicates", "duplicate")} another one`, "memdir dream --plan"],
     expired: [`${verb("is", "are")} about a date in the past`, "memdir prune --suggest"],
     "near-duplicate": [`${verb("nearly duplicates", "nearly duplicate")} another one`, "memdir dream --plan"],
@@ -209,10 +216,6 @@ function adviceFor(kind: RotKind, count: number, file: string): { text: string; 
     "dead-link": [`${verb("links", "link")} to a missing memory`, edit],
     "never-recalled": [
       `${verb("was", "were")} never recalled: add cues, or forget ${count === 1 ? "it" : "them"}`,
-      "memdir enrich",
-    ],
-    "without-cues": [
-      `add cues to ${memories}: recall then finds ${count === 1 ? "it" : "them"} far more often`,
       "memdir enrich",
     ],
     unverifiable: [`${verb("names", "name")} only things outside this repository`, "memdir verify"],
@@ -242,11 +245,10 @@ const REASONS: readonly (readonly [kind: RotKind, reason: (finding: RotFinding) 
   ["duplicate", ({ detail }) => detail],
   ["expired", ({ detail }) => detail],
   ["restated", ({ detail }) => detail],
-  ["contradiction", ({ detail }) => `contradicted by a newer memory: ${detail}`],
   ["never-recalled", ({ detail }) => `never recalled: ${detail}`],
 ];
 
-/** Pinned memories are excluded, and of two that duplicate or contradict each other at least one stays. */
+/** Pinned memories are excluded, and of two that duplicate each other at least one stays. */
 export function suggestPrune(rot: Pick<Rot, "findings">, memories: readonly { memory: Memory }[]): Suggestion[] {
   const known = new Map(memories.map(({ memory }) => [memory.file, memory]));
   const kept = new Set<string>();

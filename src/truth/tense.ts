@@ -40,7 +40,7 @@ const TURN =
   /\b(?:now|but|use|instead|since then|today|currently|these days|nowadays|moved to|replaced (?:by|with)|in favou?r of|became|is now|are now|lives?|renamed to)\b/i;
 
 const PAST_AFTER =
-  /^[`"')\s*]*(?:\([^)]{0,60}\)\s*)?(?:(?:and|,|or)\s+[`"'\w./()-]+[`"']?\s+){0,3}(?:(?:file|folder|directory|function|class|hook|flag|variable|module|package|script|branch|dependency|env var)\s+)?(?:(?:was|were|is|are|has been|have been|had been|got|been|being)\s+(?:(?:now|also|all|since|finally|already|both|later|merged[\w\s]{0,20}and)\s+)*(?:delet|remov|dropp|renam|retir|replac|supersed|scrapp|split|gone\b|history\b|dead\b|no longer|no more|not (?:used|there)|obsolete|merged|moved|folded|absorbed|unset|discontinued|deprecated|cut\b)|no longer|(?:does|do|did)(?:n['’]t| not) exist|went away|(?:has |have )?(?:moved|migrated|went|split) (?:(?:in)?to|under|out|away|over)\b|,?\s*(?:now |since )?(?:replaced|superseded|renamed|deleted|removed|dropped|retired) (?:by|with|in|to|as|since)\b|became\b|vanished|disappeared|used to\b|can be (?:unset|removed|deleted|dropped)|\(?(?:removed|deleted|gone|dropped|retired|renamed|obsolete|deprecated|merged and deleted)\b|doesn['’]t exist|any ?more\b|has gone)/i;
+  /^[`"')\s*:—–-]*(?:\([^)]{0,60}\)\s*)?(?:(?:and|,|or)\s+[`"'\w./()-]+[`"']?\s+){0,3}(?:(?:file|folder|directory|function|class|hook|flag|variable|module|package|script|branch|dependency|env var)\s+)?(?:(?:was|were|is|are|has been|have been|had been|got|been|being)\s+(?:(?:now|also|all|since|finally|already|both|later|merged[\w\s]{0,20}and)\s+)*(?:delet|remov|dropp|renam|retir|replac|supersed|scrapp|split|gone\b|history\b|dead\b|no longer|no more|not (?:used|there)|obsolete|merged|moved|folded|absorbed|unset|discontinued|deprecated|cut\b)|no longer|(?:does|do|did)(?:n['’]t| not) exist|went away|(?:has |have )?(?:moved|migrated|went|split) (?:(?:in)?to|under|out|away|over)\b|,?\s*(?:now |since )?(?:replaced|superseded|renamed|deleted|removed|dropped|retired) (?:by|with|in|to|as|since)\b|became\b|vanished|disappeared|used to\b|can be (?:unset|removed|deleted|dropped)|\(?(?:removed|deleted|gone|dropped|retired|renamed|obsolete|deprecated|merged and deleted)\b|doesn['’]t exist|any ?more\b|has gone)/i;
 
 /** `a` → `b`: what is left of an arrow is how it was. */
 const ARROW_AFTER = /^[`"')\s*]*(?:→|⇒|->|=>|➜|⟶)/;
@@ -57,7 +57,8 @@ const PLANNED =
 
 const EXAMPLE_BEFORE =
   /(?:\b(?:e\.g\.?|for example|for instance|examples?:?|something like|names? like|named like|looks? like|such as|like|say|imagine|hypothetical\w*|placeholder|dummy|fictional)[,:]?(?:\s+(?:a|an|the|one|file|this))?)\s*[`"'(]*$/i;
-const EXAMPLE_NEAR = /\b(?:e\.g\.|for example|for instance|hypothetical(?:ly)?|made[- ]up|fictional|placeholder)\b/i;
+const EXAMPLE_NEAR =
+  /\b(?:e\.g\.|(?:for example|for instance|hypothetical(?:ly)?|made[- ]up|fictional|placeholder)\b)/i;
 
 /** A program's own error message says that the thing does not exist. */
 const COMPLAINT =
@@ -77,7 +78,6 @@ const OWN = /^(?:this|our|the|same|main|current|whole|entire|my|own|mono|git|roo
 export function tenseOf({ text, lead }: { text: string; lead: string }, at: number, end: number): Tense {
   const before = text.slice(Math.max(0, at - REACH), at);
   const after = text.slice(end, end + REACH);
-  if (/~~[^~]*$/.test(before) && /^[^~]*~~/.test(after)) return "past";
   if (REPLACES_AFTER.test(after)) return "present";
   if (isPast(before, after, text)) return "past";
   const led = tenseOfLead(lead, text.slice(0, at));

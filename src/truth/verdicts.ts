@@ -4,8 +4,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { openState, type StateRecord, type Store } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
-import { type Finding, isProblem } from "./claim.ts";
-import type { MemoryVerdict } from "./examination.ts";
+import { isShown, type MemoryVerdict, type Weighed } from "./examination.ts";
 
 interface KeptVerdict {
   verdict: MemoryVerdict;
@@ -15,6 +14,9 @@ interface KeptVerdict {
   head: string;
   /** "names src/auth.ts, moved to src/session/auth.ts"; "" when nothing is wrong. */
   says: string;
+  /** How many things it names that exist, and how many went after it was written. */
+  exist: number;
+  gone: number;
   /** The file's stamp at that time: with another size or time, the verdict is for another text. */
   bytes: number;
   mtimeMs: number;
@@ -22,7 +24,7 @@ interface KeptVerdict {
 
 export type Verdicts = ReadonlyMap<string, KeptVerdict>;
 
-const VERSION = 1;
+const VERSION = 2;
 /** Enough for thousands of memories; we never write a larger file. */
 const MAX_BYTES = 8 << 20;
 
@@ -61,25 +63,26 @@ export function findVerdict(
   return kept && kept.bytes === stat.bytes && Math.abs(kept.mtimeMs - stat.mtimeMs) < 2 ? kept : null;
 }
 
-/** What is shown next to a memory; null if it was never checked. */
-export function formatVerdict(kept: KeptVerdict | null, now: Date): string {
-  if (kept === null || kept.verdict === "unchecked") return "unchecked";
-  const day = localDay(new Date(kept.at));
-  const when = day === localDay(now) ? "today" : `on ${day}`;
-  return kept.verdict === "holds" ? `verified ${when}` : `${kept.says} (checked ${when})`;
+/** What is shown next to a memory, "" for nothing. That names exist does not make a memory true, and nothing says so. */
+export function formatVerdict(kept: KeptVerdict | null): string {
+  if (kept === null || kept.verdict === "unchecked") return "";
+  const checked = `(checked ${localDay(new Date(kept.at))})`;
+  if (kept.verdict === "doubtful") return `${kept.says} ${checked}`;
+  return kept.exist === 1
+    ? `the one thing it names still exists ${checked}`
+    : `the ${kept.exist} things it names still exist ${checked}`;
 }
 
 function isKept(value: unknown): value is KeptVerdict {
   if (!isRecord(value)) return false;
-  const { verdict, at, says, bytes, mtimeMs } = value;
+  const { verdict, at, says, bytes, mtimeMs, exist, gone } = value;
   const isVerdict = verdict === "holds" || verdict === "doubtful" || verdict === "unchecked";
   return (
     isVerdict &&
     typeof at === "string" &&
     !Number.isNaN(Date.parse(at)) &&
     typeof says === "string" &&
-    typeof bytes === "number" &&
-    typeof mtimeMs === "number"
+    [bytes, mtimeMs, exist, gone].every((each) => typeof each === "number")
   );
 }
 
@@ -92,11 +95,12 @@ const MAX_NAMED = 3;
 const MAX_SAYS = 300;
 
 /** One sentence of what is wrong. */
-function describeProblems(findings: readonly Finding[]): string {
-  const wrong = findings.filter(({ verdict }) => isProblem(verdict));
+function describeProblems(findings: readonly Weighed[]): string {
+  const wrong = findings.filter(isShown);
   const named = wrong.slice(0, MAX_NAMED).map(({ claim, verdict, to, evidence }) => {
     if (claim.kind === "date") return `says ${claim.text}, which has passed`;
     if (verdict === "moved" && to !== undefined) return `names ${claim.text}, moved to ${to}`;
+    if (verdict === "built") return `plans ${claim.text}, which exists`;
     return `names ${claim.text}, ${verdict === "changed" ? evidence : "which is gone"}`;
   });
   if (wrong.length > named.length) named.push(`and ${wrong.length - named.length} more`);
@@ -106,7 +110,7 @@ function describeProblems(findings: readonly Finding[]): string {
 interface VerdictNews {
   file: string;
   verdict: MemoryVerdict;
-  findings: readonly Finding[];
+  findings: readonly Weighed[];
 }
 
 /**
@@ -127,8 +131,13 @@ export async function keepVerdicts(
       for (const { file, verdict, findings } of news) {
         const stat = statSync(join(directory.path, file), { throwIfNoEntry: false });
         if (!stat) continue;
+        const things = findings.filter(({ claim }) => claim.kind !== "date" && claim.kind !== "url");
+        const counts = {
+          exist: things.filter((each) => each.verdict === "holds").length,
+          gone: things.filter((each) => each.verdict === "gone" && isShown(each)).length,
+        };
         const says = describeProblems(findings);
-        kept.set(file, { verdict, at, head, says, bytes: stat.size, mtimeMs: stat.mtimeMs });
+        kept.set(file, { verdict, at, head, says, ...counts, bytes: stat.size, mtimeMs: stat.mtimeMs });
       }
       writeVerdicts(directory.path, kept);
     });

@@ -3,10 +3,11 @@
 import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
 import { type Git, readGit } from "../project/git.ts";
-import { findBytes, parseMemory, type Row, type Store, stemOf } from "../store/store.ts";
+import { findBytes, parseMemory, type Row, type Store } from "../store/store.ts";
 import { localDay } from "../text/local-day.ts";
 import type { World } from "../world.ts";
 import { type Amendment, amend, fixText, stampText } from "./amendment.ts";
+import { linkKey } from "./checks.ts";
 import { type ClaimKind, type Finding, isProblem, type Verdict } from "./claim.ts";
 import { describeOrder, type Order } from "./evidence.ts";
 import { type Examination, type Examined, examine, isShown, type MemoryVerdict, type Weighed } from "./examination.ts";
@@ -145,7 +146,7 @@ export async function examineMemory(
 
 /** What links may name, for `examineMemory`. */
 export function namesOf(rows: readonly Row[]): Set<string> {
-  return new Set(rows.flatMap(({ file, name }) => [file, stemOf(file), name]));
+  return new Set(rows.flatMap(({ file, name }) => [linkKey(file), linkKey(name)]));
 }
 
 type Judged = { subject: Subject; verdict: MemoryVerdict; findings: Weighed[] };
@@ -281,7 +282,7 @@ function problemOf({ file, directory }: Subject, finding: Weighed): Problem {
   const when = describeOrder(finding);
   const evidence = when === null ? finding.evidence : `${finding.evidence}, ${when}`;
   return {
-    ...{ confidence, written, changed, order, dbg: [claim.in, finding.isVague, claim.loose].join() },
+    ...{ confidence, written, changed, order },
     file,
     scope: directory.scope,
     line: claim.line,

@@ -3,14 +3,15 @@
 import { isAlive } from "../disk/atomic.ts";
 import { MemdirError } from "../errors.ts";
 import { checkBudget } from "../learn/budget.ts";
-import { applySeenPlan, type DreamReport, dream as dreamOnce, planSeen } from "../learn/dream.ts";
+import { applySeenPlan, type DreamReport, dream as dreamOnce, lastPlan, planSeen, withSteps } from "../learn/dream.ts";
 import { checkDreamGates, countSessions, type DreamGates, findDreamer, lastDream } from "../learn/dream-gates.ts";
-import { countOps, formatPlan, namedFiles, type Plan } from "../learn/dream-plan.ts";
+import { countOps, describeOp, formatPlan, namedFiles, type Plan } from "../learn/dream-plan.ts";
 import type { Memdir } from "../memdir.ts";
 import { openLearning } from "../open-learn.ts";
 import { sessionsFolder } from "../project/sessions-folder.ts";
 import type { LearnMode } from "../settings.ts";
-import { bad, type Context, dim, flag, good, type Line, verb } from "../verb.ts";
+import type { Store } from "../store/store.ts";
+import { bad, type Context, dim, flag, good, type Line, text, verb } from "../verb.ts";
 import { modelFor } from "./model.ts";
 
 type Outcome = Pick<DreamReport, "entry" | "skipped" | "produced">;
@@ -19,19 +20,30 @@ export const dream = verb({
   args: [],
   input: {
     plan: flag("only show the plan"),
-    apply: flag("make a plan and apply it, as one change that can be undone"),
-    "if-due": flag("with --apply, for timers: only a day and five sessions after the last one"),
+    apply: flag("apply steps of the plan that was shown last, as one change that can be undone"),
+    only: text("with --apply: these steps, by number, such as 1,3", "STEPS"),
+    skip: text("with --apply: all steps but these", "STEPS"),
+    all: flag("with --apply: make a new plan and apply all of it without showing it first"),
+    "if-due": flag("with --apply --all, for timers: only a day and five sessions after the last one"),
     status: flag("when the last one was, and whether one is due"),
   },
   on: ["cli", "console", "library"],
-  about: "Without an option it shows the plan, and asks before it changes anything.",
-  examples: ["dream --plan"],
+  about:
+    "Without an option it shows the plan and asks about each step. Steps rest on evidence: a memory that supersedes another, a duplicate, a deadline that has passed, names that are all gone.",
+  examples: ["dream --plan", "dream --apply --skip 2"],
   writes: ({ plan, status }) => !plan && !status,
-  async run(memdir, { plan: onlyPlan, apply, status, "if-due": ifDue }, context) {
+  async run(given, { plan: onlyPlan, apply, status, only, skip, all, "if-due": ifDue }, context) {
     if ([onlyPlan, apply, status].filter(Boolean).length > 1)
       throw new MemdirError("usage", "--plan, --apply and --status exclude one another");
-    if (ifDue && !apply) throw new MemdirError("usage", "--if-due goes with --apply");
+    if (ifDue && !(apply && all)) throw new MemdirError("usage", "--if-due goes with --apply --all");
+    if ([only, skip, all].filter((each) => each !== undefined && each !== false).length !== (apply ? 1 : 0))
+      throw new MemdirError(
+        "usage",
+        "--apply needs one of --only STEPS, --skip STEPS and --all, and they need --apply",
+      );
+    const memdir = await holding(given, context);
     if (status) return readStatus(memdir, context);
+    if (apply && !all) return applySteps(memdir, only, skip);
     if (apply) {
       const report = await (ifDue ? dreamIfDue : dreamNow)(memdir, context);
       return { plan: report.plan, outcome: report };
@@ -56,7 +68,11 @@ export const dream = verb({
     }
     const { plan, outcome } = result;
     if (!outcome)
-      return [dim(`${call("dream --apply")} makes a plan and applies it, as one change that can be undone`)];
+      return [
+        dim(
+          `${call("dream --apply --only 1,2")} applies these steps, as one change that can be undone; --skip 3 all but that`,
+        ),
+      ];
     const { entry, skipped, produced } = outcome;
     if (entry !== null) return [`${produced}; ${call(`undo ${entry}`)} reverts it`];
     if (skipped !== null) return [`nothing was changed: ${skipped}`];
@@ -79,9 +95,51 @@ async function planAndAsk(memdir: Memdir, context: Context, mayAsk: boolean): Pr
   if (plan.ops.length === 0) return { plan, outcome: UNTOUCHED };
   context.show(formatPlan(plan, learning.directory).split("\n").map(paintLine));
   if (!mayAsk || !context.ask) return { plan, outcome: null };
-  if (!(await context.ask(`Tidy up like this? ${countOps(plan)}`))) return { plan, outcome: UNTOUCHED };
-  const entry = await applySeenPlan(learning.directory, plan, process.pid);
+  const wanted = new Set<number>();
+  for (const [at, op] of plan.ops.entries())
+    if (await context.ask(`Step ${at + 1} of ${plan.ops.length}, ${describeOp(op)}?`)) wanted.add(at + 1);
+  return applySome(
+    learning.directory,
+    withSteps(plan, (step) => wanted.has(step)),
+  );
+}
+
+async function applySome(directory: Store, plan: Plan): Promise<Planned> {
+  if (plan.ops.length === 0) return { plan, outcome: UNTOUCHED };
+  const entry = await applySeenPlan(directory, plan, process.pid);
   return { plan, outcome: { entry, skipped: null, produced: countOps(plan) } };
+}
+
+/** Steps of the plan that was shown last; nothing is written if a memory of it has changed since. */
+async function applySteps(memdir: Memdir, only: string | undefined, skip: string | undefined): Promise<Planned> {
+  const { directory } = openLearning(memdir);
+  const record = lastPlan(directory);
+  const plan = record.read();
+  if (!plan) throw new MemdirError("not-found", "no plan was shown yet: run `memdir dream --plan` first");
+  const steps = readSteps(only ?? skip ?? "", plan.ops.length);
+  const applied = await applySome(
+    directory,
+    withSteps(plan, (step) => steps.has(step) === (only !== undefined)),
+  );
+  record.remove();
+  return applied;
+}
+
+function readSteps(given: string, most: number): Set<number> {
+  const steps = given.split(/[\s,]+/).filter((word) => word !== "");
+  const wrong = steps.find((word) => !/^\d+$/.test(word) || Number(word) < 1 || Number(word) > most);
+  if (steps.length === 0 || wrong !== undefined)
+    throw new MemdirError("usage", `${JSON.stringify(wrong ?? given)} is not a step: the plan has steps 1 to ${most}`);
+  return new Set(steps.map(Number));
+}
+
+/** The scope that holds the memories, where the first one holds none and no other was asked for. */
+async function holding(memdir: Memdir, { scope, open }: Context): Promise<Memdir> {
+  if (scope !== undefined || (await memdir.directories[0]?.rows())?.rows.length) return memdir;
+  for (const directory of memdir.directories.slice(1)) {
+    if (!directory.readOnly && (await directory.rows()).rows.length > 0) return open({ scope: directory.scope });
+  }
+  return memdir;
 }
 
 /** As spans, so that what is wrapped stands further in and does not pass for a line of the diff. */
@@ -127,7 +185,7 @@ function readStatus(memdir: Memdir, context: Context) {
 const BARRED: Record<LearnMode, string | null> = {
   off: "learning is off (learn.mode)",
   "read-only": "memories are only read in this scope (learn.mode)",
-  inbox: "a person decides in this scope: see `memdir dream --plan`, then --apply",
+  inbox: "a person decides in this scope: see `memdir dream --plan`, then --apply --only",
   auto: null,
 };
 

@@ -9,7 +9,6 @@ const LABELS: Record<RotKind, string> = {
   secret: "secrets",
   unreadable: "unreadable",
   false: "no longer true",
-  contradiction: "contradicted",
   duplicate: "duplicates",
   expired: "expired",
   "near-duplicate": "near-duplicates",
@@ -18,7 +17,6 @@ const LABELS: Record<RotKind, string> = {
   unlinked: "not in the index",
   "dead-link": "dead links",
   "never-recalled": "never recalled",
-  "without-cues": "without cues",
   unverifiable: "unverifiable",
 };
 
@@ -42,21 +40,20 @@ export const health = verb({
   ],
 });
 
+/** The headline is that of the scope that holds the most memories; the first one where none holds any. */
 export async function measureAll(
   memdir: Memdir,
   _: unknown,
   { progress }: Context,
 ): Promise<Measured & { others: Measured[] }> {
   const measured: Measured[] = [];
-  for (const directory of memdir.directories) {
-    if (!directory.readOnly || directory === memdir.directories[0])
-      measured.push((await memdir.measure(directory, progress("reading memories"))).rot);
-  }
-  const [main, ...others] = measured as [Measured, ...Measured[]];
-  return { ...main, others };
+  for (const directory of memdir.directories)
+    measured.push((await memdir.measure(directory, progress("reading memories"))).rot);
+  const [main, ...others] = measured.sort((a, b) => b.memories - a.memories) as [Measured, ...Measured[]];
+  return { ...main, others: others.filter(({ memories }) => memories > 0) };
 }
 
-export function sayScore({ score, memories, scope, dir, counts }: Measured): Line[] {
+export function sayScore({ score, memories, scope, dir, counts, points }: Measured): Line[] {
   const words = score >= GOOD ? "in good health" : score >= POOR ? "needs some care" : "needs a lot of care";
   const tone = score >= GOOD ? good : score >= POOR ? bold : warn;
   const kinds = ROT_KINDS.filter((kind) => counts[kind] > 0);
@@ -65,12 +62,13 @@ export function sayScore({ score, memories, scope, dir, counts }: Measured): Lin
     // At least one block: a bar that cannot be seen says that there is nothing.
     const filled = Math.max(1, Math.round(Math.min(1, counts[kind] / Math.max(1, memories)) * BAR));
     const bar = `${"█".repeat(filled)}${"░".repeat(BAR - filled)}`;
-    const isBad = ROT_KINDS.indexOf(kind) <= ROT_KINDS.indexOf("contradiction");
-    return [`  ${LABELS[kind]}`, String(counts[kind]), isBad ? warn(bar) : bar];
+    const isBad = ROT_KINDS.indexOf(kind) <= ROT_KINDS.indexOf("false");
+    const cost = points[kind] ? `-${Math.max(1, Math.round(points[kind]))}` : "";
+    return [`  ${LABELS[kind]}`, String(counts[kind]), isBad ? warn(bar) : bar, cost];
   });
   return [
     [tone(`${score} of 100: ${words}`), dim(`  ${countMemories(memories)}, ${scope}, ${dir}`)],
-    ...(kinds.length === 0 ? [nothing] : [{ rows: bars, right: [1] }]),
+    ...(kinds.length === 0 ? [nothing] : [{ rows: bars, right: [1, 3] }]),
   ];
 }
 

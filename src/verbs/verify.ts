@@ -33,7 +33,9 @@ export const verify = verb({
     stamp: flag("stamp memories as checked when everything they name exists"),
   },
   on: ["cli", "console", "mcp", "web", "library"],
-  about: "Checks what memories claim against the code and git, with evidence. Exit code 1 when something is false.",
+  about:
+    "Checks what memories name against the code and git, and shows what changed after it was written. " +
+    "That a name exists does not make a memory true. Exit code 1 when something is found.",
   examples: ["verify", "verify --fix"],
   // A stamp is a line in the memory's head.
   writes: ({ fix, stamp }) => fix === true || stamp === true,
@@ -45,28 +47,28 @@ export const verify = verb({
       onProgress: progress("files"),
     }),
   exitCode: ({ problems }) => (problems.length === 0 ? 0 : 1),
-  say({ checked, problems, memories, fixed, stamped, undo, notes: remarks }, { call, input }) {
+  say({ checked, problems, hidden, memories, fixed, stamped, undo, notes: remarks }, { call, input }) {
     const countOf = (verdict: VerifiedMemory["verdict"]) =>
       memories.filter((memory) => memory.verdict === verdict).length;
     const doubtful = countOf("doubtful");
     const summary = [
-      count(countOf("holds"), "holds", "hold"),
-      ...(fixed.length > 0 ? [`${countOf("fixed")} fixed`] : []),
       `${doubtful} with problems${problems.length > doubtful ? ` (${problems.length} in all)` : ""}`,
-      `${countOf("unchecked")} with nothing to check or not all of it known`,
+      ...(fixed.length > 0 ? [`${countOf("fixed")} fixed`] : []),
+      `${countOf("holds")} with everything they name still there`,
     ];
     return [
       ...problems.map(
-        ({ file, line, claim, verdict, evidence }): Line => [
+        ({ file, line, claim, verdict, evidence, confidence }): Line => [
           bold(`${file}:${line}`),
           ": ",
           warn(verdict),
           ` ${claim} `,
-          dim(`(${evidence})`),
+          dim(`(${evidence}; ${Math.round(confidence * 100)} % sure)`),
         ],
       ),
       ...fixed.map(({ file, from, to }): Line => [bold(file), ": ", good("fixed"), ` ${from} is now ${to}`]),
-      `${countMemories(checked)} checked: ${summary.join(", ")}${stamped > 0 ? `; ${stamped} stamped as verified` : ""}`,
+      `${countMemories(checked)} checked: ${summary.join(", ")}${stamped > 0 ? `; ${stamped} stamped as checked` : ""}`,
+      ...(hidden > 0 ? [dim(`${count(hidden, "less certain finding")}: ${call("verify --all")}`)] : []),
       ...(problems.some(isMechanical) && !input.fix ? [`${call("verify --fix")} writes the new paths`] : []),
       ...undo.map((id) => dim(`${call(`undo ${id}`)} reverts this`)),
       ...notes(remarks),

@@ -107,7 +107,7 @@ export async function openRows(page: Page, directory: Store, at: number): Promis
     return {
       ...{ directory: at, file, name, scope, type, description, modified, ageDays, bytes, pinned, problems },
       cues: row.when.length,
-      verdict: verdictOf(page, verdicts, row),
+      verdict: verdictOf(verdicts, row),
       recalled: count(scope, file),
       author: authors.get(file)?.author || null,
       isReadOnly: page.readOnly || directory.readOnly,
@@ -126,9 +126,9 @@ export async function authorsOf(page: Page, directory: Store): ReturnType<typeof
   }
 }
 
-function verdictOf({ now }: Page, verdicts: Verdicts, { file, path, bytes }: Row): MemoryRow["verdict"] {
+function verdictOf(verdicts: Verdicts, { file, path, bytes }: Row): MemoryRow["verdict"] {
   if (!verdicts.has(file)) return null;
   const mtimeMs = statOrNull(path)?.mtimeMs ?? 0;
   const kept = findVerdict(verdicts, file, { bytes, mtimeMs });
-  return kept && { state: kept.verdict, says: formatVerdict(kept, now()) };
+  return kept && { state: kept.verdict, says: formatVerdict(kept) };
 }

@@ -60,9 +60,8 @@ const WORKS: Readonly<Record<JobKind, Work>> = {
   },
   async verify({ memdir }, { signal, progress, say }) {
     say(`checking ${countMemories((await memdir.list()).length)}`);
-    const { checked, problems, stamped } = await memdir.verify(undefined, { signal, onProgress: progress });
-    const stamps = stamped > 0 ? `, ${stamped} stamped as verified` : "";
-    return `${countMemories(checked)} checked, ${count(problems.length, "problem")}${stamps}`;
+    const { checked, problems } = await memdir.verify(undefined, { signal, onProgress: progress });
+    return `${countMemories(checked)} checked, ${count(problems.length, "problem")}`;
   },
   /** The plan waits for review and replaces an earlier one. */
   async dream({ memdir, env, now, kept }, { id, signal }) {
