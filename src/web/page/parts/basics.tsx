@@ -7,7 +7,7 @@ import { formatAge, formatMoment, keyOf, showName } from "./format.ts";
 
 export type Tone = "plain" | "accent" | "good" | "warn" | "bad";
 
-interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, "onClick"> {
+export interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, "onClick"> {
   text?: string;
   kind?: "plain" | "primary" | "danger" | "quiet";
   /** Within a line. */
@@ -117,13 +117,16 @@ interface ListProps<Row> {
   item?: string;
   label?: string;
   isOrdered?: boolean;
+  /** In its place if there are no rows. */
+  none?: ComponentChildren;
   /** How many are shown at first; a button shows as many more. */
   first?: number;
 }
 
 export function List<Row>(props: ListProps<Row>): VNode {
-  const { rows, children, keyOf: key, class: looks = "list", item, label, isOrdered = false, first } = props;
+  const { rows, children, keyOf: key, class: looks = "list", item, label, isOrdered = false, none, first } = props;
   const [shown, more] = useFirst(rows, first);
+  if (rows.length === 0) return <>{none}</>;
   const Element = isOrdered ? "ol" : "ul";
   return (
     <>

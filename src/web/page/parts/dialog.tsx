@@ -1,6 +1,6 @@
 /** Questions that block everything else: the browser's own dialog, so that focus and Esc behave. */
 import type { ComponentChildren, VNode } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { guardRoute } from "../router.ts";
 import { makeStore, useStore } from "../store.ts";
 import { Button, Field } from "./basics.tsx";
@@ -111,28 +111,20 @@ function QuestionDialog({ question }: { question: Asked }): VNode {
   );
 }
 
-/** Asks before unsaved text is left; returns a function that removes the guard. */
+/** Asks before unsaved text is left; returns what ends that. */
 export function useGuard(isDirty: boolean): () => void {
-  const needed = useRef(isDirty);
-  needed.current = isDirty;
-  const isOver = useRef(false);
-  useEffect(() => {
-    const isNeeded = () => needed.current && !isOver.current;
-    const mayLeave = async () => {
+  useLayoutEffect(() => {
+    if (!isDirty) return;
+    const unload = (event: BeforeUnloadEvent) => event.preventDefault();
+    window.addEventListener("beforeunload", unload);
+    guardRoute(async () => {
       const text = "Your changes are not saved. This tab keeps them: edit this memory again to continue.";
       return (await ask({ title: "Leave without saving?", text, yes: "Leave", no: "Stay" })) !== null;
-    };
-    const unload = (event: BeforeUnloadEvent) => {
-      if (isNeeded()) event.preventDefault();
-    };
-    window.addEventListener("beforeunload", unload);
-    const free = guardRoute({ isNeeded, mayLeave });
+    });
     return () => {
       window.removeEventListener("beforeunload", unload);
-      free();
+      guardRoute(null);
     };
-  }, []);
-  return () => {
-    isOver.current = true;
-  };
+  }, [isDirty]);
+  return () => guardRoute(null);
 }

@@ -1,14 +1,26 @@
 /** State that several views use: debounced values, work in progress. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { amend } from "../router.ts";
 
 /** A value that follows another once it has not changed for a while, for requests while typing. */
-export function useLater<T>(value: T, ms: number): [T, (now: T) => void] {
+function useLater<T>(value: T, ms: number): [T, (now: T) => void] {
   const [later, setLater] = useState(value);
   useEffect(() => {
     const waiting = setTimeout(() => setLater(value), ms);
     return () => clearTimeout(waiting);
   }, [value, ms]);
   return [later, setLater];
+}
+
+/** Text that is typed, asked a moment after the last key, and kept in the address under `name`. */
+export function useAsked(params: URLSearchParams, name: string, ms: number) {
+  const given = params.get(name) ?? "";
+  const [typed, setTyped] = useState(given);
+  const [asked, askNow] = useLater(typed.trim(), ms);
+  useEffect(() => {
+    if (given !== asked) amend({ [name]: asked });
+  }, [asked]);
+  return { typed, setTyped, asked, askNow: () => askNow(typed.trim()) };
 }
 
 /** The value, or the last one that was not null. */

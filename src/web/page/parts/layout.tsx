@@ -26,7 +26,7 @@ export function PageHead(props: { title: string; lead?: ComponentChildren; child
 
 interface SectionProps {
   title: string;
-  /** Read aloud; the title by default. */
+  /** Read aloud; the title by default, "" for nothing. */
   label?: string;
   /** After the title. */
   count?: number | string;
@@ -36,7 +36,7 @@ interface SectionProps {
 
 export function Section({ title, label = title, count, class: looks = "", children }: SectionProps): VNode {
   return (
-    <section class={`stack-s ${looks}`.trim()} aria-label={label}>
+    <section class={`stack-s ${looks}`.trim()} aria-label={label || undefined}>
       <Heading title={title} count={count} />
       {children}
     </section>

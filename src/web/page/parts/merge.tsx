@@ -2,9 +2,9 @@
 import type { VNode } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { ChangedAnswer, MemoryTitle, MergeProposal, Ref } from "../../api.ts";
-import { useLive } from "../live.ts";
+import { useLive, useStart } from "../live.ts";
 import { type Failure, send } from "../remote.ts";
-import { Button, Field } from "./basics.tsx";
+import { Button, type ButtonProps, Field } from "./basics.tsx";
 import { tellDone } from "./change.ts";
 import { Findings, useCheck } from "./check.tsx";
 import { Dialog } from "./dialog.tsx";
@@ -13,13 +13,24 @@ import { Answered } from "./layout.tsx";
 import { Failed } from "./notice.tsx";
 import { Diff, Sides } from "./texts.tsx";
 
-interface Props {
+interface MergeProps extends ButtonProps {
   keep: MemoryTitle;
   other: MemoryTitle;
-  onClose: () => void;
 }
 
-export function MergeDialog({ keep: first, other: second, onClose }: Props): VNode {
+/** Opens the dialog; nothing if changes are not allowed. */
+export function MergeButton({ keep, other, ...looks }: MergeProps): VNode | null {
+  const [isOpen, setOpen] = useState(false);
+  if (useStart().readOnly) return null;
+  return (
+    <>
+      <Button text="Merge" {...looks} onClick={() => setOpen(true)} />
+      {isOpen ? <MergeDialog keep={keep} other={other} onClose={() => setOpen(false)} /> : null}
+    </>
+  );
+}
+
+function MergeDialog({ keep: first, other: second, onClose }: MergeProps & { onClose: () => void }): VNode {
   const [isSwapped, setSwapped] = useState(false);
   const [keep, other] = isSwapped ? [second, first] : [first, second];
   const live = useLive<MergeProposal>("/api/merge", queryOf(keep, other), { isOnce: true });

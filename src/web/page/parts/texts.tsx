@@ -46,7 +46,7 @@ export function Sides({ left, right }: Record<"left" | "right", { title: string;
       {[left, right].map(({ title, text }, at) => (
         <figure key={at}>
           <figcaption class="small">
-            <bdi>{title}</bdi>
+            <strong dir="auto">{title}</strong>
           </figcaption>
           <Sent text={text} label={title} />
         </figure>

@@ -1,28 +1,22 @@
 /** The context: every instruction file, loaded or not, with the reason, and what touching a file would add. */
 import type { VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
 import type { ContextAnswer, InstructionRow } from "../../api.ts";
 import { type Live, useLive } from "../live.ts";
 import { Bar, Field, List, Soft, Tag } from "../parts/basics.tsx";
 import { formatBytes, formatCount } from "../parts/format.ts";
-import { useLast, useLater } from "../parts/hooks.ts";
+import { useAsked, useLast } from "../parts/hooks.ts";
 import { Answered, Empty, PageHead, Section, Table } from "../parts/layout.tsx";
 import { Lines } from "../parts/notice.tsx";
 import { Sent } from "../parts/texts.tsx";
-import { amend } from "../router.ts";
 
 const PAUSE_MS = 300;
 const LEAD =
   "What the model is shown before the first prompt: instruction files in the order they are sent, and the index.";
 
 export function View({ params }: { params: URLSearchParams }): VNode {
-  const [touch, setTouch] = useState(params.get("touch") ?? "");
-  const [asked, askNow] = useLater(touch.trim(), PAUSE_MS);
+  const { typed, setTyped, asked, askNow } = useAsked(params, "touch", PAUSE_MS);
   const live = useLive<ContextAnswer>("/api/context", { touch: asked });
   const last = useLast(live.value);
-  useEffect(() => {
-    if ((params.get("touch") ?? "") !== asked) amend({ touch: asked });
-  }, [asked]);
   return (
     <>
       <PageHead title="Context" lead={LEAD} />
@@ -35,7 +29,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
               <form
                 onSubmit={(event) => {
                   event.preventDefault();
-                  askNow(touch.trim());
+                  askNow();
                 }}
               >
                 <Field
@@ -45,8 +39,8 @@ export function View({ params }: { params: URLSearchParams }): VNode {
                   autocapitalize="off"
                   spellcheck={false}
                   placeholder="src/server/routes.ts"
-                  value={touch}
-                  onInput={setTouch}
+                  value={typed}
+                  onInput={setTyped}
                 />
               </form>
               {asked === "" ? null : <Added live={live} asked={asked} />}

@@ -138,7 +138,7 @@ function Editor({ reference, name, text, isGone }: EditorProps): VNode {
         </Conflict>
       ) : null}
       {isReviewing ? (
-        <Section title="What saving will change">
+        <Section title="What saving will change" label="">
           {check !== null && isChecked ? <Diff lines={check.diff} label="What saving will change" /> : <Loading />}
         </Section>
       ) : (
@@ -175,11 +175,11 @@ function Conflict({ conflict, mine, children }: ConflictProps): VNode {
         <div class="row">{children}</div>
       </Notice>
       <div class="even">
-        <Section title="Changed on disk">
+        <Section title="Changed on disk" label="">
           {conflict.text === "" ? <p class="soft">The file was removed.</p> : null}
           <Diff lines={conflict.diff} label="Changed on disk" />
         </Section>
-        <Section title="Changed by you">
+        <Section title="Changed by you" label="">
           <Diff lines={mine} label="Changed by you" />
         </Section>
       </div>

@@ -8,6 +8,7 @@ import { Age, Button, Field, Soft, Tag, TypeTag, useForm } from "../parts/basics
 import { change } from "../parts/change.ts";
 import { ask } from "../parts/dialog.tsx";
 import { formatCount, linesOf, showName } from "../parts/format.ts";
+import { useBusy } from "../parts/hooks.ts";
 import { Answered, Empty, PageHead } from "../parts/layout.tsx";
 import { Diff } from "../parts/texts.tsx";
 
@@ -40,7 +41,7 @@ function Proposals({ proposals, onChanged }: { proposals: ProposalRow[]; onChang
   const { readOnly } = useStart();
   const [chosen, setChosen] = useState(0);
   const [editing, setEditing] = useState<string | null>(null);
-  const [busy, setBusy] = useState<string | null>(null);
+  const [isBusy, run] = useBusy();
   const list = useRef<HTMLUListElement>(null);
   const at = Math.min(chosen, proposals.length - 1);
   const current = proposals[at];
@@ -52,11 +53,7 @@ function Proposals({ proposals, onChanged }: { proposals: ProposalRow[]; onChang
   }, [at, proposals.length]);
 
   const decide = async (proposal: ProposalRow, path: string, body: object) => {
-    if (busy !== null) return;
-    setBusy(proposal.id);
-    const done = await change(path, { id: proposal.id, ...body });
-    setBusy(null);
-    if (done === null) return;
+    if (isBusy || (await run(change(path, { id: proposal.id, ...body }))) === null) return;
     setEditing(null);
     isMoved.current = true;
     onChanged();
@@ -107,7 +104,7 @@ function Proposals({ proposals, onChanged }: { proposals: ProposalRow[]; onChang
             {editing === proposal.id ? (
               <ProposalForm
                 proposal={proposal}
-                isBusy={busy === proposal.id}
+                isBusy={isBusy}
                 onCancel={() => setEditing(null)}
                 onAccept={(amended) => accept(proposal, amended)}
               />
@@ -116,12 +113,7 @@ function Proposals({ proposals, onChanged }: { proposals: ProposalRow[]; onChang
                 <Diff lines={proposal.diff} label={`What ${proposal.name} would change`} />
                 {readOnly ? null : (
                   <div class="row">
-                    <Button
-                      text="Accept"
-                      kind="primary"
-                      isBusy={busy === proposal.id}
-                      onClick={() => accept(proposal)}
-                    />
+                    <Button text="Accept" kind="primary" isBusy={isBusy} onClick={() => accept(proposal)} />
                     {isEditable(proposal) ? <Button text="Edit first" onClick={() => edit(proposal)} /> : null}
                     <Button text="Reject" kind="danger" onClick={() => reject(proposal)} />
                   </div>

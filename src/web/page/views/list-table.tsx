@@ -173,12 +173,12 @@ function useRange(body: { current: HTMLTableSectionElement | null }, count: numb
       if (frame === 0) frame = requestAnimationFrame(measure);
     };
     measure();
-    window.addEventListener("scroll", soon, { passive: true });
-    window.addEventListener("resize", soon);
+    const listening = new AbortController();
+    for (const kind of ["scroll", "resize"])
+      window.addEventListener(kind, soon, { passive: true, signal: listening.signal });
     return () => {
       cancelAnimationFrame(frame);
-      window.removeEventListener("scroll", soon);
-      window.removeEventListener("resize", soon);
+      listening.abort();
     };
   }, [count]);
   if (count <= FEW) return [0, count];

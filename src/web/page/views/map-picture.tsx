@@ -19,11 +19,13 @@ import { keyOf } from "../parts/format.ts";
 import { listenToGestures } from "./gestures.ts";
 import { fitTo, move, type Spot, type Viewport, zoomBy } from "./viewport.ts";
 
+type Node = MemoryMap["nodes"][number];
+
 interface Props {
   map: MemoryMap;
   edges: MemoryMap["edges"];
-  chosen: number | null;
-  onChoose: (node: number | null) => void;
+  chosen: Node | undefined;
+  onChoose: (node: Node | undefined) => void;
 }
 
 const EDGE_KINDS = ["near", "link", "supersedes"];
@@ -32,16 +34,19 @@ const MOST_NAMES = 14;
 /** A letter of a name on the screen, about; measuring each would cost more than it is worth. */
 const NAME_PX = { width: 6.6, height: 15 };
 
-export function MapPicture({ map, edges, chosen, onChoose }: Props): VNode {
+export function MapPicture({ map, edges, chosen: node, onChoose }: Props): VNode {
+  const chosen = node === undefined ? null : map.nodes.indexOf(node);
+  const choose = useRef(onChoose);
+  choose.current = onChoose;
   const svg = useRef<SVGSVGElement>(null);
   const world = useRef<SVGGElement>(null);
   const picture = useMemo(makePicture, []);
   const linked = useMemo(() => neighbours(map.nodes.length, edges), [map, edges]);
   useEffect(() => {
     if (svg.current === null || world.current === null) return;
-    return picture.show(svg.current, world.current, map, edges);
+    const onClick = (at: number | null) => choose.current(map.nodes[at ?? -1]);
+    return picture.show(svg.current, world.current, map.nodes, edges, onClick);
   }, [map, edges]);
-  useEffect(() => (svg.current === null ? undefined : picture.listen(svg.current, onChoose)), [onChoose]);
   useEffect(() => picture.redraw(), [chosen, map, edges]);
   const near = chosen === null ? null : linked[chosen];
   const named = namesShown(map, linked, chosen);
@@ -127,15 +132,29 @@ function makePicture() {
   return {
     redraw,
     /** Points that were there before begin where they were. */
-    show(shown: SVGSVGElement, inside: SVGGElement, map: MemoryMap, joined: MemoryMap["edges"]) {
+    show(
+      shown: SVGSVGElement,
+      inside: SVGGElement,
+      nodes: MemoryMap["nodes"],
+      joined: MemoryMap["edges"],
+      onClick: (at: number | null) => void,
+    ) {
       [svg, world, edges] = [shown, inside, joined];
+      const stopListening = listenToGestures(shown, {
+        onClick,
+        onDrag: (at, { x, y }) =>
+          settling?.hold(at, { x: (x - viewport.x) / viewport.k, y: (y - viewport.y) / viewport.k }),
+        onDrop: (at) => settling?.hold(at, null),
+        onMove: (x, y) => change(move(viewport, x, y)),
+        onZoom: (by, { x, y }) => change(zoomBy(viewport, by, x, y)),
+      });
       const isAgain = known.size > 0;
-      const linked = neighbours(map.nodes.length, joined);
-      points = map.nodes.map((node, at) => {
+      const linked = neighbours(nodes.length, joined);
+      points = nodes.map((node, at) => {
         const key = keyOf(node);
         const { x, y } = known.get(key) ?? placeOnSpiral(at);
         const degree = linked[at]?.size ?? 0;
-        const point = { x, y, degree, radius: radiusOf(degree, map.nodes.length) };
+        const point = { x, y, degree, radius: radiusOf(degree, nodes.length) };
         known.set(key, point);
         return point;
       });
@@ -148,6 +167,7 @@ function makePicture() {
       const sizing = new ResizeObserver(redraw);
       sizing.observe(shown);
       return () => {
+        stopListening();
         settling?.stop();
         sizing.disconnect();
       };
@@ -158,16 +178,6 @@ function makePicture() {
     fit() {
       isFitted = true;
       redraw();
-    },
-    listen(shown: SVGSVGElement, onChoose: (node: number | null) => void) {
-      return listenToGestures(shown, {
-        onClick: onChoose,
-        onDrag: (at, { x, y }) =>
-          settling?.hold(at, { x: (x - viewport.x) / viewport.k, y: (y - viewport.y) / viewport.k }),
-        onDrop: (at) => settling?.hold(at, null),
-        onMove: (x, y) => change(move(viewport, x, y)),
-        onZoom: (by, { x, y }) => change(zoomBy(viewport, by, x, y)),
-      });
     },
   };
 }

@@ -1,8 +1,8 @@
 /** The map: memories by link and by meaning, as a picture and as a list, and pairs that say nearly the same. */
 import type { VNode } from "preact";
-import { useCallback, useMemo, useState } from "preact/hooks";
-import type { MemoryMap, MemoryTitle } from "../../api.ts";
-import { useLive, useStart } from "../live.ts";
+import { useMemo, useState } from "preact/hooks";
+import type { MemoryMap } from "../../api.ts";
+import { useLive } from "../live.ts";
 import {
   Button,
   Field,
@@ -10,19 +10,19 @@ import {
   LinkRow,
   List,
   MemoryLink,
+  Soft,
   Tag,
   TextButton,
   TypeTag,
 } from "../parts/basics.tsx";
 import { formatCount, keyOf } from "../parts/format.ts";
 import { Answered, Empty, Heading, Kinds, PageHead, readWithout, Section, Tabs } from "../parts/layout.tsx";
-import { MergeDialog } from "../parts/merge.tsx";
+import { MergeButton } from "../parts/merge.tsx";
 import { amend } from "../router.ts";
 import { MapPicture } from "./map-picture.tsx";
 
 type Edge = MemoryMap["edges"][number];
 type Node = MemoryMap["nodes"][number];
-type Merge = (keep: MemoryTitle | undefined, other: MemoryTitle | undefined) => void;
 
 const KINDS: { kind: Edge["kind"]; title: string; class: string }[] = [
   { kind: "link", title: "Links", class: "edge-sample edge-link" },
@@ -61,23 +61,12 @@ function Connections({ map, params }: { map: MemoryMap; params: URLSearchParams 
   const edges = useMemo(() => map.edges.filter(({ kind }) => !without.has(kind)), [map, params.get("without")]);
   // By its file: positions change when memories come and go.
   const [chosen, setChosen] = useState<string | null>(null);
-  const [merging, setMerging] = useState<{ keep: MemoryTitle; other: MemoryTitle } | null>(null);
-  const choose = useCallback(
-    (at: number | null) => {
-      const node = at === null ? undefined : nodes[at];
-      setChosen(node === undefined ? null : keyOf(node));
-    },
-    [map],
-  );
-  const merge: Merge = (keep, other) => {
-    if (keep && other) setMerging({ keep, other });
-  };
+  const choose = (node: Node | undefined) => setChosen(node === undefined ? null : keyOf(node));
   const find = (name: string) => {
-    const at = nodes.findIndex((node) => node.name === name);
-    if (at >= 0) choose(at);
+    const found = nodes.find((node) => node.name === name);
+    if (found !== undefined) choose(found);
   };
-  const found = chosen === null ? -1 : nodes.findIndex((node) => keyOf(node) === chosen);
-  const current = found < 0 ? null : found;
+  const current = nodes.find((node) => keyOf(node) === chosen);
   const tab = params.get("as") === "list" ? "list" : "picture";
   return (
     <>
@@ -121,30 +110,24 @@ function Connections({ map, params }: { map: MemoryMap; params: URLSearchParams 
                 ))}
               </p>
             </div>
-            {current === null ? null : (
-              <Card nodes={nodes} edges={edges} at={current} onChoose={choose} onMerge={merge} />
+            {current === undefined ? null : (
+              <Card node={current} joined={connect(nodes, edges, current)} onChoose={choose} />
             )}
           </div>
         )}
       </Tabs>
-      <Duplicates map={map} onMerge={merge} />
-      {merging === null ? null : <MergeDialog {...merging} onClose={() => setMerging(null)} />}
+      <Duplicates map={map} />
     </>
   );
 }
 
 interface CardProps {
-  nodes: Node[];
-  edges: Edge[];
-  at: number;
-  onChoose: (node: number | null) => void;
-  onMerge: Merge;
+  node: Node;
+  joined: Connection[];
+  onChoose: (node: Node | undefined) => void;
 }
 
-function Card({ nodes, edges, at, onChoose, onMerge }: CardProps): VNode | null {
-  const { readOnly } = useStart();
-  const node = nodes[at];
-  if (node === undefined) return null;
+function Card({ node, joined, onChoose }: CardProps): VNode {
   return (
     <aside class="card map-card stack-s" aria-label="The chosen memory">
       <h2>
@@ -153,21 +136,17 @@ function Card({ nodes, edges, at, onChoose, onMerge }: CardProps): VNode | null 
       <Description node={node} />
       <div class="row">
         <Button text="Open" isSmall kind="primary" href={formatMemoryRoute(node)} />
-        <Button text="Close" isSmall kind="quiet" onClick={() => onChoose(null)} />
+        <Button text="Close" isSmall kind="quiet" onClick={() => onChoose(undefined)} />
       </div>
-      <List rows={edgesAt(edges, at)}>
-        {({ to, says, kind }) => {
-          const name = nodes[to]?.name ?? "";
-          const merge = () => onMerge(node, nodes[to]);
-          return (
-            <>
-              <span class="soft">{says}</span> <TextButton text={name} onClick={() => onChoose(to)} />{" "}
-              {kind === "near" && !readOnly ? (
-                <Button text="Merge" isSmall kind="quiet" aria-label={`Merge with ${name}`} onClick={merge} />
-              ) : null}
-            </>
-          );
-        }}
+      <List rows={joined}>
+        {({ to, says, kind }) => (
+          <>
+            <span class="soft">{says}</span> <TextButton text={to.name} onClick={() => onChoose(to)} />{" "}
+            {kind === "near" ? (
+              <MergeButton keep={node} other={to} isSmall kind="quiet" aria-label={`Merge with ${to.name}`} />
+            ) : null}
+          </>
+        )}
       </List>
     </aside>
   );
@@ -186,7 +165,7 @@ function Description({ node }: { node: Node }): VNode {
 
 /** The map as text: every memory with its connections. */
 function ConnectionList({ nodes, edges }: { nodes: Node[]; edges: Edge[] }): VNode {
-  const all = useMemo(() => nodes.map((node, at) => ({ node, joined: edgesAt(edges, at) })), [nodes, edges]);
+  const all = useMemo(() => nodes.map((node) => ({ node, joined: connect(nodes, edges, node) })), [nodes, edges]);
   const alone = all.filter(({ joined }) => joined.length === 0).map(({ node }) => node);
   return (
     <div class="stack">
@@ -199,7 +178,7 @@ function ConnectionList({ nodes, edges }: { nodes: Node[]; edges: Edge[] }): VNo
             <List class="list small" rows={joined}>
               {({ to, says }) => (
                 <>
-                  <span class="soft">{says}</span> {nodes[to] ? <MemoryLink memory={nodes[to]} /> : null}
+                  <span class="soft">{says}</span> <MemoryLink memory={to} />
                 </>
               )}
             </List>
@@ -212,10 +191,15 @@ function ConnectionList({ nodes, edges }: { nodes: Node[]; edges: Edge[] }): VNo
   );
 }
 
-function edgesAt(edges: Edge[], at: number) {
-  return edges
-    .filter(({ a, b }) => a === at || b === at)
-    .map((edge) => ({ kind: edge.kind, to: edge.a === at ? edge.b : edge.a, says: sayEdge(edge, edge.a === at) }));
+type Connection = ReturnType<typeof connect>[number];
+
+function connect(nodes: Node[], edges: Edge[], node: Node) {
+  const at = nodes.indexOf(node);
+  return edges.flatMap((edge) => {
+    const isFrom = edge.a === at;
+    const to = isFrom ? nodes[edge.b] : edge.b === at ? nodes[edge.a] : undefined;
+    return to === undefined ? [] : [{ kind: edge.kind, to, says: sayEdge(edge, isFrom) }];
+  });
 }
 
 function sayEdge({ kind, share }: Edge, isFrom: boolean): string {
@@ -228,36 +212,31 @@ function sayEdge({ kind, share }: Edge, isFrom: boolean): string {
 const PAIRS_SHOWN = 10;
 
 /** Pairs of memories side by side, with a way to merge them. */
-function Duplicates({ map: { nodes, duplicates }, onMerge }: { map: MemoryMap; onMerge: Merge }): VNode {
-  const { readOnly } = useStart();
+function Duplicates({ map: { nodes, duplicates } }: { map: MemoryMap }): VNode {
+  const pairs = duplicates.flatMap(({ a, b, share }) => {
+    const [keep, other] = [nodes[a], nodes[b]];
+    return keep && other ? [{ keep, other, share }] : [];
+  });
+  const none = <Soft text="No two memories say nearly the same." />;
   return (
-    <Section title="Near duplicates" count={formatCount(duplicates.length, "pair")}>
-      {duplicates.length === 0 ? <p class="soft">No two memories say nearly the same.</p> : null}
-      <List class="ruled" item="pair" rows={duplicates} first={PAIRS_SHOWN}>
-        {({ a, b, share }) => {
-          const [keep, other] = [nodes[a], nodes[b]];
-          const label = `Merge ${keep?.name} and ${other?.name}`;
-          return (
-            <>
-              {[keep, other].map((node) =>
-                node === undefined ? null : (
-                  <div key={keyOf(node)} class="stack-xs grow">
-                    <h3>
-                      <MemoryLink memory={node} />
-                    </h3>
-                    <Description node={node} />
-                  </div>
-                ),
-              )}
-              <div class="row">
-                <Tag tone="warn" text={`${Math.round(share * 100)}% alike`} />
-                {readOnly ? null : (
-                  <Button text="Merge" isSmall aria-label={label} onClick={() => onMerge(keep, other)} />
-                )}
+    <Section title="Near duplicates" count={formatCount(pairs.length, "pair")}>
+      <List class="ruled" item="pair" rows={pairs} none={none} first={PAIRS_SHOWN}>
+        {({ keep, other, share }) => (
+          <>
+            {[keep, other].map((node) => (
+              <div key={keyOf(node)} class="stack-xs grow">
+                <h3>
+                  <MemoryLink memory={node} />
+                </h3>
+                <Description node={node} />
               </div>
-            </>
-          );
-        }}
+            ))}
+            <div class="row">
+              <Tag tone="warn" text={`${Math.round(share * 100)}% alike`} />
+              <MergeButton keep={keep} other={other} isSmall aria-label={`Merge ${keep.name} and ${other.name}`} />
+            </div>
+          </>
+        )}
       </List>
     </Section>
   );

@@ -220,9 +220,8 @@ function formatFact(value: string): ComponentChildren {
 
 function Claims({ claims }: { claims: ClaimRow[] }): VNode {
   const what = "memdir checks paths, commands, versions and dates in a memory against the project.";
-  if (claims.length === 0) return <Empty title="No claims to check" text={what} />;
   return (
-    <List class="ruled" item="record" rows={claims}>
+    <List class="ruled" item="record" rows={claims} none={<Empty title="No claims to check" text={what} />}>
       {({ verdict, text, kind, line, evidence }) => (
         <>
           <div class="row">

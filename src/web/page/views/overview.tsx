@@ -54,7 +54,7 @@ function Panels({ overview, rot }: { overview: Overview; rot: RotView | null }):
       <Section title="What fills the model’s context at the start">
         <ContextBar parts={overview.context} />
       </Section>
-      <div class="even panels">
+      <div class="even">
         <CostPanel cost={overview.cost} />
         <RecalledPanel recalled={overview.recalled} total={overview.total} />
       </div>
@@ -79,7 +79,7 @@ function Numbers({ overview }: { overview: Overview }): VNode {
     age: overview.byAge.map(({ label, count }) => [label, count]),
   };
   return (
-    <section class="even numbers" aria-label="Memories by type, scope and age">
+    <section class="even" style={{ "--least": "12rem" }} aria-label="Memories by type, scope and age">
       {Object.entries(counts).map(([key, all]) => (
         <Section key={key} title={`By ${key}`}>
           <Counts caption={`Memories by ${key}`} counts={all.map(([label, count]) => countOf(label, count, key))} />
@@ -126,7 +126,7 @@ function toneOfShare(share: number): Tone {
 function Health({ rot, total }: { rot: RotView; total: number }): VNode {
   const tone = rot.score >= 90 ? "good" : rot.score >= 70 ? "warn" : "bad";
   return (
-    <div class="split rot">
+    <div class="split" style={{ "--side": "12rem" }}>
       <div class="stack-xs">
         <p class={`figure tone-${tone}`}>
           {rot.score}

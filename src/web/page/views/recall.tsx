@@ -1,11 +1,10 @@
 /** The recall inspector: a prompt, the memories that would be shown and those that nearly were, each with its reasons. */
 import type { VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
 import type { InspectAnswer, InspectedMemory, Reason } from "../../api.ts";
 import { useLive } from "../live.ts";
 import { Bar, Button, Field, List, MemoryLink, Soft, Tag, TypeTag } from "../parts/basics.tsx";
 import { formatBytes, formatCount, keyOf } from "../parts/format.ts";
-import { useLast, useLater } from "../parts/hooks.ts";
+import { useAsked, useLast } from "../parts/hooks.ts";
 import { JobButton } from "../parts/jobs.tsx";
 import { Empty, Heading, PageHead, Section } from "../parts/layout.tsx";
 import { Failed } from "../parts/notice.tsx";
@@ -24,18 +23,14 @@ const NONE =
   "Recalled memories appear here, the most confident first, with a line at the threshold and the text that the model would get.";
 
 export function View({ params }: { params: URLSearchParams }): VNode {
-  const [prompt, setPrompt] = useState(params.get("q") ?? "");
-  const [adapter, setAdapter] = useState(params.get("adapter") === "library" ? "library" : "hook");
-  const [asked, askNow] = useLater(prompt, PAUSE_MS);
-  const isAsked = asked.trim() !== "";
+  const { typed, setTyped, asked, askNow } = useAsked(params, "q", PAUSE_MS);
+  const adapter = params.get("adapter") === "library" ? "library" : "hook";
+  const isAsked = asked !== "";
   const live = useLive<InspectAnswer>(isAsked ? "/api/inspect" : null, { prompt: asked, adapter }, { isPosted: true });
   // The last answer stays until the next one arrives.
   const last = useLast(live.value);
   const answer = isAsked && live.failure === null ? last : null;
-  useEffect(() => {
-    const shown = adapter === "hook" ? null : adapter;
-    if ((params.get("q") ?? "") !== asked || params.get("adapter") !== shown) amend({ q: asked, adapter: shown });
-  }, [asked, adapter]);
+  const choose = (chosen: string) => amend({ adapter: chosen === "hook" ? null : chosen });
   return (
     <>
       <PageHead title="Recall" lead="The memories that a prompt would recall, the ones that come close, and why.">
@@ -45,7 +40,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
         class="stack-s"
         onSubmit={(event) => {
           event.preventDefault();
-          askNow(prompt);
+          askNow();
         }}
       >
         <Field
@@ -54,15 +49,15 @@ export function View({ params }: { params: URLSearchParams }): VNode {
           rows={3}
           spellcheck={false}
           placeholder="How do we deploy to staging?"
-          value={prompt}
-          onInput={setPrompt}
+          value={typed}
+          onInput={setTyped}
           onKeyDown={(event) => {
-            if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) askNow(prompt);
+            if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) askNow();
           }}
         />
         <div class="row row-wide">
-          <Button type="submit" text="Recall" kind="primary" disabled={prompt.trim() === ""} />
-          <Field label="as asked by" fieldClass="row" options={ADAPTERS} value={adapter} onInput={setAdapter} />
+          <Button type="submit" text="Recall" kind="primary" disabled={typed.trim() === ""} />
+          <Field label="as asked by" fieldClass="row" options={ADAPTERS} value={adapter} onInput={choose} />
           <span class="soft small grow" role="status">
             {answer === null ? "" : live.isLoading ? "Looking…" : sumUp(answer)}
           </span>

@@ -1,14 +1,14 @@
 /** Past conversations: searched, and one of them read. */
 import type { VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { SessionList, SessionRow, SessionView } from "../../api.ts";
 import { useLive } from "../live.ts";
 import { Age, Button, Field, List } from "../parts/basics.tsx";
 import { formatCount, formatMoment } from "../parts/format.ts";
-import { useLast, useLater } from "../parts/hooks.ts";
+import { useAsked, useLast } from "../parts/hooks.ts";
 import { Answered, Empty, PageHead } from "../parts/layout.tsx";
 import { Lines } from "../parts/notice.tsx";
-import { amend, formatRoute } from "../router.ts";
+import { formatRoute } from "../router.ts";
 
 const PAUSE_MS = 250;
 /** Rows and messages at first; the rest comes on demand, so that a long conversation opens at once. */
@@ -27,18 +27,14 @@ export function View({ params }: { params: URLSearchParams }): VNode {
 }
 
 function Search({ params }: { params: URLSearchParams }): VNode {
-  const [q, setQ] = useState(params.get("q") ?? "");
-  const [asked] = useLater(q.trim(), PAUSE_MS);
+  const { typed, setTyped, asked } = useAsked(params, "q", PAUSE_MS);
   const live = useLive<SessionList>("/api/sessions", { q: asked });
   const last = useLast(live.value);
-  useEffect(() => {
-    if ((params.get("q") ?? "") !== asked) amend({ q: asked });
-  }, [asked]);
   return (
     <>
       <PageHead title="Sessions" lead="Past conversations of this project." />
       <search>
-        <Field label="Search conversations" type="search" autocomplete="off" value={q} onInput={setQ} />
+        <Field label="Search conversations" type="search" autocomplete="off" value={typed} onInput={setTyped} />
       </search>
       <Answered live={{ ...live, value: last }}>
         {({ sessions }) =>
@@ -121,7 +117,7 @@ function Message({ message: { role, at, text }, q }: { message: SessionView["mes
         <strong>{SPEAKERS[role]}</strong>{" "}
         {at === null ? null : <time class="soft" dateTime={at} children={formatMoment(at)} />}
       </p>
-      <div dir="auto">
+      <div class={role === "tool" || role === "note" ? "box soft" : undefined} dir="auto">
         <Marked text={shown} q={q} />
       </div>
       {isLong ? <Button isSmall text={turn} onClick={() => setOpen(!isOpen)} /> : null}

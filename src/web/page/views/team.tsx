@@ -1,6 +1,5 @@
 /** The team: where memories are shared, who wrote what, and conflicts side by side. */
 import type { VNode } from "preact";
-import { useState } from "preact/hooks";
 import type { TeamAnswer } from "../../api.ts";
 import { useLive, useStart } from "../live.ts";
 import { Age, Button, List, MemoryLink, Soft, TextButton } from "../parts/basics.tsx";
@@ -8,7 +7,7 @@ import { change } from "../parts/change.ts";
 import { formatCount, keyOf } from "../parts/format.ts";
 import { useBusy } from "../parts/hooks.ts";
 import { Answered, Empty, PageHead, Section, Table } from "../parts/layout.tsx";
-import { MergeDialog, refOf } from "../parts/merge.tsx";
+import { MergeButton, refOf } from "../parts/merge.tsx";
 import { Diff, Sides } from "../parts/texts.tsx";
 import { amend } from "../router.ts";
 
@@ -33,10 +32,10 @@ export function View({ params }: { params: URLSearchParams }): VNode {
           ) : (
             <>
               <Section title="Conflicts" count={team.conflicts.length}>
-                {team.conflicts.length === 0 ? <Soft text="No conflicts." /> : null}
                 <List
                   class="stack"
                   item="card proposal stack-s"
+                  none={<Soft text="No conflicts." />}
                   rows={team.conflicts}
                   keyOf={({ copy }) => keyOf(copy)}
                 >
@@ -81,20 +80,14 @@ interface ConflictProps {
 function Conflict({ conflict: { ours, copy, left, right, diff }, onChanged }: ConflictProps): VNode {
   const { readOnly } = useStart();
   const [isBusy, run] = useBusy();
-  const [isMerging, setMerging] = useState(false);
   const keep = async (text: string) => {
     const body = { keep: refOf(ours), other: refOf(copy), text, left, right };
     if (await run(change("/api/merge", body))) onChanged();
   };
-  const button = (text: string, onClick: () => unknown, kind: "plain" | "primary" = "plain") => (
-    <Button
-      text={text}
-      kind={kind}
-      onClick={onClick}
-      isBusy={isBusy}
-      aria-label={`${text.replace("…", "")}: ${ours.name}`}
-    />
+  const keepButton = (text: string, side: string) => (
+    <Button text={text} aria-label={`${text}: ${ours.name}`} isBusy={isBusy} onClick={() => keep(side)} />
   );
+  const label = `Merge: ${ours.name}`;
   return (
     <>
       <h3>
@@ -107,12 +100,11 @@ function Conflict({ conflict: { ours, copy, left, right, diff }, onChanged }: Co
       </details>
       {readOnly ? null : (
         <div class="row">
-          {button("Keep ours", () => keep(left))}
-          {button("Keep theirs", () => keep(right))}
-          {button("Merge…", () => setMerging(true), "primary")}
+          {keepButton("Keep ours", left)}
+          {keepButton("Keep theirs", right)}
+          <MergeButton text="Merge…" kind="primary" keep={ours} other={copy} disabled={isBusy} aria-label={label} />
         </div>
       )}
-      {isMerging ? <MergeDialog keep={ours} other={copy} onClose={() => setMerging(false)} /> : null}
     </>
   );
 }

@@ -115,7 +115,7 @@ function Events({ events }: { events: TimelineEvent[] }): VNode {
   return (
     <div class="stack">
       {groupByDay(events).map(({ day, events: these }) => (
-        <section key={day} class="day">
+        <section key={day} class="day stack-xs">
           <Heading title={formatDay(day, true)} count={formatCount(these.length, "event")} />
           <List class="ruled" item="event" rows={these}>
             {(event) => (
