@@ -17,7 +17,7 @@ export function PageHead(props: { title: string; lead?: ComponentChildren; child
     <header class="page-head row">
       <div class="grow">
         <h1 tabIndex={-1} dir="auto" children={title} />
-        {props.lead === undefined ? null : <p class="lead">{props.lead}</p>}
+        {props.lead ? <p class="lead">{props.lead}</p> : null}
       </div>
       {props.children ? <div class="row">{props.children}</div> : null}
     </header>
@@ -74,6 +74,27 @@ export function Answered<T>({ live, children }: { live: Live<T>; children: (valu
     <Failed failure={live.failure}>
       <Button text="Try again" onClick={live.reload} />
     </Failed>
+  );
+}
+
+interface PageProps<T> {
+  title: string;
+  lead?: ComponentChildren;
+  live: Live<T>;
+  /** Buttons in its head. */
+  actions?: ComponentChildren;
+  /** Shown in place of the rest if it returns something. */
+  none?: (value: T) => VNode | null;
+  children: (value: T) => ComponentChildren;
+}
+
+/** A view that shows the answer to one question. */
+export function Page<T>({ title, lead, live, actions, none, children }: PageProps<T>): VNode {
+  return (
+    <>
+      <PageHead title={title} lead={lead} children={actions} />
+      <Answered live={live}>{(value) => none?.(value) ?? children(value)}</Answered>
+    </>
   );
 }
 

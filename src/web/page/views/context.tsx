@@ -5,7 +5,7 @@ import { type Live, useLive } from "../live.ts";
 import { Bar, Field, List, Soft, Tag } from "../parts/basics.tsx";
 import { formatBytes, formatCount } from "../parts/format.ts";
 import { useAsked, useLast } from "../parts/hooks.ts";
-import { Answered, Empty, PageHead, Section, Table } from "../parts/layout.tsx";
+import { Answered, Empty, Page, Section, Table } from "../parts/layout.tsx";
 import { Lines } from "../parts/notice.tsx";
 import { Sent } from "../parts/texts.tsx";
 
@@ -18,39 +18,36 @@ export function View({ params }: { params: URLSearchParams }): VNode {
   const live = useLive<ContextAnswer>("/api/context", { touch: asked });
   const last = useLast(live.value);
   return (
-    <>
-      <PageHead title="Context" lead={LEAD} />
-      <Answered live={{ ...live, value: last }}>
-        {({ warnings, loaded, index, notLoaded }) => (
-          <>
-            <Lines lines={warnings} />
-            <Loaded rows={loaded} />
-            <Section title="Touch a file">
-              <form
-                onSubmit={(event) => {
-                  event.preventDefault();
-                  askNow();
-                }}
-              >
-                <Field
-                  label="Path of a file that an agent reads or writes"
-                  class="mono"
-                  autocomplete="off"
-                  autocapitalize="off"
-                  spellcheck={false}
-                  placeholder="src/server/routes.ts"
-                  value={typed}
-                  onInput={setTyped}
-                />
-              </form>
-              {asked === "" ? null : <Added live={live} asked={asked} />}
-            </Section>
-            <IndexText index={index} />
-            <NotLoaded rows={notLoaded} />
-          </>
-        )}
-      </Answered>
-    </>
+    <Page title="Context" lead={LEAD} live={{ ...live, value: last }}>
+      {({ warnings, loaded, index, notLoaded }) => (
+        <>
+          <Lines lines={warnings} />
+          <Loaded rows={loaded} />
+          <Section title="Touch a file">
+            <form
+              onSubmit={(event) => {
+                event.preventDefault();
+                askNow();
+              }}
+            >
+              <Field
+                label="Path of a file that an agent reads or writes"
+                class="mono"
+                autocomplete="off"
+                autocapitalize="off"
+                spellcheck={false}
+                placeholder="src/server/routes.ts"
+                value={typed}
+                onInput={setTyped}
+              />
+            </form>
+            {asked === "" ? null : <Added live={live} asked={asked} />}
+          </Section>
+          <IndexText index={index} />
+          <NotLoaded rows={notLoaded} />
+        </>
+      )}
+    </Page>
   );
 }
 

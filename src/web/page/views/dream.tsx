@@ -8,7 +8,7 @@ import { change } from "../parts/change.ts";
 import { formatCount } from "../parts/format.ts";
 import { useBusy } from "../parts/hooks.ts";
 import { JobState, startJob } from "../parts/jobs.tsx";
-import { Answered, Empty, PageHead } from "../parts/layout.tsx";
+import { Empty, Page } from "../parts/layout.tsx";
 import { Failed, Lines, tell } from "../parts/notice.tsx";
 import { Diff } from "../parts/texts.tsx";
 import { useStore } from "../store.ts";
@@ -39,24 +39,23 @@ export function View(_: { params: URLSearchParams }): VNode {
     if (plan === null && job !== null) tell(job.says, "good");
   }, [live.isLoading]);
   const [kind, text] = plan === null ? (["primary", "Make a plan"] as const) : (["plain", "Make a new plan"] as const);
+  const start =
+    readOnly || isRunning || live.value === null ? null : (
+      <Button kind={kind} text={text} onClick={() => startJob("dream")} />
+    );
   return (
-    <>
-      <PageHead title="Dream" lead={<Lead last={live.value?.last ?? null} />}>
-        {readOnly || isRunning || live.value === null ? null : (
-          <Button kind={kind} text={text} onClick={() => startJob("dream")} />
-        )}
-      </PageHead>
-      {job === null ? null : <DreamJob job={job} />}
-      <Answered live={live}>
-        {() =>
-          plan !== null ? (
+    <Page title="Dream" lead={<Lead last={live.value?.last ?? null} />} live={live} actions={start}>
+      {() => (
+        <>
+          {job === null ? null : <DreamJob job={job} />}
+          {plan !== null ? (
             <Plan plan={plan} isRunning={isRunning} onApplied={live.reload} />
           ) : isRunning ? null : (
             <Empty title="No plan is waiting" text={WHAT} />
-          )
-        }
-      </Answered>
-    </>
+          )}
+        </>
+      )}
+    </Page>
   );
 }
 

@@ -9,7 +9,7 @@ import { change } from "../parts/change.ts";
 import { ask } from "../parts/dialog.tsx";
 import { formatCount, linesOf, showName } from "../parts/format.ts";
 import { useBusy } from "../parts/hooks.ts";
-import { Answered, Empty, PageHead } from "../parts/layout.tsx";
+import { Empty, Page } from "../parts/layout.tsx";
 import { Diff } from "../parts/texts.tsx";
 
 const NONE = "When learning is set to inbox mode, its proposals appear here as diffs, with their origin.";
@@ -22,18 +22,14 @@ export function View(_: { params: URLSearchParams }): VNode {
       ? "Proposals from agents wait here until you accept them."
       : `${formatCount(count, "proposal")} waiting for your decision.`;
   return (
-    <>
-      <PageHead title="Inbox" lead={lead} />
-      <Answered live={live}>
-        {({ proposals }) =>
-          proposals.length === 0 ? (
-            <Empty title="The inbox is empty" text={NONE} />
-          ) : (
-            <Proposals proposals={proposals} onChanged={live.reload} />
-          )
-        }
-      </Answered>
-    </>
+    <Page
+      title="Inbox"
+      lead={lead}
+      live={live}
+      none={() => (count === 0 ? <Empty title="The inbox is empty" text={NONE} /> : null)}
+    >
+      {({ proposals }) => <Proposals proposals={proposals} onChanged={live.reload} />}
+    </Page>
   );
 }
 

@@ -16,7 +16,7 @@ import {
   TypeTag,
 } from "../parts/basics.tsx";
 import { formatCount, keyOf } from "../parts/format.ts";
-import { Answered, Empty, Heading, Kinds, PageHead, readWithout, Section, Tabs } from "../parts/layout.tsx";
+import { Empty, Heading, Kinds, Page, readWithout, Section, Tabs } from "../parts/layout.tsx";
 import { MergeButton } from "../parts/merge.tsx";
 import { amend } from "../router.ts";
 import { MapPicture } from "./map-picture.tsx";
@@ -40,18 +40,14 @@ const NONE = "Memories appear here as points, connected where one links to anoth
 export function View({ params }: { params: URLSearchParams }): VNode {
   const live = useLive<MemoryMap>("/api/map");
   return (
-    <>
-      <PageHead title="Map" lead="Memories that are linked or mean nearly the same are close together." />
-      <Answered live={live}>
-        {(map) =>
-          map.nodes.length === 0 ? (
-            <Empty title="There is nothing to map yet" text={NONE} />
-          ) : (
-            <Connections map={map} params={params} />
-          )
-        }
-      </Answered>
-    </>
+    <Page
+      title="Map"
+      lead="Memories that are linked or mean nearly the same are close together."
+      live={live}
+      none={({ nodes }) => (nodes.length === 0 ? <Empty title="There is nothing to map yet" text={NONE} /> : null)}
+    >
+      {(map) => <Connections map={map} params={params} />}
+    </Page>
   );
 }
 
@@ -220,7 +216,7 @@ function Duplicates({ map: { nodes, duplicates } }: { map: MemoryMap }): VNode {
   const none = <Soft text="No two memories say nearly the same." />;
   return (
     <Section title="Near duplicates" count={formatCount(pairs.length, "pair")}>
-      <List class="ruled" item="pair" rows={pairs} none={none} first={PAIRS_SHOWN}>
+      <List class="ruled" item="row row-wide" rows={pairs} none={none} first={PAIRS_SHOWN}>
         {({ keep, other, share }) => (
           <>
             {[keep, other].map((node) => (

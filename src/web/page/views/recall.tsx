@@ -167,8 +167,8 @@ function Confidence({ confidence, threshold, most }: Record<"confidence" | "thre
   const isSure = confidence >= threshold;
   const label = `confidence ${formatShare(confidence)}, ${isSure ? "above" : "below"} the threshold`;
   return (
-    <div class="confidence small">
-      <span class="number">{formatShare(confidence)}</span>
+    <div class="confidence row small">
+      {formatShare(confidence)}
       <div>
         <Bar share={confidence / most} label={label} tone={isSure ? "accent" : "plain"} />
         <span style={{ insetInlineStart: `${(threshold / most) * 100}%` }} aria-hidden="true" />
@@ -182,12 +182,14 @@ const PREFIX = /^(words: |meaning: cue |meaning: |links: |age: )/;
 
 function Reasons({ reasons }: { reasons: Reason[] }): VNode {
   return (
-    <dl class="reasons small">
+    <dl class="facts reasons small">
       {reasons.map(({ what, says, share }) => (
         <div key={`${what} ${says}`}>
           <dt>{what === "other" ? "note" : what}</dt>
-          <dd>{share === null ? null : <Bar share={share} label={`${what} ${formatShare(share)}`} />}</dd>
-          <dd dir="auto">{says.replace(PREFIX, "")}</dd>
+          <dd class="row">
+            {share === null ? null : <Bar share={share} label={`${what} ${formatShare(share)}`} />}
+            <span dir="auto">{says.replace(PREFIX, "")}</span>
+          </dd>
         </div>
       ))}
     </dl>

@@ -6,7 +6,7 @@ import { Age, Button, List, MemoryLink, Soft, TextButton } from "../parts/basics
 import { change } from "../parts/change.ts";
 import { formatCount, keyOf } from "../parts/format.ts";
 import { useBusy } from "../parts/hooks.ts";
-import { Answered, Empty, PageHead, Section, Table } from "../parts/layout.tsx";
+import { Empty, Page, Section, Table } from "../parts/layout.tsx";
 import { MergeButton, refOf } from "../parts/merge.tsx";
 import { Diff, Sides } from "../parts/texts.tsx";
 import { amend } from "../router.ts";
@@ -18,37 +18,25 @@ export function View({ params }: { params: URLSearchParams }): VNode {
   const live = useLive<TeamAnswer>("/api/team");
   const by = params.get("by");
   return (
-    <>
-      <PageHead title="Team" lead={live.value === null ? undefined : <Place team={live.value} />} />
-      <Answered live={live}>
-        {(team) =>
-          isAlone(team) ? (
-            <Empty title="Memories are not shared here">
-              <p>
-                With <code>memdir init --team</code> you share them through the repository, and with{" "}
-                <code>memdir join</code> through a team’s server. Authors and conflicts then appear here.
-              </p>
-            </Empty>
-          ) : (
-            <>
-              <Section title="Conflicts" count={team.conflicts.length}>
-                <List
-                  class="stack"
-                  item="card proposal stack-s"
-                  none={<Soft text="No conflicts." />}
-                  rows={team.conflicts}
-                  keyOf={({ copy }) => keyOf(copy)}
-                >
-                  {(conflict) => <Conflict conflict={conflict} onChanged={live.reload} />}
-                </List>
-              </Section>
-              <People people={team.people} current={by} />
-              <Written rows={team.rows} by={by} />
-            </>
-          )
-        }
-      </Answered>
-    </>
+    <Page title="Team" lead={live.value && <Place team={live.value} />} live={live} none={sayAlone}>
+      {(team) => (
+        <>
+          <Section title="Conflicts" count={team.conflicts.length}>
+            <List
+              class="stack"
+              item="card proposal stack-s"
+              none={<Soft text="No conflicts." />}
+              rows={team.conflicts}
+              keyOf={({ copy }) => keyOf(copy)}
+            >
+              {(conflict) => <Conflict conflict={conflict} onChanged={live.reload} />}
+            </List>
+          </Section>
+          <People people={team.people} current={by} />
+          <Written rows={team.rows} by={by} />
+        </>
+      )}
+    </Page>
   );
 }
 
@@ -153,6 +141,14 @@ function Written({ rows, by }: { rows: TeamAnswer["rows"]; by: string | null }):
   );
 }
 
-function isAlone({ place, rows, people, conflicts }: TeamAnswer): boolean {
-  return (place === null || place.kind === "none") && rows.length + people.length + conflicts.length === 0;
+function sayAlone({ place, rows, people, conflicts }: TeamAnswer): VNode | null {
+  if ((place !== null && place.kind !== "none") || rows.length + people.length + conflicts.length > 0) return null;
+  return (
+    <Empty title="Memories are not shared here">
+      <p>
+        With <code>memdir init --team</code> you share them through the repository, and with <code>memdir join</code>{" "}
+        through a team’s server. Authors and conflicts then appear here.
+      </p>
+    </Empty>
+  );
 }

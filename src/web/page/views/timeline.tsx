@@ -8,7 +8,7 @@ import { Button, Dotted, Field, List, MemoryLink } from "../parts/basics.tsx";
 import { Columns } from "../parts/charts.tsx";
 import { addDays, endOf, fillDays, formatCount, formatDay, gatherDays, keyOf } from "../parts/format.ts";
 import { useBusy } from "../parts/hooks.ts";
-import { Answered, Empty, Heading, Kinds, PageHead, readWithout } from "../parts/layout.tsx";
+import { Empty, Heading, Kinds, Page, readWithout } from "../parts/layout.tsx";
 import { tellFailure } from "../parts/notice.tsx";
 import { get } from "../remote.ts";
 import { amend, formatRoute } from "../router.ts";
@@ -20,6 +20,10 @@ const KINDS: { kind: TimelineEvent["kind"]; title: string; class: string }[] = [
   { kind: "dream", title: "Dreams", class: "chart-4" },
   { kind: "sync", title: "Syncs", class: "chart-5" },
 ];
+
+const NONE = (
+  <Empty title="Nothing has happened yet" text="Every change to a memory and every recall appears here by day." />
+);
 
 const PAGE = 100;
 /** Enough characters to tell sessions apart; the whole id is shown on hover. */
@@ -35,29 +39,24 @@ export function View({ params }: { params: URLSearchParams }): VNode {
   const live = useLive<Timeline>("/api/timeline", { limit: PAGE, before: until === "" ? null : endOf(until) });
   const more = useMore(live.value);
   return (
-    <>
-      <PageHead title="Timeline" lead="Changes, recalls, extractions, dreams and syncs, as far back as the log goes." />
-      <Answered live={live}>
-        {({ days, events }) =>
-          days.length === 0 && events.length === 0 ? (
-            <Empty
-              title="Nothing has happened yet"
-              text="Every change to a memory and every recall appears here by day."
-            />
-          ) : (
-            <>
-              <Strip days={days} without={without} />
-              <div class="row">
-                <Field label="Events up to" fieldClass="row" type="date" value={until} onInput={goTo} />
-                {until === "" ? null : <Button text="Go to the newest" kind="quiet" onClick={() => goTo("")} />}
-              </div>
-              <Events events={[...events, ...more.events].filter(({ kind }) => !without.has(kind))} />
-              <More {...more} />
-            </>
-          )
-        }
-      </Answered>
-    </>
+    <Page
+      title="Timeline"
+      lead="Changes, recalls, extractions, dreams and syncs, as far back as the log goes."
+      live={live}
+      none={({ days, events }) => (days.length + events.length === 0 ? NONE : null)}
+    >
+      {({ days, events }) => (
+        <>
+          <Strip days={days} without={without} />
+          <div class="row">
+            <Field label="Events up to" fieldClass="row" type="date" value={until} onInput={goTo} />
+            {until === "" ? null : <Button text="Go to the newest" kind="quiet" onClick={() => goTo("")} />}
+          </div>
+          <Events events={[...events, ...more.events].filter(({ kind }) => !without.has(kind))} />
+          <More {...more} />
+        </>
+      )}
+    </Page>
   );
 }
 
@@ -117,7 +116,7 @@ function Events({ events }: { events: TimelineEvent[] }): VNode {
       {groupByDay(events).map(({ day, events: these }) => (
         <section key={day} class="day stack-xs">
           <Heading title={formatDay(day, true)} count={formatCount(these.length, "event")} />
-          <List class="ruled" item="event" rows={these}>
+          <List class="ruled" item="event row" rows={these}>
             {(event) => (
               <>
                 <time class="soft" dateTime={event.at} children={timeOf(event.at)} />
@@ -134,7 +133,7 @@ function Events({ events }: { events: TimelineEvent[] }): VNode {
 
 function EventWords({ event: { says, session, memories } }: { event: TimelineEvent }): VNode {
   return (
-    <div class="row row-wide">
+    <div class="row row-wide grow">
       <span dir="auto">{says}</span>
       {session === undefined ? null : (
         <span class="soft">
