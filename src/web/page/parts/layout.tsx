@@ -131,15 +131,17 @@ export function readWithout(params: URLSearchParams): ReadonlySet<string> {
 
 interface TabsProps {
   label: string;
-  tabs: { id: string; title: string; count?: number }[];
-  current: string;
-  onChange: (id: string) => void;
-  /** The panel of the current tab. */
-  children: ComponentChildren;
+  tabs: { id: string; title: string; count?: number; panel: ComponentChildren }[];
+  /** Which tab is open is kept in the address under this name. */
+  name: string;
+  params: URLSearchParams;
 }
 
-export function Tabs({ label, tabs, current, onChange, children }: TabsProps): VNode {
+/** The first is open unless the address names another. */
+export function Tabs({ label, tabs, name, params }: TabsProps): VNode {
   const base = useId();
+  const current = (tabs.find(({ id }) => id === params.get(name)) ?? tabs[0])?.id;
+  const onChange = (id: string) => amend({ [name]: id === tabs[0]?.id ? null : id });
   const list = useRef<HTMLDivElement>(null);
   const move = (event: KeyboardEvent) => {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -171,7 +173,7 @@ export function Tabs({ label, tabs, current, onChange, children }: TabsProps): V
         ))}
       </div>
       <div role="tabpanel" id={`${base}-panel`} aria-labelledby={`${base}-${current}`} class="tab-panel stack">
-        {children}
+        {tabs.find(({ id }) => id === current)?.panel}
       </div>
     </div>
   );

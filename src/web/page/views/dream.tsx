@@ -22,21 +22,13 @@ export function View(_: { params: URLSearchParams }): VNode {
   const job = useStore(jobs).findLast(({ kind }) => kind === "dream") ?? null;
   const isRunning = job?.state === "running";
   const wasRunning = useRef(false);
-  const wasMade = useRef(false);
-  useEffect(() => {
-    // A plan is not on disk, so no change event reports it.
-    if (wasRunning.current && !isRunning) {
-      live.reload();
-      wasMade.current = job?.state === "done";
-    }
-    wasRunning.current = isRunning;
-  }, [isRunning]);
+  wasRunning.current ||= isRunning;
   const plan = live.value?.plan ?? null;
   useEffect(() => {
-    if (live.isLoading || !wasMade.current) return;
-    wasMade.current = false;
+    if (isRunning || live.isLoading || !wasRunning.current) return;
+    wasRunning.current = false;
     // A plan is visible; an empty result has to be announced.
-    if (plan === null && job !== null) tell(job.says, "good");
+    if (plan === null && job?.state === "done") tell(job.says, "good");
   }, [live.isLoading]);
   const [kind, text] = plan === null ? (["primary", "Make a plan"] as const) : (["plain", "Make a new plan"] as const);
   const start =
@@ -49,7 +41,7 @@ export function View(_: { params: URLSearchParams }): VNode {
         <>
           {job === null ? null : <DreamJob job={job} />}
           {plan !== null ? (
-            <Plan plan={plan} isRunning={isRunning} onApplied={live.reload} />
+            <Plan plan={plan} isRunning={isRunning} />
           ) : isRunning ? null : (
             <Empty title="No plan is waiting" text={WHAT} />
           )}
@@ -86,18 +78,10 @@ function DreamJob({ job }: { job: Job }): VNode | null {
   );
 }
 
-interface PlanProps {
-  plan: NonNullable<DreamAnswer["plan"]>;
-  isRunning: boolean;
-  onApplied: () => void;
-}
-
-function Plan({ plan, isRunning, onApplied }: PlanProps): VNode {
+function Plan({ plan, isRunning }: { plan: NonNullable<DreamAnswer["plan"]>; isRunning: boolean }): VNode {
   const { readOnly } = useStart();
   const [isBusy, run] = useBusy();
-  const apply = async () => {
-    if (await run(change("/api/dream/apply", { plan: plan.id }))) onApplied();
-  };
+  const apply = () => run(change("/api/dream/apply", { plan: plan.id }));
   return (
     <section class="stack" aria-label="The plan">
       <div class="row">

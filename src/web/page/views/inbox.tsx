@@ -28,12 +28,12 @@ export function View(_: { params: URLSearchParams }): VNode {
       live={live}
       none={() => (count === 0 ? <Empty title="The inbox is empty" text={NONE} /> : null)}
     >
-      {({ proposals }) => <Proposals proposals={proposals} onChanged={live.reload} />}
+      {({ proposals }) => <Proposals proposals={proposals} />}
     </Page>
   );
 }
 
-function Proposals({ proposals, onChanged }: { proposals: ProposalRow[]; onChanged: () => void }): VNode {
+function Proposals({ proposals }: { proposals: ProposalRow[] }): VNode {
   const { readOnly } = useStart();
   const [chosen, setChosen] = useState(0);
   const [editing, setEditing] = useState<string | null>(null);
@@ -52,7 +52,6 @@ function Proposals({ proposals, onChanged }: { proposals: ProposalRow[]; onChang
     if (isBusy || (await run(change(path, { id: proposal.id, ...body }))) === null) return;
     setEditing(null);
     isMoved.current = true;
-    onChanged();
   };
   const accept = (proposal: ProposalRow, amended?: Amended) =>
     decide(proposal, "/api/inbox/accept", amended === undefined ? {} : { amended });

@@ -18,7 +18,6 @@ import {
 import { formatCount, keyOf } from "../parts/format.ts";
 import { Empty, Heading, Kinds, Page, readWithout, Section, Tabs } from "../parts/layout.tsx";
 import { MergeButton } from "../parts/merge.tsx";
-import { amend } from "../router.ts";
 import { MapPicture } from "./map-picture.tsx";
 
 type Edge = MemoryMap["edges"][number];
@@ -28,11 +27,6 @@ const KINDS: { kind: Edge["kind"]; title: string; class: string }[] = [
   { kind: "link", title: "Links", class: "edge-sample edge-link" },
   { kind: "near", title: "Meaning", class: "edge-sample edge-near" },
   { kind: "supersedes", title: "Supersedes", class: "edge-sample edge-supersedes" },
-];
-
-const TABS = [
-  { id: "picture", title: "Picture" },
-  { id: "list", title: "List" },
 ];
 
 const NONE = "Memories appear here as points, connected where one links to another or says something similar.";
@@ -63,7 +57,20 @@ function Connections({ map, params }: { map: MemoryMap; params: URLSearchParams 
     if (found !== undefined) choose(found);
   };
   const current = nodes.find((node) => keyOf(node) === chosen);
-  const tab = params.get("as") === "list" ? "list" : "picture";
+  const list = <ConnectionList nodes={nodes} edges={edges} />;
+  const picture = (
+    <div class="split">
+      <div class="stack-xs main">
+        <MapPicture map={map} edges={edges} chosen={current} onChoose={choose} />
+        <p class="row row-wide soft small" aria-hidden="true">
+          {[...new Set(nodes.map(({ type }) => type))].map((type) => (
+            <TypeTag key={type} type={type} />
+          ))}
+        </p>
+      </div>
+      {current === undefined ? null : <Card node={current} joined={connect(nodes, edges, current)} onChoose={choose} />}
+    </div>
+  );
   return (
     <>
       <div class="row">
@@ -90,28 +97,13 @@ function Connections({ map, params }: { map: MemoryMap; params: URLSearchParams 
       </div>
       <Tabs
         label="How the map is shown"
-        tabs={TABS}
-        current={tab}
-        onChange={(as) => amend({ as: as === "list" ? "list" : null })}
-      >
-        {tab === "list" ? (
-          <ConnectionList nodes={nodes} edges={edges} />
-        ) : (
-          <div class="split">
-            <div class="stack-xs main">
-              <MapPicture map={map} edges={edges} chosen={current} onChoose={choose} />
-              <p class="row row-wide soft small" aria-hidden="true">
-                {[...new Set(nodes.map(({ type }) => type))].map((type) => (
-                  <TypeTag key={type} type={type} />
-                ))}
-              </p>
-            </div>
-            {current === undefined ? null : (
-              <Card node={current} joined={connect(nodes, edges, current)} onChoose={choose} />
-            )}
-          </div>
-        )}
-      </Tabs>
+        tabs={[
+          { id: "picture", title: "Picture", panel: picture },
+          { id: "list", title: "List", panel: list },
+        ]}
+        name="as"
+        params={params}
+      />
       <Duplicates map={map} />
     </>
   );

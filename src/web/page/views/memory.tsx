@@ -10,7 +10,7 @@ import { formatBytes, formatCount, formatMoment } from "../parts/format.ts";
 import { Answered, Empty, PageHead, Tabs } from "../parts/layout.tsx";
 import { Lines } from "../parts/notice.tsx";
 import { Dangling, Diff, Markdown } from "../parts/texts.tsx";
-import { amend, formatRoute, go, goBack, replace } from "../router.ts";
+import { formatRoute, go, goBack, replace } from "../router.ts";
 
 export function View({ params }: { params: URLSearchParams }): VNode {
   const query = { directory: params.get("directory") ?? "0", file: params.get("file") ?? "" };
@@ -48,7 +48,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
         </article>
         <MemorySide memory={memory} />
       </div>
-      <Records memory={memory} current={params.get("tab") ?? "claims"} />
+      <Tabs label="Details" tabs={listTabs(memory)} name="tab" params={params} />
     </>
   );
 }
@@ -76,25 +76,12 @@ function Marks({ row }: { row: MemoryView["row"] }): VNode {
   );
 }
 
-function Records({ memory, current }: { memory: MemoryView; current: string }): VNode {
-  const { claims, history, surfaced } = memory;
-  const tabs = [
-    { id: "claims", title: "Claims", count: claims.length },
-    { id: "history", title: "History", count: history.length },
-    { id: "surfaced", title: "Surfaced", count: surfaced.length },
+function listTabs({ claims, history, surfaced }: MemoryView) {
+  return [
+    { id: "claims", title: "Claims", count: claims.length, panel: <Claims claims={claims} /> },
+    { id: "history", title: "History", count: history.length, panel: <History rows={history} /> },
+    { id: "surfaced", title: "Surfaced", count: surfaced.length, panel: <Surfacings rows={surfaced} /> },
   ];
-  const known = tabs.some((tab) => tab.id === current) ? current : "claims";
-  return (
-    <Tabs label="Details" tabs={tabs} current={known} onChange={(tab) => amend({ tab })}>
-      {known === "claims" ? (
-        <Claims claims={claims} />
-      ) : known === "history" ? (
-        <History rows={history} />
-      ) : (
-        <Surfacings rows={surfaced} />
-      )}
-    </Tabs>
-  );
 }
 
 function Gone(): VNode {
@@ -238,9 +225,9 @@ function Claims({ claims }: { claims: ClaimRow[] }): VNode {
 
 function History({ rows }: { rows: HistoryRow[] }): VNode {
   const what = "The journal begins with the first change that memdir makes.";
-  if (rows.length === 0) return <Empty title="No recorded changes" text={what} />;
+  const none = <Empty title="No recorded changes" text={what} />;
   return (
-    <List class="ruled" item="record" isOrdered rows={rows} keyOf={({ id }) => id}>
+    <List class="ruled" item="record" isOrdered rows={rows} none={none} keyOf={({ id }) => id}>
       {(row, at) => <Change row={row} isOpen={at === 0} />}
     </List>
   );

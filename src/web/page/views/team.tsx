@@ -29,7 +29,7 @@ export function View({ params }: { params: URLSearchParams }): VNode {
               rows={team.conflicts}
               keyOf={({ copy }) => keyOf(copy)}
             >
-              {(conflict) => <Conflict conflict={conflict} onChanged={live.reload} />}
+              {(conflict) => <Conflict conflict={conflict} />}
             </List>
           </Section>
           <People people={team.people} current={by} />
@@ -60,18 +60,12 @@ function Place({ team: { place, lastSync } }: { team: TeamAnswer }): VNode {
   );
 }
 
-interface ConflictProps {
-  conflict: TeamAnswer["conflicts"][number];
-  onChanged: () => void;
-}
-
-function Conflict({ conflict: { ours, copy, left, right, diff }, onChanged }: ConflictProps): VNode {
+function Conflict({ conflict }: { conflict: TeamAnswer["conflicts"][number] }): VNode {
+  const { ours, copy, left, right, diff } = conflict;
   const { readOnly } = useStart();
   const [isBusy, run] = useBusy();
-  const keep = async (text: string) => {
-    const body = { keep: refOf(ours), other: refOf(copy), text, left, right };
-    if (await run(change("/api/merge", body))) onChanged();
-  };
+  const keep = (text: string) =>
+    run(change("/api/merge", { keep: refOf(ours), other: refOf(copy), text, left, right }));
   const keepButton = (text: string, side: string) => (
     <Button text={text} aria-label={`${text}: ${ours.name}`} isBusy={isBusy} onClick={() => keep(side)} />
   );
