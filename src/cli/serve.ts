@@ -6,12 +6,12 @@ import { join, resolve } from "node:path";
 import { readConfig } from "../config.ts";
 import { PRIVATE_MODE } from "../disk/atomic.ts";
 import { diskError, givenFileError, MemdirError } from "../errors.ts";
+import { findPersonProblem } from "../team/protocol.ts";
 import { type DataSource, type OpenedData, openServerData } from "../team/server/data.ts";
 import { issueToken, prepareTeam, type Start } from "../team/server/first-start.ts";
 import { prepareEngine, runNpm } from "../team/server/pglite.ts";
 import type { TeamServer } from "../team/server/route.ts";
 import { checkHost, type RunningServer, type ServerOptions, startServer } from "../team/server/serve.ts";
-import { findPersonProblem } from "../team/server/team-data.ts";
 import { answer, type Call, portOf, type Run, untilSignal } from "./command.ts";
 
 declare const __MEMDIR_VERSION__: string;

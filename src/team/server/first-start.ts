@@ -5,8 +5,8 @@ import { dirname, join } from "node:path";
 import { PRIVATE_MODE, removeQuietly } from "../../disk/atomic.ts";
 import { diskError, MemdirError } from "../../errors.ts";
 import { findPersonProblem, findPlainNameProblem } from "../protocol.ts";
+import type { TeamData } from "./data.ts";
 import { makeFolder } from "./pglite.ts";
-import type { TeamData } from "./team-data.ts";
 
 export interface Start {
   team: string;

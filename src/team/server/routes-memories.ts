@@ -7,9 +7,9 @@ import { termsOf } from "../../text/terms.ts";
 import * as protocol from "../protocol.ts";
 import type { RemoteOutcome } from "../remote.ts";
 import { readShare } from "../travel.ts";
+import type { SharedMemory } from "./data-search.ts";
 import { holdsTag, readPrecondition } from "./request.ts";
 import { type Answer, type Asked, notFound, Refusal, refuse, route, type TeamServer } from "./route.ts";
-import type { SharedMemory } from "./team-data.ts";
 
 const REPOSITORY = "/v1/teams/:team/repositories/:repository";
 const READER = { to: "repository", role: "reader" } as const;
