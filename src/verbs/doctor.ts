@@ -89,7 +89,7 @@ async function proveMachine(memdir: Memdir, context: Context): Promise<Check[]> 
   const [{ proveWiring }, { examineFaults }, { checkTeam }, { findMachine, openCheckout }] = await Promise.all([
     import("../wiring/proof.ts"),
     import("../hooks/faults.ts"),
-    import("../team/repository-health.ts"),
+    import("../team/repository.ts"),
     import("./init.ts"),
   ]);
   const machine = findMachine(context);
