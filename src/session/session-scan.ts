@@ -11,9 +11,10 @@ import {
   isRecord,
   parseLine,
   promptOf,
+  type Title,
   type TranscriptLine,
   textOrNull,
-  titleOf,
+  titleAfter,
   userBlocks,
 } from "./transcript-line.ts";
 
@@ -86,7 +87,8 @@ async function scan(
     at: tally.at ?? changed,
     started: tally.started ?? tally.at ?? changed,
     title:
-      cutLine(tally.title ?? notes?.title ?? tally.prompt ?? tally.command ?? "", MAX_TITLE_CHARACTERS) || "(no title)",
+      cutLine(tally.title?.title ?? notes?.title ?? tally.prompt ?? tally.command ?? "", MAX_TITLE_CHARACTERS) ||
+      "(no title)",
     messages: tally.messages,
     cwd: tally.cwd,
     bytes: lines.size,
@@ -94,23 +96,18 @@ async function scan(
 }
 
 function makeTally() {
-  let rank = -1;
   let lastAnswer: string | null = null;
   const tally = {
     messages: 0,
     at: null as string | null,
     started: null as string | null,
-    title: null as string | null,
+    title: null as Title | null,
     /** The first prompt, and the first that is only a command for the client. */
     prompt: null as string | null,
     command: null as string | null,
     cwd: null as string | null,
     add(line: TranscriptLine, onSaid: (role: Role, text: string) => void) {
-      const named = titleOf(line);
-      if (named && named.rank >= rank) {
-        rank = named.rank;
-        tally.title = named.title;
-      }
+      tally.title = titleAfter(tally.title, line);
       const prompt = promptOf(line);
       const answer = prompt === null ? answerOf(line) : null;
       const text = prompt ?? (answer ? textOfAnswer(line) : "");

@@ -1,7 +1,8 @@
 /** The sessions of a project: Claude Code's and ours, and those of seed 001's layout. */
 
-import { lstatSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { lstatOrNull } from "../disk/fence.ts";
 import { lazily } from "../text/lazy.ts";
 import { excerptAround } from "../text/sanitise.ts";
 import { type Role, type SessionRow, scanSession } from "./session-scan.ts";
@@ -17,18 +18,17 @@ export interface SessionPlaces {
 
 interface ListOptions {
   onProgress?: (done: number, total: number) => void;
+  /** On abort, what was found so far is returned. */
   signal?: AbortSignal;
 }
 
 /** Newest first; sessions in which nothing was said are left out. Reads every file, one at a time. */
 export async function listSessions(places: SessionPlaces, options: ListOptions = {}): Promise<SessionRow[]> {
   const rows: SessionRow[] = [];
-  await eachSession(
-    places,
-    options,
-    (file) => scanSession(file.path, file.mtimeMs, options),
-    (row) => rows.push(row),
-  );
+  for (const { path, mtimeMs } of eachFile(places, options)) {
+    const row = await scanSession(path, mtimeMs, options);
+    if (row) rows.push(row);
+  }
   return rows.sort(byTime);
 }
 
@@ -59,19 +59,13 @@ export interface SessionFile {
   mtimeMs: number;
 }
 
-/** Visits each session and reports progress; `visit` returns null for files that are not sessions. */
-export async function eachSession<T>(
-  places: SessionPlaces,
-  { onProgress = () => {}, signal }: ListOptions,
-  visit: (file: SessionFile) => Promise<T | null>,
-  take: (found: T) => void,
-): Promise<void> {
+/** Reports progress until all were taken or the signal aborts. */
+function* eachFile(places: SessionPlaces, { onProgress = () => {}, signal }: ListOptions): Generator<SessionFile> {
   const files = findFiles(places);
   for (const [done, file] of files.entries()) {
     if (signal?.aborted) return;
     onProgress(done, files.length);
-    const found = await visit(file);
-    if (found !== null) take(found);
+    yield file;
   }
   onProgress(files.length, files.length);
 }
@@ -87,31 +81,27 @@ const SESSION_FILE = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.jsonl$/i;
 /** There the folder's name is the id; nothing that could harm a terminal. */
 const OLDER_ID = /^[\w.-]{1,128}$/;
 
-function findFiles({ dirs, older }: SessionPlaces): SessionFile[] {
+export function findFiles({ dirs, older }: SessionPlaces): SessionFile[] {
   const files = dirs.flatMap((dir) =>
-    namesIn(dir).flatMap((name) => (SESSION_FILE.test(name) ? fileAt(join(dir, name), name.slice(0, -6)) : [])),
+    namesIn(dir, SESSION_FILE).map((name) => ({ path: join(dir, name), id: name.slice(0, -".jsonl".length) })),
   );
-  if (older === null) return files;
-  const others = namesIn(older).flatMap((name) =>
-    OLDER_ID.test(name) ? fileAt(join(older, name, "transcript.jsonl"), name) : [],
-  );
-  return [...files, ...others];
+  const others = (older === null ? [] : namesIn(older, OLDER_ID)).map((id) => ({
+    path: join(older as string, id, "transcript.jsonl"),
+    id,
+  }));
+  return [...files, ...others].flatMap((file) => {
+    const stat = lstatOrNull(file.path);
+    return stat?.isFile() ? [{ ...file, mtimeMs: stat.mtimeMs }] : [];
+  });
 }
 
-function namesIn(dir: string): string[] {
+export function namesIn(dir: string, wanted = /./): string[] {
   try {
-    return readdirSync(dir).sort();
+    return readdirSync(dir)
+      .filter((name) => wanted.test(name))
+      .sort();
   } catch {
     return []; // none, or no permission
-  }
-}
-
-function fileAt(path: string, id: string): SessionFile[] {
-  try {
-    const stat = lstatSync(path);
-    return stat.isFile() ? [{ id, path, mtimeMs: stat.mtimeMs }] : [];
-  } catch {
-    return [];
   }
 }
 
@@ -134,13 +124,10 @@ export interface SessionHit extends SessionRow {
   role: Role;
 }
 
-interface SessionSearchOptions {
+interface SessionSearchOptions extends ListOptions {
   limit?: number;
   /** Also searches tool results and reminders. */
   everything?: boolean;
-  onProgress?: (done: number, total: number) => void;
-  /** On abort, what was found so far is returned. */
-  signal?: AbortSignal;
 }
 
 const DEFAULT_LIMIT = 20;
@@ -156,20 +143,13 @@ export async function searchSessions(
   if (terms.length === 0) return [];
   const { limit = DEFAULT_LIMIT, everything = false, signal } = options;
   let hits: SessionHit[] = [];
-  await eachSession(
-    places,
-    options,
-    async (file): Promise<SessionHit | null> => {
-      const match = makeMatch(terms);
-      const row = await scanSession(file.path, file.mtimeMs, { onSaid: match.check, everything, signal });
-      const found = match.result();
-      return row && found && { ...row, ...found };
-    },
-    (hit) => {
-      hits.push(hit);
-      if (hits.length > limit * 2) hits = best(hits, limit);
-    },
-  );
+  for (const { path, mtimeMs } of eachFile(places, options)) {
+    const match = makeMatch(terms);
+    const row = await scanSession(path, mtimeMs, { onSaid: match.check, everything, signal });
+    const found = match.result();
+    if (row && found) hits.push({ ...row, ...found });
+    if (hits.length > limit * 2) hits = best(hits, limit);
+  }
   return best(hits, limit);
 }
 

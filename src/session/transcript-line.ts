@@ -115,18 +115,19 @@ export function answerOf(line: TranscriptLine): { id: string | null; model: stri
   return { id: textOrNull(id), model: textOrNull(model), usage: parseUsage(usage) };
 }
 
-export function isBoundary(line: TranscriptLine): boolean {
-  return line.type === "system" && line.subtype === "compact_boundary";
+export interface Title {
+  rank: number;
+  title: string;
 }
 
-/** A title from a person outranks one from a model, which outranks a summary of the start. */
-export function titleOf(line: TranscriptLine): { rank: number; title: string } | null {
+/** A title from a person outranks one from a model, which outranks a summary of the start; of equals the later one counts. */
+export function titleAfter(before: Title | null, line: TranscriptLine): Title | null {
   const rank = TITLE_LINES.indexOf(line.type);
-  if (rank < 0) return null;
+  if (rank < (before?.rank ?? 0)) return before;
   const title = [line.customTitle, line.aiTitle, line.title, line.summary].find(
     (text) => typeof text === "string" && text.trim() !== "",
   );
-  return title === undefined ? null : { rank, title: title as string };
+  return title === undefined ? before : { rank, title: title as string };
 }
 
 const TITLE_LINES: readonly string[] = ["summary", "ai-title", "custom-title"];
