@@ -8,6 +8,7 @@ import { MemdirError } from "../errors.ts";
 import type { InstructionFile } from "../instructions/file.ts";
 import type { SessionLearner } from "../learn/session-learner.ts";
 import type { NotesResult } from "../learn/session-notes.ts";
+import { quietly } from "../model/agent-loop.ts";
 import { NO_USAGE } from "../model/ask.ts";
 import { shareSignal } from "../model/tool.ts";
 import { sessionsFolder } from "../project/sessions-folder.ts";
@@ -28,7 +29,6 @@ import {
   type AgentState,
   NOTHING_SHOWN,
   type Prompt,
-  quietly,
   restoreShown,
   type SessionUsage,
   type Shown,

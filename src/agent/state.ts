@@ -184,14 +184,3 @@ export type AgentEvent =
   | { type: "problem"; message: string };
 
 export type Tell = (event: AgentEvent) => void;
-
-/** A listener that throws must not end a turn or a tool, nor break waiting for touched files for good. */
-export function quietly(tell: Tell = () => {}): Tell {
-  return (event) => {
-    try {
-      tell(event);
-    } catch {
-      // It is the listener's own error, and there is nowhere to report it.
-    }
-  };
-}

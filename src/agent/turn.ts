@@ -1,7 +1,7 @@
 /** Takes one prompt through the model and its tools to an answer. */
 
 import { approximateTokens } from "../context/window.ts";
-import { type LoopEvent, type LoopResult, runAgentLoop } from "../model/agent-loop.ts";
+import { type LoopEvent, type LoopResult, quietly, runAgentLoop } from "../model/agent-loop.ts";
 import { type AskError, type Message, NO_USAGE, type TextBlock, type ToolResult, type Usage } from "../model/ask.ts";
 import { shareSignal } from "../model/tool.ts";
 import type { Prefetch } from "../recall/prefetch.ts";
@@ -11,7 +11,7 @@ import { announce } from "./announcements.ts";
 import { autoLimit, compact, MAX_FAILURES } from "./compaction.ts";
 import { learnFromTurn, noteAnswer, startRecall, surface, waitForFast } from "./memory.ts";
 import { buildOpening, putOpening } from "./opening.ts";
-import { type AgentState, addSpent, quietly, type Shown, shownSoFar, type Tell } from "./state.ts";
+import { type AgentState, addSpent, type Shown, shownSoFar, type Tell } from "./state.ts";
 import { keepResult } from "./workbench.ts";
 
 export interface TurnOptions {

@@ -29,7 +29,7 @@ export function openBash(bench: Workbench): Tool {
     const env = withoutSecrets(bench.env);
     const end = await runCommand(command, { shell: findShell(env), cwd: bench.cwd, env, timeoutMs, signal });
     bench.onTouch({ command });
-    return describe(end, timeoutMs);
+    return describe(end);
   });
 }
 
@@ -66,18 +66,10 @@ function findShell(env: Readonly<Record<string, string>>): Shell {
   return { program: bash ?? "/bin/sh", kind: "posix" };
 }
 
-function describe({ output, ended }: CommandEnd, timeoutMs: number): ToolOutcome {
-  const printed = output.trimEnd();
-  const said = printed === "" ? "(no output)" : printed;
-  if (ended.kind === "exit")
-    return { content: `${said}\n[exit code ${ended.code}]`, ...(ended.code !== 0 && { isError: true }) };
-  const why = {
-    timeout: `stopped after ${timeoutMs / 1000} seconds; raise timeout, or do less`,
-    aborted: "stopped by the user",
-    signal: `ended by ${ended.kind === "signal" ? ended.signal : ""}`,
-    failed: `the command could not be started: ${ended.kind === "failed" ? ended.reason : ""}`,
-  }[ended.kind];
-  return { content: `${said}\n[${why}]`, isError: true };
+function describe({ output, ended }: CommandEnd): ToolOutcome {
+  const said = output.trimEnd() || "(no output)";
+  const end = typeof ended === "number" ? `exit code ${ended}` : ended;
+  return { content: `${said}\n[${end}]`, ...(ended !== 0 && { isError: true }) };
 }
 
 /** The permissions a command needs, never none: one for each program, if it can be taken apart for certain. Anything else is a kind of its own, by its full text, so that permission for one program can never carry another. */

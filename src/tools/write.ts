@@ -7,7 +7,7 @@ import { readRegular } from "../disk/fence.ts";
 import { filled, required, text } from "../input.ts";
 import type { Tool } from "../model/tool.ts";
 import type { LineEdit } from "../session/file-state.ts";
-import { countOf, decodeText, type FileContent, linesOf, openFolderAt, readFileAt, reasonOf } from "./file.ts";
+import { countOf, type FileContent, linesOf, openFolderAt, readFileAt, reasonOf } from "./file.ts";
 import { diffLines } from "./line-diff.ts";
 import { MAX_FILE_BYTES } from "./read.ts";
 import { defineTool, findTarget, permitEdit, type Target, type Workbench } from "./workbench.ts";
@@ -106,7 +106,7 @@ export function refuseUnseen(
 async function put(bench: Workbench, target: Target, bytes: Buffer, base: FileContent | null): Promise<string[]> {
   const { store, history } = bench;
   if (store?.owns(target.real)) {
-    const { notices } = await store.write(target.real, bytes.toString(), base && textOf(base));
+    const { notices } = await store.write(target.real, bytes.toString(), base?.bytes.toString() ?? null);
     return notices;
   }
   try {
@@ -117,11 +117,6 @@ async function put(bench: Workbench, target: Target, bytes: Buffer, base: FileCo
   }
   history?.after(target.real);
   return [];
-}
-
-function textOf({ bytes }: FileContent): string {
-  const { text, bom } = decodeText(bytes);
-  return bom ? `\ufeff${text}` : text;
 }
 
 /** `base` is what the file must still hold; null means that nothing may be there. Synchronous, so that nothing of ours comes between. */
@@ -170,12 +165,4 @@ function putNew(temporary: string, target: string): void {
 }
 
 /** What file systems without hard links return. */
-const NO_LINKS: ReadonlySet<string> = new Set([
-  "EPERM",
-  "ENOTSUP",
-  "EOPNOTSUPP",
-  "EXDEV",
-  "EMLINK",
-  "ENOSYS",
-  "EINVAL",
-]);
+const NO_LINKS: ReadonlySet<string> = new Set("EPERM ENOTSUP EOPNOTSUPP EXDEV EMLINK ENOSYS EINVAL".split(" "));
