@@ -155,6 +155,16 @@ export function addSpent(state: AgentState, usage: Usage, requests = 1): void {
   state.usage = { ...addUsage(state.usage, usage), requests: state.usage.requests + requests };
 }
 
+/** Every message is written to the transcript before anything else happens. */
+export function recordEvent(state: AgentState, transcript: Transcript, event: LoopEvent): void {
+  if (event.type === "message") {
+    const { message, usage, stop } = event;
+    transcript.append(message, { ...(usage && { usage }), ...(stop && { stop }) });
+  }
+  if (event.type === "retry") addSpent(state, event.spent);
+  if (event.type === "usage") addSpent(state, event.usage);
+}
+
 export function shownSoFar({ attachments, recalled }: AgentState): Shown {
   return { sent: attachments.sent(), recalled: [...recalled.surfaced], bytes: recalled.bytes };
 }

@@ -1,6 +1,6 @@
 /** The agent loop: ask, run the tools that are called, ask again, until the model is done or something ends it. */
 
-import { attempt } from "../text/attempt.ts";
+import { attempt } from "../errors.ts";
 import {
   type Ask,
   type AskError,

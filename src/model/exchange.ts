@@ -1,6 +1,6 @@
 /** One request to a provider and its streamed answer, watched for silence, and the parsing that both providers share. */
 
-import { attempt } from "../text/attempt.ts";
+import { attempt } from "../errors.ts";
 import {
   type AskAnswer,
   type AskError,

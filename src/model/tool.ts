@@ -1,7 +1,7 @@
 /** A tool that a model may call, and what its calls in one turn become: always one result each, cut to what a conversation can hold. */
 
 import { setMaxListeners } from "node:events";
-import { messageOf } from "../text/attempt.ts";
+import { messageOf } from "../errors.ts";
 import type { ToolResult, ToolSpec, ToolUse } from "./ask.ts";
 
 export interface Tool extends ToolSpec {
@@ -128,4 +128,16 @@ export function shareSignal(signal: AbortSignal | undefined): AbortSignal {
   const shared = AbortSignal.any(signal ? [signal] : []);
   setMaxListeners(0, shared);
   return shared;
+}
+
+/** Runs one task after the other: two changes in one turn must not both start from the same text. */
+export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+
+export function openTurns(): InTurn {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const mine = last.then(work, work);
+    last = mine.catch(() => {});
+    return mine;
+  };
 }

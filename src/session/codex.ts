@@ -1,6 +1,7 @@
 /** Reads a Codex session from its rollout file, of any version, in the shape of our own sessions. */
 
 import { basename } from "node:path";
+import { attempt } from "../errors.ts";
 import { converse, type Heard } from "./conversation.ts";
 import { type Head, type HeardSession, isWrapped, plainId, textsOf } from "./foreign.ts";
 import { eachRecord, type OpenedLines, readHead, withLines } from "./line-stream.ts";
@@ -226,12 +227,8 @@ function call(id: string, name: string, input: Record<string, unknown>): CodexIt
 
 /** Arguments are JSON in a string, written by a model. */
 function inputOf(text: unknown): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(String(text));
-    return isRecord(value) ? value : { input: value };
-  } catch {
-    return { input: text };
-  }
+  const value = attempt<unknown, unknown>(() => JSON.parse(String(text)), text);
+  return isRecord(value) ? value : { input: value };
 }
 
 /** A text, a list of texts and images, or in some versions an object around either. */

@@ -1,7 +1,8 @@
 /** Reads a Gemini CLI session from its file, of any version, in the shape of our own sessions. */
 
 import { basename, dirname, join } from "node:path";
-import { readRegular } from "../disk/fence.ts";
+import { readRegularText } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import type { ToolResult, ToolUse } from "../model/ask.ts";
 import { converse, type Heard } from "./conversation.ts";
 import { type Head, type HeardSession, isWrapped, partsOf, plainId, textsOf } from "./foreign.ts";
@@ -43,15 +44,7 @@ const MAX_PATH_BYTES = 1 << 15;
 function readProjectRoot(path: string): string | null {
   const folder = dirname(path);
   if (basename(folder) !== "chats") return null;
-  try {
-    return (
-      readRegular(join(folder, "..", ".project_root"), { maxBytes: MAX_PATH_BYTES })
-        ?.toString()
-        .trim() || null
-    );
-  } catch {
-    return null; // no permission
-  }
+  return attempt(() => readRegularText(join(folder, "..", ".project_root"), MAX_PATH_BYTES), null)?.trim() || null;
 }
 
 function idOf(path: string, given: unknown): string {

@@ -2,7 +2,7 @@
 
 import { closeSync, read, readSync } from "node:fs";
 import { openRegular } from "../disk/fence.ts";
-import { diskError, MemdirError } from "../errors.ts";
+import { attempt, diskError, MemdirError } from "../errors.ts";
 import { count } from "../text/count.ts";
 
 /** Half a megabyte per read: larger ones are no faster. */
@@ -95,15 +95,10 @@ export async function eachRecord<T>(
 
 /** The first so many bytes as text; null when there is not a regular file, or none that can be read. */
 export function readHead(path: string, maxBytes: number): string | null {
-  let lines: OpenedLines | null = null;
-  try {
-    lines = openLines(path);
-    return lines?.at(0, Math.min(lines.size, maxBytes)).toString() ?? null;
-  } catch {
-    return null;
-  } finally {
-    lines?.close();
-  }
+  const lines = attempt(() => openLines(path), null);
+  const head = attempt(() => lines?.at(0, Math.min(lines.size, maxBytes)).toString(), null);
+  lines?.close();
+  return head ?? null;
 }
 
 async function eachLine(

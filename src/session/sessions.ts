@@ -3,6 +3,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { lstatOrNull } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import { lazily } from "../text/lazy.ts";
 import { excerptAround } from "../text/sanitise.ts";
 import { type Role, type SessionRow, scanSession } from "./session-scan.ts";
@@ -24,8 +25,12 @@ interface ListOptions {
 
 /** Newest first; sessions in which nothing was said are left out. Reads every file, one at a time. */
 export async function listSessions(places: SessionPlaces, options: ListOptions = {}): Promise<SessionRow[]> {
+  return scanAll(eachFile(places, options), options);
+}
+
+async function scanAll(files: Iterable<SessionFile>, options: ListOptions = {}): Promise<SessionRow[]> {
   const rows: SessionRow[] = [];
-  for (const { path, mtimeMs } of eachFile(places, options)) {
+  for (const { path, mtimeMs } of files) {
     const row = await scanSession(path, mtimeMs, options);
     if (row) rows.push(row);
   }
@@ -41,13 +46,9 @@ export async function findSession(
   if (wanted === "latest") return findLatest(files);
   const prefix = wanted.toLowerCase();
   if (prefix === "") return null;
-  const rows: SessionRow[] = [];
-  for (const file of files.filter(({ id }) => id.toLowerCase().startsWith(prefix))) {
-    const row = await scanSession(file.path, file.mtimeMs);
-    if (row) rows.push(row);
-  }
+  const rows = await scanAll(files.filter(({ id }) => id.toLowerCase().startsWith(prefix)));
   const whole = rows.filter(({ id }) => id.toLowerCase() === prefix);
-  const [first, ...others] = (whole.length > 0 ? whole : rows).sort(byTime);
+  const [first, ...others] = whole.length > 0 ? whole : rows;
   if (!first) return null;
   // The same session in two folders, as after moving a project: the one that continued is meant.
   return others.every(({ id }) => id === first.id) ? first : { ambiguous: [first, ...others] };
@@ -96,13 +97,8 @@ export function findFiles({ dirs, older }: SessionPlaces): SessionFile[] {
 }
 
 export function namesIn(dir: string, wanted = /./): string[] {
-  try {
-    return readdirSync(dir)
-      .filter((name) => wanted.test(name))
-      .sort();
-  } catch {
-    return []; // none, or no permission
-  }
+  const names = attempt(() => readdirSync(dir), []);
+  return names.filter((name) => wanted.test(name)).sort();
 }
 
 /** A file is never older than what was said last in it: once the rest is older than the best, it need not be read. */
@@ -183,7 +179,10 @@ function makeMatch(terms: readonly string[]) {
       if (worth <= bestWorth) return;
       bestWorth = worth;
       role = said;
-      line = phrase >= 0 ? excerptOf(text, folded, phrase, together) : excerptOf(text, folded, -1, here[0]!, here);
+      // Around the phrase, or around the place where most of the words are close together.
+      const at = phrase >= 0 ? phrase : densest(folded, here);
+      const [start, end] = unfold(text, folded, at, at + (phrase >= 0 ? together : here[0]!).length);
+      line = excerptAround(text, start, end - start, MAX_EXCERPT);
     },
     result() {
       if (found.size === 0) return null;
@@ -194,13 +193,6 @@ function makeMatch(terms: readonly string[]) {
       return { score: Math.round(score * 1000) / 1000, line, role };
     },
   };
-}
-
-/** Around the phrase, or around the place where most of the words are close together. */
-function excerptOf(text: string, folded: string, phrase: number, term: string, here: readonly string[] = []): string {
-  const at = phrase >= 0 ? phrase : densest(folded, here);
-  const [start, end] = unfold(text, folded, at, at + term.length);
-  return excerptAround(text, start, end - start, MAX_EXCERPT);
 }
 
 /** More places of one word are not compared: the first ones are as good. */

@@ -1,5 +1,6 @@
 /** A line of a transcript in Claude Code's shape, and how our messages become lines and are read back. */
 
+import { attempt } from "../errors.ts";
 import { type Block, type Message, NO_USAGE, type TextBlock, type ToolResult, type Usage } from "../model/ask.ts";
 
 /** Anything with a type: most kinds of line belong to other programs and are skipped. */
@@ -37,12 +38,8 @@ export function parseLine(text: string): TranscriptLine | null {
 
 /** Null for anything but a JSON object. An editor may have put a byte order mark before the first line. */
 export function parseRecord(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
-    return isRecord(value) ? value : null;
-  } catch {
-    return null;
-  }
+  const value = attempt<unknown, null>(() => JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text), null);
+  return isRecord(value) ? value : null;
 }
 
 export function formatLine(line: TranscriptLine): string {

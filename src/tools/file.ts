@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isWithin, openRegular, type Pin, pinFolder } from "../disk/fence.ts";
-import { attempt } from "../text/attempt.ts";
+import { attempt } from "../errors.ts";
 
 export interface FileContent {
   bytes: Buffer;

@@ -2,9 +2,9 @@
 
 import { isAbsolute, join, sep } from "node:path";
 import { lstatOrNull } from "../disk/fence.ts";
+import { attempt } from "../errors.ts";
 import { filled, required, text } from "../input.ts";
 import type { Tool } from "../model/tool.ts";
-import { attempt } from "../text/attempt.ts";
 import { isPseudo } from "./file.ts";
 import { WALK_LIMITS, type WalkLimits, walkFiles } from "./walk.ts";
 import { defineTool, fenced, findTarget, permitRead, showPath, type Workbench } from "./workbench.ts";

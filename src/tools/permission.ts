@@ -1,7 +1,7 @@
 /** Permission for what a tool is about to do: asked once per kind, one question at a time. */
 
+import { attempt, messageOf } from "../errors.ts";
 import { unlessAborted } from "../model/tool.ts";
-import { attempt, messageOf } from "../text/attempt.ts";
 
 export interface PermissionRequest {
   /** What an answer applies to: "edit", "read outside", "bash git status", or "bash: " and a whole command. */

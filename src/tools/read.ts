@@ -2,9 +2,9 @@
 
 import { readdirSync } from "node:fs";
 import { basename, dirname, extname } from "node:path";
+import { attempt } from "../errors.ts";
 import { filled, number, required, text } from "../input.ts";
 import { MAX_RESULT_CHARS, type Tool } from "../model/tool.ts";
-import { attempt } from "../text/attempt.ts";
 import { distance } from "../text/distance.ts";
 import {
   countOf,

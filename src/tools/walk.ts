@@ -3,7 +3,7 @@
 import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { attempt } from "../text/attempt.ts";
+import { attempt } from "../errors.ts";
 import { withFolder } from "./file.ts";
 
 interface Found {

@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path";
 import { moveInto, removeQuietly, syncDirectory, writeTemporary } from "../disk/atomic.ts";
 import { readRegular } from "../disk/fence.ts";
 import { filled, required, text } from "../input.ts";
-import type { Tool } from "../model/tool.ts";
+import type { InTurn, Tool } from "../model/tool.ts";
 import type { LineEdit } from "../session/file-state.ts";
 import { countOf, type FileContent, linesOf, openFolderAt, readFileAt, reasonOf } from "./file.ts";
 import { diffLines } from "./line-diff.ts";
@@ -51,18 +51,6 @@ export interface Plan {
   edits: readonly LineEdit[] | null;
   /** For the model, when it is done. */
   result: string;
-}
-
-/** Runs one task after the other: two changes in one turn must not both start from the same text. */
-export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
-
-export function openTurns(): InTurn {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const mine = last.then(work, work);
-    last = mine.catch(() => {});
-    return mine;
-  };
 }
 
 /**
