@@ -12,6 +12,7 @@ import type { Message } from "../model/ask.ts";
 import type { Tool } from "../model/tool.ts";
 import { type AgentScope, repositoryOf } from "../project/scopes.ts";
 import { EXPLORE_PROMPT, PLAN_PROMPT, SUB_AGENT_RULES, TASK_DESCRIPTION } from "../prompts/agent.ts";
+import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
 import type { Transcript } from "../session/transcript.ts";
 import { type FieldValue, parseDocument } from "../text/frontmatter.ts";
 import { openTools } from "../tools/tools.ts";
@@ -146,7 +147,7 @@ interface AgentDefinition {
   omitInstructions: boolean;
 }
 
-const TOOL_NAMES: readonly ToolName[] = ["Read", "Write", "Edit", "Glob", "Grep", "Bash"];
+const TOOL_NAMES = Object.keys(TOOL_WORDS) as ToolName[];
 
 const READ_ONLY = { tools: ["Read", "Glob", "Grep"], memory: null, omitInstructions: true } as const;
 

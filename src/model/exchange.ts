@@ -114,16 +114,9 @@ export function parseToolInput(json: string): Pick<ToolUse, "input" | "problem">
 }
 
 /** The same value with lone surrogates replaced, which would make a provider refuse this body and every later one; the very same object where there are none. */
-export function wellFormed<T>(value: T): T;
-export function wellFormed(value: unknown): unknown {
-  if (typeof value === "string") return value.isWellFormed() ? value : value.toWellFormed();
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) {
-    const items = value.map((item) => wellFormed(item));
-    return items.some((item, i) => item !== value[i]) ? items : value;
-  }
-  const entries = Object.entries(value);
-  const repaired = entries.map(([key, item]) => [key.toWellFormed(), wellFormed(item)] as const);
-  const isSame = repaired.every(([key, item], i) => key === entries[i]?.[0] && item === entries[i]?.[1]);
-  return isSame ? value : Object.fromEntries(repaired);
+export function wellFormed<T>(value: T): T {
+  const json = JSON.stringify(value);
+  // JSON escapes them; a backslash before `ud800` in the text itself is escaped, too.
+  const repaired = json.replace(/\\\\|\\ud[89a-f][0-9a-f]{2}/g, (each) => (each === "\\\\" ? each : "\\ufffd"));
+  return repaired === json ? value : JSON.parse(repaired);
 }

@@ -105,17 +105,13 @@ function messageParams({ role, content }: Message): ChatCompletionMessageParam[]
     );
     return text === "" ? results : [...results, { role: "user", content: text }];
   }
-  const calls = content.flatMap((block) =>
-    block.type === "tool_use"
-      ? [
-          {
-            id: block.id,
-            type: "function" as const,
-            function: { name: block.name, arguments: JSON.stringify(block.input) },
-          },
-        ]
-      : [],
-  );
+  const calls = content
+    .filter((block) => block.type === "tool_use")
+    .map(({ id, name, input }) => ({
+      id,
+      type: "function" as const,
+      function: { name, arguments: JSON.stringify(input) },
+    }));
   if (text === "" && calls.length === 0) return [];
   return [{ role: "assistant", content: text || null, ...(calls.length > 0 && { tool_calls: calls }) }];
 }

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { readRegularText } from "../disk/fence.ts";
 import { attempt } from "../errors.ts";
 import { cutLine } from "../text/sanitise.ts";
-import { type OpenedLines, openLines } from "./line-stream.ts";
+import { type OpenedLines, withLines } from "./line-stream.ts";
 import { sessionIdOf } from "./session-reader.ts";
 import {
   answerOf,
@@ -49,15 +49,8 @@ export async function scanSession(
   mtimeMs: number,
   options: ScanOptions = {},
 ): Promise<SessionRow | null> {
-  let lines: OpenedLines | null = null;
-  try {
-    lines = openLines(path);
-    return lines && (await scan(lines, path, mtimeMs, options));
-  } catch {
-    return null; // unreadable, or gone while it was read
-  } finally {
-    lines?.close();
-  }
+  // Unreadable, or gone while it was read.
+  return withLines(path, (lines) => scan(lines, path, mtimeMs, options)).catch(() => null);
 }
 
 async function scan(

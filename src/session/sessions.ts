@@ -205,19 +205,10 @@ function densest(folded: string, terms: readonly string[]): number {
     for (let n = 0; at >= 0 && n < MAX_PLACES; n++, at = folded.indexOf(term, at + term.length))
       places.push({ at, term });
   }
-  places.sort((a, b) => a.at - b.at);
-  let bestAt = places[0]?.at ?? 0;
-  let most = 0;
-  for (const { at } of places) {
-    const near = new Set(
-      places.filter((other) => other.at >= at && other.at < at + MAX_EXCERPT / 2).map(({ term }) => term),
-    );
-    if (near.size > most) {
-      most = near.size;
-      bestAt = at;
-    }
-  }
-  return bestAt;
+  const termsFrom = (start: number) =>
+    new Set(places.filter(({ at }) => at >= start && at < start + MAX_EXCERPT / 2).map(({ term }) => term)).size;
+  const counted = places.map(({ at }) => ({ at, terms: termsFrom(at) }));
+  return counted.sort((a, b) => b.terms - a.terms || a.at - b.at)[0]?.at ?? 0;
 }
 
 const ASCII = /^[\0-\x7f]*$/;

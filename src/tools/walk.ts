@@ -6,12 +6,8 @@ import { setImmediate } from "node:timers/promises";
 import { attempt } from "../errors.ts";
 import { withFolder } from "./file.ts";
 
-interface Found {
-  path: string;
-  /** The names from where the walk began. */
-  parts: string[];
-  isLink: boolean;
-}
+/** `parts` are the names from where the walk began. */
+type Found = { path: string; parts: string[]; isLink: boolean };
 
 interface WalkOptions {
   signal: AbortSignal;

@@ -8,7 +8,7 @@ import { TOOL_WORDS } from "../prompts/tool-descriptions.ts";
 import type { FileState } from "../session/file-state.ts";
 import type { Permit } from "./permission.ts";
 
-export type ToolName = "Read" | "Write" | "Edit" | "Glob" | "Grep" | "Bash";
+export type ToolName = keyof typeof TOOL_WORDS;
 
 export interface Workbench {
   /** Absolute and real. Relative paths start here, or at the fence if this is outside it. */
