@@ -80,3 +80,16 @@ const REMEDIES: Record<string, string> = {
   EMFILE: "too many open files; raise the limit (ulimit -n)",
   EIO: "the disk reported an error; check its health",
 };
+
+/** What the work returns, or `otherwise` when it throws: for a file that may be missing, a text that may be broken. */
+export function attempt<T, O>(work: () => T, otherwise: O): T | O {
+  try {
+    return work();
+  } catch {
+    return otherwise;
+  }
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

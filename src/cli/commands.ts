@@ -1,6 +1,7 @@
 /** Every command of the command line, verbs and programs, found by any name that people use. */
 
 import { MemdirError } from "../errors.ts";
+import { distance } from "../text/distance.ts";
 import { positionsOf, type Verb } from "../verb.ts";
 import { VERBS } from "../verbs/table.ts";
 import type { CommandRow, Program } from "./command.ts";
@@ -47,20 +48,6 @@ function nearest(word: string): string {
     .sort((a, b) => a.steps - b.steps)[0];
   const begun = near ?? COMMANDS.find(({ name }) => word.length > 2 && name.startsWith(word.slice(0, 3)));
   return begun ? ` (did you mean "${begun.name}"?)` : "";
-}
-
-/** How many letters must be changed, added or removed. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1] ? 0 : 1;
-      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + same));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }
 
 /** `memdir rename NAME NEW`. */

@@ -8,7 +8,7 @@ import { isWithin, realPath } from "../disk/fence.ts";
 import { fork, type LoopEvent, type LoopResult, runAgentLoop } from "../model/agent-loop.ts";
 import type { Ask } from "../model/ask.ts";
 import type { Tool } from "../model/tool.ts";
-import { buildExtractionPrompt, buildExtractionRules, saysNothingToKeep } from "../prompts/learning.ts";
+import { buildExtractionPrompt, EXTRACTION_RULES, saysNothingToKeep } from "../prompts/learning.ts";
 import { openFileState } from "../session/file-state.ts";
 import { INDEX_FILE, OVERFLOW_FILE } from "../store/store.ts";
 import { openTools } from "../tools/tools.ts";
@@ -95,7 +95,7 @@ async function extractFrom(
     ? await fork(counted, conversation, { ...options, prompt })
     : await runAgentLoop(counted, {
         ...options,
-        system: [{ text: buildExtractionRules(), cache: true }],
+        system: [{ text: EXTRACTION_RULES, cache: true }],
         messages: [{ role: "user", content: [{ type: "text", text: prompt }] }],
       });
   // A stopped loop does not wait for its tools, but a save that is running will finish.
