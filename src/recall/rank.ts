@@ -337,7 +337,7 @@ function nearestOf({ scan, list }: Resident, { text, cue, vector, hasMeaning }: 
   const [ofText, ofCue] = [text[at] as number, cue[at] as number];
   if (!hasMeaning || (ofText === UNKNOWN && ofCue === UNKNOWN)) return null;
   const isCue = ofCue > ofText;
-  const number = scan.nearestText(list[at] as number, vector, isCue);
+  const number = scan.nearestText(list[at] as number, vector, Number(isCue));
   return { isCue, number, similarity: Math.max(ofText, ofCue) };
 }
 

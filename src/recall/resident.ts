@@ -119,7 +119,7 @@ function load(resident: Resident, owner: number, { fd, ino, size, head }: OpenCa
 function addEntries(resident: Resident, from: number, end: number, limit: number, isWhole: boolean): number {
   if (end <= from) return end;
   const room = reserve(resident, Math.ceil((end - from) / HEAD_BYTES) * 4);
-  const count = resident.scan.listEntries(from, end, limit, isWhole, room);
+  const count = resident.scan.listEntries(from, end, limit, Number(isWhole), room);
   const found = new Uint32Array(resident.bytes.buffer, room, count);
   makeRoom(resident, count);
   resident.list.set(found, resident.count);
@@ -386,12 +386,11 @@ export { NO_LINKS };
 export function bulksOf(resident: Resident): Bulk[][] {
   resident.bulks ??= resident.directories.map(({ inRepository }, owner) => {
     if (inRepository) return [];
-    const own = positionsOf(resident, owner);
-    const out = align(own.length * 4);
-    const room = reserve(resident, out + own.length * 8);
-    gather(resident, own, room);
-    resident.scan.copyTimes(room, own.length, room + out);
-    return findBulksIn(new Float64Array(resident.bytes.buffer, room + out, own.length).sort());
+    const numbers = new Float64Array(resident.bytes.buffer);
+    const times = positionsOf(resident, owner).map((at) => {
+      return numbers[((resident.list[at] as number) + AT.mtimeMs) / 8] as number;
+    });
+    return findBulksIn(Float64Array.from(times).sort());
   });
   return resident.bulks;
 }
