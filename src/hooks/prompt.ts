@@ -10,10 +10,9 @@ import { runAtOnce } from "../disk/breathe.ts";
 import { openWords } from "../meaning/words.ts";
 import { fitMemories, MAX_MEMORIES } from "../recall/budget.ts";
 import { chooseMemories, type PromptMeaning } from "../recall/choose.ts";
-import { formatHeader, openPresenter, type Presented, shownContent } from "../recall/injection.ts";
+import { formatHeader, presentFirst, shownContent } from "../recall/injection.ts";
 import { isTooShort } from "../recall/prefetch.ts";
-import type { Ranked } from "../recall/rank.ts";
-import { addEntry, type Digest, openResident, type Resident, refresh } from "../recall/resident.ts";
+import { addEntry, type Digest, openResident, refresh } from "../recall/resident.ts";
 import { queryTerms } from "../recall/score.ts";
 import { logSurfaced, readSurfaced, writeSurfaced } from "../recall/surface-log.ts";
 import { ageInDays, type Directory } from "../store/store.ts";
@@ -107,7 +106,7 @@ function recallFor({ prompt, session, config, open, now, deadline }: Asked, main
   const news = runAtOnce(refresh(resident, { digest }));
   const asking = { prompt, meaning: openMeaning(config), nowMs: now.getTime(), session: surfaced };
   const { ranked, method } = chooseMemories(resident, asking) ?? { ranked: [], method: "lexical" };
-  const chosen = presentAll(resident, ranked, { now, digest });
+  const chosen = presentFirst(resident, ranked, { now, digest, limit: MAX_MEMORIES });
   const { memories, text } = fitMemories(chosen, { maxBytes: MAX_BYTES, sessionLeft: surfaced.bytesLeft() });
   const keep = () => {
     if (news.length === 0) return;
@@ -119,28 +118,12 @@ function recallFor({ prompt, session, config, open, now, deadline }: Asked, main
   writeSurfaced(main, session, surfaced);
   // A rehearsal has no session and shows nothing.
   if (session !== null) {
-    const logged = memories.map(({ entry: { file }, owner, confidence }) => {
+    const logged = memories.map(({ entry: { file }, ranked: { owner, confidence } }) => {
       return { file, scope: open[owner]?.scope ?? "", why: [`${method}: confidence ${confidence.toFixed(2)}`] };
     });
     logSurfaced(main, { at: now, session, door: "hook", prompt, memories: logged });
   }
   return { text, keep };
-}
-
-/** The first few that are there and can be read. */
-function presentAll(resident: Resident, ranked: readonly Ranked[], how: { now: Date; digest: Digest }) {
-  const present = openPresenter(resident, how);
-  const chosen: (Presented & Pick<Ranked, "owner" | "confidence">)[] = [];
-  for (const { owner, confidence, ...each } of ranked) {
-    if (chosen.length === MAX_MEMORIES) break;
-    try {
-      const found = present({ owner, ...each });
-      if (found) chosen.push({ ...found, owner, confidence });
-    } catch {
-      // Deleted meanwhile, or not readable: the next one takes its place.
-    }
-  }
-  return chosen;
 }
 
 function openMeaning({ meaning }: Pick<Config, "meaning">): PromptMeaning {
@@ -175,7 +158,7 @@ export function rehearse(): void {
   addEntry(resident, 0, rehearsedEntry(basename(__filename), hashes));
   const meaning = openMeaning({ meaning: "words" });
   const choice = chooseMemories(resident, { prompt, meaning, nowMs: 0, everything: true });
-  presentAll(resident, choice?.ranked ?? [], { now, digest: () => "same" });
+  presentFirst(resident, choice?.ranked ?? [], { now, digest: () => "same", limit: MAX_MEMORIES });
 }
 
 /** The order of all memories for a prompt: what `npm run bench:recall` measures. */

@@ -14,9 +14,9 @@ export interface Selecting {
   query: string;
   /** Best first: if not all fit into the manifest, the last are left out. */
   rows: readonly Row[];
-  recentTools?: readonly string[];
-  recentMessages?: readonly string[];
-  signal?: AbortSignal;
+  recentTools?: readonly string[] | undefined;
+  recentMessages?: readonly string[] | undefined;
+  signal?: AbortSignal | undefined;
   /** No limit but the signal's without it. */
   timeoutMs?: number;
   log?: (message: string) => void;

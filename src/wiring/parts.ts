@@ -266,10 +266,8 @@ function findBlock(text: string, file: string): { from: number; to: number } | n
   const end = text.indexOf(END);
   if (from < 0 && end < 0) return null;
   if (from < 0 || end < from || text.indexOf(BEGIN, from + 1) >= 0 || text.indexOf(END, end + 1) >= 0) {
-    throw new MemdirError(
-      "broken",
-      `${file} has memdir's marks (${BEGIN}, ${END}) not as one pair; fix or remove them`,
-    );
+    const message = `${file} has memdir's marks (${BEGIN}, ${END}) not as one pair; fix or remove them`;
+    throw new MemdirError("broken", message);
   }
   return { from, to: end + END.length };
 }

@@ -76,12 +76,9 @@ function findTable(text: string, table: readonly string[], file: string): (Table
 }
 
 function rival(text: string, statement: Statement, file: string, table: readonly string[]): MemdirError {
-  const place = `${file}:${lineOf(text, statement.from)}`;
   const name = table.join(".");
-  return new MemdirError(
-    "broken",
-    `${place} sets ${name} in a way memdir does not change; write it as one [${name}] table`,
-  );
+  const how = `sets ${name} in a way memdir does not change; write it as one [${name}] table`;
+  return new MemdirError("broken", `${file}:${lineOf(text, statement.from)} ${how}`);
 }
 
 function startsWith(path: readonly string[], start: readonly string[]): boolean {

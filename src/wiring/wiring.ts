@@ -209,10 +209,8 @@ function undoFile(machine: Machine, entry: Undoable, dryRun: boolean): Removal {
   }
 }
 
-type Remembered = Pick<Undoable, "before" | "states" | "backup" | "made" | "parts">;
-
 /** The text as it would be without memdir: the backup when nothing else changed since, else the text without memdir's parts. Null for no file. */
-function findOriginal(machine: Machine, text: string | null, entry: Remembered): string | null {
+function findOriginal(machine: Machine, text: string | null, entry: Omit<Undoable, "client" | "file">): string | null {
   if (text === null) return null;
   const hash = sha256(text);
   if (hash === entry.before) return text;
