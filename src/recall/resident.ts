@@ -31,6 +31,7 @@ import {
   viewEntry,
   walk,
 } from "../store/store.ts";
+import { lazily } from "../text/lazy.ts";
 import { type Links, resolveLinks } from "./links.ts";
 import { openScan, type Scan } from "./scan.ts";
 
@@ -212,13 +213,13 @@ export function* refresh(resident: Resident, { digest, positions }: Refreshing):
       const entry = resident.list[at] as number;
       if (entry === 0 || isUnchanged(resident, entry, directory.path)) continue;
       const known = knownAt(resident, owner, at);
-      update(resident, news, { at, digest: digest(directory, known.file, known) });
+      update(resident, news, at, digest(directory, known.file, known));
     }
     for (const file of positions ? unknown : unknown.slice(0, MAX_DIGESTED)) {
       yield;
       const found = digest(directory, file, null);
       if (found === null) isComplete = false;
-      update(resident, news, { at: null, digest: found });
+      update(resident, news, null, found);
     }
     if (walked && isComplete && head) news.folders = quietFolders(directory, walked);
     if (news.entries.length > 0 || news.folders) all.push(news);
@@ -245,11 +246,7 @@ export async function dateRows(resident: Resident, owner: number): Promise<void>
   if (cache) cache.size += appended;
 }
 
-function update(
-  resident: Resident,
-  news: News,
-  { at, digest }: { at: number | null; digest: ReturnType<Digest> },
-): void {
+function update(resident: Resident, news: News, at: number | null, digest: ReturnType<Digest>): void {
   if (digest === "same") return;
   const before = at === null ? 0 : (resident.list[at] as number);
   if (at !== null) drop(resident, at);
@@ -266,7 +263,7 @@ export function refreshFile(resident: Resident, owner: number, file: string, dig
   const at = findFile(resident, owner, file);
   const news: News = { owner, entries: [], folders: null };
   const known = findKnown(resident, owner, file);
-  update(resident, news, { at, digest: digest(resident.directories[owner] as Directory, file, known) });
+  update(resident, news, at, digest(resident.directories[owner] as Directory, file, known));
   return news.entries[0] ?? null;
 }
 
@@ -407,17 +404,11 @@ export function bulksOf(resident: Resident): Bulk[][] {
 
 /** The entries that are memories, as a copy for one ranking: Markdown without frontmatter is one only where the index names it. */
 export function leaveOutPlain(resident: Resident, list: Uint32Array): void {
-  const named = resident.directories.map((directory) => {
-    let isNamed: ((file: string) => boolean) | null = null;
-    return (file: string) => {
-      isNamed ??= openIndexNames(directory);
-      return isNamed(file);
-    };
-  });
+  const named = resident.directories.map((directory) => lazily(() => openIndexNames(directory)));
   for (let at = 0; at < list.length; at++) {
     const entry = list[at] as number;
     if (entry === 0 || (resident.bytes.readUInt32LE(entry + AT.flags) & FLAG.plain) === 0) continue;
-    if (!named[ownerOf(resident, at)]?.(fileAt(resident, entry))) list[at] = 0;
+    if (!named[ownerOf(resident, at)]?.()(fileAt(resident, entry))) list[at] = 0;
   }
 }
 
