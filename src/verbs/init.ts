@@ -32,7 +32,6 @@ export function makeInit(find: FindMachine) {
   return verb({
     args: [],
     input: INIT,
-    on: ["cli", "library"],
     about: "Shows every change, asks, and keeps a receipt, so that uninstall can restore each file.",
     examples: ["init --dry-run"],
     writes: (input) => input["dry-run"] !== true,
@@ -160,7 +159,6 @@ export function makeUninstall(find: FindMachine) {
   return verb({
     args: [],
     input: UNINSTALL,
-    on: ["cli", "library"],
     examples: ["uninstall"],
     writes: (input) => input["dry-run"] !== true,
     async run(memdir, input, context): Promise<Unwired | Pick<TeamSetup, "changes">> {

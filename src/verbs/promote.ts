@@ -15,7 +15,6 @@ const INPUT = { name: NAME, "dry-run": flag("only show what would move"), yes: Y
 export const promote = verb({
   args: ["name"],
   input: INPUT,
-  on: ["cli", "library"],
   about: "Shows the memory and where it goes, and asks.",
   examples: ['promote "release day"'],
   writes: (input) => input["dry-run"] !== true,
@@ -35,7 +34,6 @@ export const promote = verb({
 export const demote = verb({
   args: ["name"],
   input: INPUT,
-  on: ["cli", "library"],
   examples: ['demote "release day"'],
   writes: (input) => input["dry-run"] !== true,
   async run(memdir, input, context) {

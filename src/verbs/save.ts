@@ -30,7 +30,6 @@ const INPUT = {
 export const save = verb({
   args: ["text…?"],
   input: INPUT,
-  on: ["cli", "console", "mcp", "web", "library"],
   about:
     "What you do not give is derived from the text: the type, the name and the line for the index. " +
     "Saving under a name that exists updates that memory.",
@@ -161,7 +160,6 @@ async function refuseNamesake(memdir: Memdir, { name, body }: Pick<SaveRequest, 
 export const edit = verb({
   args: ["name"],
   input: { name: NAME, redact: REDACT },
-  on: ["cli", "console"],
   about: "Opens a copy in $VISUAL or $EDITOR. It is checked when the editor closes; what is refused is kept for you.",
   examples: ['edit "use pnpm"'],
   writes: true,
