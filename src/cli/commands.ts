@@ -42,7 +42,7 @@ const PROGRAMS: readonly ProgramRow[] = [
     args: ["event?"],
     summary: "Answer an agent's hook: JSON in, JSON out",
     examples: ["hook UserPromptSubmit < /dev/null"],
-    start: async (call) => (await import("./hook.ts")).hook(call),
+    start: async (call) => (await import("./run-hook.ts")).hook(call),
   },
   {
     name: "mcp",

@@ -82,7 +82,10 @@ async function runVerb<F extends Fields, R>(
         bars.push(bar);
         return bar.show;
       },
-      ask: !json && terminal.interactive ? (question) => terminal.ask(question) : null,
+      // Asked late: whether somebody is there is known by standard input, and looking at it loads half of Node's streams.
+      get ask() {
+        return !json && terminal.interactive ? (question: string) => terminal.ask(question) : null;
+      },
       readInput: () => terminal.readInput(),
       open: (options) => call.open({ quiet: true, ...options }),
     });
