@@ -162,17 +162,10 @@ function needModel({ offline }: Console): void {
   if (offline) throw new MemdirError("usage", "this needs a model: set MEMDIR_MODEL, or choose one with /model");
 }
 
-interface ChartPart {
-  name: string;
-  bytes: number;
-  tokens: number;
-}
-
+/** Parts as they are to be shown. Unless the provider counted the tokens, they are approximate, and marked so. */
 interface ChartView {
-  /** As they are to be shown. */
-  parts: readonly ChartPart[];
+  parts: readonly { name: string; bytes: number; tokens: number }[];
   windowTokens: number;
-  /** Whether the provider counted the tokens; else they are approximate, and marked so. */
   isCounted?: boolean;
 }
 
@@ -226,7 +219,7 @@ export function drawWindow(
 }
 
 /** Every part that is not empty has at least one cell, as long as there are enough; the last cells are what is free. */
-function stackedBar(parts: readonly ChartPart[], whole: number, columns: number, color: Paint): string {
+function stackedBar(parts: ChartView["parts"], whole: number, columns: number, color: Paint): string {
   let bar = "";
   let left = columns;
   let later = parts.filter((part) => amount(part.tokens) > 0).length;
