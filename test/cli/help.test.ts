@@ -121,7 +121,6 @@ const COMPLETED = [
   ["cat feed", "feedback_use_pnpm"],
   ["mv feed", "feedback_use_pnpm"],
   ["rot --al", "--all"],
-  ["inbox ac", "accept"],
   ["completion z", "zsh"],
   // Files are bash's own.
   ["save --file ", ""],
@@ -144,9 +143,9 @@ describe("completion", () => {
     ]);
     expect(commands.out).toBe("rename\n");
     // A memory's file may be called anything: nothing of its name is run.
-    box.put("hostile/$(touch pwned).md", "---\nname: x\n---\n");
-    const hostile = await complete(["memdir", "--memory-dir", box.at("hostile"), "show", ""]);
-    expect(hostile.out).toContain("--json");
+    const listing = "memdir() { echo '$(touch pwned)'; }; COMP_WORDS=(memdir show ''); COMP_CWORD=2";
+    const hostile = await shell(`source "${file}"; ${listing}; _memdir; printf "%s\\n" "\${COMPREPLY[@]}"`);
+    expect(hostile.out).toContain("\\$\\(touch\\ pwned\\)\n");
     expect(fs.existsSync(path.join(box.cwd, "pwned"))).toBe(false);
     for (const [words, expected] of COMPLETED) {
       const { out } = await complete(["memdir", ...words.split(" ")]);
