@@ -16,7 +16,6 @@ export const context = verb({
     "all-agents": flag("also AGENTS.md, GEMINI.md, Cursor's and Copilot's files"),
     "setting-sources": text("which settings count: user,project,local", "LIST"),
   },
-  on: ["cli", "library"],
   hasWarnings: true,
   examples: ["context", "context --touch src/index.ts --json"],
   writes: (input) => input["approve-imports"] === true,
@@ -67,7 +66,6 @@ export const prompt = verb({
     section: choice(SECTION_NAMES, "only this part of it", "NAME"),
     files: flag("with the memories that the index names, inside a budget"),
   },
-  on: ["cli", "library"],
   examples: ["prompt --section saving"],
   async run(memdir, { section, files = false }) {
     return {
@@ -80,7 +78,6 @@ export const prompt = verb({
 export const index = verb({
   args: [],
   input: { rebuild: flag("give every memory its line again, take out dead ones") },
-  on: ["cli", "console", "library"],
   examples: ["index", "index --rebuild"],
   writes: ({ rebuild }) => rebuild === true,
   async run(memdir, { rebuild }) {

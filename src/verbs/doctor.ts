@@ -21,7 +21,6 @@ export function makeDoctor(prove: Prove) {
   return verb({
     args: [],
     input: { fix: flag("fix what is safe to fix: locks of dead processes, broken caches, modes, the index") },
-    on: ["cli", "library"],
     about: "Checks the installation, the store and every wired agent, each by a real round trip.",
     examples: ["doctor", "doctor --fix"],
     writes: ({ fix }) => fix === true,

@@ -23,7 +23,6 @@ export const dream = verb({
     "if-due": flag("with --apply, for timers: only a day and five sessions after the last one"),
     status: flag("when the last one was, and whether one is due"),
   },
-  on: ["cli", "console", "library"],
   about: "Without an option it shows the plan, and asks before it changes anything.",
   examples: ["dream --plan"],
   writes: ({ plan, status }) => !plan && !status,

@@ -14,7 +14,6 @@ import { modelFor } from "./model.ts";
 export const enrich = verb({
   args: ["name?"],
   input: { name: NAME },
-  on: ["cli", "library"],
   examples: ["enrich"],
   writes: true,
   async run(memdir, { name }, context) {

@@ -21,7 +21,6 @@ export const extract = verb({
     agent: choice(TRANSCRIPT_AGENTS, "with --since: only sessions of claude, codex or gemini", "NAME"),
     "dry-run": flag("only say what would be read"),
   },
-  on: ["cli", "library"],
   examples: ["extract --transcript session.jsonl"],
   writes: (input) => input["dry-run"] !== true,
   async run(memdir, { transcript, since, agent, "dry-run": dryRun }, context): Promise<Walk | Trial | Extracted> {

@@ -6,7 +6,6 @@ import { NAME, REASON, saySaved } from "./common.ts";
 export const forget = verb({
   args: ["name"],
   input: { name: NAME, reason: REASON, purge: flag("for good: also removes its earlier versions from the journal") },
-  on: ["cli", "console", "mcp", "web", "library"],
   examples: ['forget "use pnpm"'],
   writes: true,
   run: (memdir, { name = "", reason, purge = false }) =>
@@ -21,7 +20,6 @@ export const forget = verb({
 export const rename = verb({
   args: ["name", "to"],
   input: { name: NAME, to: text("its new name", "NEW") },
-  on: ["cli", "console", "web", "library"],
   examples: ['rename "use pnpm" "package manager is pnpm"'],
   writes: true,
   run: (memdir, { name = "", to = "" }) => memdir.rename(name, to),

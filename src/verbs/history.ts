@@ -7,7 +7,6 @@ import { NAME } from "./common.ts";
 export const history = verb({
   args: ["name?"],
   input: { name: NAME },
-  on: ["cli", "console", "web", "library"],
   about:
     "The journal: every change that memdir made to memories, with its number for `memdir undo`. " +
     "What happened in a project is in `memdir log`, what background work cost in `memdir ledger`.",
@@ -42,7 +41,6 @@ export const history = verb({
 export const undo = verb({
   args: ["id?"],
   input: { id: text("the change's number, as `memdir history` lists it; without one the last change", "ID") },
-  on: ["cli", "console", "web", "library"],
   examples: ["undo", "undo 17"],
   writes: true,
   run: (memdir, { id }) => memdir.undo(id),

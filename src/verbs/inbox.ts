@@ -19,7 +19,6 @@ export const inbox = verb({
     action: text("accept, reject or edit; without one all proposals are listed", "ACTION"),
     id: text("the proposal's id, or the beginning of it", "ID"),
   },
-  on: ["cli", "console", "library"],
   examples: ["inbox"],
   writes: ({ action }) => action !== undefined,
   async run(memdir, { action, id }, { env }): Promise<{ waiting: Previewed[] } | { edited: Previewed } | Decided> {

@@ -14,7 +14,6 @@ const MAX_ROWS = 200;
 export const ledger = verb({
   args: [],
   input: { days: number("of so many days, today among them (default: 7)", { min: 1, max: 99_999 }) },
-  on: ["cli", "library"],
   about:
     "Every background call to a model: what it cost, why some did not run, and what is left of today's budget. " +
     "What memdir changed is in `memdir history`, what happened in the project in `memdir log`.",

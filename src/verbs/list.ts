@@ -12,7 +12,6 @@ type Authored<T extends Row> = T & { author?: string | null };
 export const list = verb({
   args: [],
   input: { type: TYPE },
-  on: ["cli", "console", "mcp", "web", "library"],
   examples: ["list", "list --type feedback"],
   async run(memdir, { type }, { env }) {
     const { rows, skipped } = await memdir.survey();
@@ -47,7 +46,6 @@ function passedOver(skipped: Listing["skipped"]): Line[] {
 export const show = verb({
   args: ["name"],
   input: { name: NAME },
-  on: ["cli", "console", "mcp", "web", "library"],
   examples: ['show "use pnpm"'],
   async run(memdir, { name = "" }, { env }) {
     const memory = await memdir.show(name);

@@ -15,7 +15,6 @@ const INPUT = { name: NAME, "dry-run": flag("only show what would move"), yes: Y
 const MOVE = {
   args: ["name"],
   input: INPUT,
-  on: ["cli", "library"] as const,
   writes: (input: Input<typeof INPUT>) => input["dry-run"] !== true,
   say: sayMoved,
 };

@@ -17,7 +17,6 @@ export const prune = verb({
     suggest: flag("say what could go and why, and ask"),
     apply: flag("with --suggest: do it without asking"),
   },
-  on: ["cli", "library"],
   examples: ["prune --suggest"],
   writes: ({ suggest, apply }) => suggest !== true || apply === true,
   async run(memdir, { "older-than": days = DEFAULT_DAYS, type = "project", suggest, apply = false }, context) {

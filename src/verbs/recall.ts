@@ -12,7 +12,6 @@ export const recall = verb({
     "no-model": flag("rank offline even if a model is configured"),
     all: flag("also those that are not sure enough to be shown"),
   },
-  on: ["cli", "console", "mcp", "web", "library"],
   examples: ['recall "can I stub the database in this spec?"'],
   async run(memdir, { prompt = "", exclude = [], ...given }, { progress, signal }) {
     // Memories whose meaning is not known yet are read first: long work the first time.

@@ -16,7 +16,6 @@ export const rewind = verb({
     code: flag("only the files"),
     conversation: flag("only the conversation"),
   },
-  on: ["cli", "library"],
   examples: ["rewind 3f2a --to 1 --code"],
   writes: ({ to }) => to !== undefined,
   async run(memdir, { id = "latest", to, code = false, conversation = false }, { env }) {

@@ -30,7 +30,6 @@ const INPUT = {
 export const save = verb({
   args: ["text…?"],
   input: INPUT,
-  on: ["cli", "console", "mcp", "web", "library"],
   about:
     "What you do not give is derived from the text: the type, the name and the line for the index. " +
     "Saving under a name that exists updates that memory.",
@@ -94,26 +93,27 @@ async function complete(memdir: Memdir, given: string, input: SaveInput): Promis
   const { body, ...stated } = readHead(given, input);
   const { type, name, description } = stated;
   const whole = { body, ...(description === undefined ? {} : { description }), when: stated.when };
-  if (type !== undefined && name !== undefined) return { ...whole, type, name };
+  const there = name === undefined ? null : await findNamed(memdir, name);
+  if (there && name !== undefined && (type ?? there.type) === there.type) return { ...whole, type: there.type, name };
   const said = (body.trim() || (description ?? "")).replace(/^remember\s+(?:that|to)?\s*/i, "");
   if (!/[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(said)) {
+    if (type !== undefined && name !== undefined) return { ...whole, type, name };
     throw new MemdirError(
       "usage",
       'there is nothing to save: give the text, as in memdir save "Use pnpm, never npm.", or --file FILE, or at least --description',
     );
   }
-  const there = name === undefined ? null : await findNamed(memdir, name);
-  if (there && name !== undefined) return { ...whole, type: there.type, name };
   const { describeStatement, nameStatement, typeOfStatement } = await import("../learn/said-statement.ts");
   const first = plainLine(said.split("\n").find((line) => line.trim() !== "") ?? said);
   const guessed = typeOfStatement(said);
   const derived = {
     type: type ?? (guessed === "project" && IMPERATIVE.test(first) ? "feedback" : guessed),
-    name: name ?? nameStatement(firstClause(first)),
+    name: name ?? nameFor(firstClause(first), nameStatement),
   };
   // A name that says it all needs no description.
   const told = first.replace(/[.!]$/, "") === derived.name ? "" : describeStatement(first);
-  const shaped = { ...whole, ...derived, body: body === given ? said : body, description: description ?? told };
+  const isOwnText = body !== given || (type !== undefined && name !== undefined);
+  const shaped = { ...whole, ...derived, body: isOwnText ? body : said, description: description ?? told };
   if (name === undefined) await refuseNamesake(memdir, shaped);
   return shaped;
 }
@@ -149,6 +149,22 @@ function firstClause(said: string): string {
   return clause.trim().split(/\s+/).length > 1 ? clause : said;
 }
 
+/** As long as names are made elsewhere (`nameStatement`). */
+const MAX_NAME_WORDS = 8;
+const MAX_NAME_CHARS = 80;
+
+/** Words left out in the middle would make it read as something else: then it is the words that it begins with, none cut off behind "for the". */
+function nameFor(said: string, nameStatement: (said: string) => string): string {
+  const name = nameStatement(said);
+  const words = said.split(" ");
+  const isShort = words.length <= MAX_NAME_WORDS && said.length <= MAX_NAME_CHARS;
+  if (isShort || said.startsWith(name)) return name;
+  const fits = (_: string, at: number) => words.slice(0, at + 1).join(" ").length <= MAX_NAME_CHARS;
+  const begun = words.slice(0, MAX_NAME_WORDS).filter(fits);
+  // Beside a very long word the words behind it say more.
+  return begun.length < 3 ? name : nameStatement(begun.join(" ").replace(/(?:\s\p{Ll}{1,3})+$/u, ""));
+}
+
 async function refuseNamesake(memdir: Memdir, { name, body }: Pick<SaveRequest, "name" | "body">): Promise<void> {
   const there = await findNamed(memdir, name);
   if (!there || there.body.trim() === body.trim()) return;
@@ -161,7 +177,6 @@ async function refuseNamesake(memdir: Memdir, { name, body }: Pick<SaveRequest, 
 export const edit = verb({
   args: ["name"],
   input: { name: NAME, redact: REDACT },
-  on: ["cli", "console"],
   about: "Opens a copy in $VISUAL or $EDITOR. It is checked when the editor closes; what is refused is kept for you.",
   examples: ['edit "use pnpm"'],
   writes: true,

@@ -25,7 +25,6 @@ export const sessions = verb({
     all: flag("of all projects"),
     limit: number("at most this many"),
   },
-  on: ["cli", "library"],
   about: "Sessions of this project, of memdir and Claude Code, newest first.",
   examples: ['sessions search "connection pool"'],
   async run(memdir, { action, words = "", all = false, limit }, { progress }) {

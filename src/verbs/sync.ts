@@ -27,7 +27,6 @@ export function makeSync(network: Partial<Network>) {
   return verb({
     args: [],
     input: SYNC,
-    on: ["cli"],
     about: "Your team's memories through its server, or your own between machines through a git remote.",
     examples: ["sync --watch"],
     writes: (input) => input["dry-run"] !== true,
@@ -167,7 +166,6 @@ export function makeJoin(network: Partial<Network>) {
   return verb({
     args: ["url?"],
     input: JOIN,
-    on: ["cli"],
     about: "The token comes from a file or standard input.",
     examples: ["join https://memory.example/acme/app --token-file token"],
     writes: true,

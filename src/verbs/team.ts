@@ -40,7 +40,6 @@ export function makeTeam(network: Partial<Network>) {
   return verb({
     args: ["action?", "subject?", "more…?"],
     input: INPUT,
-    on: ["cli"],
     about: `Without an action it shows who shares memories here. Actions: ${calls.join(", ")}.`,
     examples: ["team token bob --token-file bob-token"],
     writes: ({ action }) => action !== undefined && !["tokens", "search", "audit", "versions"].includes(action),

@@ -7,7 +7,6 @@ import { NAME } from "./common.ts";
 export const lint = verb({
   args: [],
   input: {},
-  on: ["cli", "console", "web", "library"],
   about: "Checks the form and wording of every memory, and the index. Exit code 1 if there is something to fix.",
   examples: ["lint"],
   run: async (memdir) => ({ problems: await memdir.lint() }),
@@ -32,7 +31,6 @@ export const verify = verb({
     stamp: flag("also stamp memories inside the repository as verified"),
     "no-stamp": flag("stamp nothing"),
   },
-  on: ["cli", "console", "mcp", "web", "library"],
   about: "Checks what memories claim against the code and git, with evidence. Exit code 1 when something is false.",
   examples: ["verify", "verify --fix"],
   // A stamp is a line in the memory's head.

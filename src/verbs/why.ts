@@ -21,7 +21,6 @@ const MAX_SHOWN = 10;
 export const why = verb({
   args: ["name"],
   input: { name: NAME },
-  on: ["cli", "console", "library"],
   examples: ['why "package manager is pnpm"'],
   async run(memdir, { name = "" }) {
     const { file, scope } = await find(memdir, name);

@@ -118,8 +118,8 @@ export function post<const F extends Fields>(path: string, fields: F, answer: An
 
 /** `POST /api/<name>` for a verb that is for the page; null for any other. A verb is loaded when it is first asked for. */
 export async function findVerbRoute(name: string): Promise<Route | null> {
-  const verb = await VERBS.find((row) => row.name === name)?.load();
-  if (!verb?.on.includes("web")) return null;
+  const verb = await VERBS.find((row) => row.name === name && row.on.includes("web"))?.load();
+  if (!verb) return null;
   return {
     method: "POST",
     path: `/api/${name}`,
