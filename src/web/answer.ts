@@ -1,10 +1,11 @@
 /** What the page's answers share: the page itself, its directories and titles, and diffs. */
 
+import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
 import type { Plan } from "../learn/dream-plan.ts";
 import type { Memdir } from "../memdir.ts";
 import type { Searchable, SearchTexts } from "../recall/search.ts";
-import { type Store, scan, stemOf } from "../store/store.ts";
+import { type Row, type Store, scan, stemOf } from "../store/store.ts";
 import { diffLines } from "../text/diff.ts";
 import type { World } from "../world.ts";
 import type { DiffLine, MemoryTitle, Ref, RotView } from "./api.ts";
@@ -49,6 +50,11 @@ export function mainOf({ directories: [main] }: Memdir): Store {
 
 export function titleOf({ directory, file, name }: MemoryTitle): MemoryTitle {
   return { directory, file, name };
+}
+
+/** Where a row is. */
+export function refOf({ directories }: Memdir, { path, file }: Pick<Row, "path" | "file">): Ref {
+  return { directory: directories.findIndex((each) => join(each.path, file) === path), file };
 }
 
 export function keyOf({ directory, file }: Ref): string {
