@@ -10,7 +10,7 @@ export const recall = verb({
     limit: number("at most this many (default: 5)"),
     exclude: list("leave this memory out; may be given several times", "FILE"),
     "no-model": flag("rank offline even if a model is configured"),
-    "no-wait": flag("do not read memories first whose meaning is not known yet", { only: ["mcp", "library"] }),
+    "no-wait": flag("do not read memories first whose meaning is not known yet"),
     all: flag("also those that are not sure enough to be shown"),
   },
   on: ["cli", "console", "mcp", "web", "library"],
