@@ -9,9 +9,7 @@ export const forget = verb({
   on: ["cli", "console", "mcp", "web", "library"],
   examples: ['forget "use pnpm"'],
   writes: true,
-  run: (memdir, { name = "", reason, purge = false }) =>
-    memdir.forget(name, { purge, ...(reason === undefined ? {} : { reason }) }),
-  json: ({ notices, ...rest }) => (notices.length > 0 ? { ...rest, notices } : rest),
+  run: (memdir, { name = "", ...options }) => memdir.forget(name, options),
   say: ({ file, undo, notices }, { call }) => [
     `removed ${file}${undo === null ? "" : `; ${call(`undo ${undo}`)} brings it back`}`,
     ...notes(notices),

@@ -42,8 +42,7 @@ export const inbox = verb({
   json(result) {
     if ("waiting" in result) return result.waiting.map(({ proposal }) => rowOf(proposal));
     if ("edited" in result) return rowOf(result.edited.proposal);
-    const { name: _, ...decided } = result;
-    return decided;
+    return result;
   },
   say(result, { call }) {
     if ("waiting" in result)
@@ -57,8 +56,7 @@ export const inbox = verb({
 });
 
 function rowOf(proposal: Proposal) {
-  const { id, action, file, type, name, description, body, when, from, reason, trust, at, session, message } = proposal;
-  const memory = { action, file, type, name, description, body, when };
+  const { id, from, reason, trust, at, session, message, ...memory } = proposal;
   return { id, memory, from, reason, trust, at, session, message };
 }
 
