@@ -89,13 +89,9 @@ async function claimsOf(page: Page, directory: Store, row: Row, rows: readonly R
     const git = { root: project.worktreeRoot ?? project.cwd, env: page.env, signal };
     const { findings, silenced } = await examineMemory(git, directory, row, namesOf(rows));
     return [
-      ...findings.map(({ claim: { kind, text, line }, verdict, evidence }) => ({
-        kind,
-        text,
-        line,
-        verdict,
-        evidence,
-      })),
+      ...findings.map(({ claim: { kind, text, line }, ...found }) => {
+        return { kind, text, line, verdict: found.verdict, evidence: found.evidence };
+      }),
       ...silenced.map(({ text, reason }) => ({ kind: "any", text, line: 0, verdict: "silenced", evidence: reason })),
     ];
   } catch (error) {

@@ -4,9 +4,11 @@ import { join } from "node:path";
 import { MemdirError } from "../errors.ts";
 import type { Plan } from "../learn/dream-plan.ts";
 import type { Memdir } from "../memdir.ts";
+import { openMemdir } from "../open.ts";
 import type { Searchable, SearchTexts } from "../recall/search.ts";
 import { type Row, type Store, scan, stemOf } from "../store/store.ts";
 import { diffLines } from "../text/diff.ts";
+import { type Context, silent } from "../verb.ts";
 import type { World } from "../world.ts";
 import type { DiffLine, MemoryTitle, Ref, RotView } from "./api.ts";
 
@@ -40,6 +42,12 @@ export interface KeptText extends Ref {
 
 export function openPage(options: Omit<Page, "kept">): Page {
   return { ...options, kept: { plan: null, version: null } };
+}
+
+/** What a verb gets that the page calls. */
+export function contextOf({ memdir, env, now, log }: Page, signal: AbortSignal): Context {
+  const world = { cwd: memdir.location.project.cwd, env, now, log };
+  return silent({ ...world, signal, open: (asked) => openMemdir({ ...world, by: "ui", ...asked }) });
 }
 
 /** The first directory: the one that new memories go to. */
