@@ -99,7 +99,7 @@ export function linksOf(
   return { to: [...to.values()], from: [...sources].flatMap((from) => entries[from] ?? []).map(titleOf) };
 }
 
-/** As `memdir rot` finds them: within each directory. */
+/** As `memdir health` finds them: within each directory. */
 function findDuplicates(memdir: Memdir, nodes: readonly Ref[]): MemoryMap["duplicates"] {
   const places = new Map(nodes.map((node, at) => [keyOf(node), at]));
   return memdir.directories.flatMap((_, directory) => {
