@@ -27,7 +27,7 @@ export const RANKS = [
   ["hooks", "memory-tool", "exchange", "wiring"],
   ["verbs"],
   ["mcp", "web"],
-  ["cli", "compat-recall", "library"],
+  ["cli", "library"],
   ["compat", "index", "agent-kit"],
 ];
 /** Imports of other modules than these, from outside the room. */

@@ -22,8 +22,7 @@ export const context = verb({
   async run(memdir, input, { cwd, open }) {
     const approved = input["approve-imports"] ? [memdir.approveImports().message] : [];
     const settingSources = readSources(input["setting-sources"]);
-    const opened =
-      settingSources || approved.length > 0 ? await open(settingSources ? { settingSources } : {}) : memdir;
+    const opened = settingSources || approved.length > 0 ? await open({ settingSources }) : memdir;
     const paths = (given: readonly string[] = []) => given.map((path) => resolve(cwd, path));
     const options = { addDirs: paths(input["add-dir"]), allAgents: input["all-agents"] === true };
     const found = await opened.context(paths(input.touch), options);
@@ -67,11 +66,9 @@ export const prompt = verb({
     files: flag("with the memories that the index names, inside a budget"),
   },
   examples: ["prompt --section saving"],
-  async run(memdir, { section, files = false }) {
-    return {
-      text: await memdir.prompt({ makeDirectory: false, ...(section && { section }), ...(files && { files }) }),
-    };
-  },
+  run: async (memdir, { section, files }) => ({
+    text: await memdir.prompt({ makeDirectory: false, section, files }),
+  }),
   say: ({ text }) => [block(text)],
 });
 
@@ -84,10 +81,6 @@ export const index = verb({
     const view = rebuild ? await memdir.rebuildIndex() : { ...(await memdir.index()), notices: [], undo: null };
     return { ...view, limits: memdir.config.index };
   },
-  json: ({ limits: _, notices, undo, ...view }) => ({
-    ...view,
-    ...(undo === null && notices.length === 0 ? {} : { notices, undo }),
-  }),
   say({ limits, notices, undo, ...view }, { call }) {
     const overflow = view.overflow.length === 0 ? "" : `, ${view.overflow.length} more on the overflow page`;
     const size = `${view.lines} of ${limits.maxLines} lines, ${view.chars} of ${limits.maxChars} characters${overflow}`;

@@ -8,9 +8,7 @@ export const forget = verb({
   input: { name: NAME, reason: REASON, purge: flag("for good: also removes its earlier versions from the journal") },
   examples: ['forget "use pnpm"'],
   writes: true,
-  run: (memdir, { name = "", reason, purge = false }) =>
-    memdir.forget(name, { purge, ...(reason === undefined ? {} : { reason }) }),
-  json: ({ notices, ...rest }) => (notices.length > 0 ? { ...rest, notices } : rest),
+  run: (memdir, { name = "", ...options }) => memdir.forget(name, options),
   say: ({ file, undo, notices }, { call }) => [
     `removed ${file}${undo === null ? "" : `; ${call(`undo ${undo}`)} brings it back`}`,
     ...notes(notices),

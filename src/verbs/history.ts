@@ -1,6 +1,5 @@
 /** `history` and `undo`: the journal of changes, and a change undone as a whole. */
 
-import { MemdirError } from "../errors.ts";
 import { dim, notes, text, verb } from "../verb.ts";
 import { NAME } from "./common.ts";
 
@@ -13,15 +12,6 @@ export const history = verb({
   examples: ["history", 'history "use pnpm"'],
   async run(memdir, { name }) {
     const entries = await memdir.history(name);
-    if (name !== undefined && entries.length === 0) {
-      // A memory that no change of ours touched has no history; a name that was never there is a mistake.
-      await memdir.show(name).catch(() => {
-        throw new MemdirError(
-          "not-found",
-          `no change and no memory is called ${JSON.stringify(name)}: \`memdir history\` lists all changes`,
-        );
-      });
-    }
     return entries.map(({ id, at, action, files, by, reason, undoes }) => ({
       ...{ id, at, action, files: files.map(({ file }) => file), by, reason },
       ...(undoes ? { undoes } : {}),

@@ -50,10 +50,8 @@ type Wired = Awaited<ReturnType<typeof wire>>;
 
 async function wire(machine: Machine, input: Input<typeof INIT>, context: Context) {
   const plans = planWiring(machine, chooseClients(machine, input.agent ?? []));
-  if (plans.length === 0) {
-    const names = CLIENTS.map(({ name }) => name).join(", ");
-    context.show([`No agent was found on this machine; --agent NAME wires one anyway: ${names}`]);
-  }
+  const names = CLIENTS.map(({ name }) => name).join(", ");
+  if (plans.length === 0) context.show([`No agent was found on this machine; --agent NAME wires one anyway: ${names}`]);
   const done: Plan[] = [];
   for (const plan of plans) {
     context.show(describePlan(machine, plan));
@@ -68,10 +66,9 @@ async function wire(machine: Machine, input: Input<typeof INIT>, context: Contex
     }
   }
   const passing = done.length > 0 ? findPassing(machine.dist) : null;
+  const changes = plans.flatMap(({ changes }) => changes);
   const wired = {
-    changes: plans.flatMap(({ changes }) =>
-      changes.map(({ client, file, kind, why }) => ({ client, file, kind, why })),
-    ),
+    changes: changes.map(({ client, file, kind, why }) => ({ client, file, kind, why })),
     applied: done.map(({ client }) => client.name),
     notes: [...done.flatMap(({ client }) => client.notes(machine)), ...(passing ? [passing] : [])],
     problems: plans.flatMap(({ client, problem }) => problemOf(client.name, problem)),

@@ -59,10 +59,7 @@ export function sayToday({ tokens, cost, calls, unpriced, limits, left, problem 
 
 const STOPPED = "; background work is stopped until midnight";
 
-interface Entry extends Spent {
-  tokens: number;
-  cost: number | null;
-}
+type Entry = Spent & { tokens: number; cost: number | null };
 
 function sayEntries(entries: readonly Entry[], days: number): Line[] {
   const rows = foldSkips(entries);
@@ -76,26 +73,29 @@ function sayEntries(entries: readonly Entry[], days: number): Line[] {
   ];
 }
 
-interface Row {
-  entry: Entry;
-  times: number;
-}
-
 /** At the end of most turns nothing runs, for the same reason as at the one before: a run of them is one row. */
-function foldSkips(entries: readonly Entry[]): Row[] {
-  const rows: Row[] = [];
+function foldSkips(entries: readonly Entry[]): (Entry & { times: number })[] {
+  const rows: (Entry & { times: number })[] = [];
   for (const entry of entries) {
     const last = rows.at(-1);
-    const isLike =
-      last && (["kind", "session", "skipped"] as const).every((field) => entry[field] === last.entry[field]);
-    if (isLike && entry.skipped !== null) rows[rows.length - 1] = { entry, times: last.times + 1 };
-    else rows.push({ entry, times: 1 });
+    const isLike = (["kind", "session", "skipped"] as const).every((field) => entry[field] === last?.[field]);
+    if (last && isLike && entry.skipped !== null) rows[rows.length - 1] = { ...entry, times: last.times + 1 };
+    else rows.push({ ...entry, times: 1 });
   }
   return rows;
 }
 
-function cellsOf({ entry, times }: Row): Span[] {
-  const { at, kind, session, model, produced, skipped, tokens, cost } = entry;
+function cellsOf({
+  at,
+  kind,
+  session,
+  model,
+  produced,
+  skipped,
+  tokens,
+  cost,
+  times,
+}: Entry & { times: number }): Span[] {
   const start = [localMinute(at), kind, (session ?? "-").slice(0, 8)];
   if (skipped !== null)
     return [...start, "-", "-", `skipped: ${skipped}${times === 1 ? "" : ` (${times} times)`}`].map(dim);

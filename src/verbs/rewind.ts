@@ -33,11 +33,6 @@ export const rewind = verb({
       agent.close();
     }
   },
-  json(result) {
-    if (Array.isArray(result)) return result;
-    const { session: _, ...rewound } = result;
-    return rewound;
-  },
   exitCode: (result) =>
     !Array.isArray(result) && result.files?.steps.some(({ action }) => action === "refused") ? 1 : 0,
   say(result, { call }) {

@@ -1,6 +1,7 @@
 /** `save` and `edit`: a memory is written, from a sentence, a body or an editor. */
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { givenFileError, MemdirError } from "../errors.ts";
@@ -41,18 +42,21 @@ export const save = verb({
   async run(memdir, input, context) {
     const body = await readBody(input, context);
     const request = await complete(memdir, body, input);
-    const { link: links = [], supersedes = [], redact = false, pin, source, reason } = input;
+    const { link: links, supersedes, redact, pin, source: by, reason } = input;
+    const source = by === undefined ? undefined : { by, session: null, message: null };
     const saved = await memdir.save({
-      ...{ ...request, links, supersedes, redact },
-      ...(pin ? { pinned: true } : {}),
-      ...(source === undefined ? {} : { source: { by: source, session: null, message: null } }),
-      ...(reason === undefined ? {} : { reason }),
+      ...request,
+      links,
+      supersedes,
+      redact,
+      reason,
+      source,
+      pinned: pin || undefined,
     });
     // As it was kept: secrets are masked by now.
     const { type, name } = await memdir.show({ directory: 0, file: saved.file });
     return { ...saved, type, name, derived: (["type", "name"] as const).filter((field) => input[field] === undefined) };
   },
-  json: ({ derived: _, ...saved }) => saved,
   say(result, reader) {
     const { type, name, derived, file } = result;
     const saved = saySaved(result, reader);
@@ -68,7 +72,12 @@ async function readBody(input: SaveInput, { cwd, readInput }: Context): Promise<
   const { text: given, file } = input;
   if (file !== undefined && given !== undefined && given !== "-")
     throw new MemdirError("usage", "give the text or --file, not both");
-  if (file !== undefined && file !== "-") return readFile(resolve(cwd, file), file);
+  if (file !== undefined && file !== "-") {
+    const bytes = await readFile(resolve(cwd, file)).catch((error) => {
+      throw givenFileError(error, "--file", file);
+    });
+    return readGiven(bytes, file);
+  }
   if (given !== undefined && given !== "-") return given;
   const isAsked = given === "-" || file === "-";
   // A description alone is a memory, too.
@@ -77,22 +86,14 @@ async function readBody(input: SaveInput, { cwd, readInput }: Context): Promise<
   return "";
 }
 
-function readFile(path: string, name: string): string {
-  try {
-    return readGiven(readFileSync(path), name);
-  } catch (error) {
-    throw givenFileError(error, "--file", name);
-  }
-}
-
 /**
  * What was not given is derived: from the head of a text that has the form of a memory, from the memory that the name
  * belongs to, or from the text itself. The text is kept as it is. A derived name never updates a memory that says something else.
  */
 async function complete(memdir: Memdir, given: string, input: SaveInput): Promise<Request> {
   const { body, ...stated } = readHead(given, input);
-  const { type, name, description } = stated;
-  const whole = { body, ...(description === undefined ? {} : { description }), when: stated.when };
+  const { type, name, description, when } = stated;
+  const whole = { body, description, when };
   const there = name === undefined ? null : await findNamed(memdir, name);
   if (there && name !== undefined && (type ?? there.type) === there.type) return { ...whole, type: there.type, name };
   const said = (body.trim() || (description ?? "")).replace(/^remember\s+(?:that|to)?\s*/i, "");
@@ -198,7 +199,9 @@ export async function editByHand(
   try {
     writeFileSync(copy, text, { mode: 0o600 });
     await runEditor(copy, env);
-    const edited = readCopy(copy);
+    const edited = await readFile(copy).catch((cause) => {
+      throw new MemdirError("usage", "the editor removed its file: nothing was changed", { cause });
+    });
     if (edited.toString("utf8").trim() === "")
       throw new MemdirError(
         "usage",
@@ -215,14 +218,6 @@ export async function editByHand(
     });
   } finally {
     if (!isKept) rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-function readCopy(copy: string): Buffer {
-  try {
-    return readFileSync(copy);
-  } catch (error) {
-    throw new MemdirError("usage", "the editor removed its file: nothing was changed", { cause: error });
   }
 }
 
