@@ -27,7 +27,7 @@ import {
   isTaskScoped,
   saysNothing,
 } from "./said-gates.ts";
-import type { Act } from "./said-row.ts";
+import type { Act } from "./said-patterns.ts";
 import { SECRET, type Sentence, splitSpeech } from "./said-speech.ts";
 import {
   describeStatement,
