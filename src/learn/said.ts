@@ -5,8 +5,7 @@
 
 import type { MemoryType } from "../store/store.ts";
 import { findSecrets } from "../text/secrets.ts";
-import { hasRelativeDate, writeDates } from "./said-dates.ts";
-import { hasUnsureWeekday } from "./said-days.ts";
+import { hasRelativeDate, hasUnsureWeekday, writeDates } from "./said-dates.ts";
 import {
   DENIAL,
   type Draft,
