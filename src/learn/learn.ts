@@ -15,7 +15,9 @@ import {
   clearExtractionLock,
   type GateState,
   moveCursor,
+  NOTHING_NEW,
   readCursor,
+  SWITCHED_OFF,
   sinceCursor,
   takeExtractionLock,
 } from "./extraction-gates.ts";
@@ -102,18 +104,11 @@ export interface LearnResult extends Pick<Extracted, "saved" | "refused" | "fail
   calls: number;
 }
 
+const nothing = () => ({ saved: [], refused: [], skipped: null, failed: null, turns: 0, usage: NO_USAGE });
+
 /** Must not throw: it runs in the background. */
 export async function learn(learning: Learning, extractor: Extractor, request: LearnRequest): Promise<LearnResult> {
-  const result: LearnResult = {
-    saved: [],
-    skipped: null,
-    failed: null,
-    refused: [],
-    turns: 0,
-    usage: NO_USAGE,
-    calls: 0,
-    left: 0,
-  };
+  const result: LearnResult = { ...nothing(), calls: 0, left: 0 };
   const { directory, ledger } = learning;
   try {
     if (!passes(learning, extractor, request, findFresh(learning, request), result)) {
@@ -139,7 +134,6 @@ export async function learn(learning: Learning, extractor: Extractor, request: L
 }
 
 const LOCKED = "another process is extracting from this session";
-const SWITCHED_OFF = "memory was turned off in this session";
 
 /** Null, with an entry in the ledger, while another process extracts from this session. */
 export async function withExtractionLock<T>(
@@ -148,11 +142,7 @@ export async function withExtractionLock<T>(
   work: () => Promise<T>,
 ): Promise<T | null> {
   const release = takeExtractionLock(directory, session);
-  if (!release) {
-    directory.log(`extraction skipped: ${LOCKED}`);
-    ledger.skip("extraction", session, LOCKED);
-    return null;
-  }
+  if (!release) return recordSkip({ directory, ledger }, session, LOCKED);
   try {
     return await work();
   } finally {
@@ -160,12 +150,20 @@ export async function withExtractionLock<T>(
   }
 }
 
-interface Fresh {
-  from: Cursor | null;
-  fresh: readonly HeardMessage[];
+/** An entry in the ledger, too: nothing runs without a trace. */
+export function recordSkip(
+  { directory, ledger }: Pick<Learning, "directory" | "ledger">,
+  session: string,
+  why: string,
+) {
+  directory.log(`extraction skipped: ${why}`);
+  ledger.skip("extraction", session, why);
+  return null;
 }
 
-function findFresh({ directory }: Learning, { session, messages }: LearnRequest): Fresh {
+type Fresh = ReturnType<typeof findFresh>;
+
+function findFresh({ directory }: Learning, { session, messages }: LearnRequest) {
   const from = readCursor(directory.path, session);
   return { from, fresh: sinceCursor(messages, from) };
 }
@@ -177,25 +175,25 @@ function passes(
   { from, fresh }: Fresh,
   result: LearnResult,
 ): boolean {
-  if (request.isWanted?.() === false) {
-    skip(learning, request, result, SWITCHED_OFF);
-    return false;
-  }
+  const { session, conversation, trailing, isWanted, memoryWrittenInTurn = false, explicit = false } = request;
+  const prompts = countPrompts(fresh);
   const answer = checkGates({
     mode: learning.mode,
-    ...learning.gates(request.session),
+    ...learning.gates(session),
     ...(isFree && { budget: { ok: true } }),
+    isWanted: isWanted?.() ?? true,
     isSubAgent: false,
     newMessages: fresh.length,
     // Counted in the conversation, so that it works across processes that each see only one turn.
-    turnsSince: request.trailing ? Number.POSITIVE_INFINITY : countPrompts(fresh),
-    memoryWrittenInTurn: request.memoryWrittenInTurn === true,
-    explicit: request.explicit === true,
+    turnsSince: trailing ? Number.POSITIVE_INFINITY : prompts,
+    memoryWrittenInTurn,
+    explicit,
   });
   if (answer.go) return true;
-  skip(learning, request, result, answer.reason);
+  result.skipped = answer.reason;
+  recordSkip(learning, session, answer.reason);
   // Earlier turns of our own conversation that a throttle or a failure skipped have not been handled.
-  const isLeft = request.conversation !== undefined && countPrompts(fresh) > 1;
+  const isLeft = conversation !== undefined && prompts > 1;
   if (answer.advance && !isLeft) advance(learning, request, from, fresh.at(-1) ?? null);
   return false;
 }
@@ -204,12 +202,6 @@ function countPrompts(messages: readonly HeardMessage[]): number {
   const isSaid = (block: { type: string; attachment?: string }) =>
     block.type === "text" && block.attachment === undefined;
   return messages.filter(({ message: { role, content } }) => role === "user" && content.some(isSaid)).length;
-}
-
-function skip({ directory, ledger }: Learning, { session }: LearnRequest, result: LearnResult, reason: string): void {
-  result.skipped = reason;
-  directory.log(`extraction skipped: ${reason}`);
-  ledger.skip("extraction", session, reason);
 }
 
 function advance({ directory }: Learning, request: LearnRequest, from: Cursor | null, last: HeardMessage | null): void {
@@ -233,29 +225,27 @@ async function run(
   result: LearnResult,
 ): Promise<void> {
   const { directory, ledger } = learning;
-  const { isWanted = () => true, signal } = request;
+  const { session, isWanted = () => true, signal } = request;
   const isStopped = () => signal?.aborted === true || !isWanted();
   const extracted = await extractor.extract({ ...request, fresh, isStopped }, openKeep(learning));
-  const { spent, last, left, skipped } = extracted;
+  const { saved, spent, last, left, skipped } = extracted;
   if (skipped !== undefined) {
-    skip(learning, request, result, skipped);
+    result.skipped = skipped;
+    recordSkip(learning, session, skipped);
     return advance(learning, request, from, last);
   }
   const failed = isWanted() ? extracted.failed : SWITCHED_OFF;
-  result.failed = failed && redactSecrets(failed);
-  result.refused = extracted.refused.map((why) => redactSecrets(why));
-  Object.assign(result, { saved: extracted.saved, left }, spent && pickCost(spent));
-  if (spent && spent.turns > 0) {
-    const { model, usage } = spent;
-    const [at, produced] = [directory.now().toISOString(), describeOutcome(result)];
-    ledger.spend({ at, kind: "extraction", session: request.session, model, usage, produced, skipped: null });
-    for (const reason of result.refused) directory.log(`extraction: not saved: ${reason}`);
+  const refused = extracted.refused.map((why) => redactSecrets(why));
+  Object.assign(result, { saved, refused, failed: failed && redactSecrets(failed), left });
+  if (spent) {
+    const { model, usage, turns, calls } = spent;
+    Object.assign(result, { usage, turns, calls });
+    if (turns > 0) {
+      ledger.spend({ kind: "extraction", session, model, usage, produced: describeOutcome(result) });
+      for (const reason of refused) directory.log(`extraction: not saved: ${reason}`);
+    }
   }
   if (result.failed === null) advance(learning, request, from, last);
-}
-
-function pickCost({ turns, usage, calls }: NonNullable<Extracted["spent"]>) {
-  return { turns, usage, calls };
 }
 
 /** A new version of a proposal replaces the one in the inbox. */
@@ -284,8 +274,7 @@ function describeOutcome({ saved, failed }: Pick<LearnResult, "saved" | "failed"
   return failed === null ? produced : `${produced} (${failed})`;
 }
 
-/** Why a session that was read to its end is skipped. */
-export const NOTHING_NEW = "nothing is new since the last time";
+export { NOTHING_NEW };
 
 export interface SessionResult extends Omit<LearnResult, "calls" | "left" | "saved"> {
   /** Messages that were new when it began. */
@@ -316,15 +305,7 @@ export async function learnSession(
 ): Promise<SessionResult> {
   const { mode, directory } = learning;
   const messages = findNew(directory.path, session).length;
-  const done: SessionResult = {
-    messages,
-    saved: [],
-    refused: [],
-    skipped: null,
-    failed: null,
-    turns: 0,
-    usage: NO_USAGE,
-  };
+  const done: SessionResult = { messages, ...nothing() };
   if (mode === "off" || mode === "read-only") return { ...done, skipped: `learning is ${mode} here (learn.mode)` };
   if (messages === 0) return { ...done, skipped: NOTHING_NEW };
   const asked: Learning = { ...learning, gates: (id) => ({ ...learning.gates(id), enabled: true }) };

@@ -29,7 +29,7 @@ export interface Ledger {
    * On disk when this returns; an entry that cannot be written stays in memory, is counted, and is written with the
    * next one.
    */
-  spend(entry: Spent): void;
+  spend(entry: Omit<Spent, "at" | "skipped"> & Partial<Spent>): void;
   /** Not flushed: after most turns nothing runs, which is not worth waiting for the disk. */
   skip(kind: SpentKind, session: string | null, reason: string): void;
   /** In the order they were written, newest last; only the end of a very large ledger. */
@@ -56,9 +56,9 @@ export function openLedger(dir: string, world: Pick<World, "now" | "log">, price
     lastLogged = message;
     return message;
   };
-  const write = (entry: Spent, flush: boolean) => {
+  const write = (entry: Parameters<Ledger["spend"]>[0], flush: boolean) => {
     // An entry of no day would never be counted.
-    const at = Number.isNaN(Date.parse(entry.at)) ? world.now().toISOString() : entry.at;
+    const at = Number.isNaN(Date.parse(entry.at ?? "")) ? world.now().toISOString() : entry.at;
     waiting.push(tidy({ ...entry, at }));
     try {
       lines.append(waiting, { flush });
@@ -83,10 +83,8 @@ export function openLedger(dir: string, world: Pick<World, "now" | "log">, price
 
   return {
     spend: (entry) => write(entry, true),
-    skip(kind, session, reason) {
-      const at = world.now().toISOString();
-      write({ at, kind, session, model: "", usage: NO_USAGE, produced: "", skipped: reason }, false);
-    },
+    skip: (kind, session, reason) =>
+      write({ kind, session, model: "", usage: NO_USAGE, produced: "", skipped: reason }, false),
     entries,
     today() {
       const now = world.now();
@@ -123,7 +121,15 @@ function parseSpent(value: unknown): Spent | null {
 }
 
 /** A valid entry from any input, because entries are summed up. */
-function tidy({ at, kind, session, model, usage, produced, skipped }: Spent): Spent {
+function tidy({
+  at,
+  kind,
+  session,
+  model,
+  usage,
+  produced,
+  skipped,
+}: Omit<Partial<Spent>, "kind"> & Pick<Spent, "kind">): Spent {
   return {
     at: String(at),
     kind,

@@ -80,6 +80,11 @@ export async function understandSaid(text: string, now: Date, answer = "", asked
   return said.filter(({ body }, i) => said.findIndex((other) => other.body === body) === i);
 }
 
+/** Whether they ask for something to be remembered, in whatever words. */
+export async function asksToKeep(text: string, now: Date, answer: string): Promise<boolean> {
+  return (await understandSaid(text, now, answer)).some(({ explicit, act }) => explicit && act !== "forget");
+}
+
 function maskSecrets(message: string): string {
   let masked = message;
   for (const { start, end } of findSecrets(message))

@@ -218,61 +218,35 @@ function edit(text: string, begun: string, { old, fresh, all }: { old: string; f
   return changed;
 }
 
-export interface NotesState {
+export const NO_NOTES = {
   /** The tokens in the model's window now; 0 until they have been counted. */
-  contextTokens: number;
-  /** The tokens in it when notes were last taken or tried; null before the first time. */
-  notedTokens: number | null;
-  /** Since then. */
-  toolCalls: number;
-  /** Whether the last answer of the model asked for a tool: then the work is in the middle of something. */
-  calledInLastTurn: boolean;
-  running: boolean;
-  /** In a row. */
-  failures: number;
-}
-
-export interface NotesLimits {
-  firstTokens: number;
-  moreTokens: number;
-  toolCalls: number;
-  maxFailures: number;
-}
-
-/**
- * The first three are those of the client we share the file with. After three failures the next one will fail too, and
- * costs money.
- */
-export const NOTES_LIMITS: NotesLimits = { firstTokens: 10_000, moreTokens: 5_000, toolCalls: 3, maxFailures: 3 };
-
-export const NO_NOTES: NotesState = {
   contextTokens: 0,
-  notedTokens: null,
+  /** The tokens in it when notes were last taken or tried; null before the first time. */
+  notedTokens: null as number | null,
+  /** Since then. */
   toolCalls: 0,
+  /** Whether the last answer of the model asked for a tool: then the work is in the middle of something. */
   calledInLastTurn: false,
   running: false,
+  /** In a row. */
   failures: 0,
 };
 
-export type NotesDecision = { go: true } | { go: false; reason: string };
+export type NotesState = typeof NO_NOTES;
 
-export function shouldTakeNotes(state: NotesState, limits: NotesLimits = NOTES_LIMITS): NotesDecision {
+/** Those of the client we share the file with: at so many tokens, then after so many more, with this many calls in between. */
+const FIRST_TOKENS = 10_000;
+const MORE_TOKENS = 5_000;
+const TOOL_CALLS = 3;
+/** The next one will fail too, and costs money. */
+const MAX_FAILURES = 3;
+
+export function shouldTakeNotes(state: NotesState): boolean {
   const { contextTokens, notedTokens, toolCalls, calledInLastTurn, running, failures } = state;
-  if (running) return wait("notes are already being taken");
-  if (failures >= limits.maxFailures) return wait(`taking notes failed ${failures} times in a row`);
-  if (notedTokens === null) {
-    if (contextTokens < limits.firstTokens) {
-      return wait(`the conversation has ${contextTokens} tokens; the first notes are taken at ${limits.firstTokens}`);
-    }
-  } else if (contextTokens - notedTokens < limits.moreTokens) {
-    const grown = contextTokens - notedTokens;
-    return wait(`${grown} tokens since the last notes; the next are taken after ${limits.moreTokens}`);
-  }
+  if (running || failures >= MAX_FAILURES) return false;
+  if (contextTokens < (notedTokens === null ? FIRST_TOKENS : notedTokens + MORE_TOKENS)) return false;
   // A pause in the work is a good moment; while work continues, enough must have been done.
-  if (calledInLastTurn && toolCalls < limits.toolCalls) {
-    return wait(`in the middle of a step, with ${toolCalls} of ${limits.toolCalls} tool calls`);
-  }
-  return { go: true };
+  return !calledInLastTurn || toolCalls >= TOOL_CALLS;
 }
 
 /** One answer of the model. `contextTokens` is 0 when the provider does not count, and the last known number stays. */
@@ -295,8 +269,4 @@ export function beginNotes(state: NotesState): NotesState {
 /** A failed run is not retried before the conversation has grown: it costs as much as a successful one. */
 export function endNotes(state: NotesState, ok: boolean): NotesState {
   return { ...state, running: false, failures: ok ? 0 : state.failures + 1 };
-}
-
-function wait(reason: string): NotesDecision {
-  return { go: false, reason };
 }
