@@ -40,6 +40,7 @@ export interface Ledger {
   problem(): string | null;
 }
 
+const KINDS = ["input", "output", "cacheRead", "cacheWrite"] as const;
 /** A reason is a sentence. */
 const MAX_TEXT_CHARS = 500;
 /** A full disk must not fill the memory. */
@@ -135,12 +136,7 @@ function tidy({
     kind,
     session: typeof session === "string" ? session : null,
     model: text(model),
-    usage: {
-      input: amount(usage?.input),
-      output: amount(usage?.output),
-      cacheRead: amount(usage?.cacheRead),
-      cacheWrite: amount(usage?.cacheWrite),
-    },
+    usage: Object.fromEntries(KINDS.map((kind) => [kind, amount(usage?.[kind])])) as unknown as Usage,
     produced: text(produced),
     skipped: typeof skipped === "string" ? text(skipped) : null,
   };
@@ -183,13 +179,7 @@ const CACHED_SHARE = 0.1;
 /** Null: unknown, which must never be shown or added up as zero. */
 export function costOf(model: string, usage: Usage, prices: Prices = {}): number | null {
   const price = findPrice(model, prices);
-  if (!price) return null;
-  const sum =
-    usage.input * price.input +
-    usage.output * price.output +
-    usage.cacheRead * price.cacheRead +
-    usage.cacheWrite * price.cacheWrite;
-  return sum / PRICED_TOKENS;
+  return price && KINDS.reduce((sum, kind) => sum + usage[kind] * price[kind], 0) / PRICED_TOKENS;
 }
 
 /** What a budget counts of a call. */
@@ -213,13 +203,10 @@ export function findPrice(model: string, prices: Prices = {}): Price | null {
 }
 
 function findIn(model: string, prices: Prices): Price | null {
-  let best: { price: Price; said: number } | null = null;
-  for (const [pattern, price] of Object.entries(prices)) {
-    if (!fits(model, pattern)) continue;
-    const said = pattern.includes("*") ? pattern.replaceAll("*", "").length : Number.POSITIVE_INFINITY;
-    if (!best || said > best.said) best = { price, said };
-  }
-  return best?.price ?? null;
+  const said = (pattern: string) => (pattern.includes("*") ? pattern.replaceAll("*", "").length : Infinity);
+  const fitting = Object.keys(prices).filter((pattern) => fits(model, pattern));
+  const [best] = fitting.sort((a, b) => Math.sign(said(b) - said(a)) || 0);
+  return best === undefined ? null : prices[best]!;
 }
 
 /** Matches piece by piece, each as early as possible: a regular expression with many stars could take forever. */
