@@ -74,14 +74,10 @@ export async function takeNotes(
     const before = base === null || base.text.trim() === "" ? template : base.text;
     draft.text = before;
     const path = notesPath(options);
+    const size = measureNotes(before, options.countTokens);
     const { ask, maxTokens } = options.model();
     const result = await fork(countAnswers(ask), conversation, {
-      prompt: buildNotesPrompt({
-        notesPath: path,
-        currentNotes: before,
-        size: measureNotes(before, options.countTokens),
-        custom: prompt,
-      }),
+      prompt: buildNotesPrompt({ notesPath: path, currentNotes: before, size, custom: prompt }),
       tools: [openNotesEdit(path, draft, options.countTokens)],
       maxTurns: MAX_TURNS,
       maxTokens: Math.min(MAX_ANSWER_TOKENS, maxTokens),
@@ -99,25 +95,14 @@ export async function takeNotes(
   return { ok: false, usage, edits: 0, problem };
 }
 
-interface Base {
-  bytes: Buffer;
-  text: string;
-  bom: boolean;
-}
-
 /** Null when there are no notes yet. */
-function readBase(options: NotesOptions): Base | null {
+function readBase(options: NotesOptions) {
   const path = placeOf(options);
   const bytes = readRegular(path, { maxBytes: MAX_NOTES_BYTES });
-  if (bytes === null) {
-    refuseOdd(path);
-    return null;
-  }
+  if (bytes === null) return refuseOdd(path);
   const { text, bom, exact } = decodeText(bytes);
-  if (!exact || text.includes("\0")) {
-    throw new MemdirError("broken", `${path} is not UTF-8 text: fix or remove it to take notes again`);
-  }
-  return { bytes, text, bom };
+  if (exact && !text.includes("\0")) return { bytes, text, bom };
+  throw new MemdirError("broken", `${path} is not UTF-8 text: fix or remove it to take notes again`);
 }
 
 /** Refuses links that lead elsewhere, and a session whose id is not a plain name. */
@@ -128,9 +113,9 @@ function placeOf({ sessionsDir, session }: NotesOptions): string {
 }
 
 /** Exists but was not read: too large, or not a file. We must not replace either. */
-function refuseOdd(path: string): void {
+function refuseOdd(path: string): null {
   const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (!stat) return;
+  if (!stat) return null;
   const what = stat.isFile() ? `larger than ${MAX_NOTES_BYTES} bytes: shorten it` : "not a regular file: move it away";
   throw new MemdirError("broken", `${path} is ${what}, or remove it, to take notes again`);
 }
@@ -151,7 +136,7 @@ function withoutSecrets(before: string, text: string): string {
   return clean;
 }
 
-function writeNotes(options: NotesOptions, base: Base | null, text: string): void {
+function writeNotes(options: NotesOptions, base: ReturnType<typeof readBase>, text: string): void {
   mkdirSync(dirname(placeOf(options)), { recursive: true, mode: PRIVATE_FOLDER });
   // Below the folder of the transcripts there must be no link at all, also none that came this moment.
   const folder = openFolderAt(join(realPath(options.sessionsDir), options.session, FOLDER));
