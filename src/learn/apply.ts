@@ -22,6 +22,7 @@ import {
 } from "../store/store.ts";
 import { editBody, editFields, formatDocument } from "../text/frontmatter.ts";
 import { type Inbox, MAX_BYTES } from "./inbox.ts";
+import { isUntold } from "./origin.ts";
 import { type LearnMode, type Proposal, sourceFor } from "./proposal.ts";
 
 /** The part of a Memdir that this needs; the first directory is the one that is written to. */
@@ -137,9 +138,8 @@ function findProblem(proposal: Proposal, target: Target | null): string | null {
   const { action, trust, type, body } = proposal;
   if (Buffer.byteLength(body) > MAX_BYTES)
     return `it is larger than ${MAX_BYTES / 1024} KB: shorten it to what matters`;
-  const untold = trust === "tool" || trust === "document";
   const origin = trust === "tool" ? "what a tool printed" : "a document";
-  if (action === "forget" && untold) return `${origin} cannot request that a memory is forgotten`;
+  if (action === "forget" && isUntold(trust)) return `${origin} cannot request that a memory is forgotten`;
   const blocked = findBlocked(proposal, target);
   if (blocked !== null) return blocked;
   // An update keeps the memory's own type, so both must be allowed.

@@ -109,16 +109,17 @@ const nothing = () => ({ saved: [], refused: [], skipped: null, failed: null, tu
 /** Must not throw: it runs in the background. */
 export async function learn(learning: Learning, extractor: Extractor, request: LearnRequest): Promise<LearnResult> {
   const result: LearnResult = { ...nothing(), calls: 0, left: 0 };
+  const run: Run = { learning, extractor, request, result };
   const { directory, ledger } = learning;
   try {
-    if (!passes(learning, extractor, request, findFresh(learning, request), result)) {
+    if (!passes(run, findFresh(run))) {
       clearExtractionLock(directory, request.session);
       return result;
     }
     const isDone = await withExtractionLock(learning, request.session, async () => {
       // The previous holder of the lock may have moved the cursor.
-      const view = findFresh(learning, request);
-      if (passes(learning, extractor, request, view, result)) await run(learning, extractor, request, view, result);
+      const fresh = findFresh(run);
+      if (passes(run, fresh)) await extract(run, fresh);
       return true;
     });
     if (isDone === null) result.skipped = LOCKED;
@@ -137,12 +138,12 @@ const LOCKED = "another process is extracting from this session";
 
 /** Null, with an entry in the ledger, while another process extracts from this session. */
 export async function withExtractionLock<T>(
-  { directory, ledger }: Learning,
+  learning: Learning,
   session: string,
   work: () => Promise<T>,
 ): Promise<T | null> {
-  const release = takeExtractionLock(directory, session);
-  if (!release) return recordSkip({ directory, ledger }, session, LOCKED);
+  const release = takeExtractionLock(learning.directory, session);
+  if (!release) return recordSkip(learning, session, LOCKED);
   try {
     return await work();
   } finally {
@@ -151,36 +152,33 @@ export async function withExtractionLock<T>(
 }
 
 /** An entry in the ledger, too: nothing runs without a trace. */
-export function recordSkip(
-  { directory, ledger }: Pick<Learning, "directory" | "ledger">,
-  session: string,
-  why: string,
-) {
+export function recordSkip({ directory, ledger }: Learning, session: string, why: string): null {
   directory.log(`extraction skipped: ${why}`);
   ledger.skip("extraction", session, why);
   return null;
 }
 
-type Fresh = ReturnType<typeof findFresh>;
-
-function findFresh({ directory }: Learning, { session, messages }: LearnRequest) {
-  const from = readCursor(directory.path, session);
-  return { from, fresh: sinceCursor(messages, from) };
+interface Run {
+  learning: Learning;
+  extractor: Extractor;
+  request: LearnRequest;
+  result: LearnResult;
 }
 
-function passes(
-  learning: Learning,
-  { isFree }: Extractor,
-  request: LearnRequest,
-  { from, fresh }: Fresh,
-  result: LearnResult,
-): boolean {
+type Fresh = ReturnType<typeof findFresh>;
+
+function findFresh({ learning, request }: Run) {
+  const from = readCursor(learning.directory.path, request.session);
+  return { from, fresh: sinceCursor(request.messages, from) };
+}
+
+function passes({ learning, extractor, request, result }: Run, { from, fresh }: Fresh): boolean {
   const { session, conversation, trailing, isWanted, memoryWrittenInTurn = false, explicit = false } = request;
   const prompts = countPrompts(fresh);
   const answer = checkGates({
     mode: learning.mode,
     ...learning.gates(session),
-    ...(isFree && { budget: { ok: true } }),
+    ...(extractor.isFree && { budget: { ok: true } }),
     isWanted: isWanted?.() ?? true,
     isSubAgent: false,
     newMessages: fresh.length,
@@ -217,13 +215,7 @@ function advance({ directory }: Learning, request: LearnRequest, from: Cursor | 
 }
 
 /** Fills in the result. */
-async function run(
-  learning: Learning,
-  extractor: Extractor,
-  request: LearnRequest,
-  { from, fresh }: Fresh,
-  result: LearnResult,
-): Promise<void> {
+async function extract({ learning, extractor, request, result }: Run, { from, fresh }: Fresh): Promise<void> {
   const { directory, ledger } = learning;
   const { session, isWanted = () => true, signal } = request;
   const isStopped = () => signal?.aborted === true || !isWanted();
@@ -265,12 +257,9 @@ export function openKeep({ store, inbox, mode }: Learning): Keep {
 function describeOutcome({ saved, failed }: Pick<LearnResult, "saved" | "failed">): string {
   const written = saved.filter(({ action }) => action !== "inbox");
   const count = (action: Proposal["action"]) => written.filter(({ proposal }) => proposal.action === action).length;
-  const parts = [
-    `${count("save")} saved`,
-    `${count("update")} updated`,
-    `${saved.length - written.length} in the inbox`,
-  ].filter((part) => !part.startsWith("0 "));
-  const produced = parts.join(", ") || "nothing";
+  const inInbox = saved.length - written.length;
+  const parts = [`${count("save")} saved`, `${count("update")} updated`, `${inInbox} in the inbox`];
+  const produced = parts.filter((part) => !part.startsWith("0 ")).join(", ") || "nothing";
   return failed === null ? produced : `${produced} (${failed})`;
 }
 

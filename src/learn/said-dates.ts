@@ -351,47 +351,30 @@ function seasonYear(now: Date, step: number, season: string): number {
   return now.getFullYear() - Number(step === -1 && !begun);
 }
 
-function stepOf(which: string | undefined): number {
-  return { next: 1, last: -1 }[which?.toLowerCase() ?? ""] ?? 0;
-}
+const stepOf = (which: string | undefined): number => ({ next: 1, last: -1 })[which?.toLowerCase() ?? ""] ?? 0;
 
-function countOf(count: string): number {
-  return COUNTS[count.toLowerCase()] ?? Number(count);
-}
+const countOf = (count: string): number => COUNTS[count.toLowerCase()] ?? Number(count);
 
-function weekdayOf(name: string): number {
-  return WEEKDAYS.indexOf(name.toLowerCase());
-}
+const weekdayOf = (name: string): number => WEEKDAYS.indexOf(name.toLowerCase());
 
-function monthOf(name: string): number {
-  return MONTHS.findIndex((full) => full.startsWith(name.toLowerCase()));
-}
+const monthOf = (name: string): number => MONTHS.findIndex((full) => full.startsWith(name.toLowerCase()));
 
 /** Of the next such month, or this one. */
-function yearOf(now: Date, month: number): number {
-  return now.getFullYear() + Number(month < now.getMonth());
-}
+const yearOf = (now: Date, month: number): number => now.getFullYear() + Number(month < now.getMonth());
 
-function shift(now: Date, days: number): string {
-  return localDay(new Date(now.getFullYear(), now.getMonth(), now.getDate() + days));
-}
+const shift = (now: Date, days: number): string =>
+  localDay(new Date(now.getFullYear(), now.getMonth(), now.getDate() + days));
 
-function daysUntil(now: Date, weekday: number): number {
-  return (weekday - now.getDay() + 7) % 7;
-}
+const daysUntil = (now: Date, weekday: number): number => (weekday - now.getDay() + 7) % 7;
 
-function nextDay(now: Date, name: string, more = 0): string {
-  return shift(now, (daysUntil(now, weekdayOf(name)) || 7) + more);
-}
+const nextDay = (now: Date, name: string, more = 0): string =>
+  shift(now, (daysUntil(now, weekdayOf(name)) || 7) + more);
 
-function lastDay(now: Date, weekday: number): string {
-  return shift(now, -((7 - daysUntil(now, weekday)) % 7 || 7));
-}
+const lastDay = (now: Date, weekday: number): string => shift(now, -((7 - daysUntil(now, weekday)) % 7 || 7));
 
 /** That of the week this many weeks ahead (ISO 8601: a week begins on Monday). */
-function weekday(now: Date, day: number, weeks: number): string {
-  return shift(now, ((day + 6) % 7) - ((now.getDay() + 6) % 7) + 7 * weeks);
-}
+const weekday = (now: Date, day: number, weeks: number): string =>
+  shift(now, ((day + 6) % 7) - ((now.getDay() + 6) % 7) + 7 * weeks);
 
 /** Day 0 is the month's last. */
 function dayOf(now: Date, name: string, day: string): string | null {

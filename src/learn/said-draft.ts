@@ -20,7 +20,7 @@ import {
   isTaskScoped,
   saysNothing,
 } from "./said-gates.ts";
-import { type Act, hasNeeds, REQUESTS, ROWS, type Row, type Setting } from "./said-patterns.ts";
+import { type Act, REQUESTS, ROWS, type Row, type Setting } from "./said-patterns.ts";
 import type { Sentence } from "./said-speech.ts";
 import { endSentence, type Statement, stripLead, stripOrder, typeOfStatement } from "./said-statement.ts";
 
@@ -182,7 +182,7 @@ function* findRows({ text, plain }: Statement, setting: Setting): Generator<{ ro
     if ((isOrdered || isTask) && !row.marks.has("order")) continue;
     const late = row.act === "decision" && when ? plain.slice(when) : null;
     const match = row.pattern.exec(plain) ?? (late === null ? null : matchLate(row.pattern, late));
-    if (!match || !hasNeeds(row, plain, setting) || isPassing(row, plain)) continue;
+    if (!match || !row.isMet(plain, setting) || isPassing(row, plain)) continue;
     const [start, end] = match.indices?.groups?.what ?? [0, plain.length];
     yield { row, told: text.slice(start, end) };
   }

@@ -31,14 +31,11 @@ export interface Row {
    * of the sentence before it ("that's decided"). `rule`: what follows is how things are to be done.
    */
   marks: ReadonlySet<string>;
-  /** Each is a list of alternatives. */
-  needs: readonly (readonly Need[])[];
+  /** Whether what it needs besides its pattern is there; for patterns that are too general on their own. */
+  isMet: Condition;
 }
 
-interface Need {
-  condition: string;
-  wanted: boolean;
-}
+type Condition = (plain: string, setting: Setting) => boolean;
 
 /** What a row becomes, by its first column. */
 const KINDS: Readonly<Record<string, [Act, MemoryType | null]>> = {
@@ -64,26 +61,22 @@ function readRows(flags: string, table: string): Row[] {
     const [, kind = "", confidence, needs = "", source = ""] = /^(\S+) (\S+) (\S+) (.+)$/.exec(line) ?? [];
     const [act, type] = KINDS[kind]!;
     const all = needs.split(",").filter((need) => need !== "-");
+    const conditions = all.filter((need) => !MARKS.has(need)).map(readNeed);
     return {
       pattern: new RegExp(source, flags),
       act,
       type,
       confidence: Number(confidence),
       marks: new Set(all.filter((need) => MARKS.has(need))),
-      needs: all.filter((need) => !MARKS.has(need)).map((need) => need.split("|").map(readNeed)),
+      isMet: (plain, setting) => conditions.every((isMet) => isMet(plain, setting)),
     };
   });
 }
 
-function readNeed(need: string): Need {
-  const wanted = !need.startsWith("!");
-  return { condition: wanted ? need : need.slice(1), wanted };
-}
-
-/** Whether what the row needs besides its pattern is there; for patterns that are too general on their own. */
-export function hasNeeds({ needs }: Row, plain: string, setting: Setting): boolean {
-  const isMet = ({ condition, wanted }: Need) => holds(condition, plain, setting) === wanted;
-  return needs.every((alternatives) => alternatives.some(isMet));
+function readNeed(need: string): Condition {
+  const isHeld = (one: string, plain: string, setting: Setting) =>
+    one.startsWith("!") ? !holds(one.slice(1), plain, setting) : holds(one, plain, setting);
+  return (plain, setting) => need.split("|").some((one) => isHeld(one, plain, setting));
 }
 
 function holds(condition: string, plain: string, setting: Setting): boolean {
@@ -99,7 +92,7 @@ const GENERAL =
   /\b(?:any(?:thing|where|one|body)?|ever|every(?:thing|where|one)?|always|never|yourself|again|unless|whenever|without asking|each|by default|as a rule|in (?:the )?(?:[\w-]+ )?(?:tests|docs|code|repo|repository|project|codebase|production|prod|api|commits?|commit messages|comments|changelog|answers|responses))\b|\bunder \S+\//i;
 const FINAL = /\b(?:final|decided|for good|settled|agreed|official|period)\b/i;
 
-const CONDITIONS: Readonly<Record<string, RegExp | ((plain: string, setting: Setting) => boolean)>> = {
+const CONDITIONS: Readonly<Record<string, RegExp | Condition>> = {
   general: GENERAL,
   // What is broken now is for the session, not for memory.
   broken: /\b(?:bugs?|errors?|crash(?:es|ed)?|failing|fail(?:s|ed)?|broken|red|takes|hangs?|still)\b/i,
