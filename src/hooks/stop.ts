@@ -248,7 +248,7 @@ export function rehearse(): void {
 }
 
 /**
- * A request to remember something contains one of these words, in the languages of learn/said-explicit.ts, whose own patterns take
+ * A request to remember something contains one of these words, in the languages of learn/said-patterns.ts, whose own patterns take
  * as long to compile as everything else here. False alarms are fine: the background process checks again, thoroughly.
  */
 const ASKING =
