@@ -6,6 +6,7 @@
 
 import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
+import type { LearnConfig } from "../config.ts";
 import { type Env, processEnv } from "../config.ts";
 import { findDirectories, findPlace } from "../directories.ts";
 import { checkBudget } from "../learn/budget.ts";
@@ -13,7 +14,6 @@ import { type Cursor, checkGates, type GateState, moveCursor, readCursor } from 
 import { type Ledger, openLedger } from "../learn/ledger.ts";
 import { buildLookBack } from "../prompts/hooks.ts";
 import { sessionIdOf } from "../session/session-reader.ts";
-import type { LearnConfig } from "../settings.ts";
 import type { Directory } from "../store/store.ts";
 import { lazily } from "../text/lazy.ts";
 import type { World } from "../world.ts";

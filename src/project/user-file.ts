@@ -3,9 +3,9 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Config } from "../config.ts";
+import { openJson } from "../config.ts";
 import { moveInto, PRIVATE_MODE, writeTemporary } from "../disk/atomic.ts";
 import { diskError, MemdirError } from "../errors.ts";
-import { openJson } from "../settings.ts";
 
 /** Sets or removes (`null`) one entry of a map in the file; everything else in it stays. */
 export function setUserEntry(
