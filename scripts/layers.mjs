@@ -18,7 +18,7 @@ export const RANKS = [
   ["memory", "tools"],
   ["truth"],
   ["recall"],
-  ["learn", "team", "context", "directories"],
+  ["learn", "team", "context"],
   ["memdir", "team/server"],
   ["verb"],
   ["open", "agent"],

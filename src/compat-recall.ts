@@ -2,9 +2,9 @@
 
 import { processEnv } from "./config.ts";
 import type { MemoryPromptOptions } from "./context/start.ts";
-import { findDirectories, findPlace } from "./directories.ts";
 import type { Memdir } from "./memdir.ts";
 import { type OpenOptions, openMemdir } from "./open.ts";
+import { findDirectories, findPlace } from "./project/scopes.ts";
 import { buildResultClearingSection } from "./prompts/agent.ts";
 import { openRecallSession, type RecallSession } from "./recall/budget.ts";
 import { freshnessWarning } from "./recall/neutral.ts";

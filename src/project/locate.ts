@@ -63,6 +63,14 @@ export function locate(options: LocateOptions): Location {
   return { ...location, dir: path.join(base, "projects", name, config.memoryFolder), via };
 }
 
+/** What the user should know about it. */
+export function warningsOf({ rejected, untrusted }: Location): string[] {
+  const warnings = rejected.map(({ via, value, reason }) => `${via} (${JSON.stringify(value)}) is not used: ${reason}`);
+  if (!untrusted) return warnings;
+  const asked = `${untrusted.via} asks for the memory directory ${untrusted.dir}, outside the repository`;
+  return [...warnings, `${asked}; it is not used until you run \`memdir trust\``];
+}
+
 /** The key under which the user file's `trusted` knows a project: one for all its worktrees. */
 export function trustKey(project: Project): string {
   return project.gitRoot ?? project.root;
