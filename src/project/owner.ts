@@ -75,13 +75,13 @@ export function agreement(
 /** More would be of no use; the latest are kept. */
 const MAX_ROOTS = 20;
 
-/** The record after `identity` used the directory. With `exists`, roots that are gone are dropped. */
+/** The record after `identity` used the directory. */
 export function mergeOwner(
   owner: Owner | null,
   identity: Identity,
-  options: { at: string; shared?: boolean; exists?: (path: string) => boolean },
+  options: { at: string; shared?: boolean | undefined },
 ): Owner {
-  const others = (owner?.roots ?? []).filter((root) => root !== identity.root && (options.exists?.(root) ?? true));
+  const others = (owner?.roots ?? []).filter((root) => root !== identity.root);
   return {
     roots: [identity.root, ...others].slice(0, MAX_ROOTS),
     rootCommit: identity.rootCommit ?? owner?.rootCommit ?? null,
@@ -89,10 +89,6 @@ export function mergeOwner(
     shared: options.shared ?? owner?.shared ?? false,
     at: options.at,
   };
-}
-
-export function formatOwner(owner: Owner): string {
-  return `${JSON.stringify(owner, null, 2)}\n`;
 }
 
 /** Asks git, for at most 1.5 s; what it does not answer is null. */
@@ -158,19 +154,14 @@ function textOrNull(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-/** Git is asked only when the record does not name this root already. */
-async function checkOwner(location: Location, env: Env): Promise<Ownership> {
-  const owner = readOwner(location.dir);
-  if (owner === null) return "unknown";
-  if (owner.shared || owner.roots.includes(location.project.root)) return "same";
-  return compareOwner(owner, await identifyProject(location.project, env), existsSync);
-}
-
 /** Null when all is well. Only a computed directory can be shared by accident. */
 export async function findOwnerWarning(location: Location, env: Env): Promise<string | null> {
   if (location.source !== "computed") return null;
-  const other = readOwner(location.dir)?.roots[0];
-  const ownership = await checkOwner(location, env);
+  const owner = readOwner(location.dir);
+  // Git is asked only when the record does not name this root already.
+  if (owner === null || owner.shared || owner.roots.includes(location.project.root)) return null;
+  const other = owner.roots[0];
+  const ownership = compareOwner(owner, await identifyProject(location.project, env), existsSync);
   if (ownership === "collision") {
     return `this memory directory is also used by ${other}, because both paths make the same name: \`memdir adopt --separate\` gives this project its own, \`memdir adopt --share\` keeps one for both`;
   }
@@ -291,7 +282,6 @@ export async function claimDirectory(
   const identity = await identifyProject(location.project, env);
   const ownership = compareOwner(owner, identity, existsSync);
   if (!options.force && (ownership === "collision" || ownership === "abandoned")) return;
-  const shared = options.shared === undefined ? {} : { shared: options.shared };
-  const next = mergeOwner(owner, identity, { at: options.now().toISOString(), ...shared });
-  writeOwner(location.dir, formatOwner(next));
+  const next = mergeOwner(owner, identity, { at: options.now().toISOString(), shared: options.shared });
+  writeOwner(location.dir, `${JSON.stringify(next, null, 2)}\n`);
 }

@@ -3,7 +3,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { type Config, type ConfigOptions, type Env, readConfig } from "../config.ts";
-import { isWithin, realPath } from "../disk/fence.ts";
+import { isWithin, realPath, statOrNull } from "../disk/fence.ts";
 import { MemdirError } from "../errors.ts";
 import { findProject, type Location, locate, type Project, refusedName } from "./locate.ts";
 import { findOlderDirectories, listEntries } from "./older.ts";
@@ -98,7 +98,7 @@ export function listScopes(context: ScopeContext): ScopeDirectory[] {
   const seen = new Set<string>();
   const found: ScopeDirectory[] = [];
   for (const scope of scopes) {
-    if (scope === null || !isDirectory(scope.dir)) continue;
+    if (scope === null || !statOrNull(scope.dir)?.isDirectory()) continue;
     const real = realPath(scope.dir);
     if (!seen.has(real)) found.push(scope);
     seen.add(real);
@@ -198,14 +198,10 @@ function listAgentScopes({ config, project }: ScopeContext): string[] {
   const parents = Object.entries(agentDirectories("", config, repositoryOf(project)));
   const scopes = parents.flatMap(([agentScope, parent]) =>
     listEntries(parent)
-      .filter((entry) => !entry.name.startsWith(".") && isDirectory(path.join(parent, entry.name)))
+      .filter((entry) => !entry.name.startsWith(".") && statOrNull(path.join(parent, entry.name))?.isDirectory())
       .map((entry) => `agent:${entry.name}@${agentScope}`),
   );
   return scopes.sort();
-}
-
-function isDirectory(dir: string): boolean {
-  return attempt(() => fs.statSync(dir, { throwIfNoEntry: false })?.isDirectory() ?? false) ?? false;
 }
 
 function attempt<T>(read: () => T): T | null {
