@@ -1,5 +1,6 @@
 /** The system prompt from named sections: a prefix that stays the same from turn to turn, and what changes after it. */
 
+import { type ClaudeSettings, SETTING_SOURCES, type SettingSource } from "../config.ts";
 import type { SystemBlock } from "../model/ask.ts";
 import {
   type AgentTools,
@@ -12,7 +13,6 @@ import {
   TONE_SECTION,
 } from "../prompts/agent.ts";
 import { neutraliseTags } from "../recall/neutral.ts";
-import { type ClaudeSettings, SETTING_SOURCES, type SettingSource } from "../settings.ts";
 
 type Built = string | null;
 

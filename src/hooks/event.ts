@@ -82,7 +82,7 @@ export function openDeadline(elapsedMs: () => number = () => process.uptime() * 
   };
 }
 
-export { MAX_HOOK_CHARS as MAX_CHARS } from "../settings.ts";
+export { MAX_HOOK_CHARS as MAX_CHARS } from "../config.ts";
 
 /** Not through process.stdout: opening it loads Node's streams, which takes longer than most hooks. */
 export function writeAll(fd: number, text: string): void {

@@ -5,9 +5,9 @@
 
 import { basename, join } from "node:path";
 import { type Config, processEnv } from "../config.ts";
-import { findDirectories, findPlace } from "../directories.ts";
 import { runAtOnce } from "../disk/breathe.ts";
 import { openWords } from "../meaning/words.ts";
+import { findDirectories, findPlace } from "../project/scopes.ts";
 import { fitMemories, MAX_MEMORIES } from "../recall/budget.ts";
 import { chooseMemories, type PromptMeaning } from "../recall/choose.ts";
 import { formatHeader, presentFirst, shownContent } from "../recall/injection.ts";

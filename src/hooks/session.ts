@@ -6,9 +6,9 @@
 import { lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Env, processEnv } from "../config.ts";
-import { findDirectories, findPlace } from "../directories.ts";
 import { isWithin, realPath } from "../disk/fence.ts";
 import { readProposals } from "../learn/inbox.ts";
+import { findDirectories, findPlace } from "../project/scopes.ts";
 import { formatFaults, formatOverdue, formatScopeIndex, formatWaiting } from "../prompts/hooks.ts";
 import { neutralise, neutraliseLine } from "../recall/neutral.ts";
 import { clearSurfaced } from "../recall/surface-log.ts";

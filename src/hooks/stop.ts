@@ -6,14 +6,14 @@
 
 import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
+import type { LearnConfig } from "../config.ts";
 import { type Env, processEnv } from "../config.ts";
-import { findDirectories, findPlace } from "../directories.ts";
 import { checkBudget } from "../learn/budget.ts";
 import { type Cursor, checkGates, type GateState, moveCursor, readCursor } from "../learn/extraction-gates.ts";
 import { type Ledger, openLedger } from "../learn/ledger.ts";
+import { findDirectories, findPlace } from "../project/scopes.ts";
 import { buildLookBack } from "../prompts/hooks.ts";
 import { sessionIdOf } from "../session/session-reader.ts";
-import type { LearnConfig } from "../settings.ts";
 import type { Directory } from "../store/store.ts";
 import { lazily } from "../text/lazy.ts";
 import type { World } from "../world.ts";

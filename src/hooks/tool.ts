@@ -7,8 +7,8 @@
 import { lstatSync } from "node:fs";
 import { basename, join, relative, resolve, sep } from "node:path";
 import { processEnv } from "../config.ts";
-import { findDirectories, findPlace } from "../directories.ts";
 import { isWithin, realPath } from "../disk/fence.ts";
+import { findDirectories, findPlace } from "../project/scopes.ts";
 import { fitMemories } from "../recall/budget.ts";
 import { type Candidate, openEntryPresenter } from "../recall/injection.ts";
 import { neutraliseLine } from "../recall/neutral.ts";

@@ -1,7 +1,7 @@
 /** The ledger: what every background call cost and produced, and why others did not run; one JSON line each. */
 
+import type { Price } from "../config.ts";
 import { NO_USAGE, type Usage } from "../model/ask.ts";
-import type { Price } from "../settings.ts";
 import { openState } from "../store/store.ts";
 import type { World } from "../world.ts";
 

@@ -6,8 +6,8 @@ import type { Config } from "../config.ts";
 import { realPath } from "../disk/fence.ts";
 import { diskError, MemdirError } from "../errors.ts";
 import type { Project } from "../project/locate.ts";
+import { setUserEntry } from "../project/owner.ts";
 import { mirrorOf } from "../project/scopes.ts";
-import { setUserEntry } from "../project/user-file.ts";
 import { openState, prepareDirectory, type Store } from "../store/store.ts";
 
 /** From the user's own file only: a repository must not send a user's memories anywhere. Throws for an entry that cannot be used. */

@@ -1,5 +1,6 @@
 /** `dream`: memories are tidied up by a plan that a person sees first. */
 
+import type { LearnMode } from "../config.ts";
 import { isAlive } from "../disk/atomic.ts";
 import { MemdirError } from "../errors.ts";
 import { checkBudget } from "../learn/budget.ts";
@@ -9,7 +10,6 @@ import { countOps, formatPlan, namedFiles, type Plan } from "../learn/dream-plan
 import type { Memdir } from "../memdir.ts";
 import { openLearning } from "../open-learn.ts";
 import { sessionsFolder } from "../project/sessions-folder.ts";
-import type { LearnMode } from "../settings.ts";
 import { bad, type Context, dim, flag, good, type Line, verb } from "../verb.ts";
 import { modelFor } from "./model.ts";
 

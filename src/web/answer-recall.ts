@@ -3,12 +3,12 @@
  * model.
  */
 
+import { MAX_HOOK_CHARS } from "../config.ts";
 import type { Memdir } from "../memdir.ts";
 import { MAX_SESSION_MEMORY_BYTES, openRecallSession } from "../recall/budget.ts";
 import { isTooShort } from "../recall/prefetch.ts";
 import { MAX_WORDS, type Recalled, type RecallResult } from "../recall/recall.ts";
 import { decayOf, LEAST_DECAY, queryTerms, thresholdOf } from "../recall/score.ts";
-import { MAX_HOOK_CHARS } from "../settings.ts";
 import { mainOf, refOf } from "./answer.ts";
 import type { InspectAnswer, InspectedMemory, Reason } from "./api.ts";
 
